@@ -1,0 +1,25 @@
+/** @type {import('jest').Config} */
+module.exports = {
+	testEnvironment: 'node',
+	testMatch: ['<rootDir>/test/**/*.test.mts'],
+	moduleFileExtensions: ['mts', 'ts', 'js', 'mjs', 'cjs', 'json', 'node'],
+	transform: {
+		'\\.m?ts$': [
+			'@swc/jest',
+			{
+				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+				module: { type: 'commonjs', ignoreDynamic: false },
+				isModule: true,
+			},
+		],
+	},
+	// The engine tests load the package as n8n does, by the paths package.json names; they get the sources
+	// behind those paths, so that a test never runs against a stale build and coverage sees the real files.
+	moduleNameMapper: {
+		'^(.*)/dist/((?:nodes|credentials)/.*)\\.js$': '$1/$2.ts',
+	},
+	modulePathIgnorePatterns: ['<rootDir>/dist/'],
+	collectCoverageFrom: ['nodes/**/*.ts', 'credentials/**/*.ts'],
+	coverageProvider: 'v8',
+	coverageReporters: ['text', 'text-summary'],
+};

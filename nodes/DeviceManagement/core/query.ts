@@ -1,0 +1,188 @@
+import { inputFailure } from './failure';
+
+/** Query parameters; a list stands for a repeated parameter. Values are plain text, not yet encoded. */
+export type Query = Record<string, string | string[]>;
+
+export interface SortRule {
+	/** A device field, or `attributes.<key>`. */
+	field: string;
+	direction: 'asc' | 'desc';
+}
+
+export interface DeviceFilters {
+	name?: string;
+	/** Comma-separated. */
+	tags?: string;
+	attributes?: ReadonlyArray<{ key: string; value: string }>;
+	/** Any further parameter, by the name the platform knows it by. */
+	parameters?: ReadonlyArray<{ name: string; value: string }>;
+}
+
+/** Parameters that the node itself sets for a list. */
+const RESERVED: ReadonlyMap<string, string> = new Map([
+	['page', "'Return All' and 'Limit'"],
+	['size', "'Page Size' under 'Options'"],
+	['sort', "'Sort'"],
+]);
+
+/**
+ * Builds the values of the `sort` parameter (section 1.3): consecutive rules of one direction share a value.
+ * @param rules in the order of their weight
+ * @returns one text per direction group, like `name,createTime asc`
+ * @throws Failure `input` for a name that is empty or has a space or comma in it, which the API can't carry
+ */
+export function buildSort(rules: readonly SortRule[]): string[] {
+	const groups: Array<{ direction: SortRule['direction']; fields: string[] }> = [];
+	for (const { field, direction } of rules) {
+		const name = checkName(field, "a field name under 'Sort'");
+		const current = groups.at(-1);
+		if (current?.direction === direction) current.fields.push(name);
+		else groups.push({ direction, fields: [name] });
+	}
+	return groups.map(({ direction, fields }) => `${fields.join(',')} ${direction}`);
+}
+
+/**
+ * Builds the query parameters of the filters (section 1.4).
+ * @returns `name`, `tags`, `attributes` (`<key> <value>` pairs joined by commas) and further parameters; a name
+ * that is given more than once becomes a repeated parameter
+ * @throws Failure `input` for what the API has no way to carry: a comma in an attribute's value, a space or
+ * comma in its key
+ */
+export function buildFilterQuery(filters: DeviceFilters): Query {
+	const query: Query = {};
+	if (filters.name !== undefined && filters.name !== '') {
+		query['name'] = checkText(filters.name, "'Name'");
+	}
+	const tags = (filters.tags ?? '').split(',').map((tag) => tag.trim());
+	const given = tags.filter((tag) => tag !== '');
+	if (given.length > 0) query['tags'] = checkText(given.join(','), "'Tags'");
+	const attributes = (filters.attributes ?? []).map(attributePair);
+	if (attributes.length > 0) query['attributes'] = attributes.join(',');
+	for (const parameter of filters.parameters ?? []) {
+		const name = parameter.name.trim();
+		const owner = RESERVED.get(name);
+		if (owner !== undefined) {
+			throw inputFailure(
+				`The parameter "${name}" under 'Query Parameters' is set by the node itself`,
+				`Remove it and use ${owner} instead.`,
+			);
+		}
+		addParameter(query, name, parameter.value);
+	}
+	return query;
+}
+
+/**
+ * Adds a parameter to a query; a second value of a name makes it a repeated parameter.
+ * @throws Failure `input` for an empty name or a text that no URL can carry
+ */
+export function addParameter(query: Query, name: string, value: string): void {
+	if (name === '') {
+		throw inputFailure(
+			"A parameter under 'Query Parameters' has no name",
+			"Fill in its 'Name', or remove the parameter.",
+		);
+	}
+	const text = checkText(value, `the parameter "${checkText(name, "'Query Parameters'")}"`);
+	const present = Object.hasOwn(query, name) ? query[name] : undefined;
+	const values = present === undefined ? text : [...[present].flat(), text];
+	// A plain assignment to a name like __proto__ would be lost.
+	Object.defineProperty(query, name, {
+		value: values,
+		enumerable: true,
+		configurable: true,
+		writable: true,
+	});
+}
+
+/**
+ * Builds the path of one device (section 4.2): the serial number trimmed and percent-encoded as one segment.
+ * @throws Failure `input` for a serial number that is empty, or that would change the path
+ */
+export function devicePath(serialNumber: string): string {
+	const sn = serialNumber.trim();
+	if (sn === '') {
+		throw inputFailure(
+			"The serial number in 'Device' is empty",
+			"Enter a serial number. If it comes from an expression, check that the field has a value for every item.",
+		);
+	}
+	if (sn === '.' || sn === '..') {
+		throw inputFailure(
+			`The serial number "${sn}" in 'Device' can't be part of an address`,
+			'Enter the serial number of a device.',
+		);
+	}
+	return `/api/device/sn/${encodeURIComponent(checkText(sn, "'Device'"))}`;
+}
+
+/**
+ * Checks the path of a further endpoint (section 4.3) so that it can't leave the platform.
+ * @param entered what the user gave as 'Path'
+ * @returns the path as it is sent
+ * @throws Failure `input` unless it is /api or below it, with no segment that goes up, no host and no query
+ */
+export function apiPath(entered: string): string {
+	const path = entered.trim();
+	const refuse = (what: string, remedy: string) => inputFailure(`'Path' ${what}`, remedy);
+	if (!/^\/api(\/|$)/.test(path)) {
+		throw refuse('does not begin with /api', 'Enter a path of the platform like /api/group/list.');
+	}
+	if (/[?#]/.test(path)) {
+		throw refuse('contains a ? or a #', "Move what follows it to 'Query Parameters'.");
+	}
+	if (/[\\\p{Cc}\s]/u.test(path)) {
+		throw refuse(
+			'contains a space, a backslash or a control character',
+			'Percent-encode it (a space is %20).',
+		);
+	}
+	if (path.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) {
+		throw refuse("contains a segment '.' or '..'", 'Enter the path without it.');
+	}
+	if (/%(?![0-9a-f]{2})/i.test(path)) {
+		throw refuse('contains a % that is not an encoding', 'Write %25 for a percent sign.');
+	}
+	return checkText(path, "'Path'");
+}
+
+function attributePair({ key, value }: { key: string; value: string }): string {
+	const name = checkName(key, "a key under 'Attributes'");
+	if (value.trim() === '') {
+		throw inputFailure(
+			`The attribute "${name}" under 'Attributes' has no value`,
+			'Enter the value to look for, or remove the attribute.',
+		);
+	}
+	if (value.includes(',')) {
+		throw inputFailure(
+			`The value of the attribute "${name}" under 'Attributes' contains a comma`,
+			'The platform separates attributes by commas and has no way to escape one. Filter by another attribute, or filter the devices in a later step of the workflow.',
+		);
+	}
+	return `${name} ${checkText(value, `the attribute "${name}"`)}`;
+}
+
+/** The API splits field names and attribute keys at spaces and commas. */
+function checkName(entered: string, what: string): string {
+	const name = entered.trim();
+	if (name === '') throw inputFailure(`There is ${what} that is empty`, 'Fill it in, or remove the entry.');
+	const mark = /\s/.test(name) ? 'a space' : name.includes(',') ? 'a comma' : undefined;
+	if (mark !== undefined) {
+		throw inputFailure(
+			`"${name}", ${what}, contains ${mark}`,
+			'The platform has no way to carry it there. Enter one name per entry.',
+		);
+	}
+	return checkText(name, what);
+}
+
+/** Half a character (a lone surrogate, left by cutting text in the middle) can't be percent-encoded. */
+function checkText(text: string, what: string): string {
+	if (text.isWellFormed()) return text;
+	throw inputFailure(
+		`The text of ${what} ends or begins in the middle of a character`,
+		'Check the expression that cuts the text.',
+	);
+}

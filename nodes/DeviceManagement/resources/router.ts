@@ -1,0 +1,83 @@
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import pLimit from 'p-limit';
+
+import { inputFailure } from '../core/failure';
+import { asNodeError, failedItem } from '../shared/nodeError';
+import { readSettings } from '../shared/settings';
+import { connect } from '../shared/transport';
+import { request } from './api/request';
+import { count } from './device/count';
+import { get } from './device/get';
+import { getAll } from './device/getAll';
+import type { Execution, Operation } from './operation';
+
+/** Every operation of the node, by resource and operation. */
+export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operation>>>> = {
+	device: { count, get, getAll },
+	api: { request },
+};
+
+/**
+ * Runs the chosen operation for every input item, several at once, and puts the output in the order of the input.
+ * @throws n8n's error of the first item that failed, unless the node is set to continue; then that item's output
+ * says why, and no other item is touched
+ */
+export async function runItems(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
+	const items = context.getInputData();
+	const goOn = context.continueOnFail();
+	const node = context.getNode();
+	const operation = chosenOperation(context);
+	const opening = open(context);
+	// The first item to need it reports what is wrong; until then the rejection has no other handler.
+	opening.catch(() => {});
+	const parallelItems = await opening.then(({ parallel }) => parallel).catch(() => 1);
+
+	const inTurn = pLimit(parallelItems);
+	let stopped = false;
+	const runs = items.map(async (_, itemIndex) =>
+		await inTurn(async (): Promise<INodeExecutionData[]> => {
+			if (stopped) return [];
+			try {
+				const { execution } = await opening;
+				return await operation.run(execution, itemIndex);
+			} catch (thrown) {
+				const error = asNodeError(node, thrown, itemIndex, items.length > 1);
+				if (goOn) {
+					return [{ json: failedItem(error, thrown), error, pairedItem: { item: itemIndex } }];
+				}
+				stopped = true;
+				await opening.then(({ execution }) => execution.platform.stop()).catch(() => {});
+				throw error;
+			}
+		}),
+	);
+	const outputs = await Promise.all(runs);
+	// Not flat() or push(...): a list of 100,000 devices is too long for either to be quick or safe.
+	const output: INodeExecutionData[] = [];
+	for (const part of outputs) for (const item of part) output.push(item);
+	return output;
+}
+
+function chosenOperation(context: IExecuteFunctions): Operation {
+	const resource = String(context.getNodeParameter('resource', 0));
+	const name = String(context.getNodeParameter('operation', 0));
+	const operation = OPERATIONS[resource]?.[name];
+	if (operation !== undefined) return operation;
+	throw asNodeError(
+		context.getNode(),
+		inputFailure(
+			`The node has no operation "${name}" for the resource "${resource}"`,
+			"Choose 'Resource' and 'Operation' anew, or update the node.",
+		),
+		undefined,
+		false,
+	);
+}
+
+async function open(
+	context: IExecuteFunctions,
+): Promise<{ execution: Execution; parallel: number }> {
+	const { parallelRequests } = readSettings(context, 0);
+	const platform = await connect(context, parallelRequests);
+	return { execution: { context, platform, devices: new Map() }, parallel: parallelRequests };
+}

@@ -1,0 +1,110 @@
+import {
+	type Failure as N8nFailure,
+	type IDataObject,
+	type INode,
+	NodeApiError,
+	NodeOperationError,
+} from 'n8n-workflow';
+
+import { Failure } from '../core/failure';
+
+/** What a failed item looks like in the workflow's data: readable by an IF node. */
+export type FailedItem = {
+	error: string;
+	description?: string;
+	/** The platform's return code, where it gave one. */
+	code?: number;
+	httpStatus?: number;
+};
+
+/**
+ * Turns anything that was thrown into n8n's error, with words for whoever runs the workflow.
+ * @param itemIndex index of the input item; undefined where there is none
+ * @param severalItems whether the message has to say which item it was
+ */
+export function asNodeError(
+	node: INode,
+	thrown: unknown,
+	itemIndex: number | undefined,
+	severalItems: boolean,
+): NodeApiError | NodeOperationError {
+	if (!(thrown instanceof Failure)) return asForeignError(node, thrown, itemIndex);
+	const { details } = thrown;
+	const suffix = severalItems && itemIndex !== undefined ? ` [item ${itemIndex}]` : '';
+	const message = `${details.message}${suffix}`;
+	const place = itemIndex === undefined ? {} : { itemIndex };
+	if (details.kind === 'input' || details.kind === 'cancelled') {
+		const error = new NodeOperationError(node, message, { description: details.remedy, ...place });
+		return withWords(error, message, details.remedy, {});
+	}
+	const facts: IDataObject = {
+		...(details.code === undefined ? {} : { code: details.code }),
+		...(details.httpStatus === undefined ? {} : { httpStatus: details.httpStatus }),
+		cause: details.cause,
+	};
+	const error = new NodeApiError(
+		node,
+		{ message },
+		{
+			message,
+			description: details.remedy,
+			...(details.httpStatus === undefined ? {} : { httpCode: String(details.httpStatus) }),
+			...place,
+			...failureCause(thrown),
+		},
+	);
+	return withWords(error, message, details.remedy, facts);
+}
+
+/** The fields of a failed item under "continue" and "continue (using error output)". */
+export function failedItem(error: NodeApiError | NodeOperationError, thrown: unknown): FailedItem {
+	const details = thrown instanceof Failure ? thrown.details : undefined;
+	return {
+		error: error.message,
+		...(typeof error.description === 'string' ? { description: error.description } : {}),
+		...(details?.code === undefined ? {} : { code: details.code }),
+		...(details?.httpStatus === undefined ? {} : { httpStatus: details.httpStatus }),
+	};
+}
+
+/** n8n's own errors (an expression that fails, a parameter that is missing) are clear already and hold no request. */
+function asForeignError(
+	node: INode,
+	thrown: unknown,
+	itemIndex: number | undefined,
+): NodeOperationError {
+	const place = itemIndex === undefined ? {} : { itemIndex };
+	if (thrown instanceof Error) return new NodeOperationError(node, thrown, place);
+	return new NodeOperationError(node, 'Something unexpected was thrown', place);
+}
+
+/**
+ * n8n replaces messages that contain the name of a system error, even inside a serial number. Ours say more than
+ * its own, so they are put back.
+ */
+function withWords<E extends NodeApiError | NodeOperationError>(
+	error: E,
+	message: string,
+	description: string,
+	facts: IDataObject,
+): E {
+	error.message = message;
+	error.description = description;
+	error.messages = [];
+	if (Object.keys(facts).length > 0) error.context['data'] = facts;
+	return error;
+}
+
+/** n8n's own classes of causes; versions that do not know them ignore the option. */
+function failureCause({ details }: Failure): { failure?: N8nFailure } {
+	const wait = details.retryAfterMs === undefined ? {} : { retryAfterMs: details.retryAfterMs };
+	if (details.httpStatus === 429) return { failure: { cause: 'rate-limited', ...wait } };
+	if (details.cause === 'credential') return { failure: { cause: 'credential-invalid' } };
+	if (details.kind === 'timeout' || details.kind === 'unreachable' || (details.httpStatus ?? 0) >= 500) {
+		return { failure: { cause: 'temporarily-unavailable', ...wait } };
+	}
+	if (details.cause === 'not found' || details.cause === 'input') {
+		return { failure: { cause: 'configuration-invalid' } };
+	}
+	return {};
+}

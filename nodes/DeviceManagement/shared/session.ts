@@ -1,0 +1,132 @@
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+
+import { Failure } from '../core/failure';
+import { currentToken, readCredential } from './credential';
+
+/** The credential data that requests are sent with. n8n writes a new token into the object it is given. */
+export type SessionData = ICredentialDataDecryptedObject;
+
+/** Sends one request with the given credential data, once. */
+export type Send<T> = (data: SessionData) => Promise<T>;
+
+/** With every other request in flight, each of them may use up a short-lived token before this one's turn comes. */
+const MOST_REPLAYS = 40;
+/** Logins in a row that could not be carried out (time-outs, 503), over all requests of the session. */
+const MOST_FAILED_SIGN_INS = 10;
+
+/** How one sending ended, and with which data. */
+type Outcome<T> = ({ value: T } | { failure: unknown }) & { data: SessionData };
+
+/**
+ * Keeps one sign-in for all requests of an execution. Three simple rules:
+ *
+ * 1. Without a token, one request goes ahead: n8n signs in for it, stores the token and sends it. All others wait.
+ * 2. A request whose token was refused is sent again with a new one, unless the refused token was itself new and had
+ *    never been accepted: then another one would not be either.
+ * 3. A refused login, or a refused key, ends the session: whoever asks later gets the same reason without a request.
+ */
+export class Session {
+	private readonly signsIn: boolean;
+	private renewal: Promise<void> | undefined;
+	private ended: Failure | undefined;
+	private refusedToken = '';
+	private failedSignIns = 0;
+	/** Data whose token was issued in this session and not yet accepted by the platform. */
+	private unproven: SessionData | undefined;
+
+	/**
+	 * @param data the credential as read at the start of the execution
+	 * @param read reads it afresh from n8n's store: another execution may have signed in meanwhile
+	 * @throws Failure `input` for a credential that can't be used
+	 */
+	constructor(
+		private data: SessionData,
+		private readonly read: () => Promise<SessionData>,
+	) {
+		this.signsIn = readCredential(data).stored.authentication === 'login';
+	}
+
+	/**
+	 * Sends a request within the session.
+	 * @param send throws a Failure with `tokenRefused` when the key or token was refused, with `final` when the login was
+	 * @throws what `send` throws, or the reason why the session ended
+	 */
+	async run<T>(send: Send<T>): Promise<T> {
+		for (let replays = 0; ; replays++) {
+			while (this.renewal !== undefined) await this.renewal;
+			if (this.ended !== undefined) throw this.ended;
+			const signInFirst = this.signsIn && tokenOf(this.data) === '';
+			const outcome = signInFirst ? await this.renew(send) : await attempt(send, this.data);
+			if (outcome === 'signed in elsewhere') continue;
+			if ('value' in outcome) {
+				this.prove(outcome.data);
+				return outcome.value;
+			}
+			const { failure, data } = outcome;
+			if (!(failure instanceof Failure)) throw failure;
+			if (failure.details.final === true) throw this.end(failure);
+			if (failure.details.tokenRefused !== true) {
+				if (failure.details.kind === 'refused') this.prove(data);
+				throw failure;
+			}
+			if (!this.signsIn || data === this.unproven) throw this.end(failure);
+			if (replays >= MOST_REPLAYS) throw failure;
+			if (data === this.data) this.data = this.withoutToken(data);
+		}
+	}
+
+	/** Lets n8n sign in for one request while all others wait. */
+	private async renew<T>(send: Send<T>): Promise<Outcome<T> | 'signed in elsewhere'> {
+		let release = () => {};
+		this.renewal = new Promise((resolve) => {
+			release = resolve;
+		});
+		try {
+			const stored = await this.read();
+			const token = tokenOf(stored);
+			if (token !== '' && token !== this.refusedToken) {
+				this.data = { ...stored };
+				return 'signed in elsewhere';
+			}
+			const data = { ...stored, sessionToken: '' };
+			const outcome = await attempt(send, data);
+			if (tokenOf(data) !== '') {
+				this.data = data;
+				this.unproven = data;
+				this.failedSignIns = 0;
+			} else if ('failure' in outcome && ++this.failedSignIns >= MOST_FAILED_SIGN_INS) {
+				if (outcome.failure instanceof Failure) this.end(outcome.failure);
+			}
+			return outcome;
+		} finally {
+			this.renewal = undefined;
+			release();
+		}
+	}
+
+	private prove(data: SessionData): void {
+		if (data === this.unproven) this.unproven = undefined;
+	}
+
+	private withoutToken(data: SessionData): SessionData {
+		this.refusedToken = tokenOf(data);
+		return { ...data, sessionToken: '' };
+	}
+
+	private end(failure: Failure): Failure {
+		this.ended ??= failure;
+		return failure;
+	}
+}
+
+async function attempt<T>(send: Send<T>, data: SessionData): Promise<Outcome<T>> {
+	return await send(data).then(
+		(value) => ({ value, data }),
+		(failure: unknown) => ({ failure, data }),
+	);
+}
+
+/** The token that requests with this data carry; '' where n8n has to sign in first. */
+function tokenOf(data: SessionData): string {
+	return currentToken(readCredential(data).stored);
+}

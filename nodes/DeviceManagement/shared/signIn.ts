@@ -1,0 +1,116 @@
+import type { IHttpRequestOptions } from 'n8n-workflow';
+
+import { unwrap } from '../core/envelope';
+import { Failure } from '../core/failure';
+import { isRecord } from '../core/json';
+import { passwordDigest, readCredential, sessionOwner } from './credential';
+import { exchange } from './exchange';
+
+/** Longest time for a login, in milliseconds. */
+export const SIGN_IN_TIMEOUT_MS = 30_000;
+
+/** What a login adds to the stored credential. */
+export interface SessionFields {
+	sessionToken: string;
+	/** Which login the token belongs to. */
+	sessionOwner: string;
+}
+
+/** Where a login answer is known to carry its token, in the order they are tried. */
+const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
+
+/**
+ * Signs in with login name and password (section 5 of the API document).
+ * @param data the decrypted credential
+ * @param send n8n's plain request function
+ * @returns the bearer token and whose it is
+ * @throws Failure `final` when the platform refused the login, so that nobody asks again; not `final` when it could
+ * not be asked
+ */
+export async function signIn(
+	data: unknown,
+	send: (options: IHttpRequestOptions) => Promise<unknown>,
+): Promise<SessionFields> {
+	const { baseUrl, stored, redact } = readCredential(data);
+	const answer = await exchange(
+		send,
+		{
+			method: 'POST',
+			url: `${baseUrl.href}${stored.loginPath.trim()}`,
+			body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
+			skipCertificateCheck: stored.allowUnauthorizedCerts,
+		},
+		{ timeoutMs: SIGN_IN_TIMEOUT_MS, now: Date.now(), cancel: undefined, redact },
+	);
+	try {
+		const token = findToken(unwrap(answer, redact), stored.tokenPath.trim());
+		return { sessionToken: token, sessionOwner: sessionOwner(stored) };
+	} catch (error) {
+		throw asSignInFailure(error);
+	}
+}
+
+/**
+ * Takes the token out of a login answer's payload: where `tokenPath` says, else the payload itself if it is text,
+ * else the first known place.
+ * @throws Failure that says what was looked for and which keys came, never their values
+ */
+export function findToken(payload: unknown, tokenPath: string): string {
+	const found =
+		tokenPath === ''
+			? [payload, ...KNOWN_PLACES.map((place) => fieldOf(payload, place))]
+			: [followPath(payload, tokenPath)];
+	for (const candidate of found) {
+		if (typeof candidate === 'string' && candidate.trim() !== '') return checkToken(candidate.trim());
+	}
+	const places =
+		tokenPath === '' ? `text, or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
+	throw new Failure({
+		kind: 'answer',
+		cause: 'credential',
+		message: `The login was accepted, but its answer holds no token: looked for 'data' as ${places}; ${keysOf(payload)}`,
+		remedy: "Enter in 'Token Path' of the credential where the login answer has the token, like data.session.token.",
+	});
+}
+
+/** A path may start at the answer (`data.token`) or at its payload (`token`). */
+function followPath(payload: unknown, tokenPath: string): unknown {
+	const follow = (start: unknown) =>
+		tokenPath.split('.').reduce<unknown>((value, key) => fieldOf(value, key), start);
+	return follow({ data: payload }) ?? follow(payload);
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+	return (isRecord(value) || Array.isArray(value)) && Object.hasOwn(value, key)
+		? Reflect.get(value, key)
+		: undefined;
+}
+
+/** A token goes into a header; anything else would make the request itself impossible. */
+function checkToken(token: string): string {
+	if (/^[\x21-\x7e]+$/.test(token)) return token;
+	throw new Failure({
+		kind: 'answer',
+		cause: 'credential',
+		message: "The login answer's token holds characters that a header can't carry",
+		remedy: "Check 'Token Path' in the credential: it seems to point at something else than the token.",
+	});
+}
+
+function keysOf(payload: unknown): string {
+	if (!isRecord(payload)) return `'data' is ${payload === null ? 'null' : Array.isArray(payload) ? 'a list' : typeof payload}`;
+	const keys = Object.keys(payload).slice(0, 20).map((key) => key.slice(0, 40));
+	return keys.length === 0 ? "'data' is empty" : `'data' has the keys ${keys.join(', ')}`;
+}
+
+/** Whatever else is wrong with a login that was answered, asking again would not mend it, and may lock the account. */
+function asSignInFailure(error: unknown): unknown {
+	if (!(error instanceof Failure)) return error;
+	const { details } = error;
+	return new Failure({
+		...details,
+		message: `Signing in did not work. ${details.message}`,
+		tokenRefused: false,
+		final: details.retryable !== true,
+	});
+}

@@ -1,0 +1,36 @@
+/**
+ * What n8n's verification does with a published package, before publishing: its rules over the sources and over
+ * what the packed tarball holds, inline comments ignored. Stricter in one point: a warning fails, too.
+ */
+import { ESLint } from 'eslint';
+import { join } from 'node:path';
+import { checkout } from './checkout.mts';
+import { withPackedPackage } from './pack.mts';
+
+const sources = ['package.json', '{nodes,credentials}/**/*.{ts,json}'];
+const scanner = join(checkout, 'scripts', 'scan.config.mjs');
+
+const isClean = [
+	await lint('sources, stock rules', checkout, ['package.json', '{nodes,credentials}/**/*.ts']),
+	await lint('sources, verification rules', checkout, sources, scanner),
+	await withPackedPackage((folder) =>
+		lint('packed tarball, verification rules', folder, ['dist/**/*.js', 'package.json'], scanner),
+	),
+].every(Boolean);
+process.exitCode = isClean ? 0 : 1;
+
+/** Lints the files the patterns match and prints what was found; true when there was nothing at all. */
+async function lint(title: string, folder: string, patterns: string[], config?: string) {
+	const eslint = new ESLint({
+		cwd: folder,
+		allowInlineConfig: false,
+		...(config === undefined ? {} : { overrideConfigFile: config }),
+	});
+	const results = await eslint.lintFiles(patterns);
+	const findings = results.reduce((sum, file) => sum + file.errorCount + file.warningCount, 0);
+	console.log(`${findings === 0 ? '✔' : '✖'} ${title}: ${results.length} files, ${findings} findings`);
+	const formatter = await eslint.loadFormatter('stylish');
+	const report = await formatter.format(results);
+	if (report) console.log(report);
+	return findings === 0;
+}

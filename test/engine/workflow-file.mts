@@ -1,0 +1,68 @@
+import type { IConnections, IDataObject, INode, INodeParameters, IPinData, IWorkflowSettings } from 'n8n-workflow';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import * as z from 'zod/v4';
+
+import { workflow as n8n } from './host.cjs';
+
+/** A workflow as n8n exports it, or the part of one that matters for a run. */
+export type WorkflowJson = z.input<typeof workflowSchema>;
+
+export interface ParsedWorkflow {
+	id: string;
+	name: string;
+	nodes: INode[];
+	connections: IConnections;
+	settings: IWorkflowSettings;
+	staticData: IDataObject;
+	pinData: IPinData;
+}
+
+/**
+ * Takes a workflow as an object or as the path of an exported `.json` file and fills in what n8n's editor would have saved
+ * (ids, positions, type version 1). The argument itself is never changed.
+ * @throws ZodError when it isn't a workflow, and what `fs` throws when there is no such file.
+ */
+export function readWorkflow(source: WorkflowJson | string): ParsedWorkflow {
+	const json: unknown = typeof source === 'string' ? JSON.parse(readFileSync(source, 'utf8')) : n8n.deepCopy(source);
+	const { nodes, ...workflow } = workflowSchema.parse(json);
+
+	return {
+		...workflow,
+		nodes: nodes.map(({ onError, credentials, ...node }) => ({
+			...node,
+			...(onError === undefined ? {} : { onError }),
+			...(credentials === undefined ? {} : { credentials }),
+		})),
+	};
+}
+
+const plainObject = <T extends object>() =>
+	z.custom<T>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'must be an object');
+
+const nodeSchema = z.looseObject({
+	id: z.string().default(() => randomUUID()),
+	name: z.string().min(1),
+	type: z.string().min(1),
+	typeVersion: z.number().default(1),
+	position: z.tuple([z.number(), z.number()]).default([0, 0]),
+	parameters: plainObject<INodeParameters>().default(() => ({})),
+	credentials: z.record(z.string(), z.object({ id: z.string().nullable(), name: z.string() })).optional(),
+	onError: z.enum(['continueErrorOutput', 'continueRegularOutput', 'stopWorkflow']).optional(),
+});
+
+// Exported workflows hold null where the editor had nothing to save.
+const orElse = <T extends object>(make: () => T) =>
+	plainObject<T>()
+		.nullish()
+		.transform((value) => value ?? make());
+
+const workflowSchema = z.object({
+	id: z.string().default('engine-workflow'),
+	name: z.string().default('Engine workflow'),
+	nodes: z.array(nodeSchema).min(1),
+	connections: orElse<IConnections>(() => ({})),
+	settings: orElse<IWorkflowSettings>(() => ({ executionOrder: 'v1' })),
+	staticData: orElse<IDataObject>(() => ({})),
+	pinData: orElse<IPinData>(() => ({})),
+});
