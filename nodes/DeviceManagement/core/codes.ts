@@ -296,6 +296,7 @@ const BY_CODE: ReadonlyMap<number, CodeExplanation> = new Map(
 
 const NOT_FOUND_ON_READ: ReadonlySet<number> = new Set([10007, 10018, 14401]);
 const TOKEN_REFUSED: ReadonlySet<number> = new Set([14101, 14102]);
+const USER_REFUSED: ReadonlySet<number> = new Set([14103, 14201, 14202, 14203]);
 
 /**
  * Puts a refusal of the platform into words (section 7 of the API document).
@@ -329,6 +330,14 @@ export function meansNotFound(code: number | undefined): boolean {
 /** Whether this code says that the key or token was refused, not the user (section 5). */
 export function meansTokenRefused(code: number): boolean {
 	return TOKEN_REFUSED.has(code);
+}
+
+/**
+ * Whether this code says that the user was refused (section 5). Neither a new token nor another try changes that,
+ * and asking again may lock the account, whatever the HTTP status is.
+ */
+export function meansUserRefused(code: number): boolean {
+	return USER_REFUSED.has(code);
 }
 
 function row(

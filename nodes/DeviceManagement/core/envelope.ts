@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 
-import { explainCode, meansTokenRefused, SUCCESS } from './codes';
+import { explainCode, meansTokenRefused, meansUserRefused, SUCCESS } from './codes';
 import { Failure } from './failure';
 import { DEEPEST_NESTING, describeValue, isRecord, nestsDeeperThan } from './json';
 import type { Redact } from './redaction';
@@ -104,8 +104,8 @@ function refusal(answer: RawAnswer, code: number, msg: unknown, redact: Redact):
 		...explainCode(code, typeof msg === 'string' ? redact(msg) : ''),
 		code,
 		httpStatus: answer.status,
-		tokenRefused: meansTokenRefused(code) || answer.status === 401,
-		retryable: isWorthRepeating(answer.status),
+		tokenRefused: meansTokenRefused(code) || (answer.status === 401 && !meansUserRefused(code)),
+		retryable: isWorthRepeating(answer.status) && !meansUserRefused(code),
 		...(answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
 	});
 }

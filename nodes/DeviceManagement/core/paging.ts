@@ -42,7 +42,7 @@ export interface Listing<T> {
 	passes: number;
 }
 
-/** One step of a walk. */
+/** One step of a walk. The last one may be an empty page. */
 export interface WalkedPage<T> {
 	/** 0 for the first page. */
 	index: number;
@@ -51,6 +51,8 @@ export interface WalkedPage<T> {
 	fresh: T[];
 	/** What is added to an index to get the page parameter: 1 or 0; undefined after one page. */
 	base: Base | undefined;
+	/** Whether the total changed since the first page, by any answer so far. */
+	totalMoved: boolean;
 }
 
 export interface WalkOptions<T> {
@@ -127,6 +129,13 @@ export async function* walkPages<T>(
 	const pageLength = first.content.length || first.size || options.size;
 	const limit = source.limit ?? Infinity;
 	const seen = new Set<string>();
+	const walked = (index: number, fresh: T[]) => ({
+		index,
+		page,
+		fresh,
+		base: feed.base,
+		totalMoved: feed.totalMoved,
+	});
 	let page = first;
 	let ids = firstIds;
 	let read = 0;
@@ -136,15 +145,17 @@ export async function* walkPages<T>(
 			const previousIds = ids;
 			page = await feed.at(index, lastIndexExpected(page, { index, read, pageLength, limit }));
 			ids = identities(page);
-			if (ids.length === 0) return;
+			if (ids.length === 0) {
+				await feed.atRest();
+				yield walked(index, []);
+				return;
+			}
 			stalePages = ids.every((id) => seen.has(id)) ? stalePages + 1 : 0;
 			if (stalePages > 0) {
 				const total = page.totalElements;
 				if (total !== undefined && seen.size >= total) return;
 				const twin = same(ids, firstIds) ? 0 : same(ids, previousIds) ? index - 1 : undefined;
-				// Two pages that hold the same items at the same time are a repetition. In a list that moves, items
-				// can come twice, too, but then the earlier page holds others by now.
-				if (twin !== undefined && same(identities(await feed.again(twin)), ids)) {
+				if (twin !== undefined && (await feed.stillHolds(ids, index, twin))) {
 					if (twin > 0 && total === undefined) return;
 					throw repeats(index, twin);
 				}
@@ -152,10 +163,14 @@ export async function* walkPages<T>(
 			}
 		}
 		read += ids.length;
-		yield { index, page, fresh: takeFresh(page.content, ids, seen), base: feed.base };
-		if (seen.size >= limit) return;
-		const fullLength = index === 0 ? (first.size ?? options.size) : pageLength;
-		if (!expectsMore(page, { index, read, full: ids.length >= fullLength })) return;
+		const fresh = takeFresh(page.content, ids, seen);
+		// A first page is taken for full unless its own `size` says otherwise: the server may have cut the size that
+		// was asked for.
+		const full = ids.length >= (index === 0 ? (first.size ?? 0) : pageLength);
+		const atEnd = seen.size >= limit || !expectsMore(page, { index, read, full });
+		if (atEnd) await feed.atRest();
+		yield walked(index, fresh);
+		if (atEnd) return;
 	}
 	throw endless();
 }
@@ -170,6 +185,7 @@ type Answer<T> = { page: Page<T> } | { failure: unknown };
  */
 class PageFeed<T> {
 	base: Base | undefined;
+	totalMoved = false;
 	private readonly answers = new Map<number, Answer<T>>();
 	private readonly underWay = new Map<number, Promise<unknown>>();
 	private distrustNumbers: boolean;
@@ -205,8 +221,24 @@ class PageFeed<T> {
 		}
 	}
 
-	/** The page at `index` as it is now. */
-	async again(index: number): Promise<Page<T>> {
+	/** Waits for pages that were fetched ahead in vain: their totals count, too. */
+	async atRest(): Promise<void> {
+		await Promise.all(this.underWay.values());
+	}
+
+	/**
+	 * Whether two pages hold these items at the same time, which tells a server that repeats itself from a list that
+	 * moved between two requests. One page is read before and after the other, so that nothing that moves once looks
+	 * like standing still.
+	 */
+	async stillHolds(ids: readonly string[], one: number, other: number): Promise<boolean> {
+		for (const index of [one, other, one]) {
+			if (!same(ids, this.identities(await this.again(index)))) return false;
+		}
+		return true;
+	}
+
+	private async again(index: number): Promise<Page<T>> {
 		const page = index === 0 || this.base === undefined ? undefined : this.base + index;
 		return await this.source.fetchPage(page, this.options.size);
 	}
@@ -244,6 +276,7 @@ class PageFeed<T> {
 			parameter,
 			this.source.fetchPage(parameter, this.options.size).then(
 				(page) => {
+					if (page.totalElements !== this.first.totalElements) this.totalMoved = true;
 					if (page.content.length === 0) this.emptyFrom = Math.min(this.emptyFrom, parameter);
 					settle({ page });
 				},
@@ -267,7 +300,8 @@ class PageFeed<T> {
 		if (this.distrustNumbers) return;
 		for (const [parameter, answer] of this.answers) {
 			if ('failure' in answer) continue;
-			if (answer.page.number === (this.first.number ?? NaN) + parameter - 1) this.base = 1;
+			const advance = (answer.page.number ?? NaN) - (this.first.number ?? NaN);
+			if (advance === parameter - 1) this.base = 1;
 			else this.distrustNumbers = true;
 			return;
 		}
@@ -281,41 +315,41 @@ interface Reading<T> {
 	total: number | undefined;
 	/** Whether nothing speaks for a list that moved meanwhile. */
 	steady: boolean;
-	/** Whether an item came more than once. */
-	repeated: boolean;
+	/** Whether nothing but the count itself speaks against the total: it stood still and no item came twice. */
+	consistent: boolean;
 	base: Base | undefined;
 	pages: number;
 }
 
 async function readOnce<T>(source: PageSource<T>, options: WalkOptions<T>): Promise<Reading<T>> {
 	const items: T[] = [];
-	const totals = new Set<number>();
 	let read = 0;
 	let last: WalkedPage<T> | undefined;
 	for await (const walked of walkPages(source, options)) {
 		for (const item of walked.fresh) items.push(item);
 		read += walked.page.content.length;
-		if (walked.page.totalElements !== undefined) totals.add(walked.page.totalElements);
 		last = walked;
 	}
 	const total = last?.page.totalElements;
+	const consistent = last?.totalMoved !== true && read === items.length;
 	const complete = total === undefined || items.length === total;
 	const enough = source.limit !== undefined && items.length >= source.limit;
 	return {
 		items: items.length > (source.limit ?? Infinity) ? items.slice(0, source.limit) : items,
 		total,
-		steady: totals.size <= 1 && read === items.length && (complete || enough),
-		repeated: read !== items.length,
+		steady: consistent && (complete || enough),
+		consistent,
 		base: last?.base,
 		pages: (last?.index ?? 0) + 1,
 	};
 }
 
-/** Two passes that read the same items in the same order: the list stands still, whatever its total says. */
+/** Two passes that read the same items in the same order under the same total: the list stands still, the total is wrong. */
 function agree<T>(source: PageSource<T>, one: Reading<T>, other: Reading<T>): boolean {
 	return (
-		!one.repeated &&
-		!other.repeated &&
+		one.consistent &&
+		other.consistent &&
+		one.total === other.total &&
 		same(one.items.map(source.identify), other.items.map(source.identify))
 	);
 }
@@ -383,9 +417,8 @@ function expectsMore<T>(
 	if (pages !== undefined && pages > index + 1) return true;
 	if (page.last === false) return true;
 	const saysEnd = [total !== undefined, pages !== undefined, page.last === true].filter(Boolean).length;
-	// Without any metadata, a short first page may also come from a server that silently cut the size.
-	if (saysEnd === 0) return index === 0 ? read > 0 : full;
-	return full && saysEnd < 2;
+	// A full page is taken for the last one only if all three say so.
+	return full && read > 0 && saysEnd < 3;
 }
 
 /** The highest index that is worth fetching ahead, from the newest page's metadata. */

@@ -2,8 +2,9 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import pLimit from 'p-limit';
 
 import { inputFailure } from '../core/failure';
+import { optionFields } from '../shared/descriptions';
 import { asNodeError, failedItem } from '../shared/nodeError';
-import { readSettings } from '../shared/settings';
+import { checkNumber, readCollection } from '../shared/settings';
 import { connect } from '../shared/transport';
 import { request } from './api/request';
 import { count } from './device/count';
@@ -42,9 +43,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 				return await operation.run(execution, itemIndex);
 			} catch (thrown) {
 				const error = asNodeError(node, thrown, itemIndex, items.length > 1);
-				if (goOn) {
-					return [{ json: failedItem(error, thrown), error, pairedItem: { item: itemIndex } }];
-				}
+				if (goOn) return [{ json: failedItem(error, thrown), pairedItem: { item: itemIndex } }];
 				stopped = true;
 				await opening.then(({ execution }) => execution.platform.stop()).catch(() => {});
 				throw error;
@@ -77,7 +76,19 @@ function chosenOperation(context: IExecuteFunctions): Operation {
 async function open(
 	context: IExecuteFunctions,
 ): Promise<{ execution: Execution; parallel: number }> {
-	const { parallelRequests } = readSettings(context, 0);
-	const platform = await connect(context, parallelRequests);
-	return { execution: { context, platform, devices: new Map() }, parallel: parallelRequests };
+	const parallel = parallelRequestsOf(context);
+	const platform = await connect(context, parallel);
+	return { execution: { context, platform, devices: new Map() }, parallel };
+}
+
+/** The first item's value. If it is wrong, the first item says so when its turn comes, and the others go on without it. */
+function parallelRequestsOf(context: IExecuteFunctions): number {
+	try {
+		return checkNumber(
+			readCollection(context, 'options', 0)['parallelRequests'],
+			optionFields.parallelRequests,
+		);
+	} catch {
+		return optionFields.parallelRequests.default;
+	}
 }

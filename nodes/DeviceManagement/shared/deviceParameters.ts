@@ -5,6 +5,7 @@ import { Failure, inputFailure } from '../core/failure';
 import { isRecord } from '../core/json';
 import type { OutputMode } from '../core/output';
 import { buildFilterQuery, buildSort, type Query } from '../core/query';
+import { filtersField } from './descriptions';
 import { checkNumber, type NumberField, readCollection } from './settings';
 
 /** What a list asks for: search criteria for the body, and query parameters (sections 1.4 and 4.1). */
@@ -19,6 +20,13 @@ const COMPOSITE_STATUS: NumberField = {
 	default: 0,
 	typeOptions: { minValue: -(2 ** 31), maxValue: 2 ** 31 - 1 },
 };
+
+const FILTER_LABELS: ReadonlyMap<string, string> = new Map(
+	filtersField.options?.map((filter) => [
+		filter.name,
+		'displayName' in filter ? filter.displayName : filter.name,
+	]),
+);
 
 /** Expressions may give a number or a truth value where the form has text. */
 export const textSchema = z
@@ -52,15 +60,16 @@ const sortSchema = z
  */
 export function readFilters(context: IExecuteFunctions, itemIndex: number): ListCriteria {
 	const filters = readCollection(context, 'filters', itemIndex);
+	for (const [name, value] of Object.entries(filters)) checkGiven(name, value);
 	const criteria = readJsonObject(filters['body'], 'Search Criteria (JSON)');
 	if (filters['compositeStatus'] !== undefined) {
-		criteria['compositeStatus'] = checkNumber(filters['compositeStatus'] ?? '', COMPOSITE_STATUS);
+		criteria['compositeStatus'] = checkNumber(filters['compositeStatus'], COMPOSITE_STATUS);
 	}
 	return {
 		body: JSON.stringify(criteria),
 		query: buildFilterQuery({
 			name: check(textSchema, filters['name'], 'Name'),
-			tags: check(textSchema, tagsAsText(filters['tags']), 'Tags'),
+			tags: readTags(filters['tags']),
 			attributes: check(attributesSchema, filters['attributes'], 'Attributes').pair,
 			parameters: check(parametersSchema, filters['query'], 'Query Parameters').parameter,
 		}),
@@ -136,8 +145,25 @@ function parseJson(text: string): { value: unknown } | undefined {
 	}
 }
 
-function tagsAsText(tags: unknown): unknown {
-	return Array.isArray(tags) ? tags.join(',') : tags;
+/** A filter that was added but has no value would be no filter at all, and the whole fleet would come. */
+function checkGiven(name: string, value: unknown): void {
+	if (value !== undefined && value !== null) return;
+	throw inputFailure(
+		`'${FILTER_LABELS.get(name) ?? name}' under 'Filters' has no value`,
+		'Check the expression in this field and what it gives for this item, or remove the filter.',
+	);
+}
+
+/** Text with commas, or a list from an expression. */
+function readTags(tags: unknown): string {
+	if (!Array.isArray(tags)) return check(textSchema, tags, 'Tags');
+	const texts = check(z.array(textSchema), tags, 'Tags');
+	const broken = texts.find((tag) => tag.includes(','));
+	if (broken === undefined) return texts.join(',');
+	throw inputFailure(
+		`The tag "${broken}" under 'Tags' contains a comma`,
+		'The platform separates tags by commas and has no way to escape one. Filter by another tag, or filter the devices in a later step of the workflow.',
+	);
 }
 
 function sortName(field: string, attribute: string): string {

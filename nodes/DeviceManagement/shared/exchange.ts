@@ -115,7 +115,8 @@ async function raceAgainst<T>(
 	deadline: AbortSignal,
 	{ cancel }: ExchangeLimits,
 ): Promise<T | undefined> {
-	const signals = cancel === undefined ? [deadline] : [deadline, cancel];
+	// The execution's signal is shared by all requests in flight, and Node warns of more than ten listeners on one.
+	const signals = cancel === undefined ? [deadline] : [deadline, AbortSignal.any([cancel])];
 	let release = () => {};
 	const aborted = new Promise<undefined>((resolve) => {
 		const stop = () => resolve(undefined);

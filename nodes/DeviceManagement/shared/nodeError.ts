@@ -8,13 +8,19 @@ import {
 
 import { Failure } from '../core/failure';
 
-/** What a failed item looks like in the workflow's data: readable by an IF node. */
+/**
+ * What a failed item looks like in the workflow's data: readable by an IF node. By these very names n8n knows it as a
+ * failed one and hands it to the error output; beside any other field, or with an `error` on the item itself, it
+ * would not, or would throw the details away.
+ */
 export type FailedItem = {
 	error: string;
-	description?: string;
-	/** The platform's return code, where it gave one. */
-	code?: number;
-	httpStatus?: number;
+	details: {
+		description?: string;
+		/** The platform's return code, where it gave one. */
+		code?: number;
+		httpStatus?: number;
+	};
 };
 
 /**
@@ -61,9 +67,11 @@ export function failedItem(error: NodeApiError | NodeOperationError, thrown: unk
 	const details = thrown instanceof Failure ? thrown.details : undefined;
 	return {
 		error: error.message,
-		...(typeof error.description === 'string' ? { description: error.description } : {}),
-		...(details?.code === undefined ? {} : { code: details.code }),
-		...(details?.httpStatus === undefined ? {} : { httpStatus: details.httpStatus }),
+		details: {
+			...(typeof error.description === 'string' ? { description: error.description } : {}),
+			...(details?.code === undefined ? {} : { code: details.code }),
+			...(details?.httpStatus === undefined ? {} : { httpStatus: details.httpStatus }),
+		},
 	};
 }
 

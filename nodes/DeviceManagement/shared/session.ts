@@ -10,7 +10,7 @@ export type SessionData = ICredentialDataDecryptedObject;
 export type Send<T> = (data: SessionData) => Promise<T>;
 
 /** With every other request in flight, each of them may use up a short-lived token before this one's turn comes. */
-const MOST_REPLAYS = 40;
+const MOST_REPLAYS = 100;
 /** Logins in a row that could not be carried out (time-outs, 503), over all requests of the session. */
 const MOST_FAILED_SIGN_INS = 10;
 
@@ -58,20 +58,11 @@ export class Session {
 			const signInFirst = this.signsIn && tokenOf(this.data) === '';
 			const outcome = signInFirst ? await this.renew(send) : await attempt(send, this.data);
 			if (outcome === 'signed in elsewhere') continue;
-			if ('value' in outcome) {
-				this.prove(outcome.data);
-				return outcome.value;
-			}
-			const { failure, data } = outcome;
-			if (!(failure instanceof Failure)) throw failure;
-			if (failure.details.final === true) throw this.end(failure);
-			if (failure.details.tokenRefused !== true) {
-				if (failure.details.kind === 'refused') this.prove(data);
-				throw failure;
-			}
-			if (!this.signsIn || data === this.unproven) throw this.end(failure);
-			if (replays >= MOST_REPLAYS) throw failure;
-			if (data === this.data) this.data = this.withoutToken(data);
+			if (!signInFirst) this.learnFrom(outcome);
+			if ('value' in outcome) return outcome.value;
+			const { failure } = outcome;
+			const refused = failure instanceof Failure && failure.details.tokenRefused === true;
+			if (!refused || this.ended !== undefined || replays >= MOST_REPLAYS) throw failure;
 		}
 	}
 
@@ -94,9 +85,11 @@ export class Session {
 				this.data = data;
 				this.unproven = data;
 				this.failedSignIns = 0;
-			} else if ('failure' in outcome && ++this.failedSignIns >= MOST_FAILED_SIGN_INS) {
-				if (outcome.failure instanceof Failure) this.end(outcome.failure);
+			} else if (++this.failedSignIns >= MOST_FAILED_SIGN_INS) {
+				this.end(outcome);
 			}
+			// Before the others go on: they must not ask with what was refused just now.
+			this.learnFrom(outcome);
 			return outcome;
 		} finally {
 			this.renewal = undefined;
@@ -104,18 +97,29 @@ export class Session {
 		}
 	}
 
-	private prove(data: SessionData): void {
-		if (data === this.unproven) this.unproven = undefined;
+	/** What the end of one sending says about its token, and about the session. */
+	private learnFrom(outcome: Outcome<unknown>): void {
+		const { data } = outcome;
+		const details =
+			'failure' in outcome && outcome.failure instanceof Failure ? outcome.failure.details : undefined;
+		if (details?.final === true) {
+			this.end(outcome);
+		} else if (details?.tokenRefused === true) {
+			if (!this.signsIn || data === this.unproven) this.end(outcome);
+			else if (data === this.data) this.retire(data);
+		} else if (details === undefined || details.kind === 'refused') {
+			// The platform answered the request itself, so it accepted the token.
+			if (data === this.unproven) this.unproven = undefined;
+		}
 	}
 
-	private withoutToken(data: SessionData): SessionData {
+	private retire(data: SessionData): void {
 		this.refusedToken = tokenOf(data);
-		return { ...data, sessionToken: '' };
+		this.data = { ...data, sessionToken: '' };
 	}
 
-	private end(failure: Failure): Failure {
-		this.ended ??= failure;
-		return failure;
+	private end(outcome: Outcome<unknown>): void {
+		if ('failure' in outcome && outcome.failure instanceof Failure) this.ended ??= outcome.failure;
 	}
 }
 

@@ -9,6 +9,9 @@ import { exchange } from './exchange';
 /** Longest time for a login, in milliseconds. */
 export const SIGN_IN_TIMEOUT_MS = 30_000;
 
+const TOO_SLOW =
+	"Try again later. If it keeps happening, check 'Login Path' in the credential, or ask who administers the platform.";
+
 /** What a login adds to the stored credential. */
 export interface SessionFields {
 	sessionToken: string;
@@ -32,17 +35,17 @@ export async function signIn(
 	send: (options: IHttpRequestOptions) => Promise<unknown>,
 ): Promise<SessionFields> {
 	const { baseUrl, stored, redact } = readCredential(data);
-	const answer = await exchange(
-		send,
-		{
-			method: 'POST',
-			url: `${baseUrl.href}${stored.loginPath.trim()}`,
-			body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
-			skipCertificateCheck: stored.allowUnauthorizedCerts,
-		},
-		{ timeoutMs: SIGN_IN_TIMEOUT_MS, now: Date.now(), cancel: undefined, redact },
-	);
 	try {
+		const answer = await exchange(
+			send,
+			{
+				method: 'POST',
+				url: `${baseUrl.href}${stored.loginPath.trim()}`,
+				body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
+				skipCertificateCheck: stored.allowUnauthorizedCerts,
+			},
+			{ timeoutMs: SIGN_IN_TIMEOUT_MS, now: Date.now(), cancel: undefined, redact },
+		);
 		const token = findToken(unwrap(answer, redact), stored.tokenPath.trim());
 		return { sessionToken: token, sessionOwner: sessionOwner(stored) };
 	} catch (error) {
@@ -103,13 +106,14 @@ function keysOf(payload: unknown): string {
 	return keys.length === 0 ? "'data' is empty" : `'data' has the keys ${keys.join(', ')}`;
 }
 
-/** Whatever else is wrong with a login that was answered, asking again would not mend it, and may lock the account. */
+/** Unless the platform was only out of reach, asking again would not mend it, and may lock the account. */
 function asSignInFailure(error: unknown): unknown {
 	if (!(error instanceof Failure)) return error;
 	const { details } = error;
 	return new Failure({
 		...details,
 		message: `Signing in did not work. ${details.message}`,
+		...(details.kind === 'timeout' ? { remedy: TOO_SLOW } : {}),
 		tokenRefused: false,
 		final: details.retryable !== true,
 	});

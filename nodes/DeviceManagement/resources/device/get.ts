@@ -5,10 +5,10 @@ import { meansNotFound } from '../../core/codes';
 import { Failure } from '../../core/failure';
 import { shapeDevice } from '../../core/output';
 import type { Device } from '../../core/page';
-import { check, readOutputMode } from '../../shared/deviceParameters';
+import { check, readOutputMode, textSchema } from '../../shared/deviceParameters';
 import { forOperation, optionFields, optionsField, outputFields } from '../../shared/descriptions';
 import { fetchDevice } from '../../shared/devices';
-import { readCollection, readSettings } from '../../shared/settings';
+import { type NodeSettings, readCollection, readSettings } from '../../shared/settings';
 import type { Execution, Operation } from '../operation';
 
 const notFoundSchema = z.enum(['error', 'empty']).default('error');
@@ -68,14 +68,17 @@ export const get: Operation = {
 
 	async run(execution, itemIndex) {
 		const { context } = execution;
-		const serialNumber = String(
-			context.getNodeParameter('device', itemIndex, '', { extractValue: true }) ?? '',
+		const serialNumber = check(
+			textSchema,
+			context.getNodeParameter('device', itemIndex, '', { extractValue: true }),
+			'Device',
 		);
 		const mode = readOutputMode(context, itemIndex);
 		const options = readCollection(context, 'options', itemIndex);
 		const ifNotFound = check(notFoundSchema, options['ifNotFound'], 'If Not Found');
+		const settings = readSettings(context, itemIndex);
 		const pairedItem = { item: itemIndex };
-		const device = await readOnce(execution, serialNumber, itemIndex).catch((thrown: unknown) => {
+		const device = await readOnce(execution, serialNumber, settings).catch((thrown: unknown) => {
 			const nothing = thrown instanceof Failure && meansNotFound(thrown.details.code);
 			if (nothing && ifNotFound === 'empty') return undefined;
 			throw thrown;
@@ -86,14 +89,14 @@ export const get: Operation = {
 
 /** Reads a device; equal serial numbers of one execution are asked for once, and each item gets its own copy. */
 async function readOnce(
-	{ context, platform, devices }: Execution,
+	{ platform, devices }: Execution,
 	serialNumber: string,
-	itemIndex: number,
+	settings: NodeSettings,
 ): Promise<Device> {
 	const sn = serialNumber.trim();
 	const known = devices.get(sn);
 	if (known !== undefined) return deepCopy(await known);
-	const device = fetchDevice(platform, sn, readSettings(context, itemIndex));
+	const device = fetchDevice(platform, sn, settings);
 	devices.set(sn, device);
 	return await device;
 }

@@ -57,7 +57,7 @@ export const getAll: Operation = {
 		const returnAll = check(z.boolean(), context.getNodeParameter('returnAll', itemIndex), 'Return All');
 		const limit = returnAll
 			? undefined
-			: checkNumber(context.getNodeParameter('limit', itemIndex), LIMIT);
+			: checkNumber(context.getNodeParameter('limit', itemIndex) ?? '', LIMIT);
 		const request = {
 			...readFilters(context, itemIndex),
 			sort: readSort(context, itemIndex),

@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { z } from 'zod/v4';
+
+import { checkPayload, type RawAnswer, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import { DEVICE_IN_WORDS, deviceSchema, PAGE_IN_WORDS, pageSchema } from '../../nodes/DeviceManagement/core/page.ts';
+import { redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
+
+const SECRET = 'canary/secret+key';
+const redact = redactor([SECRET]);
+
+function answer(body: string | Uint8Array, extra: Partial<RawAnswer> = {}): RawAnswer {
+	return {
+		status: 200,
+		retryAfterMs: undefined,
+		redirectOrigin: undefined,
+		body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
+		...extra,
+	};
+}
+
+function failureOf(read: () => unknown): Failure {
+	try {
+		read();
+	} catch (error) {
+		if (error instanceof Failure) return error;
+		throw error;
+	}
+	throw new Error('It did not fail');
+}
+
+test('code 0 hands out the payload as it is', () => {
+	const data = { content: [{ id: '1', unknown: { nested: true } }] };
+	expect(unwrap(answer(JSON.stringify({ code: 0, msg: 'success', data })), redact)).toEqual(data);
+});
+
+test('an envelope without data hands out nothing', () => {
+	expect(unwrap(answer('{"code":0,"msg":"success"}'), redact)).toBeUndefined();
+});
+
+test('a byte order mark is no reason to refuse an answer', () => {
+	expect(unwrap(answer('\ufeff{"code":0,"data":1}'), redact)).toBe(1);
+});
+
+test('a refusal keeps its code and its text, with a proxy status or without', () => {
+	for (const status of [200, 400, 500]) {
+		expect(failureOf(() => unwrap(answer('{"code":10018,"msg":"invalid sn X1"}', { status }), redact))).toMatchObject({
+			message: 'The serial number is not valid: X1',
+			details: { kind: 'refused', code: 10018, httpStatus: status },
+		});
+	}
+});
+
+test.each([14101, 14102])('code %i in a 200 says that the token was refused', (code) => {
+	const { details } = failureOf(() => unwrap(answer(`{"code":${code},"msg":"x"}`), redact));
+	expect(details.tokenRefused).toBe(true);
+});
+
+test.each([14103, 14201, 14202, 14203])('code %i does not say that the token was refused', (code) => {
+	const { details } = failureOf(() => unwrap(answer(`{"code":${code},"msg":"x"}`), redact));
+	expect(details.tokenRefused).toBe(false);
+});
+
+test('HTTP 401 says that the token was refused, HTTP 403 does not', () => {
+	expect(failureOf(() => unwrap(answer('', { status: 401 }), redact)).details.tokenRefused).toBe(true);
+	expect(failureOf(() => unwrap(answer('', { status: 403 }), redact)).details.tokenRefused).toBe(false);
+});
+
+test.each([
+	['an empty body', '', 'an empty body'],
+	['a sign-in page', '  <!doctype html><title>Sign in</title>', 'an HTML or XML page of 39 bytes'],
+	['half an answer', '{"code":0,"data":{"cont', '23 bytes that are not JSON'],
+	['no code', '{"data":[]}', "an object with 1 fields whose 'code' is nothing"],
+	['code as text', '{"code":"0","data":[]}', "an object with 2 fields whose 'code' is text of 1 characters"],
+	['code as a fraction', '{"code":0.5}', "an object with 1 fields whose 'code' is a number"],
+	['code under __proto__', '{"__proto__":{"code":0}}', "an object with 1 fields whose 'code' is nothing"],
+	['a list', '[1,2]', 'a list of 2 without an envelope around it'],
+	['null', 'null', 'null without an envelope around it'],
+	['bytes that are no text', new Uint8Array([0x7b, 0xff, 0xfe]), '3 bytes that are not UTF-8 text'],
+])('%s is named, not shown', (_, body, came) => {
+	expect(failureOf(() => unwrap(answer(body), redact)).message).toBe(
+		`Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP 200)`,
+	);
+});
+
+test('an answer nested a hundred thousand deep is refused, not followed', () => {
+	const deep = `{"code":0,"data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+	expect(failureOf(() => unwrap(answer(deep), redact)).message).toContain('nested deeper than 200 levels');
+});
+
+test('__proto__ in an answer changes no other object', () => {
+	const data = unwrap(answer('{"code":0,"data":{"content":[{"__proto__":{"polluted":1}}]}}'), redact);
+	checkPayload(data, pageSchema, PAGE_IN_WORDS);
+	expect(Object.prototype).not.toHaveProperty('polluted');
+});
+
+test.each([
+	['null', null, "'data' is null"],
+	['nothing', undefined, "'data' is nothing"],
+	['a list', [], "'data' is a list of 0"],
+	['text', 'hello', "'data' is text of 5 characters"],
+	['no content', {}, "'data.content' is nothing"],
+	['content that is no list', { content: { a: 1 } }, "'data.content' is an object with 1 fields"],
+	['an item that is no object', { content: [{}, 'x'] }, "'data.content.1' is text of 1 characters"],
+	['an item that is null', { content: [null] }, "'data.content.0' is null"],
+])('a page that is %s is named', (_, data, place) => {
+	expect(failureOf(() => checkPayload(data, pageSchema, PAGE_IN_WORDS)).message).toBe(
+		`The platform's answer does not hold ${PAGE_IN_WORDS}: ${place}`,
+	);
+});
+
+test.each([['null', null], ['a list', []], ['text', 'x']])('a device that is %s is refused', (_, data) => {
+	expect(failureOf(() => checkPayload(data, deviceSchema, DEVICE_IN_WORDS)).details.kind).toBe('answer');
+});
+
+test('metadata that can not be right counts as missing', () => {
+	const page = { content: [], totalElements: -1, totalPages: 'three', last: 'yes', number: 1.5, size: null };
+	expect(checkPayload(page, pageSchema, PAGE_IN_WORDS)).toEqual({
+		content: [],
+		totalElements: undefined,
+		totalPages: undefined,
+		last: undefined,
+		number: undefined,
+		size: undefined,
+	});
+});
+
+test('the devices of a page are the very objects that came', () => {
+	const device = { id: '1', anything: [1] };
+	expect(checkPayload({ content: [device] }, pageSchema, PAGE_IN_WORDS).content[0]).toBe(device);
+});
+
+test('a redirect names the origin it leads to and nothing else of it', () => {
+	const moved = answer('', { status: 302, redirectOrigin: 'https://other.example' });
+	expect(failureOf(() => unwrap(moved, redact)).message).toBe(
+		'The address answers with a redirect to https://other.example (HTTP 302)',
+	);
+});
+
+describe('fuzz', () => {
+	const json = fc.json({ maxDepth: 4 });
+	const envelope = fc
+		.record(
+			{
+				code: fc.oneof(fc.integer(), fc.constantFrom(0, -1, 9999, 10001, 14101), fc.anything()),
+				msg: fc.oneof(fc.string(), fc.constant(`detail ${SECRET} detail`), fc.anything()),
+				data: fc.oneof(
+					fc.anything(),
+					fc.record({ content: fc.oneof(fc.array(fc.anything()), fc.anything()), totalElements: fc.anything() }),
+				),
+			},
+			{ requiredKeys: [] },
+		)
+		.map((value) => {
+			try {
+				return JSON.stringify(value) ?? '';
+			} catch {
+				return '';
+			}
+		});
+	const body = fc.oneof(
+		fc.uint8Array({ maxLength: 200 }),
+		fc.oneof(json, envelope, fc.string({ unit: 'binary' })).map((text) => new TextEncoder().encode(text)),
+		fc.tuple(envelope, fc.nat(60)).map(([text, cut]) => new TextEncoder().encode(text.slice(0, cut))),
+	);
+	const status = fc.oneof(fc.constant(200), fc.integer({ min: 100, max: 599 }));
+
+	test('whatever comes, it is a clean payload or a Failure, and no secret comes out', () => {
+		fc.assert(
+			fc.property(body, status, fc.constantFrom(pageSchema, deviceSchema, z.unknown()), (bytes, code, schema) => {
+				let failure: unknown;
+				try {
+					checkPayload<unknown>(unwrap(answer(bytes, { status: code }), redact), schema, 'something');
+					return;
+				} catch (error) {
+					failure = error;
+				}
+				expect(failure).toBeInstanceOf(Failure);
+				if (!(failure instanceof Failure)) return;
+				const shown = JSON.stringify([failure.message, failure.details]);
+				expect(shown).not.toContain(SECRET);
+				expect(shown.length).toBeLessThan(2000);
+			}),
+			{ numRuns: 4000 },
+		);
+	});
+});

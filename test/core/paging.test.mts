@@ -1,0 +1,229 @@
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import { type PageSource, readList, walkPages } from '../../nodes/DeviceManagement/core/paging.ts';
+import { type Device, Fleet } from '../platform/fleet.mts';
+import { PagedServer, type ServerScript } from './pagedServer.mts';
+
+const ONE_BASED: ServerScript = { numbering: 'one-based', largestSize: 2000 };
+const ZERO_BASED: ServerScript = { numbering: 'zero-based', largestSize: 2000 };
+
+function serve(size: number, script: ServerScript): PagedServer {
+	return new PagedServer(Fleet.seeded({ size }), script);
+}
+
+const sns = (devices: readonly Device[]) => devices.map(({ sn }) => sn);
+
+describe('requests', () => {
+	test('the first page is asked for without a page number', async () => {
+		const server = serve(5, ONE_BASED);
+		await readList(server.source({ pageSize: 10, parallelRequests: 4 }));
+		expect(server.asked).toEqual([undefined]);
+	});
+
+	test('a server that counts from 1 is asked for nothing extra', async () => {
+		const server = serve(35, ONE_BASED);
+		await readList(server.source({ pageSize: 10, parallelRequests: 1 }));
+		expect(server.asked).toEqual([undefined, 2, 3, 4]);
+	});
+
+	test('a server that counts from 0 is asked for one page too many at most', async () => {
+		const server = serve(35, ZERO_BASED);
+		const { items } = await readList(server.source({ pageSize: 10, parallelRequests: 1 }));
+		expect(server.asked).toEqual([undefined, 2, 1, 3]);
+		expect(sns(items)).toEqual(sns(server.fleet.devices));
+	});
+
+	test('as many are under way as allowed, and no more', async () => {
+		const server = serve(100, { ...ONE_BASED, turns: [5] });
+		await readList(server.source({ pageSize: 10, parallelRequests: 3 }));
+		expect(server.peakInFlight).toBe(3);
+	});
+
+	test('one slow page does not keep the others waiting', async () => {
+		const server = serve(100, ONE_BASED);
+		const source = server.source({ pageSize: 10, parallelRequests: 2 });
+		let release = () => {};
+		const slow = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		const fetchPage: PageSource<Device>['fetchPage'] = async (page, size) => {
+			const answer = await source.fetchPage(page, size);
+			if (page === 2) await slow;
+			if (page === 10) release();
+			return answer;
+		};
+		const { items } = await readList({ ...source, fetchPage });
+		expect(sns(items)).toEqual(sns(server.fleet.devices));
+	});
+
+	test('none starts after the caller stopped', async () => {
+		const server = serve(100, ONE_BASED);
+		const source = server.source({ pageSize: 10, parallelRequests: 2 });
+		for await (const { index } of walkPages(source, { size: 10, parallelRequests: 2 })) {
+			if (index === 2) break;
+		}
+		const started = server.requests;
+		for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+		expect(server.requests).toBe(started);
+	});
+
+	test('none starts after one failed for good', async () => {
+		const failure = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
+		const server = serve(1000, { ...ONE_BASED, failing: new Map([[5, failure]]) });
+		await expect(readList(server.source({ pageSize: 10, parallelRequests: 2 }))).rejects.toBe(failure);
+		expect(server.requests).toBeLessThanOrEqual(7);
+	});
+});
+
+describe('page size', () => {
+	const refusal = new Failure({ kind: 'refused', cause: 'input', message: 'size', remedy: '' });
+
+	function refusing(largest: number) {
+		const server = serve(120, ONE_BASED);
+		const source = server.source({ pageSize: 1000, parallelRequests: 2 });
+		const sizes: number[] = [];
+		return {
+			sizes,
+			source: {
+				...source,
+				pageSizes: [1000, 200, 50] as const,
+				refusesSize: (error: unknown) => error === refusal,
+				fetchPage: async (page: number | undefined, size: number) => {
+					sizes.push(size);
+					if (size > largest) throw refusal;
+					return await source.fetchPage(page, size);
+				},
+			},
+		};
+	}
+
+	test('a refused size is replaced by a smaller one', async () => {
+		const { source, sizes } = refusing(60);
+		expect((await readList(source)).items).toHaveLength(120);
+		expect(sizes).toEqual([1000, 200, 50, 50, 50]);
+	});
+
+	test('a refusal that is not about the size comes back as it was', async () => {
+		const { source, sizes } = refusing(0);
+		await expect(readList(source)).rejects.toBe(refusal);
+		expect(sizes).toEqual([1000, 200, 50]);
+	});
+
+	test('a failure that has nothing to do with the size is not tried with other sizes', async () => {
+		const failure = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
+		const server = serve(10, { ...ONE_BASED, failing: new Map([[1, failure]]) });
+		await expect(readList(server.source({ pageSize: 10, parallelRequests: 2 }))).rejects.toBe(failure);
+		expect(server.requests).toBe(1);
+	});
+});
+
+describe('a list that moved', () => {
+	test('is read again, and the pass that stood still is returned', async () => {
+		const server = serve(30, { ...ONE_BASED, changes: new Map([[3, (fleet) => void fleet.remove(fleet.at(0).sn)]]) });
+		const listing = await readList(server.source({ pageSize: 10, parallelRequests: 1 }));
+		expect(listing).toMatchObject({ settled: true, passes: 2 });
+		expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
+	});
+
+	test('and never holds still is returned as the union of three passes, marked', async () => {
+		const changes = new Map(
+			Array.from({ length: 60 }, (_, n) => [n + 1, (fleet: Fleet) => void fleet.add()] as const),
+		);
+		const server = serve(30, { ...ONE_BASED, changes });
+		const before = sns(server.fleet.devices);
+		const listing = await readList(server.source({ pageSize: 10, parallelRequests: 1 }));
+		expect(listing).toMatchObject({ settled: false, passes: 3 });
+		expect(sns(listing.items)).toEqual(expect.arrayContaining(before));
+	});
+
+	test('within a limit gives exactly that many', async () => {
+		const changes = new Map(
+			Array.from({ length: 60 }, (_, n) => [n + 1, (fleet: Fleet) => void fleet.add()] as const),
+		);
+		const server = serve(100, { ...ONE_BASED, changes });
+		const listing = await readList(server.source({ pageSize: 10, parallelRequests: 1, limit: 25 }));
+		expect(listing.items).toHaveLength(25);
+	});
+});
+
+describe('found by random tests', () => {
+	test('a total that is wrong for ever is taken for wrong after two passes that agree', async () => {
+		const server = serve(30, { ...ONE_BASED, falsify: (honest) => ({ ...honest, totalElements: 2_000_000_000 }) });
+		const listing = await readList(server.source({ pageSize: 10, parallelRequests: 2 }));
+		expect(listing).toMatchObject({ settled: true, passes: 2, reportedTotal: 2_000_000_000 });
+		expect(listing.items).toHaveLength(30);
+	});
+
+	test('a page number too large to count with does not decide how the server counts', async () => {
+		const server = serve(2, {
+			...ZERO_BASED,
+			falsify: ({ last }) => ({ last, number: Number.MAX_SAFE_INTEGER, totalPages: 0 }),
+		});
+		const { items } = await readList(server.source({ pageSize: 1, parallelRequests: 1 }));
+		expect(items).toHaveLength(2);
+	});
+
+	test('a page that came before an earlier one was read again is not taken for a repetition', async () => {
+		const changes = new Map([[3, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)]]);
+		const server = serve(4, { ...ZERO_BASED, changes });
+		const listing = await readList(server.source({ pageSize: 1, parallelRequests: 1 }));
+		expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
+	});
+
+	test('pages that became empty meanwhile are not taken for a repetition', async () => {
+		const changes = new Map([3, 4, 5].map((request) => [request, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)]));
+		const server = serve(4, { ...ZERO_BASED, changes });
+		const listing = await readList(server.source({ pageSize: 1, parallelRequests: 1 }));
+		expect(sns(listing.items)).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
+	});
+
+	test('a total that only a page fetched in vain saw moving counts, too', async () => {
+		const changes = new Map([
+			[1, (fleet: Fleet) => void fleet.add(fleet.make(), 0)],
+			[3, (fleet: Fleet) => void fleet.add(fleet.make(), 9)],
+			[4, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)],
+		]);
+		const server = serve(21, { ...ZERO_BASED, changes });
+		const listing = await readList(server.source({ pageSize: 8, parallelRequests: 2 }));
+		expect(sns(listing.items)).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
+	});
+
+	test('two passes that missed the same device are not taken for a list that stands still', async () => {
+		const changes = new Map([
+			[1, (fleet: Fleet) => void fleet.add(fleet.make(), 0)],
+			[3, (fleet: Fleet) => void fleet.add(fleet.make(), 2)],
+			[6, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)],
+		]);
+		const server = serve(3, { ...ZERO_BASED, changes });
+		const listing = await readList(server.source({ pageSize: 2, parallelRequests: 1 }));
+		expect(sns(listing.items)).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
+	});
+
+	test('a device that moves while a repetition is looked into does not make it one', async () => {
+		const changes = new Map([
+			[6, (fleet: Fleet) => void fleet.add(fleet.make(), 0)],
+			[8, (fleet: Fleet) => void fleet.move(fleet.at(0).sn, 0)],
+		]);
+		const server = serve(7, { ...ONE_BASED, changes });
+		const listing = await readList(server.source({ pageSize: 1, parallelRequests: 1 }));
+		expect(listing.items).toHaveLength(8);
+	});
+});
+
+test('a server without any metadata that ends in a short page is read whole', async () => {
+	const server = serve(25, { ...ONE_BASED, falsify: () => ({}) });
+	const listing = await readList(server.source({ pageSize: 10, parallelRequests: 4 }));
+	expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
+});
+
+test('a server that makes up new devices for ever is stopped', async () => {
+	let made = 0;
+	const endless: PageSource<{ id: string }> = {
+		fetchPage: async (page) => ({ content: [{ id: `made up ${made++}` }], number: (page ?? 1) - 1, last: false }),
+		identify: ({ id }) => id,
+		pageSizes: [1],
+		refusesSize: () => false,
+		parallelRequests: 1,
+	};
+	await expect(readList(endless)).rejects.toMatchObject({ details: { kind: 'paging' } });
+	expect(made).toBeLessThan(100_010);
+});

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import {
+	backoffMs,
+	type Clock,
+	isWorthRepeating,
+	readRetryAfter,
+	withRetries,
+} from '../../nodes/DeviceManagement/core/retry.ts';
+
+const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
+
+/** A clock that only goes when it is slept by. */
+function fakeClock(random = () => 0.5): Clock & { slept: number[] } {
+	const slept: number[] = [];
+	return {
+		slept,
+		now: () => NOW + slept.reduce((sum, ms) => sum + ms, 0),
+		random,
+		sleep: async (ms) => void slept.push(ms),
+	};
+}
+
+function failing(times: number, details: Partial<Failure['details']> = {}) {
+	let attempts = 0;
+	return {
+		attempts: () => attempts,
+		run: async () => {
+			attempts++;
+			if (attempts > times) return 'done';
+			throw new Failure({
+				kind: 'status',
+				cause: 'platform',
+				message: 'Not now',
+				remedy: 'Wait.',
+				retryable: true,
+				...details,
+			});
+		},
+	};
+}
+
+const LIMITS = { maxRetries: 3, maxWaitMs: 120_000 };
+
+test('a request that succeeds after two failures returns its answer', async () => {
+	const clock = fakeClock();
+	const request = failing(2);
+	await expect(withRetries(request.run, LIMITS, clock)).resolves.toBe('done');
+	expect(request.attempts()).toBe(3);
+	expect(clock.slept).toEqual([375, 750]);
+});
+
+test('what still fails says how often it was tried', async () => {
+	const request = failing(99);
+	await expect(withRetries(request.run, LIMITS, fakeClock())).rejects.toMatchObject({
+		message: 'Not now, also after 3 retries',
+		details: { remedy: 'Wait.', retryable: false },
+	});
+	expect(request.attempts()).toBe(4);
+});
+
+test('a failure that is not retryable is not tried again', async () => {
+	const request = failing(99, { retryable: false });
+	await expect(withRetries(request.run, LIMITS, fakeClock())).rejects.toThrow('Not now');
+	expect(request.attempts()).toBe(1);
+});
+
+test('with no retries allowed, a failure comes back as it was', async () => {
+	const request = failing(99);
+	await expect(withRetries(request.run, { ...LIMITS, maxRetries: 0 }, fakeClock())).rejects.toThrow(/^Not now$/);
+	expect(request.attempts()).toBe(1);
+});
+
+test('anything else that is thrown is passed on', async () => {
+	const bug = new TypeError('a bug');
+	await expect(withRetries(async () => await Promise.reject(bug), LIMITS, fakeClock())).rejects.toBe(bug);
+});
+
+test('the wait that the platform asks for is kept to', async () => {
+	const clock = fakeClock();
+	await withRetries(failing(1, { retryAfterMs: 7000 }).run, LIMITS, clock);
+	expect(clock.slept).toEqual([7000]);
+});
+
+test('a wait longer than the limit is not begun', async () => {
+	const clock = fakeClock();
+	const request = failing(1, { retryAfterMs: 3_600_000 });
+	await expect(withRetries(request.run, LIMITS, clock)).rejects.toThrow(
+		'Not now; the next try would be in 3600 seconds, which is longer than this node waits',
+	);
+	expect(clock.slept).toEqual([]);
+});
+
+test('all waits together stay within the limit, whatever chance and the platform say', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.double({ min: 0, max: 0.999_999, noNaN: true }),
+			fc.array(fc.option(fc.nat(200_000), { nil: undefined }), { minLength: 20, maxLength: 20 }),
+			fc.integer({ min: 0, max: 10 }),
+			async (chance, asked, maxRetries) => {
+				const clock = fakeClock(() => chance);
+				let attempts = 0;
+				const run = async () => {
+					const retryAfterMs = asked[attempts++];
+					throw new Failure({
+						kind: 'status',
+						cause: 'platform',
+						message: 'Not now',
+						remedy: '',
+						retryable: true,
+						...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+					});
+				};
+				await expect(withRetries(run, { maxRetries, maxWaitMs: 120_000 }, clock)).rejects.toBeInstanceOf(Failure);
+				expect(attempts).toBeLessThanOrEqual(maxRetries + 1);
+				expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(120_000);
+			},
+		),
+	);
+});
+
+test('backoff grows, is jittered, and has a ceiling', () => {
+	expect([0, 1, 2, 3].map((retry) => backoffMs(retry, 0))).toEqual([250, 500, 1000, 2000]);
+	expect([0, 1, 2, 3].map((retry) => backoffMs(retry, 1))).toEqual([500, 1000, 2000, 4000]);
+	expect(backoffMs(50, 1)).toBe(20_000);
+});
+
+test.each([429, 502, 503, 504])('HTTP %i is worth repeating', (status) => {
+	expect(isWorthRepeating(status)).toBe(true);
+});
+
+test.each([200, 301, 400, 401, 403, 404, 500, 501])('HTTP %i is not worth repeating', (status) => {
+	expect(isWorthRepeating(status)).toBe(false);
+});
+
+describe('Retry-After', () => {
+	test.each([
+		['0', 0],
+		['120', 120_000],
+		[' 1.5 ', 1500],
+		['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
+		['Thu, 01 Jan 2026 11:00:00 GMT', 0],
+		['Thursday, 01-Jan-26 12:00:30 GMT', 30_000],
+	])('%j is %i ms', (header, ms) => {
+		expect(readRetryAfter(header, NOW)).toBe(ms);
+	});
+
+	test.each([['-5'], ['soon'], [''], ['12,13'], [undefined], [17], [['1']]])('%j says nothing', (header) => {
+		expect(readRetryAfter(header, NOW)).toBeUndefined();
+	});
+});
