@@ -169,6 +169,7 @@ const fields: INodeProperties[] = [
 		displayName: 'Session Owner',
 		name: 'sessionOwner',
 		type: 'hidden',
+		typeOptions: { password: true },
 		default: '',
 	},
 ];

@@ -5,11 +5,11 @@
  *
  * Plain JavaScript with nothing but Node's own modules, because it runs before anything is installed.
  */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installLocked, run } from './npm.mjs';
 
 const OLDEST_NODE = [20, 19];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -78,54 +78,9 @@ function isInstalled(packages) {
 
 async function install(count) {
 	const progress = startProgress(`Installing ${count} development packages (once, about a minute)`);
-	const fetched = new Set();
-	const errors = [];
-	let unreachable;
-	let isAnswering = false;
-	let lastAnswer = Date.now();
-
-	const npm = runNpm(
-		['ci', '--include=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=http'],
-		(line, end) => {
-			const request = /^npm http (?:fetch|cache) (?:GET \d+ )?(\S+)/.exec(line);
-			const refusal = /^npm http fetch GET (\S+) attempt (\d+) failed with (\w+)/.exec(line);
-			if (refusal) {
-				const [, address, attempt, reason] = refusal;
-				progress.say(`${originOf(address)} does not answer (${reason}), trying again`);
-				// npm alone goes on for minutes, for every package, before it says that there is no network.
-				const silence = Date.now() - lastAnswer;
-				if (isAnswering ? silence > 60_000 : attempt !== '1' || silence > 20_000) {
-					unreachable = { origin: originOf(address), reason };
-					end();
-				}
-			} else if (request) {
-				isAnswering = true;
-				lastAnswer = Date.now();
-				if (!/\.tgz\b/.test(request[1])) return;
-				fetched.add(request[1]);
-				progress.say(
-					fetched.size < count ? `${fetched.size} of ${count} fetched` : 'unpacking',
-				);
-			} else if (line.startsWith('npm error')) {
-				errors.push(line.replace(/^npm error ?/, ''));
-			}
-		},
-	);
-	const exitCode = await npm;
-	progress.end(exitCode === 0 ? 'Installed' : undefined);
-	if (exitCode === 0) return;
-
-	const networkCode = errors.join('\n').match(/^code (E(?:NOTFOUND|AI_AGAIN|CONN\w+|TIMEDOUT|HOSTUNREACH|NETUNREACH)|ERR_SOCKET_TIMEOUT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_\w+)$/m);
-	if (networkCode) unreachable ??= { origin: 'the npm registry', reason: networkCode[1] };
-	if (unreachable) {
-		stop(
-			`The packages could not be fetched: ${unreachable.origin} can't be reached (${unreachable.reason}).`,
-			'Check the network connection. Behind a proxy or with a registry of your own, set it for npm:',
-			'  npm config set proxy …    npm config set registry …    (in use: npm config get registry)',
-			'Then run the command again.',
-		);
-	}
-	stop('npm could not install the packages. It says:', ...errors.slice(0, 20).map((line) => `  ${line}`));
+	const problem = await installLocked(root, ['--include=dev'], count, progress.say);
+	progress.end(problem ? undefined : 'Installed');
+	if (problem) stop(...problem);
 }
 
 async function buildWhenNeeded() {
@@ -140,6 +95,7 @@ async function buildWhenNeeded() {
 	const exitCode = await run(
 		process.execPath,
 		[join(root, 'node_modules', '@n8n', 'node-cli', 'bin', 'n8n-node.mjs'), 'build'],
+		{ cwd: root },
 		(line) => {
 			// Without the frame and the spinner that n8n-node draws around the compiler's output.
 			const text = line.replace(/^[^\w\s]+\s*,?/u, '');
@@ -171,44 +127,6 @@ function filesUnder(folder) {
 		});
 }
 
-/** Runs npm by the path npm itself gives to its scripts, so that it is the same npm, on Windows too. */
-function runNpm(args, onLine) {
-	const own = process.env.npm_execpath;
-	if (own?.endsWith('.js')) return run(process.execPath, [own, ...args], onLine);
-	return run('npm', args, onLine, { shell: process.platform === 'win32' });
-}
-
-/** Runs a command in the checkout, hands each line of its output on, and resolves with its exit code. */
-function run(command, args, onLine, options = {}) {
-	return new Promise((resolve) => {
-		const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options });
-		const end = () => child.kill('SIGKILL');
-		const interrupt = () => {
-			end();
-			process.exit(130);
-		};
-		process.once('SIGINT', interrupt);
-		for (const stream of [child.stdout, child.stderr]) {
-			let rest = '';
-			stream.setEncoding('utf8').on('data', (text) => {
-				const lines = (rest + text).split('\n');
-				rest = lines.pop();
-				for (const line of lines) onLine(line.trimEnd(), end);
-			});
-			stream.on('end', () => rest && onLine(rest, end));
-		}
-		const finish = (exitCode) => {
-			process.off('SIGINT', interrupt);
-			resolve(exitCode);
-		};
-		child.on('error', (error) => {
-			onLine(`npm error ${command} can't be started: ${error.message}`, end);
-			finish(1);
-		});
-		child.on('close', (exitCode) => finish(exitCode ?? 1));
-	});
-}
-
 /** One line that is rewritten on a terminal; where there is none, a line now and then. */
 function startProgress(title) {
 	const { stderr } = process;
@@ -232,14 +150,6 @@ function startProgress(title) {
 			if (result) stderr.write(`${result} in ${seconds()}.\n`);
 		},
 	};
-}
-
-function originOf(address) {
-	try {
-		return new URL(address).origin;
-	} catch {
-		return 'the npm registry';
-	}
 }
 
 function hash(parts) {

@@ -353,7 +353,9 @@ function row(
 /** The texts that stand where the template has `%s`, joined; '' where the message does not follow the template. */
 function detailOf(template: string, msg: string): string {
 	if (!template.includes('%s')) return '';
+	// Where nothing but a mark parts two details, nobody can tell which of them a mark inside a detail belongs to.
 	const pattern = template
+		.replace(/%s[ /-]%s/g, '%s')
 		.split('%s')
 		.map((literal) => literal.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
 		.join('(.*?)');

@@ -59,7 +59,7 @@ export function checkNumber(value: unknown, field: NumberField): number {
 	) {
 		return number;
 	}
-	const limits = maxValue === Number.MAX_SAFE_INTEGER ? `, ${minValue} or more` : ` from ${minValue} to ${maxValue}`;
+	const limits = maxValue === Number.MAX_SAFE_INTEGER ? ` of ${minValue} or more` : ` from ${minValue} to ${maxValue}`;
 	throw inputFailure(
 		`'${field.displayName}' is not a whole number${limits}`,
 		'Enter a number within these limits, or check the expression in this field.',

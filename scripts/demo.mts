@@ -1,0 +1,199 @@
+/**
+ * Runs a workflow in n8n's own engine with this package's compiled nodes, over real HTTP, and shows what comes out:
+ * `npm run demo`. Against an embedded platform, or, with `--base-url`, against one of the user's own.
+ */
+import { writeSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { IDataObject } from 'n8n-workflow';
+import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../test/engine/engine.mts';
+import { startPlatform } from '../test/platform/server.mts';
+import { checkout, readManifest } from './checkout.mts';
+import { help, type Options, readOptions, type Target, UsageError } from './demo/options.mts';
+import { watchRequests } from './demo/requests.mts';
+import { step } from './demo/step.mts';
+import { bold, deviceTable, listTable, number, plain } from './demo/tables.mts';
+
+/** As n8n exports it; it can be imported into n8n, too. */
+const workflowFile = new URL('demo/workflow.json', import.meta.url);
+
+/** The names of its nodes, and the ids of its credentials. */
+const names = { list: 'List devices', read: 'Read one device', count: 'Count devices' };
+const ids = { login: 'demo-login', apiKey: 'demo-api-key' };
+
+/** How many devices of a list are shown, and how many of an unknown fleet are listed, unless there is a limit. */
+const fewDevices = 10;
+const someDevices = 50;
+
+/** A workflow that came to nothing: what happened, and what to do. */
+class Failed extends Error {
+	constructor(
+		message: string,
+		readonly remedy: string,
+	) {
+		super(message);
+	}
+}
+
+process.once('SIGINT', () => {
+	// The progress display hides the cursor, and holds back what the streams are given.
+	writeSync(process.stderr.fd, `${process.stderr.isTTY ? '\x1b[?25h' : ''}\nStopped.\n`);
+	process.exit(130);
+});
+
+try {
+	const options = await readOptions(process.argv.slice(2));
+	if (options.help) process.stdout.write(help);
+	else if (options.target === undefined) await demonstrateEmbedded(options);
+	else await demonstrateOn(options.target, options);
+} catch (error) {
+	process.exitCode = explain(error);
+}
+
+/** The workflow file as it is, against a platform of its own, with both ways to sign in. */
+async function demonstrateEmbedded({ limit }: Options): Promise<void> {
+	const platform = await step('Starting an embedded platform', async (progress) => {
+		const started = await startPlatform({ fleet: { size: 1200 } });
+		progress.title(`Started an embedded platform with ${number(started.fleet.size)} made-up devices`);
+		return started;
+	});
+	try {
+		const engine = await loadEngine();
+		const { baseUrl, apiKey, loginName, password } = platform;
+		await save(engine, ids.login, { baseUrl, authentication: 'login', loginName, password });
+		await save(engine, ids.apiKey, { baseUrl, authentication: 'apiKey', apiKey });
+		const workflow = await readWorkflow();
+		if (limit !== undefined) change(workflow, names.list, { returnAll: false, limit });
+		const result = await run(engine, workflow);
+
+		const devices = devicesOf(result, names.list);
+		print(
+			heading(`${number(devices.length)} devices in Hamburg with status 2, newest first`),
+			firstOf(devices, limit ?? fewDevices),
+			heading('The first one, read by its serial number'),
+			...devicesOf(result, names.read).map(deviceTable),
+			heading(`${number(countOf(result))} devices in all, counted with the API key instead of the login`),
+			'',
+			'Next:',
+			'  npm start',
+			'      opens n8n in your browser, with this node and a platform to try it on',
+			'  npm run demo -- --base-url https://… --login <name>',
+			'      does the same with your own platform and changes nothing there',
+			'  README.md',
+			'      says how to install the node in your n8n',
+		);
+	} finally {
+		await platform.stop();
+	}
+}
+
+/** The same nodes against a platform of the user's own: no filter and no order, for it may not know them. */
+async function demonstrateOn(target: Target, { limit }: Options): Promise<void> {
+	const engine = await loadEngine();
+	await save(engine, ids.login, target);
+	const workflow = await readWorkflow();
+	const list = { returnAll: false, limit: limit ?? someDevices, filters: {}, sort: {}, options: {} };
+	change(workflow, names.list, list);
+	for (const node of workflow.nodes) {
+		if (node.credentials !== undefined) node.credentials = engine.credentialReference(ids.login);
+	}
+	const result = await run(engine, workflow);
+
+	const devices = devicesOf(result, names.list);
+	const all = countOf(result);
+	print(
+		heading(`${number(all)} devices${devices.length < all ? `, of which ${number(devices.length)} were listed` : ''}`),
+		firstOf(devices, limit ?? fewDevices),
+		...devicesOf(result, names.read).flatMap((device) => [
+			heading('The first one, read by its serial number'),
+			deviceTable(device),
+		]),
+		'',
+		'The address and the sign-in work. README.md says how to install the node in your',
+		'n8n and where to enter them.',
+	);
+}
+
+async function loadEngine(): Promise<Engine> {
+	return await step("Loading the package into n8n's engine", async (progress) => {
+		const engine = await createEngine({ packageDirectory: checkout });
+		const { name, version } = await readManifest(checkout);
+		progress.title(`Loaded ${name} ${version} into n8n's engine`);
+		return engine;
+	});
+}
+
+/** Saves a credential as n8n does, encrypted. */
+async function save(engine: Engine, id: string, data: Target): Promise<void> {
+	await engine.saveCredential({ id, name: id, type: 'deviceManagementApi', data });
+}
+
+async function readWorkflow(): Promise<WorkflowJson> {
+	const workflow: WorkflowJson = JSON.parse(await readFile(workflowFile, 'utf8'));
+	return workflow;
+}
+
+function change(workflow: WorkflowJson, name: string, parameters: IDataObject): void {
+	const node = workflow.nodes.find((candidate) => candidate.name === name);
+	Object.assign(node?.parameters ?? {}, parameters);
+}
+
+async function run(engine: Engine, workflow: WorkflowJson): Promise<RunResult> {
+	return await step('Running the workflow', async (progress) => {
+		const requests = watchRequests((line) => progress.say(plain(line)));
+		const result = await engine.run(workflow).finally(() => requests.stop());
+		if (result.error !== undefined) {
+			throw new Failed(result.error.message, result.error.description ?? '');
+		}
+		progress.title(`Ran the workflow: ${requests.summary()}`);
+		return result;
+	});
+}
+
+function devicesOf(result: RunResult, name: string): IDataObject[] {
+	return result.data(name).map(({ json }) => json);
+}
+
+function countOf(result: RunResult): number {
+	return Number(result.data(names.count)[0]?.json['count']);
+}
+
+function heading(text: string): string {
+	return `\n${bold(text)}`;
+}
+
+function firstOf(devices: readonly IDataObject[], most: number): string {
+	if (devices.length === 0) return 'There is nothing to list.';
+	const table = listTable(devices.slice(0, most));
+	return devices.length > most ? `${table}\n… and ${number(devices.length - most)} more` : table;
+}
+
+function print(...parts: string[]): void {
+	process.stdout.write(`${parts.join('\n')}\n`);
+}
+
+/** Says what went wrong, unless a step has, and what to do about it; returns the exit code. */
+function explain(error: unknown): number {
+	const message = plain(error instanceof Error ? error.message : String(error));
+	// Thrown by the password prompt on Ctrl-C.
+	if (error instanceof Error && error.name === 'ExitPromptError') {
+		process.stderr.write('\nStopped.\n');
+		return 130;
+	}
+	if (error instanceof Failed) process.stderr.write(`\n${plain(error.remedy)}\n${flagsFor(message + error.remedy)}`);
+	else process.stderr.write(`${message}\n${error instanceof UsageError ? '\n--help lists the flags.\n' : ''}`);
+	return 1;
+}
+
+/** The node speaks of fields of the credential; here they are flags. */
+function flagsFor(words: string): string {
+	const flags: readonly (readonly [string, string])[] = [
+		["'Base URL'", '--base-url'],
+		["'API Key'", '--api-key'],
+		["'Login Name'", '--login'],
+		["'Ignore SSL Issues (Insecure)'", '--ignore-ssl'],
+	];
+	return flags
+		.filter(([label]) => words.includes(label))
+		.map(([label, flag]) => `Here, ${label} is ${flag}.\n`)
+		.join('');
+}

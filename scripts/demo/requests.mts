@@ -1,0 +1,50 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ClientRequest, IncomingMessage } from 'node:http';
+
+/** Requests under observation. */
+export interface RequestWatch {
+	/** How many were answered so far, and how long since the start, in words. */
+	summary(): string;
+	stop(): void;
+}
+
+/**
+ * Tells about every answered HTTP request of this process, whoever makes it.
+ * @param tell gets a line for each, without anything that may be a secret
+ */
+export function watchRequests(tell: (line: string) => void): RequestWatch {
+	const began = performance.now();
+	const sent = new WeakMap<ClientRequest, number>();
+	let answered = 0;
+	const start = (message: unknown) => {
+		const { request } = Object(message);
+		if (request instanceof ClientRequest) sent.set(request, performance.now());
+	};
+	const finish = (message: unknown) => {
+		const { request, response } = Object(message);
+		if (!(request instanceof ClientRequest) || !(response instanceof IncomingMessage)) return;
+		answered++;
+		const took = Math.round(performance.now() - (sent.get(request) ?? began));
+		tell(`${request.method} ${withoutSecrets(request.path)} · HTTP ${response.statusCode} · ${took} ms`);
+	};
+	subscribe('http.client.request.start', start);
+	subscribe('http.client.response.finish', finish);
+	return {
+		summary() {
+			const seconds = ((performance.now() - began) / 1000).toFixed(1);
+			return `${answered === 1 ? 'one request' : `${answered} requests`} in ${seconds} s`;
+		},
+		stop() {
+			unsubscribe('http.client.request.start', start);
+			unsubscribe('http.client.response.finish', finish);
+		},
+	};
+}
+
+/** A key may be carried as a query parameter, so only the two that say which page it is are shown. */
+function withoutSecrets(target: string): string {
+	const { pathname, searchParams } = new URL(target, 'http://platform.invalid');
+	const paging = ['page', 'size'].filter((name) => searchParams.has(name));
+	const query = paging.map((name) => `${name}=${searchParams.get(name)}`).join('&');
+	return query === '' ? pathname : `${pathname}?${query}`;
+}

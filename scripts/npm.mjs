@@ -1,0 +1,110 @@
+/**
+ * npm for the commands that install something: with progress in plain words, and without the minutes npm takes to
+ * admit that there is no network. Plain JavaScript with nothing but Node's own modules, as `setup.mjs` is.
+ */
+import { spawn } from 'node:child_process';
+
+/**
+ * Installs exactly what package-lock.json in `folder` says (`npm ci` with further `flags`).
+ * @param count how many packages that will be, for the progress
+ * @param onProgress called with a few words, often
+ * @returns undefined, or the lines that say what went wrong and what to do
+ */
+export async function installLocked(folder, flags, count, onProgress) {
+	const fetched = new Set();
+	const errors = [];
+	let unreachable;
+	let isAnswering = false;
+	let lastAnswer = Date.now();
+
+	const exitCode = await runNpm(
+		['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=http', ...flags],
+		{ cwd: folder },
+		(line, end) => {
+			const refusal = /^npm http fetch GET (\S+) attempt (\d+) failed with (\w+)/.exec(line);
+			const answer = /^npm http (?:fetch|cache) (?:GET \d+ )?(\S+)/.exec(line);
+			if (refusal) {
+				const [, address, attempt, reason] = refusal;
+				onProgress(`${originOf(address)} does not answer (${reason}), trying again`);
+				const silence = Date.now() - lastAnswer;
+				if (isAnswering ? silence > 60_000 : attempt !== '1' || silence > 20_000) {
+					unreachable ??= `${originOf(address)} can't be reached (${reason})`;
+					end();
+				}
+			} else if (answer) {
+				isAnswering = true;
+				lastAnswer = Date.now();
+				if (!/\.tgz\b/.test(answer[1])) return;
+				fetched.add(answer[1]);
+				onProgress(fetched.size < count ? `${fetched.size} of ${count} fetched` : 'unpacking');
+			} else if (line.startsWith('npm error')) {
+				errors.push(line.replace(/^npm error ?/, ''));
+			}
+		},
+	);
+	if (exitCode === 0) return undefined;
+
+	const code = /^code (\S+)$/m.exec(errors.join('\n'))?.[1] ?? '';
+	if (/^E(?:NOTFOUND|AI_AGAIN|CONN|TIMEDOUT|HOSTUNREACH|NETUNREACH)|SOCKET_TIMEOUT|CERT/.test(code)) {
+		unreachable ??= `the npm registry can't be reached (${code})`;
+	}
+	if (unreachable) {
+		return [
+			`The packages could not be fetched: ${unreachable}.`,
+			'Check the network connection. A proxy, or a registry of your own, is set by',
+			'  npm config set proxy <address>      npm config set registry <address>',
+			'Then run the command again.',
+		];
+	}
+	return ['npm could not install the packages. It says:', ...errors.slice(0, 20).map((line) => `  ${line}`)];
+}
+
+/** Runs npm by the path npm itself gives to the scripts it starts, so that it is the same npm, on Windows too. */
+export function runNpm(args, options, onLine) {
+	const own = process.env.npm_execpath;
+	if (own?.endsWith('.js')) return run(process.execPath, [own, ...args], options, onLine);
+	return run('npm', args, { shell: process.platform === 'win32', ...options }, onLine);
+}
+
+/**
+ * Runs a command and hands each line of its output on, with a function that ends the command at once.
+ * Ctrl-C ends it, too.
+ * @returns the exit code; 1 when there is none
+ */
+export function run(command, args, options, onLine) {
+	return new Promise((resolve) => {
+		const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+		const end = () => child.kill('SIGKILL');
+		const interrupt = () => {
+			end();
+			process.exit(130);
+		};
+		process.once('SIGINT', interrupt);
+		for (const stream of [child.stdout, child.stderr]) {
+			let rest = '';
+			stream.setEncoding('utf8').on('data', (text) => {
+				const lines = (rest + text).split('\n');
+				rest = lines.pop();
+				for (const line of lines) onLine(line.trimEnd(), end);
+			});
+			stream.on('end', () => rest && onLine(rest, end));
+		}
+		const finish = (exitCode) => {
+			process.off('SIGINT', interrupt);
+			resolve(exitCode);
+		};
+		child.on('error', (error) => {
+			onLine(`npm error ${command} can't be started: ${error.message}`, end);
+			finish(1);
+		});
+		child.on('close', (exitCode) => finish(exitCode ?? 1));
+	});
+}
+
+function originOf(address) {
+	try {
+		return new URL(address).origin;
+	} catch {
+		return 'the npm registry';
+	}
+}
