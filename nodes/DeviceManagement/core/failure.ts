@@ -64,7 +64,8 @@ export function cancelledFailure(): Failure {
 	return new Failure({
 		kind: 'cancelled',
 		cause: 'unknown',
-		message: 'The execution was stopped',
+		// By this word n8n tells an execution that was stopped from one that failed.
+		message: 'The execution was canceled',
 		remedy: 'Nothing more was sent to the platform. Run the workflow again when you are ready.',
 	});
 }

@@ -9,30 +9,50 @@ export type Redact = (text: string) => string;
 /**
  * Builds the function that every text from outside passes before it reaches an error.
  * @param secrets keys, passwords, their digests and tokens; empty ones are left out
- * @returns text of at most 300 characters in which each secret, also percent-encoded or in JSON, is replaced
+ * @returns text of at most 300 characters in which each secret, however it is encoded, is replaced
  */
 export function redactor(secrets: readonly string[]): Redact {
-	const forms = new Set<string>();
-	for (const secret of secrets) {
-		const trimmed = secret.trim();
-		if (trimmed === '') continue;
-		for (const form of [secret, trimmed]) {
-			forms.add(form);
-			forms.add(encodeURIComponent(form.toWellFormed()));
-			forms.add(JSON.stringify(form).slice(1, -1));
-		}
-	}
+	const given = new Set(secrets.map((secret) => secret.trim()).filter((secret) => secret !== ''));
 	// Longest first: a secret that contains another one leaves no rest behind.
-	const ordered = [...forms].sort((a, b) => b.length - a.length);
+	const ordered = [...given].sort((a, b) => b.length - a.length);
+	let patterns: RegExp[] | undefined;
 	return (text) => {
+		patterns ??= ordered.map(inAnyForm);
 		let clean = text.slice(0, LONGEST_INPUT);
-		for (const form of ordered) clean = replaceIgnoringCase(clean, form);
+		for (const pattern of patterns) clean = clean.replace(pattern, REDACTED);
 		clean = clean.replace(/\p{Cc}+/gu, ' ').trim();
 		return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean;
 	};
 }
 
-/** Digests and percent-encodings come back in either case. */
-function replaceIgnoringCase(text: string, secret: string): string {
-	return text.replace(new RegExp(secret.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi'), REDACTED);
+const MARKUP: ReadonlyMap<string, readonly string[]> = new Map([
+	['&', ['&amp;']],
+	['<', ['&lt;']],
+	['>', ['&gt;']],
+	['"', ['&quot;', '&#34;']],
+	["'", ['&apos;', '&#39;', '&#x27;']],
+	[' ', ['+']],
+]);
+
+/**
+ * Finds a secret in plain text, in a URL, in JSON and in HTML, where each encoder leaves other characters as they are.
+ * Digests and percent-encodings come back in either case.
+ */
+function inAnyForm(secret: string): RegExp {
+	const characters = [...secret].map((character) => {
+		const bytes = [...new TextEncoder().encode(character)];
+		const forms = [
+			character,
+			bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+			JSON.stringify(character).slice(1, -1),
+			character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+			...(MARKUP.get(character) ?? []),
+		];
+		return `(?:${[...new Set(forms)].map(literally).join('|')})`;
+	});
+	return new RegExp(characters.join(''), 'gi');
+}
+
+function literally(text: string): string {
+	return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -1,7 +1,6 @@
 import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { meansNotFound } from '../core/codes';
 import { Failure } from '../core/failure';
 import { type Device, identifyDevice } from '../core/page';
 import type { Page } from '../core/paging';
@@ -95,12 +94,13 @@ function areSame(one: Page<Device>, other: Page<Device>): boolean {
 	);
 }
 
-/** The device whose serial number was typed; undefined where there is none. */
+/**
+ * The device whose serial number was typed; undefined where there is none. Half a serial number may be refused with any
+ * code, and the list is there already: no reason to show nothing.
+ */
 async function findExact(platform: Platform, serialNumber: string): Promise<Device | undefined> {
 	return await fetchDevice(platform, serialNumber, SETTINGS).catch((thrown: unknown) => {
-		if (!(thrown instanceof Failure)) throw thrown;
-		// Half a serial number, or a dot, is no reason to show nothing.
-		if (thrown.details.kind === 'input' || meansNotFound(thrown.details.code)) return undefined;
+		if (thrown instanceof Failure) return undefined;
 		throw thrown;
 	});
 }

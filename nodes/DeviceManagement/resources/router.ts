@@ -28,29 +28,26 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const goOn = context.continueOnFail();
 	const node = context.getNode();
 	const operation = chosenOperation(context);
-	const opening = open(context);
-	// The first item to need it reports what is wrong; until then the rejection has no other handler.
+	const parallel = parallelRequestsOf(context);
+	const opening = open(context, parallel);
+	// A credential that can't be used is reported by each item; nobody else waits for it here.
 	opening.catch(() => {});
-	const parallelItems = await opening.then(({ parallel }) => parallel).catch(() => 1);
 
-	const inTurn = pLimit(parallelItems);
-	let stopped = false;
-	const runs = items.map(async (_, itemIndex) =>
-		await inTurn(async (): Promise<INodeExecutionData[]> => {
-			if (stopped) return [];
-			try {
-				const { execution } = await opening;
-				return await operation.run(execution, itemIndex);
-			} catch (thrown) {
-				const error = asNodeError(node, thrown, itemIndex, items.length > 1);
-				if (goOn) return [{ json: failedItem(error, thrown), pairedItem: { item: itemIndex } }];
-				stopped = true;
-				await opening.then(({ execution }) => execution.platform.stop()).catch(() => {});
-				throw error;
-			}
-		}),
+	const inTurn = pLimit(parallel);
+	const runItem = async (itemIndex: number): Promise<INodeExecutionData[]> => {
+		try {
+			return await operation.run(await opening, itemIndex);
+		} catch (thrown) {
+			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
+			if (goOn) return [{ json: failedItem(error, thrown), pairedItem: { item: itemIndex } }];
+			// The run has failed: items that are still waiting ask for nothing any more.
+			await opening.then(({ platform }) => platform.stop()).catch(() => {});
+			throw error;
+		}
+	};
+	const outputs = await Promise.all(
+		items.map(async (_, itemIndex) => await inTurn(runItem, itemIndex)),
 	);
-	const outputs = await Promise.all(runs);
 	// Not flat() or push(...): a list of 100,000 devices is too long for either to be quick or safe.
 	const output: INodeExecutionData[] = [];
 	for (const part of outputs) for (const item of part) output.push(item);
@@ -73,12 +70,8 @@ function chosenOperation(context: IExecuteFunctions): Operation {
 	);
 }
 
-async function open(
-	context: IExecuteFunctions,
-): Promise<{ execution: Execution; parallel: number }> {
-	const parallel = parallelRequestsOf(context);
-	const platform = await connect(context, parallel);
-	return { execution: { context, platform, devices: new Map() }, parallel };
+async function open(context: IExecuteFunctions, parallel: number): Promise<Execution> {
+	return { context, platform: await connect(context, parallel), devices: new Map() };
 }
 
 /** The first item's value. If it is wrong, the first item says so when its turn comes, and the others go on without it. */

@@ -62,7 +62,8 @@ function setHeader(options: IHttpRequestOptions, name: string, value: string): v
 function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): void {
 	// n8n's older request function, which the HTTP Request node uses, calls the address `uri`.
 	const address: unknown = options.url ?? Reflect.get(options, 'uri');
-	const base = typeof options.baseURL === 'string' && options.baseURL !== '' ? options.baseURL : baseUrl.href;
+	// Without a base of its own an address has to be whole: "http:elsewhere" is a path next to one base, a host without.
+	const base = typeof options.baseURL === 'string' && options.baseURL !== '' ? options.baseURL : undefined;
 	const target =
 		typeof address === 'string' && URL.canParse(address, base) ? new URL(address, base) : undefined;
 	if (target?.origin === baseUrl.origin) return;

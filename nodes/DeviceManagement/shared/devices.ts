@@ -39,7 +39,11 @@ export async function listDevices(
 	const size = Math.min(settings.pageSize, request.limit ?? Infinity);
 	return await readList<Device>({
 		fetchPage: async (page, pageSize) =>
-			await fetchPage(platform, request, settings, { page, size: pageSize }),
+			await fetchPage(platform, request, settings, { page, size: pageSize }).catch(
+				(thrown: unknown) => {
+					throw withPage(thrown, page);
+				},
+			),
 		identify: identifyDevice,
 		pageSizes: [size, ...SMALLER_PAGES.filter((smaller) => smaller < size)],
 		refusesSize,
@@ -108,6 +112,15 @@ export async function fetchDevice(
 		expected: DEVICE_IN_WORDS,
 		settings,
 	});
+}
+
+/** Says which page could not be read, by the parameter it was asked for with; the first one has none. */
+function withPage(thrown: unknown, page: number | undefined): unknown {
+	if (!(thrown instanceof Failure) || page === undefined) return thrown;
+	// A sign-in that is over, or an execution that was stopped, is not about this page.
+	const { final, tokenRefused, kind, message } = thrown.details;
+	if (final === true || tokenRefused === true || kind === 'cancelled') return thrown;
+	return new Failure({ ...thrown.details, message: `${message} (page=${page} of the list)` });
 }
 
 function refusesSize(error: unknown): boolean {

@@ -85,7 +85,7 @@ export async function exchange(
 	return {
 		status: statusCode,
 		retryAfterMs: readRetryAfter(headers['retry-after'], limits.now),
-		redirectOrigin: originOf(headers['location'], request.url),
+		redirectOrigin: originOf(headers['location'], request.url, limits.redact),
 		body: await readBody(body, headers['content-length'], deadline, limits),
 	};
 }
@@ -195,9 +195,9 @@ function timedOut(timeoutMs: number): Failure {
 }
 
 /** The origin a redirect leads to; never its path or query, which may hold anything. */
-function originOf(location: unknown, from: string): string | undefined {
+function originOf(location: unknown, from: string, redact: Redact): string | undefined {
 	if (typeof location !== 'string' || !URL.canParse(location, from)) return undefined;
-	return new URL(location, from).origin;
+	return redact(new URL(location, from).origin);
 }
 
 const TIMED_OUT = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT']);

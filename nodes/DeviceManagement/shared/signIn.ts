@@ -3,6 +3,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { unwrap } from '../core/envelope';
 import { Failure } from '../core/failure';
 import { isRecord } from '../core/json';
+import type { Redact } from '../core/redaction';
 import { passwordDigest, readCredential, sessionOwner } from './credential';
 import { exchange } from './exchange';
 
@@ -46,7 +47,7 @@ export async function signIn(
 			},
 			{ timeoutMs: SIGN_IN_TIMEOUT_MS, now: Date.now(), cancel: undefined, redact },
 		);
-		const token = findToken(unwrap(answer, redact), stored.tokenPath.trim());
+		const token = findToken(unwrap(answer, redact), stored.tokenPath.trim(), redact);
 		return { sessionToken: token, sessionOwner: sessionOwner(stored) };
 	} catch (error) {
 		throw asSignInFailure(error);
@@ -56,9 +57,10 @@ export async function signIn(
 /**
  * Takes the token out of a login answer's payload: where `tokenPath` says, else the payload itself if it is text,
  * else the first known place.
+ * @param redact removes secrets from the names of the keys
  * @throws Failure that says what was looked for and which keys came, never their values
  */
-export function findToken(payload: unknown, tokenPath: string): string {
+export function findToken(payload: unknown, tokenPath: string, redact: Redact): string {
 	const found =
 		tokenPath === ''
 			? [payload, ...KNOWN_PLACES.map((place) => fieldOf(payload, place))]
@@ -71,7 +73,7 @@ export function findToken(payload: unknown, tokenPath: string): string {
 	throw new Failure({
 		kind: 'answer',
 		cause: 'credential',
-		message: `The login was accepted, but its answer holds no token: looked for 'data' as ${places}; ${keysOf(payload)}`,
+		message: `The login was accepted, but its answer holds no token: looked for 'data' as ${places}; ${keysOf(payload, redact)}`,
 		remedy: "Enter in 'Token Path' of the credential where the login answer has the token, like data.session.token.",
 	});
 }
@@ -100,9 +102,9 @@ function checkToken(token: string): string {
 	});
 }
 
-function keysOf(payload: unknown): string {
+function keysOf(payload: unknown, redact: Redact): string {
 	if (!isRecord(payload)) return `'data' is ${payload === null ? 'null' : Array.isArray(payload) ? 'a list' : typeof payload}`;
-	const keys = Object.keys(payload).slice(0, 20).map((key) => key.slice(0, 40));
+	const keys = Object.keys(payload).slice(0, 20).map((key) => redact(key).slice(0, 40));
 	return keys.length === 0 ? "'data' is empty" : `'data' has the keys ${keys.join(', ')}`;
 }
 

@@ -14,7 +14,7 @@ export const apiFields: INodeProperties[] = [
 			{
 				name: 'Request',
 				value: 'request',
-				action: 'Make an API request',
+				action: 'Make API request',
 				description: 'Call any other endpoint of the platform with the same sign-in',
 			},
 		],

@@ -22,7 +22,7 @@ export const deviceFields: INodeProperties[] = [
 			{
 				name: 'Get',
 				value: 'get',
-				action: 'Get a device',
+				action: 'Get device',
 				description: 'Read one device by its serial number',
 			},
 			{
