@@ -11,10 +11,16 @@ import type {
 import { authenticate, TEST_MARK } from '../nodes/DeviceManagement/shared/authenticate';
 import { readCredential } from '../nodes/DeviceManagement/shared/credential';
 import { credentialTestRules } from '../nodes/DeviceManagement/shared/credentialTest';
-import { signIn } from '../nodes/DeviceManagement/shared/signIn';
+import { type SessionFields, signIn } from '../nodes/DeviceManagement/shared/signIn';
 
 /** Credential data that a login was made for a moment ago; n8n hands the same object to both functions below. */
 const justSignedIn = new WeakSet<ICredentialDataDecryptedObject>();
+
+/**
+ * Logins that failed, by the credential data of one request: whatever went wrong, n8n's older request function calls
+ * `preAuthentication` once more for it, and a second refused login brings an account closer to its lock.
+ */
+const refused = new WeakMap<ICredentialDataDecryptedObject, Promise<SessionFields>>();
 
 const forApiKey = { show: { authentication: ['apiKey'] } };
 const forLogin = { show: { authentication: ['login'] } };
@@ -195,9 +201,12 @@ export class DeviceManagementApi implements ICredentialType {
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<{ sessionToken?: string; sessionOwner?: string }> {
 		if (credentials.authentication !== 'login') return {};
-		const { sessionToken, sessionOwner } = await signIn(credentials, async (options) =>
-			await this.helpers.httpRequest(options),
-		);
+		const login =
+			refused.get(credentials) ??
+			signIn(credentials, async (options) => await this.helpers.httpRequest(options));
+		refused.set(credentials, login);
+		const { sessionToken, sessionOwner } = await login;
+		refused.delete(credentials);
 		justSignedIn.add(credentials);
 		return { sessionToken, sessionOwner };
 	}

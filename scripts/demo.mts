@@ -75,7 +75,7 @@ async function demonstrateEmbedded({ limit }: Options): Promise<void> {
 			'',
 			'Next:',
 			'  npm start',
-			'      opens n8n in your browser, with this node and a platform to try it on',
+			'      starts n8n with this node in it and a platform to try it on, and prints where',
 			'  npm run demo -- --base-url https://… --login <name>',
 			'      does the same with your own platform and changes nothing there',
 			'  README.md',

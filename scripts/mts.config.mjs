@@ -10,6 +10,13 @@ export default defineConfig(
 	{
 		files: ['**/*.mts'],
 		extends: [typescript.configs.recommended],
-		rules: { '@typescript-eslint/no-explicit-any': 'error' },
+		rules: {
+			'@typescript-eslint/no-explicit-any': 'error',
+			// As the compiler has it: a leading underscore marks what is there for its place only.
+			'@typescript-eslint/no-unused-vars': [
+				'error',
+				{ argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },
+			],
+		},
 	},
 );

@@ -156,7 +156,7 @@ function recogniseErrorsOfNode(): void {
 	Object.defineProperty(Error, Symbol.hasInstance, {
 		configurable: true,
 		value(this: unknown, candidate: unknown): boolean {
-			return isInstance.call(this as Function, candidate) || (this === Error && types.isNativeError(candidate));
+			return Reflect.apply(isInstance, this, [candidate]) || (this === Error && types.isNativeError(candidate));
 		},
 	});
 }

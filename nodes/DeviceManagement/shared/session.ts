@@ -118,8 +118,10 @@ export class Session {
 		this.data = { ...data, sessionToken: '' };
 	}
 
+	/** Whoever asks after the end gets the reason at once: there is nothing to wait for. */
 	private end(outcome: Outcome<unknown>): void {
-		if ('failure' in outcome && outcome.failure instanceof Failure) this.ended ??= outcome.failure;
+		if (!('failure' in outcome) || !(outcome.failure instanceof Failure)) return;
+		this.ended ??= new Failure({ ...outcome.failure.details, retryable: false });
 	}
 }
 

@@ -1,0 +1,247 @@
+import type { Fault } from '../platform/server.mts';
+import type { Bench } from './deviceManagement.mts';
+import { benches, editCredential, hurry, runOperation } from './operations.mts';
+import { rawServers } from './rawServer.mts';
+
+const open = benches();
+const serve = rawServers();
+
+const writes = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const methods = ['GET', ...writes] as const;
+
+let bench: Bench;
+beforeEach(async () => {
+	bench = await open();
+});
+
+async function request(parameters: Record<string, unknown>, credential = bench.apiKey) {
+	return await runOperation(bench.engine, credential, 'request', {
+		parameters: { query: {}, ...parameters },
+		input: [{}],
+	});
+}
+
+describe('what comes out', () => {
+	test.each<[string, unknown, unknown[]]>([
+		['an object is one item', { id: 7, nested: { a: [1] } }, [{ id: 7, nested: { a: [1] } }]],
+		['an empty object is one empty item', {}, [{}]],
+		['a list is one item for each element', [{ id: 1 }, { id: 2 }], [{ id: 1 }, { id: 2 }]],
+		['an empty list is no item', [], []],
+		['elements that are no objects stand under data', [1, 'two', null, [3], { id: 4 }], [{ data: 1 }, { data: 'two' }, { data: null }, { data: [3] }, { id: 4 }]],
+		['a text stands under data', '2.6', [{ data: '2.6' }]],
+		['a number stands under data', 0, [{ data: 0 }]],
+		['false stands under data', false, [{ data: false }]],
+		['null stands under data', null, [{ data: null }]],
+	])('%s', async (_name, data, items) => {
+		bench.platform.settings.fault = () => ({ code: 0, data });
+		const result = await request({ path: '/api/echo' });
+		expect(result.error).toBeUndefined();
+		expect(result.data('Devices')).toEqual(items.map((json) => ({ json, pairedItem: { item: 0 } })));
+	});
+
+	test('an envelope without data is one item whose data is null', async () => {
+		const server = await serve((_request, response) => response.end('{"code":0}'));
+		await editCredential(bench.engine, bench.apiKey, { baseUrl: server.url });
+		const result = await request({ path: '/api/echo' });
+		expect(result.data('Devices').map(({ json }) => json)).toEqual([{ data: null }]);
+	});
+
+	test('each item of several is paired with its own input', async () => {
+		const result = await runOperation(bench.engine, bench.apiKey, 'request', {
+			parameters: { path: '={{ $json.path }}', query: {} },
+			input: [{ path: '/api/version' }, { path: '/api/model/list' }, { path: '/api/version' }],
+		});
+		const pairs = result.data('Devices').map(({ pairedItem }) => Object(pairedItem).item);
+		expect(pairs).toEqual([0, ...bench.platform.fleet.models.map(() => 1), 2]);
+	});
+});
+
+describe('what is sent', () => {
+	test.each(methods)('%s with its query and, unless it is a GET, its body', async (method) => {
+		const result = await request({
+			method,
+			path: '/api/echo',
+			query: { parameter: [{ name: 'a b', value: 'ä&=?#' }, { name: 'tag', value: '1' }, { name: 'tag', value: '2' }, { name: 'tags', value: '' }] },
+			body: '{"name":"Zürich","list":[1,{"deep":null}]}',
+		});
+		const [{ json } = { json: {} }] = result.data('Devices');
+		expect(json).toMatchObject({
+			method,
+			path: '/api/echo',
+			body: method === 'GET' ? null : { name: 'Zürich', list: [1, { deep: null }] },
+		});
+		const [arrived] = bench.platform.requests;
+		expect(new URLSearchParams(arrived?.url.split('?')[1]).toString()).toBe(
+			new URLSearchParams([['a b', 'ä&=?#'], ['tag', '1'], ['tag', '2'], ['tags', '']]).toString(),
+		);
+		expect(arrived?.headers['accept']).toBe('application/json');
+		expect(arrived?.headers['content-type']).toBe(method === 'GET' ? undefined : 'application/json');
+	});
+
+	test.each<[string, unknown, unknown]>([
+		['a list', '[1,2]', [1, 2]],
+		['a text', '"x"', 'x'],
+		['an object of an expression', '={{ { a: 1 } }}', { a: 1 }],
+		['a number', '0', 0],
+		['false', 'false', false],
+		['an empty object', '{}', {}],
+	])('%s as body', async (_name, body, arrived) => {
+		const result = await request({ method: 'POST', path: '/api/echo', body });
+		expect(result.data('Devices')[0]?.json['body']).toEqual(arrived);
+	});
+
+	test('no body and no content type where the body is empty', async () => {
+		await request({ method: 'DELETE', path: '/api/echo', body: ' ' });
+		expect(bench.platform.requests[0]?.body).toBeUndefined();
+		expect(bench.platform.requests[0]?.headers['content-type']).toBeUndefined();
+	});
+
+	test('a device that is created, changed and deleted', async () => {
+		const sn = 'NEW-1';
+		await request({ method: 'POST', path: '/api/device', body: JSON.stringify({ sn }) });
+		expect(bench.platform.fleet.get(sn)).toBeDefined();
+		await request({ method: 'PATCH', path: `/api/device/sn/${sn}`, body: '{"description":"new"}' });
+		expect(bench.platform.fleet.get(sn)?.description).toBe('new');
+		const deleted = await request({ method: 'DELETE', path: `/api/device/sn/${sn}` });
+		expect(deleted.data('Devices').map(({ json }) => json)).toEqual([{ data: null }]);
+		expect(bench.platform.fleet.get(sn)).toBeUndefined();
+	});
+});
+
+test.each([
+	'',
+	' ',
+	'api/echo',
+	'/',
+	'/apix',
+	'/API/echo',
+	'/admin',
+	'//evil.invalid/api',
+	'/api/../admin',
+	'/api/./echo',
+	'/api/..',
+	'/api/%2e%2e/admin',
+	'/api/.%2E/admin',
+	'/api/%2e',
+	'/api\\..\\admin',
+	'/api/echo?x=1',
+	'/api/echo#x',
+	'/api/a b',
+	'/api/a\tb',
+	'/api/a\nb',
+	'/api/a\u0000b',
+	'/api/%zz',
+	'/api/%',
+	'http://evil.invalid/api/echo',
+	'@evil.invalid/api',
+	'/api/\ud800',
+])('the path %j is refused before anything is sent', async (path) => {
+	for (const pathPrefix of ['', '/tenant-7'] as const) {
+		bench.platform.settings.pathPrefix = pathPrefix;
+		await editCredential(bench.engine, bench.apiKey, { baseUrl: bench.platform.baseUrl });
+		const result = await request({ path: `={{ ${JSON.stringify(path)} }}` });
+		expect(result.error?.message).toContain("'Path'");
+		expect(bench.platform.requests).toEqual([]);
+	}
+});
+
+test.each(['/api', '/api/', '/api//echo', '/api/..echo', '/api/%2f..%2fadmin', '/api/@evil.invalid', '/api/:80', '/api/ä', '/api/%252e%252e/x'])(
+	'the path %j stays on the platform, below /api',
+	async (path) => {
+		bench.platform.settings.pathPrefix = '/tenant-7';
+		await editCredential(bench.engine, bench.apiKey, { baseUrl: bench.platform.baseUrl });
+		await request({ path });
+		const [arrived] = bench.platform.requests;
+		expect(arrived?.url).toMatch(/^\/tenant-7\/api/);
+		expect(arrived?.headers['host']).toBe(new URL(bench.platform.baseUrl).host);
+	},
+);
+
+const passing: Array<[string, Fault]> = [
+	['HTTP 429', { status: 429, headers: { 'retry-after': '0' } }],
+	['HTTP 502', { status: 502 }],
+	['HTTP 503', { status: 503, headers: { 'retry-after': '0' } }],
+	['HTTP 504', { status: 504 }],
+	['a dropped connection', 'drop'],
+	['half an answer', 'truncate'],
+	['a time-out', 'hang'],
+];
+
+describe.each(passing)('after %s', (_name, fault) => {
+	beforeEach(() => hurry(fault === 'hang' ? 4 : 1));
+
+	test('a GET is sent again', async () => {
+		bench.platform.settings.faults = [{ fault, times: 2 }];
+		const result = await request({ path: '/api/version', options: { timeout: 1000 } });
+		expect(result.data('Devices').map(({ json }) => json)).toEqual([{ data: '2.6' }]);
+		expect(bench.platform.requests).toHaveLength(3);
+	});
+
+	test.each(writes)('a %s is not sent again', async (method) => {
+		bench.platform.settings.faults = [{ fault, times: 2 }];
+		const result = await request({ method, path: '/api/echo', body: '{}', options: { timeout: 1000, maxRetries: 5 } });
+		expect(result.error?.message).toMatch(/./);
+		expect(result.error?.message).not.toMatch(/also after/);
+		expect(bench.platform.requests).toHaveLength(1);
+	});
+});
+
+test.each(methods)('HTTP 500 is final for a %s', async (method) => {
+	bench.platform.settings.fault = () => ({ status: 500 });
+	expect((await request({ method, path: '/api/echo' })).error?.message).toContain('HTTP 500');
+	expect(bench.platform.requests).toHaveLength(1);
+});
+
+test('a GET that is refused by a code is not sent again', async () => {
+	bench.platform.settings.fault = () => ({ code: 9999 });
+	await request({ path: '/api/version' });
+	expect(bench.platform.requests).toHaveLength(1);
+});
+
+describe.each([
+	['code 14101', { deadToken: 'code', deadTokenCode: 14101 }],
+	['code 14102', { deadToken: 'code', deadTokenCode: 14102 }],
+	['HTTP 401', { deadToken: 'status', deadTokenCode: 14101 }],
+] as const)('after a token refused by %s', (_name, settings) => {
+	test.each(methods)('a %s is repeated once, with the new token', async (method) => {
+		Object.assign(bench.platform.settings, settings);
+		await editCredential(bench.engine, bench.login, { sessionToken: bench.platform.issueToken() });
+		bench.platform.expireTokens();
+		const result = await request({ method, path: '/api/echo', body: '{"n":1}' }, bench.login);
+		expect(result.data('Devices')).toHaveLength(1);
+		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['other', 'login', 'other']);
+		expect(bench.platform.requests[2]?.body).toEqual(bench.platform.requests[0]?.body);
+	});
+
+	test.each(writes)('a %s whose repetition fails is not sent a third time', async (method) => {
+		hurry(240);
+		Object.assign(bench.platform.settings, settings);
+		await editCredential(bench.engine, bench.login, { sessionToken: bench.platform.issueToken() });
+		bench.platform.expireTokens();
+		for (const fault of ['hang', 'drop', { status: 503, headers: { 'retry-after': '0' } }, { code: 14101 }] as const) {
+			bench.platform.forget();
+			bench.platform.expireTokens();
+			bench.platform.settings.faults = [{ kind: 'other', orderOfKind: 2, fault }];
+			const result = await request({ method, path: '/api/echo', body: '{}', options: { timeout: 60_000 } }, bench.login);
+			expect(result.error?.message).toMatch(/./);
+			expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['other', 'login', 'other']);
+		}
+	});
+});
+
+test.each(methods)('a %s whose first token is yet to be had is sent once', async (method) => {
+	await request({ method, path: '/api/echo', body: '{}' }, bench.login);
+	expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login', 'other']);
+});
+
+test('a user who may only read is told so, and nothing is repeated', async () => {
+	bench.platform.settings.role = 'reader';
+	const result = await request({ method: 'POST', path: '/api/device', body: '{"sn":"X-1"}' }, bench.login);
+	expect(result.error?.message).toBe('The user may not do this');
+	expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login', 'other']);
+	expect(bench.platform.fleet.get('X-1')).toBeUndefined();
+});
+
+test('a path that the platform does not have is reported as such', async () => {
+	expect((await request({ path: '/api/nothing/here' })).error?.message).toBe('There is nothing at this address (HTTP 404)');
+});

@@ -1,0 +1,52 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+import { testOnlyCertificate, testOnlyPrivateKey } from '../platform/tls/testOnlyCertificate.mts';
+
+/** A server that answers with whatever bytes a test wants, where the embedded platform would still be a platform. */
+export interface RawServer {
+	readonly url: string;
+	/** Everything that arrived: request line and headers, as text. */
+	readonly arrived: readonly string[];
+	close(): Promise<void>;
+}
+
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Starts servers for the tests of one file and closes them, hanging connections too, after each test. */
+export function rawServers(): (answer: Answer, options?: { tls?: boolean }) => Promise<RawServer> {
+	const started: RawServer[] = [];
+	afterEach(async () => {
+		await Promise.all(started.splice(0).map((server) => server.close()));
+	});
+	return async (answer, { tls = false } = {}) => {
+		const server = await start(answer, tls);
+		started.push(server);
+		return server;
+	};
+}
+
+async function start(answer: Answer, tls: boolean): Promise<RawServer> {
+	const arrived: string[] = [];
+	const listener: RequestListener = (request, response) => {
+		arrived.push([`${request.method} ${request.url}`, ...request.rawHeaders].join('\n'));
+		// A client that goes away in the middle of an answer is what many of these tests are about.
+		response.on('error', () => {});
+		request.resume();
+		answer(request, response);
+	};
+	const server = tls
+		? createSecureServer({ key: testOnlyPrivateKey, cert: testOnlyCertificate }, listener)
+		: createServer(listener);
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as AddressInfo;
+	return {
+		url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+		arrived,
+		async close() {
+			server.closeAllConnections();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}
