@@ -63,7 +63,7 @@ describe('the credential test', () => {
 	test.each(['code', 'status'] as const)('fails with a wrong key, with its reason, on a platform that answers by %s', async (deadToken) => {
 		const { tested, platform } = await pressTest('apiKey', { platform: { deadToken }, credential: { apiKey: 'wrong' } });
 		expect(tested.status).toBe('Error');
-		expect(tested.message).toMatch(/did not accept the sign-in|Unauthorized/);
+		expect(tested.message).toMatch(/did not accept the sign-in/);
 		expect(platform.logins.attempted).toBe(0);
 	});
 
@@ -207,6 +207,13 @@ describe('the HTTP Request node with this credential', () => {
 		bench.platform.forget();
 		expect((await httpRequest(bench, bench.login, url, helper)).error?.message).toContain(reasonOf(14201));
 		// Asked once: every refused login brings an account closer to its lock.
+		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login']);
+	});
+
+	test.each(helpers)('asks a login that is refused once, not twice (%s request function)', async (helper) => {
+		const bench = await open({ refuseLogin: 14202 });
+		const { error } = await httpRequest(bench, bench.login, `${bench.platform.baseUrl}/api/version`, helper);
+		expect(error?.message).toContain(reasonOf(14202));
 		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login']);
 	});
 

@@ -122,7 +122,14 @@ function statusFailure(answer: RawAnswer): Failure {
 	});
 }
 
-function explainStatus({ status, redirectOrigin }: RawAnswer): {
+/**
+ * Puts an HTTP status into words, for answers without an envelope that would say more.
+ * @param answer its status, and where a redirect leads if that is known
+ */
+export function explainStatus({
+	status,
+	redirectOrigin,
+}: Pick<RawAnswer, 'status'> & Partial<RawAnswer>): {
 	cause: 'credential' | 'input' | 'platform';
 	message: string;
 	remedy: string;

@@ -25,6 +25,9 @@ const RESERVED: ReadonlyMap<string, string> = new Map([
 	['sort', "'Sort'"],
 ]);
 
+/** Names that n8n's request functions drop on the way. */
+const LOST_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
 /**
  * Builds the values of the `sort` parameter (section 1.3): consecutive rules of one direction share a value.
  * @param rules in the order of their weight
@@ -75,7 +78,7 @@ export function buildFilterQuery(filters: DeviceFilters): Query {
 
 /**
  * Adds a parameter to a query; a second value of a name makes it a repeated parameter.
- * @throws Failure `input` for an empty name or a text that no URL can carry
+ * @throws Failure `input` for an empty name, one that n8n would drop, or a text that no URL can carry
  */
 export function addParameter(query: Query, name: string, value: string): void {
 	if (name === '') {
@@ -84,16 +87,15 @@ export function addParameter(query: Query, name: string, value: string): void {
 			"Fill in its 'Name', or remove the parameter.",
 		);
 	}
+	if (LOST_NAMES.has(name)) {
+		throw inputFailure(
+			`A parameter can't have the name "${name}" under 'Query Parameters'`,
+			'n8n does not send parameters of that name. Remove it.',
+		);
+	}
 	const text = checkText(value, `the parameter "${checkText(name, "'Query Parameters'")}"`);
 	const present = Object.hasOwn(query, name) ? query[name] : undefined;
-	const values = present === undefined ? text : [...[present].flat(), text];
-	// A plain assignment to a name like __proto__ would be lost.
-	Object.defineProperty(query, name, {
-		value: values,
-		enumerable: true,
-		configurable: true,
-		writable: true,
-	});
+	query[name] = present === undefined ? text : [...[present].flat(), text];
 }
 
 /**
