@@ -17,10 +17,10 @@ import { type SessionFields, signIn } from '../nodes/DeviceManagement/shared/sig
 const justSignedIn = new WeakSet<ICredentialDataDecryptedObject>();
 
 /**
- * Logins that failed, by the credential data of one request: whatever went wrong, n8n's older request function calls
+ * Logins under way or failed, by the credential data of one request: whatever went wrong, n8n's older request function calls
  * `preAuthentication` once more for it, and a second refused login brings an account closer to its lock.
  */
-const refused = new WeakMap<ICredentialDataDecryptedObject, Promise<SessionFields>>();
+const logins = new WeakMap<ICredentialDataDecryptedObject, Promise<SessionFields>>();
 
 const forApiKey = { show: { authentication: ['apiKey'] } };
 const forLogin = { show: { authentication: ['login'] } };
@@ -202,11 +202,11 @@ export class DeviceManagementApi implements ICredentialType {
 	): Promise<{ sessionToken?: string; sessionOwner?: string }> {
 		if (credentials.authentication !== 'login') return {};
 		const login =
-			refused.get(credentials) ??
+			logins.get(credentials) ??
 			signIn(credentials, async (options) => await this.helpers.httpRequest(options));
-		refused.set(credentials, login);
+		logins.set(credentials, login);
 		const { sessionToken, sessionOwner } = await login;
-		refused.delete(credentials);
+		logins.delete(credentials);
 		justSignedIn.add(credentials);
 		return { sessionToken, sessionOwner };
 	}

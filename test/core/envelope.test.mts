@@ -109,6 +109,13 @@ test.each([
 	);
 });
 
+test('a list of two million numbers is refused for its first one, at once', () => {
+	const content = new Array<number>(2_000_000).fill(1);
+	expect(failureOf(() => checkPayload({ content }, pageSchema, PAGE_IN_WORDS)).message).toContain(
+		"'data.content.0' is a number",
+	);
+});
+
 test.each([['null', null], ['a list', []], ['text', 'x']])('a device that is %s is refused', (_, data) => {
 	expect(failureOf(() => checkPayload(data, deviceSchema, DEVICE_IN_WORDS)).details.kind).toBe('answer');
 });

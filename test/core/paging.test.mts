@@ -209,6 +209,102 @@ describe('found by random tests', () => {
 	});
 });
 
+describe('found by a reviewer', () => {
+	const source = (pages: (page: number) => { content: string[]; totalElements?: number; totalPages?: number }) => {
+		const asked: number[] = [];
+		return {
+			asked,
+			source: {
+				fetchPage: async (page: number | undefined) => {
+					asked.push(page ?? 1);
+					return { number: (page ?? 1) - 1, ...pages(page ?? 1) };
+				},
+				identify: (item: string) => item,
+				pageSizes: [5] as const,
+				refusesSize: () => false,
+				parallelRequests: 4,
+			},
+		};
+	};
+	const five = (page: number) => Array.from({ length: 5 }, (_, n) => `${page}-${n}`);
+
+	test('an empty page among full ones is a hole, not the end', async () => {
+		const { source: holed } = source((page) => ({ content: page === 2 || page > 4 ? [] : five(page), totalElements: 20 }));
+		const { items } = await readList(holed);
+		expect(items).toEqual([...five(1), ...five(3), ...five(4)]);
+	});
+
+	test('a total on the first page only is no total that moved', async () => {
+		const { source: shy, asked } = source((page) => ({
+			content: page > 3 ? [] : five(page),
+			...(page === 1 ? { totalElements: 15 } : {}),
+		}));
+		await expect(readList(shy)).resolves.toMatchObject({ settled: true, passes: 1 });
+		expect(asked.length).toBeLessThanOrEqual(5);
+	});
+
+	test('a total of 0 on a page beyond the end is no total that moved', async () => {
+		const { source: odd } = source((page) => ({ content: page > 2 ? [] : five(page), totalElements: page > 2 ? 0 : 10, totalPages: 4 }));
+		await expect(readList(odd)).resolves.toMatchObject({ settled: true, passes: 1, reportedTotal: 10 });
+	});
+
+	test('a server that cuts the size and repeats the one it was asked for is read whole', async () => {
+		const server = serve(35, {
+			numbering: 'one-based',
+			largestSize: 10,
+			falsify: ({ number }) => ({ number, size: 20 }),
+		});
+		const { items } = await readList(server.source({ pageSize: 20, parallelRequests: 1 }));
+		expect(items).toHaveLength(35);
+	});
+
+	test('a platform that lists one device twice for ever stands still, with a count of its own', async () => {
+		const { source: double } = source((page) => ({
+			content: page > 3 ? [] : page === 3 ? ['1-0', '3-1'] : five(page),
+			totalElements: 12,
+		}));
+		const listing = await readList(double);
+		expect(listing).toMatchObject({ settled: true, passes: 3, reportedTotal: 12 });
+		expect(listing.items).toHaveLength(11);
+	});
+
+	test('behind a page that hangs, only so many pages are fetched ahead', async () => {
+		const asked: number[] = [];
+		const reading = readList({
+			fetchPage: async (page: number | undefined) => {
+				asked.push(page ?? 1);
+				if (page === 2) await new Promise(() => {});
+				return { content: five(page ?? 1), number: (page ?? 1) - 1, totalPages: 200_000_000 };
+			},
+			identify: (item: string) => item,
+			pageSizes: [5] as const,
+			refusesSize: () => false,
+			parallelRequests: 4,
+		});
+		reading.catch(() => {});
+		for (let turn = 0; turn < 5000; turn++) await Promise.resolve();
+		expect(asked.length).toBeGreaterThan(10);
+		expect(asked.length).toBeLessThan(80);
+	});
+
+	test('a server that makes up large pages for ever is stopped at a million devices', async () => {
+		let made = 0;
+		const reading = readList({
+			fetchPage: async (page: number | undefined) => ({
+				content: Array.from({ length: 50_000 }, () => made++),
+				number: (page ?? 1) - 1,
+				last: false,
+			}),
+			identify: String,
+			pageSizes: [50_000] as const,
+			refusesSize: () => false,
+			parallelRequests: 1,
+		});
+		await expect(reading).rejects.toMatchObject({ details: { kind: 'paging' } });
+		expect(made).toBeLessThanOrEqual(1_050_000);
+	});
+});
+
 test('a server without any metadata that ends in a short page is read whole', async () => {
 	const server = serve(25, { ...ONE_BASED, falsify: () => ({}) });
 	const listing = await readList(server.source({ pageSize: 10, parallelRequests: 4 }));

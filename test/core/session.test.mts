@@ -114,7 +114,7 @@ test('a refused login ends the session for all', async () => {
 	platform.refuseLogin = refusal({ code: 14201, final: true });
 	const session = platform.open();
 	await Promise.allSettled(Array.from({ length: 8 }, () => session.run(platform.send)));
-	await expect(session.run(platform.send)).rejects.toBe(platform.refuseLogin);
+	await expect(session.run(platform.send)).rejects.toMatchObject({ details: { code: 14201, final: true } });
 	expect(platform).toMatchObject({ logins: 1, sent: 1 });
 });
 
@@ -131,7 +131,7 @@ test('a login that could not be carried out may be tried again, but not for ever
 	const dead = new FakePlatform(Infinity);
 	dead.refuseLogin = unavailable;
 	const doomed = dead.open();
-	for (let n = 0; n < 100; n++) await expect(doomed.run(dead.send)).rejects.toBe(unavailable);
+	for (let n = 0; n < 100; n++) await expect(doomed.run(dead.send)).rejects.toMatchObject({ details: { kind: 'timeout' } });
 	expect(dead.logins).toBe(10);
 });
 
@@ -157,4 +157,19 @@ test('a token of another password is not used', async () => {
 	const platform = new FakePlatform(Infinity, changed);
 	await expect(platform.open().run(platform.send)).resolves.toBe('token 2');
 	expect(platform.logins).toBe(1);
+});
+
+test('a credential that is switched to a key in the middle goes on with the key', async () => {
+	const platform = new FakePlatform(1);
+	const session = platform.open();
+	await session.run(platform.send);
+	platform.stored = { ...platform.stored, authentication: 'apiKey', apiKey: 'k', sessionToken: '' };
+	const withKey = async (data: SessionData) => {
+		if (data['authentication'] !== 'apiKey') throw refusal({ code: 14101, tokenRefused: true });
+		return 'by key';
+	};
+	for (let n = 0; n < 30; n++) await expect(session.run(withKey)).resolves.toBe('by key');
+	const missing = refusal({ code: 10007, cause: 'not found' });
+	await expect(session.run(async () => await Promise.reject(missing))).rejects.toBe(missing);
+	await expect(session.run(withKey)).resolves.toBe('by key');
 });

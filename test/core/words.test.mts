@@ -103,6 +103,12 @@ describe('redaction', () => {
 		expect(clean).toMatch(/^a \[31mb/);
 	});
 
+	test('shows no piece of a long secret that a text repeats until it is cut', () => {
+		const secret = Array.from({ length: 1501 }, (_, n) => String.fromCharCode(97 + (n % 26))).join('');
+		const clean = redactor([secret])(`${secret} `.repeat(100));
+		expect(clean).not.toMatch(/[a-z]/);
+	});
+
 	test('leaves out empty secrets', () => {
 		expect(redactor(['', '  '])('nothing secret')).toBe('nothing secret');
 	});
@@ -141,6 +147,13 @@ test('a device is told from others by id, else by serial number, else by everyth
 	expect(identifyDevice({ id: '1', sn: 'a' })).toBe(identifyDevice({ id: '1', sn: 'b' }));
 	expect(identifyDevice({ sn: 'a' })).not.toBe(identifyDevice({ id: 'a' }));
 	expect(identifyDevice({ imei: '1' })).not.toBe(identifyDevice({ imei: '2' }));
+});
+
+test('devices whose number as ID is too large to tell from the next are told by serial number', () => {
+	const [one, other]: unknown[] = JSON.parse('[{"id":1741900010000000117,"sn":"a"},{"id":1741900010000000118,"sn":"b"}]');
+	expect(one).toMatchObject({ id: expect.any(Number) });
+	const identities = [one, other].map((device) => identifyDevice({ ...Object(device) }));
+	expect(new Set(identities).size).toBe(2);
 });
 
 test('values are described by kind and size only', () => {

@@ -69,7 +69,7 @@ const BAD_FIELDS: readonly BadField[] = [
 		},
 	]),
 
-	...[1.5, 2 ** 31, -(2 ** 31) - 1, '={{ "online" }}', '={{ "" }}', '={{ true }}', '={{ [1] }}'].map((compositeStatus) => ({
+	...[1.5, 2 ** 31, -(2 ** 31) - 1, '={{ "online" }}', '={{ true }}', '={{ [1] }}'].map((compositeStatus) => ({
 		field: `Composite Status ${compositeStatus}`,
 		parameters: withFilters({ compositeStatus }),
 		message: COMPOSITE_STATUS,
@@ -82,13 +82,18 @@ const BAD_FIELDS: readonly BadField[] = [
 			['tags', 'Tags'],
 			['body', 'Search Criteria (JSON)'],
 		].flatMap(([name = '', label]) =>
-			['={{ $json.nothing }}', '={{ null }}'].map((value) => ({
-				field: `${label} ${value} of ${operation.operation}`,
+			['={{ $json.nothing }}', '={{ null }}', '', ' ', '={{ $json.nothing ?? "" }}', '={{ [] }}'].map((value) => ({
+				field: `${label} ${JSON.stringify(value)} of ${operation.operation}`,
 				parameters: { ...operation, filters: { [name]: value } },
 				message: `'${label}' under 'Filters' has no value`,
 			})),
 		),
 	),
+	{
+		field: 'Query Parameters without a value',
+		parameters: withFilters({ query: { parameter: [{ name: 'site', value: '={{ $json.nothing }}' }] } }),
+		message: 'The parameter "site" under \'Query Parameters\' has no value',
+	},
 	{ field: 'Name from an object', parameters: withFilters({ name: '={{ {} }}' }), message: `'Name' ${WRONG_KIND}` },
 	{
 		field: 'Name with half a character',

@@ -139,3 +139,27 @@ test.each([1, 3, 16])('no more than %i requests are in flight at once, over all 
 	expect(result.data('Devices')).toHaveLength(180);
 	expect(bench.platform.peakInFlight).toBeLessThanOrEqual(parallelRequests);
 });
+
+test('an item that fails stops the others for good, also one whose login is still under way', async () => {
+	const bench = await open();
+	const { engine, platform, login } = bench;
+	await runOperation(engine, login, 'request', { input: [{ mark: 'earlier' }] });
+	platform.forget();
+	let loginBegan = () => {};
+	const began = new Promise<void>((resolve) => (loginBegan = resolve));
+	let releaseLogin = () => {};
+	const released = new Promise<void>((resolve) => (releaseLogin = resolve));
+	platform.settings.beforeAnswer = async ({ kind, query }) => {
+		if (query['mark'] === 'fails') await began;
+		if (kind !== 'login') return;
+		loginBegan();
+		await released;
+	};
+	platform.settings.fault = ({ query }) =>
+		query['mark'] === 'fails' ? { code: 10004 } : query['mark'] === 'renews' ? { code: 14101 } : undefined;
+	const result = await runOperation(engine, login, 'request', { input: [{ mark: 'fails' }, { mark: 'renews' }] });
+	expect(result.error).toBeDefined();
+	releaseLogin();
+	await settle(bench);
+	expect(platform.requests.map(({ kind, query }) => query['mark'] ?? kind).sort()).toEqual(['fails', 'login', 'renews']);
+});

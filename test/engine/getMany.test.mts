@@ -154,7 +154,7 @@ describe('paging', () => {
 		const result = await all({ options: { pageSize: 60 } });
 		expect(serialNumbersOf(result)).toEqual(truth());
 		expect(result.hints('Devices').map(({ message }) => message)).toEqual([
-			'The platform reports 255 devices but lists 250, twice in a row. The output holds the ones it lists.',
+			'The platform reports 255 devices but lists 250 in each of 2 readings. The output holds the ones it lists.',
 		]);
 	});
 

@@ -299,6 +299,42 @@ describe('the time-out covers', () => {
 	});
 });
 
+describe('no connection stays open', () => {
+	const start = (response: ServerResponse, headers: Record<string, string> = {}) => {
+		response.writeHead(200, { 'content-type': 'application/json', ...headers });
+		response.flushHeaders();
+	};
+
+	beforeEach(() => hurry(4));
+
+	test.each<[string, Answer]>([
+		['headers and then silence', (_, response) => start(response)],
+		[
+			'half a body and then silence',
+			(_, response) => {
+				start(response);
+				response.write('{"code":0,');
+			},
+		],
+		[
+			'half a packed body and then silence',
+			(_, response) => {
+				start(response, { 'content-encoding': 'gzip' });
+				const zip = createGzip();
+				zip.pipe(response);
+				zip.write('{"code":0,'.repeat(1000));
+				zip.flush();
+			},
+		],
+		['a length that is too large and then silence', (_, response) => start(response, { 'content-length': String(300 * MEGABYTE) })],
+		['silence', () => {}],
+	])('after %s', async (_name, answer) => {
+		const { server, result } = await runAgainst(answer, 'count', { timeout: 1000, maxRetries: 1 });
+		expect(result.error?.message).toMatch(/did not answer within 1000 ms|is larger than 64 MB/);
+		await server.allClosed();
+	});
+});
+
 test('a list whose second page is hostile gives nothing, rather than its first page', async () => {
 	const bench = await open({ fleet: { size: 30 } });
 	for (const fault of [

@@ -21,19 +21,19 @@ export const operations = {
 		operation: 'getAll',
 		returnAll: true,
 		output: 'raw',
-		filters: { query: { parameter: [{ name: 'mark', value: '={{ $json.mark }}' }] } },
+		filters: { query: { parameter: [{ name: 'mark', value: '={{ $json.mark ?? "" }}' }] } },
 	},
 	count: {
 		resource: 'device',
 		operation: 'count',
-		filters: { query: { parameter: [{ name: 'mark', value: '={{ $json.mark }}' }] } },
+		filters: { query: { parameter: [{ name: 'mark', value: '={{ $json.mark ?? "" }}' }] } },
 	},
 	request: {
 		resource: 'api',
 		operation: 'request',
 		method: 'GET',
 		path: '/api/echo',
-		query: { parameter: [{ name: 'mark', value: '={{ $json.mark }}' }] },
+		query: { parameter: [{ name: 'mark', value: '={{ $json.mark ?? "" }}' }] },
 	},
 } as const;
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 import { testOnlyCertificate, testOnlyPrivateKey } from '../platform/tls/testOnlyCertificate.mts';
 
@@ -9,6 +9,8 @@ export interface RawServer {
 	readonly url: string;
 	/** Everything that arrived: request line and headers, as text. */
 	readonly arrived: readonly string[];
+	/** Resolves when no connection to the server is open any more. */
+	allClosed(): Promise<void>;
 	close(): Promise<void>;
 }
 
@@ -40,10 +42,23 @@ async function start(answer: Answer, tls: boolean): Promise<RawServer> {
 		? createSecureServer({ key: testOnlyPrivateKey, cert: testOnlyCertificate }, listener)
 		: createServer(listener);
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const open = new Set<Socket>();
+	let whenClosed = () => {};
+	server.on('connection', (socket) => {
+		open.add(socket);
+		socket.on('error', () => {});
+		socket.on('close', () => {
+			open.delete(socket);
+			if (open.size === 0) whenClosed();
+		});
+	});
 	const { port } = server.address() as AddressInfo;
 	return {
 		url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
 		arrived,
+		async allClosed() {
+			if (open.size > 0) await new Promise<void>((resolve) => (whenClosed = resolve));
+		},
 		async close() {
 			server.closeAllConnections();
 			await new Promise((resolve) => server.close(resolve));

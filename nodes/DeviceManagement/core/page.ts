@@ -8,12 +8,18 @@ export type Device = JsonObject;
 /** Metadata is help, not truth: a value that can't be right counts as missing. */
 const count = z.number().int().nonnegative().safe().optional().catch(undefined);
 
+/** Stops at the first item that is no object: a list of a million numbers must not become a million complaints. */
+const devices = z.custom<Device[]>(Array.isArray).superRefine((content, refinement) => {
+	const index = Array.isArray(content) ? content.findIndex((item) => !isRecord(item)) : -1;
+	if (index >= 0) refinement.addIssue({ code: 'custom', message: 'not an object', path: [index] });
+});
+
 /**
  * The page of section 1.2. Its devices are checked to be objects and otherwise left alone: no field of theirs
  * is read or copied.
  */
 export const pageSchema = z.object({
-	content: z.array(z.custom<Device>(isRecord)),
+	content: devices,
 	number: count,
 	size: count,
 	totalElements: count,
@@ -33,7 +39,8 @@ export function identifyDevice(device: Device): string {
 	for (const field of ['id', 'sn'] as const) {
 		const value = device[field];
 		if (typeof value === 'string' && value !== '') return `${field} ${value}`;
-		if (typeof value === 'number') return `${field} ${value}`;
+		// Beyond 2^53 different numbers in the answer become one number here.
+		if (Number.isSafeInteger(value)) return `${field} ${String(value)}`;
 	}
 	return JSON.stringify(device);
 }

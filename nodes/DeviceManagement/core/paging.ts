@@ -42,11 +42,13 @@ export interface Listing<T> {
 	passes: number;
 }
 
-/** One step of a walk. The last one may be an empty page. */
+/** One step of a walk. A page may be empty, the last one above all. */
 export interface WalkedPage<T> {
 	/** 0 for the first page. */
 	index: number;
 	page: Page<T>;
+	/** What tells the page's items from others, in their order. */
+	ids: readonly string[];
 	/** The page's items that no earlier page of the walk had. */
 	fresh: T[];
 	/** What is added to an index to get the page parameter: 1 or 0; undefined after one page. */
@@ -69,6 +71,9 @@ type Base = 0 | 1;
 const PASSES = 3;
 /** No fleet is this large; a server that makes up pages for ever is stopped here. */
 const MOST_PAGES = 100_000;
+const MOST_ITEMS = 1_000_000;
+/** Pages fetched ahead of the one whose turn it is: enough to pass a slow page, few enough to hold. */
+const MOST_PAGES_AHEAD = 64;
 /** Pages in a row without anything new, in a list that may be moving, before it counts as a repetition. */
 const MOST_STALE_PAGES = 10;
 
@@ -86,6 +91,7 @@ export async function readList<T>(source: PageSource<T>): Promise<Listing<T>> {
 	const accepted = await fetchFirstPage(source);
 	let firstPage: Page<T> | undefined = accepted.page;
 	let previous: Reading<T> | undefined;
+	let agreements = 0;
 	const everSeen = new Map<string, T>();
 	for (let pass = 1; ; pass++) {
 		const reading: Reading<T> = await readOnce(source, {
@@ -95,7 +101,11 @@ export async function readList<T>(source: PageSource<T>): Promise<Listing<T>> {
 			distrustNumbers: pass > 1,
 		});
 		const { items, total: reportedTotal } = reading;
-		if (reading.steady || (previous !== undefined && agree(source, previous, reading))) {
+		agreements = previous !== undefined && agree(previous, reading) ? agreements + 1 : 0;
+		// The same twice is a list that stands still under a wrong total. With an item that came twice it takes a third
+		// pass to believe that it is listed twice, and did not move.
+		const unchanged = agreements >= (reading.sequence.length === items.length ? 1 : 2);
+		if (isSteady(reading, source.limit) || unchanged) {
 			return { items, settled: true, reportedTotal, passes: pass };
 		}
 		remember(source, everSeen, items);
@@ -115,8 +125,8 @@ export async function readList<T>(source: PageSource<T>): Promise<Listing<T>> {
  * Walks the pages of a list once, in the server's order, fetching ahead. Callers may stop early: nothing is fetched
  * for them afterwards.
  *
- * The walk ends at an empty page, or where nothing in the answers speaks for another page. No single metadata field
- * can end it early or keep it going: each one may be missing or wrong.
+ * The walk ends where nothing in the answers speaks for another page, or at the second empty page in a row. No single
+ * metadata field can end it early or keep it going: each one may be missing or wrong.
  */
 export async function* walkPages<T>(
 	source: PageSource<T>,
@@ -129,29 +139,19 @@ export async function* walkPages<T>(
 	const pageLength = first.content.length || first.size || options.size;
 	const limit = source.limit ?? Infinity;
 	const seen = new Set<string>();
-	const walked = (index: number, fresh: T[]) => ({
-		index,
-		page,
-		fresh,
-		base: feed.base,
-		totalMoved: feed.totalMoved,
-	});
 	let page = first;
 	let ids = firstIds;
 	let read = 0;
 	let stalePages = 0;
-	for (let index = 0; index < MOST_PAGES; index++) {
+	for (let index = 0; index < MOST_PAGES && read < MOST_ITEMS; index++) {
+		let wasEmpty = false;
 		if (index > 0) {
 			const previousIds = ids;
+			wasEmpty = ids.length === 0;
 			page = await feed.at(index, lastIndexExpected(page, { index, read, pageLength, limit }));
 			ids = identities(page);
-			if (ids.length === 0) {
-				await feed.atRest();
-				yield walked(index, []);
-				return;
-			}
 			stalePages = ids.every((id) => seen.has(id)) ? stalePages + 1 : 0;
-			if (stalePages > 0) {
+			if (stalePages > 0 && ids.length > 0) {
 				const total = page.totalElements;
 				if (total !== undefined && seen.size >= total) return;
 				const twin = same(ids, firstIds) ? 0 : same(ids, previousIds) ? index - 1 : undefined;
@@ -164,12 +164,14 @@ export async function* walkPages<T>(
 		}
 		read += ids.length;
 		const fresh = takeFresh(page.content, ids, seen);
-		// A first page is taken for full unless its own `size` says otherwise: the server may have cut the size that
-		// was asked for.
-		const full = ids.length >= (index === 0 ? (first.size ?? 0) : pageLength);
-		const atEnd = seen.size >= limit || !expectsMore(page, { index, read, full });
+		// A first page is taken for full: the server may have cut the size that was asked for.
+		const full = index === 0 || ids.length >= pageLength;
+		const atEnd =
+			seen.size >= limit ||
+			!expectsMore(page, { index, read, full }) ||
+			(ids.length === 0 && wasEmpty);
 		if (atEnd) await feed.atRest();
-		yield walked(index, fresh);
+		yield { index, page, ids, fresh, base: feed.base, totalMoved: feed.totalMoved };
 		if (atEnd) return;
 	}
 	throw endless();
@@ -261,6 +263,7 @@ class PageFeed<T> {
 		const assumed = this.base ?? 1;
 		for (let ahead = index; ahead <= lastIndex; ahead++) {
 			if (this.underWay.size >= this.options.parallelRequests) return;
+			if (ahead > index + MOST_PAGES_AHEAD) return;
 			if (assumed + ahead > this.emptyFrom && ahead > index) return;
 			this.start(assumed + ahead);
 		}
@@ -276,13 +279,21 @@ class PageFeed<T> {
 			parameter,
 			this.source.fetchPage(parameter, this.options.size).then(
 				(page) => {
-					if (page.totalElements !== this.first.totalElements) this.totalMoved = true;
+					this.compareTotal(page);
 					if (page.content.length === 0) this.emptyFrom = Math.min(this.emptyFrom, parameter);
 					settle({ page });
 				},
 				(failure: unknown) => settle({ failure }),
 			),
 		);
+	}
+
+	/** A page beyond the end may say 0, which is no word about the list. */
+	private compareTotal({ totalElements, content }: Page<T>): void {
+		const before = this.first.totalElements;
+		if (totalElements === undefined || before === undefined) return;
+		if (totalElements === 0 && content.length === 0) return;
+		if (totalElements !== before) this.totalMoved = true;
 	}
 
 	/**
@@ -311,46 +322,51 @@ class PageFeed<T> {
 /** What one pass over the list gave. */
 interface Reading<T> {
 	items: T[];
-	/** The total of the last page. */
+	/** The identities of all items in the order they came, repeated ones included. */
+	sequence: string[];
+	/** The total of the last page that had items. */
 	total: number | undefined;
-	/** Whether nothing speaks for a list that moved meanwhile. */
-	steady: boolean;
-	/** Whether nothing but the count itself speaks against the total: it stood still and no item came twice. */
-	consistent: boolean;
+	totalMoved: boolean;
 	base: Base | undefined;
 	pages: number;
 }
 
 async function readOnce<T>(source: PageSource<T>, options: WalkOptions<T>): Promise<Reading<T>> {
 	const items: T[] = [];
-	let read = 0;
+	const sequence: string[] = [];
+	let total: number | undefined;
 	let last: WalkedPage<T> | undefined;
 	for await (const walked of walkPages(source, options)) {
 		for (const item of walked.fresh) items.push(item);
-		read += walked.page.content.length;
+		for (const id of walked.ids) sequence.push(id);
+		if (walked.index === 0 || walked.ids.length > 0) total = walked.page.totalElements ?? total;
 		last = walked;
 	}
-	const total = last?.page.totalElements;
-	const consistent = last?.totalMoved !== true && read === items.length;
-	const complete = total === undefined || items.length === total;
-	const enough = source.limit !== undefined && items.length >= source.limit;
 	return {
 		items: items.length > (source.limit ?? Infinity) ? items.slice(0, source.limit) : items,
+		sequence,
 		total,
-		steady: consistent && (complete || enough),
-		consistent,
+		totalMoved: last?.totalMoved === true,
 		base: last?.base,
 		pages: (last?.index ?? 0) + 1,
 	};
 }
 
-/** Two passes that read the same items in the same order under the same total: the list stands still, the total is wrong. */
-function agree<T>(source: PageSource<T>, one: Reading<T>, other: Reading<T>): boolean {
+/** Whether nothing speaks for a list that moved: the total stood still, no item came twice, and the count is right. */
+function isSteady<T>({ items, sequence, total, totalMoved }: Reading<T>, limit: number | undefined): boolean {
+	const repeated = sequence.length > items.length && new Set(sequence).size < sequence.length;
+	const complete = total === undefined || items.length === total;
+	const enough = limit !== undefined && items.length >= limit;
+	return !totalMoved && !repeated && (complete || enough);
+}
+
+/** Whether two passes brought the same items in the same order under the same total. */
+function agree<T>(one: Reading<T>, other: Reading<T>): boolean {
 	return (
-		one.consistent &&
-		other.consistent &&
+		!one.totalMoved &&
+		!other.totalMoved &&
 		one.total === other.total &&
-		same(one.items.map(source.identify), other.items.map(source.identify))
+		same(one.sequence, other.sequence)
 	);
 }
 
@@ -463,7 +479,7 @@ function endless(): Failure {
 	return new Failure({
 		kind: 'paging',
 		cause: 'platform',
-		message: `The list did not end after ${MOST_PAGES} pages`,
+		message: `The list did not end after ${MOST_ITEMS} devices or ${MOST_PAGES} pages`,
 		remedy: "Use 'Filters' or a 'Limit' to ask for less, or ask who administers the platform.",
 	});
 }

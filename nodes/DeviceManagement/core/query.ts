@@ -140,9 +140,12 @@ export function apiPath(entered: string): string {
 			'Percent-encode it (a space is %20).',
 		);
 	}
-	if (path.split('/').some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) {
+	// Servers and proxies may decode a slash first, or cut what follows a semicolon.
+	const segments = path.split(/\/|%2f|%5c/i).map((segment) => segment.replace(/(;|%3b).*$/i, ''));
+	if (segments.some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) {
 		throw refuse("contains a segment '.' or '..'", 'Enter the path without it.');
 	}
+	if (/%00/.test(path)) throw refuse('contains an encoded zero byte', 'Enter the path without it.');
 	if (/%(?![0-9a-f]{2})/i.test(path)) {
 		throw refuse('contains a % that is not an encoding', 'Write %25 for a percent sign.');
 	}

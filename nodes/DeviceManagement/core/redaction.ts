@@ -1,7 +1,9 @@
 const REDACTED = '•••';
 const LONGEST_TEXT = 300;
-/** Far more than is shown, so that a cut never leaves half a secret in what is shown. */
+/** Far more than is shown. */
 const LONGEST_INPUT = 100_000;
+/** Characters that one character of a secret can take up when it is encoded. */
+const LONGEST_FORM = 12;
 
 /** Makes text that came from outside fit to be shown: no secret, no control characters, bounded. */
 export type Redact = (text: string) => string;
@@ -15,11 +17,14 @@ export function redactor(secrets: readonly string[]): Redact {
 	const given = new Set(secrets.map((secret) => secret.trim()).filter((secret) => secret !== ''));
 	// Longest first: a secret that contains another one leaves no rest behind.
 	const ordered = [...given].sort((a, b) => b.length - a.length);
+	const longestForm = LONGEST_FORM * (ordered[0]?.length ?? 0);
 	let patterns: RegExp[] | undefined;
 	return (text) => {
 		patterns ??= ordered.map(inAnyForm);
 		let clean = text.slice(0, LONGEST_INPUT);
 		for (const pattern of patterns) clean = clean.replace(pattern, REDACTED);
+		// The cut may have left the first part of a secret at the end, which no pattern finds.
+		if (text.length > LONGEST_INPUT) clean = clean.slice(0, -longestForm || undefined);
 		clean = clean.replace(/\p{Cc}+/gu, ' ').trim();
 		return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean;
 	};

@@ -75,7 +75,7 @@ export function backoffMs(retries: number, chance: number): number {
 export function readRetryAfter(header: unknown, nowMs: number): number | undefined {
 	if (typeof header !== 'string') return undefined;
 	const text = header.trim();
-	if (/^\d+(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
+	if (/^\d{1,15}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
 	// Only the HTTP date form: Date.parse would take a bare '-5' for a date, too.
 	if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
 	const at = Date.parse(text);

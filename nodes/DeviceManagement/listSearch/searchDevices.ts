@@ -47,6 +47,15 @@ const placeSchema = z.object({
 
 type Place = z.infer<typeof placeSchema>;
 
+/** The place in a token; undefined for none, or one that is not of this list: then it begins anew. */
+function readPlace(paginationToken: string | undefined): Place | undefined {
+	try {
+		return placeSchema.parse(JSON.parse(paginationToken ?? ''));
+	} catch {
+		return undefined;
+	}
+}
+
 /** Fetches one page; undefined leaves the page parameter out, which is the first page. */
 type FetchAt = (page: number | undefined) => Promise<Page<Device>>;
 
@@ -58,7 +67,8 @@ async function searchPage(
 	const criteria = { body: '{}', query: buildFilterQuery({ name: text }) };
 	const fetchAt: FetchAt = async (page) =>
 		await fetchPage(platform, criteria, SETTINGS, { page, size: PAGE_SIZE });
-	if (paginationToken === undefined) {
+	const place = readPlace(paginationToken);
+	if (place === undefined) {
 		const page = await fetchAt(undefined);
 		const exact = text === '' ? undefined : await findExact(platform, text);
 		const next: Place = { index: 1, firstNumber: page.number };
@@ -66,7 +76,6 @@ async function searchPage(
 		if (exact === undefined || typeof sn !== 'string') return asResults([], page, next);
 		return asResults([exact], page, { ...next, atTop: sn });
 	}
-	const place = placeSchema.parse(JSON.parse(paginationToken));
 	const { page, base } = await fetchNext(fetchAt, place);
 	return asResults([], page, { ...place, index: place.index + 1, base });
 }

@@ -14,6 +14,8 @@ export interface Execution {
 /** An operation: its fields and its handler, in one place. */
 export interface Operation {
 	fields: INodeProperties[];
+	/** Whether one item has to be finished before the next one begins; several at once where this is left out. */
+	inSequence?(context: IExecuteFunctions): boolean;
 	/**
 	 * Runs the operation for one input item.
 	 * @returns the output items for it

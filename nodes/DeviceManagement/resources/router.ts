@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { inputFailure } from '../core/failure';
 import { optionFields } from '../shared/descriptions';
 import { asNodeError, failedItem } from '../shared/nodeError';
-import { checkNumber, readCollection } from '../shared/settings';
+import { checkNumber, readCollection } from '../shared/parameters';
 import { connect } from '../shared/transport';
 import { request } from './api/request';
 import { count } from './device/count';
@@ -33,7 +33,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	// A credential that can't be used is reported by each item; nobody else waits for it here.
 	opening.catch(() => {});
 
-	const inTurn = pLimit(parallel);
+	const inTurn = pLimit(operation.inSequence?.(context) === true ? 1 : parallel);
 	const runItem = async (itemIndex: number): Promise<INodeExecutionData[]> => {
 		try {
 			return await operation.run(await opening, itemIndex);

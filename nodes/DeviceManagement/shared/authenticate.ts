@@ -42,12 +42,18 @@ export function authenticate(
 		const key = stored.apiKey.trim();
 		const value = prefix === '' ? key : `${prefix} ${key}`;
 		const name = stored.apiKeyName.trim();
-		if (stored.apiKeyIn === 'query') options.qs = { ...options.qs, [name]: value };
+		if (stored.apiKeyIn === 'query') options.qs = { ...queryOf(options), [name]: value };
 		else setHeader(options, name, value);
 	}
 	delete options.headers?.[TEST_MARK];
 	keepAtHome(options, stored.allowUnauthorizedCerts);
 	return options;
+}
+
+/** n8n's older request function takes a query as text, too. */
+function queryOf({ qs }: IHttpRequestOptions): IDataObject {
+	const query: unknown = qs;
+	return typeof query === 'string' ? Object.fromEntries(new URLSearchParams(query)) : { ...qs };
 }
 
 function setHeader(options: IHttpRequestOptions, name: string, value: string): void {

@@ -27,6 +27,39 @@ const FIELD_LABELS: Record<(typeof DEVICE_FIELDS)[number], string> = {
 const byLabel = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 const fieldOptions = DEVICE_FIELDS.map((field) => ({ name: FIELD_LABELS[field], value: field }));
 
+/** Query parameters by name. */
+export const queryParametersField: INodeProperties = {
+	displayName: 'Query Parameters',
+	name: 'query',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add Parameter',
+	default: {},
+	options: [
+		{
+			displayName: 'Parameter',
+			name: 'parameter',
+			values: [
+				{
+					displayName: 'Name',
+					name: 'name',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. description',
+					description: 'Name of the query parameter',
+				},
+				{
+					displayName: 'Value',
+					name: 'value',
+					type: 'string',
+					default: '',
+					description: 'Value of the query parameter; it is encoded for you',
+				},
+			],
+		},
+	],
+};
+
 /** 'Filters' of a list (section 1.4 of the API document). */
 export const filtersField: INodeProperties = {
 	displayName: 'Filters',
@@ -84,38 +117,7 @@ export const filtersField: INodeProperties = {
 			placeholder: 'e.g. harbour',
 			description: 'Text to look for in the name',
 		},
-		{
-			displayName: 'Query Parameters',
-			name: 'query',
-			type: 'fixedCollection',
-			typeOptions: { multipleValues: true },
-			placeholder: 'Add Parameter',
-			default: {},
-			description: 'Further filters that your platform knows, sent as query parameters',
-			options: [
-				{
-					displayName: 'Parameter',
-					name: 'parameter',
-					values: [
-						{
-							displayName: 'Name',
-							name: 'name',
-							type: 'string',
-							default: '',
-							placeholder: 'e.g. description',
-							description: 'Name of the query parameter',
-						},
-						{
-							displayName: 'Value',
-							name: 'value',
-							type: 'string',
-							default: '',
-							description: 'Value of the query parameter; it is encoded for you',
-						},
-					],
-				},
-			],
-		},
+		{ ...queryParametersField, description: 'Further filters that your platform knows' },
 		{
 			displayName: 'Search Criteria (JSON)',
 			name: 'body',

@@ -1,12 +1,20 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { Failure, inputFailure } from '../core/failure';
+import { inputFailure } from '../core/failure';
 import { isRecord } from '../core/json';
 import type { OutputMode } from '../core/output';
 import { buildFilterQuery, buildSort, type Query } from '../core/query';
 import { filtersField } from './descriptions';
-import { checkNumber, type NumberField, readCollection } from './settings';
+import {
+	check,
+	checkNumber,
+	type NumberField,
+	readCollection,
+	readJson,
+	readQueryParameters,
+	textSchema,
+} from './parameters';
 
 /** What a list asks for: search criteria for the body, and query parameters (sections 1.4 and 4.1). */
 export interface ListCriteria {
@@ -28,18 +36,9 @@ const FILTER_LABELS: ReadonlyMap<string, string> = new Map(
 	]),
 );
 
-/** Expressions may give a number or a truth value where the form has text. */
-export const textSchema = z
-	.union([z.string(), z.number(), z.boolean()])
-	.nullish()
-	.transform((value) => String(value ?? ''));
-
 const attributesSchema = z
 	.object({ pair: z.array(z.object({ key: textSchema, value: textSchema })).default([]) })
 	.default({ pair: [] });
-const parametersSchema = z
-	.object({ parameter: z.array(z.object({ name: textSchema, value: textSchema })).default([]) })
-	.default({ parameter: [] });
 const sortSchema = z
 	.object({
 		rule: z
@@ -71,7 +70,7 @@ export function readFilters(context: IExecuteFunctions, itemIndex: number): List
 			name: check(textSchema, filters['name'], 'Name'),
 			tags: readTags(filters['tags']),
 			attributes: check(attributesSchema, filters['attributes'], 'Attributes').pair,
-			parameters: check(parametersSchema, filters['query'], 'Query Parameters').parameter,
+			parameters: readQueryParameters(filters['query']),
 		}),
 	};
 }
@@ -104,53 +103,20 @@ export function readOutputMode(context: IExecuteFunctions, itemIndex: number): O
  * @returns a new object; empty where the field is empty
  * @throws Failure `input` naming the field
  */
-export function readJsonObject(value: unknown, label: string): Record<string, unknown> {
+function readJsonObject(value: unknown, label: string): Record<string, unknown> {
 	const parsed = readJson(value, label);
 	if (parsed === undefined) return {};
 	if (isRecord(parsed)) return { ...parsed };
 	throw inputFailure(`'${label}' is not a JSON object`, 'Enter something like {"status": 1}.');
 }
 
-/** Reads a JSON field of any kind; undefined where it is empty. */
-export function readJson(value: unknown, label: string): unknown {
-	if (value === undefined || value === null) return undefined;
-	if (typeof value !== 'string') return value;
-	if (value.trim() === '') return undefined;
-	const parsed = parseJson(value);
-	if (parsed !== undefined) return parsed.value;
-	throw inputFailure(
-		`'${label}' is not valid JSON`,
-		'Check quotes, commas and brackets. Names and texts need double quotes.',
-	);
-}
-
-/** Checks a parameter that the form guarantees but an expression may break. */
-export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {
-	const parsed = schema.safeParse(value);
-	if (parsed.success) return parsed.data;
-	throw new Failure({
-		kind: 'input',
-		cause: 'input',
-		message: `'${label}' holds a value of the wrong kind`,
-		remedy: 'Check the expression in this field and what it gives for this item.',
-	});
-}
-
-function parseJson(text: string): { value: unknown } | undefined {
-	try {
-		const value: unknown = JSON.parse(text);
-		return { value };
-	} catch {
-		return undefined;
-	}
-}
-
 /** A filter that was added but has no value would be no filter at all, and the whole fleet would come. */
 function checkGiven(name: string, value: unknown): void {
-	if (value !== undefined && value !== null) return;
+	const nothing = typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0;
+	if (value !== undefined && value !== null && !nothing) return;
 	throw inputFailure(
 		`'${FILTER_LABELS.get(name) ?? name}' under 'Filters' has no value`,
-		'Check the expression in this field and what it gives for this item, or remove the filter.',
+		'Fill it in, or remove the filter. If it is an expression, check what it gives for this item.',
 	);
 }
 

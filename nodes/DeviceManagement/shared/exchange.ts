@@ -9,7 +9,7 @@ import type { Redact } from '../core/redaction';
 import { readRetryAfter } from '../core/retry';
 
 /** Largest body that is read, in bytes: far more than a page of 2000 devices, far less than a worker's memory. */
-export const LARGEST_BODY = 64 * 1024 * 1024;
+const LARGEST_BODY = 64 * 1024 * 1024;
 
 /** A request in the platform's terms. */
 export interface WireRequest {
@@ -35,11 +35,9 @@ const responseSchema = z.object({
 	statusCode: z.number(),
 	// n8n hands over an instance of axios' own class.
 	headers: z.custom<JsonObject>(isRecord),
-	body: z.custom<AsyncIterable<unknown> & { destroy(error?: Error): unknown }>(
+	body: z.custom<AsyncIterable<unknown> & { on(event: 'error', listener: () => void): unknown }>(
 		(body) =>
-			isRecord(body) &&
-			Symbol.asyncIterator in body &&
-			typeof body['destroy'] === 'function',
+			isRecord(body) && Symbol.asyncIterator in body && typeof body['on'] === 'function',
 	),
 });
 
@@ -59,38 +57,38 @@ export async function exchange(
 	limits: ExchangeLimits,
 ): Promise<RawAnswer> {
 	if (limits.cancel?.aborted === true) throw cancelledFailure();
-	const deadline = AbortSignal.timeout(limits.timeoutMs);
-	const sent = send(requestOptions(request, limits.timeoutMs));
-	const settled = sent.then(
-		(response) => ({ response }),
-		(error: unknown) => ({ failure: explainUnsent(error, limits) }),
-	);
-	const outcome = await raceAgainst(settled, deadline, limits);
-	if (outcome === undefined) {
-		// n8n may still answer; nobody will read it then.
-		void settled.then((late) => 'response' in late && discard(late.response));
-		throw stopped(limits);
+	const drop = new AbortController();
+	const ends = [AbortSignal.timeout(limits.timeoutMs), drop.signal];
+	if (limits.cancel !== undefined) ends.push(limits.cancel);
+	const end = AbortSignal.any(ends);
+	try {
+		const sent = send(requestOptions(request, limits.timeoutMs, end)).then(
+			(response) => ({ response }),
+			(error: unknown) => ({ failure: explainUnsent(error, limits) }),
+		);
+		const outcome = (await before(end, sent)) ?? { failure: stopped(limits) };
+		if ('failure' in outcome) throw outcome.failure;
+		const response = responseSchema.safeParse(outcome.response);
+		if (!response.success) throw unknownForm();
+		const { statusCode, headers, body } = response.data;
+		return {
+			status: statusCode,
+			retryAfterMs: readRetryAfter(headers['retry-after'], limits.now),
+			redirectOrigin: originOf(headers['location'], request.url, limits.redact),
+			body: await readBody(body, headers['content-length'], end, limits),
+		};
+	} finally {
+		// Closes the connection of an answer that was not read to its end. Destroying the body does not: under n8n it is
+		// a copy of what the connection brings. After a complete answer this does nothing.
+		drop.abort();
 	}
-	if ('failure' in outcome) throw outcome.failure;
-	const response = responseSchema.safeParse(outcome.response);
-	if (!response.success) {
-		throw new Failure({
-			kind: 'answer',
-			cause: 'platform',
-			message: 'n8n handed over an answer in a form that this node does not know',
-			remedy: 'Update n8n and the Device Management node to versions that fit together.',
-		});
-	}
-	const { statusCode, headers, body } = response.data;
-	return {
-		status: statusCode,
-		retryAfterMs: readRetryAfter(headers['retry-after'], limits.now),
-		redirectOrigin: originOf(headers['location'], request.url, limits.redact),
-		body: await readBody(body, headers['content-length'], deadline, limits),
-	};
 }
 
-function requestOptions(request: WireRequest, timeoutMs: number): IHttpRequestOptions {
+function requestOptions(
+	request: WireRequest,
+	timeoutMs: number,
+	abortSignal: AbortSignal,
+): IHttpRequestOptions {
 	const headers: IDataObject = { Accept: 'application/json' };
 	if (request.body !== undefined) headers['Content-Type'] = 'application/json';
 	return {
@@ -106,67 +104,49 @@ function requestOptions(request: WireRequest, timeoutMs: number): IHttpRequestOp
 		sendCredentialsOnCrossOriginRedirect: false,
 		skipSslCertificateValidation: request.skipCertificateCheck,
 		timeout: timeoutMs,
+		abortSignal,
 	};
 }
 
-/** The promise's value, or undefined when the time is up or the execution is stopped first. */
-async function raceAgainst<T>(
-	promise: Promise<T>,
-	deadline: AbortSignal,
-	{ cancel }: ExchangeLimits,
-): Promise<T | undefined> {
-	// The execution's signal is shared by all requests in flight, and Node warns of more than ten listeners on one.
-	const signals = cancel === undefined ? [deadline] : [deadline, AbortSignal.any([cancel])];
-	let release = () => {};
-	const aborted = new Promise<undefined>((resolve) => {
-		const stop = () => resolve(undefined);
-		for (const signal of signals) signal.addEventListener('abort', stop, { once: true });
-		release = () => {
-			for (const signal of signals) signal.removeEventListener('abort', stop);
-		};
-		if (signals.some((signal) => signal.aborted)) stop();
+/** The promise's value, or undefined when the end comes first. */
+async function before<T>(end: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
+	let stop = () => {};
+	const ended = new Promise<undefined>((resolve) => {
+		stop = () => resolve(undefined);
+		if (end.aborted) stop();
+		else end.addEventListener('abort', stop, { once: true });
 	});
 	try {
-		return await Promise.race([promise, aborted]);
+		return await Promise.race([promise, ended]);
 	} finally {
-		release();
+		end.removeEventListener('abort', stop);
 	}
 }
 
 async function readBody(
 	body: z.infer<typeof responseSchema>['body'],
 	contentLength: unknown,
-	deadline: AbortSignal,
+	end: AbortSignal,
 	limits: ExchangeLimits,
 ): Promise<Uint8Array> {
-	const tooLarge = Number(contentLength) > LARGEST_BODY;
-	const reading = tooLarge ? undefined : collect(body);
-	const outcome =
-		reading === undefined ? { tooLarge } : await raceAgainst(reading, deadline, limits);
-	if (outcome !== undefined && 'bytes' in outcome) return outcome.bytes;
-	body.destroy();
-	if (outcome === undefined) throw stopped(limits);
-	if ('tooLarge' in outcome) {
-		throw new Failure({
-			kind: 'answer',
-			cause: 'platform',
-			message: `The answer is larger than ${LARGEST_BODY / 1024 / 1024} MB`,
-			remedy: "Lower 'Page Size' under 'Options', or use 'Filters' to ask for less.",
-		});
-	}
-	throw explainUnsent(outcome.error, limits);
+	// An answer that is cut off says so by an event, too, which would end n8n if nobody listened.
+	body.on('error', () => {});
+	if (Number(contentLength) > LARGEST_BODY) throw tooLarge();
+	const outcome = (await before(end, collect(body))) ?? { failure: stopped(limits) };
+	if ('bytes' in outcome) return outcome.bytes;
+	throw 'failure' in outcome ? outcome.failure : explainUnsent(outcome.error, limits);
 }
 
 async function collect(
 	body: AsyncIterable<unknown>,
-): Promise<{ bytes: Uint8Array } | { tooLarge: true } | { error: unknown }> {
+): Promise<{ bytes: Uint8Array } | { failure: Failure } | { error: unknown }> {
 	const chunks: Uint8Array[] = [];
 	let size = 0;
 	try {
 		for await (const chunk of body) {
-			if (!(chunk instanceof Uint8Array)) continue;
+			if (!(chunk instanceof Uint8Array)) return { failure: unknownForm() };
 			size += chunk.byteLength;
-			if (size > LARGEST_BODY) return { tooLarge: true };
+			if (size > LARGEST_BODY) return { failure: tooLarge() };
 			chunks.push(chunk);
 		}
 	} catch (error) {
@@ -175,9 +155,22 @@ async function collect(
 	return { bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks) };
 }
 
-function discard(response: unknown): void {
-	const parsed = responseSchema.safeParse(response);
-	if (parsed.success) parsed.data.body.destroy();
+function tooLarge(): Failure {
+	return new Failure({
+		kind: 'answer',
+		cause: 'platform',
+		message: `The answer is larger than ${LARGEST_BODY / 1024 / 1024} MB`,
+		remedy: "Lower 'Page Size' under 'Options', or use 'Filters' to ask for less.",
+	});
+}
+
+function unknownForm(): Failure {
+	return new Failure({
+		kind: 'answer',
+		cause: 'platform',
+		message: 'n8n handed over an answer in a form that this node does not know',
+		remedy: 'Update n8n and the Device Management node to versions that fit together.',
+	});
 }
 
 function stopped({ cancel, timeoutMs }: ExchangeLimits): Failure {
@@ -200,7 +193,7 @@ function originOf(location: unknown, from: string, redact: Redact): string | und
 	return redact(new URL(location, from).origin);
 }
 
-const TIMED_OUT = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT']);
+const TIMED_OUT = new Set(['ERR_CANCELED', 'ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT']);
 const DROPPED = new Set([
 	'ECONNREFUSED',
 	'ECONNRESET',

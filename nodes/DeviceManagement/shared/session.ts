@@ -26,7 +26,6 @@ type Outcome<T> = ({ value: T } | { failure: unknown }) & { data: SessionData };
  * 3. A refused login, or a refused key, ends the session: whoever asks later gets the same reason without a request.
  */
 export class Session {
-	private readonly signsIn: boolean;
 	private renewal: Promise<void> | undefined;
 	private ended: Failure | undefined;
 	private refusedToken = '';
@@ -43,7 +42,7 @@ export class Session {
 		private data: SessionData,
 		private readonly read: () => Promise<SessionData>,
 	) {
-		this.signsIn = readCredential(data).stored.authentication === 'login';
+		readCredential(data);
 	}
 
 	/**
@@ -55,7 +54,7 @@ export class Session {
 		for (let replays = 0; ; replays++) {
 			while (this.renewal !== undefined) await this.renewal;
 			if (this.ended !== undefined) throw this.ended;
-			const signInFirst = this.signsIn && tokenOf(this.data) === '';
+			const signInFirst = needsToken(this.data);
 			const outcome = signInFirst ? await this.renew(send) : await attempt(send, this.data);
 			if (outcome === 'signed in elsewhere') continue;
 			if (!signInFirst) this.learnFrom(outcome);
@@ -74,9 +73,9 @@ export class Session {
 		});
 		try {
 			const stored = await this.read();
-			const token = tokenOf(stored);
-			if (token !== '' && token !== this.refusedToken) {
-				this.data = { ...stored };
+			// Another execution has signed in meanwhile, or the credential was switched to a key.
+			if (!needsToken(stored) && (!signsIn(stored) || tokenOf(stored) !== this.refusedToken)) {
+				this.data = stored;
 				return 'signed in elsewhere';
 			}
 			const data = { ...stored, sessionToken: '' };
@@ -105,7 +104,7 @@ export class Session {
 		if (details?.final === true) {
 			this.end(outcome);
 		} else if (details?.tokenRefused === true) {
-			if (!this.signsIn || data === this.unproven) this.end(outcome);
+			if (!signsIn(data) || data === this.unproven) this.end(outcome);
 			else if (data === this.data) this.retire(data);
 		} else if (details === undefined || details.kind === 'refused') {
 			// The platform answered the request itself, so it accepted the token.
@@ -130,6 +129,14 @@ async function attempt<T>(send: Send<T>, data: SessionData): Promise<Outcome<T>>
 		(value) => ({ value, data }),
 		(failure: unknown) => ({ failure, data }),
 	);
+}
+
+function signsIn(data: SessionData): boolean {
+	return readCredential(data).stored.authentication === 'login';
+}
+
+function needsToken(data: SessionData): boolean {
+	return signsIn(data) && tokenOf(data) === '';
 }
 
 /** The token that requests with this data carry; '' where n8n has to sign in first. */

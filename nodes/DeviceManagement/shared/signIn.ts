@@ -60,7 +60,7 @@ export async function signIn(
  * @param redact removes secrets from the names of the keys
  * @throws Failure that says what was looked for and which keys came, never their values
  */
-export function findToken(payload: unknown, tokenPath: string, redact: Redact): string {
+function findToken(payload: unknown, tokenPath: string, redact: Redact): string {
 	const found =
 		tokenPath === ''
 			? [payload, ...KNOWN_PLACES.map((place) => fieldOf(payload, place))]

@@ -1,8 +1,9 @@
 import {
+	type IAllExecuteFunctions,
 	type IExecuteFunctions,
 	type IHttpRequestMethods,
+	type IHttpRequestOptions,
 	type ILoadOptionsFunctions,
-	type IPollFunctions,
 	sleep,
 } from 'n8n-workflow';
 import pLimit from 'p-limit';
@@ -16,8 +17,8 @@ import { exchange } from './exchange';
 import { Session, type SessionData } from './session';
 import { SIGN_IN_TIMEOUT_MS } from './signIn';
 
-/** Where a request can be made from: a running node, a dropdown, a trigger. */
-export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
+/** Where a request can be made from: a running node, or a dropdown. */
+export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions;
 
 export interface RequestSettings {
 	/** Longest time for one attempt, in milliseconds. */
@@ -83,9 +84,12 @@ export async function connect(
 		const signsInFirst = stored.authentication === 'login' && stored.sessionToken === '';
 		const answer = await exchange(
 			async (options) =>
-				await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL_TYPE, options, {
-					credentialsDecrypted: { id: '', name: '', type: CREDENTIAL_TYPE, data },
-				}),
+				await context.helpers.httpRequestWithAuthentication.call(
+					cancelledBy(context, options.abortSignal),
+					CREDENTIAL_TYPE,
+					options,
+					{ credentialsDecrypted: { id: '', name: '', type: CREDENTIAL_TYPE, data } },
+				),
 			{
 				method: request.method,
 				url: `${baseUrl.href}${request.path}`,
@@ -118,6 +122,14 @@ export async function connect(
 }
 
 type WithoutPayload = Omit<PlatformRequest<unknown>, 'schema' | 'expected'>;
+
+/** n8n replaces a request's own signal by the execution's. So that each request can be ended alone, it is told another. */
+function cancelledBy(
+	context: PlatformContext,
+	signal: IHttpRequestOptions['abortSignal'],
+): IAllExecuteFunctions {
+	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } });
+}
 
 /** Aborted when n8n stops the execution, or when the node itself has no more use for answers. */
 function cancelSignal(context: PlatformContext, halt: AbortController): AbortSignal {

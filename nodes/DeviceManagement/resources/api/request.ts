@@ -4,16 +4,17 @@ import { z } from 'zod/v4';
 import { inputFailure } from '../../core/failure';
 import { isRecord } from '../../core/json';
 import { addParameter, apiPath, type Query } from '../../core/query';
-import { check, readJson, textSchema } from '../../shared/deviceParameters';
-import { forOperation, optionFields, optionsField } from '../../shared/descriptions';
+import {
+	forOperation,
+	optionFields,
+	optionsField,
+	queryParametersField,
+} from '../../shared/descriptions';
+import { check, readJson, readQueryParameters, textSchema } from '../../shared/parameters';
 import { readSettings } from '../../shared/settings';
 import type { Operation } from '../operation';
 
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
-const parametersSchema = z
-	.object({ parameter: z.array(z.object({ name: textSchema, value: textSchema })).default([]) })
-	.default({ parameter: [] });
-
 /** API Request: Request — any other endpoint of the platform (section 4.3 of the API document), signed in the same way. */
 export const request: Operation = {
 	fields: forOperation('api', 'request', [
@@ -23,7 +24,8 @@ export const request: Operation = {
 			type: 'options',
 			options: methodSchema.options.map((method) => ({ name: method, value: method })),
 			default: 'GET',
-			description: 'The HTTP method. Only a GET is sent again after a time-out.',
+			description:
+				'The HTTP method. Only a GET is sent again after a time-out, and only GETs run several items at once.',
 		},
 		{
 			displayName: 'Path',
@@ -34,37 +36,7 @@ export const request: Operation = {
 			placeholder: 'e.g. /api/group/list',
 			description: "Path on the platform, below the credential's base URL. It begins with /api.",
 		},
-		{
-			displayName: 'Query Parameters',
-			name: 'query',
-			type: 'fixedCollection',
-			typeOptions: { multipleValues: true },
-			placeholder: 'Add Parameter',
-			default: {},
-			options: [
-				{
-					displayName: 'Parameter',
-					name: 'parameter',
-					values: [
-						{
-							displayName: 'Name',
-							name: 'name',
-							type: 'string',
-							default: '',
-							placeholder: 'e.g. page',
-							description: 'Name of the query parameter',
-						},
-						{
-							displayName: 'Value',
-							name: 'value',
-							type: 'string',
-							default: '',
-							description: 'Value of the query parameter; it is encoded for you',
-						},
-					],
-				},
-			],
-		},
+		queryParametersField,
 		{
 			displayName: 'Body',
 			name: 'body',
@@ -76,6 +48,12 @@ export const request: Operation = {
 		optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout]),
 	]),
 
+	/** What writes keeps the order of the items. An expression may give any method. */
+	inSequence(context) {
+		const method: unknown = context.getNode().parameters['method'];
+		return method !== undefined && method !== 'GET';
+	},
+
 	async run({ context, platform }, itemIndex) {
 		const method: IHttpRequestMethods = check(
 			methodSchema,
@@ -83,13 +61,9 @@ export const request: Operation = {
 			'Method',
 		);
 		const path = apiPath(check(textSchema, context.getNodeParameter('path', itemIndex), 'Path'));
-		const { parameter } = check(
-			parametersSchema,
-			context.getNodeParameter('query', itemIndex, {}),
-			'Query Parameters',
-		);
+		const parameters = readQueryParameters(context.getNodeParameter('query', itemIndex, {}));
 		const query: Query = {};
-		for (const { name, value } of parameter) addParameter(query, name.trim(), value);
+		for (const { name, value } of parameters) addParameter(query, name.trim(), value);
 		const body = method === 'GET' ? undefined : readJson(context.getNodeParameter('body', itemIndex, ''), 'Body');
 		const { timeoutMs, maxRetries } = readSettings(context, itemIndex);
 		const data = await platform.request({

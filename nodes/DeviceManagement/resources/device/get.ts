@@ -5,10 +5,11 @@ import { meansNotFound } from '../../core/codes';
 import { Failure } from '../../core/failure';
 import { shapeDevice } from '../../core/output';
 import type { Device } from '../../core/page';
-import { check, readOutputMode, textSchema } from '../../shared/deviceParameters';
+import { readOutputMode } from '../../shared/deviceParameters';
 import { forOperation, optionFields, optionsField, outputFields } from '../../shared/descriptions';
 import { fetchDevice } from '../../shared/devices';
-import { type NodeSettings, readCollection, readSettings } from '../../shared/settings';
+import { check, readCollection, textSchema } from '../../shared/parameters';
+import { type NodeSettings, readSettings } from '../../shared/settings';
 import type { Execution, Operation } from '../operation';
 
 const notFoundSchema = z.enum(['error', 'empty']).default('error');

@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 import { shapeDevice } from '../../core/output';
 import type { Device } from '../../core/page';
 import type { Listing } from '../../core/paging';
-import { check, readFilters, readOutputMode, readSort } from '../../shared/deviceParameters';
+import { readFilters, readOutputMode, readSort } from '../../shared/deviceParameters';
 import {
 	filtersField,
 	forOperation,
@@ -14,7 +14,8 @@ import {
 	sortField,
 } from '../../shared/descriptions';
 import { listDevices } from '../../shared/devices';
-import { checkNumber, type NumberField, readSettings } from '../../shared/settings';
+import { check, checkNumber, type NumberField } from '../../shared/parameters';
+import { readSettings } from '../../shared/settings';
 import type { Operation } from '../operation';
 
 const LIMIT: NumberField = {
@@ -75,10 +76,12 @@ export const getAll: Operation = {
 function hint(context: IExecuteFunctions, listing: Listing<Device>, limit: number | undefined): void {
 	const { items, settled, reportedTotal, passes } = listing;
 	let message: string | undefined;
-	if (!settled) {
+	if (!settled && limit !== undefined) {
+		message = `The fleet changed while it was read, also on the last of ${passes} readings. The output holds the first ${items.length} devices of that reading; devices that came or went meanwhile may be among them or missing.`;
+	} else if (!settled) {
 		message = `The fleet changed while it was read, also on the last of ${passes} readings. The output holds every device that any reading met, ${items.length} in all; devices that came or went meanwhile may be among them or missing.`;
 	} else if (limit === undefined && reportedTotal !== undefined && reportedTotal !== items.length) {
-		message = `The platform reports ${reportedTotal} devices but lists ${items.length}, twice in a row. The output holds the ones it lists.`;
+		message = `The platform reports ${reportedTotal} devices but lists ${items.length} in each of ${passes} readings. The output holds the ones it lists.`;
 	}
 	if (message !== undefined) {
 		context.addExecutionHints({ message, location: 'outputPane', type: 'warning' });
