@@ -20,12 +20,12 @@ const help = `Measures how fast fleets are read, against n8n's HTTP Request node
   npm run bench -- [flags]
 
   --runs <number>   how often each case runs at most; the median counts (default 5)
-  --quick           only what the targets need, once or twice each (about four minutes)
+  --quick           only what the targets need, once or twice each (about five minutes)
   --tune            instead: page sizes and parallel requests, to choose the defaults by
   --write <file>    writes the tables as Markdown, too
   -h, --help        shows this
 
-A full run takes about a quarter of an hour.
+A full run takes ten to twenty minutes, --tune ten.
 `;
 
 const flagsSchema = z.object({

@@ -160,7 +160,7 @@ describe('the names that saved workflows hold', () => {
 	const OPTIONS = [
 		['options', 'collection', {}],
 		['options.maxRetries', 'number', 3],
-		['options.parallelRequests', 'number', 4],
+		['options.parallelRequests', 'number', 8],
 		['options.timeout', 'number', 60_000],
 	] as const;
 

@@ -33,10 +33,13 @@ export function nestsDeeperThan(value: unknown, limit: number): boolean {
 		for (const element of value) {
 			if (typeof element === 'object' && nestsDeeperThan(element, limit - 1)) return true;
 		}
-		return false;
-	}
-	for (const field of Object.values(value)) {
-		if (typeof field === 'object' && nestsDeeperThan(field, limit - 1)) return true;
+	} else if (isRecord(value)) {
+		// Not Object.values: this runs over every object of every answer, and a list of values each time costs as much
+		// again.
+		for (const key in value) {
+			const field = value[key];
+			if (typeof field === 'object' && nestsDeeperThan(field, limit - 1)) return true;
+		}
 	}
 	return false;
 }

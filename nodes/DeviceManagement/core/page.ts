@@ -36,11 +36,10 @@ export const DEVICE_IN_WORDS = 'a device (an object)';
 
 /** What tells one device from another: its `id`, else its serial number, else everything in it. */
 export function identifyDevice(device: Device): string {
-	for (const field of ['id', 'sn'] as const) {
-		const value = device[field];
-		if (typeof value === 'string' && value !== '') return `${field} ${value}`;
-		// Beyond 2^53 different numbers in the answer become one number here.
-		if (Number.isSafeInteger(value)) return `${field} ${String(value)}`;
-	}
-	return JSON.stringify(device);
+	const { id, sn } = device;
+	if (typeof id === 'string' && id !== '') return id;
+	// Beyond 2^53 different numbers in the answer become one number here.
+	if (Number.isSafeInteger(id)) return String(id);
+	if (typeof sn === 'string' && sn !== '') return `\0sn ${sn}`;
+	return `\0${JSON.stringify(device)}`;
 }

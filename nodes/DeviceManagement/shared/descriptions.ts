@@ -249,7 +249,7 @@ export const optionFields = {
 		name: 'parallelRequests',
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 16 },
-		default: 4,
+		default: 8,
 		description:
 			'How many requests may be under way at once. The value of the first item holds for the whole run.',
 	},
