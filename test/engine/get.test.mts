@@ -264,3 +264,16 @@ it.each([
 	expect(result.error?.message).toMatch(/^The platform's answer does not hold a device \(an object\): 'data' is /);
 	expect(outputOf({ ...result, error: undefined })).toEqual([]);
 });
+
+test('an expression that fails, fails its own item only, in the words of n8n', async () => {
+	const [one, other] = [fleet.at(0).sn, fleet.at(1).sn];
+	const result = await get(
+		{ device: bySerialNumber("={{ $json.broken ? $('No such node').item.json.sn : $json.sn }}") },
+		{ input: [{ sn: one }, { broken: true }, { sn: other }], settings: { onError: 'continueRegularOutput' } },
+	);
+	const [first, second, third] = outputOf(result);
+	expect([first?.json['sn'], third?.json['sn']]).toEqual([one, other]);
+	expect(second?.json['error']).toMatch(/No such node|referenced node/i);
+	expect(pairedItemsOf(result)).toEqual([0, 1, 2]);
+	expect(paths()).toHaveLength(2);
+});

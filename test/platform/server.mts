@@ -382,7 +382,8 @@ class EmbeddedPlatform implements Platform {
 
 	async #wait(milliseconds: number): Promise<void> {
 		if (milliseconds === 0) await nextTurn();
-		else await pause(milliseconds, undefined, { signal: this.#stopping.signal });
+		// A signal of its own: Node warns of more than ten listeners on one, and any number of answers may be waiting.
+		else await pause(milliseconds, undefined, { signal: AbortSignal.any([this.#stopping.signal]) });
 	}
 
 	#faultOfRules(request: PlatformRequest): Fault | undefined {

@@ -217,14 +217,21 @@ function explainUnsent(error: unknown, limits: ExchangeLimits): Failure {
 	for (let depth = 0; depth < 5 && link instanceof Error; depth++) {
 		if (link instanceof Failure) return link;
 		const own: unknown = Reflect.get(link, 'code');
-		if (code === '' && typeof own === 'string') code = own;
+		if (code === '' && typeof own === 'string' && /^[A-Z][A-Z0-9_]*$/.test(own)) code = own;
 		words = link.message;
 		link = link.cause;
 	}
 	if (limits.cancel?.aborted === true) return cancelledFailure();
 	if (TIMED_OUT.has(code)) return timedOut(limits.timeoutMs);
 	const unreachable = (message: string, remedy: string, retryable: boolean) =>
-		new Failure({ kind: 'unreachable', cause: 'platform', message, remedy, retryable });
+		new Failure({
+			kind: 'unreachable',
+			// What another try can't change, somebody has to: the address, the certificate, n8n's own limits.
+			cause: retryable ? 'platform' : 'input',
+			message,
+			remedy,
+			retryable,
+		});
 	if (DROPPED.has(code) || /socket hang up|aborted|premature/i.test(words)) {
 		return unreachable(
 			`The connection to the platform was refused or dropped (${code === '' ? 'aborted' : code})`,

@@ -108,11 +108,11 @@ function failureCause({ details }: Failure): { failure?: N8nFailure } {
 	const wait = details.retryAfterMs === undefined ? {} : { retryAfterMs: details.retryAfterMs };
 	if (details.httpStatus === 429) return { failure: { cause: 'rate-limited', ...wait } };
 	if (details.cause === 'credential') return { failure: { cause: 'credential-invalid' } };
-	if (details.kind === 'timeout' || details.kind === 'unreachable' || (details.httpStatus ?? 0) >= 500) {
-		return { failure: { cause: 'temporarily-unavailable', ...wait } };
-	}
 	if (details.cause === 'not found' || details.cause === 'input') {
 		return { failure: { cause: 'configuration-invalid' } };
+	}
+	if (details.kind === 'timeout' || details.kind === 'unreachable' || (details.httpStatus ?? 0) >= 500) {
+		return { failure: { cause: 'temporarily-unavailable', ...wait } };
 	}
 	return {};
 }
