@@ -268,6 +268,14 @@ describe('found by a reviewer', () => {
 		expect(listing.items).toHaveLength(11);
 	});
 
+	test.each([1, 8])('a list that is turned round once while it is read is no repetition, read %i at a time', async (parallelRequests) => {
+		const changes = new Map([[30, (fleet: Fleet) => void fleet.reorder((devices) => devices.reverse())]]);
+		const server = serve(600, { ...ONE_BASED, changes });
+		const listing = await readList(server.source({ pageSize: 10, parallelRequests }));
+		expect(listing).toMatchObject({ settled: true, passes: 2 });
+		expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
+	});
+
 	test('behind a page that hangs, only so many pages are fetched ahead', async () => {
 		const asked: number[] = [];
 		const reading = readList({

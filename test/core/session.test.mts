@@ -173,3 +173,13 @@ test('a credential that is switched to a key in the middle goes on with the key'
 	await expect(session.run(async () => await Promise.reject(missing))).rejects.toBe(missing);
 	await expect(session.run(withKey)).resolves.toBe('by key');
 });
+
+test('a key that was accepted before does not end the session when one endpoint refuses it', async () => {
+	const platform = new FakePlatform(Infinity, { ...LOGIN, authentication: 'apiKey', apiKey: 'k', sessionToken: 'token 1' });
+	const session = platform.open();
+	await session.run(platform.send);
+	const failure = refusal({ code: 14101, tokenRefused: true });
+	await expect(session.run(async () => await Promise.reject(failure))).rejects.toBe(failure);
+	await expect(session.run(platform.send)).resolves.toBe('token 1');
+	expect(platform.logins).toBe(0);
+});

@@ -103,6 +103,21 @@ describe('redaction', () => {
 		expect(clean).toMatch(/^a \[31mb/);
 	});
 
+	test.each([
+		['JSON of some languages', 'ab\\/cd=ef+gh'],
+		['hexadecimal entities', 'ab&#x2F;cd&#x3D;ef&#x2B;gh'],
+		['decimal entities', '&#97;b&#47;cd&#061;ef&#43;gh'],
+		['a URL within a URL', 'ab%252Fcd%253Def%252Bgh'],
+		['escapes', '\\u0061b\\u002fcd=ef+gh'],
+	])('takes out a key in %s', (_, said) => {
+		expect(redactor(['ab/cd=ef+gh'])(`not accepted: ${said}.`)).toBe('not accepted: •••.');
+	});
+
+	test('is done at once with a secret of backslashes', () => {
+		const backslashes = '\\'.repeat(64);
+		expect(redactor([`${backslashes}x`, `a${backslashes}`])(`${'\\'.repeat(50_000)}y`)).toHaveLength(301);
+	});
+
 	test('shows no piece of a long secret that a text repeats until it is cut', () => {
 		const secret = Array.from({ length: 1501 }, (_, n) => String.fromCharCode(97 + (n % 26))).join('');
 		const clean = redactor([secret])(`${secret} `.repeat(100));

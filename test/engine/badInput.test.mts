@@ -89,6 +89,20 @@ const BAD_FIELDS: readonly BadField[] = [
 			})),
 		),
 	),
+	...(
+		[
+			['tags', '={{ [""] }}', 'Tags'],
+			['tags', '={{ ["a", $json.nothing] }}', 'Tags'],
+			['tags', ' , ,', 'Tags'],
+			['attributes', {}, 'Attributes'],
+			['attributes', { pair: [] }, 'Attributes'],
+			['query', { parameter: [] }, 'Query Parameters'],
+		] as const
+	).map(([name, value, label]) => ({
+		field: `${label} ${JSON.stringify(value)}`,
+		parameters: withFilters({ [name]: value }),
+		message: `'${label}' under 'Filters' has no value`,
+	})),
 	{
 		field: 'Query Parameters without a value',
 		parameters: withFilters({ query: { parameter: [{ name: 'site', value: '={{ $json.nothing }}' }] } }),

@@ -163,3 +163,17 @@ test('an item that fails stops the others for good, also one whose login is stil
 	await settle(bench);
 	expect(platform.requests.map(({ kind, query }) => query['mark'] ?? kind).sort()).toEqual(['fails', 'login', 'renews']);
 });
+
+test('a list that failed under “continue” leaves nothing behind that goes on asking', async () => {
+	const bench = await open({ fleet: { size: 60 } });
+	bench.platform.settings.fault = ({ page = 0 }) =>
+		page === 2 ? { status: 418 } : page > 2 ? { status: 503, headers: { 'retry-after': '0' } } : undefined;
+	const result = await runOperation(bench.engine, bench.apiKey, 'getAll', {
+		options: { pageSize: 5, parallelRequests: 8, maxRetries: 10 },
+		onError: 'continueRegularOutput',
+	});
+	expect(result.data('Devices')[0]?.json['error']).toContain('HTTP 418');
+	const asked = bench.platform.requests.length;
+	await settle(bench);
+	expect(bench.platform.requests.length).toBeLessThanOrEqual(asked + 8);
+});

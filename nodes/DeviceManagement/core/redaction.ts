@@ -3,7 +3,7 @@ const LONGEST_TEXT = 300;
 /** Far more than is shown. */
 const LONGEST_INPUT = 100_000;
 /** Characters that one character of a secret can take up when it is encoded. */
-const LONGEST_FORM = 12;
+const LONGEST_FORM = 24;
 
 /** Makes text that came from outside fit to be shown: no secret, no control characters, bounded. */
 export type Redact = (text: string) => string;
@@ -30,32 +30,47 @@ export function redactor(secrets: readonly string[]): Redact {
 	};
 }
 
-const MARKUP: ReadonlyMap<string, readonly string[]> = new Map([
+/** Names that HTML has for characters, and the plus that forms have for a space. */
+const NAMED: ReadonlyMap<string, readonly string[]> = new Map([
 	['&', ['&amp;']],
 	['<', ['&lt;']],
 	['>', ['&gt;']],
-	['"', ['&quot;', '&#34;']],
-	["'", ['&apos;', '&#39;', '&#x27;']],
+	['"', ['&quot;']],
+	["'", ['&apos;']],
 	[' ', ['+']],
 ]);
 
 /**
- * Finds a secret in plain text, in a URL, in JSON and in HTML, where each encoder leaves other characters as they are.
- * Digests and percent-encodings come back in either case.
+ * Finds a secret in plain text, in a URL (encoded once or twice), in JSON and in HTML, where each encoder leaves other
+ * characters as they are. Digests and percent-encodings come back in either case.
  */
 function inAnyForm(secret: string): RegExp {
-	const characters = [...secret].map((character) => {
-		const bytes = [...new TextEncoder().encode(character)];
-		const forms = [
-			character,
-			bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
-			JSON.stringify(character).slice(1, -1),
-			character.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
-			...(MARKUP.get(character) ?? []),
-		];
-		return `(?:${[...new Set(forms)].map(literally).join('|')})`;
-	});
-	return new RegExp(characters.join(''), 'gi');
+	const parts = secret.match(/\\+|[^\\]/gu) ?? [];
+	return new RegExp(parts.map((part) => (part.startsWith('\\') ? BACKSLASHES : formsOf(part))).join(''), 'gi');
+}
+
+/**
+ * Any number of backslashes stands for any number of them, and a run is taken whole: if there were two ways to match
+ * one, a text of many would keep the search busy for ever.
+ */
+const BACKSLASHES = String.raw`(?<!\\)(?:\\|%(?:25)?5c|\\u005c|&#(?:92|x5c);)+(?!\\)`;
+
+/** The forms of one character. No two of them match the same text, for the same reason. */
+function formsOf(character: string): string {
+	const bytes = [...new TextEncoder().encode(character)].map((byte) => byte.toString(16).padStart(2, '0'));
+	const codePoint = character.codePointAt(0) ?? 0;
+	const json = JSON.stringify(character).slice(1, -1);
+	const forms = [
+		// JSON may put a backslash before these.
+		/["'/]/.test(character) ? String.raw`\\?` + literally(character) : literally(character),
+		...(json.endsWith(character) ? [] : [literally(json)]),
+		bytes.map((byte) => `%(?:25)?${byte}`).join(''),
+		character.replace(/[^]/g, (unit) => String.raw`\\u` + unit.charCodeAt(0).toString(16).padStart(4, '0')),
+		`&#0*${codePoint};`,
+		`&#x0*${codePoint.toString(16)};`,
+		...(NAMED.get(character) ?? []).map(literally),
+	];
+	return `(?:${[...new Set(forms)].join('|')})`;
 }
 
 function literally(text: string): string {

@@ -27,7 +27,8 @@ export async function searchDevices(
 ): Promise<INodeListSearchResult> {
 	try {
 		const platform = await connect(this, 1);
-		return await searchPage(platform, (filter ?? '').trim(), paginationToken);
+		const search = searchPage(platform, (filter ?? '').trim(), paginationToken);
+		return await search.finally(() => platform.stop());
 	} catch (thrown) {
 		throw asNodeError(this.getNode(), thrown, undefined, false);
 	}

@@ -33,6 +33,8 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	// A credential that can't be used is reported by each item; nobody else waits for it here.
 	opening.catch(() => {});
 
+	const stop = async () => await opening.then(({ platform }) => platform.stop()).catch(() => {});
+
 	const inTurn = pLimit(operation.inSequence?.(context) === true ? 1 : parallel);
 	const runItem = async (itemIndex: number): Promise<INodeExecutionData[]> => {
 		try {
@@ -41,13 +43,14 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
 			if (goOn) return [{ json: failedItem(error, thrown), pairedItem: { item: itemIndex } }];
 			// The run has failed: items that are still waiting ask for nothing any more.
-			await opening.then(({ platform }) => platform.stop()).catch(() => {});
+			await stop();
 			throw error;
 		}
 	};
+	// In the end nothing goes on: an item that failed may have left pages behind that were fetched ahead for it.
 	const outputs = await Promise.all(
 		items.map(async (_, itemIndex) => await inTurn(runItem, itemIndex)),
-	);
+	).finally(stop);
 	// Not flat() or push(...): a list of 100,000 devices is too long for either to be quick or safe.
 	const output: INodeExecutionData[] = [];
 	for (const part of outputs) for (const item of part) output.push(item);

@@ -112,11 +112,26 @@ function readJsonObject(value: unknown, label: string): Record<string, unknown> 
 
 /** A filter that was added but has no value would be no filter at all, and the whole fleet would come. */
 function checkGiven(name: string, value: unknown): void {
-	const nothing = typeof value === 'string' ? value.trim() === '' : Array.isArray(value) && value.length === 0;
-	if (value !== undefined && value !== null && !nothing) return;
+	const isCollection = name === 'attributes' || name === 'query';
+	if (!isNothing(value) && !(isCollection && isEmptyCollection(value))) return;
 	throw inputFailure(
 		`'${FILTER_LABELS.get(name) ?? name}' under 'Filters' has no value`,
 		'Fill it in, or remove the filter. If it is an expression, check what it gives for this item.',
+	);
+}
+
+/** Nothing, blank, only commas, or a list that holds such. */
+function isNothing(value: unknown): boolean {
+	if (value === undefined || value === null) return true;
+	if (typeof value === 'string') return /^[\s,]*$/.test(value);
+	return Array.isArray(value) && (value.length === 0 || value.some(isNothing));
+}
+
+/** A collection without entries, or with an empty list of them. */
+function isEmptyCollection(value: unknown): boolean {
+	return (
+		isRecord(value) &&
+		Object.values(value).every((entries) => Array.isArray(entries) && entries.length === 0)
 	);
 }
 

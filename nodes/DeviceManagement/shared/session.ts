@@ -23,7 +23,8 @@ type Outcome<T> = ({ value: T } | { failure: unknown }) & { data: SessionData };
  * 1. Without a token, one request goes ahead: n8n signs in for it, stores the token and sends it. All others wait.
  * 2. A request whose token was refused is sent again with a new one, unless the refused token was itself new and had
  *    never been accepted: then another one would not be either.
- * 3. A refused login, or a refused key, ends the session: whoever asks later gets the same reason without a request.
+ * 3. A refused login, or a key that was refused before it was ever accepted, ends the session: whoever asks later gets
+ *    the same reason without a request.
  */
 export class Session {
 	private renewal: Promise<void> | undefined;
@@ -32,6 +33,8 @@ export class Session {
 	private failedSignIns = 0;
 	/** Data whose token was issued in this session and not yet accepted by the platform. */
 	private unproven: SessionData | undefined;
+	/** Whether the platform accepted a key or token in this session. */
+	private accepted = false;
 
 	/**
 	 * @param data the credential as read at the start of the execution
@@ -61,7 +64,9 @@ export class Session {
 			if ('value' in outcome) return outcome.value;
 			const { failure } = outcome;
 			const refused = failure instanceof Failure && failure.details.tokenRefused === true;
-			if (!refused || this.ended !== undefined || replays >= MOST_REPLAYS) throw failure;
+			if (!refused || !signsIn(outcome.data) || this.ended !== undefined || replays >= MOST_REPLAYS) {
+				throw failure;
+			}
 		}
 	}
 
@@ -104,10 +109,17 @@ export class Session {
 		if (details?.final === true) {
 			this.end(outcome);
 		} else if (details?.tokenRefused === true) {
-			if (!signsIn(data) || data === this.unproven) this.end(outcome);
-			else if (data === this.data) this.retire(data);
+			// A key that was good a moment ago is: it is this endpoint that does not take it.
+			if (!signsIn(data)) {
+				if (!this.accepted) this.end(outcome);
+			} else if (data === this.unproven) {
+				this.end(outcome);
+			} else if (data === this.data) {
+				this.retire(data);
+			}
 		} else if (details === undefined || details.kind === 'refused') {
-			// The platform answered the request itself, so it accepted the token.
+			// The platform answered the request itself, so it accepted the key or token.
+			this.accepted = true;
 			if (data === this.unproven) this.unproven = undefined;
 		}
 	}
