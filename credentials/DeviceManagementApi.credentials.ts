@@ -1,4 +1,5 @@
 import type {
+	DisplayCondition,
 	Icon,
 	ICredentialDataDecryptedObject,
 	ICredentialTestRequest,
@@ -8,20 +9,11 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { authenticate, TEST_MARK } from '../nodes/DeviceManagement/shared/authenticate';
-import { readCredential } from '../nodes/DeviceManagement/shared/credential';
-import { credentialTestRules } from '../nodes/DeviceManagement/shared/credentialTest';
-import { type SessionFields, signIn } from '../nodes/DeviceManagement/shared/signIn';
+import { authenticate, preAuthenticate, TEST_MARK } from '../nodes/DeviceManagement/transport/authenticate';
+import { credentialTestRules } from '../nodes/DeviceManagement/transport/connectionTest';
 
-/** Credential data that a login was made for a moment ago; n8n hands the same object to both functions below. */
-const justSignedIn = new WeakSet<ICredentialDataDecryptedObject>();
-
-/**
- * Logins under way or failed, by the credential data of one request: whatever went wrong, n8n's older request function calls
- * `preAuthentication` once more for it, and a second refused login brings an account closer to its lock.
- */
-const logins = new WeakMap<ICredentialDataDecryptedObject, Promise<SessionFields>>();
-
+/** Whether a field's value begins so. */
+const beginning = (start: string): DisplayCondition => ({ _cnd: { startsWith: start } });
 const forApiKey = { show: { authentication: ['apiKey'] } };
 const forLogin = { show: { authentication: ['login'] } };
 
@@ -42,16 +34,14 @@ const fields: INodeProperties[] = [
 		name: 'plainHttpNotice',
 		type: 'notice',
 		default: '',
+		// No pattern: n8n runs one in a sandbox with a time limit whenever it reads the credential, and on a busy machine the
+		// execution ends with "Regular expression execution timed out".
 		displayOptions: {
-			show: {
-				baseUrl: [
-					{
-						_cnd: {
-							regex:
-								'^\\s*[hH][tT][tT][pP]://(?!(localhost|127(\\.\\d{1,3}){3}|\\[::1\\])([:/?#\\s]|$))',
-						},
-					},
-				],
+			show: { baseUrl: ['http://', 'HTTP://', 'Http://'].map(beginning) },
+			hide: {
+				baseUrl: ['http://127.', ...['localhost', '[::1]'].flatMap((host) => [`http://${host}:`, `http://${host}/`])]
+					.map(beginning)
+					.concat(['http://localhost', 'http://[::1]'].map((whole) => ({ _cnd: { eq: whole } }))),
 			},
 		},
 	},
@@ -200,26 +190,14 @@ export class DeviceManagementApi implements ICredentialType {
 		this: IHttpRequestHelper,
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<{ sessionToken?: string; sessionOwner?: string }> {
-		if (credentials.authentication !== 'login') return {};
-		const login =
-			logins.get(credentials) ??
-			signIn(credentials, async (options) => await this.helpers.httpRequest(options));
-		logins.set(credentials, login);
-		const { sessionToken, sessionOwner } = await login;
-		logins.delete(credentials);
-		justSignedIn.add(credentials);
-		return { sessionToken, sessionOwner };
+		return await preAuthenticate(credentials, async (options) => await this.helpers.httpRequest(options));
 	}
 
 	async authenticate(
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,
 	): Promise<IHttpRequestOptions> {
-		return authenticate(
-			readCredential(credentials),
-			requestOptions,
-			justSignedIn.has(credentials),
-		);
+		return authenticate(credentials, requestOptions);
 	}
 
 	/** The smallest list there is: the only call of the API document that needs no knowledge of the fleet. */

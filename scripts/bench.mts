@@ -7,13 +7,15 @@ import { cpus, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod/v4';
+import { compareWithBefore } from './bench/before.mts';
 import { compare, ways } from './bench/compare.mts';
 import { defaults, Readers } from './bench/contenders.mts';
 import { type Platforms, startPlatforms } from './bench/platforms.mts';
 import { tell } from './bench/progress.mts';
 import { asMarkdown, count, type Section } from './bench/report.mts';
+import { watchFleets } from './bench/trigger.mts';
 import { tune } from './bench/tune.mts';
-import { checkout, readManifest } from './checkout.mts';
+import { checkout, readManifest } from '../testbed/checkout.mts';
 
 const help = `Measures how fast fleets are read, against n8n's HTTP Request node and bare undici.
 
@@ -21,6 +23,8 @@ const help = `Measures how fast fleets are read, against n8n's HTTP Request node
 
   --runs <number>   how often each case runs at most; the median counts (default 5)
   --quick           only what the targets need, once or twice each (about five minutes)
+  --before <folder> compares with another checkout of this package, too, which has to be built
+  --trigger         instead: polls of the trigger, beside what people do without it (about two minutes)
   --tune            instead: page sizes and parallel requests, to choose the defaults by
   --write <file>    writes the tables as Markdown, too
   -h, --help        shows this
@@ -31,7 +35,9 @@ A full run takes ten to twenty minutes, --tune ten.
 const flagsSchema = z.object({
 	runs: z.coerce.number().int().min(1).max(50).default(5),
 	quick: z.boolean().default(false),
+	trigger: z.boolean().default(false),
 	tune: z.boolean().default(false),
+	before: z.string().optional(),
 	write: z.string().optional(),
 });
 
@@ -50,7 +56,9 @@ async function bench(args: string[]): Promise<void> {
 		options: {
 			runs: { type: 'string' },
 			quick: { type: 'boolean' },
+			trigger: { type: 'boolean' },
 			tune: { type: 'boolean' },
+			before: { type: 'string' },
 			write: { type: 'string' },
 			help: { type: 'boolean', short: 'h' },
 		},
@@ -67,7 +75,15 @@ async function bench(args: string[]): Promise<void> {
 		await warmUp(readers, platforms);
 		const sections = flags.tune
 			? await tune(readers, platforms, flags)
-			: await compare(readers, platforms, flags);
+			: [
+					...(flags.trigger ? [] : await compare(readers, platforms, flags)),
+					...(flags.quick && !flags.trigger ? [] : [await watchFleets(readers, platforms, flags)]),
+				];
+		if (flags.before !== undefined) {
+			const before = await Readers.load(resolve(flags.before));
+			sections.push(await compareWithBefore(readers, before, platforms, flags));
+			await before.close();
+		}
 		if (flags.write !== undefined) await write(resolve(flags.write), sections);
 	} finally {
 		await readers.close();

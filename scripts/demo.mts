@@ -5,10 +5,10 @@
 import { writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IDataObject } from 'n8n-workflow';
-import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../test/engine/engine.mts';
-import { startPlatform } from '../test/platform/server.mts';
-import { checkout, readManifest } from './checkout.mts';
-import { help, type Options, readOptions, type Target, UsageError } from './demo/options.mts';
+import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../testbed/engine/engine.mts';
+import { startPlatform } from '../testbed/platform/server.mts';
+import { checkout, readManifest } from '../testbed/checkout.mts';
+import { type Options, readOptions, type Target } from './demo/options.mts';
 import { watchRequests } from './demo/requests.mts';
 import { step } from './demo/step.mts';
 import { bold, deviceTable, listTable, number, plain } from './demo/tables.mts';
@@ -42,8 +42,7 @@ process.once('SIGINT', () => {
 
 try {
 	const options = await readOptions(process.argv.slice(2));
-	if (options.help) process.stdout.write(help);
-	else if (options.target === undefined) await demonstrateEmbedded(options);
+	if (options.target === undefined) await demonstrateEmbedded(options);
 	else await demonstrateOn(options.target, options);
 } catch (error) {
 	process.exitCode = explain(error);
@@ -180,7 +179,7 @@ function explain(error: unknown): number {
 		return 130;
 	}
 	if (error instanceof Failed) process.stderr.write(`\n${plain(error.remedy)}\n${flagsFor(message + error.remedy)}`);
-	else process.stderr.write(`${message}\n${error instanceof UsageError ? '\n--help lists the flags.\n' : ''}`);
+	else process.stderr.write(`${message}\n`);
 	return 1;
 }
 

@@ -4,8 +4,8 @@
  */
 import { ESLint } from 'eslint';
 import { join } from 'node:path';
-import { checkout } from './checkout.mts';
-import { withPackedPackage } from './pack.mts';
+import { checkout } from '../testbed/checkout.mts';
+import { withPackedPackage } from '../testbed/pack.mts';
 
 const sources = ['package.json', '{nodes,credentials}/**/*.{ts,json}'];
 const scanner = join(checkout, 'scripts', 'scan.config.mjs');

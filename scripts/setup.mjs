@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installLocked, run } from './npm.mjs';
+import { installLocked, run } from '../testbed/npm.mjs';
 
 const OLDEST_NODE = [20, 19];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));

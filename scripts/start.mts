@@ -2,27 +2,38 @@
  * The real n8n editor with the packed package installed as a user would have it, an embedded platform to talk to,
  * credentials for it and the example workflows: `npm start`. Ctrl-C stops everything.
  */
+import { Command } from 'commander';
 import { Listr } from 'listr2';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { z } from 'zod/v4';
-import { type Platform, startPlatform } from '../test/platform/server.mts';
-import { checkout } from './checkout.mts';
-import { exampleCredentials, exampleFleet, exampleWorkflows } from './examples.mts';
-import { provideN8n } from './n8n-host.mts';
-import { N8nInstance, type Owner, type RunningEditor } from './n8n-instance.mts';
+import { type EmbeddedPlatform, startPlatform } from '../testbed/platform/server.mts';
+import { checkout } from '../testbed/checkout.mts';
+import {
+	exampleCredentials,
+	exampleFleet,
+	exampleWorkflows,
+	startTenants,
+	tenantsCredential,
+	type TenantPlatforms,
+	toolsCredential,
+} from '../testbed/n8n/examples.mts';
+import { provideN8n } from '../testbed/n8n/host.mts';
+import { N8nInstance } from '../testbed/n8n/instance.mts';
+import type { Main, Owner } from '../testbed/n8n/main.mts';
+import { aborted, stopSignal } from '../testbed/stopSignal.mts';
+import { whole } from './flags.mts';
 
-const help = `Runs the n8n editor with this package installed and an embedded platform to try it on.
-
-  npm start -- [flags]
-
-  --port <number>  port of the editor (default 5678; another one when it is taken)
-  --fresh          forgets the workflows, credentials and account of earlier starts
-  -h, --help       shows this
-`;
+const { port, fresh } = new Command('npm start --')
+	.description('Runs the n8n editor with this package installed and an embedded platform to try it on.')
+	.option('--port <number>', 'port of the editor; another one when it is taken', whole, 5678)
+	.option('--fresh', 'forgets the workflows, credentials and account of earlier starts')
+	.allowExcessArguments(false)
+	.showHelpAfterError('--help lists the flags.')
+	.parse()
+	.opts<{ port: number; fresh?: true }>();
 
 /**
  * Where the editor keeps its data between starts. Not in the checkout: there the package would find its imports among
@@ -42,38 +53,29 @@ const ownerSchema = z.object({
 	password: z.string(),
 }) satisfies z.ZodType<Owner>;
 
-const isStopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => isStopping.abort());
-stopWithParent();
+const isStopping = stopSignal();
 
 let n8n: N8nInstance | undefined;
-let platform: Platform | undefined;
+let platform: EmbeddedPlatform | undefined;
+let tenants: TenantPlatforms | undefined;
 try {
-	await Promise.race([start(), aborted(isStopping.signal)]);
+	await Promise.race([start(), aborted(isStopping)]);
 } catch (error) {
 	console.error(`\n${error instanceof Error ? error.message : String(error)}`);
 	process.exitCode = 1;
 } finally {
-	if (isStopping.signal.aborted) console.log('\nStopping …');
+	if (isStopping.aborted) console.log('\nStopping …');
 	await n8n?.stop();
-	await platform?.stop();
+	await Promise.all([platform, ...(tenants?.values() ?? [])].map(async (each) => await each?.stop()));
 }
 process.exit();
 
 /** Settles when the editor ends by itself. */
 async function start(): Promise<void> {
-	const { values } = parseArgs({
-		options: { port: { type: 'string' }, fresh: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
-	});
-	if (values.help) {
-		console.log(help);
-		return;
-	}
-	const port = z.coerce.number('--port must be a number').int().min(1).max(65_535).parse(values.port ?? 5678);
-	if (values.fresh) await rm(folder, { recursive: true, force: true });
+	if (fresh) await rm(folder, { recursive: true, force: true });
 	await mkdir(folder, { recursive: true, mode: 0o700 });
 
-	const { editor, owner } = await prepare(port);
+	const { editor, owner } = await prepare();
 	console.log(`
 The n8n editor is running, with the package installed.
 
@@ -81,12 +83,15 @@ The n8n editor is running, with the package installed.
   Account     ${owner.email}
   Password    ${owner.password}
 
-It has the example workflows, and two credentials for an embedded platform with ${exampleFleet.size} devices:
+It has the example workflows, each with a note that says what to change, and their credentials for an embedded platform with
+${exampleFleet.size} devices:
 
   Base URL    ${platform?.baseUrl}
   API key     ${platform?.apiKey}
   Login name  ${platform?.loginName}
   Password    ${platform?.password}
+
+An agent that is to use the tools of “devices as tools for any agent” sends this bearer token: ${toolsToken(owner)}
 
 What you make is kept in ${folder}; npm start -- --fresh begins anew.
 Ctrl-C stops everything.`);
@@ -95,9 +100,9 @@ Ctrl-C stops everything.`);
 }
 
 /** Everything up to a running editor, with progress. */
-async function prepare(port: number): Promise<{ editor: RunningEditor; owner: Owner }> {
+async function prepare(): Promise<{ editor: Main; owner: Owner }> {
 	const owner = await readOwner();
-	const tasks = new Listr<{ instance: N8nInstance; editor: RunningEditor }>(
+	const tasks = new Listr<{ instance: N8nInstance; editor: Main }>(
 		[
 			{
 				title: 'n8n (fetched on the first start: some minutes and 3 GB)',
@@ -110,8 +115,9 @@ async function prepare(port: number): Promise<{ editor: RunningEditor; owner: Ow
 				},
 			},
 			{
-				title: 'Embedded platform',
+				title: 'Embedded platforms',
 				task: async () => {
+					tenants = await startTenants();
 					const options = { fleet: exampleFleet, password: 'demo-password' };
 					platform = await startPlatform({ ...options, port: platformPort }).catch(() => startPlatform(options));
 				},
@@ -120,15 +126,18 @@ async function prepare(port: number): Promise<{ editor: RunningEditor; owner: Ow
 			{
 				title: 'Credentials and example workflows',
 				task: async ({ instance }) => {
-					if (platform) await instance.importCredentials(exampleCredentials(platform));
+					if (platform && tenants) {
+						const [all, token] = [tenantsCredential(tenants), toolsCredential(toolsToken(owner))];
+						await instance.importCredentials([...exampleCredentials(platform), all, token]);
+					}
 					await importChangedExamples(instance);
 				},
 			},
 			{
 				title: 'Editor',
 				task: async (context) => {
-					context.editor = await context.instance.startEditor(port);
-					await context.instance.setUpOwner(context.editor, owner);
+					context.editor = await context.instance.startMain(port);
+					await context.editor.setUpOwner(owner);
 				},
 			},
 		],
@@ -149,24 +158,17 @@ async function readOwner(): Promise<Owner> {
 	return owner;
 }
 
+/** The same at every start, so that an agent that was set up once finds its tools again. */
+function toolsToken({ password }: Owner): string {
+	return createHash('sha256').update(`device tools ${password}`).digest('base64url').slice(0, 24);
+}
+
 /** Only when the examples themselves are new, so that what a person made of them stays. */
 async function importChangedExamples(instance: N8nInstance): Promise<void> {
-	const workflows = await exampleWorkflows();
+	const workflows = [...(await exampleWorkflows()).values()];
 	const wanted = createHash('sha256').update(JSON.stringify(workflows)).digest('hex');
 	const stamp = join(folder, 'examples');
 	if ((await readFile(stamp, 'utf8').catch(() => '')) === wanted) return;
 	await instance.importWorkflows(workflows);
 	await writeFile(stamp, wanted);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-	return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
-}
-
-/** When what started this is killed without a word (npm's shell passes no signal on), n8n must not stay behind. */
-function stopWithParent(): void {
-	const parent = process.ppid;
-	setInterval(() => {
-		if (process.ppid !== parent) isStopping.abort();
-	}, 1000).unref();
 }

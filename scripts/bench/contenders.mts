@@ -2,10 +2,11 @@ import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
 import { z } from 'zod/v4';
-import { optionFields } from '../../nodes/DeviceManagement/shared/descriptions.ts';
-import { deviceWorkflow } from '../../test/engine/deviceManagement.mts';
-import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../../test/engine/engine.mts';
-import { checkout } from '../checkout.mts';
+import { optionFields } from '../../nodes/DeviceManagement/fields/options.ts';
+import { deviceWorkflow } from '../../testbed/deviceWorkflow.mts';
+import { triggerWorkflow } from '../../testbed/watch.mts';
+import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../../testbed/engine/engine.mts';
+import { checkout } from '../../testbed/checkout.mts';
 import type { Contender, Served } from './protocol.mts';
 
 /** The node's own defaults. */
@@ -28,9 +29,12 @@ export class Readers {
 
 	private constructor(private readonly engine: Engine) {}
 
-	/** Loads this package and the rival's into n8n's engine. */
-	static async load(): Promise<Readers> {
-		return new Readers(await createEngine({ packageDirectory: checkout, otherPackages: [rivalPackage] }));
+	/**
+	 * Loads this package and the rival's into n8n's engine.
+	 * @param packageDirectory a checkout with a built package; default: this one
+	 */
+	static async load(packageDirectory = checkout): Promise<Readers> {
+		return new Readers(await createEngine({ packageDirectory, otherPackages: [rivalPackage] }));
 	}
 
 	/** Reads a whole fleet. Throws when it does not get exactly as many devices as there are. */
@@ -58,6 +62,32 @@ export class Readers {
 			count = result.data('Devices').length;
 		}
 		if (count !== serialNumbers.length) throw new Error(`${kind} got ${count} of ${serialNumbers.length} devices`);
+	}
+
+	/**
+	 * Polls the trigger once.
+	 * @param name tells it from other triggers
+	 * @param state what it remembers; undefined takes a baseline
+	 */
+	async poll(
+		fleet: Served,
+		name: string,
+		parameters: Record<string, unknown>,
+		state: string | undefined,
+	): Promise<{ reported: number; state: string; requests: number }> {
+		const workflow = triggerWorkflow(this.engine, await this.credential(fleet), parameters, `${name} ${fleet.size}`);
+		const { context, poll } = this.engine.pollingNode(workflow);
+		const kept = context.getWorkflowStaticData('node');
+		if (state !== undefined) kept['state'] = state;
+		let requests = 0;
+		const { httpRequestWithAuthentication } = context.helpers;
+		context.helpers.httpRequestWithAuthentication = async function (...request) {
+			requests++;
+			return await httpRequestWithAuthentication.call(this, ...request);
+		};
+		const items = await poll();
+		this.engine.logs.length = 0;
+		return { reported: items?.length ?? 0, state: String(kept['state']), requests };
 	}
 
 	async close(): Promise<void> {

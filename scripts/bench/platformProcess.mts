@@ -2,11 +2,11 @@
  * The embedded platform in a process of its own, so that it does not share the event loop with whom is measured.
  * Started by platforms.mts with the sizes of the fleets as arguments.
  */
-import { Fleet, type Platform, startPlatform } from '../../test/platform/server.mts';
+import { Fleet, type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import { commandSchema, type Message, type Served } from './protocol.mts';
 
 const sizes = process.argv.slice(2).map(Number);
-const platforms: Platform[] = [];
+const platforms: EmbeddedPlatform[] = [];
 const served: Served[] = [];
 for (const size of sizes) {
 	const fleet = Fleet.seeded({ size });

@@ -3,7 +3,7 @@ import { z } from 'zod/v4';
 
 import { checkPayload, type RawAnswer, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
-import { DEVICE_IN_WORDS, deviceSchema, PAGE_IN_WORDS, pageSchema } from '../../nodes/DeviceManagement/core/page.ts';
+import { DEVICE_IN_WORDS, deviceSchema, PAGE_IN_WORDS, pageSchema } from '../../nodes/DeviceManagement/core/device.ts';
 import { redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
 
 const SECRET = 'canary/secret+key';
@@ -144,6 +144,149 @@ test('a redirect names the origin it leads to and nothing else of it', () => {
 	);
 });
 
+describe('what a failure says beside its words', () => {
+	const of = (body: string, extra: Partial<RawAnswer> = {}) => failureOf(() => unwrap(answer(body, extra), redact)).details;
+
+	test('a refusal by a code', () => {
+		expect(of('{"code":10018,"msg":"invalid sn X"}')).toEqual({
+			kind: 'refused',
+			cause: 'not found',
+			message: 'The serial number is not valid: X',
+			remedy: expect.stringMatching(/The platform answered code 10018: invalid sn X$/),
+			code: 10018,
+			httpStatus: 200,
+			tokenRefused: false,
+			retryable: false,
+		});
+	});
+
+	test.each<[number, number, boolean, boolean]>([
+		// code, status, whether the token was refused, whether another try may help
+		[10002, 200, false, false],
+		[10002, 401, true, false],
+		[10002, 403, false, false],
+		[10002, 503, false, true],
+		[10002, 500, false, false],
+		[14101, 401, true, false],
+		[14101, 503, true, true],
+		[14103, 401, false, false],
+		[14201, 401, false, false],
+		[14201, 503, false, false],
+		[14203, 429, false, false],
+	])('code %i in HTTP %i', (code, status, tokenRefused, retryable) => {
+		expect(of(`{"code":${code}}`, { status })).toMatchObject({ code, httpStatus: status, tokenRefused, retryable });
+	});
+
+	test.each<[number, boolean, boolean]>([
+		[401, true, false],
+		[403, false, false],
+		[429, false, true],
+		[500, false, false],
+		[502, false, true],
+	])('HTTP %i without an envelope', (status, tokenRefused, retryable) => {
+		expect(of('', { status })).toEqual({
+			kind: 'status',
+			cause: expect.any(String),
+			message: expect.stringContaining(`HTTP ${status}`),
+			remedy: expect.any(String),
+			httpStatus: status,
+			tokenRefused,
+			retryable,
+		});
+	});
+
+	test('a wait that the answer asks for, and none where it does not', () => {
+		for (const body of ['', '{"code":10002}']) {
+			expect(of(body, { status: 503, retryAfterMs: 7000 }).retryAfterMs).toBe(7000);
+			expect(of(body, { status: 503, retryAfterMs: 0 }).retryAfterMs).toBe(0);
+			expect(of(body, { status: 503 })).not.toHaveProperty('retryAfterMs');
+		}
+	});
+
+	test('an answer that is none', () => {
+		expect(of('<html>')).toEqual({
+			kind: 'answer',
+			cause: 'platform',
+			message: expect.stringContaining('an HTML or XML page of 6 bytes (HTTP 200)'),
+			remedy: expect.stringMatching(/^Check 'Base URL'/),
+			httpStatus: 200,
+		});
+	});
+
+	test.each([
+		[undefined, true],
+		[null, true],
+		[{}, false],
+		[[], false],
+		['', false],
+		[0, false],
+	])('a payload of %j that is no page', (data, withoutData) => {
+		expect(failureOf(() => checkPayload(data, pageSchema, PAGE_IN_WORDS)).details).toEqual({
+			kind: 'answer',
+			cause: 'platform',
+			message: expect.stringContaining('does not hold a page of devices'),
+			remedy: expect.stringMatching(/^Check that 'Base URL'/),
+			withoutData,
+		});
+	});
+
+	test('a msg that is no text is left out', () => {
+		for (const msg of ['7', 'null', '{"a":1}', '["x"]']) {
+			expect(of(`{"code":10003,"msg":${msg}}`).remedy).toMatch(/The platform answered code 10003$/);
+		}
+		expect(of('{"code":20815}').message).toMatch(/\(code 20815\)$/);
+	});
+
+	test('no secret of the platform’s own words', () => {
+		expect(of(`{"code":10018,"msg":"invalid sn ${SECRET}"}`).message).toBe('The serial number is not valid: •••');
+	});
+});
+
+test.each([
+	[199, false],
+	[200, true],
+	[204, true],
+	[299, true],
+	[300, false],
+	[404, false],
+])('HTTP %i with an envelope of success: %j', (status, ok) => {
+	const read = () => unwrap(answer('{"code":0,"data":7}', { status }), redact);
+	if (ok) expect(read()).toBe(7);
+	else expect(failureOf(read).details).toMatchObject({ kind: 'status', httpStatus: status });
+});
+
+describe('an answer to a write', () => {
+	test('may be empty in 2xx only', () => {
+		for (const status of [200, 204, 299]) expect(unwrap(answer('', { status }), redact, true)).toBeUndefined();
+		for (const status of [199, 300, 403, 500]) {
+			expect(failureOf(() => unwrap(answer('', { status }), redact, true)).details.kind).toBe('status');
+		}
+		expect(failureOf(() => unwrap(answer(''), redact)).details.kind).toBe('answer');
+		expect(failureOf(() => unwrap(answer(''), redact, false)).details.kind).toBe('answer');
+		expect(unwrap(answer('{"code":0,"data":1}'), redact, true)).toBe(1);
+	});
+
+	test('that a proxy lost is in doubt', () => {
+		for (const [status, writes, inDoubt] of [[502, true, true], [504, true, true], [503, true, false], [500, true, false], [502, false, false]] as const) {
+			const { message, remedy } = failureOf(() => unwrap(answer('', { status }), redact, writes)).details;
+			expect(message.endsWith('; the request may have been carried out all the same')).toBe(inDoubt);
+			expect(remedy.startsWith('Check on the platform whether')).toBe(inDoubt);
+		}
+	});
+});
+
+test('a page is told from text by its first mark, after any space', () => {
+	for (const [body, came] of [['\n <p>', 'an HTML or XML page of 5 bytes'], ['x<p>', '4 bytes that are not JSON'], ['p <', '3 bytes that are not JSON']]) {
+		expect(failureOf(() => unwrap(answer(String(body)), redact)).message).toContain(`but got ${came} (HTTP 200)`);
+	}
+});
+
+test('nesting is counted to the last level that n8n can store', () => {
+	const nested = (depth: number) => `{"code":0,"data":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+	expect(unwrap(answer(nested(199)), redact)).toEqual(expect.any(Array));
+	expect(failureOf(() => unwrap(answer(nested(200)), redact)).message).toContain('nested deeper than 200 levels');
+});
+
 describe('fuzz', () => {
 	const json = fc.json({ maxDepth: 4 });
 	const envelope = fc
@@ -188,7 +331,7 @@ describe('fuzz', () => {
 				expect(shown).not.toContain(SECRET);
 				expect(shown.length).toBeLessThan(2000);
 			}),
-			{ numRuns: 4000 },
+			{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 4000) },
 		);
 	});
 });

@@ -109,22 +109,56 @@ describe('path of a device', () => {
 	test.each([
 		[' RT-1 ', '/api/device/sn/RT-1'],
 		['a/b?c#d%e+f', '/api/device/sn/a%2Fb%3Fc%23d%25e%2Bf'],
-		['../../user', '/api/device/sn/..%2F..%2Fuser'],
-		['%2e%2e', '/api/device/sn/%252e%252e'],
+		['A/B-7', '/api/device/sn/A%2FB-7'],
+		['A\\B-7', '/api/device/sn/A%5CB-7'],
 		['设备', '/api/device/sn/%E8%AE%BE%E5%A4%87'],
 		['...', '/api/device/sn/...'],
+		['..a/b..', '/api/device/sn/..a%2Fb..'],
+		['%41%', '/api/device/sn/%2541%25'],
 	])('%j is %s', (sn, path) => {
 		expect(devicePath(sn)).toBe(path);
 	});
 
-	test.each(['', '   ', '.', ' .. ', '\ud800'])('%j is refused', (sn) => {
+	test.each([
+		'',
+		'   ',
+		'.',
+		' .. ',
+		'\ud800',
+		'../../version',
+		'../../user',
+		'..\\..\\x',
+		'a/../b',
+		'a/..',
+		'./a',
+		'a\\.\\b',
+		'%2e%2e',
+		'%2e',
+		'a%2f..%2fb',
+		'%252e%252e/x',
+		'%25252e%25252e',
+		'..%5cx',
+		'..%255c..%255cx',
+		'a/%2%65%2e/b',
+		'..;x=1/admin',
+		'a/..?x',
+		'a/..%23x',
+	])('%j is refused', (sn) => {
 		expect(refused(() => devicePath(sn))).toContain("'Device'");
 	});
 
-	test('whatever the serial number, it stays one segment and reads back', () => {
+	test('whatever the serial number, it stays one segment and reads back, or it would go up', () => {
+		const text = fc.oneof(
+			fc.string({ unit: 'grapheme' }),
+			fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 10 }).map((pieces) => pieces.join('')),
+		);
 		fc.assert(
-			fc.property(fc.string({ unit: 'grapheme' }), (sn) => {
-				fc.pre(sn.trim() !== '' && !/^\s*\.{1,2}\s*$/.test(sn));
+			fc.property(text, (sn) => {
+				fc.pre(sn.trim() !== '' && sn.isWellFormed());
+				if (goesUp(sn.trim())) {
+					expect(refused(() => devicePath(sn))).toContain("can't be part of an address");
+					return;
+				}
 				const url = new URL(devicePath(sn), 'https://platform.example');
 				const segments = url.pathname.split('/');
 				expect(segments.slice(0, 4)).toEqual(['', 'api', 'device', 'sn']);
@@ -132,9 +166,29 @@ describe('path of a device', () => {
 				expect(decodeURIComponent(segments[4] ?? '')).toBe(sn.trim());
 				expect(url.search + url.hash).toBe('');
 			}),
+			{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 3000) },
 		);
 	});
+
+	test('a serial number of a hundred thousand encoded percent signs is looked through at once', () => {
+		const deep = (end: string) => `${'%25'.repeat(3)}${'25'.repeat(100_000)}${end}`;
+		expect(devicePath(deep('41'))).toContain('/api/device/sn/');
+		expect(refused(() => devicePath(`%${'25'.repeat(100_000)}2e`))).toContain("'Device'");
+	});
 });
+
+/** What paths that go up are made of, and what hides it. */
+const PIECES = ['.', '..', '%2e', '%2E', '%252e', '%25', '25', '2', 'e', '%', '/', '\\', '%2f', '%5C', '%255c', ';', '?', '#', 'a', ' ', 'é'];
+
+/** Decodes as often as anything changes, then looks at the segments: the long way round. */
+function goesUp(text: string): boolean {
+	let decoded = text;
+	for (let before = ''; before !== decoded; ) {
+		before = decoded;
+		decoded = decoded.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+	}
+	return decoded.split(/[\\/]/).some((segment) => ['.', '..'].includes(segment.split(/[;?#]/)[0] ?? ''));
+}
 
 describe('path of a further endpoint', () => {
 	test.each(['/api', '/api/', '/api/group/list', ' /api/a%20b ', '/api/a.b/..c', '/api/%E8%AE%BE'])('%j may be called', (path) => {
@@ -158,6 +212,14 @@ describe('path of a further endpoint', () => {
 		'/api/%2e%2e%2fadmin',
 		'/api/..%2fadmin',
 		'/api/a%5c..%5cadmin',
+		'/api/%252e%252e/admin',
+		'/api/%25252e%25252e/admin',
+		'/api/a%252f..%252fadmin',
+		'/api/..%255cadmin',
+		'/api/%2%65%2e/admin',
+		'/api/..%3fx/admin',
+		'/api/..%23x/admin',
+		'/api/x%2500',
 		'/api/x%00',
 		'/api/x?y=1',
 		'/api/x#y',
@@ -171,7 +233,7 @@ describe('path of a further endpoint', () => {
 	});
 
 	test('nothing that is let through leaves /api or the host', () => {
-		const part = fc.constantFrom('api', '.', '..', '%2e', '%2E', '/', '//', '\\', '@', ':', 'x', '%', '%2f', ' ', '?', '#', 'é');
+		const part = fc.constantFrom('api', '.', '..', '%2e', '%2E', '/', '//', '\\', '@', ':', 'x', '%', '%2f', ' ', '?', '#', 'é', ...PIECES);
 		fc.assert(
 			fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
 				let path: string;
@@ -183,8 +245,82 @@ describe('path of a further endpoint', () => {
 				const url = new URL(`https://platform.example/prefix${path}`);
 				expect(url.host).toBe('platform.example');
 				expect(url.pathname).toMatch(/^\/prefix\/api(\/|$)/);
+				expect(goesUp(path)).toBe(false);
 			}),
-			{ numRuns: 2000 },
+			{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 3000) },
 		);
+	});
+});
+
+describe('words for what is refused', () => {
+	const words = (run: () => unknown) => {
+		try {
+			run();
+		} catch (error) {
+			if (error instanceof Failure) return `${error.details.kind}: ${error.message} | ${error.details.remedy}`;
+			throw error;
+		}
+		throw new Error('It was not refused');
+	};
+	const NO_VALUE = 'Enter the value to look for, or remove the attribute.';
+	const NAME = 'The platform has no way to carry it there. Enter one name per entry.';
+	const CUT = 'Check the expression that cuts the text.';
+
+	test.each<[() => unknown, string]>([
+		[() => buildSort([{ field: ' ', direction: 'asc' }]), "There is a field name under 'Sort' that is empty | Fill it in, or remove the entry."],
+		[() => buildSort([{ field: 'a b', direction: 'asc' }]), `"a b", a field name under 'Sort', contains a space | ${NAME}`],
+		[() => buildSort([{ field: 'a,b', direction: 'asc' }]), `"a,b", a field name under 'Sort', contains a comma | ${NAME}`],
+		[() => buildSort([{ field: '\ud800', direction: 'asc' }]), `The text of a field name under 'Sort' ends or begins in the middle of a character | ${CUT}`],
+		[() => buildFilterQuery({ name: '\ud800' }), `The text of 'Name' ends or begins in the middle of a character | ${CUT}`],
+		[() => buildFilterQuery({ tags: 'a,\ud800' }), `The text of 'Tags' ends or begins in the middle of a character | ${CUT}`],
+		[() => buildFilterQuery({ attributes: [{ key: 'a', value: ' ' }] }), `The attribute "a" under 'Attributes' has no value | ${NO_VALUE}`],
+		[() => buildFilterQuery({ attributes: [{ key: 'a', value: '\ud800' }] }), `The text of the attribute "a" ends or begins in the middle of a character | ${CUT}`],
+		[() => buildFilterQuery({ attributes: [{ key: ' ', value: 'x' }] }), "There is a key under 'Attributes' that is empty | Fill it in, or remove the entry."],
+		[() => buildFilterQuery({ parameters: [{ name: ' page ', value: '1' }] }), 'The parameter "page" under \'Query Parameters\' is set by the node itself | Remove it: the node itself goes from page to page and reads as many as it takes.'],
+		[() => buildFilterQuery({ parameters: [{ name: 'size', value: '1' }] }), 'The parameter "size" under \'Query Parameters\' is set by the node itself | Remove it and use \'Page Size\' under \'Options\' instead.'],
+		[() => addParameter({}, '', 'x'), "A parameter under 'Query Parameters' has no name | Fill in its 'Name', or remove the parameter."],
+		[() => addParameter({}, 'constructor', 'x'), 'A parameter can\'t have the name "constructor" under \'Query Parameters\' | n8n does not send parameters of that name. Remove it.'],
+		[() => addParameter({}, '\ud800', 'x'), `The text of 'Query Parameters' ends or begins in the middle of a character | ${CUT}`],
+		[() => addParameter({}, 'a', '\ud800'), `The text of the parameter "a" ends or begins in the middle of a character | ${CUT}`],
+		[() => devicePath(' '), "The serial number in 'Device' is empty | Enter a serial number. If it comes from an expression, check that the field has a value for every item."],
+		[() => devicePath(' .. '), 'The serial number ".." in \'Device\' can\'t be part of an address | Enter the serial number of a device.'],
+		[() => devicePath('a\ud800'), `The text of 'Device' ends or begins in the middle of a character | ${CUT}`],
+		[() => apiPath('/app'), "'Path' does not begin with /api | Enter a path of the platform like /api/group/list."],
+		[() => apiPath('x/api'), "'Path' does not begin with /api | Enter a path of the platform like /api/group/list."],
+		[() => apiPath('/api/a?b'), "'Path' contains a ? or a # | Move what follows it to 'Query Parameters'."],
+		[() => apiPath('/api/a#b'), "'Path' contains a ? or a # | Move what follows it to 'Query Parameters'."],
+		[() => apiPath('/api/a b'), "'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20)."],
+		[() => apiPath('/api/a\\b'), "'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20)."],
+		[() => apiPath('/api/a\u0007b'), "'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20)."],
+		[() => apiPath('/api/..'), "'Path' contains a segment '.' or '..' | Enter the path without it."],
+		[() => apiPath('/api/a%00'), "'Path' contains an encoded zero byte | Enter the path without it."],
+		[() => apiPath('/api/%4'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
+		[() => apiPath('/api/%g1'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
+		[() => apiPath('/api/%1g'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
+		[() => apiPath('/api/\ud800'), `The text of 'Path' ends or begins in the middle of a character | ${CUT}`],
+	])('%#', (run, expected) => {
+		expect(words(run)).toBe(`input: ${expected}`);
+	});
+});
+
+describe('a query', () => {
+	test('holds nothing that was not given', () => {
+		expect(buildFilterQuery({})).toEqual({});
+		expect(buildFilterQuery({ name: '', tags: '', attributes: [], parameters: [] })).toEqual({});
+		expect(buildFilterQuery({ name: ' a ' })).toEqual({ name: ' a ' });
+		expect(buildFilterQuery({ tags: 'a' })).toEqual({ tags: 'a' });
+	});
+
+	test('repeats a parameter that is given more than once, in order', () => {
+		const query = {};
+		for (const value of ['1', '2', '3']) addParameter(query, 'x', value);
+		addParameter(query, 'toString', '4');
+		expect(query).toEqual({ x: ['1', '2', '3'], toString: '4' });
+	});
+
+	test('takes any name for a parameter but those that are set by the node or lost on the way', () => {
+		for (const name of ['pages', 'sizes', 'sort by', 'Page', 'prototypes']) {
+			expect(buildFilterQuery({ parameters: [{ name: ` ${name} `, value: 'x' }] })).toEqual({ [name]: 'x' });
+		}
 	});
 });

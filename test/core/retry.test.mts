@@ -6,6 +6,7 @@ import {
 	type Clock,
 	isWorthRepeating,
 	readRetryAfter,
+	timeInWords,
 	withRetries,
 } from '../../nodes/DeviceManagement/core/retry.ts';
 
@@ -19,6 +20,7 @@ function fakeClock(random = () => 0.5): Clock & { slept: number[] } {
 		now: () => NOW + slept.reduce((sum, ms) => sum + ms, 0),
 		random,
 		sleep: async (ms) => void slept.push(ms),
+		timeout: () => new AbortController().signal,
 	};
 }
 
@@ -149,4 +151,41 @@ describe('Retry-After', () => {
 	test.each([['-5'], ['soon'], [''], ['12,13'], [undefined], [17], [['1']]])('%j says nothing', (header) => {
 		expect(readRetryAfter(header, NOW)).toBeUndefined();
 	});
+});
+
+test('a failure says how often it was tried, and when the next try would be', async () => {
+	const last = async (failures: Array<Partial<Failure['details']>>, limits: Partial<typeof LIMITS>) => {
+		const given = [...failures];
+		const run = async () =>
+			await Promise.reject(new Failure({ kind: 'status', cause: 'platform', message: 'Not now', remedy: 'Wait.', retryable: true, ...given.shift() }));
+		return await withRetries(run, { ...LIMITS, ...limits }, fakeClock()).catch((failure: unknown) => Object(failure).details);
+	};
+	const LONG = { retryAfterMs: 600_500 };
+	const soon = 'the next try would be in 601 seconds, which is longer than this node waits';
+	expect(await last([], { maxRetries: 1 })).toMatchObject({ message: 'Not now, also after one retry', retryable: false });
+	expect(await last([], { maxRetries: 2 })).toMatchObject({ message: 'Not now, also after 2 retries', retryable: false });
+	expect(await last([LONG], {})).toMatchObject({ message: `Not now; ${soon}`, retryable: false });
+	expect(await last([{}, LONG], {})).toMatchObject({ message: `Not now, also after one retry; ${soon}`, retryable: false });
+	expect(await last([{}, {}, LONG], {})).toMatchObject({ message: `Not now, also after 2 retries; ${soon}`, retryable: false });
+});
+
+test('a wait of just the limit is kept to, a millisecond more is not', async () => {
+	for (const [retryAfterMs, slept] of [[120_000, [120_000]], [120_001, []]] as const) {
+		const clock = fakeClock();
+		await withRetries(failing(1, { retryAfterMs }).run, LIMITS, clock).catch(() => {});
+		expect(clock.slept).toEqual(slept);
+	}
+});
+
+test('Retry-After takes seconds with any fraction, dates with or without a comma, and no other text', () => {
+	expect(readRetryAfter('1.25', NOW)).toBe(1250);
+	expect(readRetryAfter('Thu 01 Jan 2026 12:00:30 GMT', NOW)).toBe(30_000);
+	for (const text of ['in Thu, 01 Jan 2026 12:00:30 GMT', '1.', '.5', '1.2.3', '2026-01-01T12:00:30Z']) {
+		expect(readRetryAfter(text, NOW)).toBeUndefined();
+	}
+});
+
+test('a time is written for people, however far off it is', () => {
+	expect(timeInWords(NOW)).toBe('Thu, 01 Jan 2026 12:00:00 GMT');
+	expect(timeInWords(Infinity)).toBe('Sat, 13 Sep 275760 00:00:00 GMT');
 });

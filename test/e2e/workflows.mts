@@ -50,6 +50,63 @@ export function wrongKeyWorkflow(id: string, credential: string) {
 	return chain(id, credential, [device('Get Many', { operation: 'getAll' })]);
 }
 
+/** Runs the node for each call of the webhook that bears the workflow's id, and answers with all that it puts out. */
+export function webhookWorkflow(id: string, credential: string, parameters: object) {
+	const webhook = {
+		id: `${id}-webhook`,
+		name: 'Webhook',
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2,
+		position: [0, 0],
+		webhookId: id,
+		parameters: { httpMethod: 'POST', path: id, responseMode: 'lastNode', responseData: 'allEntries', options: {} },
+	};
+	const devices = {
+		...device('Devices', parameters),
+		id: `${id}-devices`,
+		position: [220, 0],
+		credentials: { deviceManagementApi: { id: credential, name: credential } },
+	};
+	return {
+		id,
+		name: id,
+		active: false,
+		nodes: [webhook, devices],
+		connections: { Webhook: { main: [[{ node: 'Devices', type: 'main', index: 0 }]] } },
+		settings: { executionOrder: 'v1' },
+	};
+}
+
+/** Polls each minute and tells the platform, by `/api/echo?sn=…`, of each device that an execution was started for. */
+export function triggerWorkflow(id: string, credential: string, parameters: object) {
+	const trigger = {
+		name: 'Trigger',
+		type: `${deviceManagement}Trigger`,
+		typeVersion: 1,
+		parameters: { pollTimes: { item: [{ mode: 'everyMinute' }] }, ...parameters },
+	};
+	const query = { parameter: [{ name: 'sn', value: '={{ $json.device.sn }}' }] };
+	const echo = {
+		name: 'Devices',
+		type: deviceManagement,
+		typeVersion: 1,
+		parameters: { resource: 'api', operation: 'request', path: '/api/echo', query },
+	};
+	return {
+		id,
+		name: id,
+		active: false,
+		nodes: [trigger, echo].map((node, position) => ({
+			...node,
+			id: `${id}-${position}`,
+			position: [220 * position, 0],
+			credentials: { deviceManagementApi: { id: credential, name: credential } },
+		})),
+		connections: { Trigger: { main: [[{ node: 'Devices', type: 'main', index: 0 }]] } },
+		settings: { executionOrder: 'v1' },
+	};
+}
+
 function device(name: string, parameters: object): Step {
 	return { name, type: deviceManagement, typeVersion: 1, parameters: { resource: 'device', ...parameters } };
 }

@@ -48,7 +48,7 @@ export const CODE_TABLE: readonly CodeExplanation[] = [
 		'request body check error %s',
 		'input',
 		'The platform did not accept the request body',
-		"Check the values under 'Filters' or in 'Body', and their types.",
+		"Check the values under 'Filters', or those in the body that the request was given, and their types.",
 	),
 	row(
 		10002,
@@ -76,7 +76,7 @@ export const CODE_TABLE: readonly CodeExplanation[] = [
 		'query failed',
 		'platform',
 		'The platform could not run the query',
-		"Check the field names under 'Sort' and 'Filters'. If they are right, try again later.",
+		"Check the names under 'Filters' and those of the fields to sort by. If they are right, try again later.",
 	),
 	row(
 		10006,
@@ -139,7 +139,7 @@ export const CODE_TABLE: readonly CodeExplanation[] = [
 		'request body parse error',
 		'input',
 		'The platform could not read the request body',
-		"Check that 'Body' is a JSON object with the fields the platform expects.",
+		"Check that 'Search Criteria (JSON)' under 'Filters', or the body that the request was given, is a JSON object with the fields the platform expects.",
 	),
 	row(
 		10015,
@@ -167,7 +167,7 @@ export const CODE_TABLE: readonly CodeExplanation[] = [
 		'invalid sn %s',
 		'not found',
 		'The serial number is not valid',
-		"Check the value of 'Device'; take the serial number from a list of devices.",
+		'Check the serial number; take it from a list of devices.',
 	),
 	row(
 		10019,
@@ -296,7 +296,8 @@ const BY_CODE: ReadonlyMap<number, CodeExplanation> = new Map(
 
 const NOT_FOUND_ON_READ: ReadonlySet<number> = new Set([10007, 10018, 14401]);
 const TOKEN_REFUSED: ReadonlySet<number> = new Set([14101, 14102]);
-const USER_REFUSED: ReadonlySet<number> = new Set([14103, 14201, 14202, 14203]);
+const LOGIN_REFUSED: ReadonlySet<number> = new Set([14201, 14202, 14203]);
+const USER_REFUSED: ReadonlySet<number> = new Set([14103, ...LOGIN_REFUSED]);
 
 /**
  * Puts a refusal of the platform into words (section 7 of the API document).
@@ -330,6 +331,11 @@ export function meansNotFound(code: number | undefined): boolean {
 /** Whether this code says that the key or token was refused, not the user (section 5). */
 export function meansTokenRefused(code: number): boolean {
 	return TOKEN_REFUSED.has(code);
+}
+
+/** Whether this code, as the answer to a login, says that the login itself is not accepted (section 5). */
+export function meansLoginRefused(code: number | undefined): boolean {
+	return code !== undefined && LOGIN_REFUSED.has(code);
 }
 
 /**

@@ -5,6 +5,8 @@ import { Failure } from './failure';
 import { DEEPEST_NESTING, describeValue, isRecord, nestsDeeperThan } from './json';
 import type { Redact } from './redaction';
 import { isWorthRepeating } from './retry';
+import { explainStatus } from './statuses';
+import { inDoubt } from './unsent';
 
 /** An HTTP answer as it came: status, the few headers that matter, and the whole body. */
 export interface RawAnswer {
@@ -15,6 +17,9 @@ export interface RawAnswer {
 	redirectOrigin: string | undefined;
 	body: Uint8Array;
 }
+
+/** Statuses of a proxy that passed the request on and got no answer to it. */
+const LOST_BEHIND_A_PROXY: ReadonlySet<number> = new Set([502, 504]);
 
 /** The envelope of section 1.1. `data` is checked by whoever asked for it. */
 const envelopeSchema = z.object({
@@ -33,16 +38,19 @@ type Reading =
  * Takes the payload out of an answer (sections 1.1 and 7 of the API document).
  * @param answer the whole HTTP answer
  * @param redact removes secrets from the platform's own words before they are shown
- * @returns the envelope's `data`; undefined where the envelope has none
+ * @param writes whether the request may have changed something on the platform; default: false
+ * @returns the envelope's `data`; undefined where the envelope has none, and for an empty 2xx answer to a write
  * @throws Failure `refused` for a code other than 0, `status` for an HTTP status that no envelope explains,
  * `answer` for a body that is no envelope
  */
-export function unwrap(answer: RawAnswer, redact: Redact): unknown {
+export function unwrap(answer: RawAnswer, redact: Redact, writes = false): unknown {
+	const ok = answer.status >= 200 && answer.status <= 299;
+	if (ok && writes && answer.body.byteLength === 0) return undefined;
 	const reading = readEnvelope(answer.body);
 	if ('envelope' in reading && reading.envelope.code !== SUCCESS) {
 		throw refusal(answer, reading.envelope.code, reading.envelope.msg, redact);
 	}
-	if (answer.status < 200 || answer.status > 299) throw statusFailure(answer);
+	if (!ok) throw statusFailure(answer, writes);
 	if ('came' in reading) throw unreadable(answer.status, reading.came);
 	return reading.envelope.data;
 }
@@ -70,6 +78,7 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>, expected: s
 		message: `The platform's answer does not hold ${expected}: '${place}' is ${describeValue(found)}`,
 		remedy:
 			"Check that 'Base URL' in the credential is the address of the device-management platform and that nothing in between changes its answers.",
+		withoutData: data === undefined || data === null,
 	});
 }
 
@@ -110,91 +119,17 @@ function refusal(answer: RawAnswer, code: number, msg: unknown, redact: Redact):
 	});
 }
 
-function statusFailure(answer: RawAnswer): Failure {
+function statusFailure(answer: RawAnswer, writes: boolean): Failure {
 	const { status } = answer;
+	const words = explainStatus(status, answer.redirectOrigin);
 	return new Failure({
 		kind: 'status',
-		...explainStatus(answer),
+		...(writes && LOST_BEHIND_A_PROXY.has(status) ? inDoubt(words) : words),
 		httpStatus: status,
 		tokenRefused: status === 401,
 		retryable: isWorthRepeating(status),
 		...(answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
 	});
-}
-
-/**
- * Puts an HTTP status into words, for answers without an envelope that would say more.
- * @param answer its status, and where a redirect leads if that is known
- */
-export function explainStatus({
-	status,
-	redirectOrigin,
-}: Pick<RawAnswer, 'status'> & Partial<RawAnswer>): {
-	cause: 'credential' | 'input' | 'platform';
-	message: string;
-	remedy: string;
-} {
-	if (status >= 300 && status <= 399) {
-		return {
-			cause: 'input',
-			message:
-				redirectOrigin === undefined
-					? `The address answers with a redirect (HTTP ${status})`
-					: `The address answers with a redirect to ${redirectOrigin} (HTTP ${status})`,
-			remedy:
-				"Redirects are not followed, so that the credential goes nowhere else. Set 'Base URL' in the credential to the address where the platform itself answers, with https:// if it has it.",
-		};
-	}
-	if (status === 401) {
-		return {
-			cause: 'credential',
-			message: 'The platform did not accept the sign-in (HTTP 401)',
-			remedy: 'Check the Device Management API credential: key or login, and how the key is sent.',
-		};
-	}
-	if (status === 403) {
-		return {
-			cause: 'credential',
-			message: 'Access was denied (HTTP 403)',
-			remedy:
-				'The user may not do this, or a proxy or firewall in front of the platform blocks the request. Ask who administers them.',
-		};
-	}
-	if (status === 404) {
-		return {
-			cause: 'input',
-			message: 'There is nothing at this address (HTTP 404)',
-			remedy:
-				"Check 'Base URL' in the credential: it is what stands before /api in the platform's addresses, without /api itself.",
-		};
-	}
-	if (status === 413 || status === 414 || status === 431) {
-		return {
-			cause: 'input',
-			message: `The request is too large for the server (HTTP ${status})`,
-			remedy: 'Use fewer or shorter values.',
-		};
-	}
-	if (status === 429) {
-		return {
-			cause: 'platform',
-			message: 'The platform receives too many requests (HTTP 429)',
-			remedy: "Lower 'Parallel Requests' under 'Options', or run the workflow less often.",
-		};
-	}
-	if (status >= 500) {
-		return {
-			cause: 'platform',
-			message: `The platform or a proxy in front of it could not answer (HTTP ${status})`,
-			remedy: 'Try again later. If it keeps happening, ask who administers the platform.',
-		};
-	}
-	return {
-		cause: 'platform',
-		message: `The server answered with HTTP ${status} instead of the platform's envelope`,
-		remedy:
-			"Check 'Base URL' in the credential, and whether a proxy in front of the platform answers in its place.",
-	};
 }
 
 function unreadable(status: number, came: string): Failure {

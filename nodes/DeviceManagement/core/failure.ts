@@ -32,8 +32,12 @@ export interface FailureDetails {
 	retryAfterMs?: number;
 	/** Whether the key or token was refused, so that a new one may help. */
 	tokenRefused?: boolean;
+	/** Whether the platform said that the request succeeded, and sent nothing. */
+	withoutData?: boolean;
 	/** Whether nothing else in this execution can succeed either (a refused login, a refused key). */
 	final?: boolean;
+	/** Whether the login itself was answered with no: another try brings the account closer to its lock. */
+	loginRefused?: boolean;
 }
 
 /**

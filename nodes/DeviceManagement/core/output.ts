@@ -1,5 +1,5 @@
 import { isRecord, type JsonValue } from './json';
-import type { Device } from './page';
+import type { Device } from './device';
 
 /** Fields of a device record (section 2.1), alphabetical. */
 export const DEVICE_FIELDS = [

@@ -3,6 +3,13 @@ import { inputFailure } from './failure';
 /** Query parameters; a list stands for a repeated parameter. Values are plain text, not yet encoded. */
 export type Query = Record<string, string | string[]>;
 
+/** What a list asks for: search criteria for the body, and query parameters (sections 1.4 and 4.1). */
+export interface ListCriteria {
+	/** JSON text. */
+	body: string;
+	query: Query;
+}
+
 export interface SortRule {
 	/** A device field, or `attributes.<key>`. */
 	field: string;
@@ -18,11 +25,11 @@ export interface DeviceFilters {
 	parameters?: ReadonlyArray<{ name: string; value: string }>;
 }
 
-/** Parameters that the node itself sets for a list. */
+/** Parameters that a node itself sets for a list, and what to do instead; not every node that filters has a limit or sorts. */
 const RESERVED: ReadonlyMap<string, string> = new Map([
-	['page', "'Return All' and 'Limit'"],
-	['size', "'Page Size' under 'Options'"],
-	['sort', "'Sort'"],
+	['page', 'Remove it: the node itself goes from page to page and reads as many as it takes.'],
+	['size', "Remove it and use 'Page Size' under 'Options' instead."],
+	['sort', 'Remove it: a filter does not order a list. Get Many of the Device Management node has sort rules of its own.'],
 ]);
 
 /** Names that n8n's request functions drop on the way. */
@@ -64,12 +71,9 @@ export function buildFilterQuery(filters: DeviceFilters): Query {
 	if (attributes.length > 0) query['attributes'] = attributes.join(',');
 	for (const parameter of filters.parameters ?? []) {
 		const name = parameter.name.trim();
-		const owner = RESERVED.get(name);
-		if (owner !== undefined) {
-			throw inputFailure(
-				`The parameter "${name}" under 'Query Parameters' is set by the node itself`,
-				`Remove it and use ${owner} instead.`,
-			);
+		const instead = RESERVED.get(name);
+		if (instead !== undefined) {
+			throw inputFailure(`The parameter "${name}" under 'Query Parameters' is set by the node itself`, instead);
 		}
 		addParameter(query, name, parameter.value);
 	}
@@ -99,10 +103,13 @@ export function addParameter(query: Query, name: string, value: string): void {
 }
 
 /**
- * Builds the path of one device (section 4.2): the serial number trimmed and percent-encoded as one segment.
- * @throws Failure `input` for a serial number that is empty, or that would change the path
+ * Builds the path of one device (section 4.2): the serial number trimmed and percent-encoded as one segment. Slashes may be
+ * part of it.
+ * @throws Failure `input` for a serial number that is empty, or that leads elsewhere once a server or proxy has decoded it
  */
 export function devicePath(serialNumber: string): string {
+	const path = pathOfSerialNumber(serialNumber);
+	if (path !== undefined) return path;
 	const sn = serialNumber.trim();
 	if (sn === '') {
 		throw inputFailure(
@@ -110,20 +117,26 @@ export function devicePath(serialNumber: string): string {
 			"Enter a serial number. If it comes from an expression, check that the field has a value for every item.",
 		);
 	}
-	if (sn === '.' || sn === '..') {
-		throw inputFailure(
-			`The serial number "${sn}" in 'Device' can't be part of an address`,
-			'Enter the serial number of a device.',
-		);
-	}
-	return `/api/device/sn/${encodeURIComponent(checkText(sn, "'Device'"))}`;
+	checkText(sn, "'Device'");
+	throw inputFailure(
+		`The serial number "${sn}" in 'Device' can't be part of an address`,
+		'Enter the serial number of a device.',
+	);
+}
+
+/** The path of one device (section 4.2); undefined where no path can carry the serial number, see {@link devicePath}. */
+export function pathOfSerialNumber(serialNumber: string): string | undefined {
+	const sn = serialNumber.trim();
+	if (sn === '' || !sn.isWellFormed() || goesUp(decodedToTheEnd(sn))) return undefined;
+	return `/api/device/sn/${encodeURIComponent(sn)}`;
 }
 
 /**
  * Checks the path of a further endpoint (section 4.3) so that it can't leave the platform.
  * @param entered what the user gave as 'Path'
  * @returns the path as it is sent
- * @throws Failure `input` unless it is /api or below it, with no segment that goes up, no host and no query
+ * @throws Failure `input` unless it is /api or below it, with no segment that goes up, however it is encoded, no host and
+ * no query
  */
 export function apiPath(entered: string): string {
 	const path = entered.trim();
@@ -140,16 +153,34 @@ export function apiPath(entered: string): string {
 			'Percent-encode it (a space is %20).',
 		);
 	}
-	// Servers and proxies may decode a slash first, or cut what follows a semicolon.
-	const segments = path.split(/\/|%2f|%5c/i).map((segment) => segment.replace(/(;|%3b).*$/i, ''));
-	if (segments.some((segment) => /^(\.|%2e){1,2}$/i.test(segment))) {
-		throw refuse("contains a segment '.' or '..'", 'Enter the path without it.');
-	}
-	if (/%00/.test(path)) throw refuse('contains an encoded zero byte', 'Enter the path without it.');
+	const decoded = decodedToTheEnd(path);
+	if (goesUp(decoded)) throw refuse("contains a segment '.' or '..'", 'Enter the path without it.');
+	if (decoded.includes('\0')) throw refuse('contains an encoded zero byte', 'Enter the path without it.');
 	if (/%(?![0-9a-f]{2})/i.test(path)) {
 		throw refuse('contains a % that is not an encoding', 'Write %25 for a percent sign.');
 	}
 	return checkText(path, "'Path'");
+}
+
+/**
+ * Decodes a path until nothing changes any more: each server and proxy on its way may decode it once. Characters beyond ASCII
+ * stay encoded; none of them means anything in a path.
+ */
+function decodedToTheEnd(path: string): string {
+	const decoded: string[] = [];
+	for (const character of path) {
+		decoded.push(character);
+		// What was decoded may be the end of another encoding.
+		for (let end = decoded.slice(-3).join(''); /^%[0-7][0-9a-f]$/i.test(end); end = decoded.slice(-3).join('')) {
+			decoded.splice(-3, 3, String.fromCharCode(Number.parseInt(end.slice(1), 16)));
+		}
+	}
+	return decoded.join('');
+}
+
+/** Whether a segment leads upwards or nowhere. Some servers take a backslash for a slash, or cut a segment at a mark. */
+function goesUp(decoded: string): boolean {
+	return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}([;?#]|$)/.test(segment));
 }
 
 function attributePair({ key, value }: { key: string; value: string }): string {

@@ -6,8 +6,10 @@ export interface Clock {
 	now(): number;
 	/** From 0 (inclusive) to 1 (exclusive). */
 	random(): number;
-	/** Resolves after the given milliseconds, or earlier when the execution is stopped. */
-	sleep(ms: number): Promise<void>;
+	/** Resolves after the given milliseconds, or as soon as `end` is aborted. */
+	sleep(ms: number, end?: AbortSignal): Promise<void>;
+	/** A signal that is aborted after the given milliseconds. */
+	timeout(ms: number): AbortSignal;
 }
 
 export interface RetryLimits {
@@ -30,13 +32,15 @@ export function isWorthRepeating(status: number): boolean {
  * Runs an attempt, and again after a wait for as long as its failure is retryable and the limits allow.
  * A wait that the platform asked for is kept to; one that would go beyond the limit ends the attempts at once.
  * @param attempt one try; it throws a Failure whose `retryable` says whether another one may help
+ * @param end ends a wait early; the attempt after it has to notice by itself
  * @returns what the first successful attempt returned
  * @throws the last attempt's Failure, its message extended by how often it was tried
  */
 export async function withRetries<T>(
 	attempt: () => Promise<T>,
 	limits: RetryLimits,
-	clock: Clock,
+	clock: Pick<Clock, 'random' | 'sleep'>,
+	end?: AbortSignal,
 ): Promise<T> {
 	let waitedMs = 0;
 	for (let retries = 0; ; retries++) {
@@ -51,7 +55,7 @@ export async function withRetries<T>(
 		if (retries >= limits.maxRetries) throw gaveUp(failure, retries);
 		const waitMs = failure.details.retryAfterMs ?? backoffMs(retries, clock.random());
 		if (waitedMs + waitMs > limits.maxWaitMs) throw tooLongToWait(failure, retries, waitMs);
-		await clock.sleep(waitMs);
+		await clock.sleep(waitMs, end);
 		waitedMs += waitMs;
 	}
 }
@@ -80,6 +84,14 @@ export function readRetryAfter(header: unknown, nowMs: number): number | undefin
 	if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
 	const at = Date.parse(text);
 	return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}
+
+/**
+ * A time as messages show it. Not in ISO 8601: n8n's editor takes the hyphens out of what it shows.
+ * @param ms since the epoch; what lies beyond the last date there is counts as that date
+ */
+export function timeInWords(ms: number): string {
+	return new Date(Math.min(ms, 8.64e15)).toUTCString();
 }
 
 function gaveUp(failure: Failure, retries: number): Failure {

@@ -2,12 +2,13 @@ import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult
 import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
-import { type Device, identifyDevice } from '../core/page';
-import type { Page } from '../core/paging';
+import type { Device } from '../core/device';
+import { isRecord, type JsonValue } from '../core/json';
+import { type Place, placeSchema, scrollPage } from '../core/paging/scroll';
 import { buildFilterQuery } from '../core/query';
-import { fetchDevice, fetchPage } from '../shared/devices';
-import { asNodeError } from '../shared/nodeError';
-import { connect, type Platform } from '../shared/transport';
+import { deviceSource, fetchDevice } from '../transport/devices';
+import { asNodeError } from '../nodeError';
+import { openPlatform, type Platform } from '../transport/platform';
 
 /** No more than the smallest page that the node itself falls back to, so that no platform refuses it that serves the node. */
 const PAGE_SIZE = 50;
@@ -26,7 +27,7 @@ export async function searchDevices(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	try {
-		const platform = await connect(this, 1);
+		const platform = await openPlatform(this, { parallelRequests: 1 });
 		const search = searchPage(platform, (filter ?? '').trim(), paginationToken);
 		return await search.finally(() => platform.stop());
 	} catch (thrown) {
@@ -35,73 +36,37 @@ export async function searchDevices(
 }
 
 /** Where the next call goes on; n8n hands it back as the text it was given. */
-const placeSchema = z.object({
-	/** The page to fetch; the first one is 0. */
-	index: z.number().int().positive(),
-	/** What is added to `index` to get the page parameter; unknown before the second page. */
-	base: z.union([z.literal(0), z.literal(1)]).optional(),
-	/** The first page's own `number`. */
-	firstNumber: z.number().optional(),
+const tokenSchema = z.object({
+	place: placeSchema,
 	/** The serial number that stands at the top of the list whatever page its device is on. */
 	atTop: z.string().optional(),
 });
 
-type Place = z.infer<typeof placeSchema>;
+type Token = z.infer<typeof tokenSchema>;
 
-/** The place in a token; undefined for none, or one that is not of this list: then it begins anew. */
-function readPlace(paginationToken: string | undefined): Place | undefined {
+/** What a token holds; undefined for none, or one that is not of this list: then it begins anew. */
+function readToken(paginationToken: string | undefined): Token | undefined {
 	try {
-		return placeSchema.parse(JSON.parse(paginationToken ?? ''));
+		return tokenSchema.parse(JSON.parse(paginationToken ?? ''));
 	} catch {
 		return undefined;
 	}
 }
-
-/** Fetches one page; undefined leaves the page parameter out, which is the first page. */
-type FetchAt = (page: number | undefined) => Promise<Page<Device>>;
 
 async function searchPage(
 	platform: Platform,
 	text: string,
 	paginationToken: string | undefined,
 ): Promise<INodeListSearchResult> {
-	const criteria = { body: '{}', query: buildFilterQuery({ name: text }) };
-	const fetchAt: FetchAt = async (page) =>
-		await fetchPage(platform, criteria, SETTINGS, { page, size: PAGE_SIZE });
-	const place = readPlace(paginationToken);
-	if (place === undefined) {
-		const page = await fetchAt(undefined);
-		const exact = text === '' ? undefined : await findExact(platform, text);
-		const next: Place = { index: 1, firstNumber: page.number };
-		const sn = exact?.['sn'];
-		if (exact === undefined || typeof sn !== 'string') return asResults([], page, next);
-		return asResults([exact], page, { ...next, atTop: sn });
-	}
-	const { page, base } = await fetchNext(fetchAt, place);
-	return asResults([], page, { ...place, index: place.index + 1, base });
-}
-
-/** Fetches a page after the first one and finds out, where that is not known, whether the server counts from 0 or 1. */
-async function fetchNext(
-	fetchAt: FetchAt,
-	{ index, base, firstNumber }: Place,
-): Promise<{ page: Page<Device>; base: 0 | 1 }> {
-	const page = await fetchAt((base ?? 1) + index);
-	if (base !== undefined) return { page, base };
-	if (page.number !== undefined && firstNumber !== undefined && page.number === firstNumber + index) {
-		return { page, base: 1 };
-	}
-	// One page too far, or a server that does not say where it is: page 1 tells.
-	const [pageOne, first] = await Promise.all([fetchAt(1), fetchAt(undefined)]);
-	return areSame(pageOne, first) ? { page, base: 1 } : { page: pageOne, base: 0 };
-}
-
-function areSame(one: Page<Device>, other: Page<Device>): boolean {
-	const ids = other.content.map(identifyDevice);
-	return (
-		one.content.length === ids.length &&
-		one.content.every((device, position) => identifyDevice(device) === ids[position])
-	);
+	const selection = { body: '{}', query: buildFilterQuery({ name: text }), sort: [] };
+	const source = deviceSource(platform, selection, SETTINGS);
+	const token = readToken(paginationToken);
+	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
+	if (token !== undefined) return asResults([], items, token.atTop, next);
+	const exact = text === '' ? undefined : await findExact(platform, text);
+	const sn = exact?.['sn'];
+	if (exact === undefined || typeof sn !== 'string') return asResults([], items, undefined, next);
+	return asResults([exact], items, sn, next);
 }
 
 /**
@@ -115,19 +80,47 @@ async function findExact(platform: Platform, serialNumber: string): Promise<Devi
 	});
 }
 
-function asResults(top: readonly Device[], page: Page<Device>, next: Place): INodeListSearchResult {
-	const others = page.content.filter(({ sn }) => typeof sn === 'string' && sn !== next.atTop);
-	// Without `last` only an empty page is surely the end: the server may have cut the size.
-	const more = page.content.length > 0 && page.last !== true;
+function asResults(
+	top: readonly Device[],
+	items: readonly Device[],
+	atTop: string | undefined,
+	next: Place | undefined,
+): INodeListSearchResult {
+	const others = items.filter(({ sn }) => typeof sn === 'string' && sn !== atTop);
+	const token: Token | undefined = next === undefined ? undefined : { place: next, atTop };
 	return {
 		results: [...top, ...others].map(asResult),
-		...(more ? { paginationToken: JSON.stringify(next) } : {}),
+		...(token === undefined ? {} : { paginationToken: JSON.stringify(token) }),
 	};
 }
 
 function asResult(device: Device): INodeListSearchItems {
-	const sn = String(device['sn']);
-	const description = device['description'];
-	const words = typeof description === 'string' && description !== '' ? ` (${description})` : '';
-	return { name: `${sn}${words}`, value: sn };
+	return { name: labelOf(device), value: String(device['sn']) };
+}
+
+/** By what a person knows a device: serial number · model · group · description, as far as there are any. */
+function labelOf({ sn, model, group, description }: Device): string {
+	const known = [String(sn), shorten(nameOf(model), MOST_OF_A_NAME), shorten(nameOf(group), MOST_OF_A_NAME), textOf(description)];
+	return shorten(known.filter((text) => text !== '').join(' · '), MOST_OF_A_LABEL);
+}
+
+/** The dropdown shows one line. */
+const MOST_OF_A_LABEL = 80;
+/** So that a long name of a model or a group leaves room for what follows. */
+const MOST_OF_A_NAME = 24;
+
+function nameOf(record: JsonValue): string {
+	return isRecord(record) ? textOf(record['name']) : '';
+}
+
+/** On one line. */
+function textOf(value: JsonValue): string {
+	return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
+}
+
+/** Cuts between characters, and says so. */
+function shorten(text: string, most: number): string {
+	// No more than can be needed, where a character may take two places.
+	const characters = [...text.slice(0, 2 * most + 2)];
+	return characters.length <= most ? text : `${characters.slice(0, most - 1).join('').trimEnd()}…`;
 }

@@ -1,11 +1,11 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { type IExecuteFunctions, type INodeExecutionData, NodeHelpers } from 'n8n-workflow';
 import pLimit from 'p-limit';
 
 import { inputFailure } from '../core/failure';
-import { optionFields } from '../shared/descriptions';
-import { asNodeError, failedItem } from '../shared/nodeError';
-import { checkNumber, readCollection } from '../shared/parameters';
-import { connect } from '../shared/transport';
+import { optionFields } from '../fields/options';
+import { checkNumber, readCollection, type ReadParameter } from '../fields/values';
+import { asNodeError, failedItem } from '../nodeError';
+import { openPlatforms, type Platform } from '../transport/platform';
 import { request } from './api/request';
 import { count } from './device/count';
 import { get } from './device/get';
@@ -28,33 +28,43 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const goOn = context.continueOnFail();
 	const node = context.getNode();
 	const operation = chosenOperation(context);
-	const parallel = parallelRequestsOf(context);
-	const opening = open(context, parallel);
-	// A credential that can't be used is reported by each item; nobody else waits for it here.
-	opening.catch(() => {});
+	const parallel = parallelRequestsOf(readerOf(context, 0));
+	const platforms = openPlatforms(context, { parallelRequests: parallel });
+	const executions = new Map<Platform, Execution>();
+	const executionFor = async (itemIndex: number): Promise<Execution> => {
+		const platform = await platforms.at(itemIndex);
+		const execution = executions.get(platform) ?? begin(context, platform);
+		executions.set(platform, execution);
+		return execution;
+	};
 
-	const stop = async () => await opening.then(({ platform }) => platform.stop()).catch(() => {});
-
-	const inTurn = pLimit(operation.inSequence?.(context) === true ? 1 : parallel);
-	const runItem = async (itemIndex: number): Promise<INodeExecutionData[]> => {
+	const slots = pLimit(operation.inSequence?.(node.parameters) === true ? 1 : parallel);
+	const runItem = async (itemIndex: number): Promise<readonly INodeExecutionData['json'][]> => {
 		try {
-			return await operation.run(await opening, itemIndex);
+			return await operation.run(await executionFor(itemIndex), readerOf(context, itemIndex));
 		} catch (thrown) {
 			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
-			if (goOn) return [{ json: failedItem(error, thrown), pairedItem: { item: itemIndex } }];
+			if (goOn) return [failedItem(error, thrown)];
 			// The run has failed: items that are still waiting ask for nothing any more.
-			await stop();
+			platforms.stop();
 			throw error;
 		}
 	};
 	// In the end nothing goes on: an item that failed may have left pages behind that were fetched ahead for it.
 	const outputs = await Promise.all(
-		items.map(async (_, itemIndex) => await inTurn(runItem, itemIndex)),
-	).finally(stop);
-	// Not flat() or push(...): a list of 100,000 devices is too long for either to be quick or safe.
+		items.map(async (_, itemIndex) => await slots(runItem, itemIndex)),
+	).finally(() => platforms.stop());
 	const output: INodeExecutionData[] = [];
-	for (const part of outputs) for (const item of part) output.push(item);
+	for (const [item, part] of outputs.entries()) {
+		const pairedItem = { item };
+		for (const json of part) output.push({ json, pairedItem });
+	}
 	return output;
+}
+
+/** Reads the parameters as they are for one input item. */
+function readerOf(context: IExecuteFunctions, itemIndex: number): ReadParameter {
+	return (name, fallback, options) => context.getNodeParameter(name, itemIndex, fallback, options);
 }
 
 function chosenOperation(context: IExecuteFunctions): Operation {
@@ -73,17 +83,20 @@ function chosenOperation(context: IExecuteFunctions): Operation {
 	);
 }
 
-async function open(context: IExecuteFunctions, parallel: number): Promise<Execution> {
-	return { context, platform: await connect(context, parallel), devices: new Map() };
+function begin(context: IExecuteFunctions, platform: Platform): Execution {
+	return {
+		platform,
+		askedDevices: new Map(),
+		// Not isToolExecution(), which is false for a node that an agent calls.
+		byModel: NodeHelpers.isToolType(context.getNode().type),
+		hint: (message) => context.addExecutionHints({ message, location: 'outputPane', type: 'warning' }),
+	};
 }
 
 /** The first item's value. If it is wrong, the first item says so when its turn comes, and the others go on without it. */
-function parallelRequestsOf(context: IExecuteFunctions): number {
+function parallelRequestsOf(read: ReadParameter): number {
 	try {
-		return checkNumber(
-			readCollection(context, 'options', 0)['parallelRequests'],
-			optionFields.parallelRequests,
-		);
+		return checkNumber(readCollection(read, 'options', 'Options')['parallelRequests'], optionFields.parallelRequests);
 	} catch {
 		return optionFields.parallelRequests.default;
 	}

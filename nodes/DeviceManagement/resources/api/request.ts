@@ -1,18 +1,14 @@
-import type { IHttpRequestMethods, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IHttpRequestMethods } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../../core/failure';
-import { isRecord } from '../../core/json';
+import { describeValue, isRecord } from '../../core/json';
 import { addParameter, apiPath, type Query } from '../../core/query';
-import {
-	forOperation,
-	optionFields,
-	optionsField,
-	queryParametersField,
-} from '../../shared/descriptions';
-import { check, readJson, readQueryParameters, textSchema } from '../../shared/parameters';
-import { readSettings } from '../../shared/settings';
-import type { Operation } from '../operation';
+import { asGiven } from '../../fields/asGiven';
+import { optionFields, optionsField, readSettings } from '../../fields/options';
+import { checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
+import { check, readJson, textSchema, writeJson } from '../../fields/values';
+import { forOperation, type Operation } from '../operation';
 
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
 /** API Request: Request — any other endpoint of the platform (section 4.3 of the API document), signed in the same way. */
@@ -36,63 +32,61 @@ export const request: Operation = {
 			placeholder: 'e.g. /api/group/list',
 			description: "Path on the platform, below the credential's base URL. It begins with /api.",
 		},
-		queryParametersField,
+		...asGiven(queryParametersField),
 		{
 			displayName: 'Body',
 			name: 'body',
 			type: 'json',
 			default: '',
 			displayOptions: { show: { method: ['DELETE', 'PATCH', 'POST', 'PUT'] } },
-			description: 'The request body as JSON. Empty sends none.',
+			description: 'The request body as JSON, like {"description": "Pier 4"}. Empty sends none.',
 		},
-		optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout]),
+		...asGiven(optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout])),
 	]),
 
 	/** What writes keeps the order of the items. An expression may give any method. */
-	inSequence(context) {
-		const method: unknown = context.getNode().parameters['method'];
+	inSequence({ method }) {
 		return method !== undefined && method !== 'GET';
 	},
 
-	async run({ context, platform }, itemIndex) {
-		const method: IHttpRequestMethods = check(
-			methodSchema,
-			context.getNodeParameter('method', itemIndex),
-			'Method',
-		);
-		const path = apiPath(check(textSchema, context.getNodeParameter('path', itemIndex), 'Path'));
-		const parameters = readQueryParameters(context.getNodeParameter('query', itemIndex, {}));
+	async run({ platform }, read) {
+		const method: IHttpRequestMethods = check(methodSchema, read('method'), 'Method');
+		const path = apiPath(check(textSchema, read('path'), 'Path'));
 		const query: Query = {};
-		for (const { name, value } of parameters) addParameter(query, name.trim(), value);
-		const body = method === 'GET' ? undefined : readJson(context.getNodeParameter('body', itemIndex, ''), 'Body');
-		const { timeoutMs, maxRetries } = readSettings(context, itemIndex);
+		for (const { name, value } of checkQueryParameters(read('query', {}))) {
+			addParameter(query, name.trim(), value);
+		}
+		const body = method === 'GET' ? undefined : readBody(read('body', ''));
+		const { timeoutMs, maxRetries } = readSettings(read);
 		const data = await platform.request({
 			method,
 			path,
 			query,
-			body: body === undefined ? undefined : toJson(body),
+			body,
 			onlyReads: method === 'GET',
 			schema: z.unknown(),
 			expected: 'anything',
 			settings: { timeoutMs, maxRetries },
 		});
-		return asItems(data, itemIndex);
+		return asItems(data);
 	},
 };
 
 /** An object is one item, a list one item per element, anything else stands under `data`. */
-function asItems(data: unknown, itemIndex: number): INodeExecutionData[] {
-	const pairedItem = { item: itemIndex };
+function asItems(data: unknown): IDataObject[] {
 	const elements: unknown[] = Array.isArray(data) ? data : [data];
-	return elements.map((element) => ({
-		json: isRecord(element) ? element : { data: element ?? null },
-		pairedItem,
-	}));
+	return elements.map((element) => (isRecord(element) ? element : { data: element ?? null }));
 }
 
-function toJson(body: unknown): string {
-	const text: string | undefined = JSON.stringify(body);
-	if (text !== undefined) return text;
-	throw inputFailure("'Body' holds something that is not JSON", 'Check the expression in this field.');
+/** JSON text; undefined for an empty field. An expression that gives nothing was meant to give a body. */
+function readBody(value: unknown): string | undefined {
+	if (value === undefined || value === null) {
+		throw inputFailure(
+			`'Body' is ${describeValue(value)} instead of JSON`,
+			'Check the expression in this field and what it gives, or leave the field empty to send no body.',
+		);
+	}
+	const body = readJson(value, 'Body');
+	return body === undefined ? undefined : writeJson(body, 'Body');
 }
 

@@ -1,19 +1,17 @@
-import { readFilters } from '../../shared/deviceParameters';
-import { filtersField, forOperation, optionFields, optionsField } from '../../shared/descriptions';
-import { countDevices } from '../../shared/devices';
-import { readSettings } from '../../shared/settings';
-import type { Operation } from '../operation';
+import { asGiven } from '../../fields/asGiven';
+import { filtersField, readFilters } from '../../fields/filters';
+import { optionFields, optionsField, readSettings } from '../../fields/options';
+import { countDevices } from '../../transport/devices';
+import { forOperation, type Operation } from '../operation';
 
 /** Device: Count — how many devices meet the filters, without reading them (sections 1.2 and 4.1 of the API document). */
 export const count: Operation = {
 	fields: forOperation('device', 'count', [
-		filtersField,
-		optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout]),
+		...asGiven(filtersField),
+		...asGiven(optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout])),
 	]),
 
-	async run({ context, platform }, itemIndex) {
-		const criteria = readFilters(context, itemIndex);
-		const total = await countDevices(platform, criteria, readSettings(context, itemIndex));
-		return [{ json: { count: total }, pairedItem: { item: itemIndex } }];
+	async run({ platform, byModel }, read) {
+		return [{ count: await countDevices(platform, readFilters(read, { byModel }), readSettings(read)) }];
 	},
 };

@@ -4,13 +4,14 @@ import { z } from 'zod/v4';
 import { meansNotFound } from '../../core/codes';
 import { Failure } from '../../core/failure';
 import { shapeDevice } from '../../core/output';
-import type { Device } from '../../core/page';
-import { readOutputMode } from '../../shared/deviceParameters';
-import { forOperation, optionFields, optionsField, outputFields } from '../../shared/descriptions';
-import { fetchDevice } from '../../shared/devices';
-import { check, readCollection, textSchema } from '../../shared/parameters';
-import { type NodeSettings, readSettings } from '../../shared/settings';
-import type { Execution, Operation } from '../operation';
+import type { Device } from '../../core/device';
+import { asGiven } from '../../fields/asGiven';
+import { optionFields, optionsField, readSettings } from '../../fields/options';
+import { outputFields, readOutputMode } from '../../fields/output';
+import { check, readCollection, textSchema } from '../../fields/values';
+import { fetchDevice } from '../../transport/devices';
+import type { RequestSettings } from '../../transport/platform';
+import { type Execution, forOperation, type Operation } from '../operation';
 
 const notFoundSchema = z.enum(['error', 'empty']).default('error');
 
@@ -23,7 +24,7 @@ export const get: Operation = {
 			type: 'resourceLocator',
 			default: { mode: 'sn', value: '' },
 			required: true,
-			description: 'The device to read',
+			description: 'The device to read, by its whole serial number',
 			modes: [
 				{
 					displayName: 'From List',
@@ -41,63 +42,63 @@ export const get: Operation = {
 			],
 		},
 		...outputFields,
-		optionsField([
-			{
-				displayName: 'If Not Found',
-				name: 'ifNotFound',
-				type: 'options',
-				options: [
-					{
-						name: 'Return an Empty Item',
-						value: 'empty',
-						description: 'The item goes on without any fields',
-					},
-					{
-						name: 'Stop',
-						value: 'error',
-						description: "The item fails, and the node's On Error setting decides what happens",
-					},
-				],
-				default: 'error',
-				description: 'What to do when there is no such device or the serial number is not valid',
-			},
-			optionFields.maxRetries,
-			optionFields.parallelRequests,
-			optionFields.timeout,
-		]),
+		...asGiven(
+			optionsField([
+				{
+					displayName: 'If Not Found',
+					name: 'ifNotFound',
+					type: 'options',
+					options: [
+						{
+							name: 'Return an Empty Item',
+							value: 'empty',
+							description: 'The item goes on without any fields',
+						},
+						{
+							name: 'Stop',
+							value: 'error',
+							description: "The item fails, and the node's On Error setting decides what happens",
+						},
+					],
+					default: 'error',
+					description: 'What to do when there is no such device or the serial number is not valid',
+				},
+				optionFields.maxRetries,
+				optionFields.parallelRequests,
+				optionFields.timeout,
+			]),
+		),
 	]),
 
-	async run(execution, itemIndex) {
-		const { context } = execution;
-		const serialNumber = check(
-			textSchema,
-			context.getNodeParameter('device', itemIndex, '', { extractValue: true }),
-			'Device',
-		);
-		const mode = readOutputMode(context, itemIndex);
-		const options = readCollection(context, 'options', itemIndex);
-		const ifNotFound = check(notFoundSchema, options['ifNotFound'], 'If Not Found');
-		const settings = readSettings(context, itemIndex);
-		const pairedItem = { item: itemIndex };
-		const device = await readOnce(execution, serialNumber, settings).catch((thrown: unknown) => {
-			const nothing = thrown instanceof Failure && meansNotFound(thrown.details.code);
-			if (nothing && ifNotFound === 'empty') return undefined;
+	async run(execution, read) {
+		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
+		const mode = readOutputMode(read);
+		const ifNotFound = check(notFoundSchema, readCollection(read, 'options', 'Options')['ifNotFound'], 'If Not Found');
+		const device = await readDeviceOnce(execution, serialNumber, readSettings(read)).catch((thrown: unknown) => {
+			if (ifNotFound === 'empty' && meansNothing(thrown)) return undefined;
 			throw thrown;
 		});
-		return [{ json: device === undefined ? {} : shapeDevice(device, mode), pairedItem }];
+		return [device === undefined ? {} : shapeDevice(device, mode)];
 	},
 };
 
+/** A code that says that there is no such device, or a success without one. */
+function meansNothing(thrown: unknown): boolean {
+	if (!(thrown instanceof Failure)) return false;
+	const { code, withoutData } = thrown.details;
+	return meansNotFound(code) || withoutData === true;
+}
+
 /** Reads a device; equal serial numbers of one execution are asked for once, and each item gets its own copy. */
-async function readOnce(
-	{ platform, devices }: Execution,
+async function readDeviceOnce(
+	{ platform, askedDevices }: Execution,
 	serialNumber: string,
-	settings: NodeSettings,
+	settings: RequestSettings,
 ): Promise<Device> {
 	const sn = serialNumber.trim();
-	const known = devices.get(sn);
-	if (known !== undefined) return deepCopy(await known);
+	const asked = askedDevices.get(sn);
+	if (asked !== undefined) return deepCopy(await asked);
 	const device = fetchDevice(platform, sn, settings);
-	devices.set(sn, device);
+	askedDevices.set(sn, device);
 	return await device;
 }

@@ -1,0 +1,26 @@
+import { Failure } from '../failure';
+import { isWorthRepeating } from '../retry';
+
+/** Codes with which a platform may turn down a page size: it says that the input, or the query, is wrong. */
+const MAY_BE_THE_SIZE: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
+const STATUSES_THAT_MAY_BE_THE_SIZE: ReadonlySet<number> = new Set([400, 413, 414, 422, 500]);
+
+/** Whether a first page may have failed because of its size (section 8: the largest size is not known). */
+export function mayRefuseSize(thrown: unknown): boolean {
+	if (!(thrown instanceof Failure) || thrown.details.tokenRefused === true) return false;
+	const { kind, code, httpStatus } = thrown.details;
+	if (kind === 'refused') return code !== undefined && MAY_BE_THE_SIZE.has(code);
+	return kind === 'status' && httpStatus !== undefined && STATUSES_THAT_MAY_BE_THE_SIZE.has(httpStatus);
+}
+
+/**
+ * Whether a page may have failed because it lies past the end: the platform said no, or did not send a page, and not
+ * because of who asks or for the moment only.
+ */
+export function mayRefusePage(thrown: unknown): boolean {
+	if (!(thrown instanceof Failure)) return false;
+	const { kind, cause, httpStatus, final, tokenRefused } = thrown.details;
+	if (cause === 'credential' || final === true || tokenRefused === true) return false;
+	if (httpStatus !== undefined && isWorthRepeating(httpStatus)) return false;
+	return kind === 'refused' || kind === 'status' || kind === 'answer';
+}

@@ -1,0 +1,79 @@
+import type { CauseClass } from './codes';
+
+/** An HTTP status in words. */
+export interface ExplainedStatus {
+	readonly cause: CauseClass;
+	/** What happened, short. */
+	readonly message: string;
+	/** What to do about it. */
+	readonly remedy: string;
+}
+
+/**
+ * Puts an HTTP status into words, for answers without an envelope that would say more.
+ * @param status any but 2xx
+ * @param redirectOrigin where a redirect leads; undefined where that is not known
+ */
+export function explainStatus(status: number, redirectOrigin?: string): ExplainedStatus {
+	if (status >= 300 && status <= 399) {
+		return {
+			cause: 'input',
+			message:
+				redirectOrigin === undefined
+					? `The address answers with a redirect (HTTP ${status})`
+					: `The address answers with a redirect to ${redirectOrigin} (HTTP ${status})`,
+			remedy:
+				"Redirects are not followed, so that the credential goes nowhere else. Set 'Base URL' in the credential to the address where the platform itself answers, with https:// if it has it.",
+		};
+	}
+	if (status === 401) {
+		return {
+			cause: 'credential',
+			message: 'The platform did not accept the sign-in (HTTP 401)',
+			remedy: 'Check the Device Management API credential: key or login, and how the key is sent.',
+		};
+	}
+	if (status === 403) {
+		return {
+			cause: 'unknown',
+			message: 'Access was denied (HTTP 403)',
+			remedy:
+				'The user may not do this, or a proxy or firewall in front of the platform blocks the request. Ask who administers them.',
+		};
+	}
+	if (status === 404) {
+		return {
+			cause: 'unknown',
+			message: 'There is nothing at this address (HTTP 404)',
+			remedy:
+				"Check 'Base URL' in the credential: it is what stands before /api in the platform's addresses, without /api itself.",
+		};
+	}
+	if (status === 413 || status === 414 || status === 431) {
+		return {
+			cause: 'input',
+			message: `The request is too large for the server (HTTP ${status})`,
+			remedy: 'Use fewer or shorter values.',
+		};
+	}
+	if (status === 429) {
+		return {
+			cause: 'platform',
+			message: 'The platform receives too many requests (HTTP 429)',
+			remedy: "Lower 'Parallel Requests' under 'Options', or have the workflow ask less often.",
+		};
+	}
+	if (status >= 500) {
+		return {
+			cause: 'platform',
+			message: `The platform or a proxy in front of it could not answer (HTTP ${status})`,
+			remedy: 'Try again later. If it keeps happening, ask who administers the platform.',
+		};
+	}
+	return {
+		cause: 'platform',
+		message: `The server answered with HTTP ${status} instead of the platform's envelope`,
+		remedy:
+			"Check 'Base URL' in the credential, and whether a proxy in front of the platform answers in its place.",
+	};
+}

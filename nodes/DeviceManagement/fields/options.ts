@@ -1,0 +1,89 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { ListSettings } from '../transport/devices';
+import { checkNumber, readCollection, type ReadParameter } from './values';
+
+/** The number fields under 'Options'. Their defaults and limits are those that the values are checked against. */
+export const optionFields = {
+	maxRetries: {
+		displayName: 'Max Retries',
+		name: 'maxRetries',
+		type: 'number',
+		typeOptions: { minValue: 0, maxValue: 10 },
+		default: 3,
+		description:
+			'How often a request that only reads is sent again after a time-out, a dropped connection or HTTP 429, 502, 503 or 504',
+	},
+	pageSize: {
+		displayName: 'Page Size',
+		name: 'pageSize',
+		type: 'number',
+		typeOptions: { minValue: 1, maxValue: 10_000 },
+		default: 1000,
+		description:
+			'How many devices to ask for in one request. A platform that allows fewer sends fewer; none is lost.',
+	},
+	parallelRequests: {
+		displayName: 'Parallel Requests',
+		name: 'parallelRequests',
+		type: 'number',
+		typeOptions: { minValue: 1, maxValue: 16 },
+		default: 8,
+		description:
+			'How many requests may be under way at once. The value of the first item holds for the whole run.',
+	},
+	skip: {
+		displayName: 'Skip',
+		name: 'skip',
+		type: 'number',
+		typeOptions: { minValue: 0, maxValue: Number.MAX_SAFE_INTEGER },
+		default: 0,
+		description:
+			'How many devices to leave out at the beginning, to read a large fleet in parts. Sort by Create Time and ID, both ascending, so that new devices come last.',
+	},
+	timeout: {
+		displayName: 'Timeout',
+		name: 'timeout',
+		type: 'number',
+		typeOptions: { minValue: 1, maxValue: 3_600_000 },
+		default: 60_000,
+		description: 'How long one request may take, in milliseconds',
+	},
+} as const satisfies Record<string, INodeProperties>;
+
+/**
+ * 'Options' with the given fields.
+ * @param fields in alphabetical order of their labels
+ */
+export function optionsField(fields: INodeProperties[]): INodeProperties {
+	return {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add Option',
+		default: {},
+		options: fields,
+	};
+}
+
+/**
+ * Reads 'Options' of one item.
+ * @throws Failure `input` naming the field and its limits
+ */
+export function readSettings(read: ReadParameter): ListSettings {
+	const options = readCollection(read, 'options', 'Options');
+	return {
+		pageSize: checkNumber(options['pageSize'], optionFields.pageSize),
+		parallelRequests: checkNumber(options['parallelRequests'], optionFields.parallelRequests),
+		timeoutMs: checkNumber(options['timeout'], optionFields.timeout),
+		maxRetries: checkNumber(options['maxRetries'], optionFields.maxRetries),
+	};
+}
+
+/**
+ * Reads how many devices of a list are left out at its beginning.
+ * @throws Failure `input` naming the field and its limits
+ */
+export function readSkip(read: ReadParameter): number {
+	return checkNumber(readCollection(read, 'options', 'Options')['skip'], optionFields.skip);
+}

@@ -1,0 +1,55 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { z } from 'zod/v4';
+
+import type { OutputMode } from '../core/output';
+import { byLabel, fieldOptions } from './deviceFields';
+import { check, type ReadParameter } from './values';
+
+/** 'Output' and 'Fields': how much of a device goes on in the workflow. */
+export const outputFields: INodeProperties[] = [
+	{
+		displayName: 'Output',
+		name: 'output',
+		type: 'options',
+		options: [
+			{
+				name: 'Raw',
+				value: 'raw',
+				description: 'Everything the platform sends, untouched',
+			},
+			{
+				name: 'Selected Fields',
+				value: 'selected',
+				description: 'Only the fields you choose, and the ID',
+			},
+			{
+				name: 'Simplified',
+				value: 'simplified',
+				description: 'The ten most used fields, flat',
+			},
+		],
+		default: 'simplified',
+		description: 'How much of each device to pass on',
+	},
+	{
+		displayName: 'Fields',
+		name: 'fields',
+		type: 'multiOptions',
+		options: [...fieldOptions].sort(byLabel),
+		default: ['sn', 'onlineStatus', 'status'],
+		displayOptions: { show: { output: ['selected'] } },
+		description: 'The fields to pass on. The ID always comes along.',
+	},
+];
+
+/** Reads 'Output' and 'Fields' of one item. */
+export function readOutputMode(read: ReadParameter): OutputMode {
+	const output = check(
+		z.enum(['simplified', 'raw', 'selected']),
+		read('output'),
+		'Output',
+	);
+	if (output !== 'selected') return { output };
+	const fields = check(z.array(z.string()), read('fields'), 'Fields');
+	return { output, fields };
+}

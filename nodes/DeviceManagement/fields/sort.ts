@@ -1,0 +1,80 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { z } from 'zod/v4';
+
+import { buildSort } from '../core/query';
+import { byLabel, fieldOptions } from './deviceFields';
+import { checkEntries, type ReadParameter, textSchema } from './values';
+
+/** 'Sort' of a list (section 1.3 of the API document). */
+export const sortField: INodeProperties = {
+	displayName: 'Sort',
+	name: 'sort',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true, sortable: true },
+	placeholder: 'Add Sort Rule',
+	default: {},
+	description: 'Order in which the platform lists the devices; the first rule weighs most',
+	options: [
+		{
+			displayName: 'Rule',
+			name: 'rule',
+			values: [
+				{
+					displayName: 'Field',
+					name: 'field',
+					type: 'options',
+					options: [
+						...fieldOptions.filter(({ value }) => value !== 'attributes'),
+						{ name: 'Attribute', value: 'attributes' },
+						{ name: 'Custom', value: 'custom' },
+					].sort(byLabel),
+					default: 'createTime',
+					description: 'What to sort by',
+				},
+				{
+					displayName: 'Attribute or Field Name',
+					name: 'attribute',
+					type: 'string',
+					default: '',
+					displayOptions: { show: { field: ['attributes', 'custom'] } },
+					placeholder: 'e.g. site',
+					description: 'Key of the attribute; for a custom field, its name as the platform knows it',
+				},
+				{
+					displayName: 'Direction',
+					name: 'direction',
+					type: 'options',
+					options: [
+						{ name: 'Ascending', value: 'asc' },
+						{ name: 'Descending', value: 'desc' },
+					],
+					default: 'desc',
+					description: 'Which end comes first',
+				},
+			],
+		},
+	],
+};
+
+/**
+ * Reads 'Sort' of one item.
+ * @returns values of the `sort` parameter; an empty list leaves the order to the platform
+ * @throws Failure `input` naming the label
+ */
+export function readSort(read: ReadParameter): string[] {
+	const rules = checkEntries(read('sort', {}), 'rule', RULE, 'Sort');
+	return buildSort(
+		rules.map(({ field, attribute, direction }) => ({ field: sortName(field, attribute), direction })),
+	);
+}
+
+const RULE = {
+	entry: z.strictObject({ field: z.string(), attribute: textSchema, direction: z.enum(['asc', 'desc']) }),
+	defaults: { field: 'createTime', direction: 'desc' },
+};
+
+function sortName(field: string, attribute: string): string {
+	if (field === 'custom') return attribute;
+	if (field !== 'attributes') return field;
+	return attribute.trim() === '' ? '' : `attributes.${attribute.trim()}`;
+}

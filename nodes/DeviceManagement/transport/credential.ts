@@ -1,0 +1,176 @@
+import { createHash } from 'crypto';
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+import { z } from 'zod/v4';
+
+import { type BaseUrl, parseBaseUrl } from '../core/baseUrl';
+import { inputFailure } from '../core/failure';
+import { type Redact, redactor } from '../core/redaction';
+
+/** Name of the credential type, as workflows store it. */
+export const CREDENTIAL_TYPE = 'deviceManagementApi';
+
+const text = z.string().default('');
+/** Copied and pasted with a space or a line break more than was meant. */
+const trimmed = z.string().trim().default('');
+
+/** What n8n stores for the credential; what an older n8n or an import left out gets the form's default. */
+const storedSchema = z.object({
+	baseUrl: text,
+	authentication: z.enum(['apiKey', 'login']).default('apiKey'),
+	apiKey: trimmed,
+	apiKeyIn: z.enum(['header', 'query']).default('header'),
+	apiKeyName: z.string().trim().default('Authorization'),
+	apiKeyPrefix: z.string().trim().default('ApiKey'),
+	loginName: trimmed,
+	password: text,
+	passwordFormat: z.enum(['plain', 'md5']).default('plain'),
+	loginPath: z.string().trim().default('/api/user/login'),
+	tokenPath: trimmed,
+	allowUnauthorizedCerts: z.boolean().default(false),
+});
+
+/** What a login adds to it, and n8n writes into the very object that was read. */
+const sessionSchema = z.object({ sessionToken: text, sessionOwner: text });
+
+/** The credential's fields (section 5 of the API document), not yet checked for sense. */
+export type StoredCredential = z.infer<typeof storedSchema>;
+
+/** A credential that is fit to be used, and where it leads. */
+export interface Credential {
+	readonly baseUrl: BaseUrl;
+	readonly stored: StoredCredential;
+	/** A digest of everything that decides who asks which platform: two credentials of one account share what is known of it. */
+	readonly account: string;
+	/** A digest of the login, which says whose a token is; '' for an API key. Stored beside the password, encrypted. */
+	readonly owner: string;
+	/** Keys, passwords and their digests. */
+	readonly secrets: readonly string[];
+}
+
+/** The data that n8n hands out for one reading of the credential is parsed once. */
+const known = new WeakMap<object, Credential>();
+
+/**
+ * Reads and checks a credential before anything is sent with it.
+ * @param data the decrypted credential as n8n hands it out; the same object gives the same credential
+ * @throws Failure `input` naming the field that has to change
+ */
+export function readCredential(data: ICredentialDataDecryptedObject): Credential {
+	const credential = known.get(data) ?? parseCredential(data);
+	known.set(data, credential);
+	return credential;
+}
+
+/** The same data with another token in it, for a request or a login of its own. */
+export function withToken(data: ICredentialDataDecryptedObject, token: string): ICredentialDataDecryptedObject {
+	const credential = readCredential(data);
+	const copy = { ...data, sessionToken: token, sessionOwner: credential.owner };
+	known.set(copy, credential);
+	return copy;
+}
+
+/**
+ * The token in the data where it belongs to this login; '' where there is none, where nobody knows whose it is, or where the
+ * login was changed since.
+ */
+export function tokenIn(data: ICredentialDataDecryptedObject): string {
+	const { sessionToken, sessionOwner } = sessionSchema.catch({ sessionToken: '', sessionOwner: '' }).parse(data);
+	const { owner } = readCredential(data);
+	return owner !== '' && sessionOwner === owner ? sessionToken : '';
+}
+
+/** Removes the secrets of the credential, and the token that is in the data just now, from text that comes from outside. */
+export function redactorFor(data: ICredentialDataDecryptedObject): Redact {
+	const { secrets } = readCredential(data);
+	return redactor([...secrets, sessionSchema.catch({ sessionToken: '', sessionOwner: '' }).parse(data).sessionToken]);
+}
+
+/** The form of the password that the login takes (section 5): lowercase MD5 of its UTF-8 bytes. */
+export function passwordDigest(stored: StoredCredential): string {
+	if (stored.passwordFormat === 'md5') return stored.password.trim().toLowerCase();
+	return createHash('md5').update(stored.password, 'utf8').digest('hex');
+}
+
+function parseCredential(data: ICredentialDataDecryptedObject): Credential {
+	const parsed = storedSchema.safeParse(data);
+	if (!parsed.success) {
+		const field = String(parsed.error.issues[0]?.path[0] ?? '');
+		throw inputFailure(
+			`The field "${field}" of the Device Management API credential holds a value of the wrong kind`,
+			'Open the credential, enter the value again and save it.',
+		);
+	}
+	const stored = parsed.data;
+	const baseUrl = parseBaseUrl(stored.baseUrl);
+	const digest = stored.password === '' ? '' : passwordDigest(stored);
+	const secrets = [stored.apiKey, stored.password, digest];
+	if (stored.authentication === 'apiKey') {
+		checkApiKey(stored);
+		const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, allowUnauthorizedCerts } = stored;
+		const account = digestOf(['key', baseUrl.href, apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, allowUnauthorizedCerts]);
+		return { baseUrl, stored, account, owner: '', secrets };
+	}
+	checkLogin(stored);
+	const owner = digestOf([stored.baseUrl.trim(), stored.loginPath, stored.tokenPath, stored.loginName, digest]);
+	const account = digestOf(['login', owner, stored.allowUnauthorizedCerts]);
+	return { baseUrl, stored, account, owner, secrets };
+}
+
+function digestOf(parts: readonly unknown[]): string {
+	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+function checkApiKey(stored: StoredCredential): void {
+	if (stored.apiKey === '') {
+		throw inputFailure(
+			"'API Key' in the Device Management API credential is empty",
+			"Create a key in the platform's user interface and enter it there, or set 'Authentication' to 'Login'.",
+		);
+	}
+	if (stored.apiKeyName === '') {
+		throw inputFailure(
+			"'Name' of the API key in the Device Management API credential is empty",
+			'Enter the name of the header or query parameter that carries the key, usually Authorization.',
+		);
+	}
+	if (stored.apiKeyIn === 'query') return;
+	if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(stored.apiKeyName)) {
+		throw inputFailure(
+			"'Name' of the API key in the Device Management API credential can't be the name of a header",
+			'Use letters, digits and hyphens only, like X-API-Key.',
+		);
+	}
+	if (/[^\x20-\x7e]/.test(`${stored.apiKeyPrefix}${stored.apiKey}`)) {
+		throw inputFailure(
+			"'API Key' or 'Prefix' in the Device Management API credential holds a character that a header can't carry",
+			'Copy the key again, without line breaks or other invisible characters.',
+		);
+	}
+}
+
+function checkLogin(stored: StoredCredential): void {
+	if (stored.loginName === '') {
+		throw inputFailure(
+			"'Login Name' in the Device Management API credential is empty",
+			'Enter the name that you sign in to the platform with.',
+		);
+	}
+	if (stored.password === '') {
+		throw inputFailure(
+			"'Password' in the Device Management API credential is empty",
+			'Enter the password, or its MD5 value if you set the format to that.',
+		);
+	}
+	if (stored.passwordFormat === 'md5' && !/^[0-9a-f]{32}$/i.test(stored.password.trim())) {
+		throw inputFailure(
+			"'Password' in the Device Management API credential is not an MD5 value",
+			"Enter 32 hexadecimal digits, or set 'Password Format' to 'Plain Text'.",
+		);
+	}
+	if (!/^\/[^/\\?#\s][^\\?#\s]*$/.test(stored.loginPath)) {
+		throw inputFailure(
+			"'Login Path' in the Device Management API credential is not a path",
+			'Enter a path on the platform that begins with a slash, usually /api/user/login.',
+		);
+	}
+}

@@ -1,0 +1,109 @@
+import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
+import type { Readers } from './contenders.mts';
+import { type Case, measure, type Pace } from './measure.mts';
+import { expectedMs, longestMs } from './plan.mts';
+import type { Platforms } from './platforms.mts';
+import { print, tell } from './progress.mts';
+import type { Contender, Served } from './protocol.mts';
+import { count, duration, type Section } from './report.mts';
+
+/** What a trigger is set to, and what there is to report when it is polled. */
+interface Watching {
+	name: string;
+	events: readonly string[];
+	/** Makes another state of the one after a quiet poll, from which so many devices look new or changed. */
+	busy?: (state: State, devices: number) => State;
+}
+
+const NEWEST = ['deviceCreated', 'deviceUpdated'];
+const WALKED = ['deviceRemoved', 'onlineStatusChanged', 'statusChanged'];
+
+const watchings: readonly Watching[] = [
+	{ name: 'trigger, created and updated, quiet', events: NEWEST },
+	{ name: 'trigger, created and updated, 1 in 100 created', events: NEWEST, busy: withCreated },
+	{ name: 'trigger, both statuses and removed, quiet', events: WALKED },
+	{ name: 'trigger, both statuses and removed, 1 in 100 changed', events: WALKED, busy: withChanged },
+	{ name: 'trigger, all of these, quiet', events: [...NEWEST, ...WALKED] },
+];
+
+/** What a workflow of Schedule Trigger, HTTP Request and Compare Datasets does each time. */
+const rivals: ReadonlyArray<{ name: string; contender: Contender }> = [
+	{ name: 'HTTP Request, 100 per page', contender: { kind: 'http request', pageSize: 100 } },
+	{ name: 'HTTP Request, 2,000 per page', contender: { kind: 'http request', pageSize: 2000 } },
+];
+
+const LATENCY_MS = 50;
+
+/** Measures a poll of the trigger beside what people do without it. */
+export async function watchFleets(
+	readers: Readers,
+	platforms: Platforms,
+	{ runs }: { runs: number },
+): Promise<Section> {
+	const pace: Pace = { runs, budgetMs: 14_000, longestMs };
+	const sizes = [1_000, 10_000, 100_000];
+	const names = [...watchings, ...rivals].map(({ name }) => name);
+	const cells = new Map<string, string[]>(names.map((name) => [name, []]));
+	await platforms.setLatency(LATENCY_MS);
+	for (const size of sizes) {
+		const fleet = platforms.of(size, false);
+		const facts = new Map<string, string>();
+		const cases: Case[] = [];
+		for (const watching of watchings) cases.push(await caseOf(readers, fleet, watching, facts));
+		for (const { name, contender } of rivals) {
+			facts.set(name, `${count(Math.ceil(size / (contender.pageSize ?? 10)))} · –`);
+			const expected = expectedMs(contender, { size, latencyMs: LATENCY_MS, tls: false });
+			cases.push({ name, expectedMs: expected, run: async () => await readers.list(contender, fleet) });
+		}
+		const timings = await measure(cases, pace, (step) => tell(`watching ${count(size)} devices · ${step}`));
+		for (const [name, { median }] of timings) {
+			cells.get(name)?.push(median === undefined ? '–' : `${facts.get(name)} · ${duration(median)}`);
+		}
+		await platforms.setLatency(LATENCY_MS);
+	}
+	return print({
+		title: 'The trigger',
+		words: `Requests, size of the state in n8n's database, and time of one poll, ${LATENCY_MS} ms latency. Of the workflow that people build without a trigger (Schedule Trigger, HTTP Request, Compare Datasets) only HTTP Request is measured; splitting out, comparing, and keeping the whole fleet somewhere for the next time come on top.`,
+		head: ['', ...sizes.map((size) => `${count(size)} devices`)],
+		rows: names.map((name) => [name, ...(cells.get(name) ?? [])]),
+	});
+}
+
+async function caseOf(
+	readers: Readers,
+	fleet: Served,
+	{ name, events, busy }: Watching,
+	facts: Map<string, string>,
+): Promise<Case> {
+	const { state: baseline } = await readers.poll(fleet, name, { events }, undefined);
+	const known = decodeState(baseline);
+	if (known === undefined) throw new Error('The trigger left no state behind');
+	const state = busy === undefined ? baseline : encodeState(busy(known, fleet.size / 100));
+	const poll = async () => {
+		const polled = await readers.poll(fleet, name, { events }, state);
+		if (polled.reported > 0 !== (busy !== undefined)) throw new Error(`${name} reported ${polled.reported} events`);
+		return polled;
+	};
+	const { requests } = await poll();
+	facts.set(name, `${count(requests)} · ${bytes(JSON.stringify(state).length)}`);
+	const pages = Math.ceil(fleet.size / 1000);
+	return { name, expectedMs: (2 + pages / 8) * (LATENCY_MS + 10) + fleet.size * 0.015, run: poll };
+}
+
+function bytes(size: number): string {
+	return size < 1_000_000 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(2)} MB`;
+}
+
+/** Seeded fleets get four devices each 331 seconds. */
+function withCreated(state: State, devices: number): State {
+	const { watermark, risenAt } = state.created ?? { watermark: 0, risenAt: 0 };
+	const before = (watermark ?? 0) - Math.ceil(devices / 4) * 331;
+	return { ...state, created: { watermark: before, risenAt, rows: new Map() } };
+}
+
+function withChanged(state: State, devices: number): State {
+	const { snapshot } = state;
+	if (snapshot === undefined) return state;
+	const changed = new Map([...snapshot.devices].map(([sn, code], position) => [sn, position < devices ? '=98=99' : code]));
+	return { ...state, snapshot: { ...snapshot, devices: changed } };
+}

@@ -1,0 +1,14 @@
+/**
+ * Writes docs/errors.md from the code table: `npm run docs:errors`.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { CODE_TABLE } from '../nodes/DeviceManagement/core/codes.ts';
+import { checkout } from '../testbed/checkout.mts';
+import { renderErrorsPage } from './errorsPage.mts';
+
+const folder = join(checkout, 'docs');
+await mkdir(folder, { recursive: true });
+await writeFile(join(folder, 'errors.md'), renderErrorsPage(CODE_TABLE));
+process.stdout.write(`docs/errors.md holds ${CODE_TABLE.length} codes.\n`);

@@ -1,0 +1,158 @@
+/**
+ * Asserts what the packed tarball holds, so that nothing is published that n8n can't load, that a user should not
+ * get, or that verification refuses. Prints a line per check.
+ */
+import { execa } from 'execa';
+import { readFile, readdir, stat } from 'node:fs/promises';
+import { dirname, join, posix } from 'node:path';
+import typescript from 'typescript';
+import { z } from 'zod/v4';
+import { checkout, type Manifest, readManifest } from '../testbed/checkout.mts';
+import { withPackedPackage } from '../testbed/pack.mts';
+
+/** What n8n has for every package at run time and verification lets a package import. */
+const importable = ['n8n-workflow', 'zod', 'lodash', 'luxon', 'moment', 'p-limit', 'crypto'];
+
+/** n8n finds the class by the name of the file; icons stand in a node's description or on the credential itself. */
+const printIcons = `
+	const file = process.argv[1];
+	const loaded = new (require(file)[require('node:path').basename(file).split('.')[0]])();
+	const { icon } = loaded.description ?? loaded;
+	console.log(JSON.stringify(Object.values(typeof icon === 'string' ? { icon } : icon ?? {})));
+`;
+
+let isSound = true;
+await withPackedPackage(async (folder) => {
+	const files = await filesUnder(folder);
+	const manifest = await readManifest(folder);
+	const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
+	const kilobytes = Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / 1024);
+	console.log(`${manifest.name} ${manifest.version}: ${files.length} files, ${kilobytes} kB unpacked`);
+
+	checkFiles(files);
+	await checkNoTraces(folder, files);
+	checkManifest(manifest, files);
+	await checkImports(folder, files);
+	await checkLoading(folder, manifest, files);
+});
+process.exitCode = isSound ? 0 : 1;
+
+function checkFiles(files: string[]) {
+	check(
+		'holds only dist, README.md, LICENSE and package.json',
+		files.filter(
+			(file) => !file.startsWith('dist/') && !['README.md', 'LICENSE', 'package.json'].includes(file),
+		),
+	);
+	check(
+		'holds README.md, LICENSE and package.json',
+		['README.md', 'LICENSE', 'package.json'].filter((file) => !files.includes(file)),
+	);
+	check(
+		'dist holds only compiled code, JSON and icons of nodes and credentials',
+		files.filter(
+			(file) => file.startsWith('dist/') && !/^dist\/(?:nodes|credentials|icons)\/.*\.(?:js|json|svg)$/.test(file),
+		),
+	);
+	check(
+		'holds no tests, source maps, type declarations or TypeScript',
+		files.filter((file) => /(?:^|[/._-])(?:test|tests|spec|__tests__)(?:[/._-]|$)|\.(?:map|[cm]?ts)$/.test(file)),
+	);
+}
+
+/** A build leaves its folder behind in source maps, and a careless constant in the code. */
+async function checkNoTraces(folder: string, files: string[]) {
+	const traced: string[] = [];
+	for (const file of files) {
+		const text = await readFile(join(folder, file), 'utf8');
+		if (text.includes(checkout) || /\bsourceMappingURL=/.test(text)) traced.push(file);
+	}
+	check('names neither the folder it was built in nor a source map', traced);
+}
+
+function checkManifest(manifest: Manifest, files: string[]) {
+	check('has no dependencies', Object.keys(record(manifest['dependencies'])));
+	const peers = JSON.stringify(manifest['peerDependencies']);
+	check('peerDependencies are exactly {"n8n-workflow":"*"}', peers === '{"n8n-workflow":"*"}' ? [] : [peers ?? 'none']);
+	check(
+		'package.json has no overrides or bundled dependencies',
+		['overrides', 'resolutions', 'bundleDependencies', 'bundledDependencies', 'optionalDependencies'].filter(
+			(key) => key in manifest,
+		),
+	);
+	check(
+		'package.json has no scripts that run on install',
+		['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare'].filter(
+			(script) => script in record(manifest['scripts']),
+		),
+	);
+	const named = [...manifest.n8n.nodes, ...manifest.n8n.credentials];
+	check(
+		'every file package.json names for n8n is there',
+		named.length > 0 ? named.filter((file) => !files.includes(file)) : ['none named'],
+	);
+	check(
+		'every node has its Codex file',
+		manifest.n8n.nodes.map((file) => file.replace(/\.js$/, '.json')).filter((file) => !files.includes(file)),
+	);
+}
+
+async function checkImports(folder: string, files: string[]) {
+	const refused: string[] = [];
+	for (const file of files.filter((name) => name.endsWith('.js'))) {
+		const code = await readFile(join(folder, file), 'utf8');
+		for (const { fileName: module } of typescript.preProcessFile(code, true, true).importedFiles) {
+			if (module.startsWith('.')) {
+				const target = posix.join(posix.dirname(file), module);
+				const candidates = [target, `${target}.js`, `${target}.json`, `${target}/index.js`];
+				if (!candidates.some((name) => files.includes(name))) refused.push(`${file} imports missing ${module}`);
+			} else if (!importable.some((name) => module === name || module.startsWith(`${name}/`))) {
+				refused.push(`${file} imports ${module}`);
+			}
+		}
+	}
+	check(`imports only its own files and ${importable.join(', ')}`, refused);
+}
+
+/** Loads what package.json names with the modules n8n would give it, and looks at the icons it refers to. */
+async function checkLoading(folder: string, manifest: Manifest, files: string[]) {
+	const loaded: { file: string; icons: string[] }[] = [];
+	const failures: string[] = [];
+	for (const file of [...manifest.n8n.nodes, ...manifest.n8n.credentials]) {
+		const { stdout, stderr, exitCode } = await execa(process.execPath, ['-e', printIcons, join(folder, file)], {
+			env: { NODE_PATH: join(checkout, 'node_modules') },
+			reject: false,
+		});
+		if (exitCode === 0) loaded.push({ file, icons: z.array(z.string()).parse(JSON.parse(stdout)) });
+		else failures.push(`${file}: ${/^\w*Error.*$/m.exec(stderr)?.[0] ?? stderr}`);
+	}
+	check('every node and credential loads with the modules n8n provides', failures);
+	check(
+		'every node and credential has a light and a dark icon, and the files are there',
+		loaded.flatMap(({ file, icons }) =>
+			icons.length === 2
+				? icons
+						.map((icon) => posix.join(dirname(file), icon.replace(/^file:/, '')))
+						.filter((icon) => !files.includes(icon))
+				: [`${file} has ${icons.length} icons`],
+		),
+	);
+}
+
+async function filesUnder(folder: string): Promise<string[]> {
+	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+	return entries
+		.filter((entry) => !entry.isDirectory())
+		.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1).replaceAll('\\', '/'))
+		.sort();
+}
+
+function record(value: unknown): Record<string, unknown> {
+	return z.record(z.string(), z.unknown()).parse(value ?? {});
+}
+
+function check(promise: string, counterexamples: string[]) {
+	console.log(`${counterexamples.length === 0 ? '✔' : '✖'} ${promise}`);
+	for (const counterexample of counterexamples) console.log(`    ${counterexample}`);
+	if (counterexamples.length > 0) isSound = false;
+}

@@ -1,0 +1,168 @@
+import fc from 'fast-check';
+
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import { Gate } from '../../nodes/DeviceManagement/core/gate.ts';
+import { VirtualTime } from '../../testbed/virtualTime.mts';
+
+const forEver = new AbortController().signal;
+let time: VirtualTime;
+let gate: Gate;
+beforeEach(() => {
+	time = new VirtualTime();
+	gate = new Gate();
+});
+
+test('lets everyone through while nobody asked to wait', async () => {
+	let under = 0;
+	let most = 0;
+	const passing = Array.from({ length: 40 }, async () => {
+		await gate.pass(async () => {
+			most = Math.max(most, ++under);
+			await time.sleep(10);
+			under--;
+		}, time, forEver);
+	});
+	await time.run();
+	await Promise.all(passing);
+	expect(most).toBe(40);
+});
+
+test('holds everyone back for as long as an answer asked, and lets them through a few at a time', async () => {
+	gate.hold(2000, 429, time.now());
+	const begins: number[] = [];
+	let under = 0;
+	const peaks: number[] = [];
+	const passing = Array.from({ length: 60 }, async () => {
+		await gate.pass(async () => {
+			begins.push(time.now());
+			peaks.push(++under);
+			await time.sleep(100);
+			under--;
+		}, time, forEver);
+	});
+	await time.run();
+	await Promise.all(passing);
+	expect(Math.min(...begins)).toBe(2000);
+	expect(begins.filter((at) => at === 2000)).toHaveLength(2);
+	expect(Math.max(...peaks)).toBe(8);
+});
+
+test('what was on its way before the wait does not widen the way back', async () => {
+	const early = Array.from({ length: 10 }, async () => await gate.pass(async () => await time.sleep(100), time, forEver));
+	void time.sleep(50).then(() => gate.hold(2000, 429, time.now()));
+	await time.run();
+	await Promise.all(early);
+	let under = 0;
+	const passing = Array.from({ length: 10 }, async () => {
+		await gate.pass(async () => {
+			under++;
+			await time.sleep(100);
+		}, time, forEver);
+	});
+	await time.run(1960);
+	expect(under).toBe(2);
+	await time.run();
+	await Promise.all(passing);
+});
+
+test('after a wait that nobody waited for, a few at a time come back, too', async () => {
+	gate.hold(3_600_000, 503, time.now());
+	await time.run(120_000);
+	let under = 0;
+	const passing = Array.from({ length: 10 }, async () => {
+		await gate.pass(async () => {
+			under++;
+			await time.sleep(100);
+		}, time, forEver);
+	});
+	for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+	expect(under).toBe(2);
+	await time.run();
+	await Promise.all(passing);
+});
+
+test('is wide open again ten seconds after the wait', async () => {
+	gate.hold(1000, 503, time.now());
+	await time.run(11_002);
+	let under = 0;
+	const passing = Array.from({ length: 40 }, async () => {
+		await gate.pass(async () => {
+			under++;
+			await time.sleep(10);
+		}, time, forEver);
+	});
+	for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+	expect(under).toBe(40);
+	await time.run();
+	await Promise.all(passing);
+});
+
+test('a wait that is longer than two minutes is not waited for, but told, and forgotten after two minutes', async () => {
+	gate.hold(3_600_000, 429, time.now());
+	const refused = gate.pass(async () => 'through', time, forEver);
+	await expect(refused).rejects.toMatchObject({
+		message: 'The platform asked for a pause until Thu, 01 Jan 1970 01:00:00 GMT, so nothing was sent',
+		details: { kind: 'status', httpStatus: 429, retryable: false },
+	});
+	await time.run(120_000);
+	await expect(gate.pass(async () => 'through', time, forEver)).resolves.toBe('through');
+});
+
+test('waits that follow each other are not waited for longer than two minutes in all', async () => {
+	gate.hold(100_000, 503, time.now());
+	const waiting = gate.pass(async () => 'through', time, forEver).catch((thrown: unknown) => thrown);
+	const again = time.sleep(90_000).then(() => gate.hold(60_000, 503, time.now()));
+	await time.run();
+	await again;
+	expect(await waiting).toBeInstanceOf(Failure);
+});
+
+test('an end lets whoever waits go on at once', async () => {
+	const stop = new AbortController();
+	gate.hold(60_000, 429, time.now());
+	const waiting = gate.pass(async () => time.now(), time, stop.signal);
+	stop.abort();
+	await expect(waiting).resolves.toBe(0);
+});
+
+test('whatever happens to those who wait, nobody waits for ever and never more are under way than may be', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(
+				fc.record({
+					takes: fc.integer({ min: 1, max: 500 }),
+					begins: fc.integer({ min: 0, max: 3000 }),
+					gives: fc.constantFrom('answer', 'answer', 'failure', 'hold', 'long hold'),
+					stops: fc.option(fc.integer({ min: 0, max: 4000 })),
+				}),
+				{ minLength: 1, maxLength: 40 },
+			),
+			async (requests) => {
+				time = new VirtualTime();
+				gate = new Gate();
+				let under = 0;
+				let ended = 0;
+				const all = requests.map(async ({ takes, begins, gives, stops }) => {
+					const stop = new AbortController();
+					if (stops !== null) void time.sleep(stops).then(() => stop.abort());
+					await time.sleep(begins);
+					await gate
+						.pass(async () => {
+							under++;
+							await time.sleep(takes);
+							under--;
+							if (gives === 'failure') throw new Error('x');
+						}, time, stop.signal)
+						.catch(() => {});
+					if (gives === 'hold') gate.hold(takes * 4, 429, time.now());
+					if (gives === 'long hold') gate.hold(200_000, 429, time.now());
+					ended++;
+				});
+				await time.run();
+				expect({ ended, under }).toEqual({ ended: requests.length, under: 0 });
+				await Promise.all(all);
+			},
+		),
+		{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 300) },
+	);
+});

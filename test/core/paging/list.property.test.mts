@@ -1,0 +1,229 @@
+import fc from 'fast-check';
+
+import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
+import { type Listing, readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
+import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
+import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
+
+/** More by PROPERTY_RUNS, to look for what a thousand cases do not meet. */
+const RUNS = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) };
+
+const numbering = fc.constantFrom('one-based' as const, 'zero-based' as const);
+const fleetSize = fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 80 }));
+const size = fc.integer({ min: 1, max: 15 });
+const parallel = fc.integer({ min: 1, max: 8 });
+const turns = fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 5 });
+
+const shape = fc.record({ numbering, fleetSize, pageSize: size, largestSize: size, parallel, turns });
+type Shape = typeof shape extends fc.Arbitrary<infer T> ? T : never;
+
+function serve({ fleetSize: devices, ...script }: Shape, extra: Partial<ServerScript> = {}): PagedServer {
+	return new PagedServer(Fleet.seeded({ size: devices }), { ...script, ...extra });
+}
+
+async function read(server: PagedServer, { pageSize, parallel: parallelRequests }: Shape, limit?: number) {
+	return await readList(server.source, { sizes: [pageSize], parallelRequests, limit });
+}
+
+const ids = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => id);
+const everyIdMet = ({ items, metOtherwise }: Listing<Device>) => ids([...items, ...metOtherwise]);
+
+function expectEachOnce(listing: Listing<Device>): void {
+	const met = everyIdMet(listing);
+	expect(new Set(met).size).toBe(met.length);
+	if (listing.settled) expect(listing.metOtherwise).toEqual([]);
+}
+
+describe('a fleet that stands still', () => {
+	test('is read whole, in order, with at most one extra request', async () => {
+		await fc.assert(
+			fc.asyncProperty(shape, async (setting) => {
+				const server = serve(setting);
+				const listing = await read(server, setting);
+				expect(ids(listing.items)).toEqual(ids(server.fleet.devices));
+				expect(listing).toMatchObject({ settled: true, passes: 1 });
+				const pages = Math.max(1, Math.ceil(setting.fleetSize / Math.min(setting.pageSize, setting.largestSize)));
+				const extra = pages === 1 || setting.numbering === 'one-based' ? 0 : 1;
+				expect(server.requests).toBeLessThanOrEqual(pages + extra);
+				expect(server.peakInFlight).toBeLessThanOrEqual(setting.parallel);
+			}),
+			RUNS,
+		);
+	});
+
+	test('gives exactly its first N for a limit, with no more pages than that needs and one extra at most', async () => {
+		await fc.assert(
+			fc.asyncProperty(shape, fc.integer({ min: 1, max: 90 }), async (setting, limit) => {
+				const server = serve(setting);
+				const listing = await read(server, setting, limit);
+				expect(ids(listing.items)).toEqual(ids(server.fleet.devices).slice(0, limit));
+				const needed = Math.ceil(
+					Math.min(limit, Math.max(setting.fleetSize, 1)) / Math.min(setting.pageSize, setting.largestSize),
+				);
+				const extra = needed === 1 || setting.numbering === 'one-based' ? 0 : 1;
+				expect(server.requests).toBeLessThanOrEqual(needed + extra);
+			}),
+			RUNS,
+		);
+	});
+
+	const wrongCount = fc.oneof(
+		fc.constantFrom('ok' as const, 'missing' as const),
+		fc.constantFrom(0, 1, 2_000_000_000, Number.MAX_SAFE_INTEGER),
+		fc.integer({ min: 0, max: 100 }),
+	);
+	const lies = fc.record({
+		totalElements: wrongCount,
+		totalPages: wrongCount,
+		last: fc.constantFrom('ok' as const, 'missing' as const, true, false),
+		number: wrongCount,
+		size: fc.constantFrom('ok' as const, 'missing' as const),
+		first: fc.boolean(),
+	});
+	type Lies = typeof lies extends fc.Arbitrary<infer T> ? T : never;
+	const lie =
+		(told: Lies) =>
+		(honest: Metadata): Metadata => {
+			const tell = <T,>(what: T | 'ok' | 'missing', truth: T): T | undefined =>
+				what === 'ok' ? truth : what === 'missing' ? undefined : what;
+			return {
+				totalElements: tell(told.totalElements, honest.totalElements),
+				totalPages: tell(told.totalPages, honest.totalPages),
+				last: tell(told.last, honest.last),
+				number: tell(told.number, honest.number),
+				size: tell(told.size, honest.size),
+			};
+		};
+	const isHonest = ({ totalElements, totalPages, last }: Lies) =>
+		[totalElements, totalPages, last].some((told) => told === 'ok' || told === 'missing');
+
+	test('is read whole although its metadata is missing or wrong, and the walk ends soon', async () => {
+		await fc.assert(
+			fc.asyncProperty(shape, lies, async (setting, told) => {
+				// Three fields that all tell the same lie can't be told from the truth.
+				fc.pre(isHonest(told));
+				const server = serve(setting, { falsify: lie(told) });
+				const listing = await read(server, setting);
+				expect(ids(listing.items)).toEqual(ids(server.fleet.devices));
+				expect(listing.settled).toBe(true);
+				const pages = Math.max(1, Math.ceil(setting.fleetSize / Math.min(setting.pageSize, setting.largestSize)));
+				expect(server.requests).toBeLessThanOrEqual(2 * (pages + setting.parallel + 3));
+			}),
+			RUNS,
+		);
+	});
+
+	test('is refused when the server answers every page with the first one', async () => {
+		await fc.assert(
+			fc.asyncProperty(shape, lies, async (setting, told) => {
+				const server = serve(setting, { ignoresPage: true, falsify: lie({ ...told, totalElements: 'ok' }) });
+				const onePage = setting.fleetSize <= Math.min(setting.pageSize, setting.largestSize);
+				const reading = read(server, setting);
+				if (onePage) {
+					expect(ids((await reading).items)).toEqual(ids(server.fleet.devices));
+				} else {
+					await expect(reading).rejects.toMatchObject({ details: { kind: 'paging' } });
+				}
+				expect(server.requests).toBeLessThanOrEqual(4 * setting.parallel + 8);
+			}),
+			RUNS,
+		);
+	});
+
+	test('is read whole, or fails with the reason, when requests fail', async () => {
+		const failing = fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 4 });
+		await fc.assert(
+			fc.asyncProperty(shape, failing, async (setting, requests) => {
+				const failure = new Failure({ kind: 'timeout', cause: 'platform', message: 'no answer', remedy: 'wait' });
+				const server = serve(setting, { failing: new Map(requests.map((request) => [request, failure])) });
+				const outcome = await read(server, setting).catch((error: unknown) => error);
+				if (outcome === failure) return;
+				expect(outcome).toMatchObject({ settled: true, items: server.fleet.devices });
+			}),
+			RUNS,
+		);
+	});
+});
+
+describe('a fleet that moves while it is read', () => {
+	type Change = { request: number; kind: 'add' | 'remove' | 'move'; at: number; to: number };
+	const change = (kind: fc.Arbitrary<Change['kind']>) =>
+		fc.record({ request: fc.integer({ min: 1, max: 40 }), kind, at: fc.nat(1000), to: fc.nat(1000) });
+	const changesOf = (kind: fc.Arbitrary<Change['kind']>, maxLength: number) =>
+		fc.uniqueArray(change(kind), { selector: ({ request }) => request, minLength: 1, maxLength });
+
+	/** Applies changes and remembers what was there the whole time. */
+	function churn(changes: readonly Change[], fleet: Fleet) {
+		const always = new Set(ids(fleet.devices));
+		const apply = ({ kind, at, to }: Change) => (moving: Fleet) => {
+			if (kind === 'add') {
+				moving.add(moving.make(), at % (moving.size + 1));
+			} else if (moving.size > 0) {
+				const { sn, id } = moving.at(at % moving.size);
+				if (kind === 'move') return moving.move(sn, to % moving.size);
+				moving.remove(sn);
+				always.delete(id);
+			}
+			return undefined;
+		};
+		return { always, script: new Map(changes.map((one) => [one.request, apply(one)])) };
+	}
+
+	async function readWhileMoving(setting: Shape, changes: readonly Change[]) {
+		const fleet = Fleet.seeded({ size: setting.fleetSize });
+		const { always, script } = churn(changes, fleet);
+		const server = new PagedServer(fleet, { ...setting, changes: script });
+		const listing = await read(server, setting);
+		expectEachOnce(listing);
+		const met = new Set(everyIdMet(listing));
+		return { listing, missing: [...always].filter((id) => !met.has(id)), server };
+	}
+
+	test.each(['add', 'remove'] as const)(
+		'holds every device that was there the whole time, however often devices only %s',
+		async (kind) => {
+			const paged = shape.map((setting) => ({ ...setting, parallel: 1 }));
+			await fc.assert(
+				fc.asyncProperty(paged, changesOf(fc.constant(kind), 40), async (setting, changes) => {
+					expect((await readWhileMoving(setting, changes)).missing).toEqual([]);
+				}),
+				RUNS,
+			);
+		},
+	);
+
+	test('holds every device that was there the whole time, for any two changes, read in parallel', async () => {
+		await fc.assert(
+			fc.asyncProperty(
+				shape,
+				changesOf(fc.constantFrom('add', 'remove', 'move'), 2),
+				async (setting, changes) => {
+					expect((await readWhileMoving(setting, changes)).missing).toEqual([]);
+				},
+			),
+			RUNS,
+		);
+	});
+
+	test('never returns an incomplete list as settled, whatever changes between two requests', async () => {
+		await fc.assert(
+			fc.asyncProperty(
+				shape,
+				changesOf(fc.constantFrom('add', 'remove', 'move'), 40),
+				async (setting, changes) => {
+					// A fleet that is rearranged at every request can look like a server that repeats itself. A refusal
+					// is loud; it is not a list with something missing.
+					const outcome = await readWhileMoving(setting, changes).catch(refusalOf);
+					if (outcome instanceof Failure) return;
+					if (outcome.listing.settled) expect(outcome.missing).toEqual([]);
+				},
+			),
+			RUNS,
+		);
+	});
+
+	function refusalOf(error: unknown): Failure {
+		if (error instanceof Failure && error.details.kind === 'paging') return error;
+		throw error;
+	}
+});

@@ -1,0 +1,345 @@
+import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
+import { type Listing, readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
+import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
+import { walkPages } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
+import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
+import { PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
+
+const ONE_BASED: ServerScript = { numbering: 'one-based', largestSize: 2000 };
+const ZERO_BASED: ServerScript = { numbering: 'zero-based', largestSize: 2000 };
+
+function serve(size: number, script: ServerScript): PagedServer {
+	return new PagedServer(Fleet.seeded({ size }), script);
+}
+
+const sns = (devices: readonly Device[]) => devices.map(({ sn }) => sn);
+const everyMet = ({ items, metOtherwise }: Listing<Device>) => [...items, ...metOtherwise];
+
+describe('requests', () => {
+	test('the first page is asked for without a page number', async () => {
+		const server = serve(5, ONE_BASED);
+		await readList(server.source, { sizes: [10], parallelRequests: 4 });
+		expect(server.asked).toEqual([undefined]);
+	});
+
+	test('a server that counts from 1 is asked for nothing extra', async () => {
+		const server = serve(35, ONE_BASED);
+		await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		expect(server.asked).toEqual([undefined, 2, 3, 4]);
+	});
+
+	test('a server that counts from 0 is asked for one page too many at most', async () => {
+		const server = serve(35, ZERO_BASED);
+		const { items } = await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		expect(server.asked).toEqual([undefined, 2, 1, 3]);
+		expect(sns(items)).toEqual(sns(server.fleet.devices));
+	});
+
+	test('as many are under way as allowed, and no more', async () => {
+		const server = serve(100, { ...ONE_BASED, turns: [5] });
+		await readList(server.source, { sizes: [10], parallelRequests: 3 });
+		expect(server.peakInFlight).toBe(3);
+	});
+
+	test('one slow page does not keep the others waiting', async () => {
+		const server = serve(100, ONE_BASED);
+		const { source } = server;
+		let release = () => {};
+		const slow = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		const fetchPage: PageSource<Device>['fetchPage'] = async (page, size) => {
+			const answer = await source.fetchPage(page, size);
+			if (page === 2) await slow;
+			if (page === 10) release();
+			return answer;
+		};
+		const { items } = await readList({ ...source, fetchPage }, { sizes: [10], parallelRequests: 2 });
+		expect(sns(items)).toEqual(sns(server.fleet.devices));
+	});
+
+	test('none starts after the caller stopped', async () => {
+		const server = serve(100, ONE_BASED);
+		const { source } = server;
+		for await (const { index } of walkPages(source, { sizes: [10], parallelRequests: 2 })) {
+			if (index === 2) break;
+		}
+		const started = server.requests;
+		for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+		expect(server.requests).toBe(started);
+	});
+
+	test('none starts after one failed for good', async () => {
+		const failure = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
+		const server = serve(1000, { ...ONE_BASED, failing: new Map([[5, failure]]) });
+		await expect(readList(server.source, { sizes: [10], parallelRequests: 2 })).rejects.toBe(failure);
+		expect(server.requests).toBeLessThanOrEqual(7);
+	});
+});
+
+describe('page size', () => {
+	const refusal = new Failure({ kind: 'refused', cause: 'input', code: 10001, message: 'size', remedy: '' });
+
+	function refusing(largest: number) {
+		const server = serve(120, ONE_BASED);
+		const { source } = server;
+		const sizes: number[] = [];
+		return {
+			sizes,
+			source: {
+				...source,
+				fetchPage: async (page: number | undefined, size: number) => {
+					sizes.push(size);
+					if (size > largest) throw refusal;
+					return await source.fetchPage(page, size);
+				},
+			},
+		};
+	}
+
+	const options = { sizes: [1000, 200, 50], parallelRequests: 2 } as const;
+
+	test('a refused size is replaced by a smaller one', async () => {
+		const { source, sizes } = refusing(60);
+		expect((await readList(source, options)).items).toHaveLength(120);
+		expect(sizes).toEqual([1000, 200, 50, 50, 50]);
+	});
+
+	test('a refusal that is not about the size comes back as it was', async () => {
+		const { source, sizes } = refusing(0);
+		await expect(readList(source, options)).rejects.toBe(refusal);
+		expect(sizes).toEqual([1000, 200, 50]);
+	});
+
+	test('a failure that has nothing to do with the size is not tried with other sizes', async () => {
+		const failure = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
+		const server = serve(10, { ...ONE_BASED, failing: new Map([[1, failure]]) });
+		await expect(readList(server.source, { sizes: [10], parallelRequests: 2 })).rejects.toBe(failure);
+		expect(server.requests).toBe(1);
+	});
+});
+
+describe('a list that moved', () => {
+	test('is read again, and the pass that stood still is returned', async () => {
+		const server = serve(30, { ...ONE_BASED, changes: new Map([[3, (fleet) => void fleet.remove(fleet.at(0).sn)]]) });
+		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		expect(listing).toMatchObject({ settled: true, passes: 2 });
+		expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
+	});
+
+	test('and never holds still is returned as the union of three passes, marked', async () => {
+		const changes = new Map(
+			Array.from({ length: 60 }, (_, n) => [n + 1, (fleet: Fleet) => void fleet.add()] as const),
+		);
+		const server = serve(30, { ...ONE_BASED, changes });
+		const before = sns(server.fleet.devices);
+		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		expect(listing).toMatchObject({ settled: false, passes: 3 });
+		expect(sns(everyMet(listing))).toEqual(expect.arrayContaining(before));
+	});
+
+	test('tells the devices of the last pass from those that only another walk met', async () => {
+		// Each request takes the first device away: after six requests (two passes) the first six are gone.
+		const changes = new Map(
+			Array.from({ length: 60 }, (_, n) => [n + 1, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)] as const),
+		);
+		const server = serve(30, { ...ONE_BASED, changes });
+		const before = sns(server.fleet.devices);
+		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		expect(listing).toMatchObject({ settled: false, passes: 3 });
+		expect(sns(listing.items)).toEqual(sns(listing.items).filter((sn) => before.indexOf(sn) >= 6));
+		expect(sns(listing.metOtherwise)).toEqual(expect.arrayContaining(before.slice(1, 6)));
+		expect(sns(listing.items).filter((sn) => sns(listing.metOtherwise).includes(sn))).toEqual([]);
+	});
+
+	test('within a limit gives exactly that many', async () => {
+		const changes = new Map(
+			Array.from({ length: 60 }, (_, n) => [n + 1, (fleet: Fleet) => void fleet.add()] as const),
+		);
+		const server = serve(100, { ...ONE_BASED, changes });
+		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1, limit: 25 });
+		expect(everyMet(listing)).toHaveLength(25);
+	});
+});
+
+describe('found by random tests', () => {
+	test('a total that is wrong for ever is taken for wrong after two passes that agree', async () => {
+		const server = serve(30, { ...ONE_BASED, falsify: (honest) => ({ ...honest, totalElements: 2_000_000_000 }) });
+		const listing = await readList(server.source, { sizes: [10], parallelRequests: 2 });
+		expect(listing).toMatchObject({ settled: true, passes: 2, reportedTotal: 2_000_000_000 });
+		expect(listing.items).toHaveLength(30);
+	});
+
+	test('a page number too large to count with does not decide how the server counts', async () => {
+		const server = serve(2, {
+			...ZERO_BASED,
+			falsify: ({ last }) => ({ last, number: Number.MAX_SAFE_INTEGER, totalPages: 0 }),
+		});
+		const { items } = await readList(server.source, { sizes: [1], parallelRequests: 1 });
+		expect(items).toHaveLength(2);
+	});
+
+	test('a page that came before an earlier one was read again is not taken for a repetition', async () => {
+		const changes = new Map([[3, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)]]);
+		const server = serve(4, { ...ZERO_BASED, changes });
+		const listing = await readList(server.source, { sizes: [1], parallelRequests: 1 });
+		expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
+	});
+
+	test('pages that became empty meanwhile are not taken for a repetition', async () => {
+		const changes = new Map([3, 4, 5].map((request) => [request, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)]));
+		const server = serve(4, { ...ZERO_BASED, changes });
+		const listing = await readList(server.source, { sizes: [1], parallelRequests: 1 });
+		expect(sns(everyMet(listing))).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
+	});
+
+	test('a total that only a page fetched in vain saw moving counts, too', async () => {
+		const changes = new Map([
+			[1, (fleet: Fleet) => void fleet.add(fleet.make(), 0)],
+			[3, (fleet: Fleet) => void fleet.add(fleet.make(), 9)],
+			[4, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)],
+		]);
+		const server = serve(21, { ...ZERO_BASED, changes });
+		const listing = await readList(server.source, { sizes: [8], parallelRequests: 2 });
+		expect(sns(everyMet(listing))).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
+	});
+
+	test('two passes that missed the same device are not taken for a list that stands still', async () => {
+		const changes = new Map([
+			[1, (fleet: Fleet) => void fleet.add(fleet.make(), 0)],
+			[3, (fleet: Fleet) => void fleet.add(fleet.make(), 2)],
+			[6, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)],
+		]);
+		const server = serve(3, { ...ZERO_BASED, changes });
+		const listing = await readList(server.source, { sizes: [2], parallelRequests: 1 });
+		expect(sns(everyMet(listing))).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
+	});
+
+	test('a device that moves while a repetition is looked into does not make it one', async () => {
+		const changes = new Map([
+			[6, (fleet: Fleet) => void fleet.add(fleet.make(), 0)],
+			[8, (fleet: Fleet) => void fleet.move(fleet.at(0).sn, 0)],
+		]);
+		const server = serve(7, { ...ONE_BASED, changes });
+		const listing = await readList(server.source, { sizes: [1], parallelRequests: 1 });
+		expect(everyMet(listing)).toHaveLength(8);
+	});
+});
+
+describe('found by a reviewer', () => {
+	const source = (pages: (page: number) => { content: string[]; totalElements?: number; totalPages?: number }) => {
+		const asked: number[] = [];
+		return {
+			asked,
+			source: {
+				fetchPage: async (page: number | undefined) => {
+					asked.push(page ?? 1);
+					return { number: (page ?? 1) - 1, ...pages(page ?? 1) };
+				},
+				identify: (item: string) => item,
+			},
+		};
+	};
+	const options = { sizes: [5], parallelRequests: 4 } as const;
+	const five = (page: number) => Array.from({ length: 5 }, (_, n) => `${page}-${n}`);
+
+	test('an empty page among full ones is a hole, not the end', async () => {
+		const { source: holed } = source((page) => ({ content: page === 2 || page > 4 ? [] : five(page), totalElements: 20 }));
+		const { items } = await readList(holed, options);
+		expect(items).toEqual([...five(1), ...five(3), ...five(4)]);
+	});
+
+	test('a total on the first page only is no total that moved', async () => {
+		const { source: shy, asked } = source((page) => ({
+			content: page > 3 ? [] : five(page),
+			...(page === 1 ? { totalElements: 15 } : {}),
+		}));
+		await expect(readList(shy, options)).resolves.toMatchObject({ settled: true, passes: 1 });
+		expect(asked.length).toBeLessThanOrEqual(5);
+	});
+
+	test('a total of 0 on a page beyond the end is no total that moved', async () => {
+		const { source: odd } = source((page) => ({ content: page > 2 ? [] : five(page), totalElements: page > 2 ? 0 : 10, totalPages: 4 }));
+		await expect(readList(odd, options)).resolves.toMatchObject({ settled: true, passes: 1, reportedTotal: 10 });
+	});
+
+	test('a server that cuts the size and repeats the one it was asked for is read whole', async () => {
+		const server = serve(35, {
+			numbering: 'one-based',
+			largestSize: 10,
+			falsify: ({ number }) => ({ number, size: 20 }),
+		});
+		const { items } = await readList(server.source, { sizes: [20], parallelRequests: 1 });
+		expect(items).toHaveLength(35);
+	});
+
+	test('a platform that lists one device twice for ever stands still, with a count of its own', async () => {
+		const { source: double } = source((page) => ({
+			content: page > 3 ? [] : page === 3 ? ['1-0', '3-1'] : five(page),
+			totalElements: 12,
+		}));
+		const listing = await readList(double, options);
+		expect(listing).toMatchObject({ settled: true, passes: 3, reportedTotal: 12 });
+		expect(listing.items).toHaveLength(11);
+	});
+
+	test.each([1, 8])('a list that is turned round once while it is read is no repetition, read %i at a time', async (parallelRequests) => {
+		const changes = new Map([[30, (fleet: Fleet) => void fleet.reorder((devices) => devices.reverse())]]);
+		const server = serve(600, { ...ONE_BASED, changes });
+		const listing = await readList(server.source, { sizes: [10], parallelRequests });
+		expect(listing).toMatchObject({ settled: true, passes: 2 });
+		expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
+	});
+
+	test('behind a page that hangs, only so many pages are fetched ahead', async () => {
+		const asked: number[] = [];
+		const reading = readList(
+			{
+				fetchPage: async (page: number | undefined) => {
+					asked.push(page ?? 1);
+					if (page === 2) await new Promise(() => {});
+					return { content: five(page ?? 1), number: (page ?? 1) - 1, totalPages: 200_000_000 };
+				},
+				identify: (item: string) => item,
+			},
+			options,
+		);
+		reading.catch(() => {});
+		for (let turn = 0; turn < 5000; turn++) await Promise.resolve();
+		expect(asked.length).toBeGreaterThan(10);
+		expect(asked.length).toBeLessThan(80);
+	});
+
+	test('a server that makes up large pages for ever is stopped at a million devices', async () => {
+		let made = 0;
+		const reading = readList(
+			{
+				fetchPage: async (page: number | undefined) => ({
+					content: Array.from({ length: 50_000 }, () => made++),
+					number: (page ?? 1) - 1,
+					last: false,
+				}),
+				identify: String,
+			},
+			{ sizes: [50_000], parallelRequests: 1 },
+		);
+		await expect(reading).rejects.toMatchObject({ details: { kind: 'paging' } });
+		expect(made).toBeLessThanOrEqual(1_050_000);
+	});
+});
+
+test('a server without any metadata that ends in a short page is read whole', async () => {
+	const server = serve(25, { ...ONE_BASED, falsify: () => ({}) });
+	const listing = await readList(server.source, { sizes: [10], parallelRequests: 4 });
+	expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
+});
+
+test('a server that makes up new devices for ever is stopped', async () => {
+	let made = 0;
+	const endless: PageSource<{ id: string }> = {
+		fetchPage: async (page) => ({ content: [{ id: `made up ${made++}` }], number: (page ?? 1) - 1, last: false }),
+		identify: ({ id }) => id,
+	};
+	await expect(readList(endless, { sizes: [1], parallelRequests: 1 })).rejects.toMatchObject({ details: { kind: 'paging' } });
+	expect(made).toBeLessThan(100_010);
+});

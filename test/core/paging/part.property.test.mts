@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+
+import { readPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
+import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
+import { PagedServer } from '../../../testbed/pagedServer.mts';
+import { canBeSeenThrough, habits, looksOneBased, refusalOf, serve } from './habits.mts';
+
+/** More by PROPERTY_RUNS, to look for what a thousand cases do not meet. */
+const RUNS = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) };
+
+const ids = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => id);
+const partSize = fc.integer({ min: 1, max: 30 });
+
+/** Reads a fleet in parts of these sizes in turn, to the end of the fleet and a part beyond. */
+async function readParts(server: PagedServer, sizes: readonly number[], asked: { pageSize: number; parallel: number }) {
+	const devices: Device[] = [];
+	for (let skip = 0, turn = 0; ; turn++) {
+		const limit = sizes[turn % sizes.length] ?? 1;
+		const { items, settled } = await readPart(server.source, {
+			sizes: [Math.min(asked.pageSize, limit)],
+			parallelRequests: asked.parallel,
+			skip,
+			limit,
+		});
+		expect(settled).toBe(true);
+		devices.push(...items);
+		if (skip > server.fleet.size) return devices;
+		skip += limit;
+	}
+}
+
+describe('parts of a fleet that stands still', () => {
+	test('meet without a gap or an overlap, whatever habits the server has, or are refused with words', async () => {
+		await fc.assert(
+			fc.asyncProperty(habits, fc.array(partSize, { minLength: 1, maxLength: 4 }), async (setting, sizes) => {
+				// As any list with a limit, the first part believes numbers that only a count would show to be wrong.
+				fc.pre(canBeSeenThrough(setting) && !looksOneBased(setting));
+				const server = serve(setting);
+				const devices = await readParts(server, sizes, setting).catch((thrown) => refusalOf(setting, thrown));
+				if (devices !== undefined) expect(ids(devices)).toEqual(ids(server.fleet.devices));
+			}),
+			RUNS,
+		);
+	});
+
+	test('end with all the rest where no limit is given', async () => {
+		await fc.assert(
+			fc.asyncProperty(habits, fc.integer({ min: 0, max: 70 }), async (setting, skip) => {
+				fc.pre(canBeSeenThrough(setting));
+				const server = serve(setting);
+				const { pageSize, parallel: parallelRequests } = setting;
+				const reading = readPart(server.source, { sizes: [pageSize], parallelRequests, skip });
+				const listing = await reading.catch((thrown) => refusalOf(setting, thrown));
+				if (listing === undefined) return;
+				expect(ids(listing.items)).toEqual(ids(server.fleet.devices).slice(skip));
+				expect(listing.settled).toBe(true);
+				expect(server.peakInFlight).toBeLessThanOrEqual(parallelRequests);
+			}),
+			RUNS,
+		);
+	});
+
+	const honest = fc.record({
+		numbering: fc.constantFrom('one-based' as const, 'zero-based' as const),
+		largestSize: fc.integer({ min: 1, max: 15 }),
+		turns: fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 5 }),
+	});
+
+	test('cost one request without a device more than the pages that hold them', async () => {
+		const part = fc.record({
+			skip: fc.integer({ min: 1, max: 90 }),
+			limit: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
+			pageSize: fc.integer({ min: 1, max: 15 }),
+			parallelRequests: fc.integer({ min: 1, max: 8 }),
+		});
+		await fc.assert(
+			fc.asyncProperty(honest, fc.integer({ min: 1, max: 80 }), part, async (script, size, { skip, limit, pageSize, parallelRequests }) => {
+				const server = new PagedServer(Fleet.seeded({ size }), script);
+				const asked = Math.min(pageSize, limit ?? Infinity);
+				const { items } = await readPart(server.source, { sizes: [asked], parallelRequests, skip, limit });
+				expect(ids(items)).toEqual(ids(server.fleet.devices).slice(skip, skip + (limit ?? Infinity)));
+				const pageLength = Math.min(asked, script.largestSize);
+				const end = Math.min(size, skip + (limit ?? Infinity));
+				// Past the end, the page that would hold the part is looked at.
+				const pages = skip >= end ? 1 : Math.ceil(end / pageLength) - Math.floor(skip / pageLength);
+				expect(server.requests).toBeLessThanOrEqual(pages + 1);
+			}),
+			RUNS,
+		);
+	});
+});

@@ -1,0 +1,94 @@
+import { explainUnsent, inDoubt, meansTimedOut, timedOut } from '../../nodes/DeviceManagement/core/unsent.ts';
+
+const explain = (code: string, said = '', writes = false) =>
+	explainUnsent(code, said, writes, (text) => text.replaceAll('secret', '•••')).details;
+
+const DROPPED = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN', 'ERR_STREAM_PREMATURE_CLOSE'];
+
+test.each(['ERR_CANCELED', 'ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT'])('%s says that time ran out', (code) => {
+	expect(meansTimedOut(code)).toBe(true);
+});
+
+test.each(['', 'ECONNRESET', 'ENOTFOUND'])('%j does not say that time ran out', (code) => {
+	expect(meansTimedOut(code)).toBe(false);
+});
+
+test('a time-out says how long it was waited, and may be tried again', () => {
+	expect(timedOut(1500, false).details).toEqual({
+		kind: 'timeout',
+		cause: 'platform',
+		message: 'The platform did not answer within 1500 ms',
+		remedy: expect.stringMatching(/^Raise 'Timeout'/),
+		retryable: true,
+	});
+});
+
+test.each(DROPPED)('%s is a connection that another try may get', (code) => {
+	expect(explain(code)).toEqual({
+		kind: 'unreachable',
+		cause: 'platform',
+		message: `The connection to the platform was refused or dropped (${code})`,
+		remedy: expect.stringMatching(/^Check that the platform is running/),
+		retryable: true,
+	});
+});
+
+test.each(['socket hang up', 'The request was ABORTED', 'Premature close'])('so is what is only said: %s', (said) => {
+	expect(explain('', said)).toMatchObject({
+		message: 'The connection to the platform was refused or dropped (aborted)',
+		retryable: true,
+	});
+});
+
+test.each([
+	['ENOTFOUND', 'unknown', 'The host in the base URL is not known (ENOTFOUND)', 'typing slip'],
+	['CERT_HAS_EXPIRED', 'input', "The platform's TLS certificate is not trusted (CERT_HAS_EXPIRED)", "'Ignore SSL Issues (Insecure)'"],
+	['DEPTH_ZERO_SELF_SIGNED_CERT', 'input', "The platform's TLS certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)", 'Have a certificate'],
+	['SELF_SIGNED_IN_CHAIN', 'input', "The platform's TLS certificate is not trusted (SELF_SIGNED_IN_CHAIN)", 'Have a certificate'],
+	['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'input', "The platform's TLS certificate is not trusted (UNABLE_TO_VERIFY_LEAF_SIGNATURE)", 'Have a certificate'],
+	['UNABLE_TO_GET_ISSUER', 'input', "The platform's TLS certificate is not trusted (UNABLE_TO_GET_ISSUER)", 'Have a certificate'],
+	['EPROTO', 'input', 'The server does not speak TLS as expected (EPROTO)', 'http:// instead of https://'],
+	['ERR_SSL_WRONG_VERSION_NUMBER', 'input', 'The server does not speak TLS as expected (ERR_SSL_WRONG_VERSION_NUMBER)', 'http:// instead of https://'],
+	['EACCES', 'input', 'n8n could not send the request (EACCES): ', 'whether this n8n may reach'],
+])('%s is for somebody to mend', (code, cause, message, remedy) => {
+	for (const writes of [false, true]) {
+		expect(explain(code, '', writes)).toEqual({
+			kind: 'unreachable',
+			cause,
+			message,
+			remedy: expect.stringContaining(remedy),
+			retryable: false,
+		});
+	}
+});
+
+test('anything else is shown as it was said, without secrets', () => {
+	expect(explain('', 'the secret host is blocked').message).toBe('n8n could not send the request: the ••• host is blocked');
+});
+
+describe('a write', () => {
+	const words = { message: 'It broke', remedy: 'Mend it.', more: 1 };
+
+	test('is in doubt in its own words', () => {
+		expect(inDoubt(words)).toEqual({
+			message: 'It broke; the request may have been carried out all the same',
+			remedy: 'Check on the platform whether the change was made before you send the request again. Mend it.',
+			more: 1,
+		});
+	});
+
+	test('that timed out is in doubt, and the same request otherwise', () => {
+		const { message, remedy } = timedOut(5, false).details;
+		expect(timedOut(5, true).details).toEqual({ ...timedOut(5, false).details, ...inDoubt({ message, remedy }) });
+	});
+
+	test.each(DROPPED)('that ended with %s is in doubt if it may have been sent', (code) => {
+		const neverSent = code === 'ECONNREFUSED' || code === 'EAI_AGAIN';
+		expect(explain(code, '', true).message.endsWith('all the same')).toBe(!neverSent);
+		expect(explain(code, '', true)).toMatchObject({ cause: 'platform', retryable: true });
+	});
+
+	test('that was dropped without a code is in doubt', () => {
+		expect(explain('', 'socket hang up', true).message).toMatch(/\(aborted\); the request may have been/);
+	});
+});

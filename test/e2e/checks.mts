@@ -1,0 +1,47 @@
+/** Counts what an end-to-end run has shown, and says it as it goes. */
+export class Checks {
+	passed = 0;
+	failed = 0;
+	private readonly times: Array<[title: string, seconds: number]> = [];
+
+	/** What the parts after it stand on, under its heading; what it throws ends the run. */
+	async prepare<T>(title: string, work: () => Promise<T>): Promise<T> {
+		console.log(title);
+		const began = Date.now();
+		try {
+			return await work();
+		} finally {
+			this.times.push([title, (Date.now() - began) / 1000]);
+		}
+	}
+
+	/** A part of the run. What it throws counts as failed, and the next part runs all the same. */
+	async part(title: string, work: () => Promise<void>): Promise<void> {
+		await this.prepare(`\n${title}`, work).catch((error: unknown) => this.fail('runs to its end', error));
+	}
+
+	/** Passes unless `attempt` throws. */
+	check(promise: string, attempt: () => void): void {
+		try {
+			attempt();
+			this.passed++;
+			console.log(`  ✔ ${promise}`);
+		} catch (error) {
+			this.fail(promise, error);
+		}
+	}
+
+	/** How long each part took, in its order. */
+	sayTimes(): void {
+		console.log('\nTimes');
+		for (const [title, seconds] of this.times) console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${title.trim()}`);
+	}
+
+	/** Counts what was promised and is not so. */
+	fail(promise: string, error: unknown): void {
+		this.failed++;
+		const reason = error instanceof Error ? (error.name === 'AssertionError' ? error.message : error.stack) : undefined;
+		const lines = (reason ?? String(error)).split('\n').slice(0, 30);
+		console.log(`  ✖ ${promise}\n${lines.join('\n').replace(/^/gm, '      ')}`);
+	}
+}

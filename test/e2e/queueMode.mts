@@ -1,0 +1,326 @@
+/** The packed package in a real n8n in queue mode: PostgreSQL, Redis, one main process and two workers. */
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import pWaitFor from 'p-wait-for';
+import { z } from 'zod/v4';
+
+import { exampleCredentials } from '../../testbed/n8n/examples.mts';
+import type { N8nHost } from '../../testbed/n8n/host.mts';
+import { type Execution, type Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
+import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
+import type { Checks } from './checks.mts';
+import { triggerWorkflow, webhookWorkflow } from './workflows.mts';
+
+const WORKERS = 2;
+
+/** How many executions a worker runs at once; n8n's own default. */
+const CONCURRENCY = 10;
+
+const everything = { resource: 'device', operation: 'getAll', returnAll: true, output: 'selected', fields: ['sn'] };
+
+/** A part of the run has a workflow, a platform and a credential of its own, so that nothing of one is remembered in the next. */
+const parts = {
+	sharedToken: {
+		fleet: { size: 300 },
+		credential: 'login',
+		parameters: { ...everything, options: { pageSize: 100 } },
+	},
+	oneToken: {
+		fleet: { size: 300 },
+		credential: 'login',
+		parameters: { ...everything, options: { pageSize: 100 } },
+	},
+	rateLimit: {
+		fleet: { size: 200 },
+		credential: 'apiKey',
+		parameters: { resource: 'device', operation: 'get', device: { __rl: true, mode: 'sn', value: '={{ $json.body.sn }}' } },
+	},
+	trigger: {
+		fleet: { size: 50 },
+		credential: 'login',
+		parameters: { events: ['deviceCreated'], output: 'raw' },
+	},
+	killed: {
+		fleet: { size: 20_000 },
+		credential: 'apiKey',
+		parameters: { ...everything, options: { pageSize: 1000, parallelRequests: 2 } },
+	},
+} as const;
+
+type PartName = keyof typeof parts;
+const partNames = ['sharedToken', 'oneToken', 'rateLimit', 'trigger', 'killed'] as const satisfies readonly PartName[];
+
+const devicesSchema = z.array(z.looseObject({ sn: z.string() }));
+
+export async function queueMode(host: N8nHost, folder: string, foundation: Foundation, checks: Checks): Promise<void> {
+	const platforms = new Map<PartName, EmbeddedPlatform>();
+	try {
+		for (const name of partNames) platforms.set(name, await startPlatform({ fleet: parts[name].fleet }));
+		await new QueueRun(await start(host, folder, foundation, checks, platforms), platforms, checks).all();
+	} finally {
+		await Promise.all([...platforms.values()].map(async (platform) => await platform.stop()));
+	}
+}
+
+async function start(
+	host: N8nHost,
+	folder: string,
+	foundation: Foundation,
+	checks: Checks,
+	platforms: ReadonlyMap<PartName, EmbeddedPlatform>,
+): Promise<QueueMode> {
+	const credentials = [...platforms].flatMap(([name, platform]) => {
+		const [apiKey, login] = exampleCredentials(platform);
+		const credential = parts[name].credential === 'apiKey' ? apiKey : login;
+		return credential === undefined ? [] : [{ ...credential, id: name, name }];
+	});
+	return await checks.prepare('Setting up: PostgreSQL, Redis, one main process and two workers', async () =>
+		await QueueMode.start(host, folder, foundation, {
+			credentials,
+			workflows: partNames.map((name) =>
+				(name === 'trigger' ? triggerWorkflow : webhookWorkflow)(name, name, parts[name].parameters),
+			),
+			published: partNames,
+			workers: WORKERS,
+			concurrency: CONCURRENCY,
+			// A job whose worker is gone is found after seconds instead of a minute and more.
+			settings: {
+				QUEUE_WORKER_LOCK_DURATION: '10000',
+				QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
+				QUEUE_WORKER_STALLED_INTERVAL: '3000',
+			},
+		}),
+	);
+}
+
+class QueueRun {
+	constructor(
+		private readonly n8n: QueueMode,
+		private readonly platforms: ReadonlyMap<PartName, EmbeddedPlatform>,
+		private readonly checks: Checks,
+	) {}
+
+	async all(): Promise<void> {
+		const { checks } = this;
+		await checks.part('Two workers, one account', async () => await this.sharedToken());
+		await checks.part('One living token per user', async () => await this.oneToken());
+		await checks.part('200 executions at once, 20 requests a second', async () => await this.rateLimit());
+		await checks.part('The trigger', async () => await this.trigger());
+		await checks.part('A worker killed in the middle of 20,000 devices', async () => await this.killed());
+	}
+
+	private async sharedToken(): Promise<void> {
+		const { checks, n8n } = this;
+		const platform = this.platform('sharedToken');
+		const answers = [await this.list('sharedToken')];
+		answers.push(...(await this.atOnce(30, async () => await this.list('sharedToken'))));
+		checks.check('every execution lists every device once and in order', () => {
+			assertEach(answers, () => serialNumbers(platform));
+		});
+		const executions = await n8n.executions('sharedToken');
+		checks.check('executions run on both workers, each on one of them, and succeed', () => {
+			const ran = n8n.workers.map((worker) => executions.filter(({ id }) => worker.executions.includes(id)).length);
+			assert(ran.every((count) => count > 0), `the workers ran ${ran.join(' and ')}`);
+			assert.equal(ran.reduce((sum, count) => sum + count), answers.length);
+			assert.deepEqual(statuses(executions), { success: answers.length });
+		});
+		checks.check('the token that one worker fetched is used by the other', () => {
+			assert.deepEqual(platform.logins, { attempted: 1, succeeded: 1 });
+			const sent = new Set(platform.requestsOf('list').map(({ headers }) => headers['authorization']));
+			assert.deepEqual([...sent], [`Bearer ${platform.issuedTokens[0]}`]);
+		});
+	}
+
+	private async oneToken(): Promise<void> {
+		const { checks } = this;
+		const platform = this.platform('oneToken');
+		platform.settings.livingTokens = 'one-per-user';
+		const all = serialNumbers(platform);
+		const listAll = async () => await this.atOnce(40, async () => await this.list('oneToken'));
+
+		const fromNone = await listAll();
+		await this.explain('oneToken');
+		checks.check('40 executions over both workers finish and are right, with no token at first', () => {
+			assertEach(fromNone, () => all);
+		});
+		// The first expiry is that there is no token at all.
+		let expiries = 1;
+		platform.settings.beforeAnswer = ({ kind, orderOfKind }) => {
+			if (kind !== 'list' || orderOfKind % 120 !== 60) return;
+			platform.expireTokens();
+			expiries++;
+		};
+		const answers: unknown[] = [];
+		for (let round = 0; round < 6; round++) answers.push(...(await listAll()));
+		await this.explain('oneToken');
+		checks.check('40 executions at a time finish and are right when the token dies in the middle', () => {
+			assertEach(answers, () => all);
+			assertAtLeast(6, expiries);
+		});
+		// Workers that sign in at the same moment end each other's token and have to meet once more; who met nobody does not.
+		checks.check('there were no more logins than expiries and workers allow, with one further round', () => {
+			assertAtMost(expiries * WORKERS * 2, platform.logins.attempted);
+		});
+		console.log(`  ${platform.logins.attempted} logins after ${expiries} expiries`);
+	}
+
+	private async rateLimit(): Promise<void> {
+		const { checks } = this;
+		const platform = this.platform('rateLimit');
+		platform.settings.rateLimit = { requests: 20, perMs: 1000, retryAfter: 1 };
+		const wanted = serialNumbers(platform);
+		const answers = await Promise.all(wanted.map(async (sn) => await this.list('rateLimit', { sn })));
+		await this.explain('rateLimit');
+		checks.check('none of 200 executions is lost, and none is wrong', () => {
+			assertEach(answers, (index) => [wanted[index]]);
+		});
+		const refused = platform.requests.filter(({ status }) => status === 429);
+		console.log(`  ${platform.requests.length} requests, ${refused.length} of them refused`);
+		const [first, last] = [platform.requests[0], platform.requests.at(-1)];
+		assert(first && last);
+		const waits = Math.ceil((last.at - first.at) / 1000);
+		checks.check('after the first burst, each worker is refused once at most in each wait', () => {
+			assertAtMost(WORKERS * (CONCURRENCY + waits), refused.length);
+		});
+	}
+
+	private async trigger(): Promise<void> {
+		const { checks, n8n } = this;
+		const platform = this.platform('trigger');
+		const create = async (sn: string) => {
+			const headers = { 'Content-Type': 'application/json', Authorization: `ApiKey ${platform.apiKey}` };
+			await fetch(`${platform.baseUrl}/api/device`, { method: 'POST', headers, body: JSON.stringify({ sn }) });
+		};
+		/** The devices that executions were started for, each as often as it was: executions tell the platform of them. */
+		const reported = () => platform.requestsOf('other').flatMap(({ query }) => query['sn'] ?? []).sort();
+		/** With so few devices a poll is one request. */
+		const polls = () => platform.requestsOf('list').length;
+		const untilNextPoll = async () => {
+			const before = polls();
+			await pWaitFor(() => polls() > before, { interval: 100, timeout: { milliseconds: 90_000, message: 'The trigger does not poll' } });
+			// Long enough for what should not happen.
+			await pause(3000);
+		};
+
+		platform.forget();
+		for (const sn of ['NEW-1', 'NEW-2']) await create(sn);
+		await untilNextPoll();
+		await untilNextPoll();
+		checks.check('polls once per tick, not once per process', () => assert.equal(polls(), 2));
+		checks.check('reports each new device once', () => assert.deepEqual(reported(), ['NEW-1', 'NEW-2']));
+		const executions = await n8n.executions('trigger');
+		checks.check('its executions run on workers', () => {
+			const ran = n8n.workers.flatMap((worker) => executions.filter(({ id }) => worker.executions.includes(id)));
+			assert.equal(ran.length, executions.length);
+			assert.deepEqual(statuses(executions), { success: executions.length });
+		});
+
+		await n8n.restartMain(async () => await create('NEW-3'));
+		const message = 'The trigger does not report what came while it was away';
+		await pWaitFor(() => reported().includes('NEW-3'), { interval: 100, timeout: { milliseconds: 90_000, message } });
+		await untilNextPoll();
+		checks.check('a restarted main repeats nothing, and reports what came meanwhile', () => {
+			assert.deepEqual(reported(), ['NEW-1', 'NEW-2', 'NEW-3']);
+		});
+		checks.check('one login was enough for the polls of both mains and for the workers', () => {
+			assertAtMost(1, platform.logins.attempted);
+		});
+	}
+
+	private async killed(): Promise<void> {
+		const { checks, n8n } = this;
+		const platform = this.platform('killed');
+		let release = () => {};
+		const released = new Promise<void>((resolve) => (release = resolve));
+		let hold = () => {};
+		const held = new Promise<void>((resolve) => (hold = resolve));
+		platform.settings.beforeAnswer = async ({ page }) => {
+			if (page !== 10) return;
+			hold();
+			await released;
+		};
+		const answer = n8n.main.webhook('killed', {}).catch((error: unknown) => ({ status: 0, json: String(error) }));
+		await held;
+		const [execution] = await n8n.executions('killed');
+		assert(execution);
+		const worker = n8n.workers.find(({ executions }) => executions.includes(execution.id));
+		assert(worker, 'no worker says that it runs the execution');
+		await worker.kill();
+		release();
+		platform.settings.beforeAnswer = undefined;
+
+		const ended = await this.untilEnded('killed', execution.id);
+		checks.check('its execution ends failed or crashed', () => {
+			assert(['crashed', 'error'].includes(ended.status), `its status is ${ended.status}`);
+		});
+		const answered = await Promise.race([answer, pause(30_000, undefined, { ref: false })]);
+		const saved = await n8n.savedData(execution.id);
+		checks.check('no half result is anywhere: neither saved nor answered', () => {
+			const everywhere = `${saved} ${JSON.stringify(answered)}`;
+			assert.deepEqual(serialNumbers(platform).filter((sn) => everywhere.includes(sn)), []);
+		});
+		const next = await this.list('killed');
+		checks.check('the next execution lists all 20,000 devices once and in order', () => {
+			assert.deepEqual(next, serialNumbers(platform));
+		});
+		await worker.restart();
+	}
+
+	private platform(part: PartName): EmbeddedPlatform {
+		const platform = this.platforms.get(part);
+		assert(platform);
+		return platform;
+	}
+
+	/** Runs a part's workflow; gives the serial numbers of what it answers, or the answer itself where there are none. */
+	private async list(part: PartName, body: object = {}): Promise<unknown> {
+		const { status, json } = await this.n8n.main.webhook(part, body);
+		const devices = devicesSchema.safeParse(json);
+		return devices.success ? devices.data.map(({ sn }) => sn) : { status, json };
+	}
+
+	/** Says why executions failed, which their callers are not told. */
+	private async explain(part: PartName): Promise<void> {
+		for (const { id, status } of await this.n8n.executions(part)) {
+			if (status !== 'success') console.log(`  execution ${id}: ${status}, ${await this.n8n.errorOf(id)}`);
+		}
+	}
+
+	private async atOnce<T>(count: number, work: () => Promise<T>): Promise<T[]> {
+		return await Promise.all(Array.from({ length: count }, work));
+	}
+
+	private async untilEnded(part: PartName, id: string): Promise<Execution> {
+		const ended = async () => {
+			const execution = (await this.n8n.executions(part)).find((candidate) => candidate.id === id);
+			const runs = execution === undefined || ['new', 'running'].includes(execution.status);
+			return !runs && pWaitFor.resolveWith(execution);
+		};
+		return await pWaitFor(ended, { interval: 200, timeout: { milliseconds: 60_000, message: `Execution ${id} does not end` } });
+	}
+}
+
+function serialNumbers({ fleet }: EmbeddedPlatform): string[] {
+	return fleet.devices.map(({ sn }) => sn);
+}
+
+function statuses(executions: readonly Execution[]): Record<string, number> {
+	const counts: Record<string, number> = {};
+	for (const { status } of executions) counts[status] = (counts[status] ?? 0) + 1;
+	return counts;
+}
+
+/** Every answer is as it should be; says how many are not, and what the first of these is. */
+function assertEach(answers: readonly unknown[], wanted: (index: number) => unknown): void {
+	const wrong = answers.filter((answer, index) => !isDeepStrictEqual(answer, wanted(index)));
+	assert(wrong.length === 0, `${wrong.length} of ${answers.length} are not, like ${JSON.stringify(wrong[0])?.slice(0, 300)}`);
+}
+
+function assertAtLeast(least: number, count: number): void {
+	assert(count >= least, `${count} is less than ${least}`);
+}
+
+function assertAtMost(most: number, count: number): void {
+	assert(count <= most, `${count} is more than ${most}`);
+}

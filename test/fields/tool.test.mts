@@ -1,0 +1,85 @@
+import { useBench } from '../../testbed/jest.mts';
+import { jsonOf } from '../../testbed/output.mts';
+
+const bench = useBench();
+
+const count = { resource: 'device', operation: 'count' };
+const fromModel = (name: string) => `={{ $fromAI('${name}') }}`;
+
+/** Every filter that can hold a text, filled by a model. */
+const filters = {
+	name: fromModel('name'),
+	tags: fromModel('tags'),
+	compositeStatus: fromModel('status'),
+	body: fromModel('criteria'),
+	attributes: { pair: [{ key: fromModel('key'), value: fromModel('value') }] },
+	query: { parameter: [{ name: 'description', value: fromModel('description') }] },
+};
+const EMPTY = { name: '', tags: ' ', status: '', criteria: '', key: 'site', value: '', description: '' };
+
+const call = async (parameters: Record<string, unknown>, given: Record<string, string>) =>
+	(await bench.callTool(parameters, [given]))[0];
+const counted = async (parameters: Record<string, unknown>) => jsonOf(await bench.run(parameters))[0]?.['count'];
+
+describe('filters that a model fills', () => {
+	test('with empty texts are filters that were not given', async () => {
+		expect(await call({ ...count, filters }, EMPTY)).toEqual({ response: [{ count: bench.fleet.devices.length }] });
+		expect(bench.platform.requests[0]).toMatchObject({ query: { size: '1' } });
+		expect(Object.keys(bench.platform.requests[0]?.query ?? {})).toEqual(['size']);
+	});
+
+	test.each([
+		['tags', 'tags'],
+		['name', 'name'],
+	] as const)('still narrow the list by the one that was: %s', async (filter, argument) => {
+		const [tag] = bench.fleet.devices.flatMap(({ tags }) => tags);
+		const value = filter === 'tags' ? String(tag) : String(bench.fleet.devices[3]?.sn);
+		const expected = await counted({ ...count, filters: { [filter]: value } });
+		expect(expected).toBeLessThan(bench.fleet.devices.length);
+		expect(await call({ ...count, filters }, { ...EMPTY, [argument]: value })).toEqual({ response: [{ count: expected }] });
+	});
+
+	test('serve a list as they serve a count', async () => {
+		const parameters = { resource: 'device', operation: 'getAll', returnAll: true, filters };
+		const answer = await call(parameters, EMPTY);
+		expect(answer?.['response']).toHaveLength(bench.fleet.devices.length);
+	});
+
+	test.each([
+		['an attribute without a key', filters, { ...EMPTY, key: '', value: 'x' }, "There is a key under 'Attributes' that is empty"],
+		['a filter that is null', { ...filters, name: '={{ null }}' }, EMPTY, "'Name' under 'Filters' has no value"],
+		['only commas', filters, { ...EMPTY, tags: ', ,' }, "'Tags' under 'Filters' has no value"],
+		['empty criteria', filters, { ...EMPTY, criteria: '{}' }, "'Search Criteria (JSON)' under 'Filters' has no value"],
+		['a list without tags', { tags: '={{ [] }}' }, {}, "'Tags' under 'Filters' has no value"],
+		['an empty text as a whole', fromModel('filters'), { filters: '' }, "'Filters' is text of 0 characters instead of an object"],
+		['null as a whole', '={{ null }}', {}, "'Filters' is null instead of an object"],
+	])('are refused with %s', async (_name, given, call, message) => {
+		const [answer] = await bench.callTool({ ...count, filters: given }, [call]);
+		expect(JSON.stringify(answer)).toContain(JSON.stringify(message).slice(1, -1));
+		expect(bench.platform.requests).toEqual([]);
+	});
+
+	test('are what the model says as a whole, too', async () => {
+		const [tag] = bench.fleet.devices.flatMap(({ tags }) => tags);
+		const expected = await counted({ ...count, filters: { tags: tag } });
+		const given = { filters: JSON.stringify({ tags: tag, name: '' }) };
+		expect(await call({ ...count, filters: fromModel('filters') }, given)).toEqual({ response: [{ count: expected }] });
+	});
+});
+
+test.each([
+	[{ name: '' }, 'Name'],
+	[{ tags: '' }, 'Tags'],
+	[{ compositeStatus: '' }, 'Composite Status'],
+	[{ body: '' }, 'Search Criteria (JSON)'],
+])('from a workflow, %j stays refused', async (given, label) => {
+	const result = await bench.run({ ...count, filters: given });
+	expect(result.error?.message).toBe(`'${label}' under 'Filters' has no value`);
+});
+
+test('from a workflow, an empty text is a value of a query parameter, and none of an attribute', async () => {
+	await bench.run({ ...count, filters: { query: { parameter: [{ name: 'description', value: '' }] } } });
+	expect(bench.platform.requests[0]?.url).toContain('description=&');
+	const result = await bench.run({ ...count, filters: { attributes: { pair: [{ key: 'site', value: '' }] } } });
+	expect(result.error?.message).toBe('The attribute "site" under \'Attributes\' has no value');
+});

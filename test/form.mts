@@ -1,0 +1,26 @@
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+
+/** A property of the form, a collection's or a list's own ones included. */
+export interface Place {
+	path: string;
+	property: INodeProperties;
+}
+
+/** Every field a person can see, at any depth; `path` leads to it through collections. */
+export function everyField(fields: readonly INodeProperties[], path = ''): Place[] {
+	return fields.flatMap((property) => {
+		const here = `${path}${property.name}`;
+		const below = (property.options ?? []).flatMap((option): Place[] => {
+			if ('values' in option) return everyField(option.values, `${here}.${option.name}.`);
+			return 'displayName' in option ? everyField([option], `${here}.`) : [];
+		});
+		return [{ path: here, property }, ...below];
+	});
+}
+
+/** Hidden fields that stand beside a collection of their name, see `asGiven`. */
+export const isTwin = ({ name, type }: INodeProperties) => type === 'hidden' && ['conditions', 'filters', 'options', 'query', 'sort'].includes(name);
+export const withoutTwins = (fields: readonly INodeProperties[]) => fields.filter((field) => !isTwin(field));
+
+export const choices = (property: INodeProperties | undefined): INodePropertyOptions[] =>
+	(property?.options ?? []).filter((option): option is INodePropertyOptions => !('displayName' in option) && 'value' in option);

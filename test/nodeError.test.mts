@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import type { INode } from 'n8n-workflow';
+
+import { Failure, type FailureDetails, inputFailure } from '../nodes/DeviceManagement/core/failure.ts';
+import { explainUnsent, timedOut } from '../nodes/DeviceManagement/core/unsent.ts';
+import { asNodeError, failedItem } from '../nodes/DeviceManagement/nodeError.ts';
+
+const node: INode = {
+	id: 'node',
+	name: 'Devices',
+	type: 'n8n-nodes-device-management.deviceManagement',
+	typeVersion: 1,
+	position: [0, 0],
+	parameters: {},
+};
+
+/** The cause as n8n reads it. */
+const causeOf = (failure: Failure): unknown => Object(asNodeError(node, failure, 0, false))['failure']?.cause;
+
+describe('whether n8n tries again is decided by the cause', () => {
+	const refused = (details: Partial<FailureDetails>) =>
+		new Failure({ kind: 'refused', cause: 'unknown', message: 'No', remedy: 'Wait.', ...details });
+
+	test.each([
+		['a host that is not found', explainUnsent('ENOTFOUND', '', false, String), 'temporarily-unavailable'],
+		['a dropped connection', explainUnsent('ECONNRESET', '', false, String), 'temporarily-unavailable'],
+		['a time-out', timedOut(1000, false), 'temporarily-unavailable'],
+		['a certificate', explainUnsent('CERT_HAS_EXPIRED', '', false, String), 'configuration-invalid'],
+		['no TLS', explainUnsent('EPROTO', '', false, String), 'configuration-invalid'],
+		['an address that n8n refuses', explainUnsent('', 'blocked', false, String), 'configuration-invalid'],
+		['HTTP 403', refused({ httpStatus: 403 }), 'temporarily-unavailable'],
+		['HTTP 404', refused({ httpStatus: 404 }), 'temporarily-unavailable'],
+		['HTTP 500', refused({ httpStatus: 500 }), 'temporarily-unavailable'],
+		['HTTP 429', refused({ httpStatus: 429, retryAfterMs: 7 }), 'rate-limited'],
+		['a refused token', refused({ httpStatus: 401, tokenRefused: true }), 'credential-invalid'],
+		['a refused login in HTTP 403', refused({ httpStatus: 403, cause: 'credential' }), 'credential-invalid'],
+		['wrong input in HTTP 404', refused({ httpStatus: 404, cause: 'input' }), 'configuration-invalid'],
+		['nothing found in HTTP 200', refused({ httpStatus: 200, cause: 'not found' }), 'configuration-invalid'],
+		['a code that does not tell', refused({ httpStatus: 200 }), undefined],
+		['a conflict', refused({ httpStatus: 200, cause: 'conflict' }), undefined],
+	])('%s', (_name, failure, cause) => {
+		expect(causeOf(failure)).toBe(cause);
+	});
+
+	test('a wait that the platform asked for is passed on', () => {
+		for (const httpStatus of [429, 503]) {
+			const error = asNodeError(node, refused({ httpStatus, retryAfterMs: 7000 }), 0, false);
+			expect(Object(error)['failure']).toMatchObject({ retryAfterMs: 7000 });
+		}
+	});
+});
+
+describe('a message', () => {
+	const about = fc.string().chain((before) =>
+		fc.string().chain((after) => fc.mixedCase(fc.constant('authorization')).map((word) => `${before}${word}${after}`)),
+	);
+
+	test('never holds the word Authorization; the description has all of it', () => {
+		fc.assert(
+			fc.property(about, fc.boolean(), fc.boolean(), (message, isInput, severalItems) => {
+				const failure = isInput
+					? inputFailure(message, 'Change it.')
+					: new Failure({ kind: 'refused', cause: 'unknown', message, remedy: 'Wait.', httpStatus: 200 });
+				const error = asNodeError(node, failure, 3, severalItems);
+				expect(error.message).not.toMatch(/authorization/i);
+				expect(error.message.endsWith(' [item 3]')).toBe(severalItems);
+				expect(error.description).toBe(`${failure.details.remedy} In full: ${message}`);
+				expect(failedItem(error, failure)).toMatchObject({ error: error.message, details: { description: error.description } });
+			}),
+		);
+	});
+
+	test('without that word is as it was', () => {
+		const error = asNodeError(node, inputFailure("'Path' is empty, not authorized", 'Enter it.'), undefined, false);
+		expect(error.message).toBe("'Path' is empty, not authorized");
+		expect(error.description).toBe('Enter it.');
+	});
+});

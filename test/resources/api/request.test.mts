@@ -1,0 +1,368 @@
+import type { Fault } from '../../../testbed/platform/server.mts';
+import type { Bench } from '../../../testbed/bench.mts';
+import { hurry, useBenches, useServers } from '../../../testbed/jest.mts';
+import { operations } from '../../../testbed/operations.mts';
+import { jsonOf, pairedItemsOf } from '../../../testbed/output.mts';
+
+const open = useBenches();
+const serve = useServers();
+
+const writes = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const methods = ['GET', ...writes] as const;
+
+let bench: Bench;
+beforeEach(async () => {
+	bench = await open();
+});
+
+async function request(parameters: Record<string, unknown>, credential = bench.apiKey) {
+	return await bench.run({ ...operations.request, query: {}, ...parameters }, { credential, input: [{}] });
+}
+
+describe('what comes out', () => {
+	test.each<[string, unknown, unknown[]]>([
+		['an object is one item', { id: 7, nested: { a: [1] } }, [{ id: 7, nested: { a: [1] } }]],
+		['an empty object is one empty item', {}, [{}]],
+		['a list is one item for each element', [{ id: 1 }, { id: 2 }], [{ id: 1 }, { id: 2 }]],
+		['an empty list is no item', [], []],
+		['elements that are no objects stand under data', [1, 'two', null, [3], { id: 4 }], [{ data: 1 }, { data: 'two' }, { data: null }, { data: [3] }, { id: 4 }]],
+		['a text stands under data', '2.6', [{ data: '2.6' }]],
+		['a number stands under data', 0, [{ data: 0 }]],
+		['false stands under data', false, [{ data: false }]],
+		['null stands under data', null, [{ data: null }]],
+	])('%s', async (_name, data, items) => {
+		bench.platform.settings.fault = () => ({ code: 0, data });
+		const result = await request({ path: '/api/echo' });
+		expect(result.error).toBeUndefined();
+		expect(result.data('Devices')).toEqual(items.map((json) => ({ json, pairedItem: { item: 0 } })));
+	});
+
+	test('an envelope without data is one item whose data is null', async () => {
+		const server = await serve((_request, response) => response.end('{"code":0}'));
+		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
+		const result = await request({ path: '/api/echo' });
+		expect(jsonOf(result)).toEqual([{ data: null }]);
+	});
+
+	test('each item of several is paired with its own input', async () => {
+		const result = await bench.run(
+			{ ...operations.request, path: '={{ $json.path }}', query: {} },
+			{ input: [{ path: '/api/version' }, { path: '/api/model/list' }, { path: '/api/version' }] },
+		);
+		const pairs = pairedItemsOf(result);
+		expect(pairs).toEqual([0, ...bench.platform.fleet.models.map(() => 1), 2]);
+	});
+});
+
+describe('what is sent', () => {
+	test.each(methods)('%s with its query and, unless it is a GET, its body', async (method) => {
+		const result = await request({
+			method,
+			path: '/api/echo',
+			query: { parameter: [{ name: 'a b', value: 'ä&=?#' }, { name: 'tag', value: '1' }, { name: 'tag', value: '2' }, { name: 'tags', value: '' }] },
+			body: '{"name":"Zürich","list":[1,{"deep":null}]}',
+		});
+		const [{ json } = { json: {} }] = result.data('Devices');
+		expect(json).toMatchObject({
+			method,
+			path: '/api/echo',
+			body: method === 'GET' ? null : { name: 'Zürich', list: [1, { deep: null }] },
+		});
+		const [arrived] = bench.platform.requests;
+		expect(new URLSearchParams(arrived?.url.split('?')[1]).toString()).toBe(
+			new URLSearchParams([['a b', 'ä&=?#'], ['tag', '1'], ['tag', '2'], ['tags', '']]).toString(),
+		);
+		expect(arrived?.headers['accept']).toBe('application/json');
+		expect(arrived?.headers['content-type']).toBe(method === 'GET' ? undefined : 'application/json');
+	});
+
+	test.each<[string, unknown, unknown]>([
+		['a list', '[1,2]', [1, 2]],
+		['a text', '"x"', 'x'],
+		['an object of an expression', '={{ { a: 1 } }}', { a: 1 }],
+		['a number', '0', 0],
+		['false', 'false', false],
+		['an empty object', '{}', {}],
+	])('%s as body', async (_name, body, arrived) => {
+		const result = await request({ method: 'POST', path: '/api/echo', body });
+		expect(result.data('Devices')[0]?.json['body']).toEqual(arrived);
+	});
+
+	test('no body and no content type where the body is empty', async () => {
+		await request({ method: 'DELETE', path: '/api/echo', body: ' ' });
+		expect(bench.platform.requests[0]?.body).toBeUndefined();
+		expect(bench.platform.requests[0]?.headers['content-type']).toBeUndefined();
+	});
+
+	test('a device that is created, changed and deleted', async () => {
+		const sn = 'NEW-1';
+		await request({ method: 'POST', path: '/api/device', body: JSON.stringify({ sn }) });
+		expect(bench.platform.fleet.get(sn)).toBeDefined();
+		await request({ method: 'PATCH', path: `/api/device/sn/${sn}`, body: '{"description":"new"}' });
+		expect(bench.platform.fleet.get(sn)?.description).toBe('new');
+		const deleted = await request({ method: 'DELETE', path: `/api/device/sn/${sn}` });
+		expect(jsonOf(deleted)).toEqual([{ data: null }]);
+		expect(bench.platform.fleet.get(sn)).toBeUndefined();
+	});
+});
+
+test.each([
+	'',
+	' ',
+	'api/echo',
+	'/',
+	'/apix',
+	'/API/echo',
+	'/admin',
+	'//evil.invalid/api',
+	'/api/../admin',
+	'/api/./echo',
+	'/api/..',
+	'/api/%2e%2e/admin',
+	'/api/.%2E/admin',
+	'/api/%2e',
+	'/api\\..\\admin',
+	'/api/echo?x=1',
+	'/api/echo#x',
+	'/api/a b',
+	'/api/a\tb',
+	'/api/a\nb',
+	'/api/a\u0000b',
+	'/api/%zz',
+	'/api/%',
+	'http://evil.invalid/api/echo',
+	'@evil.invalid/api',
+	'/api/\ud800',
+	'/api/%2f..%2fadmin',
+	'/api/..;/admin',
+	'/api/%252e%252e/x',
+	'/api/..%255c..%255cadmin',
+])('the path %j is refused before anything is sent', async (path) => {
+	for (const pathPrefix of ['', '/tenant-7'] as const) {
+		bench.platform.settings.pathPrefix = pathPrefix;
+		await bench.engine.editCredential(bench.apiKey, { baseUrl: bench.platform.baseUrl });
+		const result = await request({ path: `={{ ${JSON.stringify(path)} }}` });
+		expect(result.error?.message).toContain("'Path'");
+		expect(bench.platform.requests).toEqual([]);
+	}
+});
+
+test.each(['/api', '/api/', '/api//echo', '/api/..echo', '/api/@evil.invalid', '/api/:80', '/api/ä', '/api/%252541/x'])(
+	'the path %j stays on the platform, below /api',
+	async (path) => {
+		bench.platform.settings.pathPrefix = '/tenant-7';
+		await bench.engine.editCredential(bench.apiKey, { baseUrl: bench.platform.baseUrl });
+		await request({ path });
+		const [arrived] = bench.platform.requests;
+		expect(arrived?.url).toMatch(/^\/tenant-7\/api/);
+		expect(arrived?.headers['host']).toBe(new URL(bench.platform.baseUrl).host);
+	},
+);
+
+const passing: Array<[string, Fault]> = [
+	['HTTP 429', { status: 429, headers: { 'retry-after': '0' } }],
+	['HTTP 502', { status: 502 }],
+	['HTTP 503', { status: 503, headers: { 'retry-after': '0' } }],
+	['HTTP 504', { status: 504 }],
+	['a dropped connection', 'drop'],
+	['half an answer', 'truncate'],
+	['a time-out', 'hang'],
+];
+
+describe.each(passing)('after %s', (_name, fault) => {
+	beforeEach(() => hurry(fault === 'hang' ? 4 : 1));
+
+	test('a GET is sent again', async () => {
+		bench.platform.settings.faults = [{ fault, times: 2 }];
+		const result = await request({ path: '/api/version', options: { timeout: 1000 } });
+		expect(jsonOf(result)).toEqual([{ data: '2.6' }]);
+		expect(bench.platform.requests).toHaveLength(3);
+	});
+
+	test.each(writes)('a %s is not sent again', async (method) => {
+		bench.platform.settings.faults = [{ fault, times: 2 }];
+		const result = await request({ method, path: '/api/echo', body: '{}', options: { timeout: 1000, maxRetries: 5 } });
+		expect(result.error?.message).toMatch(/./);
+		expect(result.error?.message).not.toMatch(/also after/);
+		expect(bench.platform.requests).toHaveLength(1);
+	});
+});
+
+const DOUBT = /; the request may have been carried out all the same$/;
+
+describe('a write that got no answer says that it may have been carried out', () => {
+	test.each<[string, Fault]>([
+		['a dropped connection', 'drop'],
+		['half an answer', 'truncate'],
+		['a time-out', 'hang'],
+		['a proxy that lost the platform', { status: 502 }],
+		['a proxy that stopped waiting', { status: 504 }],
+	])('after %s', async (_name, fault) => {
+		hurry(fault === 'hang' ? 4 : 1);
+		for (const method of writes) {
+			bench.platform.settings.faults = [{ fault, times: 1 }];
+			const result = await request({ method, path: '/api/echo', body: '{}', options: { timeout: 1000 } });
+			expect(result.error?.message).toMatch(DOUBT);
+			expect(result.error?.description).toMatch(/^Check on the platform whether the change was made before you send the request again\. \S/);
+		}
+	});
+
+	test('not where it was never sent: the port is closed', async () => {
+		const server = await serve((_request, response) => response.end());
+		await server.close();
+		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
+		const result = await request({ method: 'POST', path: '/api/echo' });
+		expect(result.error?.message).toBe('The connection to the platform was refused or dropped (ECONNREFUSED)');
+	});
+
+	test.each<Fault>(['hang', 'drop', { status: 504 }])('not where the login before it got no answer (%j)', async (fault) => {
+		hurry(100);
+		bench.platform.settings.faults = [{ kind: 'login', fault, times: 1 }];
+		const result = await request({ method: 'POST', path: '/api/echo' }, bench.login);
+		expect(result.error?.message).toMatch(/^Signing in did not work/);
+		expect(result.error?.message).not.toMatch(DOUBT);
+		expect(result.error?.description).not.toContain('send the request again');
+		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login']);
+	});
+
+	test('not where it only read: a GET, a list, a device', async () => {
+		bench.platform.settings.fault = () => 'drop';
+		hurry();
+		for (const parameters of [{ ...operations.request, path: '/api/echo' }, operations.getAll, operations.count, operations.get]) {
+			const result = await bench.run(parameters, { input: [{ sn: 'X' }] });
+			expect(result.error?.message).toContain('refused or dropped');
+			expect(result.error?.message).not.toMatch(DOUBT);
+		}
+	});
+
+	test('not where the platform refused it', async () => {
+		bench.platform.settings.faults = [{ fault: { code: 10004, status: 504 }, times: 1 }];
+		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toBe('The platform could not save the change');
+		bench.platform.settings.faults = [{ fault: { status: 500 }, times: 1 }];
+		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).not.toMatch(DOUBT);
+	});
+});
+
+describe('an empty answer', () => {
+	test.each([200, 201, 202, 204])('to a write is success without data (HTTP %i)', async (status) => {
+		const server = await serve((_request, response) => response.writeHead(status).end());
+		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
+		for (const method of writes) {
+			expect(jsonOf(await request({ method, path: '/api/echo', body: '{}' }))).toEqual([{ data: null }]);
+		}
+		const read = await request({ path: '/api/echo' });
+		expect(read.error?.message).toContain(`but got an empty body (HTTP ${status})`);
+	});
+
+	test.each([[' ', '1 bytes that are not JSON'], ['OK', '2 bytes that are not JSON'], ['{}', "whose 'code' is nothing"]])(
+		'is nothing but empty: a write that is answered with %j is not taken for carried out',
+		async (body, came) => {
+			const server = await serve((_request, response) => response.end(body));
+			await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
+			expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toContain(came);
+		},
+	);
+
+	test('of another status than 2xx is what the status says', async () => {
+		bench.platform.settings.fault = () => ({ status: 403 });
+		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toBe('Access was denied (HTTP 403)');
+	});
+
+	test('with a code that refuses is refused', async () => {
+		bench.platform.settings.fault = () => ({ code: 10004, data: undefined });
+		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toBe('The platform could not save the change');
+	});
+});
+
+test.each(methods)('HTTP 500 is final for a %s', async (method) => {
+	bench.platform.settings.fault = () => ({ status: 500 });
+	expect((await request({ method, path: '/api/echo' })).error?.message).toContain('HTTP 500');
+	expect(bench.platform.requests).toHaveLength(1);
+});
+
+test('a GET that is refused by a code is not sent again', async () => {
+	bench.platform.settings.fault = () => ({ code: 9999 });
+	await request({ path: '/api/version' });
+	expect(bench.platform.requests).toHaveLength(1);
+});
+
+describe.each([
+	['code 14101', { deadToken: 'code', deadTokenCode: 14101 }],
+	['code 14102', { deadToken: 'code', deadTokenCode: 14102 }],
+	['HTTP 401', { deadToken: 'status', deadTokenCode: 14101 }],
+] as const)('after a token refused by %s', (_name, settings) => {
+	test.each(methods)('a %s is repeated once, with the new token', async (method) => {
+		Object.assign(bench.platform.settings, settings);
+		await bench.signInEarlier();
+		bench.platform.expireTokens();
+		const result = await request({ method, path: '/api/echo', body: '{"n":1}' }, bench.login);
+		expect(result.data('Devices')).toHaveLength(1);
+		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['other', 'login', 'other']);
+		expect(bench.platform.requests[2]?.body).toEqual(bench.platform.requests[0]?.body);
+	});
+});
+
+test.each(writes)('a %s whose repetition fails is not sent a third time', async (method) => {
+	hurry(30);
+	await bench.signInEarlier();
+	bench.platform.expireTokens();
+	for (const fault of ['hang', 'drop', { status: 503, headers: { 'retry-after': '0' } }, { code: 10001 }] as const) {
+		bench.platform.forget();
+		bench.platform.expireTokens();
+		bench.platform.settings.faults = [{ kind: 'other', orderOfKind: 2, fault }];
+		const result = await request({ method, path: '/api/echo', body: '{}', options: { timeout: 30_000 } }, bench.login);
+		expect(result.error?.message).toMatch(/./);
+		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['other', 'login', 'other']);
+	}
+});
+
+test.each(writes)('a %s whose new token is refused, too, was not carried out and is sent once more', async (method) => {
+	hurry();
+	await bench.signInEarlier();
+	bench.platform.expireTokens();
+	bench.platform.settings.faults = [{ kind: 'other', orderOfKind: 2, fault: { code: 14101 } }];
+	const result = await request({ method, path: '/api/echo', body: '{}' }, bench.login);
+	expect(result.error).toBeUndefined();
+	expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['other', 'login', 'other', 'login', 'other']);
+});
+
+test.each(methods)('a %s whose first token is yet to be had is sent once', async (method) => {
+	await request({ method, path: '/api/echo', body: '{}' }, bench.login);
+	expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login', 'other']);
+});
+
+test('a user who may only read is told so, and nothing is repeated', async () => {
+	bench.platform.settings.role = 'reader';
+	const result = await request({ method: 'POST', path: '/api/device', body: '{"sn":"X-1"}' }, bench.login);
+	expect(result.error?.message).toBe('The user may not do this');
+	expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login', 'other']);
+	expect(bench.platform.fleet.get('X-1')).toBeUndefined();
+});
+
+test('a path that the platform does not have is reported as such', async () => {
+	expect((await request({ path: '/api/nothing/here' })).error?.message).toBe('There is nothing at this address (HTTP 404)');
+});
+
+test.each(['POST', 'PUT', 'PATCH', 'DELETE', '={{ "POST" }}'])(
+	'items that write by %s do so one after the other, in their order, and none after one has failed',
+	async (method) => {
+		const bench = await open();
+		const { platform, run } = bench;
+		const input = [1, 2, 3, 4, 5, 6].map((mark) => ({ mark }));
+		await run({ ...operations.request, method }, { input });
+		expect(platform.requests.map(({ query }) => query['mark'])).toEqual(['1', '2', '3', '4', '5', '6']);
+		expect(platform.peakInFlight).toBe(1);
+
+		platform.forget();
+		platform.settings.fault = ({ order }) => (order === 3 ? { code: 10004 } : undefined);
+		const result = await run({ ...operations.request, method }, { input });
+		expect(result.error).toBeDefined();
+		expect(platform.requests).toHaveLength(3);
+	},
+);
+
+test('GETs of several items run side by side', async () => {
+	const { platform, run } = await open({ latencyMs: 1 });
+	await run(operations.request, { input: [1, 2, 3, 4, 5, 6].map((mark) => ({ mark })) });
+	expect(platform.peakInFlight).toBeGreaterThan(1);
+});

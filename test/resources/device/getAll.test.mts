@@ -1,0 +1,532 @@
+import { type Device, Fleet, type PlatformRequest } from '../../../testbed/platform/server.mts';
+import type { NodeRun } from '../../../testbed/bench.mts';
+import { useBench } from '../../../testbed/jest.mts';
+import { jsonOf, outputOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
+import { inGroupsOf } from '../../../testbed/platform/inGroupsOf.mts';
+
+/** Text that a URL, a form or a careless client would change on its way. */
+const AWKWARD_TEXTS = [
+	'two words',
+	' spaces  within ',
+	'a & b',
+	'a=b;c',
+	'#7 hash',
+	'1+1 = 2',
+	'100 % sure',
+	'%41%2C',
+	'what/where?',
+	'back\\slashes\\',
+	'"double" and \'single\'',
+	'[0] {x} <y>',
+	'Łódź, Köln',
+	'東京の冷蔵庫',
+	'مستودع دبي',
+	'🚚 👩‍🔧 on the way',
+	'e\u0301 not composed',
+] as const;
+
+const bench = useBench();
+
+const getMany = async (parameters: Record<string, unknown>, run: NodeRun = {}) => {
+	bench.platform.forget();
+	return await bench.run({ resource: 'device', operation: 'getAll', ...parameters }, run);
+};
+const all = async (parameters: Record<string, unknown>, run: NodeRun = {}) =>
+	await getMany({ returnAll: true, ...parameters }, run);
+const truth = (fits: (device: Device) => boolean = () => true) => bench.fleet.devices.filter(fits).map(({ sn }) => sn);
+const lists = (): PlatformRequest[] => bench.platform.requestsOf('list');
+const firstList = (): PlatformRequest => {
+	const [first] = lists();
+	if (first === undefined) throw new Error('No list was asked for');
+	return first;
+};
+const sizes = () => lists().map(({ query }) => query['size']);
+
+describe('how many', () => {
+	it.each(['apiKey', 'login'] as const)('Return All lists the whole fleet once and in its order, signed in by %s', async (way) => {
+		const result = await all({ options: { pageSize: 40 } }, { credential: bench[way] });
+		expect(serialNumbersOf(result)).toEqual(truth());
+		expect(lists()).toHaveLength(7);
+	});
+
+	it('Return All of an empty fleet gives no items and asks once', async () => {
+		bench.platform.fleet = new Fleet([]);
+		expect(outputOf(await all({}))).toEqual([]);
+		expect(lists()).toHaveLength(1);
+	});
+
+	it('without any choice it gives the first 50 and asks for no more than 50', async () => {
+		expect(serialNumbersOf(await getMany({}))).toEqual(truth().slice(0, 50));
+		expect(lists().map(({ query }) => query)).toEqual([{ size: '50' }]);
+	});
+
+	it.each([
+		{ limit: 1, pages: 1 },
+		{ limit: 39, pages: 1 },
+		{ limit: 40, pages: 1 },
+		{ limit: 41, pages: 2 },
+		{ limit: 80, pages: 2 },
+		{ limit: 100, pages: 3 },
+		{ limit: 250, pages: 7 },
+		{ limit: 100_000, pages: 7 },
+	])('Limit $limit with a page size of 40 costs $pages pages, however many requests may run at once', async ({ limit, pages }) => {
+		const result = await getMany({ limit, options: { pageSize: 40, parallelRequests: 16 } });
+		expect(serialNumbersOf(result)).toEqual(truth().slice(0, limit));
+		expect(lists()).toHaveLength(pages);
+	});
+
+	it('on a zero-based platform a Limit costs at most one page more, which tells how it counts', async () => {
+		bench.platform.settings.pageNumbering = 'zero-based';
+		expect(serialNumbersOf(await getMany({ limit: 40, options: { pageSize: 40 } }))).toEqual(truth().slice(0, 40));
+		expect(lists()).toHaveLength(1);
+		expect(serialNumbersOf(await getMany({ limit: 80, options: { pageSize: 40 } }))).toEqual(truth().slice(0, 80));
+		expect(lists()).toHaveLength(3);
+	});
+
+	it('a Limit below the page size asks for no larger page than needed', async () => {
+		await getMany({ limit: 7, options: { pageSize: 40 } });
+		expect(sizes()).toEqual(['7']);
+	});
+
+	it('a Limit is about the devices that meet the filters', async () => {
+		const result = await getMany({ limit: 60, filters: { compositeStatus: 2 }, options: { pageSize: 25 } });
+		expect(serialNumbersOf(result)).toEqual(truth(({ status }) => status === 2).slice(0, 60));
+	});
+});
+
+describe('paging', () => {
+	it.each(['one-based', 'zero-based'] as const)('the whole fleet is listed once from a %s platform', async (pageNumbering) => {
+		bench.platform.settings.pageNumbering = pageNumbering;
+		for (const pageSize of [1, 7, 83, 125, 249, 250, 251]) {
+			expect(serialNumbersOf(await all({ options: { pageSize } }))).toEqual(truth());
+		}
+	});
+
+	it('a platform that silently cuts large pages is read to its end', async () => {
+		bench.platform.settings.largestSize = 30;
+		expect(serialNumbersOf(await all({ options: { pageSize: 100 } }))).toEqual(truth());
+		expect(lists()).toHaveLength(9);
+	});
+
+	it.each([
+		{ largestSize: 300, asked: ['1000', '200'] },
+		{ largestSize: 60, asked: ['1000', '200', '50'] },
+	])('a platform that refuses pages above $largestSize is asked for smaller ones', async ({ largestSize, asked }) => {
+		Object.assign(bench.platform.settings, { largestSize, largerSize: 'refuse' });
+		expect(serialNumbersOf(await all({}))).toEqual(truth());
+		expect([...new Set(sizes())]).toEqual(asked);
+	});
+
+	it('as many requests run at once as Parallel Requests says, and never more', async () => {
+		const hold = inGroupsOf(3);
+		bench.platform.settings.beforeAnswer = async ({ page }) => (page === 0 ? undefined : await hold());
+		const result = await all({ options: { pageSize: 10, parallelRequests: 3 } });
+		expect(serialNumbersOf(result)).toEqual(truth());
+		expect(bench.platform.peakInFlight).toBe(3);
+	});
+
+	it('several input items share the limit of parallel requests', async () => {
+		bench.platform.settings.latencyMs = 1;
+		await all({ options: { pageSize: 10, parallelRequests: 2 } }, { input: [{}, {}, {}, {}, {}] });
+		expect(bench.platform.peakInFlight).toBe(2);
+	});
+
+	it('a fleet that never holds still gives every device that stayed, once, and a hint that says so', async () => {
+		const before = truth();
+		bench.platform.settings.beforeAnswer = () => void bench.fleet.add();
+		const result = await all({ options: { pageSize: 60 } });
+		const listed = serialNumbersOf(result);
+		expect(listed).toEqual(expect.arrayContaining(before));
+		expect(new Set(listed).size).toBe(listed.length);
+		expect(result.hints('Devices')).toEqual([
+			expect.objectContaining({
+				type: 'warning',
+				location: 'outputPane',
+				message: expect.stringContaining(`The fleet changed while it was read, also on the last of 3 readings. The output holds every device that any reading met, ${listed.length} in all`),
+			}),
+		]);
+	});
+
+	it('a platform that miscounts gives what it lists and a hint with both numbers', async () => {
+		bench.platform.settings.changePage = (page) => ({ ...page, totalElements: page.totalElements + 5 });
+		const result = await all({ options: { pageSize: 60 } });
+		expect(serialNumbersOf(result)).toEqual(truth());
+		expect(result.hints('Devices').map(({ message }) => message)).toEqual([
+			'The platform reports 255 devices but lists 250 in each of 2 readings. The output holds the ones it lists.',
+		]);
+	});
+
+	it('a fleet that holds still gives no hint', async () => {
+		expect((await all({ options: { pageSize: 60 } })).hints('Devices')).toEqual([]);
+	});
+
+	it('a platform that ignores the page parameter makes the run fail rather than give a part as the whole', async () => {
+		bench.platform.settings.changePage = (page) => ({ ...page, content: bench.fleet.devices.slice(0, 60) });
+		const result = await all({ options: { pageSize: 60 } });
+		expect(result.error?.message).toMatch(/^The platform answers page 2 of the list with the devices of page 1/);
+		expect(result.data('Devices')).toEqual([]);
+	});
+});
+
+describe('Skip', () => {
+	const NUMBERINGS = ['one-based', 'zero-based'] as const;
+
+	it.each(NUMBERINGS)('parts of any size meet on a %s platform, whatever the page size, and also where it cuts pages', async (pageNumbering) => {
+		for (const { largestSize, pageSize, limit } of [
+			{ largestSize: 2000, pageSize: 1000, limit: 100 },
+			{ largestSize: 2000, pageSize: 30, limit: 70 },
+			{ largestSize: 25, pageSize: 1000, limit: 90 },
+			{ largestSize: 40, pageSize: 60, limit: 250 },
+		]) {
+			Object.assign(bench.platform.settings, { pageNumbering, largestSize });
+			const parts: unknown[] = [];
+			for (let skip = 0; skip <= bench.fleet.size; skip += limit) {
+				const result = await getMany({ limit, options: { pageSize, skip } });
+				parts.push(...serialNumbersOf(result));
+				const pages = Math.ceil(limit / Math.min(pageSize, limit, largestSize)) + 1;
+				expect(lists().length).toBeLessThanOrEqual(pages + 1);
+				expect(result.hints('Devices')).toEqual([]);
+			}
+			expect(parts).toEqual(truth());
+		}
+	});
+
+	it.each(NUMBERINGS)('costs one request without a device more than the pages of the part on a %s platform', async (pageNumbering) => {
+		bench.platform.settings.pageNumbering = pageNumbering;
+		let sent = 0;
+		bench.platform.settings.changePage = (page) => ((sent += page.content.length), page);
+		expect(serialNumbersOf(await getMany({ limit: 50, options: { skip: 100 } }))).toEqual(truth().slice(100, 150));
+		expect(lists()).toHaveLength(2);
+		expect(sent).toBe(50);
+	});
+
+	it('with Return All gives the rest, of the devices that meet the filters, in the order of the sort', async () => {
+		const result = await all({
+			filters: { compositeStatus: 2 },
+			sort: { rule: [{ field: 'createTime', direction: 'asc' }, { field: 'id', direction: 'asc' }] },
+			options: { skip: 17, pageSize: 20 },
+		});
+		expect(serialNumbersOf(result)).toEqual(truth(({ status }) => status === 2).reverse().slice(17));
+		for (const { body, query } of lists()) {
+			expect(body).toEqual({ compositeStatus: 2 });
+			expect(query).toMatchObject({ sort: 'createTime,id asc' });
+		}
+	});
+
+	it('past the end gives no items', async () => {
+		for (const skip of [250, 251, Number.MAX_SAFE_INTEGER]) expect(outputOf(await getMany({ options: { skip } }))).toEqual([]);
+	});
+
+	it('a platform that refuses a page past the end is read in parts, too', async () => {
+		bench.platform.settings.fault = ({ kind, page, query }) =>
+			kind === 'list' && Number(page) * Number(query['size'] ?? 10) >= bench.fleet.size ? { code: 10001, details: ['page'] } : undefined;
+		expect(serialNumbersOf(await getMany({ limit: 40, options: { skip: 230 } }))).toEqual(truth().slice(230));
+		expect(outputOf(await getMany({ limit: 40, options: { skip: 270 } }))).toEqual([]);
+	});
+
+	it('0, the default, asks for nothing more than without it', async () => {
+		expect(serialNumbersOf(await getMany({ options: { skip: 0 } }))).toEqual(truth().slice(0, 50));
+		expect(lists()).toHaveLength(1);
+	});
+
+	it('each item has its own part', async () => {
+		const input = [0, 100, 200].map((skip) => ({ skip }));
+		const result = await getMany({ limit: 100, options: { skip: '={{ $json.skip }}' } }, { input });
+		expect(serialNumbersOf(result)).toEqual(truth());
+	});
+
+	it('a part of a fleet that never holds still says so', async () => {
+		bench.platform.settings.beforeAnswer = () => void bench.fleet.add();
+		const result = await getMany({ limit: 20, options: { skip: 30 } });
+		expect(result.hints('Devices').map(({ message }) => message)).toEqual([
+			expect.stringContaining('The output holds 20 devices of that reading after the first 30'),
+		]);
+	});
+});
+
+describe('filters', () => {
+	it('Composite Status goes into the body as a number, also 0 and below', async () => {
+		for (const compositeStatus of [0, 2, -1]) {
+			const result = await all({ filters: { compositeStatus } });
+			expect(firstList().body).toEqual({ compositeStatus });
+			expect(serialNumbersOf(result)).toEqual(truth(({ status }) => status === compositeStatus));
+		}
+	});
+
+	it('Search Criteria (JSON) go into the body beside Composite Status, which counts where both name it', async () => {
+		const result = await all({
+			filters: { compositeStatus: 2, body: '{"compositeStatus": 1, "creator": "山田", "model": {"vendor": "Lumen Field"}}' },
+		});
+		expect(firstList().body).toEqual({ compositeStatus: 2, creator: '山田', model: { vendor: 'Lumen Field' } });
+		const expected = truth(({ status, creator, model }) => status === 2 && creator === '山田' && model.vendor === 'Lumen Field');
+		expect(expected.length).toBeGreaterThan(0);
+		expect(serialNumbersOf(result)).toEqual(expected);
+	});
+
+	it('Search Criteria (JSON) may come from an expression as an object', async () => {
+		await all({ filters: { body: '={{ $json.criteria }}' } }, { input: [{ criteria: { creator: 'admin' } }] });
+		expect(firstList().body).toEqual({ creator: 'admin' });
+	});
+
+	it('without filters the body is an empty object and the query has nothing but the size', async () => {
+		await all({ filters: {} });
+		expect(firstList().body).toEqual({});
+		expect(firstList().query).toEqual({ size: '1000' });
+		expect(firstList().headers).toMatchObject({ 'content-type': 'application/json', accept: 'application/json' });
+	});
+
+	it.each(AWKWARD_TEXTS)('Name %j arrives as it is', async (text) => {
+		const { sn } = bench.fleet.add(bench.fleet.make({ description: `before ${text} after` }));
+		const result = await all({ filters: { name: text } });
+		expect(firstList().query).toEqual({ name: text, size: '1000' });
+		expect(serialNumbersOf(result)).toEqual([sn]);
+	});
+
+	it.each(AWKWARD_TEXTS.filter((text) => !text.includes(',')))('Tag %j arrives as it is', async (text) => {
+		const { sn } = bench.fleet.add(bench.fleet.make({ tags: ['other', text.trim()] }));
+		const result = await all({ filters: { tags: text } });
+		expect(firstList().query['tags']).toBe(text.trim());
+		expect(serialNumbersOf(result)).toEqual([sn]);
+	});
+
+	it.each(AWKWARD_TEXTS.filter((text) => !text.includes(',')))('the attribute value %j arrives as it is', async (text) => {
+		const { sn } = bench.fleet.add(bench.fleet.make({ attributes: { 'lage.im-Haus_7': text } }));
+		const result = await all({ filters: { attributes: { pair: [{ key: 'lage.im-Haus_7', value: text }] } } });
+		expect(firstList().query['attributes']).toBe(`lage.im-Haus_7 ${text}`);
+		expect(serialNumbersOf(result)).toEqual([sn]);
+	});
+
+	it.each(AWKWARD_TEXTS)('a query parameter %j arrives as it is, in its name and its value', async (text) => {
+		const { sn } = bench.fleet.add(bench.fleet.make({ description: text }));
+		const result = await all({
+			filters: { query: { parameter: [{ name: 'description', value: text }, { name: `x ${text}`.trim(), value: '1' }] } },
+		});
+		expect(firstList().query).toEqual({ description: text, [`x ${text}`.trim()]: '1', size: '1000' });
+		expect(serialNumbersOf(result)).toEqual([sn]);
+	});
+
+	it('several tags are joined by commas, empty ones left out', async () => {
+		const result = await all({ filters: { tags: ' indoor ,, pilot,' } });
+		expect(firstList().query['tags']).toBe('indoor,pilot');
+		const expected = truth(({ tags }) => tags.includes('indoor') && tags.includes('pilot'));
+		expect(expected.length).toBeGreaterThan(0);
+		expect(serialNumbersOf(result)).toEqual(expected);
+	});
+
+	it('a list of tags from an expression is the same as text with commas', async () => {
+		await all({ filters: { tags: '={{ $json.tags }}' } }, { input: [{ tags: ['indoor', 'cold chain'] }] });
+		expect(firstList().query['tags']).toBe('indoor,cold chain');
+	});
+
+	it('several attributes share one parameter, key and value apart by a space, pairs apart by a comma', async () => {
+		const result = await all({
+			filters: { attributes: { pair: [{ key: 'site', value: 'São Paulo' }, { key: ' floor ', value: 3 }] } },
+		});
+		expect(firstList().query['attributes']).toBe('site São Paulo,floor 3');
+		const expected = truth(({ attributes }) => attributes['site'] === 'São Paulo' && attributes['floor'] === 3);
+		expect(expected.length).toBeGreaterThan(0);
+		expect(serialNumbersOf(result)).toEqual(expected);
+	});
+
+	it('a query parameter that is given twice arrives twice', async () => {
+		const result = await all({
+			filters: { query: { parameter: [{ name: 'creator', value: 'admin' }, { name: 'creator', value: '山田' }] } },
+		});
+		expect(firstList().query['creator']).toEqual(['admin', '山田']);
+		expect(serialNumbersOf(result)).toEqual(truth(({ creator }) => creator === 'admin' || creator === '山田'));
+	});
+
+	it('all filters, a sort and paging go together, on every page', async () => {
+		const result = await all({
+			filters: {
+				compositeStatus: 2,
+				name: 'R',
+				tags: 'indoor',
+				body: '{"onlineStatus": 1}',
+				query: { parameter: [{ name: 'creator', value: 'admin' }, { name: 'creator', value: 'import' }, { name: 'creator', value: '山田' }] },
+			},
+			sort: { rule: [{ field: 'sn', direction: 'asc' }] },
+			options: { pageSize: 1, parallelRequests: 1 },
+		});
+		const expected = bench.fleet.devices
+			.filter(({ status, onlineStatus, tags, creator }) => status === 2 && onlineStatus === 1 && tags.includes('indoor') && ['admin', 'import', '山田'].includes(creator))
+			.filter(({ sn, description, model }) => [sn, description ?? '', model.name].some((text) => /r/i.test(text)))
+			.map(({ sn }) => sn)
+			.sort();
+		expect(expected.length).toBeGreaterThan(1);
+		expect(serialNumbersOf(result)).toEqual(expected);
+		for (const { body, query } of lists()) {
+			expect(body).toEqual({ compositeStatus: 2, onlineStatus: 1 });
+			expect(query).toMatchObject({ name: 'R', tags: 'indoor', creator: ['admin', 'import', '山田'], sort: 'sn asc', size: '1' });
+		}
+	});
+});
+
+describe('sort', () => {
+	const rule = (field: string, direction?: 'asc' | 'desc', attribute?: string) => ({
+		field,
+		...(direction === undefined ? {} : { direction }),
+		...(attribute === undefined ? {} : { attribute }),
+	});
+	const compare = (one: unknown, other: unknown) => (String(one) < String(other) ? -1 : String(one) > String(other) ? 1 : 0);
+
+	it.each([
+		{ name: 'one field', rules: [rule('name', 'desc')], wire: 'name desc' },
+		{ name: 'two fields of one direction', rules: [rule('creator', 'asc'), rule('sn', 'asc')], wire: 'creator,sn asc' },
+		{ name: 'two directions', rules: [rule('creator', 'asc'), rule('sn', 'desc')], wire: ['creator asc', 'sn desc'] },
+		{
+			name: 'a direction that comes back',
+			rules: [rule('creator', 'asc'), rule('status', 'asc'), rule('sn', 'desc'), rule('id', 'asc')],
+			wire: ['creator,status asc', 'sn desc', 'id asc'],
+		},
+		{ name: 'an attribute', rules: [rule('attributes', 'desc', ' site ')], wire: 'attributes.site desc' },
+		{ name: 'an attribute with dots and letters of any script', rules: [rule('attributes', 'asc', 'расположение.x')], wire: 'attributes.расположение.x asc' },
+		{ name: 'a name of the platform', rules: [rule('custom', 'asc', 'model.name')], wire: 'model.name asc' },
+		{ name: 'no direction chosen', rules: [rule('sn')], wire: 'sn desc' },
+		{ name: 'nothing chosen', rules: [{}], wire: 'createTime desc' },
+	])('$name: sort=$wire', async ({ rules, wire }) => {
+		bench.platform.settings.fault = () => ({ code: 0, data: { content: [] } });
+		await all({ sort: { rule: rules } });
+		expect(firstList().query['sort']).toEqual(wire);
+	});
+
+	it('without rules no sort is sent', async () => {
+		await all({ sort: {} });
+		expect(firstList().query).not.toHaveProperty('sort');
+	});
+
+	it('the output keeps the platform’s order over all pages', async () => {
+		const result = await all({
+			sort: { rule: [rule('creator', 'asc'), rule('createTime', 'desc'), rule('sn', 'desc')] },
+			options: { pageSize: 30 },
+		});
+		const expected = [...bench.fleet.devices].sort(
+			(one, other) => compare(one.creator, other.creator) || compare(other.createTime, one.createTime) || compare(other.sn, one.sn),
+		);
+		expect(serialNumbersOf(result)).toEqual(expected.map(({ sn }) => sn));
+		for (const { query } of lists()) expect(query['sort']).toEqual(['creator asc', 'createTime,sn desc']);
+	});
+});
+
+describe('output', () => {
+	it('raw is the platform’s record, untouched, unknown fields included', async () => {
+		const future = { deep: [1, null, { '': 'x' }], big: 1e300 };
+		bench.platform.settings.changePage = (page) => ({ ...page, content: page.content.map((device) => ({ ...device, future })) });
+		const result = await all({ output: 'raw', options: { pageSize: 100 } });
+		expect(jsonOf(result)).toEqual(bench.fleet.devices.map((device) => ({ ...device, future })));
+	});
+
+	it('simplified is ten flat fields and the default', async () => {
+		const expected = bench.fleet.devices.map((device) => ({
+			id: device.id,
+			sn: device.sn,
+			onlineStatus: device.onlineStatus,
+			status: device.status,
+			modelName: device.model.name,
+			groupName: device.group.name,
+			tags: device.tags,
+			description: device.description,
+			createTime: device.createTime,
+			updateTime: device.updateTime,
+		}));
+		expect(jsonOf(await all({ output: 'simplified' }))).toEqual(expected);
+		expect(jsonOf(await all({}))).toEqual(expected);
+	});
+
+	it('selected is the ID and the chosen fields', async () => {
+		const result = await all({ output: 'selected', fields: ['attributes', 'imei', 'group'] });
+		expect(jsonOf(result)).toEqual(bench.fleet.devices.map(({ id, attributes, imei, group }) => ({ id, attributes, imei, group })));
+		expect(jsonOf(await all({ output: 'selected', fields: [] }))).toEqual(bench.fleet.devices.map(({ id }) => ({ id })));
+	});
+
+	it('a device without model, group or tags still goes through', async () => {
+		bench.platform.settings.changePage = (page) => ({ ...page, content: [{ id: 'x', sn: 'bare', model: null }], totalElements: 1, totalPages: 1, last: true });
+		expect(jsonOf(await all({}))).toEqual([expect.objectContaining({ id: 'x', sn: 'bare', modelName: null, groupName: null })]);
+	});
+});
+
+describe('several input items', () => {
+	it('expressions hold for each item; the output is in the order of the input and paired with it', async () => {
+		// The first item's answer waits until the last item's request has come.
+		let letGo = () => {};
+		const lastHasCome = new Promise<void>((resolve) => (letGo = resolve));
+		bench.platform.settings.beforeAnswer = async ({ body }) => {
+			if (JSON.stringify(body) === '{"compositeStatus":1}') letGo();
+			if (JSON.stringify(body) === '{"compositeStatus":2}') await lastHasCome;
+		};
+		const result = await getMany(
+			{ limit: '={{ $json.limit }}', output: '={{ $json.output }}', filters: { compositeStatus: '={{ $json.status }}' } },
+			{ input: [{ status: 2, limit: 3, output: 'simplified' }, { status: 3, limit: '2', output: 'selected' }, { status: 1, limit: 4, output: 'simplified' }] },
+		);
+		const expected = (status: number, limit: number) => truth((device) => device.status === status).slice(0, limit);
+		expect(serialNumbersOf(result)).toEqual([...expected(2, 3), ...expected(3, 2), ...expected(1, 4)]);
+		expect(pairedItemsOf(result)).toEqual([0, 0, 0, 1, 1, 2, 2, 2, 2]);
+		expect(Object.keys(jsonOf(result)[3] ?? {})).toEqual(['id', 'sn', 'onlineStatus', 'status']);
+	});
+
+	it.each([1, 25])('the credential is read once an item for %i items and many pages', async (items) => {
+		const before = bench.engine.credentialUse;
+		await all({ options: { pageSize: 100 } }, { input: Array.from({ length: items }, () => ({})) });
+		expect(lists()).toHaveLength(items * 3);
+		expect(bench.engine.credentialUse.decrypted - before.decrypted).toBe(items);
+	});
+
+	it('signed in by login, one login serves all items and the token is used by the next run', async () => {
+		const login = await bench.engine.saveCredential({
+			name: 'Fresh login',
+			type: 'deviceManagementApi',
+			data: { baseUrl: bench.platform.baseUrl, authentication: 'login', loginName: bench.platform.loginName, password: bench.platform.password },
+		});
+		await all({}, { credential: login, input: [{}, {}, {}, {}, {}] });
+		expect(bench.platform.logins).toEqual({ attempted: 1, succeeded: 1 });
+		const before = bench.engine.credentialUse;
+		await all({}, { credential: login, input: [{}, {}, {}, {}, {}] });
+		expect(bench.platform.logins.attempted).toBe(0);
+		expect(bench.engine.credentialUse.decrypted - before.decrypted).toBe(5);
+	});
+
+	it('after an item has stopped the run, no further page is asked for on behalf of another', async () => {
+		let secondCame = () => {};
+		let letGo = () => {};
+		const secondHasCome = new Promise<void>((resolve) => (secondCame = resolve));
+		const runIsOver = new Promise<void>((resolve) => (letGo = resolve));
+		bench.platform.settings.beforeAnswer = async ({ query }) => {
+			if (query['name'] === 'first') return await secondHasCome;
+			if (query['name'] !== 'R') return;
+			secondCame();
+			await runIsOver;
+		};
+		bench.platform.settings.fault = ({ query }) => (query['name'] === 'first' ? { code: 10005 } : undefined);
+		const result = await all(
+			{ filters: { name: '={{ $json.name }}' }, options: { pageSize: 5 } },
+			{ input: [{ name: 'first' }, { name: 'R' }] },
+		);
+		expect(result.error?.message).toBe('The platform could not run the query [item 0]');
+		const asked = () => bench.platform.requests.filter(({ query }) => query['name'] !== undefined);
+		expect(asked()).toHaveLength(2);
+		letGo();
+		// Whole runs, so that whoever was let go has had the time to go on.
+		const { requests } = bench.platform;
+		for (let round = 0; round < 3; round++) {
+			await bench.engine.listSearch({}, bench.engine.credentialReference(bench.apiKey), 'searchDevices');
+		}
+		expect(requests.filter(({ query }) => query['name'] === 'R')).toHaveLength(1);
+	});
+
+	it('under “continue” a failed item says why in its place and the others are whole', async () => {
+		bench.platform.settings.fault = ({ body }) => (JSON.stringify(body) === '{"compositeStatus":3}' ? { code: 10005 } : undefined);
+		const result = await getMany(
+			{ limit: 2, filters: { compositeStatus: '={{ $json.status }}' } },
+			{ input: [{ status: 2 }, { status: 3 }, { status: 1 }], onError: 'continueRegularOutput' },
+		);
+		expect(pairedItemsOf(result)).toEqual([0, 0, 1, 2, 2]);
+		expect(jsonOf(result)[2]).toEqual({
+			error: 'The platform could not run the query [item 1]',
+			details: {
+				description: expect.stringContaining("Check the names under 'Filters' and those of the fields to sort by."),
+				code: 10005,
+				httpStatus: 200,
+			},
+		});
+	});
+});

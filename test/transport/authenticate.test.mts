@@ -1,0 +1,231 @@
+import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
+import { z } from 'zod/v4';
+
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import { accountOf, forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
+import { authenticate, preAuthenticate, SIGN_IN_MARK, SignedIn, TEST_MARK } from '../../nodes/DeviceManagement/transport/authenticate.ts';
+import { replaceClock } from '../../nodes/DeviceManagement/transport/clock.ts';
+import { readCredential, withToken } from '../../nodes/DeviceManagement/transport/credential.ts';
+import { VirtualTime } from '../../testbed/virtualTime.mts';
+
+const LOGIN: ICredentialDataDecryptedObject = {
+	baseUrl: 'https://platform.example', authentication: 'login', loginName: 'anna', password: 'secret', sessionToken: '', sessionOwner: '',
+};
+const LIST: IHttpRequestOptions = { url: 'https://platform.example/api/device/list' };
+
+/** n8n's store, its plain request function, and a platform that issues tokens after 100 ms. */
+class FakeN8n {
+	readonly time = new VirtualTime(1_700_000_000_000);
+	stored = LOGIN;
+	logins = 0;
+	/** Tokens that requests were sent with. */
+	sent: string[] = [];
+	headers: IHttpRequestOptions['headers'] = {};
+	/** The envelope of a login's answer, in place of a token. */
+	refuseLogin: { code: number } | undefined;
+	/** HTTP status of each request's answer; 200 when there are no more. */
+	statuses: number[] = [];
+
+	/** What n8n does for a request of a node: see n8n-core's authentication.js. */
+	async request(way: 'current' | 'older' | 'test', options: IHttpRequestOptions = LIST): Promise<void> {
+		// Each reading of the credential gives an object of its own, which one request keeps to its end.
+		const data = { ...this.stored };
+		const request = { ...options, headers: { ...options.headers, ...(way === 'test' ? { [TEST_MARK]: 'true' } : {}) } };
+		try {
+			if (way === 'test' || data['sessionToken'] === '') await this.preAuthentication(data);
+			return await this.send(authenticate(data, request));
+		} catch (error) {
+			const is401 = z.object({ response: z.object({ status: z.literal(401) }) }).safeParse(error).success;
+			if (way !== 'older' && !is401) throw error;
+			const found = await this.preAuthentication(data);
+			if (way === 'older' && !found) throw error;
+			return await this.send(authenticate(data, request));
+		}
+	}
+
+	plainRequest = async ({ url }: IHttpRequestOptions): Promise<unknown> => {
+		if (!url.endsWith('/api/user/login')) throw new Error(`A login goes to ${url}`);
+		const token = `token ${++this.logins}`.replace(' ', '-');
+		await this.time.sleep(100);
+		const envelope = this.refuseLogin ?? { code: 0, data: { token } };
+		const body = { on: () => {}, [Symbol.asyncIterator]: async function* () { yield Buffer.from(JSON.stringify(envelope)); } };
+		return { statusCode: 200, headers: {}, body };
+	};
+
+	private async preAuthentication(data: ICredentialDataDecryptedObject): Promise<boolean> {
+		const output = await preAuthenticate(data, this.plainRequest);
+		if (output.sessionToken === undefined) return false;
+		this.stored = { ...this.stored, ...output };
+		Object.assign(data, output);
+		return true;
+	}
+
+	private async send({ headers }: IHttpRequestOptions): Promise<void> {
+		this.headers = headers;
+		this.sent.push(String(headers?.['Authorization']));
+		const status = this.statuses.shift() ?? 200;
+		if (status !== 200) throw Object.assign(new Error(`HTTP ${status}`), { response: { status } });
+	}
+}
+
+let n8n: FakeN8n;
+let putBack: () => void;
+beforeEach(() => {
+	forgetAccounts();
+	n8n = new FakeN8n();
+	putBack = replaceClock(n8n.time);
+});
+afterEach(() => putBack());
+
+const account = () => accountOf(readCredential(LOGIN));
+/** Lets time pass until the promise has settled. */
+const outcomeOf = async <T,>(promise: Promise<T>): Promise<unknown> => {
+	const outcome = promise.then((value) => value, (thrown: unknown) => thrown);
+	await n8n.time.until(outcome);
+	return await outcome;
+};
+
+describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s)", (way) => {
+	test('logs in once for all who begin without a token at the same time', async () => {
+		await outcomeOf(Promise.all(Array.from({ length: 10 }, async () => await n8n.request(way))));
+		expect(n8n).toMatchObject({ logins: 1, sent: Array.from({ length: 10 }, () => 'Bearer token-1') });
+	});
+
+	test('waits for the login that a run began, which goes on although the run is stopped', async () => {
+		const stop = new AbortController();
+		const data = withToken(LOGIN, '');
+		const lead = async () => String((await preAuthenticate(data, n8n.plainRequest)).sessionToken);
+		const run = account().obtainToken(data, lead, stop.signal);
+		const request = n8n.request(way);
+		n8n.time.after(50, () => stop.abort());
+		expect(await outcomeOf(request)).toBeUndefined();
+		await expect(run).resolves.toBeUndefined();
+		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
+	});
+
+	test('asks a login that does not answer once, and the next request asks anew', async () => {
+		n8n.refuseLogin = { code: 9999 };
+		expect(await outcomeOf(n8n.request(way))).toMatchObject({ details: { code: 9999 } });
+		expect(n8n.logins).toBe(1);
+		await outcomeOf(n8n.request(way));
+		expect(n8n).toMatchObject({ logins: 2, sent: [] });
+	});
+
+	test('asks a refused login once, and a minute later again', async () => {
+		n8n.refuseLogin = { code: 14201 };
+		expect(await outcomeOf(n8n.request(way))).toMatchObject({ details: { code: 14201 } });
+		expect(n8n.logins).toBe(1);
+		const again = await outcomeOf(n8n.request(way));
+		expect(again).toBeInstanceOf(Failure);
+		expect(again).toMatchObject({ message: expect.stringMatching(/Nobody signs in with this login before/) });
+		expect(n8n.logins).toBe(way === 'test' ? 2 : 1);
+		n8n.refuseLogin = undefined;
+		await n8n.time.run(121_000);
+		expect(await outcomeOf(n8n.request(way))).toBeUndefined();
+	});
+
+	test('does not take a token whose login was changed', async () => {
+		n8n.stored = { ...withToken({ ...LOGIN, password: 'before' }, 'old'), password: 'secret' };
+		await outcomeOf(n8n.request(way));
+		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
+	});
+
+	test('sends no login and takes no token where there is a key', async () => {
+		n8n.stored = { ...LOGIN, authentication: 'apiKey', apiKey: 'k', sessionToken: 'old' };
+		await outcomeOf(n8n.request(way));
+		expect(n8n).toMatchObject({ logins: 0, sent: ['ApiKey k'] });
+	});
+});
+
+describe.each(['current', 'older'] as const)("n8n's request function (%s) with a dead token", (way) => {
+	beforeEach(() => {
+		n8n.stored = withToken(LOGIN, 'dead');
+		n8n.statuses = [401];
+	});
+
+	test('logs in once', async () => {
+		await outcomeOf(n8n.request(way));
+		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer dead', 'Bearer token-1'] });
+	});
+
+	test('gets the token that another request was issued a moment ago', async () => {
+		await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
+		await n8n.time.run(4000);
+		await outcomeOf(n8n.request(way));
+		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer dead', 'Bearer token-1'] });
+	});
+
+	test('gets another one where that is longer ago, where somebody was refused with it, and where it is the dead one', async () => {
+		await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
+		await n8n.time.run(5000);
+		await outcomeOf(n8n.request(way));
+		expect(n8n.sent.at(-1)).toBe('Bearer token-2');
+		account().refused('token-2');
+		n8n.stored = withToken(LOGIN, 'dead');
+		n8n.statuses = [401];
+		await outcomeOf(n8n.request(way));
+		expect(n8n.sent.at(-1)).toBe('Bearer token-3');
+		n8n.statuses = [401];
+		await outcomeOf(n8n.request(way));
+		expect(n8n.sent.slice(-2)).toEqual(['Bearer token-3', 'Bearer token-4']);
+	});
+
+	test('logs in once more where that is refused, too', async () => {
+		n8n.stored = LOGIN;
+		await outcomeOf(n8n.request(way));
+		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-1', 'Bearer token-2'] });
+	});
+
+	test('is told the refusal of the token while the process remembers that the login was refused, and asks nothing', async () => {
+		n8n.refuseLogin = { code: 14202 };
+		await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
+		n8n.statuses = [401, 401];
+		expect(await outcomeOf(n8n.request(way))).toMatchObject({ message: 'HTTP 401' });
+		expect(n8n.logins).toBe(1);
+	});
+});
+
+describe("n8n's connection test", () => {
+	test('logs in although a token lives, and does not send its mark', async () => {
+		n8n.stored = withToken(LOGIN, 'alive');
+		await outcomeOf(n8n.request('test'));
+		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
+		expect(n8n.headers).not.toHaveProperty(TEST_MARK);
+	});
+
+	test('logs in although another request was issued a token a moment ago', async () => {
+		await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
+		await outcomeOf(n8n.request('test'));
+		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-2'] });
+	});
+
+	test('logs in each time', async () => {
+		await outcomeOf(n8n.request('test'));
+		await outcomeOf(n8n.request('test'));
+		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-1', 'Bearer token-2'] });
+	});
+
+	test('asks while the process remembers a refusal, whatever the store holds, and its success ends the wait', async () => {
+		for (const stored of [LOGIN, withToken(LOGIN, 'dead')]) {
+			forgetAccounts();
+			n8n.stored = stored;
+			n8n.logins = 0;
+			n8n.refuseLogin = { code: 14201 };
+			await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
+			n8n.refuseLogin = undefined;
+			expect(await outcomeOf(n8n.request('test'))).toBeUndefined();
+			expect(n8n.logins).toBe(2);
+			expect(account().remembersRefusal(n8n.time.now())).toBeUndefined();
+		}
+	});
+});
+
+describe('a request that is made for its login alone', () => {
+	test('is never sent', async () => {
+		const options = { url: 'https://platform.example', headers: { [SIGN_IN_MARK]: 'true' } };
+		expect(await outcomeOf(n8n.request('current', options))).toBeInstanceOf(SignedIn);
+		expect(n8n).toMatchObject({ logins: 1, sent: [], stored: { sessionToken: 'token-1' } });
+		expect(await outcomeOf(n8n.request('current', options))).toBeInstanceOf(SignedIn);
+		expect(n8n).toMatchObject({ logins: 1, sent: [] });
+	});
+});

@@ -1,0 +1,180 @@
+import type { Bench } from '../../testbed/bench.mts';
+import { hurry, useBenches } from '../../testbed/jest.mts';
+import { type OperationName, operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
+
+const open = useBenches();
+
+/** Lets go of what a test holds back, and waits until the platform has nothing more to answer. */
+async function settle({ platform }: Bench): Promise<void> {
+	while (platform.requests.some(({ outcome }) => outcome === 'pending')) await nextTurn();
+	// Whatever would be sent late is sent by now: requests to this machine take a fraction of these turns.
+	for (let turn = 0; turn < 200; turn++) await nextTurn();
+}
+
+const nextTurn = async () => await new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('a stopped execution', () => {
+	test.each<[OperationName, Record<string, unknown>, number]>([
+		['getAll', { pageSize: 2, parallelRequests: 1 }, 3],
+		['getAll', { pageSize: 2, parallelRequests: 4 }, 5],
+		['get', { parallelRequests: 1 }, 2],
+		['get', { parallelRequests: 4 }, 6],
+		['count', { parallelRequests: 2 }, 3],
+		['request', { parallelRequests: 2 }, 3],
+	])('sends nothing more: %s with %j, stopped at request %i', async (operation, options, at) => {
+		const bench = await open({ fleet: { size: 40 } });
+		const { platform, run } = bench;
+		const stop = new AbortController();
+		let afterwards = 0;
+		platform.settings.beforeAnswer = ({ order }) => {
+			if (order === at) stop.abort();
+			if (order > at) afterwards++;
+		};
+		const result = await run(
+			{ ...operations[operation], options },
+			{ signal: stop.signal, input: operation === 'getAll' ? [{}] : serialNumberItems(bench, 30).map((item, mark) => ({ ...item, mark })) },
+		);
+		expect(result.cancelled).toBe(true);
+		await settle(bench);
+		// What was on its way already may still arrive.
+		expect(afterwards).toBeLessThan(Number(options['parallelRequests']));
+	});
+
+	test('sends nothing more while the answer to its login is awaited', async () => {
+		const bench = await open();
+		const stop = new AbortController();
+		bench.platform.settings.beforeAnswer = ({ kind }) => {
+			if (kind === 'login') stop.abort();
+		};
+		const result = await bench.run(
+			operations.get,
+			{ credential: bench.login, signal: stop.signal, input: serialNumberItems(bench, 10) },
+		);
+		expect(result.cancelled).toBe(true);
+		await settle(bench);
+		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login']);
+	});
+
+	test.each(['apiKey', 'login'] as const)('sends nothing more after a wait between two attempts, signed in by %s', async (way) => {
+		const bench = await open();
+		const stop = new AbortController();
+		bench.platform.settings.fault = ({ kind }) =>
+			kind === 'login' && way === 'apiKey' ? undefined : { status: 503, headers: { 'retry-after': '60' } };
+		let waits = 0;
+		hurry(1, () => {
+			// The execution is stopped in the middle of the node's wait.
+			waits++;
+			stop.abort();
+		});
+		const result = await bench.run(operations.count, { credential: bench[way], signal: stop.signal });
+		expect(result.cancelled).toBe(true);
+		await settle(bench);
+		expect(bench.platform.requests).toHaveLength(1);
+		expect(waits).toBe(1);
+	});
+
+	test('that was stopped before it began sends nothing at all', async () => {
+		const bench = await open();
+		await bench.run(operations.count, { credential: bench.login, signal: AbortSignal.abort() });
+		await settle(bench);
+		expect(bench.platform.requests).toEqual([]);
+	});
+});
+
+test.each(operationNames)('after an item of %s failed, no further item is begun', async (operation) => {
+	const bench = await open();
+	bench.platform.settings.fault = ({ order }) => (order === 2 ? { code: 10003 } : undefined);
+	const { error } = await bench.run(
+		{ ...operations[operation], options: { parallelRequests: 1 } },
+		{ input: serialNumberItems(bench, 10).map((item, mark) => ({ ...item, mark })) },
+	);
+	expect(error?.message).toBe('The record exists already [item 1]');
+	await settle(bench);
+	expect(bench.platform.requests).toHaveLength(2);
+});
+
+describe('Retry-After', () => {
+	test.each(['121', '3600', '999999999999', 'Fri, 01 Jan 2100 00:00:00 GMT'])('of %s is not waited for: the item fails at once, in words', async (wait) => {
+		const { platform, run } = await open();
+		platform.settings.fault = () => ({ status: 429, headers: { 'retry-after': wait } });
+		const { error } = await run(operations.count);
+		expect(error?.message).toMatch(/^The platform receives too many requests \(HTTP 429\); the next try would be in \d+ seconds, which is longer than this node waits$/);
+		expect(Object(error)['failure']).toMatchObject({ cause: 'rate-limited', retryAfterMs: expect.any(Number) });
+		expect(platform.requests).toHaveLength(1);
+	});
+
+	test('of a few seconds is kept to, and all waits of a request together have a limit', async () => {
+		hurry();
+		const { platform, run } = await open();
+		platform.settings.fault = () => ({ status: 503, headers: { 'retry-after': '50' } });
+		const { error } = await run({ ...operations.count, options: { maxRetries: 10 } });
+		expect(error?.message).toMatch(/also after 2 retries; the next try would be in 50 seconds/);
+		expect(platform.requests).toHaveLength(3);
+	});
+
+	test.each(['-5', 'soon', ''])('of "%s" is none: the node backs off by itself', async (wait) => {
+		hurry();
+		const { platform, run } = await open();
+		platform.settings.faults = [{ fault: { status: 503, headers: { 'retry-after': wait } }, times: 2 }];
+		const result = await run(operations.count);
+		expect(result.data('Devices')[0]?.json).toEqual({ count: 25 });
+		expect(platform.requests).toHaveLength(3);
+	});
+});
+
+test.each([0, 1, 5])('with %i retries a request is sent once more often than that, and the message counts them', async (maxRetries) => {
+	const { platform, run } = await open();
+	platform.settings.fault = () => ({ status: 503, headers: { 'retry-after': '0' } });
+	const { error } = await run({ ...operations.count, options: { maxRetries } });
+	const counted = maxRetries === 0 ? '' : maxRetries === 1 ? ', also after one retry' : ', also after 5 retries';
+	expect(error?.message).toBe(`The platform or a proxy in front of it could not answer (HTTP 503)${counted}`);
+	expect(platform.requests).toHaveLength(maxRetries + 1);
+});
+
+test.each([1, 3, 16])('no more than %i requests are in flight at once, over all items', async (parallelRequests) => {
+	const bench = await open({ fleet: { size: 60 }, latencyMs: 2 });
+	const result = await bench.run(
+		{ ...operations.getAll, options: { parallelRequests, pageSize: 5 } },
+		{ input: [{ mark: 'a' }, { mark: 'b' }, { mark: 'c' }] },
+	);
+	expect(result.data('Devices')).toHaveLength(180);
+	expect(bench.platform.peakInFlight).toBeLessThanOrEqual(parallelRequests);
+});
+
+test('an item that fails stops the others for good, also one whose login is still under way', async () => {
+	const bench = await open();
+	const { platform, login, run } = bench;
+	await run(operations.request, { credential: login, input: [{ mark: 'earlier' }] });
+	platform.forget();
+	let loginBegan = () => {};
+	const began = new Promise<void>((resolve) => (loginBegan = resolve));
+	let releaseLogin = () => {};
+	const released = new Promise<void>((resolve) => (releaseLogin = resolve));
+	platform.settings.beforeAnswer = async ({ kind, query }) => {
+		if (query['mark'] === 'fails') await began;
+		if (kind !== 'login') return;
+		loginBegan();
+		await released;
+	};
+	platform.settings.fault = ({ query }) =>
+		query['mark'] === 'fails' ? { code: 10004 } : query['mark'] === 'renews' ? { code: 14101 } : undefined;
+	const result = await run(operations.request, { credential: login, input: [{ mark: 'fails' }, { mark: 'renews' }] });
+	expect(result.error).toBeDefined();
+	releaseLogin();
+	await settle(bench);
+	expect(platform.requests.map(({ kind, query }) => query['mark'] ?? kind).sort()).toEqual(['fails', 'login', 'renews']);
+});
+
+test('a list that failed under “continue” leaves nothing behind that goes on asking', async () => {
+	const bench = await open({ fleet: { size: 60 } });
+	bench.platform.settings.fault = ({ page = 0 }) =>
+		page === 2 ? { status: 418 } : page > 2 ? { status: 503, headers: { 'retry-after': '0' } } : undefined;
+	const result = await bench.run(
+		{ ...operations.getAll, options: { pageSize: 5, parallelRequests: 8, maxRetries: 10 } },
+		{ onError: 'continueRegularOutput' },
+	);
+	expect(result.data('Devices')[0]?.json['error']).toContain('HTTP 418');
+	const asked = bench.platform.requests.length;
+	await settle(bench);
+	expect(bench.platform.requests.length).toBeLessThanOrEqual(asked + 8);
+});

@@ -1,0 +1,367 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { createGzip } from 'node:zlib';
+
+import type { Engine } from '../../testbed/engine/engine.mts';
+import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
+import { type OperationName, operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
+import type { Answer } from '../../testbed/rawServer.mts';
+
+const open = useBenches();
+const serve = useServers();
+
+const MEGABYTE = 1024 * 1024;
+
+/** Runs an operation against a server that gives every request this answer. */
+async function runAgainst(
+	answer: Answer,
+	operation: OperationName = 'count',
+	options: Record<string, unknown> = {},
+) {
+	const bench = await open();
+	const server = await serve(answer);
+	await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
+	const result = await bench.run(
+		{ ...operations[operation], options: { maxRetries: 0, ...options } },
+		{ input: [{ sn: 'A-1', mark: '0' }] },
+	);
+	return { ...bench, server, result };
+}
+
+const whole =
+	(body: string | Buffer, status = 200, headers: Record<string, string> = {}): Answer =>
+	(_request, response) => {
+		response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+	};
+
+const EXPECTED = "Expected the platform's JSON envelope with a whole number in 'code', but got";
+
+/** What comes, and the words for it; the same for every operation. */
+const noEnvelopes: Array<[string, string | Buffer, string]> = [
+	['a sign-in page of a proxy', '<!doctype html><html><body>Sign in: hunter2</body></html>', 'an HTML or XML page of 57 bytes'],
+	['an empty body', '', 'an empty body'],
+	['white space', '   ', '3 bytes that are not JSON'],
+	['truncated JSON', '{"code":0,"msg":"success","data":{"content":[{"sn":"hun', '55 bytes that are not JSON'],
+	['plain text', 'hunter2', '7 bytes that are not JSON'],
+	['an envelope without code', '{"msg":"hunter2","data":{}}', "an object with 2 fields whose 'code' is nothing"],
+	['a code that is text', '{"code":"0","msg":"hunter2","data":{}}', "an object with 3 fields whose 'code' is text of 1 characters"],
+	['a code with a fraction', '{"code":0.5,"data":{}}', "an object with 2 fields whose 'code' is a number"],
+	['a code that is null', '{"code":null,"data":{}}', "an object with 2 fields whose 'code' is null"],
+	['a code in a prototype', '{"__proto__":{"code":0,"data":{}}}', "an object with 1 fields whose 'code' is nothing"],
+	['a list', '[{"code":0}]', 'a list of 1 without an envelope around it'],
+	['a text in JSON', '"hunter2"', 'text of 7 characters without an envelope around it'],
+	['null', 'null', 'null without an envelope around it'],
+	['invalid UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]), '8 bytes that are not UTF-8 text'],
+	[
+		'100,000 levels of nesting',
+		`{"code":0,"data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+		'JSON of 200018 bytes nested deeper than 200 levels',
+	],
+];
+
+describe.each(operationNames)('%s', (operation) => {
+	test.each(noEnvelopes)('is told of %s by kind and size', async (_name, body, came) => {
+		const { result, server } = await runAgainst(whole(body), operation);
+		expect(result.error?.message).toBe(`${EXPECTED} ${came} (HTTP 200)`);
+		expect(result.error?.description).toMatch(/'Base URL'/);
+		expect(JSON.stringify(result.raw)).not.toContain('hunter2');
+		expect(result.data('Devices')).toEqual([]);
+		// Such an answer is no reason to ask again.
+		expect(server.arrived).toHaveLength(1);
+	});
+
+	test('is told of HTTP 204', async () => {
+		const { result } = await runAgainst((_request, response) => response.writeHead(204).end(), operation);
+		expect(result.error?.message).toBe(`${EXPECTED} an empty body (HTTP 204)`);
+	});
+});
+
+/** A payload that is not what the operation needs. */
+test.each<[OperationName, string, string, string]>([
+	['get', 'null', 'data', 'null'],
+	['get', '"hunter2"', 'data', 'text of 7 characters'],
+	['get', '[{"sn":"hunter2"}]', 'data', 'a list of 1'],
+	['get', '7', 'data', 'a number'],
+	...(['getAll', 'count'] as const).flatMap((operation): Array<[OperationName, string, string, string]> => [
+		[operation, 'null', 'data', 'null'],
+		[operation, '"hunter2"', 'data', 'text of 7 characters'],
+		[operation, '[]', 'data', 'a list of 0'],
+		[operation, '{}', 'data.content', 'nothing'],
+		[operation, '{"content":null}', 'data.content', 'null'],
+		[operation, '{"content":{"0":"hunter2"}}', 'data.content', 'an object with 1 fields'],
+		[operation, '{"content":"hunter2"}', 'data.content', 'text of 7 characters'],
+		[operation, '{"content":[{"sn":"A"},"hunter2"],"totalElements":2}', 'data.content.1', 'text of 7 characters'],
+		[operation, '{"content":[null]}', 'data.content.0', 'null'],
+		[operation, '{"content":[[]]}', 'data.content.0', 'a list of 0'],
+		[operation, '{"__proto__":{"content":[]}}', 'data.content', 'nothing'],
+	]),
+])('%s that gets %s as data names the place, what belongs there and what came', async (operation, data, place, came) => {
+	const { result } = await runAgainst(whole(`{"code":0,"msg":"success","data":${data}}`), operation);
+	const wanted =
+		operation === 'get' ? 'a device (an object)' : "a page of devices (an object with a list of objects in 'content')";
+	expect(result.error?.message).toBe(`The platform's answer does not hold ${wanted}: '${place}' is ${came}`);
+	expect(JSON.stringify(result.raw)).not.toContain('hunter2');
+	expect(result.data('Devices')).toEqual([]);
+});
+
+test.each(['get', 'getAll', 'count'] as const)('%s without data in the envelope says that nothing came', async (operation) => {
+	const { result } = await runAgainst(whole('{"code":0}'), operation);
+	expect(result.error?.message).toContain("'data' is nothing");
+});
+
+test.each(['"lots"', '-1', '1.5', '1e300', 'null', '{}'])('a count of %s is not believed', async (total) => {
+	const { result } = await runAgainst(whole(`{"code":0,"data":{"content":[],"totalElements":${total}}}`));
+	expect(result.error?.message).toContain("does not say how many devices there are ('totalElements')");
+});
+
+test('a msg that is no text does not hide the code', async () => {
+	const { result } = await runAgainst(whole('{"code":10003,"msg":{"toString":"x"},"data":null}'));
+	expect(result.error?.message).toBe('The record exists already');
+});
+
+test('a code twice counts as JSON has it: the last one', async () => {
+	const { result } = await runAgainst(whole('{"code":0,"data":{"content":[],"totalElements":0},"code":10003}'));
+	expect(result.error?.message).toBe('The record exists already');
+});
+
+test.each(operationNames)('keys such as __proto__ in what %s reads change nothing but that item', async (operation) => {
+	const device = '{"id":"1","sn":"A-1","__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}},"attributes":{"__proto__":{"polluted":"yes"}}}';
+	const data = operation === 'get' || operation === 'request' ? device : `{"content":[${device}],"totalElements":1,"__proto__":{"polluted":"yes"}}`;
+	const { result } = await runAgainst(whole(`{"code":0,"__proto__":{"polluted":"yes"},"data":${data}}`), operation);
+	expect(result.error).toBeUndefined();
+	expect(result.data('Devices')).toHaveLength(1);
+	expect(Object(Object.prototype)['polluted']).toBeUndefined();
+	expect(Object({})['polluted']).toBeUndefined();
+	expect(Object([])['polluted']).toBeUndefined();
+});
+
+describe('a redirect', () => {
+	test.each([301, 302, 303, 307, 308])('by HTTP %i to another origin is not followed, and nothing arrives there', async (status) => {
+		for (const way of ['apiKey', 'login'] as const) {
+			for (const operation of operationNames) {
+				const bench = await open();
+				const elsewhere = await serve(whole('{"code":0,"data":"a-token-of-elsewhere"}'));
+				const server = await serve((_request, response) =>
+					response.writeHead(status, { location: `${elsewhere.url}/api/device/list?echo=secret` }).end(),
+				);
+				await bench.engine.editCredential(bench[way], { baseUrl: server.url });
+				const { error } = await bench.run(
+					operations[operation],
+					{ credential: bench[way], input: [{ sn: 'A-1', mark: '0' }] },
+				);
+				expect(error?.message).toContain(`a redirect to ${elsewhere.url} (HTTP ${status})`);
+				expect(error?.message).not.toContain('secret');
+				expect(elsewhere.arrived).toEqual([]);
+				expect(server.arrived).toHaveLength(1);
+			}
+		}
+	});
+
+	test('within the same origin is not followed either', async () => {
+		const { result, server } = await runAgainst((_request, response) =>
+			response.writeHead(302, { location: '/sign-in' }).end(),
+		);
+		expect(result.error?.message).toBe(`The address answers with a redirect to ${server.url} (HTTP 302)`);
+		expect(server.arrived).toHaveLength(1);
+	});
+
+	test.each(['', 'http://[', 'javascript:alert(1)'])('to the address "%s" is reported all the same', async (location) => {
+		const { result } = await runAgainst((_request, response) => response.writeHead(302, { location }).end());
+		expect(result.error?.message).toMatch(/^The address answers with a redirect .*\(HTTP 302\)$/);
+	});
+});
+
+/** Writes the same megabyte again and again, never more than the other side takes. */
+async function pour(response: NodeJS.WritableStream & { destroyed?: boolean }, megabytes: number, poured: () => void) {
+	const block = Buffer.alloc(MEGABYTE, 0x30);
+	for (let count = 0; count < megabytes && response.destroyed !== true; count++) {
+		poured();
+		if (!response.write(block)) await once(response, 'drain').catch(() => {});
+	}
+	response.end();
+}
+
+describe('a body of 200 MB', () => {
+	test('that says so is not read at all', async () => {
+		let poured = 0;
+		const { result } = await runAgainst((_request, response) => {
+			response.writeHead(200, { 'content-length': String(200 * MEGABYTE) });
+			void pour(untilClosed(response), 200, () => poured++);
+		});
+		expect(result.error?.message).toBe('The answer is larger than 64 MB');
+		expect(poured).toBeLessThan(20);
+	});
+
+	test('that does not say so is read up to 64 MB, and the connection is cut', async () => {
+		let poured = 0;
+		let close = (_whole: boolean) => {};
+		const closed = new Promise<boolean>((resolve) => {
+			close = resolve;
+		});
+		const { result } = await runAgainst((_request, response) => {
+			response.on('close', () => close(response.writableFinished));
+			void pour(untilClosed(response), 200, () => poured++);
+		});
+		expect(result.error?.message).toBe('The answer is larger than 64 MB');
+		expect(await closed).toBe(false);
+		expect(poured).toBeLessThan(100);
+	});
+
+	test('packed into a gzip bomb counts as what it unpacks to', async () => {
+		const { result } = await runAgainst((_request, response) => {
+			response.writeHead(200, { 'content-encoding': 'gzip' });
+			const gzip = createGzip({ level: 1 });
+			response.on('close', () => gzip.destroy());
+			gzip.on('error', () => {});
+			gzip.pipe(response);
+			void pour(gzip, 200, () => {});
+		});
+		expect(result.error?.message).toBe('The answer is larger than 64 MB');
+	});
+
+	test('from a login is not read either', async () => {
+		const bench = await open();
+		const server = await serve((_request, response) => {
+			response.writeHead(200, { 'content-length': String(200 * MEGABYTE) }).write('{');
+		});
+		await bench.engine.editCredential(bench.login, { baseUrl: server.url });
+		const { error } = await bench.run(operations.count, { credential: bench.login });
+		expect(error?.message).toBe('Signing in did not work. The answer is larger than 64 MB');
+	});
+});
+
+/** `drain` never comes from a connection that is gone. */
+function untilClosed(response: ServerResponse): ServerResponse {
+	response.on('close', () => response.emit('drain'));
+	return response;
+}
+
+test.each([
+	['gzip that is none', { 'content-encoding': 'gzip' }, 'this is not gzip'],
+	['a body shorter than announced', { 'content-length': '1000' }, '{"code":0'],
+])('%s is a connection that failed, not a crash', async (_name, headers, body) => {
+	const { result } = await runAgainst((_request, response) => {
+		response.writeHead(200, headers);
+		response.write(body, () => response.destroy());
+	});
+	expect(result.error?.message).toMatch(/The connection to the platform was|n8n could not send the request|not read/);
+});
+
+test('an answer that is no HTTP is a clear message', async () => {
+	const { result } = await runAgainst((request) => {
+		request.socket.end('SSH-2.0-OpenSSH_9.6\r\n');
+	});
+	expect(result.error?.message).toMatch(/n8n could not send the request \(HPE_INVALID_CONSTANT\)|was refused or dropped/);
+});
+
+describe('the time-out covers', () => {
+	const limits = { timeout: 1000 };
+
+	beforeEach(() => hurry(4));
+
+	test('headers that never come', async () => {
+		const { result } = await runAgainst(() => {}, 'count', limits);
+		expect(result.error?.message).toBe('The platform did not answer within 1000 ms');
+	});
+
+	test('a body that comes drop by drop', async () => {
+		let cut = () => {};
+		const closed = new Promise<void>((resolve) => {
+			cut = resolve;
+		});
+		const { result } = await runAgainst(
+			(_request, response) => {
+				response.writeHead(200, { 'content-type': 'application/json' });
+				const drops = setInterval(() => response.write(' '), 2);
+				response.on('close', () => {
+					clearInterval(drops);
+					cut();
+				});
+			},
+			'count',
+			limits,
+		);
+		expect(result.error?.message).toBe('The platform did not answer within 1000 ms');
+		await closed;
+	});
+
+	test('a body that stops in the middle, and a retry is made after it', async () => {
+		const bench = await open({ faults: [{ fault: 'stall', kind: 'list' }] });
+		const result = await bench.run({ ...operations.count, options: limits });
+		expect(result.data('Devices')[0]?.json).toEqual({ count: 25 });
+		expect(bench.platform.requests).toHaveLength(2);
+	});
+});
+
+describe('no connection stays open', () => {
+	const start = (response: ServerResponse, headers: Record<string, string> = {}) => {
+		response.writeHead(200, { 'content-type': 'application/json', ...headers });
+		response.flushHeaders();
+	};
+
+	beforeEach(() => hurry(4));
+
+	test.each<[string, Answer]>([
+		['headers and then silence', (_, response) => start(response)],
+		[
+			'half a body and then silence',
+			(_, response) => {
+				start(response);
+				response.write('{"code":0,');
+			},
+		],
+		[
+			'half a packed body and then silence',
+			(_, response) => {
+				start(response, { 'content-encoding': 'gzip' });
+				const zip = createGzip();
+				zip.pipe(response);
+				zip.write('{"code":0,'.repeat(1000));
+				zip.flush();
+			},
+		],
+		['a length that is too large and then silence', (_, response) => start(response, { 'content-length': String(300 * MEGABYTE) })],
+		['silence', () => {}],
+	])('after %s', async (_name, answer) => {
+		const { server, result } = await runAgainst(answer, 'count', { timeout: 1000, maxRetries: 1 });
+		expect(result.error?.message).toMatch(/did not answer within 1000 ms|is larger than 64 MB/);
+		await server.allClosed();
+	});
+});
+
+test('a list whose second page is hostile gives nothing, rather than its first page', async () => {
+	const bench = await open({ fleet: { size: 30 } });
+	for (const fault of [
+		{ status: 200, body: '<html>sign in</html>' },
+		{ status: 200, body: '' },
+		{ code: 0, data: null },
+		{ code: 0, data: { content: [1] } },
+	]) {
+		bench.platform.settings.fault = ({ page }) => (page === 1 ? fault : undefined);
+		const result = await bench.run({ ...operations.getAll, options: { pageSize: 10 } });
+		expect(result.error).toBeDefined();
+		expect(result.data('Devices')).toEqual([]);
+	}
+});
+
+test('one hostile answer among good ones fails its own item only', async () => {
+	const bench = await open();
+	bench.platform.settings.fault = ({ path }) =>
+		path.endsWith(String(bench.platform.fleet.devices[1]?.sn)) ? { status: 200, body: '<html>' } : undefined;
+	const result = await bench.run(
+		operations.get,
+		{ onError: 'continueRegularOutput', input: serialNumberItems(bench, 4) },
+	);
+	expect(result.data('Devices').map(({ json }) => 'error' in json)).toEqual([false, true, false, false]);
+});
+
+test.each(noEnvelopes)('the dropdown is told of %s in the same words', async (_name, body, came) => {
+	const { engine, apiKey } = await open();
+	const server = await serve(whole(body));
+	await engine.editCredential(apiKey, { baseUrl: server.url });
+	await expect(listSearch(engine, apiKey)).rejects.toMatchObject({ message: `${EXPECTED} ${came} (HTTP 200)` });
+});
+
+async function listSearch(engine: Engine, credential: string) {
+	return await engine.listSearch(operations.get, engine.credentialReference(credential), 'searchDevices');
+}

@@ -1,0 +1,260 @@
+import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
+
+import { codes } from '../../testbed/platform/codes.mts';
+import type { EmbeddedPlatform, Fault, PlatformRequest } from '../../testbed/platform/server.mts';
+import type { Bench } from '../../testbed/bench.mts';
+import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
+import { type OperationName, operationNames, operations } from '../../testbed/operations.mts';
+import type { Answer } from '../../testbed/rawServer.mts';
+
+const open = useBenches();
+const serve = useServers();
+
+/** Unique texts; the first three with characters that look different in a URL, in JSON and in HTML. */
+const KEY = `canary-key zqkeyqzwx!'()*~/+=&%41"<é>`;
+const HEADER_KEY = `canary-key-zqkeyqzwx!'()*~/+=&%41"<>`;
+const PASSWORD = `canary-password zqpassqzwx!'()*~/+=&"<密>`;
+const MD5 = createHash('md5').update(PASSWORD, 'utf8').digest('hex');
+const TOKEN = 'canary-token.zqtokenqzwx-._~+/==';
+const RENEWED = 'canary-renewed.zqrenewedqzwx-._~+/==';
+
+/** What must be found nowhere: the unique part of every canary survives any encoding, the MD5 in either case. */
+const TRACES = ['zqkeyqzwx', 'zqpassqzwx', 'zqtokenqzwx', 'zqrenewedqzwx', MD5];
+
+/** Everything of a value, at any depth: hidden fields, symbols, causes, stacks, prototypes' getters. */
+function everything(value: unknown): string {
+	return inspect(value, { depth: null, showHidden: true, getters: true, maxArrayLength: null, maxStringLength: null });
+}
+
+function expectNoTrace(...values: unknown[]): void {
+	const text = values.map(everything).join('\n').toLowerCase();
+	for (const trace of TRACES) {
+		const at = text.indexOf(trace);
+		if (at >= 0) throw new Error(`"${trace}" came out: …${text.slice(Math.max(0, at - 300), at + 100)}…`);
+	}
+}
+
+test('the search finds what is hidden in an error', () => {
+	const hidden = Object.defineProperty(new Error('x', { cause: { deep: [{ Authorization: TOKEN }] } }), 'own', {
+		value: MD5.toUpperCase(),
+		enumerable: false,
+	});
+	expect(() => expectNoTrace(hidden)).toThrow(/zqtokenqzwx/);
+	expect(() => expectNoTrace(Object.defineProperty(new Error('x'), 'own', { value: MD5.toUpperCase() }))).toThrow(MD5);
+	expect(() => expectNoTrace(new Error('fine'))).not.toThrow();
+});
+
+/** The ways to sign in, each with its canaries. */
+const ways = {
+	'a key in a header': { authentication: 'apiKey', apiKey: HEADER_KEY },
+	'a key in a query parameter': { authentication: 'apiKey', apiKey: KEY, apiKeyIn: 'query', apiKeyName: 'key' },
+	'a key in a query parameter without prefix': {
+		authentication: 'apiKey',
+		apiKey: KEY,
+		apiKeyIn: 'query',
+		apiKeyName: 'key',
+		apiKeyPrefix: '',
+	},
+	'a stored token': { authentication: 'login', password: PASSWORD, sessionToken: TOKEN },
+	'a new token': { authentication: 'login', password: PASSWORD },
+	'the MD5 of a password': { authentication: 'login', password: MD5.toUpperCase(), passwordFormat: 'md5' },
+} as const;
+
+type Way = keyof typeof ways;
+const wayNames = Object.keys(ways) as Way[];
+
+/** A platform that takes all canaries, and a credential that holds them all at once: the other way's, too. */
+async function plant(way: Way): Promise<Bench & { credential: string }> {
+	const bench = await open({ loginName: 'demo' });
+	const { engine, platform } = bench;
+	let logins = 0;
+	// Every request is answered here; a login gets a canary for a token.
+	platform.settings.fault = (request) =>
+		request.kind === 'login' ? { code: 0, data: logins++ === 0 ? TOKEN : RENEWED } : undefined;
+	const credential = await engine.saveCredential({
+		name: 'Canaries',
+		type: 'deviceManagementApi',
+		data: { baseUrl: platform.baseUrl, loginName: 'demo', apiKey: KEY, password: PASSWORD, ...ways[way] },
+	});
+	if (ways[way].authentication === 'apiKey' && !('apiKeyIn' in ways[way])) {
+		await engine.editCredential(credential, { apiKey: HEADER_KEY });
+	} else if (ways[way].authentication === 'login') {
+		await engine.editCredential(credential, { apiKey: '' });
+	}
+	return { ...bench, credential };
+}
+
+const modes = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const;
+
+/**
+ * Runs everything there is to run with the credential, and looks at everything that comes out.
+ * @param turn which of the modes the first operation runs in
+ */
+async function runAll(
+	{ engine, run, credential }: Bench & { credential: string },
+	turn = 0,
+	names: readonly OperationName[] = operationNames,
+): Promise<void> {
+	for (const [index, operation] of names.entries()) {
+		const onError = modes[(turn + index) % modes.length] ?? 'stopWorkflow';
+		const result = await run({ ...operations[operation], options: { maxRetries: 1 } }, { credential, onError, input: [
+				{ sn: 'A-1', mark: '0' },
+				{ sn: 'B-2', mark: '1' },
+			] });
+		// n8n's record of the run: data, errors, hints; as objects and as the JSON that is stored.
+		expectNoTrace(result.raw, JSON.stringify(result.raw));
+		const failed = [0, 1].flatMap((output) => result.data('Devices', output)).filter(({ json }) => 'error' in json);
+		expect(onError === 'stopWorkflow' ? result.error : failed[1]).toBeDefined();
+	}
+	const opened = await engine
+		.listSearch(operations.get, engine.credentialReference(credential), 'searchDevices', 'A-1')
+		.catch((error: unknown) => error);
+	expectNoTrace(opened);
+	expectNoTrace(await engine.testCredential(credential));
+}
+
+/** The request as an angry server might send it back: as it came, decoded, in JSON, in capitals, in HTML. */
+function echo({ url, headers, query, body }: PlatformRequest): string {
+	const parts = [url, JSON.stringify(headers), JSON.stringify(query), JSON.stringify(body ?? null)];
+	const values = [...Object.values(headers), ...Object.values(query)].flat().map(String);
+	const all = [...parts, ...values];
+	return [...all, ...all.map((part) => part.toUpperCase()), ...values.map(encodeURIComponent), ...values.map(encodeURI)].join(' ; ');
+}
+
+const quick = { 'retry-after': '0' };
+
+/** Ways to fail after the request was received. */
+const failures: Array<[string, (request: PlatformRequest) => Fault | undefined]> = [
+	['every code with the request in its message', (request) => ({ code: next(), msg: echo(request), data: echo(request) })],
+	['codes whose detail is the sign-in', ({ headers, query }) => ({
+		code: 10007,
+		details: [`${headers['authorization'] ?? query['key']} for ${JSON.stringify(query)}`],
+	})],
+	['an unknown code', (request) => ({ code: 4711, msg: echo(request), data: echo(request) })],
+	['a dead token that is named', (request) => ({ code: 14101, msg: `invalid token ${echo(request)}` })],
+	['HTTP 401', (request) => ({ status: 401, body: echo(request), headers: { 'www-authenticate': 'Bearer' } })],
+	['HTTP 403', (request) => ({ status: 403, body: echo(request) })],
+	['HTTP 404', (request) => ({ status: 404, body: { message: echo(request), error: echo(request) } })],
+	['HTTP 429', (request) => ({ status: 429, body: echo(request), headers: quick })],
+	['HTTP 500', (request) => ({ status: 500, body: { code: echo(request), msg: echo(request) } })],
+	['HTTP 503', (request) => ({ status: 503, body: echo(request), headers: quick })],
+	['an HTML page', (request) => ({ status: 200, body: `<html>${echo(request)}` })],
+	['an envelope that is none', (request) => ({ status: 200, body: { code: echo(request), [echo(request)]: 1 } })],
+	['data that is none', (request) => ({ code: 0, data: echo(request) })],
+	['content that is none', (request) => ({ code: 0, data: { content: { [echo(request)]: echo(request) } } })],
+	['a redirect', ({ url }) => ({ status: 302, headers: { location: `https://elsewhere.invalid${url}` } })],
+	['a dropped connection', () => 'drop'],
+	['half an answer', () => 'truncate'],
+];
+
+let turn = 0;
+function next(): number {
+	const listed = codes.map(([code]) => code).filter((code) => code !== 0);
+	return listed[turn++ % listed.length] ?? -1;
+}
+
+describe.each(wayNames)('%s appears nowhere', (way) => {
+	test.each(failures)('when requests end in %s', async (name, fail) => {
+		hurry();
+		const bench = await plant(way);
+		const { fault: signIn } = bench.platform.settings;
+		bench.platform.settings.fault = (request) => signIn?.(request) ?? fail(request);
+		// Where `data` is what an operation hands on, an echo in it is the answer itself.
+		const names = new Map<string, OperationName[]>([
+			['data that is none', ['get', 'getAll', 'count']],
+			['content that is none', ['getAll', 'count']],
+		]).get(name);
+		await runAll(bench, turn++, names);
+		expectNoTrace(bench.engine.logs);
+		expectSecretsArrived(bench.platform);
+	});
+});
+
+/** Otherwise nothing could have leaked. */
+function expectSecretsArrived(platform: EmbeddedPlatform): void {
+	const arrived = everything(platform.requests.map(({ url, headers, body }) => [decodeURIComponent(url), headers, body])).toLowerCase();
+	expect(TRACES.some((trace) => arrived.includes(trace))).toBe(true);
+}
+
+describe('the password and its MD5 appear nowhere', () => {
+	const loginFailures: Array<[string, (request: PlatformRequest) => Fault]> = [
+		...failures.filter((failure): failure is [string, (request: PlatformRequest) => Fault] => failure[0] !== 'data that is none'),
+		['a token that no header carries', (request) => ({ code: 0, data: `${echo(request)}\n` })],
+		['an answer whose keys are the request', (request) => ({ code: 0, data: { [JSON.stringify(request.body)]: 1, [MD5]: 2, [MD5.toUpperCase()]: 3 } })],
+	];
+
+	test.each(loginFailures)('when the login ends in %s', async (_name, fail) => {
+		hurry();
+		for (const way of ['a new token', 'the MD5 of a password'] as const) {
+			const bench = await plant(way);
+			bench.platform.settings.fault = (request) => (request.kind === 'login' ? fail(request) : undefined);
+			await runAll(bench, turn++);
+			expectNoTrace(bench.engine.logs);
+			expectSecretsArrived(bench.platform);
+		}
+	});
+});
+
+describe('nothing appears when no platform answers:', () => {
+	const refused: Answer = (request) => request.socket.destroy();
+	test.each<[string, () => Promise<string>]>([
+		['nobody listens', async () => 'http://127.0.0.1:1'],
+		['the host is not known', async () => 'http://canary.invalid'],
+		['the connection is cut', async () => (await serve(refused)).url],
+		['it does not speak TLS', async () => (await serve(refused)).url.replace('http:', 'https:')],
+		['its certificate is not trusted', async () => (await serve(refused, { tls: true })).url],
+		['it does not speak HTTP', async () => (await serve((request) => request.socket.end('220 mail ready\r\n'))).url],
+		['the address is no address', async () => 'http://[broken'],
+		['the address holds user info', async () => `http://demo:${encodeURIComponent(PASSWORD)}@127.0.0.1`],
+	])('%s', async (_name, address) => {
+		hurry();
+		const baseUrl = await address();
+		for (const way of wayNames) {
+			const bench = await plant(way);
+			await bench.engine.editCredential(bench.credential, { baseUrl });
+			const result = await bench.run(
+				{ ...operations.count, options: { maxRetries: 0 } },
+				{ credential: bench.credential },
+			);
+			expect(result.error?.message).toMatch(/./);
+			expectNoTrace(result.raw, result.error, JSON.stringify(result.raw));
+			expectNoTrace(await bench.engine.testCredential(bench.credential));
+			expectNoTrace(bench.engine.logs);
+		}
+	});
+});
+
+test('nothing appears when the credential itself can not be used', async () => {
+	for (const changes of [
+		{ apiKey: `${KEY}\u0000\n` },
+		{ apiKeyName: `${KEY}` },
+		{ authentication: 'login', password: `${PASSWORD}`, passwordFormat: 'md5' },
+		{ authentication: 'login', loginPath: `${PASSWORD}` },
+		{ apiKey: 7 },
+		{ baseUrl: `ftp://${encodeURIComponent(KEY)}` },
+		{ baseUrl: `http://127.0.0.1/?key=${KEY}` },
+	]) {
+		const bench = await plant('a key in a header');
+		await bench.engine.editCredential(bench.credential, changes);
+		const result = await bench.run(operations.count, { credential: bench.credential });
+		expect(result.error?.message).toMatch(/credential/);
+		expectNoTrace(result.raw, result.error, bench.engine.logs, await bench.engine.testCredential(bench.credential));
+		expect(bench.platform.requests).toEqual([]);
+	}
+});
+
+test('a redirect to a host that is named like the key does not name it', async () => {
+	const { engine, platform, credential, run } = await plant('a key in a header');
+	await engine.editCredential(credential, { apiKey: 'zqkeyqzwx' });
+	platform.settings.fault = () => ({ status: 302, headers: { location: 'http://zqkeyqzwx.invalid/' } });
+	const { error, raw } = await run(operations.count, { credential });
+	expect(error?.message).toBe('The address answers with a redirect to http://•••.invalid (HTTP 302)');
+	expectNoTrace(raw, engine.logs);
+});
+
+test.each(wayNames)('what is stored with %s is encrypted', async (way) => {
+	const { engine, credential, run } = await plant(way);
+	await run(operations.count, { credential });
+	expectNoTrace(engine.storedCiphertext(credential));
+});

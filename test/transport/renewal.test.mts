@@ -1,0 +1,362 @@
+import type { Bench } from '../../testbed/bench.mts';
+import { hurry, useBenches } from '../../testbed/jest.mts';
+import { operations, serialNumberItems } from '../../testbed/operations.mts';
+import { jsonOf, serialNumbersOf } from '../../testbed/output.mts';
+
+const open = useBenches();
+
+/** How a platform says that a token is dead. */
+const deaths = [
+	['code 14101 in an HTTP 200', { deadToken: 'code', deadTokenCode: 14101 }],
+	['code 14102 in an HTTP 200', { deadToken: 'code', deadTokenCode: 14102 }],
+	['HTTP 401', { deadToken: 'status', deadTokenCode: 14101 }],
+] as const;
+
+/**
+ * Kills all tokens as the given request arrives; logins do not count.
+ * @param atOnce the first so many requests are answered only when all of them have arrived
+ */
+function killTokensAt({ platform }: Bench, death: number, atOnce = 1): void {
+	let requests = 0;
+	let release = () => {};
+	const arrived = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	platform.settings.beforeAnswer = async ({ kind }) => {
+		if (kind === 'login') return;
+		const order = ++requests;
+		if (order === atOnce) release();
+		await arrived;
+		if (order === death) platform.expireTokens();
+	};
+}
+
+describe.each(deaths)('a token that dies by %s', (_name, settings) => {
+	test.each([1, 4, 16])(
+		'costs one login, whichever request it dies at, with %i requests in flight',
+		async (parallelRequests) => {
+			const items = 20;
+			const bench = await open({ ...settings, fleet: { size: items } });
+			const { platform, login, run } = bench;
+			const wanted = platform.fleet.devices.map(({ sn }) => sn);
+			for (let death = 1; death <= items; death++) {
+				await bench.signInEarlier();
+				platform.forget();
+				killTokensAt(bench, death, parallelRequests);
+				const result = await run(
+					{ ...operations.get, options: { parallelRequests } },
+					{ credential: login, input: serialNumberItems(bench, items) },
+				);
+				expect({ death, error: result.error, got: serialNumbersOf(result) }).toEqual({
+					death,
+					error: undefined,
+					got: wanted,
+				});
+				expect({ death, ...platform.logins }).toEqual({ death, attempted: 1, succeeded: 1 });
+				expect(platform.peakInFlight).toBe(parallelRequests);
+			}
+		},
+	);
+
+	test.each([1, 4, 16])(
+		'does not tear a list, whichever page it dies at, with %i requests in flight',
+		async (parallelRequests) => {
+			const bench = await open({ ...settings, fleet: { size: 45 } });
+			const { platform, login, run } = bench;
+			const wanted = platform.fleet.devices.map(({ sn }) => sn);
+			for (let death = 1; death <= 9; death++) {
+				await bench.signInEarlier();
+				platform.forget();
+				killTokensAt(bench, death);
+				const result = await run(
+					{ ...operations.getAll, options: { parallelRequests, pageSize: 5 } },
+					{ credential: login },
+				);
+				expect({ death, got: serialNumbersOf(result) }).toEqual({ death, got: wanted });
+				expect({ death, ...platform.logins }).toEqual({ death, attempted: 1, succeeded: 1 });
+			}
+		},
+	);
+
+	test('costs one login in the device dropdown', async () => {
+		const bench = await open({ ...settings });
+		const { engine, platform, login } = bench;
+		await bench.signInEarlier();
+		platform.expireTokens();
+		const { results } = await engine.listSearch(operations.get, engine.credentialReference(login), 'searchDevices');
+		expect(results).toHaveLength(platform.fleet.devices.length);
+		expect(platform.logins).toEqual({ attempted: 1, succeeded: 1 });
+	});
+});
+
+test.each([1, 4, 16])(
+	'a token that lasts for a few requests only is renewed each time, and no more often, with %i requests in flight',
+	async (parallelRequests) => {
+		hurry();
+		const items = 24;
+		for (const tokenRequests of [1, 2, 3, 5, 8, 23]) {
+			const bench = await open({ fleet: { size: items }, tokenRequests });
+			const { platform, login, run } = bench;
+			const result = await run(
+				{ ...operations.get, options: { parallelRequests } },
+				{ credential: login, input: serialNumberItems(bench, items) },
+			);
+			expect(result.error).toBeUndefined();
+			expect(serialNumbersOf(result)).toEqual(platform.fleet.devices.map(({ sn }) => sn));
+			expect({ tokenRequests, logins: platform.logins.attempted }).toEqual({
+				tokenRequests,
+				logins: Math.ceil(items / tokenRequests),
+			});
+		}
+	},
+);
+
+test('a new token is stored with the credential, and the next execution does not log in', async () => {
+	const { engine, platform, login, run } = await open();
+	await run(operations.count, { credential: login });
+	expect(platform.logins.attempted).toBe(1);
+	expect(await engine.storedCredential(login)).toMatchObject({ sessionToken: platform.issuedTokens[0] });
+	for (const operation of ['count', 'getAll', 'request'] as const) {
+		expect((await run(operations[operation], { credential: login })).error).toBeUndefined();
+	}
+	expect(platform.logins.attempted).toBe(1);
+
+	platform.expireTokens();
+	await run(operations.count, { credential: login });
+	expect(platform.logins.attempted).toBe(2);
+	expect(await engine.storedCredential(login)).toMatchObject({ sessionToken: platform.issuedTokens[1] });
+	expect(engine.credentialUse.updated).toBe(2);
+});
+
+test('a token that another execution has stored meanwhile is taken over without a login', async () => {
+	const bench = await open();
+	const { platform, login, run } = bench;
+	await bench.signInEarlier();
+	let others = '';
+	platform.settings.beforeAnswer = async ({ order }) => {
+		if (order !== 1) return;
+		platform.expireTokens();
+		others = await bench.signInEarlier();
+	};
+	const result = await run(operations.get, { credential: login, input: serialNumberItems(bench, 6) });
+	expect(serialNumbersOf(result)).toHaveLength(6);
+	expect(platform.logins.attempted).toBe(0);
+	expect(platform.requests.at(-1)?.headers['authorization']).toBe(`Bearer ${others}`);
+});
+
+test('a token of another execution that is dead as well is renewed by one login', async () => {
+	const bench = await open();
+	const { platform, login, run } = bench;
+	await bench.signInEarlier();
+	platform.settings.beforeAnswer = async ({ order }) => {
+		if (order !== 1) return;
+		await bench.signInEarlier();
+		platform.expireTokens();
+	};
+	const result = await run(operations.count, { credential: login });
+	expect(jsonOf(result)).toEqual([{ count: 25 }]);
+	expect(platform.logins.attempted).toBe(1);
+});
+
+test.each(deaths)('a fresh token that is refused too, by %s, ends the run with its reason and no login loop', async (_name, settings) => {
+	hurry();
+	const bench = await open({ ...settings, tokenRequests: 0 });
+	const { platform, login, run } = bench;
+	const result = await run(
+		operations.get,
+		{ credential: login, onError: 'continueRegularOutput', input: serialNumberItems(bench, 12) },
+	);
+	const words = settings.deadTokenCode === 14102 ? 'could not read the key or token' : 'did not accept the sign-in';
+	expect(result.data('Devices')).toHaveLength(12);
+	for (const { json } of result.data('Devices')) expect(json['error']).toContain(words);
+	expect(platform.logins).toEqual({ attempted: 3, succeeded: 3 });
+});
+
+describe.each([14103, 14201, 14202, 14203])('code %i on a request', (code) => {
+	test.each([200, 401, 403, 503])('with HTTP %i causes no login and no second request', async (status) => {
+		const bench = await open();
+		const { platform, login, run } = bench;
+		await bench.signInEarlier();
+		platform.settings.fault = () => ({ code, status, headers: { 'retry-after': '0' } });
+		const result = await run(operations.count, { credential: login });
+		expect(result.error?.message).toMatch(/may not do this|is not right|is blocked/);
+		expect(platform.requests.map(({ kind }) => kind)).toEqual(['list']);
+	});
+});
+
+describe.each([14201, 14202, 14203] as const)('a login that is refused with code %i', (refuseLogin) => {
+	test.each([
+		[1, 200],
+		[4, 200],
+		[16, 200],
+		[4, 401],
+		[4, 429],
+		[4, 503],
+	])('is asked once for all items, with %i requests in flight and HTTP %i', async (parallelRequests, refusalStatus) => {
+		const bench = await open({ refuseLogin, refusalStatus });
+		const { platform, login, run } = bench;
+		const result = await run(
+			{ ...operations.get, options: { parallelRequests } },
+			{ credential: login, onError: 'continueRegularOutput', input: serialNumberItems(bench, 20) },
+		);
+		const failed = jsonOf(result);
+		expect(failed).toHaveLength(20);
+		expect(new Set(failed.map(({ details }) => Object(details)['code']))).toEqual(new Set([refuseLogin]));
+		expect(new Set(failed.map(({ error }) => String(error).replace(/ \[item \d+\]$/, ''))).size).toBe(1);
+		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
+	});
+});
+
+test('a login that is refused while a list is read is asked once, and nothing partial comes out', async () => {
+	const bench = await open({ fleet: { size: 60 } });
+	const { platform, login, run } = bench;
+	await bench.signInEarlier();
+	killTokensAt(bench, 3);
+	platform.settings.refuseLogin = 14202;
+	const result = await run(
+		{ ...operations.getAll, options: { pageSize: 5, parallelRequests: 8 } },
+		{ credential: login },
+	);
+	expect(result.error?.message).toMatch(/The user is blocked/);
+	expect(result.data('Devices')).toEqual([]);
+	expect(platform.logins.attempted).toBe(1);
+});
+
+test.each(deaths)('in API-key mode nothing logs in: a key refused by %s for two items ends it', async (_name, settings) => {
+	const bench = await open({ ...settings });
+	const { engine, platform, apiKey, run } = bench;
+	await engine.editCredential(apiKey, { apiKey: 'not-the-key', loginName: platform.loginName, password: platform.password });
+	const result = await run(
+		{ ...operations.get, options: { parallelRequests: 1 } },
+		{ onError: 'continueRegularOutput', input: serialNumberItems(bench, 5) },
+	);
+	for (const { json } of result.data('Devices')) expect(json['error']).toMatch(/did not accept|could not read/);
+	expect(result.data('Devices')).toHaveLength(5);
+	expect(platform.requests.map(({ kind }) => kind)).toEqual(['sn', 'sn']);
+});
+
+describe('a changed login takes effect at once', () => {
+	test('a wrong password fails although the stored token is still valid', async () => {
+		const { engine, platform, login, run } = await open();
+		await run(operations.count, { credential: login });
+		await engine.editCredential(login, { password: 'wrong' });
+		platform.forget();
+		const result = await run(operations.count, { credential: login });
+		expect(result.error?.message).toMatch(/login name or the password is not right/);
+		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
+	});
+
+	test('the right password is asked for a token of its own', async () => {
+		const { engine, platform, login, run } = await open();
+		await engine.editCredential(login, { password: 'wrong' });
+		expect((await run(operations.count, { credential: login })).error).toBeDefined();
+		await engine.editCredential(login, { password: platform.password });
+		platform.forget();
+		expect((await run(operations.count, { credential: login })).error).toBeUndefined();
+		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login', 'list']);
+	});
+
+	test('another login name is not served with the old token', async () => {
+		const { engine, platform, login, run } = await open();
+		await run(operations.count, { credential: login });
+		await engine.editCredential(login, { loginName: 'somebody-else' });
+		platform.forget();
+		expect((await run(operations.count, { credential: login })).error?.message).toMatch(/is not right/);
+		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
+	});
+
+	test('another platform is not sent the old token', async () => {
+		const { engine, login, run } = await open();
+		const other = await open();
+		await run(operations.count, { credential: login });
+		await engine.editCredential(login, { baseUrl: other.platform.baseUrl });
+		expect((await run(operations.count, { credential: login })).error).toBeUndefined();
+		expect(other.platform.requests.map(({ kind }) => kind)).toEqual(['login', 'list']);
+	});
+});
+
+describe('the token in the login answer', () => {
+	test.each(['data', 'data.token', 'data.accessToken', 'data.access_token'])('is found at %s', async (tokenAt) => {
+		const { platform, login, run } = await open({ tokenAt });
+		expect((await run(operations.count, { credential: login })).error).toBeUndefined();
+		expect(platform.logins.attempted).toBe(1);
+	});
+
+	test.each([
+		['data.session.jwt', 'data.session.jwt'],
+		['data.session.jwt', 'session.jwt'],
+		['data.data', 'data.data'],
+	])('at %s is found by the token path %s', async (tokenAt, tokenPath) => {
+		const { engine, platform, login, run } = await open({ tokenAt });
+		await engine.editCredential(login, { tokenPath });
+		expect((await run(operations.count, { credential: login })).error).toBeUndefined();
+		expect(platform.logins.attempted).toBe(1);
+	});
+
+	test('is taken from the token path alone where one is given', async () => {
+		const { engine, login, run } = await open({ tokenAt: 'data.token' });
+		await engine.editCredential(login, { tokenPath: 'data.session' });
+		expect((await run(operations.count, { credential: login })).error?.message).toContain('under "data.session"');
+	});
+
+	test.each([
+		['an object', { ticket: 'value-of-ticket', expires: 'value-of-expires' }, /looked for 'data' as text, or under token, accessToken, access_token; 'data' has the keys ticket, expires$/],
+		['null', null, /'data' is null$/],
+		['a list', ['value-in-list'], /'data' is a list$/],
+		['an empty text', '', /holds no token/],
+		['a number', 42, /'data' is number$/],
+		['a token that no header carries', 'value\nof-header', /characters that a header can't carry$/],
+	])('that is missing in %s is reported by what was looked for and the keys that came, never their values', async (_name, data, words) => {
+		const { platform, login, run } = await open();
+		platform.settings.fault = ({ kind }) => (kind === 'login' ? { code: 0, data } : undefined);
+		const result = await run(
+			operations.get,
+			{ credential: login, onError: 'continueRegularOutput', input: [{ sn: 'A' }, { sn: 'B' }] },
+		);
+		const [first] = result.data('Devices');
+		expect(String(first?.json['error']).replace(/ \[item 0\]$/, '')).toMatch(words);
+		expect(JSON.stringify(result.raw)).not.toContain('value-');
+		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
+	});
+});
+
+describe('a login that can not be carried out', () => {
+	test.each([
+		['HTTP 503', { status: 503, headers: { 'retry-after': '0' } }],
+		['HTTP 429', { status: 429, headers: { 'retry-after': '0' } }],
+	])('because of %s is tried again', async (_name, fault) => {
+		const { platform, login, run } = await open({ faults: [{ kind: 'login', fault, times: 2 }] });
+		const result = await run(operations.count, { credential: login });
+		expect(jsonOf(result)).toEqual([{ count: 25 }]);
+		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login', 'login', 'login', 'list']);
+	});
+
+	test('is not tried for ever, however many items want it', async () => {
+		const bench = await open({
+			fleet: { size: 60 },
+			faults: [{ kind: 'login', fault: { status: 503, headers: { 'retry-after': '0' } }, times: Infinity }],
+		});
+		const { platform, login, run } = bench;
+		const result = await run(
+			{ ...operations.get, options: { parallelRequests: 16 } },
+			{ credential: login, onError: 'continueRegularOutput', input: serialNumberItems(bench, 60) },
+		);
+		expect(result.data('Devices')).toHaveLength(60);
+		for (const { json } of result.data('Devices')) expect(json['error']).toMatch(/HTTP 503/);
+		expect(platform.requests.length).toBeLessThanOrEqual(10);
+		// Whoever comes after the last attempt has nothing to wait for.
+		expect(result.data('Devices').at(-1)?.json['error']).not.toMatch(/also after/);
+	});
+
+	test('because it hangs fails within its own time, naming the login', async () => {
+		const { platform, login, run } = await open({ faults: [{ kind: 'login', fault: 'hang', times: Infinity }] });
+		hurry(600);
+		const result = await run(
+			{ ...operations.count, options: { maxRetries: 0, timeout: 60_000 } },
+			{ credential: login },
+		);
+		expect(result.error?.message).toMatch(/^Signing in did not work\. The platform did not answer within 30000 ms/);
+		expect(result.error?.description).not.toMatch(/Timeout/);
+		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
+	});
+});

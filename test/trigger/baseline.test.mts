@@ -1,0 +1,170 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBench, useStillClock } from '../../testbed/jest.mts';
+import type { Device } from '../../testbed/platform/fleet.mts';
+import { Watch } from '../../testbed/watch.mts';
+
+const bench = useBench();
+const clock = useStillClock();
+
+const change = (changes: Partial<Device>) => {
+	const router = bench.fleet.devices.find(({ sn }) => sn.startsWith('RT'));
+	if (router !== undefined) bench.fleet.update(router.sn, changes);
+};
+const warnings = () => bench.engine.logs.filter(({ level }) => level === 'warn').map(({ message }) => message);
+
+const EVERYTHING = {
+	events: ['attributeChanged', 'deviceCreated', 'onlineStatusChanged'],
+	attributes: 'firmware',
+	filters: { name: 'R' },
+};
+
+/** Publishes a trigger, lets something happen that it would report, and publishes it with other settings. */
+async function republish(watching: Watch, changes: IDataObject, happen = () => change({ onlineStatus: 77 })) {
+	const before = watching.state;
+	await watching.activate();
+	expect(watching.state).not.toBe(before);
+	happen();
+	watching.parameters = { ...watching.parameters, ...changes };
+	clock.now += 60_000;
+	return await watching.activate('update');
+}
+
+beforeEach(() => {
+	change({ onlineStatus: 1 });
+	bench.engine.logs.length = 0;
+});
+
+it('takes a baseline at first and reports nothing of a fleet that was there already', async () => {
+	const watching = new Watch(bench, EVERYTHING);
+	expect(await watching.activate()).toBeNull();
+	expect(await watching.poll()).toBeNull();
+	expect(warnings()).toEqual([]);
+});
+
+it.each<[string, IDataObject, string]>([
+	['an event more', { events: [...EVERYTHING.events, 'statusChanged'] }, "'Events' or 'Attributes'"],
+	['an event less', { events: ['deviceCreated', 'onlineStatusChanged'] }, "'Events' or 'Attributes'"],
+	['another attribute', { attributes: 'firmware, site' }, "'Events' or 'Attributes'"],
+	['another filter', { filters: { name: 'RT' } }, "'Filters'"],
+	['no filter', { filters: {} }, "'Filters'"],
+])('begins anew, and says so, with %s', async (_, changes, words) => {
+	const watching = new Watch(bench, EVERYTHING);
+	expect(await republish(watching, changes)).toBeNull();
+	expect(warnings()).toEqual([`The trigger "Watch" begins anew, because ${words} changed`]);
+	change({ onlineStatus: 78 });
+	expect(await watching.poll()).toMatchObject([{ event: 'onlineStatusChanged', previous: 77, current: 78 }]);
+});
+
+it.each<[string, IDataObject]>([
+	['the events in another order', { events: [...EVERYTHING.events].reverse() }],
+	['the attributes in another order', { attributes: ' firmware,firmware ' }],
+	['another output', { output: 'raw' }],
+	['other options', { options: { emit: 'perPoll', pageSize: 100, parallelRequests: 2, timeout: 5000, maxRetries: 1 } }],
+	['a rule', { conditions: { rule: [{ field: 'onlineStatus', from: '1' }] } }],
+])('loses nothing with %s', async (_, changes) => {
+	const watching = new Watch(bench, EVERYTHING);
+	expect(await republish(watching, changes)).toHaveLength(1);
+	expect(warnings()).toEqual([]);
+});
+
+it('loses nothing with another time to hold', async () => {
+	const watching = new Watch(bench, { ...EVERYTHING, options: { forAtLeast: 15 } });
+	expect(await republish(watching, { options: { forAtLeast: 5 } })).toBeNull();
+	clock.now += 5 * 60_000;
+	expect(await watching.poll()).toMatchObject([{ previous: 1, current: 77 }]);
+});
+
+it('begins anew in a workflow that was copied or imported with its state, and under another name of the node', async () => {
+	const watching = new Watch(bench, EVERYTHING);
+	await watching.activate();
+	change({ onlineStatus: 77 });
+	const copy = new Watch(bench, EVERYTHING, { workflowId: 'copy' });
+	copy.database.save({ staticData: watching.database.staticData });
+	expect(await copy.activate()).toBeNull();
+	expect(warnings()).toEqual(['The trigger "Watch" begins anew, because the workflow changed']);
+	watching.options.nodeName = 'Renamed';
+	expect(await watching.activate('update')).toBeNull();
+	change({ onlineStatus: 78 });
+	expect(await watching.poll()).toMatchObject([{ previous: 77, current: 78 }]);
+});
+
+describe('the credential', () => {
+	const save = async (data: Record<string, string>) =>
+		await bench.engine.saveCredential({ name: 'Another', type: 'deviceManagementApi', data: { baseUrl: bench.platform.baseUrl, ...data } });
+
+	it('another password of the same user, or another key in the same credential, loses nothing', async () => {
+		for (const [id, changes] of [
+			[bench.login, { password: 'another password' }],
+			[bench.apiKey, { apiKey: 'another-key-0123456789' }],
+		] as const) {
+			const watching = new Watch(bench, EVERYTHING, { credential: id, workflowId: `with credential ${id}` });
+			change({ onlineStatus: 1 });
+			await watching.activate();
+			await bench.engine.updateCredential(id, { ...(await bench.engine.storedCredential(id)), ...changes });
+			Object.assign(bench.platform.settings, changes);
+			change({ onlineStatus: 77 });
+			expect(await watching.poll()).toHaveLength(1);
+		}
+		expect(warnings()).toEqual([]);
+	});
+
+	it('another credential with the same user loses nothing; one with another key begins anew', async () => {
+		const { loginName, password, apiKey } = bench.platform;
+		const watching = new Watch(bench, EVERYTHING, { credential: bench.login });
+		await watching.activate();
+		watching.options.credential = await save({ authentication: 'login', loginName, password });
+		change({ onlineStatus: 77 });
+		expect(await watching.activate('update')).toHaveLength(1);
+		watching.options.credential = bench.apiKey;
+		change({ onlineStatus: 78 });
+		expect(await watching.activate('update')).toBeNull();
+		watching.options.credential = await save({ authentication: 'apiKey', apiKey });
+		change({ onlineStatus: 79 });
+		expect(await watching.activate('update')).toBeNull();
+		expect(warnings()).toEqual(Array(2).fill('The trigger "Watch" begins anew, because the platform or the user changed'));
+	});
+
+	it.each([
+		['login name', { loginName: 'somebody-else' }],
+		['base URL', { baseUrl: 'localhost' }],
+	])('another %s begins anew', async (_, changes) => {
+		const watching = new Watch(bench, EVERYTHING, { credential: bench.login });
+		await watching.activate();
+		const stored = await bench.engine.storedCredential(bench.login);
+		const other = 'baseUrl' in changes ? { baseUrl: bench.platform.baseUrl.replace('127.0.0.1', 'localhost') } : changes;
+		await bench.engine.updateCredential(bench.login, { ...stored, ...other });
+		Object.assign(bench.platform.settings, 'loginName' in changes ? changes : {});
+		change({ onlineStatus: 77 });
+		expect(await watching.poll()).toBeNull();
+		expect(warnings()).toEqual(['The trigger "Watch" begins anew, because the platform or the user changed']);
+	});
+});
+
+it('begins anew, and says so, where the state can not be read', async () => {
+	const watching = new Watch(bench, EVERYTHING, { host: 'B' });
+	await watching.activate();
+	const { staticData } = watching.database;
+	watching.database.save({ staticData: staticData.replace('\\"number\\":', '\\"numbers\\":') });
+	change({ onlineStatus: 77 });
+	expect(await watching.poll()).toBeNull();
+	expect(warnings()).toEqual([
+		'The trigger "Watch" can not read the state that n8n kept and begins anew: what changed since the last poll is not reported',
+	]);
+	change({ onlineStatus: 78 });
+	expect(await watching.poll()).toMatchObject([{ previous: 77, current: 78 }]);
+});
+
+it('has another number after each baseline, so that no change has the id of an older one', async () => {
+	const watching = new Watch(bench, EVERYTHING);
+	await watching.activate();
+	const ids = new Set<unknown>();
+	for (const name of ['R', 'RT', 'R', 'RT']) {
+		watching.parameters = { ...watching.parameters, filters: { name } };
+		change({ onlineStatus: 1 });
+		await watching.activate('update');
+		change({ onlineStatus: 0 });
+		for (const { eventId } of (await watching.poll()) ?? []) ids.add(eventId);
+	}
+	expect(ids.size).toBe(4);
+});

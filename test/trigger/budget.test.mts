@@ -1,0 +1,85 @@
+import { useBench } from '../../testbed/jest.mts';
+import { Watch, type WatchOptions } from '../../testbed/watch.mts';
+
+const bench = useBench();
+
+const parameters = { events: ['onlineStatusChanged'], options: { pageSize: 10, parallelRequests: 1, maxRetries: 10 } };
+
+/** A trigger that knows the fleet and has so many milliseconds for each poll from now on. */
+async function withBudget(budgetMs: number, options: WatchOptions = {}) {
+	const watching = new Watch(bench, parameters, options);
+	await watching.activate();
+	const staticData = JSON.parse(watching.database.staticData);
+	const node = bench.engine.pollingNode(watching.workflow(), { staticData, budgetMs });
+	bench.fleet.update(bench.fleet.at(3).sn, { onlineStatus: 77 });
+	bench.platform.forget();
+	return { node, before: JSON.stringify(staticData) };
+}
+
+/** How a poll fails, and how long that took. */
+async function failing(node: Awaited<ReturnType<typeof withBudget>>['node']) {
+	const start = performance.now();
+	const error: unknown = await node.poll().then(() => undefined, (thrown: unknown) => thrown);
+	return { error, seconds: (performance.now() - start) / 1000 };
+}
+
+it('ends a walk that can not finish, and says how long it would need and what helps', async () => {
+	const { node, before } = await withBudget(1500);
+	bench.platform.settings.latencyMs = 200;
+	const { error, seconds } = await failing(node);
+	expect(error).toMatchObject({
+		message: expect.stringMatching(
+			/^The poll did not end within the 2 seconds that n8n gives it: [3-7]0 of 250 devices were read, and all of them would take about \d+ seconds/,
+		),
+		description: expect.stringContaining("Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'."),
+		failure: { cause: 'temporarily-unavailable' },
+	});
+	expect(seconds).toBeLessThan(3);
+	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
+	bench.platform.settings.latencyMs = 0;
+	expect(await node.poll()).toHaveLength(1);
+});
+
+it.each<[string, WatchOptions, () => void]>([
+	['an answer that never comes', {}, () => (bench.platform.settings.faults = [{ fault: 'hang', times: Infinity }])],
+	['an answer that stops half way', {}, () => (bench.platform.settings.faults = [{ fault: 'stall', times: Infinity }])],
+	[
+		'the waits between retries',
+		{},
+		() => (bench.platform.settings.faults = [{ fault: { status: 503, headers: { 'retry-after': '30' } }, times: Infinity }]),
+	],
+	[
+		'a login that takes long',
+		{},
+		() => {
+			bench.platform.expireTokens();
+			bench.platform.settings.faults = [{ fault: 'hang', kind: 'login', times: Infinity }];
+		},
+	],
+])('ends %s', async (words, options, hinder) => {
+	const credential = words.includes('login') ? bench.login : bench.apiKey;
+	const { node, before } = await withBudget(700, { ...options, credential });
+	hinder();
+	const { error, seconds } = await failing(node);
+	expect(error).toMatchObject({ message: expect.stringContaining('did not end within the 1 seconds that n8n gives it') });
+	expect(seconds).toBeLessThan(3);
+	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
+});
+
+it('asks for nothing more afterwards', async () => {
+	const { node } = await withBudget(500);
+	bench.platform.settings.latencyMs = 100;
+	await failing(node);
+	const { length } = bench.platform.requests;
+	bench.platform.settings.latencyMs = 0;
+	await new Promise(setImmediate);
+	expect(bench.platform.requests).toHaveLength(length);
+	expect(bench.platform.requests.length).toBeLessThan(10);
+});
+
+it('has five minutes in an n8n that says nothing of a budget', async () => {
+	const { node } = await withBudget(100);
+	Object.assign(node.context, { getPollBudgetMs: undefined });
+	bench.platform.settings.latencyMs = 20;
+	expect(await node.poll()).toHaveLength(1);
+});

@@ -1,0 +1,193 @@
+import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+
+import { useBench, useStillClock } from '../../testbed/jest.mts';
+import { type HostLetter, Watch } from '../../testbed/watch.mts';
+
+const bench = useBench();
+const clock = useStillClock();
+
+const EVENTS = ['deviceCreated', 'deviceUpdated', 'onlineStatusChanged', 'deviceRemoved'];
+const OTHER_FILTERS = { filters: { query: { parameter: [{ name: 'creator', value: 'admin' }] } } };
+
+const sn = (position = 3) => bench.fleet.at(position).sn;
+const ids = (items: IDataObject[] | null) => items?.map(({ eventId }) => eventId);
+
+describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
+	it('what a poll reported is reported once, also after a restart', async () => {
+		const watching = new Watch(bench, { events: EVENTS }, { host });
+		await watching.activate();
+		bench.fleet.update(sn(), { onlineStatus: 77 });
+		expect(await watching.poll()).toHaveLength(1);
+		expect(await watching.poll()).toBeNull();
+		expect(await watching.restart()).toBeNull();
+		expect(await watching.poll()).toBeNull();
+	});
+
+	it('a restart after quiet polls loses and repeats nothing', async () => {
+		const watching = new Watch(bench, { events: EVENTS }, { host });
+		await watching.activate();
+		for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
+		bench.fleet.update(sn(), { onlineStatus: 77 });
+		const created = bench.fleet.add();
+		const items = (await watching.restart()) ?? (await watching.poll());
+		expect(items?.map(({ event, device }) => [event, (device as IDataObject)['sn']])).toEqual([
+			['deviceCreated', created.sn],
+			['onlineStatusChanged', sn(4)],
+		]);
+	});
+
+	it('a poll that fails half way gives nothing and loses nothing', async () => {
+		const parameters = { events: EVENTS, ...OTHER_FILTERS, options: { maxRetries: 0, pageSize: 30 } };
+		const watching = new Watch(bench, parameters, { host });
+		await watching.activate();
+		const happen = () => bench.fleet.add(bench.fleet.make({ creator: 'admin', updateTime: '2031-01-01 00:00:00' }));
+		happen();
+		bench.platform.forget();
+		expect(await watching.poll()).toHaveLength(1);
+		const requests = bench.platform.requests.length;
+		expect(requests).toBeGreaterThan(5);
+
+		const saved = watching.state;
+		happen();
+		for (let order = 1; order <= requests; order++) {
+			bench.platform.forget();
+			bench.platform.settings.faults = [{ fault: 'drop', order }];
+			// Of an outage, not every poll reports an error.
+			await watching.poll().then(
+				(items) => expect(items).toBeNull(),
+				(error: unknown) => expect(error).toMatchObject({ message: expect.stringContaining('dropped') }),
+			);
+			expect(watching.state).toBe(saved);
+		}
+		bench.platform.settings.faults = [];
+		expect(await watching.poll()).toHaveLength(1);
+	});
+
+	it('a quiet poll leaves the state as it is, byte for byte', async () => {
+		const watching = new Watch(bench, { events: [...EVENTS, 'attributeChanged'], attributes: 'firmware' }, { host });
+		await watching.activate();
+		bench.fleet.update(sn(), { onlineStatus: 77 });
+		await watching.poll();
+		const { state } = watching;
+		expect(state).toContain('"devices"');
+		const { length } = watching.database.history;
+		for (let count = 0; count < 3; count++) await watching.poll();
+		bench.fleet.reorder((devices) => [...devices].reverse());
+		await watching.poll();
+		expect(watching.state).toBe(state);
+		expect(watching.database.history).toHaveLength(length);
+	});
+
+	it('a device that goes off, on and off again gives an id each time, and a repeated change the same one', async () => {
+		const watching = new Watch(bench, { events: ['onlineStatusChanged'] }, { host });
+		bench.fleet.update(sn(), { onlineStatus: 1 });
+		await watching.activate();
+		const seen: unknown[] = [];
+		for (const onlineStatus of [0, 1, 0, 1]) {
+			bench.fleet.update(sn(), { onlineStatus });
+			seen.push(...(ids(await watching.poll()) ?? []));
+		}
+		expect(new Set(seen).size).toBe(4);
+		bench.fleet.update(sn(), { onlineStatus: 5 });
+		const first = ids(await watching.poll());
+		// As if n8n had lost what it saved last.
+		watching.database.rewind(watching.database.history.length - 2);
+		const again = (await watching.restart()) ?? (await watching.poll());
+		expect(ids(again)).toEqual(first);
+	});
+
+	it('a poll leaves its work to the one that is under way', async () => {
+		const watching = new Watch(bench, { events: ['onlineStatusChanged'] }, { host });
+		await watching.activate();
+		bench.fleet.update(sn(), { onlineStatus: 77 });
+		let release = () => {};
+		const released = new Promise<void>((resolve) => (release = resolve));
+		bench.platform.settings.beforeAnswer = async () => await released;
+		const slow = watching.poll();
+		expect(await watching.poll()).toBeNull();
+		release();
+		expect(await slow).toHaveLength(1);
+		expect(await watching.poll()).toBeNull();
+	});
+
+	it('a poll that does not come back loses its turn, and what it brings at last is thrown away', async () => {
+		const watching = new Watch(bench, { events: ['onlineStatusChanged'], options: { maxRetries: 0 } }, { host });
+		await watching.activate();
+		bench.fleet.update(sn(), { onlineStatus: 77 });
+		let release = () => {};
+		bench.platform.settings.beforeAnswer = async ({ order }) => {
+			if (order === 1) await new Promise<void>((resolve) => (release = resolve));
+		};
+		bench.platform.forget();
+		const lost = watching.poll();
+		while (bench.platform.inFlight === 0) await new Promise(setImmediate);
+		clock.now += 6 * 60_000 + 1;
+		expect(await watching.poll()).toHaveLength(1);
+		release();
+		expect(await lost).toBeNull();
+		expect(await watching.poll()).toBeNull();
+	});
+});
+
+it('finds that its state changed during the poll, and leaves the work to the next', async () => {
+	const node = bench.engine.pollingNode(new Watch(bench, { events: ['onlineStatusChanged'] }).workflow());
+	expect(await node.poll()).toBeNull();
+	const state = node.context.getWorkflowStaticData('node');
+	const { state: before } = state;
+	bench.fleet.update(sn(), { onlineStatus: 77 });
+	bench.platform.settings.beforeAnswer = () => {
+		state['state'] = undefined;
+	};
+	expect(await node.poll()).toBeNull();
+	expect(state).toEqual({ state: undefined });
+	bench.platform.settings.beforeAnswer = () => {};
+	state['state'] = before;
+	expect(await node.poll()).toHaveLength(1);
+});
+
+it('writes the state after everything else: not when the output can not be made', async () => {
+	const node = bench.engine.pollingNode(new Watch(bench, { events: ['onlineStatusChanged'] }).workflow());
+	await node.poll();
+	const { state } = node.context.getWorkflowStaticData('node');
+	bench.fleet.update(sn(), { onlineStatus: 77 });
+	let polls = 0;
+	// The clock is asked last when the items are made.
+	const now = jest.spyOn(Date.prototype, 'toISOString').mockImplementation(() => {
+		polls++;
+		throw new Error('No time');
+	});
+	try {
+		await expect(node.poll()).rejects.toThrow('No time');
+	} finally {
+		now.mockRestore();
+	}
+	expect(polls).toBe(1);
+	expect(node.context.getWorkflowStaticData('node')['state']).toBe(state);
+	expect(await node.poll()).toHaveLength(1);
+});
+
+it('keeps to two triggers in one workflow apart, and to two workflows', async () => {
+	const one = new Watch(bench, { events: ['onlineStatusChanged'] }, { host: 'B', nodeName: 'One' });
+	const other = new Watch(bench, { events: ['onlineStatusChanged'] }, { host: 'B', nodeName: 'Other' });
+	const elsewhere = new Watch(bench, { events: ['onlineStatusChanged'] }, { host: 'B', nodeName: 'One', workflowId: 'elsewhere' });
+	await one.activate();
+	bench.fleet.update(sn(), { onlineStatus: 77 });
+	await other.activate();
+	bench.fleet.update(sn(), { onlineStatus: 78 });
+	await elsewhere.activate();
+	bench.fleet.update(sn(), { onlineStatus: 79 });
+	expect((await one.poll())?.[0]?.['current']).toBe(79);
+	expect((await other.poll())?.[0]?.['previous']).toBe(77);
+	expect((await elsewhere.poll())?.[0]?.['previous']).toBe(78);
+});
+
+it('takes one string of what n8n keeps for the node, and nothing of what others keep', async () => {
+	const node = bench.engine.pollingNode(new Watch(bench, { events: ['onlineStatusChanged'] }).workflow());
+	const ofOthers = { 'somebody’s': { own: [1] } };
+	const state = node.context.getWorkflowStaticData('node');
+	Object.assign(state, ofOthers);
+	await node.poll();
+	expect(state).toEqual({ ...ofOthers, state: expect.any(String) });
+	const global = (context: IPollFunctions) => context.getWorkflowStaticData('global');
+	expect(global(node.context)).toEqual({});
+});

@@ -1,0 +1,121 @@
+import type { INodeParameters, INodeProperties, INodeType, IPollFunctions } from 'n8n-workflow';
+
+import { workflow as n8n } from '../../testbed/engine/host.cjs';
+import { useBench } from '../../testbed/jest.mts';
+import { triggerType, Watch } from '../../testbed/watch.mts';
+import { choices, everyField, isTwin, withoutTwins } from '../form.mts';
+
+const bench = useBench();
+let node: INodeType;
+let properties: INodeProperties[];
+beforeEach(() => {
+	node = bench.engine.packages.getByNameAndVersion(triggerType, 1);
+	// The host adds when to poll.
+	properties = node.description.properties.filter(({ name }) => name !== 'pollTimes');
+});
+
+it('is a polling trigger', () => {
+	expect(node.description).toMatchObject({
+		name: 'deviceManagementTrigger',
+		displayName: 'Device Management Trigger',
+		version: 1,
+		group: ['trigger'],
+		polling: true,
+		inputs: [],
+		credentials: [{ name: 'deviceManagementApi', required: true }],
+	});
+	expect(node.description.usableAsTool).toBeUndefined();
+	expect(node.execute).toBeUndefined();
+	expect(node.trigger).toBeUndefined();
+});
+
+it('the names that saved workflows hold', () => {
+	const found = everyField(withoutTwins(properties)).map(({ path, property }) => [path, property.type, property.default]);
+	const byPath = (one: unknown[], other: unknown[]) => (String(one[0]) < String(other[0]) ? -1 : 1);
+	expect(found.sort(byPath)).toEqual(
+		[
+			['attributes', 'string', ''],
+			['conditions', 'fixedCollection', {}],
+			['conditions.rule.attribute', 'string', ''],
+			['conditions.rule.field', 'options', 'onlineStatus'],
+			['conditions.rule.from', 'string', ''],
+			['conditions.rule.to', 'string', ''],
+			['events', 'multiOptions', ['deviceCreated']],
+			['fields', 'multiOptions', ['sn', 'onlineStatus', 'status']],
+			['filters', 'collection', {}],
+			['filters.attributes', 'fixedCollection', {}],
+			['filters.attributes.pair.key', 'string', ''],
+			['filters.attributes.pair.value', 'string', ''],
+			['filters.body', 'json', '{}'],
+			['filters.compositeStatus', 'number', 0],
+			['filters.name', 'string', ''],
+			['filters.query', 'fixedCollection', {}],
+			['filters.query.parameter.name', 'string', ''],
+			['filters.query.parameter.value', 'string', ''],
+			['filters.tags', 'string', ''],
+			['options', 'collection', {}],
+			['options.emit', 'options', 'perDevice'],
+			['options.forAtLeast', 'number', 0],
+			['options.maxRetries', 'number', 3],
+			['options.pageSize', 'number', 1000],
+			['options.parallelRequests', 'number', 8],
+			['options.timeout', 'number', 60_000],
+			['output', 'options', 'simplified'],
+		].sort(byPath),
+	);
+});
+
+it.each([
+	['events', ['attributeChanged', 'deviceCreated', 'deviceRemoved', 'deviceUpdated', 'onlineStatusChanged', 'statusChanged']],
+	['conditions.rule.field', ['attributes', 'onlineStatus', 'status']],
+	['options.emit', ['perDevice', 'perPoll']],
+	['output', ['raw', 'selected', 'simplified']],
+])('the choices of %s', (path, values) => {
+	const [place] = everyField(properties).filter((one) => one.path === path);
+	expect(choices(place?.property).map(({ value }) => value).sort()).toEqual(values);
+});
+
+it('the panel finds the events by their label', () => {
+	expect(properties.find(({ name }) => name === 'events')).toMatchObject({ displayName: 'Events', required: true });
+});
+
+it('every collection has its hidden twin right behind it, shown where it is shown', () => {
+	for (const [position, { displayName, name, type, displayOptions, default: value }] of properties.entries()) {
+		if (type !== 'collection' && type !== 'fixedCollection') continue;
+		expect(properties[position + 1]).toEqual({ displayName, name, type: 'hidden', default: value, ...(displayOptions === undefined ? {} : { displayOptions }) });
+	}
+	expect(properties.filter(isTwin)).toHaveLength(3);
+});
+
+it.each<INodeParameters>([
+	{},
+	{ events: ['deviceRemoved', 'deviceUpdated'] },
+	{ events: ['statusChanged'], output: 'raw' },
+	{ events: ['attributeChanged', 'onlineStatusChanged'], attributes: 'firmware', output: 'selected' },
+])('a poll reads all parameters that the form shows, and no other: %p', async (parameters) => {
+	const read = new Set<string>();
+	const watching = new Watch(bench, parameters);
+	const { workflow, context } = bench.engine.pollingNode(watching.workflow());
+	const watched = new Proxy(context, {
+		get(target, name) {
+			if (name !== 'getNodeParameter') return Reflect.get(target, name);
+			return (parameter: string, ...rest: [unknown]) => {
+				read.add(parameter);
+				return target.getNodeParameter(parameter, ...rest);
+			};
+		},
+	});
+	await node.poll?.call(watched as IPollFunctions);
+	const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, node.description) ?? {};
+	const visible = properties.filter((property) => n8n.NodeHelpers.displayParameter(complete, property, null, node.description));
+	expect([...read].sort()).toEqual([...new Set(visible.map(({ name }) => name))].sort());
+	expect(workflow.staticData).toHaveProperty(['node:Watch']);
+});
+
+it.each([
+	[['deviceCreated'], ['deviceCreated']],
+	[['statusChanged', 'deviceRemoved'], ['statusChanged', 'deviceRemoved']],
+])('the subtitle says what starts the workflow: %p', (events, words) => {
+	const subtitle = String(node.description.subtitle).replace(/^=\{\{(.*)\}\}$/, '$1');
+	expect(new Function('$parameter', `return ${subtitle}`)({ events })).toBe(words.join(', '));
+});

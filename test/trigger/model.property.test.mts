@@ -1,0 +1,522 @@
+import { setImmediate } from 'node:timers/promises';
+
+import fc from 'fast-check';
+import type { IDataObject, INodeExecutionData, IPollFunctions, WorkflowActivateMode } from 'n8n-workflow';
+
+import { replaceClock } from '../../nodes/DeviceManagement/transport/clock.ts';
+import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
+import { checkout } from '../../testbed/checkout.mts';
+import { createEngine, type Engine, type WorkflowJson } from '../../testbed/engine/engine.mts';
+import {
+	CursorHost,
+	FreshHost,
+	type HostOptions,
+	InMemoryHost,
+	PollDatabase,
+	type PollHost,
+	type TickEnd,
+} from '../../testbed/engine/pollHosts.mts';
+import { type Device, Fleet, timeText } from '../../testbed/platform/fleet.mts';
+import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
+import { look, type Memory, remembersTheSame, type Setting, type Told } from './observer.mts';
+
+/**
+ * Sequences of what can happen to a fleet, to polls and to n8n, on each of the hosts that keep a trigger's state. Whatever
+ * the trigger hands to n8n has to be what a perfect observer would have told, who remembers what n8n lets the trigger
+ * remember, in sets instead of watermarks and digests.
+ */
+const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 500);
+const LONGEST = 20;
+
+const START = Date.UTC(2026, 2, 29, 0, 30);
+const MINUTE = 60_000;
+
+let engine: Engine;
+beforeAll(async () => {
+	engine = await createEngine({ packageDirectory: checkout });
+});
+afterAll(async () => await engine.close());
+
+/** Everything outside of the trigger. */
+class World {
+	now = START;
+	/** How far the platform's clock is ahead, in minutes. */
+	skew = 0;
+	readonly platform: InProcessPlatform;
+	readonly database = new PollDatabase();
+	private nextDevice = 0;
+	/** Answers wait for it. */
+	held: Promise<void> | undefined;
+	release = () => {};
+	/** The list request of a poll that comes to nothing, counted from 1. */
+	failAt: number | undefined;
+	failed = false;
+
+	constructor(public setting: Setting) {
+		this.platform = new InProcessPlatform(new Fleet([]));
+		this.platform.intervene = async ({ url }) => {
+			await this.held;
+			if (!url.endsWith('/api/device/list') || this.failAt === undefined || --this.failAt > 0) return undefined;
+			this.failAt = undefined;
+			this.failed = true;
+			return { statusCode: 503, body: '' };
+		};
+		for (let count = 0; count < 5; count++) this.add(600 - 100 * count);
+	}
+
+	get fleet(): Fleet {
+		return this.platform.fleet;
+	}
+
+	/** The platform's time, so many minutes ago. */
+	time(minutesAgo = 0): string {
+		return timeText(this.now + (this.skew - minutesAgo) * MINUTE);
+	}
+
+	/** A new device that says it is so many minutes old. */
+	add(minutesAgo: number, sn = `SN ${this.nextDevice}`): void {
+		const number = this.nextDevice++;
+		this.fleet.add({
+			...TEMPLATE,
+			id: `id${number}`,
+			sn,
+			attributes: number % 2 === 0 ? { firmware: '1' } : {},
+			tags: number % 3 === 0 ? [] : ['a'],
+			onlineStatus: number % 2,
+			status: number % 3,
+			createTime: this.time(minutesAgo),
+			updateTime: number % 4 === 0 ? this.time(minutesAgo) : null,
+		});
+	}
+
+	/** The device at a position, as far as there are any. */
+	at(position: number): Device | undefined {
+		return this.fleet.size === 0 ? undefined : this.fleet.at(position % this.fleet.size);
+	}
+
+	edit(position: number, changes: Partial<Device>): void {
+		const device = this.at(position);
+		if (device !== undefined) this.fleet.update(device.sn, { ...changes, updateTime: this.time() });
+	}
+
+	workflow = (): WorkflowJson => {
+		const { events, tag, status, holdMinutes, onlyTo } = this.setting;
+		const parameters = {
+			events: [...events],
+			attributes: 'firmware',
+			filters: { ...(tag === undefined ? {} : { tags: tag }), ...(status === undefined ? {} : { compositeStatus: status }) },
+			options: { forAtLeast: holdMinutes, maxRetries: 0 },
+			...(onlyTo === undefined ? {} : { conditions: { rule: [{ field: 'onlineStatus', to: onlyTo }] } }),
+		};
+		return {
+			id: 'watching',
+			nodes: [
+				{
+					id: 'watch',
+					name: 'Watch',
+					type: 'n8n-nodes-device-management.deviceManagementTrigger',
+					parameters,
+					credentials: { deviceManagementApi: { id: '1', name: 'key' } },
+				},
+			],
+			connections: {},
+		};
+	};
+}
+
+const TEMPLATE = Fleet.seeded({ size: 1, seed: 3 }).at(0);
+const CREDENTIAL = { baseUrl: 'http://platform.invalid', authentication: 'apiKey', apiKey: 'key' };
+
+/** What the observer remembers, and what n8n lets it remember. */
+class Model {
+	/** By what was saved, in its order. */
+	readonly saved: Array<Memory | undefined> = [];
+	/** What n8n's database holds now. */
+	stored: Memory | undefined;
+	/** What the registration of the first host holds. */
+	registered: Memory | undefined;
+	/** What quiet polls made of a memory. */
+	carry: { from: Memory | undefined; to: Memory } | undefined;
+	/** The id of each change that was told, and the change of each id. */
+	readonly ids = new Map<string, string>();
+	readonly changes = new Map<string, string>();
+}
+
+class Real {
+	readonly host: PollHost;
+	readonly putClockBack: () => void;
+
+	constructor(
+		readonly world: World,
+		readonly kind: (options: HostOptions) => PollHost,
+	) {
+		this.putClockBack = replaceClock({
+			now: () => world.now,
+			random: () => 0.5,
+			sleep: async () => {},
+			timeout: () => new AbortController().signal,
+		});
+		forgetPolls();
+		// The way into n8n is left out: tests over HTTP are elsewhere.
+		const prepare = (context: IPollFunctions) => {
+			Object.assign(context, {
+				getCredentials: async () => CREDENTIAL,
+				helpers: { httpRequestWithAuthentication: async (_type: string, request: { url: string }) => await world.platform.answer(request) },
+			});
+		};
+		const { database, workflow } = world;
+		this.host = kind({ engine, database, workflow, prepare, onProcessEnd: forgetPolls });
+	}
+
+	get isInMemory(): boolean {
+		return this.host instanceof InMemoryHost;
+	}
+}
+
+/** What the trigger starts from at its next poll. */
+function handedTo({ isInMemory }: Real, model: Model): Memory | undefined {
+	return isInMemory ? model.registered : model.stored;
+}
+
+function carried({ carry }: Model, handed: Memory | undefined): { from: Memory | undefined; to: Memory | undefined } {
+	return carry !== undefined && (handed === carry.from || handed === carry.to) ? carry : { from: handed, to: handed };
+}
+
+/** Looks as the trigger does, and remembers it as n8n and the process do. Checks what the trigger said. */
+function follow(
+	real: Real,
+	model: Model,
+	{ handed, startedAt, savedBefore, accepted }: { handed: Memory | undefined; startedAt: number; savedBefore: number; accepted: boolean },
+	items: INodeExecutionData[] | null,
+): void {
+	const { world } = real;
+	const base = carried(model, handed);
+	const { told, after } = look(world.fleet, world.setting, base.to, Math.floor(startedAt / 1000));
+	const next = base.to !== undefined && remembersTheSame(base.to, after) ? base.to : after;
+	expect(itemsAsTold(items)).toEqual(told.map(withoutChange).sort(byText));
+	for (const [position, change] of matched(items ?? [], told)) {
+		const id = String(items?.[position]?.json['eventId']);
+		expect([model.ids.get(change) ?? id, model.changes.get(id) ?? change]).toEqual([id, change]);
+		model.ids.set(change, id);
+		model.changes.set(id, change);
+	}
+	const to = told.length > 0 ? base.to : next;
+	model.carry = to === undefined || to === base.from ? undefined : { from: base.from, to };
+	if (!accepted) return;
+	if (real.isInMemory) model.registered = next;
+	for (let count = savedBefore; count < world.database.history.length; count++) model.saved.push((model.stored = next));
+}
+
+/** Pairs each item with the change it tells. */
+function matched(items: readonly INodeExecutionData[], told: readonly Told[]): Array<[number, string]> {
+	const rest = [...told];
+	return items.map(({ json }, position) => {
+		const found = rest.findIndex((one) => JSON.stringify(withoutChange(one)) === JSON.stringify(asTold(json)));
+		return [position, rest.splice(found, 1)[0]?.change ?? ''];
+	});
+}
+
+function withoutChange({ event, sn, field, previous, current }: Told): Omit<Told, 'change'> {
+	return { event, sn, ...(field === undefined ? {} : { field, previous, current }) };
+}
+
+function asTold({ event, field, previous, current, device }: IDataObject): Omit<Told, 'change'> {
+	const { sn } = device as IDataObject;
+	return { event: String(event), sn: String(sn), ...(field === undefined ? {} : { field: String(field), previous, current }) };
+}
+
+function itemsAsTold(items: INodeExecutionData[] | null): unknown[] {
+	return (items ?? []).map(({ json }) => asTold(json)).sort(byText);
+}
+
+const byText = (one: unknown, other: unknown) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
+
+function itemsOf(end: TickEnd): INodeExecutionData[] | null {
+	if ('error' in end) throw end.error;
+	return end.items;
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+/** Something that happens to the platform or to time, and to nothing else. */
+class Happening implements Command {
+	constructor(
+		private readonly words: string,
+		readonly happen: (world: World) => void,
+	) {}
+	check(): boolean {
+		return true;
+	}
+	async run(_model: Model, { world }: Real): Promise<void> {
+		this.happen(world);
+	}
+	toString(): string {
+		return this.words;
+	}
+}
+
+/** A poll that begins and ends while nothing else happens. */
+class Poll implements Command {
+	constructor(
+		private readonly minutes: number,
+		/** The list request that fails. */
+		private readonly failAt?: number,
+		/** Whether n8n throws away what comes of it. */
+		private readonly discarded = false,
+	) {}
+	check(): boolean {
+		return true;
+	}
+	async run(model: Model, real: Real): Promise<void> {
+		const { world, host } = real;
+		world.now += this.minutes * MINUTE;
+		world.failAt = this.failAt;
+		world.failed = false;
+		const handed = handedTo(real, model);
+		const savedBefore = world.database.history.length;
+		const tick = host.tick();
+		const isDiscarded = this.discarded && !real.isInMemory;
+		if (isDiscarded) tick.abandon();
+		const end = await tick.done;
+		world.failAt = undefined;
+		if (world.failed) {
+			expect('items' in end ? end.items : null).toBeNull();
+			expect(world.database.history).toHaveLength(savedBefore);
+			return;
+		}
+		follow(real, model, { handed, startedAt: world.now, savedBefore, accepted: !isDiscarded }, itemsOf(end));
+	}
+	toString(): string {
+		const failing = this.failAt === undefined ? '' : `, request ${this.failAt} fails`;
+		return `poll(${this.minutes} min later${failing}${this.discarded ? ', discarded' : ''})`;
+	}
+}
+
+/** A poll that waits for an answer, while other things happen and other polls begin. */
+class SlowPoll implements Command {
+	constructor(
+		private readonly meanwhile: readonly Happening[],
+		/** How long the next poll comes after it, in minutes. */
+		private readonly gap: number,
+		private readonly abandoned: boolean,
+	) {}
+	check(): boolean {
+		return true;
+	}
+	async run(model: Model, real: Real): Promise<void> {
+		const { world, host } = real;
+		world.now += MINUTE;
+		const startedAt = world.now;
+		const handed = handedTo(real, model);
+		const savedBefore = world.database.history.length;
+		world.held = new Promise((release) => {
+			world.release = () => release();
+		});
+		const asked = world.platform.requests;
+		const slow = host.tick();
+		while (world.platform.requests === asked) await setImmediate();
+		const held = world.held;
+		for (const happening of this.meanwhile) await happening.run(model, real);
+		world.now += this.gap * MINUTE;
+		world.held = undefined;
+		const countsAsLost = world.now - startedAt >= (real.isInMemory ? 300_000 : 36_000) + 60_000;
+		if (countsAsLost) await new Poll(0).run(model, real);
+		else expect(itemsOf(await host.tick().done)).toBeNull();
+		if (this.abandoned && real.isInMemory) {
+			// What the registration before this one puts out is thrown away.
+			if (countsAsLost) await register(real, model, 'update');
+			else await registerDuringPoll(real, model);
+		} else if (this.abandoned) {
+			slow.abandon();
+		}
+		const savedMeanwhile = world.database.history.length;
+		world.release();
+		await held;
+		const items = itemsOf(await slow.done);
+		if (countsAsLost) {
+			expect(items).toBeNull();
+			expect(world.database.history).toHaveLength(savedMeanwhile);
+			return;
+		}
+		expect(savedMeanwhile).toBe(savedBefore);
+		follow(real, model, { handed, startedAt, savedBefore, accepted: !this.abandoned }, items);
+	}
+	toString(): string {
+		return `slowPoll(${this.meanwhile.join(', ')}; the next ${this.gap} min later${this.abandoned ? '; abandoned' : ''})`;
+	}
+}
+
+/** Publishes the workflow, or starts the process: what n8n keeps is loaded, and the trigger is polled. */
+async function register(real: Real, model: Model, mode: WorkflowActivateMode): Promise<void> {
+	const { database } = real.world;
+	const savedBefore = database.history.length;
+	const executionsBefore = database.executions.length;
+	if (mode === 'init') {
+		model.carry = undefined;
+		await real.host.restart();
+	} else {
+		await real.host.activate(mode);
+	}
+	// The others are polled by their schedule alone, but for the first time.
+	if (!real.isInMemory && mode !== 'activate') return;
+	model.registered = model.stored;
+	const items = database.executions.slice(executionsBefore).flat();
+	const handed = handedTo(real, model);
+	follow(real, model, { handed, startedAt: real.world.now, savedBefore, accepted: true }, items);
+}
+
+/** Publishes the workflow while a poll is under way, to which the first poll of the new registration leaves the work. */
+async function registerDuringPoll(real: Real, model: Model): Promise<void> {
+	const { database } = real.world;
+	const before = { saved: database.history.length, executions: database.executions.length };
+	await real.host.activate('update');
+	model.registered = model.stored;
+	expect({ saved: database.history.length, executions: database.executions.length }).toEqual(before);
+}
+
+class Restart implements Command {
+	check(): boolean {
+		return true;
+	}
+	async run(model: Model, real: Real): Promise<void> {
+		await register(real, model, 'init');
+	}
+	toString(): string {
+		return 'restart()';
+	}
+}
+
+/** Somebody publishes the workflow with other settings. */
+class Publish implements Command {
+	constructor(private readonly changes: Partial<Setting>) {}
+	check(): boolean {
+		return true;
+	}
+	async run(model: Model, real: Real): Promise<void> {
+		real.world.setting = { ...real.world.setting, ...this.changes };
+		await register(real, model, 'update');
+	}
+	toString(): string {
+		return `publish(${JSON.stringify(this.changes)})`;
+	}
+}
+
+/** Somebody else writes an older state into n8n's database. */
+class Rewind implements Command {
+	constructor(private readonly back: number) {}
+	check(): boolean {
+		return true;
+	}
+	async run(model: Model, { world: { database } }: Real): Promise<void> {
+		const to = Math.max(0, database.history.length - 1 - this.back);
+		database.rewind(to);
+		model.stored = model.saved[to];
+	}
+	toString(): string {
+		return `rewind(${this.back})`;
+	}
+}
+
+const position = fc.nat({ max: 7 });
+const status = fc.nat({ max: 2 });
+const firmware = fc.constantFrom('1', '2', 'a version with a long name', 3, null);
+
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+	fc.nat({ max: 59 }).map((late) => new Happening(`add(${late} min old)`, (world) => world.add(late))),
+	fc.tuple(position, status).map(
+		([at, onlineStatus]) =>
+			new Happening(`onlineStatus(${at}, ${onlineStatus})`, (world) => {
+				const device = world.at(at);
+				if (device !== undefined) world.fleet.update(device.sn, { onlineStatus });
+			}),
+	),
+	fc.tuple(position, status).map(
+		([at, to]) =>
+			new Happening(`status(${at}, ${to})`, (world) => {
+				const device = world.at(at);
+				if (device !== undefined) world.fleet.update(device.sn, { status: to });
+			}),
+	),
+	fc.tuple(position, firmware).map(
+		([at, value]) =>
+			new Happening(`firmware(${at}, ${value})`, (world) => world.edit(at, { attributes: value === null ? {} : { firmware: value } })),
+	),
+	fc.tuple(position, fc.constantFrom<string[]>(['a'], [], ['b'])).map(
+		([at, tags]) => new Happening(`tags(${at}, [${tags.join()}])`, (world) => world.edit(at, { tags })),
+	),
+	position.map(
+		(at) =>
+			new Happening(`remove(${at})`, (world) => {
+				const device = world.at(at);
+				if (device !== undefined) world.fleet.remove(device.sn);
+			}),
+	),
+	position.map(
+		(at) =>
+			new Happening(`replace(${at})`, (world) => {
+				const device = world.at(at);
+				if (device !== undefined) world.add(0, world.fleet.remove(device.sn).sn);
+			}),
+	),
+	fc.integer({ min: -30, max: 30 }).map((skew) => new Happening(`skew(${skew} min)`, (world) => (world.skew = skew))),
+	fc.integer({ min: 1, max: 300 }).map((minutes) => new Happening(`wait(${minutes} min)`, (world) => (world.now += minutes * MINUTE))),
+);
+
+const EVENTS = ['attributeChanged', 'deviceCreated', 'deviceRemoved', 'deviceUpdated', 'onlineStatusChanged', 'statusChanged'];
+const setting: fc.Arbitrary<Setting> = fc.record({
+	events: fc.oneof(fc.constant(EVENTS), fc.subarray(EVENTS, { minLength: 1 })),
+	tag: fc.option(fc.constant('a'), { nil: undefined, freq: 3 }),
+	status: fc.option(fc.constant(2), { nil: undefined, freq: 3 }),
+	holdMinutes: fc.constantFrom(0, 0, 3),
+	onlyTo: fc.constantFrom(undefined, undefined, '0'),
+}).map((made) => (made.events.includes('onlineStatusChanged') ? made : { ...made, onlyTo: undefined }));
+
+const happenings = fc.array(happening, { minLength: 1, maxLength: 3 }).map(
+	(several) => new Happening(several.join(', '), (world) => several.forEach((one) => one.happen(world))),
+);
+const poll = fc.nat({ max: 2 }).map((minutes) => new Poll(minutes));
+const slowPoll = fc
+	.tuple(fc.array(happening, { maxLength: 3 }), fc.constantFrom(0, 0, 1, 2, 10), fc.boolean())
+	.map(([meanwhile, gap, abandoned]) => new SlowPoll(meanwhile, gap, abandoned));
+const otherSetting = fc.oneof(
+	fc.constantFrom<Partial<Setting>>({ holdMinutes: 0 }, { holdMinutes: 3 }),
+	fc.constantFrom<Partial<Setting>>({ tag: 'a' }, { tag: undefined }),
+	fc.subarray(EVENTS, { minLength: 1 }).map((events) => ({ events, onlyTo: undefined })),
+);
+
+// What stands more than once comes more often.
+const commands = fc.commands(
+	[
+		...[happenings, happenings, happenings, happenings],
+		...[poll, poll, poll, poll],
+		fc.integer({ min: 1, max: 3 }).map((failAt) => new Poll(1, failAt)),
+		fc.constant(new Poll(1, undefined, true)),
+		slowPoll,
+		fc.constant(new Restart()),
+		fc.nat({ max: 3 }).map((back) => new Rewind(back)),
+		otherSetting.map((changes) => new Publish(changes)),
+	],
+	{ maxCommands: LONGEST, size: 'max' },
+);
+
+describe.each([
+	['the default host, which keeps the state in memory', (options: HostOptions) => new InMemoryHost(options)],
+	['the durable scheduler, which reads the state afresh at each poll', (options: HostOptions) => new FreshHost(options)],
+	['durable cursors, which keep every state', (options: HostOptions) => new CursorHost(options)],
+])('%s', (_, kind) => {
+	it('hands over what a perfect observer would tell', async () => {
+		await fc.assert(
+			fc.asyncProperty(setting, commands, async (chosen, sequence) => {
+				const real = new Real(new World(chosen), kind);
+				const model = new Model();
+				try {
+					await register(real, model, 'activate');
+					await fc.asyncModelRun(() => ({ model, real }), sequence);
+				} finally {
+					real.putClockBack();
+				}
+			}),
+			{ numRuns: RUNS },
+		);
+	}, 600_000);
+});

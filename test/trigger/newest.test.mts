@@ -1,0 +1,193 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBench, useStillClock } from '../../testbed/jest.mts';
+import { Fleet, timeText } from '../../testbed/platform/fleet.mts';
+import { Watch } from '../../testbed/watch.mts';
+
+const bench = useBench();
+const clock = useStillClock();
+
+const BOTH = ['deviceCreated', 'deviceUpdated'];
+const AFTER_ALL = '2031-01-01 00:00:00';
+
+async function watch(parameters: IDataObject): Promise<Watch> {
+	const watching = new Watch(bench, parameters);
+	expect(await watching.activate()).toBeNull();
+	bench.platform.forget();
+	return watching;
+}
+
+const told = (items: IDataObject[] | null) => items?.map(({ event, device }) => [event, (device as IDataObject)['sn']]) ?? null;
+const asked = () => bench.platform.requests.map(({ url }) => decodeURIComponent(url.replace('/api/device/list?', '')));
+const warnings = () => bench.engine.logs.filter(({ level }) => level === 'warn').map(({ message }) => message);
+beforeEach(() => {
+	bench.engine.logs.length = 0;
+});
+
+it('a quiet fleet costs one small request for created and one for updated', async () => {
+	const watching = await watch({ events: BOTH });
+	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
+	expect(asked()).toEqual(Array(3).fill(['size=106&sort=createTime desc', 'size=23&sort=updateTime desc']).flat());
+	expect(watching.database.history).toHaveLength(1);
+});
+
+it('with a filter, too: what is new is told from the whole fleet, and asked for in the filter only then', async () => {
+	const watching = await watch({ events: ['deviceCreated'], filters: { tags: 'pilot' } });
+	expect(await watching.poll()).toBeNull();
+	expect(asked()).toEqual(['size=106&sort=createTime desc']);
+	bench.platform.forget();
+	bench.fleet.add(bench.fleet.make({ tags: [] }));
+	const { sn } = bench.fleet.add(bench.fleet.make({ tags: ['pilot'] }));
+	expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
+	expect(asked()).toEqual(['size=106&sort=createTime desc', 'tags=pilot&size=1000&sort=createTime desc']);
+});
+
+it('reads as many pages as there are new devices', async () => {
+	const watching = await watch({ events: ['deviceCreated'], options: { pageSize: 50 } });
+	const added = Array.from({ length: 120 }, () => bench.fleet.add().sn);
+	expect(told(await watching.poll())).toEqual(added.reverse().map((sn) => ['deviceCreated', sn]));
+	expect(await watching.poll()).toBeNull();
+});
+
+it('neither misses nor repeats what has the second of the newest one, or comes up to two hours late', async () => {
+	const watching = await watch({ events: BOTH });
+	const [newest] = bench.fleet.devices;
+	const sameSecond = bench.fleet.add(bench.fleet.make({ createTime: newest?.createTime ?? '' }));
+	expect(told(await watching.poll())).toEqual([['deviceCreated', sameSecond.sn]]);
+	const late = bench.fleet.add(bench.fleet.make({ createTime: '2024-01-08 09:42:03' }), 100);
+	expect(told(await watching.poll())).toEqual([['deviceCreated', late.sn]]);
+	const update = (description: string) => bench.fleet.update(late.sn, { updateTime: AFTER_ALL, description });
+	for (const description of ['one', 'another', 'one']) {
+		update(description);
+		expect(told(await watching.poll())).toEqual([['deviceUpdated', late.sn]]);
+		expect(await watching.poll()).toBeNull();
+	}
+});
+
+it('does not take a changed status for an update: statuses have events of their own', async () => {
+	const watching = await watch({ events: BOTH });
+	for (const { sn } of bench.fleet.devices) bench.fleet.update(sn, { onlineStatus: 99, status: 99 });
+	expect(await watching.poll()).toBeNull();
+});
+
+it('closes a window of more devices than a page holds once nothing can come late any more', async () => {
+	const watching = await watch({ events: ['deviceCreated'], options: { pageSize: 50 } });
+	await watching.poll();
+	expect(asked()).toHaveLength(3);
+	clock.now += 5 * 3_600_000;
+	bench.platform.forget();
+	expect(await watching.poll()).toBeNull();
+	expect(asked()).toEqual(['size=22&sort=createTime desc']);
+	const { sn } = bench.fleet.add();
+	expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
+});
+
+describe('where devices can not be listed in the order of their times', () => {
+	it.each([
+		['the platform refuses the order', { sorting: 'refused' }],
+		['the platform does not keep to it', { sorting: 'ignored' }],
+		['devices without the time come first', { missingValues: 'largest' }],
+	] as const)('reads the whole fleet, and says so once: %s', async (_, settings) => {
+		Object.assign(bench.platform.settings, settings);
+		// In the default order, too, the times go up and down.
+		bench.fleet.reorder((devices) => [...devices].sort((one, other) => (one.sn < other.sn ? -1 : 1)));
+		const event = 'missingValues' in settings ? ['deviceUpdated'] : BOTH;
+		const watching = await watch({ events: event, options: { pageSize: 100 } });
+		expect(await watching.poll()).toBeNull();
+		expect(asked()).toEqual(['size=100', 'size=100&page=2', 'size=100&page=3']);
+		const [first] = bench.fleet.devices;
+		bench.fleet.update(first?.sn ?? '', { updateTime: AFTER_ALL });
+		const { sn } = bench.fleet.add(bench.fleet.make(), 200);
+		expect(told(await watching.poll())).toEqual([
+			...(event === BOTH ? [['deviceCreated', sn]] : []),
+			['deviceUpdated', first?.sn],
+		]);
+		expect(await watching.poll()).toBeNull();
+		const said = (field: string) =>
+			`The trigger "Watch" reads the whole fleet at each poll, because the platform does not list devices by '${field}', newest first`;
+		expect(warnings()).toEqual([...(event === BOTH ? [said('createTime')] : []), said('updateTime')]);
+	});
+
+	it('asks for the order again after a day', async () => {
+		bench.platform.settings.sorting = 'refused';
+		const watching = await watch({ events: ['deviceCreated'] });
+		bench.platform.settings.sorting = 'obeyed';
+		clock.now += 23 * 3_600_000;
+		await watching.poll();
+		expect(asked()).toEqual(['size=1000']);
+		clock.now += 2 * 3_600_000;
+		bench.platform.forget();
+		await watching.poll();
+		expect(asked()).toEqual(['size=106&sort=createTime desc']);
+	});
+
+	it('finds with a filter, too, what is new', async () => {
+		bench.platform.settings.sorting = 'refused';
+		const watching = await watch({ events: ['deviceCreated'], filters: { tags: 'pilot' } });
+		bench.fleet.add(bench.fleet.make({ tags: [] }));
+		const { sn } = bench.fleet.add(bench.fleet.make({ tags: ['pilot'] }));
+		expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
+		expect(await watching.poll()).toBeNull();
+	});
+
+	it('does not remember a refusal that came from an outage', async () => {
+		const watching = await watch({ events: ['deviceCreated'], options: { maxRetries: 0 } });
+		bench.platform.settings.faults = [{ fault: { status: 500 }, times: Infinity }];
+		await expect(watching.poll()).rejects.toThrow('HTTP 500');
+		bench.platform.settings.faults = [];
+		bench.platform.forget();
+		await watching.poll();
+		expect(asked()).toEqual(['size=106&sort=createTime desc']);
+	});
+
+	it('asks for one device more where no device was ever updated, instead of the whole fleet', async () => {
+		bench.platform.fleet = new Fleet(bench.fleet.devices.map((device) => ({ ...device, updateTime: null })));
+		for (const missingValues of ['smallest', 'largest'] as const) {
+			bench.platform.settings.missingValues = missingValues;
+			const watching = await watch({ events: ['deviceUpdated'] });
+			expect(await watching.poll()).toBeNull();
+			expect(asked()).toEqual(['size=20&sort=updateTime desc', 'size=1&sort=updateTime asc']);
+		}
+		bench.platform.settings.missingValues = 'smallest';
+		const watching = await watch({ events: ['deviceUpdated'] });
+		const { sn } = bench.fleet.update(bench.fleet.at(9).sn, { updateTime: '2020-01-01 00:00:00' });
+		expect(told(await watching.poll())).toEqual([['deviceUpdated', sn]]);
+	});
+});
+
+it('reports the first devices of a fleet that had none', async () => {
+	bench.platform.fleet = Fleet.seeded({ size: 0 });
+	const watching = await watch({ events: BOTH });
+	expect(await watching.poll()).toBeNull();
+	const { sn } = bench.fleet.add(bench.fleet.make({ createTime: '1999-01-01 00:00:00', updateTime: null }));
+	expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
+});
+
+it('looks again for what a fleet that moves may have hidden', async () => {
+	const watching = await watch({ events: ['deviceCreated'], options: { pageSize: 25 } });
+	const created = (minute: number) => timeText(Date.UTC(2030, 0, 1, 0, 10 * minute));
+	const added = Array.from({ length: 60 }, (_, minute) => bench.fleet.add(bench.fleet.make({ createTime: created(minute) })).sn);
+	// A device comes before each first page and goes before each second one, so that always the same one slides over the edge
+	// between the two and is met by no walk.
+	const hidden = bench.fleet.at(24).sn;
+	let passing: string | undefined;
+	bench.platform.settings.beforeAnswer = ({ page }) => {
+		if (page === 0) passing ??= bench.fleet.add(bench.fleet.make({ createTime: created(60) })).sn;
+		if (page !== 1 || passing === undefined) return;
+		bench.fleet.remove(passing);
+		passing = undefined;
+	};
+	const seen = (told(await watching.poll()) ?? []).map(([, sn]) => sn);
+	expect(added.filter((sn) => !seen.includes(sn))).toEqual([hidden]);
+	bench.platform.settings.beforeAnswer = undefined;
+	expect(told(await watching.poll())).toEqual([['deviceCreated', hidden]]);
+	expect(await watching.poll()).toBeNull();
+});
+
+it('says which time has a form that nobody knows', async () => {
+	bench.platform.settings.changePage = (page) => ({
+		...page,
+		content: page.content.map((device) => ({ ...device, createTime: 1710144900 })),
+	});
+	await expect(new Watch(bench, {}).activate()).rejects.toThrow("The platform gives the time 'createTime' in a form that is not known");
+});

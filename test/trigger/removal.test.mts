@@ -1,0 +1,182 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useBench, useStillClock } from '../../testbed/jest.mts';
+import { Fleet } from '../../testbed/platform/fleet.mts';
+import { Watch } from '../../testbed/watch.mts';
+
+const bench = useBench();
+useStillClock();
+
+async function watch(parameters: IDataObject = {}): Promise<Watch> {
+	const watching = new Watch(bench, { events: ['deviceRemoved'], ...parameters });
+	expect(await watching.activate()).toBeNull();
+	bench.engine.logs.length = 0;
+	return watching;
+}
+
+const removed = (items: IDataObject[] | null) => items?.map(({ event, device }) => [event, (device as IDataObject)['sn']]) ?? null;
+const reads = () => bench.platform.requestsOf('sn').map(({ path }) => decodeURIComponent(path.replace('/api/device/sn/', '')));
+const warnings = () => bench.engine.logs.filter(({ level }) => level === 'warn').map(({ message }) => message);
+const remove = (position: number) => bench.fleet.remove(bench.fleet.at(position).sn).sn;
+
+it.each([10007, 14401] as const)('is confirmed by reading the serial number: code %p', async (noDeviceCode) => {
+	bench.platform.settings.noDeviceCode = noDeviceCode;
+	const watching = await watch();
+	const sn = remove(4);
+	expect(await watching.poll()).toBeNull();
+	expect(reads()).toEqual([]);
+	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
+	expect(reads()).toEqual([sn]);
+	expect(await watching.poll()).toBeNull();
+	expect(reads()).toEqual([sn]);
+});
+
+it.each([
+	['another code', { code: 10018 }],
+	['a missing right', { code: 14103 }],
+	['a fault', { status: 502 }],
+	['a page of a proxy', { status: 200, body: 'Welcome' }],
+	['a code in words', { status: 200, body: { code: '10007', msg: 'gone' } }],
+	['not found by a proxy', { status: 404 }],
+	['a dropped connection', 'drop'],
+] as const)('is not confirmed by %s, which the log says, and looked for again', async (_, fault) => {
+	const watching = await watch({ events: ['deviceRemoved', 'onlineStatusChanged'], options: { maxRetries: 0 } });
+	const sn = remove(4);
+	await watching.poll();
+	bench.platform.settings.faults = [{ fault, kind: 'sn', times: 2 }];
+	const changed = bench.fleet.update(bench.fleet.at(7).sn, { onlineStatus: 77 });
+	// What else there is to report does not wait for it.
+	expect(await watching.poll()).toMatchObject([{ event: 'onlineStatusChanged', device: { sn: changed.sn } }]);
+	expect(await watching.poll()).toBeNull();
+	expect(warnings()).toHaveLength(2);
+	expect(warnings()[0]).toContain('could not make sure that devices are removed and tries again at the next poll: ');
+	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
+});
+
+it('ends the poll where reading ends the sign-in', async () => {
+	const watching = new Watch(bench, { events: ['deviceRemoved'], options: { maxRetries: 0 } }, { credential: bench.login });
+	await watching.activate();
+	const sn = remove(4);
+	await watching.poll();
+	bench.platform.settings.beforeAnswer = ({ kind }) => {
+		if (kind !== 'sn') return;
+		bench.platform.settings.refuseLogin = 14201;
+		bench.platform.expireTokens();
+	};
+	await expect(watching.poll()).rejects.toThrow('The login name or the password is not right');
+	bench.platform.settings.beforeAnswer = undefined;
+	bench.platform.settings.refuseLogin = undefined;
+	await bench.engine.updateCredential(bench.login, { ...(await bench.engine.storedCredential(bench.login)), baseUrl: `${bench.platform.baseUrl}/` });
+	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
+});
+
+it('is not said of a device that merely left the filter', async () => {
+	const watching = await watch({ filters: { tags: 'pilot' } });
+	const inside = bench.fleet.devices.filter(({ tags }) => tags.includes('pilot'));
+	const [left, gone] = inside;
+	bench.fleet.update(left?.sn ?? '', { tags: [] });
+	bench.fleet.remove(gone?.sn ?? '');
+	expect(await watching.poll()).toBeNull();
+	expect(removed(await watching.poll())).toEqual([['deviceRemoved', gone?.sn]]);
+	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
+	expect(reads().sort()).toEqual([left?.sn, gone?.sn].sort());
+	// Outside of the filter nobody looks at it any more.
+	bench.fleet.remove(left?.sn ?? '');
+	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
+});
+
+it('never comes from an empty list', async () => {
+	const watching = await watch();
+	const { fleet } = bench;
+	bench.platform.fleet = Fleet.seeded({ size: 0 });
+	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
+	expect(reads()).toEqual([]);
+	bench.platform.fleet = fleet;
+	const sn = remove(0);
+	expect(await watching.poll()).toBeNull();
+	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
+});
+
+it('never comes from a list that does not hold as many devices as the platform counts, which the log says once', async () => {
+	const watching = await watch();
+	const hidden = bench.fleet.at(9).sn;
+	bench.platform.settings.changePage = (page) => ({ ...page, content: page.content.filter(({ sn }) => sn !== hidden) });
+	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
+	expect(reads()).toEqual([]);
+	expect(warnings()).toEqual(['The trigger "Watch" can not tell removed devices, because the platform reports 250 devices and lists 249']);
+});
+
+it('never comes from a fleet that moves while it is read', async () => {
+	const watching = await watch({ options: { pageSize: 50 } });
+	const sn = remove(200);
+	let added = 0;
+	bench.platform.settings.beforeAnswer = ({ page }) => {
+		if (page === 2 && added++ < 100) bench.fleet.add();
+	};
+	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
+	expect(reads()).toEqual([]);
+	bench.platform.settings.beforeAnswer = undefined;
+	expect(await watching.poll()).toBeNull();
+	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
+});
+
+it('is begun anew by a device that shows up in between', async () => {
+	const watching = await watch();
+	const device = bench.fleet.remove(bench.fleet.at(3).sn);
+	expect(await watching.poll()).toBeNull();
+	bench.fleet.add(device);
+	expect(await watching.poll()).toBeNull();
+	bench.fleet.remove(device.sn);
+	expect(await watching.poll()).toBeNull();
+	expect(removed(await watching.poll())).toEqual([['deviceRemoved', device.sn]]);
+});
+
+it('reads a bounded number of devices in a poll, and gets to all of them', async () => {
+	const watching = await watch();
+	for (let count = 0; count < 230; count++) remove(0);
+	expect(await watching.poll()).toBeNull();
+	const all: unknown[] = [];
+	for (const expected of [100, 100, 30]) {
+		bench.platform.forget();
+		const items = await watching.poll();
+		expect(items).toHaveLength(expected);
+		expect(reads()).toHaveLength(expected);
+		expect(bench.platform.peakInFlight).toBeLessThanOrEqual(8);
+		all.push(...(removed(items) ?? []).map(([, sn]) => sn));
+	}
+	expect(new Set(all).size).toBe(230);
+	expect(await watching.poll()).toBeNull();
+});
+
+it('gives what is known of the device: at least the serial number', async () => {
+	const [plain, rich] = bench.fleet.devices;
+	bench.fleet.update(rich?.sn ?? '', { onlineStatus: 1, status: 2, attributes: { site: 'Łódź', long: 'longer than anybody remembers' } });
+	const alone = await watch();
+	const watching = new Watch(
+		bench,
+		{ events: ['deviceRemoved', 'onlineStatusChanged', 'statusChanged', 'attributeChanged'], attributes: 'long, none, site', output: 'selected', fields: ['id'] },
+		{ workflowId: 'rich' },
+	);
+	await watching.activate();
+	bench.fleet.remove(plain?.sn ?? '');
+	bench.fleet.remove(rich?.sn ?? '');
+	await alone.poll();
+	await watching.poll();
+	const [one] = (await alone.poll()) ?? [];
+	expect(one).toEqual({ event: 'deviceRemoved', eventId: expect.any(String), detectedAt: expect.any(String), device: { sn: plain?.sn } });
+	const items = await watching.poll();
+	expect(items?.[1]?.['device']).toEqual({ sn: rich?.sn, onlineStatus: 1, status: 2, attributes: { site: 'Łódź' } });
+});
+
+it('no longer watches a device that nobody can ask for, as no path can carry its serial number', async () => {
+	for (const sn of ['.', '..']) bench.fleet.add(bench.fleet.make({ sn }));
+	const watching = await watch();
+	const { state } = watching;
+	for (const sn of ['.', '..']) bench.fleet.remove(sn);
+	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
+	expect(reads()).toEqual([]);
+	const sn = remove(0);
+	await watching.poll();
+	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
+	expect(watching.state?.length).toBeLessThan(state?.length ?? 0);
+});

@@ -1,0 +1,89 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { withToken } from '../nodes/DeviceManagement/transport/credential.ts';
+import { checkout } from './checkout.mts';
+import { deviceToolWorkflow, deviceWorkflow, type OnError } from './deviceWorkflow.mts';
+import { createEngine, type Engine, type RunResult } from './engine/engine.mts';
+import { jsonOf } from './output.mts';
+import { type EmbeddedPlatform, type Fleet, type StartOptions, startPlatform } from './platform/server.mts';
+
+/** The package under test in n8n's engine, beside an embedded platform that it talks to over HTTP. */
+export interface Bench {
+	readonly engine: Engine;
+	readonly platform: EmbeddedPlatform;
+	/** The platform's devices as they are now. */
+	readonly fleet: Fleet;
+	/** Ids of saved credentials for that platform. */
+	readonly apiKey: string;
+	readonly login: string;
+	/**
+	 * Runs the node once, by the name `Devices`, after a manual trigger. A node that fails doesn't make this throw: see the
+	 * result's `error`.
+	 * @param parameters as the editor saves them; `operations` has a set for each operation
+	 */
+	run(parameters: Record<string, unknown>, options?: NodeRun): Promise<RunResult>;
+	/**
+	 * Calls the node as a tool, all calls at once, as a model does.
+	 * @param parameters may take arguments by `$fromAI('name')`
+	 * @param calls the arguments of each
+	 * @returns for each call the items that the node put out as `response`, or an `error`
+	 */
+	callTool(
+		parameters: Record<string, unknown>,
+		calls: readonly IDataObject[],
+		options?: Pick<NodeRun, 'credential' | 'signal'>,
+	): Promise<IDataObject[]>;
+	/** Stores a living token with the login credential, as an earlier execution left it; returns it. */
+	signInEarlier(): Promise<string>;
+	close(): Promise<void>;
+}
+
+export interface NodeRun {
+	/** Items that come in; default: one without fields. */
+	input?: readonly IDataObject[];
+	/** Id of the credential; default: the API key. */
+	credential?: string;
+	onError?: OnError;
+	/** Stops the execution as the Stop button does. */
+	signal?: AbortSignal;
+}
+
+/**
+ * Starts a platform and an engine, and saves a credential for each way to sign in.
+ * @param credentialFolder where to save them for other processes, too; default: in memory
+ */
+export async function openBench(options: StartOptions = {}, credentialFolder?: string): Promise<Bench> {
+	const platform = await startPlatform(options);
+	const folder = credentialFolder === undefined ? {} : { credentialFolder };
+	const engine = await createEngine({ packageDirectory: checkout, ...folder });
+	const save = async (name: string, data: Record<string, string>) =>
+		await engine.saveCredential({ name, type: 'deviceManagementApi', data: { baseUrl: platform.baseUrl, ...data } });
+	const apiKey = await save('API key', { authentication: 'apiKey', apiKey: platform.apiKey });
+	const login = await save('Login', {
+		authentication: 'login',
+		loginName: platform.loginName,
+		password: platform.password,
+	});
+	return {
+		engine,
+		platform,
+		get fleet() {
+			return platform.fleet;
+		},
+		apiKey,
+		login,
+		run: async (parameters, { credential = apiKey, onError, ...run } = {}) =>
+			await engine.run(deviceWorkflow(engine, credential, parameters, onError), run),
+		callTool: async (parameters, calls, { credential = apiKey, ...run } = {}) =>
+			jsonOf(await engine.run(deviceToolWorkflow(engine, credential, parameters), { ...run, input: calls }), 'Agent'),
+		signInEarlier: async () => {
+			const token = platform.issueToken();
+			await engine.updateCredential(login, withToken(await engine.storedCredential(login), token));
+			return token;
+		},
+		close: async () => {
+			await engine.close();
+			await platform.stop();
+		},
+	};
+}

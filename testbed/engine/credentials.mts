@@ -1,0 +1,314 @@
+import type {
+	ICredentialDataDecryptedObject,
+	ICredentialsExpressionResolveValues,
+	ICredentialType,
+	IExecuteData,
+	IHttpRequestHelper,
+	IHttpRequestOptions,
+	INode,
+	INodeCredentialsDetails,
+	INodeParameters,
+	INodeProperties,
+	IRequestOptionsSimplified,
+	IWorkflowExecuteAdditionalData,
+	Workflow,
+	WorkflowExecuteMode,
+} from 'n8n-workflow';
+
+import { core, workflow as n8n } from './host.cjs';
+import type { NodePackages } from './nodePackages.mts';
+
+/** A saved credential as n8n's database holds it: only `data` is encrypted. */
+export interface StoredCredential {
+	id: string;
+	name: string;
+	type: string;
+	data: string;
+}
+
+/** How often n8n's own counterpart would have gone to the database or to the credential type. */
+export interface CredentialUse {
+	/** Reads and decryptions on behalf of a node: one for each `getCredentials` and for each request without its own copy. */
+	decrypted: number;
+	/** Runs of the credential type's `preAuthentication`: one is one login. */
+	preAuthenticated: number;
+	/** Writes back to the store that n8n made by itself, after a login. */
+	updated: number;
+}
+
+/** Where the rows are. As in a database, each is read and replaced as a whole, and the last writer wins. */
+export interface CredentialRows {
+	get(id: string): StoredCredential | undefined;
+	set(id: string, row: StoredCredential): unknown;
+}
+
+/** The credentials table of an n8n instance; in memory unless it gets other rows. */
+export class CredentialStore {
+	constructor(private readonly rows: CredentialRows = new Map()) {}
+
+	/** Encrypts with the instance's key, whether the credential is new or not. */
+	async save(id: string, name: string, type: string, data: ICredentialDataDecryptedObject): Promise<void> {
+		const credentials = new core.Credentials({ id, name }, type);
+		await credentials.setData(data);
+		const { data: ciphertext } = credentials.getDataToSave();
+		if (ciphertext === undefined) throw new n8n.UnexpectedError('n8n encrypted nothing');
+		this.rows.set(id, { id, name, type, data: ciphertext });
+	}
+
+	/** @throws UserError when there is no such credential (of that type, if one is given). */
+	row(id: string | null | undefined, type?: string): StoredCredential {
+		const row = typeof id === 'string' ? this.rows.get(id) : undefined;
+		if (!row || (type !== undefined && row.type !== type)) {
+			throw new n8n.UserError(`Credential with ID "${id}" does not exist${type === undefined ? '' : ` for type "${type}"`}.`);
+		}
+		return row;
+	}
+
+	open(id: string | null | undefined, type?: string): core.Credentials {
+		const row = this.row(id, type);
+		return new core.Credentials({ id: row.id, name: row.name }, row.type, row.data);
+	}
+
+	async decrypt(id: string): Promise<ICredentialDataDecryptedObject> {
+		return await this.open(id).getData();
+	}
+}
+
+/**
+ * What n8n's server does with credentials during an execution: reads and decrypts them anew each time, fills in the
+ * defaults of the type, resolves expressions in them, logs in through `preAuthentication` and saves what that returns.
+ * Left out: sharing, external secrets, credentials resolved per user, overwrites and policies.
+ */
+export class EngineCredentials extends n8n.ICredentialsHelper {
+	readonly use: CredentialUse = { decrypted: 0, preAuthenticated: 0, updated: 0 };
+
+	constructor(
+		private readonly store: CredentialStore,
+		private readonly packages: NodePackages,
+	) {
+		super();
+	}
+
+	override async getDecrypted(
+		additionalData: IWorkflowExecuteAdditionalData,
+		nodeCredentials: INodeCredentialsDetails,
+		type: string,
+		mode: WorkflowExecuteMode,
+		executeData?: IExecuteData,
+		raw?: boolean,
+		expressionResolveValues?: ICredentialsExpressionResolveValues,
+	): Promise<ICredentialDataDecryptedObject> {
+		this.use.decrypted++;
+		const stored = await this.store.open(nodeCredentials.id, type).getData();
+		return raw === true
+			? stored
+			: await this.applyDefaults(additionalData, stored, type, mode, executeData, expressionResolveValues);
+	}
+
+	/** The stored data with the type's defaults for what is missing or hidden, and with its expressions resolved. */
+	async applyDefaults(
+		additionalData: IWorkflowExecuteAdditionalData,
+		stored: ICredentialDataDecryptedObject,
+		type: string,
+		mode: WorkflowExecuteMode,
+		executeData?: IExecuteData,
+		resolveIn?: ICredentialsExpressionResolveValues,
+	): Promise<ICredentialDataDecryptedObject> {
+		const properties = this.getCredentialsProperties(type);
+		const parameters = asParameters(stored);
+		const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, null) ?? {};
+		for (const restriction of ['allowedHttpRequestDomains', 'allowedDomains']) {
+			complete[restriction] ??= parameters[restriction];
+			if (complete[restriction] === undefined) delete complete[restriction];
+		}
+
+		const keys = core.getAdditionalKeys(additionalData, mode, null, { isCredential: true });
+		if (resolveIn) {
+			const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } = resolveIn;
+			try {
+				return asCredentialData(
+					workflow.expression.getParameterValue(
+						complete, runExecutionData, runIndex, itemIndex, node.name, connectionInputData, mode, keys, executeData, false, complete,
+					),
+				);
+			} catch (error) {
+				if (error instanceof Error) error.message += ' [Error resolving credentials]';
+				throw error;
+			}
+		}
+
+		const workflow = new n8n.Workflow({ nodes: [emptyNode], connections: {}, active: false, nodeTypes: emptyNodeTypes });
+		return await workflow.expression.withIsolate(async () =>
+			asCredentialData(
+				workflow.expression.getComplexParameterValue(emptyNode, complete, mode, keys, undefined, undefined, complete),
+			),
+		);
+	}
+
+	override async preAuthentication(
+		helpers: IHttpRequestHelper,
+		credentials: ICredentialDataDecryptedObject,
+		typeName: string,
+		node: INode,
+		credentialsExpired: boolean,
+	): Promise<ICredentialDataDecryptedObject | undefined> {
+		const type = this.packages.getCredentialType(typeName);
+		const token = expirableProperty(type);
+		if (!token || typeof type.preAuthentication !== 'function') return undefined;
+
+		const beingTested = node.type === 'n8n-nodes-base.noOp' && node.parameters['temp'] === '';
+		if (credentials[token.name] !== '' && !credentialsExpired && !beingTested) return undefined;
+
+		this.use.preAuthenticated++;
+		const output = await type.preAuthentication.call(withinOwnDomains(helpers, credentials), credentials);
+		if (output[token.name] === undefined || !node.credentials) return undefined;
+
+		const reference = node.credentials[type.name];
+		if (!reference) throw new n8n.UserError(`Node "${node.name}" has no credential of type "${type.name}" to save to.`);
+		await this.updateCredentials(reference, type.name, await this.withoutLosingExpressions(reference, type, token, output));
+		return Object.assign(credentials, output);
+	}
+
+	override async runPreAuthentication(
+		helpers: IHttpRequestHelper,
+		credentials: ICredentialDataDecryptedObject,
+		typeName: string,
+	): Promise<ICredentialDataDecryptedObject | undefined> {
+		const { preAuthentication } = this.packages.getCredentialType(typeName);
+		if (typeof preAuthentication !== 'function') return undefined;
+
+		this.use.preAuthenticated++;
+		return asCredentialData(await preAuthentication.call(withinOwnDomains(helpers, credentials), credentials));
+	}
+
+	override async authenticate(
+		credentials: ICredentialDataDecryptedObject,
+		typeName: string,
+		requestOptions: IHttpRequestOptions | IRequestOptionsSimplified,
+		workflow?: Workflow,
+		node?: INode,
+	): Promise<IHttpRequestOptions> {
+		// n8n itself passes the options of its legacy requests through here under the type of the current ones.
+		const options = requestOptions as IHttpRequestOptions;
+		const { authenticate } = this.packages.getCredentialType(typeName);
+		if (typeof authenticate === 'function') return await authenticate(credentials, options);
+		if (authenticate?.type !== 'generic') return options;
+		if (!workflow || !node) throw new n8n.UnexpectedError('Declarative authentication needs a workflow and a node');
+
+		const resolve = (value: string): string => {
+			if (!n8n.isExpression(value)) return value;
+			const keys = { $credentials: credentials };
+			const resolved = workflow.expression.getSimpleParameterValue(node, value, 'internal', keys, undefined, '');
+			return resolved ? String(resolved) : '';
+		};
+		options.headers ??= {};
+		const parts = new Map<string, unknown>(Object.entries(options));
+		for (const [part, values] of Object.entries(authenticate.properties)) {
+			const additions = Object.entries(Object(values)).map(([key, value]) => [resolve(key), resolve(String(value))]);
+			Object.assign(options, { [part]: Object.assign(parts.get(part) ?? {}, Object.fromEntries(additions)) });
+		}
+		return options;
+	}
+
+	override async getCredentials(nodeCredentials: INodeCredentialsDetails, type: string): Promise<core.Credentials> {
+		return this.store.open(nodeCredentials.id, type);
+	}
+
+	override async updateCredentials(
+		nodeCredentials: INodeCredentialsDetails,
+		type: string,
+		data: ICredentialDataDecryptedObject,
+	): Promise<void> {
+		const { id, name } = this.store.row(nodeCredentials.id, type);
+		this.use.updated++;
+		await this.store.save(id, name, type, data);
+	}
+
+	override async updateCredentialsOauthTokenData(
+		nodeCredentials: INodeCredentialsDetails,
+		type: string,
+		data: ICredentialDataDecryptedObject,
+	): Promise<void> {
+		const stored = await this.store.open(nodeCredentials.id, type).getData();
+		const { oauthTokenData } = data;
+		await this.updateCredentials(nodeCredentials, type, { ...stored, ...(oauthTokenData === undefined ? {} : { oauthTokenData }) });
+	}
+
+	override getParentTypes(name: string): string[] {
+		return this.packages.getParentCredentialTypes(name);
+	}
+
+	override getCredentialsProperties(type: string): INodeProperties[] {
+		const { properties, extends: parents = [] } = this.packages.getCredentialType(type);
+		if (parents.length === 0) return properties;
+
+		const combined: INodeProperties[] = [];
+		for (const parent of parents) n8n.NodeHelpers.mergeNodeProperties(combined, this.getCredentialsProperties(parent));
+		n8n.NodeHelpers.mergeNodeProperties(combined, properties);
+		return combined;
+	}
+
+	override isCredentialUsableByNode(credentialType: string, nodeType: string): boolean {
+		try {
+			const { restrictToSupportedNodes } = this.packages.getCredentialType(credentialType);
+			return !restrictToSupportedNodes || this.packages.getSupportedNodes(credentialType).includes(nodeType);
+		} catch {
+			return true;
+		}
+	}
+
+	/** A login's result replaces what is stored, except where the user had put an expression (other than for the token). */
+	private async withoutLosingExpressions(
+		reference: INodeCredentialsDetails,
+		type: ICredentialType,
+		token: INodeProperties,
+		output: Record<string, unknown>,
+	): Promise<ICredentialDataDecryptedObject> {
+		const stored = await this.store.open(reference.id, type.name).getData();
+		const replacing = Object.entries(output).filter(([key]) => key === token.name || !n8n.isExpression(stored[key]));
+		return { ...stored, ...asCredentialData(Object.fromEntries(replacing)) };
+	}
+}
+
+function expirableProperty({ properties }: ICredentialType): INodeProperties | undefined {
+	return properties.find(({ type, typeOptions }) => type === 'hidden' && typeOptions?.expirable === true);
+}
+
+/** A login may only go where the user lets the credential be used. */
+function withinOwnDomains({ helpers }: IHttpRequestHelper, credentials: ICredentialDataDecryptedObject): IHttpRequestHelper {
+	return {
+		helpers: {
+			httpRequest: async (requestOptions) => {
+				const allowedDomains = n8n.getCredentialOwnRequestAllowedDomains(credentials);
+				if (allowedDomains === undefined) return await helpers.httpRequest(requestOptions);
+				if (requestOptions.allowedDomains !== undefined) {
+					throw new n8n.UserError('Both the credential and its login restrict the domains; only one of them can.');
+				}
+				return await helpers.httpRequest({ ...requestOptions, allowedDomains });
+			},
+		},
+	};
+}
+
+// n8n types credentials and node parameters apart, and passes the one as the other wherever defaults or expressions are due.
+function asParameters(data: ICredentialDataDecryptedObject): INodeParameters {
+	return data as INodeParameters;
+}
+
+function asCredentialData(value: unknown): ICredentialDataDecryptedObject {
+	return value as ICredentialDataDecryptedObject;
+}
+
+const emptyNode: INode = { id: 'empty', name: '', type: 'empty', typeVersion: 1, position: [0, 0], parameters: {} };
+
+const emptyNodeType = {
+	description: {
+		displayName: '', name: 'empty', group: [], version: 1, description: '', defaults: {}, inputs: [], outputs: [], properties: [],
+	},
+};
+
+const emptyNodeTypes = {
+	getByName: () => emptyNodeType,
+	getByNameAndVersion: () => emptyNodeType,
+	getKnownTypes: () => ({}),
+};

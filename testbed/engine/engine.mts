@@ -1,0 +1,394 @@
+import type {
+	ICredentialDataDecryptedObject,
+	IDataObject,
+	ILoadOptionsFunctions,
+	INode,
+	INodeCredentials,
+	INodeCredentialTestResult,
+	INodeExecutionData,
+	INodeListSearchResult,
+	INodeParameters,
+	IPollFunctions,
+	IRun,
+	IWorkflowExecuteAdditionalData,
+	NodeExecutionHint,
+	WorkflowActivateMode,
+	WorkflowExecuteMode,
+} from 'n8n-workflow';
+
+import { testCredential } from './connectionTest.mts';
+import { CredentialFolder } from './credentialFolder.mts';
+import { type CredentialUse, CredentialStore, EngineCredentials } from './credentials.mts';
+import { Container, core, workflow as n8n } from './host.cjs';
+import { type ExpressionEngine, type Instance, type LogEntry, startInstance } from './instance.mts';
+import { NodePackages } from './nodePackages.mts';
+import { type ParsedWorkflow, readWorkflow, type WorkflowJson } from './workflowFile.mts';
+
+export type { CredentialUse, ExpressionEngine, LogEntry, WorkflowJson };
+
+export interface EngineOptions {
+	/** The folder with the package.json whose `n8n` section names the nodes and credentials. */
+	packageDirectory: string;
+	/** Further packages to load beside it. */
+	otherPackages?: readonly string[];
+	/**
+	 * `legacy` (default) runs everywhere. `quickjs` and `vm` (what n8n 2.39 uses) need a dynamic import, which jest doesn't allow,
+	 * and `vm` needs Node 24: both are for scripts.
+	 */
+	expressionEngine?: ExpressionEngine;
+	/** Keeps credentials in files there instead of in memory, for engines in several processes with the same key. */
+	credentialFolder?: string;
+	/** Default: a random one. */
+	encryptionKey?: string;
+	/**
+	 * Loads the TypeScript files behind the compiled ones that package.json names, so that no test runs against a stale build:
+	 * for processes under tsx. (Under jest its own settings see to it.)
+	 */
+	fromSources?: boolean;
+}
+
+export interface NewCredential {
+	name: string;
+	type: string;
+	data: ICredentialDataDecryptedObject;
+	/** For workflow files that name a fixed id; otherwise ids count up from 1. */
+	id?: string;
+}
+
+export interface RunOptions {
+	/** Stops the execution as the Stop button does: n8n aborts the signal that nodes see. */
+	signal?: AbortSignal;
+	/** Items that the start node hands out: pinned to it, as the editor does. */
+	input?: readonly (IDataObject | INodeExecutionData)[];
+	/** Default: the one n8n picks, which is a manual trigger before any other. */
+	startNode?: string;
+	/** Default `manual`: a click in the editor. In any other mode pinned data counts for nothing, as in n8n. */
+	mode?: WorkflowExecuteMode;
+}
+
+export interface RunResult {
+	/** What a node put out at an output of one of its runs, errors and paired items included; empty if it never ran. */
+	data(nodeName: string, outputIndex?: number, runIndex?: number): INodeExecutionData[];
+	/** The error that stopped the execution, as n8n keeps it: fields only, no longer an instance of its class. */
+	error: RunError | undefined;
+	/** The error of one node, also when the execution went on. */
+	nodeError(nodeName: string, runIndex?: number): RunError | undefined;
+	/** What the node said through `addExecutionHints`: in n8n's run data, beside the node's items. */
+	hints(nodeName: string, runIndex?: number): NodeExecutionHint[];
+	cancelled: boolean;
+	raw: IRun;
+}
+
+export type RunError = NonNullable<IRun['data']['resultData']['error']>;
+
+export interface PollOptions {
+	/** Default: the only polling node of the workflow. */
+	nodeName?: string;
+	/** What an earlier poll returned; default: what the workflow file holds. */
+	staticData?: IDataObject;
+	/** Default `trigger`: the workflow is active. `manual` is “Fetch Test Event”. */
+	mode?: WorkflowExecuteMode;
+	activation?: WorkflowActivateMode;
+}
+
+export interface PollingNodeOptions extends PollOptions {
+	/** What the node gets as its static data; default: the workflow's own. Durable cursors hand out another. */
+	getNodeState?: () => IDataObject;
+	/** What `getPollBudgetMs()` says; default: n8n's own. */
+	budgetMs?: number;
+}
+
+/** A polling trigger in a workflow, as n8n holds it while the workflow is active. */
+export interface PollingNode {
+	readonly workflow: InstanceType<typeof n8n.Workflow>;
+	/** The `this` of every poll. */
+	readonly context: IPollFunctions;
+	/**
+	 * Asks the trigger once.
+	 * @returns null where nothing is new
+	 * @throws what the node throws
+	 */
+	poll(): Promise<INodeExecutionData[] | null>;
+}
+
+export interface PollResult {
+	/** Null: nothing new, and no execution is started. */
+	items: INodeExecutionData[] | null;
+	/** The workflow's static data after the poll, through JSON as n8n's database keeps it. */
+	staticData: IDataObject;
+}
+
+/**
+ * Loads a package into n8n's engine: `WorkflowExecute`, its request helpers, its encryption and its expressions are the real
+ * ones, and requests go over real sockets. What n8n's server adds to n8n-core (saved credentials, logging in before a
+ * request, credential tests, pinned data) is rebuilt from the server's behaviour.
+ *
+ * `packageDirectory` is loaded by the compiled files its package.json names; under jest these are mapped to the sources.
+ * @throws what n8n throws for a package that it refuses to load.
+ */
+export async function createEngine(options: EngineOptions): Promise<Engine> {
+	const { packageDirectory, otherPackages = [], expressionEngine = 'legacy', credentialFolder, fromSources } = options;
+	const instance = await startInstance(expressionEngine, options.encryptionKey);
+	const packages = await NodePackages.load([packageDirectory, ...otherPackages], { fromSources });
+	const rows = credentialFolder === undefined ? undefined : new CredentialFolder(credentialFolder);
+	return new Engine(instance, packages, new CredentialStore(rows));
+}
+
+export class Engine {
+	/** Everything n8n's logger printed at any level since the engine was created. */
+	readonly logs: LogEntry[] = [];
+
+	private readonly credentials: EngineCredentials;
+
+	private lastCredentialId = 0;
+
+	private lastExecutionId = 0;
+
+	constructor(
+		private readonly instance: Instance,
+		readonly packages: NodePackages,
+		private readonly store: CredentialStore,
+	) {
+		this.credentials = new EngineCredentials(this.store, packages);
+		instance.captureLogs(this.logs);
+	}
+
+	/** What credentials are encrypted with, for engines in other processes that read the same ones. */
+	get encryptionKey(): string {
+		return this.instance.encryptionKey;
+	}
+
+	/** How often credentials were decrypted, logged in with and saved so far. */
+	get credentialUse(): Readonly<CredentialUse> {
+		return { ...this.credentials.use };
+	}
+
+	/** @returns the id to put into a node's `credentials`. */
+	async saveCredential({ name, type, data, id = String(++this.lastCredentialId) }: NewCredential): Promise<string> {
+		this.packages.getCredentialType(type);
+		await this.store.save(id, name, type, data);
+		return id;
+	}
+
+	/** Replaces the data, as saving the credential in the editor does. */
+	async updateCredential(id: string, data: ICredentialDataDecryptedObject): Promise<void> {
+		const { name, type } = this.store.row(id);
+		await this.store.save(id, name, type, data);
+	}
+
+	/** Changes some of the fields, as a person does in the editor. */
+	async editCredential(id: string, changes: ICredentialDataDecryptedObject): Promise<void> {
+		await this.updateCredential(id, { ...(await this.store.decrypt(id)), ...changes });
+	}
+
+	/** @returns the data as stored, without the defaults that a node would get with it. */
+	async storedCredential(id: string): Promise<ICredentialDataDecryptedObject> {
+		return await this.store.decrypt(id);
+	}
+
+	storedCiphertext(id: string): string {
+		return this.store.row(id).data;
+	}
+
+	/** @returns what a node's `credentials` takes for a saved credential. */
+	credentialReference(id: string): INodeCredentials {
+		const { name, type } = this.store.row(id);
+		return { [type]: { id, name } };
+	}
+
+	/**
+	 * Runs a workflow (or the file of one) to its end. A node that fails doesn't make this throw: see the result's `error`.
+	 * @throws WorkflowHasIssuesError when n8n finds a node that isn't filled in, as it does before it runs anything.
+	 */
+	async run(source: WorkflowJson | string, options: RunOptions = {}): Promise<RunResult> {
+		const { signal, input, mode = 'manual' } = options;
+		const parsed = readWorkflow(source);
+		const workflow = this.toWorkflow(parsed);
+		const startNode = options.startNode === undefined ? workflow.getStartNode() : existingNode(workflow, options.startNode);
+		if (!startNode) throw new n8n.UserError('The workflow has no node to start from');
+
+		const pinData = mode === 'manual' ? parsed.pinData : {};
+		if (input) pinData[startNode.name] = input.map(toItem);
+
+		const execute = new core.WorkflowExecute(this.additionalData(parsed, mode), mode);
+		const execution = execute.run({ workflow, startNode, pinData });
+		const cancel = () => execution.cancel();
+		if (signal?.aborted) cancel();
+		signal?.addEventListener('abort', cancel, { once: true });
+		try {
+			return toResult(parsed, await execution);
+		} finally {
+			signal?.removeEventListener('abort', cancel);
+		}
+	}
+
+	/**
+	 * Asks a polling trigger once, as n8n's schedule does. Pass the returned static data to the next poll.
+	 * @throws what the node throws; its static data is then not kept.
+	 */
+	async poll(source: WorkflowJson | string, options: PollOptions = {}): Promise<PollResult> {
+		const node = this.pollingNode(source, { activation: 'activate', ...options });
+		return { items: await node.poll(), staticData: n8n.jsonParse<IDataObject>(JSON.stringify(node.workflow.staticData)) };
+	}
+
+	/** Makes a polling trigger ready to be asked, with one context for all of its polls. */
+	pollingNode(source: WorkflowJson | string, options: PollingNodeOptions = {}): PollingNode {
+		const { mode = 'trigger', activation = 'update' } = options;
+		const parsed = readWorkflow(source);
+		const workflow = this.toWorkflow({ ...parsed, staticData: n8n.deepCopy(options.staticData ?? parsed.staticData) });
+		const node = options.nodeName === undefined ? workflow.getPollNodes()[0] : existingNode(workflow, options.nodeName);
+		if (!node) throw new n8n.UserError('The workflow has no polling node');
+
+		const { getNodeState, budgetMs } = options;
+		const context = new core.PollContext(
+			workflow,
+			node,
+			this.additionalData(parsed, mode),
+			mode,
+			activation,
+			undefined,
+			undefined,
+			undefined,
+			undefined,
+			getNodeState,
+			budgetMs === undefined ? undefined : () => budgetMs,
+			// The two only differ in what a missing workflow name is: absent or undefined.
+		) as IPollFunctions;
+		const poll = async () =>
+			await workflow.expression.withIsolate(
+				async () => await Container.get(core.TriggersAndPollers).runPollFunction(workflow, node, context),
+			);
+		return { workflow, context, poll: async () => (await poll())?.[0] ?? null };
+	}
+
+	/** Presses the Test button of a saved credential: its declarative `test` request and the rules for the answer. */
+	async testCredential(id: string): Promise<INodeCredentialTestResult> {
+		const { name, type } = this.store.row(id);
+		const credential = { id, name, type, data: await this.store.decrypt(id) };
+		return await testCredential(credential, this.packages, this.credentials, this.additionalDataOf('internal'));
+	}
+
+	/**
+	 * Opens the list of a resource locator (a `methods.listSearch` function) with the node as it stands in the editor.
+	 * @param credentials the node's `credentials`, see {@link credentialReference}
+	 * @param nodeType default: the first loaded node that has such a method
+	 */
+	async listSearch(
+		nodeParameters: INodeParameters,
+		credentials: INodeCredentials,
+		methodName: string,
+		filter?: string,
+		paginationToken?: string,
+		nodeType = this.nodeWithListSearch(methodName),
+	): Promise<INodeListSearchResult> {
+		const type = this.packages.getByNameAndVersion(nodeType);
+		const method = type.methods?.listSearch?.[methodName];
+		if (!method) throw new n8n.UserError(`Node type "${nodeType}" has no listSearch method "${methodName}"`);
+
+		const node: INode = {
+			id: 'list-search',
+			name: 'Temp-Node',
+			type: nodeType,
+			typeVersion: [type.description.defaultVersion ?? type.description.version].flat().at(-1) ?? 1,
+			position: [0, 0],
+			parameters: n8n.deepCopy(nodeParameters),
+			credentials,
+		};
+		const workflow = new n8n.Workflow({ nodes: [node], connections: {}, active: false, nodeTypes: this.packages });
+		const additionalData = { ...this.additionalDataOf('internal'), currentNodeParameters: node.parameters };
+		// The two only differ in what a missing workflow name is: absent or undefined.
+		const context = new core.LoadOptionsContext(workflow, node, additionalData, 'parameters') as ILoadOptionsFunctions;
+		return await workflow.expression.withIsolate(async () => await method.call(context, filter, paginationToken));
+	}
+
+	/** Lets go of the log and, with the isolated expression engines, of their memory. */
+	async close(): Promise<void> {
+		await this.instance.stopCapturing(this.logs);
+	}
+
+	private nodeWithListSearch(methodName: string): string {
+		const found = this.packages
+			.nodeNames()
+			.find((name) => this.packages.getByNameAndVersion(name).methods?.listSearch?.[methodName]);
+		if (found === undefined) throw new n8n.UserError(`No loaded node has a listSearch method "${methodName}"`);
+		return found;
+	}
+
+	private toWorkflow({ id, name, nodes, connections, settings, staticData }: ParsedWorkflow) {
+		return new n8n.Workflow({ id, name, nodes, connections, settings, staticData, active: false, nodeTypes: this.packages });
+	}
+
+	private additionalData(parsed: ParsedWorkflow, mode: WorkflowExecuteMode): IWorkflowExecuteAdditionalData {
+		const executionId = String(++this.lastExecutionId);
+		const now = new Date();
+		const hooks = new core.ExecutionLifecycleHooks(mode, executionId, {
+			...parsed,
+			active: false,
+			isArchived: false,
+			activeVersionId: null,
+			createdAt: now,
+			updatedAt: now,
+		});
+		return { ...this.additionalDataOf(mode), executionId, workflowId: parsed.id, hooks };
+	}
+
+	/** What n8n's server hands to every context; the addresses are those of an instance nobody calls. */
+	private additionalDataOf(rootExecutionMode: WorkflowExecuteMode): IWorkflowExecuteAdditionalData {
+		const instanceUrl = 'http://n8n.invalid/';
+		return {
+			credentialsHelper: this.credentials,
+			rootExecutionMode,
+			currentNodeExecutionIndex: 0,
+			variables: {},
+			instanceBaseUrl: instanceUrl,
+			restApiUrl: `${instanceUrl}rest`,
+			formBaseUrl: `${instanceUrl}form`,
+			formWaitingBaseUrl: `${instanceUrl}form-waiting`,
+			formTestBaseUrl: `${instanceUrl}form-test`,
+			webhookBaseUrl: `${instanceUrl}webhook`,
+			webhookWaitingBaseUrl: `${instanceUrl}webhook-waiting`,
+			webhookTestBaseUrl: `${instanceUrl}webhook-test`,
+			mcpBaseUrl: `${instanceUrl}mcp`,
+			mcpTestBaseUrl: `${instanceUrl}mcp-test`,
+			externalSecretsProxy: Container.get(core.ExternalSecretsProxy),
+			logAiEvent: () => {},
+			executeWorkflow: async () => outsideTheEngine('Sub-workflows'),
+			startRunnerTask: async () => outsideTheEngine('Task runners'),
+			getRunExecutionData: async () => undefined,
+			getRuntimeCredential: async () => undefined,
+		};
+	}
+}
+
+function outsideTheEngine(what: string): never {
+	throw new n8n.UnexpectedError(`${what} need n8n's server`);
+}
+
+function existingNode(workflow: InstanceType<typeof n8n.Workflow>, name: string): INode {
+	const node = workflow.getNode(name);
+	if (!node) throw new n8n.UserError(`The workflow has no node "${name}"`);
+	return node;
+}
+
+function toItem(input: IDataObject | INodeExecutionData): INodeExecutionData {
+	const { json } = input;
+	const isItem = typeof json === 'object' && json !== null && !Array.isArray(json);
+	return n8n.deepCopy(isItem ? { ...input, json: json as IDataObject } : { json: input as IDataObject });
+}
+
+/** The readers over n8n's record of a run, which may come from another process. */
+export function toResult({ nodes }: Pick<ParsedWorkflow, 'nodes'>, raw: IRun): RunResult {
+	const { runData, error } = raw.data.resultData;
+	const task = (nodeName: string, runIndex: number) => {
+		if (nodes.every(({ name }) => name !== nodeName)) throw new n8n.UserError(`The workflow has no node "${nodeName}"`);
+		return runData[nodeName]?.[runIndex];
+	};
+	return {
+		data: (nodeName, outputIndex = 0, runIndex = 0) => task(nodeName, runIndex)?.data?.['main']?.[outputIndex] ?? [],
+		error,
+		nodeError: (nodeName, runIndex = 0) => task(nodeName, runIndex)?.error,
+		hints: (nodeName, runIndex = 0) => task(nodeName, runIndex)?.hints ?? [],
+		cancelled: raw.status === 'canceled',
+		raw,
+	};
+}

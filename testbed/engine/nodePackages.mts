@@ -1,0 +1,122 @@
+import type { ICredentialType, IDataObject, INodeType, INodeTypes, IVersionedNodeType } from 'n8n-workflow';
+
+import { builtInNodes } from './builtInNodes.mts';
+import { core, workflow } from './host.cjs';
+
+/**
+ * The node and credential types of the loaded packages, under the names workflows use: `<package name>.<node name>`.
+ * n8n's own packages are there with the few nodes of builtInNodes.mts.
+ */
+export class NodePackages implements INodeTypes {
+	private readonly tools = new Map<string, INodeType>();
+
+	private constructor(private readonly loaders: ReadonlyMap<string, core.PackageDirectoryLoader>) {}
+
+	/**
+	 * Loads packages with n8n's own loader, by the paths that their package.json names.
+	 * @param options.fromSources replaces the paths of compiled files by those of their sources
+	 * @throws what n8n throws for a package that it refuses to load.
+	 */
+	static async load(
+		directories: readonly string[],
+		{ fromSources = false }: { fromSources?: boolean | undefined } = {},
+	): Promise<NodePackages> {
+		const loaders = new Map<string, core.PackageDirectoryLoader>();
+		for (const directory of directories) {
+			const loader = new core.PackageDirectoryLoader(directory);
+			const { n8n } = loader.packageJson;
+			if (fromSources && n8n) {
+				const source = (path: string) => path.replace(/^dist\/(.*)\.js$/, '$1.ts');
+				loader.packageJson.n8n = {
+					...n8n,
+					nodes: (n8n.nodes ?? []).map(source),
+					credentials: (n8n.credentials ?? []).map(source),
+				};
+			}
+			await loader.loadAll();
+			for (const { type } of Object.values(loader.credentialTypes)) {
+				type.properties = workflow.injectDomainRestrictionFields(type);
+			}
+			loaders.set(loader.packageName, loader);
+		}
+		return new NodePackages(loaders);
+	}
+
+	getByName(fullName: string): INodeType | IVersionedNodeType {
+		const builtIn = builtInNodes[fullName];
+		if (builtIn) return builtIn;
+
+		const [packageName = '', nodeName = ''] = fullName.split('.');
+		const loader = this.loaders.get(packageName);
+		if (!loader) throw new core.UnrecognizedNodeTypeError(packageName, nodeName);
+		return loader.getNode(nodeName).type;
+	}
+
+	/** A name that ends in `Tool` is that of a node as agents use it, which n8n makes of the node itself. */
+	getByNameAndVersion(fullName: string, version?: number): INodeType {
+		const ofName = (name: string) => workflow.NodeHelpers.getVersionedNodeType(this.getByName(name), version);
+		if (!fullName.endsWith('Tool')) return ofName(fullName);
+
+		const cacheKey = `${fullName} ${version}`;
+		const tool = this.tools.get(cacheKey) ?? asTool(ofName(fullName.slice(0, -'Tool'.length)));
+		this.tools.set(cacheKey, tool);
+		return tool;
+	}
+
+	getKnownTypes(): IDataObject {
+		return Object.fromEntries(this.nodeNames().map((name) => [name, {}]));
+	}
+
+	/** The full names of the nodes of all packages, without the built-in ones. */
+	nodeNames(): string[] {
+		return [...this.loaders].flatMap(([packageName, loader]) =>
+			Object.keys(loader.nodeTypes).map((nodeName) => `${packageName}.${nodeName}`),
+		);
+	}
+
+	getCredentialType(name: string): ICredentialType {
+		for (const loader of this.loaders.values()) {
+			if (name in loader.known.credentials) return loader.getCredential(name).type;
+		}
+		throw new core.UnrecognizedCredentialTypeError(name);
+	}
+
+	getParentCredentialTypes(name: string): string[] {
+		const parents = this.knownCredential(name)?.extends ?? [];
+		return parents.flatMap((parent) => [parent, ...this.getParentCredentialTypes(parent)]);
+	}
+
+	/** The full names of the nodes that list the credential in their description. */
+	getSupportedNodes(credentialType: string): string[] {
+		return [...this.loaders].flatMap(([packageName, { known }]) =>
+			(known.credentials[credentialType]?.supportedNodes ?? []).map((nodeName) => `${packageName}.${nodeName}`),
+		);
+	}
+
+	private knownCredential(name: string) {
+		return [...this.loaders.values()].map(({ known }) => known.credentials[name]).find((known) => known !== undefined);
+	}
+}
+
+/** As n8n's server makes a tool of a node: another name, no inputs, an output for agents, and a description for the model. */
+function asTool(node: INodeType): INodeType {
+	const { usableAsTool, ...description } = node.description;
+	if (!usableAsTool) throw new workflow.UserError(`Node "${description.name}" cannot be used as a tool`);
+	const tool: INodeType = Object.create(node, {
+		description: {
+			value: {
+				...description,
+				name: `${description.name}Tool`,
+				displayName: `${description.displayName} Tool`,
+				inputs: [],
+				outputs: [workflow.NodeConnectionTypes.AiTool],
+				properties: [
+					{ displayName: 'Tool Description', name: 'descriptionType', type: 'options', default: 'auto', options: [] },
+					{ displayName: 'Description', name: 'toolDescription', type: 'string', default: description.description },
+					...description.properties,
+				],
+			},
+		},
+	});
+	return tool;
+}

@@ -1,0 +1,147 @@
+/** What tests stand on, opened and closed by jest. Only tests import this file: nothing else knows jest's functions. */
+import { setImmediate } from 'node:timers/promises';
+
+import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
+import { replaceClock, systemClock } from '../nodes/DeviceManagement/transport/clock.ts';
+import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
+import { type Bench, openBench } from './bench.mts';
+import { type EngineProcess, startEngineProcess } from './engine/engineProcess.mts';
+import { startInstance } from './engine/instance.mts';
+import { Fleet, type Settings, type StartOptions } from './platform/server.mts';
+import { openProcessBench, type ProcessBench } from './processBench.mts';
+import { type Answer, type RawServer, startRawServer } from './rawServer.mts';
+
+/**
+ * One bench for all tests of a file, there from its first `beforeEach` on. Each test begins with the settings it was
+ * opened with, the same devices (250 if no others are given), credentials as they were saved, and no recorded requests.
+ */
+export function useBench({
+	fleet = { size: 250, seed: 7 },
+	...options
+}: Omit<StartOptions, 'fleet'> & { fleet?: { size: number; seed?: number } } = {}): Omit<Bench, 'close'> {
+	let opened: Bench | undefined;
+	let settings: Settings | undefined;
+	const credentials = new Map<string, Awaited<ReturnType<Bench['engine']['storedCredential']>>>();
+	const bench = (): Bench => {
+		if (opened === undefined) throw new Error('The bench opens with the first test');
+		return opened;
+	};
+	beforeAll(async () => {
+		opened = await openBench({ ...options, fleet });
+		settings = { ...opened.platform.settings };
+		for (const id of [opened.apiKey, opened.login]) credentials.set(id, await opened.engine.storedCredential(id));
+	});
+	beforeEach(async () => {
+		const { engine, platform } = bench();
+		for (const key of Object.keys(platform.settings)) Reflect.deleteProperty(platform.settings, key);
+		Object.assign(platform.settings, settings);
+		platform.fleet = Fleet.seeded(fleet);
+		platform.forget();
+		forgetAccounts();
+		forgetPolls();
+		for (const [id, data] of credentials) await engine.updateCredential(id, data);
+	});
+	afterAll(async () => await opened?.close());
+	return {
+		get engine() {
+			return bench().engine;
+		},
+		get platform() {
+			return bench().platform;
+		},
+		get fleet() {
+			return bench().fleet;
+		},
+		get apiKey() {
+			return bench().apiKey;
+		},
+		get login() {
+			return bench().login;
+		},
+		run: async (...run) => await bench().run(...run),
+		callTool: async (...call) => await bench().callTool(...call),
+		signInEarlier: async () => await bench().signInEarlier(),
+	};
+}
+
+/** Opens a bench of its own for a test, as often as the test asks, and closes it after the test. */
+export function useBenches(): (options?: StartOptions) => Promise<Bench> {
+	return closedAfterEach(openBench);
+}
+
+/**
+ * So many processes for the tests of a file, and a function that opens a bench over them for a test and closes it after the
+ * test. The processes stay, with what they remember; a new bench has a new platform and new credentials.
+ */
+export function useProcesses(count: number): (options?: StartOptions) => Promise<ProcessBench> {
+	const processes: EngineProcess[] = [];
+	beforeAll(async () => {
+		const { encryptionKey } = await startInstance('legacy');
+		const starting = Array.from({ length: count }, async () => await startEngineProcess(encryptionKey));
+		processes.push(...(await Promise.all(starting)));
+	}, 120_000);
+	afterAll(async () => {
+		await Promise.all(processes.map(async (process) => await process.close()));
+	});
+	return closedAfterEach(async (options?: StartOptions) => await openProcessBench(processes, options));
+}
+
+/** Starts servers for a test that answer with whatever bytes it wants, and closes them after it, hanging connections too. */
+export function useServers(): (answer: Answer, options?: { tls?: boolean }) => Promise<RawServer> {
+	return closedAfterEach(startRawServer);
+}
+
+function closedAfterEach<Parameters extends unknown[], Thing extends { close(): Promise<void> }>(
+	open: (...parameters: Parameters) => Promise<Thing>,
+): (...parameters: Parameters) => Promise<Thing> {
+	const opened: Thing[] = [];
+	afterEach(async () => {
+		await Promise.all(opened.splice(0).map(async (thing) => await thing.close()));
+	});
+	return async (...parameters) => {
+		const thing = await open(...parameters);
+		opened.push(thing);
+		return thing;
+	};
+}
+
+/**
+ * Lets the node's waits pass in no time, and its time-outs so many times sooner than they are set, for the rest of the test.
+ * The clock moves on with each wait.
+ * @param onWait called at each wait with its length in milliseconds
+ */
+export function hurry(times = 1, onWait: (ms: number) => void = () => {}): void {
+	let ahead = 0;
+	const now = () => systemClock.now() + ahead;
+	putBack.push(
+		replaceClock({
+			...systemClock,
+			now,
+			sleep: async (ms) => {
+				const until = now() + ms;
+				onWait(ms);
+				await setImmediate();
+				ahead = Math.max(ahead, until - systemClock.now());
+			},
+			timeout: (ms) => systemClock.timeout(Math.ceil(ms / times)),
+		}),
+	);
+}
+
+/**
+ * A clock that stands still unless a test moves it, from the first of November 2026 on in each test of the file. Waits pass in
+ * no time; the time-outs of requests are real.
+ */
+export function useStillClock(): { now: number } {
+	const clock = { now: 0 };
+	beforeEach(() => {
+		clock.now = Date.UTC(2026, 10, 1);
+		putBack.push(replaceClock({ ...systemClock, now: () => clock.now, random: () => 0.5, sleep: async () => {} }));
+	});
+	return clock;
+}
+
+const putBack: Array<() => void> = [];
+afterEach(() => {
+	for (const clock of putBack.splice(0)) clock();
+});

@@ -1,0 +1,92 @@
+/** What `examples/` and the credentials in it refer to, for whoever runs them: `npm start` and the end-to-end tests. */
+import { readFile, readdir } from 'node:fs/promises';
+import { join, parse } from 'node:path';
+import { z } from 'zod/v4';
+
+import { type EmbeddedPlatform, type StartOptions, startPlatform } from '../platform/server.mts';
+import { checkout } from '../checkout.mts';
+import type { Credential } from './instance.mts';
+
+/** A fleet in which the examples find what they look for. */
+export const exampleFleet = { size: 1000, seed: 1 } satisfies StartOptions['fleet'];
+
+/** The tenants of `several-tenants.json`, each with a platform and a key of its own. */
+const tenants = [
+	{ name: 'north', size: 12, seed: 2 },
+	{ name: 'south', size: 7, seed: 3 },
+] as const;
+
+export type TenantPlatforms = ReadonlyMap<string, EmbeddedPlatform>;
+
+/** Starts a platform for each tenant, by the tenant's name. */
+export async function startTenants(): Promise<TenantPlatforms> {
+	return new Map(
+		await Promise.all(
+			tenants.map(async ({ name, ...fleet }) => [name, await startPlatform({ fleet, apiKey: `key-of-${name}` })] as const),
+		),
+	);
+}
+
+/** The one credential for all tenants: address and key are expressions that an item's `tenant` decides. */
+export function tenantsCredential(platforms: TenantPlatforms): Credential {
+	const choose = (read: (platform: EmbeddedPlatform) => string) => {
+		const choices = Object.fromEntries([...platforms].map(([name, platform]) => [name, read(platform)]));
+		return `={{ (${JSON.stringify(choices)})[$json.tenant] }}`;
+	};
+	return {
+		id: 'deviceManagementTenants',
+		name: 'Device Management (tenants)',
+		type: 'deviceManagementApi',
+		data: {
+			baseUrl: choose(({ baseUrl }) => baseUrl),
+			authentication: 'apiKey',
+			apiKey: choose(({ apiKey }) => apiKey),
+		},
+	};
+}
+
+/** What an agent has to send to use the tools of `agent-tools.json`. */
+export function toolsCredential(token: string): Credential {
+	return { id: 'deviceToolsToken', name: 'Device tools (token)', type: 'httpBearerAuth', data: { token } };
+}
+
+/** The two credentials that most examples use, for a running embedded platform. */
+export function exampleCredentials({ baseUrl, apiKey, loginName, password }: EmbeddedPlatform): Credential[] {
+	return [
+		{
+			id: 'deviceManagementKey',
+			name: 'Device Management (API key)',
+			type: 'deviceManagementApi',
+			data: { baseUrl, authentication: 'apiKey', apiKey },
+		},
+		{
+			id: 'deviceManagementLogin',
+			name: 'Device Management (login)',
+			type: 'deviceManagementApi',
+			data: { baseUrl, authentication: 'login', loginName, password },
+		},
+	];
+}
+
+/** A workflow as n8n exports it, as far as it is read here. */
+const workflowSchema = z.looseObject({
+	id: z.string(),
+	name: z.string(),
+	nodes: z.array(z.looseObject({ name: z.string(), type: z.string(), parameters: z.record(z.string(), z.unknown()) })),
+});
+
+export type ExampleWorkflow = z.infer<typeof workflowSchema>;
+
+/** The example workflows, as n8n imports them, by the names of their files without the extension. */
+export async function exampleWorkflows(): Promise<Map<string, ExampleWorkflow>> {
+	const folder = join(checkout, 'examples');
+	const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();
+	return new Map(
+		await Promise.all(
+			files.map(async (file): Promise<[string, ExampleWorkflow]> => {
+				const json: unknown = JSON.parse(await readFile(join(folder, file), 'utf8'));
+				return [parse(file).name, workflowSchema.parse(json)];
+			}),
+		),
+	);
+}

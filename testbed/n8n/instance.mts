@@ -1,0 +1,143 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod/v4';
+
+import { checkout, readManifest } from '../checkout.mts';
+import { packInto } from '../pack.mts';
+import type { N8nHost } from './host.mts';
+import { Main } from './main.mts';
+import { filesFolder, freePort, type N8nProcess, startProcess, untilReady } from './process.mts';
+import { executionDataSchema, type NodeResults, readResults } from './results.mts';
+import type { Environment, Service } from './services.mts';
+
+/** A credential as `n8n import:credentials` takes it, not encrypted yet. */
+export interface Credential {
+	id: string;
+	name: string;
+	type: string;
+	data: Record<string, string | boolean>;
+}
+
+const executionSchema = z.object({ data: executionDataSchema });
+
+/** An n8n with its own data folder, the packed package installed in it as a user would have it. */
+export class N8nInstance implements Service {
+	private readonly running = new Set<N8nProcess>();
+
+	/**
+	 * @param folder n8n's user folder. It must not be inside the checkout: modules the package imports would be found
+	 * among this repository's development dependencies instead of n8n's own.
+	 * @param settings what the services it stands on say; none: SQLite in its folder, and executions in its own process
+	 */
+	constructor(
+		private readonly host: N8nHost,
+		readonly folder: string,
+		private readonly settings: Environment = {},
+	) {}
+
+	/** The folder that workflows may read and write files in. */
+	get files(): string {
+		return filesFolder(this.folder);
+	}
+
+	/** Packs and installs the package, replacing the one from last time. */
+	async installPackage(): Promise<void> {
+		const { name, version } = await readManifest(checkout);
+		const nodes = join(this.folder, '.n8n', 'nodes');
+		await mkdir(nodes, { recursive: true, mode: 0o700 });
+		await packInto(join(nodes, 'node_modules', name));
+		const manifest = { name: 'installed-nodes', private: true, dependencies: { [name]: version } };
+		await writeFile(join(nodes, 'package.json'), JSON.stringify(manifest, undefined, 2));
+	}
+
+	/** Adds credentials, or replaces those with the same id. */
+	async importCredentials(credentials: Credential[]): Promise<void> {
+		await this.import('credentials', credentials);
+	}
+
+	/** Adds workflows, or replaces those with the same id. */
+	async importWorkflows(workflows: unknown[]): Promise<void> {
+		await this.import('workflow', workflows);
+	}
+
+	/**
+	 * Runs a workflow from its manual trigger, in a process of its own.
+	 * @returns what each node that ran gave, also when the workflow ended with an error
+	 */
+	async execute(id: string): Promise<NodeResults> {
+		const output = await this.command(['execute', '--id', id, '--rawOutput']);
+		const json = /^\{$[\s\S]*?^\}$/m.exec(output)?.[0];
+		if (json === undefined) throw new Error(`n8n gave no result for workflow ${id}:\n${output}`);
+		return readResults(executionSchema.parse(JSON.parse(json)).data);
+	}
+
+	/** Starts the main process, editor included, on `port` of the loopback address, or on a free one when it is taken. */
+	async startMain(port?: number): Promise<Main> {
+		await mkdir(this.files, { recursive: true });
+		const url = `http://127.0.0.1:${await freePort(port)}`;
+		const n8n = this.run(['start'], {
+			N8N_PORT: new URL(url).port,
+			N8N_RUNNERS_BROKER_PORT: String(await freePort(5679)),
+			N8N_EDITOR_BASE_URL: url,
+			WEBHOOK_URL: url,
+			N8N_LOG_LEVEL: 'warn',
+			// Browsers refuse a cookie marked as secure from plain HTTP, some of them even on the loopback address.
+			N8N_SECURE_COOKIE: 'false',
+		});
+		// n8n answers health checks before it has its routes, so this waits for what the editor itself asks for first.
+		const hasRoutes = ({ ok, headers }: Response) => ok && headers.get('content-type')?.includes('json') === true;
+		await untilReady(n8n, `${url}/rest/settings`, hasRoutes);
+		return new Main(url, n8n);
+	}
+
+	/**
+	 * Starts a worker, which runs what the main process puts into the queue.
+	 * @param concurrency how many executions it runs at once
+	 */
+	async startWorker(concurrency: number): Promise<N8nProcess> {
+		const port = String(await freePort());
+		const n8n = this.run(['worker', `--concurrency=${concurrency}`], {
+			N8N_PORT: String(await freePort()),
+			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
+			QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+			QUEUE_HEALTH_CHECK_PORT: port,
+			// It then names each execution that it starts.
+			N8N_LOG_LEVEL: 'info',
+		});
+		await untilReady(n8n, `http://127.0.0.1:${port}/healthz/readiness`, ({ ok }) => ok);
+		return n8n;
+	}
+
+	/** Stops everything that runs in this instance; leaves no process behind. */
+	async stop(): Promise<void> {
+		await Promise.all([...this.running].map(async (n8n) => await n8n.stop()));
+	}
+
+	/** n8n's import commands report failure in words only, so success is recognised by its words, too. */
+	private async import(kind: 'credentials' | 'workflow', entries: unknown[]): Promise<void> {
+		const temporary = await mkdtemp(join(tmpdir(), 'import-'));
+		try {
+			const file = join(temporary, `${kind}.json`);
+			await writeFile(file, JSON.stringify(entries), { mode: 0o600 });
+			const output = await this.command([`import:${kind}`, `--input=${file}`]);
+			if (!output.includes(`Successfully imported ${entries.length} `)) {
+				throw new Error(`n8n did not import the ${kind}:\n${output}`);
+			}
+		} finally {
+			await rm(temporary, { recursive: true, force: true });
+		}
+	}
+
+	private async command(args: string[]): Promise<string> {
+		const settings = { N8N_LOG_LEVEL: 'info', N8N_RUNNERS_BROKER_PORT: String(await freePort()) };
+		return await this.run(args, settings).ended;
+	}
+
+	private run(args: string[], settings: Environment): N8nProcess {
+		const n8n = startProcess(this.host, this.folder, args, { ...this.settings, ...settings });
+		this.running.add(n8n);
+		void n8n.ended.then(() => this.running.delete(n8n));
+		return n8n;
+	}
+}

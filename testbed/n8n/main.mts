@@ -1,0 +1,150 @@
+import { parse } from 'flatted';
+import pWaitFor from 'p-wait-for';
+import { Agent, fetch, type RequestInit, type Response } from 'undici';
+import { z } from 'zod/v4';
+
+import type { N8nProcess } from './process.mts';
+import { executionDataSchema, type NodeResults, readResults } from './results.mts';
+
+/** The account of the person at the editor. */
+export interface Owner {
+	email: string;
+	firstName: string;
+	lastName: string;
+	password: string;
+}
+
+const settingsSchema = z.object({
+	data: z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean().default(false) }) }),
+});
+const workflowSchema = z.object({ data: z.object({ id: z.string(), versionId: z.string() }) });
+const startedSchema = z.object({ data: z.object({ executionId: z.string() }) });
+const executionsSchema = z.object({ data: z.object({ results: z.array(z.object({ id: z.string() })) }) });
+const executionSchema = z.object({
+	data: z.object({
+		status: z.string(),
+		/** Written by flatted; the same object everywhere that n8n refers to it. */
+		data: z.string(),
+	}),
+});
+
+/** A running main process: the editor, webhooks and triggers. */
+export class Main {
+	private cookie = '';
+
+	/** A connection for each request: n8n may close an idle one just when the next request is on its way. */
+	private readonly dispatcher = new Agent({ pipelining: 0 });
+
+	constructor(
+		readonly url: string,
+		private readonly n8n: N8nProcess,
+	) {}
+
+	/** Settles when it ends, for whatever reason. */
+	get ended(): Promise<string> {
+		return this.n8n.ended;
+	}
+
+	get printed(): string {
+		return this.n8n.printed;
+	}
+
+	async stop(): Promise<void> {
+		await this.n8n.stop();
+	}
+
+	/** Makes the account that a new n8n asks for before anything else; does nothing when there is one. */
+	async setUpOwner(owner: Owner): Promise<void> {
+		const settings = settingsSchema.parse(await (await this.request('/rest/settings')).json());
+		if (settings.data.userManagement.showSetupOnFirstLoad) await this.rest('POST', '/owner/setup', owner);
+	}
+
+	/** Signs in as the person who may publish workflows. */
+	async signIn({ email, password }: Owner): Promise<void> {
+		const answer = await this.rest('POST', '/login', { emailOrLdapLoginId: email, password });
+		this.cookie = answer.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]).join('; ');
+	}
+
+	/** Saves a workflow under the id it bears; returns that id. */
+	async create(workflow: object): Promise<string> {
+		return workflowSchema.parse(await (await this.rest('POST', '/workflows', workflow)).json()).data.id;
+	}
+
+	/**
+	 * Runs a workflow as a click on “Execute workflow” does.
+	 * @param trigger the name of the node to start from
+	 * @param item what it hands on, for one that waits for something, like a chat message
+	 * @returns what each node that ran gave, also when the workflow ended with an error
+	 */
+	async execute(workflowId: string, trigger: string, item?: object): Promise<NodeResults> {
+		const data = item && { data: { data: { main: [[{ json: item }]] } } };
+		const body = { triggerToStartFrom: { name: trigger, ...data } };
+		const started = await this.rest('POST', `/workflows/${workflowId}/run`, body);
+		return await this.results(startedSchema.parse(await started.json()).data.executionId);
+	}
+
+	/** Ids of the executions of a workflow, the newest first. */
+	async executions(workflowId: string): Promise<string[]> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		const answer = await this.rest('GET', `/executions?filter=${filter}`);
+		return executionsSchema.parse(await answer.json()).data.results.map(({ id }) => id);
+	}
+
+	/**
+	 * Waits for the end of an execution.
+	 * @returns what each node that ran gave
+	 * @throws Error when it takes minutes
+	 */
+	async results(executionId: string): Promise<NodeResults> {
+		const read = async () => {
+			const answer = await (await this.rest('GET', `/executions/${executionId}`)).json();
+			const { status, data } = executionSchema.parse(answer).data;
+			if (['new', 'running', 'waiting'].includes(status)) return false;
+			return pWaitFor.resolveWith(readResults(executionDataSchema.parse(parse(data))));
+		};
+		return await pWaitFor(read, { interval: 100, timeout: 120_000 });
+	}
+
+	/** Makes a workflow's triggers and webhooks live. */
+	async publish(workflowId: string): Promise<void> {
+		const workflow = workflowSchema.parse(await (await this.rest('GET', `/workflows/${workflowId}`)).json());
+		await this.rest('POST', `/workflows/${workflowId}/activate`, { versionId: workflow.data.versionId });
+	}
+
+	/** Ends what `publish` began. */
+	async unpublish(workflowId: string): Promise<void> {
+		await this.rest('POST', `/workflows/${workflowId}/deactivate`);
+	}
+
+	/**
+	 * Calls a production webhook.
+	 * @returns the HTTP status and the JSON that the workflow answers; undefined when it is none
+	 */
+	async webhook(path: string, body: object): Promise<{ status: number; json: unknown }> {
+		const answer = await this.post(`/webhook/${path}`, body);
+		return { status: answer.status, json: await answer.json().catch(() => undefined) };
+	}
+
+	/** Sends a request to an address of this n8n, like that of a form. */
+	async request(path: string, init: RequestInit = {}): Promise<Response> {
+		return await fetch(`${this.url}${path}`, { dispatcher: this.dispatcher, ...init });
+	}
+
+	private async post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+		return await this.request(path, {
+			method: 'POST',
+			headers: { 'Content-Type': 'application/json', ...headers },
+			body: JSON.stringify(body),
+		});
+	}
+
+	private async rest(method: 'GET' | 'POST', path: string, body: object = {}): Promise<Response> {
+		const headers = { Cookie: this.cookie };
+		const answer =
+			method === 'GET'
+				? await this.request(`/rest${path}`, { headers })
+				: await this.post(`/rest${path}`, body, headers);
+		if (!answer.ok) throw new Error(`n8n refused ${method} ${path} (HTTP ${answer.status}): ${await answer.text()}`);
+		return answer;
+	}
+}

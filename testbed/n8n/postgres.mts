@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { Client, type ClientConfig } from 'pg';
+import { z } from 'zod/v4';
+
+import { type Service, Unreachable } from './services.mts';
+
+/** A database of its own on a PostgreSQL that runs already. */
+export interface Database extends Service {
+	/** Asks n8n's tables. Throws when the rows are not what the schema says. */
+	query<Row>(schema: z.ZodType<Row>, sql: string, ...values: unknown[]): Promise<Row[]>;
+}
+
+/**
+ * Makes one where `DB_POSTGRESDB_HOST`, `_PORT`, `_USER` and `_PASSWORD` say, or at the usual local address.
+ * @throws Unreachable
+ */
+export async function postgres(): Promise<Database> {
+	const server = {
+		host: process.env['DB_POSTGRESDB_HOST'] ?? '127.0.0.1',
+		port: z.coerce.number().parse(process.env['DB_POSTGRESDB_PORT'] ?? 5432),
+		user: process.env['DB_POSTGRESDB_USER'] ?? 'postgres',
+		password: process.env['DB_POSTGRESDB_PASSWORD'] ?? '',
+	};
+	const database = `n8n_test_${randomBytes(6).toString('hex')}`;
+	await onServer(server, `CREATE DATABASE ${database}`);
+	const client = new Client({ ...server, database });
+	await client.connect();
+	return {
+		environment: {
+			DB_TYPE: 'postgresdb',
+			DB_POSTGRESDB_HOST: server.host,
+			DB_POSTGRESDB_PORT: String(server.port),
+			DB_POSTGRESDB_USER: server.user,
+			DB_POSTGRESDB_PASSWORD: server.password,
+			DB_POSTGRESDB_DATABASE: database,
+		},
+		async query(schema, sql, ...values) {
+			const { rows } = await client.query(sql, values);
+			return z.array(schema).parse(rows);
+		},
+		async stop() {
+			await client.end();
+			await onServer(server, `DROP DATABASE ${database} WITH (FORCE)`);
+		},
+	};
+}
+
+/** Runs a command outside of any database of ours. */
+async function onServer(server: ClientConfig & { host: string; port: number }, command: string): Promise<void> {
+	const client = new Client({ ...server, database: 'postgres', connectionTimeoutMillis: 5000 });
+	try {
+		await client.connect();
+	} catch (error) {
+		const reason = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+		throw new Unreachable(
+			`PostgreSQL can't be reached at ${server.host}:${server.port}${reason}.\n` +
+				'`docker compose up -d` starts one. DB_POSTGRESDB_HOST, _PORT, _USER and _PASSWORD say where another one is;\n' +
+				'that user must be allowed to make databases.',
+			{ cause: error },
+		);
+	}
+	try {
+		await client.query(command);
+	} finally {
+		await client.end();
+	}
+}

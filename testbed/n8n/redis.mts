@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { z } from 'zod/v4';
+
+import { type Service, Unreachable } from './services.mts';
+
+/**
+ * A key prefix of its own on a Redis that runs already: where `QUEUE_BULL_REDIS_HOST`, `_PORT`, `_USERNAME`, `_PASSWORD` and
+ * `_DB` say, or at the usual local address.
+ * @throws Unreachable
+ */
+export async function redis(): Promise<Service> {
+	const host = process.env['QUEUE_BULL_REDIS_HOST'] ?? '127.0.0.1';
+	const port = z.coerce.number().parse(process.env['QUEUE_BULL_REDIS_PORT'] ?? 6379);
+	const username = process.env['QUEUE_BULL_REDIS_USERNAME'] ?? '';
+	const password = process.env['QUEUE_BULL_REDIS_PASSWORD'] ?? '';
+	const db = z.coerce.number().parse(process.env['QUEUE_BULL_REDIS_DB'] ?? 0);
+	const client = new Redis({ host, port, username, password, db, lazyConnect: true, retryStrategy: () => null });
+	// The command that it happens to says only that there is no connection.
+	let reason = '';
+	client.on('error', (error: Error) => {
+		if ('code' in error) reason = ` (${String(error.code)})`;
+	});
+	try {
+		await client.connect();
+		await client.ping();
+	} catch (error) {
+		client.disconnect();
+		throw new Unreachable(
+			`Redis can't be reached at ${host}:${port}${reason}.\n` +
+				'`docker compose up -d` starts one. QUEUE_BULL_REDIS_HOST, _PORT, _USERNAME, _PASSWORD and _DB say where another one is.',
+			{ cause: error },
+		);
+	}
+	const prefix = `n8n-test-${randomBytes(6).toString('hex')}`;
+	return {
+		environment: {
+			EXECUTIONS_MODE: 'queue',
+			QUEUE_BULL_REDIS_HOST: host,
+			QUEUE_BULL_REDIS_PORT: String(port),
+			QUEUE_BULL_REDIS_USERNAME: username,
+			QUEUE_BULL_REDIS_PASSWORD: password,
+			QUEUE_BULL_REDIS_DB: String(db),
+			QUEUE_BULL_PREFIX: prefix,
+			N8N_REDIS_KEY_PREFIX: prefix,
+			N8N_CACHE_REDIS_KEY_PREFIX: prefix,
+		},
+		async stop() {
+			const found: AsyncIterable<string[]> = client.scanStream({ match: `*${prefix}*`, count: 1000 });
+			for await (const keys of found) if (keys.length > 0) await client.unlink(...keys);
+			await client.quit();
+		},
+	};
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod/v4';
+
+const itemSchema = z.looseObject({
+	json: z.record(z.string(), z.unknown()),
+	binary: z.record(z.string(), z.looseObject({ fileName: z.string().optional(), data: z.string() })).optional(),
+});
+const runSchema = z.object({
+	error: z.looseObject({ message: z.string(), description: z.string().nullish() }).optional(),
+	data: z.object({ main: z.array(z.array(itemSchema).nullable()).optional() }).optional(),
+});
+
+/** What n8n records of an execution, as far as it is read here. */
+export const executionDataSchema = z.object({
+	resultData: z.object({ runData: z.record(z.string(), z.array(runSchema)) }),
+});
+
+export type OutputItem = z.infer<typeof itemSchema>;
+
+/** What a node gave in its first run. */
+export interface NodeResult {
+	/** The data of the items of its first output. */
+	items: Record<string, unknown>[];
+	/** The items of each of its outputs, files included. */
+	outputs: OutputItem[][];
+	error: string | undefined;
+}
+
+/** By the names of the nodes that ran. */
+export type NodeResults = Record<string, NodeResult>;
+
+/** Reads what each node gave from n8n's record of an execution. */
+export function readResults({ resultData }: z.infer<typeof executionDataSchema>): NodeResults {
+	return Object.fromEntries(
+		Object.entries(resultData.runData).map(([node, [run]]) => {
+			const outputs = (run?.data?.main ?? []).map((items) => items ?? []);
+			return [
+				node,
+				{
+					items: (outputs[0] ?? []).map(({ json }) => json),
+					outputs,
+					error: run?.error && [run.error.message, run.error.description].filter(Boolean).join(' '),
+				},
+			];
+		}),
+	);
+}

@@ -1,0 +1,68 @@
+import { Readable } from 'node:stream';
+
+import { Refusal } from './codes.mts';
+import type { Fleet } from './fleet.mts';
+import { Listing } from './listing.mts';
+import { type Settings, settingsSchema } from './settings.mts';
+
+/** A request as n8n's request function is given it, as far as it matters here. */
+export interface InProcessRequest {
+	method?: string;
+	url: string;
+	qs?: object;
+	body?: unknown;
+}
+
+/** A whole answer as n8n's request function hands it over when it is asked for a stream. */
+export interface InProcessAnswer {
+	statusCode: number;
+	headers: object;
+	body: Readable;
+}
+
+/**
+ * The embedded platform without HTTP, for tests that ask it tens of thousands of times: it takes what n8n's request function
+ * is given and answers what that hands over. No sign-in; the list and the device by serial number as the document has them.
+ */
+export class InProcessPlatform {
+	/** Requests since the start or the last time that somebody set it to 0. */
+	requests = 0;
+	/** Asked before every answer; may wait, or answer with something else. */
+	intervene: ((request: InProcessRequest) => Promise<{ statusCode: number; body: string } | undefined>) | undefined;
+	private readonly listing = new Listing();
+	private readonly settings: Settings = settingsSchema.parse({});
+
+	constructor(public fleet: Fleet) {}
+
+	async answer(request: InProcessRequest): Promise<InProcessAnswer> {
+		this.requests++;
+		const instead = await this.intervene?.(request);
+		const { statusCode, body } = instead ?? { statusCode: 200, body: this.answerOf(request) };
+		return { statusCode, headers: {}, body: Readable.from([Buffer.from(body)]) };
+	}
+
+	private answerOf({ url, qs, body }: InProcessRequest): string {
+		try {
+			const data = url.endsWith('/api/device/list')
+				? this.list(qs ?? {}, typeof body === 'string' ? JSON.parse(body) : {})
+				: this.device(decodeURIComponent(url.slice(url.lastIndexOf('/') + 1)));
+			return `{"code":0,"msg":"success","data":${data}}`;
+		} catch (error) {
+			if (!(error instanceof Refusal)) throw error;
+			return JSON.stringify({ code: error.code, msg: error.message, data: null });
+		}
+	}
+
+	private list(qs: object, body: unknown): string {
+		const { devices, metadata } = this.listing.page(this.fleet, { query: { ...qs }, body }, this.settings);
+		const content = devices.map((device) => this.fleet.bytes(device).toString()).join(',');
+		return `{"content":[${content}],${JSON.stringify(metadata).slice(1)}`;
+	}
+
+	private device(sn: string): string {
+		const device = this.fleet.get(sn);
+		if (device === undefined) throw new Refusal(this.settings.noDeviceCode, sn);
+		return this.fleet.bytes(device).toString();
+	}
+}
+

@@ -1,0 +1,292 @@
+import { z } from 'zod/v4';
+import { Refusal } from './codes.mts';
+import { deviceSchema, type Device, type Fleet } from './fleet.mts';
+import type { PageData, PlatformRequest, Settings } from './settings.mts';
+
+/** The metadata of a page, and the devices on it. */
+export interface Page {
+	devices: readonly Device[];
+	metadata: Omit<PageData, 'content'>;
+}
+
+/**
+ * Answers list requests, sections 1.2 to 1.4 and 4.1.
+ *
+ * The result of a filter and a sort is kept until the fleet changes, so that a walk over the pages of a large fleet
+ * costs the platform next to nothing.
+ */
+export class Listing {
+	readonly #results = new Map<string, readonly Device[]>();
+	#version = -1;
+	#fleet: Fleet | undefined;
+
+	/** The page that a list request asks for. Throws a Refusal. */
+	page(fleet: Fleet, request: Pick<PlatformRequest, 'query' | 'body'>, settings: Settings): Page {
+		const criteria = readCriteria(request.body);
+		const page = readPage(request.query, settings);
+		const size = readSize(request.query, settings);
+		const { rest, sort } = selection(request.query, settings);
+
+		if (settings.sorting === 'refused' && sort.length > 0) throw new Refusal(10005);
+		const { sorting, missingValues } = settings;
+		const devices = this.#result(fleet, JSON.stringify([criteria, rest, sort, sorting, missingValues]), () => {
+			const rules = sorting === 'ignored' ? [] : sort.map(readSort).flat();
+			const tests = [...criteriaTests(criteria), ...queryTests(rest)];
+			const found =
+				tests.length === 0 ? fleet.devices : fleet.devices.filter((device) => tests.every((test) => test(device)));
+			// Sorting is stable: devices that tie keep the default order, so that no page repeats or skips one.
+			return rules.length === 0 ? found : [...found].sort((one, other) => compare(one, other, rules, missingValues));
+		});
+
+		const offset = page * size;
+		const shown = devices.slice(offset, offset + size);
+		const totalPages = Math.ceil(devices.length / size);
+		const sorted = { sorted: sort.length > 0, unsorted: sort.length === 0 };
+		return {
+			devices: shown,
+			metadata: {
+				pageable: { sort: sorted, offset, pageSize: size, pageNumber: page, paged: true, unpaged: false },
+				totalElements: devices.length,
+				totalPages,
+				last: page + 1 >= totalPages,
+				first: page === 0,
+				sort: sorted,
+				size,
+				number: page,
+				numberOfElements: shown.length,
+			},
+		};
+	}
+
+	#result(fleet: Fleet, key: string, find: () => readonly Device[]): readonly Device[] {
+		if (this.#fleet !== fleet || this.#version !== fleet.version || this.#results.size > 20) this.#results.clear();
+		this.#fleet = fleet;
+		this.#version = fleet.version;
+		let result = this.#results.get(key);
+		if (result === undefined) {
+			result = find();
+			this.#results.set(key, result);
+		}
+		return result;
+	}
+}
+
+/**
+ * The page that the query asks for, counted from 0. Section 8: without `page` the first one.
+ * The document names no refusal for a page that is no number; this platform says 10001.
+ */
+export function readPage(query: PlatformRequest['query'], settings: Pick<Settings, 'pageNumbering'>): number {
+	const page = readNumber(query, 'page');
+	if (page === undefined) return 0;
+	return settings.pageNumbering === 'one-based' ? Math.max(page - 1, 0) : page;
+}
+
+function readSize(query: PlatformRequest['query'], settings: Settings): number {
+	const size = readNumber(query, 'size') ?? 10;
+	if (size === 0) throw new Refusal(10001, 'size');
+	if (size > settings.largestSize && settings.largerSize === 'refuse') throw new Refusal(10001, 'size');
+	return Math.min(size, settings.largestSize);
+}
+
+const numberText = z
+	.string()
+	.regex(/^\d{1,10}$/)
+	.transform(Number)
+	.pipe(z.int32());
+
+function readNumber(query: PlatformRequest['query'], name: 'page' | 'size'): number | undefined {
+	if (query[name] === undefined) return undefined;
+	const parsed = numberText.safeParse(query[name]);
+	if (!parsed.success) throw new Refusal(10001, name);
+	return parsed.data;
+}
+
+/** A field of a device for sorting or filtering, by the name that a query gives it. */
+type Reader = (device: Device) => unknown;
+
+const plainFields = z.enum([
+	'id',
+	'sn',
+	'imei',
+	'iccid',
+	'iccidOverwrite',
+	'sensorSn',
+	'sensorOverwrite',
+	'onlineStatus',
+	'status',
+	'description',
+	'creator',
+	'createTime',
+	'updator',
+	'updateTime',
+]);
+
+/**
+ * Plain device fields and `attributes.<key>` as in section 1.3; `model.<field>` and `group.<field>` in addition, which
+ * the document leaves open. A key may itself hold dots: the whole key counts before its parts.
+ */
+function readerOf(name: string): Reader | undefined {
+	const plain = plainFields.safeParse(name);
+	if (plain.success) return (device) => device[plain.data];
+	const [, object, key] = /^(attributes|model|group)\.(.+)$/s.exec(name) ?? [];
+	if (key === undefined) return undefined;
+	if (object === 'attributes') return (device) => below(device.attributes, key);
+	return (device) => below(object === 'model' ? device.model : device.group, key);
+}
+
+function below(value: unknown, path: string): unknown {
+	if (typeof value !== 'object' || value === null) return undefined;
+	if (Object.hasOwn(value, path)) return Reflect.get(value, path);
+	const dot = path.indexOf('.');
+	if (dot < 0 || !Object.hasOwn(value, path.slice(0, dot))) return undefined;
+	return below(Reflect.get(value, path.slice(0, dot)), path.slice(dot + 1));
+}
+
+interface SortRule {
+	read: Reader;
+	descending: boolean;
+}
+
+/**
+ * One `sort` parameter, section 1.3: names separated by commas, then a direction for all of them; without one,
+ * descending. A name that is no field is refused with 10005, which the document leaves open.
+ */
+function readSort(value: string): SortRule[] {
+	const [, names, direction] = /^(.*?)\s+(asc|desc)\s*$/s.exec(value) ?? [undefined, value, 'desc'];
+	return (names ?? '').split(',').map((name) => {
+		const read = readerOf(name.trim());
+		if (read === undefined) throw new Refusal(10005);
+		return { read, descending: direction !== 'asc' };
+	});
+}
+
+function compare(one: Device, other: Device, rules: readonly SortRule[], missing: Settings['missingValues']): number {
+	for (const { read, descending } of rules) {
+		const order = compareValues(read(one), read(other), missing);
+		if (order !== 0) return descending ? -order : order;
+	}
+	return 0;
+}
+
+/** Missing values are the smallest or the largest; booleans, numbers, texts by code unit, then the rest by its JSON text. */
+function compareValues(one: unknown, other: unknown, missing: Settings['missingValues']): number {
+	const rank = rankOf(one, missing) - rankOf(other, missing);
+	if (rank !== 0) return rank;
+	if (typeof one === 'boolean' && typeof other === 'boolean') return Number(one) - Number(other);
+	if (typeof one === 'number' && typeof other === 'number') return one - other;
+	if (one === undefined || one === null) return 0;
+	const [oneText, otherText] = [textOf(one), textOf(other)];
+	return oneText < otherText ? -1 : oneText > otherText ? 1 : 0;
+}
+
+function rankOf(value: unknown, missing: Settings['missingValues']): number {
+	if (value === undefined || value === null) return missing === 'smallest' ? 0 : 5;
+	const rank = ['boolean', 'number', 'string'].indexOf(typeof value);
+	return rank < 0 ? 4 : rank + 1;
+}
+
+function textOf(value: unknown): string {
+	return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+type Test = (device: Device) => boolean;
+
+const criteriaSchema = z.object({
+	compositeStatus: z.int32().optional(),
+	...deviceSchema.partial().shape,
+	attributes: z.record(z.string(), z.json()).optional(),
+	model: z.record(z.string(), z.json()).optional(),
+	group: z.record(z.string(), z.json()).optional(),
+});
+
+type Criteria = z.infer<typeof criteriaSchema>;
+
+/** The body of a list request. Throws 10014 for no JSON, 10001 for a wrong type (section 7). */
+function readCriteria(body: unknown): Criteria {
+	const parsed = criteriaSchema.safeParse(body);
+	if (parsed.success) return parsed.data;
+	const field = parsed.error.issues[0]?.path[0];
+	throw new Refusal(10001, field === undefined ? 'criteria must be an object' : String(field));
+}
+
+/**
+ * Section 4.1 knows one criterion, compositeStatus, and does not tell what it means (section 3). This platform's own
+ * rule: it equals the device's `status`. Other criteria with the name of a device field must equal that field (of an
+ * object, every given key; of tags, every given tag); unknown ones are ignored.
+ */
+function criteriaTests(criteria: Criteria): Test[] {
+	return Object.entries(criteria).map(([name, wanted]): Test => {
+		if (name === 'compositeStatus') return (device) => device.status === wanted;
+		return (device) => includes(Reflect.get(device, name), wanted);
+	});
+}
+
+function includes(actual: unknown, wanted: unknown): boolean {
+	if (Array.isArray(wanted)) {
+		return Array.isArray(actual) && wanted.every((item) => actual.some((candidate) => includes(candidate, item)));
+	}
+	if (typeof wanted === 'object' && wanted !== null) {
+		if (typeof actual !== 'object' || actual === null) return false;
+		return Object.entries(wanted).every(([key, value]) => includes(Reflect.get(actual, key), value));
+	}
+	return actual === wanted;
+}
+
+/**
+ * The filters of section 1.4. The document does not say which fields `name` looks at or how several values combine;
+ * this platform's own rules:
+ * - `name`: a part of the serial number, the description or the model's name, in any case of letters
+ * - `tags`: the device has every given tag (repeated, or separated by commas)
+ * - `attributes`: every given `<key> <value>` pair, the value compared as text
+ * - any other field name as in `sort`: equal as text to one of the given values; a null field equals nothing
+ * - an unknown name is ignored
+ */
+function queryTests(query: Record<string, string[]>): Test[] {
+	return Object.entries(query).flatMap(([name, values]): Test[] => {
+		if (name === 'name') {
+			const parts = values.map((value) => value.toLowerCase());
+			return [
+				(device) =>
+					parts.every((part) =>
+						[device.sn, device.description, device.model.name].some((text) => text?.toLowerCase().includes(part)),
+					),
+			];
+		}
+		if (name === 'tags') {
+			const tags = values.flatMap((value) => value.split(',')).map((tag) => tag.trim());
+			return [(device) => tags.every((tag) => device.tags.includes(tag))];
+		}
+		if (name === 'attributes') {
+			return values.flatMap((value) => value.split(',')).map(attributeTest);
+		}
+		const read = readerOf(name);
+		if (read === undefined) return [];
+		return [
+			(device) => {
+				const actual = read(device);
+				return actual !== null && actual !== undefined && values.includes(textOf(actual));
+			},
+		];
+	});
+}
+
+function attributeTest(pair: string): Test {
+	const [, key, value] = /^\s*(\S+) (.*)$/s.exec(pair) ?? [];
+	if (key === undefined || value === undefined) throw new Refusal(10001, 'attributes');
+	return (device) => {
+		const actual = below(device.attributes, key);
+		return actual !== undefined && textOf(actual) === value;
+	};
+}
+
+function selection(
+	query: PlatformRequest['query'],
+	settings: Settings,
+): { rest: Record<string, string[]>; sort: string[] } {
+	const rest: Record<string, string[]> = {};
+	for (const [name, value] of Object.entries(query)) {
+		const isKey = settings.apiKeyIn === 'query' && name === settings.apiKeyName;
+		if (!isKey && name !== 'page' && name !== 'size' && name !== 'sort') rest[name] = [value].flat();
+	}
+	return { rest, sort: [query['sort'] ?? []].flat() };
+}

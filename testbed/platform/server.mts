@@ -1,0 +1,627 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { z } from 'zod/v4';
+import { message, Refusal } from './codes.mts';
+import { deviceSchema, Fleet, timeText, type Device } from './fleet.mts';
+import { Listing, readPage } from './listing.mts';
+import {
+	settingsSchema,
+	type Fault,
+	type FaultRule,
+	type PlatformRequest,
+	type RequestKind,
+	type Settings,
+} from './settings.mts';
+import { testOnlyCertificate, testOnlyPrivateKey } from './tls/testOnlyCertificate.mts';
+
+export { Fleet, type Device } from './fleet.mts';
+export type { Fault, FaultRule, PageData, PlatformRequest, RequestKind, Settings } from './settings.mts';
+
+const startOptionsSchema = settingsSchema.extend({
+	/** A size (and seed), devices, or a ready fleet. */
+	fleet: z
+		.union([
+			z.instanceof(Fleet),
+			z.array(deviceSchema),
+			z.strictObject({ size: z.int().min(0), seed: z.int().default(1) }),
+		])
+		.default({ size: 25, seed: 1 }),
+	host: z.string().default('127.0.0.1'),
+	/** 0: any free one. */
+	port: z.int().min(0).max(65535).default(0),
+	/** Serves HTTPS with the test-only self-signed certificate. */
+	tls: z.boolean().default(false),
+});
+
+/** How the platform starts: every setting (see `settings.mts`), the fleet, and where to listen. */
+export type StartOptions = z.input<typeof startOptionsSchema>;
+
+/** A running embedded platform. */
+export interface EmbeddedPlatform {
+	/** Like http://127.0.0.1:41234, with the path prefix; paths begin with /api below it. */
+	readonly baseUrl: string;
+	readonly apiKey: string;
+	readonly loginName: string;
+	readonly password: string;
+	/** Accepted in lower-case hex. */
+	readonly passwordMd5: string;
+	/** The PEM certificate to trust when started with `tls`. */
+	readonly certificate: string;
+	/** The devices; may be replaced or changed at any time. */
+	fleet: Fleet;
+	/** All switches; may be changed at any time. */
+	readonly settings: Settings;
+	/** Every request since the start or the last `forget()`, in the order of arrival, refused and failed ones too. */
+	readonly requests: readonly PlatformRequest[];
+	/** Requests being answered now, and the most there were at once. */
+	readonly inFlight: number;
+	readonly peakInFlight: number;
+	readonly logins: { readonly attempted: number; readonly succeeded: number };
+	/** Every token handed out, oldest first. */
+	readonly issuedTokens: readonly string[];
+	requestsOf(kind: RequestKind): PlatformRequest[];
+	/** Makes every token handed out so far a dead one. */
+	expireTokens(): void;
+	/** Hands out a living token without a login. */
+	issueToken(): string;
+	/** Empties `requests` and sets `peakInFlight` and `logins` to 0; tokens, fleet and settings stay. */
+	forget(): void;
+	/** Closes every connection, hanging ones too. Rejects with the first error that a hook threw. */
+	stop(): Promise<void>;
+}
+
+/**
+ * Starts an embedded device-management platform that behaves by the API document.
+ *
+ * Endpoints: POST /api/device/list and GET /api/device/sn/{sn} as in section 4, POST `loginPath` as in section 5. The
+ * document leaves all others open (section 4.3); so that there is something to talk to, this platform has, behind the
+ * same sign-in: POST /api/device (creates), PUT or PATCH and DELETE /api/device/sn/{sn}, GET /api/group/list and
+ * GET /api/model/list (an array in data), GET /api/version (a text in data), and any method on /api/echo (tells what
+ * arrived). A path that is none of these gets HTTP 404 and no envelope.
+ *
+ * @throws when an option is not one, or the port is taken
+ */
+export async function startPlatform(options: StartOptions = {}): Promise<EmbeddedPlatform> {
+	const { fleet, host, port, tls, ...settings } = startOptionsSchema.parse(options);
+	const platform = new PlatformServer(
+		fleet instanceof Fleet ? fleet : Array.isArray(fleet) ? new Fleet(fleet) : Fleet.seeded(fleet),
+		settings,
+		tls,
+	);
+	await platform.listen(host, port);
+	return platform;
+}
+
+interface Answer {
+	status: number;
+	headers: Record<string, string>;
+	body: string | Buffer;
+}
+
+type Handler = (request: PlatformRequest, parameters: Record<string, string>) => Answer;
+
+interface Token {
+	requests: number;
+	issued: number;
+	dead: boolean;
+}
+
+class PlatformServer implements EmbeddedPlatform {
+	fleet: Fleet;
+	readonly settings: Settings;
+	readonly logins = { attempted: 0, succeeded: 0 };
+	readonly certificate = testOnlyCertificate;
+	requests: PlatformRequest[] = [];
+	inFlight = 0;
+	peakInFlight = 0;
+
+	readonly #app: FastifyInstance;
+	readonly #scheme: 'http' | 'https';
+	readonly #listing = new Listing();
+	readonly #tokens = new Map<string, Token>();
+	readonly #recorded = new WeakMap<IncomingMessage, PlatformRequest>();
+	readonly #counts = new Map<RequestKind, number>();
+	readonly #uses = new WeakMap<FaultRule, number>();
+	/** When the requests within the rate limit came. */
+	#admitted: number[] = [];
+	readonly #stopping = new AbortController();
+	readonly #hookErrors: unknown[] = [];
+	#origin = '';
+
+	constructor(fleet: Fleet, settings: Settings, tls: boolean) {
+		this.fleet = fleet;
+		this.settings = settings;
+		this.#scheme = tls ? 'https' : 'http';
+		this.#app = this.#build(tls);
+	}
+
+	get baseUrl(): string {
+		return this.#origin + this.settings.pathPrefix;
+	}
+
+	get apiKey(): string {
+		return this.settings.apiKey;
+	}
+
+	get loginName(): string {
+		return this.settings.loginName;
+	}
+
+	get password(): string {
+		return this.settings.password;
+	}
+
+	get passwordMd5(): string {
+		return createHash('md5').update(this.settings.password, 'utf8').digest('hex');
+	}
+
+	get issuedTokens(): readonly string[] {
+		return [...this.#tokens.keys()];
+	}
+
+	requestsOf(kind: RequestKind): PlatformRequest[] {
+		return this.requests.filter((request) => request.kind === kind);
+	}
+
+	expireTokens(): void {
+		for (const token of this.#tokens.values()) token.dead = true;
+	}
+
+	issueToken(): string {
+		if (this.settings.livingTokens === 'one-per-user') this.expireTokens();
+		const number = this.#tokens.size + 1;
+		const text = `t${number}.${createHash('sha256').update(`embedded platform ${number}`).digest('base64url')}`;
+		this.#tokens.set(text, { requests: 0, issued: this.settings.now(), dead: false });
+		return text;
+	}
+
+	forget(): void {
+		this.requests = [];
+		this.#counts.clear();
+		this.peakInFlight = this.inFlight;
+		this.logins.attempted = 0;
+		this.logins.succeeded = 0;
+	}
+
+	async listen(host: string, port: number): Promise<void> {
+		await this.#app.listen({ host, port });
+		const address: AddressInfo | undefined = this.#app.addresses()[0];
+		if (address === undefined) throw new Error('The platform listens on no address');
+		this.#origin = `${this.#scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+	}
+
+	async stop(): Promise<void> {
+		this.#stopping.abort();
+		await this.#app.close();
+		if (this.#hookErrors.length > 0) throw this.#hookErrors[0];
+	}
+
+	#build(tls: boolean): FastifyInstance {
+		const app = fastify({
+			// Recording in front of the router leaves no request out, one with a malformed path included.
+			serverFactory: (route) => {
+				const handle = (request: IncomingMessage, response: ServerResponse) => {
+					this.#record(request, response);
+					request.url = this.#withoutPrefix(request.url ?? '/');
+					route(request, response);
+				};
+				const tlsOptions = { key: testOnlyPrivateKey, cert: testOnlyCertificate };
+				return tls ? createSecureServer(tlsOptions, handle) : createServer(handle);
+			},
+			forceCloseConnections: true,
+			exposeHeadRoutes: false,
+			bodyLimit: 16 * 1024 * 1024,
+			routerOptions: { maxParamLength: 100_000, querystringParser: parseQuery },
+		});
+
+		// Bodies are read as text and parsed here, so that a bad one gets the document's code 10014.
+		app.removeAllContentTypeParsers();
+		app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+
+		const route = (method: string | string[], path: string, handler: Handler, writes = false) => {
+			app.route({
+				method,
+				url: path,
+				handler: async (request, reply) =>
+					this.#answer(request, reply, (recorded) => {
+						this.#authorise(recorded, writes);
+						return handler(recorded, z.record(z.string(), z.string()).parse(request.params));
+					}),
+			});
+		};
+		route('POST', '/api/device/list', (request) => this.#list(request));
+		route('GET', '/api/device/sn/:sn', (_request, { sn = '' }) =>
+			success(this.settings, JSON.stringify(this.#device(sn))),
+		);
+		route('POST', '/api/device', (request) => this.#create(request), true);
+		route(['PUT', 'PATCH'], '/api/device/sn/:sn', (request, { sn = '' }) => this.#change(request, sn), true);
+		route('DELETE', '/api/device/sn/:sn', (_request, { sn = '' }) => this.#delete(sn), true);
+		route('GET', '/api/group/list', () => success(this.settings, JSON.stringify(this.fleet.groups)));
+		route('GET', '/api/model/list', () => success(this.settings, JSON.stringify(this.fleet.models)));
+		route('GET', '/api/version', () => success(this.settings, JSON.stringify('2.6')));
+		route(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], '/api/echo', (request) => this.#echo(request));
+
+		app.setNotFoundHandler(async (request, reply) =>
+			this.#answer(request, reply, (recorded) =>
+				recorded.kind === 'login' ? this.#logIn(recorded) : notFound(recorded.path),
+			),
+		);
+		app.setErrorHandler(async (error, _request, reply) => {
+			const status = z.object({ statusCode: z.int() }).safeParse(error).data?.statusCode ?? 500;
+			return await reply.code(status).send({ status, error: status === 413 ? 'Payload Too Large' : 'Bad Request' });
+		});
+		return app;
+	}
+
+	/** Outside of the prefix nothing is routed, whatever the path looks like. */
+	#withoutPrefix(url: string): string {
+		const prefix = this.settings.pathPrefix;
+		if (prefix === '') return url;
+		return url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : '/-outside-the-prefix';
+	}
+
+	#record(request: IncomingMessage, response: ServerResponse): void {
+		const method = request.method ?? 'GET';
+		const url = request.url ?? '/';
+		const [path = '/', ...query] = this.#withoutPrefix(url).split('?');
+		const kind = this.#kindOf(method, path);
+		const parameters = parseQuery(query.join('?'));
+		const orderOfKind = (this.#counts.get(kind) ?? 0) + 1;
+		this.#counts.set(kind, orderOfKind);
+		this.inFlight++;
+		this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
+		const recorded: PlatformRequest = {
+			order: this.requests.length + 1,
+			orderOfKind,
+			kind,
+			method,
+			url,
+			path,
+			query: parameters,
+			headers: { ...request.headers },
+			body: undefined,
+			page: kind === 'list' ? this.#pageOf(parameters) : undefined,
+			at: this.settings.now(),
+			status: undefined,
+			inFlight: this.inFlight,
+			outcome: 'pending',
+		};
+		this.requests.push(recorded);
+		this.#recorded.set(request, recorded);
+		const end = (outcome: 'answered' | 'cut') => {
+			if (recorded.outcome !== 'pending') return;
+			this.inFlight--;
+			recorded.outcome = outcome;
+			if (response.headersSent) recorded.status = response.statusCode;
+		};
+		response.once('finish', () => end('answered'));
+		response.once('close', () => end('cut'));
+	}
+
+	#kindOf(method: string, path: string): RequestKind {
+		if (method === 'POST' && path === this.settings.loginPath) return 'login';
+		if (method === 'POST' && path === '/api/device/list') return 'list';
+		if (method === 'GET' && path.startsWith('/api/device/sn/')) return 'sn';
+		return 'other';
+	}
+
+	#pageOf(query: PlatformRequest['query']): number | undefined {
+		try {
+			return readPage(query, this.settings);
+		} catch {
+			return undefined;
+		}
+	}
+
+	async #answer(
+		request: FastifyRequest,
+		reply: FastifyReply,
+		handle: (recorded: PlatformRequest) => Answer,
+	): Promise<FastifyReply> {
+		const recorded = this.#recorded.get(request.raw);
+		if (recorded === undefined) throw new Error('A request was not recorded');
+		const isJson = readBody(request, recorded);
+
+		let fault: Fault | undefined;
+		try {
+			if (this.#isOverLimit()) return await this.#send(reply, tooManyRequests(this.settings), undefined);
+			if (this.settings.latencyMs > 0) await this.#wait(this.settings.latencyMs);
+			await this.settings.beforeAnswer?.(recorded);
+			fault = this.settings.fault?.(recorded) ?? this.#faultOfRules(recorded);
+			if (fault === 'drop') {
+				reply.hijack();
+				request.raw.socket.destroy();
+				return reply;
+			}
+			if (fault === 'hang') return reply.hijack();
+			const answer =
+				typeof fault === 'object' && !('slowBody' in fault)
+					? faultAnswer(fault, this.settings)
+					: this.#handle(recorded, isJson, handle);
+			return await this.#send(reply, answer, fault);
+		} catch (error) {
+			if (this.#stopping.signal.aborted) return reply.hijack();
+			this.#hookErrors.push(error);
+			return await this.#send(reply, { ...envelope(-1, message(-1), 'null'), status: 500 }, undefined);
+		}
+	}
+
+	#handle(recorded: PlatformRequest, isJson: boolean, handle: (recorded: PlatformRequest) => Answer): Answer {
+		try {
+			// A body that can't be read is refused before anything else looks at it, but only from those who signed in.
+			return handle(isJson ? recorded : { ...recorded, body: unreadable });
+		} catch (error) {
+			if (!(error instanceof Refusal)) throw error;
+			const unauthorised = this.settings.deadToken === 'status' && (error.code === 14101 || error.code === 14102);
+			const answer = envelope(error.code, error.message, 'null');
+			if (!unauthorised) return { ...answer, status: this.settings.refusalStatus };
+			return { ...answer, status: 401, headers: { ...answer.headers, 'www-authenticate': 'Bearer' } };
+		}
+	}
+
+	async #send(reply: FastifyReply, answer: Answer, fault: Fault | undefined): Promise<FastifyReply> {
+		const cut = fault === 'truncate' || fault === 'stall';
+		const slow = typeof fault === 'object' && 'slowBody' in fault ? fault.slowBody : undefined;
+		if (!cut && slow === undefined) return await reply.code(answer.status).headers(answer.headers).send(answer.body);
+
+		const { raw } = reply.hijack();
+		const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
+		raw.writeHead(answer.status, { ...answer.headers, 'content-length': bytes.length });
+		if (slow === undefined) {
+			raw.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
+				if (fault === 'truncate') raw.destroy();
+			});
+			return reply;
+		}
+		const length = Math.ceil(bytes.length / slow.pieces);
+		let start = 0;
+		for (; start + length < bytes.length && !raw.destroyed; start += length) {
+			raw.write(bytes.subarray(start, start + length));
+			await this.#wait(slow.pauseMs);
+		}
+		raw.end(bytes.subarray(start));
+		return reply;
+	}
+
+	async #wait(milliseconds: number): Promise<void> {
+		if (milliseconds === 0) await nextTurn();
+		// A signal of its own: Node warns of more than ten listeners on one, and any number of answers may be waiting.
+		else await pause(milliseconds, undefined, { signal: AbortSignal.any([this.#stopping.signal]) });
+	}
+
+	#isOverLimit(): boolean {
+		const { rateLimit, now } = this.settings;
+		if (rateLimit === undefined) return false;
+		this.#admitted = this.#admitted.filter((at) => now() - at < rateLimit.perMs);
+		if (this.#admitted.length >= rateLimit.requests) return true;
+		this.#admitted.push(now());
+		return false;
+	}
+
+	#faultOfRules(request: PlatformRequest): Fault | undefined {
+		for (const rule of this.settings.faults) {
+			const used = this.#uses.get(rule) ?? 0;
+			const fits = (['kind', 'page', 'order', 'orderOfKind'] as const).every(
+				(mark) => rule[mark] === undefined || rule[mark] === request[mark],
+			);
+			if (!fits || used >= (rule.times ?? 1)) continue;
+			this.#uses.set(rule, used + 1);
+			return rule.fault;
+		}
+		return undefined;
+	}
+
+	/** Section 5. Throws 14101 without a valid sign-in, 14102 for one that can't be read, 14103 for a lacking role. */
+	#authorise(request: PlatformRequest, writes: boolean): void {
+		if (!this.#hasKey(request)) this.#useToken(request.headers['authorization']);
+		const { role } = this.settings;
+		if (role === 'none' || (role === 'reader' && writes)) throw new Refusal(14103);
+	}
+
+	#hasKey({ headers, query }: PlatformRequest): boolean {
+		const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix } = this.settings;
+		const given = apiKeyIn === 'header' ? headers[apiKeyName.toLowerCase()] : query[apiKeyName];
+		return given === (apiKeyPrefix === '' ? apiKey : `${apiKeyPrefix} ${apiKey}`);
+	}
+
+	#useToken(authorization: unknown): void {
+		if (typeof authorization !== 'string') throw new Refusal(14101);
+		if (!authorization.startsWith('Bearer')) throw new Refusal(14101);
+		const [, text] = /^Bearer ([\w.~+/-]{8,}=*)$/.exec(authorization) ?? [];
+		if (text === undefined) throw new Refusal(14102);
+		const token = this.#tokens.get(text);
+		if (token === undefined) throw new Refusal(14101);
+		const { tokenRequests, tokenMs, now, deadTokenCode } = this.settings;
+		if (token.requests >= tokenRequests || now() - token.issued >= tokenMs) token.dead = true;
+		if (token.dead) throw new Refusal(deadTokenCode);
+		token.requests++;
+	}
+
+	/** The login API of section 5. Path and answer are open in the document; both are settings. */
+	#logIn(request: PlatformRequest): Answer {
+		this.logins.attempted++;
+		const { loginName, passwordMd5 } = this;
+		const { refuseLogin, wrongPasswordCode, tokenAt } = this.settings;
+		const given = parse(z.object({ loginName: z.string(), password: z.string() }), request.body);
+		if (refuseLogin !== undefined) throw new Refusal(refuseLogin);
+		if (given.loginName !== loginName || given.password !== passwordMd5) throw new Refusal(wrongPasswordCode);
+		this.logins.succeeded++;
+		const data = tokenAt
+			.split('.')
+			.slice(1)
+			.reduceRight<unknown>((value, key) => ({ [key]: value }), this.issueToken());
+		return success(this.settings, JSON.stringify(data));
+	}
+
+	#list(request: PlatformRequest): Answer {
+		parse(z.unknown(), request.body);
+		const { devices, metadata } = this.#listing.page(this.fleet, request, this.settings);
+		const { changePage } = this.settings;
+		if (changePage !== undefined) {
+			const page = structuredClone({ content: [...devices], ...metadata });
+			return success(this.settings, JSON.stringify(changePage(page, request)) ?? 'null');
+		}
+		const content = devices.flatMap((device, position) =>
+			position === 0 ? [this.fleet.bytes(device)] : [comma, this.fleet.bytes(device)],
+		);
+		return success(this.settings, [`{"content":[`, ...content, `],${JSON.stringify(metadata).slice(1)}`]);
+	}
+
+	#device(sn: string): Device {
+		checkSerialNumber(sn);
+		const device = this.fleet.get(sn);
+		if (device !== undefined) return device;
+		throw this.settings.noDeviceCode === 10007 ? new Refusal(10007, `device ${sn}`) : new Refusal(14401);
+	}
+
+	#create(request: PlatformRequest): Answer {
+		const changes = parse(changesSchema, request.body);
+		if (changes.sn === undefined || changes.sn === '') throw new Refusal(10010, 'sn');
+		checkSerialNumber(changes.sn);
+		if (this.fleet.get(changes.sn) !== undefined) throw new Refusal(10015, 'sn');
+		const device = deviceSchema.parse({
+			...this.fleet.make(),
+			imei: null,
+			iccid: '',
+			sensorSn: '',
+			onlineStatus: 0,
+			attributes: {},
+			tags: [],
+			description: null,
+			creator: this.settings.loginName,
+			createTime: timeText(this.settings.now()),
+			updator: null,
+			updateTime: null,
+			...changes,
+		});
+		return success(this.settings, JSON.stringify(this.fleet.add(device)));
+	}
+
+	#change(request: PlatformRequest, sn: string): Answer {
+		const changes = parse(changesSchema, request.body);
+		const device = this.#device(sn);
+		if (changes.sn !== undefined && changes.sn !== device.sn) throw new Refusal(10011, 'sn');
+		const updated = deviceSchema.parse({
+			...device,
+			...changes,
+			updator: this.settings.loginName,
+			updateTime: timeText(this.settings.now()),
+		});
+		return success(this.settings, JSON.stringify(this.fleet.update(sn, updated)));
+	}
+
+	#delete(sn: string): Answer {
+		this.fleet.remove(this.#device(sn).sn);
+		return success(this.settings, 'null');
+	}
+
+	#echo(request: PlatformRequest): Answer {
+		const { apiKeyIn, apiKeyName } = this.settings;
+		const headers: PlatformRequest['headers'] = { ...request.headers };
+		const query = { ...request.query };
+		if (headers['authorization'] !== undefined) headers['authorization'] = '(redacted)';
+		const [place, name] = apiKeyIn === 'header' ? [headers, apiKeyName.toLowerCase()] : [query, apiKeyName];
+		if (place[name] !== undefined) place[name] = '(redacted)';
+		const body: unknown = request.body === undefined ? null : parse(z.unknown(), request.body);
+		return success(this.settings, JSON.stringify({ method: request.method, path: request.path, query, headers, body }));
+	}
+}
+
+/** What a create or update may carry; like their whole shape this platform's own (section 4.3). */
+const changesSchema = deviceSchema
+	.omit({ id: true, creator: true, createTime: true, updator: true, updateTime: true })
+	.partial();
+
+/** Section 4.2 names no rule for a valid serial number. This platform's own: 1 to 64 of letters, digits and - _ . : */
+const serialNumber = /^[A-Za-z0-9._:-]{1,64}$/;
+
+function checkSerialNumber(sn: string): void {
+	if (!serialNumber.test(sn)) throw new Refusal(10018, sn);
+}
+
+/** Stands for a body that is no JSON, or was not sent as JSON (section 1). */
+const unreadable = Symbol('unreadable body');
+
+function parse<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+	if (body === unreadable || body === undefined) throw new Refusal(10014);
+	const parsed = schema.safeParse(body);
+	if (parsed.success) return parsed.data;
+	throw new Refusal(10001, parsed.error.issues[0]?.path.join('.') || 'must be an object');
+}
+
+/** Records the body and tells whether it may be used: section 1 wants JSON, announced as such. */
+function readBody(request: FastifyRequest, recorded: PlatformRequest): boolean {
+	const text = z.string().safeParse(request.body).data ?? '';
+	if (text === '') return true;
+	try {
+		recorded.body = JSON.parse(text);
+	} catch {
+		recorded.body = text;
+		return false;
+	}
+	return /^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '');
+}
+
+function parseQuery(text: string): Record<string, string | string[]> {
+	const parameters = new URLSearchParams(text);
+	return Object.fromEntries(
+		[...new Set(parameters.keys())].map((name) => {
+			const values = parameters.getAll(name);
+			return [name, values.length === 1 ? (values[0] ?? '') : values];
+		}),
+	);
+}
+
+const json = { 'content-type': 'application/json;charset=UTF-8' };
+
+const comma = Buffer.from(',');
+
+/** Section 1.1; `data` is JSON already, whole or in pieces. */
+function envelope(code: number, msg: string, data: string | readonly (string | Buffer)[]): Answer {
+	const head = `{"code":${code},"msg":${JSON.stringify(msg)},"data":`;
+	const body =
+		typeof data === 'string'
+			? `${head}${data}}`
+			: Buffer.concat([head, ...data, '}'].map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+	return { status: 200, headers: json, body };
+}
+
+function success(settings: Settings, data: string | readonly (string | Buffer)[]): Answer {
+	return envelope(0, settings.successMessage, data);
+}
+
+function notFound(path: string): Answer {
+	return { status: 404, headers: json, body: JSON.stringify({ status: 404, error: 'Not Found', path }) };
+}
+
+function tooManyRequests({ rateLimit }: Settings): Answer {
+	const headers = { 'content-type': 'text/html;charset=UTF-8', 'retry-after': String(rateLimit?.retryAfter) };
+	return { status: 429, headers, body: '<html><title>429 Too Many Requests</title></html>' };
+}
+
+function faultAnswer(fault: Exclude<Fault, string | { slowBody: unknown }>, settings: Settings): Answer {
+	if ('code' in fault) {
+		const answer = envelope(
+			fault.code,
+			fault.msg ?? message(fault.code, ...(fault.details ?? [])),
+			JSON.stringify(fault.data ?? null),
+		);
+		const status = fault.status ?? (fault.code === 0 ? 200 : settings.refusalStatus);
+		return { ...answer, status, headers: { ...answer.headers, ...fault.headers } };
+	}
+	const isText = typeof fault.body === 'string' || fault.body === undefined;
+	const type = isText ? { 'content-type': 'text/html;charset=UTF-8' } : json;
+	return {
+		status: fault.status,
+		headers: { ...type, ...lowerCase(fault.headers ?? {}) },
+		body: typeof fault.body === 'string' ? fault.body : (JSON.stringify(fault.body) ?? ''),
+	};
+}
+
+function lowerCase(headers: Record<string, string>): Record<string, string> {
+	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

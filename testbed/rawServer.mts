@@ -1,0 +1,56 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+
+import { testOnlyCertificate, testOnlyPrivateKey } from './platform/tls/testOnlyCertificate.mts';
+
+/** A server that answers with whatever bytes a test wants, where the embedded platform would still be a platform. */
+export interface RawServer {
+	readonly url: string;
+	/** Everything that arrived: request line and headers, as text. */
+	readonly arrived: readonly string[];
+	/** Resolves when no connection to the server is open any more. */
+	allClosed(): Promise<void>;
+	/** Cuts every connection, hanging ones too. */
+	close(): Promise<void>;
+}
+
+export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Starts one on a free port of the loopback address. */
+export async function startRawServer(answer: Answer, { tls = false }: { tls?: boolean } = {}): Promise<RawServer> {
+	const arrived: string[] = [];
+	const listener: RequestListener = (request, response) => {
+		arrived.push([`${request.method} ${request.url}`, ...request.rawHeaders].join('\n'));
+		// A client that goes away in the middle of an answer is what many of these tests are about.
+		response.on('error', () => {});
+		request.resume();
+		answer(request, response);
+	};
+	const server = tls
+		? createSecureServer({ key: testOnlyPrivateKey, cert: testOnlyCertificate }, listener)
+		: createServer(listener);
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const open = new Set<Socket>();
+	let whenClosed = () => {};
+	server.on('connection', (socket) => {
+		open.add(socket);
+		socket.on('error', () => {});
+		socket.on('close', () => {
+			open.delete(socket);
+			if (open.size === 0) whenClosed();
+		});
+	});
+	const { port } = server.address() as AddressInfo;
+	return {
+		url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+		arrived,
+		async allClosed() {
+			if (open.size > 0) await new Promise<void>((resolve) => (whenClosed = resolve));
+		},
+		async close() {
+			server.closeAllConnections();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}

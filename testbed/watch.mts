@@ -1,0 +1,127 @@
+import type { IDataObject, INodeParameters, WorkflowActivateMode } from 'n8n-workflow';
+
+import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
+import type { Bench } from './bench.mts';
+import type { Engine, WorkflowJson } from './engine/engine.mts';
+import { CursorHost, FreshHost, type HostOptions, InMemoryHost, PollDatabase, type PollHost } from './engine/pollHosts.mts';
+
+/** The trigger's type, as workflows name it. */
+export const triggerType = 'n8n-nodes-device-management.deviceManagementTrigger';
+
+/** The hosts by the letters that docs/trigger.md has for them. */
+export const HOSTS = {
+	A: (options: HostOptions): PollHost => new InMemoryHost(options),
+	B: (options: HostOptions): PollHost => new FreshHost(options),
+	C: (options: HostOptions): PollHost => new CursorHost(options),
+};
+
+export type HostLetter = keyof typeof HOSTS;
+
+/** A workflow that begins with the trigger. */
+export function triggerWorkflow(
+	engine: Engine,
+	credential: string,
+	parameters: Record<string, unknown>,
+	workflowId = 'watching',
+	nodeName = 'Watch',
+): WorkflowJson {
+	return {
+		id: workflowId,
+		nodes: [
+			{
+				id: 'watch',
+				name: nodeName,
+				type: triggerType,
+				// Tests also give the node what no editor would save.
+				parameters: parameters as INodeParameters,
+				credentials: engine.credentialReference(credential),
+			},
+		],
+		connections: {},
+	};
+}
+
+export interface WatchOptions {
+	/** Default: A, n8n's own default. */
+	host?: HostLetter;
+	/** Id of the credential; default: the API key. */
+	credential?: string;
+	workflowId?: string;
+	nodeName?: string;
+}
+
+/** A published workflow that begins with the trigger, in n8n's engine beside an embedded platform. */
+export class Watch {
+	readonly database = new PollDatabase();
+	readonly host: PollHost;
+	private handedOver = 0;
+
+	/** @param parameters as the editor saves them; they and the options may be changed between polls */
+	constructor(
+		private readonly bench: Pick<Bench, 'engine' | 'apiKey'>,
+		public parameters: IDataObject,
+		readonly options: WatchOptions = {},
+	) {
+		const { engine } = bench;
+		this.host = HOSTS[options.host ?? 'A']({
+			engine,
+			database: this.database,
+			workflow: () => this.workflow(),
+			onProcessEnd: forgetPolls,
+		});
+	}
+
+	/** The workflow as the editor saves it. */
+	workflow(): WorkflowJson {
+		const { engine, apiKey } = this.bench;
+		const { credential = apiKey, workflowId, nodeName } = this.options;
+		return triggerWorkflow(engine, credential, this.parameters, workflowId, nodeName);
+	}
+
+	/**
+	 * Publishes the workflow, which polls once on the default host.
+	 * @returns what was handed to an execution; null for nothing
+	 * @throws what the node throws
+	 */
+	async activate(mode: WorkflowActivateMode = 'activate'): Promise<IDataObject[] | null> {
+		await this.host.activate(mode);
+		return this.news();
+	}
+
+	/**
+	 * Polls once, as the schedule does.
+	 * @throws what the node throws
+	 */
+	async poll(): Promise<IDataObject[] | null> {
+		const end = await this.host.tick().done;
+		if ('error' in end) throw end.error;
+		return this.news();
+	}
+
+	/** Ends the process and starts it anew. */
+	async restart(): Promise<IDataObject[] | null> {
+		await this.host.restart();
+		return this.news();
+	}
+
+	/** The state that n8n's database holds for the node. */
+	get state(): string | undefined {
+		const { staticData, cursor } = this.database;
+		const kept: unknown = JSON.parse(cursor ?? staticData);
+		const nodeName = this.options.nodeName ?? 'Watch';
+		const own: unknown = cursor === undefined ? fieldOf(kept, `node:${nodeName}`) : kept;
+		const state = fieldOf(own, 'state');
+		return typeof state === 'string' ? state : undefined;
+	}
+
+	/** What was handed over since somebody asked. */
+	private news(): IDataObject[] | null {
+		const executions = this.database.executions.slice(this.handedOver);
+		this.handedOver = this.database.executions.length;
+		return executions.length === 0 ? null : executions.flat().map(({ json }) => json);
+	}
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+	return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
