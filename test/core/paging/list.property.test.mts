@@ -124,7 +124,9 @@ describe('a fleet that stands still', () => {
 				} else {
 					await expect(reading).rejects.toMatchObject({ details: { kind: 'paging' } });
 				}
-				expect(server.requests).toBeLessThanOrEqual(4 * setting.parallel + 8);
+				// While the second page is slow, pages are fetched ahead of it, 64 at most; then three look at it again.
+				const isEven = new Set(setting.turns).size === 1;
+				expect(server.requests).toBeLessThanOrEqual(isEven ? 4 * setting.parallel + 8 : 1 + 1 + 65 + 3);
 			}),
 			RUNS,
 		);
