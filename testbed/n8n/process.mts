@@ -70,15 +70,16 @@ export async function freePort(preferred?: number): Promise<number> {
  * @throws Error with the last lines it printed when n8n ends before, or takes minutes
  */
 export async function untilReady(n8n: N8nProcess, url: string, isReady: (answer: Response) => boolean): Promise<void> {
-	const over = new AbortController();
-	void n8n.ended.then(() => over.abort());
+	let isOver = false;
+	void n8n.ended.then(() => (isOver = true));
 	const answersSo = async () => {
+		if (isOver) throw new Error('It ended');
 		const answer = await fetch(url).catch(() => undefined);
 		await answer?.body?.cancel();
 		return answer !== undefined && isReady(answer);
 	};
 	try {
-		await pWaitFor(answersSo, { interval: 300, timeout: 180_000, signal: over.signal });
+		await pWaitFor(answersSo, { interval: 300, timeout: 180_000 });
 	} catch (error) {
 		await n8n.stop();
 		throw new Error(`n8n did not start:\n${n8n.printed.split('\n').slice(-20).join('\n')}`, { cause: error });

@@ -1,0 +1,102 @@
+/**
+ * Whether the tests of the core and of the session notice when the code is changed: `npm run test:mutation` changes it
+ * in every way that StrykerJS knows, texts left out, and runs the tests of the changed file's own room against each
+ * change. Takes an hour on two processors, so it stands beside `.ci/run`.
+ */
+import { Stryker } from '@stryker-mutator/core';
+import Table from 'cli-table3';
+import { Command } from 'commander';
+import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { basename, join } from 'node:path/posix';
+import { createRequire } from 'node:module';
+import { glob } from 'tinyglobby';
+import { checkout } from '../testbed/checkout.mts';
+import { whole } from './flags.mts';
+
+const shipped = 'nodes/DeviceManagement';
+const jestConfig: object = createRequire(import.meta.url)('../jest.config.js');
+
+/** Files that are changed, and the tests that have to notice. */
+const rooms: ReadonlyArray<{ files: string[]; testsOf: (file: string) => string[] }> = [
+	{ files: [`${shipped}/core/*.ts`], testsOf: (file) => [`test/core/${file}.test.mts`] },
+	{ files: [`${shipped}/core/paging/*.ts`], testsOf: () => ['test/core/paging/*.test.mts'] },
+	{
+		files: ['session', 'account', 'traffic'].map((file) => `${shipped}/transport/${file}.ts`),
+		testsOf: () => ['test/transport/session.test.mts', 'test/transport/severalProcesses.property.test.mts'],
+	},
+];
+
+type Mutant = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
+
+const command = new Command('npm run test:mutation --')
+	.description('Changes the core and the session in every way, and counts which changes their tests notice.')
+	.argument('[names...]', 'only files whose path holds one of these: retry, paging/')
+	.option('--least <percent>', 'how many of all changes have to be noticed', whole, 90)
+	.option('--parallel <number>', 'changes tried at once', whole, availableParallelism())
+	.parse();
+const { least, parallel } = command.opts<{ least: number; parallel: number }>();
+
+// A change is noticed in the first hundred random cases or it is a rare one; without a bound, each costs seconds.
+process.env['PROPERTY_RUNS'] ??= '100';
+
+const outcomes: Array<{ file: string; mutants: Mutant[] }> = [];
+for (const { files, testsOf } of rooms) {
+	for (const file of (await glob(files, { cwd: checkout })).sort()) {
+		if (command.args.length > 0 && !command.args.some((name) => file.includes(name))) continue;
+		const mutants = await tryChanges(file, testsOf(basename(file, '.ts')));
+		outcomes.push({ file: file.slice(shipped.length + 1), mutants });
+		await showSurvivors(file, mutants);
+	}
+}
+const all = outcomes.flatMap(({ mutants }) => mutants);
+showTable();
+process.exitCode = all.length > 0 && share(all) >= least ? 0 : 1;
+
+async function tryChanges(file: string, tests: string[]): Promise<Mutant[]> {
+	console.log(`\n${file}`);
+	const mutants = await new Stryker({
+		configFile: 'scripts/mutation.config.json',
+		mutate: [file],
+		jest: { config: { ...jestConfig, testMatch: tests.map((test) => `<rootDir>/${test}`) } },
+		concurrency: parallel,
+	}).runMutationTest();
+	// Types, and what no test could ever run.
+	return mutants.filter(({ status }) => status !== 'Ignored' && status !== 'CompileError');
+}
+
+function isNoticed({ status }: Mutant): boolean {
+	return status === 'Killed' || status === 'Timeout' || status === 'RuntimeError';
+}
+
+/** In percent. */
+function share(mutants: readonly Mutant[]): number {
+	return (100 * mutants.filter(isNoticed).length) / mutants.length;
+}
+
+async function showSurvivors(file: string, mutants: readonly Mutant[]): Promise<void> {
+	const lines = (await readFile(join(checkout, file), 'utf8')).split('\n');
+	for (const mutant of mutants.filter((mutant) => !isNoticed(mutant))) {
+		const { start, end } = mutant.location;
+		const line = lines[start.line - 1] ?? '';
+		const changed = line.slice(start.column - 1, start.line === end.line ? end.column - 1 : undefined).trim();
+		const reach = mutant.status === 'NoCoverage' ? ' (no test comes here)' : '';
+		console.log(`  line ${start.line}: ${changed} → ${mutant.replacement ?? mutant.mutatorName}${reach}`);
+	}
+}
+
+function showTable(): void {
+	const table = new Table({
+		head: ['file', 'changes', 'noticed', 'not', '%'],
+		style: { head: [], border: [], compact: true },
+		colAligns: ['left', 'right', 'right', 'right', 'right'],
+	});
+	const row = (title: string, mutants: readonly Mutant[]) => {
+		const noticed = mutants.filter(isNoticed).length;
+		const percent = mutants.length === 0 ? '–' : share(mutants).toFixed(1);
+		table.push([title, mutants.length, noticed, mutants.length - noticed, percent]);
+	};
+	for (const { file, mutants } of outcomes) row(file, mutants);
+	row('all', all);
+	console.log(`\n${table.toString()}`);
+}
