@@ -181,7 +181,7 @@ export class DeviceManagementApi implements ICredentialType {
 	};
 
 	documentationUrl =
-		'https://github.com/n8n-nodes-device-management/n8n-nodes-device-management#credentials';
+		'https://github.com/n8n-nodes-device-management/n8n-nodes-device-management/blob/main/docs/connect.md';
 
 	properties = fields;
 

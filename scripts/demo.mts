@@ -108,7 +108,7 @@ async function demonstrateOn(target: Target, { limit }: Options): Promise<void> 
 		]),
 		'',
 		'The address and the sign-in work. README.md says how to install the node in your',
-		'n8n and where to enter them.',
+		'n8n, docs/connect.md where to enter them.',
 	);
 }
 

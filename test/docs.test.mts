@@ -1,59 +1,148 @@
-import MarkdownIt from 'markdown-it';
+import type { INodeProperties } from 'n8n-workflow';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod/v4';
 
+import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { checkout } from '../testbed/checkout.mts';
-import { readWorkflow } from '../testbed/engine/workflowFile.mts';
+import { nodeType } from '../testbed/deviceWorkflow.mts';
+import { useBench } from '../testbed/jest.mts';
+import { anchorsOf, jsonOn, lostTargetsOf, pages, readPage, targetsOf, workflowsOn } from '../testbed/pages.mts';
+import { choices, withoutTwins } from './form.mts';
 
-const folders = ['.', 'docs'];
-const pages = folders.flatMap((folder) =>
-	readdirSync(join(checkout, folder))
-		.filter((file) => file.endsWith('.md'))
-		.map((file) => join(folder, file)),
-);
+// Enough devices for each part and filter that a page shows.
+const bench = useBench({ fleet: { size: 3500, seed: 1 } });
+const ours = /^n8n-nodes-device-management\./;
 
-const read = (page: string) => readFileSync(join(checkout, page), 'utf8');
-const markdown = new MarkdownIt({ html: true });
-const tokens = (page: string) =>
-	markdown.parse(read(page), {}).flatMap((token) => [token, ...(token.children ?? [])]);
-
-/** The anchor that GitHub gives a heading. */
-const anchorOf = (heading: string) =>
-	heading
-		.toLowerCase()
-		.replace(/[^\p{L}\p{N}\s_-]/gu, '')
-		.trim()
-		.replaceAll(' ', '-');
-
-const anchorsOf = (page: string) => {
-	const all = tokens(page);
-	return all.flatMap(({ type }, index) => (type === 'heading_open' ? [anchorOf(all[index + 1]?.content ?? '')] : []));
-};
-
-test.each(pages)('%s leads nowhere that is not there', (page) => {
-	const targets = tokens(page)
-		.flatMap((token) => [token.attrGet('href'), token.attrGet('src')])
-		.flatMap((target) => (target === null || /^[a-z]+:/.test(String(target)) ? [] : String(target)));
-	const lost = targets.filter((target) => {
-		const [path = '', anchor] = decodeURI(target).split('#');
-		const place = path === '' ? page : join(dirname(page), path);
-		if (!existsSync(join(checkout, place))) return true;
-		return anchor !== undefined && !anchorsOf(place).includes(anchor);
+describe.each(pages)('%s', (page) => {
+	test('leads nowhere that is not there', () => {
+		expect(lostTargetsOf(page)).toEqual([]);
 	});
-	expect(lost).toEqual([]);
+
+	test('shows each picture for light and for dark, with words for who does not see it', () => {
+		for (const [picture] of readPage(page).matchAll(/<picture>[\s\S]*?<\/picture>/g)) {
+			const [, dark] = /srcset="([^"]+)-dark\.png"/.exec(picture) ?? [];
+			const [, light] = /src="([^"]+)-light\.png"/.exec(picture) ?? [];
+			expect({ picture, dark }).toEqual({ picture, dark: light });
+			expect(light).toBeDefined();
+			expect(picture).toMatch(/alt="[^"]{10,}"/);
+		}
+	});
+
+	test('shows nodes with the parameters that they have, joined to nodes that are there', () => {
+		for (const { nodes, connections } of workflowsOn(page)) {
+			for (const { type, parameters } of nodes.filter((node) => ours.test(node.type))) {
+				expect(strayIn(parameters, fieldsOf(type))).toEqual([]);
+			}
+			const names = nodes.map(({ name }) => name);
+			expect(new Set(names).size).toBe(names.length);
+			const joined = Object.values(connections).flatMap((outputs) => Object.values(outputs).flat(2));
+			expect(names).toEqual(expect.arrayContaining([...Object.keys(connections), ...joined.map(({ node }) => node)]));
+		}
+		for (const parameters of parametersOn(page)) expect(strayIn(parameters, fieldsOf(nodeType))).toEqual([]);
+	});
+
+	test('shows nodes of ours that run as they stand there', async () => {
+		const nodes = workflowsOn(page).flatMap((workflow) => workflow.nodes.filter(({ type }) => type === nodeType));
+		for (const parameters of [...nodes.map((node) => node.parameters), ...parametersOn(page)]) {
+			const result = await bench.run(parameters, { input: [{ sn: bench.fleet.at(0).sn }] });
+			expect({ parameters, error: result.error?.message }).toEqual({ parameters, error: undefined });
+			expect({ parameters, items: result.data('Devices').length }).not.toEqual({ parameters, items: 0 });
+		}
+	});
 });
 
-test.each(pages)('%s shows no JSON that is none, and no workflow that n8n would not take', (page) => {
-	for (const { type, info, content } of tokens(page)) {
-		if (type !== 'fence' || info.trim() !== 'json') continue;
-		const json: unknown = JSON.parse(content);
-		if (z.object({ nodes: z.array(z.unknown()) }).safeParse(json).success) readWorkflow(z.custom<Parameters<typeof readWorkflow>[0]>().parse(json));
+/** Parameters of a node of ours that a page shows without a node around them. */
+function parametersOn(page: string): Array<Record<string, unknown>> {
+	const schema = z.looseObject({ resource: z.string(), operation: z.string() });
+	return jsonOn(page).flatMap((json) => schema.safeParse(json).data ?? []);
+}
+
+function fieldsOf(type: string): INodeProperties[] {
+	return withoutTwins(bench.engine.packages.getByNameAndVersion(type, 1).description.properties);
+}
+
+/** Paths of what is set and the form has no place for: fields at any depth, and choices. */
+function strayIn(values: unknown, fields: readonly INodeProperties[], path = ''): string[] {
+	return Object.entries(z.record(z.string(), z.unknown()).parse(values)).flatMap(([name, value]) => {
+		const here = `${path}${name}`;
+		const known = fields.filter((field) => field.name === name);
+		if (known.length === 0) return [here];
+		// A field stands in the form once for each operation that has it.
+		const strays = known.map((field) => strayInField(value, field, here));
+		return strays.find((stray) => stray.length === 0) ?? strays[0] ?? [];
+	});
+}
+
+function strayInField(value: unknown, field: INodeProperties, here: string): string[] {
+	if (typeof value === 'string' && value.startsWith('=')) return [];
+	switch (field.type) {
+		case 'options':
+			return choices(field).some((choice) => choice.value === value) ? [] : [`${here}: ${String(value)}`];
+		case 'multiOptions':
+			return z.array(z.string()).parse(value).flatMap((chosen) => strayInField(chosen, { ...field, type: 'options' }, here));
+		case 'collection':
+			return strayIn(value, (field.options ?? []).filter(isField), `${here}.`);
+		case 'fixedCollection':
+			return Object.entries(z.record(z.string(), z.unknown()).parse(value)).flatMap(([name, entries]) => {
+				const group = field.options?.find((option) => 'values' in option && option.name === name);
+				if (group === undefined || !('values' in group)) return [`${here}.${name}`];
+				return [entries].flat().flatMap((entry) => strayIn(entry, group.values, `${here}.${name}.`));
+			});
+		default:
+			return [];
+	}
+}
+
+function isField(option: NonNullable<INodeProperties['options']>[number]): option is INodeProperties {
+	return 'type' in option;
+}
+
+test('every page is led to from the README, by way of other pages', () => {
+	const reached = new Set(['README.md']);
+	for (const page of reached) {
+		for (const target of targetsOf(page)) {
+			const place = join(page, '..', target.split('#', 1)[0] ?? '');
+			if (pages.includes(place)) reached.add(place);
+		}
+	}
+	expect(pages.filter((page) => !reached.has(page))).toEqual([]);
+});
+
+test('every example is named on a page, and every picture shown on one', () => {
+	const targets = new Set(pages.flatMap((page) => targetsOf(page).map((target) => join(page, '..', target))));
+	const files = ['examples', 'docs/pictures']
+		.filter((folder) => existsSync(join(checkout, folder)))
+		.flatMap((folder) => readdirSync(join(checkout, folder)).map((file) => join(folder, file)));
+	expect(files.filter((file) => !targets.has(file))).toEqual([]);
+});
+
+test('the links to help in the editor lead to pages and headings that are there', () => {
+	const home = 'https://github.com/n8n-nodes-device-management/n8n-nodes-device-management';
+	const codex = readdirSync(join(checkout, 'nodes/DeviceManagement'))
+		.filter((file) => file.endsWith('.node.json'))
+		.map((file) => readFileSync(join(checkout, 'nodes/DeviceManagement', file), 'utf8'));
+	const links = [new DeviceManagementApi().documentationUrl, ...codex.flatMap((text) => text.match(/https:[^"]+/g) ?? [])];
+	expect(links.length).toBeGreaterThan(codex.length);
+	for (const link of links) {
+		const [, page = '', anchor] = new RegExp(`^${home}/blob/main/([^#]+)(?:#(.+))?$`).exec(link) ?? [];
+		expect({ link, page }).toEqual({ link, page: pages.find((known) => known === page) });
+		if (anchor !== undefined) expect(anchorsOf(page)).toContain(anchor);
 	}
 });
 
-test('every example is named on a page', () => {
-	const text = pages.map(read).join('\n');
-	const files = readdirSync(join(checkout, 'examples'));
-	expect(files.filter((file) => !text.includes(`examples/${file}`))).toEqual([]);
+test('the messages that the page about trouble quotes are those of the package', () => {
+	const sources = ['nodes', 'credentials'].flatMap((folder) =>
+		readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' })
+			.filter((file) => file.endsWith('.ts'))
+			.map((file) => readFileSync(join(checkout, folder, file), 'utf8')),
+	);
+	const quoted = [...readPage('docs/troubleshooting.md').matchAll(/^\| “(.+?)” \|/gm)].map(([, message = '']) => message);
+	expect(quoted.length).toBeGreaterThan(10);
+	// A gap stands for what differs from case to case; of the rest, the beginning of the longest piece has to be found.
+	const pieces = quoted.map((message) => {
+		const [longest = ''] = message.split(/…|\(/).sort((one, other) => other.length - one.length);
+		return longest.trim().slice(0, 20);
+	});
+	expect(pieces.filter((piece) => !sources.some((source) => source.includes(piece)))).toEqual([]);
 });

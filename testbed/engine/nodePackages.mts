@@ -111,7 +111,16 @@ function asTool(node: INodeType): INodeType {
 				inputs: [],
 				outputs: [workflow.NodeConnectionTypes.AiTool],
 				properties: [
-					{ displayName: 'Tool Description', name: 'descriptionType', type: 'options', default: 'auto', options: [] },
+					{
+						displayName: 'Tool Description',
+						name: 'descriptionType',
+						type: 'options',
+						default: 'auto',
+						options: [
+							{ name: 'Set Automatically', value: 'auto' },
+							{ name: 'Set Manually', value: 'manual' },
+						],
+					},
 					{ displayName: 'Description', name: 'toolDescription', type: 'string', default: description.description },
 					...description.properties,
 				],

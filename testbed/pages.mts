@@ -1,0 +1,102 @@
+/** The pages of this repository as their readers see them: links, pictures, and the JSON to copy. */
+import MarkdownIt, { type Token } from 'markdown-it';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path/posix';
+import { z } from 'zod/v4';
+
+import { checkout } from './checkout.mts';
+
+/** Paths from the checkout's root: README.md and its neighbours, and what is in docs. */
+export const pages = ['', 'docs'].flatMap((folder) =>
+	readdirSync(join(checkout, folder))
+		.filter((file) => file.endsWith('.md'))
+		.map((file) => join(folder, file)),
+);
+
+const markdown = new MarkdownIt({ html: true });
+
+export function readPage(page: string): string {
+	return readFileSync(join(checkout, page), 'utf8');
+}
+
+function tokensOf(page: string): Token[] {
+	return markdown.parse(readPage(page), {}).flatMap((token) => [token, ...(token.children ?? [])]);
+}
+
+/** The anchors that GitHub gives a page's headings. */
+export function anchorsOf(page: string): string[] {
+	const tokens = tokensOf(page);
+	const headings = tokens.flatMap(({ type }, at) => (type === 'heading_open' ? [tokens[at + 1]?.content ?? ''] : []));
+	return headings.map((heading) =>
+		heading
+			.toLowerCase()
+			.replace(/[^\p{L}\p{N}\s_-]/gu, '')
+			.trim()
+			.replaceAll(' ', '-'),
+	);
+}
+
+/** Where a page leads, and the pictures it shows: of Markdown and of HTML, as they stand there. */
+export function targetsOf(page: string): string[] {
+	return tokensOf(page).flatMap((token) => {
+		if (token.type === 'html_block' || token.type === 'html_inline') return targetsInHtml(token.content);
+		return [token.attrGet('href'), token.attrGet('src')].flatMap((target) => (target === null ? [] : [String(target)]));
+	});
+}
+
+function targetsInHtml(html: string): string[] {
+	return [...html.matchAll(/\s(href|src|srcset)\s*=\s*["']([^"']*)["']/gi)].flatMap(([, name = '', value = '']) =>
+		// A srcset holds several addresses, each with a size behind it.
+		name.toLowerCase() === 'srcset' ? value.split(',').map((part) => part.trim().split(/\s+/)[0] ?? '') : [value],
+	);
+}
+
+/** Those of a page's targets inside the repository that are not there, headings included. */
+export function lostTargetsOf(page: string): string[] {
+	return targetsOf(page)
+		.filter((target) => !/^[a-z][a-z\d+.-]*:/i.test(target))
+		.filter((target) => {
+			const [path = '', anchor] = decodeURI(target).split('#');
+			const place = path === '' ? page : join(page, '..', path);
+			if (!existsSync(join(checkout, place))) return true;
+			return anchor !== undefined && !anchorsOf(place).includes(anchor);
+		});
+}
+
+/**
+ * The JSON that a page shows, parsed.
+ * @throws SyntaxError for a block that is none
+ */
+export function jsonOn(page: string): unknown[] {
+	return tokensOf(page)
+		.filter(({ type, info }) => type === 'fence' && info.trim() === 'json')
+		.map(({ content }): unknown => JSON.parse(content));
+}
+
+const connectionSchema = z.object({ node: z.string(), type: z.string(), index: z.number() });
+
+/** A workflow, as far as a person who pastes it has to have it. */
+const workflowSchema = z.looseObject({
+	nodes: z.array(
+		z.looseObject({
+			name: z.string(),
+			type: z.string(),
+			typeVersion: z.number(),
+			position: z.tuple([z.number(), z.number()]),
+			parameters: z.record(z.string(), z.unknown()),
+		}),
+	),
+	connections: z.record(z.string(), z.record(z.string(), z.array(z.array(connectionSchema)))),
+});
+
+export type ShownWorkflow = z.infer<typeof workflowSchema>;
+
+/**
+ * The workflows that a page shows to be copied, in their order.
+ * @throws ZodError for one that n8n's editor would not take
+ */
+export function workflowsOn(page: string): ShownWorkflow[] {
+	return jsonOn(page)
+		.filter((json) => typeof json === 'object' && json !== null && 'nodes' in json)
+		.map((json) => workflowSchema.parse(json));
+}
