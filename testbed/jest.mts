@@ -72,12 +72,16 @@ export function useBenches(): (options?: StartOptions) => Promise<Bench> {
 /**
  * So many processes for the tests of a file, and a function that opens a bench over them for a test and closes it after the
  * test. The processes stay, with what they remember; a new bench has a new platform and new credentials.
+ * @param environment what the processes are told beside what this one was told
  */
-export function useProcesses(count: number): (options?: StartOptions) => Promise<ProcessBench> {
+export function useProcesses(
+	count: number,
+	environment?: Readonly<Record<string, string>>,
+): (options?: StartOptions) => Promise<ProcessBench> {
 	const processes: EngineProcess[] = [];
 	beforeAll(async () => {
 		const { encryptionKey } = await startInstance('legacy');
-		const starting = Array.from({ length: count }, async () => await startEngineProcess(encryptionKey));
+		const starting = Array.from({ length: count }, async () => await startEngineProcess(encryptionKey, environment));
 		processes.push(...(await Promise.all(starting)));
 	}, 120_000);
 	afterAll(async () => {

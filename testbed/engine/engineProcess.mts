@@ -38,12 +38,16 @@ const answerSchema = z.union([
 /**
  * Starts one and waits until it is ready, which takes some seconds.
  * @param encryptionKey what the credentials in its folders are encrypted with
+ * @param environment what it is told beside what this process was told
  */
-export async function startEngineProcess(encryptionKey: string): Promise<EngineProcess> {
+export async function startEngineProcess(
+	encryptionKey: string,
+	environment: Readonly<Record<string, string>> = {},
+): Promise<EngineProcess> {
 	const child = fork(fileURLToPath(new URL('engineProcessEntry.mts', import.meta.url)), {
 		cwd: checkout,
 		execArgv: ['--import', 'tsx'],
-		env: { ...process.env, [encryptionKeyVariable]: encryptionKey },
+		env: { ...process.env, ...environment, [encryptionKeyVariable]: encryptionKey },
 	});
 	const exited = once(child, 'exit');
 	const waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
