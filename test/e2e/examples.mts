@@ -9,10 +9,11 @@ import { FormData } from 'undici';
 
 import { type ExampleWorkflow, exampleWorkflows } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
-import type { NodeResult, NodeResults } from '../../testbed/n8n/results.mts';
+import { type NodeResults, resultOf } from '../../testbed/n8n/results.mts';
 import type { Device } from '../../testbed/platform/server.mts';
 import { agentChat, agentTools } from './agent.mts';
 import type { ExampleGround } from './ground.mts';
+import { inPartsOf150, oldestFirst, partsOf, serialNumbers } from './parts.mts';
 
 export async function examples(ground: ExampleGround): Promise<void> {
 	const workflows = await exampleWorkflows();
@@ -250,26 +251,6 @@ async function partsOverWorkers(ground: ExampleGround, workflow: ExampleWorkflow
 	});
 }
 
-/** A copy whose parts are small enough to be many. */
-function inPartsOf150(workflow: ExampleWorkflow): object {
-	const nodes = JSON.stringify(workflow.nodes).replace('"name":"limit","type":"number","value":1000', '"name":"limit","type":"number","value":150');
-	assert.notEqual(nodes, JSON.stringify(workflow.nodes));
-	return { ...workflow, nodes: JSON.parse(nodes), id: `part${randomBytes(6).toString('hex')}` };
-}
-
-/** The serial numbers that each execution of a workflow's lower row read, in the order of their parts. */
-async function partsOf(main: Main, workflowId: string): Promise<string[][]> {
-	const parts = new Map<number, string[]>();
-	for (const execution of await main.executions(workflowId)) {
-		const results = await main.results(execution);
-		if (results['Get this part'] === undefined) continue;
-		const [answer] = Object.values(results).at(-1)?.items ?? [];
-		const devices = resultOf(results, 'Get this part').items.filter(({ sn }) => sn !== undefined);
-		parts.set(Number(answer?.['skip']), serialNumbers(devices));
-	}
-	return [...parts].sort(([one], [other]) => one - other).map(([, devices]) => devices);
-}
-
 /** Runs a workflow as a click does, from its first node. */
 async function byHand({ main }: ExampleGround, workflow: ExampleWorkflow): Promise<NodeResults> {
 	return await main.execute(workflow.id, workflow.nodes[0]?.name ?? '');
@@ -300,29 +281,13 @@ async function newestOf(main: Main, workflowId: string): Promise<NodeResults> {
 	return await main.results(await pWaitFor(newest, { interval: 200, timeout: 90_000 }));
 }
 
-function resultOf(results: NodeResults, node: string): NodeResult {
-	const result = results[node];
-	const blamed = Object.entries(results).find(([, { error }]) => error !== undefined);
-	assert(result?.error === undefined && result !== undefined, blamed ? `${blamed[0]}: ${blamed[1].error}` : `${node} did not run`);
-	return result;
-}
-
 function devicesOf({ platform }: ExampleGround): Device[] {
 	return [...platform.fleet.devices];
-}
-
-function serialNumbers(items: ReadonlyArray<{ readonly sn?: unknown }>): string[] {
-	return items.map(({ sn }) => String(sn));
 }
 
 function simplified({ id, sn, onlineStatus, status, model, group, tags, description, createTime, updateTime }: Device) {
 	const names = { modelName: model.name, groupName: group.name };
 	return { id, sn, onlineStatus, status, ...names, tags, description, createTime, updateTime };
-}
-
-function oldestFirst(a: Device, b: Device): number {
-	if (a.createTime !== b.createTime) return a.createTime < b.createTime ? -1 : 1;
-	return a.id < b.id ? -1 : 1;
 }
 
 function newestFirst(a: Device, b: Device): number {

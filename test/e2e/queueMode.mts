@@ -5,11 +5,12 @@ import { isDeepStrictEqual } from 'node:util';
 import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
-import { exampleCredentials } from '../../testbed/n8n/examples.mts';
+import { exampleCredentials, exampleWorkflows } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
 import { type Execution, type Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
+import { inPartsOf150, oldestFirst, partsOf, serialNumbers } from './parts.mts';
 import { triggerWorkflow, webhookWorkflow } from './workflows.mts';
 
 const WORKERS = 2;
@@ -46,10 +47,13 @@ const parts = {
 		credential: 'apiKey',
 		parameters: { ...everything, options: { pageSize: 1000, parallelRequests: 2 } },
 	},
+	overWorkers: { fleet: { size: 2000 }, credential: 'apiKey' },
 } as const;
 
 type PartName = keyof typeof parts;
-const partNames = ['sharedToken', 'oneToken', 'rateLimit', 'trigger', 'killed'] as const satisfies readonly PartName[];
+/** The parts whose workflows are made for them; the last one runs an example. */
+const ownWorkflows = ['sharedToken', 'oneToken', 'rateLimit', 'trigger', 'killed'] as const satisfies readonly PartName[];
+const partNames = [...ownWorkflows, 'overWorkers'] as const;
 
 const devicesSchema = z.array(z.looseObject({ sn: z.string() }));
 
@@ -78,10 +82,10 @@ async function start(
 	return await checks.prepare('Setting up: PostgreSQL, Redis, one main process and two workers', async () =>
 		await QueueMode.start(host, folder, foundation, {
 			credentials,
-			workflows: partNames.map((name) =>
+			workflows: ownWorkflows.map((name) =>
 				(name === 'trigger' ? triggerWorkflow : webhookWorkflow)(name, name, parts[name].parameters),
 			),
-			published: partNames,
+			published: ownWorkflows,
 			workers: WORKERS,
 			concurrency: CONCURRENCY,
 			// A job whose worker is gone is found after seconds instead of a minute and more.
@@ -107,6 +111,7 @@ class QueueRun {
 		await checks.part('One living token per user', async () => await this.oneToken());
 		await checks.part('200 executions at once, 20 requests a second', async () => await this.rateLimit());
 		await checks.part('The trigger', async () => await this.trigger());
+		await checks.part('Example parts-over-workers.json', async () => await this.overWorkers());
 		await checks.part('A worker killed in the middle of 20,000 devices', async () => await this.killed());
 	}
 
@@ -116,7 +121,7 @@ class QueueRun {
 		const answers = [await this.list('sharedToken')];
 		answers.push(...(await this.atOnce(30, async () => await this.list('sharedToken'))));
 		checks.check('every execution lists every device once and in order', () => {
-			assertEach(answers, () => serialNumbers(platform));
+			assertEach(answers, () => serialNumbers(platform.fleet.devices));
 		});
 		const executions = await n8n.executions('sharedToken');
 		checks.check('executions run on both workers, each on one of them, and succeed', () => {
@@ -136,7 +141,7 @@ class QueueRun {
 		const { checks } = this;
 		const platform = this.platform('oneToken');
 		platform.settings.livingTokens = 'one-per-user';
-		const all = serialNumbers(platform);
+		const all = serialNumbers(platform.fleet.devices);
 		const listAll = async () => await this.atOnce(40, async () => await this.list('oneToken'));
 
 		const fromNone = await listAll();
@@ -169,7 +174,7 @@ class QueueRun {
 		const { checks } = this;
 		const platform = this.platform('rateLimit');
 		platform.settings.rateLimit = { requests: 20, perMs: 1000, retryAfter: 1 };
-		const wanted = serialNumbers(platform);
+		const wanted = serialNumbers(platform.fleet.devices);
 		const answers = await Promise.all(wanted.map(async (sn) => await this.list('rateLimit', { sn })));
 		await this.explain('rateLimit');
 		checks.check('none of 200 executions is lost, and none is wrong', () => {
@@ -228,6 +233,29 @@ class QueueRun {
 		});
 	}
 
+	private async overWorkers(): Promise<void> {
+		const { checks, n8n } = this;
+		const platform = this.platform('overWorkers');
+		const example = (await exampleWorkflows()).get('parts-over-workers');
+		assert(example);
+		const text = JSON.stringify(inPartsOf150(example)).replaceAll('deviceManagementKey', 'overWorkers');
+		const id = await n8n.main.create(z.looseObject({}).parse(JSON.parse(text)));
+		await n8n.main.publish(id);
+		await n8n.main.execute(id, 'Start');
+		const parts = await partsOf(n8n.main, id);
+		checks.check('reads every device once, each part in an execution of its own', () => {
+			const { size, devices } = platform.fleet;
+			assert.equal(parts.length, Math.ceil(size / 150));
+			assert.deepEqual(parts.flat(), serialNumbers([...devices].sort(oldestFirst)));
+		});
+		const executions = await n8n.executions(id);
+		checks.check('both workers read parts, each part by one of them', () => {
+			const ran = n8n.workers.map((worker) => executions.filter(({ id }) => worker.executions.includes(id)).length);
+			assert(ran.every((count) => count > 0), `the workers ran ${ran.join(' and ')}`);
+			assert.equal(ran.reduce((sum, count) => sum + count), parts.length);
+		});
+	}
+
 	private async killed(): Promise<void> {
 		const { checks, n8n } = this;
 		const platform = this.platform('killed');
@@ -258,11 +286,11 @@ class QueueRun {
 		const saved = await n8n.savedData(execution.id);
 		checks.check('no half result is anywhere: neither saved nor answered', () => {
 			const everywhere = `${saved} ${JSON.stringify(answered)}`;
-			assert.deepEqual(serialNumbers(platform).filter((sn) => everywhere.includes(sn)), []);
+			assert.deepEqual(serialNumbers(platform.fleet.devices).filter((sn) => everywhere.includes(sn)), []);
 		});
 		const next = await this.list('killed');
 		checks.check('the next execution lists all 20,000 devices once and in order', () => {
-			assert.deepEqual(next, serialNumbers(platform));
+			assert.deepEqual(next, serialNumbers(platform.fleet.devices));
 		});
 		await worker.restart();
 	}
@@ -299,10 +327,6 @@ class QueueRun {
 		};
 		return await pWaitFor(ended, { interval: 200, timeout: { milliseconds: 60_000, message: `Execution ${id} does not end` } });
 	}
-}
-
-function serialNumbers({ fleet }: EmbeddedPlatform): string[] {
-	return fleet.devices.map(({ sn }) => sn);
 }
 
 function statuses(executions: readonly Execution[]): Record<string, number> {

@@ -45,6 +45,10 @@ export class Main {
 		return this.n8n.ended;
 	}
 
+	get pid(): number | undefined {
+		return this.n8n.pid;
+	}
+
 	get printed(): string {
 		return this.n8n.printed;
 	}

@@ -9,6 +9,8 @@ import type { Environment } from './services.mts';
 
 /** One n8n command that runs, with whatever processes it starts itself. */
 export interface N8nProcess {
+	/** Undefined where it could not be started. */
+	readonly pid: number | undefined;
 	/** What it has printed so far. */
 	readonly printed: string;
 	/** Settles with everything it printed when it ends, for whatever reason. */
@@ -42,6 +44,7 @@ export function startProcess(host: N8nHost, folder: string, args: string[], envi
 	const ended = n8n.then(() => printed.join(''));
 	const signal = (name: 'SIGTERM' | 'SIGKILL') => signalGroup(n8n.pid, name);
 	return {
+		pid: n8n.pid,
 		get printed() {
 			return printed.join('');
 		},

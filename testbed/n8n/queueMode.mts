@@ -30,6 +30,16 @@ export interface Execution {
 }
 
 const executionSchema = z.object({ id: z.coerce.string(), status: z.string() });
+const costSchema = z.object({
+	status: z.string(),
+	/** From its start, not from its place in the queue. */
+	milliseconds: z.coerce.number(),
+	/** What n8n's database holds of it. */
+	bytes: z.number(),
+});
+
+export type Cost = z.infer<typeof costSchema>;
+
 const dataSchema = z.object({ data: z.string() });
 
 const owner: Owner = {
@@ -108,6 +118,19 @@ export class QueueMode {
 		return await this.database.query(executionSchema, sql, workflowId);
 	}
 
+	/**
+	 * What an execution that has ended took.
+	 * @returns undefined while it runs or waits
+	 */
+	async cost(executionId: string): Promise<Cost | undefined> {
+		const sql = `
+			SELECT status, EXTRACT(EPOCH FROM "stoppedAt" - "startedAt") * 1000 AS "milliseconds", octet_length(data) AS "bytes"
+			FROM execution_entity JOIN execution_data ON "executionId" = id
+			WHERE id = $1 AND "stoppedAt" IS NOT NULL`;
+		const [cost] = await this.database.query(costSchema, sql, executionId);
+		return cost;
+	}
+
 	/** What n8n saved of an execution, as the text that it is in its database. */
 	async savedData(executionId: string): Promise<string> {
 		const sql = 'SELECT data FROM execution_data WHERE "executionId" = $1';
@@ -144,6 +167,10 @@ export class Worker {
 		private readonly concurrency: number,
 		private process: N8nProcess,
 	) {}
+
+	get pid(): number | undefined {
+		return this.process.pid;
+	}
 
 	/** Ids of the executions that it has begun since it was started itself. */
 	get executions(): string[] {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { z } from 'zod/v4';
 
 const itemSchema = z.looseObject({
@@ -43,4 +44,15 @@ export function readResults({ resultData }: z.infer<typeof executionDataSchema>)
 			];
 		}),
 	);
+}
+
+/**
+ * What a node gave.
+ * @throws AssertionError that names the node which failed, where the one asked for did not run or failed
+ */
+export function resultOf(results: NodeResults, node: string): NodeResult {
+	const result = results[node];
+	const blamed = Object.entries(results).find(([, { error }]) => error !== undefined);
+	assert(result?.error === undefined && result !== undefined, blamed ? `${blamed[0]}: ${blamed[1].error}` : `${node} did not run`);
+	return result;
 }

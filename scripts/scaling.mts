@@ -1,0 +1,245 @@
+/**
+ * What reading a whole fleet costs in a real n8n in queue mode: time, memory of main process and worker, and what the execution
+ * takes in the database: `npm run scaling`. Needs PostgreSQL and Redis, like `npm run test:e2e -- --queue`. About ten minutes.
+ */
+import assert from 'node:assert/strict';
+import { Command } from 'commander';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import pWaitFor from 'p-wait-for';
+import { type Platforms, startPlatforms } from './bench/platforms.mts';
+import { tell } from './bench/progress.mts';
+import { asMarkdown, asText, count, duration, megabytes, type Section } from './bench/report.mts';
+import { MemoryWatch } from './scaling/memory.mts';
+import { comparing, partsOf, ways, workflowOf } from './scaling/ways.mts';
+import { exampleWorkflows } from '../testbed/n8n/examples.mts';
+import { provideN8n } from '../testbed/n8n/host.mts';
+import { type Cost, layFoundation, QueueMode } from '../testbed/n8n/queueMode.mts';
+import { Unreachable } from '../testbed/n8n/services.mts';
+import { stopSignal } from '../testbed/stopSignal.mts';
+
+const { write, quick } = new Command('npm run scaling --')
+	.description('Measures what reading a whole fleet costs in a real n8n in queue mode.')
+	.option('--write <file>', 'puts the tables between the marks of that Markdown file, too')
+	.option('--quick', 'leaves the largest fleet out')
+	.allowExcessArguments(false)
+	.parse()
+	.opts<{ write?: string; quick?: true }>();
+
+const SIZES = quick ? [1_000, 10_000] : [1_000, 10_000, 100_000];
+const COMPUTED = 1_000_000;
+const LATENCY_MS = 50;
+const WORKERS = 2;
+const PART = 10_000;
+const PARTS_NAME = `in parts of ${count(PART)}, over ${WORKERS} workers`;
+const TAKES_MS = 300_000;
+
+/** What one execution, or one for each part, took. */
+interface Figures extends Omit<Cost, 'status'> {
+	/** Most memory of the worker that ran it, of the one with more where several did. */
+	worker: number;
+	main: number;
+	/** Most memory of the main process while a person opened the execution in the editor. */
+	opened: number;
+}
+
+const stopping = stopSignal();
+stopping.addEventListener('abort', () => process.exit(1));
+try {
+	await run();
+} catch (error) {
+	console.error(error instanceof Unreachable ? error.message : error);
+	process.exitCode = 1;
+}
+process.exit();
+
+async function run(): Promise<void> {
+	await (await layFoundation()).services.stop();
+	const host = await provideN8n(tell);
+	const folder = await mkdtemp(join(tmpdir(), 'n8n-scaling-'));
+	const foundation = await layFoundation();
+	tell('starting the platforms');
+	const platforms = await startPlatforms(SIZES);
+	await platforms.setLatency(LATENCY_MS);
+	try {
+		const fleets = SIZES.map((size) => ({ id: `fleet${size}`, size, ...pick(platforms, size) }));
+		const example = (await exampleWorkflows()).get('parts-over-workers');
+		assert(example);
+		const single = fleets.flatMap((fleet) =>
+			[...ways, comparing].filter(({ largest }) => fleet.size <= largest).map((way) => workflowOf(way, fleet)),
+		);
+		const inParts = fleets.map((fleet) => partsOf(example, fleet, PART));
+		tell('starting n8n');
+		const n8n = await QueueMode.start(host, folder, foundation, {
+			credentials: fleets.map(({ id, baseUrl, apiKey }) => ({
+				id,
+				name: id,
+				type: 'deviceManagementApi',
+				data: { baseUrl, authentication: 'apiKey', apiKey },
+			})),
+			workflows: [...single, ...inParts.map(({ workflow }) => workflow)],
+			published: [...single, ...inParts].map(({ id }) => id),
+			workers: WORKERS,
+			concurrency: 1,
+		});
+		const idle = await idleMemory(n8n);
+		const measured = new Map<string, Map<number, Figures>>();
+		for (const fleet of fleets) {
+			for (const way of [...ways, comparing]) {
+				if (fleet.size > way.largest) continue;
+				tell(`${way.name}, ${count(fleet.size)} devices`);
+				note(measured, way.name, fleet.size, await measure(n8n, `${way.id}-${fleet.id}`, 1, startByWebhook));
+			}
+			tell(`${PARTS_NAME}, ${count(fleet.size)} devices`);
+			const parts = Math.ceil(fleet.size / PART);
+			note(measured, PARTS_NAME, fleet.size, await measure(n8n, `parts-${fleet.id}`, parts, startByHand));
+		}
+		const sections = report(measured, idle);
+		tell('');
+		for (const section of sections) process.stdout.write(asText(section));
+		if (write !== undefined) await writeBetweenMarks(write, sections);
+	} finally {
+		platforms.stop();
+		await foundation.services.stop();
+		await rm(folder, { recursive: true, force: true });
+	}
+}
+
+function pick(platforms: Platforms, size: number) {
+	const { baseUrl, apiKey } = platforms.of(size, false);
+	return { baseUrl, apiKey };
+}
+
+function note(measured: Map<string, Map<number, Figures>>, way: string, size: number, figures: Figures): void {
+	measured.set(way, (measured.get(way) ?? new Map<number, Figures>()).set(size, figures));
+}
+
+/**
+ * Runs a workflow on workers that were just started, so that none pays for the one before, and waits for its end.
+ * @param executions how many it has on workers
+ */
+async function measure(
+	n8n: QueueMode,
+	workflow: string,
+	executions: number,
+	start: (n8n: QueueMode, workflow: string) => Promise<void>,
+): Promise<Figures> {
+	await Promise.all(
+		n8n.workers.map(async (worker) => {
+			await worker.kill();
+			await worker.restart();
+		}),
+	);
+	const { main, workers } = n8n;
+	const watch = new MemoryWatch(pidsOf([main, ...workers]));
+	const before = Date.now();
+	await start(n8n, workflow);
+	const costs = await pWaitFor(async () => {
+		const ran = (await n8n.executions(workflow)).filter(({ id }) => workers.some((worker) => worker.executions.includes(id)));
+		const ended = await Promise.all(ran.map(async ({ id }) => await n8n.cost(id)));
+		const known = ended.flatMap((cost) => cost ?? []);
+		return known.length === executions && pWaitFor.resolveWith(known);
+	}, { interval: 100, timeout: { milliseconds: TAKES_MS, message: `${workflow} does not end` } });
+	const wallMs = Date.now() - before;
+	const peaks = await watch.stop();
+	for (const { status } of costs) assert.equal(status, 'success', `${workflow} ended with ${status}`);
+
+	const [first] = await n8n.executions(workflow);
+	const opening = new MemoryWatch(pidsOf([main]));
+	if (executions === 1 && first !== undefined) await main.results(first.id);
+	const opened = await opening.stop();
+	const mostOf = (processes: ReadonlyArray<{ pid: number | undefined }>, from: ReadonlyMap<number, number>) =>
+		Math.max(...pidsOf(processes).map((pid) => from.get(pid) ?? 0));
+	return {
+		milliseconds: executions === 1 ? Math.max(...costs.map(({ milliseconds }) => milliseconds)) : wallMs,
+		bytes: costs.reduce((sum, { bytes }) => sum + bytes, 0),
+		worker: mostOf(workers, peaks),
+		main: mostOf([main], peaks),
+		opened: mostOf([main], opened),
+	};
+}
+
+async function startByWebhook(n8n: QueueMode, workflow: string): Promise<void> {
+	const { status } = await n8n.main.webhook(workflow, {});
+	assert.equal(status, 200);
+}
+
+async function startByHand(n8n: QueueMode, workflow: string): Promise<void> {
+	await n8n.main.execute(workflow, 'Start');
+}
+
+async function idleMemory({ main, workers }: QueueMode): Promise<{ main: number; worker: number }> {
+	const watch = new MemoryWatch(pidsOf([main, ...workers]));
+	const peaks = await watch.stop();
+	const of = (pids: number[]) => Math.max(...pids.map((pid) => peaks.get(pid) ?? 0));
+	return { main: of(pidsOf([main])), worker: of(pidsOf(workers)) };
+}
+
+function pidsOf(processes: ReadonlyArray<{ pid: number | undefined }>): number[] {
+	return processes.flatMap(({ pid }) => pid ?? []);
+}
+
+function report(measured: ReadonlyMap<string, ReadonlyMap<number, Figures>>, idle: { main: number; worker: number }): Section[] {
+	const table = (title: string, words: string, key: keyof Figures, inWords: (value: number) => string): Section => ({
+		title,
+		words,
+		head: ['', ...SIZES.map((size) => count(size)), `${count(COMPUTED)} (computed)`],
+		rows: [...measured].map(([name, bySize]) => [
+			name,
+			...SIZES.map((size) => bySize.get(size)?.[key]).map((value) => (value === undefined ? '–' : inWords(value))),
+			// However many parts there are, a worker holds one.
+			key === 'worker' && name === PARTS_NAME ? 'as before' : computed(bySize, key, inWords),
+		]),
+	});
+	const processor = cpus()[0]?.model.trim() ?? 'unknown';
+	return [
+		table(
+			'Time',
+			`From the execution's start to its end, in parts from the first start to the last end; the platform waits ${LATENCY_MS} ms before each answer. ${cpus().length} × ${processor}, ${Math.round(totalmem() / 1024 ** 3)} GB for n8n, database, queue and platform together: compare the lines, not the seconds.`,
+			'milliseconds',
+			duration,
+		),
+		table(
+			'Memory of the worker',
+			`The most that the process had; ${megabytes(idle.worker)} when it has nothing to do. Each worker ran one execution at a time.`,
+			'worker',
+			megabytes,
+		),
+		table(
+			'The execution in the database',
+			'What n8n saves of an execution that it keeps, before PostgreSQL compresses it; in parts, all executions together.',
+			'bytes',
+			megabytes,
+		),
+		table(
+			'Memory of the main process when somebody opens the execution',
+			`The most that the process had while n8n's editor asked for the execution (of parts, none was opened); ${megabytes(idle.main)} after its start. While the executions ran on the workers it needed ${megabytes(mostOf(measured, 'main'))} at most.`,
+			'opened',
+			megabytes,
+		),
+	];
+}
+
+function mostOf(measured: ReadonlyMap<string, ReadonlyMap<number, Figures>>, key: keyof Figures): number {
+	return Math.max(...[...measured.values()].flatMap((bySize) => [...bySize.values()].map((figures) => figures[key])));
+}
+
+/** As it grew between the last two sizes, where it did. */
+function computed(bySize: ReadonlyMap<number, Figures>, key: keyof Figures, inWords: (value: number) => string): string {
+	const [smaller, larger] = SIZES.slice(-2);
+	const [one, other] = [bySize.get(smaller ?? 0)?.[key], bySize.get(larger ?? 0)?.[key]];
+	if (one === undefined || other === undefined || smaller === undefined || larger === undefined) return '–';
+	return inWords(other + (Math.max(0, other - one) * (COMPUTED - larger)) / (larger - smaller));
+}
+
+async function writeBetweenMarks(file: string, sections: readonly Section[]): Promise<void> {
+	const [begin, end] = ['<!-- figures -->', '<!-- end of figures -->'];
+	const text = await readFile(file, 'utf8');
+	const [before, rest] = text.split(begin);
+	const after = rest?.split(end)[1];
+	if (before === undefined || after === undefined) throw new Error(`${file} has no lines ${begin} and ${end}`);
+	const tables = sections.map((section) => asMarkdown(section).replace(/^##/, '###')).join('\n');
+	await writeFile(file, `${before}${begin}\n\n${tables}\n${end}${after}`);
+	process.stdout.write(`\nWritten to ${file}\n`);
+}

@@ -1,0 +1,28 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pidusage from 'pidusage';
+
+/** Looks at processes again and again and keeps the most memory that each had, in bytes. */
+export class MemoryWatch {
+	private readonly peaks = new Map<number, number>();
+	private readonly over = new AbortController();
+	private readonly watching: Promise<void>;
+
+	constructor(pids: readonly number[]) {
+		this.watching = this.watch(pids);
+	}
+
+	/** Ends it. */
+	async stop(): Promise<ReadonlyMap<number, number>> {
+		this.over.abort();
+		await this.watching;
+		return this.peaks;
+	}
+
+	private async watch(pids: readonly number[]): Promise<void> {
+		while (!this.over.signal.aborted) {
+			const usages = await Promise.all(pids.map(async (pid) => [pid, (await pidusage(pid)).memory] as const));
+			for (const [pid, memory] of usages) this.peaks.set(pid, Math.max(memory, this.peaks.get(pid) ?? 0));
+			await pause(50);
+		}
+	}
+}

@@ -1,0 +1,133 @@
+/** The workflows whose cost is measured, each started by a webhook that bears its id and answers at once. */
+import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
+
+/** A way to read a fleet. */
+export interface Way {
+	/** A word for ids. */
+	id: string;
+	name: string;
+	/** Larger fleets are not read this way: it takes too long. */
+	largest: number;
+	/** Without the webhook before them; each runs for what the one before puts out. */
+	steps(fleet: { id: string; baseUrl: string }): Step[];
+}
+
+interface Step {
+	name: string;
+	type: string;
+	typeVersion: number;
+	parameters: object;
+	/** Names of further steps whose output goes into the second input. */
+	compared?: string;
+}
+
+const everything = { resource: 'device', operation: 'getAll', returnAll: true };
+const getMany = (parameters: object): Step => ({
+	name: 'Get many devices',
+	type: 'n8n-nodes-device-management.deviceManagement',
+	typeVersion: 1,
+	parameters: { ...everything, ...parameters },
+});
+
+export const ways: readonly Way[] = [
+	{ id: 'simplified', name: 'Get Many, Simplified', largest: Infinity, steps: () => [getMany({ output: 'simplified' })] },
+	{
+		id: 'selected',
+		name: 'Get Many, Selected Fields (serial number, status)',
+		largest: Infinity,
+		steps: () => [getMany({ output: 'selected', fields: ['sn', 'status'] })],
+	},
+	{ id: 'raw', name: 'Get Many, Raw', largest: Infinity, steps: () => [getMany({ output: 'raw' })] },
+	{
+		id: 'request',
+		name: 'HTTP Request, 2,000 per page, and Split Out',
+		largest: Infinity,
+		steps: ({ baseUrl }) => [
+			{
+				name: 'HTTP Request',
+				type: 'n8n-nodes-base.httpRequest',
+				typeVersion: 4.2,
+				parameters: {
+					method: 'POST',
+					url: `${baseUrl}/api/device/list`,
+					authentication: 'predefinedCredentialType',
+					nodeCredentialType: 'deviceManagementApi',
+					sendQuery: true,
+					queryParameters: { parameters: [{ name: 'size', value: '2000' }] },
+					sendBody: true,
+					specifyBody: 'json',
+					jsonBody: '{}',
+					options: {
+						pagination: {
+							pagination: {
+								paginationMode: 'updateAParameterInEachRequest',
+								parameters: { parameters: [{ type: 'qs', name: 'page', value: '={{ $pageCount + 1 }}' }] },
+								paginationCompleteWhen: 'other',
+								completeExpression: '={{ $response.body.data.last }}',
+							},
+						},
+					},
+				},
+			},
+			{
+				name: 'Split Out',
+				type: 'n8n-nodes-base.splitOut',
+				typeVersion: 1,
+				parameters: { fieldToSplitOut: 'data.content', options: {} },
+			},
+		],
+	},
+];
+
+/** What people build to see changes without a trigger, apart from keeping the fleet for the next time. */
+export const comparing: Way = {
+	id: 'compare',
+	name: 'the same, and Compare Datasets',
+	largest: 10_000,
+	steps: (fleet) => [
+		...(ways.find(({ id }) => id === 'request')?.steps(fleet) ?? []),
+		{
+			name: 'Compare Datasets',
+			type: 'n8n-nodes-base.compareDatasets',
+			typeVersion: 2.3,
+			parameters: { mergeByFields: { values: [{ field1: 'sn', field2: 'sn' }] }, options: {} },
+			compared: 'Split Out',
+		},
+	],
+};
+
+/** A workflow of one way for one fleet, whose credential bears the fleet's id. */
+export function workflowOf(way: Way, fleet: { id: string; baseUrl: string }) {
+	const id = `${way.id}-${fleet.id}`;
+	const webhook = {
+		name: 'Webhook',
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2,
+		webhookId: id,
+		parameters: { httpMethod: 'POST', path: id, responseMode: 'onReceived', options: {} },
+	};
+	const steps = [webhook, ...way.steps(fleet)];
+	const nodes = steps.map((step, position) => ({
+		...step,
+		id: `${id}-${position}`,
+		position: [220 * position, 0],
+		credentials: { deviceManagementApi: { id: fleet.id, name: fleet.id } },
+	}));
+	const connections = Object.fromEntries(
+		steps.slice(1).map((step, position) => {
+			const inputs = 'compared' in step ? [0, 1] : [0];
+			return [steps[position]?.name ?? '', { main: [inputs.map((index) => ({ node: step.name, type: 'main', index }))] }];
+		}),
+	);
+	return { id, name: id, active: false, nodes, connections, settings: { executionOrder: 'v1' } };
+}
+
+/** The example that hands parts to all workers, for one fleet. */
+export function partsOf(example: ExampleWorkflow, fleet: { id: string }, limit: number): { id: string; workflow: object } {
+	const id = `parts-${fleet.id}`;
+	const text = JSON.stringify(example.nodes)
+		.replaceAll('deviceManagementKey', fleet.id)
+		.replaceAll('device-part', id)
+		.replace('"name":"limit","type":"number","value":1000', `"name":"limit","type":"number","value":${limit}`);
+	return { id, workflow: { ...example, id, name: id, nodes: JSON.parse(text) } };
+}
