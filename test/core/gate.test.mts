@@ -125,6 +125,75 @@ test('an end lets whoever waits go on at once', async () => {
 	await expect(waiting).resolves.toBe(0);
 });
 
+test('waits for exactly two minutes, and asks for nothing to be waited for with no time at all', async () => {
+	gate.hold(120_000, 429, time.now());
+	const waiting = gate.pass(async () => time.now(), time, forEver);
+	await time.run();
+	await expect(waiting).resolves.toBe(120_000);
+
+	const other = new Gate();
+	other.hold(0, 429, time.now());
+	let under = 0;
+	const passing = Array.from({ length: 40 }, async () => {
+		await other.pass(async () => {
+			under++;
+			await time.sleep(10);
+		}, time, forEver);
+	});
+	for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+	expect(under).toBe(40);
+	await time.run();
+	await Promise.all(passing);
+});
+
+test('who was told of a longer wait makes no room for others after it', async () => {
+	gate.hold(3_600_000, 429, time.now());
+	const refused = Array.from({ length: 5 }, async () => await gate.pass(async () => {}, time, forEver));
+	expect((await Promise.allSettled(refused)).map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
+	await time.run(120_000);
+	let under = 0;
+	const passing = Array.from({ length: 10 }, async () => {
+		await gate.pass(async () => {
+			under++;
+			await time.sleep(100);
+		}, time, forEver);
+	});
+	for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+	expect(under).toBe(2);
+	await time.run();
+	await Promise.all(passing);
+});
+
+test('who is ended in the queue goes on at once, and leaves the queue', async () => {
+	gate.hold(1000, 429, time.now());
+	const stop = new AbortController();
+	const ran: string[] = [];
+	const pass = async (name: string, takes: number, end: AbortSignal) =>
+		await gate.pass(async () => {
+			ran.push(name);
+			await time.sleep(takes);
+		}, time, end);
+	const passing = [
+		pass('first', 100, forEver),
+		pass('second', 500, forEver),
+		pass('one ended', 1000, stop.signal),
+		pass('other ended', 1000, stop.signal),
+		pass('last', 100, forEver),
+	];
+	await time.run(1050);
+	expect(ran).toEqual(['first', 'second']);
+	stop.abort();
+	await time.run(10);
+	expect(ran).toEqual(['first', 'second', 'one ended', 'other ended']);
+	await time.run(430);
+	expect(ran).toEqual(['first', 'second', 'one ended', 'other ended']);
+	await time.run(20);
+	// The second one is answered: the next in the queue is the last, not one that left it.
+	expect(ran).toEqual(['first', 'second', 'one ended', 'other ended', 'last']);
+	await time.run();
+	await Promise.all(passing);
+});
+
 test('whatever happens to those who wait, nobody waits for ever and never more are under way than may be', async () => {
 	await fc.assert(
 		fc.asyncProperty(

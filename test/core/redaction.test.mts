@@ -42,6 +42,40 @@ describe('redaction', () => {
 		expect(redactor(['ab/cd=ef+gh'])(`not accepted: ${said}.`)).toBe('not accepted: •••.');
 	});
 
+	test.each([
+		['HTML', 'a&amp;b&lt;c&gt;d&quot;e&apos;f g'],
+		['HTML within HTML', 'a&amp;amp;b&amp;lt;c&amp;gt;d&amp;quot;e&amp;apos;f g'],
+		['a form', `${encodeURIComponent('a&b<c>d"e')}%27f+g`],
+	])('takes out a password with marks in %s', (_, said) => {
+		expect(redactor([`a&b<c>d"e'f g`])(`not accepted: ${said}.`)).toBe('not accepted: •••.');
+	});
+
+	test.each([
+		['backslashes in a row', String.raw`q\\\\x`],
+		['a backslash before a quote', String.raw`q\\"x`],
+		['a character of two units', 'q😀x'],
+	])('takes out a secret with %s in JSON within JSON', (_, secret) => {
+		let text = secret;
+		for (let depth = 0; depth < 4; depth++, text = JSON.stringify(text).slice(1, -1)) {
+			expect(redactor([secret])(`<${text}>`)).toBe('<•••>');
+			const escaped = text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`);
+			expect(redactor([secret])(`<${escaped}>`)).toBe('<•••>');
+			expect(redactor([secret])(`<${JSON.stringify(escaped).slice(1, -1)}>`)).toBe('<•••>');
+		}
+	});
+
+	test('looks for a secret without the spaces around it', () => {
+		expect(redactor([' abc\n'])('<abc>')).toBe('<•••>');
+	});
+
+	test('cuts neither 300 characters nor a text of the longest length, and leaves no space at the ends', () => {
+		expect(redactor([])('y'.repeat(300))).toBe('y'.repeat(300));
+		expect(redactor([])('y'.repeat(301))).toBe(`${'y'.repeat(300)}…`);
+		const secret = 's'.repeat(1000);
+		expect(redactor([secret])(secret.repeat(100))).toBe('•••'.repeat(100));
+		expect(redactor([])('\u0000abc\n')).toBe('abc');
+	});
+
 	test('is done at once with a secret of backslashes', () => {
 		const backslashes = '\\'.repeat(64);
 		expect(redactor([`${backslashes}x`, `a${backslashes}`])(`${'\\'.repeat(50_000)}y`)).toHaveLength(301);
@@ -90,9 +124,10 @@ describe('redaction', () => {
 			['url-safe', Buffer.from('demo:s3cr3t/pass').toString('base64url'), ''],
 			['within a longer text', Buffer.from('{"user":"demo","word":"s3cr3t/pass","n":1}').toString('base64'), ''],
 			['within a URL', encodeURIComponent(Buffer.from('??>s3cr3t/pass').toString('base64')), 'x='],
+			['of the fewest bytes that are looked for', Buffer.from('xy:s3cr3').toString('base64'), ''],
 			['of JSON within JSON', Buffer.from(JSON.stringify({ a: 'q"s3cr3t' })).toString('base64'), ''],
 		])('takes it out: %s', (_name, said, before) => {
-			const secrets = ['s3cr3t/pass', 'q"s3cr3t'];
+			const secrets = ['s3cr3t/pass', 's3cr3', 'q"s3cr3t'];
 			const clean = redactor(secrets)(`${before}${said}`);
 			expect(clean).toContain('•••');
 			const left = clean.replace(before, '').split('•••').map((piece) => Buffer.from(decodeURIComponent(piece), 'base64').toString('latin1'));
