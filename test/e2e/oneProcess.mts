@@ -19,6 +19,7 @@ import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/ser
 import type { Checks } from './checks.mts';
 import { findBrowser, lookAtNode } from './editor.mts';
 import { examples } from './examples.mts';
+import { shownWorkflows } from './pages.mts';
 import { watchDevices } from './trigger.mts';
 import { signInWorkflow, wrongKeyWorkflow } from './workflows.mts';
 
@@ -134,6 +135,8 @@ async function runOn(
 		});
 		console.log(`  picture: ${picture}`);
 	});
+
+	await checks.part('Workflows on pages', async () => await shownWorkflows(main, platform, 'deviceManagementKey', checks));
 
 	await checks.part('The trigger', async () => await watchDevices(n8n, main, owner, platform, checks));
 }

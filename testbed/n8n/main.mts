@@ -18,6 +18,13 @@ const settingsSchema = z.object({
 	data: z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean().default(false) }) }),
 });
 const workflowSchema = z.object({ data: z.object({ id: z.string(), versionId: z.string() }) });
+const nodeTypesSchema = z.array(
+	z.object({
+		name: z.string(),
+		version: z.union([z.number(), z.array(z.number())]).transform((version) => [version].flat()),
+		properties: z.array(z.object({ name: z.string() })),
+	}),
+);
 const startedSchema = z.object({ data: z.object({ executionId: z.string() }) });
 const executionsSchema = z.object({ data: z.object({ results: z.array(z.object({ id: z.string() })) }) });
 const executionSchema = z.object({
@@ -72,6 +79,12 @@ export class Main {
 	/** Saves a workflow under the id it bears; returns that id. */
 	async create(workflow: object): Promise<string> {
 		return workflowSchema.parse(await (await this.rest('POST', '/workflows', workflow)).json()).data.id;
+	}
+
+	/** Every node that the editor offers, in each of its versions, with the names of its parameters. */
+	async nodeTypes(): Promise<z.infer<typeof nodeTypesSchema>> {
+		const answer = await this.request('/types/nodes.json', { headers: { Cookie: this.cookie } });
+		return nodeTypesSchema.parse(await answer.json());
 	}
 
 	/**

@@ -1,0 +1,66 @@
+/** Every workflow that a page of the documentation shows to be copied, pasted into a real n8n, and run where a click can start it. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+
+import { readWorkflow, type WorkflowJson } from '../../testbed/engine/workflowFile.mts';
+import type { Main } from '../../testbed/n8n/main.mts';
+import { pages, type ShownWorkflow, workflowsOn } from '../../testbed/pages.mts';
+import type { EmbeddedPlatform } from '../../testbed/platform/server.mts';
+import type { Checks } from './checks.mts';
+
+/** What a page has in place of the reader's own. */
+const EXAMPLE = { address: 'https://devices.example.com', serialNumber: 'RT-2024-000117' };
+
+/** @param credential the id of a credential for the platform */
+export async function shownWorkflows(main: Main, platform: EmbeddedPlatform, credential: string, checks: Checks): Promise<void> {
+	const types = await main.nodeTypes();
+	const shown = pages.flatMap((page) => workflowsOn(page).map((workflow) => ({ page, workflow })));
+	for (const { page, workflow } of shown) {
+		const id = await main.create(pasted(workflow, platform, credential));
+		checks.check(`${page}: n8n takes a workflow of ${workflow.nodes.length}, and knows each node and each of its parameters`, () => {
+			for (const { name, type, typeVersion, parameters } of workflow.nodes) {
+				const known = types.find((its) => its.name === type && its.version.includes(typeVersion));
+				assert(known, `there is no ${type} ${typeVersion}`);
+				const names = known.properties.map((property) => property.name);
+				const strays = Object.keys(parameters).filter((parameter) => !names.includes(parameter));
+				assert.deepEqual(strays, [], `of ${name}`);
+			}
+		});
+		const start = workflow.nodes.find(({ type }) => type === 'n8n-nodes-base.manualTrigger');
+		if (start === undefined) continue;
+		const results = await main.execute(id, start.name);
+		checks.check(`${page}: runs, and each node of it gives something`, () => {
+			for (const { name } of workflow.nodes) {
+				assert.equal(results[name]?.error, undefined);
+				assert(results[name]?.items.length, `${name} gave nothing`);
+			}
+		});
+		if (page !== 'docs/from-http-request.md') continue;
+		checks.check(`${page}: HTTP Request and this node give the same devices in the same order`, () => {
+			assert.deepEqual(results['Get many devices']?.items, results['Split Out']?.items);
+		});
+	}
+	checks.check('there are such workflows', () => assert(shown.length > 5));
+}
+
+/** As the editor saves it, with a credential chosen and the reader's own address and device filled in. */
+function pasted(workflow: ShownWorkflow, platform: EmbeddedPlatform, credential: string): object {
+	const serialNumber = platform.fleet.at(0).sn;
+	const filled = JSON.stringify(workflow)
+		.replaceAll(EXAMPLE.address, platform.baseUrl)
+		.replaceAll(EXAMPLE.serialNumber, serialNumber);
+	const json: WorkflowJson = JSON.parse(filled);
+	const { nodes, ...rest } = readWorkflow(json);
+	const id = `page${randomBytes(6).toString('hex')}`;
+	return {
+		...rest,
+		id,
+		name: id,
+		active: false,
+		nodes: nodes.map((node) =>
+			/deviceManagement|httpRequest/.test(node.type)
+				? { ...node, credentials: { deviceManagementApi: { id: credential, name: credential } } }
+				: node,
+		),
+	};
+}
