@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { z } from 'zod/v4';
 
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
+import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
+import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
 import { checkout } from '../testbed/checkout.mts';
 import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
-import { anchorsOf, jsonOn, lostTargetsOf, pages, readPage, targetsOf, workflowsOn } from '../testbed/pages.mts';
-import { choices, withoutTwins } from './form.mts';
+import { exampleCredentials } from '../testbed/n8n/examples.mts';
+import { anchorsOf, italicsOn, jsonOn, lostTargetsOf, pages, readPage, targetsOf, workflowsOn } from '../testbed/pages.mts';
+import { choices, labelsOf, withoutTwins } from './form.mts';
 
 // Enough devices for each part and filter that a page shows.
 const bench = useBench({ fleet: { size: 3500, seed: 1 } });
@@ -115,6 +118,26 @@ test('every example is named on a page, and every picture shown on one', () => {
 		.filter((folder) => existsSync(join(checkout, folder)))
 		.flatMap((folder) => readdirSync(join(checkout, folder)).map((file) => join(folder, file)));
 	expect(files.filter((file) => !targets.has(file))).toEqual([]);
+});
+
+test('what a page for users names in italics is a label of the package, or of n8n', () => {
+	const OF_N8N = [
+		...['On Error', 'Continue', 'Continue (using error output)', 'Retry On Fail', 'Import from File', 'Tool'],
+		...['MCP Server Trigger', 'Remove Duplicates', 'SSL Certificates'],
+		'Authentication → Predefined Credential Type → Device Management API',
+	];
+	const descriptions = [new DeviceManagement(), new DeviceManagementTrigger()].map(({ description }) => description);
+	const labels = new Set([
+		...OF_N8N,
+		...descriptions.flatMap(({ displayName, properties }) => [displayName, ...labelsOf(properties)]),
+		...[new DeviceManagementApi()].flatMap(({ displayName, properties }) => [displayName, ...labelsOf(properties)]),
+		...exampleCredentials(bench.platform).map(({ name }) => name),
+	]);
+	const forMaintainers = ['CONTRIBUTING.md', 'CHANGELOG.md', 'docs/decisions.md', 'docs/trigger.md'];
+	const unknown = pages
+		.filter((page) => !forMaintainers.includes(page))
+		.flatMap((page) => italicsOn(page).filter((label) => !labels.has(label)).map((label) => `${page}: ${label}`));
+	expect(unknown).toEqual([]);
 });
 
 test('the links to help in the editor lead to pages and headings that are there', () => {

@@ -24,3 +24,15 @@ export const withoutTwins = (fields: readonly INodeProperties[]) => fields.filte
 
 export const choices = (property: INodeProperties | undefined): INodePropertyOptions[] =>
 	(property?.options ?? []).filter((option): option is INodePropertyOptions => !('displayName' in option) && 'value' in option);
+
+/** Labels of a form: of its fields at any depth, of their choices, and of a locator's modes. */
+export function labelsOf(
+	fields: readonly (INodeProperties | INodePropertyOptions | { displayName: string; values: INodeProperties[] })[],
+): string[] {
+	return fields.flatMap((field) => [
+		'displayName' in field ? field.displayName : field.name,
+		...('options' in field ? labelsOf((field.options ?? []) as INodeProperties[]) : []),
+		...('values' in field ? labelsOf(field.values) : []),
+		...('modes' in field ? (field.modes ?? []).map(({ displayName }) => displayName) : []),
+	]);
+}

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
-import type { ICredentialType, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { ICredentialType } from 'n8n-workflow';
 import ts from 'typescript';
 
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
@@ -10,6 +10,7 @@ import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagem
 import { CODE_TABLE, explainCode } from '../nodes/DeviceManagement/core/codes.ts';
 import { explainStatus } from '../nodes/DeviceManagement/core/statuses.ts';
 import { explainUnsent, timedOut } from '../nodes/DeviceManagement/core/unsent.ts';
+import { labelsOf } from './form.mts';
 
 /**
  * A message that names a field the node at hand does not have sends people on a search. Every text that a node can reach
@@ -28,16 +29,6 @@ const WIRE_NAMES = new Set(['.', '..', 'code', 'content', 'data', 'totalElements
 
 /** Functions that quote their last argument. */
 const QUOTES_ITS_LABEL = new Set(['check', 'readJson', 'readJsonObject']);
-
-/** Labels of a form: of its fields at any depth, of their choices, and of a locator's modes. */
-function labelsOf(fields: readonly (INodeProperties | INodePropertyOptions | { displayName: string; values: INodeProperties[] })[]): string[] {
-	return fields.flatMap((field) => [
-		'displayName' in field ? field.displayName : field.name,
-		...('options' in field ? labelsOf((field.options ?? []) as INodeProperties[]) : []),
-		...('values' in field ? labelsOf(field.values) : []),
-		...('modes' in field ? (field.modes ?? []).map(({ displayName }) => displayName) : []),
-	]);
-}
 
 const credential: ICredentialType = new DeviceManagementApi();
 const credentialLabels = labelsOf(credential.properties);

@@ -36,6 +36,16 @@ export function anchorsOf(page: string): string[] {
 	);
 }
 
+/** What stands in italics on a page, by which it names labels of n8n and of the package. */
+export function italicsOn(page: string): string[] {
+	const tokens = tokensOf(page);
+	return tokens.flatMap(({ type }, at) => {
+		if (type !== 'em_open') return [];
+		const end = tokens.findIndex((token, place) => place > at && token.type === 'em_close');
+		return [tokens.slice(at + 1, end).map((token) => (token.type === 'softbreak' ? ' ' : token.content)).join('')];
+	});
+}
+
 /** Where a page leads, and the pictures it shows: of Markdown and of HTML, as they stand there. */
 export function targetsOf(page: string): string[] {
 	return tokensOf(page).flatMap((token) => {
