@@ -109,7 +109,7 @@ it('core knows nothing of n8n', () => {
 });
 
 it('only tests and the hooks they stand on know jest', () => {
-	const jest = /(?<![.\w'])(?:(?:before|after)(?:Each|All)\(|jest\.\w|expect\(|describe\()/;
+	const jest = /(?<![./\w'])(?:(?:before|after)(?:Each|All)\(|jest\.\w|expect\(|describe\()/;
 	const knowing = sources
 		.filter((file) => !['test', 'hooks of jest'].includes(roomOf(file).room))
 		.filter((file) => jest.test(readFileSync(join(checkout, file), 'utf8')));
