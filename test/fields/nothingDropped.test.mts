@@ -122,6 +122,19 @@ test.each<[string, string, string]>([
 	expect(bench.platform.requests).toEqual([]);
 });
 
+test.each<[string, Record<string, unknown>]>([
+	['Get Many', getMany],
+	['Count', count],
+	['Get', get],
+	['Request', request],
+])('%s refuses an option that there is not, and takes one that only another operation has', async (_name, parameters) => {
+	const wrong = await bench.run({ ...parameters, options: '={{ { skpi: 3 } }}' });
+	expect(wrong.error?.message).toBe('There is no option "skpi" under \'Options\'');
+	expect(bench.platform.requests).toEqual([]);
+	const left = await bench.run({ ...parameters, options: '={{ { skip: 3, ifNotFound: "empty", pageSize: 50 } }}' });
+	expect(left.error).toBeUndefined();
+});
+
 test.each([
 	[get, 'ifNotFound', "'If Not Found' holds a value of the wrong kind"],
 	[getMany, 'pageSize', "'Page Size' is not a whole number from 1 to 10000"],

@@ -345,6 +345,7 @@ describe('bad input is refused with the label of its field', () => {
 		[{ events: ['statusChanged'], conditions: { rule: [{ field: 'mood' }] } }, "'Only When' holds a value of the wrong kind"],
 		[{ filters: { tags: '={{ undefined }}' } }, "'Tags' under 'Filters' has no value"],
 		[{ output: 'everything' }, "'Output'"],
+		[{ options: '={{ { forAtleast: 15 } }}' }, 'There is no option "forAtleast" under \'Options\''],
 		[{ options: { emit: 'never' } }, "'Emit' holds a value of the wrong kind"],
 		[{ options: { forAtLeast: -1 } }, "'For At Least (Minutes)' is not a whole number from 0 to 43200"],
 		[{ options: { forAtLeast: '={{ "soon" }}' } }, "'For At Least (Minutes)' is not a whole number"],

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { inputFailure } from '../core/failure';
 import type { ListSettings } from '../transport/devices';
 import { checkNumber, readCollection, type ReadParameter } from './values';
 
@@ -66,12 +67,29 @@ export function optionsField(fields: INodeProperties[]): INodeProperties {
 	};
 }
 
+/** Names of all fields there are under 'Options'; those that are no shared ones stand with the operation or the trigger. */
+const NAMES: ReadonlySet<string> = new Set([...Object.keys(optionFields), 'emit', 'forAtLeast', 'ifNotFound']);
+
 /**
- * Reads 'Options' of one item.
+ * Reads 'Options'. One that another operation has is no mistake: n8n keeps it when the operation changes.
+ * @throws Failure `input` for what is no object, or a name that no field has
+ */
+export function readOptions(read: ReadParameter): Record<string, unknown> {
+	const options = readCollection(read, 'options', 'Options');
+	const unknown = Object.keys(options).find((name) => !NAMES.has(name));
+	if (unknown === undefined) return options;
+	throw inputFailure(
+		`There is no option "${unknown}" under 'Options'`,
+		'Check the names in the expression of this field, or remove it and fill in the form.',
+	);
+}
+
+/**
+ * Reads what 'Options' says of requests.
  * @throws Failure `input` naming the field and its limits
  */
 export function readSettings(read: ReadParameter): ListSettings {
-	const options = readCollection(read, 'options', 'Options');
+	const options = readOptions(read);
 	return {
 		pageSize: checkNumber(options['pageSize'], optionFields.pageSize),
 		parallelRequests: checkNumber(options['parallelRequests'], optionFields.parallelRequests),
@@ -85,5 +103,5 @@ export function readSettings(read: ReadParameter): ListSettings {
  * @throws Failure `input` naming the field and its limits
  */
 export function readSkip(read: ReadParameter): number {
-	return checkNumber(readCollection(read, 'options', 'Options')['skip'], optionFields.skip);
+	return checkNumber(readOptions(read)['skip'], optionFields.skip);
 }

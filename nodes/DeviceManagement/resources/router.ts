@@ -2,8 +2,8 @@ import { type IExecuteFunctions, type INodeExecutionData, NodeHelpers } from 'n8
 import pLimit from 'p-limit';
 
 import { inputFailure } from '../core/failure';
-import { optionFields } from '../fields/options';
-import { checkNumber, readCollection, type ReadParameter } from '../fields/values';
+import { optionFields, readOptions } from '../fields/options';
+import { checkNumber, type ReadParameter } from '../fields/values';
 import { asNodeError, failedItem } from '../nodeError';
 import { openPlatforms, type Platform } from '../transport/platform';
 import { request } from './api/request';
@@ -96,7 +96,7 @@ function begin(context: IExecuteFunctions, platform: Platform): Execution {
 /** The first item's value. If it is wrong, the first item says so when its turn comes, and the others go on without it. */
 function parallelRequestsOf(read: ReadParameter): number {
 	try {
-		return checkNumber(readCollection(read, 'options', 'Options')['parallelRequests'], optionFields.parallelRequests);
+		return checkNumber(readOptions(read)['parallelRequests'], optionFields.parallelRequests);
 	} catch {
 		return optionFields.parallelRequests.default;
 	}

@@ -6,9 +6,9 @@ import type { OutputMode } from '../core/output';
 import type { ListCriteria } from '../core/query';
 import { asGiven } from '../fields/asGiven';
 import { filtersField, readFilters } from '../fields/filters';
-import { optionFields, optionsField, readSettings } from '../fields/options';
+import { optionFields, optionsField, readOptions, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
-import { check, checkEntries, checkNumber, readCollection, type ReadParameter, textSchema } from '../fields/values';
+import { check, checkEntries, checkNumber, type ReadParameter, textSchema } from '../fields/values';
 import type { ListSettings } from '../transport/devices';
 import { type ChangeRule, EVENT_NAMES, type EventName, watchedFields } from './events';
 import type { WatchedField } from './values';
@@ -179,7 +179,7 @@ export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 	const events = readEvents(read);
 	const attributes = events.has('attributeChanged') ? readAttributes(read) : [];
 	const fields = watchedFields(events, attributes);
-	const options = readCollection(read, 'options', 'Options');
+	const options = readOptions(read);
 	return {
 		events,
 		attributes,

@@ -6,9 +6,9 @@ import { Failure } from '../../core/failure';
 import { shapeDevice } from '../../core/output';
 import type { Device } from '../../core/device';
 import { asGiven } from '../../fields/asGiven';
-import { optionFields, optionsField, readSettings } from '../../fields/options';
+import { optionFields, optionsField, readOptions, readSettings } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
-import { check, readCollection, textSchema } from '../../fields/values';
+import { check, textSchema } from '../../fields/values';
 import { fetchDevice } from '../../transport/devices';
 import type { RequestSettings } from '../../transport/platform';
 import { type Execution, forOperation, type Operation } from '../operation';
@@ -73,7 +73,7 @@ export const get: Operation = {
 	async run(execution, read) {
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
 		const mode = readOutputMode(read);
-		const ifNotFound = check(notFoundSchema, readCollection(read, 'options', 'Options')['ifNotFound'], 'If Not Found');
+		const ifNotFound = check(notFoundSchema, readOptions(read)['ifNotFound'], 'If Not Found');
 		const device = await readDeviceOnce(execution, serialNumber, readSettings(read)).catch((thrown: unknown) => {
 			if (ifNotFound === 'empty' && meansNothing(thrown)) return undefined;
 			throw thrown;
