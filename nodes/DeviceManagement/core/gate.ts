@@ -16,8 +16,10 @@ const CAUTIOUS_MS = 10_000;
  */
 export class Gate {
 	private closedUntil = -Infinity;
+	/** The HTTP status that the last wait came with. */
+	private askedBy: number | undefined;
 	/** A wait that is longer than anybody waits: until when whoever asks is told so, and what the platform named. */
-	private refusal: { until: number; named: number; httpStatus: number | undefined } | undefined;
+	private refusal: { until: number; named: number } | undefined;
 	private under = 0;
 	private width = Infinity;
 	/** How many waits there were: only what was sent after the last one widens the way back. */
@@ -54,7 +56,8 @@ export class Gate {
 	hold(waitMs: number, httpStatus: number | undefined, now: number): void {
 		if (waitMs <= 0) return;
 		const until = now + Math.min(waitMs, LONGEST_HOLD_MS);
-		if (waitMs > LONGEST_HOLD_MS) this.refusal = { until, named: now + waitMs, httpStatus };
+		if (waitMs > LONGEST_HOLD_MS) this.refusal = { until, named: now + waitMs };
+		this.askedBy = httpStatus;
 		this.closedUntil = Math.max(this.closedUntil, until);
 		this.width = FIRST_BACK;
 		this.holds++;
@@ -66,7 +69,7 @@ export class Gate {
 			this.refuseWhileAskedTo(clock.now());
 			const waitMs = this.closedUntil - clock.now();
 			if (waitMs > 0) {
-				if (this.closedUntil > latest) throw heldBack(this.closedUntil, undefined);
+				if (this.closedUntil > latest) throw heldBack(this.closedUntil, this.askedBy);
 				await clock.sleep(waitMs, end);
 			} else if (this.under >= this.widthAt(clock.now())) {
 				await this.turn(end);
@@ -85,7 +88,7 @@ export class Gate {
 
 	private refuseWhileAskedTo(now: number): void {
 		if (this.refusal === undefined) return;
-		if (now < this.refusal.until) throw heldBack(this.refusal.named, this.refusal.httpStatus);
+		if (now < this.refusal.until) throw heldBack(this.refusal.named, this.askedBy);
 		this.refusal = undefined;
 	}
 
