@@ -11,6 +11,22 @@ beforeEach(() => {
 	gate = new Gate();
 });
 
+/** Lets requests pass, all at once; each takes so many milliseconds. */
+function passAll(through: Gate, count: number, takesMs: number): { begun(): number; passing: Promise<unknown> } {
+	let begun = 0;
+	const pass = async () =>
+		await through.pass(async () => {
+			begun++;
+			await time.sleep(takesMs);
+		}, time, forEver);
+	return { begun: () => begun, passing: Promise.all(Array.from({ length: count }, pass)) };
+}
+
+/** Until nothing happens any more without time passing. */
+async function settled(): Promise<void> {
+	for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+}
+
 test('lets everyone through while nobody asked to wait', async () => {
 	let under = 0;
 	let most = 0;
@@ -51,49 +67,31 @@ test('what was on its way before the wait does not widen the way back', async ()
 	void time.sleep(50).then(() => gate.hold(2000, 429, time.now()));
 	await time.run();
 	await Promise.all(early);
-	let under = 0;
-	const passing = Array.from({ length: 10 }, async () => {
-		await gate.pass(async () => {
-			under++;
-			await time.sleep(100);
-		}, time, forEver);
-	});
+	const { begun, passing } = passAll(gate, 10, 100);
 	await time.run(1960);
-	expect(under).toBe(2);
+	expect(begun()).toBe(2);
 	await time.run();
-	await Promise.all(passing);
+	await passing;
 });
 
 test('after a wait that nobody waited for, a few at a time come back, too', async () => {
 	gate.hold(3_600_000, 503, time.now());
 	await time.run(120_000);
-	let under = 0;
-	const passing = Array.from({ length: 10 }, async () => {
-		await gate.pass(async () => {
-			under++;
-			await time.sleep(100);
-		}, time, forEver);
-	});
-	for (let turn = 0; turn < 100; turn++) await Promise.resolve();
-	expect(under).toBe(2);
+	const { begun, passing } = passAll(gate, 10, 100);
+	await settled();
+	expect(begun()).toBe(2);
 	await time.run();
-	await Promise.all(passing);
+	await passing;
 });
 
 test('is wide open again ten seconds after the wait', async () => {
 	gate.hold(1000, 503, time.now());
 	await time.run(11_002);
-	let under = 0;
-	const passing = Array.from({ length: 40 }, async () => {
-		await gate.pass(async () => {
-			under++;
-			await time.sleep(10);
-		}, time, forEver);
-	});
-	for (let turn = 0; turn < 100; turn++) await Promise.resolve();
-	expect(under).toBe(40);
+	const { begun, passing } = passAll(gate, 40, 10);
+	await settled();
+	expect(begun()).toBe(40);
 	await time.run();
-	await Promise.all(passing);
+	await passing;
 });
 
 test('a wait that is longer than two minutes is not waited for, but told, and forgotten after two minutes', async () => {
@@ -132,17 +130,11 @@ test('waits for exactly two minutes, and asks for nothing to be waited for with 
 
 	const other = new Gate();
 	other.hold(0, 429, time.now());
-	let under = 0;
-	const passing = Array.from({ length: 40 }, async () => {
-		await other.pass(async () => {
-			under++;
-			await time.sleep(10);
-		}, time, forEver);
-	});
-	for (let turn = 0; turn < 100; turn++) await Promise.resolve();
-	expect(under).toBe(40);
+	const { begun, passing } = passAll(other, 40, 10);
+	await settled();
+	expect(begun()).toBe(40);
 	await time.run();
-	await Promise.all(passing);
+	await passing;
 });
 
 test('who was told of a longer wait makes no room for others after it', async () => {
@@ -150,17 +142,11 @@ test('who was told of a longer wait makes no room for others after it', async ()
 	const refused = Array.from({ length: 5 }, async () => await gate.pass(async () => {}, time, forEver));
 	expect((await Promise.allSettled(refused)).map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
 	await time.run(120_000);
-	let under = 0;
-	const passing = Array.from({ length: 10 }, async () => {
-		await gate.pass(async () => {
-			under++;
-			await time.sleep(100);
-		}, time, forEver);
-	});
-	for (let turn = 0; turn < 100; turn++) await Promise.resolve();
-	expect(under).toBe(2);
+	const { begun, passing } = passAll(gate, 10, 100);
+	await settled();
+	expect(begun()).toBe(2);
 	await time.run();
-	await Promise.all(passing);
+	await passing;
 });
 
 test('who is ended in the queue goes on at once, and leaves the queue', async () => {
