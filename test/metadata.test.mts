@@ -43,6 +43,15 @@ describe('operations', () => {
 		expect(offered().map((pair) => [...pair]).sort()).toEqual(handled.sort());
 	});
 
+	it('the subtitle on the canvas names each one as the form does', () => {
+		const subtitle = String(node.description.subtitle).replace(/^=\{\{(.*)\}\}$/, '$1');
+		const named = properties
+			.filter(({ name }) => name === 'operation')
+			.flatMap((property) => choices(property))
+			.map(({ name, value }) => [new Function('$parameter', `return ${subtitle}`)({ operation: value }), name]);
+		for (const [said, name] of named) expect(said).toContain(name);
+	});
+
 	/** Choices of the form that show other fields, for each operation. */
 	const STATES: Record<string, INodeParameters[]> = {
 		get: [{}, { output: 'selected' }],

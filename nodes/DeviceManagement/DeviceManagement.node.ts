@@ -21,7 +21,8 @@ export class DeviceManagement implements INodeType {
 		},
 		group: ['input'],
 		version: 1,
-		subtitle: '={{$parameter["operation"] + ": " + $parameter["resource"]}}',
+		subtitle:
+			'={{ ({ count: "Count: Device", get: "Get: Device", getAll: "Get Many: Device", request: "API Request" })[$parameter["operation"]] }}',
 		description: 'List, count and read the devices of an IoT device-management platform',
 		defaults: { name: 'Device Management' },
 		usableAsTool: true,

@@ -19,7 +19,8 @@ export class DeviceManagementTrigger implements INodeType {
 		},
 		group: ['trigger'],
 		version: 1,
-		subtitle: '={{$parameter["events"].join(", ")}}',
+		subtitle:
+			'={{ $parameter["events"].map((event) => ({ attributeChanged: "Attribute Changed", deviceCreated: "Device Created", deviceRemoved: "Device Removed", deviceUpdated: "Device Updated", onlineStatusChanged: "Online Status Changed", statusChanged: "Status Changed" })[event]).join(", ") }}',
 		description: 'Starts the workflow when devices of an IoT device-management platform change',
 		defaults: { name: 'Device Management Trigger' },
 		polling: true,

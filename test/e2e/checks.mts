@@ -3,6 +3,7 @@ export class Checks {
 	passed = 0;
 	failed = 0;
 	private readonly times: Array<[title: string, seconds: number]> = [];
+	private readonly leftOut: string[] = [];
 
 	/** What the parts after it stand on, under its heading; what it throws ends the run. */
 	async prepare<T>(title: string, work: () => Promise<T>): Promise<T> {
@@ -29,6 +30,30 @@ export class Checks {
 		} catch (error) {
 			this.fail(promise, error);
 		}
+	}
+
+	/** As `check`, for what takes time. True when it passed. */
+	async step(promise: string, work: () => Promise<void>): Promise<boolean> {
+		const outcome = await work().then(
+			() => () => {},
+			(error: unknown) => () => {
+				throw error;
+			},
+		);
+		const { failed } = this;
+		this.check(promise, outcome);
+		return this.failed === failed;
+	}
+
+	/** What could not be tried on this machine, said now and again at the end. */
+	leaveOut(what: string): void {
+		this.leftOut.push(what);
+		console.log(`  !! ${what}`);
+	}
+
+	/** Says what `leaveOut` was told. */
+	sayLeftOut(): void {
+		for (const what of this.leftOut) console.log(`\n!! ${what}`);
 	}
 
 	/** How long each part took, in its order. */

@@ -1,9 +1,7 @@
 /** The packed package in a real n8n as most people run it: one process, SQLite. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 
-import { checkout } from '../../testbed/checkout.mts';
 import {
 	exampleCredentials,
 	exampleFleet,
@@ -17,8 +15,8 @@ import type { N8nInstance } from '../../testbed/n8n/instance.mts';
 import type { NodeResults } from '../../testbed/n8n/results.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
-import { findBrowser, lookAtNode } from './editor.mts';
 import { examples } from './examples.mts';
+import { newUser } from './newUser.mts';
 import { shownWorkflows } from './pages.mts';
 import { watchDevices } from './trigger.mts';
 import { signInWorkflow, wrongKeyWorkflow } from './workflows.mts';
@@ -112,29 +110,7 @@ async function runOn(
 	});
 	await examples({ n8n, main, platform, tenants, toolsToken, checks });
 
-	await checks.part('The editor', async () => {
-		const browser = findBrowser();
-		if (browser === undefined) {
-			console.log('  not looked at: there is no Chromium on this machine');
-			return;
-		}
-		const picture = join(checkout, '.cache', 'e2e', 'node.png');
-		const panel = await lookAtNode({
-			...owner,
-			browser,
-			picture,
-			url: main.url,
-			workflow: 'exampleListDevices',
-			node: 'Get many devices',
-		});
-		checks.check('shows the fields of the node, and its devices once the step was run', () => {
-			for (const label of ['Resource', 'Operation', 'Return All', 'Filters', 'Options', 'Sort']) {
-				assert(panel.text.includes(label), `no field ${label}`);
-			}
-			assert(panel.rows > 1);
-		});
-		console.log(`  picture: ${picture}`);
-	});
+	await checks.part('A new user in the editor', async () => await newUser(main, owner, platform, checks));
 
 	await checks.part('Workflows on pages', async () => await shownWorkflows(main, platform, 'deviceManagementKey', checks));
 

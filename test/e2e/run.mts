@@ -50,6 +50,7 @@ async function run(inQueueMode: boolean): Promise<number> {
 		await rm(folder, { recursive: true, force: true });
 	}
 	checks.sayTimes();
+	checks.sayLeftOut();
 	console.log(`\n${checks.passed} passed, ${checks.failed} failed`);
 	return checks.failed === 0 && checks.passed > 0 ? 0 : 1;
 }

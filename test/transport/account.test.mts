@@ -166,9 +166,9 @@ describe('several processes over one store', () => {
 		const [one, other] = bench.processes;
 		bench.platform.settings.refuseLogin = 14202;
 		const run = async () => await one?.run(operations.count, { credential: bench.login });
-		expect((await run())?.error?.message).toMatch(/blocked.*Nobody signs in with this login before/);
+		expect((await run())?.error?.message).toMatch(/blocked.*Only a changed login is tried before/);
 		delete bench.platform.settings.refuseLogin;
-		expect((await run())?.error?.message).toMatch(/Nobody signs in with this login before/);
+		expect((await run())?.error?.message).toMatch(/Only a changed login is tried before/);
 		expect(bench.platform.logins.attempted).toBe(1);
 		expect(await other?.run(operations.count, { credential: bench.login }).then(jsonOf)).toEqual([{ count: 25 }]);
 		expect((await run())?.error).toBeUndefined();
@@ -183,7 +183,7 @@ describe('a refused login', () => {
 		const time = useTime();
 		for (let n = 0; n < 10; n++) {
 			const { error } = await bench.run(operations.count, { credential: bench.login });
-			expect(error?.message).toMatch(/login name or the password is not right\. Nobody signs in with this login before/);
+			expect(error?.message).toMatch(/login name or the password is not right\. Only a changed login is tried before/);
 			expect(time.nextTry(error?.message)).toBeGreaterThanOrEqual(59);
 			expect(error?.description).toMatch(/connection test/);
 		}

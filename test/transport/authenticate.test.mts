@@ -117,7 +117,7 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 		expect(n8n.logins).toBe(1);
 		const again = await outcomeOf(n8n.request(way));
 		expect(again).toBeInstanceOf(Failure);
-		expect(again).toMatchObject({ message: expect.stringMatching(/Nobody signs in with this login before/) });
+		expect(again).toMatchObject({ message: expect.stringMatching(/Only a changed login is tried before/) });
 		expect(n8n.logins).toBe(way === 'test' ? 2 : 1);
 		n8n.refuseLogin = undefined;
 		await n8n.time.run(121_000);

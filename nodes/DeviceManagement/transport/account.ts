@@ -182,7 +182,7 @@ export class Account {
 		const until = now + pauseMs;
 		const failure = new Failure({
 			...details,
-			message: `${details.message}. Nobody signs in with this login before ${timeInWords(until)}`,
+			message: `${details.message}. Only a changed login is tried before ${timeInWords(until)}`,
 			remedy: `${details.remedy} A login that is changed counts at once, and a successful connection test of the credential ends the wait.`,
 		});
 		this.refusal = { failure, until, pauseMs };

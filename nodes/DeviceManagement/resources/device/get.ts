@@ -34,7 +34,7 @@ export const get: Operation = {
 					typeOptions: { searchListMethod: 'searchDevices', searchable: true },
 				},
 				{
-					displayName: 'By Serial Number',
+					displayName: 'By SN',
 					name: 'sn',
 					type: 'string',
 					placeholder: 'e.g. RT-2024-000117',

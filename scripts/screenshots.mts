@@ -1,0 +1,93 @@
+/**
+ * The pictures of the documentation, taken on the walk of a new user through a real n8n with the packed package, and of every
+ * example workflow: `npm run screenshots`. Replaces all of `docs/pictures/`.
+ */
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import sharp from 'sharp';
+
+import { checkout } from '../testbed/checkout.mts';
+import { findBrowser } from '../testbed/editor/browser.mts';
+import { Editor } from '../testbed/editor/editor.mts';
+import { walkAsNewUser, type Witness } from '../testbed/editor/newUser.mts';
+import { openTemplates } from '../testbed/editor/templates.mts';
+import {
+	exampleCredentials,
+	exampleFleet,
+	exampleWorkflows,
+	startTenants,
+	tenantsCredential,
+	toolsCredential,
+} from '../testbed/n8n/examples.mts';
+import { provideN8n } from '../testbed/n8n/host.mts';
+import { N8nInstance } from '../testbed/n8n/instance.mts';
+import { Services } from '../testbed/n8n/services.mts';
+import { startPlatform } from '../testbed/platform/server.mts';
+import { aborted, stopSignal } from '../testbed/stopSignal.mts';
+
+const folder = join(checkout, 'docs', 'pictures');
+/** The address of the platform is seen in some pictures. */
+const platformPort = 4070;
+
+const isStopping = stopSignal();
+const services = new Services();
+const temporary = await mkdtemp(join(tmpdir(), 'n8n-screenshots-'));
+try {
+	await Promise.race([takePictures(), aborted(isStopping)]);
+} catch (error) {
+	console.error(error);
+	process.exitCode = 1;
+} finally {
+	await services.stop();
+	await rm(temporary, { recursive: true, force: true });
+}
+process.exit(isStopping.aborted ? 1 : process.exitCode);
+
+async function takePictures(): Promise<void> {
+	const browser = findBrowser();
+	if (browser === undefined) throw new Error('There is no Chromium on this machine; install one, and it is found.');
+	const n8n = await services.add(async () => new N8nInstance(await provideN8n(console.log), temporary));
+	const platform = await services.add(() =>
+		startPlatform({ fleet: exampleFleet, port: platformPort, apiKey: randomUUID(), password: randomUUID() }),
+	);
+	await n8n.installPackage();
+	const main = await n8n.startMain();
+	const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password: `${randomUUID()}A1` };
+	await main.setUpOwner(owner);
+	await rm(folder, { recursive: true, force: true });
+	await mkdir(folder, { recursive: true });
+
+	const editor = await services.add(async () => {
+		const opened = await Editor.open(browser, main.url, owner);
+		return Object.assign(opened, { stop: async () => await opened.close() });
+	});
+	const look = async (name: string) => {
+		for (const theme of ['light', 'dark'] as const) await keep(`${name}-${theme}.png`, await editor.picture(theme));
+	};
+	const witness: Witness = {
+		async step(promise, work) {
+			await work();
+			console.log(`✔ ${promise}`);
+		},
+		look,
+	};
+	await walkAsNewUser(editor, platform, witness);
+
+	const tenants = await startTenants();
+	for (const tenant of tenants.values()) await services.add(() => tenant);
+	await n8n.importCredentials([...exampleCredentials(platform), tenantsCredential(tenants), toolsCredential(randomUUID())]);
+	const examples = await exampleWorkflows();
+	await n8n.importWorkflows([...examples.values()]);
+	await openTemplates(editor, examples, witness);
+
+	const files = await readdir(folder);
+	const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
+	console.log(`\n${files.length} pictures, ${Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024)} kB, in docs/pictures`);
+}
+
+/** The colours of a user interface are few: a palette keeps a picture small, and text as sharp as it was. */
+async function keep(file: string, picture: Buffer): Promise<void> {
+	await sharp(picture).png({ palette: true, colours: 128, dither: 0, effort: 10, compressionLevel: 9 }).toFile(join(folder, file));
+}

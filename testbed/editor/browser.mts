@@ -1,0 +1,14 @@
+import { existsSync } from 'node:fs';
+
+const browsers = [
+	'/usr/bin/chromium',
+	'/usr/bin/chromium-browser',
+	'/usr/bin/google-chrome',
+	'/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+	'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+];
+
+/** A Chromium on this machine, if there is one; none is fetched. */
+export function findBrowser(): string | undefined {
+	return browsers.find((path) => existsSync(path));
+}

@@ -1,0 +1,223 @@
+import { type Browser, chromium, type Locator, type Page, selectors } from 'playwright-core';
+
+import type { Owner } from '../n8n/main.mts';
+import { CredentialForm } from './credentialForm.mts';
+import { pick } from './field.mts';
+import { NodePanel } from './nodePanel.mts';
+
+/** The size of what is seen, and of every picture of it. */
+const SIZE = { width: 1280, height: 900 };
+
+/** Long enough for a machine that has other things to do; what a person waits for is there in a second. */
+const LONGEST_MS = 30_000;
+
+/** Hides what comes and goes by itself: messages in the corner, hints of n8n. */
+const PASSING = '.el-notification, [role="tooltip"].n8n-tooltip { display: none }';
+
+export type Theme = 'light' | 'dark';
+
+/** n8n's editor in a browser, in the words of the person who sits at it. What can't be done in time is an error of Playwright. */
+export class Editor {
+	private constructor(
+		private readonly browser: Browser,
+		private readonly page: Page,
+		private readonly url: string,
+	) {}
+
+	/**
+	 * Opens the editor and signs in.
+	 * @param browser path of a Chromium
+	 * @param url of an n8n that has this owner
+	 */
+	static async open(browser: string, url: string, { email, password }: Owner): Promise<Editor> {
+		selectors.setTestIdAttribute('data-test-id');
+		const chrome = await chromium.launch({
+			executablePath: browser,
+			args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+		});
+		try {
+			const context = await chrome.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'UTC', colorScheme: 'light' });
+			const page = await context.newPage();
+			page.setDefaultTimeout(LONGEST_MS);
+			await page.clock.install();
+			await page.goto(`${url}/signin`);
+			await page.locator('input[name="emailOrLdapLoginId"]').fill(email);
+			await page.locator('input[name="password"]').fill(password);
+			await page.getByTestId('form-submit-button').click();
+			await page.waitForURL((address) => !address.pathname.startsWith('/signin'));
+			return new Editor(chrome, page, url);
+		} catch (error) {
+			await chrome.close();
+			throw error;
+		}
+	}
+
+	async close(): Promise<void> {
+		await this.browser.close();
+	}
+
+	/** Opens the form of a new credential. */
+	async newCredential(type: string): Promise<CredentialForm> {
+		await this.page.goto(`${this.url}/home/credentials`);
+		await this.page.getByTestId('add-resource-credential').click();
+		await this.page.getByTestId('new-credential-type-select').locator('input').fill(type);
+		await pick(this.page, type);
+		await this.page.getByTestId('new-credential-type-button').click();
+		return new CredentialForm(this.page);
+	}
+
+	async newWorkflow(): Promise<void> {
+		await this.page.goto(`${this.url}/workflow/new`);
+		await this.page.getByTestId('canvas-add-button').waitFor();
+	}
+
+	/**
+	 * Opens a workflow and shows all of it.
+	 * @param nodes the names of what is on its canvas, notes aside
+	 */
+	async openWorkflow(id: string, nodes: readonly string[]): Promise<void> {
+		await this.page.goto(`${this.url}/workflow/${id}`);
+		for (const name of nodes) await this.node(name).waitFor();
+		await this.showWholeCanvas();
+	}
+
+	/** Opens the nodes panel; at an empty canvas it offers triggers first. */
+	async openNodesPanel(): Promise<void> {
+		const first = this.page.getByTestId('canvas-add-button');
+		await ((await first.isVisible()) ? first : this.page.getByTestId('node-creator-plus-button')).click();
+		await this.page.getByTestId('node-creator-search-bar').waitFor();
+	}
+
+	/** Types into the search of the nodes panel. */
+	async searchNodes(text: string): Promise<void> {
+		await this.page.getByTestId('node-creator-search-bar').fill(text);
+	}
+
+	/** Waits until the nodes panel lists a node of this name. */
+	async seesInNodesPanel(name: string): Promise<void> {
+		await this.nodesPanel.getByTestId('node-creator-item-name').getByText(name, { exact: true }).waitFor();
+	}
+
+	/** Opens what the nodes panel knows of a node: the triggers and actions that it has. */
+	async openNodeDetails(name: string): Promise<void> {
+		await this.nodesPanel.getByTestId('node-creator-item-name').getByText(name, { exact: true }).click();
+	}
+
+	/** Unfolds a list of the nodes panel, and reads what is in it. */
+	async unfold(list: 'Triggers' | 'Actions', first: string): Promise<void> {
+		const entry = this.nodesPanel.getByText(first, { exact: true });
+		if (!(await entry.isVisible())) await this.nodesPanel.getByText(new RegExp(`^${list} \\(`)).click();
+		await entry.waitFor();
+	}
+
+	/** What the nodes panel lists. */
+	async listedInNodesPanel(): Promise<string[]> {
+		return await this.nodesPanel.getByTestId('node-creator-item-name').allInnerTexts();
+	}
+
+	/** Takes an entry of the nodes panel into the workflow, whose own panel then opens. */
+	async addStep(entry: string): Promise<NodePanel> {
+		await this.nodesPanel.getByText(entry, { exact: true }).click();
+		return await this.currentNode();
+	}
+
+	async openNode(name: string): Promise<NodePanel> {
+		await this.node(name).dblclick();
+		return await this.currentNode();
+	}
+
+	/** Runs the workflow from the canvas, and waits until n8n says that it succeeded and each of these nodes has its green mark. */
+	async executeWorkflow(nodes: readonly string[]): Promise<void> {
+		await this.page.getByTestId('execute-workflow-button').click();
+		await this.page.getByText('Workflow executed successfully').waitFor();
+		for (const name of nodes) await this.node(name).getByTestId('canvas-node-status-success').waitFor();
+		await this.page.getByTestId('canvas').getByText(/^\d+ items?$/).first().waitFor();
+	}
+
+	/** Lets n8n arrange the nodes. */
+	async tidyUp(): Promise<void> {
+		await this.page.getByTestId('tidy-up-button').click();
+		await this.showWholeCanvas();
+	}
+
+	async showWholeCanvas(): Promise<void> {
+		await this.page.getByTestId('zoom-to-fit').click();
+	}
+
+	/** Publishes the workflow, and waits until the editor says so. */
+	async publish(): Promise<void> {
+		await this.page.getByTestId('workflow-open-publish-modal-button').click();
+		await this.page.getByTestId('workflow-publish-button').click();
+		const told = this.page.getByRole('dialog').filter({ hasText: 'Workflow published' });
+		await told.getByRole('button', { name: 'Got it' }).click();
+		await this.page.getByTestId('workflow-open-publish-modal-button').getByText('Published').waitFor();
+	}
+
+	/** A picture of what is seen (PNG), without what passes by itself. */
+	async picture(theme: Theme): Promise<Buffer> {
+		// The picture is of the page, not of what the pointer happened to rest on.
+		await this.page.mouse.move(SIZE.width / 2, 2);
+		await this.page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+		await this.page.evaluate(async () => {
+			await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+			await Promise.all(Array.from(document.images, async (image) => await image.decode().catch(() => undefined)));
+		});
+		return await this.page.screenshot({ animations: 'disabled', caret: 'hide', style: PASSING });
+	}
+
+	/** What can't be seen on the canvas: notes whose text is cut off, and things that cover each other. */
+	async hiddenOnCanvas(): Promise<string[]> {
+		const notes = await this.page.getByTestId('sticky').all();
+		const cut = await Promise.all(
+			notes.map(async (note) => await note.evaluate((element) => {
+				const isCut = ({ scrollHeight, clientHeight }: Element) => scrollHeight > clientHeight + 1;
+				return [element, ...Array.from(element.querySelectorAll('*'))].some(isCut);
+			})),
+		);
+		const nodes = await this.page.getByTestId('canvas-node').all();
+		const things = await Promise.all(
+			[...nodes, ...notes, this.page.getByTestId('execute-workflow-button')].map(async (thing) => ({
+				words: (await thing.innerText()).split('\n', 1)[0] ?? '',
+				box: await thing.boundingBox(),
+			})),
+		);
+		const covered = things.flatMap((one, at) =>
+			things.slice(at + 1).flatMap((other) => (overlap(one.box, other.box) ? [`${one.words} and ${other.words}`] : [])),
+		);
+		return [...(cut.includes(true) ? ['part of the note'] : []), ...covered];
+	}
+
+	/** The id of the workflow that is open. */
+	get workflowId(): string {
+		const id = /\/workflow\/([^/?]+)/.exec(this.page.url())?.[1];
+		if (id === undefined) throw new Error('No workflow is open');
+		return id;
+	}
+
+	/** The panel that is open. */
+	async currentNode(): Promise<NodePanel> {
+		const panel = this.page.getByTestId('ndv');
+		await panel.waitFor();
+		return new NodePanel(this.page, panel);
+	}
+
+	private node(name: string): Locator {
+		return this.page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
+	}
+
+	private get nodesPanel(): Locator {
+		return this.page.getByTestId('node-creator');
+	}
+}
+
+type Box = Awaited<ReturnType<Locator['boundingBox']>>;
+
+function overlap(one: Box, other: Box): boolean {
+	if (one === null || other === null) return false;
+	const apart =
+		one.x + one.width <= other.x ||
+		other.x + other.width <= one.x ||
+		one.y + one.height <= other.y ||
+		other.y + other.height <= one.y;
+	return !apart;
+}

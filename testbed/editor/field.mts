@@ -1,0 +1,19 @@
+import type { Locator, Page } from 'playwright-core';
+
+/** The words above a field; n8n puts a star behind those of one that has to be filled in. */
+export function caption(page: Page, label: string): Locator {
+	const words = label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+	return page.locator('label .n8n-text').filter({ hasText: new RegExp(`^\\s*${words}\\s*\\*?\\s*$`) });
+}
+
+/** Takes an option from the list that is open. */
+export async function pick(page: Page, option: string): Promise<void> {
+	await page.locator('.el-select-dropdown__item:visible').getByText(option, { exact: true }).click();
+}
+
+/** n8n takes what was typed over a moment after the last key: that moment passes on the page's own clock. */
+export async function passTime(page: Page): Promise<void> {
+	await page.clock.fastForward(1000);
+	// n8n compares times of the page with times of the server, to tell whether a step has run since it was changed.
+	await page.clock.setSystemTime(Date.now());
+}

@@ -1,0 +1,198 @@
+/** What a person does who has just installed the package, in their order, and what they have to see. */
+import assert from 'node:assert/strict';
+
+import type { EmbeddedPlatform } from '../platform/server.mts';
+import type { Editor } from './editor.mts';
+
+/** Who watches the walk: a test, or somebody who takes pictures. */
+export interface Witness {
+	/** A step of it, and what it promises. What `work` throws breaks the promise. */
+	step(promise: string, work: () => Promise<void>): Promise<void>;
+	/** Something worth a picture is on the screen. */
+	look(name: string): Promise<void>;
+}
+
+const WITH_KEY = 'Device platform, API key';
+const WITH_LOGIN = 'Device platform, login';
+
+/**
+ * Walks from the nodes panel to a published workflow.
+ * @param editor signed in to an n8n that has the package
+ * @param platform with the example fleet; its API key and password are typed in
+ */
+export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, { step, look }: Witness): Promise<void> {
+	const { devices } = platform.fleet;
+
+	await step('finds trigger and action by searching the nodes panel', async () => {
+		await editor.newWorkflow();
+		await editor.openNodesPanel();
+		for (const text of ['iot', 'fleet', 'device management']) {
+			await editor.searchNodes(text);
+			await editor.seesInNodesPanel('Device Management');
+		}
+		await editor.openNodeDetails('Device Management');
+		await editor.unfold('Triggers', 'On device created');
+		await editor.unfold('Actions', 'Get many devices');
+		const listed = await editor.listedInNodesPanel();
+		for (const entry of ['On online status changed', 'Count devices', 'Get device', 'Make API request']) {
+			assert(listed.includes(entry), `'${entry}' is not among ${listed.join(', ')}`);
+		}
+		await look('nodes-panel');
+	});
+
+	await step('connects with an API key, which nobody can read over a shoulder', async () => {
+		const form = await editor.newCredential('Device Management API');
+		await form.rename(WITH_KEY);
+		await form.fill('Base URL', platform.baseUrl);
+		await form.fill('API Key', platform.apiKey);
+		assert(await form.isMasked('API Key'));
+		await form.save();
+		await form.connected();
+		await look('credential-connected');
+		await form.close();
+	});
+
+	await step('connects with a login; told that a wrong password is refused, and why; and connects again', async () => {
+		const form = await editor.newCredential('Device Management API');
+		await form.rename(WITH_LOGIN);
+		await form.fill('Base URL', platform.baseUrl);
+		await form.choose('Authentication', 'Login');
+		await form.fill('Login Name', platform.loginName);
+		await form.fill('Password', platform.password);
+		assert(await form.isMasked('Password'));
+		await form.save();
+		await form.connected();
+		await form.fill('Password', 'not-the-password');
+		await form.save();
+		const reason = await form.refused();
+		assert.match(reason, /login name or the password is not right/);
+		assert(!reason.includes('not-the-password'));
+		await look('credential-refused');
+		await form.fill('Password', platform.password);
+		await form.save();
+		await form.connected();
+		await form.close();
+	});
+
+	const takeAction = async (action: string) => {
+		await editor.openNodesPanel();
+		await editor.searchNodes('device management');
+		await editor.openNodeDetails('Device Management');
+		await editor.unfold('Actions', action);
+		return await editor.addStep(action);
+	};
+
+	await step('counts the devices of a status', async () => {
+		await editor.newWorkflow();
+		const node = await takeAction('Count devices');
+		await node.widenOutput();
+		await node.chooseCredential(WITH_KEY);
+		await node.add('Add Filter', 'Composite Status');
+		await node.fill('Composite Status', '2');
+		await node.execute();
+		const active = devices.filter(({ status }) => status === 2).length;
+		assert.deepEqual(await node.table(), [{ count: String(active) }]);
+		await look('count');
+		await node.close();
+	});
+
+	const [newest, beyond, chosen] = [devices[0], devices[73], devices[417]];
+	assert(newest && beyond && chosen);
+	await step('picks a device from the list, by typing and by scrolling past the first page', async () => {
+		const node = await takeAction('Get device');
+		await node.chooseCredential(WITH_LOGIN);
+		await node.locateBy('From list');
+		await node.openList();
+		await node.scrollListTo(beyond.sn);
+		await node.searchList('T22', 'T22');
+		await look('device-list');
+		await node.searchList(chosen.sn, chosen.sn);
+		await node.pickFromList(chosen.sn);
+		await node.execute();
+		assert.deepEqual((await node.table()).map(({ sn }) => sn), [chosen.sn]);
+		await look('get');
+		await node.close();
+	});
+
+	const site = 'Hamburg';
+	const wanted = devices
+		.filter(({ attributes }) => attributes['site'] === site)
+		.sort((a, b) => compare(b.createTime, a.createTime) || compare(a.sn, b.sn))
+		.map(({ sn }) => sn);
+	await step('lists devices by an attribute, in the order of two rules, and reads them as a table', async () => {
+		const node = await takeAction('Get many devices');
+		await node.chooseCredential(WITH_KEY);
+		await node.switchOn('Return All');
+		await node.add('Add Filter', 'Attributes');
+		await node.click('Add Attribute');
+		await node.fill('Key', 'site');
+		await node.fill('Value', site);
+		await node.click('Add Sort Rule');
+		await node.click('Add Sort Rule');
+		await node.choose('Field', 'Serial Number');
+		await node.choose('Direction', 'Ascending');
+		await node.execute();
+		const shown = (await node.table()).map(({ sn }) => sn);
+		assert.deepEqual(shown, wanted.slice(0, shown.length));
+		assert.equal(await node.itemCount(), `${wanted.length} items`);
+		await node.show('Add Sort Rule');
+		await look('get-many');
+		await node.close();
+	});
+
+	await step('runs the whole workflow', async () => {
+		await editor.tidyUp();
+		await editor.executeWorkflow(['Count devices', 'Get device', 'Get many devices']);
+		await look('execution');
+	});
+
+	const missing = 'RT00000000';
+	assert(platform.fleet.get(missing) === undefined);
+	await step('is told of a wrong serial number what to do about it', async () => {
+		await editor.newWorkflow();
+		const node = await takeAction('Get device');
+		await node.chooseCredential(WITH_KEY);
+		await node.locateBy('By SN');
+		await node.fill('Device', missing);
+		await node.execute();
+		const { message, advice } = await node.error();
+		assert.match(message, new RegExp(`does not exist.*${missing}`));
+		assert.match(advice, /Check the serial number/);
+		await look('error');
+		await node.close();
+	});
+
+	await step('calls another endpoint of the platform', async () => {
+		await editor.newWorkflow();
+		const node = await takeAction('Make API request');
+		await node.chooseCredential(WITH_KEY);
+		await node.fill('Path', '/api/group/list');
+		await node.execute();
+		const names = (await node.table()).map((group) => group['name']);
+		assert.deepEqual(names, platform.fleet.groups.map(({ name }) => name));
+		await look('api-request');
+		await node.close();
+	});
+
+	await step('takes a test event from the trigger', async () => {
+		await editor.newWorkflow();
+		await editor.openNodesPanel();
+		await editor.searchNodes('device management');
+		await editor.openNodeDetails('Device Management');
+		await editor.unfold('Triggers', 'On device created');
+		const node = await editor.addStep('On device created');
+		await node.widenOutput();
+		await node.chooseCredential(WITH_KEY);
+		await node.fetchTestEvent();
+		assert.deepEqual((await node.table()).map(({ event }) => event), ['deviceCreated', 'deviceCreated', 'deviceCreated']);
+		await node.showOutputAs('JSON', newest.sn);
+		await look('trigger');
+		await node.close();
+	});
+
+	await step('publishes the workflow', async () => {
+		await editor.publish();
+	});
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,157 @@
+import type { Locator, Page } from 'playwright-core';
+
+import { caption, passTime, pick } from './field.mts';
+
+/** The panel of a node: its input, its fields, its output. */
+export class NodePanel {
+	constructor(
+		private readonly page: Page,
+		private readonly panel: Locator,
+	) {}
+
+	async chooseCredential(name: string): Promise<void> {
+		await this.panel.getByTestId('node-credentials-select').click();
+		await pick(this.page, name);
+	}
+
+	/** Chooses from the list under a label; of several with that label, the last. */
+	async choose(label: string, option: string): Promise<void> {
+		await this.field(label).getByRole('combobox').click();
+		await pick(this.page, option);
+	}
+
+	/** Types into the field under a label; of several with that label, the last. */
+	async fill(label: string, text: string): Promise<void> {
+		await this.field(label).locator('input:not([role="combobox"])').fill(text);
+		await passTime(this.page);
+	}
+
+	async switchOn(label: string): Promise<void> {
+		await this.field(label).locator('.el-switch').click();
+	}
+
+	/** Opens a collection like “Add Filter” and takes an entry from it. */
+	async add(collection: string, entry: string): Promise<void> {
+		await this.panel.getByPlaceholder(collection, { exact: true }).click();
+		await pick(this.page, entry);
+	}
+
+	/** Clicks a button by its words. */
+	async click(button: string): Promise<void> {
+		await this.panel.getByRole('button', { name: button, exact: true }).click();
+	}
+
+	/** Chooses how a resource locator is given, like “From List”. */
+	async locateBy(mode: string): Promise<void> {
+		await this.panel.getByTestId('rlc-mode-selector').click();
+		await pick(this.page, mode);
+	}
+
+	/** Opens the list of a resource locator, and waits for its first entry. */
+	async openList(): Promise<void> {
+		await this.panel.getByTestId('rlc-input').click();
+		await this.page.getByTestId('rlc-item').first().waitFor();
+	}
+
+	/** Scrolls the open list until it shows an entry that begins so. */
+	async scrollListTo(text: string): Promise<void> {
+		const entry = this.listed(text);
+		const all = this.page.getByTestId('rlc-item');
+		while (!(await entry.isVisible())) {
+			const before = await all.count();
+			await all.last().scrollIntoViewIfNeeded();
+			await all.nth(before).waitFor();
+		}
+		await entry.scrollIntoViewIfNeeded();
+	}
+
+	/**
+	 * Types into the search of the open list, and waits until all that it shows has to do with it.
+	 * @param found what every entry then holds
+	 */
+	async searchList(text: string, found: string): Promise<void> {
+		await this.page.getByTestId('rlc-search').fill(text);
+		await passTime(this.page);
+		await this.page.getByTestId('rlc-item').filter({ hasNotText: found }).first().waitFor({ state: 'detached' });
+		await this.listed(found).first().waitFor();
+	}
+
+	async pickFromList(text: string): Promise<void> {
+		await this.listed(text).click();
+	}
+
+	/** Gives the output room at the expense of the input. */
+	async widenOutput(): Promise<void> {
+		const handle = await this.panel.getByTestId('panel-drag-button').boundingBox();
+		if (handle === null) throw new Error('The panel has no handle');
+		const { mouse } = this.page;
+		await mouse.move(handle.x + handle.width / 2, handle.y + handle.height / 2);
+		await mouse.down();
+		await mouse.move(handle.x - 130, handle.y + handle.height / 2, { steps: 5 });
+		await mouse.up();
+	}
+
+	/** Scrolls the fields until a button is seen, by its words. */
+	async show(button: string): Promise<void> {
+		await this.panel.getByRole('button', { name: button, exact: true }).scrollIntoViewIfNeeded();
+	}
+
+	/** Runs this step. */
+	async execute(): Promise<void> {
+		await this.panel.getByTestId('node-execute-button').click();
+	}
+
+	/** Asks a trigger for an event to go on with. */
+	async fetchTestEvent(): Promise<void> {
+		await this.panel.getByRole('button', { name: 'Fetch Test Event' }).first().click();
+	}
+
+	async close(): Promise<void> {
+		await this.panel.getByTestId('ndv-close-button').click();
+		await this.panel.waitFor({ state: 'hidden' });
+	}
+
+	/** What the output shows as a table: for each row the texts of its cells by their columns, in their order. */
+	async table(): Promise<Array<Record<string, string>>> {
+		const table = this.output.locator('table');
+		await table.locator('tbody tr').first().waitFor();
+		const columns = await table.locator('thead th').allInnerTexts();
+		const rows = await table.locator('tbody tr').all();
+		const texts = await Promise.all(rows.map(async (row) => await row.locator('td').allInnerTexts()));
+		// A last column without a name holds nothing but the table's margin.
+		return texts.map((cells) => Object.fromEntries(columns.flatMap((name, at) => (name === '' ? [] : [[name, cells[at] ?? '']]))));
+	}
+
+	/** Chooses how the output is shown, and waits for a text in it. */
+	async showOutputAs(mode: 'Schema' | 'Table' | 'JSON', text: string): Promise<void> {
+		await this.output.getByRole('radio', { name: mode }).click();
+		await this.output.getByTestId('ndv-data-container').getByText(text).first().waitFor();
+	}
+
+	/** How many items the output says that it has. */
+	async itemCount(): Promise<string> {
+		return await this.output.getByTestId('ndv-items-count').innerText();
+	}
+
+	/** What the output says where there is an error. */
+	async error(): Promise<{ message: string; advice: string }> {
+		const message = this.output.getByTestId('node-error-message');
+		await message.waitFor();
+		return {
+			message: await message.innerText(),
+			advice: await this.output.getByTestId('node-error-description').innerText(),
+		};
+	}
+
+	private field(label: string): Locator {
+		return this.panel.locator('.parameter-item').filter({ has: caption(this.page, label) }).last();
+	}
+
+	private listed(text: string): Locator {
+		return this.page.getByTestId('rlc-item').filter({ hasText: text });
+	}
+
+	private get output(): Locator {
+		return this.panel.getByTestId('output-panel');
+	}
+}

@@ -1,0 +1,23 @@
+/** The example workflows as a person sees them who opens one. */
+import assert from 'node:assert/strict';
+
+import type { ExampleWorkflow } from '../n8n/examples.mts';
+import type { Editor } from './editor.mts';
+import type { Witness } from './newUser.mts';
+
+const NOTE = 'n8n-nodes-base.stickyNote';
+
+/** Opens each of them; the instance has to have them. */
+export async function openTemplates(
+	editor: Editor,
+	workflows: ReadonlyMap<string, ExampleWorkflow>,
+	{ step, look }: Witness,
+): Promise<void> {
+	for (const [name, { id, nodes }] of workflows) {
+		await step(`${name}.json stands on the canvas with its whole note, and nothing covers anything`, async () => {
+			await editor.openWorkflow(id, nodes.filter(({ type }) => type !== NOTE).map((node) => node.name));
+			assert.deepEqual(await editor.hiddenOnCanvas(), []);
+			await look(`template-${name}`);
+		});
+	}
+}
