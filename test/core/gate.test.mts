@@ -179,12 +179,66 @@ test('who is ended in the queue goes on at once, and leaves the queue', async ()
 	await Promise.all(passing);
 });
 
+test('nobody is lost where hundreds ask at once, in two processes, and few are answered in each second', async () => {
+	const CONCURRENCY = 40;
+	let answered = 0;
+	const window = { begin: 0, count: 0 };
+	const serve = async () => {
+		await time.sleep(1 + Math.floor(random() * 20));
+		if (time.now() - window.begin >= 1000) Object.assign(window, { begin: time.now(), count: 0 });
+		return ++window.count <= 20;
+	};
+	// The same chances in every run.
+	let seed = 1;
+	const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+	let most = 0;
+	const askUntilAnswered = async (own: Gate) => {
+		for (let refusals = 0; ; refusals++) {
+			most = Math.max(most, refusals);
+			const isAnswered = await own.pass(async () => {
+				const outcome = await serve();
+				if (!outcome) own.hold(1000, 429, time.now());
+				return outcome;
+			}, time, forEver, refusals);
+			if (isAnswered) return void answered++;
+			await time.sleep(1000);
+		}
+	};
+	const process = (own: Gate, executions: number) =>
+		Array.from({ length: CONCURRENCY }, async (_, slot) => {
+			for (let execution = slot; execution < executions; execution += CONCURRENCY) await askUntilAnswered(own);
+		});
+	const all = Promise.all([...process(gate, 200), ...process(new Gate(), 200)]);
+	await time.run();
+	await all;
+	expect(answered).toBe(400);
+	// A request is sent three times more, by default.
+	expect(most).toBeLessThanOrEqual(3);
+});
+
+test('who was refused before goes first', async () => {
+	gate.hold(1000, 429, time.now());
+	const order: number[] = [];
+	const refusals = [0, 1, 0, 3, 2, 1, 3];
+	const passing = refusals.map(
+		async (before) =>
+			await gate.pass(async () => {
+				order.push(before);
+				await time.sleep(100);
+			}, time, forEver, before),
+	);
+	await time.run();
+	await Promise.all(passing);
+	expect(order).toEqual([3, 3, 2, 1, 1, 0, 0]);
+});
+
 test('whatever happens to those who wait, nobody waits for ever and never more are under way than may be', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(
 				fc.record({
 					takes: fc.integer({ min: 1, max: 500 }),
+					refusals: fc.integer({ min: 0, max: 3 }),
 					begins: fc.integer({ min: 0, max: 3000 }),
 					gives: fc.constantFrom('answer', 'answer', 'failure', 'hold', 'long hold'),
 					stops: fc.option(fc.integer({ min: 0, max: 4000 })),
@@ -196,7 +250,7 @@ test('whatever happens to those who wait, nobody waits for ever and never more a
 				gate = new Gate();
 				let under = 0;
 				let ended = 0;
-				const all = requests.map(async ({ takes, begins, gives, stops }) => {
+				const all = requests.map(async ({ takes, refusals, begins, gives, stops }) => {
 					const stop = new AbortController();
 					if (stops !== null) void time.sleep(stops).then(() => stop.abort());
 					await time.sleep(begins);
@@ -206,7 +260,7 @@ test('whatever happens to those who wait, nobody waits for ever and never more a
 							await time.sleep(takes);
 							under--;
 							if (gives === 'failure') throw new Error('x');
-						}, time, stop.signal)
+						}, time, stop.signal, refusals)
 						.catch(() => {});
 					if (gives === 'hold') gate.hold(takes * 4, 429, time.now());
 					if (gives === 'long hold') gate.hold(200_000, 429, time.now());

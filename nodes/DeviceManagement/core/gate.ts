@@ -12,7 +12,8 @@ const CAUTIOUS_MS = 10_000;
 /**
  * Where all requests of one account pass. When the platform asks to wait (`Retry-After`), it holds everyone back, not only
  * the one request that was told, and lets them through a few at a time afterwards: two at first, one more for each that was
- * answered, eight at most in the first ten seconds.
+ * answered, eight at most in the first ten seconds. Who was refused more often goes first, so that nobody is refused again and
+ * again while others pass.
  */
 export class Gate {
 	private closedUntil = -Infinity;
@@ -24,18 +25,29 @@ export class Gate {
 	private width = Infinity;
 	/** How many waits there were: only what was sent after the last one widens the way back. */
 	private holds = 0;
-	private queue: Array<() => void> = [];
+	/** Whoever has not come through yet. */
+	private readonly waiting = new Set<Waiter>();
+	/** Those of them whose turn depends on others; who was refused more often stands further ahead. */
+	private queue: Array<Waiter & { next: () => void }> = [];
 
 	/**
 	 * Runs a request when its turn comes.
 	 * @param end ends the waiting; what is run then has to notice by itself
+	 * @param refusals how often it was tried before
 	 * @returns what `run` returns
 	 * @throws Failure `status` when the platform asked for a longer wait than anybody waits, and what `run` throws
 	 */
-	async pass<T>(run: () => Promise<T>, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<T> {
+	async pass<T>(
+		run: () => Promise<T>,
+		clock: Pick<Clock, 'now' | 'sleep'>,
+		end: AbortSignal,
+		refusals = 0,
+	): Promise<T> {
 		let sentAfter: number | undefined;
+		const waiter: Waiter = { refusals };
+		this.waiting.add(waiter);
 		try {
-			await this.enter(clock, end);
+			await this.enter(waiter, clock, end).finally(() => this.waiting.delete(waiter));
 			sentAfter = this.holds;
 			return await run();
 		} finally {
@@ -44,7 +56,7 @@ export class Gate {
 				if (sentAfter === this.holds) this.width++;
 			}
 			// One that was answered makes room for itself and, while the way back is narrow, for one more.
-			for (const next of this.queue.splice(0, 2)) next();
+			for (const { next } of this.queue.splice(0, 2)) next();
 		}
 	}
 
@@ -63,7 +75,7 @@ export class Gate {
 		this.holds++;
 	}
 
-	private async enter(clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
+	private async enter(waiter: Waiter, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
 		const latest = clock.now() + LONGEST_HOLD_MS;
 		while (!end.aborted) {
 			this.refuseWhileAskedTo(clock.now());
@@ -71,8 +83,8 @@ export class Gate {
 			if (waitMs > 0) {
 				if (this.closedUntil > latest) throw heldBack(this.closedUntil, this.askedBy);
 				await clock.sleep(waitMs, end);
-			} else if (this.under >= this.widthAt(clock.now())) {
-				await this.turn(end);
+			} else if (!this.hasRoomFor(waiter, clock.now())) {
+				await this.turn(waiter, end);
 			} else {
 				break;
 			}
@@ -81,9 +93,11 @@ export class Gate {
 		this.under++;
 	}
 
-	private widthAt(now: number): number {
+	private hasRoomFor({ refusals }: Waiter, now: number): boolean {
 		if (now > this.closedUntil + CAUTIOUS_MS) this.width = Infinity;
-		return Math.min(this.width, this.width === Infinity ? Infinity : MOST_BACK);
+		if (this.width === Infinity) return true;
+		if (this.under >= Math.min(this.width, MOST_BACK)) return false;
+		return ![...this.waiting].some((other) => other.refusals > refusals);
 	}
 
 	private refuseWhileAskedTo(now: number): void {
@@ -92,21 +106,28 @@ export class Gate {
 		this.refusal = undefined;
 	}
 
-	private async turn(end: AbortSignal): Promise<void> {
+	private async turn({ refusals }: Waiter, end: AbortSignal): Promise<void> {
 		await new Promise<void>((resolve) => {
 			const own = AbortSignal.any([end]);
 			const next = () => {
 				own.removeEventListener('abort', leave);
 				resolve();
 			};
+			const entry = { refusals, next };
 			const leave = () => {
-				this.queue = this.queue.filter((other) => other !== next);
+				this.queue = this.queue.filter((other) => other !== entry);
 				resolve();
 			};
 			own.addEventListener('abort', leave, { once: true });
-			this.queue.push(next);
+			const behind = this.queue.findIndex((other) => other.refusals < refusals);
+			this.queue.splice(behind < 0 ? this.queue.length : behind, 0, entry);
 		});
 	}
+}
+
+interface Waiter {
+	/** How often the platform refused it before. */
+	readonly refusals: number;
 }
 
 function heldBack(until: number, httpStatus: number | undefined): Failure {

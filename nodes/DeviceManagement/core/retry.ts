@@ -31,20 +31,20 @@ export function isWorthRepeating(status: number): boolean {
 /**
  * Runs an attempt, and again after a wait for as long as its failure is retryable and the limits allow.
  * A wait that the platform asked for is kept to; one that would go beyond the limit ends the attempts at once.
- * @param attempt one try; it throws a Failure whose `retryable` says whether another one may help
+ * @param attempt one try, told how many came before; it throws a Failure whose `retryable` says whether another one may help
  * @param end ends a wait early; the attempt after it has to notice by itself
  * @returns what the first successful attempt returned
  * @throws the last attempt's Failure, its message extended by how often it was tried
  */
 export async function withRetries<T>(
-	attempt: () => Promise<T>,
+	attempt: (before: number) => Promise<T>,
 	limits: RetryLimits,
 	clock: Pick<Clock, 'random' | 'sleep'>,
 	end?: AbortSignal,
 ): Promise<T> {
 	let waitedMs = 0;
 	for (let retries = 0; ; retries++) {
-		const outcome = await attempt().then(
+		const outcome = await attempt(retries).then(
 			(value) => ({ value }),
 			(failure: unknown) => ({ failure }),
 		);

@@ -133,7 +133,8 @@ function platformOf(
 	const session = new Session(stored, {
 		read: async () => await readStored(context, itemIndex),
 		signIn: async (data, drop) =>
-			await throughGate(data, clock, drop, async () => {
+			// Before everything else: others wait for its token.
+			await throughGate(data, clock, { end: drop, before: Infinity }, async () => {
 				if (drop.aborted) throw cancelledFailure();
 				return await signInByN8n(context, data);
 			}),
@@ -166,12 +167,12 @@ function platformOf(
 	return {
 		async request({ schema, expected, ...request }) {
 			const name = JSON.stringify([request.method, request.path, request.query, request.body]);
-			const attempt = async () =>
+			const attempt = async (before: number) =>
 				await session.run(
 					name,
 					async (data) =>
 						await slots(
-							async () => await throughGate(data, clock, end, async () => await sendOnce(request, data)),
+							async () => await throughGate(data, clock, { end, before }, async () => await sendOnce(request, data)),
 						),
 				);
 			const limits = {
@@ -188,11 +189,11 @@ function platformOf(
 async function throughGate<T>(
 	data: CredentialData,
 	clock: Clock,
-	end: AbortSignal,
+	{ end, before }: { end: AbortSignal; before: number },
 	run: () => Promise<T>,
 ): Promise<T> {
 	const { gate } = accountOf(readCredential(data));
-	return await gate.pass(run, clock, end).catch((thrown: unknown) => {
+	return await gate.pass(run, clock, end, before).catch((thrown: unknown) => {
 		if (thrown instanceof Failure && thrown.details.retryable === true) {
 			gate.hold(thrown.details.retryAfterMs ?? 0, thrown.details.httpStatus, clock.now());
 		}
