@@ -63,8 +63,12 @@ async function takePictures(): Promise<void> {
 		const opened = await Editor.open(browser, main.url, owner);
 		return Object.assign(opened, { stop: async () => await opened.close() });
 	});
-	const look = async (name: string) => {
-		for (const theme of ['light', 'dark'] as const) await keep(`${name}-${theme}.png`, await editor.picture(theme));
+	const look: Witness['look'] = async (name, again) => {
+		await editor.setTheme('light');
+		await keep(`${name}-light.png`, await editor.picture());
+		await editor.setTheme('dark');
+		await again?.();
+		await keep(`${name}-dark.png`, await editor.picture());
 	};
 	const witness: Witness = {
 		async step(promise, work) {

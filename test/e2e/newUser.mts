@@ -6,6 +6,8 @@ import { checkout } from '../../testbed/checkout.mts';
 import { findBrowser } from '../../testbed/editor/browser.mts';
 import { Editor } from '../../testbed/editor/editor.mts';
 import { walkAsNewUser } from '../../testbed/editor/newUser.mts';
+import { openTemplates } from '../../testbed/editor/templates.mts';
+import { exampleWorkflows } from '../../testbed/n8n/examples.mts';
 import type { Main, Owner } from '../../testbed/n8n/main.mts';
 import type { EmbeddedPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
@@ -20,20 +22,29 @@ export async function newUser(main: Main, owner: Owner, platform: EmbeddedPlatfo
 		return;
 	}
 	const editor = await Editor.open(browser, main.url, owner);
-	let canGoOn = true;
+	const tryStep = async (promise: string, work: () => Promise<void>) => {
+		const isKept = await checks.step(promise, work);
+		if (!isKept) {
+			await mkdir(dirname(picture), { recursive: true });
+			await writeFile(picture, await editor.picture());
+			console.log(`      What was on the screen: ${picture}`);
+		}
+		return isKept;
+	};
+	const look = async () => {};
 	try {
-		await walkAsNewUser(editor, platform, {
-			async step(promise, work) {
-				if (!canGoOn) return;
-				canGoOn = await checks.step(promise, work);
-				if (canGoOn) return;
-				await mkdir(dirname(picture), { recursive: true });
-				await writeFile(picture, await editor.picture('light'));
-				console.log(`      What was on the screen: ${picture}\n      The steps after this one were not tried.`);
-			},
-			async look() {},
-		});
+		let canGoOn = true;
+		const step = async (promise: string, work: () => Promise<void>) => {
+			if (canGoOn) canGoOn = await tryStep(promise, work);
+		};
+		await walkAsNewUser(editor, platform, { step, look });
 		if (canGoOn) await main.unpublish(editor.workflowId);
+		else console.log('      What a new user does after that was not tried.');
+
+		await openTemplates(editor, await exampleWorkflows(), {
+			look,
+			step: async (promise, work) => void (await tryStep(promise, work)),
+		});
 	} finally {
 		await editor.close();
 	}

@@ -2,7 +2,7 @@ import { type Browser, chromium, type Locator, type Page, selectors } from 'play
 
 import type { Owner } from '../n8n/main.mts';
 import { CredentialForm } from './credentialForm.mts';
-import { pick } from './field.mts';
+import { nextFrame, pick } from './field.mts';
 import { NodePanel } from './nodePanel.mts';
 
 /** The size of what is seen, and of every picture of it. */
@@ -36,7 +36,7 @@ export class Editor {
 			args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
 		});
 		try {
-			const context = await chrome.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'UTC', colorScheme: 'light' });
+			const context = await chrome.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'UTC', colorScheme: 'light', reducedMotion: 'reduce' });
 			const page = await context.newPage();
 			page.setDefaultTimeout(LONGEST_MS);
 			await page.clock.install();
@@ -107,7 +107,7 @@ export class Editor {
 	async unfold(list: 'Triggers' | 'Actions', first: string): Promise<void> {
 		const entry = this.nodesPanel.getByText(first, { exact: true });
 		if (!(await entry.isVisible())) await this.nodesPanel.getByText(new RegExp(`^${list} \\(`)).click();
-		await entry.waitFor();
+		await entry.scrollIntoViewIfNeeded();
 	}
 
 	/** What the nodes panel lists. */
@@ -153,13 +153,16 @@ export class Editor {
 		await this.page.getByTestId('workflow-open-publish-modal-button').getByText('Published').waitFor();
 	}
 
+	async setTheme(theme: Theme): Promise<void> {
+		await this.page.emulateMedia({ colorScheme: theme });
+	}
+
 	/** A picture of what is seen (PNG), without what passes by itself. */
-	async picture(theme: Theme): Promise<Buffer> {
+	async picture(): Promise<Buffer> {
 		// The picture is of the page, not of what the pointer happened to rest on.
 		await this.page.mouse.move(SIZE.width / 2, 2);
-		await this.page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
+		await nextFrame(this.page);
 		await this.page.evaluate(async () => {
-			await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 			await Promise.all(Array.from(document.images, async (image) => await image.decode().catch(() => undefined)));
 		});
 		return await this.page.screenshot({ animations: 'disabled', caret: 'hide', style: PASSING });
@@ -169,20 +172,30 @@ export class Editor {
 	async hiddenOnCanvas(): Promise<string[]> {
 		const notes = await this.page.getByTestId('sticky').all();
 		const cut = await Promise.all(
-			notes.map(async (note) => await note.evaluate((element) => {
-				const isCut = ({ scrollHeight, clientHeight }: Element) => scrollHeight > clientHeight + 1;
-				return [element, ...Array.from(element.querySelectorAll('*'))].some(isCut);
-			})),
+			notes.map(async (note) =>
+				await note.evaluate((element) =>
+					[element, ...Array.from(element.querySelectorAll('*'))].some(
+						({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1,
+					),
+				),
+			),
 		);
-		const nodes = await this.page.getByTestId('canvas-node').all();
-		const things = await Promise.all(
-			[...nodes, ...notes, this.page.getByTestId('execute-workflow-button')].map(async (thing) => ({
-				words: (await thing.innerText()).split('\n', 1)[0] ?? '',
-				box: await thing.boundingBox(),
-			})),
-		);
+		const buttons = await this.page.locator('[data-test-id="execute-workflow-button"], [data-test-id="workflow-chat-button"]').all();
+		const things = await Promise.all([
+			...(await this.page.getByTestId('canvas-node').all()).map(async (node) => {
+				const name = (await node.getAttribute('data-node-name')) ?? '';
+				// A node's name, and what it does, stand below its box.
+				const words = node.getByText(name, { exact: true }).locator('xpath=..');
+				return { name, boxes: [await node.boundingBox(), await words.boundingBox()] };
+			}),
+			...notes.map(async (note) => ({ name: 'the note', boxes: [await note.boundingBox()] })),
+			...buttons.map(async (button) => ({ name: 'the button', boxes: [await button.boundingBox()] })),
+		]);
 		const covered = things.flatMap((one, at) =>
-			things.slice(at + 1).flatMap((other) => (overlap(one.box, other.box) ? [`${one.words} and ${other.words}`] : [])),
+			things
+				.slice(at + 1)
+				.filter((other) => one.boxes.some((box) => other.boxes.some((its) => overlap(box, its))))
+				.map((other) => `${one.name} and ${other.name}`),
 		);
 		return [...(cut.includes(true) ? ['part of the note'] : []), ...covered];
 	}

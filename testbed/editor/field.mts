@@ -17,3 +17,10 @@ export async function passTime(page: Page): Promise<void> {
 	// n8n compares times of the page with times of the server, to tell whether a step has run since it was changed.
 	await page.clock.setSystemTime(Date.now());
 }
+
+/** Waits until the browser has drawn what was changed so far. */
+export async function nextFrame(page: Page): Promise<void> {
+	await page.evaluate(async () => {
+		await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+	});
+}

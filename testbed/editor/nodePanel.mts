@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-import { caption, passTime, pick } from './field.mts';
+import { caption, nextFrame, passTime, pick } from './field.mts';
 
 /** The panel of a node: its input, its fields, its output. */
 export class NodePanel {
@@ -82,18 +82,22 @@ export class NodePanel {
 
 	/** Gives the output room at the expense of the input. */
 	async widenOutput(): Promise<void> {
-		const handle = await this.panel.getByTestId('panel-drag-button').boundingBox();
-		if (handle === null) throw new Error('The panel has no handle');
-		const { mouse } = this.page;
-		await mouse.move(handle.x + handle.width / 2, handle.y + handle.height / 2);
-		await mouse.down();
-		await mouse.move(handle.x - 130, handle.y + handle.height / 2, { steps: 5 });
-		await mouse.up();
+		const handle = this.panel.getByTestId('panel-drag-button');
+		const box = await handle.boundingBox();
+		if (box === null) throw new Error('The panel has no handle');
+		const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+		await this.page.mouse.move(x, y);
+		await this.page.mouse.down();
+		for (const way of [60, 130, 130]) {
+			await this.page.mouse.move(x - way, y);
+			await nextFrame(this.page);
+		}
+		await this.page.mouse.up();
 	}
 
-	/** Scrolls the fields until a button is seen, by its words. */
-	async show(button: string): Promise<void> {
-		await this.panel.getByRole('button', { name: button, exact: true }).scrollIntoViewIfNeeded();
+	/** Scrolls just as far as it takes to see the field under a label; of several with that label, the last. */
+	async show(label: string): Promise<void> {
+		await this.field(label).evaluate((field) => field.scrollIntoView({ block: 'end' }));
 	}
 
 	/** Runs this step. */
