@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client, type ClientConfig } from 'pg';
+import { Client, type ClientConfig, Pool } from 'pg';
 import { z } from 'zod/v4';
 
 import { type Service, Unreachable } from './services.mts';
@@ -23,8 +23,7 @@ export async function postgres(): Promise<Database> {
 	};
 	const database = `n8n_test_${randomBytes(6).toString('hex')}`;
 	await onServer(server, `CREATE DATABASE ${database}`);
-	const client = new Client({ ...server, database });
-	await client.connect();
+	const pool = new Pool({ ...server, database });
 	return {
 		environment: {
 			DB_TYPE: 'postgresdb',
@@ -35,11 +34,11 @@ export async function postgres(): Promise<Database> {
 			DB_POSTGRESDB_DATABASE: database,
 		},
 		async query(schema, sql, ...values) {
-			const { rows } = await client.query(sql, values);
+			const { rows } = await pool.query(sql, values);
 			return z.array(schema).parse(rows);
 		},
 		async stop() {
-			await client.end();
+			await pool.end();
 			await onServer(server, `DROP DATABASE ${database} WITH (FORCE)`);
 		},
 	};
