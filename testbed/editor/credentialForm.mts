@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-import { caption, pick } from './field.mts';
+import { caption, pick, typeSecret } from './field.mts';
 
 /** The form of a credential. */
 export class CredentialForm {
@@ -21,6 +21,11 @@ export class CredentialForm {
 	/** Types into the field under a label. */
 	async fill(label: string, text: string): Promise<void> {
 		await this.field(label).locator('input').fill(text);
+	}
+
+	/** As `fill`, for what no message may quote. */
+	async fillSecret(label: string, secret: string): Promise<void> {
+		await typeSecret(this.page, this.field(label).locator('input'), secret);
 	}
 
 	/** Chooses from the list under a label. */

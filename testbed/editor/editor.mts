@@ -2,7 +2,7 @@ import { type Browser, chromium, type Locator, type Page, selectors } from 'play
 
 import type { Owner } from '../n8n/main.mts';
 import { CredentialForm } from './credentialForm.mts';
-import { nextFrame, pick } from './field.mts';
+import { nextFrame, pick, typeSecret } from './field.mts';
 import { NodePanel } from './nodePanel.mts';
 
 /** The size of what is seen, and of every picture of it. */
@@ -36,13 +36,13 @@ export class Editor {
 			args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
 		});
 		try {
-			const context = await chrome.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'UTC', colorScheme: 'light', reducedMotion: 'reduce' });
+			const context = await chrome.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'UTC', reducedMotion: 'reduce' });
 			const page = await context.newPage();
 			page.setDefaultTimeout(LONGEST_MS);
 			await page.clock.install();
 			await page.goto(`${url}/signin`);
 			await page.locator('input[name="emailOrLdapLoginId"]').fill(email);
-			await page.locator('input[name="password"]').fill(password);
+			await typeSecret(page, page.locator('input[name="password"]'), password);
 			await page.getByTestId('form-submit-button').click();
 			await page.waitForURL((address) => !address.pathname.startsWith('/signin'));
 			return new Editor(chrome, page, url);
@@ -103,10 +103,12 @@ export class Editor {
 		await this.nodesPanel.getByTestId('node-creator-item-name').getByText(name, { exact: true }).click();
 	}
 
-	/** Unfolds a list of the nodes panel, and reads what is in it. */
-	async unfold(list: 'Triggers' | 'Actions', first: string): Promise<void> {
-		const entry = this.nodesPanel.getByText(first, { exact: true });
-		if (!(await entry.isVisible())) await this.nodesPanel.getByText(new RegExp(`^${list} \\(`)).click();
+	/** Unfolds a list of the nodes panel, unless it is unfolded, until an entry of it is seen. */
+	async unfold(list: 'Triggers' | 'Actions', name: string): Promise<void> {
+		const heading = this.nodesPanel.getByText(new RegExp(`^${list} \\(`));
+		const entry = this.nodesPanel.getByText(name, { exact: true });
+		await heading.or(entry).first().waitFor();
+		if (!(await entry.isVisible())) await heading.click();
 		await entry.scrollIntoViewIfNeeded();
 	}
 
@@ -118,11 +120,6 @@ export class Editor {
 	/** Takes an entry of the nodes panel into the workflow, whose own panel then opens. */
 	async addStep(entry: string): Promise<NodePanel> {
 		await this.nodesPanel.getByText(entry, { exact: true }).click();
-		return await this.currentNode();
-	}
-
-	async openNode(name: string): Promise<NodePanel> {
-		await this.node(name).dblclick();
 		return await this.currentNode();
 	}
 

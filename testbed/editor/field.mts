@@ -11,6 +11,12 @@ export async function pick(page: Page, option: string): Promise<void> {
 	await page.locator('.el-select-dropdown__item:visible').getByText(option, { exact: true }).click();
 }
 
+/** Types over what is in a field. Of what Playwright fills in itself its errors quote every letter. */
+export async function typeSecret(page: Page, field: Locator, secret: string): Promise<void> {
+	await field.selectText();
+	await page.keyboard.insertText(secret);
+}
+
 /** n8n takes what was typed over a moment after the last key: that moment passes on the page's own clock. */
 export async function passTime(page: Page): Promise<void> {
 	await page.clock.fastForward(1000);
