@@ -12,7 +12,7 @@ const SIZE = { width: 1280, height: 900 };
 const LONGEST_MS = 30_000;
 
 /** Hides what comes and goes by itself: messages in the corner, hints of n8n. */
-const PASSING = '.el-notification, [role="tooltip"].n8n-tooltip { display: none }';
+const PASSING = '.el-notification, .n8n-tooltip { display: none }';
 
 export type Theme = 'light' | 'dark';
 
