@@ -232,6 +232,34 @@ test('who was refused before goes first', async () => {
 	expect(order).toEqual([3, 3, 2, 1, 1, 0, 0]);
 });
 
+test('who waits for a turn is let through ten seconds after the wait, however long those before take', async () => {
+	gate.hold(1000, 503, time.now());
+	const { begun, passing } = passAll(gate, 10, 60_000);
+	await time.run(10_990);
+	expect(begun()).toBe(2);
+	await time.run(300);
+	expect(begun()).toBe(10);
+	await time.run();
+	await passing;
+});
+
+test('what is ended while it waits does not widen the way back', async () => {
+	gate.hold(1000, 503, time.now());
+	const stop = new AbortController();
+	const ended = Array.from({ length: 10 }, async () => await gate.pass(async () => {}, time, stop.signal));
+	const { begun, passing } = passAll(gate, 10, 100);
+	stop.abort();
+	await time.run(1010);
+	expect(begun()).toBe(2);
+	await time.run();
+	await Promise.all([...ended, passing]);
+});
+
+test.each([1000, 3_600_000])('a wait of %d ms is not awaited again when the clock is set back behind it', async (waitMs) => {
+	gate.hold(waitMs, 429, 7_200_000);
+	await expect(gate.pass(async () => time.now(), time, forEver)).resolves.toBe(0);
+});
+
 test('whatever happens to those who wait, nobody waits for ever and never more are under way than may be', async () => {
 	await fc.assert(
 		fc.asyncProperty(

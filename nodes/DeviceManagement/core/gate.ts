@@ -8,6 +8,8 @@ const FIRST_BACK = 2;
 /** The most of them until the wait is so long ago. */
 const MOST_BACK = 8;
 const CAUTIOUS_MS = 10_000;
+/** How often it is seen whether it is so long ago. */
+const LOOK_EVERY_MS = 250;
 
 /**
  * Where all requests of one account pass. When the platform asks to wait (`Retry-After`), it holds everyone back, not only
@@ -29,6 +31,7 @@ export class Gate {
 	private readonly waiting = new Set<Waiter>();
 	/** Those of them whose turn depends on others; who was refused more often stands further ahead. */
 	private queue: Array<Waiter & { next: () => void }> = [];
+	private isWatched = false;
 
 	/**
 	 * Runs a request when its turn comes.
@@ -53,7 +56,7 @@ export class Gate {
 		} finally {
 			if (sentAfter !== undefined) {
 				this.under--;
-				if (sentAfter === this.holds) this.width++;
+				if (sentAfter === this.holds && !end.aborted) this.width++;
 			}
 			// One that was answered makes room for itself and, while the way back is narrow, for one more.
 			for (const { next } of this.queue.splice(0, 2)) next();
@@ -78,13 +81,14 @@ export class Gate {
 	private async enter(waiter: Waiter, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
 		const latest = clock.now() + LONGEST_HOLD_MS;
 		while (!end.aborted) {
+			this.forgetWhenSetBack(clock.now());
 			this.refuseWhileAskedTo(clock.now());
 			const waitMs = this.closedUntil - clock.now();
 			if (waitMs > 0) {
 				if (this.closedUntil > latest) throw heldBack(this.closedUntil, this.askedBy);
 				await clock.sleep(waitMs, end);
 			} else if (!this.hasRoomFor(waiter, clock.now())) {
-				await this.turn(waiter, end);
+				await this.turn(waiter, clock, end);
 			} else {
 				break;
 			}
@@ -106,7 +110,14 @@ export class Gate {
 		this.refusal = undefined;
 	}
 
-	private async turn({ refusals }: Waiter, end: AbortSignal): Promise<void> {
+	/** After a clock was set back, a wait of the past would lie ahead, for as long as nobody asked to wait. */
+	private forgetWhenSetBack(now: number): void {
+		if (this.closedUntil <= now + LONGEST_HOLD_MS) return;
+		this.closedUntil = -Infinity;
+		this.refusal = undefined;
+	}
+
+	private async turn({ refusals }: Waiter, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
 		await new Promise<void>((resolve) => {
 			const own = AbortSignal.any([end]);
 			const next = () => {
@@ -121,7 +132,16 @@ export class Gate {
 			own.addEventListener('abort', leave, { once: true });
 			const behind = this.queue.findIndex((other) => other.refusals < refusals);
 			this.queue.splice(behind < 0 ? this.queue.length : behind, 0, entry);
+			if (!this.isWatched) void this.watch(clock);
 		});
+	}
+
+	/** Calls all who wait for their turn when it depends on nobody any more: those before them may take long. */
+	private async watch(clock: Pick<Clock, 'now' | 'sleep'>): Promise<void> {
+		this.isWatched = true;
+		while (this.queue.length > 0 && clock.now() <= this.closedUntil + CAUTIOUS_MS) await clock.sleep(LOOK_EVERY_MS);
+		this.isWatched = false;
+		for (const { next } of this.queue.splice(0)) next();
 	}
 }
 
