@@ -1,0 +1,404 @@
+import { replaceClock, systemClock } from '../../nodes/DeviceManagement/transport/clock.ts';
+import type { Bench } from '../../testbed/bench.mts';
+import { hurry, useBenches, useProcesses } from '../../testbed/jest.mts';
+import { operations, serialNumberItems } from '../../testbed/operations.mts';
+import { jsonOf, serialNumbersOf } from '../../testbed/output.mts';
+
+const open = useBenches();
+
+const NODE = 'n8n-nodes-device-management.deviceManagement';
+
+const kindsOf = ({ platform }: Bench) => platform.requests.map(({ kind }) => kind);
+const errorsOf = (results: ReadonlyArray<{ error?: { message: string } | undefined }>) =>
+	results.map(({ error }) => error?.message).filter((message) => message !== undefined);
+const times = async <T,>(count: number, run: (n: number) => Promise<T>): Promise<T[]> =>
+	await Promise.all(Array.from({ length: count }, async (_, n) => await run(n)));
+
+/** A clock that stands still until a test moves it; waits move it themselves. */
+function useTime(): { pass(ms: number): void; nextTry(message: string | undefined): number } {
+	let ahead = 0;
+	const began = Date.now();
+	const now = () => began + ahead;
+	const putBack = replaceClock({
+		...systemClock,
+		now,
+		sleep: async (ms) => {
+			ahead += ms;
+		},
+	});
+	onTestEnd.push(putBack);
+	return {
+		pass: (ms) => {
+			ahead += ms;
+		},
+		/** Seconds until the time that a message names. */
+		nextTry: (message = '') => Math.round((Date.parse(/before (.+ GMT)/.exec(message)?.[1] ?? '') - now()) / 1000),
+	};
+}
+const onTestEnd: Array<() => void> = [];
+afterEach(() => {
+	for (const end of onTestEnd.splice(0)) end();
+});
+
+describe('one sign-in for everyone', () => {
+	test('a device that hangs holds nobody up who waits for the token only', async () => {
+		const bench = await open({ fleet: { size: 12 } });
+		const hanging = bench.fleet.at(0).sn;
+		let answered = 0;
+		bench.platform.settings.fault = ({ path }) => (path.endsWith(hanging) ? 'hang' : undefined);
+		bench.platform.settings.beforeAnswer = ({ kind }) => void (kind === 'sn' && answered++);
+		const stop = new AbortController();
+		const run = bench.run({ ...operations.get, options: { parallelRequests: 12 } }, {
+			credential: bench.login,
+			input: serialNumberItems(bench, 12),
+			signal: stop.signal,
+		});
+		// All the others are asked for while the first one is still being waited for.
+		while (answered < 12) await new Promise(setImmediate);
+		stop.abort();
+		expect((await run).cancelled).toBe(true);
+		expect(bench.platform.logins.attempted).toBe(1);
+	});
+
+	test('the time for a request begins when there is a token, and the login has its own', async () => {
+		const bench = await open();
+		hurry(10);
+		const { platform } = bench;
+		platform.settings.beforeAnswer = async ({ kind }) => {
+			if (kind === 'login') await new Promise((resolve) => setTimeout(resolve, 1500));
+		};
+		// One second for the request, three for the login, and the login takes one and a half.
+		const result = await bench.run({ ...operations.count, options: { timeout: 10_000, maxRetries: 0 } }, { credential: bench.login });
+		expect(jsonOf(result)).toEqual([{ count: 25 }]);
+	});
+
+	test.each([2, 4, 8])('%i executions and a dropdown that begin together log in once', async (count) => {
+		const bench = await open();
+		const { engine, login } = bench;
+		const dropdown = engine.listSearch(operations.get, engine.credentialReference(login), 'searchDevices', undefined, undefined, NODE);
+		const results = await times(count, async () => await bench.run(operations.count, { credential: login }));
+		expect((await dropdown).results).toHaveLength(25);
+		expect(errorsOf(results)).toEqual([]);
+		expect(bench.platform.logins.attempted).toBe(1);
+	});
+
+	test('an execution that is stopped while it signs in leaves the login to the other one', async () => {
+		const bench = await open();
+		const stop = new AbortController();
+		bench.platform.settings.beforeAnswer = async ({ kind }) => {
+			if (kind !== 'login') return;
+			stop.abort();
+			for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+		};
+		const [stopped, other] = await Promise.all([
+			bench.run(operations.count, { credential: bench.login, signal: stop.signal }),
+			bench.run(operations.count, { credential: bench.login }),
+		]);
+		expect(stopped.cancelled).toBe(true);
+		expect(jsonOf(other)).toEqual([{ count: 25 }]);
+		expect(bench.platform.logins.attempted).toBe(1);
+	});
+
+	test('a login that nobody waits for any more is dropped', async () => {
+		const bench = await open();
+		const stop = new AbortController();
+		bench.platform.settings.fault = ({ kind }) => (kind === 'login' ? 'hang' : undefined);
+		bench.platform.settings.beforeAnswer = () => stop.abort();
+		await bench.run(operations.count, { credential: bench.login, signal: stop.signal });
+		while (bench.platform.requests[0]?.outcome === 'pending') await new Promise(setImmediate);
+		expect(bench.platform.requests.map(({ kind, outcome }) => [kind, outcome])).toEqual([['login', 'cut']]);
+	});
+});
+
+describe.each(['side-by-side', 'one-per-user'] as const)('many executions where tokens live %s', (livingTokens) => {
+	test.each([2, 4, 8])('%i at once finish with a dead token in the store, with one login', async (count) => {
+		for (let round = 0; round < 5; round++) {
+			const bench = await open({ livingTokens, fleet: { size: 20 } });
+			await bench.signInEarlier();
+			bench.platform.expireTokens();
+			const results = await times(count, async () =>
+				await bench.run({ ...operations.getAll, options: { pageSize: 5 } }, { credential: bench.login }),
+			);
+			expect(errorsOf(results)).toEqual([]);
+			for (const result of results) expect(serialNumbersOf(result)).toEqual(bench.fleet.devices.map(({ sn }) => sn));
+			expect(bench.platform.logins.attempted).toBe(1);
+		}
+	});
+
+	test.each([2, 4, 8])('%i at once finish although the token dies at every request, with one login each time', async (count) => {
+		hurry();
+		const bench = await open({ livingTokens, fleet: { size: 6 }, tokenRequests: 1 });
+		const results = await times(count, async () =>
+			await bench.run({ ...operations.get, options: { parallelRequests: 2 } }, { credential: bench.login, input: serialNumberItems(bench, 6) }),
+		);
+		expect(errorsOf(results)).toEqual([]);
+		for (const result of results) expect(serialNumbersOf(result)).toHaveLength(6);
+		expect(bench.platform.logins.attempted).toBe(count * 6);
+	});
+});
+
+describe('several processes over one store', () => {
+	const openProcesses = useProcesses(3);
+
+	test.each(['side-by-side', 'one-per-user'] as const)(
+		'finish all their executions where tokens live %s, again and again from a dead token on',
+		async (livingTokens) => {
+			const bench = await openProcesses({ livingTokens, fleet: { size: 30 }, latencyMs: 5 });
+			const rounds = 8;
+			for (let round = 0; round < rounds; round++) {
+				bench.platform.expireTokens();
+				const results = await Promise.all(
+					bench.processes.flatMap(({ run }) =>
+						Array.from({ length: 3 }, async () => await run({ ...operations.getAll, options: { pageSize: 3 } }, { credential: bench.login })),
+					),
+				);
+				expect({ round, errors: errorsOf(results) }).toEqual({ round, errors: [] });
+				for (const result of results) expect(serialNumbersOf(result)).toHaveLength(30);
+			}
+			// One for each expiry and process, and as many again where processes end each other's tokens.
+			expect(bench.platform.logins.attempted).toBeLessThanOrEqual(rounds * 3 * (livingTokens === 'one-per-user' ? 3 : 1));
+		},
+		120_000,
+	);
+
+	test('a connection test in one of them ends the wait after a refused login in another', async () => {
+		const bench = await openProcesses();
+		const [one, other] = bench.processes;
+		bench.platform.settings.refuseLogin = 14202;
+		const run = async () => await one?.run(operations.count, { credential: bench.login });
+		expect((await run())?.error?.message).toMatch(/blocked.*Only a changed login is tried before/);
+		delete bench.platform.settings.refuseLogin;
+		expect((await run())?.error?.message).toMatch(/Only a changed login is tried before/);
+		expect(bench.platform.logins.attempted).toBe(1);
+		expect(await other?.run(operations.count, { credential: bench.login }).then(jsonOf)).toEqual([{ count: 25 }]);
+		expect((await run())?.error).toBeUndefined();
+	});
+});
+
+describe('a refused login', () => {
+	const refused = { refuseLogin: 14201 } as const;
+
+	test('is asked once by ten executions one after the other, and each says why and when the next try is', async () => {
+		const bench = await open(refused);
+		const time = useTime();
+		for (let n = 0; n < 10; n++) {
+			const { error } = await bench.run(operations.count, { credential: bench.login });
+			expect(error?.message).toMatch(/login name or the password is not right\. Only a changed login is tried before/);
+			expect(time.nextTry(error?.message)).toBeGreaterThanOrEqual(59);
+			expect(error?.description).toMatch(/connection test/);
+		}
+		expect(kindsOf(bench)).toEqual(['login']);
+	});
+
+	test('is asked once by six keystrokes in the dropdown', async () => {
+		const bench = await open(refused);
+		const { engine, login } = bench;
+		for (const typed of ['R', 'RT', 'RT-', 'RT-2', 'RT-20', 'RT-202']) {
+			const list = engine.listSearch(operations.get, engine.credentialReference(login), 'searchDevices', typed, undefined, NODE);
+			await expect(list).rejects.toThrow(/is not right/);
+		}
+		expect(kindsOf(bench)).toEqual(['login']);
+	});
+
+	test('is asked again after a minute, then after two, and at last every fifteen', async () => {
+		const bench = await open(refused);
+		const time = useTime();
+		const waits: number[] = [];
+		for (let n = 0; n < 7; n++) {
+			const { error } = await bench.run(operations.count, { credential: bench.login });
+			const seconds = time.nextTry(error?.message);
+			waits.push(seconds);
+			time.pass((seconds - 2) * 1000);
+			await bench.run(operations.count, { credential: bench.login });
+			expect(bench.platform.logins.attempted).toBe(n + 1);
+			time.pass(3000);
+		}
+		expect(waits.map((seconds) => Math.round(seconds / 60))).toEqual([1, 2, 4, 8, 15, 15, 15]);
+	});
+
+	test.each([401, 403])('is remembered as well when it is HTTP %i without an envelope', async (status) => {
+		const bench = await open();
+		bench.platform.settings.fault = ({ kind }) => (kind === 'login' ? { status } : undefined);
+		for (let n = 0; n < 3; n++) expect((await bench.run(operations.count, { credential: bench.login })).error).toBeDefined();
+		expect(kindsOf(bench)).toEqual(['login']);
+	});
+
+	test.each([
+		['an answer without a token', { code: 0, data: {} }],
+		['another code', { code: 9999 }],
+		['HTTP 404', { status: 404 }],
+	])('is not what %s is: the next execution asks anew', async (_name, fault) => {
+		const bench = await open();
+		bench.platform.settings.fault = ({ kind }) => (kind === 'login' ? fault : undefined);
+		for (let n = 0; n < 3; n++) expect((await bench.run(operations.count, { credential: bench.login })).error).toBeDefined();
+		expect(kindsOf(bench)).toEqual(['login', 'login', 'login']);
+	});
+
+	test('is forgotten at once when the login is changed', async () => {
+		const bench = await open();
+		await bench.engine.editCredential(bench.login, { password: 'wrong' });
+		expect((await bench.run(operations.count, { credential: bench.login })).error).toBeDefined();
+		await bench.engine.editCredential(bench.login, { password: bench.platform.password });
+		expect((await bench.run(operations.count, { credential: bench.login })).error).toBeUndefined();
+	});
+
+	test('is always asked by the connection test, whose success ends the wait', async () => {
+		const bench = await open(refused);
+		expect((await bench.run(operations.count, { credential: bench.login })).error).toBeDefined();
+		expect(await bench.engine.testCredential(bench.login)).toMatchObject({ status: 'Error' });
+		expect(bench.platform.logins.attempted).toBe(2);
+		delete bench.platform.settings.refuseLogin;
+		expect(await bench.engine.testCredential(bench.login)).toMatchObject({ status: 'OK' });
+		expect((await bench.run(operations.count, { credential: bench.login })).error).toBeUndefined();
+	});
+});
+
+describe('one device whose requests are always refused with 14101', () => {
+	test.each([
+		['login', 0],
+		['login', 2],
+		['apiKey', 0],
+		['apiKey', 2],
+	] as const)('fails alone, signed in by %s, at position %i', async (way, position) => {
+		hurry();
+		const bench = await open({ fleet: { size: 12 } });
+		const bad = bench.fleet.at(position).sn;
+		bench.platform.settings.fault = ({ path }) => (path.endsWith(bad) ? { code: 14101 } : undefined);
+		const result = await bench.run({ ...operations.get, options: { parallelRequests: 1 } }, {
+			credential: bench[way],
+			onError: 'continueRegularOutput',
+			input: serialNumberItems(bench, 12),
+		});
+		const failed = result.data('Devices').flatMap(({ json }, index) => (json['error'] === undefined ? [] : [index]));
+		expect(failed).toEqual([position]);
+		expect(bench.platform.logins.attempted).toBeLessThanOrEqual(4);
+	});
+});
+
+describe('Retry-After', () => {
+	test('holds back everyone who uses the account: nothing comes while the platform asks to wait', async () => {
+		const bench = await open({ fleet: { size: 50 } });
+		let asked = false;
+		let tooEarly = 0;
+		const sleeping: Array<() => void> = [];
+		onTestEnd.push(
+			replaceClock({
+				...systemClock,
+				now: () => Date.now(),
+				sleep: async () => await new Promise<void>((resolve) => sleeping.push(resolve)),
+			}),
+		);
+		bench.platform.settings.fault = ({ orderOfKind }) => {
+			if (asked) tooEarly++;
+			if (orderOfKind < 5) return undefined;
+			asked = true;
+			return { status: 429, headers: { 'retry-after': '2' } };
+		};
+		const stop = new AbortController();
+		const runs = times(4, async () =>
+			await bench.run({ ...operations.get, options: { parallelRequests: 1 } }, {
+				credential: bench.apiKey,
+				input: serialNumberItems(bench, 50),
+				signal: stop.signal,
+			}),
+		);
+		while (!asked || sleeping.length < 4) await new Promise(setImmediate);
+		for (let turn = 0; turn < 200; turn++) await new Promise(setImmediate);
+		// Only those that were on their way already.
+		expect(tooEarly).toBeLessThanOrEqual(3);
+		stop.abort();
+		for (const wake of sleeping.splice(0)) wake();
+		await runs;
+	});
+
+	test('of more than two minutes fails what asks meanwhile at once, naming the time, and is forgotten after two minutes', async () => {
+		const bench = await open();
+		const time = useTime();
+		bench.platform.settings.faults = [{ fault: { status: 429, headers: { 'retry-after': '3600' } } }];
+		expect((await bench.run(operations.count)).error?.message).toMatch(/too many requests/);
+		const { error } = await bench.run(operations.count);
+		expect(error?.message).toMatch(/^The platform asked for a pause until \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT, so nothing was sent$/);
+		expect(Object(error)['failure']).toMatchObject({ cause: 'rate-limited' });
+		expect(bench.platform.requests).toHaveLength(1);
+		time.pass(120_001);
+		expect(jsonOf(await bench.run(operations.count))).toEqual([{ count: 25 }]);
+	});
+
+	test('holds back a login, too, and one that nobody waits for any more is not made', async () => {
+		const bench = await open();
+		const stop = new AbortController();
+		let waits = 0;
+		onTestEnd.push(
+			replaceClock({
+				...systemClock,
+				sleep: async (_ms, end) => {
+					waits++;
+					await new Promise<void>((resolve) => end?.addEventListener('abort', () => resolve()));
+				},
+			}),
+		);
+		bench.platform.settings.faults = [{ fault: { status: 503, headers: { 'retry-after': '60' } } }];
+		const run = async (signal?: AbortSignal) =>
+			await bench.run({ ...operations.count, options: { maxRetries: 0 } }, { credential: bench.login, ...(signal ? { signal } : {}) });
+		expect((await run()).error?.message).toMatch(/^Signing in did not work\. .*HTTP 503/);
+		const held = run(stop.signal);
+		while (waits === 0) await new Promise(setImmediate);
+		stop.abort();
+		expect((await held).cancelled).toBe(true);
+		for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+		expect(kindsOf(bench)).toEqual(['login']);
+	});
+
+	test('of one account is no matter of another one', async () => {
+		const [one, other] = [await open(), await open()];
+		useTime();
+		one.platform.settings.faults = [{ fault: { status: 429, headers: { 'retry-after': '3600' } } }];
+		await one.run(operations.count);
+		expect((await one.run(operations.count)).error).toBeDefined();
+		expect(jsonOf(await other.run(operations.count))).toEqual([{ count: 25 }]);
+		expect((await one.run(operations.count, { credential: one.login })).error).toBeUndefined();
+	});
+});
+
+describe('a credential with expressions', () => {
+	test('is resolved for each item: every host is asked, and items of one login share a session', async () => {
+		const [one, other] = [await open({ fleet: { size: 3 } }), await open({ fleet: { size: 8 } })];
+		await one.engine.editCredential(one.login, { baseUrl: '={{ $json.host }}' });
+		const hosts = [one, other, one, other].map(({ platform }) => ({ host: platform.baseUrl }));
+		for (let run = 0; run < 2; run++) {
+			expect(jsonOf(await one.run(operations.count, { credential: one.login, input: hosts }))).toEqual([3, 8, 3, 8].map((count) => ({ count })));
+		}
+		// n8n's store has room for one token; the other one is kept in the process.
+		expect([one.platform.logins.attempted, other.platform.logins.attempted]).toEqual([1, 1]);
+	});
+
+	test('that leads one item nowhere fails that item alone', async () => {
+		const bench = await open();
+		await bench.engine.editCredential(bench.apiKey, { baseUrl: '={{ $json.host }}' });
+		const result = await bench.run(operations.count, {
+			onError: 'continueRegularOutput',
+			input: [{ host: bench.platform.baseUrl }, { host: 'nowhere' }, { host: bench.platform.baseUrl }],
+		});
+		expect(result.data('Devices').map(({ json }) => json['count'] ?? json['error'])).toEqual([
+			25,
+			"'Base URL' in the credential does not start with https:// or http:// [item 1]",
+			25,
+		]);
+	});
+});
+
+describe('the token in the login answer', () => {
+	test('is taken without the word Bearer before it', async () => {
+		const bench = await open();
+		const token = bench.platform.issueToken();
+		bench.platform.settings.fault = ({ kind }) => (kind === 'login' ? { code: 0, data: `Bearer ${token}` } : undefined);
+		expect(jsonOf(await bench.run(operations.count, { credential: bench.login }))).toEqual([{ count: 25 }]);
+		expect(bench.platform.requests.at(-1)?.headers['authorization']).toBe(`Bearer ${token}`);
+	});
+
+	test('is fetched with the login name as it was meant, without spaces around it', async () => {
+		const bench = await open();
+		await bench.engine.editCredential(bench.login, { loginName: ` ${bench.platform.loginName}\n` });
+		expect(jsonOf(await bench.run(operations.count, { credential: bench.login }))).toEqual([{ count: 25 }]);
+	});
+});
