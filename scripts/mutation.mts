@@ -23,7 +23,7 @@ const rooms: ReadonlyArray<{ files: string[]; testsOf: (file: string) => string[
 	{ files: [`${shipped}/core/paging/*.ts`], testsOf: () => ['test/core/paging/*.test.mts'] },
 	{
 		files: ['session', 'account', 'traffic'].map((file) => `${shipped}/transport/${file}.ts`),
-		testsOf: () => ['session', 'account'].map((name) => `test/transport/${name}.test.mts`),
+		testsOf: () => ['session', 'account', 'traffic'].map((name) => `test/transport/${name}.test.mts`),
 	},
 ];
 
