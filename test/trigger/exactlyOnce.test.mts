@@ -98,6 +98,22 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		expect(ids(again)).toEqual(first);
 	});
 
+	it('an edit that is taken back without another update time has an id of its own, and a repeated one the same', async () => {
+		const watching = new Watch(bench, { events: ['deviceUpdated'] }, { host });
+		await watching.activate();
+		const seen: unknown[] = [];
+		const edit = async (description: string) => {
+			bench.fleet.update(sn(), { description, updateTime: '2031-01-01 00:00:00' });
+			return ids(await watching.poll()) ?? [];
+		};
+		for (const description of ['one', 'two', 'one', 'two', 'one']) seen.push(...(await edit(description)));
+		expect([seen.length, new Set(seen).size]).toEqual([5, 5]);
+		// As if n8n had lost what it saved last.
+		watching.database.rewind(watching.database.history.length - 2);
+		const again = (await watching.restart()) ?? (await watching.poll());
+		expect(ids(again)).toEqual(seen.slice(-1));
+	});
+
 	it('a poll leaves its work to the one that is under way', async () => {
 		const watching = new Watch(bench, { events: ['onlineStatusChanged'] }, { host });
 		await watching.activate();

@@ -74,10 +74,13 @@ export function look(
 		}
 		if (!events.includes('deviceUpdated') || device.updateTime === null) continue;
 		const version = JSON.stringify({ ...device, onlineStatus: 0, status: 0 });
-		const wasEdited = updated.get(device.id) !== version;
+		const last = updated.get(device.id);
+		const wasEdited = last !== version;
+		const atSameTime = last !== undefined && JSON.parse(last).updateTime === device.updateTime;
 		updated.set(device.id, version);
 		if (wasEdited && known !== undefined && inFilter.has(device.id) && !justCreated.has(device.sn)) {
-			told.push({ event: 'deviceUpdated', sn: device.sn, change: version });
+			const change = atSameTime ? JSON.stringify([version, number]) : version;
+			told.push({ event: 'deviceUpdated', sn: device.sn, change });
 		}
 	}
 

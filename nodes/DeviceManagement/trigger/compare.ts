@@ -1,3 +1,4 @@
+import type { Device } from '../core/device';
 import {
 	type Change,
 	changedEvent,
@@ -11,7 +12,7 @@ import { type FleetEntry, serialNumberOf } from './fleet';
 import { type DeviceRow, IDENTITY_LENGTH, type TimeField } from './newest';
 import type { Observation } from './observe';
 import type { TriggerParameters } from './parameters';
-import { compareRecent, type Recent } from './recent';
+import { compareRecent, type Recent, type TimedRow } from './recent';
 import { compareSnapshot, emptySnapshot, forget, type Snapshot, type ValueChange, type Whereabouts } from './snapshot';
 import type { Fingerprint, State } from './state';
 
@@ -49,12 +50,14 @@ export function compare(before: State | undefined, seen: Observation, task: Task
 	const created = newest('createTime', before?.created);
 	const updated = newest('updateTime', before?.updated);
 	const newIds = new Set(created?.fresh.map(({ id }) => id));
-	const events = [
-		...eventsOf(created?.fresh ?? [], createdEvent),
-		// Nothing else is said of a device that is new.
-		...eventsOf(updated?.fresh.filter(({ id }) => !newIds.has(id)) ?? [], updatedEvent),
-	];
 	const number = before?.number ?? task.firstNumber;
+	// Nothing else is said of a device that is new.
+	const edited = updated?.fresh.filter(({ id }) => !newIds.has(id)) ?? [];
+	const metAt = edited.length === 0 ? new Set<string>() : timesOf(before?.updated);
+	const events = [
+		...eventsOf(created?.fresh ?? [], ({ id }, device) => createdEvent(id, device)),
+		...eventsOf(edited, (row, device) => updatedEvent(row.id, device, metAt.has(timeOf(row)) ? number : undefined)),
+	];
 	const shared = parameters.fields.filter((field) => !field.startsWith('attributes.')).length;
 	const compared =
 		seen.list === undefined
@@ -96,8 +99,17 @@ export function settleMissing(
 	return { state: all.length === 0 ? after : { ...after, number: before.number + 1 }, events: all, missing: [] };
 }
 
-function eventsOf(rows: readonly DeviceRow[], report: (id: string, device: NonNullable<DeviceRow['device']>) => DeviceEvent) {
-	return rows.flatMap(({ id, device }) => (device === undefined ? [] : [report(id, device)]));
+function eventsOf(rows: readonly DeviceRow[], report: (row: DeviceRow, device: Device) => DeviceEvent) {
+	return rows.flatMap((row) => (row.device === undefined ? [] : [report(row, row.device)]));
+}
+
+/** The update times at which devices were met, with what tells each device. */
+function timesOf(recent: Recent | undefined): Set<string> {
+	return new Set(Array.from(recent?.rows ?? [], ([digest, time]) => timeOf({ digest, time })));
+}
+
+function timeOf({ digest, time }: TimedRow): string {
+	return `${digest.slice(0, IDENTITY_LENGTH.updateTime)} ${time}`;
 }
 
 function changesIn(changes: readonly ValueChange<FleetEntry>[], { fields, rules }: TriggerParameters): Change[] {

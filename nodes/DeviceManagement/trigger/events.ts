@@ -65,10 +65,14 @@ export function createdEvent(id: string, device: Device): DeviceEvent {
 	return { event, eventId: idOf([event, id, device['createTime']]), device };
 }
 
-/** @param id what tells the device from others */
-export function updatedEvent(id: string, device: Device): DeviceEvent {
+/**
+ * @param id what tells the device from others
+ * @param number the number of the state that held the device with the same update time: it may go back to a content it had
+ */
+export function updatedEvent(id: string, device: Device, number?: number): DeviceEvent {
 	const event = 'deviceUpdated';
-	return { event, eventId: idOf([event, id, device['updateTime'], contentOf(device)]), device };
+	const again = number === undefined ? [] : [number];
+	return { event, eventId: idOf([event, id, device['updateTime'], contentOf(device), ...again]), device };
 }
 
 /** @param number the number of the state that the value was compared from */
