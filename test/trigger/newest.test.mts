@@ -49,6 +49,17 @@ it('reads as many pages as there are new devices', async () => {
 	expect(await watching.poll()).toBeNull();
 });
 
+it.each(['createTime', 'updateTime'])('one whose %s lies far ahead hides all others until that time', async (time) => {
+	const watching = await watch({ events: [time === 'createTime' ? 'deviceCreated' : 'deviceUpdated'] });
+	const add = async (at: string) => {
+		bench.fleet.add(bench.fleet.make({ [time]: at }));
+		return (await watching.poll())?.length ?? 0;
+	};
+	expect(await add('2099-01-01 00:00:00')).toBe(1);
+	expect(await add('2098-12-31 21:59:59')).toBe(0);
+	expect(await add('2098-12-31 22:00:00')).toBe(1);
+});
+
 it('neither misses nor repeats what has the second of the newest one, or comes up to two hours late', async () => {
 	const watching = await watch({ events: BOTH });
 	const [newest] = bench.fleet.devices;

@@ -97,6 +97,17 @@ it('never comes from an empty list', async () => {
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 });
 
+it('of the only device in the filter comes once another one is listed', async () => {
+	const { sn } = bench.fleet.update(bench.fleet.at(4).sn, { tags: ['only'] });
+	const watching = await watch({ filters: { tags: 'only' } });
+	bench.fleet.remove(sn);
+	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
+	expect(reads()).toEqual([]);
+	bench.fleet.add(bench.fleet.make({ tags: ['only'] }));
+	expect(await watching.poll()).toBeNull();
+	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
+});
+
 it('never comes from a list that does not hold as many devices as the platform counts, which the log says once', async () => {
 	const watching = await watch();
 	const hidden = bench.fleet.at(9).sn;
