@@ -232,6 +232,23 @@ test('who was refused before goes first', async () => {
 	expect(order).toEqual([3, 3, 2, 1, 1, 0, 0]);
 });
 
+test('of those who were refused equally often, who came first goes first, over several waits', async () => {
+	gate.hold(1000, 429, time.now());
+	const order: number[] = [];
+	const passing = Array.from({ length: 60 }, async (_, position) => {
+		// The last ones come while others are let through.
+		await time.sleep(position < 40 ? 0 : 1000 + (position - 40) * 7);
+		await gate.pass(async () => {
+			order.push(position);
+			await time.sleep(50);
+			if (position === 5 || position === 25) gate.hold(1000, 429, time.now());
+		}, time, forEver);
+	});
+	await time.run();
+	await Promise.all(passing);
+	expect(order).toEqual(Array.from({ length: 60 }, (_, position) => position));
+});
+
 test('who waits for a turn is let through ten seconds after the wait, however long those before take', async () => {
 	gate.hold(1000, 503, time.now());
 	const { begun, passing } = passAll(gate, 10, 60_000);

@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 250;
  * Where all requests of one account pass. When the platform asks to wait (`Retry-After`), it holds everyone back, not only
  * the one request that was told, and lets them through a few at a time afterwards: two at first, one more for each that was
  * answered, eight at most in the first ten seconds. Who was refused more often goes first, so that nobody is refused again and
- * again while others pass.
+ * again while others pass; then who came first.
  */
 export class Gate {
 	private closedUntil = -Infinity;
@@ -27,9 +27,10 @@ export class Gate {
 	private width = Infinity;
 	/** How many waits there were: only what was sent after the last one widens the way back. */
 	private holds = 0;
+	private arrivals = 0;
 	/** Whoever has not come through yet. */
 	private readonly waiting = new Set<Waiter>();
-	/** Those of them whose turn depends on others; who was refused more often stands further ahead. */
+	/** Those of them whose turn depends on others, in the order of their turns. */
 	private queue: Array<Waiter & { next: () => void }> = [];
 	private isWatched = false;
 
@@ -47,7 +48,7 @@ export class Gate {
 		refusals = 0,
 	): Promise<T> {
 		let sentAfter: number | undefined;
-		const waiter: Waiter = { refusals };
+		const waiter: Waiter = { refusals, arrival: this.arrivals++ };
 		this.waiting.add(waiter);
 		try {
 			await this.enter(waiter, clock, end).finally(() => this.waiting.delete(waiter));
@@ -58,8 +59,7 @@ export class Gate {
 				this.under--;
 				if (sentAfter === this.holds && !end.aborted) this.width++;
 			}
-			// One that was answered makes room for itself and, while the way back is narrow, for one more.
-			for (const { next } of this.queue.splice(0, 2)) next();
+			this.callNext();
 		}
 	}
 
@@ -95,13 +95,21 @@ export class Gate {
 		}
 		// At once: whoever waits for the same moment looks next.
 		this.under++;
+		// Whoever came for its turn before the one ahead of it waits for it.
+		this.waiting.delete(waiter);
+		if (this.under < Math.min(this.width, MOST_BACK)) this.callNext();
 	}
 
-	private hasRoomFor({ refusals }: Waiter, now: number): boolean {
+	private hasRoomFor(waiter: Waiter, now: number): boolean {
 		if (now > this.closedUntil + CAUTIOUS_MS) this.width = Infinity;
 		if (this.width === Infinity) return true;
 		if (this.under >= Math.min(this.width, MOST_BACK)) return false;
-		return ![...this.waiting].some((other) => other.refusals > refusals);
+		for (const other of this.waiting) if (isAhead(other, waiter)) return false;
+		return true;
+	}
+
+	private callNext(): void {
+		this.queue.shift()?.next();
 	}
 
 	private refuseWhileAskedTo(now: number): void {
@@ -117,21 +125,20 @@ export class Gate {
 		this.refusal = undefined;
 	}
 
-	private async turn({ refusals }: Waiter, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
+	private async turn(waiter: Waiter, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
 		await new Promise<void>((resolve) => {
 			const own = AbortSignal.any([end]);
 			const next = () => {
 				own.removeEventListener('abort', leave);
 				resolve();
 			};
-			const entry = { refusals, next };
+			const entry = { ...waiter, next };
 			const leave = () => {
 				this.queue = this.queue.filter((other) => other !== entry);
 				resolve();
 			};
 			own.addEventListener('abort', leave, { once: true });
-			const behind = this.queue.findIndex((other) => other.refusals < refusals);
-			this.queue.splice(behind < 0 ? this.queue.length : behind, 0, entry);
+			this.queue.splice(this.queue.findLastIndex((other) => isAhead(other, waiter)) + 1, 0, entry);
 			if (!this.isWatched) void this.watch(clock);
 		});
 	}
@@ -148,6 +155,13 @@ export class Gate {
 interface Waiter {
 	/** How often the platform refused it before. */
 	readonly refusals: number;
+	/** Rises from one to the next. */
+	readonly arrival: number;
+}
+
+/** Whether it is one's turn before the other's: who was refused more often, and then who came first. */
+function isAhead(one: Waiter, other: Waiter): boolean {
+	return one.refusals > other.refusals || (one.refusals === other.refusals && one.arrival < other.arrival);
 }
 
 function heldBack(until: number, httpStatus: number | undefined): Failure {
