@@ -3,6 +3,8 @@ module.exports = {
 	testEnvironment: 'node',
 	// Real requests in a real engine: a machine that is busy with other things must not make them fail.
 	testTimeout: 180_000,
+	// Each file loads n8n's engine anew, and jest lets go of little: in one process, all of them fill its heap.
+	workerIdleMemoryLimit: '1GB',
 	testMatch: ['<rootDir>/test/**/*.test.mts'],
 	moduleFileExtensions: ['mts', 'ts', 'js', 'mjs', 'cjs', 'json', 'node'],
 	transform: {
