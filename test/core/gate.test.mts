@@ -84,14 +84,46 @@ test('after a wait that nobody waited for, a few at a time come back, too', asyn
 	await passing;
 });
 
-test('is wide open again ten seconds after the wait', async () => {
+test.each([
+	[1, 16],
+	[1000, 16],
+	[1001, 32],
+	[4001, 256],
+	[10_001, 600],
+])('%d ms after the ten seconds that follow a wait, %d may be under way at once', async (ms, most) => {
 	gate.hold(1000, 503, time.now());
-	await time.run(11_002);
-	const { begun, passing } = passAll(gate, 40, 10);
+	await time.run(11_000 + ms);
+	const { begun, passing } = passAll(gate, 600, 10);
 	await settled();
-	expect(begun()).toBe(40);
+	expect(begun()).toBe(most);
 	await time.run();
 	await passing;
+});
+
+test('opens by and by, so that hundreds who wait for a slow platform are not all refused at once, again and again', async () => {
+	const window = { begin: 0, count: 0 };
+	const serve = async (position: number) => {
+		await time.sleep(500 + (position % 20) * 100);
+		if (time.now() - window.begin >= 1000) Object.assign(window, { begin: time.now(), count: 0 });
+		return ++window.count <= 20;
+	};
+	let most = 0;
+	const all = Array.from({ length: 600 }, async (_, position) => {
+		for (let refusals = 0; ; refusals++) {
+			most = Math.max(most, refusals);
+			const isAnswered = await gate.pass(async () => {
+				const outcome = await serve(position);
+				if (!outcome) gate.hold(1000, 429, time.now());
+				return outcome;
+			}, time, forEver, refusals);
+			if (isAnswered) return;
+			await time.sleep(1000);
+		}
+	});
+	await time.run();
+	await Promise.all(all);
+	// A request is sent three times more, by default.
+	expect(most).toBeLessThanOrEqual(3);
 });
 
 test('a wait that is longer than two minutes is not waited for, but told, and forgotten after two minutes', async () => {

@@ -8,13 +8,16 @@ const FIRST_BACK = 2;
 /** The most of them until the wait is so long ago. */
 const MOST_BACK = 8;
 const CAUTIOUS_MS = 10_000;
-/** How often it is seen whether it is so long ago. */
+/** Afterwards twice as many every second, for so long. */
+const DOUBLES_EVERY_MS = 1000;
+const OPENING_MS = 10_000;
+/** How often it is seen whether time has made room. */
 const LOOK_EVERY_MS = 250;
 
 /**
  * Where all requests of one account pass. When the platform asks to wait (`Retry-After`), it holds everyone back, not only
  * the one request that was told, and lets them through a few at a time afterwards: two at first, one more for each that was
- * answered, eight at most in the first ten seconds. Who was refused more often goes first, so that nobody is refused again and
+ * answered, eight at most in the first ten seconds, and from then on twice as many each second. Who was refused more often goes first, so that nobody is refused again and
  * again while others pass; then who came first.
  */
 export class Gate {
@@ -24,7 +27,7 @@ export class Gate {
 	/** A wait that is longer than anybody waits: until when whoever asks is told so, and what the platform named. */
 	private refusal: { until: number; named: number } | undefined;
 	private under = 0;
-	private width = Infinity;
+	private width = FIRST_BACK;
 	/** How many waits there were: only what was sent after the last one widens the way back. */
 	private holds = 0;
 	private arrivals = 0;
@@ -97,15 +100,22 @@ export class Gate {
 		this.under++;
 		// Whoever came for its turn before the one ahead of it waits for it.
 		this.waiting.delete(waiter);
-		if (this.under < Math.min(this.width, MOST_BACK)) this.callNext();
+		if (this.under < this.room(clock.now())) this.callNext();
 	}
 
 	private hasRoomFor(waiter: Waiter, now: number): boolean {
-		if (now > this.closedUntil + CAUTIOUS_MS) this.width = Infinity;
-		if (this.width === Infinity) return true;
-		if (this.under >= Math.min(this.width, MOST_BACK)) return false;
+		const room = this.room(now);
+		if (room === Infinity) return true;
+		if (this.under >= room) return false;
 		for (const other of this.waiting) if (isAhead(other, waiter)) return false;
 		return true;
+	}
+
+	/** How many may be under way at once. */
+	private room(now: number): number {
+		const openingMs = now - this.closedUntil - CAUTIOUS_MS;
+		if (openingMs <= 0) return Math.min(this.width, MOST_BACK);
+		return openingMs > OPENING_MS ? Infinity : MOST_BACK * 2 ** Math.ceil(openingMs / DOUBLES_EVERY_MS);
 	}
 
 	private callNext(): void {
@@ -143,12 +153,14 @@ export class Gate {
 		});
 	}
 
-	/** Calls all who wait for their turn when it depends on nobody any more: those before them may take long. */
+	/** Calls those who wait for their turn as time makes room for them: those before them may take long. */
 	private async watch(clock: Pick<Clock, 'now' | 'sleep'>): Promise<void> {
 		this.isWatched = true;
-		while (this.queue.length > 0 && clock.now() <= this.closedUntil + CAUTIOUS_MS) await clock.sleep(LOOK_EVERY_MS);
+		while (this.queue.length > 0) {
+			await clock.sleep(LOOK_EVERY_MS);
+			if (this.under < this.room(clock.now())) this.callNext();
+		}
 		this.isWatched = false;
-		for (const { next } of this.queue.splice(0)) next();
 	}
 }
 
