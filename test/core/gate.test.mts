@@ -62,6 +62,28 @@ test('holds everyone back for as long as an answer asked, and lets them through 
 	expect(Math.max(...peaks)).toBe(8);
 });
 
+test('lets half as many through after each wait that follows another within ten seconds, and as many as at first after a pause', async () => {
+	const peaks: number[] = [];
+	for (const pauseMs of [0, 9900, 9000, 9000, 9000, 9000, 9902]) {
+		await time.run(pauseMs);
+		// Asked for by several answers at once, it is one wait.
+		for (let answers = 0; answers < 3; answers++) gate.hold(1000, 429, time.now());
+		let [under, peak] = [0, 0];
+		const passing = Array.from({ length: 60 }, async () => {
+			await gate.pass(async () => {
+				peak = Math.max(peak, ++under);
+				await time.sleep(1);
+				under--;
+			}, time, forEver);
+		});
+		await time.run(1000);
+		await time.run(100);
+		await Promise.all(passing);
+		peaks.push(peak);
+	}
+	expect(peaks).toEqual([8, 4, 2, 1, 1, 1, 8]);
+});
+
 test('what was on its way before the wait does not widen the way back', async () => {
 	const early = Array.from({ length: 10 }, async () => await gate.pass(async () => await time.sleep(100), time, forEver));
 	void time.sleep(50).then(() => gate.hold(2000, 429, time.now()));
@@ -211,7 +233,11 @@ test('who is ended in the queue goes on at once, and leaves the queue', async ()
 	await Promise.all(passing);
 });
 
-test('nobody is lost where hundreds ask at once, in two processes, and few are answered in each second', async () => {
+test.each([
+	{ processes: 2, executions: 200 },
+	{ processes: 3, executions: 200 },
+	{ processes: 4, executions: 200 },
+])('nobody is lost where hundreds ask at once, in $processes processes, and few are answered in each second', async ({ processes, executions }) => {
 	const CONCURRENCY = 40;
 	let answered = 0;
 	const window = { begin: 0, count: 0 };
@@ -236,14 +262,14 @@ test('nobody is lost where hundreds ask at once, in two processes, and few are a
 			await time.sleep(1000);
 		}
 	};
-	const process = (own: Gate, executions: number) =>
+	const process = (own: Gate) =>
 		Array.from({ length: CONCURRENCY }, async (_, slot) => {
 			for (let execution = slot; execution < executions; execution += CONCURRENCY) await askUntilAnswered(own);
 		});
-	const all = Promise.all([...process(gate, 200), ...process(new Gate(), 200)]);
+	const all = Promise.all(Array.from({ length: processes }, () => process(new Gate())).flat());
 	await time.run();
 	await all;
-	expect(answered).toBe(400);
+	expect(answered).toBe(processes * executions);
 	// A request is sent three times more, by default.
 	expect(most).toBeLessThanOrEqual(3);
 });

@@ -17,8 +17,9 @@ const LOOK_EVERY_MS = 250;
 /**
  * Where all requests of one account pass. When the platform asks to wait (`Retry-After`), it holds everyone back, not only
  * the one request that was told, and lets them through a few at a time afterwards: two at first, one more for each that was
- * answered, eight at most in the first ten seconds, and from then on twice as many each second. Who was refused more often goes first, so that nobody is refused again and
- * again while others pass; then who came first.
+ * answered, eight at most in the first ten seconds (half as many after each wait that follows another), and from then on
+ * twice as many each second. Who was refused more often goes first, so that nobody is refused again and again while others
+ * pass; then who came first.
  */
 export class Gate {
 	private closedUntil = -Infinity;
@@ -28,6 +29,8 @@ export class Gate {
 	private refusal: { until: number; named: number } | undefined;
 	private under = 0;
 	private width = FIRST_BACK;
+	/** The most after the last wait: fewer where waits follow each other, because others ask, too. */
+	private most = MOST_BACK;
 	/** How many waits there were: only what was sent after the last one widens the way back. */
 	private holds = 0;
 	private arrivals = 0;
@@ -76,6 +79,8 @@ export class Gate {
 		const until = now + Math.min(waitMs, LONGEST_HOLD_MS);
 		if (waitMs > LONGEST_HOLD_MS) this.refusal = { until, named: now + waitMs };
 		this.askedBy = httpStatus;
+		if (now > this.closedUntil + CAUTIOUS_MS) this.most = MOST_BACK;
+		else if (now > this.closedUntil) this.most = Math.max(1, this.most / 2);
 		this.closedUntil = Math.max(this.closedUntil, until);
 		this.width = FIRST_BACK;
 		this.holds++;
@@ -114,8 +119,8 @@ export class Gate {
 	/** How many may be under way at once. */
 	private room(now: number): number {
 		const openingMs = now - this.closedUntil - CAUTIOUS_MS;
-		if (openingMs <= 0) return Math.min(this.width, MOST_BACK);
-		return openingMs > OPENING_MS ? Infinity : MOST_BACK * 2 ** Math.ceil(openingMs / DOUBLES_EVERY_MS);
+		if (openingMs <= 0) return Math.min(this.width, this.most);
+		return openingMs > OPENING_MS ? Infinity : this.most * 2 ** Math.ceil(openingMs / DOUBLES_EVERY_MS);
 	}
 
 	private callNext(): void {
