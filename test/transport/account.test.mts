@@ -78,6 +78,12 @@ describe('a refused login', () => {
 		expect(account.remembersRefusal(now + MINUTE)).toBeUndefined();
 	});
 
+	test('is not remembered for longer than a quarter of an hour when the clock is set back', async () => {
+		await refused();
+		expect(account.remembersRefusal(now - 14 * MINUTE)).toBeInstanceOf(Failure);
+		expect(account.remembersRefusal(now - 14 * MINUTE - 1)).toBeUndefined();
+	});
+
 	test('is remembered only where the platform refused it', async () => {
 		for (const thrown of [refusal({}), refusal({ loginRefused: false }), new Error('no name'), { details: { loginRefused: true } }]) {
 			await expect(signIn(async () => await Promise.reject(thrown))).rejects.toBe(thrown);

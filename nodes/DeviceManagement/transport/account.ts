@@ -81,7 +81,9 @@ export class Account {
 	 * its lock.
 	 */
 	remembersRefusal(now: number): Failure | undefined {
-		return this.refusal !== undefined && now < this.refusal.until ? this.refusal.failure : undefined;
+		const leftMs = (this.refusal?.until ?? now) - now;
+		// A clock that was set back must not make a pause of it that nobody meant.
+		return leftMs > 0 && leftMs <= LONGEST_PAUSE_MS ? this.refusal?.failure : undefined;
 	}
 
 	/** Somebody has signed in elsewhere: the next login may be tried at once. */
