@@ -63,7 +63,7 @@ export async function watchFleets(
 	}
 	return print({
 		title: 'The trigger',
-		words: `Requests, size of the state in n8n's database, and time of one poll, ${LATENCY_MS} ms latency. Of the workflow that people build without a trigger (Schedule Trigger, HTTP Request, Compare Datasets) only HTTP Request is measured; splitting out, comparing, and keeping the whole fleet somewhere for the next time come on top.`,
+		words: `Requests, size of the state in n8n's database, and time of one poll, ${LATENCY_MS} ms latency. Of the workflow that people build without a trigger (Schedule Trigger, HTTP Request, Compare Datasets) only HTTP Request is measured here; splitting out and comparing come on top ([what they cost in n8n](scaling.md#what-to-expect)), and keeping the whole fleet somewhere for the next time.`,
 		head: ['', ...sizes.map((size) => `${count(size)} devices`)],
 		rows: names.map((name) => [name, ...(cells.get(name) ?? [])]),
 	});
