@@ -75,6 +75,7 @@ function share(mutants: readonly Mutant[]): number {
 }
 
 async function showSurvivors(file: string, mutants: readonly Mutant[]): Promise<void> {
+	console.log(`  ${mutants.filter(isNoticed).length} of ${mutants.length} changes noticed`);
 	const lines = (await readFile(join(checkout, file), 'utf8')).split('\n');
 	for (const mutant of mutants.filter((mutant) => !isNoticed(mutant))) {
 		const { start, end } = mutant.location;
