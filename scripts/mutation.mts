@@ -7,7 +7,7 @@ import { Stryker } from '@stryker-mutator/core';
 import Table from 'cli-table3';
 import { Command } from 'commander';
 import { readFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join } from 'node:path/posix';
 import { createRequire } from 'node:module';
 import { glob } from 'tinyglobby';
@@ -60,6 +60,8 @@ async function tryChanges(file: string, tests: string[]): Promise<Mutant[]> {
 		mutate: [file],
 		jest: { config: { ...jestConfig, testMatch: tests.map((test) => `<rootDir>/${test}`) } },
 		concurrency: parallel,
+		// Not in the checkout: n8n's lint would read what a run that was stopped leaves there.
+		tempDirName: join(tmpdir(), 'mutation'),
 	}).runMutationTest();
 	// Types, and what no test could ever run.
 	return mutants.filter(({ status }) => status !== 'Ignored' && status !== 'CompileError');
