@@ -37,6 +37,9 @@ const PART = 10_000;
 const PARTS_NAME = `in parts of ${count(PART)}, over ${WORKERS} workers`;
 const TAKES_MS = 300_000;
 
+/** Its worker had not memory enough. */
+const TOO_MUCH = 'out of memory';
+
 /** What one execution, or one for each part, took. */
 interface Figures extends Omit<Cost, 'status'> {
 	/** Most memory of the worker that ran it, of the one with more where several did. */
@@ -45,6 +48,8 @@ interface Figures extends Omit<Cost, 'status'> {
 	/** Most memory of the main process while a person opened the execution in the editor. */
 	opened: number;
 }
+
+type Outcome = Figures | typeof TOO_MUCH;
 
 const stopping = stopSignal();
 stopping.addEventListener('abort', () => process.exit(1));
@@ -87,7 +92,7 @@ async function run(): Promise<void> {
 			settings: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
 		});
 		const idle = await idleMemory(n8n);
-		const measured = new Map<string, Map<number, Figures>>();
+		const measured = new Map<string, Map<number, Outcome>>();
 		for (const fleet of fleets) {
 			for (const way of [...ways, comparing]) {
 				if (fleet.size > way.largest) continue;
@@ -114,8 +119,8 @@ function pick(platforms: Platforms, size: number) {
 	return { baseUrl, apiKey };
 }
 
-function note(measured: Map<string, Map<number, Figures>>, way: string, size: number, figures: Figures): void {
-	measured.set(way, (measured.get(way) ?? new Map<number, Figures>()).set(size, figures));
+function note(measured: Map<string, Map<number, Outcome>>, way: string, size: number, outcome: Outcome): void {
+	measured.set(way, (measured.get(way) ?? new Map<number, Outcome>()).set(size, outcome));
 }
 
 /**
@@ -127,7 +132,7 @@ async function measure(
 	workflow: string,
 	executions: number,
 	start: (n8n: QueueMode, workflow: string) => Promise<void>,
-): Promise<Figures> {
+): Promise<Outcome> {
 	await Promise.all(
 		n8n.workers.map(async (worker) => {
 			await worker.kill();
@@ -138,14 +143,16 @@ async function measure(
 	const watch = new MemoryWatch(pidsOf([main, ...workers]));
 	const before = Date.now();
 	await start(n8n, workflow);
-	const costs = await pWaitFor(async () => {
+	const costs = await pWaitFor<Cost[] | typeof TOO_MUCH>(async () => {
+		if (watch.hasLost) return pWaitFor.resolveWith<Cost[] | typeof TOO_MUCH>(TOO_MUCH);
 		const ran = (await n8n.executions(workflow)).filter(({ id }) => workers.some((worker) => worker.executions.includes(id)));
 		const ended = await Promise.all(ran.map(async ({ id }) => await n8n.cost(id)));
 		const known = ended.flatMap((cost) => cost ?? []);
-		return known.length === executions && pWaitFor.resolveWith(known);
+		return known.length === executions && pWaitFor.resolveWith<Cost[] | typeof TOO_MUCH>(known);
 	}, { interval: 100, timeout: { milliseconds: TAKES_MS, message: `${workflow} does not end` } });
 	const wallMs = Date.now() - before;
 	const peaks = await watch.stop();
+	if (costs === TOO_MUCH) return TOO_MUCH;
 	for (const { status } of costs) assert.equal(status, 'success', `${workflow} ended with ${status}`);
 
 	const [first] = await n8n.executions(workflow);
@@ -183,14 +190,14 @@ function pidsOf(processes: ReadonlyArray<{ pid: number | undefined }>): number[]
 	return processes.flatMap(({ pid }) => pid ?? []);
 }
 
-function report(measured: ReadonlyMap<string, ReadonlyMap<number, Figures>>, idle: { main: number; worker: number }): Section[] {
+function report(measured: ReadonlyMap<string, ReadonlyMap<number, Outcome>>, idle: { main: number; worker: number }): Section[] {
 	const table = (title: string, words: string, key: keyof Figures, inWords: (value: number) => string): Section => ({
 		title,
 		words,
 		head: ['', ...SIZES.map((size) => count(size)), `${count(COMPUTED)} (computed)`],
 		rows: [...measured].map(([name, bySize]) => [
 			name,
-			...SIZES.map((size) => bySize.get(size)?.[key]).map((value) => (value === undefined ? '–' : inWords(value))),
+			...SIZES.map((size) => cellOf(bySize.get(size), key, inWords)),
 			// However many parts there are, a worker holds one.
 			key === 'worker' && name === PARTS_NAME ? 'as before' : computed(bySize, key, inWords),
 		]),
@@ -205,7 +212,7 @@ function report(measured: ReadonlyMap<string, ReadonlyMap<number, Figures>>, idl
 		),
 		table(
 			'Memory of the worker',
-			`The most that the process had; ${megabytes(idle.worker)} when it has nothing to do. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}: without such a limit Node.js lets garbage stand for as long as the machine has room, and takes more.`,
+			`The most that the process had; ${megabytes(idle.worker)} when it has nothing to do. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}: without such a limit Node.js lets garbage stand for as long as the machine has room, and takes more. “${TOO_MUCH[0]?.toUpperCase()}${TOO_MUCH.slice(1)}”: the worker ended.`,
 			'worker',
 			megabytes,
 		),
@@ -224,15 +231,22 @@ function report(measured: ReadonlyMap<string, ReadonlyMap<number, Figures>>, idl
 	];
 }
 
-function mostOf(measured: ReadonlyMap<string, ReadonlyMap<number, Figures>>, key: keyof Figures): number {
-	return Math.max(...[...measured.values()].flatMap((bySize) => [...bySize.values()].map((figures) => figures[key])));
+function mostOf(measured: ReadonlyMap<string, ReadonlyMap<number, Outcome>>, key: keyof Figures): number {
+	return Math.max(...[...measured.values()].flatMap((bySize) => [...bySize.values()].flatMap((outcome) => (outcome === TOO_MUCH ? [] : outcome[key]))));
+}
+
+function cellOf(outcome: Outcome | undefined, key: keyof Figures, inWords: (value: number) => string): string {
+	if (outcome === undefined) return '–';
+	return outcome === TOO_MUCH ? TOO_MUCH : inWords(outcome[key]);
 }
 
 /** As it grew between the last two sizes, where it did. */
-function computed(bySize: ReadonlyMap<number, Figures>, key: keyof Figures, inWords: (value: number) => string): string {
+function computed(bySize: ReadonlyMap<number, Outcome>, key: keyof Figures, inWords: (value: number) => string): string {
 	const [smaller, larger] = SIZES.slice(-2);
-	const [one, other] = [bySize.get(smaller ?? 0)?.[key], bySize.get(larger ?? 0)?.[key]];
-	if (one === undefined || other === undefined || smaller === undefined || larger === undefined) return '–';
+	const [before, after] = [bySize.get(smaller ?? 0), bySize.get(larger ?? 0)];
+	if (smaller === undefined || larger === undefined || before === undefined || after === undefined) return '–';
+	if (before === TOO_MUCH || after === TOO_MUCH) return TOO_MUCH;
+	const [one, other] = [before[key], after[key]];
 	return inWords(other + (Math.max(0, other - one) * (COMPUTED - larger)) / (larger - smaller));
 }
 

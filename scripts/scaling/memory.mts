@@ -3,6 +3,8 @@ import pidusage from 'pidusage';
 
 /** Looks at processes again and again and keeps the most memory that each had, in bytes. */
 export class MemoryWatch {
+	/** Whether one of them has ended meanwhile. */
+	hasLost = false;
 	private readonly peaks = new Map<number, number>();
 	private readonly over = new AbortController();
 	private readonly watching: Promise<void>;
@@ -20,8 +22,11 @@ export class MemoryWatch {
 
 	private async watch(pids: readonly number[]): Promise<void> {
 		while (!this.over.signal.aborted) {
-			const usages = await Promise.all(pids.map(async (pid) => [pid, (await pidusage(pid)).memory] as const));
-			for (const [pid, memory] of usages) this.peaks.set(pid, Math.max(memory, this.peaks.get(pid) ?? 0));
+			for (const pid of pids) {
+				const usage = await pidusage(pid).catch(() => undefined);
+				if (usage === undefined) this.hasLost = true;
+				else this.peaks.set(pid, Math.max(usage.memory, this.peaks.get(pid) ?? 0));
+			}
 			await pause(50);
 		}
 	}
