@@ -226,7 +226,7 @@ describe('found by random tests', () => {
 	});
 });
 
-describe('found by a reviewer', () => {
+describe('lists that were read wrong once', () => {
 	const source = (pages: (page: number) => { content: string[]; totalElements?: number; totalPages?: number }) => {
 		const asked: number[] = [];
 		return {
