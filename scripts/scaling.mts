@@ -159,14 +159,12 @@ async function measure(
 	const opening = new MemoryWatch(pidsOf([main]));
 	if (executions === 1 && first !== undefined) await main.results(first.id);
 	const opened = await opening.stop();
-	const mostOf = (processes: ReadonlyArray<{ pid: number | undefined }>, from: ReadonlyMap<number, number>) =>
-		Math.max(...pidsOf(processes).map((pid) => from.get(pid) ?? 0));
 	return {
 		milliseconds: executions === 1 ? Math.max(...costs.map(({ milliseconds }) => milliseconds)) : wallMs,
 		bytes: costs.reduce((sum, { bytes }) => sum + bytes, 0),
-		worker: mostOf(workers, peaks),
-		main: mostOf([main], peaks),
-		opened: mostOf([main], opened),
+		worker: peakOf(workers, peaks),
+		main: peakOf([main], peaks),
+		opened: peakOf([main], opened),
 	};
 }
 
@@ -182,8 +180,12 @@ async function startByHand(n8n: QueueMode, workflow: string): Promise<void> {
 async function idleMemory({ main, workers }: QueueMode): Promise<{ main: number; worker: number }> {
 	const watch = new MemoryWatch(pidsOf([main, ...workers]));
 	const peaks = await watch.stop();
-	const of = (pids: number[]) => Math.max(...pids.map((pid) => peaks.get(pid) ?? 0));
-	return { main: of(pidsOf([main])), worker: of(pidsOf(workers)) };
+	return { main: peakOf([main], peaks), worker: peakOf(workers, peaks) };
+}
+
+/** The most that one of the processes had. */
+function peakOf(processes: ReadonlyArray<{ pid: number | undefined }>, peaks: ReadonlyMap<number, number>): number {
+	return Math.max(...pidsOf(processes).map((pid) => peaks.get(pid) ?? 0));
 }
 
 function pidsOf(processes: ReadonlyArray<{ pid: number | undefined }>): number[] {
