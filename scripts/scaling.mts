@@ -14,7 +14,7 @@ import { asMarkdown, asText, count, duration, megabytes, type Section } from './
 import { MemoryWatch } from './scaling/memory.mts';
 import { comparing, partsOf, ways, workflowOf } from './scaling/ways.mts';
 import { exampleWorkflows } from '../testbed/n8n/examples.mts';
-import { provideN8n } from '../testbed/n8n/host.mts';
+import { type N8nHost, provideN8n } from '../testbed/n8n/host.mts';
 import { type Cost, layFoundation, QueueMode } from '../testbed/n8n/queueMode.mts';
 import { Unreachable } from '../testbed/n8n/services.mts';
 import { stopSignal } from '../testbed/stopSignal.mts';
@@ -64,11 +64,19 @@ process.exit();
 async function run(): Promise<void> {
 	await (await layFoundation()).services.stop();
 	const host = await provideN8n(tell);
-	const folder = await mkdtemp(join(tmpdir(), 'n8n-scaling-'));
-	const foundation = await layFoundation();
 	tell('starting the platforms');
 	const platforms = await startPlatforms(SIZES);
-	await platforms.setLatency(LATENCY_MS);
+	try {
+		await platforms.setLatency(LATENCY_MS);
+		await measureAll(host, platforms);
+	} finally {
+		platforms.stop();
+	}
+}
+
+async function measureAll(host: N8nHost, platforms: Platforms): Promise<void> {
+	const foundation = await layFoundation();
+	const folder = await mkdtemp(join(tmpdir(), 'n8n-scaling-'));
 	try {
 		const fleets = SIZES.map((size) => ({ id: `fleet${size}`, size, ...pick(platforms, size) }));
 		const example = (await exampleWorkflows()).get('parts-over-workers');
@@ -108,7 +116,6 @@ async function run(): Promise<void> {
 		for (const section of sections) process.stdout.write(asText(section));
 		if (write !== undefined) await writeBetweenMarks(write, sections);
 	} finally {
-		platforms.stop();
 		await foundation.services.stop();
 		await rm(folder, { recursive: true, force: true });
 	}

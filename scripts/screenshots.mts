@@ -13,14 +13,7 @@ import { findBrowser } from '../testbed/editor/browser.mts';
 import { Editor } from '../testbed/editor/editor.mts';
 import { walkAsNewUser, type Witness } from '../testbed/editor/newUser.mts';
 import { openTemplates } from '../testbed/editor/templates.mts';
-import {
-	exampleCredentials,
-	exampleFleet,
-	exampleWorkflows,
-	startTenants,
-	tenantsCredential,
-	toolsCredential,
-} from '../testbed/n8n/examples.mts';
+import { exampleCredentials, exampleFleet, exampleWorkflows, startTenants } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
 import { N8nInstance } from '../testbed/n8n/instance.mts';
 import { Services } from '../testbed/n8n/services.mts';
@@ -81,7 +74,7 @@ async function takePictures(): Promise<void> {
 
 	const tenants = await startTenants();
 	for (const tenant of tenants.values()) await services.add(() => tenant);
-	await n8n.importCredentials([...exampleCredentials(platform), tenantsCredential(tenants), toolsCredential(randomUUID())]);
+	await n8n.importCredentials(exampleCredentials(platform, tenants, randomUUID()));
 	const examples = await exampleWorkflows();
 	await n8n.importWorkflows([...examples.values()]);
 	await openTemplates(editor, examples, witness);

@@ -16,9 +16,7 @@ import {
 	exampleFleet,
 	exampleWorkflows,
 	startTenants,
-	tenantsCredential,
 	type TenantPlatforms,
-	toolsCredential,
 } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
 import { N8nInstance } from '../testbed/n8n/instance.mts';
@@ -127,8 +125,7 @@ async function prepare(): Promise<{ editor: Main; owner: Owner }> {
 				title: 'Credentials and example workflows',
 				task: async ({ instance }) => {
 					if (platform && tenants) {
-						const [all, token] = [tenantsCredential(tenants), toolsCredential(toolsToken(owner))];
-						await instance.importCredentials([...exampleCredentials(platform), all, token]);
+						await instance.importCredentials(exampleCredentials(platform, tenants, toolsToken(owner)));
 					}
 					await importChangedExamples(instance);
 				},

@@ -9,7 +9,7 @@ import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagem
 import { checkout } from '../testbed/checkout.mts';
 import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
-import { exampleCredentials } from '../testbed/n8n/examples.mts';
+import { signInCredentials } from '../testbed/n8n/examples.mts';
 import { anchorsOf, italicsOn, jsonOn, lostTargetsOf, pages, readPage, targetsOf, workflowsOn } from '../testbed/pages.mts';
 import { choices, labelsOf, withoutTwins } from './form.mts';
 
@@ -131,7 +131,7 @@ test('what a page for users names in italics is a label of the package, or of n8
 		...OF_N8N,
 		...descriptions.flatMap(({ displayName, properties }) => [displayName, ...labelsOf(properties)]),
 		...[new DeviceManagementApi()].flatMap(({ displayName, properties }) => [displayName, ...labelsOf(properties)]),
-		...exampleCredentials(bench.platform).map(({ name }) => name),
+		...signInCredentials(bench.platform).map(({ name }) => name),
 	]);
 	const forMaintainers = ['CONTRIBUTING.md', 'CHANGELOG.md', 'docs/decisions.md', 'docs/trigger.md'];
 	const unknown = pages

@@ -1,4 +1,4 @@
-import { exampleCredentials, exampleWorkflows, tenantsCredential, toolsCredential } from '../testbed/n8n/examples.mts';
+import { exampleCredentials, exampleWorkflows } from '../testbed/n8n/examples.mts';
 import { useBench } from '../testbed/jest.mts';
 import { z } from 'zod/v4';
 
@@ -54,7 +54,7 @@ test('each has a note that says what to change, by the names of its nodes, and c
 
 test('they are made of nodes of n8n and ours, with the credentials that npm start makes', async () => {
 	const { platform } = bench;
-	const known = [...exampleCredentials(platform), tenantsCredential(new Map([['north', platform]])), toolsCredential('token')];
+	const known = exampleCredentials(platform, new Map([['north', platform]]), 'token');
 	for (const { nodes } of await read()) {
 		for (const { type, credentials } of nodes) {
 			expect(type).toMatch(/^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain|n8n-nodes-device-management)\.\w+$/);

@@ -36,3 +36,18 @@ export function labelsOf(
 		...('modes' in field ? (field.modes ?? []).map(({ displayName }) => displayName) : []),
 	]);
 }
+
+/** What 'Filters' is made of wherever it stands, under the names that saved workflows hold: path, type, default. */
+export const FILTER_FIELDS = [
+	['filters', 'collection', {}],
+	['filters.attributes', 'fixedCollection', {}],
+	['filters.attributes.pair.key', 'string', ''],
+	['filters.attributes.pair.value', 'string', ''],
+	['filters.body', 'json', '{}'],
+	['filters.compositeStatus', 'number', 0],
+	['filters.name', 'string', ''],
+	['filters.query', 'fixedCollection', {}],
+	['filters.query.parameter.name', 'string', ''],
+	['filters.query.parameter.value', 'string', ''],
+	['filters.tags', 'string', ''],
+] as const;

@@ -6,7 +6,7 @@ import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
 import { outputOf } from '../testbed/output.mts';
 import { triggerType } from '../testbed/watch.mts';
-import { choices, everyField, isTwin, withoutTwins } from './form.mts';
+import { choices, everyField, FILTER_FIELDS, isTwin, withoutTwins } from './form.mts';
 
 const bench = useBench();
 let node: INodeType;
@@ -137,19 +137,6 @@ describe('the names that saved workflows hold', () => {
 		]);
 	});
 
-	const FILTERS = [
-		['filters', 'collection', {}],
-		['filters.attributes', 'fixedCollection', {}],
-		['filters.attributes.pair.key', 'string', ''],
-		['filters.attributes.pair.value', 'string', ''],
-		['filters.body', 'json', '{}'],
-		['filters.compositeStatus', 'number', 0],
-		['filters.name', 'string', ''],
-		['filters.query', 'fixedCollection', {}],
-		['filters.query.parameter.name', 'string', ''],
-		['filters.query.parameter.value', 'string', ''],
-		['filters.tags', 'string', ''],
-	] as const;
 	const OUTPUT = [
 		['fields', 'multiOptions', ['sn', 'onlineStatus', 'status']],
 		['output', 'options', 'simplified'],
@@ -176,7 +163,7 @@ describe('the names that saved workflows hold', () => {
 			operation: 'getAll',
 			resource: 'device',
 			fields: [
-				...FILTERS,
+				...FILTER_FIELDS,
 				['limit', 'number', 50],
 				...OUTPUT,
 				...OPTIONS,
@@ -189,7 +176,7 @@ describe('the names that saved workflows hold', () => {
 				['sort.rule.field', 'options', 'createTime'],
 			],
 		},
-		{ operation: 'count', resource: 'device', fields: [...FILTERS, ...OPTIONS] },
+		{ operation: 'count', resource: 'device', fields: [...FILTER_FIELDS, ...OPTIONS] },
 		{
 			operation: 'request',
 			resource: 'api',

@@ -6,10 +6,9 @@ import {
 	exampleCredentials,
 	exampleFleet,
 	exampleWorkflows,
+	signInCredentials,
 	startTenants,
-	tenantsCredential,
 	type TenantPlatforms,
-	toolsCredential,
 } from '../../testbed/n8n/examples.mts';
 import type { N8nInstance } from '../../testbed/n8n/instance.mts';
 import type { NodeResults } from '../../testbed/n8n/results.mts';
@@ -43,16 +42,14 @@ async function runOn(
 	const wanted = devices.filter(({ status }) => status === 2).sort((a, b) => (a.sn < b.sn ? -1 : 1));
 	const chosen = devices[417];
 	assert(chosen);
-	const credentials = exampleCredentials(platform);
+	const credentials = signInCredentials(platform);
 	const wrongKey = `${platform.apiKey}-wrong`;
 	const toolsToken = randomUUID();
 
 	await checks.prepare('Setting up: the packed package, credentials and workflows in a new n8n', async () => {
 		await n8n.installPackage();
 		await n8n.importCredentials([
-			...credentials,
-			tenantsCredential(tenants),
-			toolsCredential(toolsToken),
+			...exampleCredentials(platform, tenants, toolsToken),
 			...credentials
 				.filter(({ id }) => id === 'deviceManagementKey')
 				.map((credential) => ({ ...credential, id: 'wrongKey', data: { ...credential.data, apiKey: wrongKey } })),

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
-import { exampleCredentials, exampleWorkflows } from '../../testbed/n8n/examples.mts';
+import { exampleWorkflows, signInCredentials } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
 import { type Execution, type Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
@@ -78,7 +78,7 @@ async function start(
 	platforms: ReadonlyMap<PartName, EmbeddedPlatform>,
 ): Promise<QueueMode> {
 	const credentials = [...platforms].flatMap(([name, platform]) => {
-		const [apiKey, login] = exampleCredentials(platform);
+		const [apiKey, login] = signInCredentials(platform);
 		const credential = parts[name].credential === 'apiKey' ? apiKey : login;
 		return credential === undefined ? [] : [{ ...credential, id: name, name }];
 	});

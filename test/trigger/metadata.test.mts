@@ -3,7 +3,7 @@ import type { INodeParameters, INodeProperties, INodeType, IPollFunctions } from
 import { workflow as n8n } from '../../testbed/engine/host.cjs';
 import { useBench } from '../../testbed/jest.mts';
 import { triggerType, Watch } from '../../testbed/watch.mts';
-import { choices, everyField, isTwin, withoutTwins } from '../form.mts';
+import { choices, everyField, FILTER_FIELDS, isTwin, withoutTwins } from '../form.mts';
 
 const bench = useBench();
 let node: INodeType;
@@ -31,7 +31,7 @@ it('is a polling trigger', () => {
 
 it('the names that saved workflows hold', () => {
 	const found = everyField(withoutTwins(properties)).map(({ path, property }) => [path, property.type, property.default]);
-	const byPath = (one: unknown[], other: unknown[]) => (String(one[0]) < String(other[0]) ? -1 : 1);
+	const byPath = (one: readonly unknown[], other: readonly unknown[]) => (String(one[0]) < String(other[0]) ? -1 : 1);
 	expect(found.sort(byPath)).toEqual(
 		[
 			['attributes', 'string', ''],
@@ -42,17 +42,7 @@ it('the names that saved workflows hold', () => {
 			['conditions.rule.to', 'string', ''],
 			['events', 'multiOptions', ['deviceCreated']],
 			['fields', 'multiOptions', ['sn', 'onlineStatus', 'status']],
-			['filters', 'collection', {}],
-			['filters.attributes', 'fixedCollection', {}],
-			['filters.attributes.pair.key', 'string', ''],
-			['filters.attributes.pair.value', 'string', ''],
-			['filters.body', 'json', '{}'],
-			['filters.compositeStatus', 'number', 0],
-			['filters.name', 'string', ''],
-			['filters.query', 'fixedCollection', {}],
-			['filters.query.parameter.name', 'string', ''],
-			['filters.query.parameter.value', 'string', ''],
-			['filters.tags', 'string', ''],
+			...FILTER_FIELDS,
 			['options', 'collection', {}],
 			['options.emit', 'options', 'perDevice'],
 			['options.forAtLeast', 'number', 0],

@@ -27,8 +27,13 @@ export async function startTenants(): Promise<TenantPlatforms> {
 	);
 }
 
+/** Every credential that the examples name. */
+export function exampleCredentials(platform: EmbeddedPlatform, tenants: TenantPlatforms, toolsToken: string): Credential[] {
+	return [...signInCredentials(platform), tenantsCredential(tenants), toolsCredential(toolsToken)];
+}
+
 /** The one credential for all tenants: address and key are expressions that an item's `tenant` decides. */
-export function tenantsCredential(platforms: TenantPlatforms): Credential {
+function tenantsCredential(platforms: TenantPlatforms): Credential {
 	const choose = (read: (platform: EmbeddedPlatform) => string) => {
 		const choices = Object.fromEntries([...platforms].map(([name, platform]) => [name, read(platform)]));
 		return `={{ (${JSON.stringify(choices)})[$json.tenant] }}`;
@@ -46,12 +51,12 @@ export function tenantsCredential(platforms: TenantPlatforms): Credential {
 }
 
 /** What an agent has to send to use the tools of `agent-tools.json`. */
-export function toolsCredential(token: string): Credential {
+function toolsCredential(token: string): Credential {
 	return { id: 'deviceToolsToken', name: 'Device tools (token)', type: 'httpBearerAuth', data: { token } };
 }
 
-/** The two credentials that most examples use, for a running embedded platform. */
-export function exampleCredentials({ baseUrl, apiKey, loginName, password }: EmbeddedPlatform): Credential[] {
+/** The two credentials that most examples use, for a running embedded platform: one for each way to sign in. */
+export function signInCredentials({ baseUrl, apiKey, loginName, password }: EmbeddedPlatform): Credential[] {
 	return [
 		{
 			id: 'deviceManagementKey',

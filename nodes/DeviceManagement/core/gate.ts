@@ -54,10 +54,8 @@ export class Gate {
 		refusals = 0,
 	): Promise<T> {
 		let sentAfter: number | undefined;
-		const waiter: Waiter = { refusals, arrival: this.arrivals++ };
-		this.waiting.add(waiter);
 		try {
-			await this.enter(waiter, clock, end).finally(() => this.waiting.delete(waiter));
+			await this.enter({ refusals, arrival: this.arrivals++ }, clock, end);
 			sentAfter = this.holds;
 			return await run();
 		} finally {
@@ -88,23 +86,27 @@ export class Gate {
 
 	private async enter(waiter: Waiter, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
 		const latest = clock.now() + LONGEST_HOLD_MS;
-		while (!end.aborted) {
-			this.forgetWhenSetBack(clock.now());
-			this.refuseWhileAskedTo(clock.now());
-			const waitMs = this.closedUntil - clock.now();
-			if (waitMs > 0) {
-				if (this.closedUntil > latest) throw heldBack(this.closedUntil, this.askedBy);
-				await clock.sleep(waitMs, end);
-			} else if (!this.hasRoomFor(waiter, clock.now())) {
-				await this.turn(waiter, clock, end);
-			} else {
-				break;
+		this.waiting.add(waiter);
+		try {
+			while (!end.aborted) {
+				this.forgetWhenSetBack(clock.now());
+				this.refuseWhileAskedTo(clock.now());
+				const waitMs = this.closedUntil - clock.now();
+				if (waitMs > 0) {
+					if (this.closedUntil > latest) throw heldBack(this.closedUntil, this.askedBy);
+					await clock.sleep(waitMs, end);
+				} else if (!this.hasRoomFor(waiter, clock.now())) {
+					await this.turn(waiter, clock, end);
+				} else {
+					break;
+				}
 			}
+		} finally {
+			this.waiting.delete(waiter);
 		}
 		// At once: whoever waits for the same moment looks next.
 		this.under++;
 		// Whoever came for its turn before the one ahead of it waits for it.
-		this.waiting.delete(waiter);
 		if (this.under < this.room(clock.now())) this.callNext();
 	}
 

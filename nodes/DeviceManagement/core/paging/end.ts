@@ -27,16 +27,16 @@ export function saysItEnds<T>(page: Page<T>, progress: Progress, lastWasWrong: b
 	return !more && believed > 0;
 }
 
-/** Whether any field speaks for another page, and how many say that there is none. */
+/**
+ * Whether any field speaks for another page, and how many say that there is none. A total below what came already, or a
+ * page count below the pages read, is wrong and speaks for neither.
+ */
 function whatIsSaid<T>(
 	{ totalElements, totalPages, last }: Page<T>,
 	{ index, read }: Progress,
 ): { more: boolean; end: number } {
-	// A total below what came already, or a page count below the pages read, is wrong and says nothing.
-	const total = totalElements !== undefined && totalElements >= read ? totalElements : undefined;
-	const pages = totalPages !== undefined && totalPages > index ? totalPages : undefined;
 	return {
-		more: (total ?? 0) > read || (pages ?? 0) > index + 1 || last === false,
-		end: [total === read, pages === index + 1, last === true].filter(Boolean).length,
+		more: (totalElements ?? 0) > read || (totalPages ?? 0) > index + 1 || last === false,
+		end: [totalElements === read, totalPages === index + 1, last === true].filter(Boolean).length,
 	};
 }
