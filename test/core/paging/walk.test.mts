@@ -78,3 +78,35 @@ test('a total that a page fetched in vain tells late is waited for', async () =>
 		[['c'], true],
 	]);
 });
+
+test('numbers that are not trusted, or not said, are not looked at: page 1 is asked for instead', async () => {
+	for (const { distrustNumbers, said } of [
+		{ distrustNumbers: true, said: {} },
+		{ distrustNumbers: false, said: { number: undefined } },
+		{ distrustNumbers: false, said: { totalElements: undefined } },
+	]) {
+		const server = new PagedServer(Fleet.seeded({ size: 25 }), {
+			numbering: 'one-based',
+			largestSize: 2000,
+			falsify: (honest) => ({ ...honest, ...said }),
+		});
+		await walk(server.source, { sizes: [10], parallelRequests: 1, distrustNumbers });
+		expect(server.asked).toEqual([undefined, 1, 2, 3]);
+	}
+});
+
+test('a first page that comes again is compared with the first page as it was asked for', async () => {
+	const server = new PagedServer(Fleet.seeded({ size: 25 }), { numbering: 'one-based', largestSize: 2000, ignoresPage: true });
+	await expect(walk(server.source, { sizes: [10], parallelRequests: 1 })).rejects.toMatchObject({ details: { kind: 'paging' } });
+	expect(server.asked).toEqual([undefined, 2, 1, 2, undefined, 2]);
+});
+
+test('a total of 0 on a page with devices is a total that moved', async () => {
+	const totals = [3, 0];
+	const source: PageSource<string> = {
+		fetchPage: async (page = 1) => ({ content: [['a', 'b'], ['c']][page - 1] ?? [], totalElements: totals[page - 1] }),
+		identify: (item) => item,
+	};
+	const steps = await walk(source, { sizes: [2], parallelRequests: 1 });
+	expect(steps.map(({ totalMoved }) => totalMoved)).toEqual([false, true]);
+});

@@ -81,9 +81,7 @@ export class PageFeed<T> {
 	private nextAnswer(base: FirstPageNumber, index: number, lastIndex: number): Page<T> | undefined {
 		for (const [parameter, answer] of this.answers) {
 			// A page that is needed and can't be had: no sense in waiting for the ones before it.
-			if ('failure' in answer && parameter - base >= index && parameter - base <= lastIndex) {
-				throw answer.failure;
-			}
+			if ('failure' in answer && parameter - base <= lastIndex) throw answer.failure;
 		}
 		const answer = this.answers.get(base + index);
 		if (answer === undefined || 'failure' in answer) return undefined;

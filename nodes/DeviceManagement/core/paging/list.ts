@@ -38,7 +38,7 @@ export async function readList<T>(source: PageSource<T>, options: WalkOptions): 
 		const { items, total: reportedTotal } = pass;
 		// The same twice is a list that stands still under a wrong total. With an item that came twice it takes a third
 		// pass to believe that it is listed twice, and did not move.
-		const unchanged = agreements >= (pass.sequence.length === items.length ? 1 : 2);
+		const unchanged = agreements >= (pass.hasRepeated ? 2 : 1);
 		if (isSteady(pass, options.limit) || unchanged) {
 			return { items, metOtherwise: [], settled: true, reportedTotal, passes };
 		}
@@ -63,6 +63,8 @@ interface Pass<T> {
 	items: T[];
 	/** The identities of all items in the order they came, repeated ones included. */
 	sequence: string[];
+	/** Whether an item came twice. */
+	hasRepeated: boolean;
 	/** The total of the last page that had items. */
 	total: number | undefined;
 	totalMoved: boolean;
@@ -74,6 +76,7 @@ interface Pass<T> {
 async function walkOnce<T>(source: PageSource<T>, options: WalkOptions): Promise<Pass<T>> {
 	const items: T[] = [];
 	const sequence: string[] = [];
+	let hasRepeated = false;
 	let total: number | undefined;
 	let pages = 0;
 	let last: WalkedPage<T> | undefined;
@@ -83,26 +86,26 @@ async function walkOnce<T>(source: PageSource<T>, options: WalkOptions): Promise
 		if (walked.pastEnd) continue;
 		for (const item of walked.fresh) items.push(item);
 		for (const id of walked.ids) sequence.push(id);
+		hasRepeated ||= walked.fresh.length < walked.ids.length;
 		pages++;
 	}
-	const { limit = Infinity, sizes } = options;
 	return {
-		items: items.length > limit ? items.slice(0, limit) : items,
+		items: items.slice(0, options.limit),
 		sequence,
+		hasRepeated,
 		total,
 		totalMoved: last?.totalMoved === true,
 		pages,
-		size: last?.size ?? sizes[0],
+		size: last?.size ?? options.sizes[0],
 		firstPageNumber: last?.firstPageNumber,
 	};
 }
 
 /** Whether nothing speaks for a list that moved: the total stood still, no item came twice, and the count is right. */
-function isSteady<T>({ items, sequence, total, totalMoved }: Pass<T>, limit: number | undefined): boolean {
-	const repeated = sequence.length > items.length && new Set(sequence).size < sequence.length;
+function isSteady<T>({ items, hasRepeated, total, totalMoved }: Pass<T>, limit: number | undefined): boolean {
 	const complete = total === undefined || items.length === total;
 	const enough = limit !== undefined && items.length >= limit;
-	return !totalMoved && !repeated && (complete || enough);
+	return !totalMoved && !hasRepeated && (complete || enough);
 }
 
 /** Whether two passes brought the same items in the same order under the same total. */
