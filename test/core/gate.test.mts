@@ -12,14 +12,19 @@ beforeEach(() => {
 });
 
 /** Lets requests pass, all at once; each takes so many milliseconds. */
-function passAll(through: Gate, count: number, takesMs: number): { begun(): number; passing: Promise<unknown> } {
-	let begun = 0;
+function passAll(through: Gate, count: number, takesMs: number) {
+	const begins: number[] = [];
+	let under = 0;
+	let peak = 0;
 	const pass = async () =>
 		await through.pass(async () => {
-			begun++;
+			begins.push(time.now());
+			peak = Math.max(peak, ++under);
 			await time.sleep(takesMs);
+			under--;
 		}, time, forEver);
-	return { begun: () => begun, passing: Promise.all(Array.from({ length: count }, pass)) };
+	const passing = Promise.all(Array.from({ length: count }, pass));
+	return { begins, begun: () => begins.length, peak: () => peak, passing };
 }
 
 /** How often a request is sent again, by default. */
@@ -58,38 +63,20 @@ async function settled(): Promise<void> {
 }
 
 test('lets everyone through while nobody asked to wait', async () => {
-	let under = 0;
-	let most = 0;
-	const passing = Array.from({ length: 40 }, async () => {
-		await gate.pass(async () => {
-			most = Math.max(most, ++under);
-			await time.sleep(10);
-			under--;
-		}, time, forEver);
-	});
+	const { peak, passing } = passAll(gate, 40, 10);
 	await time.run();
-	await Promise.all(passing);
-	expect(most).toBe(40);
+	await passing;
+	expect(peak()).toBe(40);
 });
 
 test('holds everyone back for as long as an answer asked, and lets them through a few at a time', async () => {
 	gate.hold(2000, 429, time.now());
-	const begins: number[] = [];
-	let under = 0;
-	const peaks: number[] = [];
-	const passing = Array.from({ length: 60 }, async () => {
-		await gate.pass(async () => {
-			begins.push(time.now());
-			peaks.push(++under);
-			await time.sleep(100);
-			under--;
-		}, time, forEver);
-	});
+	const { begins, peak, passing } = passAll(gate, 60, 100);
 	await time.run();
-	await Promise.all(passing);
+	await passing;
 	expect(Math.min(...begins)).toBe(2000);
 	expect(begins.filter((at) => at === 2000)).toHaveLength(2);
-	expect(Math.max(...peaks)).toBe(8);
+	expect(peak()).toBe(8);
 });
 
 test('lets half as many through after each wait that follows another within ten seconds, and as many as at first after a pause', async () => {
@@ -98,18 +85,11 @@ test('lets half as many through after each wait that follows another within ten 
 		await time.run(pauseMs);
 		// Asked for by several answers at once, it is one wait.
 		for (let answers = 0; answers < 3; answers++) gate.hold(1000, 429, time.now());
-		let [under, peak] = [0, 0];
-		const passing = Array.from({ length: 60 }, async () => {
-			await gate.pass(async () => {
-				peak = Math.max(peak, ++under);
-				await time.sleep(1);
-				under--;
-			}, time, forEver);
-		});
+		const { peak, passing } = passAll(gate, 60, 1);
 		await time.run(1000);
 		await time.run(100);
-		await Promise.all(passing);
-		peaks.push(peak);
+		await passing;
+		peaks.push(peak());
 	}
 	expect(peaks).toEqual([8, 4, 2, 1, 1, 1, 8]);
 });

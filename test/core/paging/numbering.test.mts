@@ -21,4 +21,6 @@ test('page 1 tells by its items', () => {
 	expect(learnNumbering(first, { parameter: 1, ids: ['a', 'b'] })).toBe(1);
 	expect(learnNumbering(first, { parameter: 1, ids: ['c', 'd'] })).toBe(0);
 	expect(learnNumbering(first, { parameter: 1, ids: ['b', 'a'] })).toBe(0);
+	expect(learnNumbering(first, { parameter: 1, ids: ['a'] })).toBe(0);
+	expect(learnNumbering(first, { parameter: 1, ids: ['a', 'b', 'c'] })).toBe(0);
 });
