@@ -60,6 +60,11 @@ describe('what is asked for', () => {
 			script: { falsify: () => ({}) },
 			asked: [BEYOND, undefined, undefined, 1, 2, 3, 4, 5],
 		},
+		{
+			server: 'that refuses the page, and does not say where one begins',
+			script: { pastEnd: noSuchPage, falsify: withoutOffset },
+			asked: [BEYOND, undefined, undefined, 1, 31, 4, 5],
+		},
 	] satisfies Array<{ server: string; script: Partial<ServerScript>; asked: unknown[] }>)(
 		'of a server $server',
 		async ({ script, asked }) => {
@@ -69,6 +74,52 @@ describe('what is asked for', () => {
 		},
 	);
 
+	test.each([
+		{ said: { size: undefined } },
+		{ said: { size: 0 } },
+		{ said: { size: 20, totalPages: 5 } },
+		{ said: { totalElements: undefined } },
+		{ said: { totalElements: 0, totalPages: 0 } },
+		{ said: { totalPages: undefined } },
+		{ said: { totalPages: 9 } },
+		{ said: { last: undefined } },
+		{ said: { last: false } },
+		{ said: { pageable: { offset: 0 } }, pastEnd: 'last page' as const },
+		{ said: { last: false }, pastEnd: 'last page' as const },
+		{ said: { totalElements: 96 }, pastEnd: 'last page' as const },
+	])('of a server that says $said of the page past the end: what a server is asked for that refuses it', async ({ said, pastEnd }) => {
+		const falsify = (honest: Metadata, asked: number | undefined) => (asked === BEYOND ? { ...honest, ...said } : honest);
+		const server = serve(95, { falsify, ...(pastEnd === undefined ? {} : { pastEnd }) });
+		expect((await part(server, 35, 12)).items).toEqual(server.fleet.devices.slice(35, 47));
+		expect(server.asked).toEqual([BEYOND, undefined, undefined, 1, 31, 4, 5]);
+	});
+
+	test.each([
+		{ said: { size: 20, totalPages: 5 } },
+		{ said: { totalElements: 5, totalPages: 1 } },
+		{ said: { last: true } },
+		{ said: { pageable: { offset: 10 } } },
+	])('of a server that refuses the page past the end and says $said of the first one: the list from its beginning', async ({ said }) => {
+		const falsify = (honest: Metadata, asked: number | undefined) => (asked === undefined ? { ...honest, ...said } : honest);
+		const server = serve(95, { pastEnd: noSuchPage, falsify });
+		expect((await part(server, 35, 12)).items).toEqual(server.fleet.devices.slice(35, 47));
+		expect(server.asked.slice(0, 6)).toEqual([BEYOND, undefined, undefined, 1, 2, 3]);
+	});
+
+	test('of a server that gives the page past the end another number, by which it would lie elsewhere: three devices more', async () => {
+		const falsify = (honest: Metadata, asked: number | undefined) =>
+			asked === BEYOND ? { ...honest, number: 20, pageable: { offset: 200 } } : honest;
+		const server = serve(95, { falsify });
+		expect((await part(server, 35, 12)).items).toEqual(server.fleet.devices.slice(35, 47));
+		expect(server.asked).toEqual([BEYOND, undefined, 1, 31, 4, 5]);
+	});
+
+	test('for a part on the first page, no device is looked at before it', async () => {
+		const server = serve(2, { falsify: withoutOffset });
+		expect((await part(server, 1)).items).toEqual(server.fleet.devices.slice(1));
+		expect(server.asked).toEqual([BEYOND, undefined, 1, undefined]);
+	});
+
 	test('for nothing to skip is what a list asks for', async () => {
 		const server = serve(95);
 		expect((await part(server, 0, 12)).items).toEqual(server.fleet.devices.slice(0, 12));
@@ -77,10 +128,18 @@ describe('what is asked for', () => {
 
 	test.each([{}, { pastEnd: noSuchPage }, { pastEnd: 'last page' as const }])('past the end gives nothing (%j)', async (script) => {
 		for (const numbering of ['one-based', 'zero-based'] as const) {
-			for (const skip of [30, 31, 40, 1_000_000]) {
-				await expect(part(serve(30, { ...script, numbering }), skip)).resolves.toMatchObject({ items: [], settled: true });
+			for (const size of [1, 30]) {
+				for (const skip of [size, size + 1, 40, 1_000_000]) {
+					await expect(part(serve(size, { ...script, numbering }), skip)).resolves.toMatchObject({ items: [], settled: true });
+				}
 			}
 		}
+	});
+
+	test('past the end of a server that refuses is one page more', async () => {
+		const server = serve(30, { pastEnd: noSuchPage });
+		await expect(part(server, 40)).resolves.toMatchObject({ items: [], settled: true, reportedTotal: 40 });
+		expect(server.asked).toEqual([BEYOND, undefined, undefined, 1, 5]);
 	});
 
 	test('a size that is refused is replaced by a smaller one', async () => {
@@ -98,6 +157,55 @@ describe('what is asked for', () => {
 	test('a server that answers every page with the first one is refused in words', async () => {
 		const server = serve(95, { ignoresPage: true, falsify: withoutOffset });
 		await expect(part(server, 35, 12)).rejects.toMatchObject({ details: { kind: 'paging' } });
+		// On one page nothing but its first device shows it.
+		await expect(part(server, 30, 10)).rejects.toMatchObject({ details: { kind: 'paging' } });
+	});
+
+	test('a server that has no page of one device is read from the beginning, by its items alone', async () => {
+		const server = serve(95, { falsify: withoutOffset });
+		const fetchPage: typeof server.source.fetchPage = async (page, size) => {
+			const answer = await server.source.fetchPage(page, size);
+			return size === 1 && page === 31 ? { ...answer, content: [] } : answer;
+		};
+		const source = { ...server.source, fetchPage };
+		const { items } = await readPart(source, { sizes: [10], parallelRequests: 1, skip: 35, limit: 12 });
+		expect(items).toEqual(server.fleet.devices.slice(35, 47));
+		expect(server.asked).toEqual([BEYOND, undefined, 1, 31, undefined, 1, 2, 3, 4, 5]);
+	});
+
+	const late = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
+	test.each([
+		{ page: 'past the end', asked: BEYOND, skip: 35, failure: late },
+		{ page: 'that holds the part', asked: 4, skip: 35, failure: noSuchPage },
+		{ page: 'that is the last one', asked: 10, skip: 92, failure: noSuchPage },
+		{ page: 'behind the last one', asked: 11, skip: 101, failure: late },
+	])('a page $page that fails fails the part', async ({ asked, skip, failure }) => {
+		const server = serve(95);
+		const fetchPage: typeof server.source.fetchPage = async (page, size) => {
+			if (page === asked) throw failure;
+			return await server.source.fetchPage(page, size);
+		};
+		const source = { ...server.source, fetchPage };
+		await expect(readPart(source, { sizes: [10], parallelRequests: 1, skip, limit: 5 })).rejects.toBe(failure);
+	});
+
+	test('a page that is not where it should be, or not as long, has the list read from its beginning', async () => {
+		const elsewhere = (honest: Metadata, asked: number | undefined) => (asked === 4 ? { ...honest, pageable: { offset: 40 } } : honest);
+		const server = serve(95, { falsify: elsewhere });
+		expect((await part(server, 35, 5)).items).toEqual(server.fleet.devices.slice(35, 40));
+		expect(server.asked).toEqual([BEYOND, 4, undefined, 1, 2, 3, 4]);
+
+		const short = serve(95);
+		const fetchPage: typeof short.source.fetchPage = async (page, size) => {
+			const answer = await short.source.fetchPage(page, size);
+			return page === 4 ? { ...answer, content: answer.content.slice(0, 8) } : answer;
+		};
+		await readPart({ ...short.source, fetchPage }, { sizes: [10], parallelRequests: 1, skip: 35, limit: 5 });
+		expect(short.asked.slice(0, 7)).toEqual([BEYOND, 4, 5, undefined, 1, 2, 3]);
+	});
+
+	test('says the whole list’s total', async () => {
+		expect((await part(serve(95), 35, 12)).reportedTotal).toBe(95);
 	});
 
 	test('a total that a page past the end denies is not believed', async () => {
@@ -114,6 +222,26 @@ describe('what a part knows of a fleet that moves', () => {
 		const listing = await part(server, 35, 20);
 		expect(listing).toMatchObject({ settled: true, passes: 2, items: server.fleet.devices.slice(35, 55) });
 		expect(server.asked.filter((page) => page === 2 || page === 3)).toEqual([]);
+	});
+
+	test('a device that goes between the one that is looked at and the page it begins: the list is read from its beginning', async () => {
+		const server = serve(95, {
+			falsify: withoutOffset,
+			changes: new Map([[5, (fleet) => void fleet.remove(fleet.at(0).sn)]]),
+		});
+		expect((await part(server, 35, 12)).items).toEqual(server.fleet.devices.slice(35, 47));
+		expect(server.asked.slice(0, 8)).toEqual([BEYOND, undefined, 1, 31, 4, 5, undefined, 1]);
+	});
+
+	test('a fleet that shrinks to less than what is skipped: no more of what was met than fill the part', async () => {
+		const shrink = (fleet: Fleet) => {
+			for (let n = 0; n < 5; n++) fleet.remove(fleet.at(0).sn);
+		};
+		const changes = new Map(Array.from({ length: 16 }, (_, n) => [n + 1, shrink] as const));
+		const server = serve(95, { falsify: (honest) => ({ ...honest, size: undefined }), changes });
+		const listing = await part(server, 35, 12);
+		expect(listing).toMatchObject({ settled: false, items: [] });
+		expect(listing.metOtherwise).toHaveLength(12);
 	});
 
 	test('a fleet that never holds still: the part says so, and is as long as it was to be', async () => {

@@ -53,3 +53,20 @@ test('says at once what is no refusal of a page', async () => {
 	const server = serve(20, { pastEnd: late, falsify: ({ last: _, ...rest }) => rest });
 	await expect(scroll(server)).rejects.toBe(late);
 });
+
+test('ends at the refusal of a page past the end, where nothing but the last page said so', async () => {
+	const server = serve(30, { pastEnd: noSuchPage, falsify: ({ last }) => ({ last }) });
+	expect(await scroll(server)).toEqual(server.fleet.devices);
+});
+
+test('ends with a short page where nothing is said', async () => {
+	const server = serve(25, { falsify: () => ({}) });
+	expect(await scroll(server)).toEqual(server.fleet.devices);
+	expect(server.asked).toEqual([undefined, 2, 1, undefined, 3]);
+});
+
+test('ends with an empty page, whatever it says', async () => {
+	const server = serve(20, { falsify: (honest) => ({ ...honest, totalElements: 90, totalPages: 9, last: false }) });
+	expect(await scroll(server)).toEqual(server.fleet.devices);
+	expect(server.asked).toEqual([undefined, 2, 3]);
+});

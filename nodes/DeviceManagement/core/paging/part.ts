@@ -108,7 +108,7 @@ function whatPageTells<T>(
 	asked: number,
 	place: 'first' | 'past the end',
 ): { pageLength: number; total: number } | undefined {
-	if (pageLength === undefined || pageLength < 1 || pageLength > asked) return undefined;
+	if (pageLength === undefined || pageLength > asked) return undefined;
 	// A page past the end may say 0 of a list that has items.
 	if (total === undefined || total === 0) return undefined;
 	const pages = Math.ceil(total / pageLength);
@@ -122,13 +122,13 @@ function whatPageTells<T>(
 	return fits ? { pageLength, total } : undefined;
 }
 
-/** Whether `number` and `offset` of an empty page past the end agree on where it is; undefined where they do not. */
+/** Whether `number` and `offset` of a page past the end agree that it is there; undefined where they do not. */
 function numberingByPlace<T>(
-	{ content, number, pageable }: Page<T>,
+	{ number, pageable }: Page<T>,
 	pageLength: number,
 	parameter: number,
 ): FirstPageNumber | undefined {
-	if (content.length > 0 || number === undefined || pageable?.offset !== number * pageLength) return undefined;
+	if (number === undefined || pageable?.offset !== number * pageLength) return undefined;
 	if (number === parameter) return 0;
 	return number === parameter - 1 ? 1 : undefined;
 }
@@ -150,7 +150,7 @@ class PagesFrom<T> implements PageSource<T> {
 		const answer = await this.ask(index === 0 ? undefined : firstPageNumber + index, size);
 		const { content, totalElements, totalPages, last, pageable } = answer;
 		const offset = index * pageLength;
-		const left = totalElements === undefined ? NaN : Math.max(0, totalElements - offset);
+		const left = Math.max(0, (totalElements ?? NaN) - offset);
 		this.fits &&= content.length === Math.min(pageLength, left) && (pageable?.offset ?? offset) === offset;
 		if (anchor !== undefined && page === 1) {
 			this.fits &&= areSame(identitiesOf(this.source, { content: content.slice(0, 1) }), [anchor]);

@@ -46,7 +46,7 @@ export async function scrollPage<T>(
 		const { number, totalElements, content } = page;
 		const digest = digestOf(identitiesOf(source, page));
 		const first = { number, totalElements, length: content.length, digest };
-		return turned(page, { index: 0, read: 0, first, digest: '', isSaidToEnd: false, calledLast: false }, digest);
+		return turned(page, { index: 0, read: 0, first, calledLast: false }, digest);
 	}
 	const found = await fetchNext(source, size, place);
 	const digest = found === undefined ? place.digest : digestOf(identitiesOf(source, found.page));
@@ -59,7 +59,7 @@ export async function scrollPage<T>(
 /** Hands out a page, and the place after it unless it is the last one. */
 function turned<T>(
 	page: Page<T>,
-	{ index, read: before, first, calledLast, firstPageNumber }: Place,
+	{ index, read: before, first, calledLast, firstPageNumber }: Omit<Place, 'digest' | 'isSaidToEnd'>,
 	digest: string,
 ): { items: readonly T[]; next: Place | undefined } {
 	const items = page.content;

@@ -1,0 +1,37 @@
+import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
+import { mayRefusePage, mayRefuseSize } from '../../../nodes/DeviceManagement/core/paging/refusal.ts';
+
+const thrown = (details: Partial<FailureDetails>) =>
+	new Failure({ kind: 'refused', cause: 'input', message: 'no', remedy: '', ...details });
+
+const CASES: Array<{ details: Partial<FailureDetails>; size: boolean; page: boolean }> = [
+	...[-1, 9999, 10001, 10005, 10014].map((code) => ({ details: { code, httpStatus: 200 }, size: true, page: true })),
+	...[400, 413, 414, 422, 500].map((httpStatus) => ({ details: { kind: 'status' as const, httpStatus }, size: true, page: true })),
+	...[401, 403, 404].map((httpStatus) => ({ details: { kind: 'status' as const, httpStatus }, size: false, page: true })),
+	...[429, 502, 503, 504].map((httpStatus) => ({ details: { kind: 'status' as const, httpStatus }, size: false, page: false })),
+	{ details: { code: 20001 }, size: false, page: true },
+	{ details: { code: 20001, httpStatus: 400 }, size: false, page: true },
+	{ details: { code: 20001, httpStatus: 503 }, size: false, page: false },
+	{ details: {}, size: false, page: true },
+	{ details: { kind: 'status' }, size: false, page: true },
+	{ details: { kind: 'answer', httpStatus: 200 }, size: false, page: true },
+	{ details: { kind: 'answer', httpStatus: 400 }, size: false, page: true },
+	{ details: { kind: 'answer' }, size: false, page: true },
+	{ details: { kind: 'timeout' }, size: false, page: false },
+	{ details: { kind: 'unreachable' }, size: false, page: false },
+	{ details: { kind: 'cancelled' }, size: false, page: false },
+	{ details: { kind: 'paging' }, size: false, page: false },
+	{ details: { code: 10001, tokenRefused: true }, size: false, page: false },
+	{ details: { code: 10001, final: true }, size: true, page: false },
+	{ details: { code: 14103, cause: 'credential' }, size: false, page: false },
+];
+
+test.each(CASES)('$details: of the size $size, of the page $page', ({ details, size, page }) => {
+	expect(mayRefuseSize(thrown(details))).toBe(size);
+	expect(mayRefusePage(thrown(details))).toBe(page);
+});
+
+test.each([new Error('no'), { details: { kind: 'refused', code: 10001 } }, undefined])('what is no answer of the platform’s refuses neither: %p', (error) => {
+	expect(mayRefuseSize(error)).toBe(false);
+	expect(mayRefusePage(error)).toBe(false);
+});
