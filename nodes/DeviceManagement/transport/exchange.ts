@@ -61,9 +61,12 @@ export async function exchange(
 ): Promise<RawAnswer> {
 	if (limits.cancel?.aborted === true) throw stopped(request.writes, limits);
 	const drop = new AbortController();
-	const ends = [limits.clock.timeout(limits.timeoutMs), drop.signal];
-	if (limits.cancel !== undefined) ends.push(limits.cancel);
-	const end = AbortSignal.any(ends);
+	const end = AbortSignal.any(limits.cancel === undefined ? [drop.signal] : [drop.signal, limits.cancel]);
+	// Listened to, and not one of those above: of a signal made over a time-out Node.js 24 keeps something for ever.
+	const timeUp = limits.clock.timeout(limits.timeoutMs);
+	const giveUp = () => drop.abort();
+	timeUp.addEventListener('abort', giveUp, { once: true });
+	if (timeUp.aborted) giveUp();
 	try {
 		const sent = send(requestOptions(request, limits.timeoutMs, end)).then(
 			(response) => ({ response }),
@@ -83,6 +86,7 @@ export async function exchange(
 	} finally {
 		// Closes the connection of an answer that was not read to its end. Destroying the body does not: under n8n it is
 		// a copy of what the connection brings. After a complete answer this does nothing.
+		timeUp.removeEventListener('abort', giveUp);
 		drop.abort();
 	}
 }
