@@ -114,8 +114,11 @@ describe('page size', () => {
 	test('a failure that has nothing to do with the size is not tried with other sizes', async () => {
 		const failure = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
 		const server = serve(10, { ...ONE_BASED, failing: new Map([[1, failure]]) });
-		await expect(readList(server.source, { sizes: [10], parallelRequests: 2 })).rejects.toBe(failure);
+		await expect(readList(server.source, options)).rejects.toBe(failure);
 		expect(server.requests).toBe(1);
+		const refusing = serve(10, { ...ONE_BASED, failing: new Map([[1, refusal], [2, failure]]) });
+		await expect(readList(refusing.source, options)).rejects.toBe(failure);
+		expect(refusing.requests).toBe(2);
 	});
 });
 

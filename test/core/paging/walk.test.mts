@@ -1,5 +1,5 @@
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
+import type { Page, PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { type WalkedPage, walkPages, type WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
 import { PagedServer } from '../../../testbed/pagedServer.mts';
@@ -109,4 +109,88 @@ test('a total of 0 on a page with devices is a total that moved', async () => {
 	};
 	const steps = await walk(source, { sizes: [2], parallelRequests: 1 });
 	expect(steps.map(({ totalMoved }) => totalMoved)).toEqual([false, true]);
+});
+
+/** Answers with these pages, the last of them over and over, and says no more than this of each. */
+function answering(pages: readonly string[][], said: Omit<Page<string>, 'content'> = {}) {
+	const asked: Array<number | undefined> = [];
+	const source: PageSource<string> = {
+		fetchPage: async (page) => {
+			asked.push(page);
+			return { content: pages[Math.min((page ?? 1) - 1, pages.length - 1)] ?? [], ...said };
+		},
+		identify: (item) => item,
+	};
+	return { source, asked };
+}
+const one = { sizes: [2], parallelRequests: 1 } as const;
+const repeats = (page: number, of: number) => ({
+	details: { kind: 'paging', message: `The platform answers page ${page} of the list with the devices of page ${of}` },
+});
+
+describe('a repetition', () => {
+	test('of the page before is refused where a total speaks for more, after both pages were looked at again', async () => {
+		const { source, asked } = answering([['a', 'b'], ['c', 'd']], { totalElements: 9 });
+		await expect(walk(source, one)).rejects.toMatchObject(repeats(3, 2));
+		expect(asked).toEqual([undefined, 1, 2, 3, 3, 2, 3]);
+	});
+
+	test('of the first page is refused where nothing is said', async () => {
+		await expect(walk(answering([['a', 'b']]).source, one)).rejects.toMatchObject(repeats(2, 1));
+	});
+
+	test('of the first page is the end where it called itself the last one', async () => {
+		const steps = await walk(answering([['a', 'b']], { last: true }).source, one);
+		expect(steps.map(({ fresh, pastEnd }) => [fresh, pastEnd])).toEqual([[['a', 'b'], false], [[], true]]);
+	});
+
+	test('in another order is refused after ten more pages of it', async () => {
+		const { source } = answering([['a', 'b'], ['c', 'd'], ...Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? ['d', 'c'] : ['c', 'd']))], {
+			last: false,
+		});
+		await expect(walk(source, one)).rejects.toMatchObject(repeats(13, 12));
+	});
+
+	test('in another order is no repetition for as long as it may be a list that was re-ordered behind the walk', async () => {
+		const pages = Array.from({ length: 30 }, (_, n) => [`${n}-a`, `${n}-b`]);
+		const turned = [...pages].reverse().slice(1, -1);
+		const { source } = answering([...pages, ...turned, ...pages.slice(2)], { last: false });
+		// Twice the sixty devices came.
+		await expect(walk(source, one)).rejects.toMatchObject(repeats(62, 61));
+	});
+
+	test('in part is none: what is new on the page counts, whatever the total', async () => {
+		const { source } = answering([['a', 'b'], ['b', 'c'], []], { totalElements: 2 });
+		const steps = await walk(source, one);
+		expect(steps.flatMap(({ fresh }) => fresh)).toEqual(['a', 'b', 'c']);
+	});
+});
+
+test('a page past the end that is refused is empty, and marked', async () => {
+	const pastEnd = new Failure({ kind: 'status', cause: 'input', httpStatus: 404, message: 'no such page', remedy: '' });
+	const server = new PagedServer(Fleet.seeded({ size: 30 }), {
+		numbering: 'one-based',
+		largestSize: 2000,
+		pastEnd,
+		falsify: ({ last }) => ({ last }),
+	});
+	const steps = await walk(server.source, { sizes: [10], parallelRequests: 1 });
+	expect(steps.map(({ ids, pastEnd }) => [ids.length, pastEnd])).toEqual([[10, false], [10, false], [10, false], [0, true]]);
+	expect(steps.at(-1)?.page).toEqual({ content: [] });
+});
+
+test('a page is handed out while those behind it are on their way', async () => {
+	const { source } = answering([['a', 'b'], ['c', 'd'], ['e']], { totalElements: 5 });
+	let release = () => {};
+	const handedOut = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	const fetchPage: typeof source.fetchPage = async (page, size) => {
+		const answer = await source.fetchPage(page, size);
+		if (page === 3) await handedOut;
+		return answer;
+	};
+	for await (const { index } of walkPages({ ...source, fetchPage }, { sizes: [2], parallelRequests: 3 })) {
+		if (index === 1) release();
+	}
 });

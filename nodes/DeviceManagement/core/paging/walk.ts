@@ -66,6 +66,7 @@ export async function* walkPages<T>(
 		{ size, parallelRequests, distrustNumbers },
 		{ page: first, ids: firstIds },
 	);
+	// A first page is taken for full: the server may have cut the size that was asked for.
 	const pageLength = first.content.length || first.size || size;
 	const seen = new Set<string>();
 	let page = first;
@@ -80,7 +81,7 @@ export async function* walkPages<T>(
 			const previous = { page, ids };
 			const isSaidToEnd = saysItEnds(page, { index: index - 1, read }, lastWasWrong);
 			wasEmpty = ids.length === 0;
-			const ahead = lastIndexExpected(page, { index, read, pageLength, limit });
+			const ahead = lastIndexExpected(page, { index, pageLength, limit });
 			const answer = await feed.at(index, ahead).catch((thrown: unknown) => {
 				if (isSaidToEnd && mayRefusePage(thrown)) return undefined;
 				throw thrown;
@@ -107,8 +108,7 @@ export async function* walkPages<T>(
 		}
 		read += ids.length;
 		const fresh = takeFresh(page.content, ids, seen);
-		// A first page is taken for full: the server may have cut the size that was asked for.
-		const full = index === 0 || ids.length >= pageLength;
+		const full = ids.length >= pageLength;
 		const atEnd =
 			pastEnd ||
 			seen.size >= limit ||
@@ -146,13 +146,10 @@ export async function fetchFirstPage<T>(
 /** The highest index that is worth fetching ahead, from the newest page's metadata. */
 function lastIndexExpected<T>(
 	page: Page<T>,
-	{ index, read, pageLength, limit }: { index: number; read: number; pageLength: number; limit: number },
+	{ index, pageLength, limit }: { index: number; pageLength: number; limit: number },
 ): number {
-	const byTotal =
-		page.totalElements !== undefined && page.totalElements > read
-			? Math.ceil(page.totalElements / pageLength) - 1
-			: index;
-	const byPages = page.totalPages !== undefined ? page.totalPages - 1 : index;
+	const byTotal = Math.ceil((page.totalElements ?? 0) / pageLength) - 1;
+	const byPages = (page.totalPages ?? 0) - 1;
 	const byLimit = Math.ceil(limit / pageLength) - 1;
 	return Math.max(index, Math.min(Math.max(byTotal, byPages), byLimit));
 }
