@@ -82,6 +82,20 @@ describe('one sign-in for everyone', () => {
 		expect(bench.platform.logins.attempted).toBe(1);
 	});
 
+	test('two credentials of one login whose address is written differently are one account', async () => {
+		const bench = await open();
+		const { engine, platform } = bench;
+		const { loginName, password, baseUrl } = platform;
+		const data = { baseUrl: `${baseUrl.replace('http:', 'HTTP:')}/ `, authentication: 'login', loginName, password };
+		const other = await engine.saveCredential({ name: 'Same login', type: 'deviceManagementApi', data });
+		for (let round = 0; round < 3; round++) {
+			for (const credential of [bench.login, other]) {
+				expect(jsonOf(await bench.run(operations.count, { credential }))).toEqual([{ count: 25 }]);
+			}
+		}
+		expect(platform.logins.attempted).toBe(1);
+	});
+
 	test('an execution that is stopped while it signs in leaves the login to the other one', async () => {
 		const bench = await open();
 		const stop = new AbortController();

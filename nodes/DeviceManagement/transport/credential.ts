@@ -111,7 +111,7 @@ function parseCredential(data: ICredentialDataDecryptedObject): Credential {
 		return { baseUrl, stored, account, owner: '', secrets };
 	}
 	checkLogin(stored);
-	const owner = digestOf([stored.baseUrl.trim(), stored.loginPath, stored.tokenPath, stored.loginName, digest]);
+	const owner = digestOf([baseUrl.href, stored.loginPath, stored.tokenPath, stored.loginName, digest]);
 	const account = digestOf(['login', owner, stored.allowUnauthorizedCerts]);
 	return { baseUrl, stored, account, owner, secrets };
 }
