@@ -173,9 +173,9 @@ describe.each(readers)('$reader', ({ entries, labels }) => {
 			explainCode(77777, ''),
 			...Array.from({ length: 300 }, (_, index) => explainStatus(300 + index)),
 			...['', 'ECONNRESET', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'EPROTO', 'EACCES'].map(
-				(code) => explainUnsent(code, '', true, String).details,
+				(code) => explainUnsent(code, '', 'write', String).details,
 			),
-			timedOut(1, true).details,
+			timedOut(1, 'list').details,
 		];
 		const quoted = words.flatMap(({ message, remedy }) => [...quotedIn(message), ...quotedIn(remedy)]);
 		expect(quoted.length).toBeGreaterThan(200);

@@ -1,6 +1,7 @@
 import {
 	CODE_TABLE,
 	explainCode,
+	leavesOpen,
 	meansLoginRefused,
 	meansNotFound,
 	meansTokenRefused,
@@ -53,6 +54,7 @@ test.each([
 	['nothing found', meansNotFound, [10007, 10018, 14401]],
 	['a refused token', meansTokenRefused, [14101, 14102]],
 	['a refused login', meansLoginRefused, [14201, 14202, 14203]],
+	['an outcome that is not known', leavesOpen, [-1, 10002]],
 	['a refused user', meansUserRefused, [14103, 14201, 14202, 14203]],
 ] as const)('%s is said by these codes and no other', (_name, means, expected) => {
 	expect(every.filter((code) => means(code))).toEqual(expected);

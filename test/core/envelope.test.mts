@@ -4,6 +4,7 @@ import { z } from 'zod/v4';
 import { checkPayload, type RawAnswer, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { DEVICE_IN_WORDS, deviceSchema, PAGE_IN_WORDS, pageSchema } from '../../nodes/DeviceManagement/core/device.ts';
+import type { Purpose } from '../../nodes/DeviceManagement/core/purpose.ts';
 import { redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
 
 const SECRET = 'canary/secret+key';
@@ -31,20 +32,20 @@ function failureOf(read: () => unknown): Failure {
 
 test('code 0 hands out the payload as it is', () => {
 	const data = { content: [{ id: '1', unknown: { nested: true } }] };
-	expect(unwrap(answer(JSON.stringify({ code: 0, msg: 'success', data })), redact)).toEqual(data);
+	expect(unwrap(answer(JSON.stringify({ code: 0, msg: 'success', data })), redact, 'read')).toEqual(data);
 });
 
 test('an envelope without data hands out nothing', () => {
-	expect(unwrap(answer('{"code":0,"msg":"success"}'), redact)).toBeUndefined();
+	expect(unwrap(answer('{"code":0,"msg":"success"}'), redact, 'read')).toBeUndefined();
 });
 
 test('a byte order mark is no reason to refuse an answer', () => {
-	expect(unwrap(answer('\ufeff{"code":0,"data":1}'), redact)).toBe(1);
+	expect(unwrap(answer('\ufeff{"code":0,"data":1}'), redact, 'read')).toBe(1);
 });
 
 test('a refusal keeps its code and its text, with a proxy status or without', () => {
 	for (const status of [200, 400, 500]) {
-		expect(failureOf(() => unwrap(answer('{"code":10018,"msg":"invalid sn X1"}', { status }), redact))).toMatchObject({
+		expect(failureOf(() => unwrap(answer('{"code":10018,"msg":"invalid sn X1"}', { status }), redact, 'read'))).toMatchObject({
 			message: 'The serial number is not valid: X1',
 			details: { kind: 'refused', code: 10018, httpStatus: status },
 		});
@@ -52,18 +53,18 @@ test('a refusal keeps its code and its text, with a proxy status or without', ()
 });
 
 test.each([14101, 14102])('code %i in a 200 says that the token was refused', (code) => {
-	const { details } = failureOf(() => unwrap(answer(`{"code":${code},"msg":"x"}`), redact));
+	const { details } = failureOf(() => unwrap(answer(`{"code":${code},"msg":"x"}`), redact, 'read'));
 	expect(details.tokenRefused).toBe(true);
 });
 
 test.each([14103, 14201, 14202, 14203])('code %i does not say that the token was refused', (code) => {
-	const { details } = failureOf(() => unwrap(answer(`{"code":${code},"msg":"x"}`), redact));
+	const { details } = failureOf(() => unwrap(answer(`{"code":${code},"msg":"x"}`), redact, 'read'));
 	expect(details.tokenRefused).toBe(false);
 });
 
 test('HTTP 401 says that the token was refused, HTTP 403 does not', () => {
-	expect(failureOf(() => unwrap(answer('', { status: 401 }), redact)).details.tokenRefused).toBe(true);
-	expect(failureOf(() => unwrap(answer('', { status: 403 }), redact)).details.tokenRefused).toBe(false);
+	expect(failureOf(() => unwrap(answer('', { status: 401 }), redact, 'read')).details.tokenRefused).toBe(true);
+	expect(failureOf(() => unwrap(answer('', { status: 403 }), redact, 'read')).details.tokenRefused).toBe(false);
 });
 
 test.each([
@@ -78,18 +79,18 @@ test.each([
 	['null', 'null', 'null without an envelope around it'],
 	['bytes that are no text', new Uint8Array([0x7b, 0xff, 0xfe]), '3 bytes that are not UTF-8 text'],
 ])('%s is named, not shown', (_, body, came) => {
-	expect(failureOf(() => unwrap(answer(body), redact)).message).toBe(
+	expect(failureOf(() => unwrap(answer(body), redact, 'read')).message).toBe(
 		`Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP 200)`,
 	);
 });
 
 test('an answer nested a hundred thousand deep is refused, not followed', () => {
 	const deep = `{"code":0,"data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-	expect(failureOf(() => unwrap(answer(deep), redact)).message).toContain('nested deeper than 200 levels');
+	expect(failureOf(() => unwrap(answer(deep), redact, 'read')).message).toContain('nested deeper than 200 levels');
 });
 
 test('__proto__ in an answer changes no other object', () => {
-	const data = unwrap(answer('{"code":0,"data":{"content":[{"__proto__":{"polluted":1}}]}}'), redact);
+	const data = unwrap(answer('{"code":0,"data":{"content":[{"__proto__":{"polluted":1}}]}}'), redact, 'read');
 	checkPayload(data, pageSchema, PAGE_IN_WORDS);
 	expect(Object.prototype).not.toHaveProperty('polluted');
 });
@@ -139,13 +140,13 @@ test('the devices of a page are the very objects that came', () => {
 
 test('a redirect names the origin it leads to and nothing else of it', () => {
 	const moved = answer('', { status: 302, redirectOrigin: 'https://other.example' });
-	expect(failureOf(() => unwrap(moved, redact)).message).toBe(
+	expect(failureOf(() => unwrap(moved, redact, 'read')).message).toBe(
 		'The address answers with a redirect to https://other.example (HTTP 302)',
 	);
 });
 
 describe('what a failure says beside its words', () => {
-	const of = (body: string, extra: Partial<RawAnswer> = {}) => failureOf(() => unwrap(answer(body, extra), redact)).details;
+	const of = (body: string, extra: Partial<RawAnswer> = {}) => failureOf(() => unwrap(answer(body, extra), redact, 'read')).details;
 
 	test('a refusal by a code', () => {
 		expect(of('{"code":10018,"msg":"invalid sn X"}')).toEqual({
@@ -250,41 +251,64 @@ test.each([
 	[300, false],
 	[404, false],
 ])('HTTP %i with an envelope of success: %j', (status, ok) => {
-	const read = () => unwrap(answer('{"code":0,"data":7}', { status }), redact);
+	const read = () => unwrap(answer('{"code":0,"data":7}', { status }), redact, 'read');
 	if (ok) expect(read()).toBe(7);
 	else expect(failureOf(read).details).toMatchObject({ kind: 'status', httpStatus: status });
 });
 
 describe('an answer to a write', () => {
 	test('may be empty in 2xx only', () => {
-		for (const status of [200, 204, 299]) expect(unwrap(answer('', { status }), redact, true)).toBeUndefined();
+		for (const status of [200, 204, 299]) expect(unwrap(answer('', { status }), redact, 'write')).toBeUndefined();
 		for (const status of [199, 300, 403, 500]) {
-			expect(failureOf(() => unwrap(answer('', { status }), redact, true)).details.kind).toBe('status');
+			expect(failureOf(() => unwrap(answer('', { status }), redact, 'write')).details.kind).toBe('status');
 		}
-		expect(failureOf(() => unwrap(answer(''), redact)).details.kind).toBe('answer');
-		expect(failureOf(() => unwrap(answer(''), redact, false)).details.kind).toBe('answer');
-		expect(unwrap(answer('{"code":0,"data":1}'), redact, true)).toBe(1);
+		expect(failureOf(() => unwrap(answer(''), redact, 'read')).details.kind).toBe('answer');
+		expect(failureOf(() => unwrap(answer(''), redact, 'list')).details.kind).toBe('answer');
+		expect(unwrap(answer('{"code":0,"data":1}'), redact, 'write')).toBe(1);
 	});
 
-	test('that a proxy lost is in doubt', () => {
-		for (const [status, writes, inDoubt] of [[502, true, true], [504, true, true], [503, true, false], [500, true, false], [502, false, false]] as const) {
-			const { message, remedy } = failureOf(() => unwrap(answer('', { status }), redact, writes)).details;
-			expect(message.endsWith('; the request may have been carried out all the same')).toBe(inDoubt);
-			expect(remedy.startsWith('Check on the platform whether')).toBe(inDoubt);
+	const inDoubt = (body: string, status: number, purpose: Purpose = 'write') => {
+		const { message, remedy } = failureOf(() => unwrap(answer(body, { status }), redact, purpose)).details;
+		const doubts = message.endsWith('; the request may have been carried out all the same');
+		expect(remedy.startsWith('Check on the platform whether')).toBe(doubts);
+		return doubts;
+	};
+
+	test.each([
+		['a status that says that nothing was done', [300, 301, 307, 308, 400, 401, 403, 404, 405, 409, 413, 422, 429, 431, 501, 505, 511], false],
+		['a status that leaves it open', [302, 303, 406, 408, 499, 500, 502, 503, 504, 507, 520, 524, 599], true],
+	])('with %s', (_name, statuses, expected) => {
+		for (const status of statuses) expect([status, inDoubt('', status)]).toEqual([status, expected]);
+	});
+
+	test('that can not be read is in doubt', () => {
+		for (const body of ['<html>', ' ', 'OK', '{}', '[]', '{"code":"0"}', '['.repeat(300) + ']'.repeat(300)]) expect(inDoubt(body, 200)).toBe(true);
+	});
+
+	test('with a code is refused, unless the platform itself does not know', () => {
+		for (const status of [200, 500, 504]) {
+			for (const code of [9999, 10003, 10004, 14103, 20815]) expect(inDoubt(`{"code":${code}}`, status)).toBe(false);
+			for (const code of [-1, 10002]) expect(inDoubt(`{"code":${code}}`, status)).toBe(true);
+		}
+	});
+
+	test('is nothing that an answer to anything else would be told of', () => {
+		for (const purpose of ['list', 'count', 'device', 'dropdown', 'read', 'login'] as const) {
+			for (const [body, status] of [['', 500], ['<html>', 200], ['{"code":-1}', 200]] as const) expect(inDoubt(body, status, purpose)).toBe(false);
 		}
 	});
 });
 
 test('a page is told from text by its first mark, after any space', () => {
 	for (const [body, came] of [['\n <p>', 'an HTML or XML page of 5 bytes'], ['x<p>', '4 bytes that are not JSON'], ['p <', '3 bytes that are not JSON']]) {
-		expect(failureOf(() => unwrap(answer(String(body)), redact)).message).toContain(`but got ${came} (HTTP 200)`);
+		expect(failureOf(() => unwrap(answer(String(body)), redact, 'read')).message).toContain(`but got ${came} (HTTP 200)`);
 	}
 });
 
 test('nesting is counted to the last level that n8n can store', () => {
 	const nested = (depth: number) => `{"code":0,"data":${'['.repeat(depth)}${']'.repeat(depth)}}`;
-	expect(unwrap(answer(nested(199)), redact)).toEqual(expect.any(Array));
-	expect(failureOf(() => unwrap(answer(nested(200)), redact)).message).toContain('nested deeper than 200 levels');
+	expect(unwrap(answer(nested(199)), redact, 'read')).toEqual(expect.any(Array));
+	expect(failureOf(() => unwrap(answer(nested(200)), redact, 'read')).message).toContain('nested deeper than 200 levels');
 });
 
 describe('fuzz', () => {
@@ -320,7 +344,7 @@ describe('fuzz', () => {
 			fc.property(body, status, fc.constantFrom(pageSchema, deviceSchema, z.unknown()), (bytes, code, schema) => {
 				let failure: unknown;
 				try {
-					checkPayload<unknown>(unwrap(answer(bytes, { status: code }), redact), schema, 'something');
+					checkPayload<unknown>(unwrap(answer(bytes, { status: code }), redact, 'read'), schema, 'something');
 					return;
 				} catch (error) {
 					failure = error;

@@ -1,7 +1,8 @@
-import { explainUnsent, inDoubt, meansTimedOut, timedOut } from '../../nodes/DeviceManagement/core/unsent.ts';
+import type { Purpose } from '../../nodes/DeviceManagement/core/purpose.ts';
+import { explainUnsent, inDoubtIfWrite, meansTimedOut, timedOut } from '../../nodes/DeviceManagement/core/unsent.ts';
 
-const explain = (code: string, said = '', writes = false) =>
-	explainUnsent(code, said, writes, (text) => text.replaceAll('secret', '•••')).details;
+const explain = (code: string, said = '', purpose: Purpose = 'read') =>
+	explainUnsent(code, said, purpose, (text) => text.replaceAll('secret', '•••')).details;
 
 const DROPPED = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN', 'ERR_STREAM_PREMATURE_CLOSE'];
 
@@ -14,7 +15,7 @@ test.each(['', 'ECONNRESET', 'ENOTFOUND'])('%j does not say that time ran out', 
 });
 
 test('a time-out says how long it was waited, and may be tried again', () => {
-	expect(timedOut(1500, false).details).toEqual({
+	expect(timedOut(1500, 'list').details).toEqual({
 		kind: 'timeout',
 		cause: 'platform',
 		message: 'The platform did not answer within 1500 ms',
@@ -51,8 +52,8 @@ test.each([
 	['ERR_SSL_WRONG_VERSION_NUMBER', 'input', 'The server does not speak TLS as expected (ERR_SSL_WRONG_VERSION_NUMBER)', 'http:// instead of https://'],
 	['EACCES', 'input', 'n8n could not send the request (EACCES): ', 'whether this n8n may reach'],
 ])('%s is for somebody to mend', (code, cause, message, remedy) => {
-	for (const writes of [false, true]) {
-		expect(explain(code, '', writes)).toEqual({
+	for (const purpose of ['read', 'write'] as const) {
+		expect(explain(code, '', purpose)).toEqual({
 			kind: 'unreachable',
 			cause,
 			message,
@@ -70,25 +71,45 @@ describe('a write', () => {
 	const words = { message: 'It broke', remedy: 'Mend it.', more: 1 };
 
 	test('is in doubt in its own words', () => {
-		expect(inDoubt(words)).toEqual({
+		expect(inDoubtIfWrite(words, 'write')).toEqual({
 			message: 'It broke; the request may have been carried out all the same',
-			remedy: 'Check on the platform whether the change was made before you send the request again. Mend it.',
+			remedy: 'Check on the platform whether the change was made before you send the request again. If it was not: Mend it.',
 			more: 1,
 		});
 	});
 
+	test('is the only thing to be in doubt', () => {
+		for (const purpose of ['list', 'count', 'device', 'dropdown', 'read', 'login'] as const) expect(inDoubtIfWrite(words, purpose)).toBe(words);
+	});
+
+	test.each(['HPE_INVALID_CONSTANT', 'Z_DATA_ERROR'])('whose answer is broken (%s) is in doubt', (code) => {
+		expect(explain(code, 'a secret came', 'write')).toMatchObject({
+			kind: 'unreachable',
+			cause: 'platform',
+			message: `The answer could not be read (${code}): a ••• came; the request may have been carried out all the same`,
+			retryable: false,
+		});
+		expect(explain(code, 'it broke', 'read').message).toBe(`The answer could not be read (${code}): it broke`);
+	});
+
+	test('whose answer had begun is in doubt whatever ended it', () => {
+		for (const code of ['', 'ERR_PADDING', 'CERT_HAS_EXPIRED', 'EPROTO', 'ENOTFOUND']) {
+			expect(explainUnsent(code, 'odd', 'write', String, true).details.message).toMatch(/^The answer could not be read.*all the same$/);
+		}
+	});
+
 	test('that timed out is in doubt, and the same request otherwise', () => {
-		const { message, remedy } = timedOut(5, false).details;
-		expect(timedOut(5, true).details).toEqual({ ...timedOut(5, false).details, ...inDoubt({ message, remedy }) });
+		const { message, remedy } = timedOut(5, 'read').details;
+		expect(timedOut(5, 'write').details).toEqual({ ...timedOut(5, 'read').details, ...inDoubtIfWrite({ message, remedy }, 'write') });
 	});
 
 	test.each(DROPPED)('that ended with %s is in doubt if it may have been sent', (code) => {
 		const neverSent = code === 'ECONNREFUSED' || code === 'EAI_AGAIN';
-		expect(explain(code, '', true).message.endsWith('all the same')).toBe(!neverSent);
-		expect(explain(code, '', true)).toMatchObject({ cause: 'platform', retryable: true });
+		expect(explain(code, '', 'write').message.endsWith('all the same')).toBe(!neverSent);
+		expect(explain(code, '', 'write')).toMatchObject({ cause: 'platform', retryable: true });
 	});
 
 	test('that was dropped without a code is in doubt', () => {
-		expect(explain('', 'socket hang up', true).message).toMatch(/\(aborted\); the request may have been/);
+		expect(explain('', 'socket hang up', 'write').message).toMatch(/\(aborted\); the request may have been/);
 	});
 });

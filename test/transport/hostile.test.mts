@@ -244,14 +244,14 @@ test.each([
 		response.writeHead(200, headers);
 		response.write(body, () => response.destroy());
 	});
-	expect(result.error?.message).toMatch(/The connection to the platform was|n8n could not send the request|not read/);
+	expect(result.error?.message).toMatch(/The connection to the platform was|could not be read/);
 });
 
 test('an answer that is no HTTP is a clear message', async () => {
 	const { result } = await runAgainst((request) => {
 		request.socket.end('SSH-2.0-OpenSSH_9.6\r\n');
 	});
-	expect(result.error?.message).toMatch(/n8n could not send the request \(HPE_INVALID_CONSTANT\)|was refused or dropped/);
+	expect(result.error?.message).toMatch(/The answer could not be read \(HPE_INVALID_CONSTANT\)|was refused or dropped/);
 });
 
 describe('the time-out covers', () => {

@@ -95,7 +95,7 @@ test('whatever comes back, only clean results and our own failures come out of t
 					.request({
 						method: 'GET',
 						path: '/api/device/list',
-						onlyReads: true,
+						purpose: 'read',
 						schema,
 						expected: 'what was asked for',
 						settings: { timeoutMs: 5000, maxRetries: 0 },

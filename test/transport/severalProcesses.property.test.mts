@@ -148,7 +148,7 @@ async function play({ latencies, oneTokenPerUser, executions, expiries, chances 
 			const work = async () => {
 				while (next < requests) {
 					await opened.request({
-						method: 'GET', path: `/api/device/sn/${next++}`, onlyReads: true, schema: z.unknown(), expected: 'a device',
+						method: 'GET', path: `/api/device/sn/${next++}`, purpose: 'device', schema: z.unknown(), expected: 'a device',
 						settings: { timeoutMs: 30_000, maxRetries: 0 },
 					});
 					await time.sleep(idles * chance(), stop.signal);

@@ -295,6 +295,7 @@ const BY_CODE: ReadonlyMap<number, CodeExplanation> = new Map(
 );
 
 const NOT_FOUND_ON_READ: ReadonlySet<number> = new Set([10007, 10018, 14401]);
+const OUTCOME_UNKNOWN: ReadonlySet<number> = new Set([-1, 10002]);
 const TOKEN_REFUSED: ReadonlySet<number> = new Set([14101, 14102]);
 const LOGIN_REFUSED: ReadonlySet<number> = new Set([14201, 14202, 14203]);
 const USER_REFUSED: ReadonlySet<number> = new Set([14103, ...LOGIN_REFUSED]);
@@ -326,6 +327,11 @@ export function explainCode(code: number, msg: string): ExplainedRefusal {
 /** Whether a read by serial number that ends in this code found nothing (section 4.2). */
 export function meansNotFound(code: number | undefined): boolean {
 	return code !== undefined && NOT_FOUND_ON_READ.has(code);
+}
+
+/** Whether this code leaves open whether a request was carried out: the platform itself does not know, or asked somebody who did not answer. */
+export function leavesOpen(code: number): boolean {
+	return OUTCOME_UNKNOWN.has(code);
 }
 
 /** Whether this code says that the key or token was refused, not the user (section 5). */

@@ -1,12 +1,13 @@
 import { z } from 'zod/v4';
 
-import { explainCode, meansTokenRefused, meansUserRefused, SUCCESS } from './codes';
+import { explainCode, leavesOpen, meansTokenRefused, meansUserRefused, SUCCESS } from './codes';
 import { Failure } from './failure';
 import { DEEPEST_NESTING, describeValue, isRecord, nestsDeeperThan } from './json';
+import type { Purpose } from './purpose';
 import type { Redact } from './redaction';
 import { isWorthRepeating } from './retry';
-import { explainStatus } from './statuses';
-import { inDoubt } from './unsent';
+import { explainStatus, mayHaveBeenCarriedOut } from './statuses';
+import { inDoubtIfWrite } from './unsent';
 
 /** An HTTP answer as it came: status, the few headers that matter, and the whole body. */
 export interface RawAnswer {
@@ -17,9 +18,6 @@ export interface RawAnswer {
 	redirectOrigin: string | undefined;
 	body: Uint8Array;
 }
-
-/** Statuses of a proxy that passed the request on and got no answer to it. */
-const LOST_BEHIND_A_PROXY: ReadonlySet<number> = new Set([502, 504]);
 
 /** The envelope of section 1.1. `data` is checked by whoever asked for it. */
 const envelopeSchema = z.object({
@@ -38,20 +36,20 @@ type Reading =
  * Takes the payload out of an answer (sections 1.1 and 7 of the API document).
  * @param answer the whole HTTP answer
  * @param redact removes secrets from the platform's own words before they are shown
- * @param writes whether the request may have changed something on the platform; default: false
+ * @param purpose what the request was for
  * @returns the envelope's `data`; undefined where the envelope has none, and for an empty 2xx answer to a write
  * @throws Failure `refused` for a code other than 0, `status` for an HTTP status that no envelope explains,
  * `answer` for a body that is no envelope
  */
-export function unwrap(answer: RawAnswer, redact: Redact, writes = false): unknown {
+export function unwrap(answer: RawAnswer, redact: Redact, purpose: Purpose): unknown {
 	const ok = answer.status >= 200 && answer.status <= 299;
-	if (ok && writes && answer.body.byteLength === 0) return undefined;
+	if (ok && purpose === 'write' && answer.body.byteLength === 0) return undefined;
 	const reading = readEnvelope(answer.body);
 	if ('envelope' in reading && reading.envelope.code !== SUCCESS) {
-		throw refusal(answer, reading.envelope.code, reading.envelope.msg, redact);
+		throw refusal(answer, reading.envelope.code, reading.envelope.msg, redact, purpose);
 	}
-	if (!ok) throw statusFailure(answer, writes);
-	if ('came' in reading) throw unreadable(answer.status, reading.came);
+	if (!ok) throw statusFailure(answer, purpose);
+	if ('came' in reading) throw unreadable(answer.status, reading.came, purpose);
 	return reading.envelope.data;
 }
 
@@ -107,10 +105,17 @@ function readEnvelope(body: Uint8Array): Reading {
 	return { came: `${describeValue(value)} whose 'code' is ${describeValue(code)}` };
 }
 
-function refusal(answer: RawAnswer, code: number, msg: unknown, redact: Redact): Failure {
+function refusal(
+	answer: RawAnswer,
+	code: number,
+	msg: unknown,
+	redact: Redact,
+	purpose: Purpose,
+): Failure {
+	const words = explainCode(code, typeof msg === 'string' ? redact(msg) : '');
 	return new Failure({
 		kind: 'refused',
-		...explainCode(code, typeof msg === 'string' ? redact(msg) : ''),
+		...(leavesOpen(code) ? inDoubtIfWrite(words, purpose) : words),
 		code,
 		httpStatus: answer.status,
 		tokenRefused: meansTokenRefused(code) || (answer.status === 401 && !meansUserRefused(code)),
@@ -119,12 +124,12 @@ function refusal(answer: RawAnswer, code: number, msg: unknown, redact: Redact):
 	});
 }
 
-function statusFailure(answer: RawAnswer, writes: boolean): Failure {
+function statusFailure(answer: RawAnswer, purpose: Purpose): Failure {
 	const { status } = answer;
 	const words = explainStatus(status, answer.redirectOrigin);
 	return new Failure({
 		kind: 'status',
-		...(writes && LOST_BEHIND_A_PROXY.has(status) ? inDoubt(words) : words),
+		...(mayHaveBeenCarriedOut(status) ? inDoubtIfWrite(words, purpose) : words),
 		httpStatus: status,
 		tokenRefused: status === 401,
 		retryable: isWorthRepeating(status),
@@ -132,13 +137,16 @@ function statusFailure(answer: RawAnswer, writes: boolean): Failure {
 	});
 }
 
-function unreadable(status: number, came: string): Failure {
-	return new Failure({
-		kind: 'answer',
-		cause: 'platform',
+function unreadable(status: number, came: string, purpose: Purpose): Failure {
+	const words = {
 		message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP ${status})`,
 		remedy:
 			"Check 'Base URL' in the credential. A sign-in page of a proxy, or another service at this address, answers like this.",
+	};
+	return new Failure({
+		kind: 'answer',
+		cause: 'platform',
+		...inDoubtIfWrite(words, purpose),
 		httpStatus: status,
 	});
 }

@@ -9,6 +9,30 @@ export interface ExplainedStatus {
 	readonly remedy: string;
 }
 
+/** Of the statuses that say that something is wrong with the request, those that may be about something else. */
+const NOT_ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([
+	// Also the answer to a write that was carried out: its result is shown somewhere else.
+	302, 303,
+	// Also of a server that has carried out the request, and can't put its result into JSON.
+	406,
+	// Also of somebody on the way who did not wait for the answer.
+	408, 499,
+]);
+
+/** What a server does not do at all, a version that it does not speak, and a sign-in page of the network. */
+const NOTHING_WAS_DONE: ReadonlySet<number> = new Set([501, 505, 511]);
+
+/**
+ * Whether a request may have been carried out that was answered with this HTTP status, and with no envelope that would say
+ * more. HTTP 500 and its neighbours only say that somebody came to grief on the way; 503 is also what some proxies make of a
+ * connection that broke after the request was sent.
+ * @param status any but 2xx
+ */
+export function mayHaveBeenCarriedOut(status: number): boolean {
+	const refuses = status >= 300 && status <= 499 && !NOT_ABOUT_THE_REQUEST.has(status);
+	return !refuses && !NOTHING_WAS_DONE.has(status);
+}
+
 /**
  * Puts an HTTP status into words, for answers without an envelope that would say more.
  * @param status any but 2xx

@@ -1,5 +1,6 @@
 import type { CauseClass } from './codes';
 import { Failure } from './failure';
+import type { Purpose } from './purpose';
 import type { Redact } from './redaction';
 
 const TIMED_OUT: ReadonlySet<string> = new Set(['ERR_CANCELED', 'ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT']);
@@ -16,17 +17,16 @@ const DROPPED: ReadonlySet<string> = new Set([
 /** With these, nothing has left the machine. */
 const NEVER_SENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EAI_AGAIN']);
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/;
+/** What parsers of HTTP and of compressed bodies say of an answer. */
+const UNREADABLE = /^(HPE|Z)_/;
 
 /** Whether a system's code says that time ran out. */
 export function meansTimedOut(code: string): boolean {
 	return TIMED_OUT.has(code);
 }
 
-/**
- * An answer that did not come in time.
- * @param writes whether the request may change something on the platform
- */
-export function timedOut(timeoutMs: number, writes: boolean): Failure {
+/** An answer that did not come in time. */
+export function timedOut(timeoutMs: number, purpose: Purpose): Failure {
 	const words = {
 		message: `The platform did not answer within ${timeoutMs} ms`,
 		remedy: "Raise 'Timeout' under 'Options', or lower 'Page Size' there so that each answer is smaller.",
@@ -34,17 +34,22 @@ export function timedOut(timeoutMs: number, writes: boolean): Failure {
 	return new Failure({
 		kind: 'timeout',
 		cause: 'platform',
-		...(writes ? inDoubt(words) : words),
+		...inDoubtIfWrite(words, purpose),
 		retryable: true,
 	});
 }
 
-/** The words for a write that came to nothing on its way, when it may have come to something on the platform. */
-export function inDoubt<W extends { message: string; remedy: string }>(words: W): W {
+/**
+ * Words for a request that was sent, and of which nobody said what became of it: a write may have come to something on the
+ * platform.
+ * @returns the same words for anything but a write
+ */
+export function inDoubtIfWrite<W extends { message: string; remedy: string }>(words: W, purpose: Purpose): W {
+	if (purpose !== 'write') return words;
 	return {
 		...words,
 		message: `${words.message}; the request may have been carried out all the same`,
-		remedy: `Check on the platform whether the change was made before you send the request again. ${words.remedy}`,
+		remedy: `Check on the platform whether the change was made before you send the request again. If it was not: ${words.remedy}`,
 	};
 }
 
@@ -52,18 +57,33 @@ export function inDoubt<W extends { message: string; remedy: string }>(words: W)
  * Puts into words why a request could not be sent, or its answer not be read.
  * @param code the system's, like ECONNRESET; '' where there was none
  * @param said what was said beside it
- * @param writes whether the request may change something on the platform
  * @param redact removes secrets from `said` before it is shown
+ * @param answered whether an answer had begun
  * @returns a Failure `unreachable`
  */
-export function explainUnsent(code: string, said: string, writes: boolean, redact: Redact): Failure {
+export function explainUnsent(
+	code: string,
+	said: string,
+	purpose: Purpose,
+	redact: Redact,
+	answered = false,
+): Failure {
 	if (DROPPED.has(code) || /socket hang up|aborted|premature/i.test(said)) {
 		const words = {
 			message: `The connection to the platform was refused or dropped (${code === '' ? 'aborted' : code})`,
 			remedy: "Check that the platform is running and that 'Base URL' in the credential has the right port.",
 		};
-		const { message, remedy } = writes && !NEVER_SENT.has(code) ? inDoubt(words) : words;
+		const { message, remedy } = NEVER_SENT.has(code) ? words : inDoubtIfWrite(words, purpose);
 		return unreachable('platform', message, remedy, true);
+	}
+	if (answered || UNREADABLE.test(code)) {
+		const words = {
+			message: `The answer could not be read${code === '' ? '' : ` (${code})`}: ${redact(said)}`,
+			remedy:
+				"Check the port in 'Base URL' in the credential, and whether a proxy in front of the platform changes its answers.",
+		};
+		const { message, remedy } = inDoubtIfWrite(words, purpose);
+		return unreachable('platform', message, remedy, false);
 	}
 	if (code === 'ENOTFOUND') {
 		return unreachable(

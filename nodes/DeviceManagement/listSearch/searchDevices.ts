@@ -59,7 +59,7 @@ async function searchPage(
 	paginationToken: string | undefined,
 ): Promise<INodeListSearchResult> {
 	const selection = { body: '{}', query: buildFilterQuery({ name: text }), sort: [] };
-	const source = deviceSource(platform, selection, SETTINGS);
+	const source = deviceSource(platform, selection, SETTINGS, 'dropdown');
 	const token = readToken(paginationToken);
 	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
 	if (token !== undefined) return asResults([], items, token.atTop, next);

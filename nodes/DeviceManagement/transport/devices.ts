@@ -11,6 +11,7 @@ import type { Listing } from '../core/paging/list';
 import type { Page, PageSource } from '../core/paging/page';
 import { readPart } from '../core/paging/part';
 import type { WalkOptions } from '../core/paging/walk';
+import type { Purpose } from '../core/purpose';
 import { devicePath, type ListCriteria, type Query } from '../core/query';
 import type { Platform, RequestSettings } from './platform';
 
@@ -38,10 +39,11 @@ export function deviceSource(
 	platform: Platform,
 	selection: DeviceSelection,
 	settings: RequestSettings,
+	purpose: Purpose = 'list',
 ): PageSource<Device> {
 	return {
 		fetchPage: async (page, size) =>
-			await fetchPage(platform, selection, settings, { page, size }).catch((thrown: unknown) => {
+			await fetchPage(platform, selection, settings, { page, size }, purpose).catch((thrown: unknown) => {
 				throw withPage(thrown, page);
 			}),
 		identify: identifyDevice,
@@ -89,6 +91,7 @@ export async function fetchPage(
 	{ body, query, sort = [] }: ListCriteria & { sort?: readonly string[] },
 	settings: RequestSettings,
 	{ page, size }: { page: number | undefined; size: number },
+	purpose: Purpose = 'list',
 ): Promise<Page<Device>> {
 	const paging: Query = { size: String(size) };
 	if (page !== undefined) paging['page'] = String(page);
@@ -98,7 +101,7 @@ export async function fetchPage(
 		path: '/api/device/list',
 		query: { ...query, ...paging },
 		body,
-		onlyReads: true,
+		purpose,
 		schema: pageSchema,
 		expected: PAGE_IN_WORDS,
 		settings,
@@ -114,7 +117,7 @@ export async function countDevices(
 	criteria: ListCriteria,
 	settings: RequestSettings,
 ): Promise<number> {
-	const page = await fetchPage(platform, criteria, settings, { page: undefined, size: 1 });
+	const page = await fetchPage(platform, criteria, settings, { page: undefined, size: 1 }, 'count');
 	if (page.totalElements !== undefined && page.totalElements >= page.content.length) {
 		return page.totalElements;
 	}
@@ -144,7 +147,7 @@ export async function fetchDeviceAt(
 	return await platform.request({
 		method: 'GET',
 		path,
-		onlyReads: true,
+		purpose: 'device',
 		schema: deviceSchema,
 		expected: DEVICE_IN_WORDS,
 		settings,

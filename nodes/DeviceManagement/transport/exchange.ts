@@ -4,10 +4,11 @@ import { z } from 'zod/v4';
 import type { RawAnswer } from '../core/envelope';
 import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
+import type { Purpose } from '../core/purpose';
 import type { Query } from '../core/query';
 import type { Redact } from '../core/redaction';
 import { type Clock, readRetryAfter } from '../core/retry';
-import { explainUnsent, meansTimedOut, timedOut } from '../core/unsent';
+import { explainUnsent, inDoubtIfWrite, meansTimedOut, timedOut } from '../core/unsent';
 import { beforeEnd, whyEnded } from './clock';
 
 /** Largest body that is read, in bytes: far more than a page of 2000 devices, far less than a worker's memory. */
@@ -20,8 +21,7 @@ export interface WireRequest {
 	query?: Query;
 	/** JSON text. */
 	body?: string | undefined;
-	/** Whether it may change something on the platform. Without an answer nobody knows then whether it did. */
-	writes: boolean;
+	purpose: Purpose;
 	skipCertificateCheck: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function exchange(
 	request: WireRequest,
 	limits: ExchangeLimits,
 ): Promise<RawAnswer> {
-	if (limits.cancel?.aborted === true) throw stopped(request.writes, limits);
+	if (limits.cancel?.aborted === true) throw stopped(request.purpose, limits);
 	const drop = new AbortController();
 	const end = AbortSignal.any(limits.cancel === undefined ? [drop.signal] : [drop.signal, limits.cancel]);
 	// Listened to, and not one of those above: of a signal made over a time-out Node.js 24 keeps something for ever.
@@ -70,18 +70,18 @@ export async function exchange(
 	try {
 		const sent = send(requestOptions(request, limits.timeoutMs, end)).then(
 			(response) => ({ response }),
-			(error: unknown) => ({ failure: unsent(error, request.writes, limits) }),
+			(error: unknown) => ({ failure: unsent(error, request.purpose, limits) }),
 		);
-		const outcome = (await beforeEnd(end, sent)) ?? { failure: stopped(request.writes, limits) };
+		const outcome = (await beforeEnd(end, sent)) ?? { failure: stopped(request.purpose, limits) };
 		if ('failure' in outcome) throw outcome.failure;
 		const response = responseSchema.safeParse(outcome.response);
-		if (!response.success) throw unknownForm();
+		if (!response.success) throw unknownForm(request.purpose);
 		const { statusCode, headers, body } = response.data;
 		return {
 			status: statusCode,
 			retryAfterMs: readRetryAfter(headers['retry-after'], limits.clock.now()),
 			redirectOrigin: originOf(headers['location'], request.url, limits.redact),
-			body: await readBody(body, headers['content-length'], end, request.writes, limits),
+			body: await readBody(body, headers['content-length'], end, request.purpose, limits),
 		};
 	} finally {
 		// Closes the connection of an answer that was not read to its end. Destroying the body does not: under n8n it is
@@ -119,27 +119,28 @@ async function readBody(
 	body: z.infer<typeof responseSchema>['body'],
 	contentLength: unknown,
 	end: AbortSignal,
-	writes: boolean,
+	purpose: Purpose,
 	limits: ExchangeLimits,
 ): Promise<Uint8Array> {
 	// An answer that is cut off says so by an event, too, which would end n8n if nobody listened.
 	body.on('error', () => {});
-	if (Number(contentLength) > LARGEST_BODY) throw tooLarge();
-	const outcome = (await beforeEnd(end, collect(body))) ?? { failure: stopped(writes, limits) };
+	if (Number(contentLength) > LARGEST_BODY) throw tooLarge(purpose);
+	const outcome = (await beforeEnd(end, collect(body, purpose))) ?? { failure: stopped(purpose, limits) };
 	if ('bytes' in outcome) return outcome.bytes;
-	throw 'failure' in outcome ? outcome.failure : unsent(outcome.error, writes, limits);
+	throw 'failure' in outcome ? outcome.failure : unsent(outcome.error, purpose, limits, true);
 }
 
 async function collect(
 	body: AsyncIterable<unknown>,
+	purpose: Purpose,
 ): Promise<{ bytes: Uint8Array } | { failure: Failure } | { error: unknown }> {
 	const chunks: Uint8Array[] = [];
 	let size = 0;
 	try {
 		for await (const chunk of body) {
-			if (!(chunk instanceof Uint8Array)) return { failure: unknownForm() };
+			if (!(chunk instanceof Uint8Array)) return { failure: unknownForm(purpose) };
 			size += chunk.byteLength;
-			if (size > LARGEST_BODY) return { failure: tooLarge() };
+			if (size > LARGEST_BODY) return { failure: tooLarge(purpose) };
 			chunks.push(chunk);
 		}
 	} catch (error) {
@@ -148,26 +149,24 @@ async function collect(
 	return { bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks) };
 }
 
-function tooLarge(): Failure {
-	return new Failure({
-		kind: 'answer',
-		cause: 'platform',
+function tooLarge(purpose: Purpose): Failure {
+	const words = {
 		message: `The answer is larger than ${LARGEST_BODY / 1024 / 1024} MB`,
 		remedy: "Lower 'Page Size' under 'Options', or use 'Filters' to ask for less.",
-	});
+	};
+	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
 }
 
-function unknownForm(): Failure {
-	return new Failure({
-		kind: 'answer',
-		cause: 'platform',
+function unknownForm(purpose: Purpose): Failure {
+	const words = {
 		message: 'n8n handed over an answer in a form that this node does not know',
 		remedy: 'Update n8n and the Device Management node to versions that fit together.',
-	});
+	};
+	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
 }
 
-function stopped(writes: boolean, { cancel, timeoutMs }: Pick<ExchangeLimits, 'cancel' | 'timeoutMs'>): Failure {
-	return cancel?.aborted === true ? whyEnded(cancel) : timedOut(timeoutMs, writes);
+function stopped(purpose: Purpose, { cancel, timeoutMs }: Pick<ExchangeLimits, 'cancel' | 'timeoutMs'>): Failure {
+	return cancel?.aborted === true ? whyEnded(cancel) : timedOut(timeoutMs, purpose);
 }
 
 /** The origin a redirect leads to; never its path or query, which may hold anything. */
@@ -177,14 +176,15 @@ function originOf(location: unknown, from: string, redact: Redact): string | und
 }
 
 /**
- * Says why n8n could not send a request, from the codes alone: the errors themselves hold the request, headers and
+ * Says why n8n could not send a request, or not read its answer, from the codes alone: the errors themselves hold the request, headers and
  * all. A Failure that our own code threw inside n8n's request function comes back as it was.
- * @param writes whether the request may have changed something on the platform
+ * @param answered whether an answer had begun
  */
 export function unsent(
 	error: unknown,
-	writes: boolean,
+	purpose: Purpose,
 	limits: Pick<ExchangeLimits, 'cancel' | 'redact' | 'timeoutMs'>,
+	answered = false,
 ): Failure {
 	let code = '';
 	let words = '';
@@ -196,6 +196,6 @@ export function unsent(
 		words = link.message;
 		link = link.cause;
 	}
-	if (limits.cancel?.aborted === true || meansTimedOut(code)) return stopped(writes, limits);
-	return explainUnsent(code, words, writes, limits.redact);
+	if (limits.cancel?.aborted === true || meansTimedOut(code)) return stopped(purpose, limits);
+	return explainUnsent(code, words, purpose, limits.redact, answered);
 }

@@ -11,6 +11,7 @@ import type { z } from 'zod/v4';
 
 import { checkPayload, unwrap } from '../core/envelope';
 import { cancelledFailure, Failure } from '../core/failure';
+import type { Purpose } from '../core/purpose';
 import type { Query } from '../core/query';
 import { type Clock, withRetries } from '../core/retry';
 import { accountOf } from './account';
@@ -53,8 +54,8 @@ export interface PlatformRequest<T> {
 	query?: Query;
 	/** JSON text. */
 	body?: string | undefined;
-	/** Whether it changes nothing on the platform, so that it may be sent again after a time-out or a 503. */
-	onlyReads: boolean;
+	/** What it is for. A write changes something on the platform, so that it is not sent again after a time-out or a 503. */
+	purpose: Purpose;
 	/** What the payload must be. */
 	schema: z.ZodType<T>;
 	/** The same in words. */
@@ -157,12 +158,12 @@ function platformOf(
 				url: `${baseUrl.href}${request.path}`,
 				...(request.query === undefined ? {} : { query: request.query }),
 				body: request.body,
-				writes: !request.onlyReads,
+				purpose: request.purpose,
 				skipCertificateCheck: allowUnauthorizedCerts,
 			},
 			{ timeoutMs: request.settings.timeoutMs, clock, cancel: end, redact },
 		);
-		return unwrap(answer, redact, !request.onlyReads);
+		return unwrap(answer, redact, request.purpose);
 	};
 	return {
 		async request({ schema, expected, ...request }) {
@@ -176,7 +177,7 @@ function platformOf(
 						),
 				);
 			const limits = {
-				maxRetries: request.onlyReads ? request.settings.maxRetries : 0,
+				maxRetries: request.purpose === 'write' ? 0 : request.settings.maxRetries,
 				maxWaitMs: LONGEST_WAIT_MS,
 			};
 			return checkPayload(await withRetries(attempt, limits, clock, end), schema, expected);
@@ -212,7 +213,7 @@ async function signInByN8n(context: PlatformContext, data: CredentialData): Prom
 		await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL_TYPE, request, decrypted(data));
 	} catch (error) {
 		if (tokenIn(data) === '') {
-			throw unsent(error, false, { cancel: undefined, redact: redactorFor(data), timeoutMs: 0 });
+			throw unsent(error, 'login', { cancel: undefined, redact: redactorFor(data), timeoutMs: 0 });
 		}
 	}
 	return tokenIn(data);

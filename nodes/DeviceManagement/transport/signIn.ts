@@ -41,13 +41,13 @@ export async function signIn(
 			{
 				method: 'POST',
 				url: `${baseUrl.href}${stored.loginPath}`,
-				writes: false,
+				purpose: 'login',
 				body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
 				skipCertificateCheck: stored.allowUnauthorizedCerts,
 			},
 			{ timeoutMs: SIGN_IN_TIMEOUT_MS, clock: currentClock(), cancel: drop, redact },
 		);
-		const token = findToken(unwrap(answer, redact), stored.tokenPath, redact);
+		const token = findToken(unwrap(answer, redact, 'login'), stored.tokenPath, redact);
 		return { sessionToken: token, sessionOwner: owner };
 	} catch (error) {
 		throw asSignInFailure(error);

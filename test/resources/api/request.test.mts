@@ -3,6 +3,7 @@ import type { Bench } from '../../../testbed/bench.mts';
 import { hurry, useBenches, useServers } from '../../../testbed/jest.mts';
 import { operations } from '../../../testbed/operations.mts';
 import { jsonOf, pairedItemsOf } from '../../../testbed/output.mts';
+import type { Answer } from '../../../testbed/rawServer.mts';
 
 const open = useBenches();
 const serve = useServers();
@@ -190,21 +191,43 @@ describe.each(passing)('after %s', (_name, fault) => {
 
 const DOUBT = /; the request may have been carried out all the same$/;
 
-describe('a write that got no answer says that it may have been carried out', () => {
+describe('a write of which nobody says what became of it says that it may have been carried out', () => {
 	test.each<[string, Fault]>([
 		['a dropped connection', 'drop'],
 		['half an answer', 'truncate'],
 		['a time-out', 'hang'],
 		['a proxy that lost the platform', { status: 502 }],
 		['a proxy that stopped waiting', { status: 504 }],
+		['HTTP 500', { status: 500 }],
+		['HTTP 503', { status: 503 }],
+		['a redirect to what came of it', { status: 303, headers: { location: '/api/device/7' } }],
+		['a page of a proxy', { status: 200, body: '<html>Sign in</html>' }],
+		['an unknown failure of the platform', { code: -1 }],
+		['a service of the platform that did not answer', { code: 10002, details: ['device'] }],
 	])('after %s', async (_name, fault) => {
 		hurry(fault === 'hang' ? 4 : 1);
 		for (const method of writes) {
 			bench.platform.settings.faults = [{ fault, times: 1 }];
 			const result = await request({ method, path: '/api/echo', body: '{}', options: { timeout: 1000 } });
 			expect(result.error?.message).toMatch(DOUBT);
-			expect(result.error?.description).toMatch(/^Check on the platform whether the change was made before you send the request again\. \S/);
+			expect(result.error?.description).toMatch(/^Check on the platform whether the change was made before you send the request again\. If it was not: \S/);
 		}
+	});
+
+	test.each<[string, Answer]>([
+		['an answer over 64 MB', (_request, response) => response.writeHead(200, { 'content-length': '70000000' }).write('{')],
+		['an answer that is not what it says it is packed with', (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('{"code":0}')],
+		['an answer that is no HTTP', (message) => message.socket.end('SSH-2.0-OpenSSH_9.6\r\n')],
+		['an answer without an envelope', (_request, response) => response.end('OK')],
+	])('after %s', async (_name, answer) => {
+		const server = await serve(answer);
+		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
+		for (const method of writes) {
+			const result = await request({ method, path: '/api/echo', body: '{}' });
+			expect(result.error?.message).toMatch(DOUBT);
+			expect(result.error?.description).toMatch(/^Check on the platform whether the change was made/);
+		}
+		expect(server.arrived).toHaveLength(writes.length);
 	});
 
 	test('not where it was never sent: the port is closed', async () => {
@@ -238,8 +261,12 @@ describe('a write that got no answer says that it may have been carried out', ()
 	test('not where the platform refused it', async () => {
 		bench.platform.settings.faults = [{ fault: { code: 10004, status: 504 }, times: 1 }];
 		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toBe('The platform could not save the change');
-		bench.platform.settings.faults = [{ fault: { status: 500 }, times: 1 }];
-		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).not.toMatch(DOUBT);
+		for (const status of [301, 400, 401, 403, 404, 409, 413, 422, 429, 501]) {
+			bench.platform.settings.faults = [{ fault: { status }, times: 1 }];
+			const { error } = await request({ method: 'POST', path: '/api/echo' });
+			expect(error?.message).toContain(`(HTTP ${status})`.slice(1, -1));
+			expect(error?.message).not.toMatch(DOUBT);
+		}
 	});
 });
 

@@ -63,7 +63,7 @@ export const request: Operation = {
 			path,
 			query,
 			body,
-			onlyReads: method === 'GET',
+			purpose: method === 'GET' ? 'read' : 'write',
 			schema: z.unknown(),
 			expected: 'anything',
 			settings: { timeoutMs, maxRetries },
