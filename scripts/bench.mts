@@ -2,10 +2,10 @@
  * Measures how fast fleets are read, in n8n's engine against embedded platforms: `npm run bench`. Everything that is
  * compared runs side by side in the same run; only the ratios mean anything.
  */
+import { Command } from 'commander';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { z } from 'zod/v4';
 import { compareWithBefore } from './bench/before.mts';
 import { compare, ways } from './bench/compare.mts';
@@ -16,58 +16,30 @@ import { asMarkdown, count, type Section } from './bench/report.mts';
 import { watchFleets } from './bench/trigger.mts';
 import { tune } from './bench/tune.mts';
 import { checkout, readManifest } from '../testbed/checkout.mts';
+import { positive } from './flags.mts';
 
-const help = `Measures how fast fleets are read, against n8n's HTTP Request node and bare undici.
-
-  npm run bench -- [flags]
-
-  --runs <number>   how often each case runs at most; the median counts (default 5)
-  --quick           only what the targets need, once or twice each (about five minutes)
-  --before <folder> compares with another checkout of this package, too, which has to be built
-  --trigger         instead: polls of the trigger, beside what people do without it (about two minutes)
-  --tune            instead: page sizes and parallel requests, to choose the defaults by
-  --write <file>    writes the tables as Markdown, too
-  -h, --help        shows this
-
-A full run takes ten to twenty minutes, --tune ten.
-`;
-
-const flagsSchema = z.object({
-	runs: z.coerce.number().int().min(1).max(50).default(5),
-	quick: z.boolean().default(false),
-	trigger: z.boolean().default(false),
-	tune: z.boolean().default(false),
-	before: z.string().optional(),
-	write: z.string().optional(),
-});
+const flags = new Command('npm run bench --')
+	.description("Measures how fast fleets are read, against n8n's HTTP Request node and bare undici.")
+	.option('--runs <number>', 'how often each case runs at most; the median counts', positive, 5)
+	.option('--quick', 'only what the targets need, once or twice each (about five minutes)', false)
+	.option('--before <folder>', 'compares with another checkout of this package, too, which has to be built')
+	.option('--trigger', 'instead: polls of the trigger, beside what people do without it (about two minutes)', false)
+	.option('--tune', 'instead: page sizes and parallel requests, to choose the defaults by', false)
+	.option('--write <file>', 'writes the tables as Markdown, too')
+	.addHelpText('after', '\nA full run takes ten to twenty minutes, --tune ten.')
+	.allowExcessArguments(false)
+	.showHelpAfterError('--help lists the flags.')
+	.parse()
+	.opts<{ runs: number; quick: boolean; before?: string; trigger: boolean; tune: boolean; write?: string }>();
 
 try {
-	await bench(process.argv.slice(2));
+	await bench();
 } catch (error) {
-	const reason =
-		error instanceof z.ZodError ? z.prettifyError(error) : error instanceof Error ? error.message : String(error);
-	process.stderr.write(`${reason}\n\n--help lists the flags.\n`);
+	process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
 	process.exitCode = 1;
 }
 
-async function bench(args: string[]): Promise<void> {
-	const { values } = parseArgs({
-		args,
-		options: {
-			runs: { type: 'string' },
-			quick: { type: 'boolean' },
-			trigger: { type: 'boolean' },
-			tune: { type: 'boolean' },
-			before: { type: 'string' },
-			write: { type: 'string' },
-			help: { type: 'boolean', short: 'h' },
-		},
-	});
-	if (values.help === true) {
-		process.stdout.write(help);
-		return;
-	}
-	const flags = flagsSchema.parse(values);
+async function bench(): Promise<void> {
 	tell('starting the platforms');
 	const platforms = await startPlatforms([1_000, 10_000, 100_000]);
 	const readers = await Readers.load();

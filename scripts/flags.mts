@@ -5,3 +5,9 @@ export function whole(text: string): number {
 	if (/^\d{1,9}$/.test(text)) return Number(text);
 	throw new InvalidArgumentError('It takes a whole number.');
 }
+
+/** Reads the value of a flag that takes a number from 1 on. */
+export function positive(text: string): number {
+	if (whole(text) > 0) return whole(text);
+	throw new InvalidArgumentError('It takes a number from 1 on.');
+}

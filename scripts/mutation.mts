@@ -12,7 +12,7 @@ import { basename, join } from 'node:path/posix';
 import { createRequire } from 'node:module';
 import { glob } from 'tinyglobby';
 import { checkout } from '../testbed/checkout.mts';
-import { whole } from './flags.mts';
+import { positive, whole } from './flags.mts';
 
 const shipped = 'nodes/DeviceManagement';
 const jestConfig: object = createRequire(import.meta.url)('../jest.config.js');
@@ -33,7 +33,7 @@ const command = new Command('npm run test:mutation --')
 	.description('Changes the core and the session in every way, and counts which changes their tests notice.')
 	.argument('[names...]', 'only files whose path holds one of these: retry, paging/')
 	.option('--least <percent>', 'how many of all changes have to be noticed', whole, 90)
-	.option('--parallel <number>', 'changes tried at once', whole, availableParallelism())
+	.option('--parallel <number>', 'changes tried at once', positive, availableParallelism())
 	.parse();
 const { least, parallel } = command.opts<{ least: number; parallel: number }>();
 

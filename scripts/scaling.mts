@@ -14,10 +14,10 @@ import { asMarkdown, asText, count, duration, megabytes, type Section } from './
 import { MemoryWatch } from './scaling/memory.mts';
 import { comparing, partsOf, ways, workflowOf } from './scaling/ways.mts';
 import { exampleWorkflows } from '../testbed/n8n/examples.mts';
-import { type N8nHost, provideN8n } from '../testbed/n8n/host.mts';
+import { provideN8n } from '../testbed/n8n/host.mts';
 import { type Cost, layFoundation, QueueMode } from '../testbed/n8n/queueMode.mts';
-import { Unreachable } from '../testbed/n8n/services.mts';
-import { stopSignal } from '../testbed/stopSignal.mts';
+import { type Services, Unreachable } from '../testbed/n8n/services.mts';
+import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 
 const { write, quick } = new Command('npm run scaling --')
 	.description('Measures what reading a whole fleet costs in a real n8n in queue mode.')
@@ -51,74 +51,66 @@ interface Figures extends Omit<Cost, 'status'> {
 
 type Outcome = Figures | typeof TOO_MUCH;
 
-const stopping = stopSignal();
-stopping.addEventListener('abort', () => process.exit(1));
+const isStopping = stopSignal();
+let services: Services | undefined;
 try {
-	await run();
+	await Promise.race([run(), aborted(isStopping)]);
 } catch (error) {
 	console.error(error instanceof Unreachable ? error.message : error);
 	process.exitCode = 1;
+} finally {
+	if (isStopping.aborted) console.log('\nStopping …');
+	await services?.stop();
 }
-process.exit();
+process.exit(isStopping.aborted ? 1 : process.exitCode);
 
 async function run(): Promise<void> {
-	await (await layFoundation()).services.stop();
+	const foundation = await layFoundation();
+	({ services } = foundation);
 	const host = await provideN8n(tell);
 	tell('starting the platforms');
 	const platforms = await startPlatforms(SIZES);
-	try {
-		await platforms.setLatency(LATENCY_MS);
-		await measureAll(host, platforms);
-	} finally {
-		platforms.stop();
-	}
-}
-
-async function measureAll(host: N8nHost, platforms: Platforms): Promise<void> {
-	const foundation = await layFoundation();
+	await services.add(() => ({ stop: async () => platforms.stop() }));
+	await platforms.setLatency(LATENCY_MS);
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-scaling-'));
-	try {
-		const fleets = SIZES.map((size) => ({ id: `fleet${size}`, size, ...pick(platforms, size) }));
-		const example = (await exampleWorkflows()).get('parts-over-workers');
-		assert(example);
-		const single = fleets.flatMap((fleet) =>
-			[...ways, comparing].filter(({ largest }) => fleet.size <= largest).map((way) => workflowOf(way, fleet)),
-		);
-		const inParts = fleets.map((fleet) => partsOf(example, fleet, PART));
-		tell('starting n8n');
-		const n8n = await QueueMode.start(host, folder, foundation, {
-			credentials: fleets.map(({ id, baseUrl, apiKey }) => ({
-				id,
-				name: id,
-				type: 'deviceManagementApi',
-				data: { baseUrl, authentication: 'apiKey', apiKey },
-			})),
-			workflows: [...single, ...inParts.map(({ workflow }) => workflow)],
-			published: [...single, ...inParts].map(({ id }) => id),
-			workers: WORKERS,
-			concurrency: 1,
-			settings: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
-		});
-		const idle = await idleMemory(n8n);
-		const measured = new Map<string, Map<number, Outcome>>();
-		for (const fleet of fleets) {
-			for (const way of [...ways, comparing]) {
-				if (fleet.size > way.largest) continue;
-				tell(`${way.name}, ${count(fleet.size)} devices`);
-				note(measured, way.name, fleet.size, await measure(n8n, `${way.id}-${fleet.id}`, 1, startByWebhook));
-			}
-			tell(`${PARTS_NAME}, ${count(fleet.size)} devices`);
-			const parts = Math.ceil(fleet.size / PART);
-			note(measured, PARTS_NAME, fleet.size, await measure(n8n, `parts-${fleet.id}`, parts, startByHand));
+	await services.add(() => ({ stop: async () => await rm(folder, { recursive: true, force: true }) }));
+	const fleets = SIZES.map((size) => ({ id: `fleet${size}`, size, ...pick(platforms, size) }));
+	const example = (await exampleWorkflows()).get('parts-over-workers');
+	assert(example);
+	const single = fleets.flatMap((fleet) =>
+		[...ways, comparing].filter(({ largest }) => fleet.size <= largest).map((way) => workflowOf(way, fleet)),
+	);
+	const inParts = fleets.map((fleet) => partsOf(example, fleet, PART));
+	tell('starting n8n');
+	const n8n = await QueueMode.start(host, folder, foundation, {
+		credentials: fleets.map(({ id, baseUrl, apiKey }) => ({
+			id,
+			name: id,
+			type: 'deviceManagementApi',
+			data: { baseUrl, authentication: 'apiKey', apiKey },
+		})),
+		workflows: [...single, ...inParts.map(({ workflow }) => workflow)],
+		published: [...single, ...inParts].map(({ id }) => id),
+		workers: WORKERS,
+		concurrency: 1,
+		settings: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
+	});
+	const idle = await idleMemory(n8n);
+	const measured = new Map<string, Map<number, Outcome>>();
+	for (const fleet of fleets) {
+		for (const way of [...ways, comparing]) {
+			if (fleet.size > way.largest) continue;
+			tell(`${way.name}, ${count(fleet.size)} devices`);
+			note(measured, way.name, fleet.size, await measure(n8n, `${way.id}-${fleet.id}`, 1, startByWebhook));
 		}
-		const sections = report(measured, idle);
-		tell('');
-		for (const section of sections) process.stdout.write(asText(section));
-		if (write !== undefined) await writeBetweenMarks(write, sections);
-	} finally {
-		await foundation.services.stop();
-		await rm(folder, { recursive: true, force: true });
+		tell(`${PARTS_NAME}, ${count(fleet.size)} devices`);
+		const parts = Math.ceil(fleet.size / PART);
+		note(measured, PARTS_NAME, fleet.size, await measure(n8n, `parts-${fleet.id}`, parts, startByHand));
 	}
+	const sections = report(measured, idle);
+	tell('');
+	for (const section of sections) process.stdout.write(asText(section));
+	if (write !== undefined) await writeBetweenMarks(write, sections);
 }
 
 function pick(platforms: Platforms, size: number) {

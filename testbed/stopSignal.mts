@@ -12,7 +12,10 @@ export function stopSignal(): AbortSignal {
 	return stop.signal;
 }
 
-/** Settles when the signal aborts. */
+/** Settles when the signal aborts, at once where it has. */
 export function aborted(signal: AbortSignal): Promise<void> {
-	return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
+	return new Promise((resolve) => {
+		signal.addEventListener('abort', () => resolve());
+		if (signal.aborted) resolve();
+	});
 }

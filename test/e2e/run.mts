@@ -2,10 +2,10 @@
  * The packed package in a real n8n, headless, against the embedded platform: `npm run test:e2e`, in queue mode with
  * `-- --queue`. Slow and large (the first run fetches n8n), so apart from `npm test`. Ends with a line `N passed, N failed`.
  */
+import { Command } from 'commander';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 
 import { type N8nHost, provideN8n } from '../../testbed/n8n/host.mts';
 import { N8nInstance } from '../../testbed/n8n/instance.mts';
@@ -19,10 +19,15 @@ import { queueMode } from './queueMode.mts';
 /** Tells `.ci/run` that nothing was tried, because PostgreSQL or Redis does not answer (EX_UNAVAILABLE of sysexits). */
 const UNREACHABLE = 69;
 
-const { values } = parseArgs({ options: { queue: { type: 'boolean', default: false } } });
+const { queue } = new Command('npm run test:e2e --')
+	.description('Runs the packed package in a real n8n, against the embedded platform.')
+	.option('--queue', 'in queue mode, with a main process and two workers; needs PostgreSQL and Redis', false)
+	.allowExcessArguments(false)
+	.parse()
+	.opts<{ queue: boolean }>();
 const isStopping = stopSignal();
 try {
-	process.exitCode = await run(values.queue);
+	process.exitCode = await run(queue);
 } catch (error) {
 	console.error(error instanceof Unreachable ? error.message : error);
 	process.exitCode = error instanceof Unreachable ? UNREACHABLE : 1;
