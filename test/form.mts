@@ -37,6 +37,14 @@ export function labelsOf(
 	]);
 }
 
+/** What answers of the platform call their fields; messages quote those, too. */
+export const WIRE_NAMES: ReadonlySet<string> = new Set(['.', '..', 'code', 'content', 'data', 'totalElements']);
+
+/** Texts in single quotes, as messages quote labels. An apostrophe has a letter before it, an opening quote has none. */
+export function quotedIn(text: string): string[] {
+	return [...text.matchAll(/(?<![\p{L}\d])'([^']+)'/gu)].map(([, quoted = '']) => quoted);
+}
+
 /** What 'Filters' is made of wherever it stands, under the names that saved workflows hold: path, type, default. */
 export const FILTER_FIELDS = [
 	['filters', 'collection', {}],

@@ -8,9 +8,10 @@ import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credenti
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
 import { CODE_TABLE, explainCode } from '../nodes/DeviceManagement/core/codes.ts';
+import type { Purpose } from '../nodes/DeviceManagement/core/purpose.ts';
 import { explainStatus } from '../nodes/DeviceManagement/core/statuses.ts';
-import { explainUnsent, timedOut } from '../nodes/DeviceManagement/core/unsent.ts';
-import { labelsOf } from './form.mts';
+import { explainUnsent, timedOut, tooLarge } from '../nodes/DeviceManagement/core/unsent.ts';
+import { labelsOf, quotedIn, WIRE_NAMES } from './form.mts';
 
 /**
  * A message that names a field the node at hand does not have sends people on a search. Every text that a node can reach
@@ -24,19 +25,11 @@ const SOURCES = ['credentials', 'nodes'].flatMap((folder) =>
 		.map((file) => join(folder, file)),
 );
 
-/** What answers of the platform call their fields; messages quote those, too. */
-const WIRE_NAMES = new Set(['.', '..', 'code', 'content', 'data', 'totalElements']);
-
 /** Functions that quote their last argument. */
 const QUOTES_ITS_LABEL = new Set(['check', 'readJson', 'readJsonObject']);
 
 const credential: ICredentialType = new DeviceManagementApi();
 const credentialLabels = labelsOf(credential.properties);
-
-/** Texts in single quotes. An apostrophe has a letter before it, an opening quote has none. */
-function quotedIn(text: string): string[] {
-	return [...text.matchAll(/(?<![\p{L}\d])'([^']+)'/gu)].map(([, quoted = '']) => quoted);
-}
 
 /** A declaration at the top level of a file. */
 interface Declaration {
@@ -142,22 +135,35 @@ function reachedFrom(entries: readonly string[]): Declaration[] {
 
 const inFile = (file: string) => [...declarations.keys()].filter((id) => id.startsWith(`${file}#`));
 
+/** What each node makes requests for. */
+const ASKS_FOR: Readonly<Record<string, readonly Purpose[]>> = {
+	deviceManagement: ['list', 'count', 'device', 'dropdown', 'read', 'write', 'login'],
+	deviceManagementTrigger: ['list', 'device', 'login'],
+};
+
+/** Here words go by what was asked for; `labelsByOperation.test.mts` hears them from each operation. */
+const GOES_BY_PURPOSE = /^nodes\/DeviceManagement\/core\/(codes|statuses|unsent)\.ts#/;
+
 /** Who reads the messages: a node by its file, with what its form and the credential's have. */
 const readers = [new DeviceManagement(), new DeviceManagementTrigger()].map(({ constructor, description }) => ({
 	reader: description.displayName,
 	entries: inFile(`nodes/DeviceManagement/${constructor.name}.node.ts`),
 	labels: [...labelsOf(description.properties), ...credentialLabels],
+	purposes: ASKS_FOR[description.name] ?? [],
 }));
 
 test('every node of the package is a reader', () => {
 	expect(readers).toHaveLength(SOURCES.filter((file) => file.endsWith('.node.ts')).length);
-	for (const { entries } of readers) expect(entries).not.toEqual([]);
+	for (const { entries, purposes } of readers) {
+		expect(entries).not.toEqual([]);
+		expect(purposes).not.toEqual([]);
+	}
 });
 
-describe.each(readers)('$reader', ({ entries, labels }) => {
+describe.each(readers)('$reader', ({ entries, labels, purposes }) => {
 	test('meets no text that quotes a field it does not have', () => {
 		const strangers = reachedFrom(entries).flatMap(({ id, texts }) =>
-			texts.flatMap((text) =>
+			(GOES_BY_PURPOSE.test(id) ? [] : texts).flatMap((text) =>
 				quotedIn(text)
 					.filter((quoted) => !labels.includes(quoted) && !WIRE_NAMES.has(quoted) && quoted !== '.')
 					.map((quoted) => `${id} quotes '${quoted}': ${text}`),
@@ -167,16 +173,16 @@ describe.each(readers)('$reader', ({ entries, labels }) => {
 	});
 
 	test('gets words for codes, statuses and unsent requests that quote only its own fields', () => {
-		const words = [
-			...CODE_TABLE,
-			...CODE_TABLE.map(({ code, text }) => explainCode(code, text)),
-			explainCode(77777, ''),
-			...Array.from({ length: 300 }, (_, index) => explainStatus(300 + index)),
-			...['', 'ECONNRESET', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'EPROTO', 'EACCES'].map(
-				(code) => explainUnsent(code, '', 'write', String).details,
+		const words = purposes.flatMap((purpose) => [
+			...CODE_TABLE.map(({ code, text }) => explainCode(code, text, purpose)),
+			explainCode(77777, '', purpose),
+			...Array.from({ length: 300 }, (_, index) => explainStatus(300 + index, purpose)),
+			...['', 'ECONNRESET', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'EPROTO', 'EACCES', 'Z_DATA_ERROR'].map(
+				(code) => explainUnsent(code, '', purpose, String).details,
 			),
-			timedOut(1, 'list').details,
-		];
+			timedOut(1, purpose).details,
+			tooLarge(1, purpose).details,
+		]);
 		const quoted = words.flatMap(({ message, remedy }) => [...quotedIn(message), ...quotedIn(remedy)]);
 		expect(quoted.length).toBeGreaterThan(200);
 		expect(quoted.filter((label) => !labels.includes(label))).toEqual([]);

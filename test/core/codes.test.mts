@@ -15,12 +15,12 @@ describe('the code table', () => {
 	});
 
 	test.each(CODE_TABLE.map((row) => [row.code, row] as const))('code %i has words in the style of n8n', (_, row) => {
-		for (const words of [row.message, row.remedy]) {
+		for (const words of [row.message, row.remedy, ...Object.values(row.remedies ?? {})]) {
 			expect(words).not.toMatch(/\b(error|problem|failure|mistake)\b/i);
 			expect(words.length).toBeGreaterThan(10);
 		}
 		expect(row.message).not.toMatch(/[.!]$/);
-		expect(row.remedy).toMatch(/\.$/);
+		for (const remedy of [row.remedy, ...Object.values(row.remedies ?? {})]) expect(remedy).toMatch(/\.$/);
 	});
 
 	test.each(codes.filter(([code, text]) => code !== 0 && text.includes('%s')))(
@@ -28,19 +28,19 @@ describe('the code table', () => {
 		(code, text) => {
 			let detail = 0;
 			const said = text.replace(/%s/g, () => `detail${++detail}`);
-			const explained = explainCode(code, said);
+			const explained = explainCode(code, said, 'list');
 			for (let n = 1; n <= detail; n++) expect(explained.message).toContain(`detail${n}`);
 			expect(explained.remedy).toContain(`The platform answered code ${code}: ${said}`);
 		},
 	);
 
 	test('a code that is not documented keeps its number and its text', () => {
-		expect(explainCode(77777, 'flux low').message).toContain('(code 77777: flux low)');
-		expect(explainCode(77777, '').message).toContain('(code 77777)');
+		expect(explainCode(77777, 'flux low', 'list').message).toContain('(code 77777: flux low)');
+		expect(explainCode(77777, '', 'list').message).toContain('(code 77777)');
 	});
 
 	test('a text that does not follow the table is shown whole', () => {
-		expect(explainCode(10018, 'no such thing').remedy).toContain('code 10018: no such thing');
+		expect(explainCode(10018, 'no such thing', 'list').remedy).toContain('code 10018: no such thing');
 	});
 
 	test('three codes mean that a read found nothing', () => {
@@ -58,6 +58,25 @@ test.each([
 	['a refused user', meansUserRefused, [14103, 14201, 14202, 14203]],
 ] as const)('%s is said by these codes and no other', (_name, means, expected) => {
 	expect(every.filter((code) => means(code))).toEqual(expected);
+});
+
+test.each([
+	[10001, 'list', "Check the values under 'Filters', and their types."],
+	[10001, 'write', "Check the values in 'Body', and their types."],
+	[10001, 'device', 'Check the values that the request was given, and their types.'],
+	[10005, 'list', /^Check the names under 'Filters' and those of the fields to sort by/],
+	[10005, 'count', /^Check the names under 'Filters'\. /],
+	[10005, 'device', /^Check the serial number/],
+	[10005, 'read', /^Check 'Path' and 'Query Parameters'\. /],
+	[10005, 'dropdown', /^Check what was asked for\. /],
+	[10014, 'count', /^Check that 'Search Criteria \(JSON\)' under 'Filters' is/],
+	[10014, 'write', /^Check that 'Body' is/],
+] as const)('code %i names fields of a %s', (code, purpose, remedy) => {
+	expect(explainCode(code, '', purpose).remedy).toMatch(remedy);
+});
+
+test('the table itself names no field of a node, for those who have none', () => {
+	for (const { remedy } of CODE_TABLE) expect(remedy).not.toMatch(/'(Filters|Search Criteria \(JSON\)|Body|Path|Query Parameters|Page Size)'/);
 });
 
 test('no code says nothing', () => {
@@ -86,21 +105,21 @@ describe('the detail', () => {
 		[10003, 'duplicate record', 'The record exists already'],
 		[10003, 'duplicate record X-1', 'The record exists already'],
 	])('of code %i in %j: %s', (code, msg, message) => {
-		expect(explainCode(code, msg).message).toBe(message);
+		expect(explainCode(code, msg, 'list').message).toBe(message);
 	});
 });
 
 test('the remedy ends with what the platform said', () => {
-	expect(explainCode(10003, 'duplicate record').remedy).toMatch(/ The platform answered code 10003: duplicate record$/);
-	expect(explainCode(10003, '').remedy).toMatch(/ The platform answered code 10003$/);
-	expect(explainCode(10003, '').cause).toBe('conflict');
+	expect(explainCode(10003, 'duplicate record', 'list').remedy).toMatch(/ The platform answered code 10003: duplicate record$/);
+	expect(explainCode(10003, '', 'list').remedy).toMatch(/ The platform answered code 10003$/);
+	expect(explainCode(10003, '', 'list').cause).toBe('conflict');
 });
 
 test('a code that is not documented is shown as it came', () => {
-	expect(explainCode(20815, 'quota used up')).toEqual({
+	expect(explainCode(20815, 'quota used up', 'list')).toEqual({
 		cause: 'unknown',
 		message: 'The platform refused the request with a code that is not documented (code 20815: quota used up)',
 		remedy: "Look the code up in the platform's own documentation.",
 	});
-	expect(explainCode(20815, '').message).toMatch(/\(code 20815\)$/);
+	expect(explainCode(20815, '', 'list').message).toMatch(/\(code 20815\)$/);
 });

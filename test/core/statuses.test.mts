@@ -21,18 +21,27 @@ test.each([
 	[599, 'platform', 'The platform or a proxy in front of it could not answer (HTTP 599)', 'Try again later'],
 	[199, 'platform', "The server answered with HTTP 199 instead of the platform's envelope", 'whether a proxy'],
 ])('HTTP %i', (status, cause, message, remedy) => {
-	expect(explainStatus(status)).toEqual({ cause, message, remedy: expect.stringContaining(remedy) });
+	expect(explainStatus(status, 'list')).toEqual({ cause, message, remedy: expect.stringContaining(remedy) });
+});
+
+test.each([
+	['list', "Check 'Base URL' in the credential"],
+	['login', "Check 'Login Path' and 'Base URL' in the credential"],
+	['read', "Check 'Path' and 'Base URL' in the credential"],
+	['write', "Check 'Path' and 'Base URL' in the credential"],
+] as const)('HTTP 404 names the paths that were asked for: %s', (purpose, remedy) => {
+	expect(explainStatus(404, purpose).remedy.startsWith(`${remedy}, which`)).toBe(true);
 });
 
 test('a redirect says where it leads, if that is known', () => {
-	expect(explainStatus(302, 'https://elsewhere.example').message).toBe(
+	expect(explainStatus(302, 'list', 'https://elsewhere.example').message).toBe(
 		'The address answers with a redirect to https://elsewhere.example (HTTP 302)',
 	);
 });
 
 test('every status has words in the style of n8n', () => {
 	for (let status = 100; status < 600; status++) {
-		const { message, remedy } = explainStatus(status);
+		const { message, remedy } = explainStatus(status, 'list');
 		expect(message).toMatch(new RegExp(`^[A-Z].*HTTP ${status}\\b.*[^.!]$`));
 		expect(remedy).toMatch(/^[A-Z].*\.$/);
 		expect(`${message} ${remedy}`).not.toMatch(/\b(error|problem|failure|mistake|authorization)\b/i);

@@ -1,5 +1,5 @@
 import type { Purpose } from '../../nodes/DeviceManagement/core/purpose.ts';
-import { explainUnsent, inDoubtIfWrite, meansTimedOut, timedOut } from '../../nodes/DeviceManagement/core/unsent.ts';
+import { explainUnsent, inDoubtIfWrite, meansTimedOut, timedOut, tooLarge } from '../../nodes/DeviceManagement/core/unsent.ts';
 
 const explain = (code: string, said = '', purpose: Purpose = 'read') =>
 	explainUnsent(code, said, purpose, (text) => text.replaceAll('secret', '•••')).details;
@@ -22,6 +22,29 @@ test('a time-out says how long it was waited, and may be tried again', () => {
 		remedy: expect.stringMatching(/^Raise 'Timeout'/),
 		retryable: true,
 	});
+});
+
+test.each([
+	['list', /'Timeout'.*'Page Size'/, /'Page Size'.*'Filters'/],
+	['count', /^Raise 'Timeout' under 'Options'\.$/, /^Check 'Base URL'/],
+	['device', /^Raise 'Timeout' under 'Options'\.$/, /^Check 'Base URL'/],
+	['read', /^Raise 'Timeout' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
+	['write', /Raise 'Timeout' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
+	['dropdown', /'By SN'\.$/, /'By SN'\.$/],
+	['login', /'Login Path'/, /^Check 'Base URL'/],
+] as const)('too slow and too large are mended by what a %s has', (purpose, slow, large) => {
+	expect(timedOut(1, purpose).details.remedy).toMatch(slow);
+	expect(tooLarge(64, purpose).details.remedy).toMatch(large);
+});
+
+test('an answer that is too large is not asked for again, and leaves a write in doubt', () => {
+	expect(tooLarge(64, 'list').details).toEqual({
+		kind: 'answer',
+		cause: 'platform',
+		message: 'The answer is larger than 64 MB',
+		remedy: expect.any(String),
+	});
+	expect(tooLarge(64, 'write').details.message).toMatch(/^The answer is larger than 64 MB; the request may have been/);
 });
 
 test.each(DROPPED)('%s is a connection that another try may get', (code) => {

@@ -37,6 +37,8 @@ const items = (): IDataObject[] => bench.fleet.devices.map(({ sn }, mark) => ({ 
 const isForSecond = ({ path, query }: PlatformRequest) =>
 	query['mark'] === '1' || path === `/api/device/sn/${bench.fleet.devices[1]?.sn}`;
 
+const PURPOSES = { get: 'device', getAll: 'list', count: 'count', request: 'read' } as const;
+
 const serve = useServers();
 const bench = useBench({ fleet: { size: 3 } });
 
@@ -70,7 +72,7 @@ describe.each(refusals)('code $code', (refusal) => {
 		expect(error?.message).toContain(`${expectedMessage(refusal)}`);
 		expect(error?.message).toMatch(/ \[item 1\]$/);
 		expect(error?.message).not.toMatch(BANNED);
-		if (row !== undefined) expect(error?.description).toContain(row.remedy);
+		if (row !== undefined) expect(error?.description).toContain(row.remedies?.[PURPOSES[operation]] ?? row.remedy);
 		expect(error?.description).not.toBe('');
 		expect(error).toMatchObject({ context: { itemIndex: 1, data: { code } } });
 		expect(Object(error)['failure']?.cause).toBe(causes[row?.cause ?? 'unknown']);

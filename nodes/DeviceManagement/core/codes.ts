@@ -1,3 +1,5 @@
+import type { Purpose } from './purpose';
+
 /** What has to change before a refused request can succeed. */
 export type CauseClass =
 	| 'credential'
@@ -15,8 +17,10 @@ export interface CodeExplanation {
 	readonly cause: CauseClass;
 	/** What happened, short. */
 	readonly message: string;
-	/** What to do about it. */
+	/** What to do about it. Names no field: who reads it may have been asking for anything. */
 	readonly remedy: string;
+	/** The same for those who have fields for it. */
+	readonly remedies?: Readonly<Partial<Record<Purpose, string>>>;
 }
 
 /** A refusal in words: the table's row, or the bare code where the table has none, with the run-time detail. */
@@ -48,7 +52,8 @@ export const CODE_TABLE: readonly CodeExplanation[] = [
 		'request body check error %s',
 		'input',
 		'The platform did not accept the request body',
-		"Check the values under 'Filters', or those in the body that the request was given, and their types.",
+		'Check the values that the request was given, and their types.',
+		{ ...forFilters("Check the values under 'Filters', and their types."), write: "Check the values in 'Body', and their types." },
 	),
 	row(
 		10002,
@@ -76,7 +81,14 @@ export const CODE_TABLE: readonly CodeExplanation[] = [
 		'query failed',
 		'platform',
 		'The platform could not run the query',
-		"Check the names under 'Filters' and those of the fields to sort by. If they are right, try again later.",
+		'Check what was asked for. If it is right, try again later.',
+		{
+			list: "Check the names under 'Filters' and those of the fields to sort by. If they are right, try again later.",
+			count: "Check the names under 'Filters'. If they are right, try again later.",
+			device: 'Check the serial number. If it is right, try again later.',
+			read: "Check 'Path' and 'Query Parameters'. If they are right, try again later.",
+			write: "Check 'Path', 'Query Parameters' and 'Body'.",
+		},
 	),
 	row(
 		10006,
@@ -139,7 +151,11 @@ export const CODE_TABLE: readonly CodeExplanation[] = [
 		'request body parse error',
 		'input',
 		'The platform could not read the request body',
-		"Check that 'Search Criteria (JSON)' under 'Filters', or the body that the request was given, is a JSON object with the fields the platform expects.",
+		'Check that the body of the request is a JSON object with the fields that the platform expects.',
+		{
+			...forFilters("Check that 'Search Criteria (JSON)' under 'Filters' is a JSON object with the fields that the platform expects."),
+			write: "Check that 'Body' is a JSON object with the fields that the platform expects.",
+		},
 	),
 	row(
 		10015,
@@ -304,9 +320,10 @@ const USER_REFUSED: ReadonlySet<number> = new Set([14103, ...LOGIN_REFUSED]);
  * Puts a refusal of the platform into words (section 7 of the API document).
  * @param code the envelope's `code`, any number but 0
  * @param msg the envelope's `msg`, already free of secrets; '' where there was none
+ * @param purpose what the request was for
  * @returns the table's words with the detail that replaced `%s`; an unknown code keeps its number and text
  */
-export function explainCode(code: number, msg: string): ExplainedRefusal {
+export function explainCode(code: number, msg: string, purpose: Purpose): ExplainedRefusal {
 	const explanation = BY_CODE.get(code);
 	const said = msg === '' ? `code ${code}` : `code ${code}: ${msg}`;
 	if (explanation === undefined) {
@@ -320,7 +337,7 @@ export function explainCode(code: number, msg: string): ExplainedRefusal {
 	return {
 		cause: explanation.cause,
 		message: detail === '' ? explanation.message : `${explanation.message}: ${detail}`,
-		remedy: `${explanation.remedy} The platform answered ${said}`,
+		remedy: `${explanation.remedies?.[purpose] ?? explanation.remedy} The platform answered ${said}`,
 	};
 }
 
@@ -358,8 +375,13 @@ function row(
 	cause: CauseClass,
 	message: string,
 	remedy: string,
+	remedies?: CodeExplanation['remedies'],
 ): CodeExplanation {
-	return { code, text, cause, message, remedy };
+	return { code, text, cause, message, remedy, ...(remedies === undefined ? {} : { remedies }) };
+}
+
+function forFilters(remedy: string) {
+	return { list: remedy, count: remedy };
 }
 
 /** The texts that stand where the template has `%s`, joined; '' where the message does not follow the template. */

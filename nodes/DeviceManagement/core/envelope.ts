@@ -112,7 +112,7 @@ function refusal(
 	redact: Redact,
 	purpose: Purpose,
 ): Failure {
-	const words = explainCode(code, typeof msg === 'string' ? redact(msg) : '');
+	const words = explainCode(code, typeof msg === 'string' ? redact(msg) : '', purpose);
 	return new Failure({
 		kind: 'refused',
 		...(leavesOpen(code) ? inDoubtIfWrite(words, purpose) : words),
@@ -126,7 +126,7 @@ function refusal(
 
 function statusFailure(answer: RawAnswer, purpose: Purpose): Failure {
 	const { status } = answer;
-	const words = explainStatus(status, answer.redirectOrigin);
+	const words = explainStatus(status, purpose, answer.redirectOrigin);
 	return new Failure({
 		kind: 'status',
 		...(mayHaveBeenCarriedOut(status) ? inDoubtIfWrite(words, purpose) : words),

@@ -28,7 +28,7 @@ export interface DeviceFilters {
 /** Parameters that a node itself sets for a list, and what to do instead; not every node that filters has a limit or sorts. */
 const RESERVED: ReadonlyMap<string, string> = new Map([
 	['page', 'Remove it: the node itself goes from page to page and reads as many as it takes.'],
-	['size', "Remove it and use 'Page Size' under 'Options' instead."],
+	['size', 'Remove it: the node itself decides how many devices one request asks for, by its page size option where it has one.'],
 	['sort', 'Remove it: a filter does not order a list. Get Many of the Device Management node has sort rules of its own.'],
 ]);
 

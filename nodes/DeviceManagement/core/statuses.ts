@@ -1,4 +1,5 @@
 import type { CauseClass } from './codes';
+import type { Purpose } from './purpose';
 
 /** An HTTP status in words. */
 export interface ExplainedStatus {
@@ -8,6 +9,13 @@ export interface ExplainedStatus {
 	/** What to do about it. */
 	readonly remedy: string;
 }
+
+/** Where the path is the user's own, it is the first thing to look at. */
+const CHECK_PATH: Readonly<Partial<Record<Purpose, string>>> = {
+	login: "Check 'Login Path' and",
+	read: "Check 'Path' and",
+	write: "Check 'Path' and",
+};
 
 /** Of the statuses that say that something is wrong with the request, those that may be about something else. */
 const NOT_ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([
@@ -36,9 +44,10 @@ export function mayHaveBeenCarriedOut(status: number): boolean {
 /**
  * Puts an HTTP status into words, for answers without an envelope that would say more.
  * @param status any but 2xx
+ * @param purpose what was asked for
  * @param redirectOrigin where a redirect leads; undefined where that is not known
  */
-export function explainStatus(status: number, redirectOrigin?: string): ExplainedStatus {
+export function explainStatus(status: number, purpose: Purpose, redirectOrigin?: string): ExplainedStatus {
 	if (status >= 300 && status <= 399) {
 		return {
 			cause: 'input',
@@ -69,8 +78,7 @@ export function explainStatus(status: number, redirectOrigin?: string): Explaine
 		return {
 			cause: 'unknown',
 			message: 'There is nothing at this address (HTTP 404)',
-			remedy:
-				"Check 'Base URL' in the credential: it is what stands before /api in the platform's addresses, without /api itself.",
+			remedy: `${CHECK_PATH[purpose] ?? 'Check'} 'Base URL' in the credential, which is what stands before /api in the platform's addresses, without /api itself.`,
 		};
 	}
 	if (status === 413 || status === 414 || status === 431) {

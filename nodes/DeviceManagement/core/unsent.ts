@@ -25,11 +25,34 @@ export function meansTimedOut(code: string): boolean {
 	return TIMED_OUT.has(code);
 }
 
+const RAISE_TIMEOUT = "Raise 'Timeout' under 'Options'.";
+const TOO_SLOW: Readonly<Record<Purpose, string>> = {
+	list: "Raise 'Timeout' under 'Options', or lower 'Page Size' there so that each answer is smaller.",
+	count: RAISE_TIMEOUT,
+	device: RAISE_TIMEOUT,
+	read: RAISE_TIMEOUT,
+	write: RAISE_TIMEOUT,
+	dropdown: "Try again later, or enter a serial number 'By SN'.",
+	login: "Try again later. If it keeps happening, check 'Login Path' in the credential, or ask who administers the platform.",
+};
+
+const ASK_ANOTHER = "Check 'Base URL' in the credential: another service may answer at this address.";
+const ASK_LESS = "Ask for less, by 'Query Parameters' or another 'Path'.";
+const TOO_LARGE: Readonly<Record<Purpose, string>> = {
+	list: "Lower 'Page Size' under 'Options', or use 'Filters' to ask for less.",
+	count: ASK_ANOTHER,
+	device: ASK_ANOTHER,
+	read: ASK_LESS,
+	write: ASK_LESS,
+	dropdown: "Enter a serial number 'By SN'.",
+	login: ASK_ANOTHER,
+};
+
 /** An answer that did not come in time. */
 export function timedOut(timeoutMs: number, purpose: Purpose): Failure {
 	const words = {
 		message: `The platform did not answer within ${timeoutMs} ms`,
-		remedy: "Raise 'Timeout' under 'Options', or lower 'Page Size' there so that each answer is smaller.",
+		remedy: TOO_SLOW[purpose],
 	};
 	return new Failure({
 		kind: 'timeout',
@@ -37,6 +60,12 @@ export function timedOut(timeoutMs: number, purpose: Purpose): Failure {
 		...inDoubtIfWrite(words, purpose),
 		retryable: true,
 	});
+}
+
+/** An answer that is larger than what is read. */
+export function tooLarge(mostMegabytes: number, purpose: Purpose): Failure {
+	const words = { message: `The answer is larger than ${mostMegabytes} MB`, remedy: TOO_LARGE[purpose] };
+	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
 }
 
 /**

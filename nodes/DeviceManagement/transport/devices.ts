@@ -125,7 +125,7 @@ export async function countDevices(
 		kind: 'answer',
 		cause: 'platform',
 		message: "The platform's answer does not say how many devices there are ('totalElements')",
-		remedy: "Use the operation 'Get Many' with 'Return All' and count its items.",
+		remedy: "Use the operation 'Get Many' to return all devices, and count its items.",
 	});
 }
 

@@ -8,11 +8,12 @@ import type { Purpose } from '../core/purpose';
 import type { Query } from '../core/query';
 import type { Redact } from '../core/redaction';
 import { type Clock, readRetryAfter } from '../core/retry';
-import { explainUnsent, inDoubtIfWrite, meansTimedOut, timedOut } from '../core/unsent';
+import { explainUnsent, inDoubtIfWrite, meansTimedOut, timedOut, tooLarge } from '../core/unsent';
 import { beforeEnd, whyEnded } from './clock';
 
-/** Largest body that is read, in bytes: far more than a page of 2000 devices, far less than a worker's memory. */
-const LARGEST_BODY = 64 * 1024 * 1024;
+/** Largest body that is read: far more than a page of 2000 devices, far less than a worker's memory. */
+const MOST_MEGABYTES = 64;
+const LARGEST_BODY = MOST_MEGABYTES * 1024 * 1024;
 
 /** A request in the platform's terms. */
 export interface WireRequest {
@@ -124,7 +125,7 @@ async function readBody(
 ): Promise<Uint8Array> {
 	// An answer that is cut off says so by an event, too, which would end n8n if nobody listened.
 	body.on('error', () => {});
-	if (Number(contentLength) > LARGEST_BODY) throw tooLarge(purpose);
+	if (Number(contentLength) > LARGEST_BODY) throw tooLarge(MOST_MEGABYTES, purpose);
 	const outcome = (await beforeEnd(end, collect(body, purpose))) ?? { failure: stopped(purpose, limits) };
 	if ('bytes' in outcome) return outcome.bytes;
 	throw 'failure' in outcome ? outcome.failure : unsent(outcome.error, purpose, limits, true);
@@ -140,21 +141,13 @@ async function collect(
 		for await (const chunk of body) {
 			if (!(chunk instanceof Uint8Array)) return { failure: unknownForm(purpose) };
 			size += chunk.byteLength;
-			if (size > LARGEST_BODY) return { failure: tooLarge(purpose) };
+			if (size > LARGEST_BODY) return { failure: tooLarge(MOST_MEGABYTES, purpose) };
 			chunks.push(chunk);
 		}
 	} catch (error) {
 		return { error };
 	}
 	return { bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks) };
-}
-
-function tooLarge(purpose: Purpose): Failure {
-	const words = {
-		message: `The answer is larger than ${LARGEST_BODY / 1024 / 1024} MB`,
-		remedy: "Lower 'Page Size' under 'Options', or use 'Filters' to ask for less.",
-	};
-	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
 }
 
 function unknownForm(purpose: Purpose): Failure {

@@ -13,9 +13,6 @@ import { exchange } from './exchange';
 /** Longest time for a login, in milliseconds. */
 const SIGN_IN_TIMEOUT_MS = 30_000;
 
-const TOO_SLOW =
-	"Try again later. If it keeps happening, check 'Login Path' in the credential, or ask who administers the platform.";
-
 /** Where a login answer is known to carry its token, in the order they are tried. */
 const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 
@@ -116,7 +113,6 @@ function asSignInFailure(error: unknown): unknown {
 	return new Failure({
 		...details,
 		message: `Signing in did not work. ${details.message}`,
-		...(details.kind === 'timeout' ? { remedy: TOO_SLOW } : {}),
 		// What a 403 leaves open elsewhere, it does not here: the login was refused.
 		...(details.httpStatus === 403 ? { cause: 'credential' } : {}),
 		tokenRefused: false,

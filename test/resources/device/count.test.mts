@@ -56,7 +56,7 @@ it.each([
 	bench.platform.settings.changePage = (page) => ({ ...page, totalElements });
 	const result = await count();
 	expect(result.error?.message).toBe("The platform's answer does not say how many devices there are ('totalElements')");
-	expect(result.error?.description).toContain("'Get Many' with 'Return All'");
+	expect(result.error?.description).toContain("'Get Many' to return all devices");
 	expect(outputOf({ ...result, error: undefined })).toEqual([]);
 });
 
