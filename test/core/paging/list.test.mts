@@ -269,6 +269,16 @@ describe('passes', () => {
 		expect(await reportedBy([undefined, undefined, 10], [five(1), five(2), []])).toBeUndefined();
 	});
 
+	test('one that is limited and comes short of its total and of the limit is read again', async () => {
+		const { source } = saying(() => 20);
+		await expect(readList(source, { ...one, limit: 15 })).resolves.toMatchObject({ items, passes: 2, settled: true });
+	});
+
+	test('a page past the end that repeats the last one is no item that came twice', async () => {
+		const { source } = saying(() => undefined, [five(1), five(2), five(2)]);
+		await expect(readList(source, one)).resolves.toMatchObject({ items: [...five(1), ...five(2)], passes: 1, settled: true });
+	});
+
 	test('an item is given as it was met last', async () => {
 		let request = 0;
 		const source: PageSource<{ id: string; met: number }> = {
