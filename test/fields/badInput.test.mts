@@ -25,6 +25,9 @@ const attribute = (key: unknown, value: unknown) => withFilters({ attributes: { 
 const parameter = (name: unknown, value: unknown = '1') => withFilters({ query: { parameter: [{ name, value }] } });
 const sortedBy = (rule: Record<string, unknown>) => ({ ...getMany, sort: { rule: [rule] } });
 
+/** Whole numbers that became others before the node saw them: nobody asks for the device that they name. */
+const LONG_NUMBERS = ['89882110000003456789', '9007199254740992', '-9007199254740993', '8.98e+21'];
+
 const WRONG_KIND = 'holds a value of the wrong kind';
 const COMPOSITE_STATUS = "'Composite Status' is not a whole number from -2147483648 to 2147483647";
 const LIMIT = "'Limit' is not a whole number of 1 or more";
@@ -243,6 +246,31 @@ const BAD_FIELDS: readonly BadField[] = [
 	{ field: 'Path from an object', parameters: { ...request, path: '={{ {} }}' }, message: `'Path' ${WRONG_KIND}` },
 	{ field: 'Method', parameters: { ...request, method: 'HEAD' }, message: `'Method' ${WRONG_KIND}` },
 	{ field: 'Body', parameters: { ...request, method: 'POST', body: '{' }, message: "'Body' is not valid JSON" },
+	...LONG_NUMBERS.flatMap((number) => {
+		const given = `={{ ${number} }}`;
+		const fields = [
+			['Device', { ...get, device: bySerialNumber(given), options: { ifNotFound: 'empty' } }],
+			['Name', withFilters({ name: given })],
+			['Tags', withFilters({ tags: given })],
+			['Tags', withFilters({ tags: `={{ ["a", ${number}] }}` })],
+			['Attributes', attribute('iccid', given)],
+			['Attributes', attribute(given, 'x')],
+			['Query Parameters', parameter('iccid', given)],
+			['Query Parameters', parameter(given)],
+			['Sort', sortedBy({ field: 'custom', attribute: given })],
+			['Search Criteria (JSON)', withFilters({ body: `={{ ({ a: [{ iccid: ${number} }] }) }}` })],
+			['Search Criteria (JSON)', withFilters({ body: `{"iccid": ${number}}` })],
+			['Path', { ...request, path: given }],
+			['Query Parameters', { ...request, query: { parameter: [{ name: 'iccid', value: given }] } }],
+			['Body', { ...request, method: 'POST', body: `={{ ({ iccid: ${number} }) }}` }],
+			['Body', { ...request, method: 'POST', body: `{"iccid": ${number}}` }],
+		] as const;
+		return fields.map(([label, parameters], index) => ({
+			field: `${label} (${index}) from the number ${number}`,
+			parameters,
+			message: `The number in '${label}' has more digits than n8n can keep`,
+		}));
+	}),
 	{
 		field: 'Query Parameters of a request: no name',
 		parameters: { ...request, query: { parameter: [{ name: '', value: '1' }] } },
@@ -269,6 +297,24 @@ describe('a field that holds what can’t be meant is refused before any request
 	])('n8n itself asks for an empty $field before it runs anything', async ({ field, parameters }) => {
 		await expect(bench.run(parameters)).rejects.toThrow(`Parameter "${field}" is required`);
 	});
+});
+
+it('a number whose digits all arrive is taken, and so is a longer one as text', async () => {
+	for (const [name, value, arrives] of [
+		['number', '={{ 9007199254740991 }}', '9007199254740991'],
+		['number', '={{ -9007199254740991 }}', '-9007199254740991'],
+		['fraction', '={{ 0.5 }}', '0.5'],
+		['text', '={{ "89882110000003456789" }}', '89882110000003456789'],
+		['text', '89882110000003456789', '89882110000003456789'],
+	] as const) {
+		bench.platform.forget();
+		const { error } = await bench.run(parameter(name, value));
+		expect(error).toBeUndefined();
+		expect(bench.platform.requests[0]?.query[name]).toBe(arrives);
+	}
+	bench.platform.forget();
+	await bench.run({ ...request, method: 'POST', path: '/api/echo', body: '{"iccid": "89882110000003456789", "n": [9007199254740991, 1e-9, 1.5]}' });
+	expect(bench.platform.requests[0]?.body).toEqual({ iccid: '89882110000003456789', n: [9007199254740991, 1e-9, 1.5] });
 });
 
 describe('under “continue” a bad item costs no other one', () => {

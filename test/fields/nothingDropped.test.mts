@@ -210,3 +210,29 @@ test('whatever an expression gives for filters narrows the list, or is refused',
 		{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 2000) },
 	);
 });
+
+test('a whole number arrives digit by digit, or is refused', () => {
+	const digits = fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }).map(String);
+	const places = fc.constantFrom<(number: string) => string>(
+		(number) => `{"name":${number}}`,
+		(number) => `{"tags":["a",${number}]}`,
+		(number) => `{"attributes":{"pair":[{"key":"iccid","value":${number}}]}}`,
+		(number) => `{"query":{"parameter":[{"name":"iccid","value":${number}}]}}`,
+		(number) => `{"body":{"list":[{"iccid":${number}}]}}`,
+	);
+	fc.assert(
+		fc.property(digits, places, (number, place) => {
+			const safe = Number.isSafeInteger(Number(number));
+			let criteria;
+			try {
+				criteria = readFilters(() => place(number));
+			} catch (thrown) {
+				expect(safe).toBe(false);
+				expect(Object(thrown).message).toMatch(/^The number in '.*' has more digits than n8n can keep$/);
+				return;
+			}
+			expect(JSON.stringify(criteria)).toMatch(new RegExp(`(?<![\\d-])${number}(?!\\d)`));
+		}),
+		{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 2000) },
+	);
+});

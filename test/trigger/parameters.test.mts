@@ -93,6 +93,19 @@ describe('Events', () => {
 	});
 });
 
+it.each([
+	['Attributes', { events: ['attributeChanged'], attributes: '={{ 89882110000003456789 }}' }],
+	['Only When', { events: ['statusChanged'], conditions: { rule: [{ field: 'status', to: '={{ 89882110000003456789 }}' }] } }],
+	['Only When', { events: ['statusChanged'], conditions: { rule: [{ field: 'status', from: '={{ 89882110000003456789 }}' }] } }],
+	['Name', { filters: { name: '={{ 89882110000003456789 }}' } }],
+])("a number in '%s' that n8n could not keep is refused", async (label, parameters) => {
+	await expect(new Watch(bench, parameters).activate()).rejects.toMatchObject({
+		message: `The number in '${label}' has more digits than n8n can keep`,
+		description: 'Give it as text.',
+	});
+	expect(bench.platform.requests).toEqual([]);
+});
+
 describe('Attributes', () => {
 	it('watches the named keys alone, trimmed, whatever they look like', async () => {
 		const keys = ['a.b', 'c d', 'расположение', '__proto__'];

@@ -1,7 +1,7 @@
 import type { IGetNodeParameterOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { inputFailure } from '../core/failure';
+import { type Failure, inputFailure } from '../core/failure';
 import { describeValue, isRecord } from '../core/json';
 
 /**
@@ -19,10 +19,14 @@ export interface NumberField {
 	readonly typeOptions: { readonly minValue: number; readonly maxValue: number };
 }
 
+/** What an issue says that stands for a number which is not the one that was meant, see {@link lostDigits}. */
+const LOST_DIGITS = 'lost digits';
+
 /** Expressions may give a number or a truth value where the form has text. */
 export const textSchema = z
 	.union([z.string(), z.number(), z.boolean()])
 	.nullish()
+	.refine((value) => typeof value !== 'number' || keepsDigits(value), LOST_DIGITS)
 	.transform((value) => String(value ?? ''));
 
 /**
@@ -110,23 +114,33 @@ export function readJson(value: unknown, label: string): unknown {
 
 /**
  * Writes a value as JSON text.
- * @throws Failure `input` naming the label for what JSON can't hold: a function, a value that holds itself
+ * @throws Failure `input` naming the label for what JSON can't hold: a function, a value that holds itself; and for a number
+ * whose digits are lost
  */
 export function writeJson(value: unknown, label: string): string {
 	let text: string | undefined;
+	let keepsAll = true;
 	try {
-		text = JSON.stringify(value);
+		text = JSON.stringify(value, (_key, field: unknown) => {
+			if (typeof field === 'number') keepsAll &&= keepsDigits(field);
+			return field;
+		});
 	} catch {
 		text = undefined;
 	}
+	if (!keepsAll) throw lostDigits(label);
 	if (text !== undefined) return text;
 	throw inputFailure(`'${label}' holds something that is not JSON`, 'Check the expression in this field.');
 }
 
-/** Checks a parameter that the form guarantees but an expression may break. */
+/**
+ * Checks a parameter that the form guarantees but an expression may break.
+ * @throws Failure `input` naming the label
+ */
 export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {
 	const parsed = schema.safeParse(value);
 	if (parsed.success) return parsed.data;
+	if (parsed.error.issues.some(({ message }) => message === LOST_DIGITS)) throw lostDigits(label);
 	throw inputFailure(
 		`'${label}' holds a value of the wrong kind`,
 		'Check the expression in this field and what it gives.',
@@ -137,6 +151,15 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
 	// By its kind, not by its prototype: n8n's expressions may run in a realm of their own.
 	return isRecord(value) && Object.prototype.toString.call(value) === '[object Object]';
+}
+
+/** Beyond 2^53 whole numbers become others, and would name another device or find nothing. */
+function keepsDigits(number: number): boolean {
+	return !Number.isInteger(number) || Number.isSafeInteger(number);
+}
+
+function lostDigits(label: string): Failure {
+	return inputFailure(`The number in '${label}' has more digits than n8n can keep`, 'Give it as text.');
 }
 
 function parseJson(text: string): { value: unknown } | undefined {
