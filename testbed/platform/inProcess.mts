@@ -30,9 +30,15 @@ export class InProcessPlatform {
 	/** Asked before every answer; may wait, or answer with something else. */
 	intervene: ((request: InProcessRequest) => Promise<{ statusCode: number; body: string } | undefined>) | undefined;
 	private readonly listing = new Listing();
-	private readonly settings: Settings = settingsSchema.parse({});
+	readonly settings: Settings;
 
-	constructor(public fleet: Fleet) {}
+	/** @param settings of those that do not concern HTTP */
+	constructor(
+		public fleet: Fleet,
+		settings: Partial<Settings> = {},
+	) {
+		this.settings = settingsSchema.parse(settings);
+	}
 
 	async answer(request: InProcessRequest): Promise<InProcessAnswer> {
 		this.requests++;

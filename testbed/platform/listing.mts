@@ -162,15 +162,19 @@ function readSort(value: string): SortRule[] {
 
 function compare(one: Device, other: Device, rules: readonly SortRule[], missing: Settings['missingValues']): number {
 	for (const { read, descending } of rules) {
-		const order = compareValues(read(one), read(other), missing);
+		const order = compareValues(read(one), read(other), isMissingLess(missing, descending));
 		if (order !== 0) return descending ? -order : order;
 	}
 	return 0;
 }
 
-/** Missing values are the smallest or the largest; booleans, numbers, texts by code unit, then the rest by its JSON text. */
-function compareValues(one: unknown, other: unknown, missing: Settings['missingValues']): number {
-	const rank = rankOf(one, missing) - rankOf(other, missing);
+function isMissingLess(missing: Settings['missingValues'], descending: boolean): boolean {
+	return missing === 'smallest' || missing === (descending ? 'last' : 'first');
+}
+
+/** Missing values are less than all others, or more; booleans, numbers, texts by code unit, then the rest by its JSON text. */
+function compareValues(one: unknown, other: unknown, missingIsLess: boolean): number {
+	const rank = rankOf(one, missingIsLess) - rankOf(other, missingIsLess);
 	if (rank !== 0) return rank;
 	if (typeof one === 'boolean' && typeof other === 'boolean') return Number(one) - Number(other);
 	if (typeof one === 'number' && typeof other === 'number') return one - other;
@@ -179,8 +183,8 @@ function compareValues(one: unknown, other: unknown, missing: Settings['missingV
 	return oneText < otherText ? -1 : oneText > otherText ? 1 : 0;
 }
 
-function rankOf(value: unknown, missing: Settings['missingValues']): number {
-	if (value === undefined || value === null) return missing === 'smallest' ? 0 : 5;
+function rankOf(value: unknown, missingIsLess: boolean): number {
+	if (value === undefined || value === null) return missingIsLess ? 0 : 5;
 	const rank = ['boolean', 'number', 'string'].indexOf(typeof value);
 	return rank < 0 ? 4 : rank + 1;
 }

@@ -475,7 +475,8 @@ class PlatformServer implements EmbeddedPlatform {
 		checkSerialNumber(sn);
 		const device = this.fleet.get(sn);
 		if (device !== undefined) return device;
-		throw this.settings.noDeviceCode === 10007 ? new Refusal(10007, `device ${sn}`) : new Refusal(14401);
+		const { noDeviceCode } = this.settings;
+		throw noDeviceCode === 10007 ? new Refusal(noDeviceCode, `device ${sn}`) : new Refusal(noDeviceCode);
 	}
 
 	#create(request: PlatformRequest): Answer {

@@ -146,8 +146,8 @@ export const settingsSchema = z.strictObject({
 	refusalStatus: z.int().min(200).max(599).default(200),
 	/** "The word for success", section 1.1. */
 	successMessage: z.string().default('success'),
-	/** The code for a serial number that no device has, section 4.2. */
-	noDeviceCode: z.union([z.literal(10007), z.literal(14401)]).default(10007),
+	/** The code for a serial number that no device has, section 4.2; 0 is a success without data. */
+	noDeviceCode: z.union([z.literal(10007), z.literal(14401), z.literal(0)]).default(10007),
 	/** Everything is below this path; a request elsewhere is answered with 404. */
 	pathPrefix: z.union([z.literal(''), path]).default(''),
 
@@ -159,8 +159,8 @@ export const settingsSchema = z.strictObject({
 	largerSize: z.enum(['clamp', 'refuse']).default('clamp'),
 	/** Whether a list comes in the order that `sort` asks for; else it is refused with 10005, or nobody looks at it. */
 	sorting: z.enum(['obeyed', 'refused', 'ignored']).default('obeyed'),
-	/** What a missing value is to a sort: less than all others, or more. */
-	missingValues: z.enum(['smallest', 'largest']).default('smallest'),
+	/** What a missing value is to a sort: less than all others, or more; or it comes first, or last, in both directions. */
+	missingValues: z.enum(['smallest', 'largest', 'first', 'last']).default('smallest'),
 	/** Drops or falsifies what a list answer tells; gets a copy. */
 	changePage: callback<(page: PageData, request: PlatformRequest) => unknown>('changePage'),
 

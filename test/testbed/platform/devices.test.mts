@@ -209,6 +209,17 @@ describe('ordering (sections 1.3 and 8)', () => {
 		expect((await client.listed(query)).join('')).toBe(expected);
 	});
 
+	test.each([
+		['smallest', 'ABCD', 'DCBA'],
+		['largest', 'DABC', 'CBAD'],
+		['first', 'DABC', 'DCBA'],
+		['last', 'ABCD', 'CBAD'],
+	] as const)('a missing value comes as set: %s', async (missingValues, descending, ascending) => {
+		const client = await start({ fleet, missingValues });
+		expect((await client.listed('?sort=attributes.floor%20desc')).join('')).toBe(descending);
+		expect((await client.listed('?sort=attributes.floor%20asc')).join('')).toBe(ascending);
+	});
+
 	test('sorted and unsorted tell whether it is sorted', async () => {
 		const client = await start({ fleet });
 		const sorted = { sorted: true, unsorted: false };
@@ -458,6 +469,7 @@ describe('read one device by serial number (section 4.2)', () => {
 	test.each([
 		[10007, 'device NONE non-existent'],
 		[14401, 'invalid or non-existent equipment'],
+		[0, 'success'],
 	] as const)('no such device is %i, as set', async (noDeviceCode, msg) => {
 		const client = await start({ noDeviceCode });
 		expect(await client.call('GET', '/api/device/sn/NONE')).toEqual({ code: noDeviceCode, msg, data: null });
