@@ -3,6 +3,7 @@ import {
 	explainCode,
 	leavesOpen,
 	meansLoginRefused,
+	meansNoDevice,
 	meansNotFound,
 	meansTokenRefused,
 	meansUserRefused,
@@ -44,14 +45,15 @@ describe('the code table', () => {
 	});
 
 	test('three codes mean that a read found nothing', () => {
-		expect(codes.map(([code]) => code).filter(meansNotFound)).toEqual([10007, 10018, 14401]);
+		expect(codes.map(([code]) => code).filter((code) => meansNotFound({ code }))).toEqual([10007, 10018, 14401]);
 	});
 });
 
 const every = [...codes.map(([code]) => code), 20815];
 
 test.each([
-	['nothing found', meansNotFound, [10007, 10018, 14401]],
+	['nothing found', (code: number) => meansNotFound({ code }), [10007, 10018, 14401]],
+	['no such device', (code: number) => meansNoDevice({ code }), [10007, 14401]],
 	['a refused token', meansTokenRefused, [14101, 14102]],
 	['a refused login', meansLoginRefused, [14201, 14202, 14203]],
 	['an outcome that is not known', leavesOpen, [-1, 10002]],
@@ -80,8 +82,14 @@ test('the table itself names no field of a node, for those who have none', () =>
 });
 
 test('no code says nothing', () => {
-	expect(meansNotFound(undefined)).toBe(false);
+	expect(meansNotFound({})).toBe(false);
+	expect(meansNoDevice({ withoutData: false })).toBe(false);
 	expect(meansLoginRefused(undefined)).toBe(false);
+});
+
+test('a success without data says that there is no such device', () => {
+	expect(meansNoDevice({ withoutData: true })).toBe(true);
+	expect(meansNotFound({ withoutData: true })).toBe(true);
 });
 
 describe('the detail', () => {

@@ -19,7 +19,7 @@ const reads = () => bench.platform.requestsOf('sn').map(({ path }) => decodeURIC
 const warnings = () => bench.engine.logs.filter(({ level }) => level === 'warn').map(({ message }) => message);
 const remove = (position: number) => bench.fleet.remove(bench.fleet.at(position).sn).sn;
 
-it.each([10007, 14401] as const)('is confirmed by reading the serial number: code %p', async (noDeviceCode) => {
+it.each([10007, 14401, 0] as const)('is confirmed by reading the serial number: code %p, 0 being a success without data', async (noDeviceCode) => {
 	bench.platform.settings.noDeviceCode = noDeviceCode;
 	const watching = await watch();
 	const sn = remove(4);

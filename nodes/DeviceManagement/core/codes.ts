@@ -310,7 +310,8 @@ const BY_CODE: ReadonlyMap<number, CodeExplanation> = new Map(
 	CODE_TABLE.map((explanation) => [explanation.code, explanation]),
 );
 
-const NOT_FOUND_ON_READ: ReadonlySet<number> = new Set([10007, 10018, 14401]);
+const NO_DEVICE: ReadonlySet<number> = new Set([10007, 14401]);
+const NOT_VALID = 10018;
 const OUTCOME_UNKNOWN: ReadonlySet<number> = new Set([-1, 10002]);
 const TOKEN_REFUSED: ReadonlySet<number> = new Set([14101, 14102]);
 const LOGIN_REFUSED: ReadonlySet<number> = new Set([14201, 14202, 14203]);
@@ -341,9 +342,24 @@ export function explainCode(code: number, msg: string, purpose: Purpose): Explai
 	};
 }
 
-/** Whether a read by serial number that ends in this code found nothing (section 4.2). */
-export function meansNotFound(code: number | undefined): boolean {
-	return code !== undefined && NOT_FOUND_ON_READ.has(code);
+/** What a read by serial number that failed says, as far as it counts here. */
+interface ReadOutcome {
+	readonly code?: number;
+	/** Whether the platform said that the request succeeded, and sent nothing. */
+	readonly withoutData?: boolean;
+}
+
+/**
+ * Whether the platform says of a serial number that it has no such device (section 4.2): by its code, or by a success without
+ * one.
+ */
+export function meansNoDevice({ code, withoutData }: ReadOutcome): boolean {
+	return withoutData === true || (code !== undefined && NO_DEVICE.has(code));
+}
+
+/** Whether a read by serial number found nothing: there is no such device, or there can't be one (section 4.2). */
+export function meansNotFound(outcome: ReadOutcome): boolean {
+	return meansNoDevice(outcome) || outcome.code === NOT_VALID;
 }
 
 /** Whether this code leaves open whether a request was carried out: the platform itself does not know, or asked somebody who did not answer. */

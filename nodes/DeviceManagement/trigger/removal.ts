@@ -1,14 +1,12 @@
 import pLimit from 'p-limit';
 
+import { meansNoDevice } from '../core/codes';
 import { Failure } from '../core/failure';
 import { pathOfSerialNumber } from '../core/query';
 import { fetchDeviceAt, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 import { isSerialNumber } from './fleet';
 import type { Whereabouts } from './snapshot';
-
-/** The codes by which the platform says that it has no such device (section 4.2). */
-const GONE: ReadonlySet<number> = new Set([10007, 14401]);
 
 /** Devices that are looked at in one poll; the others wait for the next ones. */
 const MOST_LOOKED_AT = 100;
@@ -42,9 +40,9 @@ export async function lookForMissing(
 			() => 'elsewhere',
 			(thrown: unknown) => {
 				if (!(thrown instanceof Failure)) throw thrown;
-				const { code, final, tokenRefused } = thrown.details;
+				const { final, tokenRefused } = thrown.details;
 				if (final === true || tokenRefused === true) throw thrown;
-				if (code !== undefined && GONE.has(code)) return 'removed';
+				if (meansNoDevice(thrown.details)) return 'removed';
 				obstacle ??= thrown;
 				return 'unknown';
 			},

@@ -232,6 +232,11 @@ describe('If Not Found', () => {
 		}
 	});
 
+	it('Return an Empty Item does so for a success without data', async () => {
+		bench.platform.settings.noDeviceCode = 0;
+		expect(jsonOf(await get({ device: bySerialNumber('MISSING'), options: { ifNotFound: 'empty' } }))).toEqual([{}]);
+	});
+
 	it('Return an Empty Item hides nothing but a missing device', async () => {
 		bench.platform.settings.fault = () => ({ code: 14103 });
 		const result = await get({ device: bySerialNumber('ANY'), options: { ifNotFound: 'empty' } });

@@ -75,19 +75,12 @@ export const get: Operation = {
 		const mode = readOutputMode(read);
 		const ifNotFound = check(notFoundSchema, readOptions(read)['ifNotFound'], 'If Not Found');
 		const device = await readDeviceOnce(execution, serialNumber, readSettings(read)).catch((thrown: unknown) => {
-			if (ifNotFound === 'empty' && meansNothing(thrown)) return undefined;
+			if (ifNotFound === 'empty' && thrown instanceof Failure && meansNotFound(thrown.details)) return undefined;
 			throw thrown;
 		});
 		return [device === undefined ? {} : shapeDevice(device, mode)];
 	},
 };
-
-/** A code that says that there is no such device, or a success without one. */
-function meansNothing(thrown: unknown): boolean {
-	if (!(thrown instanceof Failure)) return false;
-	const { code, withoutData } = thrown.details;
-	return meansNotFound(code) || withoutData === true;
-}
 
 /** Reads a device; equal serial numbers of one execution are asked for once, and each item gets its own copy. */
 async function readDeviceOnce(
