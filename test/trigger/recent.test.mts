@@ -64,6 +64,70 @@ it('keeps the watermark where rows may have been missed, so that they are looked
 	expect(next.after.watermark).toBe(90_000);
 });
 
+describe('a baseline during which the list moved', () => {
+	const moved = { ...steady, steady: false };
+
+	it('is completed without news by the first list that holds still', () => {
+		const { after } = compareRecent(undefined, [row(1, 9000), row(2, 8000)], moved);
+		expect(after).toMatchObject({ watermark: 9000, incomplete: true });
+		// A hidden one, one in the newest second, a known one in another version, and one that is surely new.
+		const rows = [row(1, 9000), row(2, 8000, 1), row(3, 8500), row(4, 9000), row(5, 9001)];
+		const completed = compareRecent(after, rows, steady);
+		expect(completed.fresh).toEqual([row(2, 8000, 1), row(5, 9001)]);
+		expect(completed.after.incomplete).toBeUndefined();
+		expect(compareRecent(completed.after, rows, steady)).toEqual({ after: completed.after, fresh: [] });
+		expect(compareRecent(completed.after, [row(6, 8500)], steady).fresh).toEqual([row(6, 8500)]);
+	});
+
+	it('gives back the very same object as long as nothing more is met', () => {
+		const { after } = compareRecent(undefined, [row(1, 9000)], moved);
+		expect(compareRecent(after, [row(1, 9000)], moved).after).toBe(after);
+		expect(compareRecent(after, [row(1, 9000)], steady).after).toEqual({ watermark: 9000, risenAt: 1000, rows: after.rows });
+	});
+
+	it('begins anew where it met no row', () => {
+		const { after } = compareRecent(undefined, [], moved);
+		const { after: next, fresh } = compareRecent(after, [row(1, 9000)], moved);
+		expect(fresh).toEqual([]);
+		expect(next).toMatchObject({ watermark: 9000, incomplete: true });
+	});
+
+	it('reports no device of before, and each one once that comes above all of them, whenever lists hide some', () => {
+		const times = fc.array(fc.nat({ max: WINDOW }), { minLength: 1, maxLength: 8 });
+		const poll = fc.record({ added: times, hidden: fc.infiniteStream(fc.boolean()), isSteady: fc.boolean() });
+		fc.assert(
+			fc.property(times, fc.infiniteStream(fc.boolean()), fc.array(poll, { minLength: 1, maxLength: 6 }), (old, hiddenAtFirst, polls) => {
+				let newest = 1_000_000;
+				// The newest one comes first on every page, so no walk misses it.
+				const all = [row(0, newest), ...old.map((by, index) => row(index + 1, newest - by))];
+				const first = all.filter((_, index) => index === 0 || hiddenAtFirst.next().value !== true);
+				let before = compareRecent(undefined, first, moved).after;
+				const reported: unknown[] = [];
+				const expected: unknown[] = [];
+				for (const { added, hidden, isSteady } of polls) {
+					const top = newest;
+					for (const by of added) {
+						const fresh = row(all.length, top + 1 + by);
+						newest = Math.max(newest, fresh.time);
+						all.push(fresh);
+						expected.push(fresh);
+					}
+					const met = isSteady ? all : all.filter(({ time }) => time === newest || hidden.next().value !== true);
+					const from = oldestNew(before, 0, Infinity);
+					const compared = compareRecent(before, met.filter(({ time }) => time >= from), { ...steady, steady: isSteady });
+					reported.push(...compared.fresh);
+					before = compared.after;
+				}
+				const from = oldestNew(before, 0, Infinity);
+				reported.push(...compareRecent(before, all.filter(({ time }) => time >= from), steady).fresh);
+				expect(new Set(reported)).toEqual(new Set(expected));
+				expect(reported).toHaveLength(expected.length);
+			}),
+			{ numRuns: RUNS },
+		);
+	});
+});
+
 it('closes a window of many rows when nothing can come late any more', () => {
 	const before = baseline(...Array.from({ length: 50 }, (_, device) => row(device, 9000 - device)));
 	expect(oldestNew(before, 1000 + 4 * HOUR, 49)).toBe(9000 - WINDOW);

@@ -18,6 +18,11 @@ export interface Recent {
 	readonly risenAt: number;
 	/** Every row met from the window's begin on: its digest, and its time. */
 	readonly rows: ReadonlyMap<string, number>;
+	/**
+	 * Whether stock is still being taken: the list moved while the baseline was read, so that devices of before may be hidden.
+	 * They can't be told from new ones that come late.
+	 */
+	readonly incomplete?: boolean;
 }
 
 /** A row of the list, with a time that can be compared. */
@@ -53,7 +58,8 @@ export function oldestNew({ watermark, risenAt, rows }: Recent, now: number, mos
  * Compares the newest rows with those met before.
  * @param before undefined for a baseline: then no row is new
  * @param rows every row from {@link oldestNew} on, in any order
- * @param steady whether no row can have been missed; otherwise the watermark stays, so that the next poll looks again
+ * @param steady whether no row can have been missed; otherwise the watermark stays, so that the next poll looks again, and a
+ * baseline is incomplete
  * @param identityLength how many characters of a digest rows of one device share
  * @returns the rows to remember (the same object where nothing changed), and the new rows
  */
@@ -62,12 +68,16 @@ export function compareRecent<Row extends TimedRow>(
 	rows: readonly Row[],
 	{ now, steady, identityLength }: { now: number; steady: boolean; identityLength: number },
 ): { after: Recent; fresh: Row[] } {
-	const known = before?.rows ?? new Map<string, number>();
-	const fresh = rows.filter(({ digest }) => !known.has(digest));
-	const old = before?.watermark ?? null;
+	// A baseline that met no row before it was disturbed begins anew.
+	const last = before?.incomplete === true && before.watermark === null ? undefined : before;
+	const known = last?.rows ?? new Map<string, number>();
+	const unknown = rows.filter(({ digest }) => !known.has(digest));
+	const old = last?.watermark ?? null;
 	const newest = rows.reduce((most, { time }) => Math.max(most, time), old ?? -Infinity);
-	const watermark = newest === -Infinity || (before !== undefined && !steady) ? old : newest;
-	if (before !== undefined && fresh.length === 0 && watermark === old) return { after: before, fresh };
+	const watermark = newest === -Infinity || (last !== undefined && !steady) ? old : newest;
+	const incomplete = !steady && (last === undefined || last.incomplete === true);
+	const isSame = watermark === old && incomplete === (last?.incomplete ?? false);
+	if (last !== undefined && unknown.length === 0 && isSame) return { after: last, fresh: unknown };
 
 	const begin = (watermark ?? -Infinity) - WINDOW;
 	const after = new Map<string, number>();
@@ -80,6 +90,13 @@ export function compareRecent<Row extends TimedRow>(
 	for (const [digest, time] of known) {
 		if (!met.has(digest.slice(0, identityLength))) keep(digest, time);
 	}
-	const risenAt = watermark === old && before !== undefined ? before.risenAt : now;
-	return { after: { watermark, risenAt, rows: after }, fresh: before === undefined ? [] : fresh };
+	const risenAt = watermark === old && last !== undefined ? last.risenAt : now;
+	const fresh = last === undefined ? [] : last.incomplete === true ? surelyNew(last, unknown, identityLength) : unknown;
+	return { after: { watermark, risenAt, rows: after, ...(incomplete ? { incomplete } : {}) }, fresh };
+}
+
+/** Of rows that an incomplete baseline does not hold, those above all it holds, and other versions of devices that it holds. */
+function surelyNew<Row extends TimedRow>({ watermark, rows }: Recent, unknown: readonly Row[], identityLength: number): Row[] {
+	const held = new Set(Array.from(rows.keys(), (digest) => digest.slice(0, identityLength)));
+	return unknown.filter(({ time, digest }) => time > (watermark ?? Infinity) || held.has(digest.slice(0, identityLength)));
 }

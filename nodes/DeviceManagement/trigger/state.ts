@@ -91,6 +91,8 @@ const recentSchema = z.strictObject({
 	risenAt: whole,
 	/** By seconds below the watermark: all digests of that second, one behind the other. */
 	rows: z.record(z.string().regex(/^-?\d+$/), z.string().regex(new RegExp(`^([\\w-]{${DIGEST_LENGTH}})*$`))),
+	/** Only where it is so. */
+	incomplete: z.literal(true).optional(),
 });
 
 type StoredRecent = z.infer<typeof recentSchema>;
@@ -123,7 +125,7 @@ function parse(text: unknown): unknown {
 	}
 }
 
-function encodeRecent({ watermark, risenAt, rows }: Recent): StoredRecent {
+function encodeRecent({ watermark, risenAt, rows, incomplete }: Recent): StoredRecent {
 	const newestFirst = [...rows].sort(([, one], [, other]) => other - one);
 	const bySecond = new Map<number, string[]>();
 	for (const [row, time] of newestFirst) {
@@ -136,17 +138,18 @@ function encodeRecent({ watermark, risenAt, rows }: Recent): StoredRecent {
 		watermark,
 		risenAt,
 		rows: Object.fromEntries([...bySecond].map(([second, digests]) => [second, digests.sort().join('')])),
+		...(incomplete === true ? { incomplete } : {}),
 	};
 }
 
-function decodeRecent({ watermark, risenAt, rows }: StoredRecent): Recent {
+function decodeRecent({ watermark, risenAt, rows, incomplete }: StoredRecent): Recent {
 	const times = new Map<string, number>();
 	for (const [second, digests] of Object.entries(rows)) {
 		for (let at = 0; at < digests.length; at += DIGEST_LENGTH) {
 			times.set(digests.slice(at, at + DIGEST_LENGTH), (watermark ?? 0) - Number(second));
 		}
 	}
-	return { watermark, risenAt, rows: times };
+	return { watermark, risenAt, rows: times, ...(incomplete === true ? { incomplete } : {}) };
 }
 
 /** Statuses have few values that many devices share, so they stand once before all of these; attributes with each device. */
