@@ -39,7 +39,7 @@ export interface Task {
  * Compares what a poll saw with what is remembered.
  * @param before a state of the same fingerprint; undefined for a baseline, which has no events
  */
-export function compare(before: State | undefined, seen: Observation, task: Task): Outcome {
+export function compare(before: State | undefined, seen: Pick<Observation, 'newest' | 'list'>, task: Task): Outcome {
 	const { parameters, fingerprint, now } = task;
 	const newest = (field: TimeField, last: Recent | undefined) => {
 		const rows = seen.newest[field];
@@ -53,10 +53,10 @@ export function compare(before: State | undefined, seen: Observation, task: Task
 	const number = before?.number ?? task.firstNumber;
 	// Nothing else is said of a device that is new.
 	const edited = updated?.fresh.filter(({ id }) => !newIds.has(id)) ?? [];
-	const metAt = edited.length === 0 ? new Set<string>() : timesOf(before?.updated);
+	const metAt = edited.length === 0 ? new Set<string>() : devicesAtTimes(before?.updated);
 	const events = [
-		...eventsOf(created?.fresh ?? [], ({ id }, device) => createdEvent(id, device)),
-		...eventsOf(edited, (row, device) => updatedEvent(row.id, device, metAt.has(timeOf(row)) ? number : undefined)),
+		...reported(created?.fresh ?? [], ({ id }, device) => createdEvent(id, device)),
+		...reported(edited, (row, device) => updatedEvent(row.id, device, metAt.has(deviceAtTime(row)) ? number : undefined)),
 	];
 	const shared = parameters.fields.filter((field) => !field.startsWith('attributes.')).length;
 	const compared =
@@ -99,16 +99,16 @@ export function settleMissing(
 	return { state: all.length === 0 ? after : { ...after, number: before.number + 1 }, events: all, missing: [] };
 }
 
-function eventsOf(rows: readonly DeviceRow[], report: (row: DeviceRow, device: Device) => DeviceEvent) {
+function reported(rows: readonly DeviceRow[], report: (row: DeviceRow, device: Device) => DeviceEvent) {
 	return rows.flatMap((row) => (row.device === undefined ? [] : [report(row, row.device)]));
 }
 
-/** The update times at which devices were met, with what tells each device. */
-function timesOf(recent: Recent | undefined): Set<string> {
-	return new Set(Array.from(recent?.rows ?? [], ([digest, time]) => timeOf({ digest, time })));
+function devicesAtTimes(recent: Recent | undefined): Set<string> {
+	return new Set(Array.from(recent?.rows ?? [], ([digest, time]) => deviceAtTime({ digest, time })));
 }
 
-function timeOf({ digest, time }: TimedRow): string {
+/** What tells a device, and the update time that it was met with. */
+function deviceAtTime({ digest, time }: TimedRow): string {
 	return `${digest.slice(0, IDENTITY_LENGTH.updateTime)} ${time}`;
 }
 

@@ -44,12 +44,12 @@ export async function scrollPage<T>(
 	if (place === undefined) {
 		const page = await source.fetchPage(undefined, size);
 		const { number, totalElements, content } = page;
-		const digest = digestOf(identitiesOf(source, page));
+		const digest = pageDigest(identitiesOf(source, page));
 		const first = { number, totalElements, length: content.length, digest };
 		return turned(page, { index: 0, read: 0, first, calledLast: false }, digest);
 	}
 	const found = await fetchNext(source, size, place);
-	const digest = found === undefined ? place.digest : digestOf(identitiesOf(source, found.page));
+	const digest = found === undefined ? place.digest : pageDigest(identitiesOf(source, found.page));
 	// Past the end some servers refuse, and some repeat their last page or their first.
 	const pastEnd = digest === place.digest || digest === place.first.digest;
 	if (found === undefined || pastEnd) return { items: [], next: undefined };
@@ -115,6 +115,6 @@ async function fetchNext<T>(
 	return learnt === 0 ? found(pageOne, 1, learnt) : found(page, wanted, learnt);
 }
 
-function digestOf(ids: readonly string[]): string {
+function pageDigest(ids: readonly string[]): string {
 	return createHash('sha256').update(JSON.stringify(ids)).digest('base64url').slice(0, 22);
 }
