@@ -18,6 +18,7 @@ import {
 } from '../../testbed/engine/pollHosts.mts';
 import { type Device, Fleet, timeText } from '../../testbed/platform/fleet.mts';
 import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
+import type { Settings } from '../../testbed/platform/settings.mts';
 import { look, type Memory, remembersTheSame, type Setting, type Told } from './observer.mts';
 
 /**
@@ -37,6 +38,14 @@ beforeAll(async () => {
 });
 afterAll(async () => await engine.close());
 
+/** What platforms do differently, and how many devices the trigger asks for at once. */
+interface Kind {
+	settings: Pick<Settings, 'sorting' | 'missingValues' | 'largestSize' | 'largerSize' | 'noDeviceCode'>;
+	pageSize: number;
+	/** Whether its first devices have never been updated. */
+	isUntouched: boolean;
+}
+
 /** Everything outside of the trigger. */
 class World {
 	now = START;
@@ -52,8 +61,11 @@ class World {
 	failAt: number | undefined;
 	failed = false;
 
-	constructor(public setting: Setting) {
-		this.platform = new InProcessPlatform(new Fleet([]));
+	constructor(
+		public setting: Setting,
+		readonly kind: Kind,
+	) {
+		this.platform = new InProcessPlatform(new Fleet([]), kind.settings);
 		this.platform.intervene = async ({ url }) => {
 			await this.held;
 			if (!url.endsWith('/api/device/list') || this.failAt === undefined || --this.failAt > 0) return undefined;
@@ -73,10 +85,10 @@ class World {
 		return timeText(this.now + (this.skew - minutesAgo) * MINUTE);
 	}
 
-	/** A new device that says it is so many minutes old. */
-	add(minutesAgo: number, sn = `SN ${this.nextDevice}`): void {
+	/** A new device that says it is so many minutes old, at some position of the platform's own order. */
+	add(minutesAgo: number, sn = `SN ${this.nextDevice}`, position = 0): void {
 		const number = this.nextDevice++;
-		this.fleet.add({
+		const device = {
 			...TEMPLATE,
 			id: `id${number}`,
 			sn,
@@ -85,8 +97,9 @@ class World {
 			onlineStatus: number % 2,
 			status: number % 3,
 			createTime: this.time(minutesAgo),
-			updateTime: number % 4 === 0 ? this.time(minutesAgo) : null,
-		});
+			updateTime: number % 4 === 0 && !this.kind.isUntouched ? this.time(minutesAgo) : null,
+		};
+		this.fleet.add(device, position % (this.fleet.size + 1));
 	}
 
 	/** The device at a position, as far as there are any. */
@@ -105,7 +118,7 @@ class World {
 			events: [...events],
 			attributes: 'firmware',
 			filters: { ...(tag === undefined ? {} : { tags: tag }), ...(status === undefined ? {} : { compositeStatus: status }) },
-			options: { forAtLeast: holdMinutes, maxRetries: 0 },
+			options: { forAtLeast: holdMinutes, maxRetries: 0, pageSize: this.kind.pageSize },
 			...(onlyTo === undefined ? {} : { conditions: { rule: [{ field: 'onlineStatus', to: onlyTo }] } }),
 		};
 		return {
@@ -422,7 +435,9 @@ const status = fc.nat({ max: 2 });
 const firmware = fc.constantFrom('1', '2', 'a version with a long name', 3, null);
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
-	fc.nat({ max: 59 }).map((late) => new Happening(`add(${late} min old)`, (world) => world.add(late))),
+	fc.tuple(fc.nat({ max: 59 }), position).map(
+		([late, at]) => new Happening(`add(${late} min old, at ${at})`, (world) => world.add(late, undefined, at)),
+	),
 	fc.tuple(position, status).map(
 		([at, onlineStatus]) =>
 			new Happening(`onlineStatus(${at}, ${onlineStatus})`, (world) => {
@@ -471,6 +486,26 @@ const setting: fc.Arbitrary<Setting> = fc.record({
 	onlyTo: fc.constantFrom(undefined, undefined, '0'),
 }).map((made) => (made.events.includes('onlineStatusChanged') ? made : { ...made, onlyTo: undefined }));
 
+/** The usual platform, and with pages so small that what it makes of the order counts. */
+const platformKind: fc.Arbitrary<Kind> = fc.oneof(
+	fc.constant<Kind>({
+		settings: { sorting: 'obeyed', missingValues: 'smallest', largestSize: 2000, largerSize: 'clamp', noDeviceCode: 10007 },
+		pageSize: 1000,
+		isUntouched: false,
+	}),
+	fc.record<Kind>({
+		settings: fc.record<Kind['settings']>({
+			sorting: fc.constantFrom('obeyed', 'obeyed', 'refused', 'ignored'),
+			missingValues: fc.constantFrom('smallest', 'largest', 'first', 'last'),
+			largestSize: fc.constantFrom(2000, 3),
+			largerSize: fc.constant('clamp'),
+			noDeviceCode: fc.constantFrom(10007, 14401, 0),
+		}),
+		pageSize: fc.integer({ min: 2, max: 5 }),
+		isUntouched: fc.boolean(),
+	}),
+);
+
 const happenings = fc.array(happening, { minLength: 1, maxLength: 3 }).map(
 	(several) => new Happening(several.join(', '), (world) => several.forEach((one) => one.happen(world))),
 );
@@ -506,8 +541,8 @@ describe.each([
 ])('%s', (_, kind) => {
 	it('hands over what a perfect observer would tell', async () => {
 		await fc.assert(
-			fc.asyncProperty(setting, commands, async (chosen, sequence) => {
-				const real = new Real(new World(chosen), kind);
+			fc.asyncProperty(setting, platformKind, commands, async (chosen, platform, sequence) => {
+				const real = new Real(new World(chosen, platform), kind);
 				const model = new Model();
 				try {
 					await register(real, model, 'activate');

@@ -98,12 +98,15 @@ describe('where devices can not be listed in the order of their times', () => {
 		['the platform refuses the order', { sorting: 'refused' }],
 		['the platform does not keep to it', { sorting: 'ignored' }],
 		['devices without the time come first', { missingValues: 'largest' }],
+		['they come first in both directions', { missingValues: 'first' }],
 	] as const)('reads the whole fleet, and says so once: %s', async (_, settings) => {
 		Object.assign(bench.platform.settings, settings);
 		// In the default order, too, the times go up and down.
 		bench.fleet.reorder((devices) => [...devices].sort((one, other) => (one.sn < other.sn ? -1 : 1)));
 		const event = 'missingValues' in settings ? ['deviceUpdated'] : BOTH;
 		const watching = await watch({ events: event, options: { pageSize: 100 } });
+		await watching.poll();
+		bench.platform.forget();
 		expect(await watching.poll()).toBeNull();
 		expect(asked()).toEqual(['size=100', 'size=100&page=2', 'size=100&page=3']);
 		const [first] = bench.fleet.devices;
@@ -115,7 +118,7 @@ describe('where devices can not be listed in the order of their times', () => {
 		]);
 		expect(await watching.poll()).toBeNull();
 		const said = (field: string) =>
-			`The trigger "Watch" reads the whole fleet at each poll, because the platform does not list devices by '${field}', newest first`;
+			`The trigger "Watch" reads the whole fleet at each poll, because it can not rely on the platform to list devices by '${field}', newest first`;
 		expect(warnings()).toEqual([...(event === BOTH ? [said('createTime')] : []), said('updateTime')]);
 	});
 
@@ -129,7 +132,13 @@ describe('where devices can not be listed in the order of their times', () => {
 		clock.now += 2 * 3_600_000;
 		bench.platform.forget();
 		await watching.poll();
-		expect(asked()).toEqual(['size=106&sort=createTime desc']);
+		await watching.poll();
+		const [order, whether] = ['size=106&sort=createTime desc', 'size=1&sort=createTime asc'];
+		expect(asked()).toEqual([order, whether, order]);
+		clock.now += 24 * 3_600_000;
+		bench.platform.forget();
+		await watching.poll();
+		expect(asked()).toEqual([order, whether]);
 	});
 
 	it('finds with a filter, too, what is new', async () => {
@@ -151,18 +160,112 @@ describe('where devices can not be listed in the order of their times', () => {
 		expect(asked()).toEqual(['size=106&sort=createTime desc']);
 	});
 
-	it('asks for one device more where no device was ever updated, instead of the whole fleet', async () => {
-		bench.platform.fleet = new Fleet(bench.fleet.devices.map((device) => ({ ...device, updateTime: null })));
-		for (const missingValues of ['smallest', 'largest'] as const) {
-			bench.platform.settings.missingValues = missingValues;
+	it('asks for the order again where another platform is watched', async () => {
+		bench.platform.settings.sorting = 'refused';
+		const watching = await watch({ events: ['deviceCreated'] });
+		bench.platform.settings.sorting = 'obeyed';
+		const { apiKey, baseUrl } = bench.platform;
+		const data = { authentication: 'apiKey', apiKey, baseUrl: baseUrl.replace('127.0.0.1', 'localhost') };
+		watching.options.credential = await bench.engine.saveCredential({ name: 'other', type: 'deviceManagementApi', data });
+		await watching.activate('update');
+		expect(asked().slice(0, 2)).toEqual(['size=20&sort=createTime desc', 'size=1&sort=createTime asc']);
+	});
+
+	it.each([
+		['a sort that is ignored', { sorting: 'ignored' }],
+		['a missing time first in both directions', { missingValues: 'first' }],
+		['a missing time last in both directions', { missingValues: 'last' }],
+		['a missing time as the smallest', { missingValues: 'smallest' }],
+		['a missing time as the largest', { missingValues: 'largest' }],
+	] as const)('finds every update, whatever the first device of the list is: %s', async (_, settings) => {
+		Object.assign(bench.platform.settings, settings);
+		const fleet = new Fleet(bench.fleet.devices.map((device, position) => (position < 40 ? { ...device, updateTime: null } : device)));
+		const bare = fleet.devices.map((device) => ({ ...device, updateTime: null }));
+		for (const devices of [fleet.devices, fleet.devices.slice(1), bare]) {
+			bench.platform.fleet = new Fleet(devices);
 			const watching = await watch({ events: ['deviceUpdated'] });
-			expect(await watching.poll()).toBeNull();
-			expect(asked()).toEqual(['size=20&sort=updateTime desc', 'size=1&sort=updateTime asc']);
+			for (const [position, updateTime] of [[100, '2031-01-01 00:00:00'], [0, '2031-01-01 00:00:01'], [101, '2031-01-02 00:00:00']] as const) {
+				const { sn } = bench.fleet.update(bench.fleet.at(position).sn, { updateTime });
+				expect(told(await watching.poll())).toEqual([['deviceUpdated', sn]]);
+				expect(await watching.poll()).toBeNull();
+			}
 		}
-		bench.platform.settings.missingValues = 'smallest';
+	});
+
+	it('finds a new device behind one import of a single second, also after a restart', async () => {
+		bench.platform.settings.sorting = 'ignored';
+		for (const { sn } of bench.fleet.devices.slice(0, 40)) bench.fleet.update(sn, { createTime: '2020-01-01 00:00:00' });
+		const watching = await watch({ events: ['deviceCreated'] });
+		for (let count = 0; count < 3; count++) {
+			const { sn } = bench.fleet.add(bench.fleet.make({ createTime: `2031-01-0${count + 1} 00:00:00` }), 200);
+			expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
+			expect(await watching.restart()).toBeNull();
+		}
+	});
+
+	it('finds a new device where the platform ignores the order and its own one looks like it', async () => {
+		bench.platform.settings.sorting = 'ignored';
+		const watching = await watch({ events: ['deviceCreated'] });
+		const { sn } = bench.fleet.add(bench.fleet.make(), 200);
+		expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
+		expect(warnings()).toHaveLength(1);
+	});
+
+	it('notices that a platform stops to look at the order', async () => {
+		const watching = await watch({ events: ['deviceCreated'] });
+		bench.platform.settings.sorting = 'ignored';
+		for (const { sn } of bench.fleet.devices.slice(0, 120)) bench.fleet.update(sn, { createTime: '2020-01-01 00:00:00' });
+		const { sn } = bench.fleet.add(bench.fleet.make(), 200);
+		expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
+	});
+
+	it('reads the whole fleet as long as no device was ever updated, and no longer', async () => {
+		bench.platform.fleet = new Fleet(bench.fleet.devices.map((device) => ({ ...device, updateTime: null })));
 		const watching = await watch({ events: ['deviceUpdated'] });
-		const { sn } = bench.fleet.update(bench.fleet.at(9).sn, { updateTime: '2020-01-01 00:00:00' });
+		expect(await watching.poll()).toBeNull();
+		expect(asked()).toEqual(['size=20&sort=updateTime desc', 'size=1000']);
+		expect(warnings()).toHaveLength(1);
+		const updated = [3, 9].map((position) => bench.fleet.update(bench.fleet.at(position).sn, { updateTime: `2020-01-0${position} 00:00:00` }).sn);
+		expect(told(await watching.poll())).toEqual(updated.reverse().map((sn) => ['deviceUpdated', sn]));
+		bench.platform.forget();
+		expect(await watching.poll()).toBeNull();
+		expect(asked()).toEqual(['size=21&sort=updateTime desc']);
+		expect(warnings()).toHaveLength(1);
+	});
+
+	it('finds an update within a filter where the fleet fits one page and devices without the time come first', async () => {
+		bench.platform.fleet = new Fleet(bench.fleet.devices.slice(0, 15).map((device) => ({ ...device, tags: ['a'], updateTime: null })));
+		bench.platform.settings.missingValues = 'largest';
+		const watching = await watch({ events: ['deviceUpdated'], filters: { tags: 'a' } });
+		const { sn } = bench.fleet.update(bench.fleet.at(9).sn, { updateTime: AFTER_ALL });
 		expect(told(await watching.poll())).toEqual([['deviceUpdated', sn]]);
+	});
+
+	it.each([{ status: 500 }, { code: -1 }, { code: 9999 }, { code: 10005 }])('takes one failure for no refusal of the order: %j', async (fault) => {
+		const watching = await watch({ events: ['deviceCreated'] });
+		bench.platform.settings.faults = [{ fault, times: 1 }];
+		const { sn } = bench.fleet.add();
+		expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
+		bench.platform.forget();
+		expect(await watching.poll()).toBeNull();
+		expect(asked()).toEqual(['size=107&sort=createTime desc']);
+		expect(warnings()).toEqual([]);
+		// Nor one amid the question whether the order is kept.
+		bench.platform.settings.faults = [{ fault, orderOfKind: 3 }];
+		expect(await watching.restart()).toBeNull();
+		expect(asked().slice(1)).toEqual(['size=107&sort=createTime desc', 'size=1&sort=createTime asc', 'size=1&sort=createTime asc']);
+		expect(warnings()).toEqual([]);
+	});
+
+	it('asks a platform that refuses large pages for smaller ones in the same order', async () => {
+		Object.assign(bench.platform.settings, { largestSize: 50, largerSize: 'refuse' });
+		const watching = await watch({ events: ['deviceCreated'] });
+		const { sn } = bench.fleet.add(bench.fleet.make(), 200);
+		expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
+		bench.platform.forget();
+		expect(await watching.poll()).toBeNull();
+		expect(asked().every((query) => query.endsWith('sort=createTime desc'))).toBe(true);
+		expect(warnings()).toEqual([]);
 	});
 });
 
@@ -192,6 +295,33 @@ it('looks again for what a fleet that moves may have hidden', async () => {
 	expect(added.filter((sn) => !seen.includes(sn))).toEqual([hidden]);
 	bench.platform.settings.beforeAnswer = undefined;
 	expect(told(await watching.poll())).toEqual([['deviceCreated', hidden]]);
+	expect(await watching.poll()).toBeNull();
+});
+
+it('reports no device of before whose place the fleet hid while the first poll took stock', async () => {
+	const created = (minute: number) => timeText(Date.UTC(2030, 0, 1, 0, minute));
+	for (let minute = 0; minute < 60; minute++) bench.fleet.add(bench.fleet.make({ createTime: created(minute) }));
+	let passing: string | undefined;
+	const move: typeof bench.platform.settings.beforeAnswer = ({ page }) => {
+		if (page === 0) passing ??= bench.fleet.add(bench.fleet.make({ createTime: created(70) })).sn;
+		if (page !== 1 || passing === undefined) return;
+		bench.fleet.remove(passing);
+		passing = undefined;
+	};
+	bench.platform.settings.beforeAnswer = move;
+	const watching = await watch({ events: ['deviceCreated'], options: { pageSize: 25 } });
+	const stillCounting =
+		`The trigger "Watch" has not taken stock by 'createTime' yet, because the fleet changes while it is read: a device that is dated before the newest one is not reported until a list holds still`;
+	expect(warnings()).toEqual([stillCounting]);
+	// A fleet that never holds still has its events all the same.
+	const added = bench.fleet.add(bench.fleet.make({ createTime: created(80) })).sn;
+	expect(told(await watching.poll())).toEqual([['deviceCreated', added]]);
+	bench.platform.settings.beforeAnswer = undefined;
+	const last = bench.fleet.add(bench.fleet.make({ createTime: created(81) })).sn;
+	expect(told(await watching.poll())).toEqual([['deviceCreated', last]]);
+	expect(warnings()).toEqual([stillCounting]);
+	const late = bench.fleet.add(bench.fleet.make({ createTime: created(30) })).sn;
+	expect(told(await watching.poll())).toEqual([['deviceCreated', late]]);
 	expect(await watching.poll()).toBeNull();
 });
 

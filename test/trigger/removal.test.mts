@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { memoryOf } from '../../nodes/DeviceManagement/trigger/memory.ts';
 import { useBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
@@ -115,6 +116,21 @@ it('never comes from a list that does not hold as many devices as the platform c
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 	expect(reads()).toEqual([]);
 	expect(warnings()).toEqual(['The trigger "Watch" can not tell removed devices, because the platform reports 250 devices and lists 249']);
+});
+
+it('the log says once as long as the counts disagree, whatever they are, and again when they begin to anew', async () => {
+	const watching = await watch();
+	for (const rounds of [1, 2]) {
+		bench.platform.settings.changePage = (page) => ({ ...page, totalElements: page.totalElements + 1 });
+		for (let count = 0; count < 3; count++) {
+			bench.fleet.add();
+			await watching.poll();
+		}
+		expect(warnings()).toHaveLength(rounds);
+		bench.platform.settings.changePage = undefined;
+		await watching.poll();
+	}
+	expect(memoryOf('watching', 'Watch').said.size).toBe(0);
 });
 
 it('never comes from a fleet that moves while it is read', async () => {

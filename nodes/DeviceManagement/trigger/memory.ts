@@ -1,4 +1,4 @@
-import type { TimeField } from './newest';
+import type { Order, TimeField } from './newest';
 import type { Outage } from './outage';
 
 /**
@@ -14,11 +14,14 @@ export interface NodeMemory {
 	/** The poll under way. */
 	turn?: Turn | undefined;
 	outage?: Outage | undefined;
-	/** When an order was last refused, in milliseconds since the epoch. */
-	readonly refusedOrders: Map<TimeField, number>;
-	/** What the log said once. */
-	readonly said: Set<string>;
+	/** What is known of the platform's orders, and since when, in milliseconds since the epoch. */
+	readonly orders: Map<TimeField, { readonly order: Order; readonly at: number }>;
+	/** What the log said, and need not say again as long as it is so. */
+	readonly said: Set<Remark>;
 }
+
+/** What the log says once: that the counts disagree; of a time, that no order can be relied on or no stock was taken yet. */
+export type Remark = 'miscounted' | `${'unordered' | 'moving'} ${TimeField}`;
 
 /** The right of one poll to change things. */
 export interface Turn {
@@ -35,7 +38,7 @@ const memories = new Map<string, NodeMemory>();
 /** The memory of a node, by its workflow and its name: by these n8n keeps its state, too. */
 export function memoryOf(workflowId: string, nodeName: string): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
-	const memory = memories.get(key) ?? { refusedOrders: new Map(), said: new Set() };
+	const memory = memories.get(key) ?? { orders: new Map(), said: new Set() };
 	// The one used last stands last.
 	memories.delete(key);
 	memories.set(key, memory);

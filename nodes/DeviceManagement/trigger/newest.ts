@@ -1,9 +1,10 @@
 import { type Device, identifyDevice } from '../core/device';
 import { Failure } from '../core/failure';
-import { mayRefuseSize } from '../core/paging/refusal';
-import { walkPages } from '../core/paging/walk';
+import type { Page } from '../core/paging/page';
+import { mayRefuseOrder } from '../core/paging/refusal';
+import { fetchFirstPage, walkPages, type WalkOptions } from '../core/paging/walk';
 import type { ListCriteria } from '../core/query';
-import { deviceSource, fetchPage, listOptions, type ListSettings } from '../transport/devices';
+import { type DeviceSelection, deviceSource, fetchPage, listOptions, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 import { digest, DIGEST_LENGTH } from './digest';
 import { contentOf } from './events';
@@ -27,6 +28,9 @@ export const IDENTITY_LENGTH: Readonly<Record<TimeField, number>> = { createTime
 const FEW = 20;
 const PASSES = 3;
 
+/** The whole fleet. */
+export const EVERYTHING: ListCriteria = { body: '{}', query: {} };
+
 /** Takes the rows that can be new out of a list, page by page, and notices what the order of the list is worth. */
 export class RowCollector {
 	readonly rows: DeviceRow[] = [];
@@ -36,8 +40,9 @@ export class RowCollector {
 	unordered = false;
 	/** Whether a device came that can't be new: in an ordered list, nor can any that follows. */
 	reachedEnd = false;
+	/** The newest time that came. */
+	newest = -Infinity;
 	private met = false;
-	private newest = -Infinity;
 	private last = Infinity;
 	private readonly oldest: number;
 
@@ -57,7 +62,7 @@ export class RowCollector {
 
 	/** What a device is among the newest; undefined where it can't be new. */
 	rowOf(device: Device): DeviceRow | undefined {
-		const time = timeOf(device, this.field);
+		const time = readTime(device, this.field);
 		if (time === undefined) {
 			// Only at the end of the list do devices without a time say something of those that follow: there are no others.
 			this.beginsWithout ||= !this.met;
@@ -74,7 +79,7 @@ export class RowCollector {
 			return undefined;
 		}
 		const id = identifyDevice(device);
-		const row = { id, time, digest: digestOf(id, device, this.field) };
+		const row = { id, time, digest: rowDigest(id, device, this.field) };
 		return this.before === undefined || this.before.rows.has(row.digest) ? row : { ...row, device };
 	}
 }
@@ -92,9 +97,17 @@ export interface NewestRows {
 }
 
 /**
+ * What the platform makes of an order: it keeps to it; it refuses it, or lists otherwise; or nothing shows which, as long as
+ * no device has another time than the rest.
+ */
+export type Order = 'kept' | 'broken' | 'unknown';
+
+/**
  * Reads the devices that can be new by one of their times, newest first (section 1.3): one small request where the
- * fleet is quiet.
- * @returns undefined where the platform refuses this order, or does not keep to it
+ * fleet is quiet and the order is known to be kept.
+ * @param isKept whether the order is known to be kept
+ * @returns the rows only where no device with a later time can stand behind those that were read: where the list was read
+ * whole, or its order is kept
  * @throws Failure
  */
 export async function readNewest(
@@ -102,38 +115,46 @@ export async function readNewest(
 	field: TimeField,
 	before: Recent | undefined,
 	settings: ListSettings,
-	now: number,
-): Promise<NewestRows | undefined> {
-	const selection = { body: '{}', query: {}, sort: [`${field} desc`] };
+	{ now, isKept }: { now: number; isKept: boolean },
+): Promise<{ order: Order; found?: NewestRows }> {
 	const limits = { now, mostRows: settings.pageSize };
 	const top = new RowCollector(field, before, limits);
-	const size = Math.min(settings.pageSize, FEW + rowsToExpect(before, limits));
-	const page = await fetchPage(platform, selection, settings, { page: undefined, size }).catch(orUndefined);
-	if (page === undefined) return undefined;
+	const wanted = Math.min(settings.pageSize, FEW + rowsToExpect(before, limits));
+	const { sizes } = listOptions({ ...settings, pageSize: wanted });
+	const first = await fetchTop(platform, field, sizes, settings);
+	if (first === undefined) return { order: 'broken' };
+	const { page, size } = first;
 	for (const device of page.content) top.add(device);
 	const isAll = page.totalElements !== undefined && page.content.length >= page.totalElements;
-	if (isAll) return { rows: top.rows, steady: true };
-	if (top.beginsWithout) return (await isWithoutTimes(platform, field, settings)) ? { rows: [], steady: true } : undefined;
-	if (top.unordered) return undefined;
-	if (top.reachedEnd) return { rows: top.rows, steady: true };
+	if (isAll) return { order: isKept ? 'kept' : 'unknown', found: { rows: top.rows, steady: true } };
+	if (top.unordered) return { order: 'broken' };
+	// Devices with a time may stand behind these, or there may be none: their place shows as soon as one is known.
+	const watermark = before?.watermark ?? undefined;
+	if (top.newest === -Infinity) return { order: watermark === undefined ? 'unknown' : 'broken' };
+	// What was the newest one may be removed; but a platform that looks at the order no more would begin like this, too.
+	const isBelow = watermark !== undefined && top.newest < watermark;
+	if ((!isKept || isBelow) && !(await turnsRound(platform, field, page, settings))) return { order: 'unknown' };
+	if (top.reachedEnd) return { order: 'kept', found: { rows: top.rows, steady: true } };
 
 	const rows = new Map<string, DeviceRow>();
+	const pageSize = size < wanted ? size : settings.pageSize;
 	for (let pass = 1; pass <= PASSES; pass++) {
 		const collector = new RowCollector(field, before, limits);
 		let moved = false;
-		const options = listOptions({ ...settings, parallelRequests: 1 });
-		for await (const walked of walkPages(deviceSource(platform, selection, settings), options)) {
+		const options = listOptions({ ...settings, pageSize, parallelRequests: 1 });
+		for await (const walked of walkPages(deviceSource(platform, inOrder(field, 'desc'), settings), options)) {
 			if (walked.pastEnd) continue;
 			// An update during the walk lifts a device to the top, and those that it passes come again.
 			for (const device of walked.fresh) collector.add(device);
 			moved = walked.totalMoved;
-			if (collector.beginsWithout || collector.unordered) return undefined;
+			if (collector.unordered) return { order: 'broken' };
+			if (collector.beginsWithout) return { order: 'unknown' };
 			if (collector.reachedEnd) break;
 		}
 		for (const row of collector.rows) rows.set(row.digest, row);
-		if (!moved) return { rows: [...rows.values()], steady: true };
+		if (!moved) return { order: 'kept', found: { rows: [...rows.values()], steady: true } };
 	}
-	return { rows: [...rows.values()], steady: false };
+	return { order: 'kept', found: { rows: [...rows.values()], steady: false } };
 }
 
 /**
@@ -156,7 +177,7 @@ export async function readMembers(
 		let last = Infinity;
 		for await (const walked of walkPages(source, listOptions({ ...settings, parallelRequests: 1 }))) {
 			for (const device of walked.fresh) {
-				const time = timeOf(device, field) ?? -Infinity;
+				const time = readTime(device, field) ?? -Infinity;
 				if (time > last) return 'unordered';
 				last = time;
 				const id = identifyDevice(device);
@@ -176,15 +197,37 @@ export async function readMembers(
 	return { ids, steady: false };
 }
 
+function inOrder(field: TimeField, direction: 'asc' | 'desc'): DeviceSelection {
+	return { ...EVERYTHING, sort: [`${field} ${direction}`] };
+}
+
 /**
- * Whether no device has this time at all, when those without it come first: in the other order, one that has it would come
- * first then.
+ * The first page, newest first, in the largest size that the platform accepts.
+ * @returns undefined where the platform refuses the order: it does so twice, and accepts the request without it in between
  */
-async function isWithoutTimes(platform: Platform, field: TimeField, settings: ListSettings): Promise<boolean> {
-	const selection = { body: '{}', query: {}, sort: [`${field} asc`] };
-	const page = await fetchPage(platform, selection, settings, { page: undefined, size: 1 }).catch(orUndefined);
-	const [first] = page?.content ?? [];
-	return first !== undefined && timeOf(first, field) === undefined;
+async function fetchTop(platform: Platform, field: TimeField, sizes: WalkOptions['sizes'], settings: ListSettings) {
+	const source = deviceSource(platform, inOrder(field, 'desc'), settings);
+	const ask = async () => await fetchFirstPage(source, sizes).catch(orUndefined);
+	const first = await ask();
+	if (first !== undefined) return first;
+	await fetchPage(platform, EVERYTHING, settings, { page: undefined, size: Math.min(...sizes) });
+	return await ask();
+}
+
+/**
+ * Whether a list that begins with this page begins otherwise when it is asked for the other way round: with a device without
+ * a time, or an older one than all here. A platform that does not look at the order begins with the same device both times;
+ * so does one where all devices have the same time, and then nothing shows.
+ * @param page newest first, beginning with a device that has a time, and not the whole list
+ */
+async function turnsRound(platform: Platform, field: TimeField, page: Page<Device>, settings: ListSettings): Promise<boolean> {
+	const place = { page: undefined, size: 1 };
+	const ask = async () => await fetchPage(platform, inOrder(field, 'asc'), settings, place).catch(orUndefined);
+	const [oldest] = ((await ask()) ?? (await ask()))?.content ?? [];
+	if (oldest === undefined) return false;
+	const time = readTime(oldest, field) ?? -Infinity;
+	const times = page.content.flatMap((device) => readTime(device, field) ?? []);
+	return time <= Math.min(...times) && time < Math.max(...times);
 }
 
 function rowsToExpect(before: Recent | undefined, limits: { now: number; mostRows: number }): number {
@@ -195,13 +238,13 @@ function rowsToExpect(before: Recent | undefined, limits: { now: number; mostRow
 	return expected;
 }
 
-function digestOf(id: string, device: Device, field: TimeField): string {
+function rowDigest(id: string, device: Device, field: TimeField): string {
 	if (field === 'createTime') return digest(id);
 	const shared = IDENTITY_LENGTH[field];
 	return digest(id, shared) + digest(contentOf(device), DIGEST_LENGTH - shared);
 }
 
-function timeOf(device: Device, field: TimeField): number | undefined {
+function readTime(device: Device, field: TimeField): number | undefined {
 	const seconds = secondsOf(device[field]);
 	if (!Number.isNaN(seconds)) return seconds;
 	throw new Failure({
@@ -212,7 +255,7 @@ function timeOf(device: Device, field: TimeField): number | undefined {
 	});
 }
 
-/** The order may be what is refused; whatever else it was shows again without it. */
+/** The order may be what is refused; whatever else it was shows when something is asked for again. */
 function orUndefined(thrown: unknown): undefined {
-	if (!mayRefuseSize(thrown)) throw thrown;
+	if (!mayRefuseOrder(thrown)) throw thrown;
 }

@@ -2,7 +2,16 @@ import type { Listing } from '../core/paging/list';
 import type { ListCriteria } from '../core/query';
 import type { Platform } from '../transport/platform';
 import { type FleetEntry, type Progress, readFleet } from './fleet';
-import { type DeviceRow, type NewestRows, readMembers, readNewest, RowCollector, type TimeField } from './newest';
+import {
+	type DeviceRow,
+	EVERYTHING,
+	type NewestRows,
+	type Order,
+	readMembers,
+	readNewest,
+	RowCollector,
+	type TimeField,
+} from './newest';
 import type { TriggerParameters } from './parameters';
 import type { DeviceList } from './snapshot';
 import type { State } from './state';
@@ -11,16 +20,18 @@ import type { State } from './state';
 export interface Observation {
 	/** By each time that is looked at: the newest devices of the whole fleet. */
 	readonly newest: Partial<Record<TimeField, NewestRows & { readonly outside: ReadonlySet<string> }>>;
+	/** The times for which the whole fleet was read because the platform's order by them can't be relied on. */
+	readonly unordered: readonly TimeField[];
 	/** All devices that meet the filters, where they are watched for changes or removal. */
 	readonly list?: DeviceList<FleetEntry>;
 	/** What the platform said of the number of devices, where that is not what it lists. */
 	readonly miscounted?: { readonly total: number; readonly listed: number };
 }
 
-/** Orders that the platform is known to refuse, or not to keep to. */
+/** What is known of the platform's orders. */
 export interface KnownOrders {
-	isRefused(field: TimeField): boolean;
-	refuse(field: TimeField): void;
+	of(field: TimeField): Order;
+	note(field: TimeField, order: Order): void;
 }
 
 export interface ObserveOptions {
@@ -29,8 +40,6 @@ export interface ObserveOptions {
 	readonly orders: KnownOrders;
 	readonly progress: Progress;
 }
-
-const EVERYTHING: ListCriteria = { body: '{}', query: {} };
 
 /**
  * Reads what has to be compared: everything that is asked for in one walk, and small requests for the newest devices
@@ -63,15 +72,14 @@ export async function observe(
 	};
 
 	const newest = new Map<TimeField, NewestRows>();
+	const unordered: TimeField[] = [];
 	if (filtered || !watches) {
 		for (const field of times) {
-			if (options.orders.isRefused(field)) continue;
-			const rows = await readNewest(platform, field, recentOf(before, field), settings, options.now);
-			if (rows === undefined) options.orders.refuse(field);
-			else newest.set(field, rows);
+			const found = await inOrder(field);
+			if (found === undefined) unordered.push(field);
+			else newest.set(field, found);
 		}
-		const others = times.filter((field) => !newest.has(field));
-		if (others.length > 0) addRows(newest, others, await fleetOf(EVERYTHING, others));
+		if (unordered.length > 0) addRows(newest, unordered, await fleetOf(EVERYTHING, unordered));
 	}
 	const listing = watches ? await fleetOf(criteria, filtered ? [] : times) : undefined;
 	if (listing !== undefined && !filtered) addRows(newest, times, listing);
@@ -82,7 +90,16 @@ export async function observe(
 			? await withoutOutsiders(field, rows, listing ?? (async () => await fleetOf(criteria, [])))
 			: { ...rows, outside: new Set() };
 	}
-	return { newest: result, ...(listing === undefined ? {} : listIn(listing)) };
+	return { newest: result, unordered, ...(listing === undefined ? {} : listIn(listing)) };
+
+	async function inOrder(field: TimeField): Promise<NewestRows | undefined> {
+		const known = options.orders.of(field);
+		if (known === 'broken') return undefined;
+		const { now } = options;
+		const { order, found } = await readNewest(platform, field, recentOf(before, field), settings, { now, isKept: known === 'kept' });
+		options.orders.note(field, order);
+		return found;
+	}
 
 	/** Tells new devices that meet the filters from others; those of which it can't tell are left for the next poll. */
 	async function withoutOutsiders(
@@ -93,7 +110,7 @@ export async function observe(
 		const fresh = rows.filter(({ device }) => device !== undefined);
 		if (fresh.length === 0) return { rows, steady, outside: new Set<string>() };
 		const members =
-			(typeof inFilter === 'function' && !options.orders.isRefused(field)
+			(typeof inFilter === 'function' && !unordered.includes(field)
 				? await readMembers(platform, field, fresh, criteria, settings)
 				: undefined) ?? membersOf(typeof inFilter === 'function' ? await inFilter() : inFilter);
 		const outsiders = fresh.filter(({ id }) => !members.ids.has(id));

@@ -10,9 +10,8 @@ import { type Deadline, openPlatform, type Platform } from '../transport/platfor
 import { compare, settleMissing } from './compare';
 import type { Progress } from './fleet';
 import { itemsOf } from './items';
-import { giveBack, memoryOf, type NodeMemory, takeTurn, type Turn } from './memory';
-import type { TimeField } from './newest';
-import { type KnownOrders, observe } from './observe';
+import { giveBack, memoryOf, type NodeMemory, type Remark, takeTurn, type Turn } from './memory';
+import { type KnownOrders, type Observation, observe } from './observe';
 import { needsPerson, reportFailure } from './outage';
 import { readTriggerParameters, type TriggerParameters } from './parameters';
 import { lookForMissing } from './removal';
@@ -23,8 +22,8 @@ import { fetchTestEvents } from './testEvent';
 const STATE_KEY = 'state';
 /** What a poll has where n8n does not say, and where n8n does not mean it. */
 const USUAL_BUDGET_MS = 300_000;
-/** How long an order that was refused is not asked for again. */
-const REFUSED_FOR_MS = 24 * 3_600_000;
+/** How long what is known of an order holds. */
+const ORDER_KNOWN_FOR_MS = 24 * 3_600_000;
 
 /**
  * One poll of the trigger: reads what is watched, compares it with the state that n8n hands out, and returns what happened
@@ -40,7 +39,7 @@ export async function pollDevices(context: IPollFunctions): Promise<INodeExecuti
 	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name);
 	const turn = takeTurn(memory, clock.now(), budgetMs);
 	if (turn === undefined) {
-		context.logger.debug(`${nameOf(context)} leaves this poll to the one before, which is still under way`);
+		context.logger.debug(`${nameInLog(context)} leaves this poll to the one before, which is still under way`);
 		return null;
 	}
 	try {
@@ -76,7 +75,6 @@ async function pollManually(
 /** A poll under way. */
 class Poll {
 	private readonly progress: Progress = { read: 0, total: undefined };
-	private readonly refusedNow = new Set<TimeField>();
 
 	constructor(
 		private readonly context: IPollFunctions,
@@ -95,6 +93,8 @@ class Poll {
 		const carried = this.carried(handed);
 		const known = decodeState(carried.to);
 		const before = this.comparable(carried.to, known, fingerprint);
+		// It may be another platform.
+		if (before === undefined) this.memory.orders.clear();
 		const start = clock.now();
 		const platform = await open(context, parameters, clock, start + this.budgetMs, this.progress);
 		try {
@@ -107,7 +107,7 @@ class Poll {
 			const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
 			const outcome = compare(before, seen, { parameters, fingerprint, now, firstNumber });
 			const { state, events } = await this.withRemovals(platform, outcome, before, parameters);
-			this.remark(seen.miscounted);
+			this.remark(seen, state);
 			const items = itemsOf(events, parameters, clock.now()).map((json) => ({ json }));
 			return this.commit(handed, carried, state === before ? carried.to : encodeState(state), items);
 		} finally {
@@ -143,10 +143,16 @@ class Poll {
 	}
 
 	private orders(now: number): KnownOrders {
-		const { refusedOrders } = this.memory;
+		const { orders } = this.memory;
+		const of: KnownOrders['of'] = (field) => {
+			const known = orders.get(field);
+			return known === undefined || now - known.at >= ORDER_KNOWN_FOR_MS ? 'unknown' : known.order;
+		};
 		return {
-			isRefused: (field) => this.refusedNow.has(field) || now - (refusedOrders.get(field) ?? -Infinity) < REFUSED_FOR_MS,
-			refuse: (field) => this.refusedNow.add(field),
+			of,
+			note: (field, order) => {
+				if (of(field) !== order) orders.set(field, { order, at: now });
+			},
 		};
 	}
 
@@ -167,17 +173,27 @@ class Poll {
 		return settleMissing(outcome, search.whereabouts, before, parameters);
 	}
 
-	/** Says once what makes the trigger slower, or blind for something. */
-	private remark(miscounted: { total: number; listed: number } | undefined): void {
-		for (const field of this.refusedNow) {
-			this.memory.refusedOrders.set(field, this.clock.now());
-			this.warnOnce(`reads the whole fleet at each poll, because the platform does not list devices by '${field}', newest first`);
-		}
-		if (miscounted !== undefined) {
-			this.warnOnce(
-				`can not tell removed devices, because the platform reports ${miscounted.total} devices and lists ${miscounted.listed}`,
+	/** Says what makes the trigger slower, or blind for something: once as long as it is so. */
+	private remark({ newest, unordered, list, miscounted }: Observation, { created, updated }: State): void {
+		for (const [field, recent] of [['createTime', created], ['updateTime', updated]] as const) {
+			if (newest[field] === undefined) continue;
+			this.warnWhile(
+				unordered.includes(field),
+				`unordered ${field}`,
+				`reads the whole fleet at each poll, because it can not rely on the platform to list devices by '${field}', newest first`,
+			);
+			this.warnWhile(
+				recent?.incomplete === true,
+				`moving ${field}`,
+				`has not taken stock by '${field}' yet, because the fleet changes while it is read: a device that is dated before the newest one is not reported until a list holds still`,
 			);
 		}
+		if (miscounted === undefined && list?.complete !== true) return;
+		this.warnWhile(
+			miscounted !== undefined,
+			'miscounted',
+			`can not tell removed devices, because the platform reports ${miscounted?.total} devices and lists ${miscounted?.listed}`,
+		);
 	}
 
 	/** Writes the state, last of all and only where it changed, or leaves everything to the next poll. */
@@ -201,13 +217,14 @@ class Poll {
 	}
 
 	private warn(words: string): void {
-		this.context.logger.warn(`${nameOf(this.context)} ${words}`, placeOf(this.context));
+		this.context.logger.warn(`${nameInLog(this.context)} ${words}`, placeOf(this.context));
 	}
 
-	private warnOnce(words: string): void {
-		if (this.memory.said.has(words)) return;
-		this.memory.said.add(words);
-		this.warn(words);
+	private warnWhile(isSo: boolean, remark: Remark, words: string): void {
+		const { said } = this.memory;
+		if (isSo && !said.has(remark)) this.warn(words);
+		if (isSo) said.add(remark);
+		else said.delete(remark);
 	}
 }
 
@@ -234,7 +251,7 @@ function fail(
 	const { report, outage } = reportFailure(awaited ? undefined : memory.outage, { now, callsPerson, silent });
 	memory.outage = outage;
 	const error = asNodeError(context.getNode(), thrown, undefined, false);
-	context.logger.warn(`${nameOf(context)} could not poll: ${error.message}`, placeOf(context));
+	context.logger.warn(`${nameInLog(context)} could not poll: ${error.message}`, placeOf(context));
 	if (report) throw error;
 }
 
@@ -309,7 +326,7 @@ function isFirstPollOf(context: IPollFunctions): boolean {
 	return isFirst;
 }
 
-function nameOf(context: IPollFunctions): string {
+function nameInLog(context: IPollFunctions): string {
 	return `The trigger "${context.getNode().name}"`;
 }
 

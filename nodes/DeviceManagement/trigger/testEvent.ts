@@ -1,7 +1,7 @@
 import type { Device } from '../core/device';
 import { identifyDevice } from '../core/device';
 import { inputFailure } from '../core/failure';
-import { mayRefuseSize } from '../core/paging/refusal';
+import { mayRefuseOrder } from '../core/paging/refusal';
 import { fetchPage } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 import { changedEvent, createdEvent, type DeviceEvent, eventOf, removedEvent, updatedEvent } from './events';
@@ -19,7 +19,7 @@ const FEW = 3;
  */
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
 	const devices = await fetchNewestDevices(platform, parameters);
-	if (devices.length > 0) return devices.flatMap((device) => eventsOf(device, parameters));
+	if (devices.length > 0) return devices.flatMap((device) => sampleEvents(device, parameters));
 	throw inputFailure(
 		'No data with the current filter could be found',
 		"No device meets the 'Filters'. Change them, or remove them to see any device.",
@@ -33,13 +33,13 @@ async function fetchNewestDevices(
 	const place = { page: undefined, size: FEW };
 	const newestFirst = { ...criteria, sort: ['createTime desc'] };
 	const page = await fetchPage(platform, newestFirst, settings, place).catch(async (thrown: unknown) => {
-		if (!mayRefuseSize(thrown)) throw thrown;
+		if (!mayRefuseOrder(thrown)) throw thrown;
 		return await fetchPage(platform, criteria, settings, place);
 	});
 	return page.content.slice(0, FEW);
 }
 
-function eventsOf(device: Device, { events, fields }: TriggerParameters): DeviceEvent[] {
+function sampleEvents(device: Device, { events, fields }: TriggerParameters): DeviceEvent[] {
 	const id = identifyDevice(device);
 	const sn = serialNumberOf(device);
 	const shown: DeviceEvent[] = [];

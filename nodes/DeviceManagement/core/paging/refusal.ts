@@ -4,13 +4,21 @@ import { isWorthRepeating } from '../retry';
 /** Codes with which a platform may turn down a page size: it says that the input, or the query, is wrong. */
 const MAY_BE_THE_SIZE: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
 const STATUSES_THAT_MAY_BE_THE_SIZE: ReadonlySet<number> = new Set([400, 413, 414, 422, 500]);
+/** The same of an order. */
+const MAY_BE_THE_ORDER: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
+const STATUSES_THAT_MAY_BE_THE_ORDER: ReadonlySet<number> = new Set([400, 422, 500]);
 
 /** Whether a first page may have failed because of its size (section 8: the largest size is not known). */
 export function mayRefuseSize(thrown: unknown): boolean {
-	if (!(thrown instanceof Failure) || thrown.details.tokenRefused === true) return false;
-	const { kind, code, httpStatus } = thrown.details;
-	if (kind === 'refused') return code !== undefined && MAY_BE_THE_SIZE.has(code);
-	return kind === 'status' && httpStatus !== undefined && STATUSES_THAT_MAY_BE_THE_SIZE.has(httpStatus);
+	return isOneOf(thrown, MAY_BE_THE_SIZE, STATUSES_THAT_MAY_BE_THE_SIZE);
+}
+
+/**
+ * Whether a page may have failed because of the order it was asked for in (section 1.3: which fields are allowed is not
+ * shown). Most of these mean a fault of the moment as well: whoever remembers it makes sure first.
+ */
+export function mayRefuseOrder(thrown: unknown): boolean {
+	return isOneOf(thrown, MAY_BE_THE_ORDER, STATUSES_THAT_MAY_BE_THE_ORDER);
 }
 
 /**
@@ -23,4 +31,11 @@ export function mayRefusePage(thrown: unknown): boolean {
 	if (cause === 'credential' || final === true || tokenRefused === true) return false;
 	if (httpStatus !== undefined && isWorthRepeating(httpStatus)) return false;
 	return kind === 'refused' || kind === 'status' || kind === 'answer';
+}
+
+function isOneOf(thrown: unknown, codes: ReadonlySet<number>, statuses: ReadonlySet<number>): boolean {
+	if (!(thrown instanceof Failure) || thrown.details.tokenRefused === true) return false;
+	const { kind, code, httpStatus } = thrown.details;
+	if (kind === 'refused') return code !== undefined && codes.has(code);
+	return kind === 'status' && httpStatus !== undefined && statuses.has(httpStatus);
 }
