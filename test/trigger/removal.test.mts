@@ -67,7 +67,7 @@ it('ends the poll where reading ends the sign-in', async () => {
 	await expect(watching.poll()).rejects.toThrow('The login name or the password is not right');
 	bench.platform.settings.beforeAnswer = undefined;
 	bench.platform.settings.refuseLogin = undefined;
-	await bench.engine.updateCredential(bench.login, { ...(await bench.engine.storedCredential(bench.login)), baseUrl: `${bench.platform.baseUrl}/` });
+	await bench.engine.updateCredential(bench.login, { ...(await bench.engine.storedCredential(bench.login)), allowUnauthorizedCerts: true });
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 });
 
