@@ -127,9 +127,14 @@ test.each<[string, Record<string, unknown>]>([
 	['Count', count],
 	['Get', get],
 	['Request', request],
-])('%s refuses an option that there is not, and takes one that only another operation has', async (_name, parameters) => {
+])('%s refuses an option that there is not, or only the trigger has, and takes one that only another operation has', async (_name, parameters) => {
 	const wrong = await bench.run({ ...parameters, options: '={{ { skpi: 3 } }}' });
 	expect(wrong.error?.message).toBe('There is no option "skpi" under \'Options\'');
+	expect(bench.platform.requests).toEqual([]);
+	for (const name of ['forAtLeast', 'emit']) {
+		const stranger = await bench.run({ ...parameters, options: { [name]: 1 } });
+		expect(stranger.error?.message).toBe(`There is no option "${name}" under 'Options'`);
+	}
 	expect(bench.platform.requests).toEqual([]);
 	const left = await bench.run({ ...parameters, options: '={{ { skip: 3, ifNotFound: "empty", pageSize: 50 } }}' });
 	expect(left.error).toBeUndefined();

@@ -359,6 +359,8 @@ describe('bad input is refused with the label of its field', () => {
 		[{ filters: { tags: '={{ undefined }}' } }, "'Tags' under 'Filters' has no value"],
 		[{ output: 'everything' }, "'Output'"],
 		[{ options: '={{ { forAtleast: 15 } }}' }, 'There is no option "forAtleast" under \'Options\''],
+		[{ options: { skip: 5 } }, 'There is no option "skip" under \'Options\''],
+		[{ options: { ifNotFound: 'empty' } }, 'There is no option "ifNotFound" under \'Options\''],
 		[{ options: { emit: 'never' } }, "'Emit' holds a value of the wrong kind"],
 		[{ options: { forAtLeast: -1 } }, "'For At Least (Minutes)' is not a whole number from 0 to 43200"],
 		[{ options: { forAtLeast: '={{ "soon" }}' } }, "'For At Least (Minutes)' is not a whole number"],

@@ -67,16 +67,17 @@ export function optionsField(fields: INodeProperties[]): INodeProperties {
 	};
 }
 
-/** Names of all fields there are under 'Options'; those that are no shared ones stand with the operation or the trigger. */
-const NAMES: ReadonlySet<string> = new Set([...Object.keys(optionFields), 'emit', 'forAtLeast', 'ifNotFound']);
+/** Names of all options that the operations of the action node have; the one that is no shared field stands with Get. */
+const OF_OPERATIONS: ReadonlySet<string> = new Set([...Object.keys(optionFields), 'ifNotFound']);
 
 /**
  * Reads 'Options'. One that another operation has is no mistake: n8n keeps it when the operation changes.
+ * @param names of all options that the node has; default: those of the action node
  * @throws Failure `input` for what is no object, or a name that no field has
  */
-export function readOptions(read: ReadParameter): Record<string, unknown> {
+export function readOptions(read: ReadParameter, names = OF_OPERATIONS): Record<string, unknown> {
 	const options = readCollection(read, 'options', 'Options');
-	const unknown = Object.keys(options).find((name) => !NAMES.has(name));
+	const unknown = Object.keys(options).find((name) => !names.has(name));
 	if (unknown === undefined) return options;
 	throw inputFailure(
 		`There is no option "${unknown}" under 'Options'`,
@@ -86,10 +87,11 @@ export function readOptions(read: ReadParameter): Record<string, unknown> {
 
 /**
  * Reads what 'Options' says of requests.
+ * @param names of all options that the node has; default: those of the action node
  * @throws Failure `input` naming the field and its limits
  */
-export function readSettings(read: ReadParameter): ListSettings {
-	const options = readOptions(read);
+export function readSettings(read: ReadParameter, names = OF_OPERATIONS): ListSettings {
+	const options = readOptions(read, names);
 	return {
 		pageSize: checkNumber(options['pageSize'], optionFields.pageSize),
 		parallelRequests: checkNumber(options['parallelRequests'], optionFields.parallelRequests),

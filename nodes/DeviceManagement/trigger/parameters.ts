@@ -43,6 +43,31 @@ const forAtLeastField = {
 		'How long a new value has to hold before it is reported, as far as polls can see it. A device that came back in between gives no event.',
 } as const satisfies INodeProperties;
 
+const triggerOptions: INodeProperties[] = [
+	{
+		displayName: 'Emit',
+		name: 'emit',
+		type: 'options',
+		options: [
+			{ name: 'One Item for Each Event', value: 'perDevice', description: 'An item for each event' },
+			{
+				name: 'One Item for Each Poll',
+				value: 'perPoll',
+				description: 'A single item that lists all events of a poll',
+			},
+		],
+		default: 'perDevice',
+		description: 'How events are handed to the workflow',
+	},
+	forAtLeastField,
+	optionFields.maxRetries,
+	optionFields.pageSize,
+	optionFields.parallelRequests,
+	optionFields.timeout,
+];
+
+const OPTION_NAMES: ReadonlySet<string> = new Set(triggerOptions.map(({ name }) => name));
+
 /** The trigger's fields. */
 export const triggerFields: INodeProperties[] = [
 	{
@@ -147,28 +172,7 @@ export const triggerFields: INodeProperties[] = [
 	})),
 	...outputFields,
 	...asGiven(filtersField),
-	...asGiven(optionsField([
-		{
-			displayName: 'Emit',
-			name: 'emit',
-			type: 'options',
-			options: [
-				{ name: 'One Item for Each Event', value: 'perDevice', description: 'An item for each event' },
-				{
-					name: 'One Item for Each Poll',
-					value: 'perPoll',
-					description: 'A single item that lists all events of a poll',
-				},
-			],
-			default: 'perDevice',
-			description: 'How events are handed to the workflow',
-		},
-		forAtLeastField,
-		optionFields.maxRetries,
-		optionFields.pageSize,
-		optionFields.parallelRequests,
-		optionFields.timeout,
-	])),
+	...asGiven(optionsField(triggerOptions)),
 ];
 
 /**
@@ -179,7 +183,7 @@ export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 	const events = readEvents(read);
 	const attributes = events.has('attributeChanged') ? readAttributes(read) : [];
 	const fields = watchedFields(events, attributes);
-	const options = readOptions(read);
+	const options = readOptions(read, OPTION_NAMES);
 	return {
 		events,
 		attributes,
@@ -187,7 +191,7 @@ export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 		rules: fields.length === 0 ? [] : readRules(read, fields),
 		criteria: readFilters(read),
 		output: readOutputMode(read),
-		settings: readSettings(read),
+		settings: readSettings(read, OPTION_NAMES),
 		holdSeconds: checkNumber(options['forAtLeast'], forAtLeastField) * 60,
 		emit: check(z.enum(['perDevice', 'perPoll']).default('perDevice'), options['emit'], 'Emit'),
 	};
