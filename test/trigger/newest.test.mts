@@ -49,6 +49,14 @@ it('reads as many pages as there are new devices', async () => {
 	expect(await watching.poll()).toBeNull();
 });
 
+it('does not take a total that counts the page alone for the end of the list', async () => {
+	const watching = await watch({ events: ['deviceCreated'] });
+	bench.platform.settings.changePage = (page) => ({ ...page, totalElements: page.content.length });
+	const added = Array.from({ length: 150 }, () => bench.fleet.add().sn);
+	expect(told(await watching.poll())).toEqual(added.reverse().map((sn) => ['deviceCreated', sn]));
+	expect(await watching.poll()).toBeNull();
+});
+
 it.each(['createTime', 'updateTime'])('one whose %s lies far ahead hides all others until that time', async (time) => {
 	const watching = await watch({ events: [time === 'createTime' ? 'deviceCreated' : 'deviceUpdated'] });
 	const add = async (at: string) => {

@@ -1,5 +1,6 @@
 import { type Device, identifyDevice } from '../core/device';
 import { Failure } from '../core/failure';
+import { expectsMore } from '../core/paging/end';
 import type { Page } from '../core/paging/page';
 import { mayRefuseOrder } from '../core/paging/refusal';
 import { fetchFirstPage, walkPages, type WalkOptions } from '../core/paging/walk';
@@ -125,8 +126,7 @@ export async function readNewest(
 	if (first === undefined) return { order: 'broken' };
 	const { page, size } = first;
 	for (const device of page.content) top.add(device);
-	const isAll = page.totalElements !== undefined && page.content.length >= page.totalElements;
-	if (isAll) return { order: isKept ? 'kept' : 'unknown', found: { rows: top.rows, steady: true } };
+	if (isWhole(page, size)) return { order: isKept ? 'kept' : 'unknown', found: { rows: top.rows, steady: true } };
 	if (top.unordered) return { order: 'broken' };
 	// Devices with a time may stand behind these, or there may be none: their place shows as soon as one is known.
 	const watermark = before?.watermark ?? undefined;
@@ -212,6 +212,13 @@ async function fetchTop(platform: Platform, field: TimeField, sizes: WalkOptions
 	if (first !== undefined) return first;
 	await fetchPage(platform, EVERYTHING, settings, { page: undefined, size: Math.min(...sizes) });
 	return await ask();
+}
+
+/** Whether a first page is the whole list: the total says so, and nothing else speaks for more. */
+function isWhole(page: Page<Device>, size: number): boolean {
+	const { length } = page.content;
+	if (page.totalElements === undefined || page.totalElements > length) return false;
+	return !expectsMore(page, { index: 0, read: length, full: length >= size });
 }
 
 /**
