@@ -1,4 +1,4 @@
-import { deviceSchema, identifyDevice, pageSchema } from '../../nodes/DeviceManagement/core/device.ts';
+import { deviceSchema, identifyDevice, isSerialNumber, nameOf, pageSchema, serialNumberOf } from '../../nodes/DeviceManagement/core/device.ts';
 
 test('a device is told from others by id, else by serial number, else by everything', () => {
 	expect(identifyDevice({ id: '1', sn: 'a' })).toBe(identifyDevice({ id: '1', sn: 'b' }));
@@ -20,7 +20,32 @@ test('what tells a device from others comes in this order: a text as id, a numbe
 	expect(identifyDevice({ id: null, sn: 'b' })).toBe('\0sn b');
 	expect(identifyDevice({ id: 1.5, sn: 'b' })).toBe('\0sn b');
 	expect(identifyDevice({ id: '', sn: '' })).toBe('\0{"id":"","sn":""}');
-	expect(identifyDevice({ sn: 7 })).toBe('\0{"sn":7}');
+	expect(identifyDevice({ sn: 7 })).toBe('\0sn 7');
+	expect(identifyDevice({ sn: 2 ** 53 })).toBe('\0{"sn":9007199254740992}');
+});
+
+describe('a serial number', () => {
+	test.each([
+		['A-1', 'A-1'],
+		['0', '0'],
+		[0, '0'],
+		[89882110, '89882110'],
+		[Number.MAX_SAFE_INTEGER, '9007199254740991'],
+	])('is a text, or a whole number that n8n can keep: %j', (sn, text) => {
+		expect(serialNumberOf({ id: '1', sn })).toBe(text);
+		expect(isSerialNumber(serialNumberOf({ id: '1', sn }))).toBe(true);
+	});
+
+	test.each([undefined, null, '', 1.5, 2 ** 53, true, {}, ['A']])('is nothing else: %j', (sn) => {
+		expect(isSerialNumber(serialNumberOf({ id: '1', sn }))).toBe(false);
+		expect(serialNumberOf({ id: '1', sn })).toBe('\u00001');
+		expect(serialNumberOf({ id: '1', sn })).not.toBe(serialNumberOf({ id: '2', sn }));
+	});
+});
+
+test('the name of a model or a group is null where there is none', () => {
+	expect(nameOf({ name: 'R200' })).toBe('R200');
+	for (const record of [{}, { name: null }, null, undefined, 'R200', ['R200'], 7]) expect(nameOf(record)).toBeNull();
 });
 
 describe('a page', () => {

@@ -82,6 +82,22 @@ describe('without a filter', () => {
 		expect(results).toEqual(results.map(({ value }) => ({ name: value, value })));
 	});
 
+	it('lists devices whose serial number is a number', async () => {
+		bench.platform.settings.changePage = (page) => ({ ...page, content: page.content.map((device, index) => ({ ...device, sn: 1000 + index })) });
+		const { results } = await open();
+		expect(results[0]).toMatchObject({ name: expect.stringMatching(/^1000 · /), value: '1000' });
+		expect(values(results)).toEqual(results.map((_, index) => String(1000 + (index % 50))));
+		expect(results.length).toBeGreaterThanOrEqual(50);
+	});
+
+	it('leaves out what nobody could ask for: no serial number, or one whose digits are lost', async () => {
+		bench.platform.settings.changePage = (page) => ({
+			...page,
+			content: page.content.map((device, index) => ({ ...device, sn: ['', null, 2 ** 53, 1.5, 7][index % 5] })),
+		});
+		expect(new Set(values((await open()).results))).toEqual(new Set(['7']));
+	});
+
 	const PLATFORMS: ReadonlyArray<{ platform: string; settings: Partial<Settings> }> = [
 		{ platform: 'as it is', settings: {} },
 		{ platform: 'that cuts pages to 30', settings: { largestSize: 30 } },
@@ -132,6 +148,13 @@ describe('with a filter', () => {
 		const found = values(await scroll(exact.sn));
 		expect(found[0]).toBe(exact.sn);
 		expect([...found].sort()).toEqual([...serialNumbers()].sort());
+	});
+
+	it('a whole serial number that the platform sends as a number comes first, once', async () => {
+		const asNumber = (device: object) => ({ ...device, sn: 4711 });
+		bench.platform.settings.changePage = (page) => ({ ...page, content: page.content.slice(0, 1).map(asNumber), last: true, totalElements: 1 });
+		bench.platform.settings.fault = ({ kind }) => (kind === 'sn' ? { code: 0, data: asNumber(bench.fleet.at(0)) } : undefined);
+		expect(values((await open('4711')).results)).toEqual(['4711']);
 	});
 
 	it('a platform that reads serial numbers in any case of letters shows its own spelling, once', async () => {

@@ -1,5 +1,4 @@
-import { isRecord, type JsonValue } from './json';
-import type { Device } from './device';
+import { type Device, nameOf } from './device';
 
 /** Fields of a device record (section 2.1), alphabetical. */
 export const DEVICE_FIELDS = [
@@ -57,8 +56,4 @@ function simplify(device: Device): Device {
 		createTime: device['createTime'],
 		updateTime: device['updateTime'],
 	};
-}
-
-function nameOf(record: JsonValue): JsonValue {
-	return isRecord(record) ? (record['name'] ?? null) : null;
 }

@@ -2,8 +2,8 @@ import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult
 import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
-import type { Device } from '../core/device';
-import { isRecord, type JsonValue } from '../core/json';
+import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
+import type { JsonValue } from '../core/json';
 import { type Place, placeSchema, scrollPage } from '../core/paging/scroll';
 import { buildFilterQuery } from '../core/query';
 import { deviceSource, fetchDevice } from '../transport/devices';
@@ -64,9 +64,8 @@ async function searchPage(
 	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
 	if (token !== undefined) return asResults([], items, token.atTop, next);
 	const exact = text === '' ? undefined : await findExact(platform, text);
-	const sn = exact?.['sn'];
-	if (exact === undefined || typeof sn !== 'string') return asResults([], items, undefined, next);
-	return asResults([exact], items, sn, next);
+	if (exact === undefined) return asResults([], items, undefined, next);
+	return asResults([exact], items, serialNumberOf(exact), next);
 }
 
 /**
@@ -86,21 +85,23 @@ function asResults(
 	atTop: string | undefined,
 	next: Place | undefined,
 ): INodeListSearchResult {
-	const others = items.filter(({ sn }) => typeof sn === 'string' && sn !== atTop);
+	const others = items.filter((device) => serialNumberOf(device) !== atTop);
 	const token: Token | undefined = next === undefined ? undefined : { place: next, atTop };
 	return {
-		results: [...top, ...others].map(asResult),
+		// Without a serial number there is nothing to pick.
+		results: [...top, ...others].filter((device) => isSerialNumber(serialNumberOf(device))).map(asResult),
 		...(token === undefined ? {} : { paginationToken: JSON.stringify(token) }),
 	};
 }
 
 function asResult(device: Device): INodeListSearchItems {
-	return { name: labelOf(device), value: String(device['sn']) };
+	return { name: labelOf(device), value: serialNumberOf(device) };
 }
 
 /** By what a person knows a device: serial number · model · group · description, as far as there are any. */
-function labelOf({ sn, model, group, description }: Device): string {
-	const known = [String(sn), shorten(nameOf(model), MOST_OF_A_NAME), shorten(nameOf(group), MOST_OF_A_NAME), textOf(description)];
+function labelOf(device: Device): string {
+	const { model, group, description } = device;
+	const known = [serialNumberOf(device), shortName(model), shortName(group), textOf(description)];
 	return shorten(known.filter((text) => text !== '').join(' · '), MOST_OF_A_LABEL);
 }
 
@@ -109,8 +110,8 @@ const MOST_OF_A_LABEL = 80;
 /** So that a long name of a model or a group leaves room for what follows. */
 const MOST_OF_A_NAME = 24;
 
-function nameOf(record: JsonValue): string {
-	return isRecord(record) ? textOf(record['name']) : '';
+function shortName(record: JsonValue): string {
+	return shorten(textOf(nameOf(record)), MOST_OF_A_NAME);
 }
 
 /** On one line. */

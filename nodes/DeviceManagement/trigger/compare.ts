@@ -1,4 +1,4 @@
-import type { Device } from '../core/device';
+import { type Device, serialNumberOf } from '../core/device';
 import {
 	type Change,
 	changedEvent,
@@ -8,7 +8,7 @@ import {
 	removedEvent,
 	updatedEvent,
 } from './events';
-import { type FleetEntry, serialNumberOf } from './fleet';
+import type { FleetEntry } from './fleet';
 import { type DeviceRow, IDENTITY_LENGTH, type TimeField } from './newest';
 import type { Observation } from './observe';
 import type { TriggerParameters } from './parameters';

@@ -1,4 +1,4 @@
-import { type Device, identifyDevice } from '../core/device';
+import { type Device, identifyDevice, serialNumberOf } from '../core/device';
 import { type Listing, readList } from '../core/paging/list';
 import type { PageSource } from '../core/paging/page';
 import type { ListCriteria } from '../core/query';
@@ -56,20 +56,6 @@ export async function readFleet(
 	};
 	return await readList(entries, listOptions(settings));
 }
-
-/** The serial number under which a device is remembered; one without is remembered by its id. */
-export function serialNumberOf(device: Device): string {
-	const { sn } = device;
-	if (typeof sn === 'string' && sn !== '') return sn;
-	return Number.isSafeInteger(sn) ? String(sn) : `${WITHOUT_SN}${identifyDevice(device)}`;
-}
-
-/** Whether something is a serial number that the platform knows, and not what stands for a missing one. */
-export function isSerialNumber(sn: string): boolean {
-	return !sn.startsWith(WITHOUT_SN);
-}
-
-const WITHOUT_SN = '\0';
 
 function entryOf(device: Device, { fields, devices, collectors }: FleetInterest): FleetEntry {
 	const sn = serialNumberOf(device);

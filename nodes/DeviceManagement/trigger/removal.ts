@@ -1,11 +1,11 @@
 import pLimit from 'p-limit';
 
 import { meansNoDevice } from '../core/codes';
+import { isSerialNumber } from '../core/device';
 import { Failure } from '../core/failure';
 import { pathOfSerialNumber } from '../core/query';
 import { fetchDeviceAt, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
-import { isSerialNumber } from './fleet';
 import type { Whereabouts } from './snapshot';
 
 /** Devices that are looked at in one poll; the others wait for the next ones. */

@@ -1,11 +1,9 @@
-import type { Device } from '../core/device';
-import { identifyDevice } from '../core/device';
+import { type Device, identifyDevice, serialNumberOf } from '../core/device';
 import { inputFailure } from '../core/failure';
 import { mayRefuseOrder } from '../core/paging/refusal';
 import { fetchPage } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 import { changedEvent, createdEvent, type DeviceEvent, eventOf, removedEvent, updatedEvent } from './events';
-import { serialNumberOf } from './fleet';
 import type { TriggerParameters } from './parameters';
 import { encodeFields, encodeValue, readField } from './values';
 
