@@ -1,7 +1,10 @@
 /** The packed package in a real n8n as most people run it: one process, SQLite. */
 import assert from 'node:assert/strict';
+import { execa } from 'execa';
 import { randomUUID } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 
+import { checkout } from '../../testbed/checkout.mts';
 import {
 	exampleCredentials,
 	exampleFleet,
@@ -96,6 +99,12 @@ async function runOn(
 			assert(refused?.error);
 			assert(!JSON.stringify(refused).includes(wrongKey));
 		});
+	});
+
+	await checks.part('Many requests', async () => {
+		const script = fileURLToPath(new URL('manyRequests.mts', import.meta.url));
+		const { stdout } = await execa(n8n.node, ['--expose-gc', '--import', 'tsx', script], { cwd: checkout });
+		checks.check("leave nothing behind in n8n's Node.js", () => assert(Number(stdout) < 300, `each left ${stdout} bytes behind`));
 	});
 
 	const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password: `${randomUUID()}A1` };

@@ -36,6 +36,11 @@ export class N8nInstance implements Service {
 		private readonly settings: Environment = {},
 	) {}
 
+	/** The Node.js that it runs on. */
+	get node(): string {
+		return this.host.node;
+	}
+
 	/** The folder that workflows may read and write files in. */
 	get files(): string {
 		return filesFolder(this.folder);
