@@ -209,7 +209,7 @@ test('who is ended in the queue goes on at once, and leaves the queue', async ()
 		}, time, end);
 	const passing = [
 		pass('first', 100, forEver),
-		pass('second', 500, forEver),
+		pass('second', 450, forEver),
 		pass('one ended', 1000, stop.signal),
 		pass('other ended', 1000, stop.signal),
 		pass('last', 100, forEver),
@@ -219,7 +219,7 @@ test('who is ended in the queue goes on at once, and leaves the queue', async ()
 	stop.abort();
 	await time.run(10);
 	expect(ran).toEqual(['first', 'second', 'one ended', 'other ended']);
-	await time.run(430);
+	await time.run(380);
 	expect(ran).toEqual(['first', 'second', 'one ended', 'other ended']);
 	await time.run(20);
 	// The second one is answered: the next in the queue is the last, not one that left it.
@@ -284,15 +284,17 @@ test('of those who were refused equally often, who came first goes first, over s
 	expect(order).toEqual(Array.from({ length: 60 }, (_, position) => position));
 });
 
-test('who waits for a turn is let through ten seconds after the wait, however long those before take', async () => {
-	gate.hold(1000, 503, time.now());
-	const { begun, passing } = passAll(gate, 10, 60_000);
-	await time.run(10_990);
-	expect(begun()).toBe(2);
-	await time.run(300);
-	expect(begun()).toBe(10);
-	await time.run();
-	await passing;
+test('who waits for a turn is let through ten seconds after the wait, however long those before take, each time', async () => {
+	for (let wait = 0; wait < 2; wait++) {
+		gate.hold(1000, 503, time.now());
+		const { begun, passing } = passAll(gate, 10, 60_000);
+		await time.run(10_990);
+		expect(begun()).toBe(2);
+		await time.run(300);
+		expect(begun()).toBe(10);
+		await time.run();
+		await passing;
+	}
 });
 
 test('what is ended while it waits does not widen the way back', async () => {
