@@ -1,7 +1,7 @@
 /**
  * Whether the tests of the core and of the session notice when the code is changed: `npm run test:mutation` changes it
  * in every way that StrykerJS knows, texts left out, and runs the tests of the changed file's own room against each
- * change. Takes an hour on two processors, so it stands beside `.ci/run`.
+ * change. Takes an hour or two on two processors, so it stands beside `.ci/run`.
  */
 import { Stryker } from '@stryker-mutator/core';
 import Table from 'cli-table3';
