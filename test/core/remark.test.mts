@@ -14,6 +14,17 @@ test('a platform that counts other than it lists is quoted with both numbers', (
 	);
 });
 
+test('so is one that lists fewer than the limit, and counts otherwise', () => {
+	const remark = (reportedTotal: number, limit: number, skip = 0) => remarkOn({ ...steady, reportedTotal, passes: 2 }, { limit, skip });
+	expect(remark(3, 3)).toBe('The platform reports 3 devices but lists 2 in each of 2 readings. The output holds the ones it lists.');
+	expect(remark(250, 200)).toMatch(/^The platform reports 250 devices but lists 2 in/);
+	expect(remark(1, 3)).toMatch(/^The platform reports 1 devices but lists 2 in/);
+	expect(remark(250, 200, 100)).toMatch(/^The platform reports 150 devices after the first 100 but lists 2 in/);
+	expect(remark(2, 3)).toBeUndefined();
+	expect(remark(250, 2)).toBeUndefined();
+	expect(remark(102, 200, 100)).toBeUndefined();
+});
+
 test('an unsettled list says how many devices any reading met', () => {
 	const unsettled = { ...steady, metOtherwise: ['c'], settled: false, passes: 3 };
 	expect(remarkOn(unsettled, {})).toMatch(/also on the last of 3 readings\. .* every device that any reading met, 3 in all;/);

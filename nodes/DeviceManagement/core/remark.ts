@@ -17,9 +17,10 @@ export function remarkOn(
 		const held = limit === undefined ? `every device that any reading met${after}, ${met} in all` : some;
 		return `The fleet changed while it was read, also on the last of ${passes} readings. The output holds ${held}; devices that came or went meanwhile may be among them or missing.`;
 	}
-	const listed = Math.max(0, (reportedTotal ?? 0) - skip);
-	if (limit === undefined && reportedTotal !== undefined && listed !== met) {
-		return `The platform reports ${listed} devices${after} but lists ${met} in each of ${passes} readings. The output holds the ones it lists.`;
+	const counted = Math.max(0, (reportedTotal ?? 0) - skip);
+	const reachedEnd = limit === undefined || met < limit;
+	if (reachedEnd && reportedTotal !== undefined && counted !== met) {
+		return `The platform reports ${counted} devices${after} but lists ${met} in each of ${passes} readings. The output holds the ones it lists.`;
 	}
 	return undefined;
 }

@@ -156,6 +156,20 @@ describe('paging', () => {
 		]);
 	});
 
+	it.each([
+		[{ limit: 200 }, 150, 'The platform reports 250 devices but lists 150 in each of 2 readings. The output holds the ones it lists.'],
+		[{ limit: 100, options: { skip: 100 } }, 50, 'The platform reports 150 devices after the first 100 but lists 50 in each of 2 readings. The output holds the ones it lists.'],
+		[{ limit: 150 }, 150, undefined],
+		[{ limit: 50, options: { skip: 100 } }, 50, undefined],
+	])('a Limit that is not filled where the platform counts more than it lists is explained: %j', async (parameters, count, remark) => {
+		const listed = ({ pageable, content }: { pageable: { offset: number }; content: readonly Device[] }) =>
+			content.filter((_, index) => pageable.offset + index < 150);
+		bench.platform.settings.changePage = (page) => ({ ...page, content: listed(page) });
+		const result = await getMany(parameters);
+		expect(result.data('Devices')).toHaveLength(count);
+		expect(result.hints('Devices').map(({ message }) => message)).toEqual(remark === undefined ? [] : [remark]);
+	});
+
 	it('a fleet that holds still gives no hint', async () => {
 		expect((await all({ options: { pageSize: 60 } })).hints('Devices')).toEqual([]);
 	});
