@@ -25,7 +25,7 @@ export function renderErrorsPage(table: readonly CodeExplanation[]): string {
 Every answer of the platform carries a return code; 0 is success, anything else is a refusal. The nodes put a refusal into
 the words below: what happened is the error's message, what to do is its description, which ends with the code and the
 platform's own text. Where that text has a detail in place of \`%s\`, the message ends with it. Where the operation
-has fields for what is to be checked, the message names them. A code that is not in the table is shown as it came.
+has fields for what is to be checked, the description names them. A code that is not in the table is shown as it came.
 
 A failed item of a node that is set to continue has the message in \`error\` and the code in \`details.code\`.
 

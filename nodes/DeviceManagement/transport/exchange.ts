@@ -169,8 +169,8 @@ function originOf(location: unknown, from: string, redact: Redact): string | und
 }
 
 /**
- * Says why n8n could not send a request, or not read its answer, from the codes alone: the errors themselves hold the request, headers and
- * all. A Failure that our own code threw inside n8n's request function comes back as it was.
+ * Says why n8n could not send a request, or not read its answer, from the codes alone: the errors themselves hold the
+ * request, headers and all. A Failure that our own code threw inside n8n's request function comes back as it was.
  * @param answered whether an answer had begun
  */
 export function unsent(
