@@ -11,6 +11,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join } from 'node:path/posix';
 import { createRequire } from 'node:module';
 import { glob } from 'tinyglobby';
+import typescript from 'typescript';
 import { checkout } from '../testbed/checkout.mts';
 import { positive, whole } from './flags.mts';
 
@@ -44,6 +45,7 @@ const outcomes: Array<{ file: string; mutants: Mutant[] }> = [];
 for (const { files, testsOf } of rooms) {
 	for (const file of (await glob(files, { cwd: checkout })).sort()) {
 		if (command.args.length > 0 && !command.args.some((name) => file.includes(name))) continue;
+		if (await holdsOnlyTypes(file)) continue;
 		const mutants = await tryChanges(file, testsOf(basename(file, '.ts')));
 		outcomes.push({ file: file.slice(shipped.length + 1), mutants });
 		await showSurvivors(file, mutants);
@@ -65,6 +67,15 @@ async function tryChanges(file: string, tests: string[]): Promise<Mutant[]> {
 	}).runMutationTest();
 	// Types, and what no test could ever run.
 	return mutants.filter(({ status }) => status !== 'Ignored' && status !== 'CompileError');
+}
+
+/** Then there is nothing to change, and no test of its own. */
+async function holdsOnlyTypes(file: string): Promise<boolean> {
+	const source = await readFile(join(checkout, file), 'utf8');
+	const { outputText } = typescript.transpileModule(source, {
+		compilerOptions: { module: typescript.ModuleKind.ESNext, removeComments: true },
+	});
+	return outputText.trim() === 'export {};';
 }
 
 function isNoticed({ status }: Mutant): boolean {
