@@ -44,7 +44,8 @@ export function compare(before: State | undefined, seen: Pick<Observation, 'newe
 	const newest = (field: TimeField, last: Recent | undefined) => {
 		const rows = seen.newest[field];
 		if (rows === undefined) return undefined;
-		const compared = compareRecent(last, rows.rows, { now, steady: rows.steady, identityLength: IDENTITY_LENGTH[field] });
+		const { steady, newestMet } = rows;
+		const compared = compareRecent(last, rows.rows, { now, steady, newestMet, identityLength: IDENTITY_LENGTH[field] });
 		return { after: compared.after, fresh: compared.fresh.filter(({ id }) => !rows.outside.has(id)) };
 	};
 	const created = newest('createTime', before?.created);

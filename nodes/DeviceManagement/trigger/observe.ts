@@ -62,16 +62,21 @@ export async function observe(
 	if (events.has('deviceUpdated')) times.push('updateTime');
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const filtered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
+	const newest = new Map<TimeField, NewestRows>();
+	/** Reads these devices, and on the way the newest of them by these times. */
 	const fleetOf = async (which: ListCriteria, whose: readonly TimeField[]) => {
 		const limits = { now: options.now, mostRows: settings.pageSize };
-		const collectors = Object.fromEntries(
-			whose.map((field) => [field, new RowCollector(field, recentOf(before, field), limits)]),
-		);
+		const collectors = new Map(whose.map((field) => [field, new RowCollector(field, recentOf(before, field), limits)]));
 		const devices = before?.snapshot?.devices ?? new Map<string, string>();
-		return await readFleet(platform, which, settings, { fields, devices, collectors }, options.progress);
+		const interest = { fields, devices, collectors: Object.fromEntries(collectors) };
+		const listing = await readFleet(platform, which, settings, interest, options.progress);
+		for (const [field, collector] of collectors) {
+			const rows = allOf(listing).flatMap((entry) => entry.rows?.[field] ?? []);
+			newest.set(field, { rows, newestMet: collector.newest, steady: listing.settled });
+		}
+		return listing;
 	};
 
-	const newest = new Map<TimeField, NewestRows>();
 	const unordered: TimeField[] = [];
 	if (filtered || !watches) {
 		for (const field of times) {
@@ -79,10 +84,9 @@ export async function observe(
 			if (found === undefined) unordered.push(field);
 			else newest.set(field, found);
 		}
-		if (unordered.length > 0) addRows(newest, unordered, await fleetOf(EVERYTHING, unordered));
+		if (unordered.length > 0) await fleetOf(EVERYTHING, unordered);
 	}
 	const listing = watches ? await fleetOf(criteria, filtered ? [] : times) : undefined;
-	if (listing !== undefined && !filtered) addRows(newest, times, listing);
 
 	const result: Observation['newest'] = {};
 	for (const [field, rows] of newest) {
@@ -104,31 +108,25 @@ export async function observe(
 	/** Tells new devices that meet the filters from others; those of which it can't tell are left for the next poll. */
 	async function withoutOutsiders(
 		field: TimeField,
-		{ rows, steady }: NewestRows,
+		found: NewestRows,
 		inFilter: Listing<FleetEntry> | (() => Promise<Listing<FleetEntry>>),
 	) {
+		const { rows } = found;
 		const fresh = rows.filter(({ device }) => device !== undefined);
-		if (fresh.length === 0) return { rows, steady, outside: new Set<string>() };
+		if (fresh.length === 0) return { ...found, outside: new Set<string>() };
 		const members =
 			(typeof inFilter === 'function' && !unordered.includes(field)
 				? await readMembers(platform, field, fresh, criteria, settings)
 				: undefined) ?? membersOf(typeof inFilter === 'function' ? await inFilter() : inFilter);
 		const outsiders = fresh.filter(({ id }) => !members.ids.has(id));
-		if (members.steady) return { rows, steady, outside: new Set(outsiders.map(({ id }) => id)) };
+		if (members.steady) return { ...found, outside: new Set(outsiders.map(({ id }) => id)) };
 		const undecided = new Set<DeviceRow>(outsiders);
-		return { rows: rows.filter((row) => !undecided.has(row)), steady: false, outside: new Set<string>() };
+		return { ...found, rows: rows.filter((row) => !undecided.has(row)), steady: false, outside: new Set<string>() };
 	}
 }
 
 function recentOf(state: State | undefined, field: TimeField) {
 	return field === 'createTime' ? state?.created : state?.updated;
-}
-
-function addRows(newest: Map<TimeField, NewestRows>, fields: readonly TimeField[], listing: Listing<FleetEntry>): void {
-	for (const field of fields) {
-		const rows = allOf(listing).flatMap((entry) => entry.rows?.[field] ?? []);
-		newest.set(field, { rows, steady: listing.settled });
-	}
 }
 
 function membersOf(listing: Listing<FleetEntry>) {

@@ -61,19 +61,20 @@ export function oldestNew({ watermark, risenAt, rows }: Recent, now: number, mos
  * @param steady whether no row can have been missed; otherwise the watermark stays, so that the next poll looks again, and a
  * baseline is incomplete
  * @param identityLength how many characters of a digest rows of one device share
+ * @param newestMet the newest time met: that of a row, or of a device that was removed while the list was read
  * @returns the rows to remember (the same object where nothing changed), and the new rows
  */
 export function compareRecent<Row extends TimedRow>(
 	before: Recent | undefined,
 	rows: readonly Row[],
-	{ now, steady, identityLength }: { now: number; steady: boolean; identityLength: number },
+	{ now, steady, identityLength, newestMet = -Infinity }: { now: number; steady: boolean; identityLength: number; newestMet?: number },
 ): { after: Recent; fresh: Row[] } {
 	// A baseline that met no row before it was disturbed begins anew.
 	const last = before?.incomplete === true && before.watermark === null ? undefined : before;
 	const known = last?.rows ?? new Map<string, number>();
 	const unknown = rows.filter(({ digest }) => !known.has(digest));
 	const old = last?.watermark ?? null;
-	const newest = rows.reduce((most, { time }) => Math.max(most, time), old ?? -Infinity);
+	const newest = rows.reduce((most, { time }) => Math.max(most, time), Math.max(newestMet, old ?? -Infinity));
 	const watermark = newest === -Infinity || (last !== undefined && !steady) ? old : newest;
 	const incomplete = !steady && (last === undefined || last.incomplete === true);
 	const isSame = watermark === old && incomplete === (last?.incomplete ?? false);

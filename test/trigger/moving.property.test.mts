@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+
+import { replaceClock } from '../../nodes/DeviceManagement/transport/clock.ts';
+import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
+import { checkout } from '../../testbed/checkout.mts';
+import { createEngine, type Engine } from '../../testbed/engine/engine.mts';
+import { CursorHost, PollDatabase } from '../../testbed/engine/pollHosts.mts';
+import { Fleet, timeText } from '../../testbed/platform/fleet.mts';
+import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
+import type { Settings } from '../../testbed/platform/settings.mts';
+
+/** A fleet that changes between any two requests of a poll, the first one too, on platforms that sort and that do not. */
+const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 500);
+const START = Date.UTC(2026, 2, 29, 0, 30);
+const MINUTE = 60_000;
+const TEMPLATE = Fleet.seeded({ size: 1, seed: 3 }).at(0);
+const CREDENTIAL = { baseUrl: 'http://platform.invalid', authentication: 'apiKey', apiKey: 'key' };
+
+let engine: Engine;
+beforeAll(async () => {
+	engine = await createEngine({ packageDirectory: checkout });
+});
+afterAll(async () => await engine.close());
+
+/** What happens before a request is answered: devices come, and go, at these positions. */
+interface Between {
+	added: readonly number[];
+	removed: readonly number[];
+}
+
+const positions = fc.array(fc.nat({ max: 20 }), { maxLength: 2 });
+const between: fc.Arbitrary<Between> = fc.record({ added: positions, removed: positions });
+const nothing = fc.constant<Between>({ added: [], removed: [] });
+/** The requests of one poll; those that are not named find the fleet as it is. */
+const requests = fc.array(fc.oneof(between, nothing), { maxLength: 12 });
+/** The same again and again, as it takes to hide a device from each of several walks. */
+const rounds = fc
+	.array(fc.constantFrom<Between>({ added: [0], removed: [] }, { added: [], removed: [0] }, { added: [], removed: [] }), { minLength: 2, maxLength: 5 })
+	.map((round) => Array.from({ length: 60 }, (_, index) => round[index % round.length] ?? { added: [], removed: [] }));
+
+const setting = fc.record({
+	sorting: fc.constantFrom<Array<Settings['sorting']>>('obeyed', 'obeyed', 'obeyed', 'refused', 'ignored'),
+	pageSize: fc.integer({ min: 2, max: 6 }),
+	size: fc.nat({ max: 25 }),
+	/** Minutes between two devices of the beginning. */
+	step: fc.constantFrom(0, 1, 1, 20, 300),
+	first: fc.oneof(requests, rounds),
+	others: fc.array(fc.oneof(requests, rounds), { maxLength: 5 }),
+});
+
+it('reports each device that comes after the first poll once, and none of before, while lists move under it', async () => {
+	await fc.assert(
+		fc.asyncProperty(setting, async ({ sorting, pageSize, size, step, first, others }) => {
+			let now = START;
+			let number = 0;
+			const platform = new InProcessPlatform(new Fleet([]), { sorting });
+			const add = (time: number, position = 0) => {
+				const id = `SN${number++}`;
+				const device = { ...TEMPLATE, id, sn: id, createTime: timeText(time) };
+				return platform.fleet.add(device, sorting === 'obeyed' ? 0 : position % (platform.fleet.size + 1)).sn;
+			};
+			const old = new Set(Array.from({ length: size }, (_, index) => add(START - (size - index) * step * MINUTE - MINUTE)));
+			const during = new Set<string>();
+			const after = new Set<string>();
+			let [script, came] = [[...first], during];
+			platform.intervene = async () => {
+				const { added = [], removed = [] } = script.shift() ?? {};
+				for (const position of added) came.add(add(now, position));
+				for (const position of removed) {
+					if (platform.fleet.size > 1) platform.fleet.remove(platform.fleet.at(position % platform.fleet.size).sn);
+				}
+				return undefined;
+			};
+			const putClockBack = replaceClock({ now: () => now, random: () => 0.5, sleep: async () => {}, timeout: () => new AbortController().signal });
+			forgetPolls();
+			const prepare = (context: IPollFunctions) => {
+				Object.assign(context, {
+					getCredentials: async () => CREDENTIAL,
+					helpers: { httpRequestWithAuthentication: async (_type: string, request: { url: string }) => await platform.answer(request) },
+				});
+			};
+			const parameters = { events: ['deviceCreated'], options: { pageSize, maxRetries: 0 } };
+			const type = 'n8n-nodes-device-management.deviceManagementTrigger';
+			const credentials = { deviceManagementApi: { id: '1', name: 'key' } };
+			const workflow = () => ({ id: 'moving', nodes: [{ id: 'watch', name: 'Watch', type, parameters, credentials }], connections: {} });
+			const database = new PollDatabase();
+			try {
+				const host = new CursorHost({ engine, database, workflow, prepare, onProcessEnd: forgetPolls });
+				// A list that outruns its reader fails the poll.
+				const isActive = await host.activate('activate').then(() => true, () => false);
+				fc.pre(isActive);
+				came = after;
+				for (const next of [...others, [], []]) {
+					script = [...next];
+					now += MINUTE;
+					const end = await host.tick().done;
+					if ('error' in end) expect(next).not.toEqual([]);
+				}
+			} finally {
+				putClockBack();
+			}
+			const told = database.executions.flat().map(({ json }) => String((json['device'] as IDataObject)['sn']));
+			expect(new Set(told).size).toBe(told.length);
+			// A device that three readings of a whole fleet missed may be the newest of before.
+			if (sorting === 'obeyed') expect(told.filter((sn) => old.has(sn))).toEqual([]);
+			expect([...after].filter((sn) => platform.fleet.get(sn) !== undefined && !told.includes(sn))).toEqual([]);
+		}),
+		{ numRuns: RUNS },
+	);
+}, 600_000);
