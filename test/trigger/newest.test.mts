@@ -144,7 +144,9 @@ describe('where devices can not be listed in the order of their times', () => {
 		const order = 'size=106&sort=createTime desc';
 		const whether = ['size=1&sort=createTime asc', 'size=1&sort=createTime desc'];
 		expect(asked()).toEqual([order, ...whether, order]);
-		clock.now += 24 * 3_600_000;
+		clock.now += 23 * 3_600_000;
+		await watching.poll();
+		clock.now += 3_600_000;
 		bench.platform.forget();
 		await watching.poll();
 		expect(asked()).toEqual([order, ...whether]);
@@ -221,6 +223,28 @@ describe('where devices can not be listed in the order of their times', () => {
 		expect(warnings()).toHaveLength(1);
 	});
 
+	it('is not misled by a newest device that changes while the platform is asked the other way round', async () => {
+		bench.platform.settings.sorting = 'ignored';
+		const [first, ...others] = bench.fleet.devices;
+		for (const { sn } of others.slice(0, 120)) bench.fleet.update(sn, { createTime: '2020-01-01 00:00:00' });
+		bench.platform.settings.beforeAnswer = ({ query }) => {
+			if (query['size'] !== '1') return;
+			if (bench.fleet.get(first?.sn ?? '') !== undefined) bench.fleet.remove(first?.sn ?? '');
+			else if (bench.fleet.size < 250) bench.fleet.add();
+		};
+		const watching = await watch({ events: ['deviceCreated'] });
+		const { sn } = bench.fleet.add(bench.fleet.make(), 200);
+		expect((told(await watching.poll()) ?? []).map(([, one]) => one)).toContain(sn);
+	});
+
+	it('looks through the whole filter for a new device where the platform ignores the order', async () => {
+		bench.platform.settings.sorting = 'ignored';
+		for (const { sn } of bench.fleet.devices) bench.fleet.update(sn, { tags: ['pilot'] });
+		const watching = await watch({ events: ['deviceCreated'], filters: { tags: 'pilot' }, options: { pageSize: 100 } });
+		const { sn } = bench.fleet.add(bench.fleet.make({ tags: ['pilot'] }), 200);
+		expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
+	});
+
 	it('relies on the order in a fleet where the newest device is another one each time', async () => {
 		bench.platform.settings.beforeAnswer = () => {
 			bench.fleet.add();
@@ -284,7 +308,8 @@ describe('where devices can not be listed in the order of their times', () => {
 		expect(told(await watching.poll())).toEqual([['deviceCreated', sn]]);
 		bench.platform.forget();
 		expect(await watching.poll()).toBeNull();
-		expect(asked().every((query) => query.endsWith('sort=createTime desc'))).toBe(true);
+		const pages = ['size=107', 'size=50', 'size=50', 'size=50&page=2'];
+		expect(asked()).toEqual(pages.map((page) => `${page}&sort=createTime desc`));
 		expect(warnings()).toEqual([]);
 	});
 });

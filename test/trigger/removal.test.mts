@@ -126,6 +126,12 @@ it('the log says once as long as the counts disagree, whatever they are, and aga
 			bench.fleet.add();
 			await watching.poll();
 		}
+		// A fleet that never holds still says nothing of the counts.
+		let total = 300;
+		bench.platform.settings.changePage = (page) => ({ ...page, totalElements: total++ });
+		await watching.poll();
+		bench.platform.settings.changePage = (page) => ({ ...page, totalElements: page.totalElements + 1 });
+		await watching.poll();
 		expect(warnings()).toHaveLength(rounds);
 		bench.platform.settings.changePage = undefined;
 		await watching.poll();

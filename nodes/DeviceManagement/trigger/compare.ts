@@ -44,7 +44,7 @@ export function compare(before: State | undefined, seen: Pick<Observation, 'newe
 	const newest = (field: TimeField, last: Recent | undefined) => {
 		const rows = seen.newest[field];
 		if (rows === undefined) return undefined;
-		const { steady, newestMet } = rows;
+		const { steady, newestMet = -Infinity } = rows;
 		const compared = compareRecent(last, rows.rows, { now, steady, newestMet, identityLength: IDENTITY_LENGTH[field] });
 		return { after: compared.after, fresh: compared.fresh.filter(({ id }) => !rows.outside.has(id)) };
 	};

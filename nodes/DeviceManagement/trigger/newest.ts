@@ -94,8 +94,8 @@ export interface Members {
 /** The newest devices, and whether none can have been missed. */
 export interface NewestRows {
 	readonly rows: readonly DeviceRow[];
-	/** The newest time met, also of a device that was gone when the reading ended; -Infinity where none was. */
-	readonly newestMet: number;
+	/** The newest time met, where it may be that of a device that was gone when the reading ended; -Infinity where none was. */
+	readonly newestMet?: number;
 	readonly steady: boolean;
 }
 
@@ -128,7 +128,7 @@ export async function readNewest(
 	if (first === undefined) return { order: 'broken' };
 	const { page, size } = first;
 	for (const device of page.content) top.add(device);
-	if (isWhole(page, size)) return { order: isKept ? 'kept' : 'unknown', found: { rows: top.rows, newestMet: top.newest, steady: true } };
+	if (isWhole(page, size)) return { order: isKept ? 'kept' : 'unknown', found: { rows: top.rows, steady: true } };
 	if (top.unordered) return { order: 'broken' };
 	// Devices with a time may stand behind these, or there may be none: their place shows as soon as one is known.
 	const watermark = before?.watermark ?? undefined;
@@ -136,10 +136,9 @@ export async function readNewest(
 	// What was the newest one may be removed; but a platform that looks at the order no more would begin like this, too.
 	const isBelow = watermark !== undefined && top.newest < watermark;
 	if ((!isKept || isBelow) && !(await turnsRound(platform, field, page, settings))) return { order: 'unknown' };
-	if (top.reachedEnd) return { order: 'kept', found: { rows: top.rows, newestMet: top.newest, steady: true } };
+	if (top.reachedEnd) return { order: 'kept', found: { rows: top.rows, steady: true } };
 
 	const rows = new Map<string, DeviceRow>();
-	let newestMet = top.newest;
 	const pageSize = size < wanted ? size : settings.pageSize;
 	for (let pass = 1; pass <= PASSES; pass++) {
 		const collector = new RowCollector(field, before, limits);
@@ -155,10 +154,9 @@ export async function readNewest(
 			if (collector.reachedEnd) break;
 		}
 		for (const row of collector.rows) rows.set(row.digest, row);
-		newestMet = Math.max(newestMet, collector.newest);
-		if (!moved) return { order: 'kept', found: { rows: [...rows.values()], newestMet, steady: true } };
+		if (!moved) return { order: 'kept', found: { rows: [...rows.values()], steady: true } };
 	}
-	return { order: 'kept', found: { rows: [...rows.values()], newestMet, steady: false } };
+	return { order: 'kept', found: { rows: [...rows.values()], steady: false } };
 }
 
 /**
@@ -227,7 +225,7 @@ function isWhole(page: Page<Device>, size: number): boolean {
 
 /**
  * Whether a list that begins with this page begins otherwise when it is asked for the other way round: with a device without
- * a time, or an older one than all here. A platform that does not look at the order begins with the same device both times;
+ * a time, or an older one. A platform that does not look at the order begins with the same device both times;
  * so does one where all devices have the same time, and then nothing shows. That the list did not merely change in between
  * shows when it begins like this page once more.
  * @param page newest first, beginning with a device that has a time, and not the whole list
@@ -239,16 +237,15 @@ async function turnsRound(platform: Platform, field: TimeField, page: Page<Devic
 		return ((await ask()) ?? (await ask()))?.content[0];
 	};
 	const oldest = await fetchTopmost('asc');
-	const times = page.content.flatMap((device) => readTime(device, field) ?? []);
-	const newestTime = Math.max(...times);
-	const isOlder = (time = -Infinity) => time <= Math.min(...times) && time < newestTime;
-	if (oldest === undefined || !isOlder(readTime(oldest, field))) return false;
+	const rank = (device: Device) => readTime(device, field) ?? -Infinity;
+	const newestTime = Math.max(...page.content.map(rank));
+	if (oldest === undefined || rank(oldest) >= newestTime) return false;
 	const newest = await fetchTopmost('desc');
 	if (newest === undefined) return false;
 	const ids = page.content.map(identifyDevice);
 	if (identifyDevice(newest) === ids[0]) return true;
 	// In a busy fleet another one may be the newest by now.
-	return (readTime(newest, field) ?? -Infinity) >= newestTime && !ids.includes(identifyDevice(oldest));
+	return rank(newest) >= newestTime && !ids.includes(identifyDevice(oldest));
 }
 
 function rowsToExpect(before: Recent | undefined, limits: { now: number; mostRows: number }): number {
