@@ -24,6 +24,13 @@ test.each([
 	expect(explainStatus(status, 'list')).toEqual({ cause, message, remedy: expect.stringContaining(remedy) });
 });
 
+test('HTTP 429 names fields only to who has them', () => {
+	for (const purpose of ['list', 'count', 'device', 'read', 'write'] as const) {
+		expect(explainStatus(429, purpose).remedy).toBe("Lower 'Parallel Requests' under 'Options', or have the workflow ask less often.");
+	}
+	for (const purpose of ['login', 'dropdown', 'test'] as const) expect(explainStatus(429, purpose).remedy).toBe('Try again later.');
+});
+
 test.each([
 	['list', "Check 'Base URL' in the credential"],
 	['login', "Check 'Login Path' and 'Base URL' in the credential"],

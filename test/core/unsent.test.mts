@@ -102,10 +102,10 @@ describe('a write', () => {
 	});
 
 	test('is the only thing to be in doubt', () => {
-		for (const purpose of ['list', 'count', 'device', 'dropdown', 'read', 'login'] as const) expect(inDoubtIfWrite(words, purpose)).toBe(words);
+		for (const purpose of ['list', 'count', 'device', 'dropdown', 'read', 'login', 'test'] as const) expect(inDoubtIfWrite(words, purpose)).toBe(words);
 	});
 
-	test.each(['HPE_INVALID_CONSTANT', 'Z_DATA_ERROR'])('whose answer is broken (%s) is in doubt', (code) => {
+	test.each(['HPE_INVALID_CONSTANT', 'Z_DATA_ERROR', 'ERR_BAD_RESPONSE'])('whose answer is broken (%s) is in doubt', (code) => {
 		expect(explain(code, 'a secret came', 'write')).toMatchObject({
 			kind: 'unreachable',
 			cause: 'platform',
@@ -117,8 +117,13 @@ describe('a write', () => {
 
 	test('whose answer had begun is in doubt whatever ended it', () => {
 		for (const code of ['', 'ERR_PADDING', 'CERT_HAS_EXPIRED', 'EPROTO', 'ENOTFOUND']) {
-			expect(explainUnsent(code, 'odd', 'write', String, true).details.message).toMatch(/^The answer could not be read.*all the same$/);
+			expect(explainUnsent(code, 'odd', 'write', String, 'answered').details.message).toMatch(/^The answer could not be read.*all the same$/);
 		}
+	});
+
+	test.each(['EHOSTUNREACH', 'ENETUNREACH', 'ECONNRESET'])('that was never connected (%s) was not carried out', (code) => {
+		expect(explainUnsent(code, '', 'write', String, 'not connected').details.message).not.toMatch(/carried out/);
+		expect(explainUnsent(code, '', 'write', String).details.message).toMatch(/carried out/);
 	});
 
 	test('that timed out is in doubt, and the same request otherwise', () => {

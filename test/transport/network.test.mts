@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { unsent } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import { useBenches, useProcesses } from '../../testbed/jest.mts';
 import { testOnlyCertificate } from '../../testbed/platform/tls/testOnlyCertificate.mts';
 
@@ -124,4 +125,18 @@ describe('a certificate of one\'s own', () => {
 		expect(await trusting.testCredential(bench.apiKey)).toMatchObject({ status: 'OK' });
 		expect((await bench.run(count)).error?.message).toContain("The platform's TLS certificate is not trusted");
 	});
+});
+
+test('a write is in doubt only where there was a connection to send it on', () => {
+	const limits = { cancel: undefined, redact: String, timeoutMs: 1000 };
+	const failing = (syscall: string) =>
+		new Error('The request failed', {
+			cause: Object.assign(new Error(`${syscall} EHOSTUNREACH`), { code: 'EHOSTUNREACH', syscall }),
+		});
+	expect(unsent(failing('connect'), 'write', limits).message).not.toContain('carried out');
+	expect(unsent(failing('read'), 'write', limits).message).toContain('carried out');
+	const whileGreeting = Object.assign(new Error('Client network socket disconnected before secure TLS connection was established'), {
+		code: 'ECONNRESET',
+	});
+	expect(unsent(whileGreeting, 'write', limits).message).not.toContain('carried out');
 });

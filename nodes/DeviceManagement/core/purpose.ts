@@ -14,4 +14,6 @@ export type Purpose =
 	| 'read'
 	/** API Request by any other method. */
 	| 'write'
-	| 'login';
+	| 'login'
+	/** The credential's connection test. */
+	| 'test';

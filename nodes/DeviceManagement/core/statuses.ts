@@ -17,6 +17,9 @@ const CHECK_PATH: Readonly<Partial<Record<Purpose, string>>> = {
 	write: "Check 'Path' and",
 };
 
+/** Who asks once, and has no field to ask less by. */
+const ASKS_ONCE: ReadonlySet<Purpose> = new Set(['login', 'dropdown', 'test']);
+
 /** Of the statuses that say that something is wrong with the request, those that may be about something else. */
 const NOT_ABOUT_THE_REQUEST: ReadonlySet<number> = new Set([
 	// Also the answer to a write that was carried out: its result is shown somewhere else.
@@ -92,7 +95,9 @@ export function explainStatus(status: number, purpose: Purpose, redirectOrigin?:
 		return {
 			cause: 'platform',
 			message: 'The platform receives too many requests (HTTP 429)',
-			remedy: "Lower 'Parallel Requests' under 'Options', or have the workflow ask less often.",
+			remedy: ASKS_ONCE.has(purpose)
+				? 'Try again later.'
+				: "Lower 'Parallel Requests' under 'Options', or have the workflow ask less often.",
 		};
 	}
 	if (status >= 500) {

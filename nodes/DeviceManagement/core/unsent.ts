@@ -14,11 +14,14 @@ const DROPPED: ReadonlySet<string> = new Set([
 	'ENETDOWN',
 	'ERR_STREAM_PREMATURE_CLOSE',
 ]);
-/** With these, nothing has left the machine. */
+/** With these, there was no connection that a request could have been sent on. */
 const NEVER_SENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EAI_AGAIN']);
+
+/** How far a request came, as far as its error tells. */
+export type Progress = 'not connected' | 'unknown' | 'answered';
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/;
 /** What parsers of HTTP and of compressed bodies say of an answer. */
-const UNREADABLE = /^(HPE|Z)_/;
+const UNREADABLE = /^(HPE|Z)_|^ERR_BAD_RESPONSE$/;
 
 /** Whether a system's code says that time ran out. */
 export function meansTimedOut(code: string): boolean {
@@ -34,6 +37,7 @@ const TOO_SLOW: Readonly<Record<Purpose, string>> = {
 	write: RAISE_TIMEOUT,
 	dropdown: "Try again later, or enter a serial number 'By SN'.",
 	login: "Try again later. If it keeps happening, check 'Login Path' in the credential, or ask who administers the platform.",
+	test: 'Try again later.',
 };
 
 const ASK_ANOTHER = "Check 'Base URL' in the credential: another service may answer at this address.";
@@ -46,6 +50,7 @@ const TOO_LARGE: Readonly<Record<Purpose, string>> = {
 	write: ASK_LESS,
 	dropdown: "Enter a serial number 'By SN'.",
 	login: ASK_ANOTHER,
+	test: ASK_ANOTHER,
 };
 
 /** An answer that did not come in time. */
@@ -87,7 +92,6 @@ export function inDoubtIfWrite<W extends { message: string; remedy: string }>(wo
  * @param code the system's, like ECONNRESET; '' where there was none
  * @param said what was said beside it
  * @param redact removes secrets from `said` before it is shown
- * @param answered whether an answer had begun
  * @returns a Failure `unreachable`
  */
 export function explainUnsent(
@@ -95,17 +99,18 @@ export function explainUnsent(
 	said: string,
 	purpose: Purpose,
 	redact: Redact,
-	answered = false,
+	progress: Progress = 'unknown',
 ): Failure {
 	if (DROPPED.has(code) || /socket hang up|aborted|premature/i.test(said)) {
 		const words = {
 			message: `The connection to the platform was refused or dropped (${code === '' ? 'aborted' : code})`,
 			remedy: "Check that the platform is running and that 'Base URL' in the credential has the right port.",
 		};
-		const { message, remedy } = NEVER_SENT.has(code) ? words : inDoubtIfWrite(words, purpose);
+		const isNeverSent = progress === 'not connected' || NEVER_SENT.has(code);
+		const { message, remedy } = isNeverSent ? words : inDoubtIfWrite(words, purpose);
 		return unreachable('platform', message, remedy, true);
 	}
-	if (answered || UNREADABLE.test(code)) {
+	if (progress === 'answered' || UNREADABLE.test(code)) {
 		const words = {
 			message: `The answer could not be read${code === '' ? '' : ` (${code})`}: ${redact(said)}`,
 			remedy:

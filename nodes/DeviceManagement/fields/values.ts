@@ -114,10 +114,11 @@ export function readJson(value: unknown, label: string): unknown {
 
 /**
  * Writes a value as JSON text.
+ * @param remedy what to do about a number whose digits are lost
  * @throws Failure `input` naming the label for what JSON can't hold: a function, a value that holds itself; and for a number
  * whose digits are lost
  */
-export function writeJson(value: unknown, label: string): string {
+export function writeJson(value: unknown, label: string, remedy = GIVE_AS_TEXT): string {
 	let text: string | undefined;
 	let keepsAll = true;
 	try {
@@ -128,7 +129,7 @@ export function writeJson(value: unknown, label: string): string {
 	} catch {
 		text = undefined;
 	}
-	if (!keepsAll) throw lostDigits(label);
+	if (!keepsAll) throw lostDigits(label, remedy);
 	if (text !== undefined) return text;
 	throw inputFailure(`'${label}' holds something that is not JSON`, 'Check the expression in this field.');
 }
@@ -140,7 +141,7 @@ export function writeJson(value: unknown, label: string): string {
 export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {
 	const parsed = schema.safeParse(value);
 	if (parsed.success) return parsed.data;
-	if (parsed.error.issues.some(({ message }) => message === LOST_DIGITS)) throw lostDigits(label);
+	if (parsed.error.issues.some(({ message }) => message === LOST_DIGITS)) throw lostDigits(label, GIVE_AS_TEXT);
 	throw inputFailure(
 		`'${label}' holds a value of the wrong kind`,
 		'Check the expression in this field and what it gives.',
@@ -158,8 +159,10 @@ function keepsDigits(number: number): boolean {
 	return !Number.isInteger(number) || Number.isSafeInteger(number);
 }
 
-function lostDigits(label: string): Failure {
-	return inputFailure(`The number in '${label}' has more digits than n8n can keep`, 'Give it as text.');
+const GIVE_AS_TEXT = 'Give it as text.';
+
+function lostDigits(label: string, remedy: string): Failure {
+	return inputFailure(`The number in '${label}' has more digits than n8n can keep`, remedy);
 }
 
 function parseJson(text: string): { value: unknown } | undefined {

@@ -27,7 +27,7 @@ const NO_PLATFORM =
 export function credentialTestRules(): NonNullable<ICredentialTestRequest['rules']> {
 	const byStatus = STATUSES.map((value): IAuthenticateRuleResponseCode => ({
 		type: 'responseCode',
-		properties: { value, message: inOneLine(explainStatus(value, 'list')) },
+		properties: { value, message: inOneLine(explainStatus(value, 'test')) },
 	}));
 	const byCode = CODE_TABLE.filter(({ code }) => code !== SUCCESS).map(
 		(row): IAuthenticateRuleResponseSuccessBody => ({

@@ -138,19 +138,24 @@ export async function fetchDevice(
 	return await fetchDeviceAt(platform, devicePath(serialNumber), settings);
 }
 
-/** Reads one device by its path, see `core/query.ts`. */
+/**
+ * Reads one device by its path, see `core/query.ts`.
+ * @throws Failure `answer` with `withoutData` for a success that holds no device: it says of a serial number what a code would
+ */
 export async function fetchDeviceAt(
 	platform: Platform,
 	path: string,
 	settings: RequestSettings,
 ): Promise<Device> {
-	return await platform.request({
-		method: 'GET',
-		path,
-		purpose: 'device',
-		schema: deviceSchema,
-		expected: DEVICE_IN_WORDS,
-		settings,
+	const asked = { method: 'GET', path, purpose: 'device', schema: deviceSchema, expected: DEVICE_IN_WORDS, settings } as const;
+	return await platform.request(asked).catch((thrown: unknown) => {
+		if (!(thrown instanceof Failure) || thrown.details.withoutData !== true) throw thrown;
+		throw new Failure({
+			...thrown.details,
+			cause: 'not found',
+			message: 'The platform has no device with this serial number: it answered with a success without data',
+			remedy: 'Check the serial number; the device may have been deleted.',
+		});
 	});
 }
 

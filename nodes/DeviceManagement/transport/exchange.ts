@@ -8,7 +8,7 @@ import type { Purpose } from '../core/purpose';
 import type { Query } from '../core/query';
 import type { Redact } from '../core/redaction';
 import { type Clock, readRetryAfter } from '../core/retry';
-import { explainUnsent, inDoubtIfWrite, meansTimedOut, timedOut, tooLarge } from '../core/unsent';
+import { explainUnsent, inDoubtIfWrite, meansTimedOut, type Progress, timedOut, tooLarge } from '../core/unsent';
 import { beforeEnd, whyEnded } from './clock';
 
 /** Largest body that is read: far more than a page of 2000 devices, far less than a worker's memory. */
@@ -128,7 +128,7 @@ async function readBody(
 	if (Number(contentLength) > LARGEST_BODY) throw tooLarge(MOST_MEGABYTES, purpose);
 	const outcome = (await beforeEnd(end, collect(body, purpose))) ?? { failure: stopped(purpose, limits) };
 	if ('bytes' in outcome) return outcome.bytes;
-	throw 'failure' in outcome ? outcome.failure : unsent(outcome.error, purpose, limits, true);
+	throw 'failure' in outcome ? outcome.failure : unsent(outcome.error, purpose, limits, 'answered');
 }
 
 async function collect(
@@ -171,24 +171,25 @@ function originOf(location: unknown, from: string, redact: Redact): string | und
 /**
  * Says why n8n could not send a request, or not read its answer, from the codes alone: the errors themselves hold the
  * request, headers and all. A Failure that our own code threw inside n8n's request function comes back as it was.
- * @param answered whether an answer had begun
  */
 export function unsent(
 	error: unknown,
 	purpose: Purpose,
 	limits: Pick<ExchangeLimits, 'cancel' | 'redact' | 'timeoutMs'>,
-	answered = false,
+	progress: Progress = 'unknown',
 ): Failure {
 	let code = '';
 	let words = '';
+	let reached = progress;
 	let link: unknown = error;
 	for (let depth = 0; depth < 5 && link instanceof Error; depth++) {
 		if (link instanceof Failure) return link;
 		const own: unknown = Reflect.get(link, 'code');
 		if (code === '' && typeof own === 'string' && /^[A-Z][A-Z0-9_]*$/.test(own)) code = own;
+		if (Reflect.get(link, 'syscall') === 'connect' || /before secure TLS connection/.test(link.message)) reached = 'not connected';
 		words = link.message;
 		link = link.cause;
 	}
 	if (limits.cancel?.aborted === true || meansTimedOut(code)) return stopped(purpose, limits);
-	return explainUnsent(code, words, purpose, limits.redact, answered);
+	return explainUnsent(code, words, purpose, limits.redact, reached);
 }

@@ -89,6 +89,26 @@ describe('what is sent', () => {
 		expect(result.data('Devices')[0]?.json['body']).toEqual(arrived);
 	});
 
+	test('a body that is text as it stands, with numbers that JavaScript does not hold', async () => {
+		const text = '{"at": 1732230000000000001, "much": 1e21,\n"edge": 9007199254740993}';
+		const arrived: string[] = [];
+		const server = await serve((incoming, response) => {
+			void incoming.toArray().then((chunks) => {
+				arrived.push(Buffer.concat(chunks).toString());
+				response.end('{"code":0,"data":{}}');
+			});
+		});
+		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
+		jsonOf(await request({ method: 'POST', path: '/api/echo', body: text }));
+		expect(arrived).toEqual([text]);
+	});
+
+	test('a number of an expression that has lost digits is refused, and the way to send it said', async () => {
+		const result = await request({ method: 'POST', path: '/api/echo', body: '={{ { at: 1732230000000000001 } }}' });
+		expect(result.error?.message).toContain("The number in 'Body' has more digits than n8n can keep");
+		expect(result.error?.description).toContain("or all of 'Body' as JSON text");
+	});
+
 	test('no body and no content type where the body is empty', async () => {
 		await request({ method: 'DELETE', path: '/api/echo', body: ' ' });
 		expect(bench.platform.requests[0]?.body).toBeUndefined();

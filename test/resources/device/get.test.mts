@@ -261,12 +261,18 @@ it('an unknown field of the platform goes through raw, and null fields stay null
 it.each([
 	{ name: 'a list', data: [] },
 	{ name: 'text', data: 'device' },
-	{ name: 'null', data: null },
 ])('$name in place of a device is refused, in words', async ({ data }) => {
 	bench.platform.settings.fault = () => ({ code: 0, data });
 	const result = await get({ device: bySerialNumber('ANY') });
 	expect(result.error?.message).toMatch(/^The platform's answer does not hold a device \(an object\): 'data' is /);
 	expect(outputOf({ ...result, error: undefined })).toEqual([]);
+});
+
+it('a success without a device is said as what it is, a device that there is not', async () => {
+	bench.platform.settings.noDeviceCode = 0;
+	const result = await get({ device: bySerialNumber('MISSING') });
+	expect(result.error?.message).toBe('The platform has no device with this serial number: it answered with a success without data');
+	expect(result.error?.description).toContain('Check the serial number');
 });
 
 test('an expression that fails, fails its own item only, in the words of n8n', async () => {

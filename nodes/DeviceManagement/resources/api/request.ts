@@ -78,7 +78,10 @@ function asItems(data: unknown): IDataObject[] {
 	return elements.map((element) => (isRecord(element) ? element : { data: element ?? null }));
 }
 
-/** JSON text; undefined for an empty field. An expression that gives nothing was meant to give a body. */
+/**
+ * JSON text; undefined for an empty field. What is text stays as it stands, so that numbers arrive which JavaScript can't hold.
+ * An expression that gives nothing was meant to give a body.
+ */
 function readBody(value: unknown): string | undefined {
 	if (value === undefined || value === null) {
 		throw inputFailure(
@@ -87,6 +90,7 @@ function readBody(value: unknown): string | undefined {
 		);
 	}
 	const body = readJson(value, 'Body');
-	return body === undefined ? undefined : writeJson(body, 'Body');
+	if (body === undefined) return undefined;
+	return typeof value === 'string' ? value : writeJson(body, 'Body', "Give it as text, or all of 'Body' as JSON text.");
 }
 
