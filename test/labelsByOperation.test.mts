@@ -126,7 +126,8 @@ describe.each(readers)('$name names no field that it does not have', (reader) =>
 		const server = await serve((_request, response) => response.writeHead(200, { 'content-length': '70000000' }).write('{'));
 		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
 		await expectKnown(reader, 'an answer over 64 MB');
-		await server.close();
+		// A port that is closed now may be another server's by the next moment; of this one nobody makes use.
+		await bench.engine.editCredential(bench.apiKey, { baseUrl: 'http://127.0.0.1:1' });
 		await expectKnown(reader, 'a closed port');
 	});
 });

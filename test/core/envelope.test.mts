@@ -293,7 +293,7 @@ describe('an answer to a write', () => {
 	});
 
 	test('is nothing that an answer to anything else would be told of', () => {
-		for (const purpose of ['list', 'count', 'device', 'dropdown', 'read', 'login'] as const) {
+		for (const purpose of ['list', 'watch', 'count', 'device', 'dropdown', 'read', 'login'] as const) {
 			for (const [body, status] of [['', 500], ['<html>', 200], ['{"code":-1}', 200]] as const) expect(inDoubt(body, status, purpose)).toBe(false);
 		}
 	});

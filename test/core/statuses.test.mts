@@ -1,4 +1,4 @@
-import { explainStatus } from '../../nodes/DeviceManagement/core/statuses.ts';
+import { explainStatus, mayHaveBeenCarriedOut } from '../../nodes/DeviceManagement/core/statuses.ts';
 
 /** The last status before a change, the first one after it, and those that have words of their own. */
 test.each([
@@ -25,10 +25,17 @@ test.each([
 });
 
 test('HTTP 429 names fields only to who has them', () => {
-	for (const purpose of ['list', 'count', 'device', 'read', 'write'] as const) {
+	for (const purpose of ['list', 'watch', 'count', 'device', 'read', 'write'] as const) {
 		expect(explainStatus(429, purpose).remedy).toBe("Lower 'Parallel Requests' under 'Options', or have the workflow ask less often.");
 	}
 	for (const purpose of ['login', 'dropdown', 'test'] as const) expect(explainStatus(429, purpose).remedy).toBe('Try again later.');
+});
+
+test('what a status leaves open of a write', () => {
+	const open = Array.from({ length: 500 }, (_, index) => 100 + index).filter((status) => (status < 200 || status > 299) && mayHaveBeenCarriedOut(status));
+	const informational = Array.from({ length: 100 }, (_, index) => 100 + index);
+	const failing = Array.from({ length: 100 }, (_, index) => 500 + index).filter((status) => ![501, 505, 511].includes(status));
+	expect(open).toEqual([...informational, 302, 303, 406, 408, 499, ...failing]);
 });
 
 test.each([

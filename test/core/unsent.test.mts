@@ -102,7 +102,7 @@ describe('a write', () => {
 	});
 
 	test('is the only thing to be in doubt', () => {
-		for (const purpose of ['list', 'count', 'device', 'dropdown', 'read', 'login', 'test'] as const) expect(inDoubtIfWrite(words, purpose)).toBe(words);
+		for (const purpose of ['list', 'watch', 'count', 'device', 'dropdown', 'read', 'login', 'test'] as const) expect(inDoubtIfWrite(words, purpose)).toBe(words);
 	});
 
 	test.each(['HPE_INVALID_CONSTANT', 'Z_DATA_ERROR', 'ERR_BAD_RESPONSE'])('whose answer is broken (%s) is in doubt', (code) => {

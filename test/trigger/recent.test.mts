@@ -92,6 +92,13 @@ describe('a baseline during which the list moved', () => {
 		expect(next).toMatchObject({ watermark: 9000, incomplete: true });
 	});
 
+	it('begins anew only once: the first row of a fleet without any, which never holds still, is news', () => {
+		const { after } = compareRecent(undefined, [], moved);
+		const { after: next } = compareRecent(after, [], moved);
+		expect(next.incomplete).toBeUndefined();
+		expect(compareRecent(next, [row(1, 9000)], moved).fresh).toEqual([row(1, 9000)]);
+	});
+
 	it('reports no device of before, and each one once that comes above all of them, whenever lists hide some', () => {
 		const times = fc.array(fc.nat({ max: WINDOW }), { minLength: 1, maxLength: 8 });
 		const poll = fc.record({ added: times, hidden: fc.infiniteStream(fc.boolean()), isSteady: fc.boolean() });

@@ -84,6 +84,7 @@ export const CODE_TABLE: readonly CodeExplanation[] = [
 		'Check what was asked for. If it is right, try again later.',
 		{
 			list: "Check the names under 'Filters' and those of the fields to sort by. If they are right, try again later.",
+			watch: "Check the names under 'Filters', if there are any. If they are right, try again later.",
 			count: "Check the names under 'Filters'. If they are right, try again later.",
 			device: 'Check the serial number. If it is right, try again later.',
 			read: "Check 'Path' and 'Query Parameters'. If they are right, try again later.",
@@ -397,7 +398,7 @@ function row(
 }
 
 function forFilters(remedy: string) {
-	return { list: remedy, count: remedy };
+	return { list: remedy, watch: remedy, count: remedy };
 }
 
 /** The texts that stand where the template has `%s`, joined; '' where the message does not follow the template. */

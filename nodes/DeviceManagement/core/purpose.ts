@@ -3,8 +3,10 @@
  * of a write they say whether it may have been carried out.
  */
 export type Purpose =
-	/** A page of a list: Get Many, and the trigger. */
+	/** A page of Get Many. */
 	| 'list'
+	/** A page of what the trigger watches. */
+	| 'watch'
 	| 'count'
 	/** One device by its serial number. */
 	| 'device'

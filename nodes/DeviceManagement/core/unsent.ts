@@ -28,9 +28,11 @@ export function meansTimedOut(code: string): boolean {
 	return TIMED_OUT.has(code);
 }
 
+const SMALLER_PAGES = "Raise 'Timeout' under 'Options', or lower 'Page Size' there so that each answer is smaller.";
 const RAISE_TIMEOUT = "Raise 'Timeout' under 'Options'.";
 const TOO_SLOW: Readonly<Record<Purpose, string>> = {
-	list: "Raise 'Timeout' under 'Options', or lower 'Page Size' there so that each answer is smaller.",
+	list: SMALLER_PAGES,
+	watch: SMALLER_PAGES,
 	count: RAISE_TIMEOUT,
 	device: RAISE_TIMEOUT,
 	read: RAISE_TIMEOUT,
@@ -40,10 +42,12 @@ const TOO_SLOW: Readonly<Record<Purpose, string>> = {
 	test: 'Try again later.',
 };
 
+const LESS_OF_A_LIST = "Lower 'Page Size' under 'Options', or use 'Filters' to ask for less.";
 const ASK_ANOTHER = "Check 'Base URL' in the credential: another service may answer at this address.";
 const ASK_LESS = "Ask for less, by 'Query Parameters' or another 'Path'.";
 const TOO_LARGE: Readonly<Record<Purpose, string>> = {
-	list: "Lower 'Page Size' under 'Options', or use 'Filters' to ask for less.",
+	list: LESS_OF_A_LIST,
+	watch: LESS_OF_A_LIST,
 	count: ASK_ANOTHER,
 	device: ASK_ANOTHER,
 	read: ASK_LESS,

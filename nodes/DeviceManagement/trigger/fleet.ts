@@ -43,7 +43,7 @@ export async function readFleet(
 	interest: FleetInterest,
 	progress: Progress,
 ): Promise<Listing<FleetEntry>> {
-	const devices = deviceSource(platform, { ...criteria, sort: [] }, settings);
+	const devices = deviceSource(platform, { ...criteria, sort: [] }, settings, 'watch');
 	Object.assign(progress, { read: 0, total: undefined });
 	const entries: PageSource<FleetEntry> = {
 		async fetchPage(page, size) {

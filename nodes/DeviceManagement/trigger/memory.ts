@@ -1,4 +1,4 @@
-import type { Order, TimeField } from './newest';
+import type { KnownOrder, TimeField } from './newest';
 import type { Outage } from './outage';
 
 /**
@@ -15,7 +15,9 @@ export interface NodeMemory {
 	turn?: Turn | undefined;
 	outage?: Outage | undefined;
 	/** What is known of the platform's orders, and since when, in milliseconds since the epoch. */
-	readonly orders: Map<TimeField, { readonly order: Order; readonly at: number }>;
+	readonly orders: Map<TimeField, KnownOrder & { readonly at: number }>;
+	/** The times for which the last poll read the whole fleet, because it could not rely on the order. */
+	slow: ReadonlySet<TimeField>;
 	/** What the log said, and need not say again as long as it is so. */
 	readonly said: Set<Remark>;
 }
@@ -38,7 +40,7 @@ const memories = new Map<string, NodeMemory>();
 /** The memory of a node, by its workflow and its name: by these n8n keeps its state, too. */
 export function memoryOf(workflowId: string, nodeName: string): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
-	const memory = memories.get(key) ?? { orders: new Map(), said: new Set() };
+	const memory = memories.get(key) ?? { orders: new Map(), slow: new Set<TimeField>(), said: new Set<Remark>() };
 	// The one used last stands last.
 	memories.delete(key);
 	memories.set(key, memory);

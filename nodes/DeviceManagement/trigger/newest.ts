@@ -100,15 +100,15 @@ export interface NewestRows {
 }
 
 /**
- * What the platform makes of an order: it keeps to it; it refuses it, or lists otherwise; or nothing shows which, as long as
- * no device has another time than the rest.
+ * What the platform makes of an order: it keeps to it, and the list began with the time `top` when that was last proven; it
+ * refuses it, or lists otherwise; or nothing shows which, as long as no device has another time than the rest.
  */
-export type Order = 'kept' | 'broken' | 'unknown';
+export type KnownOrder = { readonly order: 'kept'; readonly top: number } | { readonly order: 'broken' | 'unknown' };
 
 /**
  * Reads the devices that can be new by one of their times, newest first (section 1.3): one small request where the
  * fleet is quiet and the order is known to be kept.
- * @param isKept whether the order is known to be kept
+ * @param known what is known of the order
  * @returns the rows only where no device with a later time can stand behind those that were read: where the list was read
  * whole, or its order is kept
  * @throws Failure
@@ -118,25 +118,26 @@ export async function readNewest(
 	field: TimeField,
 	before: Recent | undefined,
 	settings: ListSettings,
-	{ now, isKept }: { now: number; isKept: boolean },
-): Promise<{ order: Order; found?: NewestRows }> {
+	{ now, known }: { now: number; known: KnownOrder },
+): Promise<{ seen: KnownOrder; found?: NewestRows }> {
 	const limits = { now, mostRows: settings.pageSize };
 	const top = new RowCollector(field, before, limits);
 	const wanted = Math.min(settings.pageSize, FEW + rowsToExpect(before, limits));
 	const { sizes } = listOptions({ ...settings, pageSize: wanted });
 	const first = await fetchTop(platform, field, sizes, settings);
-	if (first === undefined) return { order: 'broken' };
+	if (first === undefined) return { seen: { order: 'broken' } };
 	const { page, size } = first;
 	for (const device of page.content) top.add(device);
-	if (isWhole(page, size)) return { order: isKept ? 'kept' : 'unknown', found: { rows: top.rows, steady: true } };
-	if (top.unordered) return { order: 'broken' };
+	if (isWhole(page, size)) return { seen: known, found: { rows: top.rows, steady: true } };
+	if (top.unordered) return { seen: { order: 'broken' } };
 	// Devices with a time may stand behind these, or there may be none: their place shows as soon as one is known.
 	const watermark = before?.watermark ?? undefined;
-	if (top.newest === -Infinity) return { order: watermark === undefined ? 'unknown' : 'broken' };
+	if (top.newest === -Infinity) return { seen: { order: 'unknown' } };
 	// What was the newest one may be removed; but a platform that looks at the order no more would begin like this, too.
-	const isBelow = watermark !== undefined && top.newest < watermark;
-	if ((!isKept || isBelow) && !(await turnsRound(platform, field, page, settings))) return { order: 'unknown' };
-	if (top.reachedEnd) return { order: 'kept', found: { rows: top.rows, steady: true } };
+	const isProven = known.order === 'kept' && top.newest >= Math.min(known.top, watermark ?? -Infinity);
+	if (!isProven && !(await turnsRound(platform, field, page, settings))) return { seen: { order: 'unknown' } };
+	const seen: KnownOrder = isProven ? known : { order: 'kept', top: top.newest };
+	if (top.reachedEnd) return { seen, found: { rows: top.rows, steady: true } };
 
 	const rows = new Map<string, DeviceRow>();
 	const pageSize = size < wanted ? size : settings.pageSize;
@@ -144,19 +145,19 @@ export async function readNewest(
 		const collector = new RowCollector(field, before, limits);
 		let moved = false;
 		const options = listOptions({ ...settings, pageSize, parallelRequests: 1 });
-		for await (const walked of walkPages(deviceSource(platform, inOrder(field, 'desc'), settings), options)) {
+		for await (const walked of walkPages(deviceSource(platform, inOrder(field, 'desc'), settings, 'watch'), options)) {
 			if (walked.pastEnd) continue;
 			// An update during the walk lifts a device to the top, and those that it passes come again.
 			for (const device of walked.fresh) collector.add(device);
 			moved = walked.totalMoved;
-			if (collector.unordered) return { order: 'broken' };
-			if (collector.beginsWithout) return { order: 'unknown' };
+			if (collector.unordered) return { seen: { order: 'broken' } };
+			if (collector.beginsWithout) return { seen: { order: 'unknown' } };
 			if (collector.reachedEnd) break;
 		}
 		for (const row of collector.rows) rows.set(row.digest, row);
-		if (!moved) return { order: 'kept', found: { rows: [...rows.values()], steady: true } };
+		if (!moved) return { seen, found: { rows: [...rows.values()], steady: true } };
 	}
-	return { order: 'kept', found: { rows: [...rows.values()], steady: false } };
+	return { seen, found: { rows: [...rows.values()], steady: false } };
 }
 
 /**
@@ -173,7 +174,7 @@ export async function readMembers(
 ): Promise<Members | undefined> {
 	const wanted = new Set(rows.map(({ id }) => id));
 	const oldest = Math.min(...rows.map(({ time }) => time));
-	const source = deviceSource(platform, { ...criteria, sort: [`${field} desc`] }, settings);
+	const source = deviceSource(platform, { ...criteria, sort: [`${field} desc`] }, settings, 'watch');
 	const ids = new Set<string>();
 	const walk = async (): Promise<'steady' | 'moved' | 'unordered'> => {
 		let last = Infinity;
@@ -208,11 +209,11 @@ function inOrder(field: TimeField, direction: 'asc' | 'desc'): DeviceSelection {
  * @returns undefined where the platform refuses the order: it does so twice, and accepts the request without it in between
  */
 async function fetchTop(platform: Platform, field: TimeField, sizes: WalkOptions['sizes'], settings: ListSettings) {
-	const source = deviceSource(platform, inOrder(field, 'desc'), settings);
+	const source = deviceSource(platform, inOrder(field, 'desc'), settings, 'watch');
 	const ask = async () => await fetchFirstPage(source, sizes).catch(orUndefined);
 	const first = await ask();
 	if (first !== undefined) return first;
-	await fetchPage(platform, EVERYTHING, settings, { page: undefined, size: Math.min(...sizes) });
+	await fetchPage(platform, EVERYTHING, settings, { page: undefined, size: Math.min(...sizes) }, 'watch');
 	return await ask();
 }
 
@@ -233,7 +234,7 @@ function isWhole(page: Page<Device>, size: number): boolean {
 async function turnsRound(platform: Platform, field: TimeField, page: Page<Device>, settings: ListSettings): Promise<boolean> {
 	const fetchTopmost = async (direction: 'asc' | 'desc') => {
 		const place = { page: undefined, size: 1 };
-		const ask = async () => await fetchPage(platform, inOrder(field, direction), settings, place).catch(orUndefined);
+		const ask = async () => await fetchPage(platform, inOrder(field, direction), settings, place, 'watch').catch(orUndefined);
 		return ((await ask()) ?? (await ask()))?.content[0];
 	};
 	const oldest = await fetchTopmost('asc');

@@ -6,7 +6,7 @@ import {
 	type DeviceRow,
 	EVERYTHING,
 	type NewestRows,
-	type Order,
+	type KnownOrder,
 	readMembers,
 	readNewest,
 	RowCollector,
@@ -30,8 +30,8 @@ export interface Observation {
 
 /** What is known of the platform's orders. */
 export interface KnownOrders {
-	of(field: TimeField): Order;
-	note(field: TimeField, order: Order): void;
+	of(field: TimeField): KnownOrder;
+	note(field: TimeField, seen: KnownOrder): void;
 }
 
 export interface ObserveOptions {
@@ -98,10 +98,10 @@ export async function observe(
 
 	async function inOrder(field: TimeField): Promise<NewestRows | undefined> {
 		const known = options.orders.of(field);
-		if (known === 'broken') return undefined;
+		if (known.order === 'broken') return undefined;
 		const { now } = options;
-		const { order, found } = await readNewest(platform, field, recentOf(before, field), settings, { now, isKept: known === 'kept' });
-		options.orders.note(field, order);
+		const { seen, found } = await readNewest(platform, field, recentOf(before, field), settings, { now, known });
+		options.orders.note(field, seen);
 		return found;
 	}
 

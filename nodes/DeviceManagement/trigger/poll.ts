@@ -146,12 +146,14 @@ class Poll {
 		const { orders } = this.memory;
 		const of: KnownOrders['of'] = (field) => {
 			const known = orders.get(field);
-			return known === undefined || now - known.at >= ORDER_KNOWN_FOR_MS ? 'unknown' : known.order;
+			return known === undefined || now - known.at >= ORDER_KNOWN_FOR_MS ? { order: 'unknown' } : known;
 		};
 		return {
 			of,
-			note: (field, order) => {
-				if (of(field) !== order) orders.set(field, { order, at: now });
+			note: (field, seen) => {
+				// Proven again below its former top, it is as old as the first proof all the same.
+				const at = of(field).order === seen.order ? orders.get(field)?.at : undefined;
+				orders.set(field, { ...seen, at: at ?? now });
 			},
 		};
 	}
@@ -177,8 +179,10 @@ class Poll {
 	private remark({ newest, unordered, list, miscounted }: Observation, { created, updated }: State): void {
 		for (const [field, recent] of [['createTime', created], ['updateTime', updated]] as const) {
 			if (newest[field] === undefined) continue;
+			// Where nothing shows the order, once may be a fleet that changed at the wrong moment.
+			const isSure = this.memory.orders.get(field)?.order === 'broken' || this.memory.slow.has(field);
 			this.warnWhile(
-				unordered.includes(field),
+				unordered.includes(field) && isSure,
 				`unordered ${field}`,
 				`reads the whole fleet at each poll, because it can not rely on the platform to list devices by '${field}', newest first`,
 			);
@@ -188,6 +192,7 @@ class Poll {
 				`has not taken stock by '${field}' yet, because the fleet changes while it is read: a device that is dated before the newest one is not reported until a list holds still`,
 			);
 		}
+		this.memory.slow = new Set(unordered);
 		if (miscounted === undefined && list?.complete !== true) return;
 		this.warnWhile(
 			miscounted !== undefined,

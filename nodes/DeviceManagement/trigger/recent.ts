@@ -69,14 +69,15 @@ export function compareRecent<Row extends TimedRow>(
 	rows: readonly Row[],
 	{ now, steady, identityLength, newestMet = -Infinity }: { now: number; steady: boolean; identityLength: number; newestMet?: number },
 ): { after: Recent; fresh: Row[] } {
-	// A baseline that met no row before it was disturbed begins anew.
-	const last = before?.incomplete === true && before.watermark === null ? undefined : before;
+	// A baseline that met no row before it was disturbed begins anew, once.
+	const beginsAnew = before?.incomplete === true && before.watermark === null;
+	const last = beginsAnew ? undefined : before;
 	const known = last?.rows ?? new Map<string, number>();
 	const unknown = rows.filter(({ digest }) => !known.has(digest));
 	const old = last?.watermark ?? null;
 	const newest = rows.reduce((most, { time }) => Math.max(most, time), Math.max(newestMet, old ?? -Infinity));
 	const watermark = newest === -Infinity || (last !== undefined && !steady) ? old : newest;
-	const incomplete = !steady && (last === undefined || last.incomplete === true);
+	const incomplete = !steady && (last === undefined || last.incomplete === true) && !(beginsAnew && watermark === null);
 	const isSame = watermark === old && incomplete === (last?.incomplete ?? false);
 	if (last !== undefined && unknown.length === 0 && isSame) return { after: last, fresh: unknown };
 

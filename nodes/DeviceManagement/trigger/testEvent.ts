@@ -30,9 +30,9 @@ async function fetchNewestDevices(
 ): Promise<readonly Device[]> {
 	const place = { page: undefined, size: FEW };
 	const newestFirst = { ...criteria, sort: ['createTime desc'] };
-	const page = await fetchPage(platform, newestFirst, settings, place).catch(async (thrown: unknown) => {
+	const page = await fetchPage(platform, newestFirst, settings, place, 'watch').catch(async (thrown: unknown) => {
 		if (!mayRefuseOrder(thrown)) throw thrown;
-		return await fetchPage(platform, criteria, settings, place);
+		return await fetchPage(platform, criteria, settings, place, 'watch');
 	});
 	return page.content.slice(0, FEW);
 }

@@ -1,16 +1,14 @@
 import { Failure } from '../failure';
 import { isWorthRepeating } from '../retry';
 
-/** Codes with which a platform may turn down a page size: it says that the input, or the query, is wrong. */
-const MAY_BE_THE_SIZE: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
+/** Codes with which a platform may turn down a page size or an order: they say that the input, or the query, is wrong. */
+const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
 const STATUSES_THAT_MAY_BE_THE_SIZE: ReadonlySet<number> = new Set([400, 413, 414, 422, 500]);
-/** The same of an order. */
-const MAY_BE_THE_ORDER: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
 const STATUSES_THAT_MAY_BE_THE_ORDER: ReadonlySet<number> = new Set([400, 422, 500]);
 
 /** Whether a first page may have failed because of its size (section 8: the largest size is not known). */
 export function mayRefuseSize(thrown: unknown): boolean {
-	return isOneOf(thrown, MAY_BE_THE_SIZE, STATUSES_THAT_MAY_BE_THE_SIZE);
+	return isOneOf(thrown, STATUSES_THAT_MAY_BE_THE_SIZE);
 }
 
 /**
@@ -18,7 +16,7 @@ export function mayRefuseSize(thrown: unknown): boolean {
  * shown). Most of these mean a fault of the moment as well: whoever remembers it makes sure first.
  */
 export function mayRefuseOrder(thrown: unknown): boolean {
-	return isOneOf(thrown, MAY_BE_THE_ORDER, STATUSES_THAT_MAY_BE_THE_ORDER);
+	return isOneOf(thrown, STATUSES_THAT_MAY_BE_THE_ORDER);
 }
 
 /**
@@ -33,9 +31,9 @@ export function mayRefusePage(thrown: unknown): boolean {
 	return kind === 'refused' || kind === 'status' || kind === 'answer';
 }
 
-function isOneOf(thrown: unknown, codes: ReadonlySet<number>, statuses: ReadonlySet<number>): boolean {
+function isOneOf(thrown: unknown, statuses: ReadonlySet<number>): boolean {
 	if (!(thrown instanceof Failure) || thrown.details.tokenRefused === true) return false;
 	const { kind, code, httpStatus } = thrown.details;
-	if (kind === 'refused') return code !== undefined && codes.has(code);
+	if (kind === 'refused') return code !== undefined && MAY_BE_THE_QUERY.has(code);
 	return kind === 'status' && httpStatus !== undefined && statuses.has(httpStatus);
 }
