@@ -263,7 +263,6 @@ const BAD_FIELDS: readonly BadField[] = [
 			['Path', { ...request, path: given }],
 			['Query Parameters', { ...request, query: { parameter: [{ name: 'iccid', value: given }] } }],
 			['Body', { ...request, method: 'POST', body: `={{ ({ iccid: ${number} }) }}` }],
-			['Body', { ...request, method: 'POST', body: `{"iccid": ${number}}` }],
 		] as const;
 		return fields.map(([label, parameters], index) => ({
 			field: `${label} (${index}) from the number ${number}`,
