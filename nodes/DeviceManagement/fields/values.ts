@@ -19,8 +19,8 @@ export interface NumberField {
 	readonly typeOptions: { readonly minValue: number; readonly maxValue: number };
 }
 
-/** What an issue says that stands for a number which is not the one that was meant, see {@link lostDigits}. */
-const LOST_DIGITS = 'lost digits';
+/** Marks the issue of a number that is not the one which was meant, see {@link lostDigits}. */
+const LOST_DIGITS = { params: { lostDigits: true } };
 
 /** Expressions may give a number or a truth value where the form has text. */
 export const textSchema = z
@@ -141,7 +141,7 @@ export function writeJson(value: unknown, label: string, remedy = GIVE_AS_TEXT):
 export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {
 	const parsed = schema.safeParse(value);
 	if (parsed.success) return parsed.data;
-	if (parsed.error.issues.some(({ message }) => message === LOST_DIGITS)) throw lostDigits(label, GIVE_AS_TEXT);
+	if (parsed.error.issues.some((issue) => issue.code === 'custom' && issue.params === LOST_DIGITS.params)) throw lostDigits(label, GIVE_AS_TEXT);
 	throw inputFailure(
 		`'${label}' holds a value of the wrong kind`,
 		'Check the expression in this field and what it gives.',
