@@ -121,7 +121,7 @@ test.each(['{"code":0,"data":null}', '{"code":0,"msg":"success"}'])(
 		const found = await bench.run({ ...operations.get, options: { ifNotFound: 'empty' } }, { input: items().slice(0, 1) });
 		expect(found.data('Devices')).toEqual([{ json: {}, pairedItem: { item: 0 } }]);
 		const stopped = await bench.run(operations.get, { input: items().slice(0, 1) });
-		expect(stopped.error?.message).toMatch(/^The platform's answer does not hold a device \(an object\): 'data' is (null|nothing)$/);
+		expect(stopped.error?.message).toMatch(/^The platform has no device with this serial number/);
 	},
 );
 
