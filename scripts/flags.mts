@@ -8,6 +8,7 @@ export function whole(text: string): number {
 
 /** Reads the value of a flag that takes a number from 1 on. */
 export function positive(text: string): number {
-	if (whole(text) > 0) return whole(text);
+	const number = whole(text);
+	if (number > 0) return number;
 	throw new InvalidArgumentError('It takes a number from 1 on.');
 }

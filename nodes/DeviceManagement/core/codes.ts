@@ -363,7 +363,10 @@ export function meansNotFound(outcome: ReadOutcome): boolean {
 	return meansNoDevice(outcome) || outcome.code === NOT_VALID;
 }
 
-/** Whether this code leaves open whether a request was carried out: the platform itself does not know, or asked somebody who did not answer. */
+/**
+ * Whether this code leaves open whether a request was carried out: the platform itself does not know, or asked somebody who
+ * did not answer.
+ */
 export function leavesOpen(code: number): boolean {
 	return OUTCOME_UNKNOWN.has(code);
 }

@@ -3,6 +3,9 @@ import { Failure } from './failure';
 import type { Purpose } from './purpose';
 import type { Redact } from './redaction';
 
+/** How far a request came, as far as its error tells. */
+export type Progress = 'not connected' | 'unknown' | 'answered';
+
 const TIMED_OUT: ReadonlySet<string> = new Set(['ERR_CANCELED', 'ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT']);
 const DROPPED: ReadonlySet<string> = new Set([
 	'ECONNREFUSED',
@@ -16,9 +19,6 @@ const DROPPED: ReadonlySet<string> = new Set([
 ]);
 /** With these, there was no connection that a request could have been sent on. */
 const NEVER_SENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EAI_AGAIN']);
-
-/** How far a request came, as far as its error tells. */
-export type Progress = 'not connected' | 'unknown' | 'answered';
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/;
 /** What parsers of HTTP and of compressed bodies say of an answer. */
 const UNREADABLE = /^(HPE|Z)_|^ERR_BAD_RESPONSE$/;
@@ -28,40 +28,45 @@ export function meansTimedOut(code: string): boolean {
 	return TIMED_OUT.has(code);
 }
 
-const SMALLER_PAGES = "Raise 'Timeout' under 'Options', or lower 'Page Size' there so that each answer is smaller.";
-const RAISE_TIMEOUT = "Raise 'Timeout' under 'Options'.";
-const TOO_SLOW: Readonly<Record<Purpose, string>> = {
-	list: SMALLER_PAGES,
-	watch: SMALLER_PAGES,
-	count: RAISE_TIMEOUT,
-	device: RAISE_TIMEOUT,
-	read: RAISE_TIMEOUT,
-	write: RAISE_TIMEOUT,
-	dropdown: "Try again later, or enter a serial number 'By SN'.",
-	login: "Try again later. If it keeps happening, check 'Login Path' in the credential, or ask who administers the platform.",
-	test: 'Try again later.',
-};
+/** What to do about an answer that takes too long, and about one that is too large. */
+interface Remedies {
+	readonly tooSlow: string;
+	readonly tooLarge: string;
+}
 
-const LESS_OF_A_LIST = "Lower 'Page Size' under 'Options', or use 'Filters' to ask for less.";
-const ASK_ANOTHER = "Check 'Base URL' in the credential: another service may answer at this address.";
-const ASK_LESS = "Ask for less, by 'Query Parameters' or another 'Path'.";
-const TOO_LARGE: Readonly<Record<Purpose, string>> = {
-	list: LESS_OF_A_LIST,
-	watch: LESS_OF_A_LIST,
-	count: ASK_ANOTHER,
-	device: ASK_ANOTHER,
-	read: ASK_LESS,
-	write: ASK_LESS,
-	dropdown: "Enter a serial number 'By SN'.",
-	login: ASK_ANOTHER,
-	test: ASK_ANOTHER,
+const OF_A_LIST: Remedies = {
+	tooSlow: "Raise 'Timeout' under 'Options', or lower 'Page Size' there so that each answer is smaller.",
+	tooLarge: "Lower 'Page Size' under 'Options', or use 'Filters' to ask for less.",
+};
+const ANOTHER_SERVICE = "Check 'Base URL' in the credential: another service may answer at this address.";
+const OF_ONE_RECORD: Remedies = { tooSlow: "Raise 'Timeout' under 'Options'.", tooLarge: ANOTHER_SERVICE };
+const OF_ANY_PATH: Remedies = {
+	tooSlow: OF_ONE_RECORD.tooSlow,
+	tooLarge: "Ask for less, by 'Query Parameters' or another 'Path'.",
+};
+const REMEDIES: Readonly<Record<Purpose, Remedies>> = {
+	list: OF_A_LIST,
+	watch: OF_A_LIST,
+	count: OF_ONE_RECORD,
+	device: OF_ONE_RECORD,
+	read: OF_ANY_PATH,
+	write: OF_ANY_PATH,
+	dropdown: {
+		tooSlow: "Try again later, or enter a serial number 'By SN'.",
+		tooLarge: "Enter a serial number 'By SN'.",
+	},
+	login: {
+		tooSlow: "Try again later. If it keeps happening, check 'Login Path' in the credential, or ask who administers the platform.",
+		tooLarge: ANOTHER_SERVICE,
+	},
+	test: { tooSlow: 'Try again later.', tooLarge: ANOTHER_SERVICE },
 };
 
 /** An answer that did not come in time. */
 export function timedOut(timeoutMs: number, purpose: Purpose): Failure {
 	const words = {
 		message: `The platform did not answer within ${timeoutMs} ms`,
-		remedy: TOO_SLOW[purpose],
+		remedy: REMEDIES[purpose].tooSlow,
 	};
 	return new Failure({
 		kind: 'timeout',
@@ -73,7 +78,7 @@ export function timedOut(timeoutMs: number, purpose: Purpose): Failure {
 
 /** An answer that is larger than what is read. */
 export function tooLarge(mostMegabytes: number, purpose: Purpose): Failure {
-	const words = { message: `The answer is larger than ${mostMegabytes} MB`, remedy: TOO_LARGE[purpose] };
+	const words = { message: `The answer is larger than ${mostMegabytes} MB`, remedy: REMEDIES[purpose].tooLarge };
 	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
 }
 

@@ -85,9 +85,9 @@ export async function exchange(
 			body: await readBody(body, headers['content-length'], end, request.purpose, limits),
 		};
 	} finally {
+		timeUp.removeEventListener('abort', giveUp);
 		// Closes the connection of an answer that was not read to its end. Destroying the body does not: under n8n it is
 		// a copy of what the connection brings. After a complete answer this does nothing.
-		timeUp.removeEventListener('abort', giveUp);
 		drop.abort();
 	}
 }

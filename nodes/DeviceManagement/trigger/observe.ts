@@ -5,8 +5,8 @@ import { type FleetEntry, type Progress, readFleet } from './fleet';
 import {
 	type DeviceRow,
 	EVERYTHING,
-	type NewestRows,
 	type KnownOrder,
+	type NewestRows,
 	readMembers,
 	readNewest,
 	RowCollector,

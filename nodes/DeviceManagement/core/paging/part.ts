@@ -16,7 +16,8 @@ export interface PartOptions extends WalkOptions {
  * for a page that no list has, which holds nothing and says how long pages really are and how they are counted.
  *
  * Where that answer is not of one piece, up to four requests more find out (and one for each size that is refused), and
- * where they do not, the list is read from its beginning. Parts of a list that stands still meet without a gap or an overlap, whatever their sizes.
+ * where they do not, the list is read from its beginning. Parts of a list that stands still meet without a gap or an
+ * overlap, whatever their sizes.
  * @throws Failure as `readList` does
  */
 export async function readPart<T>(source: PageSource<T>, { skip, ...options }: PartOptions): Promise<Listing<T>> {
