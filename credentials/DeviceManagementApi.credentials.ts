@@ -10,12 +10,14 @@ import type {
 } from 'n8n-workflow';
 
 import { authenticate, preAuthenticate, TEST_MARK } from '../nodes/DeviceManagement/transport/authenticate';
-import { credentialTestRules } from '../nodes/DeviceManagement/transport/connectionTest';
+import { credentialTestRules, rethrowWithRemedy } from '../nodes/DeviceManagement/transport/connectionTest';
 
-/** Whether a field's value begins so. */
+/** Whether a field's value begins with `start`. */
 const beginning = (start: string): DisplayCondition => ({ _cnd: { startsWith: start } });
 const forApiKey = { show: { authentication: ['apiKey'] } };
 const forLogin = { show: { authentication: ['login'] } };
+const forOtherApiKey = { show: { authentication: ['apiKey'], customSignIn: [true] } };
+const forOtherLogin = { show: { authentication: ['login'], customSignIn: [true] } };
 
 const fields: INodeProperties[] = [
 	{
@@ -26,11 +28,11 @@ const fields: INodeProperties[] = [
 		required: true,
 		placeholder: 'e.g. https://devices.example.com',
 		description:
-			"Address of the platform, without /api at the end. A path in front of /api is fine when the platform is behind a prefix.",
+			'Address of the platform, without /api at the end. Keep a path in front of /api if your platform has one.',
 	},
 	{
 		displayName:
-			'This address is not encrypted: the key or password can be read on the way. Use https:// unless the platform is on this machine.',
+			'This address is not encrypted: others on the network can read the key or password. Use https:// unless the platform is on this machine.',
 		name: 'plainHttpNotice',
 		type: 'notice',
 		default: '',
@@ -50,16 +52,8 @@ const fields: INodeProperties[] = [
 		name: 'authentication',
 		type: 'options',
 		options: [
-			{
-				name: 'API Key',
-				value: 'apiKey',
-				description: "A key that was generated in the platform's user interface",
-			},
-			{
-				name: 'Login',
-				value: 'login',
-				description: 'Login name and password; the token is renewed by itself',
-			},
+			{ name: 'API Key', value: 'apiKey', description: 'A key that you generate on the platform' },
+			{ name: 'Login', value: 'login', description: 'Login name and password. n8n renews the token automatically.' },
 		],
 		default: 'apiKey',
 	},
@@ -69,8 +63,36 @@ const fields: INodeProperties[] = [
 		type: 'string',
 		typeOptions: { password: true },
 		default: '',
+		required: true,
 		displayOptions: forApiKey,
-		description: "The key from the platform's user interface",
+		description: 'The key that you generated on the platform',
+	},
+	{
+		displayName: 'Login Name',
+		name: 'loginName',
+		type: 'string',
+		default: '',
+		required: true,
+		displayOptions: forLogin,
+		description: 'The name that you sign in to the platform with',
+	},
+	{
+		displayName: 'Password',
+		name: 'password',
+		type: 'string',
+		typeOptions: { password: true },
+		default: '',
+		required: true,
+		displayOptions: forLogin,
+		description: 'n8n sends only its MD5 value, as the platform expects',
+	},
+	{
+		displayName: 'My Platform Signs In Differently',
+		name: 'customSignIn',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to show the settings that only unusual platforms need. While this is off, their defaults are used.',
 	},
 	{
 		displayName: 'Send Key In',
@@ -81,60 +103,43 @@ const fields: INodeProperties[] = [
 			{ name: 'Query Parameter', value: 'query' },
 		],
 		default: 'header',
-		displayOptions: forApiKey,
+		displayOptions: forOtherApiKey,
 		description: 'Where the platform expects the key',
 	},
 	{
-		displayName: 'Name',
+		displayName: 'Key Name',
 		name: 'apiKeyName',
 		type: 'string',
 		default: 'Authorization',
-		displayOptions: forApiKey,
+		displayOptions: forOtherApiKey,
 		description: 'Name of the header or query parameter that carries the key',
 	},
 	{
-		displayName: 'Prefix',
+		displayName: 'Key Prefix',
 		name: 'apiKeyPrefix',
 		type: 'string',
 		default: 'ApiKey',
-		displayOptions: forApiKey,
-		description: 'Word that is sent before the key, with a space between. Empty sends the key alone.',
-	},
-	{
-		displayName: 'Login Name',
-		name: 'loginName',
-		type: 'string',
-		default: '',
-		displayOptions: forLogin,
-		description: 'The name that you sign in to the platform with',
-	},
-	{
-		displayName: 'Password',
-		name: 'password',
-		type: 'string',
-		typeOptions: { password: true },
-		default: '',
-		displayOptions: forLogin,
-		description: 'Only its MD5 value is sent, as the platform expects it',
+		displayOptions: forOtherApiKey,
+		description: 'Word that n8n sends before the key, with a space between. Leave it empty to send the key alone.',
 	},
 	{
 		displayName: 'Password Format',
 		name: 'passwordFormat',
 		type: 'options',
 		options: [
-			{ name: 'Plain Text', value: 'plain', description: 'The password itself was entered above' },
-			{ name: 'MD5', value: 'md5', description: 'The MD5 value of the password was entered above' },
+			{ name: 'Plain Text', value: 'plain', description: 'You entered the password itself' },
+			{ name: 'MD5', value: 'md5', description: 'You entered the MD5 value of the password' },
 		],
 		default: 'plain',
-		displayOptions: forLogin,
-		description: 'What was entered as the password',
+		displayOptions: forOtherLogin,
+		description: 'What you entered as the password',
 	},
 	{
 		displayName: 'Login Path',
 		name: 'loginPath',
 		type: 'string',
 		default: '/api/user/login',
-		displayOptions: forLogin,
+		displayOptions: forOtherLogin,
 		description: 'Path of the login on the platform',
 	},
 	{
@@ -142,9 +147,9 @@ const fields: INodeProperties[] = [
 		name: 'tokenPath',
 		type: 'string',
 		default: '',
-		displayOptions: forLogin,
+		displayOptions: forOtherLogin,
 		placeholder: 'e.g. data.session.token',
-		description: 'Where the login answer has the token. Empty finds it in the usual places.',
+		description: 'Where the login response holds the token. Leave it empty to find it automatically.',
 	},
 	{
 		displayName: 'Ignore SSL Issues (Insecure)',
@@ -152,7 +157,7 @@ const fields: INodeProperties[] = [
 		type: 'boolean',
 		default: false,
 		description:
-			"Whether to connect even if the platform's TLS certificate can't be checked. Anyone between n8n and the platform can then read everything.",
+			"Whether to connect even if the platform's TLS certificate can't be checked. Anyone on the network path can then read everything.",
 	},
 	{
 		displayName: 'Session Token',
@@ -161,13 +166,7 @@ const fields: INodeProperties[] = [
 		typeOptions: { expirable: true, password: true },
 		default: '',
 	},
-	{
-		displayName: 'Session Owner',
-		name: 'sessionOwner',
-		type: 'hidden',
-		typeOptions: { password: true },
-		default: '',
-	},
+	{ displayName: 'Session Owner', name: 'sessionOwner', type: 'hidden', typeOptions: { password: true }, default: '' },
 ];
 
 export class DeviceManagementApi implements ICredentialType {
@@ -185,22 +184,27 @@ export class DeviceManagementApi implements ICredentialType {
 
 	properties = fields;
 
-	/** n8n calls this when there is no token, and after an HTTP 401; it stores what comes back with the credential. */
+	/** n8n calls this if there is no token, and after an HTTP 401. It stores the result with the credential. */
 	async preAuthentication(
 		this: IHttpRequestHelper,
 		credentials: ICredentialDataDecryptedObject,
 	): Promise<{ sessionToken?: string; sessionOwner?: string }> {
-		return await preAuthenticate(credentials, async (options) => await this.helpers.httpRequest(options));
+		const send = async (options: IHttpRequestOptions): Promise<unknown> => await this.helpers.httpRequest(options);
+		return await preAuthenticate(credentials, send).catch(rethrowWithRemedy);
 	}
 
 	async authenticate(
 		credentials: ICredentialDataDecryptedObject,
 		requestOptions: IHttpRequestOptions,
 	): Promise<IHttpRequestOptions> {
-		return authenticate(credentials, requestOptions);
+		try {
+			return authenticate(credentials, requestOptions);
+		} catch (thrown) {
+			return rethrowWithRemedy(thrown);
+		}
 	}
 
-	/** The smallest list there is: the only call of the API document that needs no knowledge of the fleet. */
+	/** Requests the smallest list: the only call of the API document that needs no serial number. */
 	test: ICredentialTestRequest = {
 		request: {
 			baseURL: '={{$credentials.baseUrl.trim().replace(/\\/+$/, "")}}',

@@ -8,10 +8,11 @@ import type { IDataObject } from 'n8n-workflow';
 import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../testbed/engine/engine.mts';
 import { startPlatform } from '../testbed/platform/server.mts';
 import { checkout, readManifest } from '../testbed/checkout.mts';
-import { type Options, readOptions, type Target } from './demo/options.mts';
+import { type Options, readOptions } from './demo/options.mts';
 import { watchRequests } from './demo/requests.mts';
 import { step } from './demo/step.mts';
 import { bold, deviceTable, listTable, number, plain } from './demo/tables.mts';
+import { flagsFor, type Target } from './target.mts';
 
 /** As n8n exports it; it can be imported into n8n, too. */
 const workflowFile = new URL('demo/workflow.json', import.meta.url);
@@ -181,18 +182,4 @@ function explain(error: unknown): number {
 	if (error instanceof Failed) process.stderr.write(`\n${plain(error.remedy)}\n${flagsFor(message + error.remedy)}`);
 	else process.stderr.write(`${message}\n`);
 	return 1;
-}
-
-/** The node speaks of fields of the credential; here they are flags. */
-function flagsFor(words: string): string {
-	const flags: readonly (readonly [string, string])[] = [
-		["'Base URL'", '--base-url'],
-		["'API Key'", '--api-key'],
-		["'Login Name'", '--login'],
-		["'Ignore SSL Issues (Insecure)'", '--ignore-ssl'],
-	];
-	return flags
-		.filter(([label]) => words.includes(label))
-		.map(([label, flag]) => `Here, ${label} is ${flag}.\n`)
-		.join('');
 }

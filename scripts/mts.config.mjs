@@ -5,18 +5,15 @@
 import { defineConfig, globalIgnores } from 'eslint/config';
 import typescript from 'typescript-eslint';
 
-export default defineConfig(
-	globalIgnores(['.cache/', 'dist/', 'coverage/', '**/*.{js,cjs,mjs,ts}']),
-	{
-		files: ['**/*.mts'],
-		extends: [typescript.configs.recommended],
-		rules: {
-			'@typescript-eslint/no-explicit-any': 'error',
-			// As the compiler has it: a leading underscore marks what is there for its place only.
-			'@typescript-eslint/no-unused-vars': [
-				'error',
-				{ argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },
-			],
-		},
+export default defineConfig(globalIgnores(['.cache/', 'dist/', 'coverage/', '**/*.{js,cjs,mjs,ts}']), {
+	files: ['**/*.mts'],
+	extends: [typescript.configs.recommended],
+	rules: {
+		'@typescript-eslint/no-explicit-any': 'error',
+		// As the compiler has it: a leading underscore marks what is there for its place only.
+		'@typescript-eslint/no-unused-vars': [
+			'error',
+			{ argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },
+		],
 	},
-);
+});

@@ -21,10 +21,18 @@ const jestConfig: object = createRequire(import.meta.url)('../jest.config.js');
 /** Files that are changed, and the tests that have to notice. */
 const rooms: ReadonlyArray<{ files: string[]; testsOf: (file: string) => string[] }> = [
 	{ files: [`${shipped}/core/*.ts`], testsOf: (file) => [`test/core/${file}.test.mts`] },
+	{ files: [`${shipped}/core/errors/*.ts`], testsOf: (file) => [`test/core/errors/${file}.test.mts`] },
 	{ files: [`${shipped}/core/paging/*.ts`], testsOf: () => ['test/core/paging/*.test.mts'] },
 	{
-		files: ['session', 'account', 'traffic'].map((file) => `${shipped}/transport/${file}.ts`),
-		testsOf: () => ['session', 'account', 'traffic'].map((name) => `test/transport/${name}.test.mts`),
+		files: ['session', 'account', 'rateLimit'].map((file) => `${shipped}/transport/${file}.ts`),
+		testsOf: () => ['session', 'account', 'rateLimit'].map((name) => `test/transport/${name}.test.mts`),
+	},
+	{
+		// The pure files of the trigger.
+		files: ['recent', 'snapshot', 'compare', 'events', 'state', 'values', 'watched'].map(
+			(file) => `${shipped}/trigger/${file}.ts`,
+		),
+		testsOf: () => ['recent', 'snapshot', 'compare', 'state', 'values'].map((name) => `test/trigger/${name}.test.mts`),
 	},
 ];
 

@@ -3,12 +3,15 @@
  * get, or that verification refuses. Prints a line per check.
  */
 import { execa } from 'execa';
-import { readFile, readdir, stat } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import typescript from 'typescript';
 import { z } from 'zod/v4';
 import { checkout, type Manifest, readManifest } from '../testbed/checkout.mts';
 import { withPackedPackage } from '../testbed/pack.mts';
+import { removing } from '../testbed/removing.mts';
+import { checksumOf, differingFiles, packTo, sameness } from './release/tarball.mts';
 
 /** What n8n has for every package at run time and verification lets a package import. */
 const importable = ['n8n-workflow', 'zod', 'lodash', 'luxon', 'moment', 'p-limit', 'crypto'];
@@ -22,6 +25,7 @@ const printIcons = `
 `;
 
 let isSound = true;
+await checkReproducible();
 await withPackedPackage(async (folder) => {
 	const files = await filesUnder(folder);
 	const manifest = await readManifest(folder);
@@ -37,12 +41,31 @@ await withPackedPackage(async (folder) => {
 });
 process.exitCode = isSound ? 0 : 1;
 
+/** Builds a copy of the sources in another folder: what the build leaves behind of folder, time or order would show. */
+async function checkReproducible() {
+	const temporary = await mkdtemp(join(tmpdir(), 'again-'));
+	try {
+		const copy = join(temporary, 'checkout');
+		for (const name of ['package.json', 'README.md', 'LICENSE', 'tsconfig.json', 'nodes', 'credentials', 'icons']) {
+			await cp(join(checkout, name), join(copy, name), { recursive: true });
+		}
+		await symlink(join(checkout, 'node_modules'), join(copy, 'node_modules'), 'junction');
+		const build = join(checkout, 'node_modules', '@n8n', 'node-cli', 'bin', 'n8n-node.mjs');
+		await execa(process.execPath, [build, 'build'], { cwd: copy });
+		const one = await packTo(join(temporary, 'one'), checkout);
+		const other = await packTo(join(temporary, 'other'), copy);
+		const differing = (await sameness(one, other)) === 'bytes' ? [] : await differingFiles(one, other);
+		check('built and packed again elsewhere, it has the same bytes', differing);
+		console.log(`    sha256 ${await checksumOf(one)}`);
+	} finally {
+		await rm(temporary, removing);
+	}
+}
+
 function checkFiles(files: string[]) {
 	check(
 		'holds only dist, README.md, LICENSE and package.json',
-		files.filter(
-			(file) => !file.startsWith('dist/') && !['README.md', 'LICENSE', 'package.json'].includes(file),
-		),
+		files.filter((file) => !file.startsWith('dist/') && !['README.md', 'LICENSE', 'package.json'].includes(file)),
 	);
 	check(
 		'holds README.md, LICENSE and package.json',
@@ -143,7 +166,11 @@ async function filesUnder(folder: string): Promise<string[]> {
 	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
 	return entries
 		.filter((entry) => !entry.isDirectory())
-		.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1).replaceAll('\\', '/'))
+		.map((entry) =>
+			join(entry.parentPath, entry.name)
+				.slice(folder.length + 1)
+				.replaceAll('\\', '/'),
+		)
 		.sort();
 }
 

@@ -16,6 +16,8 @@ const program = new Command('npm run platform --')
 	.option('--seed <number>', 'the same seed gives the same devices', whole, 1)
 	.option('--zero-based', 'the first page is page=0 instead of page=1')
 	.option('--largest-size <number>', 'larger pages are silently cut to it', whole, 2000)
+	.option('--refuse-larger', 'larger pages are refused instead')
+	.option('--ignore-sort', 'lists come in the default order, whatever the sort parameter says')
 	.option('--latency <ms>', 'waits before every answer', whole, 0)
 	.option('--token-requests <number>', 'a token dies after so many requests (default: never)', whole)
 	.option('--prefix <path>', 'everything is below this path, like /iot')
@@ -39,6 +41,8 @@ interface Flags {
 	seed: number;
 	zeroBased?: true;
 	largestSize: number;
+	refuseLarger?: true;
+	ignoreSort?: true;
 	latency: number;
 	tokenRequests?: number;
 	prefix?: string;
@@ -54,6 +58,8 @@ async function run(flags: Flags): Promise<void> {
 		fleet: { size: flags.devices, seed: flags.seed },
 		pageNumbering: flags.zeroBased ? 'zero-based' : 'one-based',
 		largestSize: flags.largestSize,
+		largerSize: flags.refuseLarger ? 'refuse' : 'clamp',
+		sorting: flags.ignoreSort ? 'ignored' : 'obeyed',
 		latencyMs: flags.latency,
 		tokenRequests: flags.tokenRequests ?? Infinity,
 		pathPrefix: flags.prefix ?? '',

@@ -4,13 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { Command } from 'commander';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { type Platforms, startPlatforms } from './bench/platforms.mts';
 import { tell } from './bench/progress.mts';
-import { asMarkdown, asText, count, duration, megabytes, type Section } from './bench/report.mts';
+import { asText, count, duration, megabytes, type Section } from './bench/report.mts';
+import { fleetFigures, writeBetweenMarks } from './figures.mts';
 import { MemoryWatch } from './scaling/memory.mts';
 import { comparing, partsOf, ways, workflowOf } from './scaling/ways.mts';
 import { exampleWorkflows } from '../testbed/n8n/examples.mts';
@@ -18,16 +19,19 @@ import { provideN8n } from '../testbed/n8n/host.mts';
 import { type Cost, layFoundation, QueueMode } from '../testbed/n8n/queueMode.mts';
 import { type Services, Unreachable } from '../testbed/n8n/services.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
+import { removing } from '../testbed/removing.mts';
 
 const { write, quick } = new Command('npm run scaling --')
 	.description('Measures what reading a whole fleet costs in a real n8n in queue mode.')
-	.option('--write <file>', 'puts the tables between the marks of that Markdown file, too')
+	.option('--write', 'writes the tables into docs/large-fleets.md, and the figures of its chart', false)
 	.option('--quick', 'leaves the largest fleet out')
 	.allowExcessArguments(false)
 	.parse()
-	.opts<{ write?: string; quick?: true }>();
+	.opts<{ write: boolean; quick?: true }>();
 
-const SIZES = quick ? [1_000, 10_000] : [1_000, 10_000, 100_000];
+const PAGE = 'docs/large-fleets.md';
+
+const SIZES = quick ? [1_000, 10_000] : [1_000, 5_000, 10_000, 100_000];
 const COMPUTED = 1_000_000;
 const LATENCY_MS = 50;
 const WORKERS = 2;
@@ -54,6 +58,7 @@ type Outcome = Figures | typeof TOO_MUCH;
 const isStopping = stopSignal();
 let services: Services | undefined;
 try {
+	if (write && quick) throw new Error('--write needs all sizes: leave --quick out.');
 	await Promise.race([run(), aborted(isStopping)]);
 } catch (error) {
 	console.error(error instanceof Unreachable ? error.message : error);
@@ -73,7 +78,7 @@ async function run(): Promise<void> {
 	await services.add(() => ({ stop: async () => platforms.stop() }));
 	await platforms.setLatency(LATENCY_MS);
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-scaling-'));
-	await services.add(() => ({ stop: async () => await rm(folder, { recursive: true, force: true }) }));
+	await services.add(() => ({ stop: async () => await rm(folder, removing) }));
 	const fleets = SIZES.map((size) => ({ id: `fleet${size}`, size, ...pick(platforms, size) }));
 	const example = (await exampleWorkflows()).get('parts-over-workers');
 	assert(example);
@@ -110,7 +115,9 @@ async function run(): Promise<void> {
 	const sections = report(measured, idle);
 	tell('');
 	for (const section of sections) process.stdout.write(asText(section));
-	if (write !== undefined) await writeBetweenMarks(write, sections);
+	if (!write) return;
+	await fleetFigures.write({ runs: figuresOf(measured) });
+	await writeBetweenMarks(PAGE, '', sections);
 }
 
 function pick(platforms: Platforms, size: number) {
@@ -142,13 +149,18 @@ async function measure(
 	const watch = new MemoryWatch(pidsOf([main, ...workers]));
 	const before = Date.now();
 	await start(n8n, workflow);
-	const costs = await pWaitFor<Cost[] | typeof TOO_MUCH>(async () => {
-		if (watch.hasLost) return pWaitFor.resolveWith<Cost[] | typeof TOO_MUCH>(TOO_MUCH);
-		const ran = (await n8n.executions(workflow)).filter(({ id }) => workers.some((worker) => worker.executions.includes(id)));
-		const ended = await Promise.all(ran.map(async ({ id }) => await n8n.cost(id)));
-		const known = ended.flatMap((cost) => cost ?? []);
-		return known.length === executions && pWaitFor.resolveWith<Cost[] | typeof TOO_MUCH>(known);
-	}, { interval: 100, timeout: { milliseconds: TAKES_MS, message: `${workflow} does not end` } });
+	const costs = await pWaitFor<Cost[] | typeof TOO_MUCH>(
+		async () => {
+			if (watch.hasLost) return pWaitFor.resolveWith<Cost[] | typeof TOO_MUCH>(TOO_MUCH);
+			const ran = (await n8n.executions(workflow)).filter(({ id }) =>
+				workers.some((worker) => worker.executions.includes(id)),
+			);
+			const ended = await Promise.all(ran.map(async ({ id }) => await n8n.cost(id)));
+			const known = ended.flatMap((cost) => cost ?? []);
+			return known.length === executions && pWaitFor.resolveWith<Cost[] | typeof TOO_MUCH>(known);
+		},
+		{ interval: 100, timeout: { milliseconds: TAKES_MS, message: `${workflow} does not end` } },
+	);
 	const wallMs = Date.now() - before;
 	const peaks = await watch.stop();
 	if (costs === TOO_MUCH) return TOO_MUCH;
@@ -191,7 +203,10 @@ function pidsOf(processes: ReadonlyArray<{ pid: number | undefined }>): number[]
 	return processes.flatMap(({ pid }) => pid ?? []);
 }
 
-function report(measured: ReadonlyMap<string, ReadonlyMap<number, Outcome>>, idle: { main: number; worker: number }): Section[] {
+function report(
+	measured: ReadonlyMap<string, ReadonlyMap<number, Outcome>>,
+	idle: { main: number; worker: number },
+): Section[] {
 	const table = (title: string, words: string, key: keyof Figures, inWords: (value: number) => string): Section => ({
 		title,
 		words,
@@ -207,25 +222,25 @@ function report(measured: ReadonlyMap<string, ReadonlyMap<number, Outcome>>, idl
 	return [
 		table(
 			'Time',
-			`From the execution's start to its end, in parts from the first start to the last end; the platform waits ${LATENCY_MS} ms before each answer. ${cpus().length} × ${processor}, ${Math.round(totalmem() / 1024 ** 3)} GB for n8n, database, queue and platform together: compare the lines, not the seconds.`,
+			`From the start of the execution to its end. For parts: from the first start to the last end. The platform waits ${LATENCY_MS} ms before each response. The machine has ${cpus().length} × ${processor} and ${Math.round(totalmem() / 1024 ** 3)} GB, shared by n8n, database, queue and platform. Compare the rows, not the seconds.`,
 			'milliseconds',
 			duration,
 		),
 		table(
 			'Memory of the worker',
-			`The most that the process had; ${megabytes(idle.worker)} when it has nothing to do. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}: without such a limit Node.js lets garbage stand for as long as the machine has room, and takes more. “${TOO_MUCH[0]?.toUpperCase()}${TOO_MUCH.slice(1)}”: the worker ended.`,
+			`The most that the process had. An idle worker has ${megabytes(idle.worker)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “${TOO_MUCH}” means that the worker ended.`,
 			'worker',
 			megabytes,
 		),
 		table(
 			'The execution in the database',
-			'What n8n saves of an execution that it keeps, before PostgreSQL compresses it; in parts, all executions together.',
+			'What n8n saves for an execution that it keeps, before PostgreSQL compresses it. For parts: all executions together.',
 			'bytes',
 			megabytes,
 		),
 		table(
-			'Memory of the main process when somebody opens the execution',
-			`The most that the process had while n8n's editor asked for the execution (of parts, none was opened); ${megabytes(idle.main)} after its start. While the executions ran on the workers it needed ${megabytes(mostOf(measured, 'main'))} at most.`,
+			'Memory of the main process while you open the execution',
+			`The most that the main process had while n8n's editor loaded the execution. For parts, none was opened. The main process has ${megabytes(idle.main)} after its start. It needed ${megabytes(mostOf(measured, 'main'))} at most while the workers ran the executions.`,
 			'opened',
 			megabytes,
 		),
@@ -233,7 +248,11 @@ function report(measured: ReadonlyMap<string, ReadonlyMap<number, Outcome>>, idl
 }
 
 function mostOf(measured: ReadonlyMap<string, ReadonlyMap<number, Outcome>>, key: keyof Figures): number {
-	return Math.max(...[...measured.values()].flatMap((bySize) => [...bySize.values()].flatMap((outcome) => (outcome === TOO_MUCH ? [] : outcome[key]))));
+	return Math.max(
+		...[...measured.values()].flatMap((bySize) =>
+			[...bySize.values()].flatMap((outcome) => (outcome === TOO_MUCH ? [] : outcome[key])),
+		),
+	);
 }
 
 function cellOf(outcome: Outcome | undefined, key: keyof Figures, inWords: (value: number) => string): string {
@@ -242,7 +261,11 @@ function cellOf(outcome: Outcome | undefined, key: keyof Figures, inWords: (valu
 }
 
 /** As it grew between the last two sizes, where it did. */
-function computed(bySize: ReadonlyMap<number, Outcome>, key: keyof Figures, inWords: (value: number) => string): string {
+function computed(
+	bySize: ReadonlyMap<number, Outcome>,
+	key: keyof Figures,
+	inWords: (value: number) => string,
+): string {
 	const [smaller, larger] = SIZES.slice(-2);
 	const [before, after] = [bySize.get(smaller ?? 0), bySize.get(larger ?? 0)];
 	if (smaller === undefined || larger === undefined || before === undefined || after === undefined) return '–';
@@ -251,13 +274,12 @@ function computed(bySize: ReadonlyMap<number, Outcome>, key: keyof Figures, inWo
 	return inWords(other + (Math.max(0, other - one) * (COMPUTED - larger)) / (larger - smaller));
 }
 
-async function writeBetweenMarks(file: string, sections: readonly Section[]): Promise<void> {
-	const [begin, end] = ['<!-- figures -->', '<!-- end of figures -->'];
-	const text = await readFile(file, 'utf8');
-	const [before, rest] = text.split(begin);
-	const after = rest?.split(end)[1];
-	if (before === undefined || after === undefined) throw new Error(`${file} has no lines ${begin} and ${end}`);
-	const tables = sections.map((section) => asMarkdown(section).replace(/^##/, '###')).join('\n');
-	await writeFile(file, `${before}${begin}\n\n${tables}\n${end}${after}`);
-	process.stdout.write(`\nWritten to ${file}\n`);
+function figuresOf(measured: ReadonlyMap<string, ReadonlyMap<number, Outcome>>) {
+	return [...measured].flatMap(([way, bySize]) =>
+		[...bySize].map(([devices, outcome]) => {
+			if (outcome === TOO_MUCH) return { way, devices, outOfMemory: true as const };
+			const { milliseconds, worker, bytes, opened } = outcome;
+			return { way, devices, milliseconds, workerBytes: worker, executionBytes: bytes, openedBytes: opened };
+		}),
+	);
 }

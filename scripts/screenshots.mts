@@ -1,6 +1,6 @@
 /**
  * The pictures of the documentation, taken on the walk of a new user through a real n8n with the packed package, and of every
- * example workflow: `npm run screenshots`. Replaces all of `docs/pictures/`.
+ * example workflow: `npm run screenshots`. Replaces all `.png` files in `docs/pictures/`.
  */
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,6 +19,7 @@ import { N8nInstance } from '../testbed/n8n/instance.mts';
 import { Services } from '../testbed/n8n/services.mts';
 import { startPlatform } from '../testbed/platform/server.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
+import { removing } from '../testbed/removing.mts';
 
 const folder = join(checkout, 'docs', 'pictures');
 /** The address of the platform is seen in some pictures. */
@@ -34,7 +35,7 @@ try {
 	process.exitCode = 1;
 } finally {
 	await services.stop();
-	await rm(temporary, { recursive: true, force: true });
+	await rm(temporary, removing);
 }
 process.exit(isStopping.aborted ? 1 : process.exitCode);
 
@@ -49,8 +50,10 @@ async function takePictures(): Promise<void> {
 	const main = await n8n.startMain();
 	const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password: `${randomUUID()}A1` };
 	await main.setUpOwner(owner);
-	await rm(folder, { recursive: true, force: true });
 	await mkdir(folder, { recursive: true });
+	// The charts beside them are drawn by another command.
+	const taken = (await readdir(folder)).filter((file) => file.endsWith('.png'));
+	await Promise.all(taken.map(async (file) => await rm(join(folder, file))));
 
 	const editor = await services.add(async () => {
 		const opened = await Editor.open(browser, main.url, owner);
@@ -79,12 +82,16 @@ async function takePictures(): Promise<void> {
 	await n8n.importWorkflows([...examples.values()]);
 	await openTemplates(editor, examples, witness);
 
-	const files = await readdir(folder);
+	const files = (await readdir(folder)).filter((file) => file.endsWith('.png'));
 	const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
-	console.log(`\n${files.length} pictures, ${Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024)} kB, in docs/pictures`);
+	console.log(
+		`\n${files.length} pictures, ${Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024)} kB, in docs/pictures`,
+	);
 }
 
 /** The colours of a user interface are few: a palette keeps a picture small, and text as sharp as it was. */
 async function keep(file: string, picture: Buffer): Promise<void> {
-	await sharp(picture).png({ palette: true, colours: 128, dither: 0, effort: 10, compressionLevel: 9 }).toFile(join(folder, file));
+	await sharp(picture)
+		.png({ palette: true, colours: 128, dither: 0, effort: 10, compressionLevel: 9 })
+		.toFile(join(folder, file));
 }

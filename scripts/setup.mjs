@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installLocked, run } from '../testbed/npm.mjs';
+import { fitsSystem, installLocked, run, thisSystem } from '../testbed/npm.mjs';
 
 const OLDEST_NODE = [20, 19];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -47,13 +47,11 @@ async function installWhenNeeded() {
 
 /** Path in node_modules → version, of what npm installs on this platform. */
 function packagesForThisPlatform(lockfile) {
-	const glibc = process.report?.getReport().header.glibcVersionRuntime;
-	const libc = process.platform === 'linux' ? (glibc ? 'glibc' : 'musl') : undefined;
-	const fits = (allowed, own) => allowed === undefined || allowed.includes(own);
-	const isNeeded = ({ optional, os, cpu, libc: libcs }) => {
-		if (!optional) return true;
+	const system = thisSystem();
+	const isNeeded = (entry) => {
+		if (!entry.optional) return true;
 		// Optional without a platform: comes along with an optional package of some other platform.
-		return (os || cpu) && fits(os, process.platform) && fits(cpu, process.arch) && fits(libcs, libc);
+		return (entry.os || entry.cpu) && fitsSystem(entry, system);
 	};
 	return new Map(
 		Object.entries(lockfile.packages)

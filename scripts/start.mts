@@ -23,6 +23,7 @@ import { N8nInstance } from '../testbed/n8n/instance.mts';
 import type { Main, Owner } from '../testbed/n8n/main.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 import { whole } from './flags.mts';
+import { removing } from '../testbed/removing.mts';
 
 const { port, fresh } = new Command('npm start --')
 	.description('Runs the n8n editor with this package installed and an embedded platform to try it on.')
@@ -70,7 +71,7 @@ process.exit();
 
 /** Settles when the editor ends by itself. */
 async function start(): Promise<void> {
-	if (fresh) await rm(folder, { recursive: true, force: true });
+	if (fresh) await rm(folder, removing);
 	await mkdir(folder, { recursive: true, mode: 0o700 });
 
 	const { editor, owner } = await prepare();

@@ -21,16 +21,38 @@ const ROOMS: ReadonlyArray<{ room: string; files: RegExp; imports: readonly stri
 		files: /^nodes\/DeviceManagement\/[^/]+\.node\.ts$/,
 		imports: ['resources', 'listSearch', 'trigger', 'fields', 'transport', 'core'],
 	},
-	{ room: 'resources', files: /^nodes\/DeviceManagement\/resources\//, imports: ['fields', 'way out', 'transport', 'core'] },
-	{ room: 'listSearch', files: /^nodes\/DeviceManagement\/listSearch\//, imports: ['fields', 'way out', 'transport', 'core'] },
-	{ room: 'trigger', files: /^nodes\/DeviceManagement\/trigger\//, imports: ['fields', 'way out', 'transport', 'core'] },
+	{
+		room: 'resources',
+		files: /^nodes\/DeviceManagement\/resources\//,
+		imports: ['fields', 'way out', 'transport', 'core'],
+	},
+	{
+		room: 'listSearch',
+		files: /^nodes\/DeviceManagement\/listSearch\//,
+		imports: ['fields', 'way out', 'transport', 'core'],
+	},
+	{
+		room: 'trigger',
+		files: /^nodes\/DeviceManagement\/trigger\//,
+		imports: ['fields', 'way out', 'transport', 'core'],
+	},
 	{ room: 'fields', files: /^nodes\/DeviceManagement\/fields\//, imports: ['transport', 'core'] },
 	{ room: 'way out', files: /^nodes\/DeviceManagement\/nodeError\.ts$/, imports: ['transport', 'core'] },
 	{ room: 'transport', files: /^nodes\/DeviceManagement\/transport\//, imports: ['core'] },
 	{ room: 'core', files: /^nodes\/DeviceManagement\/core\//, imports: [] },
 ];
 
-const SHIPPED = new Set(['credentials', 'node', 'resources', 'listSearch', 'trigger', 'fields', 'way out', 'transport', 'core']);
+const SHIPPED = new Set([
+	'credentials',
+	'node',
+	'resources',
+	'listSearch',
+	'trigger',
+	'fields',
+	'way out',
+	'transport',
+	'core',
+]);
 
 const folders = ['credentials', 'nodes', 'scripts', 'test', 'testbed'];
 const sources = folders.flatMap((folder) =>
@@ -62,8 +84,16 @@ function importsOf(file: string): Imports {
 /** The file behind a relative import, by the ways in which this repository writes them. */
 function resolved(from: string, name: string): string {
 	const path = join(dirname(from), name);
-	const candidates = [path, `${path}.ts`, path.replace(/\.mjs$/, '.d.mts'), path.replace(/\.cjs$/, '.d.cts'), `${path}/index.ts`];
-	const file = candidates.find((candidate) => existsSync(join(checkout, candidate)) && statSync(join(checkout, candidate)).isFile());
+	const candidates = [
+		path,
+		`${path}.ts`,
+		path.replace(/\.mjs$/, '.d.mts'),
+		path.replace(/\.cjs$/, '.d.cts'),
+		`${path}/index.ts`,
+	];
+	const file = candidates.find(
+		(candidate) => existsSync(join(checkout, candidate)) && statSync(join(checkout, candidate)).isFile(),
+	);
 	if (file === undefined) throw new Error(`${from} imports ${name}, which is not there`);
 	return relative('.', file);
 }
@@ -104,7 +134,9 @@ it('no imports go round in a circle', () => {
 it('core knows nothing of n8n', () => {
 	const named = [...imports]
 		.filter(([file]) => roomOf(file).room === 'core')
-		.flatMap(([file, { packages }]) => packages.filter((name) => name.includes('n8n')).map((name) => `${file} → ${name}`));
+		.flatMap(([file, { packages }]) =>
+			packages.filter((name) => name.includes('n8n')).map((name) => `${file} → ${name}`),
+		);
 	expect(named).toEqual([]);
 });
 
@@ -119,6 +151,8 @@ it('only tests and the hooks they stand on know jest', () => {
 it('every room has files, and the walk reads their imports', () => {
 	const filled = new Set(sources.map((file) => roomOf(file).room));
 	expect(ROOMS.map(({ room }) => room).filter((room) => !filled.has(room))).toEqual([]);
-	expect(imports.get('nodes/DeviceManagement/transport/platform.ts')?.files).toContain('nodes/DeviceManagement/core/retry.ts');
+	expect(imports.get('nodes/DeviceManagement/transport/platform.ts')?.files).toContain(
+		'nodes/DeviceManagement/core/retry.ts',
+	);
 	expect(imports.get('nodes/DeviceManagement/resources/router.ts')?.packages).toContain('n8n-workflow');
 });

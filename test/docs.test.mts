@@ -10,7 +10,17 @@ import { checkout } from '../testbed/checkout.mts';
 import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
 import { signInCredentials } from '../testbed/n8n/examples.mts';
-import { anchorsOf, italicsOn, jsonOn, lostTargetsOf, pages, readPage, targetsOf, workflowsOn } from '../testbed/pages.mts';
+import {
+	anchorsOf,
+	italicsOn,
+	jsonOn,
+	lostTargetsOf,
+	pages,
+	readPage,
+	targetsOf,
+	userPages,
+	workflowsOn,
+} from '../testbed/pages.mts';
 import { choices, labelsOf, withoutTwins } from './form.mts';
 
 // Enough devices for each part and filter that a page shows.
@@ -24,9 +34,9 @@ describe.each(pages)('%s', (page) => {
 
 	test('shows each picture for light and for dark, with words for who does not see it', () => {
 		for (const [picture] of readPage(page).matchAll(/<picture>[\s\S]*?<\/picture>/g)) {
-			const [, dark] = /srcset="([^"]+)-dark\.png"/.exec(picture) ?? [];
-			const [, light] = /src="([^"]+)-light\.png"/.exec(picture) ?? [];
-			expect({ picture, dark }).toEqual({ picture, dark: light });
+			const [, dark, darkType] = /srcset="([^"]+)-dark\.(png|svg)"/.exec(picture) ?? [];
+			const [, light, lightType] = /src="([^"]+)-light\.(png|svg)"/.exec(picture) ?? [];
+			expect({ picture, dark, type: darkType }).toEqual({ picture, dark: light, type: lightType });
 			expect(light).toBeDefined();
 			expect(picture).toMatch(/alt="[^"]{10,}"/);
 		}
@@ -47,13 +57,20 @@ describe.each(pages)('%s', (page) => {
 
 	test('shows nodes of ours that run as they stand there', async () => {
 		const nodes = workflowsOn(page).flatMap((workflow) => workflow.nodes.filter(({ type }) => type === nodeType));
-		for (const parameters of [...nodes.map((node) => node.parameters), ...parametersOn(page)]) {
+		for (const shown of [...nodes.map((node) => node.parameters), ...parametersOn(page)]) {
+			const parameters = withDevice(shown);
 			const result = await bench.run(parameters, { input: [{ sn: bench.fleet.at(0).sn }] });
 			expect({ parameters, error: result.error?.message }).toEqual({ parameters, error: undefined });
 			expect({ parameters, items: result.data('Devices').length }).not.toEqual({ parameters, items: 0 });
 		}
 	});
 });
+
+/** With a device of the fleet in place of the reader's own. */
+function withDevice(parameters: Record<string, unknown>): Record<string, unknown> {
+	const filled = JSON.stringify(parameters).replaceAll('RT-2024-000117', bench.fleet.at(0).sn);
+	return z.record(z.string(), z.unknown()).parse(JSON.parse(filled));
+}
 
 /** Parameters of a node of ours that a page shows without a node around them. */
 function parametersOn(page: string): Array<Record<string, unknown>> {
@@ -83,7 +100,10 @@ function strayInField(value: unknown, field: INodeProperties, here: string): str
 		case 'options':
 			return choices(field).some((choice) => choice.value === value) ? [] : [`${here}: ${String(value)}`];
 		case 'multiOptions':
-			return z.array(z.string()).parse(value).flatMap((chosen) => strayInField(chosen, { ...field, type: 'options' }, here));
+			return z
+				.array(z.string())
+				.parse(value)
+				.flatMap((chosen) => strayInField(chosen, { ...field, type: 'options' }, here));
 		case 'collection':
 			return strayIn(value, (field.options ?? []).filter(isField), `${here}.`);
 		case 'fixedCollection':
@@ -133,10 +153,11 @@ test('what a page for users names in italics is a label of the package, or of n8
 		...[new DeviceManagementApi()].flatMap(({ displayName, properties }) => [displayName, ...labelsOf(properties)]),
 		...signInCredentials(bench.platform).map(({ name }) => name),
 	]);
-	const forMaintainers = ['CONTRIBUTING.md', 'CHANGELOG.md', 'docs/decisions.md', 'docs/trigger.md'];
-	const unknown = pages
-		.filter((page) => !forMaintainers.includes(page))
-		.flatMap((page) => italicsOn(page).filter((label) => !labels.has(label)).map((label) => `${page}: ${label}`));
+	const unknown = userPages.flatMap((page) =>
+		italicsOn(page)
+			.filter((label) => !labels.has(label))
+			.map((label) => `${page}: ${label}`),
+	);
 	expect(unknown).toEqual([]);
 });
 
@@ -145,7 +166,10 @@ test('the links to help in the editor lead to pages and headings that are there'
 	const codex = readdirSync(join(checkout, 'nodes/DeviceManagement'))
 		.filter((file) => file.endsWith('.node.json'))
 		.map((file) => readFileSync(join(checkout, 'nodes/DeviceManagement', file), 'utf8'));
-	const links = [new DeviceManagementApi().documentationUrl, ...codex.flatMap((text) => text.match(/https:[^"]+/g) ?? [])];
+	const links = [
+		new DeviceManagementApi().documentationUrl,
+		...codex.flatMap((text) => text.match(/https:[^"]+/g) ?? []),
+	];
 	expect(links.length).toBeGreaterThan(codex.length);
 	for (const link of links) {
 		const [, page = '', anchor] = new RegExp(`^${home}/blob/main/([^#]+)(?:#(.+))?$`).exec(link) ?? [];
@@ -160,7 +184,9 @@ test('the messages that the page about trouble quotes are those of the package',
 			.filter((file) => file.endsWith('.ts'))
 			.map((file) => readFileSync(join(checkout, folder, file), 'utf8')),
 	);
-	const quoted = [...readPage('docs/troubleshooting.md').matchAll(/^\| “(.+?)” \|/gm)].map(([, message = '']) => message);
+	const quoted = [...readPage('docs/troubleshooting.md').matchAll(/^\| “(.+?)” +\|/gm)].map(
+		([, message = '']) => message,
+	);
 	expect(quoted.length).toBeGreaterThan(10);
 	// A gap stands for what differs from case to case; of the rest, the beginning of the longest piece has to be found.
 	const pieces = quoted.map((message) => {

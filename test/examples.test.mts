@@ -1,8 +1,17 @@
-import { exampleCredentials, exampleWorkflows } from '../testbed/n8n/examples.mts';
-import { useBench } from '../testbed/jest.mts';
+import type { IDataObject } from 'n8n-workflow';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod/v4';
 
-const bench = useBench();
+import { properties } from '../nodes/DeviceManagement/resources/index.ts';
+import { checkout } from '../testbed/checkout.mts';
+import { useBench } from '../testbed/jest.mts';
+import { exampleCredentials, exampleFleet, exampleWorkflows } from '../testbed/n8n/examples.mts';
+import { jsonOf } from '../testbed/output.mts';
+import { OTHER_ENDPOINT } from '../testbed/platform/server.mts';
+import { triggerType, Watch } from '../testbed/watch.mts';
+
+const bench = useBench({ fleet: exampleFleet });
 
 const place = z.tuple([z.number(), z.number()]);
 const nodeSchema = z.looseObject({
@@ -41,7 +50,10 @@ test('each has a note that says what to change, by the names of its nodes, and c
 		const [, changes = ''] = note?.content.split('**Change**') ?? [];
 		const named = [...changes.matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name);
 		expect({ file, named }).not.toEqual({ file, named: [] });
-		expect({ file, unknown: named.filter((name) => !nodes.some((node) => node.name === name)) }).toEqual({ file, unknown: [] });
+		expect({ file, unknown: named.filter((name) => !nodes.some((node) => node.name === name)) }).toEqual({
+			file,
+			unknown: [],
+		});
 
 		const covered = nodes.filter(({ position: [x, y] }) => {
 			const [left, top] = note?.position ?? [0, 0];
@@ -67,11 +79,53 @@ test('they are made of nodes of n8n and ours, with the credentials that npm star
 
 test('the parameters of our nodes are those of their forms', async () => {
 	for (const { file, nodes } of await read()) {
-		for (const { name, type, parameters } of nodes.filter((node) => node.type.startsWith('n8n-nodes-device-management.'))) {
+		for (const { name, type, parameters } of nodes.filter((node) =>
+			node.type.startsWith('n8n-nodes-device-management.'),
+		)) {
 			const { properties } = bench.engine.packages.getByNameAndVersion(type, 1).description;
 			const known = new Set(properties.map((property) => property.name));
 			const unknown = Object.keys(parameters).filter((parameter) => !known.has(parameter));
 			expect({ file, name, unknown }).toEqual({ file, name, unknown: [] });
 		}
+	}
+});
+
+test('our nodes run as they stand there, each with what the one before it puts out', async () => {
+	const { sn } = bench.fleet.at(0);
+	const sample = { sn, 'Serial Number': sn, query: { sn }, body: { limit: 5, skip: 0 }, limit: 5, skip: 0 };
+	for (const { file, nodes } of await read()) {
+		let input: Array<Record<string, unknown>> = [sample];
+		for (const { name, type, parameters } of nodes.filter((node) =>
+			node.type.startsWith('n8n-nodes-device-management.'),
+		)) {
+			if (type === triggerType) {
+				await new Watch(bench, parameters as IDataObject).activate();
+			} else if (type.endsWith('Tool')) {
+				const [{ error, response } = {}] = await bench.callTool(parameters, [
+					{ serial_number: sn, limit: 5, text: '' },
+				]);
+				expect({ file, name, error, response }).toEqual({ file, name, error: undefined, response: expect.anything() });
+			} else {
+				const output = jsonOf(await bench.run(parameters, { input: input as IDataObject[] }));
+				expect({ file, name, items: output.length }).not.toEqual({ file, name, items: 0 });
+				input = output.slice(0, 5).map((item) => ({ ...sample, ...item }));
+			}
+		}
+	}
+});
+
+test('the example of another endpoint counts the devices of each of its records', async () => {
+	const [list, count] = (await read()).find(({ file }) => file === 'other-endpoint')?.nodes.slice(1, 3) ?? [];
+	const models = jsonOf(await bench.run(list?.parameters ?? {}));
+	expect(models).toEqual(bench.fleet.models);
+	expect(jsonOf(await bench.run(count?.parameters ?? {}, { input: models }))).toEqual(
+		models.map(({ name }) => ({ count: bench.fleet.devices.filter(({ model }) => model.name === name).length })),
+	);
+});
+
+test('the form, the docs and the example name the same endpoint for API Request', () => {
+	expect(properties.find(({ name }) => name === 'path')?.placeholder).toBe(`e.g. ${OTHER_ENDPOINT}`);
+	for (const file of ['docs/api-request.md', 'examples/other-endpoint.json']) {
+		expect(readFileSync(join(checkout, file), 'utf8')).toContain(`"path": "${OTHER_ENDPOINT}"`);
 	}
 });

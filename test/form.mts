@@ -19,11 +19,14 @@ export function everyField(fields: readonly INodeProperties[], path = ''): Place
 }
 
 /** Hidden fields that stand beside a collection of their name, see `asGiven`. */
-export const isTwin = ({ name, type }: INodeProperties) => type === 'hidden' && ['conditions', 'filters', 'options', 'query', 'sort'].includes(name);
+export const isTwin = ({ name, type }: INodeProperties) =>
+	type === 'hidden' && ['conditions', 'filters', 'options', 'query', 'sort'].includes(name);
 export const withoutTwins = (fields: readonly INodeProperties[]) => fields.filter((field) => !isTwin(field));
 
 export const choices = (property: INodeProperties | undefined): INodePropertyOptions[] =>
-	(property?.options ?? []).filter((option): option is INodePropertyOptions => !('displayName' in option) && 'value' in option);
+	(property?.options ?? []).filter(
+		(option): option is INodePropertyOptions => !('displayName' in option) && 'value' in option,
+	);
 
 /** Labels of a form: of its fields at any depth, of their choices, and of a locator's modes. */
 export function labelsOf(

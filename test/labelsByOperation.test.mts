@@ -5,7 +5,7 @@ import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.nod
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
 import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
 import { hurry, useBench, useServers } from '../testbed/jest.mts';
-import { codes } from '../testbed/platform/codes.mts';
+import { type OperationName, operationNames, operations } from '../testbed/operations.mts';
 import type { Fault } from '../testbed/platform/server.mts';
 import { triggerWorkflow, Watch } from '../testbed/watch.mts';
 import { labelsOf, quotedIn, WIRE_NAMES } from './form.mts';
@@ -30,8 +30,8 @@ interface Reader {
 	hear(more?: IDataObject): Promise<Words | undefined>;
 }
 
-/** What the form shows when this operation is chosen, whatever else is entered. */
-function formOf(chosen: Record<string, string>): INodeProperties[] {
+/** What the form shows with these parameters, as far as they are chosen from a list. */
+function formOf(chosen: Record<string, unknown>): INodeProperties[] {
 	return action.filter(({ displayOptions }) =>
 		['resource', 'operation', 'method'].every((name) => {
 			const values = displayOptions?.show?.[name];
@@ -40,11 +40,13 @@ function formOf(chosen: Record<string, string>): INodeProperties[] {
 	);
 }
 
-function operation(chosen: { resource: string; operation: string; method?: string }, rest: IDataObject = {}): Reader {
+function reader(name: OperationName, more: { method?: string } = {}): Reader {
+	const parameters = { ...operations[name], ...more };
+	const input = [{ sn: 'RT1' }];
 	return {
-		name: Object.values(chosen).join(' '),
-		form: formOf(chosen),
-		hear: async (more) => (await bench.run({ ...chosen, ...rest, options: { maxRetries: 0 }, ...more })).error,
+		name: [name, ...Object.values(more)].join(' '),
+		form: formOf(parameters),
+		hear: async (given) => (await bench.run({ ...parameters, options: { maxRetries: 0 }, ...given }, { input })).error,
 	};
 }
 
@@ -54,17 +56,14 @@ const thrownBy = async (run: Promise<unknown>): Promise<Words | undefined> =>
 		(error: unknown) => Object(error),
 	);
 
-const get = { resource: 'device', operation: 'get', device: { __rl: true, mode: 'sn', value: 'RT1' } };
+const get = { resource: 'device', operation: 'get' };
 
 const readers: readonly Reader[] = [
-	operation({ resource: 'device', operation: 'get' }, get),
-	operation({ resource: 'device', operation: 'getAll' }, { returnAll: true }),
-	operation({ resource: 'device', operation: 'count' }),
-	operation({ resource: 'api', operation: 'request', method: 'GET' }, { path: '/api/echo' }),
-	operation({ resource: 'api', operation: 'request', method: 'POST' }, { path: '/api/echo', body: '{}' }),
+	...operationNames.map((name) => reader(name)),
+	reader('request', { method: 'POST' }),
 	{
 		name: 'the dropdown of Get',
-		form: formOf(get as IDataObject as Record<string, string>),
+		form: formOf(get),
 		hear: async () =>
 			await thrownBy(bench.engine.listSearch(get, bench.engine.credentialReference(bench.apiKey), 'searchDevices')),
 	},
@@ -78,18 +77,18 @@ const readers: readonly Reader[] = [
 		form: trigger,
 		hear: async (more) =>
 			await thrownBy(
-				bench.engine.poll(triggerWorkflow(bench.engine, bench.apiKey, { options: { maxRetries: 0 }, ...more }), { mode: 'manual', staticData: {} }),
+				bench.engine.poll(triggerWorkflow(bench.engine, bench.apiKey, { options: { maxRetries: 0 }, ...more }), {
+					mode: 'manual',
+					staticData: {},
+				}),
 			),
 	},
 ];
 
+/** Where the words of `core/errors/purpose.ts` are said; all others quote no field but the credential's. */
 const faults: Array<[string, Fault]> = [
-	...codes.filter(([code]) => code !== 0).map(([code]): [string, Fault] => [`code ${code}`, { code, details: ['alpha', 'beta'] }]),
-	['a code that is not documented', { code: 20815 }],
-	...[302, 400, 401, 403, 404, 406, 408, 413, 429, 431, 500, 502, 503].map((status): [string, Fault] => [`HTTP ${status}`, { status }]),
-	['a dropped connection', 'drop'],
-	['half an answer', 'truncate'],
-	['a page of a proxy', { status: 200, body: '<html>' }],
+	...[10001, 10005, 10014].map((code): [string, Fault] => [`code ${code}`, { code, details: ['alpha'] }]),
+	...[404, 429].map((status): [string, Fault] => [`HTTP ${status}`, { status }]),
 	['a payload of another kind', { code: 0, data: 'x' }],
 	['no payload', { code: 0 }],
 ];
@@ -97,7 +96,9 @@ const faults: Array<[string, Fault]> = [
 /** What a reader quotes that its form does not have. */
 function strangersIn({ form }: Reader, { message, description }: Words): string[] {
 	const labels = [...labelsOf(form), ...labelsOf(credential)];
-	return quotedIn(`${message}. ${description ?? ''}`).filter((quoted) => !labels.includes(quoted) && !WIRE_NAMES.has(quoted));
+	return quotedIn(`${message}. ${description ?? ''}`).filter(
+		(quoted) => !labels.includes(quoted) && !WIRE_NAMES.has(quoted),
+	);
 }
 
 /** Makes a reader speak, and compares what it quotes with what it has. */
@@ -105,15 +106,22 @@ async function expectKnown(reader: Reader, what: string, more?: IDataObject): Pr
 	forgetAccounts();
 	const words = await reader.hear(more);
 	// API Request takes any payload.
-	if (words === undefined && reader.name.startsWith('api') && what.includes('payload')) return;
+	if (words === undefined && reader.name.startsWith('request') && what.includes('payload')) return;
 	if (words === undefined) throw new Error(`${reader.name} says nothing to ${what}`);
-	expect([what, words.message, words.description, strangersIn(reader, words)]).toEqual([what, words.message, words.description, []]);
+	expect([what, words.message, words.description, strangersIn(reader, words)]).toEqual([
+		what,
+		words.message,
+		words.description,
+		[],
+	]);
 }
 
 describe.each(readers)('$name names no field that it does not have', (reader) => {
-	test.each(faults)('after %s', async (what, fault) => {
-		bench.platform.settings.fault = () => fault;
-		await expectKnown(reader, what);
+	test('whatever the platform returns', async () => {
+		for (const [what, fault] of faults) {
+			bench.platform.settings.fault = () => fault;
+			await expectKnown(reader, what);
+		}
 	});
 
 	test('after a time-out', async () => {
@@ -122,13 +130,12 @@ describe.each(readers)('$name names no field that it does not have', (reader) =>
 		await expectKnown(reader, 'a time-out');
 	});
 
-	test('after an answer over 64 MB, and where nobody answers', async () => {
-		const server = await serve((_request, response) => response.writeHead(200, { 'content-length': '70000000' }).write('{'));
+	test('after a response over 64 MB', async () => {
+		const server = await serve((_request, response) =>
+			response.writeHead(200, { 'content-length': '70000000' }).write('{'),
+		);
 		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
 		await expectKnown(reader, 'an answer over 64 MB');
-		// A port that is closed now may be another server's by the next moment; of this one nobody makes use.
-		await bench.engine.editCredential(bench.apiKey, { baseUrl: 'http://127.0.0.1:1' });
-		await expectKnown(reader, 'a closed port');
 	});
 });
 
@@ -155,20 +162,25 @@ const mistakes: ReadonlyArray<[string, IDataObject]> = [
 	['events: none', { events: [] }],
 ];
 
-describe.each(readers.filter(({ name }) => !name.includes('dropdown')))('$name names no other field than its own', (reader) => {
-	const has = new Set(reader.form.map(({ name }) => name));
-	test.each(mistakes.filter(([what]) => has.has(what.split(':')[0] ?? '')))('in %s', async (what, parameters) => {
-		await expectKnown(reader, what, parameters);
-		expect(bench.platform.requests).toEqual([]);
-	});
-});
+describe.each(readers.filter(({ name }) => !name.includes('dropdown')))(
+	'$name names no other field than its own',
+	(reader) => {
+		const has = new Set(reader.form.map(({ name }) => name));
+		test('in any mistake in what is entered', async () => {
+			for (const [what, parameters] of mistakes.filter(([field]) => has.has(field.split(':')[0] ?? ''))) {
+				await expectKnown(reader, what, parameters);
+				expect(bench.platform.requests).toEqual([]);
+			}
+		});
+	},
+);
 
 test('a platform that ignores the page, or does not count, is no reason to name a stranger', async () => {
 	bench.platform.settings.fault = () => ({
 		code: 0,
 		data: { content: bench.fleet.devices.slice(0, 2), number: 0, size: 2, totalElements: 500, totalPages: 250 },
 	});
-	for (const reader of readers.filter(({ name }) => name.includes('getAll') || name === 'the trigger')) {
+	for (const reader of readers.filter(({ name }) => name.startsWith('getAll') || name === 'the trigger')) {
 		await expectKnown(reader, 'a repeated page');
 	}
 	bench.platform.settings.fault = () => ({ code: 0, data: { content: [] } });

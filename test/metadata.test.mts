@@ -1,9 +1,10 @@
 import type { IExecuteFunctions, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
 
-import { OPERATIONS } from '../nodes/DeviceManagement/resources/router.ts';
+import { RESOURCES } from '../nodes/DeviceManagement/resources/index.ts';
 import { workflow as n8n } from '../testbed/engine/host.cjs';
 import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
+import { operationNames, operations } from '../testbed/operations.mts';
 import { outputOf } from '../testbed/output.mts';
 import { triggerType } from '../testbed/watch.mts';
 import { choices, everyField, FILTER_FIELDS, isTwin, withoutTwins } from './form.mts';
@@ -21,59 +22,66 @@ beforeEach(() => {
 		.properties.filter(({ name }) => !/^allowed\w*Domains$/i.test(name));
 });
 
-const propertiesOf = (resource: string, operation: string): INodeProperties[] =>
+/** The fields of an operation; without one, the list of a resource's operations. */
+const propertiesOf = (resource: string, operation?: string): INodeProperties[] =>
 	properties.filter(({ displayOptions }) => {
-		const { resource: resources, operation: operations } = displayOptions?.show ?? {};
-		return resources?.includes(resource) === true && operations?.includes(operation) === true;
+		const { resource: resources, operation: shownFor } = displayOptions?.show ?? {};
+		return resources?.includes(resource) === true && shownFor?.[0] === operation;
 	});
 
 /** Resource and operation as the form offers them. */
 const offered = (): Array<readonly [string, string]> =>
 	choices(properties.find(({ name }) => name === 'resource')).flatMap(({ value: resource }) =>
 		properties
-			.filter(({ name, displayOptions }) => name === 'operation' && displayOptions?.show?.['resource']?.includes(resource) === true)
+			.filter(
+				({ name, displayOptions }) =>
+					name === 'operation' && displayOptions?.show?.['resource']?.includes(resource) === true,
+			)
 			.flatMap((property) => choices(property).map(({ value }) => [String(resource), String(value)] as const)),
 	);
 
 describe('operations', () => {
-	it('every one the form offers has a handler, and every handler is offered', () => {
-		const handled = Object.entries(OPERATIONS).flatMap(([resource, operations]) =>
-			Object.keys(operations).map((operation) => [resource, operation]),
-		);
-		expect(offered().map((pair) => [...pair]).sort()).toEqual(handled.sort());
+	const every = Object.entries(RESOURCES).flatMap(([resource, { operations: own }]) =>
+		Object.keys(own).map((operation) => ({ resource, operation })),
+	);
+
+	it('the form offers every one, and no other', () => {
+		const inOrder = (pairs: ReadonlyArray<readonly unknown[]>) => pairs.map(String).sort();
+		expect(inOrder(offered())).toEqual(inOrder(every.map(({ resource, operation }) => [resource, operation])));
 	});
 
-	it('the subtitle on the canvas names each one as the form does', () => {
+	it('each has a set of parameters in testbed/operations.mts, so that every suite runs it', () => {
+		const sampled = operationNames.map((name) => operations[name]);
+		const known = (resource: string, operation: string) =>
+			sampled.some((sample) => sample.resource === resource && sample.operation === operation);
+		expect(every.filter(({ resource, operation }) => !known(resource, operation))).toEqual([]);
+	});
+
+	it.each(every)('the subtitle on the canvas says what $resource $operation does', ({ resource, operation }) => {
 		const subtitle = String(node.description.subtitle).replace(/^=\{\{(.*)\}\}$/, '$1');
-		const named = properties
-			.filter(({ name }) => name === 'operation')
-			.flatMap((property) => choices(property))
-			.map(({ name, value }) => [new Function('$parameter', `return ${subtitle}`)({ operation: value }), name]);
-		for (const [said, name] of named) expect(said).toContain(name);
+		const said = new Function('$parameter', `return ${subtitle}`)({ resource, operation });
+		const list = propertiesOf(resource).find(({ name }) => name === 'operation');
+		expect(said).toBe(choices(list).find(({ value }) => value === operation)?.action);
 	});
 
-	/** Choices of the form that show other fields, for each operation. */
-	const STATES: Record<string, INodeParameters[]> = {
-		get: [{}, { output: 'selected' }],
-		getAll: [{}, { returnAll: true, output: 'selected' }],
-		count: [{}],
-		request: [{}, { method: 'POST' }],
-	};
-	const REQUIRED: INodeParameters = { device: { __rl: true, mode: 'sn', value: 'RT99046419' }, path: '/api/echo' };
+	/** Choices of the form that show other fields. */
+	const STATES: INodeParameters[] = [
+		{},
+		{ output: 'selected' },
+		{ returnAll: true },
+		{ returnAll: false },
+		{ method: 'POST' },
+	];
 
-	it('there is a test for every operation', () => {
-		expect(Object.keys(STATES).sort()).toEqual(offered().map(([, operation]) => operation).sort());
-	});
-
-	it.each(Object.entries(STATES))('%s reads no parameter that its form does not show, and all that it shows', async (operation, states) => {
-		const [resource] = offered().find(([, name]) => name === operation) ?? [];
+	it.each(operationNames)('%s reads no parameter that its form does not show, and all that it shows', async (name) => {
+		const { resource, operation } = operations[name];
 		const read = new Set<string>();
 		const { execute } = node;
-		if (execute === undefined || resource === undefined) throw new Error('The node has nothing to execute');
+		if (execute === undefined) throw new Error('The node has nothing to execute');
 		node.execute = async function (this: IExecuteFunctions) {
 			const watched = new Proxy(this, {
-				get(context, name) {
-					if (name !== 'getNodeParameter') return Reflect.get(context, name);
+				get(context, property) {
+					if (property !== 'getNodeParameter') return Reflect.get(context, property);
 					return (parameter: string, ...rest: [number]) => {
 						read.add(parameter);
 						return context.getNodeParameter(parameter, ...rest);
@@ -82,31 +90,38 @@ describe('operations', () => {
 			});
 			return await execute.call(watched);
 		};
+		const own = propertiesOf(resource, operation).map((property) => property.name);
 		const shown = new Set<string>();
 		try {
-			for (const state of states) {
+			for (const state of STATES.filter((choice) => Object.keys(choice).every((field) => own.includes(field)))) {
 				read.clear();
-				const parameters = { resource, operation, ...REQUIRED, ...state };
-				outputOf(await bench.run(parameters));
-				const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, node.description) ?? {};
+				const parameters = { ...operations[name], ...state };
+				outputOf(await bench.run(parameters, { input: [{ sn: bench.fleet.at(0).sn }] }));
+				const complete =
+					n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, node.description) ?? {};
 				const visible = properties
 					.filter((property) => n8n.NodeHelpers.displayParameter(complete, property, null, node.description))
 					.filter(({ type }) => type !== 'notice')
-					.map(({ name }) => name);
-				for (const name of visible) shown.add(name);
+					.map((property) => property.name);
+				for (const property of visible) shown.add(property);
 				expect([...read].sort()).toEqual([...new Set(visible)].sort());
 			}
 		} finally {
 			node.execute = execute;
 		}
-		expect([...shown].sort()).toEqual([...new Set([...propertiesOf(resource, operation).map(({ name }) => name), 'resource', 'operation'])].sort());
+		expect([...shown].sort()).toEqual([...new Set([...own, 'resource', 'operation'])].sort());
 	});
 
 	it('every collection has its hidden twin right behind it, shown where it is shown', () => {
 		const collections = properties.filter(({ type }) => type === 'collection' || type === 'fixedCollection');
 		expect(collections.length).toBeGreaterThanOrEqual(8);
 		for (const { displayName, name, displayOptions, default: value } of collections) {
-			const twins = properties.filter((property) => isTwin(property) && property.name === name && property.displayOptions?.show?.['operation']?.[0] === displayOptions?.show?.['operation']?.[0]);
+			const twins = properties.filter(
+				(property) =>
+					isTwin(property) &&
+					property.name === name &&
+					JSON.stringify(property.displayOptions?.show) === JSON.stringify(displayOptions?.show),
+			);
 			expect(twins).toEqual([{ displayName, name, type: 'hidden', default: value, displayOptions }]);
 		}
 		expect(properties.filter(isTwin)).toHaveLength(collections.length);
@@ -153,7 +168,7 @@ describe('the names that saved workflows hold', () => {
 			operation: 'get',
 			resource: 'device',
 			fields: [
-				['device', 'resourceLocator', { mode: 'sn', value: '' }],
+				['device', 'resourceLocator', { mode: 'list', value: '' }],
 				...OUTPUT,
 				...OPTIONS,
 				['options.ifNotFound', 'options', 'error'],
@@ -167,6 +182,7 @@ describe('the names that saved workflows hold', () => {
 				['limit', 'number', 50],
 				...OUTPUT,
 				...OPTIONS,
+				['options.ifFleetChanges', 'options', 'fail'],
 				['options.pageSize', 'number', 1000],
 				['options.skip', 'number', 0],
 				['returnAll', 'boolean', false],
@@ -190,15 +206,35 @@ describe('the names that saved workflows hold', () => {
 				['query.parameter.value', 'string', ''],
 			],
 		},
-	])('the fields of $operation', ({ resource, operation, fields }) => {
-		const found = everyField(withoutTwins(propertiesOf(resource, operation))).map(({ path, property }) => [path, property.type, property.default]);
+	])('the fields of $resource $operation', ({ resource, operation, fields }) => {
+		const found = everyField(withoutTwins(propertiesOf(resource, operation))).map(({ path, property }) => [
+			path,
+			property.type,
+			property.default,
+		]);
 		const byPath = (one: unknown[], other: unknown[]) => (String(one[0]) < String(other[0]) ? -1 : 1);
 		expect(found.sort(byPath)).toEqual(fields.map((field) => [...field]).sort(byPath));
 	});
 
 	const DEVICE_FIELDS = [
-		'attributes', 'createTime', 'creator', 'description', 'group', 'iccid', 'iccidOverwrite', 'id', 'imei', 'model',
-		'onlineStatus', 'sensorOverwrite', 'sensorSn', 'sn', 'status', 'tags', 'updateTime', 'updator',
+		'attributes',
+		'createTime',
+		'creator',
+		'description',
+		'group',
+		'iccid',
+		'iccidOverwrite',
+		'id',
+		'imei',
+		'model',
+		'onlineStatus',
+		'sensorOverwrite',
+		'sensorSn',
+		'sn',
+		'status',
+		'tags',
+		'updateTime',
+		'updator',
 	];
 	it.each([
 		['resource', ['api', 'device']],
@@ -206,15 +242,21 @@ describe('the names that saved workflows hold', () => {
 		['fields', DEVICE_FIELDS],
 		['sort.rule.field', [...DEVICE_FIELDS, 'custom'].sort()],
 		['sort.rule.direction', ['asc', 'desc']],
+		['options.ifFleetChanges', ['fail', 'return']],
 		['options.ifNotFound', ['empty', 'error']],
 		['method', ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']],
 	])('the choices of %s', (path, values) => {
 		const found = everyField(properties).filter((place) => place.path === path);
 		expect(found.length).toBeGreaterThan(0);
-		for (const { property } of found) expect(choices(property).map(({ value }) => value).sort()).toEqual(values);
+		for (const { property } of found)
+			expect(
+				choices(property)
+					.map(({ value }) => value)
+					.sort(),
+			).toEqual(values);
 	});
 
-	it('the modes of the device locator', () => {
+	it('the modes of the device locator, which opens on its list', () => {
 		const locator = properties.find(({ name }) => name === 'device');
 		expect(locator?.modes?.map(({ name }) => name)).toEqual(['list', 'sn']);
 	});
@@ -226,26 +268,29 @@ describe('the names that saved workflows hold', () => {
 				name,
 				type === 'string' && typeOptions?.password === true ? 'password' : type,
 				value,
-				displayOptions?.show?.['authentication']?.join() ?? 'always',
+				Object.entries(displayOptions?.show ?? {})
+					.map(([field, values]) => (field === 'customSignIn' ? field : values?.join()))
+					.join(' and ') || 'always',
 			]);
 		expect(table).toEqual([
 			['baseUrl', 'string', '', 'always'],
 			['authentication', 'options', 'apiKey', 'always'],
 			['apiKey', 'password', '', 'apiKey'],
-			['apiKeyIn', 'options', 'header', 'apiKey'],
-			['apiKeyName', 'string', 'Authorization', 'apiKey'],
-			['apiKeyPrefix', 'string', 'ApiKey', 'apiKey'],
 			['loginName', 'string', '', 'login'],
 			['password', 'password', '', 'login'],
-			['passwordFormat', 'options', 'plain', 'login'],
-			['loginPath', 'string', '/api/user/login', 'login'],
-			['tokenPath', 'string', '', 'login'],
+			['customSignIn', 'boolean', false, 'always'],
+			['apiKeyIn', 'options', 'header', 'apiKey and customSignIn'],
+			['apiKeyName', 'string', 'Authorization', 'apiKey and customSignIn'],
+			['apiKeyPrefix', 'string', 'ApiKey', 'apiKey and customSignIn'],
+			['passwordFormat', 'options', 'plain', 'login and customSignIn'],
+			['loginPath', 'string', '/api/user/login', 'login and customSignIn'],
+			['tokenPath', 'string', '', 'login and customSignIn'],
 			['allowUnauthorizedCerts', 'boolean', false, 'always'],
 			['sessionToken', 'hidden', '', 'always'],
 			['sessionOwner', 'hidden', '', 'always'],
 		]);
 		const field = (name: string) => credentialProperties.find((property) => property.name === name);
-		expect(field('baseUrl')?.required).toBe(true);
+		for (const name of ['baseUrl', 'apiKey', 'loginName', 'password']) expect(field(name)?.required).toBe(true);
 		expect(field('sessionToken')?.typeOptions?.expirable).toBe(true);
 		expect(choices(field('authentication')).map(({ value }) => value)).toEqual(['apiKey', 'login']);
 		expect(choices(field('apiKeyIn')).map(({ value }) => value)).toEqual(['header', 'query']);
@@ -255,11 +300,19 @@ describe('the names that saved workflows hold', () => {
 
 describe('how the form reads', () => {
 	// When to poll is n8n's own field.
-	const trigger = () => bench.engine.packages.getByNameAndVersion(triggerType, 1).description.properties.filter(({ name }) => name !== 'pollTimes');
-	const places = () => [...everyField(properties), ...everyField(trigger()), ...everyField(credentialProperties)].filter(({ property }) => property.type !== 'hidden');
+	const trigger = () =>
+		bench.engine.packages
+			.getByNameAndVersion(triggerType, 1)
+			.description.properties.filter(({ name }) => name !== 'pollTimes');
+	const places = () =>
+		[...everyField(properties), ...everyField(trigger()), ...everyField(credentialProperties)].filter(
+			({ property }) => property.type !== 'hidden',
+		);
 	const SMALL_WORDS = new Set(['a', 'an', 'and', 'by', 'for', 'in', 'of', 'on', 'or', 'the', 'to']);
 	const isTitle = (text: string) =>
-		text.split(/[\s-]+/).every((word, position) => /^[^a-z]/.test(word.replace(/^\(/, '')) || (position > 0 && SMALL_WORDS.has(word)));
+		text
+			.split(/[\s-]+/)
+			.every((word, position) => /^[^a-z]/.test(word.replace(/^\(/, '')) || (position > 0 && SMALL_WORDS.has(word)));
 
 	it('labels are in Title Case', () => {
 		const labels = places().flatMap(({ property }) => [
@@ -274,7 +327,9 @@ describe('how the form reads', () => {
 	it('five or more choices are in alphabetical order', () => {
 		const lists = places()
 			.filter(({ property }) => property.type !== 'fixedCollection' && (property.options ?? []).length >= 5)
-			.map(({ property }) => (property.options ?? []).map((option) => ('displayName' in option ? option.displayName : option.name)));
+			.map(({ property }) =>
+				(property.options ?? []).map((option) => ('displayName' in option ? option.displayName : option.name)),
+			);
 		expect(lists.length).toBeGreaterThanOrEqual(4);
 		for (const list of lists) expect(list).toEqual([...list].sort((one, other) => one.localeCompare(other, 'en')));
 	});
@@ -288,7 +343,10 @@ describe('how the form reads', () => {
 	it('an example in an empty field begins with “e.g.”', () => {
 		const examples = places()
 			.filter(({ property }) => !['collection', 'fixedCollection'].includes(property.type))
-			.flatMap(({ property }) => [property.placeholder, ...(property.modes ?? []).filter(({ type }) => type !== 'list').map(({ placeholder }) => placeholder)])
+			.flatMap(({ property }) => [
+				property.placeholder,
+				...(property.modes ?? []).filter(({ type }) => type !== 'list').map(({ placeholder }) => placeholder),
+			])
 			.filter((placeholder) => placeholder !== undefined && placeholder !== '');
 		expect(examples.length).toBeGreaterThanOrEqual(8);
 		for (const example of examples) expect(example).toMatch(/^e\.g\. \S/);
@@ -305,21 +363,36 @@ describe('how the form reads', () => {
 	});
 
 	it('an operation’s action is a sentence without articles that begins like its name', () => {
-		const operations = properties.filter(({ name }) => name === 'operation').flatMap(choices);
-		expect(operations).toHaveLength(4);
-		for (const { action } of operations) {
+		const lists = properties.filter(({ name }) => name === 'operation').flatMap(choices);
+		for (const { action } of lists) {
 			expect(action).toMatch(/^[A-Z][a-z]+ [\w ]+$/);
 			expect(action).not.toMatch(/\b(a|an|the)\b/);
 		}
 	});
 
 	it('limits shown in the form are those the values are checked against', () => {
-		for (const { property } of places().filter(({ path }) => /^options\.(forAtLeast|pageSize|parallelRequests|skip|timeout|maxRetries)$/.test(path))) {
+		for (const { property } of places().filter(({ path }) =>
+			/^(forAtLeast|options\.(pageSize|parallelRequests|skip|timeout|maxRetries))$/.test(path),
+		)) {
 			expect(property.typeOptions).toEqual({ minValue: expect.any(Number), maxValue: expect.any(Number) });
 			expect(property.default).toBeGreaterThanOrEqual(property.typeOptions?.minValue ?? NaN);
 			expect(property.default).toBeLessThanOrEqual(property.typeOptions?.maxValue ?? NaN);
 		}
 	});
+});
+
+it('the nodes panel shows one description for both nodes', () => {
+	const trigger = bench.engine.packages.getByNameAndVersion(triggerType, 1);
+	expect(trigger.description.description).toBe(node.description.description);
+});
+
+it.each([true, false])("with 'Return All' %s, 'If the Fleet Keeps Changing' is shown: %s", (returnAll) => {
+	const options = propertiesOf('device', 'getAll').find(({ name }) => name === 'options');
+	const option = everyField(options === undefined ? [] : [options]).find(
+		({ path }) => path === 'options.ifFleetChanges',
+	);
+	if (option === undefined) throw new Error('There is no such option');
+	expect(n8n.NodeHelpers.displayParameter({}, option.property, null, null, { returnAll })).toBe(returnAll);
 });
 
 describe("the credential's notice about an address that is not encrypted", () => {
@@ -329,15 +402,21 @@ describe("the credential's notice about an address that is not encrypted", () =>
 		return n8n.NodeHelpers.displayParameter({ baseUrl }, notice, null, null);
 	};
 
-	it.each(['http://devices.example.com', 'HTTP://devices.example.com', 'http://localhost.example.com', 'http://10.0.0.7:8080/'])(
-		'is shown for %s',
-		(baseUrl) => expect(isShown(baseUrl)).toBe(true),
-	);
+	it.each([
+		'http://devices.example.com',
+		'HTTP://devices.example.com',
+		'http://localhost.example.com',
+		'http://10.0.0.7:8080/',
+	])('is shown for %s', (baseUrl) => expect(isShown(baseUrl)).toBe(true));
 
-	it.each(['', 'https://devices.example.com', 'http://localhost', 'http://localhost:4070', 'http://127.0.0.1:4070/x', 'http://[::1]:80'])(
-		'is not shown for "%s"',
-		(baseUrl) => expect(isShown(baseUrl)).toBe(false),
-	);
+	it.each([
+		'',
+		'https://devices.example.com',
+		'http://localhost',
+		'http://localhost:4070',
+		'http://127.0.0.1:4070/x',
+		'http://[::1]:80',
+	])('is not shown for "%s"', (baseUrl) => expect(isShown(baseUrl)).toBe(false));
 
 	it('needs no pattern, which n8n gives too little time on a busy machine', () => {
 		expect(JSON.stringify([credentialProperties, properties])).not.toContain('"regex"');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { INode } from 'n8n-workflow';
 
 import { Failure, type FailureDetails, inputFailure } from '../nodes/DeviceManagement/core/failure.ts';
-import { explainUnsent, timedOut } from '../nodes/DeviceManagement/core/unsent.ts';
+import { explainUnsent, timedOut } from '../nodes/DeviceManagement/core/errors/unsent.ts';
 import { asNodeError, failedItem } from '../nodes/DeviceManagement/nodeError.ts';
 
 const node: INode = {
@@ -51,9 +51,13 @@ describe('whether n8n tries again is decided by the cause', () => {
 });
 
 describe('a message', () => {
-	const about = fc.string().chain((before) =>
-		fc.string().chain((after) => fc.mixedCase(fc.constant('authorization')).map((word) => `${before}${word}${after}`)),
-	);
+	const about = fc
+		.string()
+		.chain((before) =>
+			fc
+				.string()
+				.chain((after) => fc.mixedCase(fc.constant('authorization')).map((word) => `${before}${word}${after}`)),
+		);
 
 	test('never holds the word Authorization; the description has all of it', () => {
 		fc.assert(
@@ -65,7 +69,10 @@ describe('a message', () => {
 				expect(error.message).not.toMatch(/authorization/i);
 				expect(error.message.endsWith(' [item 3]')).toBe(severalItems);
 				expect(error.description).toBe(`${failure.details.remedy} In full: ${message}`);
-				expect(failedItem(error, failure)).toMatchObject({ error: error.message, details: { description: error.description } });
+				expect(failedItem(error, failure)).toMatchObject({
+					error: error.message,
+					details: { description: error.description },
+				});
 			}),
 		);
 	});

@@ -7,10 +7,6 @@ import ts from 'typescript';
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
-import { CODE_TABLE, explainCode } from '../nodes/DeviceManagement/core/codes.ts';
-import type { Purpose } from '../nodes/DeviceManagement/core/purpose.ts';
-import { explainStatus } from '../nodes/DeviceManagement/core/statuses.ts';
-import { explainUnsent, timedOut, tooLarge } from '../nodes/DeviceManagement/core/unsent.ts';
 import { labelsOf, quotedIn, WIRE_NAMES } from './form.mts';
 
 /**
@@ -59,7 +55,10 @@ function declarationsOf(file: string): Declaration[] {
 			}
 		} else if (ts.isVariableStatement(statement)) {
 			for (const node of statement.declarationList.declarations) own.push({ name: node.name.getText(), node });
-		} else if ((ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) && statement.name !== undefined) {
+		} else if (
+			(ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) &&
+			statement.name !== undefined
+		) {
 			own.push({ name: statement.name.text, node: statement });
 		}
 	}
@@ -135,32 +134,22 @@ function reachedFrom(entries: readonly string[]): Declaration[] {
 
 const inFile = (file: string) => [...declarations.keys()].filter((id) => id.startsWith(`${file}#`));
 
-/** What each node makes requests for. */
-const ASKS_FOR: Readonly<Record<string, readonly Purpose[]>> = {
-	deviceManagement: ['list', 'count', 'device', 'dropdown', 'read', 'write', 'login'],
-	deviceManagementTrigger: ['list', 'device', 'login'],
-};
-
-/** Here words go by what was asked for; `labelsByOperation.test.mts` hears them from each operation. */
-const GOES_BY_PURPOSE = /^nodes\/DeviceManagement\/core\/(codes|statuses|unsent)\.ts#/;
+/** Here words differ by purpose; `labelsByOperation.test.mts` hears them from each operation. */
+const GOES_BY_PURPOSE = /^nodes\/DeviceManagement\/core\/errors\/purpose\.ts#/;
 
 /** Who reads the messages: a node by its file, with what its form and the credential's have. */
 const readers = [new DeviceManagement(), new DeviceManagementTrigger()].map(({ constructor, description }) => ({
 	reader: description.displayName,
 	entries: inFile(`nodes/DeviceManagement/${constructor.name}.node.ts`),
 	labels: [...labelsOf(description.properties), ...credentialLabels],
-	purposes: ASKS_FOR[description.name] ?? [],
 }));
 
 test('every node of the package is a reader', () => {
 	expect(readers).toHaveLength(SOURCES.filter((file) => file.endsWith('.node.ts')).length);
-	for (const { entries, purposes } of readers) {
-		expect(entries).not.toEqual([]);
-		expect(purposes).not.toEqual([]);
-	}
+	for (const { entries } of readers) expect(entries).not.toEqual([]);
 });
 
-describe.each(readers)('$reader', ({ entries, labels, purposes }) => {
+describe.each(readers)('$reader', ({ entries, labels }) => {
 	test('meets no text that quotes a field it does not have', () => {
 		const strangers = reachedFrom(entries).flatMap(({ id, texts }) =>
 			(GOES_BY_PURPOSE.test(id) ? [] : texts).flatMap((text) =>
@@ -171,29 +160,18 @@ describe.each(readers)('$reader', ({ entries, labels, purposes }) => {
 		);
 		expect(strangers).toEqual([]);
 	});
-
-	test('gets words for codes, statuses and unsent requests that quote only its own fields', () => {
-		const words = purposes.flatMap((purpose) => [
-			...CODE_TABLE.map(({ code, text }) => explainCode(code, text, purpose)),
-			explainCode(77777, '', purpose),
-			...Array.from({ length: 300 }, (_, index) => explainStatus(300 + index, purpose)),
-			...['', 'ECONNRESET', 'ENOTFOUND', 'CERT_HAS_EXPIRED', 'EPROTO', 'EACCES', 'Z_DATA_ERROR'].map(
-				(code) => explainUnsent(code, '', purpose, String).details,
-			),
-			timedOut(1, purpose).details,
-			tooLarge(1, purpose).details,
-		]);
-		const quoted = words.flatMap(({ message, remedy }) => [...quotedIn(message), ...quotedIn(remedy)]);
-		expect(quoted.length).toBeGreaterThan(200);
-		expect(quoted.filter((label) => !labels.includes(label))).toEqual([]);
-	});
 });
 
 test('what is said in core and transport is said to somebody: the search above leaves nothing out', () => {
 	const heard = new Set(
-		reachedFrom([...inFile('credentials/DeviceManagementApi.credentials.ts'), ...readers.flatMap(({ entries }) => entries)]).map(({ id }) => id),
+		reachedFrom([
+			...inFile('credentials/DeviceManagementApi.credentials.ts'),
+			...readers.flatMap(({ entries }) => entries),
+		]).map(({ id }) => id),
 	);
-	const unheard = [...declarations.values()].filter(({ id, texts }) => texts.flatMap(quotedIn).length > 0 && !heard.has(id));
+	const unheard = [...declarations.values()].filter(
+		({ id, texts }) => texts.flatMap(quotedIn).length > 0 && !heard.has(id),
+	);
 	expect(unheard.map(({ id }) => id)).toEqual([]);
 });
 

@@ -23,7 +23,12 @@ beforeEach(async () => {
 		id: 'deviceManagementLogin',
 		name: 'Device Management (login)',
 		type,
-		data: { baseUrl: platform.baseUrl, authentication: 'login', loginName: platform.loginName, password: platform.password },
+		data: {
+			baseUrl: platform.baseUrl,
+			authentication: 'login',
+			loginName: platform.loginName,
+			password: platform.password,
+		},
 	});
 });
 
@@ -32,48 +37,64 @@ const run = async (file: string): Promise<RunResult> => {
 	if (result.error !== undefined) throw result.error;
 	return result;
 };
-const compare = (one: unknown, other: unknown) => (String(one ?? '') < String(other ?? '') ? -1 : one === other ? 0 : 1);
+const compare = (one: unknown, other: unknown) =>
+	String(one ?? '') < String(other ?? '') ? -1 : one === other ? 0 : 1;
 
 it('list-then-read: filtered, sorted, limited, then each device read whole, after one login', async () => {
 	const result = await run('list-then-read.json');
 	const site = ({ attributes }: Device) => attributes['site'] ?? '';
 	const expected = fleet()
 		.filter(({ status }) => status === 2)
-		.sort((one, other) => compare(one.creator, other.creator) || compare(site(one), site(other)) || compare(other.sn, one.sn))
+		.sort(
+			(one, other) =>
+				compare(one.creator, other.creator) || compare(site(one), site(other)) || compare(other.sn, one.sn),
+		)
 		.slice(0, 30);
 	expect(serialNumbersOf(result, 'List online devices')).toEqual(expected.map(({ sn }) => sn));
 	expect(jsonOf(result, 'Read each')).toEqual(expected);
 	expect(pairedItemsOf(result, 'Read each')).toEqual(expected.map((_, position) => position));
 	const { platform } = bench;
 	expect(platform.logins).toEqual({ attempted: 1, succeeded: 1 });
-	expect(platform.requestsOf('list').map(({ query }) => query['sort'])).toEqual(Array.from({ length: 5 }, () => ['creator,attributes.site asc', 'sn desc']));
+	expect(platform.requestsOf('list').map(({ query }) => query['sort'])).toEqual(
+		Array.from({ length: 5 }, () => ['creator,attributes.site asc', 'sn desc']),
+	);
 	expect(platform.requestsOf('sn')).toHaveLength(30);
 });
 
 it('count-per-status: one count for each item that was pinned', async () => {
 	const result = await run('count-per-status.json');
-	expect(jsonOf(result, 'Count')).toEqual([0, 1, 2, 3, 4].map((wanted) => ({ count: fleet().filter(({ status }) => status === wanted).length })));
+	expect(jsonOf(result, 'Count')).toEqual(
+		[0, 1, 2, 3, 4].map((wanted) => ({ count: fleet().filter(({ status }) => status === wanted).length })),
+	);
 });
 
 it('sort-out-missing: nothing is lost, and what failed keeps its data beside the reason', async () => {
 	const result = await run('sort-out-missing.json');
 	expect(serialNumbersOf(result, 'Known')).toEqual(['RT99046419', 'RT99046419']);
 	expect(outputOf(result, 'Unknown').map(({ json }) => json)).toEqual([
-		{ serial: 'NOT-THERE', row: 2, error: 'The record does not exist: device NOT-THERE [item 1]', details: expect.objectContaining({ code: 10007 }) },
-		{ serial: '..', row: 4, error: 'The serial number ".." in \'Device\' can\'t be part of an address [item 3]', details: { description: 'Enter the serial number of a device.' } },
-		{ serial: 'LG00000000', row: 5, error: 'The record does not exist: device LG00000000 [item 4]', details: expect.objectContaining({ code: 10007 }) },
+		{
+			serial: 'NOT-THERE',
+			row: 2,
+			error: 'The record does not exist (code 10007: device NOT-THERE non-existent) [item 1]',
+			details: expect.objectContaining({ code: 10007 }),
+		},
+		{
+			serial: '..',
+			row: 4,
+			error: "The serial number \"..\" in 'Device' can't be part of an address [item 3]",
+			details: { description: 'Enter a serial number.' },
+		},
+		{
+			serial: 'LG00000000',
+			row: 5,
+			error: 'The record does not exist (code 10007: device LG00000000 non-existent) [item 4]',
+			details: expect.objectContaining({ code: 10007 }),
+		},
 	]);
 });
 
-it('devices-per-group: an endpoint of its own by the same credential, its list one item per group', async () => {
-	const result = await run('devices-per-group.json');
-	const { groups } = bench.fleet;
-	expect(jsonOf(result, 'List groups')).toEqual(groups);
-	expect(jsonOf(result, 'Count devices')).toEqual(groups.map(({ name }) => ({ count: fleet().filter(({ group }) => group.name === name).length })));
-});
-
 it('every file of the folder is run here', () => {
-	expect(readdirSync(folder).sort()).toEqual(['count-per-status.json', 'devices-per-group.json', 'list-then-read.json', 'sort-out-missing.json']);
+	expect(readdirSync(folder).sort()).toEqual(['count-per-status.json', 'list-then-read.json', 'sort-out-missing.json']);
 });
 
 it('an empty fleet runs through all nodes', async () => {

@@ -9,7 +9,11 @@ export const nodeType = 'n8n-nodes-device-management.deviceManagement';
 export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
 
 /** A workflow in which an agent without a model calls this package's node, by the name `Devices`, once for each item. */
-export function deviceToolWorkflow(engine: Engine, credential: string, parameters: Record<string, unknown>): WorkflowJson {
+export function deviceToolWorkflow(
+	engine: Engine,
+	credential: string,
+	parameters: Record<string, unknown>,
+): WorkflowJson {
 	return {
 		nodes: [
 			{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },

@@ -5,8 +5,10 @@ import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
 import { replaceClock, systemClock } from '../nodes/DeviceManagement/transport/clock.ts';
 import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
 import { type Bench, openBench } from './bench.mts';
+import { BareEngine } from './engine/bareNode.mts';
 import { type EngineProcess, startEngineProcess } from './engine/engineProcess.mts';
 import { startInstance } from './engine/instance.mts';
+import { InProcessPlatform } from './platform/inProcess.mts';
 import { Fleet, type Settings, type StartOptions } from './platform/server.mts';
 import { openProcessBench, type ProcessBench } from './processBench.mts';
 import { type Answer, type RawServer, startRawServer } from './rawServer.mts';
@@ -62,6 +64,24 @@ export function useBench({
 		callTool: async (...call) => await bench().callTool(...call),
 		signInEarlier: async () => await bench().signInEarlier(),
 	};
+}
+
+/**
+ * The trigger beside an embedded platform, without n8n's engine and HTTP: for the tests of what a poll asks and makes of the
+ * answers. Each test begins with 250 devices, and with no requests and no lines in the log.
+ */
+export function useBareBench() {
+	const bench = { ...openBareBench(), apiKey: 'key' };
+	beforeEach(() => {
+		Object.assign(bench, openBareBench());
+		forgetPolls();
+	});
+	return bench;
+}
+
+function openBareBench() {
+	const platform = new InProcessPlatform(Fleet.seeded({ size: 250, seed: 7 }));
+	return { platform, engine: new BareEngine(platform) };
 }
 
 /** Opens a bench of its own for a test, as often as the test asks, and closes it after the test. */

@@ -11,6 +11,20 @@ import { spawn } from 'node:child_process';
  * @returns undefined, or the lines that say what went wrong and what to do
  */
 export async function installLocked(folder, flags, count, onProgress) {
+	return await install(folder, ['ci', ...flags], count, onProgress);
+}
+
+/**
+ * Writes a package-lock.json for the package.json in `folder` and installs nothing.
+ * @param before the date (`YYYY-MM-DD`) at which versions are chosen; undefined: now
+ * @returns undefined, or the lines that say what went wrong and what to do
+ */
+export async function resolveLock(folder, flags, before, onProgress) {
+	const date = before === undefined ? [] : [`--before=${before}`];
+	return await install(folder, ['install', '--package-lock-only', ...date, ...flags], Infinity, onProgress);
+}
+
+async function install(folder, [command, ...flags], count, onProgress) {
 	const fetched = new Set();
 	const errors = [];
 	let unreachable;
@@ -18,7 +32,7 @@ export async function installLocked(folder, flags, count, onProgress) {
 	let lastAnswer = Date.now();
 
 	const exitCode = await runNpm(
-		['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=http', ...flags],
+		[command, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=http', ...flags],
 		{ cwd: folder },
 		(line, end) => {
 			const refusal = /^npm http fetch GET (\S+) attempt (\d+) failed with (\w+)/.exec(line);
@@ -34,6 +48,7 @@ export async function installLocked(folder, flags, count, onProgress) {
 			} else if (answer) {
 				isAnswering = true;
 				lastAnswer = Date.now();
+				if (count === Infinity) onProgress('choosing versions');
 				if (!/\.tgz\b/.test(answer[1])) return;
 				fetched.add(answer[1]);
 				onProgress(fetched.size < count ? `${fetched.size} of ${count} fetched` : 'unpacking');
@@ -61,9 +76,42 @@ export async function installLocked(folder, flags, count, onProgress) {
 
 /** Runs npm by the path npm itself gives to the scripts it starts, so that it is the same npm, on Windows too. */
 export function runNpm(args, options, onLine) {
-	const own = process.env.npm_execpath;
-	if (own?.endsWith('.js')) return run(process.execPath, [own, ...args], options, onLine);
-	return run('npm', args, { shell: process.platform === 'win32', ...options }, onLine);
+	const { command, before, shell } = npmCommand(process.env.npm_execpath, process.platform);
+	return run(command, [...before, ...args], { shell, ...options }, onLine);
+}
+
+/**
+ * How npm is started. `yarn start` and `pnpm start` set `npm_execpath` to their own program, which can't do what npm does here.
+ * @param execPath npm_execpath of the environment
+ */
+export function npmCommand(execPath, platform) {
+	if (execPath !== undefined && /(?:^|[\\/])npm-cli\.js$/.test(execPath)) {
+		return { command: process.execPath, before: [execPath], shell: false };
+	}
+	return { command: 'npm', before: [], shell: platform === 'win32' };
+}
+
+/**
+ * Whether npm installs a package of a lockfile on a system.
+ * @param entry its `os`, `cpu` and `libc`: names, of which `!name` excludes; each a text or a list
+ */
+export function fitsSystem({ os, cpu, libc }, system = thisSystem()) {
+	const fits = (wanted, own) => {
+		if (wanted === undefined) return true;
+		const names = [wanted].flat();
+		if (names.includes(`!${own}`)) return false;
+		return names.includes(own) || names.every((name) => name.startsWith('!'));
+	};
+	return fits(os, system.platform) && fits(cpu, system.arch) && fits(libc, system.libc);
+}
+
+/** @param platform of the system, and `report` the process's own: both as tests put them */
+export function thisSystem(platform = process.platform, report = process.report) {
+	// Only Linux has two C libraries, and only there is the report quick and quiet.
+	if (platform !== 'linux') return { platform, arch: process.arch, libc: undefined };
+	report.excludeNetwork = true;
+	const isGlibc = report.getReport().header.glibcVersionRuntime !== undefined;
+	return { platform, arch: process.arch, libc: isGlibc ? 'glibc' : 'musl' };
 }
 
 /**

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { checkout, readManifest } from './checkout.mts';
+import { removing } from './removing.mts';
 
 /**
  * Packs the built package exactly as publishing would and unpacks it into `folder`, which is emptied first.
@@ -13,13 +14,13 @@ export async function packInto(folder: string): Promise<void> {
 	const temporary = await mkdtemp(join(tmpdir(), 'packed-'));
 	try {
 		await execa('npm', ['pack', '--silent', '--pack-destination', temporary], { cwd: checkout });
-		await rm(folder, { recursive: true, force: true });
+		await rm(folder, removing);
 		await mkdir(folder, { recursive: true });
 		await execa('tar', ['-xzf', `${name}-${version}.tgz`, '--strip-components=1', '-C', folder], {
 			cwd: temporary,
 		});
 	} finally {
-		await rm(temporary, { recursive: true, force: true });
+		await rm(temporary, removing);
 	}
 }
 
@@ -31,6 +32,6 @@ export async function withPackedPackage<T>(work: (folder: string) => Promise<T>)
 		await packInto(folder);
 		return await work(folder);
 	} finally {
-		await rm(temporary, { recursive: true, force: true });
+		await rm(temporary, removing);
 	}
 }

@@ -1,6 +1,7 @@
 import type { Page, PageSource } from '../nodes/DeviceManagement/core/paging/page.ts';
 import { type Device, Fleet } from './platform/fleet.mts';
-import { type Page as ListedPage, Listing } from './platform/listing.mts';
+import { Listing } from './platform/listing.mts';
+import type { Page as ListedPage } from './platform/paging.mts';
 import { type Settings, settingsSchema } from './platform/settings.mts';
 
 /** What a page says of itself, honest or not. */
@@ -68,19 +69,19 @@ export class PagedServer {
 
 	private page(page: number | undefined, size: number): Page<Device> | Error {
 		const { pastEnd = 'empty page', falsify, ignoresPage } = this.script;
-		let { devices, metadata } = this.at(ignoresPage === true ? undefined : page, size);
+		let { items, metadata } = this.at(ignoresPage === true ? undefined : page, size);
 		if (metadata.number >= metadata.totalPages && metadata.number > 0) {
 			if (pastEnd instanceof Error) return pastEnd;
 			const lastPage = Math.max(metadata.totalPages - 1, 0) + (this.script.numbering === 'one-based' ? 1 : 0);
-			if (pastEnd === 'first page') ({ devices, metadata } = this.at(undefined, size));
-			if (pastEnd === 'last page') ({ devices, metadata } = this.at(lastPage, size));
+			if (pastEnd === 'first page') ({ items, metadata } = this.at(undefined, size));
+			if (pastEnd === 'last page') ({ items, metadata } = this.at(lastPage, size));
 		}
 		const { pageable, number, totalElements, totalPages, last } = metadata;
 		const honest = { number, size: metadata.size, totalElements, totalPages, last, pageable };
-		return { content: devices, ...(falsify?.(honest, page) ?? honest) };
+		return { content: items, ...(falsify?.(honest, page) ?? honest) };
 	}
 
-	private at(page: number | undefined, size: number): ListedPage {
+	private at(page: number | undefined, size: number): ListedPage<Device> {
 		const query = { size: String(size), ...(page === undefined ? {} : { page: String(page) }) };
 		return this.listing.page(this.fleet, { query, body: {} }, this.settings);
 	}

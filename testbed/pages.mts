@@ -6,12 +6,18 @@ import { z } from 'zod/v4';
 
 import { checkout } from './checkout.mts';
 
-/** Paths from the checkout's root: README.md and its neighbours, and what is in docs. */
-export const pages = ['', 'docs'].flatMap((folder) =>
+/** Paths from the checkout's root: README.md and its neighbors, and what is in docs. */
+export const pages = ['', 'docs', 'docs/maintainers'].flatMap((folder) =>
 	readdirSync(join(checkout, folder))
 		.filter((file) => file.endsWith('.md'))
 		.map((file) => join(folder, file)),
 );
+
+/** Pages for people who change the package, not for users. */
+export const maintainersPages = pages.filter(
+	(page) => page.startsWith('docs/maintainers/') || page === 'CONTRIBUTING.md',
+);
+export const userPages = pages.filter((page) => !maintainersPages.includes(page));
 
 const markdown = new MarkdownIt({ html: true });
 
@@ -42,8 +48,30 @@ export function italicsOn(page: string): string[] {
 	return tokens.flatMap(({ type }, at) => {
 		if (type !== 'em_open') return [];
 		const end = tokens.findIndex((token, place) => place > at && token.type === 'em_close');
-		return [tokens.slice(at + 1, end).map((token) => (token.type === 'softbreak' ? ' ' : token.content)).join('')];
+		return [
+			tokens
+				.slice(at + 1, end)
+				.map((token) => (token.type === 'softbreak' ? ' ' : token.content))
+				.join(''),
+		];
 	});
+}
+
+/** The paragraphs, headings, list items and table cells of a page as plain text. Code inside a line is one word: `code`. */
+export function textsOn(page: string): Array<{ text: string; inTable: boolean }> {
+	const tokens = markdown.parse(readPage(page), {});
+	let inTable = false;
+	return tokens.flatMap(({ type, children }) => {
+		if (type === 'table_open' || type === 'table_close') inTable = type === 'table_open';
+		if (type !== 'inline') return [];
+		return { text: (children ?? []).map(wordsOf).join(''), inTable };
+	});
+}
+
+function wordsOf({ type, content }: Token): string {
+	if (type === 'softbreak' || type === 'hardbreak') return ' ';
+	if (type === 'html_inline') return /\balt="([^"]*)"/.exec(content)?.[1] ?? '';
+	return type === 'code_inline' ? 'code' : content;
 }
 
 /** Where a page leads, and the pictures it shows: of Markdown and of HTML, as they stand there. */

@@ -7,6 +7,7 @@ import { type Bench, type NodeRun, openBench } from './bench.mts';
 import { deviceWorkflow } from './deviceWorkflow.mts';
 import type { EngineProcess } from './engine/engineProcess.mts';
 import type { StartOptions } from './platform/server.mts';
+import { removing } from './removing.mts';
 
 /** A bench whose credentials several processes use, as the workers of one n8n do. */
 export interface ProcessBench extends Bench {
@@ -37,7 +38,7 @@ export async function openProcessBench(
 		})),
 		close: async () => {
 			await bench.close();
-			await rm(folder, { recursive: true, force: true });
+			await rm(folder, removing);
 		},
 	};
 }

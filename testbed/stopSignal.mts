@@ -1,13 +1,15 @@
+import { hasLostParent } from './processes.mts';
+
 /**
- * Aborts when the process is told to end, and when what started it was killed without a word (npm's shell passes no signal
- * on): whoever starts processes of their own has to end them then.
+ * Returns a signal that aborts when the process is told to end, or when its parent was killed (npm's shell passes no signal on).
+ * A command that starts processes ends them then.
  */
 export function stopSignal(): AbortSignal {
 	const stop = new AbortController();
 	for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop.abort());
 	const parent = process.ppid;
 	setInterval(() => {
-		if (process.ppid !== parent) stop.abort();
+		if (hasLostParent(parent)) stop.abort();
 	}, 1000).unref();
 	return stop.signal;
 }

@@ -1,14 +1,21 @@
 import type { IDataObject, INodeParameters, WorkflowActivateMode } from 'n8n-workflow';
 
 import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
-import type { Bench } from './bench.mts';
 import type { Engine, WorkflowJson } from './engine/engine.mts';
-import { CursorHost, FreshHost, type HostOptions, InMemoryHost, PollDatabase, type PollHost } from './engine/pollHosts.mts';
+import {
+	CursorHost,
+	FreshHost,
+	type HostEngine,
+	type HostOptions,
+	InMemoryHost,
+	PollDatabase,
+	type PollHost,
+} from './engine/pollHosts.mts';
 
 /** The trigger's type, as workflows name it. */
 export const triggerType = 'n8n-nodes-device-management.deviceManagementTrigger';
 
-/** The hosts by the letters that docs/trigger.md has for them. */
+/** The hosts by the letters that docs/maintainers/trigger.md has for them. */
 export const HOSTS = {
 	A: (options: HostOptions): PollHost => new InMemoryHost(options),
 	B: (options: HostOptions): PollHost => new FreshHost(options),
@@ -19,7 +26,7 @@ export type HostLetter = keyof typeof HOSTS;
 
 /** A workflow that begins with the trigger. */
 export function triggerWorkflow(
-	engine: Engine,
+	engine: Pick<Engine, 'credentialReference'>,
 	credential: string,
 	parameters: Record<string, unknown>,
 	workflowId = 'watching',
@@ -50,6 +57,13 @@ export interface WatchOptions {
 	nodeName?: string;
 }
 
+/** What runs the trigger: n8n's engine, or something that stands in for it. */
+export interface WatchBench {
+	readonly engine: HostEngine & Pick<Engine, 'credentialReference'>;
+	/** Id of a credential. */
+	readonly apiKey: string;
+}
+
 /** A published workflow that begins with the trigger, in n8n's engine beside an embedded platform. */
 export class Watch {
 	readonly database = new PollDatabase();
@@ -58,7 +72,7 @@ export class Watch {
 
 	/** @param parameters as the editor saves them; they and the options may be changed between polls */
 	constructor(
-		private readonly bench: Pick<Bench, 'engine' | 'apiKey'>,
+		private readonly bench: WatchBench,
 		public parameters: IDataObject,
 		readonly options: WatchOptions = {},
 	) {

@@ -7,8 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { searchDevices } from './listSearch/searchDevices';
-import { apiFields } from './resources/api';
-import { deviceFields } from './resources/device';
+import { properties, subtitle } from './resources';
 import { runItems } from './resources/router';
 
 export class DeviceManagement implements INodeType {
@@ -21,29 +20,14 @@ export class DeviceManagement implements INodeType {
 		},
 		group: ['input'],
 		version: 1,
-		subtitle:
-			'={{ ({ count: "Count: Device", get: "Get: Device", getAll: "Get Many: Device", request: "API Request" })[$parameter["operation"]] }}',
-		description: 'List, count and read the devices of an IoT device-management platform',
+		subtitle,
+		description: 'Read and watch the devices of an IoT device-management platform',
 		defaults: { name: 'Device Management' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'deviceManagementApi', required: true }],
-		properties: [
-			{
-				displayName: 'Resource',
-				name: 'resource',
-				type: 'options',
-				noDataExpression: true,
-				options: [
-					{ name: 'API Request', value: 'api' },
-					{ name: 'Device', value: 'device' },
-				],
-				default: 'device',
-			},
-			...deviceFields,
-			...apiFields,
-		],
+		properties,
 	};
 
 	methods = { listSearch: { searchDevices } };

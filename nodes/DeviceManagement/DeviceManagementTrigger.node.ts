@@ -6,7 +6,7 @@ import {
 	NodeConnectionTypes,
 } from 'n8n-workflow';
 
-import { triggerFields } from './trigger/parameters';
+import { triggerFields, triggerSubtitle } from './trigger/parameters';
 import { pollDevices } from './trigger/poll';
 
 export class DeviceManagementTrigger implements INodeType {
@@ -19,12 +19,11 @@ export class DeviceManagementTrigger implements INodeType {
 		},
 		group: ['trigger'],
 		version: 1,
-		subtitle:
-			'={{ $parameter["events"].map((event) => ({ attributeChanged: "Attribute Changed", deviceCreated: "Device Created", deviceRemoved: "Device Removed", deviceUpdated: "Device Updated", onlineStatusChanged: "Online Status Changed", statusChanged: "Status Changed" })[event]).join(", ") }}',
-		description: 'Starts the workflow when devices of an IoT device-management platform change',
+		subtitle: triggerSubtitle,
+		description: 'Read and watch the devices of an IoT device-management platform',
 		defaults: { name: 'Device Management Trigger' },
 		polling: true,
-		// n8n's lint wants the property in every node, and n8n makes a tool of every node that gives it a value: none is given.
+		// n8n's lint requires the property. Any value would turn the trigger into a tool.
 		usableAsTool: undefined!,
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

@@ -1,11 +1,4 @@
-import {
-	type Failure as N8nFailure,
-	type IDataObject,
-	type INode,
-	NodeApiError,
-	NodeHelpers,
-	NodeOperationError,
-} from 'n8n-workflow';
+import { type Failure as N8nFailure, type INode, NodeApiError, NodeHelpers, NodeOperationError } from 'n8n-workflow';
 
 import { Failure, type FailureDetails } from './core/failure';
 
@@ -25,9 +18,9 @@ export type FailedItem = {
 };
 
 /**
- * Turns anything that was thrown into n8n's error, with words for whoever runs the workflow.
+ * Turns anything that was thrown into n8n's error.
  * @param itemIndex index of the input item; undefined where there is none
- * @param severalItems whether the message has to say which item it was
+ * @param severalItems whether the message has to name the item
  */
 export function asNodeError(
 	node: INode,
@@ -35,33 +28,27 @@ export function asNodeError(
 	itemIndex: number | undefined,
 	severalItems: boolean,
 ): NodeApiError | NodeOperationError {
-	if (!(thrown instanceof Failure)) return asForeignError(node, thrown, itemIndex);
-	const { details } = thrown;
-	const words = inSayableWords(details);
+	const place = itemIndex === undefined ? {} : { itemIndex };
+	// n8n's own errors (an expression that fails, a missing parameter) are clear already and hold no request.
+	if (!(thrown instanceof Failure)) {
+		return new NodeOperationError(node, thrown instanceof Error ? thrown : 'Something unexpected was thrown', place);
+	}
+	const { kind, code, httpStatus, cause } = thrown.details;
+	const words = inSayableWords(thrown.details);
 	const suffix = severalItems && itemIndex !== undefined ? ` [item ${itemIndex}]` : '';
 	const message = sayTo(node, `${words.message}${suffix}`, words.remedy);
-	const place = itemIndex === undefined ? {} : { itemIndex };
-	if (details.kind === 'input' || details.kind === 'cancelled') {
-		const error = new NodeOperationError(node, message, { description: words.remedy, ...place });
-		return withWords(error, message, words.remedy, {});
+	const options = { message, description: words.remedy, ...place };
+	if (kind === 'input' || kind === 'cancelled') {
+		return withWords(new NodeOperationError(node, message, options), message, words.remedy);
 	}
-	const facts: IDataObject = {
-		...(details.code === undefined ? {} : { code: details.code }),
-		...(details.httpStatus === undefined ? {} : { httpStatus: details.httpStatus }),
-		cause: details.cause,
+	const httpCode = httpStatus === undefined ? {} : { httpCode: String(httpStatus) };
+	const error = new NodeApiError(node, { message }, { ...options, ...httpCode, ...failureCause(thrown) });
+	error.context['data'] = {
+		...(code === undefined ? {} : { code }),
+		...(httpStatus === undefined ? {} : { httpStatus }),
+		cause,
 	};
-	const error = new NodeApiError(
-		node,
-		{ message },
-		{
-			message,
-			description: words.remedy,
-			...(details.httpStatus === undefined ? {} : { httpCode: String(details.httpStatus) }),
-			...place,
-			...failureCause(thrown),
-		},
-	);
-	return withWords(error, message, words.remedy, facts);
+	return withWords(error, message, words.remedy);
 }
 
 /** A model that uses the node as its tool gets no more than the message: there it also says what to do. */
@@ -82,31 +69,11 @@ export function failedItem(error: NodeApiError | NodeOperationError, thrown: unk
 	};
 }
 
-/** n8n's own errors (an expression that fails, a parameter that is missing) are clear already and hold no request. */
-function asForeignError(
-	node: INode,
-	thrown: unknown,
-	itemIndex: number | undefined,
-): NodeOperationError {
-	const place = itemIndex === undefined ? {} : { itemIndex };
-	if (thrown instanceof Error) return new NodeOperationError(node, thrown, place);
-	return new NodeOperationError(node, 'Something unexpected was thrown', place);
-}
-
-/**
- * n8n replaces messages that contain the name of a system error, even inside a serial number. Ours say more than
- * its own, so they are put back.
- */
-function withWords<E extends NodeApiError | NodeOperationError>(
-	error: E,
-	message: string,
-	description: string,
-	facts: IDataObject,
-): E {
+/** Puts our words back: n8n replaces a message that contains the name of a system error, even within a serial number. */
+function withWords<E extends NodeApiError | NodeOperationError>(error: E, message: string, description: string): E {
 	error.message = message;
 	error.description = description;
 	error.messages = [];
-	if (Object.keys(facts).length > 0) error.context['data'] = facts;
 	return error;
 }
 

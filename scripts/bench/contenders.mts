@@ -111,7 +111,13 @@ export class Readers {
 			const devices = result.data('Devices');
 			return { count: devices.length, devices };
 		}
-		const workflow = this.rivalWorkflow(credential, fleet, pageSize ?? 0);
+		const workflow =
+			kind === 'http request'
+				? this.rivalWorkflow(credential, fleet, 'pagedHttpRequest', { pageSize: pageSize ?? 0 })
+				: this.rivalWorkflow(credential, fleet, 'parallelPages', {
+						pageSize: pageSize ?? defaults.pageSize,
+						parallel: parallel ?? defaults.parallel,
+					});
 		const pages = (await this.run(workflow)).data('Pages');
 		const count = pages.reduce((sum, { json }) => sum + pageSchema.parse(json).data.content.length, 0);
 		return { count, devices: pages };
@@ -125,14 +131,19 @@ export class Readers {
 		return result;
 	}
 
-	private rivalWorkflow(credential: string, { baseUrl, tls }: Served, pageSize: number): WorkflowJson {
+	private rivalWorkflow(
+		credential: string,
+		{ baseUrl, tls }: Served,
+		node: 'pagedHttpRequest' | 'parallelPages',
+		parameters: Record<string, number>,
+	): WorkflowJson {
 		return {
 			nodes: [
 				{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
 				{
 					name: 'Pages',
-					type: 'n8n-nodes-bench-rival.pagedHttpRequest',
-					parameters: { url: `${baseUrl}/api/device/list`, pageSize, allowUnauthorizedCerts: tls },
+					type: `n8n-nodes-bench-rival.${node}`,
+					parameters: { ...parameters, url: `${baseUrl}/api/device/list`, allowUnauthorizedCerts: tls },
 					credentials: this.engine.credentialReference(credential),
 				},
 			],
@@ -159,7 +170,7 @@ const pageSchema = z.object({
 	data: z.object({ content: z.custom<unknown[]>(Array.isArray), totalPages: z.number() }),
 });
 
-/** The limit: nothing but the requests, on connections that are kept, with the numbering known beforehand. */
+/** Outside n8n: nothing but the requests, on connections that are kept, with the numbering known beforehand. */
 async function listWithUndici(fleet: Served, pageSize: number, parallel: number): Promise<unknown[]> {
 	const client = new UndiciClient(fleet, parallel);
 	const fetchPage = async (page: number) =>

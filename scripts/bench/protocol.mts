@@ -25,7 +25,7 @@ export type Message = z.infer<typeof messageSchema>;
 
 /** How a list is read. */
 export const contenderSchema = z.object({
-	kind: z.enum(['node', 'http request', 'undici']),
+	kind: z.enum(['node', 'http request', 'request helper', 'undici']),
 	/** Undefined: the default of the node; of the platform for the HTTP Request node. */
 	pageSize: z.number().optional(),
 	parallel: z.number().optional(),

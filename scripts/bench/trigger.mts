@@ -5,6 +5,7 @@ import { expectedMs, longestMs } from './plan.mts';
 import type { Platforms } from './platforms.mts';
 import { print, tell } from './progress.mts';
 import type { Contender, Served } from './protocol.mts';
+import type { PerformanceFigures } from '../figures.mts';
 import { count, duration, type Section } from './report.mts';
 
 /** What a trigger is set to, and what there is to report when it is polled. */
@@ -34,46 +35,64 @@ const rivals: ReadonlyArray<{ name: string; contender: Contender }> = [
 
 const LATENCY_MS = 50;
 
+type Poll = PerformanceFigures['polls'][number];
+
 /** Measures a poll of the trigger beside what people do without it. */
 export async function watchFleets(
 	readers: Readers,
 	platforms: Platforms,
 	{ runs }: { runs: number },
-): Promise<Section> {
+): Promise<{ section: Section; polls: Poll[] }> {
 	const pace: Pace = { runs, budgetMs: 14_000, longestMs };
 	const sizes = [1_000, 10_000, 100_000];
 	const names = [...watchings, ...rivals].map(({ name }) => name);
-	const cells = new Map<string, string[]>(names.map((name) => [name, []]));
+	const polls: Poll[] = [];
 	await platforms.setLatency(LATENCY_MS);
 	for (const size of sizes) {
 		const fleet = platforms.of(size, false);
-		const facts = new Map<string, string>();
+		const costs = new Map<string, Cost>();
 		const cases: Case[] = [];
-		for (const watching of watchings) cases.push(await caseOf(readers, fleet, watching, facts));
+		for (const watching of watchings) cases.push(await caseOf(readers, fleet, watching, costs));
 		for (const { name, contender } of rivals) {
-			facts.set(name, `${count(Math.ceil(size / (contender.pageSize ?? 10)))} · –`);
+			costs.set(name, { requests: Math.ceil(size / (contender.pageSize ?? 10)) });
 			const expected = expectedMs(contender, { size, latencyMs: LATENCY_MS, tls: false });
 			cases.push({ name, expectedMs: expected, run: async () => await readers.list(contender, fleet) });
 		}
 		const timings = await measure(cases, pace, (step) => tell(`watching ${count(size)} devices · ${step}`));
-		for (const [name, { median }] of timings) {
-			cells.get(name)?.push(median === undefined ? '–' : `${facts.get(name)} · ${duration(median)}`);
+		for (const [way, cost] of costs) {
+			const median = timings.get(way)?.median;
+			polls.push({
+				way,
+				devices: size,
+				...cost,
+				...(median === undefined ? {} : { milliseconds: Math.round(median) }),
+			});
 		}
 		await platforms.setLatency(LATENCY_MS);
 	}
-	return print({
+	const section = print({
 		title: 'The trigger',
-		words: `Requests, size of the state in n8n's database, and time of one poll, ${LATENCY_MS} ms latency. Of the workflow that people build without a trigger (Schedule Trigger, HTTP Request, Compare Datasets) only HTTP Request is measured here; splitting out and comparing come on top ([what they cost in n8n](scaling.md#what-to-expect)), and keeping the whole fleet somewhere for the next time.`,
+		words: `Requests, size of the state in n8n's database, and time of one poll, at ${LATENCY_MS} ms latency. A workflow without the trigger reads the fleet with HTTP Request, and then has to split, compare and store it. Only the reading is measured here; [Large fleets](large-fleets.md#what-it-costs) measures the rest.`,
 		head: ['', ...sizes.map((size) => `${count(size)} devices`)],
-		rows: names.map((name) => [name, ...(cells.get(name) ?? [])]),
+		rows: names.map((name) => [name, ...polls.filter(({ way }) => way === name).map((poll) => inCell(poll))]),
 	});
+	return { section, polls };
+}
+
+/** What a poll takes besides time. */
+type Cost = Pick<Poll, 'requests' | 'stateBytes'>;
+
+function inCell({ requests, stateBytes, milliseconds }: Poll): string {
+	if (milliseconds === undefined) return '–';
+	const state = stateBytes === undefined ? '–' : bytes(stateBytes);
+	return `${count(requests)} · ${state} · ${duration(milliseconds)}`;
 }
 
 async function caseOf(
 	readers: Readers,
 	fleet: Served,
 	{ name, events, busy }: Watching,
-	facts: Map<string, string>,
+	costs: Map<string, Cost>,
 ): Promise<Case> {
 	const { state: baseline } = await readers.poll(fleet, name, { events }, undefined);
 	const known = decodeState(baseline);
@@ -85,7 +104,7 @@ async function caseOf(
 		return polled;
 	};
 	const { requests } = await poll();
-	facts.set(name, `${count(requests)} · ${bytes(JSON.stringify(state).length)}`);
+	costs.set(name, { requests, stateBytes: JSON.stringify(state).length });
 	const pages = Math.ceil(fleet.size / 1000);
 	return { name, expectedMs: (2 + pages / 8) * (LATENCY_MS + 10) + fleet.size * 0.015, run: poll };
 }
@@ -96,14 +115,15 @@ function bytes(size: number): string {
 
 /** Seeded fleets get four devices each 331 seconds. */
 function withCreated(state: State, devices: number): State {
-	const { watermark, risenAt } = state.created ?? { watermark: 0, risenAt: 0 };
-	const before = (watermark ?? 0) - Math.ceil(devices / 4) * 331;
-	return { ...state, created: { watermark: before, risenAt, rows: new Map() } };
+	const newest = (state.created?.newest ?? 0) - Math.ceil(devices / 4) * 331;
+	return { ...state, created: { newest, rows: new Map() } };
 }
 
 function withChanged(state: State, devices: number): State {
 	const { snapshot } = state;
 	if (snapshot === undefined) return state;
-	const changed = new Map([...snapshot.devices].map(([sn, code], position) => [sn, position < devices ? '=98=99' : code]));
+	const changed = new Map(
+		[...snapshot.devices].map(([sn, code], position) => [sn, position < devices ? '[98,99]' : code]),
+	);
 	return { ...state, snapshot: { ...snapshot, devices: changed } };
 }

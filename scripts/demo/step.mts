@@ -1,4 +1,4 @@
-import { Listr } from 'listr2';
+import { Listr, ListrLogger, ProcessOutput } from 'listr2';
 
 /** What a step says about itself while it works. */
 export interface Progress {
@@ -13,10 +13,20 @@ const lines = 8;
 
 /**
  * Does a piece of work and shows meanwhile that it goes on: animated on a terminal, else in plain lines.
+ * @param stream where it shows that; `stderr` leaves standard output to the result
  * @throws what the work throws; its message has been shown then
  */
-export async function step<T>(title: string, work: (progress: Progress) => Promise<T>): Promise<T> {
+export async function step<T>(
+	title: string,
+	work: (progress: Progress) => Promise<T>,
+	stream: 'stdout' | 'stderr' = 'stdout',
+): Promise<T> {
 	const results: T[] = [];
+	const logger = new ListrLogger({
+		useIcons: true,
+		toStderr: [],
+		processOutput: new ProcessOutput(process[stream], process.stderr),
+	});
 	await new Listr(
 		[
 			{
@@ -39,7 +49,10 @@ export async function step<T>(title: string, work: (progress: Progress) => Promi
 		{
 			// Ctrl-C is the command's own business.
 			registerSignalListeners: false,
+			rendererOptions: { logger },
 			fallbackRenderer: 'simple',
+			fallbackRendererOptions: { logger },
+			fallbackRendererCondition: process[stream].isTTY !== true,
 		},
 	).run();
 	const [result] = results;

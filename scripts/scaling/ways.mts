@@ -30,7 +30,12 @@ const getMany = (parameters: object): Step => ({
 });
 
 export const ways: readonly Way[] = [
-	{ id: 'simplified', name: 'Get Many, Simplified', largest: Infinity, steps: () => [getMany({ output: 'simplified' })] },
+	{
+		id: 'simplified',
+		name: 'Get Many, Simplified',
+		largest: Infinity,
+		steps: () => [getMany({ output: 'simplified' })],
+	},
 	{
 		id: 'selected',
 		name: 'Get Many, Selected Fields (serial number, status)',
@@ -116,14 +121,21 @@ export function workflowOf(way: Way, fleet: { id: string; baseUrl: string }) {
 	const connections = Object.fromEntries(
 		steps.slice(1).map((step, position) => {
 			const inputs = 'compared' in step ? [0, 1] : [0];
-			return [steps[position]?.name ?? '', { main: [inputs.map((index) => ({ node: step.name, type: 'main', index }))] }];
+			return [
+				steps[position]?.name ?? '',
+				{ main: [inputs.map((index) => ({ node: step.name, type: 'main', index }))] },
+			];
 		}),
 	);
 	return { id, name: id, active: false, nodes, connections, settings: { executionOrder: 'v1' } };
 }
 
 /** The example that hands parts to all workers, for one fleet. */
-export function partsOf(example: ExampleWorkflow, fleet: { id: string }, limit: number): { id: string; workflow: object } {
+export function partsOf(
+	example: ExampleWorkflow,
+	fleet: { id: string },
+	limit: number,
+): { id: string; workflow: object } {
 	const id = `parts-${fleet.id}`;
 	const text = JSON.stringify(example.nodes)
 		.replaceAll('deviceManagementKey', fleet.id)

@@ -11,12 +11,19 @@ describe('base URL', () => {
 		expect(parseBaseUrl(entered)).toEqual({ origin, href });
 	});
 
-	test.each(['', 'a.example', 'ftp://a.example', '//a.example', 'https://', 'https://u:p@a.example', 'https://a.example?x=1', 'https://a.example/#x', 'javascript:alert(1)'])(
-		'%j is refused with the label of the field',
-		(entered) => {
-			expect(() => parseBaseUrl(entered)).toThrow(/'Base URL'/);
-		},
-	);
+	test.each([
+		'',
+		'a.example',
+		'ftp://a.example',
+		'//a.example',
+		'https://',
+		'https://u:p@a.example',
+		'https://a.example?x=1',
+		'https://a.example/#x',
+		'javascript:alert(1)',
+	])('%j is refused with the label of the field', (entered) => {
+		expect(() => parseBaseUrl(entered)).toThrow(/'Base URL'/);
+	});
 
 	test('user info is refused without being repeated', () => {
 		expect(() => parseBaseUrl('https://user:hunter2@a.example')).toThrow(

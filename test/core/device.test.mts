@@ -1,4 +1,10 @@
-import { deviceSchema, identifyDevice, isSerialNumber, nameOf, pageSchema, serialNumberOf } from '../../nodes/DeviceManagement/core/device.ts';
+import {
+	deviceSchema,
+	identifyDevice,
+	isSerialNumber,
+	nameOf,
+	serialNumberOf,
+} from '../../nodes/DeviceManagement/core/device.ts';
 
 test('a device is told from others by id, else by serial number, else by everything', () => {
 	expect(identifyDevice({ id: '1', sn: 'a' })).toBe(identifyDevice({ id: '1', sn: 'b' }));
@@ -7,7 +13,9 @@ test('a device is told from others by id, else by serial number, else by everyth
 });
 
 test('devices whose number as ID is too large to tell from the next are told by serial number', () => {
-	const [one, other]: unknown[] = JSON.parse('[{"id":1741900010000000117,"sn":"a"},{"id":1741900010000000118,"sn":"b"}]');
+	const [one, other]: unknown[] = JSON.parse(
+		'[{"id":1741900010000000117,"sn":"a"},{"id":1741900010000000118,"sn":"b"}]',
+	);
 	expect(one).toMatchObject({ id: expect.any(Number) });
 	const identities = [one, other].map((device) => identifyDevice({ ...Object(device) }));
 	expect(new Set(identities).size).toBe(2);
@@ -46,46 +54,6 @@ describe('a serial number', () => {
 test('the name of a model or a group is null where there is none', () => {
 	expect(nameOf({ name: 'R200' })).toBe('R200');
 	for (const record of [{}, { name: null }, null, undefined, 'R200', ['R200'], 7]) expect(nameOf(record)).toBeNull();
-});
-
-describe('a page', () => {
-	const read = (page: object) => pageSchema.parse({ content: [], ...page });
-
-	test.each(['number', 'size', 'totalElements', 'totalPages'])('has a %s that is a whole number from 0, or none', (name) => {
-		for (const value of [0, 7, Number.MAX_SAFE_INTEGER]) expect(read({ [name]: value })).toMatchObject({ [name]: value });
-		for (const value of [-1, 0.5, 2 ** 53, NaN, '7', null, undefined, {}]) {
-			expect(Object(read({ [name]: value }))[name]).toBeUndefined();
-		}
-	});
-
-	test('has a word about its being the last, or none', () => {
-		for (const last of [true, false]) expect(read({ last }).last).toBe(last);
-		for (const last of ['true', 1, null]) expect(read({ last }).last).toBeUndefined();
-	});
-
-	test('is refused by the place of the first item that is no device', () => {
-		for (const item of [null, 1, 'x', [], undefined]) {
-			const { error } = pageSchema.safeParse({ content: [{}, {}, item, item] });
-			expect(error?.issues).toEqual([expect.objectContaining({ path: ['content', 2], message: 'not an object' })]);
-		}
-		expect(pageSchema.safeParse({ content: [{}, {}] }).success).toBe(true);
-	});
-
-	test('is refused when its very first item is no device', () => {
-		expect(pageSchema.safeParse({ content: [null, {}] }).error?.issues).toMatchObject([{ path: ['content', 0] }]);
-	});
-
-	test('has an offset that is a whole number from 0, or none', () => {
-		expect(read({ pageable: { offset: 40 } }).pageable).toEqual({ offset: 40 });
-		for (const pageable of [{ offset: -1 }, { offset: '40' }, {}]) expect(read({ pageable }).pageable?.offset).toBeUndefined();
-		for (const pageable of [null, 'x', 7]) expect(read({ pageable }).pageable).toBeUndefined();
-	});
-
-	test('without a list of devices is refused once', () => {
-		for (const content of [undefined, null, {}, 'x', 5]) {
-			expect(pageSchema.safeParse({ content }).error?.issues).toEqual([expect.objectContaining({ path: ['content'] })]);
-		}
-	});
 });
 
 test('a device is an object', () => {

@@ -84,25 +84,12 @@ describe('filters', () => {
 		expect(buildFilterQuery({ name: '', tags: ' , ' })).toEqual({});
 	});
 
-	test.each([
-		[{ attributes: [{ key: 'site', value: 'a,b' }] }, /"site" under 'Attributes' contains a comma/],
-		[{ attributes: [{ key: 'my site', value: 'a' }] }, /'Attributes', contains a space/],
-		[{ attributes: [{ key: 'a,b', value: 'a' }] }, /'Attributes', contains a comma/],
-		[{ attributes: [{ key: '', value: 'a' }] }, /'Attributes' that is empty/],
-		[{ attributes: [{ key: 'site', value: ' ' }] }, /"site" under 'Attributes' has no value/],
-		[{ parameters: [{ name: ' ', value: 'a' }] }, /'Query Parameters' has no name/],
-		[{ parameters: [{ name: 'page', value: '3' }] }, /"page" under 'Query Parameters' is set by the node/],
-		[{ parameters: [{ name: 'size', value: '3' }] }, /"size"/],
-		[{ parameters: [{ name: 'sort', value: 'a' }] }, /"sort"/],
-		[{ name: 'half \ud83d' }, /'Name' ends or begins in the middle of a character/],
-		[{ tags: '\udc00' }, /'Tags'/],
-	])('%j is refused before it is sent', (filters, message) => {
-		expect(refused(() => buildFilterQuery(filters))).toMatch(message);
-	});
-
-	test.each(['__proto__', 'constructor', 'prototype'])('a parameter called %s, which n8n would drop, is refused', (name) => {
-		expect(refused(() => addParameter({}, name, 'x'))).toContain(name);
-	});
+	test.each(['__proto__', 'constructor', 'prototype'])(
+		'a parameter called %s, which n8n would drop, is refused',
+		(name) => {
+			expect(refused(() => addParameter({}, name, 'x'))).toContain(name);
+		},
+	);
 });
 
 describe('path of a device', () => {
@@ -170,15 +157,36 @@ describe('path of a device', () => {
 		);
 	});
 
-	test('a serial number of a hundred thousand encoded percent signs is looked through at once', () => {
-		const deep = (end: string) => `${'%25'.repeat(3)}${'25'.repeat(100_000)}${end}`;
-		expect(devicePath(deep('41'))).toContain('/api/device/sn/');
-		expect(refused(() => devicePath(`%${'25'.repeat(100_000)}2e`))).toContain("'Device'");
+	test('a serial number of a hundred thousand encoded percent signs is refused at once', () => {
+		for (const end of ['41', '2e'])
+			expect(refused(() => devicePath(`%${'25'.repeat(100_000)}${end}`))).toContain("'Device'");
 	});
 });
 
 /** What paths that go up are made of, and what hides it. */
-const PIECES = ['.', '..', '%2e', '%2E', '%252e', '%25', '25', '2', 'e', '%', '/', '\\', '%2f', '%5C', '%255c', ';', '?', '#', 'a', ' ', 'é'];
+const PIECES = [
+	'.',
+	'..',
+	'%2e',
+	'%2E',
+	'%252e',
+	'%25',
+	'25',
+	'2',
+	'e',
+	'%',
+	'/',
+	'\\',
+	'%2f',
+	'%5C',
+	'%255c',
+	';',
+	'?',
+	'#',
+	'a',
+	' ',
+	'é',
+];
 
 /** Decodes as often as anything changes, then looks at the segments: the long way round. */
 function goesUp(text: string): boolean {
@@ -191,9 +199,12 @@ function goesUp(text: string): boolean {
 }
 
 describe('path of a further endpoint', () => {
-	test.each(['/api', '/api/', '/api/group/list', ' /api/a%20b ', '/api/a.b/..c', '/api/%E8%AE%BE'])('%j may be called', (path) => {
-		expect(apiPath(path)).toBe(path.trim());
-	});
+	test.each(['/api', '/api/', '/api/group/list', ' /api/a%20b ', '/api/a.b/..c', '/api/%E8%AE%BE'])(
+		'%j may be called',
+		(path) => {
+			expect(apiPath(path)).toBe(path.trim());
+		},
+	);
 
 	test.each([
 		'',
@@ -233,7 +244,26 @@ describe('path of a further endpoint', () => {
 	});
 
 	test('nothing that is let through leaves /api or the host', () => {
-		const part = fc.constantFrom('api', '.', '..', '%2e', '%2E', '/', '//', '\\', '@', ':', 'x', '%', '%2f', ' ', '?', '#', 'é', ...PIECES);
+		const part = fc.constantFrom(
+			'api',
+			'.',
+			'..',
+			'%2e',
+			'%2E',
+			'/',
+			'//',
+			'\\',
+			'@',
+			':',
+			'x',
+			'%',
+			'%2f',
+			' ',
+			'?',
+			'#',
+			'é',
+			...PIECES,
+		);
 		fc.assert(
 			fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
 				let path: string;
@@ -262,42 +292,97 @@ describe('words for what is refused', () => {
 		}
 		throw new Error('It was not refused');
 	};
-	const NO_VALUE = 'Enter the value to look for, or remove the attribute.';
-	const NAME = 'The platform has no way to carry it there. Enter one name per entry.';
+	const NO_VALUE = 'Enter a value, or remove the attribute.';
+	const NAME = 'Enter one name per entry, without them.';
 	const CUT = 'Check the expression that cuts the text.';
 
 	test.each<[() => unknown, string]>([
-		[() => buildSort([{ field: ' ', direction: 'asc' }]), "There is a field name under 'Sort' that is empty | Fill it in, or remove the entry."],
-		[() => buildSort([{ field: 'a b', direction: 'asc' }]), `"a b", a field name under 'Sort', contains a space | ${NAME}`],
-		[() => buildSort([{ field: 'a,b', direction: 'asc' }]), `"a,b", a field name under 'Sort', contains a comma | ${NAME}`],
-		[() => buildSort([{ field: '\ud800', direction: 'asc' }]), `The text of a field name under 'Sort' ends or begins in the middle of a character | ${CUT}`],
-		[() => buildFilterQuery({ name: '\ud800' }), `The text of 'Name' ends or begins in the middle of a character | ${CUT}`],
-		[() => buildFilterQuery({ tags: 'a,\ud800' }), `The text of 'Tags' ends or begins in the middle of a character | ${CUT}`],
-		[() => buildFilterQuery({ attributes: [{ key: 'a', value: ' ' }] }), `The attribute "a" under 'Attributes' has no value | ${NO_VALUE}`],
-		[() => buildFilterQuery({ attributes: [{ key: 'a', value: '\ud800' }] }), `The text of the attribute "a" ends or begins in the middle of a character | ${CUT}`],
-		[() => buildFilterQuery({ attributes: [{ key: ' ', value: 'x' }] }), "There is a key under 'Attributes' that is empty | Fill it in, or remove the entry."],
-		[() => buildFilterQuery({ parameters: [{ name: ' page ', value: '1' }] }), 'The parameter "page" under \'Query Parameters\' is set by the node itself | Remove it: the node itself goes from page to page and reads as many as it takes.'],
-		[() => buildFilterQuery({ parameters: [{ name: 'size', value: '1' }] }), 'The parameter "size" under \'Query Parameters\' is set by the node itself | Remove it: the node itself decides how many devices one request asks for, by its page size option where it has one.'],
-		[() => addParameter({}, '', 'x'), "A parameter under 'Query Parameters' has no name | Fill in its 'Name', or remove the parameter."],
-		[() => addParameter({}, 'constructor', 'x'), 'A parameter can\'t have the name "constructor" under \'Query Parameters\' | n8n does not send parameters of that name. Remove it.'],
-		[() => addParameter({}, '\ud800', 'x'), `The text of 'Query Parameters' ends or begins in the middle of a character | ${CUT}`],
-		[() => addParameter({}, 'a', '\ud800'), `The text of the parameter "a" ends or begins in the middle of a character | ${CUT}`],
-		[() => devicePath(' '), "The serial number in 'Device' is empty | Enter a serial number. If it comes from an expression, check that the field has a value for every item."],
-		[() => devicePath(' .. '), 'The serial number ".." in \'Device\' can\'t be part of an address | Enter the serial number of a device.'],
-		[() => devicePath('a\ud800'), `The text of 'Device' ends or begins in the middle of a character | ${CUT}`],
-		[() => apiPath('/app'), "'Path' does not begin with /api | Enter a path of the platform like /api/group/list."],
-		[() => apiPath('x/api'), "'Path' does not begin with /api | Enter a path of the platform like /api/group/list."],
+		[
+			() => buildSort([{ field: ' ', direction: 'asc' }]),
+			"There is a field name under 'Sort' that is empty | Fill it in, or remove the entry.",
+		],
+		[
+			() => buildSort([{ field: 'a b', direction: 'asc' }]),
+			`"a b", a field name under 'Sort', contains a space or a comma | ${NAME}`,
+		],
+		[
+			() => buildSort([{ field: 'a,b', direction: 'asc' }]),
+			`"a,b", a field name under 'Sort', contains a space or a comma | ${NAME}`,
+		],
+		[
+			() => buildSort([{ field: '\ud800', direction: 'asc' }]),
+			`The text of a field name under 'Sort' begins or ends within a character | ${CUT}`,
+		],
+		[() => buildFilterQuery({ name: '\ud800' }), `The text of 'Name' begins or ends within a character | ${CUT}`],
+		[() => buildFilterQuery({ tags: 'a,\ud800' }), `The text of 'Tags' begins or ends within a character | ${CUT}`],
+		[
+			() => buildFilterQuery({ attributes: [{ key: 'a', value: ' ' }] }),
+			`The attribute "a" under 'Attributes' has no value | ${NO_VALUE}`,
+		],
+		[
+			() => buildFilterQuery({ attributes: [{ key: 'a', value: 'b,c' }] }),
+			`The value of the attribute "a" under 'Attributes' contains a comma | The platform can't filter by it. Filter by another attribute, or filter the devices in a later step.`,
+		],
+		[
+			() => buildFilterQuery({ attributes: [{ key: 'a', value: '\ud800' }] }),
+			`The text of the attribute "a" begins or ends within a character | ${CUT}`,
+		],
+		[
+			() => buildFilterQuery({ attributes: [{ key: ' ', value: 'x' }] }),
+			"There is a key under 'Attributes' that is empty | Fill it in, or remove the entry.",
+		],
+		[
+			() => buildFilterQuery({ parameters: [{ name: ' page ', value: '1' }] }),
+			'The node sets the parameter "page" under \'Query Parameters\' | Remove it. The node reads all pages, and only its own fields set their size and order.',
+		],
+		[
+			() => buildFilterQuery({ parameters: [{ name: 'size', value: '1' }] }),
+			'The node sets the parameter "size" under \'Query Parameters\' | Remove it. The node reads all pages, and only its own fields set their size and order.',
+		],
+		[
+			() => addParameter({}, '', 'x'),
+			"A parameter under 'Query Parameters' has no name | Fill in its 'Name', or remove it.",
+		],
+		[
+			() => addParameter({}, 'constructor', 'x'),
+			"A parameter under 'Query Parameters' can't have the name \"constructor\" | n8n doesn't send parameters of that name. Remove it.",
+		],
+		[
+			() => addParameter({}, '\ud800', 'x'),
+			`The text of 'Query Parameters' begins or ends within a character | ${CUT}`,
+		],
+		[() => addParameter({}, 'a', '\ud800'), `The text of the parameter "a" begins or ends within a character | ${CUT}`],
+		[
+			() => devicePath(' '),
+			"The serial number in 'Device' is empty | Enter a serial number. If it comes from an expression, check that the field has a value for every item.",
+		],
+		[
+			() => devicePath(' .. '),
+			"The serial number \"..\" in 'Device' can't be part of an address | Enter a serial number.",
+		],
+		[() => devicePath('a\ud800'), `The text of 'Device' begins or ends within a character | ${CUT}`],
+		[() => apiPath('/app'), "'Path' does not begin with /api | Enter a path of the platform like /api/model/list."],
+		[() => apiPath('x/api'), "'Path' does not begin with /api | Enter a path of the platform like /api/model/list."],
 		[() => apiPath('/api/a?b'), "'Path' contains a ? or a # | Move what follows it to 'Query Parameters'."],
 		[() => apiPath('/api/a#b'), "'Path' contains a ? or a # | Move what follows it to 'Query Parameters'."],
-		[() => apiPath('/api/a b'), "'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20)."],
-		[() => apiPath('/api/a\\b'), "'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20)."],
-		[() => apiPath('/api/a\u0007b'), "'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20)."],
+		[
+			() => apiPath('/api/a b'),
+			"'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20).",
+		],
+		[
+			() => apiPath('/api/a\\b'),
+			"'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20).",
+		],
+		[
+			() => apiPath('/api/a\u0007b'),
+			"'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20).",
+		],
 		[() => apiPath('/api/..'), "'Path' contains a segment '.' or '..' | Enter the path without it."],
 		[() => apiPath('/api/a%00'), "'Path' contains an encoded zero byte | Enter the path without it."],
 		[() => apiPath('/api/%4'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
 		[() => apiPath('/api/%g1'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
 		[() => apiPath('/api/%1g'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
-		[() => apiPath('/api/\ud800'), `The text of 'Path' ends or begins in the middle of a character | ${CUT}`],
+		[() => apiPath('/api/\ud800'), `The text of 'Path' begins or ends within a character | ${CUT}`],
 	])('%#', (run, expected) => {
 		expect(words(run)).toBe(`input: ${expected}`);
 	});

@@ -28,14 +28,24 @@ export async function startChatModel(): Promise<ChatModel> {
 		requests.push(asked);
 		const last = asked.messages.at(-1);
 		const { tool, args } = model.next;
-		const call = { id: `call_${requests.length}`, type: 'function', function: { name: tool, arguments: JSON.stringify(args) } };
+		const call = {
+			id: `call_${requests.length}`,
+			type: 'function',
+			function: { name: tool, arguments: JSON.stringify(args) },
+		};
 		const message = last?.role === 'tool' ? { content: last.content } : { content: null, tool_calls: [call] };
 		return {
 			id: `answer_${requests.length}`,
 			object: 'chat.completion',
 			created: 0,
 			model: 'obedient',
-			choices: [{ index: 0, finish_reason: last?.role === 'tool' ? 'stop' : 'tool_calls', message: { role: 'assistant', ...message } }],
+			choices: [
+				{
+					index: 0,
+					finish_reason: last?.role === 'tool' ? 'stop' : 'tool_calls',
+					message: { role: 'assistant', ...message },
+				},
+			],
 			usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 		};
 	});

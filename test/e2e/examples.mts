@@ -49,9 +49,14 @@ const runs: Readonly<Record<string, Run>> = {
 async function listDevices(ground: ExampleGround, workflow: ExampleWorkflow): Promise<void> {
 	const results = await byHand(ground, workflow);
 	ground.checks.check('lists the devices it promises, newest first', () => {
-		const inHamburg = devicesOf(ground).filter(({ status, attributes }) => status === 2 && attributes['site'] === 'Hamburg');
+		const inHamburg = devicesOf(ground).filter(
+			({ status, attributes }) => status === 2 && attributes['site'] === 'Hamburg',
+		);
 		assert(inHamburg.length > 1);
-		assert.deepEqual(serialNumbers(resultOf(results, 'Get many devices').items), serialNumbers(inHamburg.sort(newestFirst)));
+		assert.deepEqual(
+			serialNumbers(resultOf(results, 'Get many devices').items),
+			serialNumbers(inHamburg.sort(newestFirst)),
+		);
 	});
 }
 
@@ -59,7 +64,10 @@ async function readDevice(ground: ExampleGround, workflow: ExampleWorkflow): Pro
 	const results = await byHand(ground, workflow);
 	ground.checks.check('reads its device', () => {
 		const [device] = resultOf(results, 'Get a device').items;
-		assert.deepEqual(device, devicesOf(ground).find(({ sn }) => sn === device?.['sn']));
+		assert.deepEqual(
+			device,
+			devicesOf(ground).find(({ sn }) => sn === device?.['sn']),
+		);
 	});
 	ground.checks.check('uses the token that n8n saved with the credential in an earlier execution', () => {
 		assert.equal(ground.platform.logins.attempted, 0);
@@ -83,14 +91,18 @@ async function offlineDevices(ground: ExampleGround, workflow: ExampleWorkflow):
 	assert.notEqual(nodes, JSON.stringify(workflow.nodes));
 	const id = await main.create({ ...workflow, nodes: JSON.parse(nodes), id: `soon${randomBytes(6).toString('hex')}` });
 	await main.publish(id);
-	const offline = devicesOf(ground).filter(({ onlineStatus }) => onlineStatus === 1).slice(0, 2);
+	const offline = devicesOf(ground)
+		.filter(({ onlineStatus }) => onlineStatus === 1)
+		.slice(0, 2);
 	for (const { sn } of offline) platform.fleet.update(sn, { onlineStatus: 0 });
 	const results = await newestOf(main, id);
 	await main.unpublish(id);
 	for (const { sn } of offline) platform.fleet.update(sn, { onlineStatus: 1 });
 	checks.check('tells of all devices that went offline in one message', () => {
 		const names = offline.map(({ sn, group }) => `${sn} (${group.name})`).join(', ');
-		assert.deepEqual(resultOf(results, 'Tell someone').items, [{ message: `2 devices have been offline for 15 minutes: ${names}` }]);
+		assert.deepEqual(resultOf(results, 'Tell someone').items, [
+			{ message: `2 devices have been offline for 15 minutes: ${names}` },
+		]);
 	});
 }
 
@@ -134,8 +146,14 @@ async function nightlyInventory(ground: ExampleGround, workflow: ExampleWorkflow
 	});
 	checks.check('a line for each device of the fleet, by serial number, below the names of the columns', () => {
 		const sorted = serialNumbers(devicesOf(ground)).sort();
-		assert.match(lines[0] ?? '', /^id,sn,onlineStatus,status,modelName,groupName,tags,description,createTime,updateTime\r?$/);
-		assert.deepEqual(lines.slice(1).map((line) => line.split(',')[1]), sorted);
+		assert.match(
+			lines[0] ?? '',
+			/^id,sn,onlineStatus,status,modelName,groupName,tags,description,createTime,updateTime\r?$/,
+		);
+		assert.deepEqual(
+			lines.slice(1).map((line) => line.split(',')[1]),
+			sorted,
+		);
 	});
 }
 
@@ -155,7 +173,12 @@ async function fleetTable(ground: ExampleGround, workflow: ExampleWorkflow): Pro
 
 	const { fleet } = platform;
 	const added = [fleet.add(), fleet.add()].map(({ sn }) => sn).sort();
-	const updated = [fleet.update(fleet.at(10).sn, { status: 4 }), fleet.update(fleet.at(20).sn, { description: 'Moved' })].map(({ sn }) => sn).sort();
+	const updated = [
+		fleet.update(fleet.at(10).sn, { status: 4 }),
+		fleet.update(fleet.at(20).sn, { description: 'Moved' }),
+	]
+		.map(({ sn }) => sn)
+		.sort();
 	const deleted = [fleet.at(30).sn, fleet.at(40).sn, fleet.at(50).sn].map((sn) => fleet.remove(sn).sn).sort();
 	const changed = new Set([...updated, ...deleted]);
 	const second = await branches();
@@ -191,7 +214,7 @@ async function checkSerialNumbers(ground: ExampleGround, workflow: ExampleWorkfl
 		assert.deepEqual(unknown, {
 			'Serial Number': '00001234',
 			Shelf: '7',
-			Reason: 'The record does not exist: device 00001234 [item 3]',
+			Reason: 'The record does not exist (code 10007: device 00001234 non-existent) [item 3]',
 		});
 		assert.match(String(empty?.['Reason']), /'Device'/);
 		assert.equal(file?.binary?.['data']?.fileName, 'not-found.csv');
@@ -201,7 +224,9 @@ async function checkSerialNumbers(ground: ExampleGround, workflow: ExampleWorkfl
 async function severalTenants(ground: ExampleGround, workflow: ExampleWorkflow): Promise<void> {
 	const results = await byHand(ground, workflow);
 	ground.checks.check('lists the devices of each tenant, each on its own platform with its own key', () => {
-		const expected = [...ground.tenants].flatMap(([tenant, { fleet }]) => fleet.devices.map(({ sn }) => ({ tenant, sn })));
+		const expected = [...ground.tenants].flatMap(([tenant, { fleet }]) =>
+			fleet.devices.map(({ sn }) => ({ tenant, sn })),
+		);
 		const found = resultOf(results, 'Name tenant').items.map(({ tenant, sn }) => ({ tenant, sn }));
 		assert.deepEqual(found, expected);
 	});
@@ -213,13 +238,13 @@ async function severalTenants(ground: ExampleGround, workflow: ExampleWorkflow):
 
 async function otherEndpoint(ground: ExampleGround, workflow: ExampleWorkflow): Promise<void> {
 	const results = await byHand(ground, workflow);
-	ground.checks.check('lists the groups, and counts the devices of each', () => {
-		const { groups } = ground.platform.fleet;
-		const counts = groups.map(({ name }) => ({
-			group: name,
-			devices: devicesOf(ground).filter(({ group }) => group.name === name).length,
+	ground.checks.check('lists the models, and counts the devices of each', () => {
+		const { models } = ground.platform.fleet;
+		const counts = models.map(({ name }) => ({
+			model: name,
+			devices: devicesOf(ground).filter(({ model }) => model.name === name).length,
 		}));
-		assert.deepEqual(resultOf(results, 'Name group').items, counts);
+		assert.deepEqual(resultOf(results, 'Name model').items, counts);
 	});
 }
 

@@ -18,7 +18,9 @@ const picture = join(checkout, '.cache', 'e2e', 'new-user.png');
 export async function newUser(main: Main, owner: Owner, platform: EmbeddedPlatform, checks: Checks): Promise<void> {
 	const browser = findBrowser();
 	if (browser === undefined) {
-		checks.leaveOut('NOT TRIED: the new user in the editor. There is no Chromium on this machine; install one, and it is found.');
+		checks.leaveOut(
+			'NOT TRIED: the new user in the editor. There is no Chromium on this machine; install one, and it is found.',
+		);
 		return;
 	}
 	const editor = await Editor.open(browser, main.url, owner);

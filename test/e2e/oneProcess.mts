@@ -104,7 +104,9 @@ async function runOn(
 	await checks.part('Many requests', async () => {
 		const script = fileURLToPath(new URL('manyRequests.mts', import.meta.url));
 		const { stdout } = await execa(n8n.node, ['--expose-gc', '--import', 'tsx', script], { cwd: checkout });
-		checks.check("leave nothing behind in n8n's Node.js", () => assert(Number(stdout) < 300, `each left ${stdout} bytes behind`));
+		checks.check("leave nothing behind in n8n's Node.js", () =>
+			assert(Number(stdout) < 300, `each left ${stdout} bytes behind`),
+		);
 	});
 
 	const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password: `${randomUUID()}A1` };
@@ -118,7 +120,10 @@ async function runOn(
 
 	await checks.part('A new user in the editor', async () => await newUser(main, owner, platform, checks));
 
-	await checks.part('Workflows on pages', async () => await shownWorkflows(main, platform, 'deviceManagementKey', checks));
+	await checks.part(
+		'Workflows on pages',
+		async () => await shownWorkflows(main, platform, 'deviceManagementKey', checks),
+	);
 
 	await checks.part('The trigger', async () => await watchDevices(n8n, main, owner, platform, checks));
 }
@@ -126,6 +131,9 @@ async function runOn(
 function itemsOf(results: NodeResults, node: string): Record<string, unknown>[] {
 	const result = results[node];
 	const blamed = Object.entries(results).find(([, { error }]) => error !== undefined);
-	assert(result?.error === undefined && result !== undefined, blamed ? `${blamed[0]}: ${blamed[1].error}` : `${node} did not run`);
+	assert(
+		result?.error === undefined && result !== undefined,
+		blamed ? `${blamed[0]}: ${blamed[1].error}` : `${node} did not run`,
+	);
 	return result.items;
 }

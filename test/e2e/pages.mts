@@ -12,20 +12,28 @@ import type { Checks } from './checks.mts';
 const EXAMPLE = { address: 'https://devices.example.com', serialNumber: 'RT-2024-000117' };
 
 /** @param credential the id of a credential for the platform */
-export async function shownWorkflows(main: Main, platform: EmbeddedPlatform, credential: string, checks: Checks): Promise<void> {
+export async function shownWorkflows(
+	main: Main,
+	platform: EmbeddedPlatform,
+	credential: string,
+	checks: Checks,
+): Promise<void> {
 	const types = await main.nodeTypes();
 	const shown = pages.flatMap((page) => workflowsOn(page).map((workflow) => ({ page, workflow })));
 	for (const { page, workflow } of shown) {
 		const id = await main.create(pasted(workflow, platform, credential));
-		checks.check(`${page}: n8n takes a workflow of ${workflow.nodes.length}, and knows each node and each of its parameters`, () => {
-			for (const { name, type, typeVersion, parameters } of workflow.nodes) {
-				const known = types.find((its) => its.name === type && its.version.includes(typeVersion));
-				assert(known, `there is no ${type} ${typeVersion}`);
-				const names = known.properties.map((property) => property.name);
-				const strays = Object.keys(parameters).filter((parameter) => !names.includes(parameter));
-				assert.deepEqual(strays, [], `of ${name}`);
-			}
-		});
+		checks.check(
+			`${page}: n8n takes a workflow of ${workflow.nodes.length}, and knows each node and each of its parameters`,
+			() => {
+				for (const { name, type, typeVersion, parameters } of workflow.nodes) {
+					const known = types.find((its) => its.name === type && its.version.includes(typeVersion));
+					assert(known, `there is no ${type} ${typeVersion}`);
+					const names = known.properties.map((property) => property.name);
+					const strays = Object.keys(parameters).filter((parameter) => !names.includes(parameter));
+					assert.deepEqual(strays, [], `of ${name}`);
+				}
+			},
+		);
 		const start = workflow.nodes.find(({ type }) => type === 'n8n-nodes-base.manualTrigger');
 		if (start === undefined) continue;
 		const results = await main.execute(id, start.name);

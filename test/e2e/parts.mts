@@ -9,7 +9,10 @@ import type { Device } from '../../testbed/platform/server.mts';
 
 /** A copy whose parts are small enough to be many. */
 export function inPartsOf150(workflow: ExampleWorkflow): object {
-	const nodes = JSON.stringify(workflow.nodes).replace('"name":"limit","type":"number","value":1000', '"name":"limit","type":"number","value":150');
+	const nodes = JSON.stringify(workflow.nodes).replace(
+		'"name":"limit","type":"number","value":1000',
+		'"name":"limit","type":"number","value":150',
+	);
 	assert.notEqual(nodes, JSON.stringify(workflow.nodes));
 	return { ...workflow, nodes: JSON.parse(nodes), id: `part${randomBytes(6).toString('hex')}` };
 }

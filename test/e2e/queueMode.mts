@@ -38,7 +38,11 @@ const parts = {
 	rateLimit: {
 		fleet: { size: 200 },
 		credential: 'apiKey',
-		parameters: { resource: 'device', operation: 'get', device: { __rl: true, mode: 'sn', value: '={{ $json.body.sn }}' } },
+		parameters: {
+			resource: 'device',
+			operation: 'get',
+			device: { __rl: true, mode: 'sn', value: '={{ $json.body.sn }}' },
+		},
 	},
 	trigger: {
 		fleet: { size: 50 },
@@ -55,7 +59,13 @@ const parts = {
 
 type PartName = keyof typeof parts;
 /** The parts whose workflows are made for them; the last one runs an example. */
-const ownWorkflows = ['sharedToken', 'oneToken', 'rateLimit', 'trigger', 'killed'] as const satisfies readonly PartName[];
+const ownWorkflows = [
+	'sharedToken',
+	'oneToken',
+	'rateLimit',
+	'trigger',
+	'killed',
+] as const satisfies readonly PartName[];
 const partNames = [...ownWorkflows, 'overWorkers'] as const;
 
 const devicesSchema = z.array(z.looseObject({ sn: z.string() }));
@@ -82,22 +92,24 @@ async function start(
 		const credential = parts[name].credential === 'apiKey' ? apiKey : login;
 		return credential === undefined ? [] : [{ ...credential, id: name, name }];
 	});
-	return await checks.prepare('Setting up: PostgreSQL, Redis, one main process and two workers', async () =>
-		await QueueMode.start(host, folder, foundation, {
-			credentials,
-			workflows: ownWorkflows.map((name) =>
-				(name === 'trigger' ? triggerWorkflow : webhookWorkflow)(name, name, parts[name].parameters),
-			),
-			published: ownWorkflows,
-			workers: WORKERS,
-			concurrency: CONCURRENCY,
-			// A job whose worker is gone is found after seconds instead of a minute and more.
-			settings: {
-				QUEUE_WORKER_LOCK_DURATION: '10000',
-				QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
-				QUEUE_WORKER_STALLED_INTERVAL: '3000',
-			},
-		}),
+	return await checks.prepare(
+		'Setting up: PostgreSQL, Redis, one main process and two workers',
+		async () =>
+			await QueueMode.start(host, folder, foundation, {
+				credentials,
+				workflows: ownWorkflows.map((name) =>
+					(name === 'trigger' ? triggerWorkflow : webhookWorkflow)(name, name, parts[name].parameters),
+				),
+				published: ownWorkflows,
+				workers: WORKERS,
+				concurrency: CONCURRENCY,
+				// A job whose worker is gone is found after seconds instead of a minute and more.
+				settings: {
+					QUEUE_WORKER_LOCK_DURATION: '10000',
+					QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
+					QUEUE_WORKER_STALLED_INTERVAL: '3000',
+				},
+			}),
 	);
 }
 
@@ -129,8 +141,14 @@ class QueueRun {
 		const executions = await n8n.executions('sharedToken');
 		checks.check('executions run on both workers, each on one of them, and succeed', () => {
 			const ran = n8n.workers.map((worker) => executions.filter(({ id }) => worker.executions.includes(id)).length);
-			assert(ran.every((count) => count > 0), `the workers ran ${ran.join(' and ')}`);
-			assert.equal(ran.reduce((sum, count) => sum + count), answers.length);
+			assert(
+				ran.every((count) => count > 0),
+				`the workers ran ${ran.join(' and ')}`,
+			);
+			assert.equal(
+				ran.reduce((sum, count) => sum + count),
+				answers.length,
+			);
 			assert.deepEqual(statuses(executions), { success: answers.length });
 		});
 		checks.check('the token that one worker fetched is used by the other', () => {
@@ -201,12 +219,19 @@ class QueueRun {
 			await fetch(`${platform.baseUrl}/api/device`, { method: 'POST', headers, body: JSON.stringify({ sn }) });
 		};
 		/** The devices that executions were started for, each as often as it was: executions tell the platform of them. */
-		const reported = () => platform.requestsOf('other').flatMap(({ query }) => query['sn'] ?? []).sort();
+		const reported = () =>
+			platform
+				.requestsOf('other')
+				.flatMap(({ query }) => query['sn'] ?? [])
+				.sort();
 		/** With so few devices a poll is one request. */
 		const polls = () => platform.requestsOf('list').length;
 		const untilNextPoll = async () => {
 			const before = polls();
-			await pWaitFor(() => polls() > before, { interval: 100, timeout: { milliseconds: 90_000, message: 'The trigger does not poll' } });
+			await pWaitFor(() => polls() > before, {
+				interval: 100,
+				timeout: { milliseconds: 90_000, message: 'The trigger does not poll' },
+			});
 			// Long enough for what should not happen.
 			await pause(3000);
 		};
@@ -254,8 +279,14 @@ class QueueRun {
 		const executions = await n8n.executions(id);
 		checks.check('both workers read parts, each part by one of them', () => {
 			const ran = n8n.workers.map((worker) => executions.filter(({ id }) => worker.executions.includes(id)).length);
-			assert(ran.every((count) => count > 0), `the workers ran ${ran.join(' and ')}`);
-			assert.equal(ran.reduce((sum, count) => sum + count), parts.length);
+			assert(
+				ran.every((count) => count > 0),
+				`the workers ran ${ran.join(' and ')}`,
+			);
+			assert.equal(
+				ran.reduce((sum, count) => sum + count),
+				parts.length,
+			);
 		});
 	}
 
@@ -289,7 +320,10 @@ class QueueRun {
 		const saved = await n8n.savedData(execution.id);
 		checks.check('no half result is anywhere: neither saved nor answered', () => {
 			const everywhere = `${saved} ${JSON.stringify(answered)}`;
-			assert.deepEqual(serialNumbers(platform.fleet.devices).filter((sn) => everywhere.includes(sn)), []);
+			assert.deepEqual(
+				serialNumbers(platform.fleet.devices).filter((sn) => everywhere.includes(sn)),
+				[],
+			);
 		});
 		const next = await this.list('killed');
 		checks.check('the next execution lists all 20,000 devices once and in order', () => {
@@ -328,7 +362,10 @@ class QueueRun {
 			const runs = execution === undefined || ['new', 'running'].includes(execution.status);
 			return !runs && pWaitFor.resolveWith(execution);
 		};
-		return await pWaitFor(ended, { interval: 200, timeout: { milliseconds: 60_000, message: `Execution ${id} does not end` } });
+		return await pWaitFor(ended, {
+			interval: 200,
+			timeout: { milliseconds: 60_000, message: `Execution ${id} does not end` },
+		});
 	}
 }
 
@@ -341,7 +378,10 @@ function statuses(executions: readonly Execution[]): Record<string, number> {
 /** Every answer is as it should be; says how many are not, and what the first of these is. */
 function assertEach(answers: readonly unknown[], wanted: (index: number) => unknown): void {
 	const wrong = answers.filter((answer, index) => !isDeepStrictEqual(answer, wanted(index)));
-	assert(wrong.length === 0, `${wrong.length} of ${answers.length} are not, like ${JSON.stringify(wrong[0])?.slice(0, 300)}`);
+	assert(
+		wrong.length === 0,
+		`${wrong.length} of ${answers.length} are not, like ${JSON.stringify(wrong[0])?.slice(0, 300)}`,
+	);
 }
 
 function assertAtLeast(least: number, count: number): void {

@@ -1,71 +1,100 @@
 /**
- * The packed package in a real n8n, headless, against the embedded platform: `npm run test:e2e`, in queue mode with
- * `-- --queue`. Slow and large (the first run fetches n8n), so apart from `npm test`. Ends with a line `N passed, N failed`.
+ * The packed package in a real n8n, headless, against the embedded platform: `npm run test:e2e`. With `-- --queue` in queue mode,
+ * with `-- --hosts` the trigger on n8n's three hosts, with `-- --n8n 2.35.7,pinned` in those versions, one after the other. Slow
+ * and large (each version is fetched once), so apart from `npm test`. Ends with a line `N passed, N failed`.
  */
-import { Command } from 'commander';
+import Table from 'cli-table3';
+import { Command, Option } from 'commander';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type N8nHost, provideN8n } from '../../testbed/n8n/host.mts';
+import { type N8nHost, provideN8n, versionOf } from '../../testbed/n8n/host.mts';
 import { N8nInstance } from '../../testbed/n8n/instance.mts';
 import { layFoundation } from '../../testbed/n8n/queueMode.mts';
 import { Services, Unreachable } from '../../testbed/n8n/services.mts';
+import { pinnedVersion, versionsIn } from '../../testbed/n8n/versions.mts';
+import { removing } from '../../testbed/removing.mts';
 import { aborted, stopSignal } from '../../testbed/stopSignal.mts';
 import { Checks } from './checks.mts';
+import { pollHosts } from './hosts.mts';
 import { oneProcess } from './oneProcess.mts';
 import { queueMode } from './queueMode.mts';
 
 /** Tells `.ci/run` that nothing was tried, because PostgreSQL or Redis does not answer (EX_UNAVAILABLE of sysexits). */
 const UNREACHABLE = 69;
 
-const { queue } = new Command('npm run test:e2e --')
+const options = new Command('npm run test:e2e --')
 	.description('Runs the packed package in a real n8n, against the embedded platform.')
-	.option('--queue', 'in queue mode, with a main process and two workers; needs PostgreSQL and Redis', false)
+	.addOption(
+		new Option('--queue', 'in queue mode, with a main process and two workers; needs PostgreSQL and Redis').conflicts(
+			'hosts',
+		),
+	)
+	.option('--hosts', "the trigger on n8n's three hosts of polling triggers; about 15 minutes")
+	.option('--n8n <versions>', 'in these versions: oldest, pinned, newest, or numbers; separated by commas', 'pinned')
 	.allowExcessArguments(false)
 	.parse()
-	.opts<{ queue: boolean }>();
+	.opts<{ queue?: true; hosts?: true; n8n: string }>();
 const isStopping = stopSignal();
 try {
-	process.exitCode = await run(queue);
+	process.exitCode = await runAll(versionsIn(options.n8n, await pinnedVersion()));
 } catch (error) {
 	console.error(error instanceof Unreachable ? error.message : error);
 	process.exitCode = error instanceof Unreachable ? UNREACHABLE : 1;
 }
 process.exit();
 
-async function run(inQueueMode: boolean): Promise<number> {
-	const checks = new Checks();
+/** @returns the exit code */
+async function runAll(versions: readonly string[]): Promise<number> {
 	// Fetching n8n takes minutes, and what does not answer before it will not answer after it.
-	if (inQueueMode) await (await layFoundation()).services.stop();
-	const host = await provideHost();
-	const foundation = inQueueMode ? await layFoundation() : undefined;
+	if (options.queue) await (await layFoundation()).services.stop();
+	const table = new Table({ head: ['n8n', 'Node.js', 'passed', 'failed'], style: { head: [], border: [] } });
+	let passed = 0;
+	let failed = 0;
+	for (const version of versions) {
+		if (isStopping.aborted) break;
+		console.log(`\n━━ n8n ${version}\n`);
+		const host = await provideHost(version);
+		const checks = new Checks();
+		await run(host, checks);
+		checks.sayTimes();
+		checks.sayLeftOut();
+		table.push([version, await versionOf(host.node), checks.passed, checks.failed]);
+		passed += checks.passed;
+		failed += checks.failed;
+	}
+	if (versions.length > 1) console.log(`\n${table.toString()}`);
+	console.log(`\n${passed} passed, ${failed} failed`);
+	return failed === 0 && passed > 0 ? 0 : 1;
+}
+
+async function run(host: N8nHost, checks: Checks): Promise<void> {
+	const foundation = options.queue ? await layFoundation() : undefined;
 	const services = foundation?.services ?? new Services();
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-e2e-'));
+	const shown = async () => {
+		if (foundation) await queueMode(host, folder, foundation, checks);
+		else if (options.hosts) await pollHosts(host, folder, services, checks);
+		else await oneProcess(await services.add(() => new N8nInstance(host, folder)), checks);
+	};
 	try {
-		const shown = foundation
-			? queueMode(host, folder, foundation, checks)
-			: oneProcess(await services.add(() => new N8nInstance(host, folder)), checks);
-		await Promise.race([shown, aborted(isStopping)]);
+		await Promise.race([shown(), aborted(isStopping)]);
 		if (isStopping.aborted) throw new Error('It was told to stop');
 	} catch (error) {
 		checks.fail('runs to its end', error);
 	} finally {
 		await services.stop();
-		await rm(folder, { recursive: true, force: true });
+		await rm(folder, removing);
 	}
-	checks.sayTimes();
-	checks.sayLeftOut();
-	console.log(`\n${checks.passed} passed, ${checks.failed} failed`);
-	return checks.failed === 0 && checks.passed > 0 ? 0 : 1;
 }
 
 /** Says something at the start and then a line now and then. */
-async function provideHost(): Promise<N8nHost> {
+async function provideHost(version: string): Promise<N8nHost> {
 	let last = 0;
 	return await provideN8n((words) => {
 		if (Date.now() - last < 15_000) return;
 		last = Date.now();
 		console.log(`Fetching n8n (once, some minutes and 3 GB): ${words}`);
-	});
+	}, version);
 }

@@ -24,7 +24,8 @@ export async function watchDevices(
 	const told = () => platform.requestsOf('other').map(({ query }) => query['sn']);
 	const until = async (what: string, isSo: () => boolean) =>
 		await pWaitFor(isSo, { interval: 200, timeout: { milliseconds: LONGEST_MS, message: `${what} did not come` } });
-	const change = (position: number, onlineStatus: number) => platform.fleet.update(platform.fleet.at(position).sn, { onlineStatus }).sn;
+	const change = (position: number, onlineStatus: number) =>
+		platform.fleet.update(platform.fleet.at(position).sn, { onlineStatus }).sn;
 
 	platform.forget();
 	await main.create(triggerWorkflow(WORKFLOW, 'deviceManagementKey', { events: ['onlineStatusChanged'] }));

@@ -77,7 +77,7 @@ export function webhookWorkflow(id: string, credential: string, parameters: obje
 	};
 }
 
-/** Polls each minute and tells the platform, by `/api/echo?sn=…`, of each device that an execution was started for. */
+/** Polls each minute and tells the platform, by `/api/echo?sn=…&event=…&eventId=…`, of each event that started an execution. */
 export function triggerWorkflow(id: string, credential: string, parameters: object) {
 	const trigger = {
 		name: 'Trigger',
@@ -85,7 +85,13 @@ export function triggerWorkflow(id: string, credential: string, parameters: obje
 		typeVersion: 1,
 		parameters: { pollTimes: { item: [{ mode: 'everyMinute' }] }, ...parameters },
 	};
-	const query = { parameter: [{ name: 'sn', value: '={{ $json.device.sn }}' }] };
+	const query = {
+		parameter: [
+			{ name: 'sn', value: '={{ $json.device.sn }}' },
+			{ name: 'event', value: '={{ $json.event }}' },
+			{ name: 'eventId', value: '={{ $json.eventId }}' },
+		],
+	};
 	const echo = {
 		name: 'Devices',
 		type: deviceManagement,
@@ -122,10 +128,9 @@ function chain(id: string, credential: string, steps: Step[]) {
 		...(position === 0 ? {} : { credentials: { deviceManagementApi: { id: credential, name: credential } } }),
 	}));
 	const connections = Object.fromEntries(
-		nodes.slice(1).map(({ name }, position) => [
-			nodes[position]?.name ?? '',
-			{ main: [[{ node: name, type: 'main', index: 0 }]] },
-		]),
+		nodes
+			.slice(1)
+			.map(({ name }, position) => [nodes[position]?.name ?? '', { main: [[{ node: name, type: 'main', index: 0 }]] }]),
 	);
 	return { id, name: id, active: false, nodes, connections, settings: { executionOrder: 'v1' } };
 }

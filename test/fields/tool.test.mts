@@ -36,7 +36,9 @@ describe('filters that a model fills', () => {
 		const value = filter === 'tags' ? String(tag) : String(bench.fleet.devices[3]?.sn);
 		const expected = await counted({ ...count, filters: { [filter]: value } });
 		expect(expected).toBeLessThan(bench.fleet.devices.length);
-		expect(await call({ ...count, filters }, { ...EMPTY, [argument]: value })).toEqual({ response: [{ count: expected }] });
+		expect(await call({ ...count, filters }, { ...EMPTY, [argument]: value })).toEqual({
+			response: [{ count: expected }],
+		});
 	});
 
 	test('serve a list as they serve a count', async () => {
@@ -46,12 +48,22 @@ describe('filters that a model fills', () => {
 	});
 
 	test.each([
-		['an attribute without a key', filters, { ...EMPTY, key: '', value: 'x' }, "There is a key under 'Attributes' that is empty"],
+		[
+			'an attribute without a key',
+			filters,
+			{ ...EMPTY, key: '', value: 'x' },
+			"There is a key under 'Attributes' that is empty",
+		],
 		['a filter that is null', { ...filters, name: '={{ null }}' }, EMPTY, "'Name' under 'Filters' has no value"],
 		['only commas', filters, { ...EMPTY, tags: ', ,' }, "'Tags' under 'Filters' has no value"],
 		['empty criteria', filters, { ...EMPTY, criteria: '{}' }, "'Search Criteria (JSON)' under 'Filters' has no value"],
 		['a list without tags', { tags: '={{ [] }}' }, {}, "'Tags' under 'Filters' has no value"],
-		['an empty text as a whole', fromModel('filters'), { filters: '' }, "'Filters' is text of 0 characters instead of an object"],
+		[
+			'an empty text as a whole',
+			fromModel('filters'),
+			{ filters: '' },
+			"'Filters' is text of 0 characters instead of an object",
+		],
 		['null as a whole', '={{ null }}', {}, "'Filters' is null instead of an object"],
 	])('are refused with %s', async (_name, given, call, message) => {
 		const [answer] = await bench.callTool({ ...count, filters: given }, [call]);
@@ -75,6 +87,7 @@ test.each([
 ])('from a workflow, %j stays refused', async (given, label) => {
 	const result = await bench.run({ ...count, filters: given });
 	expect(result.error?.message).toBe(`'${label}' under 'Filters' has no value`);
+	expect(result.error?.description).toBe('Fill it in, or remove the filter. If it is an expression, check its result.');
 });
 
 test('from a workflow, an empty text is a value of a query parameter, and none of an attribute', async () => {

@@ -28,10 +28,15 @@ describe('small and safe unless told otherwise', () => {
 	});
 
 	test('what a model reads of the tool is the action, in words', () => {
-		const { defaults, properties } = bench.engine.packages.getByNameAndVersion('n8n-nodes-device-management.deviceManagement', 1).description;
+		const { defaults, properties } = bench.engine.packages.getByNameAndVersion(
+			'n8n-nodes-device-management.deviceManagement',
+			1,
+		).description;
 		const actions = properties
 			.filter(({ name }) => name === 'operation')
-			.flatMap(({ options = [] }) => options.map((option) => ('action' in option ? `${option.action} in ${defaults.name}` : '')));
+			.flatMap(({ options = [] }) =>
+				options.map((option) => ('action' in option ? `${option.action} in ${defaults.name}` : '')),
+			);
 		expect(actions.sort()).toEqual([
 			'Count devices in Device Management',
 			'Get device in Device Management',
@@ -78,16 +83,58 @@ describe('what a model gives is used', () => {
 describe('what can not be used is refused with what to change', () => {
 	test.each([
 		['an empty serial number', get, { Device: '' }, "The serial number in 'Device' is empty", 'Enter a serial number.'],
-		['a blank serial number', get, { Device: '  ' }, "The serial number in 'Device' is empty", 'Enter a serial number.'],
-		['two dots', get, { Device: '..' }, 'can\'t be part of an address', 'Enter the serial number of a device.'],
-		['nothing for a limit', getMany, { Limit: 0 }, "'Limit' is not a whole number of 1 or more", 'Enter a number within these limits'],
-		['less than nothing', getMany, { Limit: -5 }, "'Limit' is not a whole number of 1 or more", 'Enter a number within these limits'],
-		['half a device', getMany, { Limit: 2.5 }, "'Limit' is not a whole number of 1 or more", 'Enter a number within these limits'],
-		['more than can be counted', getMany, { Limit: 1e300 }, "'Limit' is not a whole number of 1 or more", 'Enter a number within these limits'],
-		['words for a number', { ...getMany, limit: byModel('Limit', 'string') }, { Limit: 'all' }, "'Limit' is not a whole number of 1 or more", 'Enter a number within these limits'],
+		[
+			'a blank serial number',
+			get,
+			{ Device: '  ' },
+			"The serial number in 'Device' is empty",
+			'Enter a serial number.',
+		],
+		['two dots', get, { Device: '..' }, "can't be part of an address", 'Enter a serial number.'],
+		[
+			'nothing for a limit',
+			getMany,
+			{ Limit: 0 },
+			"'Limit' is not a whole number of 1 or more",
+			'Enter a number within these limits',
+		],
+		[
+			'less than nothing',
+			getMany,
+			{ Limit: -5 },
+			"'Limit' is not a whole number of 1 or more",
+			'Enter a number within these limits',
+		],
+		[
+			'half a device',
+			getMany,
+			{ Limit: 2.5 },
+			"'Limit' is not a whole number of 1 or more",
+			'Enter a number within these limits',
+		],
+		[
+			'more than can be counted',
+			getMany,
+			{ Limit: 1e300 },
+			"'Limit' is not a whole number of 1 or more",
+			'Enter a number within these limits',
+		],
+		[
+			'words for a number',
+			{ ...getMany, limit: byModel('Limit', 'string') },
+			{ Limit: 'all' },
+			"'Limit' is not a whole number of 1 or more",
+			'Enter a number within these limits',
+		],
 		['another host', request, { Path: 'https://example.com/api/device' }, "'Path'", 'Enter a path of the platform'],
 		['an empty path', request, { Path: '' }, "'Path'", 'Enter a path of the platform'],
-		['only commas for tags', { ...count, filters: { tags: byModel('Tags', 'string') } }, { Tags: ',' }, "'Tags' under 'Filters' has no value", 'an agent gives an empty text for none'],
+		[
+			'only commas for tags',
+			{ ...count, filters: { tags: byModel('Tags', 'string') } },
+			{ Tags: ',' },
+			"'Tags' under 'Filters' has no value",
+			'Fill it in, or use an empty text for no filter.',
+		],
 	])('%s', async (_name, parameters, args, happened, remedy) => {
 		const { error } = (await call(parameters, args)) ?? {};
 		expect(error).toContain(happened);
@@ -113,7 +160,9 @@ describe('what can not be used is refused with what to change', () => {
 
 	test('a serial number that no device has', async () => {
 		const { error } = (await call(get, { Device: 'RT-00000000' })) ?? {};
-		expect(error).toMatch(/^The record does not exist: device RT-00000000\. Check the serial number/);
+		expect(error).toMatch(
+			/^The record does not exist \(code 10007: device RT-00000000 non-existent\)\. Check the serial number/,
+		);
 	});
 
 	test('a platform that refuses, with its code', async () => {
@@ -125,5 +174,5 @@ describe('what can not be used is refused with what to change', () => {
 
 test('for people the remedy stands below the message alone', async () => {
 	const result = await bench.run({ ...get, device: { __rl: true, mode: 'sn', value: 'RT-00000000' } });
-	expect(result.error?.message).toBe('The record does not exist: device RT-00000000');
+	expect(result.error?.message).toBe('The record does not exist (code 10007: device RT-00000000 non-existent)');
 });

@@ -37,7 +37,9 @@ describe('a tool', () => {
 		const calls = ['nowhere', ...fleet.devices.slice(3, 8).map(({ sn }) => sn)].map((serial) => ({ serial }));
 		const [missing, ...found] = await callTool(parameters, calls);
 		expect(found).toEqual(fleet.devices.slice(3, 8).map((device) => ({ response: [device] })));
-		expect(missing).toEqual({ error: expect.stringContaining('The record does not exist: device nowhere') });
+		expect(missing).toEqual({
+			error: expect.stringContaining('The record does not exist (code 10007: device nowhere non-existent)'),
+		});
 	});
 
 	test('is one by the type of the node', async () => {

@@ -32,7 +32,10 @@ describe('a stopped execution', () => {
 		};
 		const result = await run(
 			{ ...operations[operation], options },
-			{ signal: stop.signal, input: operation === 'getAll' ? [{}] : serialNumberItems(bench, 30).map((item, mark) => ({ ...item, mark })) },
+			{
+				signal: stop.signal,
+				input: operation === 'getAll' ? [{}] : serialNumberItems(bench, 30).map((item, mark) => ({ ...item, mark })),
+			},
 		);
 		expect(result.cancelled).toBe(true);
 		await settle(bench);
@@ -46,32 +49,36 @@ describe('a stopped execution', () => {
 		bench.platform.settings.beforeAnswer = ({ kind }) => {
 			if (kind === 'login') stop.abort();
 		};
-		const result = await bench.run(
-			operations.get,
-			{ credential: bench.login, signal: stop.signal, input: serialNumberItems(bench, 10) },
-		);
+		const result = await bench.run(operations.get, {
+			credential: bench.login,
+			signal: stop.signal,
+			input: serialNumberItems(bench, 10),
+		});
 		expect(result.cancelled).toBe(true);
 		await settle(bench);
 		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login']);
 	});
 
-	test.each(['apiKey', 'login'] as const)('sends nothing more after a wait between two attempts, signed in by %s', async (way) => {
-		const bench = await open();
-		const stop = new AbortController();
-		bench.platform.settings.fault = ({ kind }) =>
-			kind === 'login' && way === 'apiKey' ? undefined : { status: 503, headers: { 'retry-after': '60' } };
-		let waits = 0;
-		hurry(1, () => {
-			// The execution is stopped in the middle of the node's wait.
-			waits++;
-			stop.abort();
-		});
-		const result = await bench.run(operations.count, { credential: bench[way], signal: stop.signal });
-		expect(result.cancelled).toBe(true);
-		await settle(bench);
-		expect(bench.platform.requests).toHaveLength(1);
-		expect(waits).toBe(1);
-	});
+	test.each(['apiKey', 'login'] as const)(
+		'sends nothing more after a wait between two attempts, signed in by %s',
+		async (way) => {
+			const bench = await open();
+			const stop = new AbortController();
+			bench.platform.settings.fault = ({ kind }) =>
+				kind === 'login' && way === 'apiKey' ? undefined : { status: 503, headers: { 'retry-after': '60' } };
+			let waits = 0;
+			hurry(1, () => {
+				// The execution is stopped in the middle of the node's wait.
+				waits++;
+				stop.abort();
+			});
+			const result = await bench.run(operations.count, { credential: bench[way], signal: stop.signal });
+			expect(result.cancelled).toBe(true);
+			await settle(bench);
+			expect(bench.platform.requests).toHaveLength(1);
+			expect(waits).toBe(1);
+		},
+	);
 
 	test('that was stopped before it began sends nothing at all', async () => {
 		const bench = await open();
@@ -88,20 +95,25 @@ test.each(operationNames)('after an item of %s failed, no further item is begun'
 		{ ...operations[operation], options: { parallelRequests: 1 } },
 		{ input: serialNumberItems(bench, 10).map((item, mark) => ({ ...item, mark })) },
 	);
-	expect(error?.message).toBe('The record exists already [item 1]');
+	expect(error?.message).toBe('The record exists already (code 10003: duplicate record) [item 1]');
 	await settle(bench);
 	expect(bench.platform.requests).toHaveLength(2);
 });
 
 describe('Retry-After', () => {
-	test.each(['121', '3600', '999999999999', 'Fri, 01 Jan 2100 00:00:00 GMT'])('of %s is not waited for: the item fails at once, in words', async (wait) => {
-		const { platform, run } = await open();
-		platform.settings.fault = () => ({ status: 429, headers: { 'retry-after': wait } });
-		const { error } = await run(operations.count);
-		expect(error?.message).toMatch(/^The platform receives too many requests \(HTTP 429\); the next try would be in \d+ seconds, which is longer than this node waits$/);
-		expect(Object(error)['failure']).toMatchObject({ cause: 'rate-limited', retryAfterMs: expect.any(Number) });
-		expect(platform.requests).toHaveLength(1);
-	});
+	test.each(['121', '3600', '999999999999', 'Fri, 01 Jan 2100 00:00:00 GMT'])(
+		'of %s is not waited for: the item fails at once, in words',
+		async (wait) => {
+			const { platform, run } = await open();
+			platform.settings.fault = () => ({ status: 429, headers: { 'retry-after': wait } });
+			const { error } = await run(operations.count);
+			expect(error?.message).toMatch(
+				/^The platform receives too many requests \(HTTP 429\); the next try would be in \d+ seconds, which is longer than this node waits$/,
+			);
+			expect(Object(error)['failure']).toMatchObject({ cause: 'rate-limited', retryAfterMs: expect.any(Number) });
+			expect(platform.requests).toHaveLength(1);
+		},
+	);
 
 	test('of a few seconds is kept to, and all waits of a request together have a limit', async () => {
 		hurry();
@@ -122,14 +134,17 @@ describe('Retry-After', () => {
 	});
 });
 
-test.each([0, 1, 5])('with %i retries a request is sent once more often than that, and the message counts them', async (maxRetries) => {
-	const { platform, run } = await open();
-	platform.settings.fault = () => ({ status: 503, headers: { 'retry-after': '0' } });
-	const { error } = await run({ ...operations.count, options: { maxRetries } });
-	const counted = maxRetries === 0 ? '' : maxRetries === 1 ? ', also after one retry' : ', also after 5 retries';
-	expect(error?.message).toBe(`The platform or a proxy in front of it could not answer (HTTP 503)${counted}`);
-	expect(platform.requests).toHaveLength(maxRetries + 1);
-});
+test.each([0, 1, 5])(
+	'with %i retries a request is sent once more often than that, and the message counts them',
+	async (maxRetries) => {
+		const { platform, run } = await open();
+		platform.settings.fault = () => ({ status: 503, headers: { 'retry-after': '0' } });
+		const { error } = await run({ ...operations.count, options: { maxRetries } });
+		const counted = maxRetries === 0 ? '' : maxRetries === 1 ? ', also after one retry' : ', also after 5 retries';
+		expect(error?.message).toBe(`The platform or a proxy in front of it could not answer (HTTP 503)${counted}`);
+		expect(platform.requests).toHaveLength(maxRetries + 1);
+	},
+);
 
 test.each([1, 3, 16])('no more than %i requests are in flight at once, over all items', async (parallelRequests) => {
 	const bench = await open({ fleet: { size: 60 }, latencyMs: 2 });
@@ -162,7 +177,11 @@ test('an item that fails stops the others for good, also one whose login is stil
 	expect(result.error).toBeDefined();
 	releaseLogin();
 	await settle(bench);
-	expect(platform.requests.map(({ kind, query }) => query['mark'] ?? kind).sort()).toEqual(['fails', 'login', 'renews']);
+	expect(platform.requests.map(({ kind, query }) => query['mark'] ?? kind).sort()).toEqual([
+		'fails',
+		'login',
+		'renews',
+	]);
 });
 
 test('a list that failed under “continue” leaves nothing behind that goes on asking', async () => {

@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { CODE_TABLE } from '../../nodes/DeviceManagement/core/codes.ts';
+import { CODE_TABLE, type Explanation } from '../../nodes/DeviceManagement/core/errors/codes.ts';
 import type { StartOptions } from '../../testbed/platform/server.mts';
 import type { RunResult, WorkflowJson } from '../../testbed/engine/engine.mts';
 import type { Bench } from '../../testbed/bench.mts';
@@ -26,9 +26,17 @@ async function pressTest(
 	return { ...bench, tested: await bench.engine.testCredential(bench[way]) };
 }
 
-function reasonOf(code: number): string {
-	return CODE_TABLE.find((row) => row.code === code)?.message ?? '';
+function rowOf(code: number): Explanation {
+	const row = CODE_TABLE.find((one) => one.code === code);
+	if (row === undefined) throw new Error(`There is no code ${code}`);
+	return row;
 }
+const reasonOf = (code: number) => rowOf(code).message;
+const remedyOf = (code: number) => rowOf(code).remedy;
+
+/** A sentence that says what to do. */
+const INSTRUCTION =
+	/\. (Ask|Add|Attach|Check|Choose|Copy|Correct|Detach|Enter|Leave|Lift|Lower|Look up|Open|Remove|Set|Try again|Use) /;
 
 describe('the credential test', () => {
 	test.each(ways)('passes with the right %s', async (way) => {
@@ -42,13 +50,19 @@ describe('the credential test', () => {
 			['header', 'X-Api-Key', ''],
 		] as const) {
 			const how = { apiKeyIn, apiKeyName, apiKeyPrefix };
-			expect((await pressTest('apiKey', { platform: how, credential: how })).tested).toEqual(OK);
+			expect((await pressTest('apiKey', { platform: how, credential: { ...how, customSignIn: true } })).tested).toEqual(
+				OK,
+			);
 		}
 	});
 
 	test('passes with an MD5 in place of the password, in capitals too', async () => {
 		const { engine, platform, login } = await open();
-		await engine.editCredential(login, { password: platform.passwordMd5.toUpperCase(), passwordFormat: 'md5' });
+		await engine.editCredential(login, {
+			password: platform.passwordMd5.toUpperCase(),
+			passwordFormat: 'md5',
+			customSignIn: true,
+		});
 		expect(await engine.testCredential(login)).toEqual(OK);
 	});
 
@@ -62,12 +76,18 @@ describe('the credential test', () => {
 		expect(await engine.testCredential(apiKey)).toEqual(OK);
 	});
 
-	test.each(['code', 'status'] as const)('fails with a wrong key, with its reason, on a platform that answers by %s', async (deadToken) => {
-		const { tested, platform } = await pressTest('apiKey', { platform: { deadToken }, credential: { apiKey: 'wrong' } });
-		expect(tested.status).toBe('Error');
-		expect(tested.message).toMatch(/did not accept the sign-in/);
-		expect(platform.logins.attempted).toBe(0);
-	});
+	test.each(['code', 'status'] as const)(
+		'fails with a wrong key, with its reason, on a platform that answers by %s',
+		async (deadToken) => {
+			const { tested, platform } = await pressTest('apiKey', {
+				platform: { deadToken },
+				credential: { apiKey: 'wrong' },
+			});
+			expect(tested.status).toBe('Error');
+			expect(tested.message).toMatch(/did not accept the sign-in/);
+			expect(platform.logins.attempted).toBe(0);
+		},
+	);
 
 	test.each([
 		[14201, {}],
@@ -80,6 +100,8 @@ describe('the credential test', () => {
 		const { tested, platform } = await pressTest('login', { platform: { refuseLogin, ...settings } });
 		expect(tested.status).toBe('Error');
 		expect(tested.message).toContain(`Signing in did not work. ${reasonOf(refuseLogin)}`);
+		expect(tested.message).toContain(remedyOf(refuseLogin));
+		expect(String(tested.message).split(remedyOf(refuseLogin))).toHaveLength(2);
 		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
 	});
 
@@ -92,28 +114,45 @@ describe('the credential test', () => {
 		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
 	});
 
-	test.each(['code', 'status'] as const)('passes with an expired stored token, on a platform that answers by %s', async (deadToken) => {
-		const { engine, platform, login, run } = await open({ deadToken });
-		await run(operations.count, { credential: login });
-		platform.expireTokens();
-		platform.forget();
-		expect(await engine.testCredential(login)).toEqual(OK);
-		expect(platform.logins.attempted).toBe(1);
-	});
+	test.each(['code', 'status'] as const)(
+		'passes with an expired stored token, on a platform that answers by %s',
+		async (deadToken) => {
+			const { engine, platform, login, run } = await open({ deadToken });
+			await run(operations.count, { credential: login });
+			platform.expireTokens();
+			platform.forget();
+			expect(await engine.testCredential(login)).toEqual(OK);
+			expect(platform.logins.attempted).toBe(1);
+		},
+	);
 
-	test.each(CODE_TABLE.filter(({ code }) => code !== 0).map(({ code }) => code))('gives the reason for code %i', async (code) => {
-		const { engine, platform, apiKey } = await open({ faults: [{ kind: 'list', fault: { code }, times: Infinity }] });
-		const tested = await engine.testCredential(apiKey);
-		expect(tested.status).toBe('Error');
-		expect(tested.message).toContain(reasonOf(code));
-		expect(platform.requests).toHaveLength(1);
-	});
+	test.each(CODE_TABLE.filter(({ code }) => code !== 0).map(({ code }) => code))(
+		'gives the reason for code %i',
+		async (code) => {
+			const { engine, platform, apiKey } = await open({ faults: [{ kind: 'list', fault: { code }, times: Infinity }] });
+			const tested = await engine.testCredential(apiKey);
+			expect(tested.status).toBe('Error');
+			expect(tested.message).toContain(reasonOf(code));
+			expect(tested.message).toMatch(INSTRUCTION);
+			expect(platform.requests).toHaveLength(1);
+		},
+	);
 
 	test.each<[string, Answer]>([
-		['an HTML page', (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>sign in</html>')],
+		[
+			'an HTML page',
+			(_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>sign in</html>'),
+		],
 		['an empty body', (_request, response) => response.end()],
-		['another service', (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"up"}')],
-		['an envelope without a list', (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"code":0,"data":{}}')],
+		[
+			'another service',
+			(_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"up"}'),
+		],
+		[
+			'an envelope without a list',
+			(_request, response) =>
+				response.writeHead(200, { 'content-type': 'application/json' }).end('{"code":0,"data":{}}'),
+		],
 		...['"0"', '"OK"', '""', 'null', 'false', '[]', '{}', undefined].map((code): [string, Answer] => [
 			`a list whose code is ${code}`,
 			(_request, response) =>
@@ -121,7 +160,11 @@ describe('the credential test', () => {
 					.writeHead(200, { 'content-type': 'application/json' })
 					.end(`{${code === undefined ? '' : `"code":${code},`}"data":{"content":[],"totalElements":0}}`),
 		]),
-		['a code that is not documented', (_request, response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"code":777,"msg":"x"}')],
+		[
+			'a code that is not documented',
+			(_request, response) =>
+				response.writeHead(200, { 'content-type': 'application/json' }).end('{"code":777,"msg":"x"}'),
+		],
 		['HTTP 404', (_request, response) => response.writeHead(404).end()],
 		['HTTP 500', (_request, response) => response.writeHead(500).end()],
 	])('fails where %s answers', async (_name, answer) => {
@@ -129,7 +172,7 @@ describe('the credential test', () => {
 		for (const way of ways) {
 			const { tested } = await pressTest(way, { credential: { baseUrl: server.url } });
 			expect(tested.status).toBe('Error');
-			expect(tested.message).toMatch(/./);
+			expect(tested.message).toMatch(INSTRUCTION);
 		}
 	});
 
@@ -152,6 +195,7 @@ describe('the credential test', () => {
 			const { tested } = await pressTest(way, { credential: { baseUrl } });
 			expect(tested.status).toBe('Error');
 			expect(tested.message).toContain(words);
+			expect(tested.message).toMatch(INSTRUCTION);
 			expect(tested.message).not.toContain('secret');
 		}
 	});
@@ -162,15 +206,21 @@ describe('the credential test', () => {
 	});
 });
 
-describe('a certificate that nobody vouches for', () => {
+describe('a certificate that is not trusted', () => {
 	/** Everything that talks to the platform with a credential. */
 	const doings: Array<[string, (bench: Bench, id: string) => Promise<string | undefined>]> = [
-		['the test', async ({ engine }, id) => {
-			const { status, message } = await engine.testCredential(id);
-			return status === 'OK' ? undefined : message;
-		}],
+		[
+			'the test',
+			async ({ engine }, id) => {
+				const { status, message } = await engine.testCredential(id);
+				return status === 'OK' ? undefined : message;
+			},
+		],
 		['a request', async ({ run }, id) => (await run(operations.count, { credential: id })).error?.message],
-		['the HTTP Request node', async (bench, id) => (await httpRequest(bench, id, `${bench.platform.baseUrl}/api/version`)).error?.message],
+		[
+			'the HTTP Request node',
+			async (bench, id) => (await httpRequest(bench, id, `${bench.platform.baseUrl}/api/version`)).error?.message,
+		],
 	];
 
 	describe.each(ways)('with %s', (way) => {

@@ -13,11 +13,7 @@ const serve = useServers();
 const MEGABYTE = 1024 * 1024;
 
 /** Runs an operation against a server that gives every request this answer. */
-async function runAgainst(
-	answer: Answer,
-	operation: OperationName = 'count',
-	options: Record<string, unknown> = {},
-) {
+async function runAgainst(answer: Answer, operation: OperationName = 'count', options: Record<string, unknown> = {}) {
 	const bench = await open();
 	const server = await serve(answer);
 	await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
@@ -38,13 +34,21 @@ const EXPECTED = "Expected the platform's JSON envelope with a whole number in '
 
 /** What comes, and the words for it; the same for every operation. */
 const noEnvelopes: Array<[string, string | Buffer, string]> = [
-	['a sign-in page of a proxy', '<!doctype html><html><body>Sign in: hunter2</body></html>', 'an HTML or XML page of 57 bytes'],
+	[
+		'a sign-in page of a proxy',
+		'<!doctype html><html><body>Sign in: hunter2</body></html>',
+		'an HTML or XML page of 57 bytes',
+	],
 	['an empty body', '', 'an empty body'],
 	['white space', '   ', '3 bytes that are not JSON'],
 	['truncated JSON', '{"code":0,"msg":"success","data":{"content":[{"sn":"hun', '55 bytes that are not JSON'],
 	['plain text', 'hunter2', '7 bytes that are not JSON'],
 	['an envelope without code', '{"msg":"hunter2","data":{}}', "an object with 2 fields whose 'code' is nothing"],
-	['a code that is text', '{"code":"0","msg":"hunter2","data":{}}', "an object with 3 fields whose 'code' is text of 1 characters"],
+	[
+		'a code that is text',
+		'{"code":"0","msg":"hunter2","data":{}}',
+		"an object with 3 fields whose 'code' is text of 1 characters",
+	],
 	['a code with a fraction', '{"code":0.5,"data":{}}', "an object with 2 fields whose 'code' is a number"],
 	['a code that is null', '{"code":null,"data":{}}', "an object with 2 fields whose 'code' is null"],
 	['a code in a prototype', '{"__proto__":{"code":0,"data":{}}}', "an object with 1 fields whose 'code' is nothing"],
@@ -81,27 +85,32 @@ test.each<[OperationName, string, string, string]>([
 	['get', '"hunter2"', 'data', 'text of 7 characters'],
 	['get', '[{"sn":"hunter2"}]', 'data', 'a list of 1'],
 	['get', '7', 'data', 'a number'],
-	...(['getAll', 'count'] as const).flatMap((operation): Array<[OperationName, string, string, string]> => [
-		[operation, 'null', 'data', 'null'],
-		[operation, '"hunter2"', 'data', 'text of 7 characters'],
-		[operation, '[]', 'data', 'a list of 0'],
-		[operation, '{}', 'data.content', 'nothing'],
-		[operation, '{"content":null}', 'data.content', 'null'],
-		[operation, '{"content":{"0":"hunter2"}}', 'data.content', 'an object with 1 fields'],
-		[operation, '{"content":"hunter2"}', 'data.content', 'text of 7 characters'],
-		[operation, '{"content":[{"sn":"A"},"hunter2"],"totalElements":2}', 'data.content.1', 'text of 7 characters'],
-		[operation, '{"content":[null]}', 'data.content.0', 'null'],
-		[operation, '{"content":[[]]}', 'data.content.0', 'a list of 0'],
-		[operation, '{"__proto__":{"content":[]}}', 'data.content', 'nothing'],
-	]),
-])('%s that gets %s as data names the place, what belongs there and what came', async (operation, data, place, came) => {
-	const { result } = await runAgainst(whole(`{"code":0,"msg":"success","data":${data}}`), operation);
-	const wanted =
-		operation === 'get' ? 'a device (an object)' : "a page of devices (an object with a list of objects in 'content')";
-	expect(result.error?.message).toBe(`The platform's answer does not hold ${wanted}: '${place}' is ${came}`);
-	expect(JSON.stringify(result.raw)).not.toContain('hunter2');
-	expect(result.data('Devices')).toEqual([]);
-});
+	...(['getAll', 'count'] as const).flatMap(
+		(operation): Array<[OperationName, string, string, string]> => [
+			[operation, 'null', 'data', 'null'],
+			[operation, '"hunter2"', 'data', 'text of 7 characters'],
+			[operation, '[]', 'data', 'a list of 0'],
+			[operation, '{}', 'data.content', 'nothing'],
+			[operation, '{"content":null}', 'data.content', 'null'],
+			[operation, '{"content":{"0":"hunter2"}}', 'data.content', 'an object with 1 fields'],
+			[operation, '{"content":"hunter2"}', 'data.content', 'text of 7 characters'],
+			[operation, '{"content":[{"sn":"A"},"hunter2"],"totalElements":2}', 'data.content.1', 'text of 7 characters'],
+			[operation, '{"content":[null]}', 'data.content.0', 'null'],
+			[operation, '{"content":[[]]}', 'data.content.0', 'a list of 0'],
+			[operation, '{"__proto__":{"content":[]}}', 'data.content', 'nothing'],
+		],
+	),
+])(
+	'%s that gets %s as data names the place, what belongs there and what came',
+	async (operation, data, place, came) => {
+		const { result } = await runAgainst(whole(`{"code":0,"msg":"success","data":${data}}`), operation);
+		const wanted =
+			operation === 'get' ? 'a device (an object)' : "a page of a list (an object with a list of objects in 'content')";
+		expect(result.error?.message).toBe(`The platform did not return ${wanted}: '${place}' is ${came}`);
+		expect(JSON.stringify(result.raw)).not.toContain('hunter2');
+		expect(result.data('Devices')).toEqual([]);
+	},
+);
 
 test.each(['getAll', 'count'] as const)('%s without data in the envelope says that nothing came', async (operation) => {
 	const { result } = await runAgainst(whole('{"code":0}'), operation);
@@ -115,17 +124,21 @@ test.each(['"lots"', '-1', '1.5', '1e300', 'null', '{}'])('a count of %s is not 
 
 test('a msg that is no text does not hide the code', async () => {
 	const { result } = await runAgainst(whole('{"code":10003,"msg":{"toString":"x"},"data":null}'));
-	expect(result.error?.message).toBe('The record exists already');
+	expect(result.error?.message).toBe('The record exists already (code 10003)');
 });
 
 test('a code twice counts as JSON has it: the last one', async () => {
 	const { result } = await runAgainst(whole('{"code":0,"data":{"content":[],"totalElements":0},"code":10003}'));
-	expect(result.error?.message).toBe('The record exists already');
+	expect(result.error?.message).toBe('The record exists already (code 10003)');
 });
 
 test.each(operationNames)('keys such as __proto__ in what %s reads change nothing but that item', async (operation) => {
-	const device = '{"id":"1","sn":"A-1","__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}},"attributes":{"__proto__":{"polluted":"yes"}}}';
-	const data = operation === 'get' || operation === 'request' ? device : `{"content":[${device}],"totalElements":1,"__proto__":{"polluted":"yes"}}`;
+	const device =
+		'{"id":"1","sn":"A-1","__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}},"attributes":{"__proto__":{"polluted":"yes"}}}';
+	const data =
+		operation === 'get' || operation === 'request'
+			? device
+			: `{"content":[${device}],"totalElements":1,"__proto__":{"polluted":"yes"}}`;
 	const { result } = await runAgainst(whole(`{"code":0,"__proto__":{"polluted":"yes"},"data":${data}}`), operation);
 	expect(result.error).toBeUndefined();
 	expect(result.data('Devices')).toHaveLength(1);
@@ -135,26 +148,29 @@ test.each(operationNames)('keys such as __proto__ in what %s reads change nothin
 });
 
 describe('a redirect', () => {
-	test.each([301, 302, 303, 307, 308])('by HTTP %i to another origin is not followed, and nothing arrives there', async (status) => {
-		for (const way of ['apiKey', 'login'] as const) {
-			for (const operation of operationNames) {
-				const bench = await open();
-				const elsewhere = await serve(whole('{"code":0,"data":"a-token-of-elsewhere"}'));
-				const server = await serve((_request, response) =>
-					response.writeHead(status, { location: `${elsewhere.url}/api/device/list?echo=secret` }).end(),
-				);
-				await bench.engine.editCredential(bench[way], { baseUrl: server.url });
-				const { error } = await bench.run(
-					operations[operation],
-					{ credential: bench[way], input: [{ sn: 'A-1', mark: '0' }] },
-				);
-				expect(error?.message).toContain(`a redirect to ${elsewhere.url} (HTTP ${status})`);
-				expect(error?.message).not.toContain('secret');
-				expect(elsewhere.arrived).toEqual([]);
-				expect(server.arrived).toHaveLength(1);
+	test.each([301, 302, 303, 307, 308])(
+		'by HTTP %i to another origin is not followed, and nothing arrives there',
+		async (status) => {
+			for (const way of ['apiKey', 'login'] as const) {
+				for (const operation of operationNames) {
+					const bench = await open();
+					const elsewhere = await serve(whole('{"code":0,"data":"a-token-of-elsewhere"}'));
+					const server = await serve((_request, response) =>
+						response.writeHead(status, { location: `${elsewhere.url}/api/device/list?echo=secret` }).end(),
+					);
+					await bench.engine.editCredential(bench[way], { baseUrl: server.url });
+					const { error } = await bench.run(operations[operation], {
+						credential: bench[way],
+						input: [{ sn: 'A-1', mark: '0' }],
+					});
+					expect(error?.message).toContain(`a redirect to ${elsewhere.url} (HTTP ${status})`);
+					expect(error?.message).not.toContain('secret');
+					expect(elsewhere.arrived).toEqual([]);
+					expect(server.arrived).toHaveLength(1);
+				}
 			}
-		}
-	});
+		},
+	);
 
 	test('within the same origin is not followed either', async () => {
 		const { result, server } = await runAgainst((_request, response) =>
@@ -164,10 +180,13 @@ describe('a redirect', () => {
 		expect(server.arrived).toHaveLength(1);
 	});
 
-	test.each(['', 'http://[', 'javascript:alert(1)'])('to the address "%s" is reported all the same', async (location) => {
-		const { result } = await runAgainst((_request, response) => response.writeHead(302, { location }).end());
-		expect(result.error?.message).toMatch(/^The address answers with a redirect .*\(HTTP 302\)$/);
-	});
+	test.each(['', 'http://[', 'javascript:alert(1)'])(
+		'to the address "%s" is reported all the same',
+		async (location) => {
+			const { result } = await runAgainst((_request, response) => response.writeHead(302, { location }).end());
+			expect(result.error?.message).toMatch(/^The address answers with a redirect .*\(HTTP 302\)$/);
+		},
+	);
 });
 
 /** Writes the same megabyte again and again, never more than the other side takes. */
@@ -187,7 +206,7 @@ describe('a body of 200 MB', () => {
 			response.writeHead(200, { 'content-length': String(200 * MEGABYTE) });
 			void pour(untilClosed(response), 200, () => poured++);
 		});
-		expect(result.error?.message).toBe('The answer is larger than 64 MB');
+		expect(result.error?.message).toBe('The response is larger than 64 MB');
 		expect(poured).toBeLessThan(20);
 	});
 
@@ -201,7 +220,7 @@ describe('a body of 200 MB', () => {
 			response.on('close', () => close(response.writableFinished));
 			void pour(untilClosed(response), 200, () => poured++);
 		});
-		expect(result.error?.message).toBe('The answer is larger than 64 MB');
+		expect(result.error?.message).toBe('The response is larger than 64 MB');
 		expect(await closed).toBe(false);
 		expect(poured).toBeLessThan(100);
 	});
@@ -215,7 +234,7 @@ describe('a body of 200 MB', () => {
 			gzip.pipe(response);
 			void pour(gzip, 200, () => {});
 		});
-		expect(result.error?.message).toBe('The answer is larger than 64 MB');
+		expect(result.error?.message).toBe('The response is larger than 64 MB');
 	});
 
 	test('from a login is not read either', async () => {
@@ -225,7 +244,7 @@ describe('a body of 200 MB', () => {
 		});
 		await bench.engine.editCredential(bench.login, { baseUrl: server.url });
 		const { error } = await bench.run(operations.count, { credential: bench.login });
-		expect(error?.message).toBe('Signing in did not work. The answer is larger than 64 MB');
+		expect(error?.message).toBe('Signing in did not work. The response is larger than 64 MB');
 	});
 });
 
@@ -243,14 +262,16 @@ test.each([
 		response.writeHead(200, headers);
 		response.write(body, () => response.destroy());
 	});
-	expect(result.error?.message).toMatch(/The connection to the platform was|could not be read/);
+	expect(result.error?.message).toMatch(/The connection to the platform was|response can't be read/);
 });
 
 test('an answer that is no HTTP is a clear message', async () => {
 	const { result } = await runAgainst((request) => {
 		request.socket.end('SSH-2.0-OpenSSH_9.6\r\n');
 	});
-	expect(result.error?.message).toMatch(/The answer could not be read \(HPE_INVALID_CONSTANT\)|was refused or dropped/);
+	expect(result.error?.message).toMatch(
+		/The platform's response can't be read \(HPE_INVALID_CONSTANT\)|was refused or dropped/,
+	);
 });
 
 describe('the time-out covers', () => {
@@ -319,7 +340,10 @@ describe('no connection stays open', () => {
 				zip.flush();
 			},
 		],
-		['a length that is too large and then silence', (_, response) => start(response, { 'content-length': String(300 * MEGABYTE) })],
+		[
+			'a length that is too large and then silence',
+			(_, response) => start(response, { 'content-length': String(300 * MEGABYTE) }),
+		],
 		['silence', () => {}],
 	])('after %s', async (_name, answer) => {
 		const { server, result } = await runAgainst(answer, 'count', { timeout: 1000, maxRetries: 1 });
@@ -347,10 +371,10 @@ test('one hostile answer among good ones fails its own item only', async () => {
 	const bench = await open();
 	bench.platform.settings.fault = ({ path }) =>
 		path.endsWith(String(bench.platform.fleet.devices[1]?.sn)) ? { status: 200, body: '<html>' } : undefined;
-	const result = await bench.run(
-		operations.get,
-		{ onError: 'continueRegularOutput', input: serialNumberItems(bench, 4) },
-	);
+	const result = await bench.run(operations.get, {
+		onError: 'continueRegularOutput',
+		input: serialNumberItems(bench, 4),
+	});
 	expect(result.data('Devices').map(({ json }) => 'error' in json)).toEqual([false, true, false, false]);
 });
 

@@ -48,17 +48,29 @@ test('the search finds what is hidden in an error', () => {
 /** The ways to sign in, each with its canaries. */
 const ways = {
 	'a key in a header': { authentication: 'apiKey', apiKey: HEADER_KEY },
-	'a key in a query parameter': { authentication: 'apiKey', apiKey: KEY, apiKeyIn: 'query', apiKeyName: 'key' },
+	'a key in a query parameter': {
+		authentication: 'apiKey',
+		apiKey: KEY,
+		apiKeyIn: 'query',
+		apiKeyName: 'key',
+		customSignIn: true,
+	},
 	'a key in a query parameter without prefix': {
 		authentication: 'apiKey',
 		apiKey: KEY,
+		customSignIn: true,
 		apiKeyIn: 'query',
 		apiKeyName: 'key',
 		apiKeyPrefix: '',
 	},
 	'a stored token': { authentication: 'login', password: PASSWORD, sessionToken: TOKEN },
 	'a new token': { authentication: 'login', password: PASSWORD },
-	'the MD5 of a password': { authentication: 'login', password: MD5.toUpperCase(), passwordFormat: 'md5' },
+	'the MD5 of a password': {
+		authentication: 'login',
+		password: MD5.toUpperCase(),
+		passwordFormat: 'md5',
+		customSignIn: true,
+	},
 } as const;
 
 type Way = keyof typeof ways;
@@ -98,10 +110,17 @@ async function runAll(
 ): Promise<void> {
 	for (const [index, operation] of names.entries()) {
 		const onError = modes[(turn + index) % modes.length] ?? 'stopWorkflow';
-		const result = await run({ ...operations[operation], options: { maxRetries: 1 } }, { credential, onError, input: [
-				{ sn: 'A-1', mark: '0' },
-				{ sn: 'B-2', mark: '1' },
-			] });
+		const result = await run(
+			{ ...operations[operation], options: { maxRetries: 1 } },
+			{
+				credential,
+				onError,
+				input: [
+					{ sn: 'A-1', mark: '0' },
+					{ sn: 'B-2', mark: '1' },
+				],
+			},
+		);
 		// n8n's record of the run: data, errors, hints; as objects and as the JSON that is stored.
 		expectNoTrace(result.raw, JSON.stringify(result.raw));
 		const failed = [0, 1].flatMap((output) => result.data('Devices', output)).filter(({ json }) => 'error' in json);
@@ -119,18 +138,29 @@ function echo({ url, headers, query, body }: PlatformRequest): string {
 	const parts = [url, JSON.stringify(headers), JSON.stringify(query), JSON.stringify(body ?? null)];
 	const values = [...Object.values(headers), ...Object.values(query)].flat().map(String);
 	const all = [...parts, ...values];
-	return [...all, ...all.map((part) => part.toUpperCase()), ...values.map(encodeURIComponent), ...values.map(encodeURI)].join(' ; ');
+	return [
+		...all,
+		...all.map((part) => part.toUpperCase()),
+		...values.map(encodeURIComponent),
+		...values.map(encodeURI),
+	].join(' ; ');
 }
 
 const quick = { 'retry-after': '0' };
 
 /** Ways to fail after the request was received. */
 const failures: Array<[string, (request: PlatformRequest) => Fault | undefined]> = [
-	['every code with the request in its message', (request) => ({ code: next(), msg: echo(request), data: echo(request) })],
-	['codes whose detail is the sign-in', ({ headers, query }) => ({
-		code: 10007,
-		details: [`${headers['authorization'] ?? query['key']} for ${JSON.stringify(query)}`],
-	})],
+	[
+		'every code with the request in its message',
+		(request) => ({ code: next(), msg: echo(request), data: echo(request) }),
+	],
+	[
+		'codes whose detail is the sign-in',
+		({ headers, query }) => ({
+			code: 10007,
+			details: [`${headers['authorization'] ?? query['key']} for ${JSON.stringify(query)}`],
+		}),
+	],
 	['an unknown code', (request) => ({ code: 4711, msg: echo(request), data: echo(request) })],
 	['a dead token that is named', (request) => ({ code: 14101, msg: `invalid token ${echo(request)}` })],
 	['HTTP 401', (request) => ({ status: 401, body: echo(request), headers: { 'www-authenticate': 'Bearer' } })],
@@ -173,15 +203,22 @@ describe.each(wayNames)('%s appears nowhere', (way) => {
 
 /** Otherwise nothing could have leaked. */
 function expectSecretsArrived(platform: EmbeddedPlatform): void {
-	const arrived = everything(platform.requests.map(({ url, headers, body }) => [decodeURIComponent(url), headers, body])).toLowerCase();
+	const arrived = everything(
+		platform.requests.map(({ url, headers, body }) => [decodeURIComponent(url), headers, body]),
+	).toLowerCase();
 	expect(TRACES.some((trace) => arrived.includes(trace))).toBe(true);
 }
 
 describe('the password and its MD5 appear nowhere', () => {
 	const loginFailures: Array<[string, (request: PlatformRequest) => Fault]> = [
-		...failures.filter((failure): failure is [string, (request: PlatformRequest) => Fault] => failure[0] !== 'data that is none'),
+		...failures.filter(
+			(failure): failure is [string, (request: PlatformRequest) => Fault] => failure[0] !== 'data that is none',
+		),
 		['a token that no header carries', (request) => ({ code: 0, data: `${echo(request)}\n` })],
-		['an answer whose keys are the request', (request) => ({ code: 0, data: { [JSON.stringify(request.body)]: 1, [MD5]: 2, [MD5.toUpperCase()]: 3 } })],
+		[
+			'an answer whose keys are the request',
+			(request) => ({ code: 0, data: { [JSON.stringify(request.body)]: 1, [MD5]: 2, [MD5.toUpperCase()]: 3 } }),
+		],
 	];
 
 	test.each(loginFailures)('when the login ends in %s', async (_name, fail) => {
@@ -228,9 +265,9 @@ describe('nothing appears when no platform answers:', () => {
 test('nothing appears when the credential itself can not be used', async () => {
 	for (const changes of [
 		{ apiKey: `${KEY}\u0000\n` },
-		{ apiKeyName: `${KEY}` },
-		{ authentication: 'login', password: `${PASSWORD}`, passwordFormat: 'md5' },
-		{ authentication: 'login', loginPath: `${PASSWORD}` },
+		{ apiKeyName: `${KEY}`, customSignIn: true },
+		{ authentication: 'login', password: `${PASSWORD}`, passwordFormat: 'md5', customSignIn: true },
+		{ authentication: 'login', loginPath: `${PASSWORD}`, customSignIn: true },
 		{ apiKey: 7 },
 		{ baseUrl: `ftp://${encodeURIComponent(KEY)}` },
 		{ baseUrl: `http://127.0.0.1/?key=${KEY}` },

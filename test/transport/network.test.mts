@@ -5,7 +5,6 @@ import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { unsent } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import { useBenches, useProcesses } from '../../testbed/jest.mts';
 import { testOnlyCertificate } from '../../testbed/platform/tls/testOnlyCertificate.mts';
 
@@ -15,7 +14,10 @@ const count = { resource: 'device', operation: 'count' };
 const open = useBenches();
 
 describe('a proxy in the environment', () => {
-	const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+	const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [
+		name,
+		name.toLowerCase(),
+	]);
 	let before: Record<string, string | undefined> = {};
 	let proxy: Server;
 	let address: string;
@@ -67,7 +69,10 @@ describe('a proxy in the environment', () => {
 		const platform = new URL(bench.platform.baseUrl);
 		tell(environment(address, platform));
 		for (const id of [bench.apiKey, bench.login]) {
-			await bench.engine.updateCredential(id, { ...(await bench.engine.storedCredential(id)), allowUnauthorizedCerts: tls });
+			await bench.engine.updateCredential(id, {
+				...(await bench.engine.storedCredential(id)),
+				allowUnauthorizedCerts: tls,
+			});
 		}
 		return { ...bench, host: platform.host };
 	};
@@ -77,7 +82,11 @@ describe('a proxy in the environment', () => {
 		['HTTPS_PROXY', true, (HTTPS_PROXY: string) => ({ HTTPS_PROXY })],
 		['ALL_PROXY', false, (ALL_PROXY: string) => ({ ALL_PROXY })],
 		['ALL_PROXY, over TLS,', true, (ALL_PROXY: string) => ({ ALL_PROXY })],
-		['https_proxy before HTTPS_PROXY', true, (https_proxy: string) => ({ https_proxy, HTTPS_PROXY: 'http://127.0.0.1:1' })],
+		[
+			'https_proxy before HTTPS_PROXY',
+			true,
+			(https_proxy: string) => ({ https_proxy, HTTPS_PROXY: 'http://127.0.0.1:1' }),
+		],
 	])('%s carries the login, the requests and the connection test', async (_name, tls, environment) => {
 		const { login, host, run, engine, platform } = await openTold(environment, tls);
 		const { error } = await run(count, { credential: login });
@@ -110,7 +119,7 @@ describe('a proxy in the environment', () => {
 	});
 });
 
-describe('a certificate of one\'s own', () => {
+describe("a certificate of one's own", () => {
 	const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
 	const file = join(folder, 'our-authority.pem');
 	writeFileSync(file, testOnlyCertificate);
@@ -125,18 +134,4 @@ describe('a certificate of one\'s own', () => {
 		expect(await trusting.testCredential(bench.apiKey)).toMatchObject({ status: 'OK' });
 		expect((await bench.run(count)).error?.message).toContain("The platform's TLS certificate is not trusted");
 	});
-});
-
-test('a write is in doubt only where there was a connection to send it on', () => {
-	const limits = { cancel: undefined, redact: String, timeoutMs: 1000 };
-	const failing = (syscall: string) =>
-		new Error('The request failed', {
-			cause: Object.assign(new Error(`${syscall} EHOSTUNREACH`), { code: 'EHOSTUNREACH', syscall }),
-		});
-	expect(unsent(failing('connect'), 'write', limits).message).not.toContain('carried out');
-	expect(unsent(failing('read'), 'write', limits).message).toContain('carried out');
-	const whileGreeting = Object.assign(new Error('Client network socket disconnected before secure TLS connection was established'), {
-		code: 'ECONNRESET',
-	});
-	expect(unsent(whileGreeting, 'write', limits).message).not.toContain('carried out');
 });

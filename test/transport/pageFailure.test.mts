@@ -3,7 +3,12 @@ import { serialNumbersOf } from '../../testbed/output.mts';
 
 const bench = useBench({ fleet: { size: 100 } });
 
-const everything = { resource: 'device', operation: 'getAll', returnAll: true, options: { pageSize: 10, maxRetries: 2 } };
+const everything = {
+	resource: 'device',
+	operation: 'getAll',
+	returnAll: true,
+	options: { pageSize: 10, maxRetries: 2 },
+};
 
 test('a page that still fails after its retries fails the item, with the page and the reason', async () => {
 	bench.platform.settings.faults = [

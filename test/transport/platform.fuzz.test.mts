@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { z } from 'zod/v4';
 
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
-import { deviceSchema, pageSchema } from '../../nodes/DeviceManagement/core/device.ts';
+import { deviceSchema } from '../../nodes/DeviceManagement/core/device.ts';
+import { pageSchema } from '../../nodes/DeviceManagement/core/record.ts';
 import { openPlatform, type PlatformContext } from '../../nodes/DeviceManagement/transport/platform.ts';
 
 const KEY = 'canary-key/with+signs';
@@ -26,8 +27,16 @@ const envelope = fc
 	.record(
 		{
 			code: fc.oneof(fc.constantFrom(0, 0, 14101, 10018, 9999), fc.jsonValue()),
-			msg: fc.oneof(fc.string(), fc.constant(`not accepted: ${KEY}`), fc.constant(encodeURIComponent(KEY)), fc.jsonValue()),
-			data: fc.oneof(fc.jsonValue(), fc.record({ content: fc.oneof(fc.jsonValue(), fc.array(fc.object())), totalElements: fc.jsonValue() })),
+			msg: fc.oneof(
+				fc.string(),
+				fc.constant(`not accepted: ${KEY}`),
+				fc.constant(encodeURIComponent(KEY)),
+				fc.jsonValue(),
+			),
+			data: fc.oneof(
+				fc.jsonValue(),
+				fc.record({ content: fc.oneof(fc.jsonValue(), fc.array(fc.object())), totalElements: fc.jsonValue() }),
+			),
 		},
 		{ requiredKeys: [] },
 	)
@@ -37,7 +46,10 @@ const chunks = fc.oneof(
 	envelope.map((body) => [body]),
 	fc.tuple(envelope, fc.nat(100)).map(([body, cut]) => [body.subarray(0, cut), body.subarray(cut)]),
 	fc.tuple(envelope, fc.nat(100)).map(([body, cut]) => [body.subarray(0, cut)]),
-	fc.array(fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)), { maxLength: 5 }),
+	fc.array(
+		fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
+		{ maxLength: 5 },
+	),
 	fc.string({ unit: 'binary' }).map((text) => [Buffer.from(text)]),
 );
 
@@ -64,10 +76,9 @@ const secretError = fc.constantFrom(
 const exchange: fc.Arbitrary<Exchange> = fc.oneof(
 	{
 		weight: 6,
-		arbitrary: fc.record({ statusCode: fc.oneof(fc.constant(200), fc.integer({ min: 100, max: 599 })), headers, chunks }).map(
-			({ chunks: parts, ...response }) =>
-				async () => ({ ...response, body: Readable.from(parts) }),
-		),
+		arbitrary: fc
+			.record({ statusCode: fc.oneof(fc.constant(200), fc.integer({ min: 100, max: 599 })), headers, chunks })
+			.map(({ chunks: parts, ...response }) => async () => ({ ...response, body: Readable.from(parts) })),
 	},
 	fc.tuple(chunks, secretError).map(([parts, error]) => async () => ({
 		statusCode: 200,

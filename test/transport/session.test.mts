@@ -1,7 +1,9 @@
+import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workflow';
+
 import { Failure, type FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
-import { accountOf, forgetAccounts, type SessionFields } from '../../nodes/DeviceManagement/transport/account.ts';
+import { type Account, accountOf, forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
 import { readCredential, withToken } from '../../nodes/DeviceManagement/transport/credential.ts';
-import { type CredentialData, Session } from '../../nodes/DeviceManagement/transport/session.ts';
+import { Session } from '../../nodes/DeviceManagement/transport/session.ts';
 
 const LOGIN: CredentialData = {
 	baseUrl: 'https://platform.example',
@@ -11,33 +13,38 @@ const LOGIN: CredentialData = {
 	sessionToken: '',
 };
 const KEY: CredentialData = { ...LOGIN, authentication: 'apiKey', apiKey: 'k' };
+const SIGNED_IN: CredentialData = { ...LOGIN, sessionToken: 'any' };
+const BEGIN = 1_000_000;
 
 beforeEach(() => forgetAccounts());
 
-function refusal(details: Partial<FailureDetails>): Failure {
+function failureWith(details: Partial<FailureDetails>): Failure {
 	return new Failure({ kind: 'refused', cause: 'credential', message: 'refused', remedy: '', ...details });
 }
+const REFUSED = { details: { code: 14101 } };
 
-/** A platform whose tokens live for so many requests, n8n's store and n8n's way of signing in, without any of them. */
+/** A platform whose tokens work for so many requests, n8n's store and n8n's way of signing in, without any of them. */
 class FakePlatform {
-	logins = 0;
+	signIns = 0;
 	sent = 0;
+	reads = 0;
 	stored: CredentialData;
 	waits: number[] = [];
-	refuseLogin: Failure | undefined;
-	/** In place of storing a new token. */
-	cannotStore: ((fields: SessionFields) => Promise<never>) | undefined;
+	refuseSignIn: Failure | undefined;
+	/** Whether every sign-in brings the same token. */
+	issuesTheSame = false;
 	signInTakes = 0;
-	/** Happens at each reading of the store. */
+	/** Happens after the platform has issued a token, before n8n has stored it. */
+	onIssue: (token: string) => Promise<unknown> | void = () => {};
 	onRead: () => Promise<unknown> | void = () => {};
-	/** Happens at each wait of the session. */
 	onWait: () => void = () => {};
 	readonly stop = new AbortController();
-	private time = 1_000_000;
-	private alive = new Map<string, number>();
+	private time = BEGIN;
+	private issued = 0;
+	private readonly valid = new Map<string, number>();
 
 	constructor(
-		private life: number,
+		private requestsPerToken: number,
 		data: CredentialData = LOGIN,
 		private readonly oneTokenPerUser = false,
 	) {
@@ -45,9 +52,11 @@ class FakePlatform {
 		if (data['sessionToken'] !== '') this.stored = withToken(data, this.issue());
 	}
 
-	open(): Session {
+	/** @param end ends the execution; default: `stop` */
+	open(end = this.stop.signal): Session {
 		return new Session(this.stored, {
 			read: async () => {
+				this.reads++;
 				await this.onRead();
 				return { ...this.stored };
 			},
@@ -55,29 +64,29 @@ class FakePlatform {
 			clock: {
 				now: () => this.time,
 				random: () => 0.5,
-				sleep: async (ms) => {
-					this.waits.push(ms);
+				sleep: async (ms, ends) => {
+					if (ms > 0) this.waits.push(ms);
 					this.time += ms;
-					this.onWait();
-					for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+					if (ms > 0) this.onWait();
+					if (ends?.aborted !== true) for (let turn = 0; turn < 10; turn++) await Promise.resolve();
 				},
 			},
-			end: this.stop.signal,
+			end,
 		});
 	}
 
-	/** Signs in elsewhere, as another worker would, and stores the token. */
+	/** Signs in as another process would, and stores the token. */
 	signInElsewhere(): void {
 		this.stored = withToken(this.stored, this.issue());
 	}
 
-	kill(): void {
-		this.alive.clear();
+	expireTokens(): void {
+		this.valid.clear();
 	}
 
-	/** From now on tokens live. */
+	/** From now on tokens work. */
 	mend(): void {
-		this.life = Infinity;
+		this.requestsPerToken = Infinity;
 	}
 
 	send = async (data: CredentialData): Promise<string> => {
@@ -85,479 +94,473 @@ class FakePlatform {
 		await Promise.resolve();
 		if (data['authentication'] !== 'login') return 'by key';
 		const token = String(data['sessionToken']);
-		const left = this.alive.get(token) ?? 0;
-		this.alive.set(token, left - 1);
-		if (left <= 0) throw refusal({ code: 14101, tokenRefused: true });
+		const left = this.valid.get(token) ?? 0;
+		this.valid.set(token, left - 1);
+		if (left <= 0) throw failureWith({ code: 14101, tokenRefused: true, retryable: true });
 		return token;
 	};
 
 	/** An endpoint that refuses every token. */
 	refuse = async (data: CredentialData): Promise<string> => {
 		await this.send(data);
-		throw refusal({ code: 14101, tokenRefused: true });
+		throw failureWith({ code: 14101, tokenRefused: true, retryable: true });
 	};
 
-	pass(ms: number): void {
-		this.time += ms;
-	}
-
 	private async signIn(data: CredentialData): Promise<string> {
-		this.logins++;
+		this.signIns++;
 		this.time += this.signInTakes;
 		await Promise.resolve();
-		if (this.refuseLogin !== undefined) throw this.refuseLogin;
+		if (this.refuseSignIn !== undefined) throw this.refuseSignIn;
 		const token = this.issue();
-		await this.cannotStore?.({ sessionToken: token, sessionOwner: readCredential(data).owner });
+		await this.onIssue(token);
 		this.stored = withToken(this.stored, token);
 		Object.assign(data, { sessionToken: token });
 		return token;
 	}
 
-	private issued = 0;
-
 	private issue(): string {
-		const token = `token ${++this.issued}`;
-		if (this.oneTokenPerUser) this.alive.clear();
-		this.alive.set(token, this.life);
+		const token = `token ${this.issuesTheSame ? 1 : ++this.issued}`;
+		if (this.oneTokenPerUser) this.valid.clear();
+		this.valid.set(token, this.requestsPerToken);
 		return token;
 	}
 }
 
-/** As after a login that the platform refused a moment ago. */
+const account = (): Account => accountOf(readCredential(LOGIN));
+
+/** As after a sign-in that the platform refused a moment ago. */
 async function rememberRefusal(): Promise<void> {
-	const refused = refusal({ code: 14201, final: true, loginRefused: true });
-	const account = accountOf(readCredential(LOGIN));
-	await account.signIn({}, async () => await Promise.reject(refused), () => 1_000_000).catch(() => {});
+	const refused = failureWith({ code: 14201, final: true, loginRefused: true });
+	const asking = account().signIn(
+		async () => await Promise.reject(refused),
+		() => BEGIN,
+	);
+	await asking.catch(() => {});
 }
 
-/** What comes while everybody's turns pass; undefined where it does not. */
-async function inTime<T>(promise: Promise<T>): Promise<T | undefined> {
-	const late = async () => {
-		for (let turn = 0; turn < 1000; turn++) await Promise.resolve();
-		return undefined;
-	};
-	return await Promise.race([promise, late()]);
+const turns = async (count = 20) => {
+	for (let turn = 0; turn < count; turn++) await Promise.resolve();
+};
+const times = async <T,>(count: number, run: (n: number) => Promise<T>): Promise<T[]> =>
+	await Promise.all(Array.from({ length: count }, async (_, n) => await run(n)));
+
+/** A request that is answered when the test says so. */
+function slowRequest(session: Session) {
+	let answer = () => {};
+	let refuse = () => {};
+	const response = session.run(
+		async () =>
+			await new Promise<string>((resolve, reject) => {
+				answer = () => resolve('late');
+				refuse = () => reject(failureWith({ code: 14101, tokenRefused: true }));
+			}),
+	);
+	return { response, answer: () => answer(), refuse: () => refuse() };
 }
 
-const signedIn = { ...LOGIN, sessionToken: 'any' };
-const times = <T,>(count: number, run: (n: number) => Promise<T>) => Promise.all(Array.from({ length: count }, (_, n) => run(n)));
+describe('one sign-in', () => {
+	test('serves sixteen executions with sixteen requests each that begin without a token', async () => {
+		const platform = new FakePlatform(Infinity);
+		await times(16, async () => {
+			const session = platform.open();
+			await times(16, async () => await session.run(platform.send));
+		});
+		expect(platform).toMatchObject({ signIns: 1, sent: 256 });
+	});
 
-test('sixteen requests that begin without a token sign in once', async () => {
-	const platform = new FakePlatform(Infinity);
-	const session = platform.open();
-	await times(16, async (n) => await session.run(`${n}`, platform.send));
-	expect(platform.logins).toBe(1);
-});
-
-test('sixteen executions that begin without a token at the same time sign in once', async () => {
-	const platform = new FakePlatform(Infinity);
-	await times(16, async (n) => await platform.open().run(`${n}`, platform.send));
-	expect(platform.logins).toBe(1);
-});
-
-test.each([1, 2, 3, 5, 16])('with tokens that live for %i requests, there is one login for each that died', async (life) => {
-	for (const parallel of [1, 4, 16]) {
-		forgetAccounts();
+	test.each([
+		[1, 1],
+		[1, 4],
+		[4, 16],
+		[5, 16],
+		[16, 16],
+	])('replaces each token that worked for %i requests, with %i requests at once', async (life, parallel) => {
 		const platform = new FakePlatform(life);
 		const session = platform.open();
-		await times(parallel, async (worker) => {
-			for (let n = 0; n < 6; n++) await session.run(`${worker} ${n}`, platform.send);
+		await times(parallel, async () => {
+			for (let n = 0; n < 6; n++) await session.run(platform.send);
 		});
-		expect({ life, parallel, logins: platform.logins }).toEqual({ life, parallel, logins: Math.ceil((parallel * 6) / life) });
-	}
+		expect(platform.signIns).toBe(Math.ceil((parallel * 6) / life));
+	});
+
+	test('is not needed for a token that another execution stored', async () => {
+		const platform = new FakePlatform(2, SIGNED_IN);
+		const session = platform.open();
+		await session.run(platform.send);
+		await session.run(platform.send);
+		platform.signInElsewhere();
+		await expect(session.run(platform.send)).resolves.toBe('token 2');
+		expect(platform).toMatchObject({ signIns: 0, reads: 1, waits: [] });
+	});
+
+	test('is not needed for a token that this process got, and the store is not read for it', async () => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
+		const [one, other] = [platform.open(), platform.open()];
+		platform.expireTokens();
+		await expect(one.run(platform.send)).resolves.toBe('token 2');
+		platform.stored = LOGIN;
+		await expect(other.run(platform.send)).resolves.toBe('token 2');
+		await expect(platform.open().run(platform.send)).resolves.toBe('token 2');
+		expect(platform).toMatchObject({ signIns: 1, reads: 1 });
+	});
+
+	test.each([
+		['has no owner', { ...LOGIN, sessionToken: 'token of nobody' }],
+		['belongs to another password', { ...withToken(LOGIN, 'old'), password: 'changed' }],
+	])('is made where the stored token %s', async (_name, stored) => {
+		const platform = new FakePlatform(Infinity);
+		platform.stored = stored;
+		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
+		expect(platform).toMatchObject({ signIns: 1, sent: 1 });
+	});
+
+	test('is shared before n8n has stored its token', async () => {
+		const platform = new FakePlatform(Infinity);
+		let store = () => {};
+		platform.onIssue = async (token) => {
+			const fields = { sessionToken: token, sessionOwner: 'x' };
+			await account().signIn(
+				async () => fields,
+				() => BEGIN,
+			);
+			await new Promise<void>((resolve) => (store = resolve));
+		};
+		const first = platform.open().run(platform.send);
+		await turns();
+		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
+		store();
+		await expect(first).resolves.toBe('token 1');
+		// It was accepted before it was stored, so that the next sign-in needs no pause.
+		platform.expireTokens();
+		platform.onIssue = () => {};
+		await platform.open().run(platform.send);
+		expect(platform).toMatchObject({ signIns: 2, waits: [] });
+	});
+
+	test('is enough although n8n could not store its token', async () => {
+		const platform = new FakePlatform(Infinity);
+		platform.onIssue = async (token) => {
+			const fields = { sessionToken: token, sessionOwner: 'x' };
+			await account().signIn(
+				async () => fields,
+				() => BEGIN,
+			);
+			throw failureWith({ kind: 'unreachable', message: 'the database is locked' });
+		};
+		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
+		expect(platform.signIns).toBe(1);
+	});
+
+	test('waits for Retry-After, but not for a place in the window', async () => {
+		const platform = new FakePlatform(Infinity);
+		const { rateLimit } = account();
+		const told = failureWith({ kind: 'status', httpStatus: 429, retryable: true, retryAfterMs: 2000 });
+		const clock = {
+			now: () => BEGIN,
+			random: () => 0.5,
+			sleep: async () => {},
+			timeout: () => new AbortController().signal,
+		};
+		const busy = async () => await new Promise<void>(() => {});
+		await rateLimit.pass(async () => await Promise.reject(told), clock, platform.stop.signal).catch(() => {});
+		clock.now = () => BEGIN + 2000;
+		for (let n = 0; n < 20; n++) void rateLimit.pass(busy, clock, platform.stop.signal);
+		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
+		expect(platform.waits).toEqual([2000]);
+	});
 });
 
-test('a token that another execution stored meanwhile is used instead of a login', async () => {
-	const platform = new FakePlatform(2, signedIn);
-	const session = platform.open();
-	await session.run('1', platform.send);
-	await session.run('2', platform.send);
-	platform.signInElsewhere();
-	await expect(session.run('3', platform.send)).resolves.toBe('token 2');
-	expect(platform.logins).toBe(0);
-});
-
-test('a token that another execution of this process was issued meanwhile is used without asking the store', async () => {
-	const platform = new FakePlatform(Infinity, signedIn);
-	const [one, other] = [platform.open(), platform.open()];
-	platform.kill();
-	await expect(one.run('1', platform.send)).resolves.toBe('token 2');
-	platform.stored = LOGIN;
-	await expect(other.run('1', platform.send)).resolves.toBe('token 2');
-	expect(platform.logins).toBe(1);
-});
-
-test('of several logins each keeps its token in the process, though the store has room for one', async () => {
-	const anna = new FakePlatform(Infinity);
-	await anna.open().run('1', anna.send);
-	anna.stored = LOGIN;
-	await expect(anna.open().run('1', anna.send)).resolves.toBe('token 1');
-	expect(anna.logins).toBe(1);
-});
-
-test('a token without its owner is not used', async () => {
-	const platform = new FakePlatform(Infinity, { ...LOGIN });
-	platform.stored = { ...LOGIN, sessionToken: 'token of nobody' };
-	await expect(platform.open().run('1', platform.send)).resolves.toBe('token 1');
-	expect(platform).toMatchObject({ logins: 1, sent: 1 });
-});
-
-test('a token of another password is not used', async () => {
-	const platform = new FakePlatform(Infinity, signedIn);
-	platform.stored = { ...platform.stored, password: 'changed' };
-	await expect(platform.open().run('1', platform.send)).resolves.toBe('token 2');
-	expect(platform).toMatchObject({ logins: 1, sent: 1 });
-});
-
-describe('new tokens that are refused, too', () => {
-	test('end the session after two further logins with a pause by chance before each', async () => {
+describe('fresh tokens that are refused, too', () => {
+	test('fail the requests after four, with a longer pause by chance before each sign-in', async () => {
 		const platform = new FakePlatform(0);
 		const session = platform.open();
-		const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => session.run(`${n}`, platform.send)));
-		expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 'rejected'));
-		const { sent } = platform;
-		await expect(session.run('9', platform.send)).rejects.toMatchObject({ details: { code: 14101 } });
-		expect(platform).toMatchObject({ logins: 3, sent });
-		expect(platform.waits).toEqual([200, 400, 800]);
+		const outcomes = await Promise.allSettled(Array.from({ length: 16 }, async () => await session.run(platform.send)));
+		expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 'rejected'));
+		expect(platform).toMatchObject({ signIns: 5, sent: 80, waits: [200, 400, 800, 1600] });
 	});
 
-	test('are no reason to give up while the store shows that somebody else signed in', async () => {
-		const platform = new FakePlatform(Infinity, LOGIN, true);
+	test('fail the next requests of the execution after one, and leave it in place', async () => {
+		const platform = new FakePlatform(Infinity);
 		const session = platform.open();
-		let others = 4;
-		const between = async (data: CredentialData) => {
-			// Another process signs in at the same time, and stores its token a little later.
-			if (others-- > 0) platform.kill();
-			return await platform.send(data);
-		};
-		platform.onWait = () => platform.signInElsewhere();
-		await expect(session.run('1', between)).resolves.toMatch(/^token/);
-		expect(platform.logins).toBe(1);
+		await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+		expect(platform.signIns).toBe(5);
+		for (let n = 1; n <= 4; n++) {
+			await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+			expect(platform.signIns).toBe(5 + n);
+		}
+		await expect(session.run(platform.send)).resolves.toBe('token 9');
+		await expect(platform.open().run(platform.refuse)).rejects.toMatchObject(REFUSED);
+		expect(platform.signIns).toBe(13);
 	});
 
-	test('are waited for as long as a login takes, and the store is read meanwhile', async () => {
+	test('pause no longer once a token was accepted', async () => {
+		const platform = new FakePlatform(Infinity);
+		const session = platform.open();
+		await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+		await session.run(platform.send);
+		platform.waits = [];
+		await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+		expect(platform.waits).toEqual([]);
+	});
+
+	test('pause at least as long as a sign-in takes, and take what the store holds then', async () => {
 		const platform = new FakePlatform(Infinity, LOGIN, true);
 		platform.signInTakes = 4000;
 		const session = platform.open();
-		let others = 1;
-		const between = async (data: CredentialData) => {
-			if (others-- > 0) platform.kill();
-			return await platform.send(data);
-		};
-		// Another process stores its token when three seconds have passed.
-		platform.onWait = () => void (platform.waits.length === 3 && platform.signInElsewhere());
-		await expect(session.run('1', between)).resolves.toMatch(/^token/);
-		expect(platform).toMatchObject({ logins: 1, waits: [1000, 1000, 1000] });
+		platform.onIssue = () => void (platform.signIns === 1 && platform.expireTokens());
+		platform.onWait = () => platform.signInElsewhere();
+		await expect(session.run(platform.send)).resolves.toBe('token 2');
+		expect(platform).toMatchObject({ signIns: 1, waits: [8000] });
 	});
 
-	test('cost one login only when rounds were used up before, and nobody else was seen', async () => {
-		const platform = new FakePlatform(Infinity);
-		const session = platform.open();
-		await expect(session.run('bad', platform.refuse)).rejects.toMatchObject({ details: { code: 14101 } });
-		expect(platform.logins).toBe(3);
-		for (let n = 0; n < 3; n++) {
-			await session.run(`good ${n}`, platform.send);
-			await expect(session.run(`bad ${n}`, platform.refuse)).rejects.toMatchObject({ details: { code: 14101 } });
-			expect(platform.logins).toBe(4 + n);
-		}
-		// Somebody else is about: it may be them.
-		await session.run('good', platform.send);
-		platform.kill();
-		platform.signInElsewhere();
-		await session.run('good', platform.send);
-		await expect(session.run('bad', platform.refuse)).rejects.toMatchObject({ details: { code: 14101 } });
-		expect(platform.logins).toBe(9);
-	});
-
-	test('do not log in for ever, however often others do', async () => {
-		const platform = new FakePlatform(0, LOGIN, true);
-		const session = platform.open();
-		let pauses = 0;
-		platform.onWait = () => {
-			if (++pauses % 2 === 1) platform.signInElsewhere();
+	test.each(['was replaced already', 'came from another process'])('do not count where the token %s', async (why) => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
+		let sent = 0;
+		const unlucky = async (data: CredentialData) => {
+			if (++sent === 12) return 'accepted';
+			if (why === 'was replaced already') {
+				account().refuse(String(data['sessionToken']));
+				account().use(`issued ${sent}`, BEGIN);
+			} else platform.signInElsewhere();
+			return await platform.send({ ...data, sessionToken: 'expired' });
 		};
-		await expect(session.run('1', platform.send)).rejects.toMatchObject({ details: { code: 14101 } });
-		expect(platform.logins).toBeLessThanOrEqual(9);
-		expect(platform.logins).toBeGreaterThan(3);
+		await expect(platform.open().run(unlucky)).resolves.toBe('accepted');
+		expect(platform.signIns).toBe(0);
 	});
 });
 
-describe("one endpoint's refusal", () => {
+describe('a request that is always refused', () => {
+	test('fails after four sign-ins that bring the refused token again', async () => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
+		platform.issuesTheSame = true;
+		const session = platform.open();
+		await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+		expect(platform.signIns).toBe(4);
+		expect(await session.run(platform.send)).toBe('token 1');
+	});
+
 	test.each([
-		['a login', signedIn],
+		['a login', SIGNED_IN],
 		['an API key', KEY],
-	])('is its own with %s: the requests before and after it succeed', async (_name, data) => {
+	])('fails alone with %s: the requests before and after it succeed', async (_name, data) => {
 		const platform = new FakePlatform(Infinity, data);
 		const session = platform.open();
-		await expect(session.run('bad', platform.refuse)).rejects.toMatchObject({ details: { code: 14101 } });
-		for (let n = 0; n < 9; n++) await session.run(`${n}`, platform.send);
-		await expect(session.run('bad', platform.refuse)).rejects.toMatchObject({ details: { code: 14101 } });
-		await session.run('last', platform.send);
-		expect(platform.logins).toBeLessThanOrEqual(6);
-	});
-
-	test('costs one login where others are accepted with the new token meanwhile', async () => {
-		const platform = new FakePlatform(Infinity, signedIn);
-		const session = platform.open();
-		let going = true;
-		const others = times(4, async (worker) => {
-			for (let n = 0; going; n++) await session.run(`${worker} ${n}`, platform.send);
-		});
-		await expect(session.run('bad', platform.refuse)).rejects.toMatchObject({ details: { code: 14101 } });
-		going = false;
-		await others;
-		expect(platform.logins).toBe(1);
-	});
-
-	test('ends the session when a second, different request meets the same and none was accepted between', async () => {
-		const platform = new FakePlatform(Infinity, KEY);
-		const session = platform.open();
-		for (const name of ['one', 'one', 'other']) await expect(session.run(name, platform.refuse)).rejects.toBeInstanceOf(Failure);
-		expect(platform.sent).toBe(3);
-		await expect(session.run('third', platform.send)).rejects.toMatchObject({ details: { code: 14101 } });
-		expect(platform.sent).toBe(3);
-		await expect(platform.open().run('third', platform.send)).resolves.toBe('by key');
-	});
-
-	test('does not end the session when a request between was accepted', async () => {
-		const platform = new FakePlatform(Infinity, KEY);
-		const session = platform.open();
-		for (let n = 0; n < 5; n++) {
-			await expect(session.run(`bad ${n}`, platform.refuse)).rejects.toBeInstanceOf(Failure);
-			await session.run(`good ${n}`, platform.send);
+		for (let n = 0; n < 30; n++) {
+			await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+			await session.run(platform.send);
 		}
+		expect(platform.signIns).toBe(data === KEY ? 0 : 4 + 29);
 	});
 
-	test('does not end the session while a request that may be accepted is still under way', async () => {
-		const platform = new FakePlatform(Infinity, KEY);
+	test.each([
+		['a login', SIGNED_IN, 4 + 18 + 20],
+		['an API key', KEY, 0],
+	])('ends the session with %s as the twentieth in a row', async (_name, data, signIns) => {
+		const platform = new FakePlatform(Infinity, data);
 		const session = platform.open();
-		let answer = () => {};
-		const slow = session.run('slow', async () => await new Promise<string>((resolve) => (answer = () => resolve('late'))));
-		const refused = Promise.allSettled(['one', 'other'].map((name) => session.run(name, platform.refuse)));
-		for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-		answer();
-		await slow;
-		await refused;
-		await expect(session.run('next', platform.send)).resolves.toBe('by key');
+		for (let n = 0; n < 19; n++) await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+		await session.run(platform.send);
+		for (let n = 0; n < 20; n++) await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+		expect(platform.signIns).toBe(signIns);
+		const { sent } = platform;
+		await expect(session.run(platform.send)).rejects.toMatchObject({ details: { code: 14101, retryable: false } });
+		expect(platform.sent).toBe(sent);
+		await expect(platform.open().run(platform.send)).resolves.toBeDefined();
+	});
+
+	test('costs at most fifty sign-ins in vain, and a session that used them up still renews an expired token', async () => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
+		const session = platform.open();
+		// 19 of 20 are always refused; each accepted request gives one sign-in back.
+		for (let round = 0; round < 5; round++) {
+			for (let n = 0; n < 19; n++) await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+			await session.run(platform.send);
+		}
+		expect(platform.signIns).toBe(50 + 4);
+		platform.expireTokens();
+		await expect(session.run(platform.send)).resolves.toBe('token 56');
+		platform.expireTokens();
+		await expect(session.run(platform.send)).resolves.toBe('token 57');
+	});
+
+	test.each([1, 16])('fails no other of 1,000 items when the token really expires, %i at once', async (parallel) => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
+		const session = platform.open();
+		const failed: number[] = [];
+		let next = 0;
+		await times(parallel, async () => {
+			while (next < 1000) {
+				const item = next++;
+				if (item === 557) platform.expireTokens();
+				const send = item % 20 === 7 ? platform.refuse : platform.send;
+				await session.run(send).catch(() => failed.push(item));
+			}
+		});
+		expect(failed).toEqual(Array.from({ length: 50 }, (_, n) => n * 20 + 7));
 	});
 });
 
-describe('a refused login', () => {
+describe('a refused sign-in', () => {
 	test('ends the session for all', async () => {
 		const platform = new FakePlatform(1);
-		platform.refuseLogin = refusal({ code: 14201, final: true });
+		platform.refuseSignIn = failureWith({ code: 9999, final: true });
 		const session = platform.open();
-		await Promise.allSettled(Array.from({ length: 8 }, (_, n) => session.run(`${n}`, platform.send)));
-		await expect(session.run('9', platform.send)).rejects.toMatchObject({ details: { code: 14201, final: true } });
-		expect(platform).toMatchObject({ logins: 1, sent: 0 });
+		await Promise.allSettled(Array.from({ length: 8 }, async () => await session.run(platform.send)));
+		await expect(session.run(platform.send)).rejects.toMatchObject({ details: { code: 9999, final: true } });
+		expect(platform).toMatchObject({ signIns: 1, sent: 0 });
 	});
 
-	test('that the process remembers is not asked again, unless the store holds another token', async () => {
+	test('that the process remembers is not sent again, unless the store holds another token', async () => {
 		const platform = new FakePlatform(Infinity);
 		await rememberRefusal();
-		await expect(platform.open().run('1', platform.send)).rejects.toMatchObject({ details: { code: 14201 } });
-		expect(platform).toMatchObject({ logins: 0, sent: 0 });
+		await expect(platform.open().run(platform.send)).rejects.toMatchObject({ details: { code: 14201 } });
+		expect(platform).toMatchObject({ signIns: 0, sent: 0 });
 
 		const other = platform.open();
 		platform.signInElsewhere();
-		await expect(other.run('1', platform.send)).resolves.toBe('token 1');
-		platform.kill();
-		// The wait is over, too: the next token may be fetched.
-		await expect(other.run('2', platform.send)).resolves.toBe('token 2');
-		expect(platform.logins).toBe(1);
-	});
-});
-
-test('a login that could not be carried out may be tried again, but not for ever', async () => {
-	const platform = new FakePlatform(Infinity);
-	platform.refuseLogin = refusal({ kind: 'timeout', retryable: true });
-	const session = platform.open();
-	await expect(session.run('1', platform.send)).rejects.toBe(platform.refuseLogin);
-	const unavailable = platform.refuseLogin;
-	platform.refuseLogin = undefined;
-	await expect(session.run('1', platform.send)).resolves.toBe('token 1');
-	expect(platform.logins).toBe(2);
-
-	forgetAccounts();
-	const dead = new FakePlatform(Infinity);
-	dead.refuseLogin = unavailable;
-	const doomed = dead.open();
-	for (let n = 0; n < 100; n++) {
-		await expect(doomed.run(`${n}`, dead.send)).rejects.toMatchObject({ details: { kind: 'timeout' } });
-	}
-	expect(dead.logins).toBe(10);
-});
-
-test.each([14103, 14201, 14202, 14203])('code %i on a request causes no login and leaves the session open', async (code) => {
-	const platform = new FakePlatform(Infinity, signedIn);
-	const session = platform.open();
-	const failure = refusal({ code });
-	await expect(session.run('1', async () => await Promise.reject(failure))).rejects.toBe(failure);
-	await expect(session.run('2', platform.send)).resolves.toBe('token 1');
-	expect(platform.logins).toBe(0);
-});
-
-test('a credential that is switched to a key in the middle goes on with the key', async () => {
-	const platform = new FakePlatform(1);
-	const session = platform.open();
-	await session.run('1', platform.send);
-	platform.stored = KEY;
-	for (let n = 0; n < 30; n++) await expect(session.run(`${n}`, platform.send)).resolves.toBe('by key');
-	const missing = refusal({ code: 10007, cause: 'not found' });
-	await expect(session.run('x', async () => await Promise.reject(missing))).rejects.toBe(missing);
-	await expect(session.run('y', platform.send)).resolves.toBe('by key');
-});
-
-test('a credential that is changed after all rounds were used up goes on with the new login', async () => {
-	const platform = new FakePlatform(0);
-	const session = platform.open();
-	await expect(session.run('1', platform.send)).rejects.toMatchObject({ details: { code: 14101 } });
-	platform.stored = { ...LOGIN, loginName: 'berta' };
-	platform.mend();
-	expect(await inTime(session.run('2', platform.send))).toMatch(/^token/);
-	expect(platform.logins).toBe(4);
-});
-
-describe('a token that died', () => {
-	test('is not brought back by an answer that was long on its way', async () => {
-		const platform = new FakePlatform(Infinity, signedIn, true);
-		const [slow, other] = [platform.open(), platform.open()];
-		let answer = () => {};
-		const late = slow.run('slow', async () => await new Promise<string>((resolve) => (answer = () => resolve('late'))));
-		platform.kill();
-		await expect(other.run('1', platform.send)).resolves.toBe('token 2');
-		answer();
-		await late;
-		const account = accountOf(readCredential(LOGIN));
-		expect(account.token).toBe('token 2');
-		// Nor where there is none just now.
-		account.refused('token 2');
-		account.accepted('token 1');
-		expect(account.token).toBeUndefined();
-		expect(account.newerToken('', 1_000_000)).toBeUndefined();
+		await expect(other.run(platform.send)).resolves.toBe('token 1');
+		expect(platform.signIns).toBe(0);
 	});
 
-	test('is not tried again, nor ends the wait after a refused login, because of an answer that was long on its way', async () => {
-		const platform = new FakePlatform(Infinity, signedIn);
+	test('stays remembered although a request with the expired token is answered late', async () => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
 		await rememberRefusal();
 		const session = platform.open();
-		let answer = () => {};
-		const late = session.run('slow', async () => await new Promise<string>((resolve) => (answer = () => resolve('late'))));
-		platform.kill();
+		const slow = slowRequest(session);
+		await turns();
+		platform.expireTokens();
 		platform.onRead = async () => {
-			answer();
-			await late;
+			slow.answer();
+			await slow.response;
 		};
-		await expect(session.run('1', platform.send)).rejects.toMatchObject({ details: { code: 14201 } });
-		expect(platform).toMatchObject({ logins: 0, sent: 1 });
-	});
-
-	test('is not handed to whoever signs in, though it was new a moment ago and somebody is still accepted with it', async () => {
-		const account = accountOf(readCredential(LOGIN));
-		await account.signIn({}, async () => ({ sessionToken: 'new', sessionOwner: 'x' }), () => 1000);
-		expect(account.newerToken('old', 2000)).toBe('new');
-		account.refused('new');
-		account.accepted('new');
-		expect(account.newerToken('old', 2000)).toBeUndefined();
+		await expect(session.run(platform.send)).rejects.toMatchObject({ details: { code: 14201 } });
+		expect(platform).toMatchObject({ signIns: 0, sent: 1 });
 	});
 });
 
-test("a login that n8n's own node began is not made twice when those who joined it are gone", async () => {
-	const account = accountOf(readCredential(LOGIN));
-	let asked = 0;
-	let finish = () => {};
-	const ask = async () => {
-		asked++;
-		return await new Promise<{ sessionToken: string; sessionOwner: string }>((resolve) => {
-			finish = () => resolve({ sessionToken: 't', sessionOwner: 'x' });
-		});
-	};
-	const node = account.signIn({}, ask, () => 1000);
-	const stop = new AbortController();
-	const data = {};
-	const joined = account.obtainToken(data, async () => (await account.signIn(data, ask, () => 1000)).sessionToken, stop.signal);
-	stop.abort();
-	await expect(joined).resolves.toBeUndefined();
-	const later = account.signIn({}, ask, () => 1000);
-	finish();
-	expect(await inTime(Promise.all([node, later]))).toMatchObject([{ sessionToken: 't' }, { sessionToken: 't' }]);
-	expect(asked).toBe(1);
-});
-
-test('a token that n8n could not store is used nevertheless', async () => {
+test('a sign-in that could not be carried out may be tried again, fifty times at most', async () => {
+	const unavailable = failureWith({ kind: 'timeout', retryable: true });
 	const platform = new FakePlatform(Infinity);
-	const account = accountOf(readCredential(LOGIN));
-	platform.cannotStore = async (fields) => {
-		await account.signIn({}, async () => fields, () => 1_000_000);
-		throw refusal({ kind: 'unreachable', message: 'the database is locked' });
-	};
-	await expect(platform.open().run('1', platform.send)).resolves.toBe('token 1');
-	expect(platform.logins).toBe(1);
+	platform.refuseSignIn = unavailable;
+	const session = platform.open();
+	await expect(session.run(platform.send)).rejects.toBe(unavailable);
+	platform.refuseSignIn = undefined;
+	await expect(session.run(platform.send)).resolves.toBe('token 1');
+	expect(platform.signIns).toBe(2);
+
+	forgetAccounts();
+	const down = new FakePlatform(Infinity);
+	down.refuseSignIn = unavailable;
+	const doomed = down.open();
+	for (let n = 0; n < 50; n++)
+		await expect(doomed.run(down.send)).rejects.toMatchObject({ details: { kind: 'timeout' } });
+	await expect(doomed.run(down.send)).rejects.toMatchObject({ details: { kind: 'timeout', retryable: false } });
+	expect(down.signIns).toBe(50);
 });
 
-test('an account whose login is under way is not forgotten, however many others are used meanwhile', async () => {
-	const account = accountOf({ account: 'first' });
-	let finish = () => {};
-	const asking = account.signIn({}, async () => {
-		await new Promise<void>((resolve) => (finish = resolve));
-		return { sessionToken: 't', sessionOwner: 'x' };
-	}, () => 1000);
-	for (let n = 0; n < 150; n++) accountOf({ account: `${n}` });
-	expect(accountOf({ account: 'first' })).toBe(account);
-	finish();
-	await asking;
-	for (let n = 0; n < 150; n++) accountOf({ account: `${n}` });
-	expect(accountOf({ account: 'first' })).not.toBe(account);
+test.each([14103, 14201, 14202, 14203])('code %i on a request costs no sign-in and accepts the token', async (code) => {
+	const platform = new FakePlatform(Infinity, SIGNED_IN);
+	const session = platform.open();
+	const failure = failureWith({ code });
+	await expect(session.run(async () => await Promise.reject(failure))).rejects.toBe(failure);
+	expect(account().token).toMatchObject({ value: 'token 1', accepted: true });
+	await expect(session.run(platform.send)).resolves.toBe('token 1');
+	expect(platform.signIns).toBe(0);
 });
 
-describe('a run that is stopped', () => {
-	test("does not wait for what becomes of other executions' requests", async () => {
-		const platform = new FakePlatform(Infinity, signedIn);
-		const [one, other] = [platform.open(), platform.open()];
-		platform.kill();
-		let sent = 0;
-		const bad = one.run('bad', async (data) => {
-			if (++sent === 2) {
-				await other.run('1', platform.send);
-				void other.run('hangs', async () => await new Promise<string>(() => {}));
-				// It waits for what is said about the new token.
-				platform.onWait = () => platform.stop.abort();
-			}
-			return await platform.refuse(data);
-		});
-		expect(await inTime(bad.catch((thrown: unknown) => thrown))).toBeInstanceOf(Failure);
-	});
+test.each<[string, unknown]>([
+	['a failure of the network', failureWith({ kind: 'unreachable' })],
+	['a bug', new Error('a bug')],
+])('%s says nothing about the token', async (_name, thrown) => {
+	const platform = new FakePlatform(Infinity, SIGNED_IN);
+	await expect(platform.open().run(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
+	expect(account().token).toMatchObject({ accepted: false });
+});
 
-	test('stops waiting for a token at once', async () => {
-		const platform = new FakePlatform(Infinity);
+describe('a credential that is changed during the execution', () => {
+	test('to a key: the session goes on with the key', async () => {
+		const platform = new FakePlatform(1);
 		const session = platform.open();
-		let finish = () => {};
-		const account = accountOf(readCredential(LOGIN));
-		const leading = account.obtainToken({}, async () => await new Promise<string>((resolve) => (finish = () => resolve('t'))), new AbortController().signal);
-		const waiting = session.run('1', platform.send);
-		for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-		platform.stop.abort();
-		await expect(waiting).rejects.toMatchObject({ details: { kind: 'cancelled' } });
-		finish();
-		await expect(leading).resolves.toBe('t');
+		await session.run(platform.send);
+		platform.stored = KEY;
+		for (let n = 0; n < 30; n++) await expect(session.run(platform.send)).resolves.toBe('by key');
 	});
 
-	test('leaves its login to those who wait for it, and takes it along where nobody does', async () => {
-		const account = accountOf(readCredential(LOGIN));
-		const [first, second] = [new AbortController(), new AbortController()];
-		let drop: AbortSignal | undefined;
-		const lead = async (signal: AbortSignal) => {
-			drop = signal;
-			return await new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(new Error('dropped'))));
+	test('to another login: the session goes on with it', async () => {
+		const platform = new FakePlatform(0);
+		const session = platform.open();
+		await expect(session.run(platform.send)).rejects.toMatchObject(REFUSED);
+		platform.stored = { ...LOGIN, loginName: 'berta' };
+		platform.mend();
+		await expect(session.run(platform.send)).resolves.toMatch(/^token/);
+		expect(platform.signIns).toBe(6);
+	});
+
+	test('leaves the other executions of the account to find a token of their own', async () => {
+		const platform = new FakePlatform(Infinity);
+		const [changed, other] = [platform.open(), new FakePlatform(Infinity)];
+		platform.stored = KEY;
+		const waiting = other.open();
+		await expect(Promise.all([changed.run(platform.send), waiting.run(other.send)])).resolves.toEqual([
+			'by key',
+			'token 1',
+		]);
+	});
+});
+
+test('a late response brings no expired token back', async () => {
+	const platform = new FakePlatform(Infinity, SIGNED_IN, true);
+	const slow = slowRequest(platform.open());
+	await turns();
+	platform.expireTokens();
+	await expect(platform.open().run(platform.send)).resolves.toBe('token 2');
+	slow.answer();
+	await slow.response;
+	expect(account().token?.value).toBe('token 2');
+});
+
+describe('an execution that is stopped', () => {
+	test('stops waiting for a token at once, and leaves the sign-in to the others', async () => {
+		const platform = new FakePlatform(Infinity);
+		const stop = new AbortController();
+		let issue = () => {};
+		platform.onIssue = async () => await new Promise<void>((resolve) => (issue = resolve));
+		const leader = platform.open(stop.signal).run(platform.send);
+		const other = platform.open().run(platform.send);
+		await turns();
+		stop.abort();
+		await expect(leader).rejects.toMatchObject({ details: { kind: 'cancelled' } });
+		issue();
+		await expect(other).resolves.toBe('token 1');
+		expect(platform.signIns).toBe(1);
+	});
+
+	test.each(['the pause', 'Retry-After'])('during %s sends no sign-in; another execution sends it', async (wait) => {
+		const platform = new FakePlatform(Infinity);
+		const stop = new AbortController();
+		if (wait === 'the pause') account().noteSignIn(0);
+		else {
+			const told = failureWith({ kind: 'status', retryable: true, retryAfterMs: 2000 });
+			const clock = { now: () => BEGIN, sleep: async () => {} };
+			await account()
+				.rateLimit.afterPause(async () => await Promise.reject(told), clock, stop.signal)
+				.catch(() => {});
+		}
+		platform.onWait = () => stop.abort();
+		const leader = platform.open(stop.signal).run(platform.send);
+		const other = platform.open().run(platform.send);
+		await expect(leader).rejects.toMatchObject({ details: { kind: 'cancelled' } });
+		await expect(other).resolves.toBe('token 1');
+		expect(platform.signIns).toBe(1);
+	});
+
+	test('while it was refused asks for nothing more', async () => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
+		const refusedAtTheEnd = async (data: CredentialData) => {
+			platform.stop.abort();
+			return await platform.refuse(data);
 		};
-		const leader = account.obtainToken({}, lead, first.signal);
-		const other = account.obtainToken({}, lead, second.signal);
-		first.abort();
-		await expect(leader).resolves.toBeUndefined();
-		expect(drop?.aborted).toBe(false);
-		second.abort();
-		await expect(other).resolves.toBeUndefined();
-		expect(drop?.aborted).toBe(true);
-		await expect(account.obtainToken({}, async () => 'anew', new AbortController().signal)).resolves.toBe('anew');
+		await expect(platform.open().run(refusedAtTheEnd)).rejects.toMatchObject({ details: { kind: 'cancelled' } });
+		expect(platform).toMatchObject({ signIns: 0, sent: 1 });
 	});
 });

@@ -46,7 +46,14 @@ interface Schedule {
 	/** Whether a login ends the user's other tokens. */
 	oneTokenPerUser: boolean;
 	/** The executions: in which process, when they begin, what they do, and when they are stopped. */
-	executions: Array<{ process: number; begins: number; requests: number; parallel: number; idles: number; stops: number | undefined }>;
+	executions: Array<{
+		process: number;
+		begins: number;
+		requests: number;
+		parallel: number;
+		idles: number;
+		stops: number | undefined;
+	}>;
 	/** When all tokens die. */
 	expiries: number[];
 	/** From 0 to 1, again and again. */
@@ -85,12 +92,22 @@ async function play({ latencies, oneTokenPerUser, executions, expiries, chances 
 		}
 		await wait(latency, 2);
 		const bytes = Buffer.from(JSON.stringify(envelope));
-		const body = { on: () => {}, [Symbol.asyncIterator]: async function* () { yield bytes; } };
+		const body = {
+			on: () => {},
+			[Symbol.asyncIterator]: async function* () {
+				yield bytes;
+			},
+		};
 		return { statusCode: 200, headers: {}, body };
 	};
 
 	let stored: ICredentialDataDecryptedObject = {
-		baseUrl: 'https://platform.example', authentication: 'login', loginName: 'anna', password: 'secret', sessionToken: '', sessionOwner: '',
+		baseUrl: 'https://platform.example',
+		authentication: 'login',
+		loginName: 'anna',
+		password: 'secret',
+		sessionToken: '',
+		sessionOwner: '',
 	};
 	/** As much of n8n as a request passes through; see n8n-core's authentication.js and n8n's credentials-helper.js. */
 	const contextIn = ({ authenticate, preAuthenticate }: Process, stop: AbortSignal): PlatformContext => {
@@ -130,7 +147,14 @@ async function play({ latencies, oneTokenPerUser, executions, expiries, chances 
 	};
 
 	const outcome: Outcome = { lost: [], lingered: [], logins: 0 };
-	const execute = async ({ process: number, begins, requests, parallel, idles, stops }: Schedule['executions'][number]) => {
+	const execute = async ({
+		process: number,
+		begins,
+		requests,
+		parallel,
+		idles,
+		stops,
+	}: Schedule['executions'][number]) => {
 		const process = processes[number];
 		if (process === undefined) throw new Error(`There is no process ${number}`);
 		const stop = new AbortController();
@@ -143,12 +167,19 @@ async function play({ latencies, oneTokenPerUser, executions, expiries, chances 
 		}
 		await time.sleep(begins);
 		try {
-			const opened = await process.openPlatform(contextIn(process, stop.signal), { parallelRequests: parallel, clock: time });
+			const opened = await process.openPlatform(contextIn(process, stop.signal), {
+				parallelRequests: parallel,
+				clock: time,
+			});
 			let next = 0;
 			const work = async () => {
 				while (next < requests) {
 					await opened.request({
-						method: 'GET', path: `/api/device/sn/${next++}`, purpose: 'device', schema: z.unknown(), expected: 'a device',
+						method: 'GET',
+						path: `/api/device/sn/${next++}`,
+						purpose: 'device',
+						schema: z.unknown(),
+						expected: 'a device',
 						settings: { timeoutMs: 30_000, maxRetries: 0 },
 					});
 					await time.sleep(idles * chance(), stop.signal);
@@ -172,12 +203,26 @@ async function play({ latencies, oneTokenPerUser, executions, expiries, chances 
 }
 
 /** Even chances: with those that fast-check likes best, two that wait by chance would never part. */
-const chances = fc.noBias(fc.array(fc.nat(999_999).map((millionth) => millionth / 1_000_000), { minLength: 499, maxLength: 499 }));
+const chances = fc.noBias(
+	fc.array(
+		fc.nat(999_999).map((millionth) => millionth / 1_000_000),
+		{ minLength: 499, maxLength: 499 },
+	),
+);
 
 /** So many processes with up to three executions each, that begin all at once or one by one. */
-const scheduleOf = (latencies: Latencies, oneTokenPerUser: boolean, expiries: fc.Arbitrary<number[]>, stops: fc.Arbitrary<number | undefined>) =>
+const scheduleOf = (
+	latencies: Latencies,
+	oneTokenPerUser: boolean,
+	expiries: fc.Arbitrary<number[]>,
+	stops: fc.Arbitrary<number | undefined>,
+) =>
 	fc
-		.record({ count: fc.constantFrom(2, 4, 8), perProcess: fc.integer({ min: 1, max: 3 }), spread: fc.constantFrom(0, 100, 3000) })
+		.record({
+			count: fc.constantFrom(2, 4, 8),
+			perProcess: fc.integer({ min: 1, max: 3 }),
+			spread: fc.constantFrom(0, 100, 3000),
+		})
 		.chain(({ count, perProcess, spread }) =>
 			fc.record<Schedule>({
 				latencies: fc.constant(latencies),

@@ -19,19 +19,22 @@ async function withBudget(budgetMs: number, options: WatchOptions = {}) {
 /** How a poll fails, and how long that took. */
 async function failing(node: Awaited<ReturnType<typeof withBudget>>['node']) {
 	const start = performance.now();
-	const error: unknown = await node.poll().then(() => undefined, (thrown: unknown) => thrown);
+	const error: unknown = await node.poll().then(
+		() => undefined,
+		(thrown: unknown) => thrown,
+	);
 	return { error, seconds: (performance.now() - start) / 1000 };
 }
 
-it('ends a walk that can not finish, and says how long it would need and what helps', async () => {
+it('ends a walk that can not finish, and says what helps', async () => {
 	const { node, before } = await withBudget(1500);
 	bench.platform.settings.latencyMs = 200;
 	const { error, seconds } = await failing(node);
 	expect(error).toMatchObject({
-		message: expect.stringMatching(
-			/^The poll did not end within the 2 seconds that n8n gives it: [3-7]0 of 250 devices were read, and all of them would take about \d+ seconds/,
+		message: expect.stringContaining('The poll did not end within the 2 seconds that n8n gives it'),
+		description: expect.stringContaining(
+			"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.",
 		),
-		description: expect.stringContaining("Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'."),
 		failure: { cause: 'temporarily-unavailable' },
 	});
 	expect(seconds).toBeLessThan(3);
@@ -46,7 +49,10 @@ it.each<[string, WatchOptions, () => void]>([
 	[
 		'the waits between retries',
 		{},
-		() => (bench.platform.settings.faults = [{ fault: { status: 503, headers: { 'retry-after': '30' } }, times: Infinity }]),
+		() =>
+			(bench.platform.settings.faults = [
+				{ fault: { status: 503, headers: { 'retry-after': '30' } }, times: Infinity },
+			]),
 	],
 	[
 		'a login that takes long',
@@ -61,7 +67,9 @@ it.each<[string, WatchOptions, () => void]>([
 	const { node, before } = await withBudget(700, { ...options, credential });
 	hinder();
 	const { error, seconds } = await failing(node);
-	expect(error).toMatchObject({ message: expect.stringContaining('did not end within the 1 seconds that n8n gives it') });
+	expect(error).toMatchObject({
+		message: expect.stringContaining('did not end within the 1 seconds that n8n gives it'),
+	});
 	expect(seconds).toBeLessThan(3);
 	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
 });

@@ -11,7 +11,7 @@ let properties: INodeProperties[];
 beforeEach(() => {
 	node = bench.engine.packages.getByNameAndVersion(triggerType, 1);
 	// The host adds when to poll.
-	properties = node.description.properties.filter(({ name }) => name !== 'pollTimes');
+	properties = node.description.properties.filter(({ name, type }) => name !== 'pollTimes' && type !== 'notice');
 });
 
 it('is a polling trigger', () => {
@@ -30,7 +30,11 @@ it('is a polling trigger', () => {
 });
 
 it('the names that saved workflows hold', () => {
-	const found = everyField(withoutTwins(properties)).map(({ path, property }) => [path, property.type, property.default]);
+	const found = everyField(withoutTwins(properties)).map(({ path, property }) => [
+		path,
+		property.type,
+		property.default,
+	]);
 	const byPath = (one: readonly unknown[], other: readonly unknown[]) => (String(one[0]) < String(other[0]) ? -1 : 1);
 	expect(found.sort(byPath)).toEqual(
 		[
@@ -41,11 +45,11 @@ it('the names that saved workflows hold', () => {
 			['conditions.rule.from', 'string', ''],
 			['conditions.rule.to', 'string', ''],
 			['events', 'multiOptions', ['deviceCreated']],
+			['forAtLeast', 'number', 0],
 			['fields', 'multiOptions', ['sn', 'onlineStatus', 'status']],
 			...FILTER_FIELDS,
 			['options', 'collection', {}],
 			['options.emit', 'options', 'perDevice'],
-			['options.forAtLeast', 'number', 0],
 			['options.maxRetries', 'number', 3],
 			['options.pageSize', 'number', 1000],
 			['options.parallelRequests', 'number', 8],
@@ -56,13 +60,20 @@ it('the names that saved workflows hold', () => {
 });
 
 it.each([
-	['events', ['attributeChanged', 'deviceCreated', 'deviceRemoved', 'deviceUpdated', 'onlineStatusChanged', 'statusChanged']],
+	[
+		'events',
+		['attributeChanged', 'deviceCreated', 'deviceRemoved', 'deviceUpdated', 'onlineStatusChanged', 'statusChanged'],
+	],
 	['conditions.rule.field', ['attributes', 'onlineStatus', 'status']],
 	['options.emit', ['perDevice', 'perPoll']],
 	['output', ['raw', 'selected', 'simplified']],
 ])('the choices of %s', (path, values) => {
 	const [place] = everyField(properties).filter((one) => one.path === path);
-	expect(choices(place?.property).map(({ value }) => value).sort()).toEqual(values);
+	expect(
+		choices(place?.property)
+			.map(({ value }) => value)
+			.sort(),
+	).toEqual(values);
 });
 
 it('the panel finds the events by their label', () => {
@@ -72,9 +83,35 @@ it('the panel finds the events by their label', () => {
 it('every collection has its hidden twin right behind it, shown where it is shown', () => {
 	for (const [position, { displayName, name, type, displayOptions, default: value }] of properties.entries()) {
 		if (type !== 'collection' && type !== 'fixedCollection') continue;
-		expect(properties[position + 1]).toEqual({ displayName, name, type: 'hidden', default: value, ...(displayOptions === undefined ? {} : { displayOptions }) });
+		expect(properties[position + 1]).toEqual({
+			displayName,
+			name,
+			type: 'hidden',
+			default: value,
+			...(displayOptions === undefined ? {} : { displayOptions }),
+		});
 	}
 	expect(properties.filter(isTwin)).toHaveLength(3);
+});
+
+it.each([
+	[['deviceCreated'], ['firstPollNotice', 'sortingNotice']],
+	[
+		['deviceUpdated', 'deviceCreated'],
+		['firstPollNotice', 'sortingNotice'],
+	],
+	[
+		['deviceRemoved', 'deviceCreated'],
+		['firstPollNotice', 'wholeFleetNotice'],
+	],
+	[['attributeChanged'], ['firstPollNotice', 'wholeFleetNotice']],
+	[['onlineStatusChanged'], ['firstPollNotice', 'offlineNotice', 'wholeFleetNotice']],
+])('the notices for %j are %j', (events, names) => {
+	const shown = node.description.properties.filter(
+		(property) =>
+			property.type === 'notice' && n8n.NodeHelpers.displayParameter({ events }, property, null, node.description),
+	);
+	expect(shown.map(({ name }) => name)).toEqual(names);
 });
 
 it.each<INodeParameters>([
@@ -97,7 +134,9 @@ it.each<INodeParameters>([
 	});
 	await node.poll?.call(watched as IPollFunctions);
 	const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, node.description) ?? {};
-	const visible = properties.filter((property) => n8n.NodeHelpers.displayParameter(complete, property, null, node.description));
+	const visible = properties.filter((property) =>
+		n8n.NodeHelpers.displayParameter(complete, property, null, node.description),
+	);
 	expect([...read].sort()).toEqual([...new Set(visible.map(({ name }) => name))].sort());
 	expect(workflow.staticData).toHaveProperty(['node:Watch']);
 });

@@ -1,12 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 
 import fc from 'fast-check';
-import type { IDataObject, INodeExecutionData, IPollFunctions, WorkflowActivateMode } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, WorkflowActivateMode } from 'n8n-workflow';
 
-import { replaceClock } from '../../nodes/DeviceManagement/transport/clock.ts';
 import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
-import { checkout } from '../../testbed/checkout.mts';
-import { createEngine, type Engine, type WorkflowJson } from '../../testbed/engine/engine.mts';
+import { BareEngine, stopClock } from '../../testbed/engine/bareNode.mts';
+import type { WorkflowJson } from '../../testbed/engine/engine.mts';
 import {
 	CursorHost,
 	FreshHost,
@@ -19,7 +18,8 @@ import {
 import { type Device, Fleet, timeText } from '../../testbed/platform/fleet.mts';
 import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
-import { look, type Memory, remembersTheSame, type Setting, type Told } from './observer.mts';
+import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { type LastTold, look, type Memory, type Setting, type Told } from './observer.mts';
 
 /**
  * Sequences of what can happen to a fleet, to polls and to n8n, on each of the hosts that keep a trigger's state. Whatever
@@ -31,12 +31,6 @@ const LONGEST = 20;
 
 const START = Date.UTC(2026, 2, 29, 0, 30);
 const MINUTE = 60_000;
-
-let engine: Engine;
-beforeAll(async () => {
-	engine = await createEngine({ packageDirectory: checkout });
-});
-afterAll(async () => await engine.close());
 
 /** What platforms do differently, and how many devices the trigger asks for at once. */
 interface Kind {
@@ -117,8 +111,12 @@ class World {
 		const parameters = {
 			events: [...events],
 			attributes: 'firmware',
-			filters: { ...(tag === undefined ? {} : { tags: tag }), ...(status === undefined ? {} : { compositeStatus: status }) },
-			options: { forAtLeast: holdMinutes, maxRetries: 0, pageSize: this.kind.pageSize },
+			filters: {
+				...(tag === undefined ? {} : { tags: tag }),
+				...(status === undefined ? {} : { compositeStatus: status }),
+			},
+			forAtLeast: holdMinutes,
+			options: { maxRetries: 0, pageSize: this.kind.pageSize },
 			...(onlyTo === undefined ? {} : { conditions: { rule: [{ field: 'onlineStatus', to: onlyTo }] } }),
 		};
 		return {
@@ -138,7 +136,6 @@ class World {
 }
 
 const TEMPLATE = Fleet.seeded({ size: 1, seed: 3 }).at(0);
-const CREDENTIAL = { baseUrl: 'http://platform.invalid', authentication: 'apiKey', apiKey: 'key' };
 
 /** What the observer remembers, and what n8n lets it remember. */
 class Model {
@@ -148,14 +145,16 @@ class Model {
 	stored: Memory | undefined;
 	/** What the registration of the first host holds. */
 	registered: Memory | undefined;
-	/** What quiet polls made of a memory. */
-	carry: { from: Memory | undefined; to: Memory } | undefined;
+	/** What polls came to since the last report, and the states that were handed out or written since then. */
+	carry: { met: ReadonlySet<string>; to: Memory } | undefined;
 	/** The id of each change that was told, and the change of each id. */
 	readonly ids = new Map<string, string>();
 	readonly changes = new Map<string, string>();
+	readonly lastTold: LastTold = new Map();
 }
 
 class Real {
+	readonly engine: BareEngine;
 	readonly host: PollHost;
 	readonly putClockBack: () => void;
 
@@ -163,22 +162,11 @@ class Real {
 		readonly world: World,
 		readonly kind: (options: HostOptions) => PollHost,
 	) {
-		this.putClockBack = replaceClock({
-			now: () => world.now,
-			random: () => 0.5,
-			sleep: async () => {},
-			timeout: () => new AbortController().signal,
-		});
+		this.putClockBack = stopClock(() => world.now);
 		forgetPolls();
-		// The way into n8n is left out: tests over HTTP are elsewhere.
-		const prepare = (context: IPollFunctions) => {
-			Object.assign(context, {
-				getCredentials: async () => CREDENTIAL,
-				helpers: { httpRequestWithAuthentication: async (_type: string, request: { url: string }) => await world.platform.answer(request) },
-			});
-		};
-		const { database, workflow } = world;
-		this.host = kind({ engine, database, workflow, prepare, onProcessEnd: forgetPolls });
+		const { database, workflow, platform } = world;
+		this.engine = new BareEngine(platform);
+		this.host = kind({ engine: this.engine, database, workflow, onProcessEnd: forgetPolls });
 	}
 
 	get isInMemory(): boolean {
@@ -191,58 +179,61 @@ function handedTo({ isInMemory }: Real, model: Model): Memory | undefined {
 	return isInMemory ? model.registered : model.stored;
 }
 
-function carried({ carry }: Model, handed: Memory | undefined): { from: Memory | undefined; to: Memory | undefined } {
-	return carry !== undefined && (handed === carry.from || handed === carry.to) ? carry : { from: handed, to: handed };
-}
-
 /** Looks as the trigger does, and remembers it as n8n and the process do. Checks what the trigger said. */
 function follow(
 	real: Real,
 	model: Model,
-	{ handed, startedAt, savedBefore, accepted }: { handed: Memory | undefined; startedAt: number; savedBefore: number; accepted: boolean },
+	{
+		handed,
+		handedText,
+		startedAt,
+		savedBefore,
+		accepted,
+	}: { handed: Memory | undefined; handedText: string; startedAt: number; savedBefore: number; accepted: boolean },
 	items: INodeExecutionData[] | null,
 ): void {
 	const { world } = real;
-	const base = carried(model, handed);
-	const { told, after } = look(world.fleet, world.setting, base.to, Math.floor(startedAt / 1000));
-	const next = base.to !== undefined && remembersTheSame(base.to, after) ? base.to : after;
-	expect(itemsAsTold(items)).toEqual(told.map(withoutChange).sort(byText));
-	for (const [position, change] of matched(items ?? [], told)) {
-		const id = String(items?.[position]?.json['eventId']);
-		expect([model.ids.get(change) ?? id, model.changes.get(id) ?? change]).toEqual([id, change]);
-		model.ids.set(change, id);
-		model.changes.set(id, change);
+	const { fleet, setting, kind } = world;
+	const isCarried = model.carry?.met.has(handedText) === true;
+	const base = isCarried ? model.carry?.to : handed;
+	const told = (items ?? []).map(({ json }) => asTold(json));
+	const around = { fleet, setting, lastTold: model.lastTold, smallPages: kind.pageSize < 1000 };
+	const { changes, after } = look(around, base, Math.floor(startedAt / 1000), told);
+	const rest = [...changes];
+	const unexpected: Told[] = [];
+	for (const [position, one] of told.entries()) {
+		const found = rest.findIndex((change) => JSON.stringify(change.told) === JSON.stringify(one));
+		const [change] = found < 0 ? [] : rest.splice(found, 1);
+		if (change === undefined) unexpected.push(one);
+		else checkId(model, change.change, String(items?.[position]?.json['eventId']));
 	}
-	const to = told.length > 0 ? base.to : next;
-	model.carry = to === undefined || to === base.from ? undefined : { from: base.from, to };
+	const missing = rest.filter(({ mayWait }) => mayWait !== true).map((change) => change.told);
+	expect({ missing, unexpected }).toEqual({ missing: [], unexpected: [] });
+	const earlier = isCarried ? [...(model.carry?.met ?? [])] : [];
+	const to = told.length > 0 ? base : after;
+	const met = new Set([...earlier, handedText, ...(told.length > 0 ? [] : [real.engine.written])]);
+	model.carry = to === undefined ? undefined : { met, to };
 	if (!accepted) return;
-	if (real.isInMemory) model.registered = next;
-	for (let count = savedBefore; count < world.database.history.length; count++) model.saved.push((model.stored = next));
+	if (real.isInMemory) model.registered = after;
+	for (let count = savedBefore; count < world.database.history.length; count++)
+		model.saved.push((model.stored = after));
 }
 
-/** Pairs each item with the change it tells. */
-function matched(items: readonly INodeExecutionData[], told: readonly Told[]): Array<[number, string]> {
-	const rest = [...told];
-	return items.map(({ json }, position) => {
-		const found = rest.findIndex((one) => JSON.stringify(withoutChange(one)) === JSON.stringify(asTold(json)));
-		return [position, rest.splice(found, 1)[0]?.change ?? ''];
-	});
+/** The same change has the same id whenever it is told, and another one another. */
+function checkId(model: Model, change: string, id: string): void {
+	expect([model.ids.get(change) ?? id, model.changes.get(id) ?? change]).toEqual([id, change]);
+	model.ids.set(change, id);
+	model.changes.set(id, change);
 }
 
-function withoutChange({ event, sn, field, previous, current }: Told): Omit<Told, 'change'> {
-	return { event, sn, ...(field === undefined ? {} : { field, previous, current }) };
-}
-
-function asTold({ event, field, previous, current, device }: IDataObject): Omit<Told, 'change'> {
+function asTold({ event, field, previous, current, device }: IDataObject): Told {
 	const { sn } = device as IDataObject;
-	return { event: String(event), sn: String(sn), ...(field === undefined ? {} : { field: String(field), previous, current }) };
+	return {
+		event: String(event),
+		sn: String(sn),
+		...(field === undefined ? {} : { field: String(field), previous, current }),
+	};
 }
-
-function itemsAsTold(items: INodeExecutionData[] | null): unknown[] {
-	return (items ?? []).map(({ json }) => asTold(json)).sort(byText);
-}
-
-const byText = (one: unknown, other: unknown) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1);
 
 function itemsOf(end: TickEnd): INodeExecutionData[] | null {
 	if ('error' in end) throw end.error;
@@ -297,7 +288,13 @@ class Poll implements Command {
 			expect(world.database.history).toHaveLength(savedBefore);
 			return;
 		}
-		follow(real, model, { handed, startedAt: world.now, savedBefore, accepted: !isDiscarded }, itemsOf(end));
+		const handedText = real.engine.handed;
+		follow(
+			real,
+			model,
+			{ handed, handedText, startedAt: world.now, savedBefore, accepted: !isDiscarded },
+			itemsOf(end),
+		);
 	}
 	toString(): string {
 		const failing = this.failAt === undefined ? '' : `, request ${this.failAt} fails`;
@@ -329,6 +326,7 @@ class SlowPoll implements Command {
 		const slow = host.tick();
 		while (world.platform.requests === asked) await setImmediate();
 		const held = world.held;
+		const handedText = real.engine.handed;
 		for (const happening of this.meanwhile) await happening.run(model, real);
 		world.now += this.gap * MINUTE;
 		world.held = undefined;
@@ -352,7 +350,7 @@ class SlowPoll implements Command {
 			return;
 		}
 		expect(savedMeanwhile).toBe(savedBefore);
-		follow(real, model, { handed, startedAt, savedBefore, accepted: !this.abandoned }, items);
+		follow(real, model, { handed, handedText, startedAt, savedBefore, accepted: !this.abandoned }, items);
 	}
 	toString(): string {
 		return `slowPoll(${this.meanwhile.join(', ')}; the next ${this.gap} min later${this.abandoned ? '; abandoned' : ''})`;
@@ -375,7 +373,8 @@ async function register(real: Real, model: Model, mode: WorkflowActivateMode): P
 	model.registered = model.stored;
 	const items = database.executions.slice(executionsBefore).flat();
 	const handed = handedTo(real, model);
-	follow(real, model, { handed, startedAt: real.world.now, savedBefore, accepted: true }, items);
+	const handedText = real.engine.handed;
+	follow(real, model, { handed, handedText, startedAt: real.world.now, savedBefore, accepted: true }, items);
 }
 
 /** Publishes the workflow while a poll is under way, to which the first poll of the new registration leaves the work. */
@@ -432,12 +431,12 @@ class Rewind implements Command {
 
 const position = fc.nat({ max: 7 });
 const status = fc.nat({ max: 2 });
-const firmware = fc.constantFrom('1', '2', 'a version with a long name', 3, null);
+const firmware = fc.constantFrom('1', '2', `a version with a long name, ${'x'.repeat(80)}`, 3, null);
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
-	fc.tuple(fc.nat({ max: 59 }), position).map(
-		([late, at]) => new Happening(`add(${late} min old, at ${at})`, (world) => world.add(late, undefined, at)),
-	),
+	fc
+		.tuple(fc.nat({ max: 59 }), position)
+		.map(([late, at]) => new Happening(`add(${late} min old, at ${at})`, (world) => world.add(late, undefined, at))),
 	fc.tuple(position, status).map(
 		([at, onlineStatus]) =>
 			new Happening(`onlineStatus(${at}, ${onlineStatus})`, (world) => {
@@ -452,13 +451,17 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 				if (device !== undefined) world.fleet.update(device.sn, { status: to });
 			}),
 	),
-	fc.tuple(position, firmware).map(
-		([at, value]) =>
-			new Happening(`firmware(${at}, ${value})`, (world) => world.edit(at, { attributes: value === null ? {} : { firmware: value } })),
-	),
-	fc.tuple(position, fc.constantFrom<string[]>(['a'], [], ['b'])).map(
-		([at, tags]) => new Happening(`tags(${at}, [${tags.join()}])`, (world) => world.edit(at, { tags })),
-	),
+	fc
+		.tuple(position, firmware)
+		.map(
+			([at, value]) =>
+				new Happening(`firmware(${at}, ${value})`, (world) =>
+					world.edit(at, { attributes: value === null ? {} : { firmware: value } }),
+				),
+		),
+	fc
+		.tuple(position, fc.constantFrom<string[]>(['a'], [], ['b']))
+		.map(([at, tags]) => new Happening(`tags(${at}, [${tags.join()}])`, (world) => world.edit(at, { tags }))),
 	position.map(
 		(at) =>
 			new Happening(`remove(${at})`, (world) => {
@@ -474,22 +477,32 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 			}),
 	),
 	fc.integer({ min: -30, max: 30 }).map((skew) => new Happening(`skew(${skew} min)`, (world) => (world.skew = skew))),
-	fc.integer({ min: 1, max: 300 }).map((minutes) => new Happening(`wait(${minutes} min)`, (world) => (world.now += minutes * MINUTE))),
+	fc
+		.integer({ min: 1, max: 300 })
+		.map((minutes) => new Happening(`wait(${minutes} min)`, (world) => (world.now += minutes * MINUTE))),
 );
 
-const EVENTS = ['attributeChanged', 'deviceCreated', 'deviceRemoved', 'deviceUpdated', 'onlineStatusChanged', 'statusChanged'];
-const setting: fc.Arbitrary<Setting> = fc.record({
-	events: fc.oneof(fc.constant(EVENTS), fc.subarray(EVENTS, { minLength: 1 })),
-	tag: fc.option(fc.constant('a'), { nil: undefined, freq: 3 }),
-	status: fc.option(fc.constant(2), { nil: undefined, freq: 3 }),
-	holdMinutes: fc.constantFrom(0, 0, 3),
-	onlyTo: fc.constantFrom(undefined, undefined, '0'),
-}).map((made) => (made.events.includes('onlineStatusChanged') ? made : { ...made, onlyTo: undefined }));
+const EVENT_NAMES: string[] = EVENTS.map(({ name }) => name);
+const setting: fc.Arbitrary<Setting> = fc
+	.record({
+		events: fc.oneof(fc.constant(EVENT_NAMES), fc.subarray(EVENT_NAMES, { minLength: 1 })),
+		tag: fc.option(fc.constant('a'), { nil: undefined, freq: 3 }),
+		status: fc.option(fc.constant(2), { nil: undefined, freq: 3 }),
+		holdMinutes: fc.constantFrom(0, 0, 3),
+		onlyTo: fc.constantFrom(undefined, undefined, '0'),
+	})
+	.map((made) => (made.events.includes('onlineStatusChanged') ? made : { ...made, onlyTo: undefined }));
 
 /** The usual platform, and with pages so small that what it makes of the order counts. */
 const platformKind: fc.Arbitrary<Kind> = fc.oneof(
 	fc.constant<Kind>({
-		settings: { sorting: 'obeyed', missingValues: 'smallest', largestSize: 2000, largerSize: 'clamp', noDeviceCode: 10007 },
+		settings: {
+			sorting: 'obeyed',
+			missingValues: 'smallest',
+			largestSize: 2000,
+			largerSize: 'clamp',
+			noDeviceCode: 10007,
+		},
 		pageSize: 1000,
 		isUntouched: false,
 	}),
@@ -506,9 +519,9 @@ const platformKind: fc.Arbitrary<Kind> = fc.oneof(
 	}),
 );
 
-const happenings = fc.array(happening, { minLength: 1, maxLength: 3 }).map(
-	(several) => new Happening(several.join(', '), (world) => several.forEach((one) => one.happen(world))),
-);
+const happenings = fc
+	.array(happening, { minLength: 1, maxLength: 3 })
+	.map((several) => new Happening(several.join(', '), (world) => several.forEach((one) => one.happen(world))));
 const poll = fc.nat({ max: 2 }).map((minutes) => new Poll(minutes));
 const slowPoll = fc
 	.tuple(fc.array(happening, { maxLength: 3 }), fc.constantFrom(0, 0, 1, 2, 10), fc.boolean())
@@ -516,7 +529,7 @@ const slowPoll = fc
 const otherSetting = fc.oneof(
 	fc.constantFrom<Partial<Setting>>({ holdMinutes: 0 }, { holdMinutes: 3 }),
 	fc.constantFrom<Partial<Setting>>({ tag: 'a' }, { tag: undefined }),
-	fc.subarray(EVENTS, { minLength: 1 }).map((events) => ({ events, onlyTo: undefined })),
+	fc.subarray(EVENT_NAMES, { minLength: 1 }).map((events) => ({ events, onlyTo: undefined })),
 );
 
 // What stands more than once comes more often.
@@ -536,7 +549,10 @@ const commands = fc.commands(
 
 describe.each([
 	['the default host, which keeps the state in memory', (options: HostOptions) => new InMemoryHost(options)],
-	['the durable scheduler, which reads the state afresh at each poll', (options: HostOptions) => new FreshHost(options)],
+	[
+		'the durable scheduler, which reads the state afresh at each poll',
+		(options: HostOptions) => new FreshHost(options),
+	],
 	['durable cursors, which keep every state', (options: HostOptions) => new CursorHost(options)],
 ])('%s', (_, kind) => {
 	it('hands over what a perfect observer would tell', async () => {
@@ -547,6 +563,8 @@ describe.each([
 				try {
 					await register(real, model, 'activate');
 					await fc.asyncModelRun(() => ({ model, real }), sequence);
+					// At the latest now, what had to wait.
+					for (const minutes of [61, 61, 0]) await new Poll(minutes).run(model, real);
 				} finally {
 					real.putClockBack();
 				}

@@ -12,29 +12,46 @@ export interface Setting {
 	onlyTo: string | undefined;
 }
 
-/** An event as somebody who sees everything would tell it, and what tells the change from every other one. */
+/** An event, as an observer tells it. */
 export interface Told {
 	event: string;
 	sn: string;
 	field?: string;
 	previous?: unknown;
 	current?: unknown;
-	change: string;
 }
 
-/** What a perfect observer remembers. It is never changed: a new one takes its place. */
+/** An event that has to come, and what tells the change from every other one. */
+export interface Change {
+	told: Told;
+	change: string;
+	/** Whether it may also come later: more rows are known than fit on a page, and one of them is late. */
+	mayWait?: boolean;
+}
+
+/** What an observer remembers. It is never changed: a new one takes its place. */
 export interface Memory {
 	fingerprint: string;
 	number: number;
-	created: ReadonlySet<string>;
-	updated: ReadonlyMap<string, string>;
+	/** By device: the times that were met, and when a time was met that was not told at once. */
+	created: Times;
+	updated: Times;
 	values: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 	holds: ReadonlyMap<string, ReadonlyMap<string, { value: unknown; since: number }>>;
-	absent: ReadonlySet<string>;
 }
 
-/** Longer values are remembered by a digest alone. */
-const LONGEST_KNOWN = 10;
+interface Times {
+	/** The newest time of the whole fleet so far. */
+	newest: number;
+	met: ReadonlyMap<string, string>;
+	waiting: ReadonlyMap<string, number>;
+}
+
+/** When a change was last told, also where n8n did not take it. */
+export type LastTold = Map<string, number>;
+
+const LONGEST_KNOWN = 100;
+const HOURS = 3600;
 
 /** What a filter leaves of the fleet. */
 export function listed(fleet: Fleet, { tag, status }: Setting): Device[] {
@@ -44,122 +61,121 @@ export function listed(fleet: Fleet, { tag, status }: Setting): Device[] {
 }
 
 /**
- * Looks at the platform, as a perfect observer would who is told nothing but what a poll shows: with sets of everything
- * instead of watermarks, digests and codes.
- * @param before undefined for somebody who looks for the first time
+ * What a poll has to tell of a fleet, by what users are promised: a device is new or edited if it meets the filters, if its time
+ * was not met yet, and if that is at most two hours before the newest time of the fleet; a value changed; a device that was
+ * watched is no longer there.
+ * @param before undefined for an observer who looks for the first time
  * @param now seconds
+ * @param items what the trigger told: of changes that may come later, the observer remembers those that came
+ * @param smallPages whether rows within two hours may not fit on a page, so that a late one may come an hour later
  */
 export function look(
-	fleet: Fleet,
-	setting: Setting,
+	{ fleet, setting, lastTold, smallPages }: { fleet: Fleet; setting: Setting; lastTold: LastTold; smallPages: boolean },
 	before: Memory | undefined,
 	now: number,
-): { told: Told[]; after: Memory } {
+	items: readonly Told[],
+): { changes: Change[]; after: Memory } {
 	const { events, tag, status } = setting;
 	const fingerprint = JSON.stringify([[...events].sort(), tag, status]);
 	const known = before?.fingerprint === fingerprint ? before : undefined;
 	const number = known?.number ?? Math.max(now, (before?.number ?? 0) + 1);
-	const inFilter = new Set(listed(fleet, setting).map(({ id }) => id));
-	const told: Told[] = [];
-
-	const created = new Set(known?.created);
-	const updated = new Map(known?.updated);
-	const justCreated = new Set<string>();
-	for (const device of fleet.devices) {
-		const isNew = events.includes('deviceCreated') && !created.has(device.id);
-		if (events.includes('deviceCreated')) created.add(device.id);
-		if (isNew && known !== undefined && inFilter.has(device.id)) {
-			justCreated.add(device.sn);
-			told.push({ event: 'deviceCreated', sn: device.sn, change: `${device.id} ${device.createTime}` });
+	const came = new Set(items.map(({ event, sn }) => `${event} ${sn}`));
+	const changes: Change[] = [];
+	const lookAt = (
+		event: string,
+		field: 'createTime' | 'updateTime',
+		times: Times | undefined,
+		isHidden: (device: Device) => boolean,
+	) => {
+		const met = new Map(times?.met);
+		const waiting = new Map<string, number>();
+		let newest = times?.newest ?? -Infinity;
+		for (const device of events.includes(event) ? fleet.devices : [])
+			newest = Math.max(newest, secondsOf(device[field]));
+		for (const device of events.includes(event) ? listed(fleet, setting) : []) {
+			const time = device[field];
+			if (time === null || met.get(device.id) === time) continue;
+			const change = `${event} ${device.id} ${time}`;
+			const since = Math.max(times?.waiting.get(change) ?? now, lastTold.get(change) ?? -Infinity);
+			const isLate = secondsOf(time) < (times?.newest ?? -Infinity) - 2 * HOURS;
+			const isTold = came.has(`${event} ${device.sn}`);
+			if (known === undefined || (isLate && !(smallPages && (isTold || times?.waiting.has(change))))) {
+				met.set(device.id, time);
+				continue;
+			}
+			const mayWait = smallPages && now - since < HOURS;
+			if (!isHidden(device)) changes.push({ told: { event, sn: device.sn }, change, mayWait });
+			if (!mayWait || isTold || isHidden(device)) met.set(device.id, time);
+			else waiting.set(change, since);
+			if (isTold) lastTold.set(change, now);
 		}
-		if (!events.includes('deviceUpdated') || device.updateTime === null) continue;
-		const version = JSON.stringify({ ...device, onlineStatus: 0, status: 0 });
-		const last = updated.get(device.id);
-		const wasEdited = last !== version;
-		const atSameTime = last !== undefined && JSON.parse(last).updateTime === device.updateTime;
-		updated.set(device.id, version);
-		if (wasEdited && known !== undefined && inFilter.has(device.id) && !justCreated.has(device.sn)) {
-			const change = atSameTime ? JSON.stringify([version, number]) : version;
-			told.push({ event: 'deviceUpdated', sn: device.sn, change });
-		}
-	}
+		return { newest, met, waiting };
+	};
+	const created = lookAt('deviceCreated', 'createTime', known?.created, () => false);
+	// Nothing else is said of a device that is new.
+	const isCreated = ({ sn }: Device) => known !== undefined && came.has(`deviceCreated ${sn}`);
+	const updated = lookAt('deviceUpdated', 'updateTime', known?.updated, isCreated);
+	const { values, holds } = lookAtValues(fleet, setting, known, { now, number, isCreated, changes });
+	const after = { fingerprint, number: number + (items.length > 0 ? 1 : 0), created, updated, values, holds };
+	return { changes, after };
+}
 
+/** Adds the changes of watched values, and devices that are removed. */
+function lookAtValues(
+	fleet: Fleet,
+	setting: Setting,
+	known: Memory | undefined,
+	{
+		now,
+		number,
+		isCreated,
+		changes,
+	}: { now: number; number: number; isCreated: (device: Device) => boolean; changes: Change[] },
+): Pick<Memory, 'values' | 'holds'> {
+	const { events, holdMinutes, onlyTo } = setting;
 	const fields = fieldsOf(setting);
-	const watches = fields.length > 0 || events.includes('deviceRemoved');
 	const values = new Map(known?.values);
 	const holds = new Map(known?.holds);
-	let absent = new Set(known?.absent);
-	const list = watches ? listed(fleet, setting) : [];
+	const list = fields.length > 0 || events.includes('deviceRemoved') ? listed(fleet, setting) : [];
 	for (const device of list) {
 		const { sn } = device;
-		absent.delete(sn);
 		const current = valuesOf(device, fields);
-		const last = values.get(sn);
-		if (last === undefined || justCreated.has(sn)) {
-			values.set(sn, current);
-			holds.delete(sn);
-			continue;
-		}
-		const kept = new Map(last);
+		const last = isCreated(device) ? undefined : values.get(sn);
+		const kept = new Map(last ?? current);
 		const held = new Map<string, { value: unknown; since: number }>();
 		for (const field of fields) {
 			const value = current.get(field);
-			const previous = last.get(field);
+			const previous = (last ?? current).get(field);
 			if (value === previous) continue;
 			const hold = holds.get(sn)?.get(field);
-			const since = hold?.value === value ? hold?.since ?? now : now;
-			if (now - since < setting.holdMinutes * 60) {
+			const since = hold?.value === value ? (hold?.since ?? now) : now;
+			if (now - since < holdMinutes * 60) {
 				held.set(field, { value, since });
 				continue;
 			}
 			kept.set(field, value);
-			if (field === 'onlineStatus' && setting.onlyTo !== undefined && String(value) !== setting.onlyTo) continue;
-			told.push({
-				event: field === 'onlineStatus' ? 'onlineStatusChanged' : field === 'status' ? 'statusChanged' : 'attributeChanged',
-				sn,
-				field,
-				previous: typeof previous === 'string' && previous.length > LONGEST_KNOWN ? null : previous,
-				current: value,
-				change: JSON.stringify([sn, field, previous, value, number]),
-			});
+			if (field === 'onlineStatus' && onlyTo !== undefined && String(value) !== onlyTo) continue;
+			const told = { event: eventOf(field), sn, field, previous: shown(previous), current: value };
+			changes.push({ told, change: JSON.stringify([sn, field, previous, value, number]) });
 		}
 		values.set(sn, kept);
+		holds.delete(sn);
 		if (held.size > 0) holds.set(sn, held);
-		else holds.delete(sn);
 	}
-	if (list.length > 0) {
-		const here = new Set(list.map(({ sn }) => sn));
-		const missing = [...values.keys()].filter((sn) => !here.has(sn));
-		for (const sn of missing.filter((one) => absent.has(one))) {
-			const isGone = fleet.get(sn) === undefined;
-			values.delete(sn);
-			holds.delete(sn);
-			if (isGone && events.includes('deviceRemoved')) {
-				told.push({ event: 'deviceRemoved', sn, change: JSON.stringify([sn, number]) });
-			}
-		}
-		absent = new Set(missing.filter((sn) => values.has(sn)));
+	const here = new Set(list.map(({ sn }) => sn));
+	for (const sn of list.length === 0 ? [] : [...values.keys()].filter((one) => !here.has(one))) {
+		values.delete(sn);
+		holds.delete(sn);
+		if (fleet.get(sn) !== undefined || !events.includes('deviceRemoved')) continue;
+		changes.push({ told: { event: 'deviceRemoved', sn }, change: JSON.stringify([sn, number]) });
 	}
-	const after = { fingerprint, number: number + (told.length > 0 ? 1 : 0), created, updated, values, holds, absent };
-	return { told, after };
+	return { values, holds };
 }
 
-/** Whether two memories are of the same things. */
-export function remembersTheSame(one: Memory, other: Memory): boolean {
-	return plain(one) === plain(other);
-}
-
-function plain({ fingerprint, number, created, updated, values, holds, absent }: Memory): string {
-	return JSON.stringify([
-		fingerprint,
-		number,
-		[...created].sort(),
-		[...updated].sort(),
-		[...values].map(([sn, fields]) => [sn, ...fields]).sort(),
-		[...holds].map(([sn, fields]) => [sn, ...fields]).sort(),
-		[...absent].sort(),
-	]);
-}
+const eventOf = (field: string) => (field.includes('.') ? 'attributeChanged' : `${field}Changed`);
+const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);
+const secondsOf = (time: string | null) =>
+	time === null ? -Infinity : Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;
 
 function fieldsOf({ events }: Setting): string[] {
 	return [
@@ -170,10 +186,11 @@ function fieldsOf({ events }: Setting): string[] {
 }
 
 function valuesOf(device: Device, fields: readonly string[]): Map<string, unknown> {
-	return new Map(
-		fields.map((field) => [
-			field,
-			field === 'onlineStatus' ? device.onlineStatus : field === 'status' ? device.status : (device.attributes['firmware'] ?? null),
-		]),
-	);
+	const { onlineStatus, status, attributes } = device;
+	const all = new Map<string, unknown>([
+		['onlineStatus', onlineStatus],
+		['status', status],
+		['attributes.firmware', attributes['firmware'] ?? null],
+	]);
+	return new Map(fields.map((field) => [field, all.get(field)]));
 }

@@ -1,170 +1,138 @@
 import fc from 'fast-check';
 
-import { compareRecent, oldestNew, type Recent, secondsOf, WINDOW } from '../../nodes/DeviceManagement/trigger/recent.ts';
+import {
+	compareRecent,
+	floorOf,
+	isNew,
+	type Reading,
+	type Recent,
+	secondsOf,
+	type Row,
+	WINDOW,
+} from '../../nodes/DeviceManagement/trigger/recent.ts';
 
 const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
-const HOUR = 3600;
+const T = 1_000_000;
 
-const name = (number: number) => String(number).padStart(5, '0');
-/** A row of a device, in one of its versions. */
-const row = (device: number, time: number, version = 0) => ({ time, digest: name(device) + String(version).padStart(6, '0') });
-const steady = { now: 1000, steady: true, identityLength: 5 };
+const rowsOf = (rows: Record<string, number>): Row[] => Object.entries(rows).map(([id, time]) => ({ id, time }));
+const reading = (rows: Record<string, number>, changes: Partial<Reading> = {}): Reading => ({
+	rows: rowsOf(rows),
+	newest: Object.keys(rows).length === 0 ? null : Math.max(...Object.values(rows)),
+	complete: true,
+	...changes,
+});
+const baseline = (rows: Record<string, number>): Recent => compareRecent(undefined, reading(rows)).after;
+const plain = ({ newest, rows }: Recent) => ({ newest, rows: Object.fromEntries(rows) });
 
-function baseline(...rows: Array<{ time: number; digest: string }>): Recent {
-	return compareRecent(undefined, rows, steady).after;
-}
-
-it('reads the times of the API document, and only compares them', () => {
-	expect(secondsOf('1970-01-01 00:00:10')).toBe(10);
-	expect(secondsOf('2024-03-11T08:15:00.5+02:00')).toBe(secondsOf('2024-03-11 08:15:00'));
-	expect([null, undefined, ''].map(secondsOf)).toEqual([undefined, undefined, undefined]);
-	expect([1710144900, '11.03.2024', 'yesterday', {}].map(secondsOf)).toEqual([NaN, NaN, NaN, NaN]);
+it('the window is two hours', () => {
+	expect(WINDOW).toBe(7200);
+	expect(floorOf({ newest: T })).toBe(T - 7200);
+	expect(floorOf({ newest: null })).toBe(-Infinity);
 });
 
-it('takes a baseline without news, and remembers two hours of it', () => {
-	const { after, fresh } = compareRecent(undefined, [row(1, 9000), row(2, 9000 - WINDOW), row(3, 8999 - WINDOW)], steady);
-	expect(fresh).toEqual([]);
-	expect(after).toEqual({ watermark: 9000, risenAt: 1000, rows: new Map([['00001000000', 9000], ['00002000000', 9000 - WINDOW]]) });
-});
-
-it('gives back the very same object on a quiet list, whatever its order', () => {
-	const before = baseline(row(1, 9000), row(2, 8000), row(3, 7000));
-	expect(compareRecent(before, [row(3, 7000), row(1, 9000), row(2, 8000)], steady).after).toBe(before);
-	// One that is missing from it is not forgotten: it may come back.
-	expect(compareRecent(before, [row(1, 9000)], steady).after).toBe(before);
-	expect(compareRecent(before, [], steady).after).toBe(before);
-});
-
-it('reports a row that comes late, in the second of the watermark, or in a repeated hour, once', () => {
-	const before = baseline(row(1, 9000));
-	const late = [row(2, 9000), row(3, 9000 - HOUR), row(4, 9000 - WINDOW)];
-	const { after, fresh } = compareRecent(before, [row(1, 9000), ...late], steady);
-	expect(fresh).toEqual(late);
-	expect(after.watermark).toBe(9000);
-	expect(compareRecent(after, [row(1, 9000), ...late], steady)).toEqual({ after, fresh: [] });
-});
-
-it('reports each version of a device once, also when it goes back to an older one', () => {
-	let before = baseline(row(1, 9000, 0));
-	for (const version of [1, 0, 2, 1]) {
-		const { after, fresh } = compareRecent(before, [row(1, 9000, version)], steady);
-		expect(fresh).toEqual([row(1, 9000, version)]);
-		expect(after.rows.size).toBe(1);
-		before = after;
-	}
-});
-
-it('keeps the watermark where rows may have been missed, so that they are looked for again', () => {
-	const before = baseline(row(1, 9000));
-	const { after, fresh } = compareRecent(before, [row(1, 9000), row(2, 90_000)], { ...steady, steady: false });
-	expect(fresh).toEqual([row(2, 90_000)]);
-	expect(oldestNew(after, 2000, 100)).toBe(9000 - WINDOW);
-	const next = compareRecent(after, [row(1, 9000), row(2, 90_000), row(3, 10_000)], steady);
-	expect(next.fresh).toEqual([row(3, 10_000)]);
-	expect(next.after.watermark).toBe(90_000);
-});
-
-describe('a baseline during which the list moved', () => {
-	const moved = { ...steady, steady: false };
-
-	it('is completed without news by the first list that holds still', () => {
-		const { after } = compareRecent(undefined, [row(1, 9000), row(2, 8000)], moved);
-		expect(after).toMatchObject({ watermark: 9000, incomplete: true });
-		// A hidden one, one in the newest second, a known one in another version, and one that is surely new.
-		const rows = [row(1, 9000), row(2, 8000, 1), row(3, 8500), row(4, 9000), row(5, 9001)];
-		const completed = compareRecent(after, rows, steady);
-		expect(completed.fresh).toEqual([row(2, 8000, 1), row(5, 9001)]);
-		expect(completed.after.incomplete).toBeUndefined();
-		expect(compareRecent(completed.after, rows, steady)).toEqual({ after: completed.after, fresh: [] });
-		expect(compareRecent(completed.after, [row(6, 8500)], steady).fresh).toEqual([row(6, 8500)]);
+describe('a time of the platform', () => {
+	it.each([
+		['2026-03-29 02:30:00', Date.UTC(2026, 2, 29, 2, 30) / 1000],
+		['2026-03-29T02:30:01', Date.UTC(2026, 2, 29, 2, 30, 1) / 1000],
+		['2026-03-29 02:30:00.123+02:00', Date.UTC(2026, 2, 29, 2, 30) / 1000],
+		[undefined, undefined],
+		[null, undefined],
+		['', undefined],
+		['29.03.2026 02:30', NaN],
+		['x 2026-03-29 02:30:00', NaN],
+		[1_774_751_400, NaN],
+		['2026-03-29', NaN],
+	])('%p is %p', (time, seconds) => {
+		expect(secondsOf(time)).toEqual(seconds);
 	});
+});
 
-	it('gives back the very same object as long as nothing more is met', () => {
-		const { after } = compareRecent(undefined, [row(1, 9000)], moved);
-		expect(compareRecent(after, [row(1, 9000)], moved).after).toBe(after);
-		expect(compareRecent(after, [row(1, 9000)], steady).after).toEqual({ watermark: 9000, risenAt: 1000, rows: after.rows });
-	});
-
-	it('begins anew where it met no row', () => {
-		const { after } = compareRecent(undefined, [], moved);
-		const { after: next, fresh } = compareRecent(after, [row(1, 9000)], moved);
+describe('a baseline', () => {
+	it('reports nothing and remembers the rows of two hours', () => {
+		const { after, fresh } = compareRecent(undefined, reading({ A: T, B: T - WINDOW, C: T - WINDOW - 1 }));
 		expect(fresh).toEqual([]);
-		expect(next).toMatchObject({ watermark: 9000, incomplete: true });
+		expect(plain(after)).toEqual({ newest: T, rows: { A: T, B: T - WINDOW } });
 	});
 
-	it('begins anew only once: the first row of a fleet without any, which never holds still, is news', () => {
-		const { after } = compareRecent(undefined, [], moved);
-		const { after: next } = compareRecent(after, [], moved);
-		expect(next.incomplete).toBeUndefined();
-		expect(compareRecent(next, [row(1, 9000)], moved).fresh).toEqual([row(1, 9000)]);
+	it('is also taken from a list that moved, or that has no times', () => {
+		expect(compareRecent(undefined, reading({ A: T }, { complete: false })).after.newest).toBe(T);
+		expect(plain(baseline({}))).toEqual({ newest: null, rows: {} });
 	});
 
-	it('reports no device of before, and each one once that comes above all of them, whenever lists hide some', () => {
-		const times = fc.array(fc.nat({ max: WINDOW }), { minLength: 1, maxLength: 8 });
-		const poll = fc.record({ added: times, hidden: fc.infiniteStream(fc.boolean()), isSteady: fc.boolean() });
-		fc.assert(
-			fc.property(times, fc.infiniteStream(fc.boolean()), fc.array(poll, { minLength: 1, maxLength: 6 }), (old, hiddenAtFirst, polls) => {
-				let newest = 1_000_000;
-				// The newest one comes first on every page, so no walk misses it.
-				const all = [row(0, newest), ...old.map((by, index) => row(index + 1, newest - by))];
-				const first = all.filter((_, index) => index === 0 || hiddenAtFirst.next().value !== true);
-				let before = compareRecent(undefined, first, moved).after;
-				const reported: unknown[] = [];
-				const expected: unknown[] = [];
-				for (const { added, hidden, isSteady } of polls) {
-					const top = newest;
-					for (const by of added) {
-						const fresh = row(all.length, top + 1 + by);
-						newest = Math.max(newest, fresh.time);
-						all.push(fresh);
-						expected.push(fresh);
-					}
-					const met = isSteady ? all : all.filter(({ time }) => time === newest || hidden.next().value !== true);
-					const from = oldestNew(before, 0, Infinity);
-					const compared = compareRecent(before, met.filter(({ time }) => time >= from), { ...steady, steady: isSteady });
-					reported.push(...compared.fresh);
-					before = compared.after;
-				}
-				const from = oldestNew(before, 0, Infinity);
-				reported.push(...compareRecent(before, all.filter(({ time }) => time >= from), steady).fresh);
-				expect(new Set(reported)).toEqual(new Set(expected));
-				expect(reported).toHaveLength(expected.length);
-			}),
-			{ numRuns: RUNS },
-		);
+	it('takes the newest time of the fleet, not of the filter', () => {
+		const { after } = compareRecent(undefined, reading({ A: T - WINDOW - 1, B: T - 1 }, { newest: T }));
+		expect(plain(after)).toEqual({ newest: T, rows: { B: T - 1 } });
 	});
 });
 
-it('closes a window of many rows when nothing can come late any more', () => {
-	const before = baseline(...Array.from({ length: 50 }, (_, device) => row(device, 9000 - device)));
-	expect(oldestNew(before, 1000 + 4 * HOUR, 49)).toBe(9000 - WINDOW);
-	expect(oldestNew(before, 1001 + 4 * HOUR, 49)).toBe(9000);
-	expect(oldestNew(before, 1001 + 4 * HOUR, 50)).toBe(9000 - WINDOW);
-	expect(oldestNew({ ...before, watermark: null }, 1001 + 4 * HOUR, 0)).toBe(-Infinity);
-	// A clock that was set back closes nothing.
-	expect(oldestNew(before, 0, 0)).toBe(9000 - WINDOW);
+describe('new is', () => {
+	it.each<[string, Record<string, number>, string[]]>([
+		['nothing that was met', { A: T, B: T - 10 }, []],
+		['a later time', { C: T + 1, A: T, B: T - 10 }, ['C']],
+		['the second of the newest one', { C: T, A: T }, ['C']],
+		['two hours before it', { C: T - WINDOW }, ['C']],
+		['not what is older', { C: T - WINDOW - 1 }, []],
+		['another time of a known device, also an earlier one', { A: T - 5, B: T - 9 }, ['A', 'B']],
+	])('%s', (_, rows, expected) => {
+		const before = baseline({ A: T, B: T - 10 });
+		const { after, fresh } = compareRecent(before, reading(rows));
+		expect(fresh.map(({ id }) => id)).toEqual(expected);
+		expect(compareRecent(after, reading(rows)).fresh).toEqual([]);
+	});
+
+	it('every time where the fleet had none', () => {
+		expect(compareRecent(baseline({}), reading({ A: 5 })).fresh).toHaveLength(1);
+	});
+
+	it('what has an unknown pair of device and time', () => {
+		const before = baseline({ A: T });
+		expect([isNew(before, { id: 'A', time: T }), isNew(before, { id: 'A', time: T + 1 })]).toEqual([false, true]);
+		expect(isNew(before, { id: 'B', time: T })).toBe(true);
+		expect(isNew(undefined, { id: 'B', time: T })).toBe(false);
+	});
 });
 
-it('reports every row once, in any order, as long as none is two hours late', () => {
-	const offsets = fc.array(fc.nat({ max: WINDOW }), { minLength: 1, maxLength: 12 });
+describe('the newest time', () => {
+	const before = baseline({ A: T });
+
+	it('rises after a complete reading, and rows below its window are forgotten', () => {
+		const { after } = compareRecent(before, reading({ B: T + WINDOW + 1 }));
+		expect(plain(after)).toEqual({ newest: T + WINDOW + 1, rows: { B: T + WINDOW + 1 } });
+		const { after: kept } = compareRecent(before, reading({ B: T + WINDOW }));
+		expect(plain(kept)).toEqual({ newest: T + WINDOW, rows: { A: T, B: T + WINDOW } });
+	});
+
+	it('stays after an incomplete one, which reports and remembers all the same', () => {
+		const { after, fresh } = compareRecent(before, reading({ B: T + WINDOW + 1 }, { complete: false }));
+		expect(fresh).toHaveLength(1);
+		expect(plain(after)).toEqual({ newest: T, rows: { A: T, B: T + WINDOW + 1 } });
+	});
+
+	it('never falls, and a row that is not listed is remembered', () => {
+		const { after } = compareRecent(before, reading({ B: T - 100 }));
+		expect(plain(after)).toEqual({ newest: T, rows: { A: T, B: T - 100 } });
+		expect(plain(compareRecent(before, reading({}, { newest: null })).after)).toEqual({ newest: T, rows: { A: T } });
+	});
+});
+
+it('reports each pair of device and time once, whichever rows a poll reads', () => {
+	const rows = fc.dictionary(
+		fc.constantFrom('A', 'B', 'C', 'D', 'E'),
+		fc.integer({ min: T - WINDOW / 2, max: T + WINDOW / 4 }),
+		{
+			noNullPrototype: true,
+		},
+	);
 	fc.assert(
-		fc.property(fc.array(fc.tuple(fc.nat({ max: 5000 }), offsets), { minLength: 1, maxLength: 8 }), fc.boolean(), (polls, hasBaseline) => {
-			const all: Array<{ time: number; digest: string }> = [];
-			let newest = 1_000_000;
-			let before = baseline(...(hasBaseline ? [row(0, newest)] : []));
-			if (hasBaseline) all.push(row(0, newest));
-			for (const [step, late] of polls) {
-				newest += step;
-				const fresh = late.map((by, index) => row(all.length + index + 1, newest - by));
-				all.push(...fresh);
-				// What the platform lists from the oldest that can be new on.
-				const from = oldestNew(before, 0, Infinity);
-				const compared = compareRecent(before, all.filter(({ time }) => time >= from), steady);
-				expect(compared.fresh).toEqual(fresh);
-				newest = Math.max(newest, before.watermark ?? 0);
-				before = compared.after;
-				newest = before.watermark ?? newest;
-				for (const time of before.rows.values()) expect(time).toBeGreaterThanOrEqual(newest - WINDOW);
+		fc.property(rows, fc.array(fc.tuple(rows, fc.boolean()), { maxLength: 8 }), (first, others) => {
+			let before = baseline(first);
+			const last = new Map(Object.entries(first));
+			for (const [shown, complete] of others) {
+				const { after, fresh } = compareRecent(before, reading(shown, { complete }));
+				const expected = Object.entries(shown).filter(([id, time]) => last.get(id) !== time);
+				expect(fresh.map(({ id, time }) => [id, time])).toEqual(expected);
+				for (const [id, time] of Object.entries(shown)) last.set(id, time);
+				before = after;
 			}
 		}),
 		{ numRuns: RUNS },

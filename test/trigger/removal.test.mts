@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { memoryOf } from '../../nodes/DeviceManagement/trigger/memory.ts';
 import { useBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
@@ -15,22 +14,25 @@ async function watch(parameters: IDataObject = {}): Promise<Watch> {
 	return watching;
 }
 
-const removed = (items: IDataObject[] | null) => items?.map(({ event, device }) => [event, (device as IDataObject)['sn']]) ?? null;
-const reads = () => bench.platform.requestsOf('sn').map(({ path }) => decodeURIComponent(path.replace('/api/device/sn/', '')));
+const removed = (items: IDataObject[] | null) =>
+	items?.map(({ event, device }) => [event, (device as IDataObject)['sn']]) ?? null;
+const reads = () =>
+	bench.platform.requestsOf('sn').map(({ path }) => decodeURIComponent(path.replace('/api/device/sn/', '')));
 const warnings = () => bench.engine.logs.filter(({ level }) => level === 'warn').map(({ message }) => message);
 const remove = (position: number) => bench.fleet.remove(bench.fleet.at(position).sn).sn;
 
-it.each([10007, 14401, 0] as const)('is confirmed by reading the serial number: code %p, 0 being a success without data', async (noDeviceCode) => {
-	bench.platform.settings.noDeviceCode = noDeviceCode;
-	const watching = await watch();
-	const sn = remove(4);
-	expect(await watching.poll()).toBeNull();
-	expect(reads()).toEqual([]);
-	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
-	expect(reads()).toEqual([sn]);
-	expect(await watching.poll()).toBeNull();
-	expect(reads()).toEqual([sn]);
-});
+it.each([10007, 14401, 0] as const)(
+	'is confirmed by reading the serial number: code %p, 0 being a success without data',
+	async (noDeviceCode) => {
+		bench.platform.settings.noDeviceCode = noDeviceCode;
+		const watching = await watch();
+		const sn = remove(4);
+		expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
+		expect(reads()).toEqual([sn]);
+		expect(await watching.poll()).toBeNull();
+		expect(reads()).toEqual([sn]);
+	},
+);
 
 it.each([
 	['another code', { code: 10018 }],
@@ -43,22 +45,24 @@ it.each([
 ] as const)('is not confirmed by %s, which the log says, and looked for again', async (_, fault) => {
 	const watching = await watch({ events: ['deviceRemoved', 'onlineStatusChanged'], options: { maxRetries: 0 } });
 	const sn = remove(4);
-	await watching.poll();
 	bench.platform.settings.faults = [{ fault, kind: 'sn', times: 2 }];
 	const changed = bench.fleet.update(bench.fleet.at(7).sn, { onlineStatus: 77 });
 	// What else there is to report does not wait for it.
 	expect(await watching.poll()).toMatchObject([{ event: 'onlineStatusChanged', device: { sn: changed.sn } }]);
 	expect(await watching.poll()).toBeNull();
 	expect(warnings()).toHaveLength(2);
-	expect(warnings()[0]).toContain('could not make sure that devices are removed and tries again at the next poll: ');
+	expect(warnings()[0]).toContain('could not ask for devices that may be removed, and tries again at the next poll: ');
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 });
 
 it('ends the poll where reading ends the sign-in', async () => {
-	const watching = new Watch(bench, { events: ['deviceRemoved'], options: { maxRetries: 0 } }, { credential: bench.login });
+	const watching = new Watch(
+		bench,
+		{ events: ['deviceRemoved'], options: { maxRetries: 0 } },
+		{ credential: bench.login },
+	);
 	await watching.activate();
 	const sn = remove(4);
-	await watching.poll();
 	bench.platform.settings.beforeAnswer = ({ kind }) => {
 		if (kind !== 'sn') return;
 		bench.platform.settings.refuseLogin = 14201;
@@ -67,7 +71,10 @@ it('ends the poll where reading ends the sign-in', async () => {
 	await expect(watching.poll()).rejects.toThrow('The login name or the password is not right');
 	bench.platform.settings.beforeAnswer = undefined;
 	bench.platform.settings.refuseLogin = undefined;
-	await bench.engine.updateCredential(bench.login, { ...(await bench.engine.storedCredential(bench.login)), allowUnauthorizedCerts: true });
+	await bench.engine.updateCredential(bench.login, {
+		...(await bench.engine.storedCredential(bench.login)),
+		allowUnauthorizedCerts: true,
+	});
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 });
 
@@ -77,7 +84,6 @@ it('is not said of a device that merely left the filter', async () => {
 	const [left, gone] = inside;
 	bench.fleet.update(left?.sn ?? '', { tags: [] });
 	bench.fleet.remove(gone?.sn ?? '');
-	expect(await watching.poll()).toBeNull();
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', gone?.sn]]);
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 	expect(reads().sort()).toEqual([left?.sn, gone?.sn].sort());
@@ -94,7 +100,6 @@ it('never comes from an empty list', async () => {
 	expect(reads()).toEqual([]);
 	bench.platform.fleet = fleet;
 	const sn = remove(0);
-	expect(await watching.poll()).toBeNull();
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 });
 
@@ -105,7 +110,6 @@ it('of the only device in the filter comes once another one is listed', async ()
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 	expect(reads()).toEqual([]);
 	bench.fleet.add(bench.fleet.make({ tags: ['only'] }));
-	expect(await watching.poll()).toBeNull();
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 });
 
@@ -115,7 +119,9 @@ it('never comes from a list that does not hold as many devices as the platform c
 	bench.platform.settings.changePage = (page) => ({ ...page, content: page.content.filter(({ sn }) => sn !== hidden) });
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 	expect(reads()).toEqual([]);
-	expect(warnings()).toEqual(['The trigger "Watch" can not tell removed devices, because the platform reports 250 devices and lists 249']);
+	expect(warnings()).toEqual([
+		'The trigger "Watch" can\'t detect removed devices, because the platform reports another number of devices than it lists',
+	]);
 });
 
 it('the log says once as long as the counts disagree, whatever they are, and again when they begin to anew', async () => {
@@ -126,17 +132,10 @@ it('the log says once as long as the counts disagree, whatever they are, and aga
 			bench.fleet.add();
 			await watching.poll();
 		}
-		// A fleet that never holds still says nothing of the counts.
-		let total = 300;
-		bench.platform.settings.changePage = (page) => ({ ...page, totalElements: total++ });
-		await watching.poll();
-		bench.platform.settings.changePage = (page) => ({ ...page, totalElements: page.totalElements + 1 });
-		await watching.poll();
 		expect(warnings()).toHaveLength(rounds);
 		bench.platform.settings.changePage = undefined;
 		await watching.poll();
 	}
-	expect(memoryOf('watching', 'Watch').said.size).toBe(0);
 });
 
 it('never comes from a fleet that moves while it is read', async () => {
@@ -149,25 +148,12 @@ it('never comes from a fleet that moves while it is read', async () => {
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 	expect(reads()).toEqual([]);
 	bench.platform.settings.beforeAnswer = undefined;
-	expect(await watching.poll()).toBeNull();
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
-});
-
-it('is begun anew by a device that shows up in between', async () => {
-	const watching = await watch();
-	const device = bench.fleet.remove(bench.fleet.at(3).sn);
-	expect(await watching.poll()).toBeNull();
-	bench.fleet.add(device);
-	expect(await watching.poll()).toBeNull();
-	bench.fleet.remove(device.sn);
-	expect(await watching.poll()).toBeNull();
-	expect(removed(await watching.poll())).toEqual([['deviceRemoved', device.sn]]);
 });
 
 it('reads a bounded number of devices in a poll, and gets to all of them', async () => {
 	const watching = await watch();
 	for (let count = 0; count < 230; count++) remove(0);
-	expect(await watching.poll()).toBeNull();
 	const all: unknown[] = [];
 	for (const expected of [100, 100, 30]) {
 		bench.platform.forget();
@@ -183,20 +169,32 @@ it('reads a bounded number of devices in a poll, and gets to all of them', async
 
 it('gives what is known of the device: at least the serial number', async () => {
 	const [plain, rich] = bench.fleet.devices;
-	bench.fleet.update(rich?.sn ?? '', { onlineStatus: 1, status: 2, attributes: { site: 'Łódź', long: 'longer than anybody remembers' } });
+	bench.fleet.update(rich?.sn ?? '', {
+		onlineStatus: 1,
+		status: 2,
+		attributes: { site: 'Łódź', long: 'x'.repeat(101) },
+	});
 	const alone = await watch();
 	const watching = new Watch(
 		bench,
-		{ events: ['deviceRemoved', 'onlineStatusChanged', 'statusChanged', 'attributeChanged'], attributes: 'long, none, site', output: 'selected', fields: ['id'] },
+		{
+			events: ['deviceRemoved', 'onlineStatusChanged', 'statusChanged', 'attributeChanged'],
+			attributes: 'long, none, site',
+			output: 'selected',
+			fields: ['id'],
+		},
 		{ workflowId: 'rich' },
 	);
 	await watching.activate();
 	bench.fleet.remove(plain?.sn ?? '');
 	bench.fleet.remove(rich?.sn ?? '');
-	await alone.poll();
-	await watching.poll();
 	const [one] = (await alone.poll()) ?? [];
-	expect(one).toEqual({ event: 'deviceRemoved', eventId: expect.any(String), detectedAt: expect.any(String), device: { sn: plain?.sn } });
+	expect(one).toEqual({
+		event: 'deviceRemoved',
+		eventId: expect.any(String),
+		detectedAt: expect.any(String),
+		device: { sn: plain?.sn },
+	});
 	const items = await watching.poll();
 	expect(items?.[1]?.['device']).toEqual({ sn: rich?.sn, onlineStatus: 1, status: 2, attributes: { site: 'Łódź' } });
 });
@@ -209,7 +207,6 @@ it('no longer watches a device that nobody can ask for, as no path can carry its
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 	expect(reads()).toEqual([]);
 	const sn = remove(0);
-	await watching.poll();
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 	expect(watching.state?.length).toBeLessThan(state?.length ?? 0);
 });

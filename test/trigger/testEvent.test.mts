@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
@@ -15,32 +16,46 @@ it('shows the newest devices that meet the filters, and touches no state', async
 	for (const staticData of [{}, { 'node:Watch': { state: 'whatever' } }]) {
 		const { items, staticData: after } = await fetchTestEvent({ filters: { tags: 'pilot' } }, staticData);
 		const newest = bench.fleet.devices.filter(({ tags }) => tags.includes('pilot')).slice(0, 3);
-		expect(items?.map(({ json }) => [json['event'], (json['device'] as IDataObject)['sn']])).toEqual(newest.map(({ sn }) => ['deviceCreated', sn]));
+		expect(items?.map(({ json }) => [json['event'], (json['device'] as IDataObject)['sn']])).toEqual(
+			newest.map(({ sn }) => ['deviceCreated', sn]),
+		);
 		expect(after).toEqual(staticData);
 	}
 });
 
 it('has the form that each event has in production', async () => {
 	const parameters = {
-		events: ['attributeChanged', 'deviceCreated', 'deviceRemoved', 'deviceUpdated', 'onlineStatusChanged', 'statusChanged'],
+		events: EVENTS.map(({ name }) => name),
 		attributes: 'firmware',
 	};
 	const { items } = await fetchTestEvent(parameters);
 	const watching = new Watch(bench, parameters);
 	await watching.activate();
 	const [first, second] = bench.fleet.devices;
-	bench.fleet.update(first?.sn ?? '', { onlineStatus: 77, status: 77, attributes: { firmware: 77 }, updateTime: '2031-01-01 00:00:00' });
+	bench.fleet.update(first?.sn ?? '', {
+		onlineStatus: 77,
+		status: 77,
+		attributes: { firmware: 77 },
+		updateTime: '2031-01-01 00:00:00',
+	});
 	bench.fleet.remove(second?.sn ?? '');
 	bench.fleet.add();
 	const real = [...((await watching.poll()) ?? []), ...((await watching.poll()) ?? [])];
-	const form = (item: IDataObject) => ({ ...item, eventId: '', detectedAt: '', previous: '', current: '', device: Object.keys(item['device'] as IDataObject).filter((name) => name !== 'attributes') });
+	const form = (item: IDataObject) => ({
+		...item,
+		eventId: '',
+		detectedAt: '',
+		previous: '',
+		current: '',
+		device: Object.keys(item['device'] as IDataObject).filter((name) => name !== 'attributes'),
+	});
 	for (const item of real) {
 		const shown = items?.map(({ json }) => json).find(({ event }) => event === item['event']);
 		expect(Object.keys(shown ?? {})).toEqual(Object.keys(item));
 		expect(form(shown ?? {})).toEqual(form(item));
 	}
-	expect(new Set(real.map(({ event }) => event)).size).toBe(6);
-	expect(items).toHaveLength(3 * 6);
+	expect(new Set(real.map(({ event }) => event)).size).toBeGreaterThanOrEqual(6);
+	expect(items).toHaveLength(3 * EVENTS.length);
 });
 
 it('shows one item where all events of a poll are one', async () => {
@@ -65,7 +80,8 @@ it('says what n8n’s own triggers say where there is nothing', async () => {
 
 it('reports each failure, and never waits for another poll', async () => {
 	bench.platform.settings.faults = [{ fault: { status: 503 }, times: Infinity }];
-	for (let count = 0; count < 2; count++) await expect(fetchTestEvent({ options: { maxRetries: 0 } })).rejects.toThrow('HTTP 503');
+	for (let count = 0; count < 2; count++)
+		await expect(fetchTestEvent({ options: { maxRetries: 0 } })).rejects.toThrow('HTTP 503');
 	expect(bench.platform.requests).toHaveLength(2);
 });
 

@@ -50,7 +50,9 @@ export class CredentialForm {
 
 	/** Waits for the red box; returns all its words. */
 	async refused(): Promise<string> {
-		const box = this.form.locator('.el-tag--danger:visible').filter({ hasText: 'Couldn’t connect with these settings' });
+		const box = this.form
+			.locator('.el-tag--danger:visible')
+			.filter({ hasText: 'Couldn’t connect with these settings' });
 		await box.getByText('More details').click();
 		return await box.innerText();
 	}

@@ -36,7 +36,12 @@ export class Editor {
 			args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
 		});
 		try {
-			const context = await chrome.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'UTC', reducedMotion: 'reduce' });
+			const context = await chrome.newContext({
+				viewport: SIZE,
+				locale: 'en-GB',
+				timezoneId: 'UTC',
+				reducedMotion: 'reduce',
+			});
 			const page = await context.newPage();
 			page.setDefaultTimeout(LONGEST_MS);
 			await page.clock.install();
@@ -128,7 +133,11 @@ export class Editor {
 		await this.page.getByTestId('execute-workflow-button').click();
 		await this.page.getByText('Workflow executed successfully').waitFor();
 		for (const name of nodes) await this.node(name).getByTestId('canvas-node-status-success').waitFor();
-		await this.page.getByTestId('canvas').getByText(/^\d+ items?$/).first().waitFor();
+		await this.page
+			.getByTestId('canvas')
+			.getByText(/^\d+ items?$/)
+			.first()
+			.waitFor();
 	}
 
 	/** Lets n8n arrange the nodes. */
@@ -169,15 +178,18 @@ export class Editor {
 	async hiddenOnCanvas(): Promise<string[]> {
 		const notes = await this.page.getByTestId('sticky').all();
 		const cut = await Promise.all(
-			notes.map(async (note) =>
-				await note.evaluate((element) =>
-					[element, ...Array.from(element.querySelectorAll('*'))].some(
-						({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1,
+			notes.map(
+				async (note) =>
+					await note.evaluate((element) =>
+						[element, ...Array.from(element.querySelectorAll('*'))].some(
+							({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1,
+						),
 					),
-				),
 			),
 		);
-		const buttons = await this.page.locator('[data-test-id="execute-workflow-button"], [data-test-id="workflow-chat-button"]').all();
+		const buttons = await this.page
+			.locator('[data-test-id="execute-workflow-button"], [data-test-id="workflow-chat-button"]')
+			.all();
 		const things = await Promise.all([
 			...(await this.page.getByTestId('canvas-node').all()).map(async (node) => {
 				const name = (await node.getAttribute('data-node-name')) ?? '';

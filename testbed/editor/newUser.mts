@@ -1,7 +1,7 @@
 /** What a person does who has just installed the package, in their order, and what they have to see. */
 import assert from 'node:assert/strict';
 
-import type { EmbeddedPlatform } from '../platform/server.mts';
+import { type EmbeddedPlatform, OTHER_ENDPOINT } from '../platform/server.mts';
 import type { Editor } from './editor.mts';
 
 /** Who watches the walk: a test, or somebody who takes pictures. */
@@ -23,7 +23,11 @@ const WITH_LOGIN = 'Device platform, login';
  * @param editor signed in to an n8n that has the package
  * @param platform with the example fleet; its API key and password are typed in
  */
-export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, { step, look }: Witness): Promise<void> {
+export async function walkAsNewUser(
+	editor: Editor,
+	platform: EmbeddedPlatform,
+	{ step, look }: Witness,
+): Promise<void> {
 	const { devices } = platform.fleet;
 
 	const seeDetails = async () => {
@@ -49,7 +53,7 @@ export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, 
 		await look('nodes-panel', seeDetails);
 	});
 
-	await step('connects with an API key, which nobody can read over a shoulder', async () => {
+	await step('connects with an API key, which the form hides', async () => {
 		const form = await editor.newCredential('Device Management API');
 		await form.rename(WITH_KEY);
 		await form.fill('Base URL', platform.baseUrl);
@@ -111,7 +115,6 @@ export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, 
 	await step('picks a device from the list, by typing and by scrolling past the first page', async () => {
 		const node = await takeAction('Get device');
 		await node.chooseCredential(WITH_LOGIN);
-		await node.locateBy('From list');
 		await node.openList();
 		await node.scrollListTo(beyond.sn);
 		await node.searchList('L5', 'L5');
@@ -119,7 +122,10 @@ export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, 
 		await node.searchList(chosen.sn, chosen.sn);
 		await node.pickFromList(chosen.sn);
 		await node.execute();
-		assert.deepEqual((await node.table()).map(({ sn }) => sn), [chosen.sn]);
+		assert.deepEqual(
+			(await node.table()).map(({ sn }) => sn),
+			[chosen.sn],
+		);
 		await node.showOutputAs('JSON', chosen.sn);
 		await look('get');
 		await node.close();
@@ -164,7 +170,7 @@ export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, 
 		await editor.newWorkflow();
 		const node = await takeAction('Get device');
 		await node.chooseCredential(WITH_KEY);
-		await node.locateBy('By SN');
+		await node.locateBy('By Serial Number');
 		await node.fill('Device', missing);
 		await node.execute();
 		const { message, advice } = await node.error();
@@ -178,10 +184,13 @@ export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, 
 		await editor.newWorkflow();
 		const node = await takeAction('Make API request');
 		await node.chooseCredential(WITH_KEY);
-		await node.fill('Path', '/api/group/list');
+		await node.fill('Path', OTHER_ENDPOINT);
 		await node.execute();
-		const names = (await node.table()).map((group) => group['name']);
-		assert.deepEqual(names, platform.fleet.groups.map(({ name }) => name));
+		const names = (await node.table()).map((model) => model['name']);
+		assert.deepEqual(
+			names,
+			platform.fleet.models.map(({ name }) => name),
+		);
 		await look('api-request');
 		await node.close();
 	});
@@ -195,7 +204,10 @@ export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, 
 		const node = await editor.addStep('On device created');
 		await node.chooseCredential(WITH_KEY);
 		await node.fetchTestEvent();
-		assert.deepEqual((await node.table()).map(({ event }) => event), ['deviceCreated', 'deviceCreated', 'deviceCreated']);
+		assert.deepEqual(
+			(await node.table()).map(({ event }) => event),
+			['deviceCreated', 'deviceCreated', 'deviceCreated'],
+		);
 		await node.showOutputAs('JSON', newest.sn);
 		await look('trigger');
 		await node.close();

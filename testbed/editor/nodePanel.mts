@@ -123,7 +123,9 @@ export class NodePanel {
 		const rows = await table.locator('tbody tr').all();
 		const texts = await Promise.all(rows.map(async (row) => await row.locator('td').allInnerTexts()));
 		// A last column without a name holds nothing but the table's margin.
-		return texts.map((cells) => Object.fromEntries(columns.flatMap((name, at) => (name === '' ? [] : [[name, cells[at] ?? '']]))));
+		return texts.map((cells) =>
+			Object.fromEntries(columns.flatMap((name, at) => (name === '' ? [] : [[name, cells[at] ?? '']]))),
+		);
 	}
 
 	/** Chooses how the output is shown, and waits for a text in it. */
@@ -148,7 +150,10 @@ export class NodePanel {
 	}
 
 	private field(label: string): Locator {
-		return this.panel.locator('.parameter-item').filter({ has: caption(this.page, label) }).last();
+		return this.panel
+			.locator('.parameter-item')
+			.filter({ has: caption(this.page, label) })
+			.last();
 	}
 
 	private listed(text: string): Locator {

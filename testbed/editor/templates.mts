@@ -15,7 +15,10 @@ export async function openTemplates(
 ): Promise<void> {
 	for (const [name, { id, nodes }] of workflows) {
 		await step(`${name}.json stands on the canvas with its whole note, and nothing covers anything`, async () => {
-			await editor.openWorkflow(id, nodes.filter(({ type }) => type !== NOTE).map((node) => node.name));
+			await editor.openWorkflow(
+				id,
+				nodes.filter(({ type }) => type !== NOTE).map((node) => node.name),
+			);
 			assert.deepEqual(await editor.hiddenOnCanvas(), []);
 			await look(`template-${name}`);
 		});

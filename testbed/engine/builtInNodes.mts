@@ -135,7 +135,9 @@ const toolExecutor: INodeType = {
 	},
 };
 
-const toolSchema = z.custom<{ invoke(args: IDataObject): Promise<unknown> }>((value) => typeof Object(value).invoke === 'function');
+const toolSchema = z.custom<{ invoke(args: IDataObject): Promise<unknown> }>(
+	(value) => typeof Object(value).invoke === 'function',
+);
 
 /** By the names that workflows use. */
 export const builtInNodes: Readonly<Record<string, INodeType>> = {
@@ -157,7 +159,12 @@ async function requestForItem(this: IExecuteFunctions, item: number): Promise<ID
 		return await this.helpers.httpRequest({ method, url, json: true, ...body });
 	}
 	if (this.getNodeParameter('helper', item, 'legacy') === 'current') {
-		return await this.helpers.httpRequestWithAuthentication.call(this, credentialType, { method, url, json: true, ...body });
+		return await this.helpers.httpRequestWithAuthentication.call(this, credentialType, {
+			method,
+			url,
+			json: true,
+			...body,
+		});
 	}
 	const request = { method, uri: url, json: true, ...body };
 	return await this.helpers.requestWithAuthentication.call(this, credentialType, request, undefined, item);

@@ -59,7 +59,9 @@ export class CredentialStore {
 	row(id: string | null | undefined, type?: string): StoredCredential {
 		const row = typeof id === 'string' ? this.rows.get(id) : undefined;
 		if (!row || (type !== undefined && row.type !== type)) {
-			throw new n8n.UserError(`Credential with ID "${id}" does not exist${type === undefined ? '' : ` for type "${type}"`}.`);
+			throw new n8n.UserError(
+				`Credential with ID "${id}" does not exist${type === undefined ? '' : ` for type "${type}"`}.`,
+			);
 		}
 		return row;
 	}
@@ -128,7 +130,17 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 			try {
 				return asCredentialData(
 					workflow.expression.getParameterValue(
-						complete, runExecutionData, runIndex, itemIndex, node.name, connectionInputData, mode, keys, executeData, false, complete,
+						complete,
+						runExecutionData,
+						runIndex,
+						itemIndex,
+						node.name,
+						connectionInputData,
+						mode,
+						keys,
+						executeData,
+						false,
+						complete,
 					),
 				);
 			} catch (error) {
@@ -137,7 +149,12 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 			}
 		}
 
-		const workflow = new n8n.Workflow({ nodes: [emptyNode], connections: {}, active: false, nodeTypes: emptyNodeTypes });
+		const workflow = new n8n.Workflow({
+			nodes: [emptyNode],
+			connections: {},
+			active: false,
+			nodeTypes: emptyNodeTypes,
+		});
 		return await workflow.expression.withIsolate(async () =>
 			asCredentialData(
 				workflow.expression.getComplexParameterValue(emptyNode, complete, mode, keys, undefined, undefined, complete),
@@ -165,7 +182,11 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 
 		const reference = node.credentials[type.name];
 		if (!reference) throw new n8n.UserError(`Node "${node.name}" has no credential of type "${type.name}" to save to.`);
-		await this.updateCredentials(reference, type.name, await this.withoutLosingExpressions(reference, type, token, output));
+		await this.updateCredentials(
+			reference,
+			type.name,
+			await this.withoutLosingExpressions(reference, type, token, output),
+		);
 		return Object.assign(credentials, output);
 	}
 
@@ -231,7 +252,10 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 	): Promise<void> {
 		const stored = await this.store.open(nodeCredentials.id, type).getData();
 		const { oauthTokenData } = data;
-		await this.updateCredentials(nodeCredentials, type, { ...stored, ...(oauthTokenData === undefined ? {} : { oauthTokenData }) });
+		await this.updateCredentials(nodeCredentials, type, {
+			...stored,
+			...(oauthTokenData === undefined ? {} : { oauthTokenData }),
+		});
 	}
 
 	override getParentTypes(name: string): string[] {
@@ -275,7 +299,10 @@ function expirableProperty({ properties }: ICredentialType): INodeProperties | u
 }
 
 /** A login may only go where the user lets the credential be used. */
-function withinOwnDomains({ helpers }: IHttpRequestHelper, credentials: ICredentialDataDecryptedObject): IHttpRequestHelper {
+function withinOwnDomains(
+	{ helpers }: IHttpRequestHelper,
+	credentials: ICredentialDataDecryptedObject,
+): IHttpRequestHelper {
 	return {
 		helpers: {
 			httpRequest: async (requestOptions) => {
@@ -303,7 +330,15 @@ const emptyNode: INode = { id: 'empty', name: '', type: 'empty', typeVersion: 1,
 
 const emptyNodeType = {
 	description: {
-		displayName: '', name: 'empty', group: [], version: 1, description: '', defaults: {}, inputs: [], outputs: [], properties: [],
+		displayName: '',
+		name: 'empty',
+		group: [],
+		version: 1,
+		description: '',
+		defaults: {},
+		inputs: [],
+		outputs: [],
+		properties: [],
 	},
 };
 

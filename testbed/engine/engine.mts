@@ -204,7 +204,8 @@ export class Engine {
 		const { signal, input, mode = 'manual' } = options;
 		const parsed = readWorkflow(source);
 		const workflow = this.toWorkflow(parsed);
-		const startNode = options.startNode === undefined ? workflow.getStartNode() : existingNode(workflow, options.startNode);
+		const startNode =
+			options.startNode === undefined ? workflow.getStartNode() : existingNode(workflow, options.startNode);
 		if (!startNode) throw new n8n.UserError('The workflow has no node to start from');
 
 		const pinData = mode === 'manual' ? parsed.pinData : {};
@@ -228,7 +229,10 @@ export class Engine {
 	 */
 	async poll(source: WorkflowJson | string, options: PollOptions = {}): Promise<PollResult> {
 		const node = this.pollingNode(source, { activation: 'activate', ...options });
-		return { items: await node.poll(), staticData: n8n.jsonParse<IDataObject>(JSON.stringify(node.workflow.staticData)) };
+		return {
+			items: await node.poll(),
+			staticData: n8n.jsonParse<IDataObject>(JSON.stringify(node.workflow.staticData)),
+		};
 	}
 
 	/** Makes a polling trigger ready to be asked, with one context for all of its polls. */
@@ -315,7 +319,16 @@ export class Engine {
 	}
 
 	private toWorkflow({ id, name, nodes, connections, settings, staticData }: ParsedWorkflow) {
-		return new n8n.Workflow({ id, name, nodes, connections, settings, staticData, active: false, nodeTypes: this.packages });
+		return new n8n.Workflow({
+			id,
+			name,
+			nodes,
+			connections,
+			settings,
+			staticData,
+			active: false,
+			nodeTypes: this.packages,
+		});
 	}
 
 	private additionalData(parsed: ParsedWorkflow, mode: WorkflowExecuteMode): IWorkflowExecuteAdditionalData {

@@ -7,6 +7,7 @@ import { inspect, types } from 'node:util';
 import * as z from 'zod/v4';
 
 import { Container, core, workflow } from './host.cjs';
+import { removing } from '../removing.mts';
 
 /** One line of n8n's log: its level, its message, and everything that was handed over with it. */
 export interface LogEntry {
@@ -121,7 +122,7 @@ function withTemporarySettings<T>(encryptionKey: string, make: () => T): T {
 			if (value === undefined) delete process.env[name];
 			else process.env[name] = value;
 		}
-		rmSync(folder, { recursive: true, force: true });
+		rmSync(folder, removing);
 	}
 }
 

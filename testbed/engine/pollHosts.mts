@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData, IPollFunctions, WorkflowActivateMode } from 'n8n-workflow';
 
-import type { Engine, PollingNode, WorkflowJson } from './engine.mts';
+import type { PollingNode, PollingNodeOptions, WorkflowJson } from './engine.mts';
 
 /**
  * The three ways in which n8n 2.39 runs a polling trigger and keeps its state, rebuilt from n8n-core's
@@ -56,8 +56,16 @@ export class PollDatabase {
 	}
 }
 
+/** A polling node as a host needs it. */
+export type HostedNode = Pick<PollingNode, 'context' | 'poll'> & { workflow: { staticData: IDataObject } };
+
+/** What makes nodes ready: n8n's engine, or something that stands in for it. */
+export interface HostEngine {
+	pollingNode(source: WorkflowJson | string, options?: PollingNodeOptions): HostedNode;
+}
+
 export interface HostOptions {
-	engine: Engine;
+	engine: HostEngine;
 	database: PollDatabase;
 	/** The workflow as it is published now. */
 	workflow: () => WorkflowJson;
@@ -79,7 +87,7 @@ abstract class Host implements PollHost {
 	abstract restart(): Promise<void>;
 
 	/** A workflow fresh from the database, and a context for its node. */
-	protected load(activation: WorkflowActivateMode, budgetMs: number, getNodeState?: () => IDataObject): PollingNode {
+	protected load(activation: WorkflowActivateMode, budgetMs: number, getNodeState?: () => IDataObject): HostedNode {
 		const { engine, database, workflow, prepare } = this.options;
 		const staticData: IDataObject = JSON.parse(database.staticData);
 		const node = engine.pollingNode(workflow(), {
@@ -92,7 +100,7 @@ abstract class Host implements PollHost {
 		return node;
 	}
 
-	protected saveStaticData({ workflow: { staticData } }: PollingNode): void {
+	protected saveStaticData({ workflow: { staticData } }: HostedNode): void {
 		if (staticData['__dataChanged'] !== true) return;
 		this.options.database.save({ staticData: JSON.stringify(staticData) });
 		staticData['__dataChanged'] = false;
@@ -124,7 +132,7 @@ abstract class Host implements PollHost {
 
 /** A, the default: one workflow in memory, and one context for all polls until it is registered again. */
 export class InMemoryHost extends Host {
-	private registered: PollingNode | undefined;
+	private registered: HostedNode | undefined;
 
 	async activate(mode: WorkflowActivateMode): Promise<void> {
 		const node = this.load(mode, FIVE_MINUTES);
@@ -154,7 +162,7 @@ export class InMemoryHost extends Host {
 		await this.activate('init');
 	}
 
-	private emit(node: PollingNode, items: INodeExecutionData[]): void {
+	private emit(node: HostedNode, items: INodeExecutionData[]): void {
 		this.saveStaticData(node);
 		this.options.database.executions.push(items);
 	}
@@ -189,7 +197,7 @@ export class FreshHost extends Host {
 		await this.activate('init');
 	}
 
-	private emit(node: PollingNode, items: INodeExecutionData[]): void {
+	private emit(node: HostedNode, items: INodeExecutionData[]): void {
 		this.saveStaticData(node);
 		this.options.database.executions.push(items);
 	}

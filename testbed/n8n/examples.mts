@@ -22,13 +22,19 @@ export type TenantPlatforms = ReadonlyMap<string, EmbeddedPlatform>;
 export async function startTenants(): Promise<TenantPlatforms> {
 	return new Map(
 		await Promise.all(
-			tenants.map(async ({ name, ...fleet }) => [name, await startPlatform({ fleet, apiKey: `key-of-${name}` })] as const),
+			tenants.map(
+				async ({ name, ...fleet }) => [name, await startPlatform({ fleet, apiKey: `key-of-${name}` })] as const,
+			),
 		),
 	);
 }
 
 /** Every credential that the examples name. */
-export function exampleCredentials(platform: EmbeddedPlatform, tenants: TenantPlatforms, toolsToken: string): Credential[] {
+export function exampleCredentials(
+	platform: EmbeddedPlatform,
+	tenants: TenantPlatforms,
+	toolsToken: string,
+): Credential[] {
 	return [...signInCredentials(platform), tenantsCredential(tenants), toolsCredential(toolsToken)];
 }
 

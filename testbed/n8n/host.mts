@@ -1,90 +1,110 @@
 /**
- * A whole n8n of its own, apart from this repository's dependencies: which one it is stands in this folder, where
- * it is kept is `.cache/n8n`.
+ * Provides a whole n8n, apart from this repository's dependencies. The pinned version comes from the lockfile in this folder
+ * and is kept in `.cache/n8n`, any other one in `.cache/n8n-<version>`. It starts nothing.
  */
 import { execa } from 'execa';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { z } from 'zod/v4';
 import { checkout } from '../checkout.mts';
-import { installLocked } from '../npm.mjs';
+import { fitsSystem, installLocked, resolveLock } from '../npm.mjs';
+import { removing } from '../removing.mts';
+import { manifestOf, readRecipe, recipe } from './versions.mts';
 
 /** An installed n8n, ready to run. */
 export interface N8nHost {
+	version: string;
 	/** The Node.js to run it with; n8n needs a newer one than this repository. */
 	node: string;
 	/** n8n's own start file. */
 	n8n: string;
 }
 
-const recipe = join(checkout, 'testbed', 'n8n');
-const folder = join(checkout, '.cache', 'n8n');
-const stamp = join(folder, '.installed');
-
 /** npm has no package of this one for every platform; where it has none, the Node.js in use has to be new enough. */
 const oldestNode = 24;
 const nodePackages = ['linux-x64', 'linux-arm64', 'win-x64', 'bin-darwin-arm64'].map((name) => `node-${name}`);
 
+// The flags are here and not in a .npmrc, because npm hands the outer project's settings down and flags win.
+const flags = ['--ignore-scripts', '--legacy-peer-deps', '--include=optional'];
+
+const names = z.union([z.string(), z.array(z.string())]).optional();
 const lockfileSchema = z.object({
-	packages: z.record(
-		z.string(),
-		z.object({
-			optional: z.boolean().optional(),
-			os: z.union([z.string(), z.array(z.string())]).optional(),
-			cpu: z.union([z.string(), z.array(z.string())]).optional(),
-		}),
-	),
+	packages: z.record(z.string(), z.object({ os: names, cpu: names, libc: names })),
 });
 
 /**
- * Installs n8n when it is not there yet (three minutes and 3 GB) and gives the way to run it.
+ * Installs n8n when it is not there yet (three minutes and 3 GB) and returns how to run it.
+ * @param version default: the pinned one
  * @param onProgress called with a few words, often
  * @throws Error with a message for the person at the terminal
  */
-export async function provideN8n(onProgress: (words: string) => void): Promise<N8nHost> {
-	const lockfile = await readFile(join(recipe, 'package-lock.json'), 'utf8');
-	const wanted = createHash('sha256').update(lockfile).update(`${process.platform} ${process.arch}`).digest('hex');
+export async function provideN8n(onProgress: (words: string) => void, version?: string): Promise<N8nHost> {
+	const pinned = await readRecipe();
+	const isPinned = version === undefined || version === pinned.dependencies.n8n;
+	const folder = join(checkout, '.cache', isPinned ? 'n8n' : `n8n-${version}`);
+	const stamp = join(folder, '.installed');
+	const { manifest, before } = isPinned ? { manifest: pinned } : manifestOf(version, pinned);
+	const lockfile = isPinned ? await readFile(join(recipe, 'package-lock.json'), 'utf8') : JSON.stringify(manifest);
+	const system = [process.platform, process.arch, before].filter(Boolean).join(' ');
+	const wanted = createHash('sha256').update(lockfile).update(system).digest('hex');
 	const found = await readFile(stamp, 'utf8').catch(() => '');
 	if (found !== wanted) {
 		await mkdir(folder, { recursive: true });
-		for (const file of ['package.json', 'package-lock.json']) await cp(join(recipe, file), join(folder, file));
-		// The flags stand here and not in a .npmrc, because npm hands the outer project's settings down and flags win.
-		const problem = await installLocked(
-			folder,
-			['--ignore-scripts', '--legacy-peer-deps', '--include=optional'],
-			countForThisPlatform(lockfile),
-			onProgress,
-		);
-		if (problem) throw new Error(problem.join('\n'));
+		const lock = join(folder, 'package-lock.json');
+		await rm(lock, removing);
+		const write = async (json: object) =>
+			await writeFile(join(folder, 'package.json'), JSON.stringify(json, undefined, 2));
+		if (before !== undefined) {
+			// At that date there may have been none of the Node.js packages: they are added to the lockfile afterwards.
+			await write({ ...manifest, optionalDependencies: {} });
+			orThrow(await resolveLock(folder, flags, before, onProgress));
+		}
+		await write(manifest);
+		if (isPinned) await cp(join(recipe, 'package-lock.json'), lock);
+		else orThrow(await resolveLock(folder, flags, undefined, onProgress));
+		const count = countForThisSystem(await readFile(lock, 'utf8'));
+		orThrow(await installLocked(folder, flags, count, onProgress));
 		onProgress('preparing the database driver');
-		await buildDatabaseDriver(findNode());
+		await buildDatabaseDriver(folder, await findNode(folder));
 		await writeFile(stamp, wanted);
 	}
-	return { node: findNode(), n8n: join(folder, 'node_modules', 'n8n', 'bin', 'n8n') };
+	const n8n = join(folder, 'node_modules', 'n8n', 'bin', 'n8n');
+	return { version: manifest.dependencies.n8n, node: await findNode(folder), n8n };
 }
 
-function countForThisPlatform(lockfile: string): number {
-	const fits = (allowed: string | string[] | undefined, own: string) => allowed === undefined || [allowed].flat().includes(own);
-	return Object.values(lockfileSchema.parse(JSON.parse(lockfile)).packages).filter(
-		({ os, cpu }) => fits(os, process.platform) && fits(cpu, process.arch),
-	).length;
+function orThrow(problem: string[] | undefined): void {
+	if (problem) throw new Error(problem.join('\n'));
 }
 
-function findNode(): string {
+function countForThisSystem(lockfile: string): number {
+	const { packages } = lockfileSchema.parse(JSON.parse(lockfile));
+	return Object.values(packages).filter((entry) => fitsSystem(entry)).length;
+}
+
+/** A binary is taken only after it has answered: npm installs one for glibc on Alpine, too, where it can't run. */
+async function findNode(folder: string): Promise<string> {
 	const file = process.platform === 'win32' ? 'node.exe' : 'node';
-	const own = nodePackages.map((name) => join(folder, 'node_modules', name, 'bin', file)).find(existsSync);
-	if (own !== undefined) return own;
-	if (Number.parseInt(process.versions.node, 10) >= oldestNode) return process.execPath;
+	const candidates = nodePackages.map((name) => join(folder, 'node_modules', name, 'bin', file)).filter(existsSync);
+	for (const candidate of [...candidates, process.execPath]) {
+		const version = await versionOf(candidate);
+		if (version !== undefined && Number.parseInt(version, 10) >= oldestNode) return candidate;
+	}
 	throw new Error(
-		`n8n needs Node.js ${oldestNode} or later, and npm has none for ${process.platform} on ${process.arch}.\n` +
+		`n8n needs Node.js ${oldestNode} or later, and npm has none that runs here (${process.platform}, ${process.arch}).\n` +
 			'Install a current release from https://nodejs.org and run the command again.',
 	);
 }
 
+/** Returns the version that a Node.js binary prints, like `24.21.0`; undefined where it does not run. */
+export async function versionOf(node: string): Promise<string | undefined> {
+	const { failed, stdout } = await execa(node, ['--version'], { reject: false, stdin: 'ignore', timeout: 30_000 });
+	return failed ? undefined : /^v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
+}
+
 /** The only package whose install script n8n can't do without; it fetches a binary, or compiles one. */
-async function buildDatabaseDriver(node: string): Promise<void> {
+async function buildDatabaseDriver(folder: string, node: string): Promise<void> {
 	const home = dirname(dirname(node));
 	const hasHeaders = existsSync(join(home, 'include', 'node', 'node_api.h'));
 	const { failed, all } = await execa('npm', ['rebuild', 'sqlite3', '--ignore-scripts=false'], {

@@ -1,3 +1,4 @@
+import { execa } from 'execa';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { Main } from './main.mts';
 import { filesFolder, freePort, type N8nProcess, startProcess, untilReady } from './process.mts';
 import { executionDataSchema, type NodeResults, readResults } from './results.mts';
 import type { Environment, Service } from './services.mts';
+import { removing } from '../removing.mts';
 
 /** A credential as `n8n import:credentials` takes it, not encrypted yet. */
 export interface Credential {
@@ -77,6 +79,20 @@ export class N8nInstance implements Service {
 		return readResults(executionSchema.parse(JSON.parse(json)).data);
 	}
 
+	/**
+	 * Asks n8n's database, where it is SQLite, also while n8n runs.
+	 * @returns the rows, which the schema has to fit
+	 */
+	async query<Row>(schema: z.ZodType<Row>, sql: string): Promise<Row[]> {
+		// The Node.js that this repository starts from has no SQLite; n8n's has.
+		const script = `const { DatabaseSync } = require('node:sqlite');
+			const database = new DatabaseSync(process.argv[1], { readOnly: true });
+			console.log(JSON.stringify(database.prepare(process.argv[2]).all()));`;
+		const file = join(this.folder, '.n8n', 'database.sqlite');
+		const { stdout } = await execa(this.node, ['-e', script, file, sql]);
+		return z.array(schema).parse(JSON.parse(stdout));
+	}
+
 	/** Starts the main process, editor included, on `port` of the loopback address, or on a free one when it is taken. */
 	async startMain(port?: number): Promise<Main> {
 		await mkdir(this.files, { recursive: true });
@@ -130,17 +146,23 @@ export class N8nInstance implements Service {
 				throw new Error(`n8n did not import the ${kind}:\n${output}`);
 			}
 		} finally {
-			await rm(temporary, { recursive: true, force: true });
+			await rm(temporary, removing);
 		}
 	}
 
+	/** Runs a command to its end and returns what it printed. */
 	private async command(args: string[]): Promise<string> {
 		const settings = { N8N_LOG_LEVEL: 'info', N8N_RUNNERS_BROKER_PORT: String(await freePort()) };
-		return await this.run(args, settings).ended;
+		const temporary = await mkdtemp(join(tmpdir(), 'printed-'));
+		try {
+			return await this.run(args, settings, join(temporary, 'output')).ended;
+		} finally {
+			await rm(temporary, removing);
+		}
 	}
 
-	private run(args: string[], settings: Environment): N8nProcess {
-		const n8n = startProcess(this.host, this.folder, args, { ...this.settings, ...settings });
+	private run(args: string[], settings: Environment, file?: string): N8nProcess {
+		const n8n = startProcess(this.host, this.folder, args, { ...this.settings, ...settings }, file);
 		this.running.add(n8n);
 		void n8n.ended.then(() => this.running.delete(n8n));
 		return n8n;

@@ -18,6 +18,7 @@ const settingsSchema = z.object({
 	data: z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean().default(false) }) }),
 });
 const workflowSchema = z.object({ data: z.object({ id: z.string(), versionId: z.string() }) });
+const publicationSchema = z.object({ data: z.object({ status: z.string() }) });
 const nodeTypesSchema = z.array(
 	z.object({
 		name: z.string(),
@@ -73,7 +74,10 @@ export class Main {
 	/** Signs in as the person who may publish workflows. */
 	async signIn({ email, password }: Owner): Promise<void> {
 		const answer = await this.rest('POST', '/login', { emailOrLdapLoginId: email, password });
-		this.cookie = answer.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]).join('; ');
+		this.cookie = answer.headers
+			.getSetCookie()
+			.map((cookie) => cookie.split(';', 1)[0])
+			.join('; ');
 	}
 
 	/** Saves a workflow under the id it bears; returns that id. */
@@ -83,7 +87,8 @@ export class Main {
 
 	/** Every node that the editor offers, in each of its versions, with the names of its parameters. */
 	async nodeTypes(): Promise<z.infer<typeof nodeTypesSchema>> {
-		const answer = await this.request('/types/nodes.json', { headers: { Cookie: this.cookie } });
+		const headers = { Cookie: this.cookie };
+		const answer = await this.whenReady(async () => await this.request('/types/nodes.json', { headers }));
 		return nodeTypesSchema.parse(await answer.json());
 	}
 
@@ -126,11 +131,27 @@ export class Main {
 	async publish(workflowId: string): Promise<void> {
 		const workflow = workflowSchema.parse(await (await this.rest('GET', `/workflows/${workflowId}`)).json());
 		await this.rest('POST', `/workflows/${workflowId}/activate`, { versionId: workflow.data.versionId });
+		await this.untilPublicationSettles(workflowId);
 	}
 
 	/** Ends what `publish` began. */
 	async unpublish(workflowId: string): Promise<void> {
 		await this.rest('POST', `/workflows/${workflowId}/deactivate`);
+		await this.untilPublicationSettles(workflowId);
+	}
+
+	/** From 2.40 on, n8n publishes in the background; before, it has done so when it answers, and has no status. */
+	private async untilPublicationSettles(workflowId: string): Promise<void> {
+		const headers = { Cookie: this.cookie };
+		const isSettled = async () => {
+			const path = `/rest/workflows/${workflowId}/publication-status`;
+			const answer = await this.whenReady(async () => await this.request(path, { headers }));
+			if (answer.ok) return publicationSchema.parse(await answer.json()).data.status !== 'in_progress';
+			await answer.body?.cancel();
+			if (answer.status === 404) return true;
+			throw new Error(`n8n does not tell the status of workflow ${workflowId} (HTTP ${answer.status})`);
+		};
+		await pWaitFor(isSettled, { interval: 200, timeout: 60_000 });
 	}
 
 	/**
@@ -157,11 +178,30 @@ export class Main {
 
 	private async rest(method: 'GET' | 'POST', path: string, body: object = {}): Promise<Response> {
 		const headers = { Cookie: this.cookie };
-		const answer =
+		const answer = await this.whenReady(async () =>
 			method === 'GET'
 				? await this.request(`/rest${path}`, { headers })
-				: await this.post(`/rest${path}`, body, headers);
+				: await this.post(`/rest${path}`, body, headers),
+		);
 		if (!answer.ok) throw new Error(`n8n refused ${method} ${path} (HTTP ${answer.status}): ${await answer.text()}`);
 		return answer;
+	}
+
+	/** On a busy machine n8n loses its database for a moment: then it refuses requests with 503, before it looks at them. */
+	private async whenReady(send: () => Promise<Response>): Promise<Response> {
+		const answer = await send();
+		if (answer.status !== 503) return answer;
+		await answer.body?.cancel();
+		await this.untilReady();
+		return await send();
+	}
+
+	private async untilReady(): Promise<void> {
+		const isReady = async () => {
+			const answer = await this.request('/healthz/readiness');
+			await answer.body?.cancel();
+			return answer.ok;
+		};
+		await pWaitFor(isReady, { interval: 200, timeout: { milliseconds: 60_000, message: 'n8n is not ready' } });
 	}
 }

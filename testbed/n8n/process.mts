@@ -1,9 +1,12 @@
-import { execa } from 'execa';
 import getPort from 'get-port';
-import { dirname, join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
 
+import { keptEnvironment, signalTree } from '../processes.mts';
 import type { N8nHost } from './host.mts';
 import type { Environment } from './services.mts';
 
@@ -26,23 +29,48 @@ export function filesFolder(userFolder: string): string {
 	return join(userFolder, '.n8n-files');
 }
 
-/** Starts a command of n8n, like `start` or `worker`, with its data in `folder` and nothing of a person's own settings. */
-export function startProcess(host: N8nHost, folder: string, args: string[], environment: Environment): N8nProcess {
-	const n8n = execa(host.node, [host.n8n, ...args], {
+/**
+ * Starts a command of n8n, like `start` or `worker`, with its data in `folder` and nothing of a person's own settings.
+ * @param file takes what it prints, instead of a pipe. A pipe whose reader is slow loses the end when n8n exits.
+ */
+export function startProcess(
+	host: N8nHost,
+	folder: string,
+	args: string[],
+	environment: Environment,
+	file?: string,
+): N8nProcess {
+	const output = file === undefined ? 'pipe' : openSync(file, 'a', 0o600);
+	const n8n = spawn(host.node, [host.n8n, ...args], {
 		cwd: folder,
-		extendEnv: false,
 		env: { ...ownEnvironment(host, folder), ...environment },
-		stdin: 'ignore',
-		all: true,
-		buffer: false,
-		reject: false,
+		stdio: ['ignore', output, output],
+		windowsHide: true,
 		// A group of its own: Ctrl-C then reaches n8n through `stop` alone, and `stop` reaches n8n's own children.
 		detached: process.platform !== 'win32',
 	});
+	if (typeof output === 'number') closeSync(output);
 	const printed: string[] = [];
-	n8n.all.setEncoding('utf8').on('data', (text: string) => printed.push(text));
-	const ended = n8n.then(() => printed.join(''));
-	const signal = (name: 'SIGTERM' | 'SIGKILL') => signalGroup(n8n.pid, name);
+	for (const stream of [n8n.stdout, n8n.stderr]) {
+		stream?.setEncoding('utf8').on('data', (text: string) => printed.push(text));
+	}
+	const isRead = new Promise<void>((resolve) => n8n.once('close', () => resolve()));
+	const hasEnded = new Promise<void>((resolve) => {
+		n8n.once('exit', () => resolve());
+		n8n.once('error', (error) => {
+			printed.push(error.message);
+			resolve();
+		});
+	});
+	const ended = hasEnded.then(async () => {
+		if (file !== undefined) return await readFile(file, 'utf8');
+		// Its last words may still be on their way when it has ended; what it started may keep a stream open for longer.
+		await Promise.race([isRead, pause(5000, undefined, { ref: false })]);
+		return printed.join('');
+	});
+	const signal = (name: 'SIGTERM' | 'SIGKILL') => {
+		if (n8n.pid !== undefined) signalTree(n8n.pid, name);
+	};
 	return {
 		pid: n8n.pid,
 		get printed() {
@@ -91,10 +119,9 @@ export async function untilReady(n8n: N8nProcess, url: string, isReady: (answer:
 
 /** Only what n8n needs: a person's own N8N_… and DB_… settings must not find their way in. */
 function ownEnvironment(host: N8nHost, folder: string): Record<string, string> {
-	const kept = ['HOME', 'USERPROFILE', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR', 'LANG', 'LC_ALL', 'TZ'];
 	return {
-		...Object.fromEntries(kept.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))),
-		PATH: [dirname(host.node), process.env['PATH'] ?? ''].join(process.platform === 'win32' ? ';' : ':'),
+		...keptEnvironment(process.env),
+		PATH: [dirname(host.node), process.env['PATH'] ?? ''].join(delimiter),
 		N8N_USER_FOLDER: folder,
 		N8N_LISTEN_ADDRESS: '127.0.0.1',
 		N8N_RUNNERS_BROKER_LISTEN_ADDRESS: '127.0.0.1',
@@ -115,13 +142,4 @@ function ownEnvironment(host: N8nHost, folder: string): Record<string, string> {
 		N8N_ONBOARDING_FLOW_DISABLED: 'true',
 		EXTERNAL_FRONTEND_HOOKS_URLS: '',
 	};
-}
-
-function signalGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): void {
-	if (pid === undefined) return;
-	try {
-		process.kill(process.platform === 'win32' ? pid : -pid, signal);
-	} catch {
-		// It is gone, which is what was wanted.
-	}
 }

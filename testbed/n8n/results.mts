@@ -53,6 +53,9 @@ export function readResults({ resultData }: z.infer<typeof executionDataSchema>)
 export function resultOf(results: NodeResults, node: string): NodeResult {
 	const result = results[node];
 	const blamed = Object.entries(results).find(([, { error }]) => error !== undefined);
-	assert(result?.error === undefined && result !== undefined, blamed ? `${blamed[0]}: ${blamed[1].error}` : `${node} did not run`);
+	assert(
+		result?.error === undefined && result !== undefined,
+		blamed ? `${blamed[0]}: ${blamed[1].error}` : `${node} did not run`,
+	);
 	return result;
 }

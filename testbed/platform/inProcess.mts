@@ -27,6 +27,8 @@ export interface InProcessAnswer {
 export class InProcessPlatform {
 	/** Requests since the start or the last time that somebody set it to 0. */
 	requests = 0;
+	/** What was asked for: the query of a list request, or the path of a device. */
+	readonly asked: string[] = [];
 	/** Asked before every answer; may wait, or answer with something else. */
 	intervene: ((request: InProcessRequest) => Promise<{ statusCode: number; body: string } | undefined>) | undefined;
 	private readonly listing = new Listing();
@@ -40,11 +42,18 @@ export class InProcessPlatform {
 		this.settings = settingsSchema.parse(settings);
 	}
 
+	/** What n8n's request function gives. */
 	async answer(request: InProcessRequest): Promise<InProcessAnswer> {
+		const { status, text } = await this.respond(request);
+		return { statusCode: status, headers: {}, body: Readable.from([Buffer.from(text)]) };
+	}
+
+	/** The HTTP status and the body of an answer. */
+	async respond(request: InProcessRequest): Promise<{ status: number; text: string }> {
 		this.requests++;
+		this.asked.push(inWords(request));
 		const instead = await this.intervene?.(request);
-		const { statusCode, body } = instead ?? { statusCode: 200, body: this.answerOf(request) };
-		return { statusCode, headers: {}, body: Readable.from([Buffer.from(body)]) };
+		return { status: instead?.statusCode ?? 200, text: instead?.body ?? this.answerOf(request) };
 	}
 
 	private answerOf({ url, qs, body }: InProcessRequest): string {
@@ -60,8 +69,8 @@ export class InProcessPlatform {
 	}
 
 	private list(qs: object, body: unknown): string {
-		const { devices, metadata } = this.listing.page(this.fleet, { query: { ...qs }, body }, this.settings);
-		const content = devices.map((device) => this.fleet.bytes(device).toString()).join(',');
+		const { items, metadata } = this.listing.page(this.fleet, { query: { ...qs }, body }, this.settings);
+		const content = items.map((device) => this.fleet.bytes(device).toString()).join(',');
 		return `{"content":[${content}],${JSON.stringify(metadata).slice(1)}`;
 	}
 
@@ -72,3 +81,9 @@ export class InProcessPlatform {
 	}
 }
 
+function inWords({ url, qs = {} }: InProcessRequest): string {
+	if (!url.endsWith('/api/device/list')) return url;
+	return Object.entries(qs)
+		.map(([name, value]) => `${name}=${String(value)}`)
+		.join('&');
+}

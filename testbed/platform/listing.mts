@@ -1,16 +1,11 @@
 import { z } from 'zod/v4';
 import { Refusal } from './codes.mts';
 import { deviceSchema, type Device, type Fleet } from './fleet.mts';
-import type { PageData, PlatformRequest, Settings } from './settings.mts';
-
-/** The metadata of a page, and the devices on it. */
-export interface Page {
-	devices: readonly Device[];
-	metadata: Omit<PageData, 'content'>;
-}
+import { type Page, pageOf } from './paging.mts';
+import type { PlatformRequest, Settings } from './settings.mts';
 
 /**
- * Answers list requests, sections 1.2 to 1.4 and 4.1.
+ * Answers requests for the list of devices, sections 1.2 to 1.4 and 4.1.
  *
  * The result of a filter and a sort is kept until the fleet changes, so that a walk over the pages of a large fleet
  * costs the platform next to nothing.
@@ -21,41 +16,26 @@ export class Listing {
 	#fleet: Fleet | undefined;
 
 	/** The page that a list request asks for. Throws a Refusal. */
-	page(fleet: Fleet, request: Pick<PlatformRequest, 'query' | 'body'>, settings: Settings): Page {
+	page(fleet: Fleet, request: Pick<PlatformRequest, 'query' | 'body'>, settings: Settings): Page<Device> {
 		const criteria = readCriteria(request.body);
-		const page = readPage(request.query, settings);
-		const size = readSize(request.query, settings);
 		const { rest, sort } = selection(request.query, settings);
 
 		if (settings.sorting === 'refused' && sort.length > 0) throw new Refusal(10005);
-		const { sorting, missingValues } = settings;
-		const devices = this.#result(fleet, JSON.stringify([criteria, rest, sort, sorting, missingValues]), () => {
-			const rules = sorting === 'ignored' ? [] : sort.map(readSort).flat();
-			const tests = [...criteriaTests(criteria), ...queryTests(rest)];
-			const found =
-				tests.length === 0 ? fleet.devices : fleet.devices.filter((device) => tests.every((test) => test(device)));
-			// Sorting is stable: devices that tie keep the default order, so that no page repeats or skips one.
-			return rules.length === 0 ? found : [...found].sort((one, other) => compare(one, other, rules, missingValues));
-		});
-
-		const offset = page * size;
-		const shown = devices.slice(offset, offset + size);
-		const totalPages = Math.ceil(devices.length / size);
-		const sorted = { sorted: sort.length > 0, unsorted: sort.length === 0 };
-		return {
-			devices: shown,
-			metadata: {
-				pageable: { sort: sorted, offset, pageSize: size, pageNumber: page, paged: true, unpaged: false },
-				totalElements: devices.length,
-				totalPages,
-				last: page + 1 >= totalPages,
-				first: page === 0,
-				sort: sorted,
-				size,
-				number: page,
-				numberOfElements: shown.length,
+		const { sorting, filtering, missingValues } = settings;
+		const devices = this.#result(
+			fleet,
+			JSON.stringify([criteria, rest, sort, sorting, filtering, missingValues]),
+			() => {
+				const rules = sorting === 'ignored' ? [] : sort.map(readSort).flat();
+				const tests = filtering === 'ignored' ? [] : [...criteriaTests(criteria), ...queryTests(rest)];
+				const found =
+					tests.length === 0 ? fleet.devices : fleet.devices.filter((device) => tests.every((test) => test(device)));
+				// Sorting is stable: devices that tie keep the default order, so that no page repeats or skips one.
+				return rules.length === 0 ? found : [...found].sort((one, other) => compare(one, other, rules, missingValues));
 			},
-		};
+		);
+
+		return pageOf(devices, request.query, settings);
 	}
 
 	#result(fleet: Fleet, key: string, find: () => readonly Device[]): readonly Device[] {
@@ -69,36 +49,6 @@ export class Listing {
 		}
 		return result;
 	}
-}
-
-/**
- * The page that the query asks for, counted from 0. Section 8: without `page` the first one.
- * The document names no refusal for a page that is no number; this platform says 10001.
- */
-export function readPage(query: PlatformRequest['query'], settings: Pick<Settings, 'pageNumbering'>): number {
-	const page = readNumber(query, 'page');
-	if (page === undefined) return 0;
-	return settings.pageNumbering === 'one-based' ? Math.max(page - 1, 0) : page;
-}
-
-function readSize(query: PlatformRequest['query'], settings: Settings): number {
-	const size = readNumber(query, 'size') ?? 10;
-	if (size === 0) throw new Refusal(10001, 'size');
-	if (size > settings.largestSize && settings.largerSize === 'refuse') throw new Refusal(10001, 'size');
-	return Math.min(size, settings.largestSize);
-}
-
-const numberText = z
-	.string()
-	.regex(/^\d{1,10}$/)
-	.transform(Number)
-	.pipe(z.int32());
-
-function readNumber(query: PlatformRequest['query'], name: 'page' | 'size'): number | undefined {
-	if (query[name] === undefined) return undefined;
-	const parsed = numberText.safeParse(query[name]);
-	if (!parsed.success) throw new Refusal(10001, name);
-	return parsed.data;
 }
 
 /** A field of a device for sorting or filtering, by the name that a query gives it. */

@@ -7,7 +7,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { z } from 'zod/v4';
 import { message, Refusal } from './codes.mts';
 import { deviceSchema, Fleet, timeText, type Device } from './fleet.mts';
-import { Listing, readPage } from './listing.mts';
+import { Listing } from './listing.mts';
+import { type Page, readPage } from './paging.mts';
 import {
 	settingsSchema,
 	type Fault,
@@ -74,13 +75,16 @@ export interface EmbeddedPlatform {
 	stop(): Promise<void>;
 }
 
+/** The endpoint that the form, docs and an example name for API Request. It returns a list of models. */
+export const OTHER_ENDPOINT = '/api/model/list';
+
 /**
  * Starts an embedded device-management platform that behaves by the API document.
  *
  * Endpoints: POST /api/device/list and GET /api/device/sn/{sn} as in section 4, POST `loginPath` as in section 5. The
  * document leaves all others open (section 4.3); so that there is something to talk to, this platform has, behind the
  * same sign-in: POST /api/device (creates), PUT or PATCH and DELETE /api/device/sn/{sn}, GET /api/group/list and
- * GET /api/model/list (an array in data), GET /api/version (a text in data), and any method on /api/echo (tells what
+ * {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (tells what
  * arrived). A path that is none of these gets HTTP 404 and no envelope.
  *
  * @throws when an option is not one, or the port is taken
@@ -103,6 +107,9 @@ interface Answer {
 }
 
 type Handler = (request: PlatformRequest, parameters: Record<string, string>) => Answer;
+
+/** Endpoints whose answers are paged: their requests are of the kind `list`, with the page they ask for. */
+const PAGED_LISTS: ReadonlySet<string> = new Set(['POST /api/device/list']);
 
 interface Token {
 	requests: number;
@@ -241,7 +248,7 @@ class PlatformServer implements EmbeddedPlatform {
 		route(['PUT', 'PATCH'], '/api/device/sn/:sn', (request, { sn = '' }) => this.#change(request, sn), true);
 		route('DELETE', '/api/device/sn/:sn', (_request, { sn = '' }) => this.#delete(sn), true);
 		route('GET', '/api/group/list', () => success(this.settings, JSON.stringify(this.fleet.groups)));
-		route('GET', '/api/model/list', () => success(this.settings, JSON.stringify(this.fleet.models)));
+		route('GET', OTHER_ENDPOINT, () => success(this.settings, JSON.stringify(this.fleet.models)));
 		route('GET', '/api/version', () => success(this.settings, JSON.stringify('2.6')));
 		route(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], '/api/echo', (request) => this.#echo(request));
 
@@ -304,7 +311,7 @@ class PlatformServer implements EmbeddedPlatform {
 
 	#kindOf(method: string, path: string): RequestKind {
 		if (method === 'POST' && path === this.settings.loginPath) return 'login';
-		if (method === 'POST' && path === '/api/device/list') return 'list';
+		if (PAGED_LISTS.has(`${method} ${path}`)) return 'list';
 		if (method === 'GET' && path.startsWith('/api/device/sn/')) return 'sn';
 		return 'other';
 	}
@@ -459,15 +466,22 @@ class PlatformServer implements EmbeddedPlatform {
 
 	#list(request: PlatformRequest): Answer {
 		parse(z.unknown(), request.body);
-		const { devices, metadata } = this.#listing.page(this.fleet, request, this.settings);
+		const page = this.#listing.page(this.fleet, request, this.settings);
 		const { changePage } = this.settings;
-		if (changePage !== undefined) {
-			const page = structuredClone({ content: [...devices], ...metadata });
-			return success(this.settings, JSON.stringify(changePage(page, request)) ?? 'null');
-		}
-		const content = devices.flatMap((device, position) =>
-			position === 0 ? [this.fleet.bytes(device)] : [comma, this.fleet.bytes(device)],
-		);
+		if (changePage === undefined) return this.#paged(page, (device) => this.fleet.bytes(device));
+		const changed = changePage(structuredClone({ content: [...page.items], ...page.metadata }), request);
+		return success(this.settings, JSON.stringify(changed) ?? 'null');
+	}
+
+	/**
+	 * Answers with a page of any list, see `pageOf`.
+	 * @param json an item as JSON, where that is there already
+	 */
+	#paged<Item>(
+		{ items, metadata }: Page<Item>,
+		json: (item: Item) => string | Buffer = (item) => JSON.stringify(item),
+	): Answer {
+		const content = items.flatMap((item, position) => (position === 0 ? [json(item)] : [comma, json(item)]));
 		return success(this.settings, [`{"content":[`, ...content, `],${JSON.stringify(metadata).slice(1)}`]);
 	}
 

@@ -159,6 +159,8 @@ export const settingsSchema = z.strictObject({
 	largerSize: z.enum(['clamp', 'refuse']).default('clamp'),
 	/** Whether a list comes in the order that `sort` asks for; else it is refused with 10005, or nobody looks at it. */
 	sorting: z.enum(['obeyed', 'refused', 'ignored']).default('obeyed'),
+	/** Whether a list obeys its filters; else it returns all devices. */
+	filtering: z.enum(['obeyed', 'ignored']).default('obeyed'),
 	/** What a missing value is to a sort: less than all others, or more; or it comes first, or last, in both directions. */
 	missingValues: z.enum(['smallest', 'largest', 'first', 'last']).default('smallest'),
 	/** Drops or falsifies what a list answer tells; gets a copy. */

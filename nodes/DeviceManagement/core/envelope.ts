@@ -1,43 +1,38 @@
 import { z } from 'zod/v4';
 
-import { explainCode, leavesOpen, meansTokenRefused, meansUserRefused, SUCCESS } from './codes';
+import { explainCode, leavesOpen, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
 import { Failure } from './failure';
 import { DEEPEST_NESTING, describeValue, isRecord, nestsDeeperThan } from './json';
-import type { Purpose } from './purpose';
+import type { Purpose } from './errors/purpose';
 import type { Redact } from './redaction';
 import { isWorthRepeating } from './retry';
-import { explainStatus, mayHaveBeenCarriedOut } from './statuses';
-import { inDoubtIfWrite } from './unsent';
+import { explainStatus, mayHaveBeenCarriedOut } from './errors/statuses';
+import { inDoubtIfWrite } from './errors/unsent';
 
-/** An HTTP answer as it came: status, the few headers that matter, and the whole body. */
+/** An HTTP response: its status, what its headers say, and its whole body. */
 export interface RawAnswer {
 	status: number;
-	/** Milliseconds that the answer asks to wait, from `Retry-After`. */
+	/** From `Retry-After`. */
 	retryAfterMs: number | undefined;
-	/** The origin that a redirect points at; undefined where there is none or it can't be read. */
+	/** Where a redirect leads. */
 	redirectOrigin: string | undefined;
 	body: Uint8Array;
 }
 
-/** The envelope of section 1.1. `data` is checked by whoever asked for it. */
+/** The envelope of section 1.1. {@link checkPayload} checks its `data`. */
 const envelopeSchema = z.object({
 	code: z.number().int(),
 	msg: z.unknown().optional(),
 	data: z.unknown().optional(),
 });
 
-/** What a body turned out to be. */
-type Reading =
-	| { envelope: z.infer<typeof envelopeSchema> }
-	/** Not an envelope: what came, in words. */
-	| { came: string };
+/** What a body is: an envelope, or something else in words. */
+type Reading = { envelope: z.infer<typeof envelopeSchema> } | { came: string };
 
 /**
- * Takes the payload out of an answer (sections 1.1 and 7 of the API document).
- * @param answer the whole HTTP answer
+ * Returns the payload of a response (sections 1.1 and 7 of the API document).
  * @param redact removes secrets from the platform's own words before they are shown
- * @param purpose what the request was for
- * @returns the envelope's `data`; undefined where the envelope has none, and for an empty 2xx answer to a write
+ * @returns the envelope's `data`; undefined where the envelope has none, and for an empty 2xx response to a write
  * @throws Failure `refused` for a code other than 0, `status` for an HTTP status that no envelope explains,
  * `answer` for a body that is no envelope
  */
@@ -54,28 +49,22 @@ export function unwrap(answer: RawAnswer, redact: Redact, purpose: Purpose): unk
 }
 
 /**
- * Checks a payload against what the operation needs.
- * @param data the envelope's `data`
- * @param schema what the operation needs of it
- * @param expected the same in words, for the message: 'a device (an object)'
- * @returns the parsed payload
+ * Returns the payload as the operation needs it.
+ * @param expected the schema in words, for the message: 'a device (an object)'
  * @throws Failure `answer` that names the place, what was expected there and what came (kind and size only)
  */
 export function checkPayload<T>(data: unknown, schema: z.ZodType<T>, expected: string): T {
 	const parsed = schema.safeParse(data);
 	if (parsed.success) return parsed.data;
 	const path = parsed.error.issues[0]?.path ?? [];
-	let found: unknown = data;
-	for (const key of path) {
-		found = isRecord(found) || Array.isArray(found) ? Reflect.get(found, key) : undefined;
-	}
+	const found = path.reduce<unknown>((value, key) => Reflect.get(Object(value), key), data);
 	const place = ['data', ...path.map(String)].join('.');
 	throw new Failure({
 		kind: 'answer',
 		cause: 'platform',
-		message: `The platform's answer does not hold ${expected}: '${place}' is ${describeValue(found)}`,
+		message: `The platform did not return ${expected}: '${place}' is ${describeValue(found)}`,
 		remedy:
-			"Check that 'Base URL' in the credential is the address of the device-management platform and that nothing in between changes its answers.",
+			"Check that 'Base URL' in the credential is the address of the platform. Check whether a proxy changes its responses.",
 		withoutData: data === undefined || data === null,
 	});
 }
@@ -105,13 +94,7 @@ function readEnvelope(body: Uint8Array): Reading {
 	return { came: `${describeValue(value)} whose 'code' is ${describeValue(code)}` };
 }
 
-function refusal(
-	answer: RawAnswer,
-	code: number,
-	msg: unknown,
-	redact: Redact,
-	purpose: Purpose,
-): Failure {
+function refusal(answer: RawAnswer, code: number, msg: unknown, redact: Redact, purpose: Purpose): Failure {
 	const words = explainCode(code, typeof msg === 'string' ? redact(msg) : '', purpose);
 	return new Failure({
 		kind: 'refused',
@@ -120,7 +103,7 @@ function refusal(
 		httpStatus: answer.status,
 		tokenRefused: meansTokenRefused(code) || (answer.status === 401 && !meansUserRefused(code)),
 		retryable: isWorthRepeating(answer.status) && !meansUserRefused(code),
-		...(answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
+		retryAfterMs: answer.retryAfterMs,
 	});
 }
 
@@ -133,7 +116,7 @@ function statusFailure(answer: RawAnswer, purpose: Purpose): Failure {
 		httpStatus: status,
 		tokenRefused: status === 401,
 		retryable: isWorthRepeating(status),
-		...(answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs }),
+		retryAfterMs: answer.retryAfterMs,
 	});
 }
 
@@ -143,10 +126,5 @@ function unreadable(status: number, came: string, purpose: Purpose): Failure {
 		remedy:
 			"Check 'Base URL' in the credential. A sign-in page of a proxy, or another service at this address, answers like this.",
 	};
-	return new Failure({
-		kind: 'answer',
-		cause: 'platform',
-		...inDoubtIfWrite(words, purpose),
-		httpStatus: status,
-	});
+	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose), httpStatus: status });
 }

@@ -1,4 +1,4 @@
-import type { CauseClass } from './codes';
+import type { CauseClass } from './errors/codes';
 
 /** Where in the exchange a request came to nothing. */
 export type FailureKind =
@@ -29,7 +29,7 @@ export interface FailureDetails {
 	/** Whether a request that only reads may be sent again. */
 	retryable?: boolean;
 	/** The wait that the platform asked for, in milliseconds. */
-	retryAfterMs?: number;
+	retryAfterMs?: number | undefined;
 	/** Whether the key or token was refused, so that a new one may help. */
 	tokenRefused?: boolean;
 	/** Whether the platform said that the request succeeded, and sent nothing. */

@@ -1,27 +1,5 @@
 import { type Device, nameOf } from './device';
 
-/** Fields of a device record (section 2.1), alphabetical. */
-export const DEVICE_FIELDS = [
-	'attributes',
-	'createTime',
-	'creator',
-	'description',
-	'group',
-	'iccid',
-	'iccidOverwrite',
-	'id',
-	'imei',
-	'model',
-	'onlineStatus',
-	'sensorOverwrite',
-	'sensorSn',
-	'sn',
-	'status',
-	'tags',
-	'updateTime',
-	'updator',
-] as const;
-
 /** Which part of a device goes on in the workflow. */
 export type OutputMode =
 	| { output: 'raw' }

@@ -1,6 +1,6 @@
 import { inputFailure } from './failure';
 
-/** Query parameters; a list stands for a repeated parameter. Values are plain text, not yet encoded. */
+/** Query parameters, not yet percent-encoded. A list is a repeated parameter. */
 export type Query = Record<string, string | string[]>;
 
 /** What a list asks for: search criteria for the body, and query parameters (sections 1.4 and 4.1). */
@@ -21,23 +21,18 @@ export interface DeviceFilters {
 	/** Comma-separated. */
 	tags?: string;
 	attributes?: ReadonlyArray<{ key: string; value: string }>;
-	/** Any further parameter, by the name the platform knows it by. */
+	/** Further parameters, by the platform's names. */
 	parameters?: ReadonlyArray<{ name: string; value: string }>;
 }
 
-/** Parameters that a node itself sets for a list, and what to do instead; not every node that filters has a limit or sorts. */
-const RESERVED: ReadonlyMap<string, string> = new Map([
-	['page', 'Remove it: the node itself goes from page to page and reads as many as it takes.'],
-	['size', 'Remove it: the node itself decides how many devices one request asks for, by its page size option where it has one.'],
-	['sort', 'Remove it: a filter does not order a list. Get Many of the Device Management node has sort rules of its own.'],
-]);
+/** Parameters that the node sets. */
+const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
 
 /** Names that n8n's request functions drop on the way. */
 const LOST_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Builds the values of the `sort` parameter (section 1.3): consecutive rules of one direction share a value.
- * @param rules in the order of their weight
  * @returns one text per direction group, like `name,createTime asc`
  * @throws Failure `input` for a name that is empty or has a space or comma in it, which the API can't carry
  */
@@ -54,26 +49,24 @@ export function buildSort(rules: readonly SortRule[]): string[] {
 
 /**
  * Builds the query parameters of the filters (section 1.4).
- * @returns `name`, `tags`, `attributes` (`<key> <value>` pairs joined by commas) and further parameters; a name
- * that is given more than once becomes a repeated parameter
- * @throws Failure `input` for what the API has no way to carry: a comma in an attribute's value, a space or
- * comma in its key
+ * @throws Failure `input` for what the API can't carry: a comma in an attribute's value, a space or comma in its key
  */
 export function buildFilterQuery(filters: DeviceFilters): Query {
 	const query: Query = {};
-	if (filters.name !== undefined && filters.name !== '') {
-		query['name'] = checkText(filters.name, "'Name'");
-	}
-	const tags = (filters.tags ?? '').split(',').map((tag) => tag.trim());
-	const given = tags.filter((tag) => tag !== '');
-	if (given.length > 0) query['tags'] = checkText(given.join(','), "'Tags'");
+	const { name = '', tags = '' } = filters;
+	if (name !== '') query['name'] = checkText(name, "'Name'");
+	const given = tags.split(',').map((tag) => tag.trim());
+	const tagList = given.filter((tag) => tag !== '').join(',');
+	if (tagList !== '') query['tags'] = checkText(tagList, "'Tags'");
 	const attributes = (filters.attributes ?? []).map(attributePair);
 	if (attributes.length > 0) query['attributes'] = attributes.join(',');
 	for (const parameter of filters.parameters ?? []) {
 		const name = parameter.name.trim();
-		const instead = RESERVED.get(name);
-		if (instead !== undefined) {
-			throw inputFailure(`The parameter "${name}" under 'Query Parameters' is set by the node itself`, instead);
+		if (RESERVED.has(name)) {
+			throw inputFailure(
+				`The node sets the parameter "${name}" under 'Query Parameters'`,
+				'Remove it. The node reads all pages, and only its own fields set their size and order.',
+			);
 		}
 		addParameter(query, name, parameter.value);
 	}
@@ -86,15 +79,12 @@ export function buildFilterQuery(filters: DeviceFilters): Query {
  */
 export function addParameter(query: Query, name: string, value: string): void {
 	if (name === '') {
-		throw inputFailure(
-			"A parameter under 'Query Parameters' has no name",
-			"Fill in its 'Name', or remove the parameter.",
-		);
+		throw inputFailure("A parameter under 'Query Parameters' has no name", "Fill in its 'Name', or remove it.");
 	}
 	if (LOST_NAMES.has(name)) {
 		throw inputFailure(
-			`A parameter can't have the name "${name}" under 'Query Parameters'`,
-			'n8n does not send parameters of that name. Remove it.',
+			`A parameter under 'Query Parameters' can't have the name "${name}"`,
+			"n8n doesn't send parameters of that name. Remove it.",
 		);
 	}
 	const text = checkText(value, `the parameter "${checkText(name, "'Query Parameters'")}"`);
@@ -103,25 +93,21 @@ export function addParameter(query: Query, name: string, value: string): void {
 }
 
 /**
- * Builds the path of one device (section 4.2): the serial number trimmed and percent-encoded as one segment. Slashes may be
- * part of it.
+ * Builds the path of one device (section 4.2): the serial number trimmed and percent-encoded as one segment. It may contain
+ * slashes.
  * @throws Failure `input` for a serial number that is empty, or that leads elsewhere once a server or proxy has decoded it
  */
 export function devicePath(serialNumber: string): string {
-	const path = pathOfSerialNumber(serialNumber);
-	if (path !== undefined) return path;
-	const sn = serialNumber.trim();
+	const sn = checkText(serialNumber.trim(), "'Device'");
 	if (sn === '') {
 		throw inputFailure(
 			"The serial number in 'Device' is empty",
-			"Enter a serial number. If it comes from an expression, check that the field has a value for every item.",
+			'Enter a serial number. If it comes from an expression, check that the field has a value for every item.',
 		);
 	}
-	checkText(sn, "'Device'");
-	throw inputFailure(
-		`The serial number "${sn}" in 'Device' can't be part of an address`,
-		'Enter the serial number of a device.',
-	);
+	const path = pathOfSerialNumber(sn);
+	if (path !== undefined) return path;
+	throw inputFailure(`The serial number "${sn}" in 'Device' can't be part of an address`, 'Enter a serial number.');
 }
 
 /** The path of one device (section 4.2); undefined where no path can carry the serial number, see {@link devicePath}. */
@@ -132,9 +118,7 @@ export function pathOfSerialNumber(serialNumber: string): string | undefined {
 }
 
 /**
- * Checks the path of a further endpoint (section 4.3) so that it can't leave the platform.
- * @param entered what the user gave as 'Path'
- * @returns the path as it is sent
+ * Checks the path of a further endpoint (section 4.3), so that it can't leave the API. Returns it as it is sent.
  * @throws Failure `input` unless it is /api or below it, with no segment that goes up, however it is encoded, no host and
  * no query
  */
@@ -142,16 +126,13 @@ export function apiPath(entered: string): string {
 	const path = entered.trim();
 	const refuse = (what: string, remedy: string) => inputFailure(`'Path' ${what}`, remedy);
 	if (!/^\/api(\/|$)/.test(path)) {
-		throw refuse('does not begin with /api', 'Enter a path of the platform like /api/group/list.');
+		throw refuse('does not begin with /api', 'Enter a path of the platform like /api/model/list.');
 	}
 	if (/[?#]/.test(path)) {
 		throw refuse('contains a ? or a #', "Move what follows it to 'Query Parameters'.");
 	}
 	if (/[\\\p{Cc}\s]/u.test(path)) {
-		throw refuse(
-			'contains a space, a backslash or a control character',
-			'Percent-encode it (a space is %20).',
-		);
+		throw refuse('contains a space, a backslash or a control character', 'Percent-encode it (a space is %20).');
 	}
 	const decoded = decodedToTheEnd(path);
 	if (goesUp(decoded)) throw refuse("contains a segment '.' or '..'", 'Enter the path without it.');
@@ -162,21 +143,17 @@ export function apiPath(entered: string): string {
 	return checkText(path, "'Path'");
 }
 
-/**
- * Decodes a path until nothing changes any more: each server and proxy on its way may decode it once. Characters beyond ASCII
- * stay encoded; none of them means anything in a path.
- */
+/** Decodes a path as often as servers and proxies may, except for characters beyond ASCII: these mean nothing in a path. */
 function decodedToTheEnd(path: string): string {
-	const decoded: string[] = [];
-	for (const character of path) {
-		decoded.push(character);
-		// What was decoded may be the end of another encoding.
-		for (let end = decoded.slice(-3).join(''); /^%[0-7][0-9a-f]$/i.test(end); end = decoded.slice(-3).join('')) {
-			decoded.splice(-3, 3, String.fromCharCode(Number.parseInt(end.slice(1), 16)));
-		}
+	let decoded = path;
+	for (let round = 0; round < 10; round++) {
+		decoded = decoded.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 	}
-	return decoded.join('');
+	// A path that is encoded more often is refused like a path that goes up.
+	return ENCODED.test(decoded) ? '..' : decoded;
 }
+
+const ENCODED = /%[0-7][0-9a-f]/i;
 
 /** Whether a segment leads upwards or nowhere. Some servers take a backslash for a slash, or cut a segment at a mark. */
 function goesUp(decoded: string): boolean {
@@ -188,13 +165,13 @@ function attributePair({ key, value }: { key: string; value: string }): string {
 	if (value.trim() === '') {
 		throw inputFailure(
 			`The attribute "${name}" under 'Attributes' has no value`,
-			'Enter the value to look for, or remove the attribute.',
+			'Enter a value, or remove the attribute.',
 		);
 	}
 	if (value.includes(',')) {
 		throw inputFailure(
 			`The value of the attribute "${name}" under 'Attributes' contains a comma`,
-			'The platform separates attributes by commas and has no way to escape one. Filter by another attribute, or filter the devices in a later step of the workflow.',
+			"The platform can't filter by it. Filter by another attribute, or filter the devices in a later step.",
 		);
 	}
 	return `${name} ${checkText(value, `the attribute "${name}"`)}`;
@@ -204,12 +181,8 @@ function attributePair({ key, value }: { key: string; value: string }): string {
 function checkName(entered: string, what: string): string {
 	const name = entered.trim();
 	if (name === '') throw inputFailure(`There is ${what} that is empty`, 'Fill it in, or remove the entry.');
-	const mark = /\s/.test(name) ? 'a space' : name.includes(',') ? 'a comma' : undefined;
-	if (mark !== undefined) {
-		throw inputFailure(
-			`"${name}", ${what}, contains ${mark}`,
-			'The platform has no way to carry it there. Enter one name per entry.',
-		);
+	if (/[\s,]/.test(name)) {
+		throw inputFailure(`"${name}", ${what}, contains a space or a comma`, 'Enter one name per entry, without them.');
 	}
 	return checkText(name, what);
 }
@@ -217,8 +190,6 @@ function checkName(entered: string, what: string): string {
 /** Half a character (a lone surrogate, left by cutting text in the middle) can't be percent-encoded. */
 function checkText(text: string, what: string): string {
 	if (text.isWellFormed()) return text;
-	throw inputFailure(
-		`The text of ${what} ends or begins in the middle of a character`,
-		'Check the expression that cuts the text.',
-	);
+	const message = `The text of ${what} begins or ends within a character`;
+	throw inputFailure(message, 'Check the expression that cuts the text.');
 }

@@ -1,6 +1,6 @@
 import { Failure } from './failure';
 
-/** Time, chance and waiting, so that tests can stand in for them. */
+/** Time, chance and waiting, which tests replace. */
 export interface Clock {
 	/** Milliseconds since the epoch. */
 	now(): number;
@@ -23,46 +23,56 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
 const WORTH_REPEATING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Whether an HTTP status says "not now" rather than "no". */
+/** Whether a request that failed with this HTTP status may succeed later. */
 export function isWorthRepeating(status: number): boolean {
 	return WORTH_REPEATING.has(status);
 }
 
 /**
- * Runs an attempt, and again after a wait for as long as its failure is retryable and the limits allow.
- * A wait that the platform asked for is kept to; one that would go beyond the limit ends the attempts at once.
- * @param attempt one try, told how many came before; it throws a Failure whose `retryable` says whether another one may help
- * @param end ends a wait early; the attempt after it has to notice by itself
+ * Runs an attempt, and again after a wait as long as its failure is retryable and the limits allow. It does not begin a wait
+ * that is longer than the limit allows.
+ * @param attempt throws a Failure whose `retryable` says whether a retry may help
+ * @param end ends a wait early; the next attempt then has to fail
  * @returns what the first successful attempt returned
  * @throws the last attempt's Failure, its message extended by how often it was tried
  */
 export async function withRetries<T>(
-	attempt: (before: number) => Promise<T>,
+	attempt: () => Promise<T>,
 	limits: RetryLimits,
 	clock: Pick<Clock, 'random' | 'sleep'>,
 	end?: AbortSignal,
 ): Promise<T> {
 	let waitedMs = 0;
 	for (let retries = 0; ; retries++) {
-		const outcome = await attempt(retries).then(
-			(value) => ({ value }),
-			(failure: unknown) => ({ failure }),
-		);
+		const outcome = await outcomeOf(attempt());
 		if ('value' in outcome) return outcome.value;
 		const { failure } = outcome;
 		if (!(failure instanceof Failure) || failure.details.retryable !== true) throw failure;
 		if (limits.maxRetries === 0) throw failure;
-		if (retries >= limits.maxRetries) throw gaveUp(failure, retries);
-		const waitMs = failure.details.retryAfterMs ?? backoffMs(retries, clock.random());
-		if (waitedMs + waitMs > limits.maxWaitMs) throw tooLongToWait(failure, retries, waitMs);
-		await clock.sleep(waitMs, end);
+		if (retries >= limits.maxRetries) throw gaveUp(failure, retries, '');
+		const { retryAfterMs } = failure.details;
+		const waitMs = retryAfterMs ?? backoffMs(retries, clock.random());
 		waitedMs += waitMs;
+		if (waitedMs > limits.maxWaitMs) {
+			const next = `; the next try would be in ${Math.ceil(waitMs / 1000)} seconds, which is longer than this node waits`;
+			throw gaveUp(failure, retries, next);
+		}
+		// The rate limit waits as long as the platform asked for, before the next attempt is sent.
+		if (retryAfterMs === undefined) await clock.sleep(waitMs, end);
 	}
 }
 
+/** Returns the promise's value, or what it was rejected with. */
+export async function outcomeOf<T>(promise: Promise<T>): Promise<{ value: T } | { failure: unknown }> {
+	return await promise.then(
+		(value) => ({ value }),
+		(failure: unknown) => ({ failure }),
+	);
+}
+
 /**
- * Exponential backoff with jitter: half of the step is certain, half is chance, so that many callers
- * that failed together do not come back together.
+ * Returns the wait before a retry: exponential backoff, half of it random, so that requests that failed together do not return
+ * together.
  * @param retries how many retries came before this one
  * @param chance from 0 to 1
  * @returns milliseconds, from 250 up to 20,000
@@ -86,27 +96,13 @@ export function readRetryAfter(header: unknown, nowMs: number): number | undefin
 	return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-/**
- * A time as messages show it. Not in ISO 8601: n8n's editor takes the hyphens out of what it shows.
- * @param ms since the epoch; what lies beyond the last date there is counts as that date
- */
+/** A time span as messages name it, in seconds or minutes; rounded up. */
 export function timeInWords(ms: number): string {
-	return new Date(Math.min(ms, 8.64e15)).toUTCString();
+	const [count, unit] = ms <= 60_000 ? [Math.ceil(ms / 1000), 'second'] : [Math.ceil(ms / 60_000), 'minute'];
+	return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-function gaveUp(failure: Failure, retries: number): Failure {
-	return new Failure({
-		...failure.details,
-		retryable: false,
-		message: `${failure.message}, also after ${retries === 1 ? 'one retry' : `${retries} retries`}`,
-	});
-}
-
-function tooLongToWait(failure: Failure, retries: number, waitMs: number): Failure {
+function gaveUp({ details }: Failure, retries: number, next: string): Failure {
 	const tried = retries === 0 ? '' : `, also after ${retries === 1 ? 'one retry' : `${retries} retries`}`;
-	return new Failure({
-		...failure.details,
-		retryable: false,
-		message: `${failure.message}${tried}; the next try would be in ${Math.ceil(waitMs / 1000)} seconds, which is longer than this node waits`,
-	});
+	return new Failure({ ...details, retryable: false, message: `${details.message}${tried}${next}` });
 }

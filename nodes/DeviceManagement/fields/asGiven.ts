@@ -1,10 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 /**
- * A collection as a workflow gives it. n8n rebuilds a collection from the fields it knows, before the node sees it: an
- * expression for the whole of it, a text or a name that nobody knows become nothing, without a word. Of two parameters with
- * one name the later one's value holds, and n8n leaves a hidden one as it is.
- * @returns the field, and its hidden twin
+ * Returns a collection and its hidden twin, so that the node reads the collection as the workflow has it. n8n rebuilds a
+ * collection from the fields it knows, and silently drops an unknown field or an expression for the whole. Of two parameters
+ * with one name the later one counts, and n8n doesn't rebuild a hidden one.
  */
 export function asGiven(field: INodeProperties): INodeProperties[] {
 	const { displayName, name } = field;

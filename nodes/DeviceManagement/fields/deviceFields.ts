@@ -1,29 +1,24 @@
-import { DEVICE_FIELDS } from '../core/output';
-
-/** Labels of the device fields, in the order of DEVICE_FIELDS. */
-const FIELD_LABELS: Record<(typeof DEVICE_FIELDS)[number], string> = {
-	attributes: 'Attributes',
-	createTime: 'Create Time',
-	creator: 'Creator',
-	description: 'Description',
-	group: 'Group',
-	iccid: 'ICCID',
-	iccidOverwrite: 'ICCID Overwrite',
-	id: 'ID',
-	imei: 'IMEI',
-	model: 'Model',
-	onlineStatus: 'Online Status',
-	sensorOverwrite: 'Sensor Overwrite',
-	sensorSn: 'Sensor Serial Number',
-	sn: 'Serial Number',
-	status: 'Status',
-	tags: 'Tags',
-	updateTime: 'Update Time',
-	updator: 'Updator',
-};
-
 /** Order of a list of choices, as the panel shows it. */
 export const byLabel = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
-/** Every field of a device, as choices. */
-export const fieldOptions = DEVICE_FIELDS.map((field) => ({ name: FIELD_LABELS[field], value: field }));
+/** Every field of a device (section 2.1 of the API document), as choices. */
+export const fieldOptions = [
+	{ name: 'Attributes', value: 'attributes' },
+	{ name: 'Create Time', value: 'createTime' },
+	{ name: 'Creator', value: 'creator' },
+	{ name: 'Description', value: 'description' },
+	{ name: 'Group', value: 'group' },
+	{ name: 'ICCID', value: 'iccid' },
+	{ name: 'ICCID Overwrite', value: 'iccidOverwrite' },
+	{ name: 'ID', value: 'id' },
+	{ name: 'IMEI', value: 'imei' },
+	{ name: 'Model', value: 'model' },
+	{ name: 'Online Status', value: 'onlineStatus' },
+	{ name: 'Sensor Overwrite', value: 'sensorOverwrite' },
+	{ name: 'Sensor Serial Number', value: 'sensorSn' },
+	{ name: 'Serial Number', value: 'sn' },
+	{ name: 'Status', value: 'status' },
+	{ name: 'Tags', value: 'tags' },
+	{ name: 'Update Time', value: 'updateTime' },
+	{ name: 'Updator', value: 'updator' },
+];

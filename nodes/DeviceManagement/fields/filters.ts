@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 import { type Failure, inputFailure } from '../core/failure';
 import { DEEPEST_NESTING, nestsDeeperThan } from '../core/json';
 import { buildFilterQuery, type ListCriteria } from '../core/query';
-import { checkQueryParameters, queryParametersField } from './queryParameters';
+import { checkQueryParameters, entriesField, queryParametersField } from './queryParameters';
 import {
 	check,
 	checkEntries,
@@ -25,47 +25,23 @@ export const filtersField: INodeProperties = {
 	type: 'collection',
 	placeholder: 'Add Filter',
 	default: {},
-	description: 'Only devices that meet all filters. Which of them a platform supports is up to it.',
+	description: 'List only devices that match all filters. Your platform may not support every filter.',
 	options: [
-		{
-			displayName: 'Attributes',
-			name: 'attributes',
-			type: 'fixedCollection',
-			typeOptions: { multipleValues: true },
-			placeholder: 'Add Attribute',
-			default: {},
-			description: 'Devices whose attributes have these values',
-			options: [
-				{
-					displayName: 'Attribute',
-					name: 'pair',
-					values: [
-						{
-							displayName: 'Key',
-							name: 'key',
-							type: 'string',
-							default: '',
-							placeholder: 'e.g. site',
-							description: "The attribute's name, without spaces or commas",
-						},
-						{
-							displayName: 'Value',
-							name: 'value',
-							type: 'string',
-							default: '',
-							placeholder: 'e.g. North Harbour',
-							description: 'The value to look for. It may hold spaces, but no comma.',
-						},
-					],
-				},
+		entriesField(
+			{ displayName: 'Attributes', name: 'attributes', description: 'Only devices whose attributes have these values' },
+			{ displayName: 'Attribute', name: 'pair' },
+			[
+				{ displayName: 'Key', name: 'key', placeholder: 'e.g. site', description: 'Key without spaces or commas' },
+				{ displayName: 'Value', name: 'value', placeholder: 'e.g. North Harbour', description: 'Value without commas' },
 			],
-		},
+		),
 		{
 			displayName: 'Composite Status',
 			name: 'compositeStatus',
 			type: 'number',
 			default: 0,
-			description: "A whole number whose meaning is in your platform's own documentation",
+			description:
+				'Whole number that sums up the state of a device. The documentation of your platform lists the values.',
 		},
 		{
 			displayName: 'Name',
@@ -73,15 +49,15 @@ export const filtersField: INodeProperties = {
 			type: 'string',
 			default: '',
 			placeholder: 'e.g. harbour',
-			description: 'Text to look for in the name; where a platform looks for it is up to it',
+			description: 'Text to search for. Your platform decides which fields it searches.',
 		},
-		{ ...queryParametersField, description: 'Further filters that your platform knows' },
+		{ ...queryParametersField, description: 'Other filters that your platform supports' },
 		{
 			displayName: 'Search Criteria (JSON)',
 			name: 'body',
 			type: 'json',
 			default: '{}',
-			description: 'A JSON object, like {"status": 1}, whose fields are added to the search criteria in the request body',
+			description: 'JSON object whose fields n8n adds to the search criteria in the request body, like {"status": 1}',
 		},
 		{
 			displayName: 'Tags',
@@ -95,23 +71,21 @@ export const filtersField: INodeProperties = {
 };
 
 /**
- * Reads 'Filters'. What was given is used or refused: a filter that got lost would list the whole fleet.
- * @param byModel whether a model fills the filters: it has to fill them all, so that an empty text is a filter that it did
- * not give; default: false
+ * Reads 'Filters'. An invalid filter fails the item: without it, the node would list the whole fleet.
+ * @param byModel whether a model fills in the filters. It has to fill in all of them, so an empty text means no filter.
  * @throws Failure `input` naming the filter
  */
 export function readFilters(read: ReadParameter, { byModel = false } = {}): ListCriteria {
-	const filters = given(readCollection(read, 'filters', 'Filters'), byModel);
-	for (const [name, value] of Object.entries(filters)) checkGiven(name, value);
-	const attributes = readEntries(filters['attributes'], 'Attributes', checkAttributes);
-	const parameters = readEntries(filters['query'], 'Query Parameters', checkQueryParameters);
+	const all = Object.entries(readCollection(read, 'filters', 'Filters'));
+	const filters = Object.fromEntries(byModel ? all.filter(([, value]) => !isBlank(value)) : all);
+	for (const [name, value] of Object.entries(filters)) checkGiven(name, value, byModel);
 	return {
-		body: writeJson(readCriteria(filters), SEARCH_CRITERIA),
+		body: writeJson(readCriteria(filters, byModel), SEARCH_CRITERIA),
 		query: buildFilterQuery({
 			name: check(textSchema, filters['name'], 'Name'),
 			tags: readTags(filters['tags']),
-			attributes: byModel ? attributes.filter(hasValue) : attributes,
-			parameters: byModel ? parameters.filter(hasValue) : parameters,
+			attributes: readEntries(filters['attributes'], 'Attributes', checkAttributes, byModel),
+			parameters: readEntries(filters['query'], 'Query Parameters', checkQueryParameters, byModel),
 		}),
 	};
 }
@@ -126,20 +100,8 @@ const COMPOSITE_STATUS: NumberField = {
 const SEARCH_CRITERIA = 'Search Criteria (JSON)';
 
 const FILTER_LABELS: ReadonlyMap<string, string> = new Map(
-	filtersField.options?.map((filter) => [
-		filter.name,
-		'displayName' in filter ? filter.displayName : filter.name,
-	]),
+	filtersField.options?.map((filter) => [filter.name, 'displayName' in filter ? filter.displayName : filter.name]),
 );
-
-function given(filters: Record<string, unknown>, byModel: boolean): Record<string, unknown> {
-	if (!byModel) return filters;
-	return Object.fromEntries(Object.entries(filters).filter(([, value]) => !isBlank(value)));
-}
-
-function hasValue({ value }: { value: string }): boolean {
-	return !isBlank(value);
-}
 
 function isBlank(value: unknown): boolean {
 	return typeof value === 'string' && value.trim() === '';
@@ -151,66 +113,74 @@ function checkAttributes(value: unknown): Array<{ key: string; value: string }> 
 
 const ATTRIBUTE = { entry: z.strictObject({ key: textSchema, value: textSchema }), defaults: {} };
 
-/** A filter that was added but has no value would be no filter at all, nor would one that nobody reads. */
-function checkGiven(name: string, value: unknown): void {
+/** Refuses an unknown filter, and one without a value: the list would hold all devices. */
+function checkGiven(name: string, value: unknown, byModel: boolean): void {
 	const label = FILTER_LABELS.get(name);
 	if (label === undefined) {
 		throw inputFailure(
 			`There is no filter "${name}" under 'Filters'`,
-			`An expression can give ${[...FILTER_LABELS.keys()].join(', ')}. What else the platform knows goes into 'Query Parameters' or 'Search Criteria (JSON)'.`,
+			`Use one of ${[...FILTER_LABELS.keys()].join(', ')}. For other filters, use 'Query Parameters' or '${SEARCH_CRITERIA}'.`,
 		);
 	}
-	if (isNothing(value)) throw withoutValue(label);
+	if (isNothing(value)) throw withoutValue(label, byModel);
 }
 
-/** The entries of a filter that holds several; none where it was not added. */
-function readEntries<T>(value: unknown, label: string, checkAll: (value: unknown) => T[]): T[] {
+/** The entries of a filter that holds several; none if it was not added. */
+function readEntries<T extends { value: string }>(
+	value: unknown,
+	label: string,
+	checkAll: (value: unknown) => T[],
+	byModel: boolean,
+): T[] {
 	if (value === undefined) return [];
 	const entries = checkAll(value);
-	if (entries.length === 0) throw withoutValue(label);
-	return entries;
+	if (entries.length === 0) throw withoutValue(label, byModel);
+	return byModel ? entries.filter((entry) => !isBlank(entry.value)) : entries;
 }
 
-function withoutValue(label: string): Failure {
+function withoutValue(label: string, byModel: boolean): Failure {
 	return inputFailure(
 		`'${label}' under 'Filters' has no value`,
-		'Fill it in, or remove the filter; an agent gives an empty text for none. If it is an expression, check what it gives.',
+		byModel
+			? 'Fill it in, or use an empty text for no filter.'
+			: 'Fill it in, or remove the filter. If it is an expression, check its result.',
 	);
 }
 
-/** Nothing, blank, only commas, or a list that holds such. */
+/** Whether a value is missing, blank, only commas, or a list with such a value. */
 function isNothing(value: unknown): boolean {
 	if (value === undefined || value === null) return true;
 	if (typeof value === 'string') return /^[\s,]*$/.test(value);
 	return Array.isArray(value) && (value.length === 0 || value.some(isNothing));
 }
 
-/** The search criteria of the request body; 'Composite Status' counts where both give it. */
-function readCriteria({ body, compositeStatus }: Record<string, unknown>): Record<string, unknown> {
-	const criteria = body === undefined ? {} : checkCriteria(body);
+/** The search criteria of the request body. 'Composite Status' overrides a field of that name. */
+function readCriteria({ body, compositeStatus }: Record<string, unknown>, byModel: boolean): Record<string, unknown> {
+	const criteria = body === undefined ? {} : checkCriteria(body, byModel);
 	if (compositeStatus === undefined) return criteria;
 	return { ...criteria, compositeStatus: checkNumber(compositeStatus, COMPOSITE_STATUS) };
 }
 
 /** Text from the form, or a value from an expression. */
-function checkCriteria(body: unknown): Record<string, unknown> {
+function checkCriteria(body: unknown, byModel: boolean): Record<string, unknown> {
 	const criteria = readJson(body, SEARCH_CRITERIA);
 	if (!isPlainObject(criteria) || nestsDeeperThan(criteria, DEEPEST_NESTING)) {
-		throw inputFailure(`'${SEARCH_CRITERIA}' is not a JSON object`, 'Enter something like {"status": 1}.');
+		throw inputFailure(`'${SEARCH_CRITERIA}' is not a JSON object`, 'Enter an object like {"status": 1}.');
 	}
-	if (Object.keys(criteria).length === 0) throw withoutValue(SEARCH_CRITERIA);
+	if (Object.keys(criteria).length === 0) throw withoutValue(SEARCH_CRITERIA, byModel);
 	const lost = placeOfNothing(criteria);
 	if (lost === undefined) return criteria;
 	throw inputFailure(
-		`'${SEARCH_CRITERIA}' holds nothing in "${lost.join('.')}"`,
-		'The platform would not get this criterion, and list more than was asked for. Check the expression, or leave the criterion out.',
+		`'${SEARCH_CRITERIA}' has no value in "${lost.join('.')}"`,
+		'Without it, the list would hold more devices. Check the expression, or remove the field.',
 	);
 }
 
-/** Where a value holds something that JSON leaves out, or turns into null; undefined where it holds no such thing. */
+/** Where a value holds something that JSON leaves out or turns into null; undefined if nowhere. */
 function placeOfNothing(value: unknown): string[] | undefined {
-	if (typeof value === 'number' ? !Number.isFinite(value) : !JSON_TYPES.has(typeof value)) return [];
-	if (typeof value !== 'object' || value === null || value instanceof Date) return undefined;
+	if (value === null || typeof value === 'string' || typeof value === 'boolean' || value instanceof Date)
+		return undefined;
+	if (typeof value === 'number') return Number.isFinite(value) ? undefined : [];
 	if (!Array.isArray(value) && !isPlainObject(value)) return [];
 	for (const [key, field] of Object.entries(value)) {
 		const place = placeOfNothing(field);
@@ -218,8 +188,6 @@ function placeOfNothing(value: unknown): string[] | undefined {
 	}
 	return undefined;
 }
-
-const JSON_TYPES: ReadonlySet<string> = new Set(['boolean', 'number', 'object', 'string']);
 
 /** Text with commas, or a list from an expression. */
 function readTags(tags: unknown): string {
@@ -229,6 +197,6 @@ function readTags(tags: unknown): string {
 	if (broken === undefined) return texts.join(',');
 	throw inputFailure(
 		`The tag "${broken}" under 'Tags' contains a comma`,
-		'The platform separates tags by commas and has no way to escape one. Filter by another tag, or filter the devices in a later step of the workflow.',
+		"The platform can't filter by it. Filter by another tag, or filter the devices in a later step.",
 	);
 }

@@ -1,10 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { inputFailure } from '../core/failure';
-import type { ListSettings } from '../transport/devices';
+import type { ListSettings } from '../transport/list';
+import { asGiven } from './asGiven';
 import { checkNumber, readCollection, type ReadParameter } from './values';
 
-/** The number fields under 'Options'. Their defaults and limits are those that the values are checked against. */
+/** The number fields under 'Options'. Values are checked against these defaults and limits. */
 export const optionFields = {
 	maxRetries: {
 		displayName: 'Max Retries',
@@ -12,8 +13,7 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 0, maxValue: 10 },
 		default: 3,
-		description:
-			'How often a request that only reads is sent again after a time-out, a dropped connection or HTTP 429, 502, 503 or 504',
+		description: 'How often to retry a read request after a timeout, a lost connection or HTTP 429, 502, 503 or 504',
 	},
 	pageSize: {
 		displayName: 'Page Size',
@@ -21,8 +21,7 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 10_000 },
 		default: 1000,
-		description:
-			'How many devices to ask for in one request. A platform that allows fewer sends fewer; none is lost.',
+		description: 'How many items to request per page. If your platform allows fewer, n8n still reads all items.',
 	},
 	parallelRequests: {
 		displayName: 'Parallel Requests',
@@ -30,8 +29,7 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 16 },
 		default: 8,
-		description:
-			'How many requests may be under way at once. The value of the first item holds for the whole run.',
+		description: 'How many requests to send at the same time. The value of the first item applies to the whole run.',
 	},
 	skip: {
 		displayName: 'Skip',
@@ -40,7 +38,7 @@ export const optionFields = {
 		typeOptions: { minValue: 0, maxValue: Number.MAX_SAFE_INTEGER },
 		default: 0,
 		description:
-			'How many devices to leave out at the beginning, to read a large fleet in parts. Sort by Create Time and ID, both ascending, so that new devices come last.',
+			'How many items to skip at the start, to read a long list in parts. Sort by Create Time and ID, both ascending, so that new items come last.',
 	},
 	timeout: {
 		displayName: 'Timeout',
@@ -48,7 +46,7 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 3_600_000 },
 		default: 60_000,
-		description: 'How long one request may take, in milliseconds',
+		description: 'How many milliseconds to wait for the response to a request',
 	},
 } as const satisfies Record<string, INodeProperties>;
 
@@ -56,24 +54,24 @@ export const optionFields = {
  * 'Options' with the given fields.
  * @param fields in alphabetical order of their labels
  */
-export function optionsField(fields: INodeProperties[]): INodeProperties {
-	return {
+export function optionsField(fields: INodeProperties[]): INodeProperties[] {
+	return asGiven({
 		displayName: 'Options',
 		name: 'options',
 		type: 'collection',
 		placeholder: 'Add Option',
 		default: {},
 		options: fields,
-	};
+	});
 }
 
-/** Names of all options that the operations of the action node have; the one that is no shared field stands with Get. */
-const OF_OPERATIONS: ReadonlySet<string> = new Set([...Object.keys(optionFields), 'ifNotFound']);
+/** Names of all options of the action node, those of single operations included. */
+const OF_OPERATIONS: ReadonlySet<string> = new Set([...Object.keys(optionFields), 'ifFleetChanges', 'ifNotFound']);
 
 /**
- * Reads 'Options'. One that another operation has is no mistake: n8n keeps it when the operation changes.
+ * Reads 'Options'. Options of another operation are accepted: n8n keeps them when the operation changes.
  * @param names of all options that the node has; default: those of the action node
- * @throws Failure `input` for what is no object, or a name that no field has
+ * @throws Failure `input` for anything but an object, and for an unknown option
  */
 export function readOptions(read: ReadParameter, names = OF_OPERATIONS): Record<string, unknown> {
 	const options = readCollection(read, 'options', 'Options');
@@ -81,12 +79,12 @@ export function readOptions(read: ReadParameter, names = OF_OPERATIONS): Record<
 	if (unknown === undefined) return options;
 	throw inputFailure(
 		`There is no option "${unknown}" under 'Options'`,
-		'Check the names in the expression of this field, or remove it and fill in the form.',
+		'Check the names in the expression of this field, or fill in the form instead.',
 	);
 }
 
 /**
- * Reads what 'Options' says of requests.
+ * Reads the settings for requests from 'Options'.
  * @param names of all options that the node has; default: those of the action node
  * @throws Failure `input` naming the field and its limits
  */
@@ -98,12 +96,4 @@ export function readSettings(read: ReadParameter, names = OF_OPERATIONS): ListSe
 		timeoutMs: checkNumber(options['timeout'], optionFields.timeout),
 		maxRetries: checkNumber(options['maxRetries'], optionFields.maxRetries),
 	};
-}
-
-/**
- * Reads how many devices of a list are left out at its beginning.
- * @throws Failure `input` naming the field and its limits
- */
-export function readSkip(read: ReadParameter): number {
-	return checkNumber(readOptions(read)['skip'], optionFields.skip);
 }

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import type { OutputMode } from '../core/output';
-import { byLabel, fieldOptions } from './deviceFields';
+import { fieldOptions } from './deviceFields';
 import { check, type ReadParameter } from './values';
 
 /** 'Output' and 'Fields': how much of a device goes on in the workflow. */
@@ -12,43 +12,27 @@ export const outputFields: INodeProperties[] = [
 		name: 'output',
 		type: 'options',
 		options: [
-			{
-				name: 'Raw',
-				value: 'raw',
-				description: 'Everything the platform sends, untouched',
-			},
-			{
-				name: 'Selected Fields',
-				value: 'selected',
-				description: 'Only the fields you choose, and the ID',
-			},
-			{
-				name: 'Simplified',
-				value: 'simplified',
-				description: 'The ten most used fields, flat',
-			},
+			{ name: 'Raw', value: 'raw', description: 'Every field as the platform sends it' },
+			{ name: 'Selected Fields', value: 'selected', description: 'The fields that you choose, and the ID' },
+			{ name: 'Simplified', value: 'simplified', description: 'The ten most used fields, without nesting' },
 		],
 		default: 'simplified',
-		description: 'How much of each device to pass on',
+		description: 'Which fields of each device to return',
 	},
 	{
 		displayName: 'Fields',
 		name: 'fields',
 		type: 'multiOptions',
-		options: [...fieldOptions].sort(byLabel),
+		options: fieldOptions,
 		default: ['sn', 'onlineStatus', 'status'],
 		displayOptions: { show: { output: ['selected'] } },
-		description: 'The fields to pass on. The ID always comes along.',
+		description: 'The fields to return. The ID is always included.',
 	},
 ];
 
 /** Reads 'Output' and 'Fields' of one item. */
 export function readOutputMode(read: ReadParameter): OutputMode {
-	const output = check(
-		z.enum(['simplified', 'raw', 'selected']),
-		read('output'),
-		'Output',
-	);
+	const output = check(z.enum(['simplified', 'raw', 'selected']), read('output'), 'Output');
 	if (output !== 'selected') return { output };
 	const fields = check(z.array(z.string()), read('fields'), 'Fields');
 	return { output, fields };

@@ -4,58 +4,44 @@ import { z } from 'zod/v4';
 import { inputFailure } from '../core/failure';
 import { check, checkEntries, textSchema } from './values';
 
+/** A field for several entries with the same fields, all of them texts. */
+export function entriesField(
+	field: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
+	entry: { displayName: string; name: string },
+	texts: ReadonlyArray<Pick<INodeProperties, 'displayName' | 'name' | 'placeholder' | 'description'>>,
+): INodeProperties {
+	return {
+		...field,
+		type: 'fixedCollection',
+		typeOptions: { multipleValues: true },
+		placeholder: `Add ${entry.displayName}`,
+		default: {},
+		options: [{ ...entry, values: texts.map((text) => ({ ...text, type: 'string', default: '' })) }],
+	};
+}
+
 /** Query parameters by name. */
-export const queryParametersField: INodeProperties = {
-	displayName: 'Query Parameters',
-	name: 'query',
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true },
-	placeholder: 'Add Parameter',
-	default: {},
-	options: [
-		{
-			displayName: 'Parameter',
-			name: 'parameter',
-			values: [
-				{
-					displayName: 'Name',
-					name: 'name',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. description',
-					description: 'Name of the query parameter',
-				},
-				{
-					displayName: 'Value',
-					name: 'value',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. Pier 4 & mast',
-					description: 'Value of the query parameter; it is encoded for you',
-				},
-			],
-		},
+export const queryParametersField = entriesField(
+	{ displayName: 'Query Parameters', name: 'query' },
+	{ displayName: 'Parameter', name: 'parameter' },
+	[
+		{ displayName: 'Name', name: 'name', placeholder: 'e.g. description', description: 'Name of the query parameter' },
+		{ displayName: 'Value', name: 'value', placeholder: 'e.g. Pier 4 & mast', description: 'Value, which n8n encodes' },
 	],
-};
+);
 
 /**
  * Checks the value of 'Query Parameters'.
- * @throws Failure `input` where an expression gives nothing: a parameter without its value may mean everything
+ * @throws Failure `input` if an expression gives no value: a parameter without its value may select everything
  */
 export function checkQueryParameters(value: unknown): Array<{ name: string; value: string }> {
-	const parameters = checkEntries(value, 'parameter', PARAMETER, 'Query Parameters');
-	return parameters.map(({ name, value: text }) => {
-		if (text !== undefined && text !== null) {
-			return { name, value: check(textSchema, text, 'Query Parameters') };
-		}
+	return checkEntries(value, 'parameter', PARAMETER, 'Query Parameters').map(({ name, value: text }) => {
+		if (text !== undefined && text !== null) return { name, value: check(textSchema, text, 'Query Parameters') };
 		throw inputFailure(
 			`The parameter "${name}" under 'Query Parameters' has no value`,
-			'Check the expression in this field and what it gives, or remove the parameter.',
+			'Check the result of the expression in this field, or remove the parameter.',
 		);
 	});
 }
 
-const PARAMETER = {
-	entry: z.strictObject({ name: textSchema, value: z.unknown() }),
-	defaults: { value: '' },
-};
+const PARAMETER = { entry: z.strictObject({ name: textSchema, value: z.unknown() }), defaults: { value: '' } };

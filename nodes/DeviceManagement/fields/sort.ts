@@ -13,7 +13,7 @@ export const sortField: INodeProperties = {
 	typeOptions: { multipleValues: true, sortable: true },
 	placeholder: 'Add Sort Rule',
 	default: {},
-	description: 'Order in which the platform lists the devices; the first rule weighs most',
+	description: 'Sort order of the devices. The first rule has priority.',
 	options: [
 		{
 			displayName: 'Rule',
@@ -38,7 +38,7 @@ export const sortField: INodeProperties = {
 					default: '',
 					displayOptions: { show: { field: ['attributes', 'custom'] } },
 					placeholder: 'e.g. site',
-					description: 'Key of the attribute; for a custom field, its name as the platform knows it',
+					description: 'Key of the attribute, or the name that the platform uses for a custom field',
 				},
 				{
 					displayName: 'Direction',
@@ -49,7 +49,7 @@ export const sortField: INodeProperties = {
 						{ name: 'Descending', value: 'desc' },
 					],
 					default: 'desc',
-					description: 'Which end comes first',
+					description: 'Whether the lowest or the highest value comes first',
 				},
 			],
 		},
@@ -63,9 +63,7 @@ export const sortField: INodeProperties = {
  */
 export function readSort(read: ReadParameter): string[] {
 	const rules = checkEntries(read('sort', {}), 'rule', RULE, 'Sort');
-	return buildSort(
-		rules.map(({ field, attribute, direction }) => ({ field: sortName(field, attribute), direction })),
-	);
+	return buildSort(rules.map(({ field, attribute, direction }) => ({ field: sortName(field, attribute), direction })));
 }
 
 const RULE = {

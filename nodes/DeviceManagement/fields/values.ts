@@ -5,24 +5,23 @@ import { type Failure, inputFailure } from '../core/failure';
 import { describeValue, isRecord } from '../core/json';
 
 /**
- * Reads a parameter of the node. The router makes one for each input item, a poll one for all it reads; whoever reads with
- * it knows neither items nor n8n's contexts.
- * @param fallback what comes for a parameter that is not there
- * @param options n8n's own, like `extractValue` for a resource locator
+ * Reads a parameter of the node. The router makes one reader for each input item, the trigger one for each poll.
+ * @param fallback the value of a parameter that is missing
+ * @param options of n8n, like `extractValue` for a resource locator
  */
 export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNodeParameterOptions) => unknown;
 
-/** A number field as the form has it: what it is called, its default and its limits. */
+/** A number field of the form: its label, default and limits. */
 export interface NumberField {
 	readonly displayName: string;
 	readonly default: number;
 	readonly typeOptions: { readonly minValue: number; readonly maxValue: number };
 }
 
-/** Marks the issue of a number that is not the one which was meant, see {@link lostDigits}. */
+/** Marks the issue of a number that has lost digits, see {@link lostDigits}. */
 const LOST_DIGITS = { params: { lostDigits: true } };
 
-/** Expressions may give a number or a truth value where the form has text. */
+/** Text. Expressions may return a number or a boolean instead. */
 export const textSchema = z
 	.union([z.string(), z.number(), z.boolean()])
 	.nullish()
@@ -30,20 +29,17 @@ export const textSchema = z
 	.transform((value) => String(value ?? ''));
 
 /**
- * Reads a collection parameter as n8n holds it; fields that were not added are missing, and those that are an expression which
- * gives nothing are null.
- * @param label the parameter's label
- * @returns an empty object where the workflow was saved before there was such a parameter
- * @throws Failure `input` naming the label when an expression gives anything else for the whole of it
+ * Reads a collection parameter. Fields that were not added are missing; a field whose expression returns nothing is null.
+ * @returns an empty object if the workflow was saved before the parameter existed
+ * @throws Failure `input` naming the label
  */
 export function readCollection(read: ReadParameter, name: string, label: string): Record<string, unknown> {
 	return checkCollection(read(name, {}), label);
 }
 
 /**
- * Checks the value of a collection. An expression may give it as an object or as the JSON text of one. What gives nothing is
- * refused: it was meant to say something.
- * @throws Failure `input` naming the label
+ * Checks the value of a collection: an object, or its JSON text from an expression.
+ * @throws Failure `input` naming the label, also if an expression returns nothing
  */
 export function checkCollection(value: unknown, label: string): Record<string, unknown> {
 	const collection = typeof value === 'string' ? parseJson(value)?.value : value;
@@ -52,14 +48,14 @@ export function checkCollection(value: unknown, label: string): Record<string, u
 	}
 	throw inputFailure(
 		`'${label}' is ${describeValue(value)} instead of an object`,
-		'Check the expression in this field and what it gives, or remove it and fill in the form.',
+		'Check the expression in this field and its result, or remove it and fill in the form.',
 	);
 }
 
 /**
  * Checks the entries of a collection that may hold several, `{ <name>: [ … ] }`.
- * @param schema of one entry; its default is that of the form, because n8n saves no value that is the default
- * @throws Failure `input` naming the label for what is no list, or a field that the schema does not have
+ * @param schema of one entry. Its defaults are those of the form, because n8n doesn't save default values.
+ * @throws Failure `input` naming the label for anything but a list, and for a field that the schema does not have
  */
 export function checkEntries<T>(
 	value: unknown,
@@ -68,7 +64,7 @@ export function checkEntries<T>(
 	label: string,
 ): T[] {
 	const collection = check(z.strictObject({ [name]: z.unknown().optional() }), checkCollection(value, label), label);
-	// Entries that are there without being a list come from an expression that gives something else.
+	// An expression may return something other than a list.
 	const given: unknown = Object.hasOwn(collection, name) ? collection[name] : [];
 	const entries = check(entriesSchema, given, label).map((entry) => ({ ...schema.defaults, ...entry }));
 	return check(z.array(schema.entry), entries, label);
@@ -77,19 +73,14 @@ export function checkEntries<T>(
 const entriesSchema = z.array(z.record(z.string(), z.unknown()));
 
 /**
- * Checks a number field. A field that is not there has its default; an expression may give the number as text.
+ * Checks a number field. A missing field has its default. An expression may return the number as text.
  * @throws Failure `input` naming the field and its limits
  */
 export function checkNumber(value: unknown, field: NumberField): number {
 	if (value === undefined) return field.default;
 	const { minValue, maxValue } = field.typeOptions;
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-	if (
-		typeof number === 'number' &&
-		Number.isSafeInteger(number) &&
-		number >= minValue &&
-		number <= maxValue
-	) {
+	if (typeof number === 'number' && Number.isSafeInteger(number) && number >= minValue && number <= maxValue) {
 		return number;
 	}
 	const limits = maxValue === Number.MAX_SAFE_INTEGER ? ` of ${minValue} or more` : ` from ${minValue} to ${maxValue}`;
@@ -114,24 +105,26 @@ export function readJson(value: unknown, label: string): unknown {
 
 /**
  * Writes a value as JSON text.
- * @param remedy what to do about a number whose digits are lost
- * @throws Failure `input` naming the label for what JSON can't hold: a function, a value that holds itself; and for a number
- * whose digits are lost
+ * @param remedy what to do about a number that lost digits
+ * @throws Failure `input` naming the label for a value that JSON can't hold, and for a number that lost digits
  */
 export function writeJson(value: unknown, label: string, remedy = GIVE_AS_TEXT): string {
-	let text: string | undefined;
 	let keepsAll = true;
-	try {
-		text = JSON.stringify(value, (_key, field: unknown) => {
-			if (typeof field === 'number') keepsAll &&= keepsDigits(field);
-			return field;
-		});
-	} catch {
-		text = undefined;
-	}
+	const text = textOf(value, (number) => (keepsAll &&= keepsDigits(number)));
 	if (!keepsAll) throw lostDigits(label, remedy);
 	if (text !== undefined) return text;
 	throw inputFailure(`'${label}' holds something that is not JSON`, 'Check the expression in this field.');
+}
+
+function textOf(value: unknown, onNumber: (number: number) => void): string | undefined {
+	try {
+		return JSON.stringify(value, (_key, field: unknown) => {
+			if (typeof field === 'number') onNumber(field);
+			return field;
+		});
+	} catch {
+		return undefined;
+	}
 }
 
 /**
@@ -141,25 +134,26 @@ export function writeJson(value: unknown, label: string, remedy = GIVE_AS_TEXT):
 export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {
 	const parsed = schema.safeParse(value);
 	if (parsed.success) return parsed.data;
-	if (parsed.error.issues.some((issue) => issue.code === 'custom' && issue.params === LOST_DIGITS.params)) throw lostDigits(label, GIVE_AS_TEXT);
+	if (parsed.error.issues.some((issue) => issue.code === 'custom' && issue.params === LOST_DIGITS.params))
+		throw lostDigits(label, GIVE_AS_TEXT);
 	throw inputFailure(
 		`'${label}' holds a value of the wrong kind`,
-		'Check the expression in this field and what it gives.',
+		'Check the expression in this field and its result.',
 	);
 }
 
-/** Whether a value is an object of fields and not, say, a date or a map, which seems to have none. */
+/** Whether a value is an object of fields, and not a date or a map. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-	// By its kind, not by its prototype: n8n's expressions may run in a realm of their own.
+	// Not by its prototype: n8n's expressions may run in another realm.
 	return isRecord(value) && Object.prototype.toString.call(value) === '[object Object]';
 }
 
-/** Beyond 2^53 whole numbers become others, and would name another device or find nothing. */
+/** Whether a number is exact. A whole number beyond 2^53 changes, and would name another device. */
 function keepsDigits(number: number): boolean {
 	return !Number.isInteger(number) || Number.isSafeInteger(number);
 }
 
-const GIVE_AS_TEXT = 'Give it as text.';
+const GIVE_AS_TEXT = 'Enter it as text.';
 
 function lostDigits(label: string, remedy: string): Failure {
 	return inputFailure(`The number in '${label}' has more digits than n8n can keep`, remedy);

@@ -1,4 +1,4 @@
-import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
@@ -10,9 +10,9 @@ import { deviceSource, fetchDevice } from '../transport/devices';
 import { asNodeError } from '../nodeError';
 import { openPlatform, type Platform } from '../transport/platform';
 
-/** No more than the smallest page that the node itself falls back to, so that no platform refuses it that serves the node. */
+/** The smallest page that the node falls back to. */
 const PAGE_SIZE = 50;
-/** A dropdown is waited for by a person. */
+/** A person waits for the dropdown. */
 const SETTINGS = { timeoutMs: 20_000, maxRetries: 1 };
 
 /**
@@ -35,16 +35,12 @@ export async function searchDevices(
 	}
 }
 
-/** Where the next call goes on; n8n hands it back as the text it was given. */
-const tokenSchema = z.object({
-	place: placeSchema,
-	/** The serial number that stands at the top of the list whatever page its device is on. */
-	atTop: z.string().optional(),
-});
+/** What the next call needs. `atTop` is the serial number that was shown first, whatever page its device is on. */
+const tokenSchema = z.object({ place: placeSchema, atTop: z.string().optional() });
 
 type Token = z.infer<typeof tokenSchema>;
 
-/** What a token holds; undefined for none, or one that is not of this list: then it begins anew. */
+/** Returns what a token holds. Without a valid token, the list starts at its first page. */
 function readToken(paginationToken: string | undefined): Token | undefined {
 	try {
 		return tokenSchema.parse(JSON.parse(paginationToken ?? ''));
@@ -68,10 +64,7 @@ async function searchPage(
 	return asResults([exact], items, serialNumberOf(exact), next);
 }
 
-/**
- * The device whose serial number was typed; undefined where there is none. Half a serial number may be refused with any
- * code, and the list is there already: no reason to show nothing.
- */
+/** Returns the device with this serial number, if any. The platform may refuse part of a serial number with any code. */
 async function findExact(platform: Platform, serialNumber: string): Promise<Device | undefined> {
 	return await fetchDevice(platform, serialNumber, SETTINGS).catch((thrown: unknown) => {
 		if (thrown instanceof Failure) return undefined;
@@ -88,40 +81,35 @@ function asResults(
 	const others = items.filter((device) => serialNumberOf(device) !== atTop);
 	const token: Token | undefined = next === undefined ? undefined : { place: next, atTop };
 	return {
-		// Without a serial number there is nothing to pick.
-		results: [...top, ...others].filter((device) => isSerialNumber(serialNumberOf(device))).map(asResult),
+		// A device without a serial number can't be selected.
+		results: [...top, ...others]
+			.filter((device) => isSerialNumber(serialNumberOf(device)))
+			.map((device) => ({ name: labelOf(device), value: serialNumberOf(device) })),
 		...(token === undefined ? {} : { paginationToken: JSON.stringify(token) }),
 	};
 }
 
-function asResult(device: Device): INodeListSearchItems {
-	return { name: labelOf(device), value: serialNumberOf(device) };
-}
-
-/** By what a person knows a device: serial number · model · group · description, as far as there are any. */
+/** Returns what a person knows a device by: serial number · model · group · description. */
 function labelOf(device: Device): string {
 	const { model, group, description } = device;
-	const known = [serialNumberOf(device), shortName(model), shortName(group), textOf(description)];
+	const names = [model, group].map((record) => shorten(textOf(nameOf(record)), MOST_OF_A_NAME));
+	const known = [serialNumberOf(device), ...names, textOf(description)];
 	return shorten(known.filter((text) => text !== '').join(' · '), MOST_OF_A_LABEL);
 }
 
 /** The dropdown shows one line. */
 const MOST_OF_A_LABEL = 80;
-/** So that a long name of a model or a group leaves room for what follows. */
+/** Leaves room for what follows a long name. */
 const MOST_OF_A_NAME = 24;
 
-function shortName(record: JsonValue): string {
-	return shorten(textOf(nameOf(record)), MOST_OF_A_NAME);
-}
-
-/** On one line. */
 function textOf(value: JsonValue): string {
 	return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
 }
 
-/** Cuts between characters, and says so. */
+/** Cuts a text between two characters. */
 function shorten(text: string, most: number): string {
-	// No more than can be needed, where a character may take two places.
-	const characters = [...text.slice(0, 2 * most + 2)];
-	return characters.length <= most ? text : `${characters.slice(0, most - 1).join('').trimEnd()}…`;
+	const characters = [...text];
+	if (characters.length <= most) return text;
+	const beginning = characters.slice(0, most - 1).join('');
+	return `${beginning.trimEnd()}…`;
 }

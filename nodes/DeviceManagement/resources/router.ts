@@ -6,17 +6,8 @@ import { optionFields, readOptions } from '../fields/options';
 import { checkNumber, type ReadParameter } from '../fields/values';
 import { asNodeError, failedItem } from '../nodeError';
 import { openPlatforms, type Platform } from '../transport/platform';
-import { request } from './api/request';
-import { count } from './device/count';
-import { get } from './device/get';
-import { getAll } from './device/getAll';
+import { RESOURCES } from './index';
 import type { Execution, Operation } from './operation';
-
-/** Every operation of the node, by resource and operation. */
-export const OPERATIONS: Readonly<Record<string, Readonly<Record<string, Operation>>>> = {
-	device: { count, get, getAll },
-	api: { request },
-};
 
 /**
  * Runs the chosen operation for every input item, several at once, and puts the output in the order of the input.
@@ -51,9 +42,9 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 		}
 	};
 	// In the end nothing goes on: an item that failed may have left pages behind that were fetched ahead for it.
-	const outputs = await Promise.all(
-		items.map(async (_, itemIndex) => await slots(runItem, itemIndex)),
-	).finally(() => platforms.stop());
+	const outputs = await Promise.all(items.map(async (_, itemIndex) => await slots(runItem, itemIndex))).finally(() =>
+		platforms.stop(),
+	);
 	const output: INodeExecutionData[] = [];
 	for (const [item, part] of outputs.entries()) {
 		const pairedItem = { item };
@@ -70,13 +61,13 @@ function readerOf(context: IExecuteFunctions, itemIndex: number): ReadParameter 
 function chosenOperation(context: IExecuteFunctions): Operation {
 	const resource = String(context.getNodeParameter('resource', 0));
 	const name = String(context.getNodeParameter('operation', 0));
-	const operation = OPERATIONS[resource]?.[name];
+	const operation = RESOURCES[resource]?.operations[name];
 	if (operation !== undefined) return operation;
 	throw asNodeError(
 		context.getNode(),
 		inputFailure(
 			`The node has no operation "${name}" for the resource "${resource}"`,
-			"Choose 'Resource' and 'Operation' anew, or update the node.",
+			"Choose 'Resource' and 'Operation' again, or update the node.",
 		),
 		undefined,
 		false,

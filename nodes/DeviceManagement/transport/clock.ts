@@ -3,7 +3,7 @@ import { sleep } from 'n8n-workflow';
 import { cancelledFailure, Failure } from '../core/failure';
 import type { Clock } from '../core/retry';
 
-/** Waiting is done in steps: n8n's own sleep can't be ended, and nothing should linger behind a stopped execution. */
+/** n8n's own sleep can't be ended. In short steps, no timer outlasts a stopped execution for long. */
 const WAIT_STEP_MS = 250;
 
 /** The time of the machine that n8n runs on. */
@@ -21,15 +21,12 @@ export const systemClock: Clock = {
 
 let current = systemClock;
 
-/** The clock that nodes and the credential run on. n8n makes both without asking anybody, so it can't be handed to them. */
+/** Returns the clock of nodes and the credential. n8n constructs both, so it can't be passed to them. */
 export function currentClock(): Clock {
 	return current;
 }
 
-/**
- * Puts another clock in the place of the system's, for tests.
- * @returns puts back the one before
- */
+/** Replaces the system's clock, for tests. Returns the function that restores the one before. */
 export function replaceClock(clock: Clock): () => void {
 	const before = current;
 	current = clock;
@@ -38,24 +35,24 @@ export function replaceClock(clock: Clock): () => void {
 	};
 }
 
-/** The promise's value, or undefined when the end comes first. */
+/** Returns the promise's value, or undefined when the end comes first. It then ignores what the promise throws. */
 export async function beforeEnd<T>(end: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
-	if (end.aborted) return undefined;
-	// A signal of its own: Node.js warns of a leak where many wait on one.
+	// A signal for this call only: Node.js warns of a leak where many wait on one.
 	const own = AbortSignal.any([end]);
 	let stop = () => {};
 	const ended = new Promise<undefined>((resolve) => {
 		stop = () => resolve(undefined);
+		if (own.aborted) stop();
 		own.addEventListener('abort', stop, { once: true });
 	});
 	try {
-		return await Promise.race([promise, ended]);
+		return await Promise.race([ended, promise]);
 	} finally {
 		own.removeEventListener('abort', stop);
 	}
 }
 
-/** Why whoever is still asking after the end gets nothing: a deadline brings its own words, n8n's stop button has none. */
+/** Returns the error of a request after the end: a deadline has its own words, n8n's stop button has none. */
 export function whyEnded(end: AbortSignal): Failure {
 	return end.reason instanceof Failure ? end.reason : cancelledFailure();
 }

@@ -4,45 +4,54 @@ import type {
 	ICredentialTestRequest,
 } from 'n8n-workflow';
 
-import { CODE_TABLE, SUCCESS } from '../core/codes';
-import { explainStatus } from '../core/statuses';
+import { CODE_TABLE, SUCCESS } from '../core/errors/codes';
+import { explainStatus } from '../core/errors/statuses';
+import { Failure } from '../core/failure';
 
-/** Statuses that a platform, or a proxy in front of it, answers a test with. */
+/** Statuses with which a platform, or a proxy in front of it, refuses a test. */
 const STATUSES = [301, 302, 303, 307, 308, 401, 403, 404, 429, 500, 502, 503, 504];
 
 /**
- * Kinds of values that are no code. n8n compares what it finds under a path of names with ===, so a rule can't ask for a number;
- * but a value's kind has a name, too. Nothing and null have none: undefined.
+ * Kinds of values that are not a code. n8n compares the value at a path with ===, so a rule can't ask for a number, but it can
+ * ask for the name of a value's kind. A missing value and null have none: undefined.
  */
 const NO_CODES = ['String', 'Boolean', 'Array', 'Object', undefined];
 
 const NO_PLATFORM =
-	"The address answers, but not like a device-management platform. Check 'Base URL': it is what stands before /api.";
+	"The address responds, but not like a device-management platform. Check 'Base URL': enter the part of the address before /api.";
 
 /**
- * The rules that keep n8n's connection test honest. The platform answers HTTP 200 whatever happens, and n8n calls
- * that a success unless a rule matches the body: one rule for each code of the table gives its reason, and others
- * catch every body that has no number for a code or is not a list of devices. Other statuses fail anyway; their rules give the reason.
+ * Returns the rules of n8n's connection test. The platform responds with HTTP 200 even to a refused request, and n8n takes
+ * that for a success unless a rule matches the body. There is one rule for each code, and rules for every body without a code or
+ * without a list of devices. Other statuses fail in any case; their rules say why.
  */
 export function credentialTestRules(): NonNullable<ICredentialTestRequest['rules']> {
-	const byStatus = STATUSES.map((value): IAuthenticateRuleResponseCode => ({
-		type: 'responseCode',
-		properties: { value, message: inOneLine(explainStatus(value, 'test')) },
-	}));
-	const byCode = CODE_TABLE.filter(({ code }) => code !== SUCCESS).map(
-		(row): IAuthenticateRuleResponseSuccessBody => ({
-			type: 'responseSuccessBody',
-			properties: { key: 'code', value: row.code, message: inOneLine(row) },
-		}),
-	);
-	const noPlatform = [...NO_CODES.map((kind) => ['code.constructor.name', kind] as const), ['data.content', undefined] as const].map(
-		([key, value]): IAuthenticateRuleResponseSuccessBody => ({
-			type: 'responseSuccessBody',
-			properties: { key, value, message: NO_PLATFORM },
-		}),
-	);
-	// n8n looks at each rule's own type; only its declaration wants all rules of one test to be of one kind.
-	return [...byStatus, ...byCode, ...noPlatform] as IAuthenticateRuleResponseSuccessBody[];
+	const rules = [
+		...STATUSES.map(
+			(value): IAuthenticateRuleResponseCode => ({
+				type: 'responseCode',
+				properties: { value, message: inOneLine(explainStatus(value, 'dropdown')) },
+			}),
+		),
+		...CODE_TABLE.filter(({ code }) => code !== SUCCESS).map((row) => bodyRule('code', row.code, inOneLine(row))),
+		...NO_CODES.map((kind) => bodyRule('code.constructor.name', kind, NO_PLATFORM)),
+		bodyRule('data.content', undefined, NO_PLATFORM),
+	];
+	// n8n checks the type of each rule. Only the declaration requires all rules to be of one type.
+	return rules as IAuthenticateRuleResponseSuccessBody[];
+}
+
+function bodyRule(key: string, value: unknown, message: string): IAuthenticateRuleResponseSuccessBody {
+	return { type: 'responseSuccessBody', properties: { key, value, message } };
+}
+
+/**
+ * Adds the remedy to the message of a failure: n8n's connection test and its HTTP Request node show only the message.
+ * @throws the same failure
+ */
+export function rethrowWithRemedy(thrown: unknown): never {
+	if (thrown instanceof Failure) thrown.message = inOneLine(thrown.details);
+	throw thrown;
 }
 
 function inOneLine({ message, remedy }: { message: string; remedy: string }): string {

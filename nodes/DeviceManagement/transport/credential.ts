@@ -10,44 +10,52 @@ import { type Redact, redactor } from '../core/redaction';
 export const CREDENTIAL_TYPE = 'deviceManagementApi';
 
 const text = z.string().default('');
-/** Copied and pasted with a space or a line break more than was meant. */
+/** People paste these with spaces and line breaks around them. */
 const trimmed = z.string().trim().default('');
 
-/** What n8n stores for the credential; what an older n8n or an import left out gets the form's default. */
-const storedSchema = z.object({
-	baseUrl: text,
-	authentication: z.enum(['apiKey', 'login']).default('apiKey'),
-	apiKey: trimmed,
+/** What only unusual platforms need, with the form's defaults. */
+const customSignInSchema = z.object({
 	apiKeyIn: z.enum(['header', 'query']).default('header'),
 	apiKeyName: z.string().trim().default('Authorization'),
 	apiKeyPrefix: z.string().trim().default('ApiKey'),
-	loginName: trimmed,
-	password: text,
 	passwordFormat: z.enum(['plain', 'md5']).default('plain'),
 	loginPath: z.string().trim().default('/api/user/login'),
 	tokenPath: trimmed,
-	allowUnauthorizedCerts: z.boolean().default(false),
 });
 
-/** What a login adds to it, and n8n writes into the very object that was read. */
-const sessionSchema = z.object({ sessionToken: text, sessionOwner: text });
+/** What n8n stores for the credential. A field that an older n8n or an import left out gets the form's default. */
+const storedSchema = customSignInSchema
+	.extend({
+		baseUrl: text,
+		authentication: z.enum(['apiKey', 'login']).default('apiKey'),
+		apiKey: trimmed,
+		loginName: trimmed,
+		password: text,
+		customSignIn: z.boolean().default(false),
+		allowUnauthorizedCerts: z.boolean().default(false),
+	})
+	// The form hides these fields while the switch is off, so their stored values don't count.
+	.transform((stored) => (stored.customSignIn ? stored : { ...stored, ...customSignInSchema.parse({}) }));
+
+/** What a sign-in adds. n8n writes it into the object that was read. */
+const sessionSchema = z.object({ sessionToken: text.catch(''), sessionOwner: text.catch('') });
 
 /** The credential's fields (section 5 of the API document), not yet checked for sense. */
 export type StoredCredential = z.infer<typeof storedSchema>;
 
-/** A credential that is fit to be used, and where it leads. */
+/** A checked credential. */
 export interface Credential {
 	readonly baseUrl: BaseUrl;
 	readonly stored: StoredCredential;
-	/** A digest of everything that decides who asks which platform: two credentials of one account share what is known of it. */
+	/** A digest of platform and user. Credentials with the same account share tokens and waits. */
 	readonly account: string;
-	/** A digest of the login, which says whose a token is; '' for an API key. Stored beside the password, encrypted. */
+	/** A digest of the login that a token belongs to; '' for an API key. n8n stores it with the password, encrypted. */
 	readonly owner: string;
 	/** Keys, passwords and their digests. */
 	readonly secrets: readonly string[];
 }
 
-/** The data that n8n hands out for one reading of the credential is parsed once. */
+/** Each object that n8n returns for the credential is parsed once. */
 const known = new WeakMap<object, Credential>();
 
 /**
@@ -61,7 +69,7 @@ export function readCredential(data: ICredentialDataDecryptedObject): Credential
 	return credential;
 }
 
-/** The same data with another token in it, for a request or a login of its own. */
+/** Returns a copy of the data with another token. */
 export function withToken(data: ICredentialDataDecryptedObject, token: string): ICredentialDataDecryptedObject {
 	const credential = readCredential(data);
 	const copy = { ...data, sessionToken: token, sessionOwner: credential.owner };
@@ -69,23 +77,20 @@ export function withToken(data: ICredentialDataDecryptedObject, token: string): 
 	return copy;
 }
 
-/**
- * The token in the data where it belongs to this login; '' where there is none, where nobody knows whose it is, or where the
- * login was changed since.
- */
+/** Returns the token in the data; '' unless it belongs to this login. */
 export function tokenIn(data: ICredentialDataDecryptedObject): string {
-	const { sessionToken, sessionOwner } = sessionSchema.catch({ sessionToken: '', sessionOwner: '' }).parse(data);
+	const { sessionToken, sessionOwner } = sessionSchema.parse(data);
 	const { owner } = readCredential(data);
 	return owner !== '' && sessionOwner === owner ? sessionToken : '';
 }
 
-/** Removes the secrets of the credential, and the token that is in the data just now, from text that comes from outside. */
+/** Returns a function that removes the credential's secrets and its token from text that comes from outside. */
 export function redactorFor(data: ICredentialDataDecryptedObject): Redact {
 	const { secrets } = readCredential(data);
-	return redactor([...secrets, sessionSchema.catch({ sessionToken: '', sessionOwner: '' }).parse(data).sessionToken]);
+	return redactor([...secrets, sessionSchema.parse(data).sessionToken]);
 }
 
-/** The form of the password that the login takes (section 5): lowercase MD5 of its UTF-8 bytes. */
+/** Returns the password as the sign-in sends it (section 5): lowercase MD5 of its UTF-8 bytes. */
 export function passwordDigest(stored: StoredCredential): string {
 	if (stored.passwordFormat === 'md5') return stored.password.trim().toLowerCase();
 	return createHash('md5').update(stored.password, 'utf8').digest('hex');
@@ -129,20 +134,20 @@ function checkApiKey(stored: StoredCredential): void {
 	}
 	if (stored.apiKeyName === '') {
 		throw inputFailure(
-			"'Name' of the API key in the Device Management API credential is empty",
+			"'Key Name' in the Device Management API credential is empty",
 			'Enter the name of the header or query parameter that carries the key, usually Authorization.',
 		);
 	}
 	if (stored.apiKeyIn === 'query') return;
 	if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(stored.apiKeyName)) {
 		throw inputFailure(
-			"'Name' of the API key in the Device Management API credential can't be the name of a header",
+			"'Key Name' in the Device Management API credential can't be the name of a header",
 			'Use letters, digits and hyphens only, like X-API-Key.',
 		);
 	}
 	if (/[^\x20-\x7e]/.test(`${stored.apiKeyPrefix}${stored.apiKey}`)) {
 		throw inputFailure(
-			"'API Key' or 'Prefix' in the Device Management API credential holds a character that a header can't carry",
+			"'API Key' or 'Key Prefix' in the Device Management API credential holds a character that a header can't carry",
 			'Copy the key again, without line breaks or other invisible characters.',
 		);
 	}
@@ -158,7 +163,7 @@ function checkLogin(stored: StoredCredential): void {
 	if (stored.password === '') {
 		throw inputFailure(
 			"'Password' in the Device Management API credential is empty",
-			'Enter the password, or its MD5 value if you set the format to that.',
+			"Enter the password, or its MD5 value if 'Password Format' is 'MD5'.",
 		);
 	}
 	if (stored.passwordFormat === 'md5' && !/^[0-9a-f]{32}$/i.test(stored.password.trim())) {

@@ -1,5 +1,6 @@
 import type {
 	IAllExecuteFunctions,
+	ICredentialDataDecryptedObject as CredentialData,
 	IExecuteFunctions,
 	IHttpRequestMethods,
 	IHttpRequestOptions,
@@ -10,8 +11,8 @@ import pLimit from 'p-limit';
 import type { z } from 'zod/v4';
 
 import { checkPayload, unwrap } from '../core/envelope';
-import { cancelledFailure, Failure } from '../core/failure';
-import type { Purpose } from '../core/purpose';
+import type { Failure } from '../core/failure';
+import type { Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
 import { type Clock, withRetries } from '../core/retry';
 import { accountOf } from './account';
@@ -19,16 +20,20 @@ import { SIGN_IN_MARK } from './authenticate';
 import { currentClock } from './clock';
 import { CREDENTIAL_TYPE, readCredential, redactorFor, tokenIn } from './credential';
 import { exchange, unsent } from './exchange';
-import { type CredentialData, Session } from './session';
+import { LONGEST_PAUSE_MS } from './rateLimit';
+import { Session } from './session';
 
-/** Where a request can be made from: a running node, a dropdown, or a trigger's poll. */
+/*
+ * Sends the requests of one execution to the platform and returns their payloads. Each attempt waits for a token, for one of
+ * the execution's parallel requests and for the account's rate limit. It knows no endpoints and no lists.
+ */
+
+/** A running node, a dropdown, or a trigger's poll. */
 export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-/** A time by which everything has to be done. */
+/** The time by which all requests must have ended, in milliseconds since the epoch, and the error of those that have not. */
 export interface Deadline {
-	/** Milliseconds since the epoch. */
 	at: number;
-	/** What whoever is still asking then is told. */
 	failure(): Failure;
 }
 
@@ -54,40 +59,34 @@ export interface PlatformRequest<T> {
 	query?: Query;
 	/** JSON text. */
 	body?: string | undefined;
-	/** What it is for. A write changes something on the platform, so that it is not sent again after a time-out or a 503. */
+	/** What it is for. A write is never retried. */
 	purpose: Purpose;
-	/** What the payload must be. */
+	/** What the payload must be, and the same in words. */
 	schema: z.ZodType<T>;
-	/** The same in words. */
 	expected: string;
 	settings: RequestSettings;
 }
 
-/** The platform as one execution sees it: signed in once, bounded, stopped with the execution. */
+/** The platform for one execution: signed in once, with a limit of parallel requests, stopped with the execution. */
 export interface Platform {
 	/**
-	 * Sends a request and returns its typed payload; nobody else sees an envelope.
-	 * @throws Failure with words for whoever runs the workflow
+	 * Sends a request and returns its payload.
+	 * @throws Failure with words for the user
 	 */
 	request<T>(request: PlatformRequest<T>): Promise<T>;
 	/** Stops all requests of the execution: none starts afterwards. */
 	stop(): void;
 }
 
-/** Longest time spent waiting between the attempts of one request, in milliseconds. */
-const LONGEST_WAIT_MS = 120_000;
-
-/** The platforms of one execution: a credential with expressions may lead each item to another one. */
+/** The platforms of one execution: a credential with expressions may be another one for each item. */
 export interface Platforms {
 	/**
-	 * The platform for one item, opened by its first item. It reads the credential from n8n; requests are then sent with it, and
-	 * it is read again only when a token has to be renewed.
+	 * Returns the platform for one item. It reads the credential from n8n, and again only to renew a token.
 	 * @param itemIndex left out where there are no items
 	 * @throws Failure `input` for a credential that can't be used, and what n8n throws for one that it can't resolve
 	 */
 	at(itemIndex?: number): Promise<Platform>;
-	/** Stops all requests: none starts afterwards. */
-	stop(): void;
+	stop: Platform['stop'];
 }
 
 /** Opens the one platform of a dropdown or a poll. */
@@ -95,26 +94,25 @@ export async function openPlatform(context: PlatformContext, options: OpenOption
 	return await openPlatforms(context, options).at();
 }
 
-/**
- * Makes ready for the platforms of one execution. Items whose credential leads to the same account share a session.
- */
+/** Opens the platforms of one execution. Items of the same account share a session. */
 export function openPlatforms(
 	context: PlatformContext,
 	{ parallelRequests, clock = currentClock(), deadline }: OpenOptions,
 ): Platforms {
 	const slots = pLimit(parallelRequests);
 	const halt = new AbortController();
+	const stop = () => halt.abort();
 	const surroundings = { context, clock, end: endOf(context, halt, clock, deadline), slots };
 	const open = new Map<string, Platform>();
 	return {
 		async at(itemIndex) {
 			const data = await readStored(context, itemIndex);
 			const { account } = readCredential(data);
-			const platform = open.get(account) ?? platformOf(surroundings, data, itemIndex, () => halt.abort());
+			const platform = open.get(account) ?? { request: requestFunction(surroundings, data, itemIndex), stop };
 			open.set(account, platform);
 			return platform;
 		},
-		stop: () => halt.abort(),
+		stop,
 	};
 }
 
@@ -125,87 +123,52 @@ interface Surroundings {
 	slots: ReturnType<typeof pLimit>;
 }
 
-function platformOf(
-	{ context, clock, end, slots }: Surroundings,
+function requestFunction(
+	surroundings: Surroundings,
 	stored: CredentialData,
 	itemIndex: number | undefined,
-	stop: () => void,
-): Platform {
+): Platform['request'] {
+	const { context, clock, end, slots } = surroundings;
 	const session = new Session(stored, {
 		read: async () => await readStored(context, itemIndex),
-		signIn: async (data, drop) =>
-			// Before everything else: others wait for its token.
-			await throughGate(data, clock, { end: drop, before: Infinity }, async () => {
-				if (drop.aborted) throw cancelledFailure();
-				return await signInByN8n(context, data);
-			}),
+		signIn: async (data) => await signInByN8n(context, data),
 		clock,
 		end,
 	});
-	const sendOnce = async (request: WithoutPayload, data: CredentialData): Promise<unknown> => {
-		const { baseUrl, stored: { allowUnauthorizedCerts } } = readCredential(data);
-		const redact = redactorFor(data);
-		const answer = await exchange(
-			async (options) =>
-				await context.helpers.httpRequestWithAuthentication.call(
-					cancelledBy(context, options.abortSignal),
-					CREDENTIAL_TYPE,
-					options,
-					decrypted(data),
-				),
-			{
-				method: request.method,
-				url: `${baseUrl.href}${request.path}`,
-				...(request.query === undefined ? {} : { query: request.query }),
-				body: request.body,
-				purpose: request.purpose,
-				skipCertificateCheck: allowUnauthorizedCerts,
-			},
-			{ timeoutMs: request.settings.timeoutMs, clock, cancel: end, redact },
-		);
-		return unwrap(answer, redact, request.purpose);
-	};
-	return {
-		async request({ schema, expected, ...request }) {
-			const name = JSON.stringify([request.method, request.path, request.query, request.body]);
-			const attempt = async (before: number) =>
-				await session.run(
-					name,
-					async (data) =>
-						await slots(
-							async () => await throughGate(data, clock, { end, before }, async () => await sendOnce(request, data)),
-						),
-				);
-			const limits = {
-				maxRetries: request.purpose === 'write' ? 0 : request.settings.maxRetries,
-				maxWaitMs: LONGEST_WAIT_MS,
-			};
-			return checkPayload(await withRetries(attempt, limits, clock, end), schema, expected);
-		},
-		stop,
+	return async ({ schema, expected, ...request }) => {
+		const send = async (data: CredentialData) => {
+			const { rateLimit } = accountOf(readCredential(data));
+			const sendNow = async () => await sendOnce(surroundings, request, data);
+			return await slots(async () => await rateLimit.pass(sendNow, clock, end));
+		};
+		const maxRetries = request.purpose === 'write' ? 0 : request.settings.maxRetries;
+		const limits = { maxRetries, maxWaitMs: LONGEST_PAUSE_MS };
+		const payload = await withRetries(async () => await session.run(send), limits, clock, end);
+		return checkPayload(payload, schema, expected);
 	};
 }
 
-/** Lets a request pass when its account may ask, and holds everyone else back when its answer asks to wait. */
-async function throughGate<T>(
+/** Sends a request once; returns its payload, not yet checked. */
+async function sendOnce(
+	{ context, clock, end }: Surroundings,
+	{ path, settings, ...request }: Omit<PlatformRequest<unknown>, 'schema' | 'expected'>,
 	data: CredentialData,
-	clock: Clock,
-	{ end, before }: { end: AbortSignal; before: number },
-	run: () => Promise<T>,
-): Promise<T> {
-	const { gate } = accountOf(readCredential(data));
-	return await gate.pass(run, clock, end, before).catch((thrown: unknown) => {
-		if (thrown instanceof Failure && thrown.details.retryable === true) {
-			gate.hold(thrown.details.retryAfterMs ?? 0, thrown.details.httpStatus, clock.now());
-		}
-		throw thrown;
-	});
+): Promise<unknown> {
+	const { baseUrl, stored } = readCredential(data);
+	const redact = redactorFor(data);
+	const send = async (options: IHttpRequestOptions): Promise<unknown> => {
+		const caller = cancelledBy(context, options.abortSignal);
+		return await context.helpers.httpRequestWithAuthentication.call(caller, CREDENTIAL_TYPE, options, decrypted(data));
+	};
+	const answer = await exchange(
+		send,
+		{ ...request, url: `${baseUrl.href}${path}`, skipCertificateCheck: stored.allowUnauthorizedCerts },
+		{ timeoutMs: settings.timeoutMs, clock, cancel: end, redact },
+	);
+	return unwrap(answer, redact, request.purpose);
 }
 
-/**
- * Has n8n sign in and store the token, without a request behind it: `authenticate` throws instead when the token is there. A
- * login so has its own time, and whoever waits for the token waits for nothing else.
- */
+/** Has n8n sign in and store the token. No request follows: `authenticate` throws as soon as the token is there. */
 async function signInByN8n(context: PlatformContext, data: CredentialData): Promise<string> {
 	const { baseUrl } = readCredential(data);
 	const request = { url: baseUrl.href, headers: { [SIGN_IN_MARK]: 'true' } };
@@ -234,17 +197,12 @@ function decrypted(data: CredentialData) {
 	return { credentialsDecrypted: { id: '', name: '', type: CREDENTIAL_TYPE, data } };
 }
 
-type WithoutPayload = Omit<PlatformRequest<unknown>, 'schema' | 'expected'>;
-
-/** n8n replaces a request's own signal by the execution's. So that each request can be ended alone, it is told another. */
-function cancelledBy(
-	context: PlatformContext,
-	signal: IHttpRequestOptions['abortSignal'],
-): IAllExecuteFunctions {
+/** n8n replaces a request's own signal by the execution's. This context names the request's own one. */
+function cancelledBy(context: PlatformContext, signal: IHttpRequestOptions['abortSignal']): IAllExecuteFunctions {
 	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } });
 }
 
-/** Aborted when n8n stops the execution, when time is up, or when the node itself has no more use for answers. */
+/** Returns a signal that is aborted when n8n stops the execution, at the deadline, or by `stop`. */
 function endOf(
 	context: PlatformContext,
 	halt: AbortController,
@@ -252,8 +210,7 @@ function endOf(
 	deadline: Deadline | undefined,
 ): AbortSignal {
 	const ends = [halt.signal];
-	const execution =
-		'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
+	const execution = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 	if (execution !== undefined) ends.push(execution);
 	if (deadline !== undefined) {
 		const timeUp = clock.timeout(Math.max(0, deadline.at - clock.now()));

@@ -1,6 +1,11 @@
-import { type Device, serialNumberOf } from '../core/device';
+/**
+ * Makes a new state and the events in between of an old state and of what a poll saw. Each part has its own comparison, in recent.ts
+ * and snapshot.ts. Nothing is read or written here.
+ */
+import { serialNumberOf } from '../core/device';
 import {
 	type Change,
+	type ChangeRule,
 	changedEvent,
 	createdEvent,
 	type DeviceEvent,
@@ -8,30 +13,34 @@ import {
 	removedEvent,
 	updatedEvent,
 } from './events';
-import type { FleetEntry } from './fleet';
-import { type DeviceRow, IDENTITY_LENGTH, type TimeField } from './newest';
-import type { Observation } from './observe';
-import type { TriggerParameters } from './parameters';
-import { compareRecent, type Recent, type TimedRow } from './recent';
-import { compareSnapshot, emptySnapshot, forget, type Snapshot, type ValueChange, type Whereabouts } from './snapshot';
-import type { Fingerprint, State } from './state';
+import { compareRecent, type Reading } from './recent';
+import { compareSnapshot, type DeviceList, forget, type ValueChange } from './snapshot';
+import type { State } from './state';
+import type { WatchedField } from './watched';
 
-/** What a comparison came to. */
+/** What one poll saw of the platform. Parts that are not watched are undefined. */
+export interface Seen {
+	readonly created: Reading | undefined;
+	readonly updated: Reading | undefined;
+	/** All devices that meet the filters. */
+	readonly list: DeviceList | undefined;
+}
+
 export interface Outcome {
-	/** The same object as before where nothing changed. */
 	readonly state: State;
 	readonly events: readonly DeviceEvent[];
-	/** Serial numbers of devices that may be removed: each has to be looked at before it counts as such. */
+	/** Serial numbers of devices that may be removed: the platform has to be asked for each. */
 	readonly missing: readonly string[];
 }
 
-/** What stands over a comparison. */
 export interface Task {
-	readonly parameters: TriggerParameters;
-	readonly fingerprint: Fingerprint;
+	readonly fields: readonly WatchedField[];
+	readonly rules: readonly ChangeRule[];
+	readonly holdSeconds: number;
+	readonly fingerprint: string;
 	/** This machine's clock in seconds. */
 	readonly now: number;
-	/** The least number that a baseline has. */
+	/** The number that a baseline has. */
 	readonly firstNumber: number;
 }
 
@@ -39,95 +48,50 @@ export interface Task {
  * Compares what a poll saw with what is remembered.
  * @param before a state of the same fingerprint; undefined for a baseline, which has no events
  */
-export function compare(before: State | undefined, seen: Pick<Observation, 'newest' | 'list'>, task: Task): Outcome {
-	const { parameters, fingerprint, now } = task;
-	const newest = (field: TimeField, last: Recent | undefined) => {
-		const rows = seen.newest[field];
-		if (rows === undefined) return undefined;
-		const { steady, newestMet = -Infinity } = rows;
-		const compared = compareRecent(last, rows.rows, { now, steady, newestMet, identityLength: IDENTITY_LENGTH[field] });
-		return { after: compared.after, fresh: compared.fresh.filter(({ id }) => !rows.outside.has(id)) };
-	};
-	const created = newest('createTime', before?.created);
-	const updated = newest('updateTime', before?.updated);
-	const newIds = new Set(created?.fresh.map(({ id }) => id));
+export function compare(before: State | undefined, seen: Seen, task: Task): Outcome {
 	const number = before?.number ?? task.firstNumber;
+	const created = seen.created && compareRecent(before?.created, seen.created);
+	const updated = seen.updated && compareRecent(before?.updated, seen.updated);
+	const fresh = created?.fresh ?? [];
 	// Nothing else is said of a device that is new.
-	const edited = updated?.fresh.filter(({ id }) => !newIds.has(id)) ?? [];
-	const metAt = edited.length === 0 ? new Set<string>() : devicesAtTimes(before?.updated);
+	const isNew = new Set(fresh.map(({ id }) => id));
+	const edited = (updated?.fresh ?? []).filter(({ id }) => !isNew.has(id));
+	const newDevices = new Set(fresh.flatMap(({ device }) => (device === undefined ? [] : serialNumberOf(device))));
+	const list = seen.list && compareSnapshot(before?.snapshot, seen.list, { ...task, created: newDevices });
 	const events = [
-		...reported(created?.fresh ?? [], ({ id }, device) => createdEvent(id, device)),
-		...reported(edited, (row, device) => updatedEvent(row.id, device, metAt.has(deviceAtTime(row)) ? number : undefined)),
+		...fresh.flatMap(({ id, device }) => (device === undefined ? [] : createdEvent(id, device))),
+		...edited.flatMap(({ id, device }) => (device === undefined ? [] : updatedEvent(id, device))),
+		...changesIn(list?.changes ?? [], task).map((change) => changedEvent(change, number)),
 	];
-	const shared = parameters.fields.filter((field) => !field.startsWith('attributes.')).length;
-	const compared =
-		seen.list === undefined
-			? undefined
-			: compareSnapshot(before?.snapshot ?? emptySnapshot(shared), seen.list, {
-					now,
-					holdSeconds: parameters.holdSeconds,
-					created: new Set(created?.fresh.flatMap(({ device }) => (device === undefined ? [] : serialNumberOf(device)))),
-				});
-	for (const change of changesIn(compared?.changes ?? [], parameters)) events.push(changedEvent(change, number));
-
-	const parts = {
-		...(created === undefined ? {} : { created: created.after }),
-		...(updated === undefined ? {} : { updated: updated.after }),
-		...(compared === undefined ? {} : { snapshot: compared.after }),
-	};
-	const state = changedState(before, { fingerprint, number, ...parts });
-	return { state: events.length > 0 ? { ...state, number: number + 1 } : state, events, missing: compared?.missing ?? [] };
+	const parts = { created: created?.after, updated: updated?.after, snapshot: list?.after };
+	const state = { fingerprint: task.fingerprint, number: events.length > 0 ? number + 1 : number, ...parts };
+	return { state, events, missing: list?.missing ?? [] };
 }
 
 /**
- * Adds what reading the missing devices said to an outcome.
+ * Adds what the platform said of the missing devices.
  * @param before the state that the outcome was compared from
+ * @param removed serial numbers that the platform does not have
+ * @param elsewhere serial numbers of devices that are no longer on the list
  */
 export function settleMissing(
-	{ state, events, missing }: Outcome,
-	whereabouts: ReadonlyMap<string, Whereabouts>,
+	{ state, events }: Outcome,
+	{ removed, elsewhere }: { removed: readonly string[]; elsewhere: readonly string[] },
 	before: State | undefined,
-	parameters: TriggerParameters,
-): Outcome {
-	if (before?.snapshot === undefined || state.snapshot === undefined) return { state, events, missing };
+	fields: readonly WatchedField[],
+): Pick<Outcome, 'state' | 'events'> {
+	if (before?.snapshot === undefined || state.snapshot === undefined) return { state, events };
 	const { devices } = before.snapshot;
-	const removed = missing
-		.filter((sn) => whereabouts.get(sn) === 'removed' && parameters.events.has('deviceRemoved'))
-		.map((sn) => removedEvent(sn, devices.get(sn) ?? '', parameters.fields, before.number));
-	const snapshot: Snapshot = forget(state.snapshot, whereabouts);
-	const all = [...events, ...removed];
-	const after = snapshot === state.snapshot ? state : { ...state, snapshot };
-	return { state: all.length === 0 ? after : { ...after, number: before.number + 1 }, events: all, missing: [] };
+	const all = [...events, ...removed.map((sn) => removedEvent(sn, devices.get(sn) ?? '[]', fields, before.number))];
+	const snapshot = forget(state.snapshot, [...removed, ...elsewhere]);
+	return { state: { ...state, snapshot, number: before.number + Math.min(all.length, 1) }, events: all };
 }
 
-function reported(rows: readonly DeviceRow[], report: (row: DeviceRow, device: Device) => DeviceEvent) {
-	return rows.flatMap((row) => (row.device === undefined ? [] : [report(row, row.device)]));
-}
-
-function devicesAtTimes(recent: Recent | undefined): Set<string> {
-	return new Set(Array.from(recent?.rows ?? [], ([digest, time]) => deviceAtTime({ digest, time })));
-}
-
-/** What tells a device, and the update time that it was met with. */
-function deviceAtTime({ digest, time }: TimedRow): string {
-	return `${digest.slice(0, IDENTITY_LENGTH.updateTime)} ${time}`;
-}
-
-function changesIn(changes: readonly ValueChange<FleetEntry>[], { fields, rules }: TriggerParameters): Change[] {
+function changesIn(changes: readonly ValueChange[], { fields, rules }: Task): Change[] {
 	return changes
 		.flatMap(({ device: { sn, device }, field: position, previous, current }): Change[] => {
 			const field = fields[position];
 			return field === undefined || device === undefined ? [] : [{ sn, device, field, previous, current }];
 		})
 		.filter((change) => isAskedFor(rules, change));
-}
-
-/** The state before, itself, where no part of it changed. */
-function changedState(before: State | undefined, after: State): State {
-	const same =
-		before !== undefined &&
-		before.created === after.created &&
-		before.updated === after.updated &&
-		before.snapshot === after.snapshot;
-	return same ? before : after;
 }

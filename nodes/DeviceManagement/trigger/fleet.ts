@@ -1,55 +1,46 @@
 import { type Device, identifyDevice, serialNumberOf } from '../core/device';
+import { Failure } from '../core/failure';
 import { type Listing, readList } from '../core/paging/list';
 import type { PageSource } from '../core/paging/page';
 import type { ListCriteria } from '../core/query';
 import { deviceSource, listOptions, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
-import type { DeviceRow, RowCollector, TimeField } from './newest';
+import { isNew, type Recent, type Row, secondsOf } from './recent';
 import type { ListedDevice } from './snapshot';
-import { type Code, encodeFields, type WatchedField } from './values';
+import type { State } from './state';
+import { codeOf, shortIdentity } from './values';
+import type { WatchedField } from './watched';
 
-/** What is kept of a device while a whole fleet is read: not its record, unless something about it changed. */
+/** The times by which devices are new or edited. */
+export type TimeField = 'createTime' | 'updateTime';
+
+/** What is kept of a device while a whole fleet is read. */
 export interface FleetEntry extends ListedDevice {
-	/** What tells the device from others. */
 	readonly id: string;
-	/** The record, where a watched value differs from the one that is remembered. */
-	readonly device?: Device;
 	/** What the device is among the newest, by each time that is looked at. */
-	readonly rows?: Partial<Record<TimeField, DeviceRow>>;
+	readonly rows: Partial<Record<TimeField, Row>>;
 }
 
-/** What to look at in each device. */
-export interface FleetInterest {
+interface Interest {
 	readonly fields: readonly WatchedField[];
-	/** The values that are remembered. */
-	readonly devices: ReadonlyMap<string, Code>;
-	readonly collectors: Partial<Record<TimeField, RowCollector>>;
-}
-
-/** How far a reading has come, for whoever has to say that it takes too long. */
-export interface Progress {
-	read: number;
-	total: number | undefined;
+	readonly times: readonly TimeField[];
+	readonly before: State | undefined;
 }
 
 /**
- * Reads all devices that meet the criteria (section 4.1), and keeps of each only what is compared.
+ * Reads all devices that meet the criteria (section 4.1), and keeps of each only what is compared: on a quiet poll no record.
  * @throws Failure
  */
 export async function readFleet(
 	platform: Platform,
 	criteria: ListCriteria,
 	settings: ListSettings,
-	interest: FleetInterest,
-	progress: Progress,
+	interest: Interest,
 ): Promise<Listing<FleetEntry>> {
-	const devices = deviceSource(platform, { ...criteria, sort: [] }, settings, 'watch');
-	Object.assign(progress, { read: 0, total: undefined });
+	const devices = deviceSource(platform, { ...criteria, sort: [] }, settings);
 	const entries: PageSource<FleetEntry> = {
 		async fetchPage(page, size) {
 			const { content, ...rest } = await devices.fetchPage(page, size);
-			progress.read += content.length;
-			progress.total = rest.totalElements ?? progress.total;
 			return { ...rest, content: content.map((device) => entryOf(device, interest)) };
 		},
 		identify: ({ id }) => id,
@@ -57,19 +48,38 @@ export async function readFleet(
 	return await readList(entries, listOptions(settings));
 }
 
-function entryOf(device: Device, { fields, devices, collectors }: FleetInterest): FleetEntry {
-	const sn = serialNumberOf(device);
-	const code = encodeFields(device, fields);
-	const last = devices.get(sn);
-	const created = collectors.createTime?.rowOf(device);
-	const updated = collectors.updateTime?.rowOf(device);
-	const entry = { id: identifyDevice(device), sn, code };
-	if (created === undefined && updated === undefined) {
-		return last === undefined || last === code ? entry : { ...entry, device };
+/**
+ * What a device is among the newest; undefined where it has no such time.
+ * @throws Failure `answer` for a time of another form than the API document's
+ */
+export function rowOf(device: Device, field: TimeField, before: Recent | undefined): Row | undefined {
+	const time = secondsOf(device[field]);
+	if (time === undefined) return undefined;
+	if (!Number.isNaN(time)) {
+		const row = { id: shortIdentity(identifyDevice(device)), time };
+		return isNew(before, row) ? { ...row, device } : row;
 	}
-	const rows = {
-		...(created === undefined ? {} : { createTime: created }),
-		...(updated === undefined ? {} : { updateTime: updated }),
-	};
-	return { ...entry, rows, ...(last === undefined || last === code ? {} : { device }) };
+	throw new Failure({
+		kind: 'answer',
+		cause: 'platform',
+		message: `The platform sends an unknown date format in '${field}'`,
+		remedy: `The API document has the format YYYY-MM-DD HH:MM:SS. Remove the event that needs it from 'Events', or ask your platform administrator.`,
+	});
+}
+
+export function recentOf(state: State | undefined, field: TimeField): Recent | undefined {
+	return field === 'createTime' ? state?.created : state?.updated;
+}
+
+function entryOf(device: Device, { fields, times, before }: Interest): FleetEntry {
+	const sn = serialNumberOf(device);
+	const code = codeOf(device, fields);
+	const last = before?.snapshot?.devices.get(sn);
+	const rows: FleetEntry['rows'] = {};
+	for (const field of times) {
+		const row = rowOf(device, field, recentOf(before, field));
+		if (row !== undefined) rows[field] = row;
+	}
+	const entry = { id: identifyDevice(device), sn, code, rows };
+	return last === undefined || last === code ? entry : { ...entry, device };
 }

@@ -1,7 +1,11 @@
-import type { INodeProperties } from 'n8n-workflow';
+/**
+ * The trigger's form, and what a poll reads of it. What was given is used or refused with the label of its field; events, rules and
+ * subtitle derive from the table in watched.ts. Fields that the action node has too are in fields/.
+ */
+import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { type Failure, inputFailure } from '../core/failure';
+import { inputFailure } from '../core/failure';
 import type { OutputMode } from '../core/output';
 import type { ListCriteria } from '../core/query';
 import { asGiven } from '../fields/asGiven';
@@ -10,8 +14,16 @@ import { optionFields, optionsField, readOptions, readSettings } from '../fields
 import { outputFields, readOutputMode } from '../fields/output';
 import { check, checkEntries, checkNumber, type ReadParameter, textSchema } from '../fields/values';
 import type { ListSettings } from '../transport/devices';
-import { type ChangeRule, EVENT_NAMES, type EventName, watchedFields } from './events';
-import type { WatchedField } from './values';
+import type { ChangeRule } from './events';
+import {
+	CHANGE_EVENTS,
+	type EventName,
+	EVENTS,
+	FIELDS,
+	nameOfField,
+	watchedFields,
+	type WatchedField,
+} from './watched';
 
 /** What the trigger is asked for. */
 export interface TriggerParameters {
@@ -30,8 +42,7 @@ export interface TriggerParameters {
 	readonly emit: 'perDevice' | 'perPoll';
 }
 
-/** Each costs up to twelve bytes a device in n8n's database. */
-const MOST_ATTRIBUTES = 20;
+const WHOLE_FLEET_EVENTS: EventName[] = [...CHANGE_EVENTS, 'deviceRemoved'];
 
 const forAtLeastField = {
 	displayName: 'For At Least (Minutes)',
@@ -40,7 +51,7 @@ const forAtLeastField = {
 	typeOptions: { minValue: 0, maxValue: 43_200 },
 	default: 0,
 	description:
-		'How long a new value has to hold before it is reported, as far as polls can see it. A device that came back in between gives no event.',
+		'How many minutes a new value must last before n8n reports it. If the value changes back in that time, there is no event.',
 } as const satisfies INodeProperties;
 
 const triggerOptions: INodeProperties[] = [
@@ -49,17 +60,12 @@ const triggerOptions: INodeProperties[] = [
 		name: 'emit',
 		type: 'options',
 		options: [
-			{ name: 'One Item for Each Event', value: 'perDevice', description: 'An item for each event' },
-			{
-				name: 'One Item for Each Poll',
-				value: 'perPoll',
-				description: 'A single item that lists all events of a poll',
-			},
+			{ name: 'One Item for Each Event', value: 'perDevice', description: 'Each event is an item' },
+			{ name: 'One Item for Each Poll', value: 'perPoll', description: 'One item lists all events of a poll' },
 		],
 		default: 'perDevice',
-		description: 'How events are handed to the workflow',
+		description: 'How the workflow receives events',
 	},
-	forAtLeastField,
 	optionFields.maxRetries,
 	optionFields.pageSize,
 	optionFields.parallelRequests,
@@ -68,40 +74,86 @@ const triggerOptions: INodeProperties[] = [
 
 const OPTION_NAMES: ReadonlySet<string> = new Set(triggerOptions.map(({ name }) => name));
 
-/** The trigger's fields. */
+/** The fields of a rule under 'Only When'. Their defaults are those of {@link RULE}. */
+const ruleFields: INodeProperties[] = [
+	{
+		displayName: 'Field',
+		name: 'field',
+		type: 'options',
+		options: FIELDS.map(({ name, label }) => ({ name: label, value: name })),
+		default: 'onlineStatus',
+		description: 'The field that the rule applies to',
+	},
+	{
+		displayName: 'Attribute',
+		name: 'attribute',
+		type: 'string',
+		default: '',
+		displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
+		placeholder: 'e.g. firmware',
+		description: 'Key of the attribute',
+	},
+	{
+		displayName: 'From',
+		name: 'from',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 1',
+		description: 'Value before the change, compared as text. Leave it empty to match any value.',
+	},
+	{
+		displayName: 'To',
+		name: 'to',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 0',
+		description: 'Value after the change, compared as text. Leave it empty to match any value.',
+	},
+];
+
+const onlyWhenField: INodeProperties = {
+	displayName: 'Only When',
+	name: 'conditions',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add Rule',
+	default: {},
+	description:
+		'Report only changes that match a rule. Rules for the same field are alternatives. For a field without a rule, n8n reports every change.',
+	options: [{ displayName: 'Rule', name: 'rule', values: ruleFields }],
+};
+
+/** What people should know about the chosen events before the first poll. */
+const notices: INodeProperties[] = [
+	notice('firstPollNotice', 'The first poll only records the current state. It reports nothing.', {}),
+	notice('offlineNotice', 'Devices that are offline already when you publish the workflow are not reported.', {
+		show: { events: ['onlineStatusChanged'] },
+	}),
+	notice('wholeFleetNotice', 'To find changes and removals, n8n reads the whole fleet at each poll.', {
+		show: { events: WHOLE_FLEET_EVENTS },
+	}),
+	notice('sortingNotice', 'If your platform ignores sorting, n8n reads the whole fleet at each poll.', {
+		hide: { events: WHOLE_FLEET_EVENTS },
+	}),
+];
+
+function notice(name: string, displayName: string, displayOptions: IDisplayOptions): INodeProperties {
+	return { displayName, name, type: 'notice', default: '', displayOptions };
+}
+
+const shownForChanges = { displayOptions: { show: { events: [...CHANGE_EVENTS] } } };
+
 export const triggerFields: INodeProperties[] = [
 	{
 		displayName: 'Events',
 		name: 'events',
 		type: 'multiOptions',
 		required: true,
-		options: [
-			{
-				name: 'Attribute Changed',
-				value: 'attributeChanged',
-				description: 'An attribute of a device has another value',
-			},
-			{ name: 'Device Created', value: 'deviceCreated', description: 'A device is new on the platform' },
-			{
-				name: 'Device Removed',
-				value: 'deviceRemoved',
-				description: 'A device is no longer on the platform',
-			},
-			{
-				name: 'Device Updated',
-				value: 'deviceUpdated',
-				description: 'A device was edited: its update time changed',
-			},
-			{
-				name: 'Online Status Changed',
-				value: 'onlineStatusChanged',
-				description: 'The online status of a device has another value',
-			},
-			{ name: 'Status Changed', value: 'statusChanged', description: 'The status of a device has another value' },
-		],
+		options: EVENTS.map(({ name, label, description }) => ({ name: label, value: name, description })),
 		default: ['deviceCreated'],
-		description: 'What starts the workflow',
+		description: 'Events that start the workflow',
 	},
+	...notices,
 	{
 		displayName: 'Attributes',
 		name: 'attributes',
@@ -110,70 +162,19 @@ export const triggerFields: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. firmware, site',
 		displayOptions: { show: { events: ['attributeChanged'] } },
-		description: 'The keys of the attributes to watch, separated by commas',
+		description: 'Keys of the attributes to watch, separated by commas',
 	},
-	...asGiven({
-		displayName: 'Only When',
-		name: 'conditions',
-		type: 'fixedCollection',
-		typeOptions: { multipleValues: true },
-		placeholder: 'Add Rule',
-		default: {},
-		description:
-			'Report a change only from and to these values. Rules of one field are alternatives; a field without a rule has every change reported.',
-		options: [
-			{
-				displayName: 'Rule',
-				name: 'rule',
-				values: [
-					{
-						displayName: 'Field',
-						name: 'field',
-						type: 'options',
-						options: [
-							{ name: 'Attribute', value: 'attributes' },
-							{ name: 'Online Status', value: 'onlineStatus' },
-							{ name: 'Status', value: 'status' },
-						],
-						default: 'onlineStatus',
-						description: 'What the rule is for',
-					},
-					{
-						displayName: 'Attribute',
-						name: 'attribute',
-						type: 'string',
-						default: '',
-						displayOptions: { show: { field: ['attributes'] } },
-						placeholder: 'e.g. firmware',
-						description: 'Key of the attribute',
-					},
-					{
-						displayName: 'From',
-						name: 'from',
-						type: 'string',
-						default: '',
-						placeholder: 'e.g. 1',
-						description: 'The value before, compared as text; empty for any',
-					},
-					{
-						displayName: 'To',
-						name: 'to',
-						type: 'string',
-						default: '',
-						placeholder: 'e.g. 0',
-						description: 'The value after, compared as text; empty for any',
-					},
-				],
-			},
-		],
-	}).map((field) => ({
-		...field,
-		displayOptions: { show: { events: ['attributeChanged', 'onlineStatusChanged', 'statusChanged'] } },
-	})),
-	...outputFields,
+	...asGiven(onlyWhenField).map((field) => ({ ...field, ...shownForChanges })),
+	{ ...forAtLeastField, ...shownForChanges },
 	...asGiven(filtersField),
-	...asGiven(optionsField(triggerOptions)),
+	...outputFields,
+	...optionsField(triggerOptions),
 ];
+
+/** The node's subtitle: the labels of its events. */
+export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(
+	Object.fromEntries(EVENTS.map(({ name, label }) => [name, label])),
+)})[event]).join(", ") }}`;
 
 /**
  * Reads what the trigger is asked for.
@@ -192,13 +193,16 @@ export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 		criteria: readFilters(read),
 		output: readOutputMode(read),
 		settings: readSettings(read, OPTION_NAMES),
-		holdSeconds: checkNumber(options['forAtLeast'], forAtLeastField) * 60,
-		emit: check(z.enum(['perDevice', 'perPoll']).default('perDevice'), options['emit'], 'Emit'),
+		holdSeconds: fields.length === 0 ? 0 : checkNumber(read('forAtLeast', 0), forAtLeastField) * 60,
+		emit: check(emitSchema, options['emit'], 'Emit'),
 	};
 }
 
+const eventsSchema = z.array(z.enum(EVENTS.map(({ name }) => name)));
+const emitSchema = z.enum(['perDevice', 'perPoll']).default('perDevice');
+
 function readEvents(read: ReadParameter): ReadonlySet<EventName> {
-	const events = check(z.array(z.enum(EVENT_NAMES)), read('events'), 'Events');
+	const events = check(eventsSchema, read('events'), 'Events');
 	if (events.length > 0) return new Set(events);
 	throw inputFailure("'Events' is empty", 'Choose at least one event.');
 }
@@ -208,23 +212,14 @@ function readAttributes(read: ReadParameter): string[] {
 		.split(',')
 		.map((key) => key.trim())
 		.filter((key) => key !== '');
-	if (keys.length === 0) {
-		throw inputFailure(
-			"'Attributes' is empty",
-			"Enter the key of an attribute, or take 'Attribute Changed' out of 'Events'.",
-		);
-	}
-	const distinct = [...new Set(keys)].sort();
-	if (distinct.length <= MOST_ATTRIBUTES) return distinct;
-	throw inputFailure(
-		`'Attributes' holds ${distinct.length} keys, and ${MOST_ATTRIBUTES} can be watched`,
-		'Remove some of them, or use a second trigger in another workflow.',
-	);
+	if (keys.length > 0) return [...new Set(keys)].sort();
+	const remedy = "Enter the key of an attribute, or take 'Attribute Changed' out of 'Events'.";
+	throw inputFailure("'Attributes' is empty", remedy);
 }
 
 const RULE = {
 	entry: z.strictObject({
-		field: z.enum(['onlineStatus', 'status', 'attributes']),
+		field: z.enum(FIELDS.map(({ name }) => name)),
 		attribute: textSchema,
 		from: textSchema,
 		to: textSchema,
@@ -234,31 +229,15 @@ const RULE = {
 
 function readRules(read: ReadParameter, fields: readonly WatchedField[]): ChangeRule[] {
 	const rules = checkEntries(read('conditions', {}), 'rule', RULE, 'Only When');
-	return rules.map(({ field: chosen, attribute, from, to }) => {
-		const field: WatchedField = chosen === 'attributes' ? `attributes.${attribute.trim()}` : chosen;
-		if (fields.includes(field)) return { field, from, to };
-		throw unwatched(chosen, attribute.trim());
+	return rules.map(({ field: chosen, attribute, ...values }) => {
+		const key = attribute.trim();
+		const kind = FIELDS.find(({ name }) => name === chosen);
+		const field = nameOfField(chosen, kind?.hasKeys === true, key);
+		if (fields.some(({ name }) => name === field)) return { field, ...values };
+		const what = kind?.hasKeys === true ? `the attribute "${key}"` : `'${kind?.label}'`;
+		throw inputFailure(
+			`A rule under 'Only When' is for ${what}, which is not watched`,
+			"Add its event to 'Events' and the key of an attribute to 'Attributes', or remove the rule.",
+		);
 	});
-}
-
-function unwatched(field: 'onlineStatus' | 'status' | 'attributes', attribute: string): Failure {
-	if (field === 'onlineStatus') {
-		return inputFailure(
-			"A rule under 'Only When' is for 'Online Status', which no chosen event watches",
-			"Add 'Online Status Changed' to 'Events', or remove the rule.",
-		);
-	}
-	if (field === 'status') {
-		return inputFailure(
-			"A rule under 'Only When' is for 'Status', which no chosen event watches",
-			"Add 'Status Changed' to 'Events', or remove the rule.",
-		);
-	}
-	if (attribute === '') {
-		return inputFailure("A rule under 'Only When' names no attribute", "Enter the key in 'Attribute', or remove the rule.");
-	}
-	return inputFailure(
-		`A rule under 'Only When' is for the attribute "${attribute}", which is not watched`,
-		"Add 'Attribute Changed' to 'Events' and the key to 'Attributes', or remove the rule.",
-	);
 }

@@ -1,55 +1,85 @@
-import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
+/**
+ * One poll of the trigger: each change since the last one is reported once. It reads what is watched, compares it with the state
+ * that n8n hands out, and writes the new state last, after the output was made. It does not know how n8n keeps it: docs/maintainers/trigger.md.
+ */
+import { deepCopy, type IDataObject, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
-import { Failure } from '../core/failure';
+import { Failure, inputFailure } from '../core/failure';
+import { shapeDevice } from '../core/output';
 import type { Clock } from '../core/retry';
 import type { ReadParameter } from '../fields/values';
 import { asNodeError } from '../nodeError';
 import { currentClock } from '../transport/clock';
 import { type Credential, CREDENTIAL_TYPE, readCredential } from '../transport/credential';
-import { type Deadline, openPlatform, type Platform } from '../transport/platform';
-import { compare, settleMissing } from './compare';
-import type { Progress } from './fleet';
-import { itemsOf } from './items';
-import { giveBack, memoryOf, type NodeMemory, type Remark, takeTurn, type Turn } from './memory';
-import { type KnownOrders, type Observation, observe } from './observe';
-import { needsPerson, reportFailure } from './outage';
+import { openPlatform, type Platform } from '../transport/platform';
+import { compare, type Outcome, settleMissing } from './compare';
+import type { DeviceEvent } from './events';
+import {
+	carriedFrom,
+	carryOn,
+	forgetPlatform,
+	giveBack,
+	memoryOf,
+	type NodeMemory,
+	takeTurn,
+	type Turn,
+} from './memory';
+import { observe } from './observe';
 import { readTriggerParameters, type TriggerParameters } from './parameters';
 import { lookForMissing } from './removal';
-import { decodeState, differences, encodeState, type Fingerprint, fingerprintOf, type State } from './state';
+import { decodeState, encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
+import { canonicalJson, digest } from './values';
 
-/** Where the state stands in what n8n keeps for the node. */
+/** The name of the state in what n8n keeps for the node. */
 const STATE_KEY = 'state';
-/** What a poll has where n8n does not say, and where n8n does not mean it. */
+/** What a poll has where n8n does not say. */
 const USUAL_BUDGET_MS = 300_000;
-/** How long what is known of an order holds. */
-const ORDER_KNOWN_FOR_MS = 24 * 3_600_000;
+/** Largest state, in characters: n8n loads and saves it with the workflow. */
+const LARGEST_STATE = 20_000_000;
+
+interface Tick {
+	readonly reach: typeof openPlatform;
+	readonly context: IPollFunctions;
+	readonly memory: NodeMemory;
+	readonly turn: Turn;
+	readonly clock: Clock;
+	readonly budgetMs: number;
+}
+
+/** The contexts of n8n that were polled before: each activation has its own. */
+const polled = new WeakSet<IPollFunctions>();
 
 /**
- * One poll of the trigger: reads what is watched, compares it with the state that n8n hands out, and returns what happened
- * in between. The state is written last, after the output was made, and only when it changed: docs/trigger.md.
+ * Polls once.
+ * @param reach opens the platform; tests of many polls have one without HTTP
  * @returns the items; null where there is nothing to report
- * @throws n8n's error; of an outage, as often as it is to be reported
+ * @throws n8n's error; of an outage, once
  */
-export async function pollDevices(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
+export async function pollDevices(
+	context: IPollFunctions,
+	reach = openPlatform,
+): Promise<INodeExecutionData[][] | null> {
 	const clock = currentClock();
 	const budgetMs = budgetOf(context);
 	if (context.getMode() === 'manual') return await pollManually(context, clock, budgetMs);
-	const isFirst = isFirstPollOf(context);
+	const isFirst = !polled.has(context);
+	polled.add(context);
 	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name);
 	const turn = takeTurn(memory, clock.now(), budgetMs);
 	if (turn === undefined) {
-		context.logger.debug(`${nameInLog(context)} leaves this poll to the one before, which is still under way`);
+		log(context, 'info', 'skips this poll, because the one before is still under way');
 		return null;
 	}
 	try {
-		const output = await new Poll(context, memory, turn, clock, budgetMs).run();
-		if (memory.turn === turn) memory.outage = undefined;
+		const output = await pollOnce({ reach, context, memory, turn, clock, budgetMs });
+		if (memory.turn !== turn) return output;
+		if (memory.outage !== undefined) log(context, 'info', 'can poll again');
+		memory.outage = undefined;
 		return output;
 	} catch (thrown) {
-		// Another poll has taken over: it says what there is to say.
-		if (memory.turn !== turn) return null;
-		fail(context, memory, thrown, { now: clock.now(), isFirst, budgetMs });
+		// Another poll has taken over, and reports what there is.
+		if (memory.turn === turn) fail(context, memory, thrown, { isFirst, budgetMs });
 		return null;
 	} finally {
 		giveBack(memory, turn);
@@ -57,207 +87,177 @@ export async function pollDevices(context: IPollFunctions): Promise<INodeExecuti
 }
 
 /** “Fetch Test Event”: the newest devices in the form of events. */
-async function pollManually(
-	context: IPollFunctions,
-	clock: Clock,
-	budgetMs: number,
-): Promise<INodeExecutionData[][]> {
+async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: number): Promise<INodeExecutionData[][]> {
 	try {
 		const parameters = readTriggerParameters(readerOf(context));
-		const platform = await open(context, parameters, clock, clock.now() + budgetMs, { read: 0, total: undefined });
+		const platform = await openPlatform(context, platformOptions(parameters, clock, budgetMs));
 		const events = await fetchTestEvents(platform, parameters).finally(() => platform.stop());
-		return [itemsOf(events, parameters, clock.now()).map((json) => ({ json }))];
+		return [itemsOf(events, parameters, clock.now())];
 	} catch (thrown) {
 		throw asNodeError(context.getNode(), thrown, undefined, false);
 	}
 }
 
-/** A poll under way. */
-class Poll {
-	private readonly progress: Progress = { read: 0, total: undefined };
-
-	constructor(
-		private readonly context: IPollFunctions,
-		private readonly memory: NodeMemory,
-		private readonly turn: Turn,
-		private readonly clock: Clock,
-		private readonly budgetMs: number,
-	) {}
-
-	async run(): Promise<INodeExecutionData[][] | null> {
-		const { context, clock } = this;
-		const parameters = readTriggerParameters(readerOf(context));
-		const credential = readCredential(await context.getCredentials(CREDENTIAL_TYPE));
-		const fingerprint = fingerprintFor(context, parameters, credential);
-		const handed = stateOf(context);
-		const carried = this.carried(handed);
-		const known = decodeState(carried.to);
-		const before = this.comparable(carried.to, known, fingerprint);
-		// It may be another platform.
-		if (before === undefined) this.memory.orders.clear();
-		const start = clock.now();
-		const platform = await open(context, parameters, clock, start + this.budgetMs, this.progress);
-		try {
-			const now = Math.floor(start / 1000);
-			const seen = await observe(platform, parameters, before, {
-				now,
-				progress: this.progress,
-				orders: this.orders(start),
-			});
-			const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
-			const outcome = compare(before, seen, { parameters, fingerprint, now, firstNumber });
-			const { state, events } = await this.withRemovals(platform, outcome, before, parameters);
-			this.remark(seen, state);
-			const items = itemsOf(events, parameters, clock.now()).map((json) => ({ json }));
-			return this.commit(handed, carried, state === before ? carried.to : encodeState(state), items);
-		} finally {
-			platform.stop();
-		}
-	}
-
-	/**
-	 * What to compare with: what n8n hands out, or what quiet polls made of it where n8n did not keep that.
-	 * @returns `from` as the quiet polls began with it, `to` as they left it
-	 */
-	private carried(handed: string | undefined): { from: string | undefined; to: string | undefined } {
-		const { carry } = this.memory;
-		return carry !== undefined && (handed === carry.from || handed === carry.to) ? carry : { from: handed, to: handed };
-	}
-
-	/** The state, where it belongs to what is watched now; otherwise the poll takes a baseline, and the log says why. */
-	private comparable(
-		text: string | undefined,
-		known: State | undefined,
-		fingerprint: Fingerprint,
-	): State | undefined {
-		if (text === undefined) return undefined;
-		if (known === undefined) {
-			this.warn('can not read the state that n8n kept and begins anew: what changed since the last poll is not reported');
-			return undefined;
-		}
-		const changed = differences(known.fingerprint, fingerprint);
-		if (changed.length === 0) return known;
-		const words = { workflow: 'the workflow', events: "'Events' or 'Attributes'", filters: "'Filters'", account: 'the platform or the user' };
-		this.warn(`begins anew, because ${changed.map((part) => words[part]).join(' and ')} changed`);
-		return undefined;
-	}
-
-	private orders(now: number): KnownOrders {
-		const { orders } = this.memory;
-		const of: KnownOrders['of'] = (field) => {
-			const known = orders.get(field);
-			return known === undefined || now - known.at >= ORDER_KNOWN_FOR_MS ? { order: 'unknown' } : known;
-		};
-		return {
-			of,
-			note: (field, seen) => {
-				// Proven again below its former top, it is as old as the first proof all the same.
-				const at = of(field).order === seen.order ? orders.get(field)?.at : undefined;
-				orders.set(field, { ...seen, at: at ?? now });
-			},
-		};
-	}
-
-	private async withRemovals(
-		platform: Platform,
-		outcome: ReturnType<typeof compare>,
-		before: State | undefined,
-		parameters: TriggerParameters,
-	) {
-		if (outcome.missing.length === 0) return outcome;
-		if (!parameters.events.has('deviceRemoved')) {
-			return settleMissing(outcome, new Map(outcome.missing.map((sn) => [sn, 'elsewhere'])), before, parameters);
-		}
-		const search = await lookForMissing(platform, outcome.missing, parameters.settings, () => this.clock.random());
-		if (search.obstacle !== undefined) {
-			this.warn(`could not make sure that devices are removed and tries again at the next poll: ${search.obstacle.message}`);
-		}
-		return settleMissing(outcome, search.whereabouts, before, parameters);
-	}
-
-	/** Says what makes the trigger slower, or blind for something: once as long as it is so. */
-	private remark({ newest, unordered, list, miscounted }: Observation, { created, updated }: State): void {
-		for (const [field, recent] of [['createTime', created], ['updateTime', updated]] as const) {
-			if (newest[field] === undefined) continue;
-			// Where nothing shows the order, once may be a fleet that changed at the wrong moment.
-			const isSure = this.memory.orders.get(field)?.order === 'broken' || this.memory.slow.has(field);
-			this.warnWhile(
-				unordered.includes(field) && isSure,
-				`unordered ${field}`,
-				`reads the whole fleet at each poll, because it can not rely on the platform to list devices by '${field}', newest first`,
-			);
-			this.warnWhile(
-				recent?.incomplete === true,
-				`moving ${field}`,
-				`has not taken stock by '${field}' yet, because the fleet changes while it is read: a device that is dated before the newest one is not reported until a list holds still`,
-			);
-		}
-		this.memory.slow = new Set(unordered);
-		if (miscounted === undefined && list?.complete !== true) return;
-		this.warnWhile(
-			miscounted !== undefined,
-			'miscounted',
-			`can not tell removed devices, because the platform reports ${miscounted?.total} devices and lists ${miscounted?.listed}`,
-		);
-	}
-
-	/** Writes the state, last of all and only where it changed, or leaves everything to the next poll. */
-	private commit(
-		handed: string | undefined,
-		carried: { from: string | undefined; to: string | undefined },
-		text: string | undefined,
-		items: INodeExecutionData[],
-	): INodeExecutionData[][] | null {
-		const { memory, context } = this;
-		if (memory.turn !== this.turn || stateOf(context) !== handed) {
-			this.warn('found that its state changed during the poll and leaves the work to the next one');
-			return null;
-		}
-		// Of a poll that reports something only what came before it is carried: if n8n hands out that state again, it did not
-		// take the items, and they have to come again.
-		const to = items.length > 0 ? carried.to : text;
-		memory.carry = to === undefined || to === carried.from ? undefined : { from: carried.from, to };
-		if (text !== handed) context.getWorkflowStaticData('node')[STATE_KEY] = text;
+async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
+	const { context, memory, clock, budgetMs } = tick;
+	const parameters = readTriggerParameters(readerOf(context));
+	const credential = readCredential(await context.getCredentials(CREDENTIAL_TYPE));
+	const fingerprint = fingerprintOf(context, parameters, credential);
+	const handed = stateOf(context);
+	const from = carriedFrom(memory, handed);
+	const known = decodeState(from);
+	const before = known?.fingerprint === fingerprint ? known : undefined;
+	if (before === undefined) announceBaseline(tick, from, known);
+	const start = clock.now();
+	const platform = await tick.reach(context, platformOptions(parameters, clock, budgetMs));
+	try {
+		const seen = await observe(platform, parameters, before, { now: start, orders: memory.orders });
+		const now = Math.floor(start / 1000);
+		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
+		const outcome = compare(before, seen, { ...parameters, fingerprint, now, firstNumber });
+		const { state, events } = await askForMissing(tick, platform, outcome, before, parameters);
+		const items = itemsOf(events, parameters, clock.now());
+		if (!commit(tick, { handed, from, to: encodeState(state), isQuiet: items.length === 0 })) return null;
+		for (const words of seen.remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
+		memory.remarks = seen.remarks;
 		return items.length > 0 ? [items] : null;
-	}
-
-	private warn(words: string): void {
-		this.context.logger.warn(`${nameInLog(this.context)} ${words}`, placeOf(this.context));
-	}
-
-	private warnWhile(isSo: boolean, remark: Remark, words: string): void {
-		const { said } = this.memory;
-		if (isSo && !said.has(remark)) this.warn(words);
-		if (isSo) said.add(remark);
-		else said.delete(remark);
+	} finally {
+		platform.stop();
 	}
 }
 
+/** Says in the log why a trigger that knew a state takes a baseline, and forgets a platform that may be another one. */
+function announceBaseline({ context, memory }: Tick, from: string | undefined, known: State | undefined): void {
+	forgetPlatform(memory);
+	if (from === undefined) return;
+	const why =
+		known === undefined
+			? "it can't read the state that n8n kept"
+			: "'Events', 'Attributes', 'Filters', the workflow, the platform or the user changed";
+	log(context, 'warn', `takes a new baseline, because ${why}. It does not report what changed since the last poll`);
+}
+
+/** Asks the platform for devices that are no longer listed, and adds those that are removed. */
+async function askForMissing(
+	{ context, clock }: Tick,
+	platform: Platform,
+	outcome: Outcome,
+	before: State | undefined,
+	{ events, fields, settings }: TriggerParameters,
+): Promise<Pick<Outcome, 'state' | 'events'>> {
+	const { missing } = outcome;
+	if (!events.has('deviceRemoved')) return settleMissing(outcome, { removed: [], elsewhere: missing }, before, fields);
+	const search = await lookForMissing(platform, missing, settings, () => clock.random());
+	const why = search.obstacle?.message;
+	if (why !== undefined)
+		log(context, 'warn', `could not ask for devices that may be removed, and tries again at the next poll: ${why}`);
+	return settleMissing(outcome, search, before, fields);
+}
+
 /**
- * Says in the log why a poll failed, and reports it where that is due.
+ * Writes the state, last of all and only where it changed.
+ * @returns false where everything is left to the next poll
+ * @throws Failure `input` for a state that is too large
+ */
+function commit(
+	{ context, memory, turn }: Tick,
+	{ handed, from, to, isQuiet }: { handed: string | undefined; from: string | undefined; to: string; isQuiet: boolean },
+): boolean {
+	if (memory.turn !== turn || stateOf(context) !== handed) {
+		log(context, 'warn', 'found that its state changed during the poll, and leaves the work to the next poll');
+		return false;
+	}
+	if (to.length > LARGEST_STATE) {
+		throw inputFailure(
+			`The trigger would have to remember ${megabytes(to.length)} MB, and can remember ${megabytes(LARGEST_STATE)} MB`,
+			"Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
+		);
+	}
+	// If n8n hands out an older state again, it did not take the items of this poll: they have to come again.
+	carryOn(memory, handed, isQuiet ? to : from);
+	if (to !== handed) context.getWorkflowStaticData('node')[STATE_KEY] = to;
+	return true;
+}
+
+/**
+ * Says in the log why a poll failed, and reports it once in an outage; what a person has to mend also during another outage.
  * @throws n8n's error
  */
 function fail(
 	context: IPollFunctions,
 	memory: NodeMemory,
 	thrown: unknown,
-	{ now, isFirst, budgetMs }: { now: number; isFirst: boolean; budgetMs: number },
+	{ isFirst, budgetMs }: { isFirst: boolean; budgetMs: number },
 ): void {
 	const callsPerson = needsPerson(thrown);
 	const mode = context.getActivationMode();
-	// A workflow that was active has to become so again at n8n's start, whatever the platform's state is.
-	const silent =
-		isFirst &&
-		!callsPerson &&
-		(mode === 'init' || mode === 'leadershipChange') &&
-		decodeState(stateOf(context)) !== undefined;
+	// At n8n's start an error would put off the activation of a workflow that was active, for up to a day.
+	const isStart = isFirst && (mode === 'init' || mode === 'leadershipChange');
+	const isSilent = isStart && !callsPerson && decodeState(stateOf(context)) !== undefined;
 	// Somebody is waiting for the workflow to become active. A tick that n8n's scheduler runs has less time than this.
-	const awaited = isFirst && (mode === 'activate' || (mode === 'update' && budgetMs >= USUAL_BUDGET_MS));
-	const { report, outage } = reportFailure(awaited ? undefined : memory.outage, { now, callsPerson, silent });
-	memory.outage = outage;
+	const isAwaited = isFirst && (mode === 'activate' || (mode === 'update' && budgetMs >= USUAL_BUDGET_MS));
+	const level = callsPerson ? 2 : 1;
+	const reported = isAwaited ? 0 : (memory.outage ?? 0);
+	const isDue = !isSilent && level > reported;
+	memory.outage = isDue ? level : reported;
 	const error = asNodeError(context.getNode(), thrown, undefined, false);
-	context.logger.warn(`${nameInLog(context)} could not poll: ${error.message}`, placeOf(context));
-	if (report) throw error;
+	log(context, 'warn', `could not poll: ${error.message}`);
+	if (isDue) throw error;
+}
+
+/** Whether waiting does not help: the sign-in was refused, or the node or its credential is not filled in as it has to be. */
+function needsPerson(thrown: unknown): boolean {
+	if (!(thrown instanceof Failure)) return true;
+	const { kind, cause, tokenRefused, final } = thrown.details;
+	return kind === 'input' || cause === 'credential' || tokenRefused === true || final === true;
+}
+
+const megabytes = (characters: number) => Math.ceil(characters / 1_000_000);
+
+/** A digest of what a state belongs to. With a key, whose owner is not known, another credential is another user. */
+function fingerprintOf(
+	context: IPollFunctions,
+	{ events, attributes, criteria }: TriggerParameters,
+	{ baseUrl, stored }: Credential,
+): string {
+	const user =
+		stored.authentication === 'login'
+			? ['login', stored.loginName.trim()]
+			: ['apiKey', context.getNode().credentials?.[CREDENTIAL_TYPE]?.id ?? null];
+	const watched = [[...events].sort(), attributes, JSON.parse(criteria.body), criteria.query];
+	return digest(canonicalJson([context.getWorkflow().id ?? null, watched, baseUrl.href, user]));
+}
+
+function platformOptions({ settings }: TriggerParameters, clock: Clock, budgetMs: number) {
+	const failure = () =>
+		new Failure({
+			kind: 'timeout',
+			cause: 'platform',
+			message: `The poll did not end within the ${Math.ceil(budgetMs / 1000)} seconds that n8n gives it`,
+			remedy:
+				"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. Nothing is lost: the next poll begins where this one did.",
+		});
+	return { parallelRequests: settings.parallelRequests, clock, deadline: { at: clock.now() + budgetMs, failure } };
+}
+
+/** Makes the workflow's items of a poll's events. */
+function itemsOf(
+	events: readonly DeviceEvent[],
+	{ output, emit }: TriggerParameters,
+	now: number,
+): INodeExecutionData[] {
+	const detectedAt = new Date(now).toISOString();
+	const shown = new Set<DeviceEvent['device']>();
+	const items = events.map(({ event, eventId, device, ...change }): IDataObject => {
+		// A workflow may write into an item; it must not find itself in another one.
+		const own = shown.has(device) ? deepCopy(device) : device;
+		shown.add(device);
+		// What is known of a removed device is not the platform's record.
+		const shaped = event === 'deviceRemoved' ? own : shapeDevice(own, output);
+		return { event, eventId, detectedAt, ...change, device: shaped };
+	});
+	const isOne = emit === 'perPoll' && items.length > 0;
+	return (isOne ? [{ count: items.length, events: items }] : items).map((json) => ({ json }));
 }
 
 /** Reads the parameters as they are for this poll. */
@@ -270,71 +270,14 @@ function stateOf(context: IPollFunctions): string | undefined {
 	return typeof state === 'string' ? state : undefined;
 }
 
-/** What a state belongs to. With a key, whose owner nobody knows, another credential is another user. */
-function fingerprintFor(
-	context: IPollFunctions,
-	{ events, attributes, criteria }: TriggerParameters,
-	{ baseUrl, stored }: Credential,
-): Fingerprint {
-	const user =
-		stored.authentication === 'login'
-			? ['login', stored.loginName.trim()]
-			: ['apiKey', context.getNode().credentials?.[CREDENTIAL_TYPE]?.id ?? null];
-	return {
-		workflow: fingerprintOf(context.getWorkflow().id ?? null),
-		events: fingerprintOf([[...events].sort(), attributes]),
-		filters: fingerprintOf([JSON.parse(criteria.body), criteria.query]),
-		account: fingerprintOf([baseUrl.href, ...user]),
-	};
-}
-
-async function open(
-	context: IPollFunctions,
-	{ settings }: TriggerParameters,
-	clock: Clock,
-	at: number,
-	progress: Progress,
-): Promise<Platform> {
-	const start = clock.now();
-	const deadline: Deadline = { at, failure: () => outOfTime(clock.now() - start, progress) };
-	return await openPlatform(context, { parallelRequests: settings.parallelRequests, clock, deadline });
-}
-
-/** Says how long a poll would need that ran out of time, and what helps. */
-function outOfTime(spentMs: number, { read, total }: Progress): Failure {
-	const seconds = (ms: number) => Math.ceil(ms / 1000);
-	const needed =
-		read > 0 && total !== undefined && total > read
-			? `: ${read} of ${total} devices were read, and all of them would take about ${seconds((spentMs * total) / read)} seconds`
-			: '';
-	return new Failure({
-		kind: 'timeout',
-		cause: 'platform',
-		message: `The poll did not end within the ${seconds(spentMs)} seconds that n8n gives it${needed}`,
-		remedy:
-			"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. Nothing is lost: the next poll begins where this one did.",
-	});
-}
-
 function budgetOf(context: IPollFunctions): number {
-	// n8n before 2.3x has no such function.
+	// n8n before 2.38 has no such function.
 	const budget: unknown = Reflect.get(context, 'getPollBudgetMs');
 	const given: unknown = typeof budget === 'function' ? budget.call(context) : undefined;
 	return typeof given === 'number' && given > 0 ? given : USUAL_BUDGET_MS;
 }
 
-const polled = new WeakSet<IPollFunctions>();
-
-function isFirstPollOf(context: IPollFunctions): boolean {
-	const isFirst = !polled.has(context);
-	polled.add(context);
-	return isFirst;
-}
-
-function nameInLog(context: IPollFunctions): string {
-	return `The trigger "${context.getNode().name}"`;
-}
-
-function placeOf(context: IPollFunctions): { workflowId: string | undefined; nodeName: string } {
-	return { workflowId: context.getWorkflow().id, nodeName: context.getNode().name };
+function log(context: IPollFunctions, level: 'info' | 'warn', words: string): void {
+	const { name: nodeName } = context.getNode();
+	context.logger[level](`The trigger "${nodeName}" ${words}`, { workflowId: context.getWorkflow().id, nodeName });
 }

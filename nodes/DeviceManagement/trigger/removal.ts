@@ -1,27 +1,20 @@
 import pLimit from 'p-limit';
 
-import { meansNoDevice } from '../core/codes';
+import { meansNoDevice } from '../core/errors/codes';
 import { isSerialNumber } from '../core/device';
 import { Failure } from '../core/failure';
 import { pathOfSerialNumber } from '../core/query';
 import { fetchDeviceAt, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
-import type { Whereabouts } from './snapshot';
 
-/** Devices that are looked at in one poll; the others wait for the next ones. */
-const MOST_LOOKED_AT = 100;
-
-/** What looking at missing devices said. */
-export interface Search {
-	readonly whereabouts: ReadonlyMap<string, Whereabouts>;
-	/** Why a device could not be looked at, where one could not. */
-	readonly obstacle: Failure | undefined;
-}
+/** Devices that are asked for in one poll; the others wait for the next ones. */
+const MOST_ASKED_FOR = 100;
 
 /**
- * Reads devices that are missing from the list by their serial numbers (section 4.2): only what the platform says it does
- * not have is removed. A device that can't be read is looked for again at the next poll.
- * @param random from 0 to 1; of too many devices some are picked, so that none is always left out
+ * Asks for missing devices by their serial numbers (section 4.2): only the platform's own “no such device” is a removal.
+ * @param random from 0 to 1; of too many devices some are picked, so that each has its turn
+ * @returns those that are removed, those that the platform still has or that can't be asked for, and why one could not be
+ * read: it is asked for again at the next poll
  * @throws Failure that ends the sign-in
  */
 export async function lookForMissing(
@@ -29,34 +22,28 @@ export async function lookForMissing(
 	missing: readonly string[],
 	settings: ListSettings,
 	random: () => number,
-): Promise<Search> {
+): Promise<{ removed: string[]; elsewhere: string[]; obstacle: Failure | undefined }> {
+	const asked = [...missing];
+	while (asked.length > MOST_ASKED_FOR) asked.splice(Math.floor(random() * asked.length), 1);
 	const slots = pLimit(settings.parallelRequests);
-	let obstacle: Failure | undefined;
-	const look = async (sn: string): Promise<Whereabouts> => {
+	const ask = async (sn: string): Promise<'removed' | 'elsewhere' | Failure> => {
 		const path = isSerialNumber(sn) ? pathOfSerialNumber(sn) : undefined;
-		// Nobody can ask for this device: it is just no longer watched.
 		if (path === undefined) return 'elsewhere';
-		return await fetchDeviceAt(platform, path, settings).then(
-			() => 'elsewhere',
-			(thrown: unknown) => {
-				if (!(thrown instanceof Failure)) throw thrown;
-				const { final, tokenRefused } = thrown.details;
-				if (final === true || tokenRefused === true) throw thrown;
-				if (meansNoDevice(thrown.details)) return 'removed';
-				obstacle ??= thrown;
-				return 'unknown';
-			},
-		);
+		const reading = fetchDeviceAt(platform, path, settings);
+		return await reading.then(() => 'elsewhere' as const, judge);
 	};
-	const picked = missing.length <= MOST_LOOKED_AT ? missing : pick(missing, MOST_LOOKED_AT, random);
-	const found = await Promise.all(
-		picked.map(async (sn) => await slots(async () => [sn, await look(sn)] as const)),
-	);
-	return { whereabouts: new Map(found), obstacle };
+	const answers = await Promise.all(asked.map(async (sn) => await slots(ask, sn)));
+	return {
+		removed: asked.filter((_, index) => answers[index] === 'removed'),
+		elsewhere: asked.filter((_, index) => answers[index] === 'elsewhere'),
+		obstacle: answers.find((answer) => answer instanceof Failure),
+	};
 }
 
-/** So many of a list, by chance. */
-function pick<T>(list: readonly T[], count: number, random: () => number): T[] {
-	const rest = [...list];
-	return Array.from({ length: count }, () => rest.splice(Math.floor(random() * rest.length), 1)).flat();
+/** What a failed request says of its device. */
+function judge(thrown: unknown): 'removed' | Failure {
+	if (!(thrown instanceof Failure)) throw thrown;
+	const { final, tokenRefused } = thrown.details;
+	if (final === true || tokenRefused === true) throw thrown;
+	return meansNoDevice(thrown.details) ? 'removed' : thrown;
 }

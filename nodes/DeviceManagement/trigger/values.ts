@@ -1,85 +1,86 @@
-import type { Device } from '../core/device';
-import { isRecord, type JsonValue } from '../core/json';
-import { canonicalJson, digest, DIGEST_LENGTH } from './digest';
+import { createHash } from 'crypto';
 
-/** A field whose changes can be reported; an attribute by the name that a sort has for it (section 1.3). */
-export type WatchedField = 'onlineStatus' | 'status' | `attributes.${string}`;
+import type { Device } from '../core/device';
+import type { JsonValue } from '../core/json';
+import type { WatchedField } from './watched';
 
 /**
- * The values of a device's watched fields as one text, each of them `=` and the value itself, or `#` and its digest where
- * that is shorter. Equal values have equal codes.
+ * A remembered value as JSON text: a text, number or truth value as it is, `{"json":…}` for anything with parts, and
+ * `{"digest":"…"}` for what is too long to keep. Equal values have equal texts.
  */
+export type Kept = string;
+
+/** The watched values of one device as the JSON text of a list. Devices with equal values have equal codes. */
 export type Code = string;
 
-const ATTRIBUTES = 'attributes.';
+/** Longest value that is kept whole, in characters. */
+const LONGEST_KEPT = 100;
 
-/** The value of a field; null where the device has none. */
-export function readField(device: Device, field: WatchedField): JsonValue {
-	if (field === 'onlineStatus' || field === 'status') return device[field] ?? null;
-	const { attributes } = device;
-	const key = field.slice(ATTRIBUTES.length);
-	return isRecord(attributes) && Object.hasOwn(attributes, key) ? (attributes[key] ?? null) : null;
+/** The code of a device's watched values, in the order of the fields. */
+export function codeOf(device: Device, fields: readonly WatchedField[]): Code {
+	return joinCode(fields.map((field) => keep(field.read(device))));
 }
 
-/** The code of a device's watched fields, in their order. */
-export function encodeFields(device: Device, fields: readonly WatchedField[]): Code {
-	let code = '';
-	for (const field of fields) code += encodeValue(readField(device, field));
-	return code;
+export function joinCode(parts: readonly Kept[]): Code {
+	return `[${parts.join(',')}]`;
 }
 
-/** The code of each field in a device's code. */
-export function partsOf(code: Code): string[] {
-	return code.match(/[=#][^=#]*/g) ?? [];
+/**
+ * The values of a code.
+ * @throws SyntaxError for what is no code
+ */
+export function splitCode(code: Code): Kept[] {
+	const parts: unknown = JSON.parse(code);
+	if (!Array.isArray(parts)) throw new SyntaxError('No list of values');
+	return parts.map((part) => JSON.stringify(part));
 }
 
-/** The code of one value. At most twelve characters, so that a state's size is known beforehand. */
-export function encodeValue(value: JsonValue): string {
-	// Integers are what most platforms send; nothing in them needs a second look.
-	if (typeof value === 'number' && Number.isSafeInteger(value) && value < 1e9 && value > -1e9) return `=${value}`;
-	const text = typeof value === 'string' ? `'${value}` : value === null ? '' : canonicalJson(value);
-	const escaped = escapeText(text);
-	return escaped.length <= DIGEST_LENGTH ? `=${escaped}` : `#${digest(text)}`;
+export function keep(value: JsonValue): Kept {
+	const json = canonicalJson(value);
+	const length = typeof value === 'string' ? value.length : json.length;
+	if (length > LONGEST_KEPT) return keepDigest(json);
+	return typeof value === 'object' && value !== null ? `{"json":${json}}` : json;
 }
 
-/** The value that a code stands for; undefined where only its digest was kept. */
-export function decodeValue(part: string): { value: JsonValue } | undefined {
-	if (!part.startsWith('=')) return undefined;
-	const text = unescapeText(part.slice(1));
-	if (text.startsWith("'")) return { value: text.slice(1) };
-	if (text === '') return { value: null };
-	try {
-		const value: JsonValue = JSON.parse(text);
-		return { value };
-	} catch {
-		return undefined;
-	}
+/** The value that was remembered; undefined where only its digest was kept. */
+export function recall(kept: Kept): { value: JsonValue } | undefined {
+	const value: JsonValue = JSON.parse(kept);
+	if (typeof value !== 'object' || value === null) return { value };
+	return 'json' in value ? { value: Object(value.json) } : undefined;
 }
 
-/** A value as rules compare it: what it reads like. */
+/** A value as rules compare it. */
 export function textOf(value: JsonValue): string {
 	return typeof value === 'string' ? value : canonicalJson(value);
 }
 
-/** Whether a code stands for a value that reads like a text; also where only its digest was kept. */
-export function readsLike(part: string, text: string): boolean {
-	const decoded = decodeValue(part);
-	if (decoded !== undefined) return textOf(decoded.value) === text;
+/** Whether a remembered value reads like a text, also where only its digest was kept. */
+export function readsLike(kept: Kept, text: string): boolean {
+	const known = recall(kept);
+	if (known !== undefined) return textOf(known.value) === text;
 	// A text, or the JSON of anything else.
-	return part === `#${digest(`'${text}`)}` || part === `#${digest(text)}`;
+	return kept === keepDigest(JSON.stringify(text)) || kept === keepDigest(text);
 }
 
-/**
- * Escapes what has a meaning in a state, and what JSON or a database would not keep: control characters and halves of
- * characters.
- */
-export function escapeText(text: string): string {
-	if (/^[\w.:/'+-]*$/.test(text)) return text;
-	return text.replace(/[\p{Cc}\p{Cs} "\\#%=]/gu, (mark) => `%${mark.charCodeAt(0).toString(16).padStart(4, '0')}`);
+/** What tells a device from others, in at most 100 characters. */
+export function shortIdentity(id: string): string {
+	return id.length > LONGEST_KEPT ? digest(id) : id;
 }
 
-/** The text that was escaped. */
-export function unescapeText(escaped: string): string {
-	if (!escaped.includes('%')) return escaped;
-	return escaped.replace(/%([0-9a-f]{4})/g, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+/** A digest of a text: 132 bits as base64url, so that no two are ever equal by chance. */
+export function digest(text: string): string {
+	return createHash('sha256').update(text, 'utf8').digest('base64url').slice(0, 22);
+}
+
+/** JSON text in which the fields of every object are in alphabetical order, so that equal values have equal texts. */
+export function canonicalJson(value: unknown): string {
+	if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+	return JSON.stringify(value, (_, field: unknown) => {
+		if (typeof field !== 'object' || field === null || Array.isArray(field)) return field;
+		return Object.fromEntries(Object.entries(field).sort(([one], [other]) => (one < other ? -1 : 1)));
+	});
+}
+
+function keepDigest(json: string): Kept {
+	return `{"digest":"${digest(json)}"}`;
 }

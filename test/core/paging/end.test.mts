@@ -21,10 +21,13 @@ const SAID = [
 	{ said: { totalElements: 24, totalPages: 2, last: true }, more: false, end: true },
 ];
 
-test.each(SAID)('$said after 25 items in three pages, the third a short one: more $more, an end $end', ({ said, more, end }) => {
-	expect(expectsMore(page(said), { ...progress, full: false })).toBe(more);
-	expect(saysItEnds(page(said), progress, false)).toBe(end);
-});
+test.each(SAID)(
+	'$said after 25 items in three pages, the third a short one: more $more, an end $end',
+	({ said, more, end }) => {
+		expect(expectsMore(page(said), { ...progress, full: false })).toBe(more);
+		expect(saysItEnds(page(said), progress, false)).toBe(end);
+	},
+);
 
 test('behind a full page another one is expected unless total, page count and last all say that there is none', () => {
 	const end = { totalElements: 25, totalPages: 3, last: true };

@@ -84,7 +84,8 @@ function falsify(told: Tells, honest: Metadata, asked: number | undefined): Meta
 }
 
 const isNoLie = (told: unknown) => told === 'right' || told === 'missing';
-export const looksOneBased = ({ numbering, tells: { number } }: Habits) => numbering === 'zero-based' && number === 'one behind';
+export const looksOneBased = ({ numbering, tells: { number } }: Habits) =>
+	numbering === 'zero-based' && number === 'one behind';
 
 /** Fields that tell one and the same lie can't be told from the truth. */
 export function canBeSeenThrough(setting: Habits): boolean {
@@ -109,4 +110,3 @@ export function refusalOf(setting: Habits, thrown: unknown): undefined {
 	expect(tellsTheEnd(setting)).toBe(false);
 	return undefined;
 }
-

@@ -40,10 +40,21 @@ describe('a server that counts from 0 and answers a page past the end with its l
 	});
 });
 
-describe('a server that answers a page past the end with its first page', () => {
-	test.each(['one-based', 'zero-based'] as const)('%s, is read whole without any metadata', async (numbering) => {
-		const server = serve(30, { numbering, pastEnd: 'first page', falsify: () => ({}) });
-		await expect(read(server)).resolves.toMatchObject({ items: server.fleet.devices, settled: true });
+describe('a server that answers a page past the end with another one', () => {
+	const CASES = (['one-based', 'zero-based'] as const).flatMap((numbering) =>
+		(['first page', 'last page'] as const).map((pastEnd) => ({ numbering, pastEnd })),
+	);
+
+	test.each(CASES)('$numbering, with its $pastEnd, is read whole where it said the end', async (script) => {
+		for (const said of ['last', 'totalPages', 'totalElements'] as const) {
+			const server = serve(30, { ...script, falsify: (honest) => ({ number: honest.number, [said]: honest[said] }) });
+			await expect(read(server)).resolves.toMatchObject({ items: server.fleet.devices, settled: true });
+		}
+	});
+
+	test.each(CASES)('$numbering, with its $pastEnd, is refused with words where it said nothing', async (script) => {
+		const server = serve(30, { ...script, falsify: () => ({}) });
+		await expect(read(server)).rejects.toMatchObject({ details: { kind: 'paging' } });
 	});
 });
 
@@ -85,7 +96,10 @@ describe('a server that refuses a page past the end', () => {
 	test.each([
 		{ why: 'too many requests', pastEnd: failure({ kind: 'status', cause: 'platform', httpStatus: 429 }) },
 		{ why: 'an outage', pastEnd: failure({ kind: 'status', cause: 'platform', httpStatus: 503 }) },
-		{ why: 'a dead token', pastEnd: failure({ kind: 'refused', cause: 'credential', code: 14101, tokenRefused: true }) },
+		{
+			why: 'a dead token',
+			pastEnd: failure({ kind: 'refused', cause: 'credential', code: 14101, tokenRefused: true }),
+		},
 		{ why: 'a missing right', pastEnd: failure({ kind: 'refused', cause: 'credential', code: 14103 }) },
 		{ why: 'a time-out', pastEnd: failure({ kind: 'timeout', cause: 'platform' }) },
 		{ why: 'a stopped execution', pastEnd: failure({ kind: 'cancelled', cause: 'unknown' }) },

@@ -1,5 +1,20 @@
 import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { mayRefuseOrder, mayRefusePage, mayRefuseSize } from '../../../nodes/DeviceManagement/core/paging/refusal.ts';
+import {
+	mayRefuseOrder,
+	mayRefuseSize,
+	undefinedIfPageRefused,
+} from '../../../nodes/DeviceManagement/core/paging/refusal.ts';
+
+const mayRefusePage = async (error: unknown) =>
+	await Promise.reject(error)
+		.catch(undefinedIfPageRefused)
+		.then(
+			() => true,
+			(rethrown: unknown) => {
+				expect(rethrown).toBe(error);
+				return false;
+			},
+		);
 
 const thrown = (details: Partial<FailureDetails>) =>
 	new Failure({ kind: 'refused', cause: 'input', message: 'no', remedy: '', ...details });
@@ -7,10 +22,27 @@ const thrown = (details: Partial<FailureDetails>) =>
 /** Where nothing is said of the order, it is as with the size. */
 const CASES: Array<{ details: Partial<FailureDetails>; size: boolean; page: boolean; order?: boolean }> = [
 	...[-1, 9999, 10001, 10005, 10014].map((code) => ({ details: { code, httpStatus: 200 }, size: true, page: true })),
-	...[400, 422, 500].map((httpStatus) => ({ details: { kind: 'status' as const, httpStatus }, size: true, page: true })),
-	...[413, 414].map((httpStatus) => ({ details: { kind: 'status' as const, httpStatus }, size: true, page: true, order: false })),
-	...[401, 403, 404].map((httpStatus) => ({ details: { kind: 'status' as const, httpStatus }, size: false, page: true })),
-	...[429, 502, 503, 504].map((httpStatus) => ({ details: { kind: 'status' as const, httpStatus }, size: false, page: false })),
+	...[400, 422, 500].map((httpStatus) => ({
+		details: { kind: 'status' as const, httpStatus },
+		size: true,
+		page: true,
+	})),
+	...[413, 414].map((httpStatus) => ({
+		details: { kind: 'status' as const, httpStatus },
+		size: true,
+		page: true,
+		order: false,
+	})),
+	...[401, 403, 404].map((httpStatus) => ({
+		details: { kind: 'status' as const, httpStatus },
+		size: false,
+		page: true,
+	})),
+	...[429, 502, 503, 504].map((httpStatus) => ({
+		details: { kind: 'status' as const, httpStatus },
+		size: false,
+		page: false,
+	})),
 	{ details: { code: 20001 }, size: false, page: true },
 	{ details: { code: 20001, httpStatus: 400 }, size: false, page: true },
 	{ details: { code: 20001, httpStatus: 503 }, size: false, page: false },
@@ -28,14 +60,17 @@ const CASES: Array<{ details: Partial<FailureDetails>; size: boolean; page: bool
 	{ details: { code: 14103, cause: 'credential' }, size: false, page: false },
 ];
 
-test.each(CASES)('$details: of the size $size, of the page $page', ({ details, size, page, order = size }) => {
+test.each(CASES)('$details: of the size $size, of the page $page', async ({ details, size, page, order = size }) => {
 	expect(mayRefuseSize(thrown(details))).toBe(size);
 	expect(mayRefuseOrder(thrown(details))).toBe(order);
-	expect(mayRefusePage(thrown(details))).toBe(page);
+	expect(await mayRefusePage(thrown(details))).toBe(page);
 });
 
-test.each([new Error('no'), { details: { kind: 'refused', code: 10001 } }, undefined])('what is no answer of the platform’s refuses none of these: %p', (error) => {
-	expect(mayRefuseSize(error)).toBe(false);
-	expect(mayRefuseOrder(error)).toBe(false);
-	expect(mayRefusePage(error)).toBe(false);
-});
+test.each([new Error('no'), { details: { kind: 'refused', code: 10001 } }, undefined])(
+	'what is no answer of the platform’s refuses none of these: %p',
+	async (error) => {
+		expect(mayRefuseSize(error)).toBe(false);
+		expect(mayRefuseOrder(error)).toBe(false);
+		expect(await mayRefusePage(error)).toBe(false);
+	},
+);

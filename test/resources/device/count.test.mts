@@ -10,10 +10,15 @@ const count = async (parameters: Record<string, unknown> = {}, run: NodeRun = {}
 };
 const online = () => bench.fleet.devices.filter(({ status }) => status === 2).length;
 
-it.each(['apiKey', 'login'] as const)('counts the fleet by reading one device at most, signed in by %s', async (way) => {
-	expect(jsonOf(await count({}, { credential: bench[way] }))).toEqual([{ count: 250 }]);
-	expect(bench.platform.requestsOf('list').map(({ query, body }) => ({ query, body }))).toEqual([{ query: { size: '1' }, body: {} }]);
-});
+it.each(['apiKey', 'login'] as const)(
+	'counts the fleet by reading one device at most, signed in by %s',
+	async (way) => {
+		expect(jsonOf(await count({}, { credential: bench[way] }))).toEqual([{ count: 250 }]);
+		expect(bench.platform.requestsOf('list').map(({ query, body }) => ({ query, body }))).toEqual([
+			{ query: { size: '1' }, body: {} },
+		]);
+	},
+);
 
 it('counts the devices that meet the filters, sent as Get Many sends them', async () => {
 	const result = await count({
@@ -35,7 +40,10 @@ it('counts the devices that meet the filters, sent as Get Many sends them', asyn
 });
 
 it('gives one item for each input item, in its order and paired with it', async () => {
-	const result = await count({ filters: { compositeStatus: '={{ $json.status }}' } }, { input: [{ status: 2 }, { status: 99 }, { status: 2 }] });
+	const result = await count(
+		{ filters: { compositeStatus: '={{ $json.status }}' } },
+		{ input: [{ status: 2 }, { status: 99 }, { status: 2 }] },
+	);
 	expect(jsonOf(result)).toEqual([{ count: online() }, { count: 0 }, { count: online() }]);
 	expect(pairedItemsOf(result)).toEqual([0, 1, 2]);
 });
@@ -61,13 +69,17 @@ it.each([
 });
 
 it('under “continue” a failed item says why and the others count', async () => {
-	bench.platform.settings.fault = ({ body }) => (JSON.stringify(body) === '{"compositeStatus":99}' ? { code: 9999 } : undefined);
+	bench.platform.settings.fault = ({ body }) =>
+		JSON.stringify(body) === '{"compositeStatus":99}' ? { code: 9999 } : undefined;
 	const result = await count(
 		{ filters: { compositeStatus: '={{ $json.status }}' } },
 		{ input: [{ status: 99 }, { status: 2 }], onError: 'continueRegularOutput' },
 	);
 	expect(jsonOf(result)).toEqual([
-		{ error: 'The platform did not carry out the request [item 0]', details: expect.objectContaining({ code: 9999 }) },
+		{
+			error: 'The platform did not carry out the request (code 9999: fail) [item 0]',
+			details: expect.objectContaining({ code: 9999 }),
+		},
 		{ count: online() },
 	]);
 });

@@ -78,10 +78,13 @@ describe('the serial number', () => {
 		expect(serialNumbersOf(await get({ device: device(sn) }, { input: [{ sn }] }))).toEqual([sn]);
 	});
 
-	it.each([bySerialNumber('={{ $json.sn }}'), '={{ $json.sn }}'])('may be a number from an expression: %j', async (device) => {
-		bench.fleet.add(bench.fleet.make({ sn: '4711' }));
-		expect(serialNumbersOf(await get({ device }, { input: [{ sn: 4711 }] }))).toEqual(['4711']);
-	});
+	it.each([bySerialNumber('={{ $json.sn }}'), '={{ $json.sn }}'])(
+		'may be a number from an expression: %j',
+		async (device) => {
+			bench.fleet.add(bench.fleet.make({ sn: '4711' }));
+			expect(serialNumbersOf(await get({ device }, { input: [{ sn: 4711 }] }))).toEqual(['4711']);
+		},
+	);
 
 	it('keeps the body empty and asks for JSON', async () => {
 		await get({}, { input: [{ sn: bench.fleet.at(0).sn }] });
@@ -107,19 +110,31 @@ describe('several items', () => {
 
 	it('are read as many at once as Parallel Requests says, and never more', async () => {
 		bench.platform.settings.beforeAnswer = inGroupsOf(3);
-		await get({ options: { parallelRequests: 3 } }, { input: input(Array.from({ length: 12 }, (_, position) => position)) });
+		await get(
+			{ options: { parallelRequests: 3 } },
+			{ input: input(Array.from({ length: 12 }, (_, position) => position)) },
+		);
 		expect(bench.platform.requests).toHaveLength(12);
 		expect(bench.platform.peakInFlight).toBe(3);
 	});
 
 	it('with one serial number cost one request, yet each has a copy of its own', async () => {
-		const device = bench.fleet.devices.find(({ tags, attributes }) => tags.length > 0 && Object.keys(attributes).length > 0);
+		const device = bench.fleet.devices.find(
+			({ tags, attributes }) => tags.length > 0 && Object.keys(attributes).length > 0,
+		);
 		if (device === undefined) throw new Error('No such device');
-		const result = await get({ output: 'raw' }, { input: [{ sn: device.sn }, { sn: ` ${device.sn} ` }, { sn: bench.fleet.at(0).sn }, { sn: device.sn }] });
+		const result = await get(
+			{ output: 'raw' },
+			{ input: [{ sn: device.sn }, { sn: ` ${device.sn} ` }, { sn: bench.fleet.at(0).sn }, { sn: device.sn }] },
+		);
 		expect(bench.platform.requests).toHaveLength(2);
 		const copies = [0, 1, 3].map((index) => jsonOf(result)[index]);
 		for (const copy of copies) expect(copy).toEqual(device);
-		for (const part of [(copy: unknown) => copy, (copy: unknown) => Object(copy).tags, (copy: unknown) => Object(copy).model]) {
+		for (const part of [
+			(copy: unknown) => copy,
+			(copy: unknown) => Object(copy).tags,
+			(copy: unknown) => Object(copy).model,
+		]) {
 			expect(new Set(copies.map(part)).size).toBe(3);
 		}
 	});
@@ -134,18 +149,29 @@ describe('several items', () => {
 		const [one, two] = [bench.fleet.at(0), bench.fleet.at(1)];
 		const result = await get(
 			{ output: '={{ $json.output }}', fields: '={{ $json.fields }}' },
-			{ input: [{ sn: one.sn, output: 'raw' }, { sn: two.sn, output: 'selected', fields: ['sn', 'attributes'] }] },
+			{
+				input: [
+					{ sn: one.sn, output: 'raw' },
+					{ sn: two.sn, output: 'selected', fields: ['sn', 'attributes'] },
+				],
+			},
 		);
 		expect(jsonOf(result)).toEqual([one, { id: two.id, sn: two.sn, attributes: two.attributes }]);
 	});
 });
 
 describe('an item that fails', () => {
-	const items = () => [{ sn: bench.fleet.at(0).sn, keep: 1 }, { sn: 'MISSING-1', keep: 2 }, { sn: bench.fleet.at(2).sn, keep: 3 }];
+	const items = () => [
+		{ sn: bench.fleet.at(0).sn, keep: 1 },
+		{ sn: 'MISSING-1', keep: 2 },
+		{ sn: bench.fleet.at(2).sn, keep: 3 },
+	];
 
 	it('stops the run with its number, what happened and what to do', async () => {
 		const result = await get({}, { input: items() });
-		expect(result.error?.message).toBe('The record does not exist: device MISSING-1 [item 1]');
+		expect(result.error?.message).toBe(
+			'The record does not exist (code 10007: device MISSING-1 non-existent) [item 1]',
+		);
 		expect(result.error).toMatchObject({
 			description: expect.stringContaining('Check the serial number'),
 			context: expect.objectContaining({ itemIndex: 1 }),
@@ -165,13 +191,15 @@ describe('an item that fails', () => {
 			fault: ({ path }: { path: string }) => (path.endsWith('/MISSING-1') ? undefined : 'hang'),
 		});
 		const result = await get({}, { input: [{ sn: 'A' }, { sn: 'B' }, { sn: 'MISSING-1' }, { sn: 'C' }, { sn: 'D' }] });
-		expect(result.error?.message).toBe('The record does not exist: device MISSING-1 [item 2]');
+		expect(result.error?.message).toBe(
+			'The record does not exist (code 10007: device MISSING-1 non-existent) [item 2]',
+		);
 		expect(bench.platform.requests).toHaveLength(4);
 	});
 
 	it('says nothing of an item number where there is only one', async () => {
 		const result = await get({}, { input: [{ sn: 'MISSING-1' }] });
-		expect(result.error?.message).toBe('The record does not exist: device MISSING-1');
+		expect(result.error?.message).toBe('The record does not exist (code 10007: device MISSING-1 non-existent)');
 	});
 
 	it('under “continue” says why in its place and leaves the others alone', async () => {
@@ -180,7 +208,7 @@ describe('an item that fails', () => {
 		expect(jsonOf(result)).toEqual([
 			expect.objectContaining({ sn: bench.fleet.at(0).sn }),
 			{
-				error: 'The record does not exist: device MISSING-1 [item 1]',
+				error: 'The record does not exist (code 10007: device MISSING-1 non-existent) [item 1]',
 				details: { description: expect.stringContaining('Check the serial number'), code: 10007, httpStatus: 200 },
 			},
 			expect.objectContaining({ sn: bench.fleet.at(2).sn }),
@@ -194,7 +222,7 @@ describe('an item that fails', () => {
 			{
 				sn: 'MISSING-1',
 				keep: 2,
-				error: 'The record does not exist: device MISSING-1 [item 1]',
+				error: 'The record does not exist (code 10007: device MISSING-1 non-existent) [item 1]',
 				details: { description: expect.any(String), code: 10007, httpStatus: 200 },
 			},
 		]);
@@ -203,8 +231,8 @@ describe('an item that fails', () => {
 	it('fails like all others with the same serial number, after one request', async () => {
 		const result = await get({}, { input: [{ sn: 'X' }, { sn: 'X' }], onError: 'continueRegularOutput' });
 		expect(jsonOf(result).map(({ error }) => error)).toEqual([
-			'The record does not exist: device X [item 0]',
-			'The record does not exist: device X [item 1]',
+			'The record does not exist (code 10007: device X non-existent) [item 0]',
+			'The record does not exist (code 10007: device X non-existent) [item 1]',
 		]);
 		expect(bench.platform.requests).toHaveLength(1);
 	});
@@ -219,7 +247,10 @@ describe('If Not Found', () => {
 
 	it.each(MISSING)('Return an Empty Item gives an item without fields for code $code', async ({ make }) => {
 		make();
-		const result = await get({ device: bySerialNumber('MISSING'), options: { ifNotFound: 'empty' } }, { input: [{ a: 1 }, { a: 2 }] });
+		const result = await get(
+			{ device: bySerialNumber('MISSING'), options: { ifNotFound: 'empty' } },
+			{ input: [{ a: 1 }, { a: 2 }] },
+		);
 		expect(jsonOf(result)).toEqual([{}, {}]);
 		expect(pairedItemsOf(result)).toEqual([0, 1]);
 	});
@@ -228,7 +259,7 @@ describe('If Not Found', () => {
 		make();
 		for (const options of [{}, { ifNotFound: 'error' }]) {
 			const result = await get({ device: bySerialNumber('MISSING'), options });
-			expect(result.error?.description).toContain(`The platform answered code ${code}: `);
+			expect(result.error?.message).toContain(`(code ${code}: `);
 		}
 	});
 
@@ -240,20 +271,33 @@ describe('If Not Found', () => {
 	it('Return an Empty Item hides nothing but a missing device', async () => {
 		bench.platform.settings.fault = () => ({ code: 14103 });
 		const result = await get({ device: bySerialNumber('ANY'), options: { ifNotFound: 'empty' } });
-		expect(result.error?.message).toBe('The user may not do this');
+		expect(result.error?.message).toBe('The user may not do this (code 14103: not authorized)');
 	});
 
 	it('may differ for each item, also where they ask for the same device', async () => {
 		const result = await get(
 			{ options: { ifNotFound: '={{ $json.choice }}' } },
-			{ input: [{ sn: 'X', choice: 'empty' }, { sn: 'X', choice: 'error' }], onError: 'continueRegularOutput' },
+			{
+				input: [
+					{ sn: 'X', choice: 'empty' },
+					{ sn: 'X', choice: 'error' },
+				],
+				onError: 'continueRegularOutput',
+			},
 		);
-		expect(jsonOf(result)).toEqual([{}, expect.objectContaining({ error: 'The record does not exist: device X [item 1]' })]);
+		expect(jsonOf(result)).toEqual([
+			{},
+			expect.objectContaining({ error: 'The record does not exist (code 10007: device X non-existent) [item 1]' }),
+		]);
 	});
 });
 
 it('an unknown field of the platform goes through raw, and null fields stay null', async () => {
-	const device: Device & Record<string, unknown> = { ...bench.fleet.at(0), imei: null, future: { list: [1, { two: null }] } };
+	const device: Device & Record<string, unknown> = {
+		...bench.fleet.at(0),
+		imei: null,
+		future: { list: [1, { two: null }] },
+	};
 	bench.platform.settings.fault = () => ({ code: 0, data: device });
 	expect(jsonOf(await get({ device: bySerialNumber(device.sn), output: 'raw' }))).toEqual([device]);
 });
@@ -264,14 +308,16 @@ it.each([
 ])('$name in place of a device is refused, in words', async ({ data }) => {
 	bench.platform.settings.fault = () => ({ code: 0, data });
 	const result = await get({ device: bySerialNumber('ANY') });
-	expect(result.error?.message).toMatch(/^The platform's answer does not hold a device \(an object\): 'data' is /);
+	expect(result.error?.message).toMatch(/^The platform did not return a device \(an object\): 'data' is /);
 	expect(outputOf({ ...result, error: undefined })).toEqual([]);
 });
 
 it('a success without a device is said as what it is, a device that there is not', async () => {
 	bench.platform.settings.noDeviceCode = 0;
 	const result = await get({ device: bySerialNumber('MISSING') });
-	expect(result.error?.message).toBe('The platform has no device with this serial number: it answered with a success without data');
+	expect(result.error?.message).toBe(
+		'The platform has no device with this serial number: it answered with a success without data',
+	);
 	expect(result.error?.description).toContain('Check the serial number');
 });
 

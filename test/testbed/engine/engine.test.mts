@@ -56,7 +56,9 @@ class ThingServer {
 		if (path === '/slow') return this.onSlowRequest(request);
 		if (path === '/things') return json(response, 200, this.things);
 		const thing = this.things.find(({ id }) => path === `/things/${id}`);
-		return thing ? json(response, 200, this.hollowThings ? {} : thing) : json(response, 404, { message: 'no such thing' });
+		return thing
+			? json(response, 200, this.hollowThings ? {} : thing)
+			: json(response, 404, { message: 'no such thing' });
 	}
 }
 
@@ -87,7 +89,10 @@ afterEach(async () => {
 type NodeJson = WorkflowJson['nodes'][number];
 
 /** Start → Probe → Regular, and Probe's second output → Failed. */
-function probeWorkflow(parameters: NonNullable<NodeJson['parameters']>, settings: Partial<NodeJson> = {}): WorkflowJson {
+function probeWorkflow(
+	parameters: NonNullable<NodeJson['parameters']>,
+	settings: Partial<NodeJson> = {},
+): WorkflowJson {
 	return {
 		nodes: [
 			{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
@@ -110,8 +115,11 @@ function probeWorkflow(parameters: NonNullable<NodeJson['parameters']>, settings
 	};
 }
 
-const runProbe = async (parameters: NonNullable<NodeJson['parameters']>, options?: RunOptions, settings?: Partial<NodeJson>) =>
-	await engine.run(probeWorkflow(parameters, settings), options);
+const runProbe = async (
+	parameters: NonNullable<NodeJson['parameters']>,
+	options?: RunOptions,
+	settings?: Partial<NodeJson>,
+) => await engine.run(probeWorkflow(parameters, settings), options);
 
 describe('packages', () => {
 	it('are loaded by n8n under the names that installed packages have', () => {
@@ -122,7 +130,9 @@ describe('packages', () => {
 	it('get what the loader adds: poll times for a polling node, allowed domains for a credential', () => {
 		const { properties } = engine.packages.getByNameAndVersion('n8n-nodes-probe.probeTrigger').description;
 		expect(properties.map(({ name }) => name)).toContain('pollTimes');
-		expect(engine.packages.getCredentialType('probeApi').properties.map(({ name }) => name)).toContain('allowedDomains');
+		expect(engine.packages.getCredentialType('probeApi').properties.map(({ name }) => name)).toContain(
+			'allowedDomains',
+		);
 	});
 
 	it('that are not there are named in the error', async () => {
@@ -154,7 +164,10 @@ describe('a run', () => {
 		const folder = mkdtempSync(join(tmpdir(), 'engine-test-'));
 		try {
 			const file = join(folder, 'workflow.json');
-			const workflow = { ...probeWorkflow({ path: '=/things/{{ $json.n }}' }), pinData: { Start: [{ json: { n: 3 } }] } };
+			const workflow = {
+				...probeWorkflow({ path: '=/things/{{ $json.n }}' }),
+				pinData: { Start: [{ json: { n: 3 } }] },
+			};
 			writeFileSync(file, JSON.stringify({ ...workflow, active: false, meta: null, staticData: null, tags: [] }));
 
 			expect((await engine.run(file)).data('Probe')).toMatchObject([{ json: { id: 3 } }]);
@@ -258,7 +271,10 @@ describe('credentials', () => {
 		await runProbe({});
 
 		expect(server.logins).toBe(1);
-		expect(await engine.storedCredential(credential)).toMatchObject({ sessionToken: 'token-1', password: 'open sesame' });
+		expect(await engine.storedCredential(credential)).toMatchObject({
+			sessionToken: 'token-1',
+			password: 'open sesame',
+		});
 		expect(engine.credentialUse).toEqual({ decrypted: 4, preAuthenticated: 1, updated: 1 });
 	});
 
@@ -305,24 +321,27 @@ describe('credentials', () => {
 	});
 
 	it.each(['legacy', 'current'])('serve the HTTP Request node through its %s request function', async (helper) => {
-		const run = await engine.run({
-			nodes: [
-				{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
-				{
-					name: 'HTTP Request',
-					type: 'n8n-nodes-base.httpRequest',
-					typeVersion: 4.2,
-					parameters: {
-						url: `=${server.url}/things/{{ $json.n }}`,
-						authentication: 'predefinedCredentialType',
-						nodeCredentialType: 'probeApi',
-						helper,
+		const run = await engine.run(
+			{
+				nodes: [
+					{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
+					{
+						name: 'HTTP Request',
+						type: 'n8n-nodes-base.httpRequest',
+						typeVersion: 4.2,
+						parameters: {
+							url: `=${server.url}/things/{{ $json.n }}`,
+							authentication: 'predefinedCredentialType',
+							nodeCredentialType: 'probeApi',
+							helper,
+						},
+						credentials: engine.credentialReference(credential),
 					},
-					credentials: engine.credentialReference(credential),
-				},
-			],
-			connections: { Start: { main: [[{ node: 'HTTP Request', type: 'main', index: 0 }]] } },
-		}, { input: [{ n: 2 }, { n: 3 }] });
+				],
+				connections: { Start: { main: [[{ node: 'HTTP Request', type: 'main', index: 0 }]] } },
+			},
+			{ input: [{ n: 2 }, { n: 3 }] },
+		);
 
 		expect(run.error).toBeUndefined();
 		expect(run.data('HTTP Request').map((item) => item.json['id'])).toEqual([2, 3]);
@@ -371,10 +390,19 @@ describe('the credential test', () => {
 describe('a list search', () => {
 	it('sees the parameters of the editor, filters and pages', async () => {
 		const search = async (filter?: string, token?: string) =>
-			await engine.listSearch({ path: '/things' }, engine.credentialReference(credential), 'searchThings', filter, token);
+			await engine.listSearch(
+				{ path: '/things' },
+				engine.credentialReference(credential),
+				'searchThings',
+				filter,
+				token,
+			);
 
 		expect(await search('lamp')).toEqual({ results: [{ name: 'lamp', value: 2 }], paginationToken: '1' });
-		expect(await search('lamp', '1')).toEqual({ results: [{ name: 'lamp shade', value: 3 }], paginationToken: undefined });
+		expect(await search('lamp', '1')).toEqual({
+			results: [{ name: 'lamp shade', value: 3 }],
+			paginationToken: undefined,
+		});
 		expect(server.logins).toBe(1);
 	});
 

@@ -14,7 +14,9 @@ import {
 } from '../../../testbed/engine/pollHosts.mts';
 
 const workflow: WorkflowJson = {
-	nodes: [{ name: 'Probe', type: 'n8n-nodes-probe.probeTrigger', credentials: { probeApi: { id: '1', name: 'probe' } } }],
+	nodes: [
+		{ name: 'Probe', type: 'n8n-nodes-probe.probeTrigger', credentials: { probeApi: { id: '1', name: 'probe' } } },
+	],
 	connections: {},
 };
 
@@ -105,7 +107,10 @@ it('C keeps every state', async () => {
 	expect(database.staticData).toBe('{}');
 });
 
-it.each([['B', FreshHost], ['C', CursorHost]])('%s ignores how an abandoned poll ends', async (_, Host) => {
+it.each([
+	['B', FreshHost],
+	['C', CursorHost],
+])('%s ignores how an abandoned poll ends', async (_, Host) => {
 	const { host, database } = make(Host);
 	await host.activate('activate');
 	found = ['something'];
@@ -117,7 +122,11 @@ it.each([['B', FreshHost], ['C', CursorHost]])('%s ignores how an abandoned poll
 	expect(counts).toEqual([undefined, 1, 1]);
 });
 
-it.each([['A', InMemoryHost], ['B', FreshHost], ['C', CursorHost]])('%s makes an execution of a poll that fails', async (_, Host) => {
+it.each([
+	['A', InMemoryHost],
+	['B', FreshHost],
+	['C', CursorHost],
+])('%s makes an execution of a poll that fails', async (_, Host) => {
 	const { host, database } = make(Host);
 	await host.activate('activate');
 	engine.packages.getByNameAndVersion('n8n-nodes-probe.probeTrigger').poll = async () => {

@@ -236,7 +236,11 @@ describe('the rate limit', () => {
 			const replies = await Promise.all([1, 2, 3].map(async () => await client.send('GET', '/api/version')));
 			return replies.map(({ status, headers }) => [status, headers['retry-after']]).sort();
 		};
-		const expected = [[200, undefined], [200, undefined], [429, '3']];
+		const expected = [
+			[200, undefined],
+			[200, undefined],
+			[429, '3'],
+		];
 		expect(await statuses()).toEqual(expected);
 		now += 999;
 		expect((await client.send('GET', '/api/version')).status).toBe(429);

@@ -192,7 +192,10 @@ describe('bearer token (section 5)', () => {
 	});
 
 	test('live side by side, unless each user has one at a time', async () => {
-		for (const [livingTokens, codes] of [['side-by-side', [0, 0]], ['one-per-user', [14101, 0]]] as const) {
+		for (const [livingTokens, codes] of [
+			['side-by-side', [0, 0]],
+			['one-per-user', [14101, 0]],
+		] as const) {
 			const client = await start({ livingTokens });
 			const tokens = [(await client.logIn()).data, (await client.logIn()).data].map(String);
 			expect([await client.codeWithToken(tokens[0] ?? ''), await client.codeWithToken(tokens[1] ?? '')]).toEqual(codes);

@@ -7,7 +7,7 @@ export interface Progress {
 }
 
 /**
- * Whether anything in a page's answer, or the lack of it, speaks for a page after it. No single metadata field of
+ * Whether anything in a page's response, or the lack of it, speaks for a page after it. No single metadata field of
  * section 1.2 decides: each one may be missing or wrong.
  * @param full whether the page holds as many items as a page can
  */
@@ -31,12 +31,7 @@ export function saysItEnds<T>(page: Page<T>, progress: Progress, lastWasWrong: b
  * Whether any field speaks for another page, and how many say that there is none. A total below what came already, or a
  * page count below the pages read, is wrong and speaks for neither.
  */
-function whatIsSaid<T>(
-	{ totalElements, totalPages, last }: Page<T>,
-	{ index, read }: Progress,
-): { more: boolean; end: number } {
-	return {
-		more: (totalElements ?? 0) > read || (totalPages ?? 0) > index + 1 || last === false,
-		end: [totalElements === read, totalPages === index + 1, last === true].filter(Boolean).length,
-	};
+function whatIsSaid<T>({ totalElements, totalPages, last }: Page<T>, { index, read }: Progress) {
+	const more = (totalElements ?? 0) > read || (totalPages ?? 0) > index + 1 || last === false;
+	return { more, end: [totalElements === read, totalPages === index + 1, last === true].filter(Boolean).length };
 }

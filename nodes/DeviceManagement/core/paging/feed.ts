@@ -1,58 +1,46 @@
-import { type FirstPage, type FirstPageNumber, learnNumbering, numbersMayTell } from './numbering';
-import { areSame, identitiesOf, type Page, type PageSource } from './page';
+import { type FirstPageNumber, learnNumbering, numberThatTells } from './numbering';
+import type { Page, PageSource } from './page';
 
-export interface FeedOptions {
-	/** The size parameter of every request. */
-	size: number;
-	/** Most requests under way at once. */
-	parallelRequests: number;
-	/** Whether to tell the numbering from the items alone, not from the answers' `number`. */
-	distrustNumbers: boolean;
-}
+/** Pages fetched ahead of the one whose turn it is: enough to pass a slow page, few enough to hold. */
+const MOST_PAGES_AHEAD = 64;
 
 /**
- * Hands out pages by their place and fetches ahead. It starts as if the server counted from 1, which costs nothing
- * where that is so; a server that counts from 0 answers the same requests with other pages, in which one is missing
- * and one too many.
+ * Hands out pages by their index, 0 for the first page, and fetches ahead. Until it has learnt how the server counts, it
+ * fetches as if from 1, which costs nothing where that is so and one page in vain otherwise. It does not know where a list
+ * ends: callers say how far to fetch ahead.
  */
 export class PageFeed<T> {
-	/** What the server calls its first page; undefined until a second page came. */
-	firstPageNumber: FirstPageNumber | undefined;
-	/** Whether any answer so far had another total than the first page. */
+	/** Whether any response so far had another total than the first page. */
 	totalMoved = false;
-	private readonly answers = new Map<number, Answer<T>>();
-	private readonly underWay = new Map<number, Promise<unknown>>();
-	private readonly firstSaid: FirstPage;
-	/** Whether page 1 is asked for, to tell the numbering. */
-	private asksPageOne: boolean;
-	/** Page parameter of the first empty page that came: nothing is fetched beyond it. */
-	private emptyFrom = Infinity;
+	private firstPageNumber: FirstPageNumber | undefined;
+	/** Responses and failures by page parameter, kept until their turn comes. */
+	private readonly settled = new Map<number, Promise<Page<T>>>();
+	private readonly underWay = new Map<number, Promise<void>>();
+	/** Lowest page parameter that was empty or failed: nothing is fetched ahead beyond it. */
+	private stopAt = Infinity;
 
-	/** @param first the first page, fetched without a page parameter, and what tells its items from others */
+	/** @param first the first page, fetched without a page parameter */
 	constructor(
 		private readonly source: PageSource<T>,
-		private readonly options: FeedOptions,
-		first: { page: Page<T>; ids: readonly string[] },
-	) {
-		const { number, totalElements } = first.page;
-		this.firstSaid = { number, totalElements, ids: first.ids };
-		this.asksPageOne = options.distrustNumbers || !numbersMayTell(this.firstSaid);
-	}
+		private readonly first: Page<T>,
+		private readonly options: { size: number; parallelRequests: number; believesNumbers: boolean },
+	) {}
 
 	/**
-	 * The page at `index` (1 or more); pages up to `lastIndex` are fetched ahead.
-	 * @throws whatever the page's request failed with, or that of a page ahead that is needed, too
+	 * Returns the page at `index` and fetches ahead, up to so many pages of the list.
+	 * @throws whatever the page's request failed with
 	 */
-	async at(index: number, lastIndex: number): Promise<Page<T>> {
-		for (;;) {
-			this.lookAtNumbering();
-			if (this.firstPageNumber !== undefined) {
-				const answer = this.nextAnswer(this.firstPageNumber, index, lastIndex);
-				if (answer !== undefined) return answer;
-			}
-			this.fetchAhead(index, lastIndex);
-			await Promise.race(this.underWay.values());
-		}
+	async at(index: number, pages: number): Promise<Page<T>> {
+		if (index === 0) return this.first;
+		this.firstPageNumber ??= await learnNumbering(
+			this.source.identify,
+			this.options.believesNumbers ? numberThatTells(this.first) : undefined,
+			async (parameter) => (parameter === undefined ? this.first : await this.fetch(parameter, pages)),
+		);
+		const parameter = this.firstPageNumber + index;
+		const page = await this.fetch(parameter, this.firstPageNumber + pages - 1);
+		this.settled.delete(parameter);
+		return page;
 	}
 
 	/** Waits for pages that were fetched ahead in vain: their totals count, too. */
@@ -60,93 +48,27 @@ export class PageFeed<T> {
 		await Promise.all(this.underWay.values());
 	}
 
-	/**
-	 * Whether two pages hold these items at the same time, which tells a server that repeats itself from a list that
-	 * moved between two requests. One page is read before and after the other, so that nothing that moves once looks
-	 * like standing still.
-	 */
-	async stillHolds(ids: readonly string[], one: number, other: number): Promise<boolean> {
-		for (const index of [one, other, one]) {
-			if (!areSame(ids, identitiesOf(this.source, await this.again(index)))) return false;
-		}
-		return true;
-	}
-
-	private async again(index: number): Promise<Page<T>> {
-		const base = this.firstPageNumber;
-		const page = index === 0 || base === undefined ? undefined : base + index;
-		return await this.source.fetchPage(page, this.options.size);
-	}
-
-	private nextAnswer(base: FirstPageNumber, index: number, lastIndex: number): Page<T> | undefined {
-		for (const [parameter, answer] of this.answers) {
-			// A page that is needed and can't be had: no sense in waiting for the ones before it.
-			if ('failure' in answer && parameter - base <= lastIndex) throw answer.failure;
-		}
-		const answer = this.answers.get(base + index);
-		if (answer === undefined || 'failure' in answer) return undefined;
-		this.answers.delete(base + index);
-		return answer.page;
-	}
-
-	private fetchAhead(index: number, lastIndex: number): void {
-		if (this.firstPageNumber === undefined && this.asksPageOne) this.start(1);
-		const assumed = this.firstPageNumber ?? 1;
-		for (let ahead = index; ahead <= lastIndex; ahead++) {
-			if (this.underWay.size >= this.options.parallelRequests) return;
-			if (ahead > index + MOST_PAGES_AHEAD) return;
-			if (assumed + ahead > this.emptyFrom && ahead > index) return;
-			this.start(assumed + ahead);
+	private async fetch(parameter: number, last: number): Promise<Page<T>> {
+		for (;;) {
+			const response = this.settled.get(parameter);
+			if (response !== undefined) return await response;
+			const end = Math.max(parameter, Math.min(last, this.stopAt, parameter + MOST_PAGES_AHEAD));
+			for (let ahead = parameter; ahead <= end && this.underWay.size < this.options.parallelRequests; ahead++) {
+				if (!this.settled.has(ahead) && !this.underWay.has(ahead)) this.underWay.set(ahead, this.request(ahead));
+			}
+			await Promise.race(this.underWay.values());
 		}
 	}
 
-	private start(parameter: number): void {
-		if (this.answers.has(parameter) || this.underWay.has(parameter)) return;
-		const settle = (answer: Answer<T>) => {
-			this.underWay.delete(parameter);
-			this.answers.set(parameter, answer);
-		};
-		this.underWay.set(
-			parameter,
-			this.source.fetchPage(parameter, this.options.size).then(
-				(page) => {
-					this.compareTotal(page);
-					if (page.content.length === 0) this.emptyFrom = Math.min(this.emptyFrom, parameter);
-					settle({ page });
-				},
-				(failure: unknown) => settle({ failure }),
-			),
-		);
-	}
-
-	/** A page beyond the end may say 0, which is no word about the list. */
-	private compareTotal({ totalElements, content }: Page<T>): void {
-		const before = this.firstSaid.totalElements;
-		if (totalElements === undefined || before === undefined) return;
-		if (totalElements === 0 && content.length === 0) return;
-		if (totalElements !== before) this.totalMoved = true;
-	}
-
-	private lookAtNumbering(): void {
-		if (this.firstPageNumber !== undefined) return;
-		const pageOne = this.answers.get(1);
-		if (pageOne !== undefined) {
-			if ('failure' in pageOne) throw pageOne.failure;
-			const ids = identitiesOf(this.source, pageOne.page);
-			this.firstPageNumber = learnNumbering(this.firstSaid, { parameter: 1, ids });
-			return;
-		}
-		const pageTwo = this.answers.get(2);
-		if (this.asksPageOne || pageTwo === undefined) return;
-		// A failure does not tell how the server counts.
-		const number = 'failure' in pageTwo ? undefined : pageTwo.page.number;
-		this.firstPageNumber = learnNumbering(this.firstSaid, { parameter: 2, number });
-		this.asksPageOne = this.firstPageNumber === undefined;
+	private async request(parameter: number): Promise<void> {
+		const response = this.source.fetchPage(parameter, this.options.size);
+		const page = await response.catch(() => undefined);
+		if (page === undefined || page.content.length === 0) this.stopAt = Math.min(this.stopAt, parameter);
+		const total = page?.totalElements ?? this.first.totalElements;
+		// An empty page may say 0, which is no word about the list.
+		const isAboutTheList = page?.content.length !== 0 || total !== 0;
+		this.totalMoved ||= isAboutTheList && total !== (this.first.totalElements ?? total);
+		this.settled.set(parameter, response);
+		this.underWay.delete(parameter);
 	}
 }
-
-/** Pages fetched ahead of the one whose turn it is: enough to pass a slow page, few enough to hold. */
-const MOST_PAGES_AHEAD = 64;
-
-/** An answer that is kept until its turn comes. */
-type Answer<T> = { page: Page<T> } | { failure: unknown };

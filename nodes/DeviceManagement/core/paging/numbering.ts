@@ -1,41 +1,32 @@
-import { areSame } from './page';
+import { areSame, type Page, type PageSource } from './page';
 
-/** What a server calls its first page. It is added to an index, 0 for the first page, to get the page parameter. */
+/** What a server calls its first page. An index, 0 for the first page, plus this is the page parameter. */
 export type FirstPageNumber = 0 | 1;
 
-/** The first page, fetched without a page parameter: what it says, and what tells its items from others. */
-export interface FirstPage {
-	number?: number | undefined;
-	totalElements?: number | undefined;
-	ids: readonly string[];
+/** The number of a first page by which page 2 can tell; undefined where no total would show that numbers are wrong. */
+export function numberThatTells<T>({ number, totalElements, content }: Page<T>): number | undefined {
+	return totalElements === undefined || content.length === 0 ? undefined : number;
 }
 
 /**
- * Finds out whether a server counts its pages from 0 or from 1, which section 1.2 of the API document leaves open.
+ * Learns whether a server counts pages from 0 or from 1, which section 1.2 of the API document leaves open.
  *
- * The items of page 1 always tell. The number of page 2 may tell that it counts from 1, and page 1 need not be asked
- * for: see `numbersMayTell`. No page beyond is listened to: it may lie past the end of a server that counts from 0
- * and answers with its last page, which has a number, too. Page 2 of such a server is the second page either way.
- * @returns undefined where page 2 does not tell
+ * Page 2 tells by its number that the server counts from 1; a wrong one shows in the count. Otherwise page 1 is compared
+ * with the first page: a wrong 0 reads the first page again, which shows, and a wrong 1 would skip a page silently.
+ * @param number of the first page, see {@link numberThatTells}; undefined to believe items only
+ * @param pages fetches a page by its parameter; undefined is the first page
+ * @throws whatever page 1 or the first page failed with
  */
-export function learnNumbering(
-	first: FirstPage,
-	pageOne: { parameter: 1; ids: readonly string[] },
-): FirstPageNumber;
-export function learnNumbering(
-	first: FirstPage,
-	pageTwo: { parameter: 2; number: number | undefined },
-): FirstPageNumber | undefined;
-export function learnNumbering(
-	first: FirstPage,
-	other: { parameter: 1; ids: readonly string[] } | { parameter: 2; number: number | undefined },
-): FirstPageNumber | undefined {
-	if (other.parameter === 1) return areSame(other.ids, first.ids) ? 1 : 0;
-	const advanced = numbersMayTell(first) && other.number === (first.number ?? 0) + 1;
-	return advanced ? 1 : undefined;
-}
-
-/** Whether the first page has a number, and a total, without which a number that is wrong would never show. */
-export function numbersMayTell({ number, totalElements, ids }: FirstPage): boolean {
-	return number !== undefined && totalElements !== undefined && ids.length > 0;
+export async function learnNumbering<T>(
+	identify: PageSource<T>['identify'],
+	number: number | undefined,
+	pages: (parameter: 1 | 2 | undefined) => Promise<Page<T>>,
+): Promise<FirstPageNumber> {
+	if (number !== undefined) {
+		// A failure does not tell how the server counts.
+		const pageTwo = await pages(2).catch(() => undefined);
+		if (pageTwo?.number === number + 1) return 1;
+	}
+	const { content } = await pages(1);
+	return areSame(identify, content, (await pages(undefined)).content) ? 1 : 0;
 }

@@ -13,21 +13,16 @@ export interface Page<T> {
 export interface PageSource<T> {
 	/**
 	 * Fetches one page.
-	 * @param page the page parameter; undefined leaves it out, which by the API document is the first page,
-	 * whether the server counts from 0 or from 1
+	 * @param page the page parameter; undefined leaves it out, which by the API document is the first page
 	 * @param size the size parameter
 	 */
 	fetchPage(page: number | undefined, size: number): Promise<Page<T>>;
-	/** What tells one item from another. */
-	identify(item: T): string;
+	/** Returns what tells one item from another. */
+	identify: (item: T) => string;
 }
 
-/** What tells the page's items from others, in their order. */
-export function identitiesOf<T>(source: PageSource<T>, page: Page<T>): string[] {
-	return page.content.map((item) => source.identify(item));
-}
-
-/** Whether two pages, or two walks, held the same items in the same order. */
-export function areSame(one: readonly string[], other: readonly string[]): boolean {
-	return one.length === other.length && one.every((id, position) => id === other[position]);
+/** Whether two pages, or two passes over a list, brought the same items in the same order. */
+export function areSame<T>(identify: PageSource<T>['identify'], one: readonly T[], other: readonly T[]): boolean {
+	const ids = other.map(identify);
+	return one.length === ids.length && one.every((item, position) => identify(item) === ids[position]);
 }

@@ -1,196 +1,97 @@
 import { type Listing, readList } from './list';
 import { type FirstPageNumber, learnNumbering } from './numbering';
-import { areSame, identitiesOf, type Page, type PageSource } from './page';
-import { mayRefusePage } from './refusal';
+import type { PageSource } from './page';
+import { undefinedIfPageRefused } from './refusal';
 import { fetchFirstPage, type WalkOptions } from './walk';
 
-export interface PartOptions extends WalkOptions {
-	/** Items to leave out at the beginning of the list. */
-	skip: number;
-	/** Number of items wanted after those; undefined for all. */
-	limit?: number | undefined;
-}
-
 /**
- * Reads the part of a paged list that begins after `skip` items, in the pages that hold it and one small request more:
- * for a page that no list has, which holds nothing and says how long pages really are and how they are counted.
- *
- * Where that answer is not of one piece, up to four requests more find out (and one for each size that is refused), and
- * where they do not, the list is read from its beginning. Parts of a list that stands still meet without a gap or an
- * overlap, whatever their sizes.
+ * Reads the part of a paged list that begins after `skip` items, at most `limit` of them. The first page tells how long pages
+ * are, and three requests for one item each tell how they are counted and which item the part's first page has to begin with;
+ * where that does not fit, the list is read from its beginning. Parts of a list that does not change meet without a gap or an
+ * overlap; what changes between two parts is not seen.
  * @throws Failure as `readList` does
  */
-export async function readPart<T>(source: PageSource<T>, { skip, ...options }: PartOptions): Promise<Listing<T>> {
-	if (skip === 0) return await readList(source, options);
-	const layout = await learnLayout(source, options.sizes, skip);
-	if (layout === undefined) return await readFromTheBeginning(source, { skip, ...options });
-	const { size, pageLength } = layout;
-	const index = Math.floor(skip / pageLength);
-	const before = index * pageLength;
-	const view = new PagesFrom(source, index, layout);
-	const listing = await readList(view, {
-		...options,
-		sizes: [size],
-		limit: options.limit === undefined ? undefined : options.limit + skip - before,
-	});
-	if (!view.fits) return await readFromTheBeginning(source, { skip, ...options });
-	const { reportedTotal } = listing;
-	return {
-		...withoutFirst(listing, skip - before, options.limit),
-		reportedTotal: reportedTotal === undefined ? undefined : reportedTotal + before,
-	};
+export async function readPart<T>(
+	source: PageSource<T>,
+	{ skip, ...options }: WalkOptions & { skip: number },
+): Promise<Listing<T>> {
+	const start = skip < options.sizes[0] ? undefined : await findStart(source, options.sizes, skip);
+	if (start === undefined) return await readAfter(source, skip, options);
+	if ('total' in start) return { items: [], settled: true, reportedTotal: start.total, passes: 1 };
+	const before = start.index * start.pageLength;
+	const reading = readAfter(pagesFrom(source, start), skip - before, { ...options, sizes: [start.size] });
+	const listing = await reading.catch(undefinedIfMisfit);
+	if (listing === undefined) return await readAfter(source, skip, options);
+	return { ...listing, reportedTotal: before + (listing.reportedTotal ?? 0) };
 }
 
-/** How a server lays out a list over pages. */
-interface Layout {
-	/** The size to ask for. */
+/** Reads a list from its beginning, and leaves out its first items. */
+async function readAfter<T>(source: PageSource<T>, skip: number, options: WalkOptions): Promise<Listing<T>> {
+	const limit = options.limit === undefined ? undefined : skip + options.limit;
+	const listing = await readList(source, { ...options, limit });
+	return { ...listing, items: listing.items.slice(skip) };
+}
+
+/** The page that a part begins on. */
+interface Start {
+	index: number;
+	/** The size to ask for, and the number of items that a full page really has. */
 	size: number;
-	/** The number of items that a full page really has. */
 	pageLength: number;
 	firstPageNumber: FirstPageNumber;
-	total: number;
-	/** What tells the first item of the page that holds the item after `skip`; undefined where nothing is in doubt. */
-	anchor?: string | undefined;
+	/** What tells the first item of the page from others. */
+	anchor: string;
 }
 
-/** The largest offset that a server can be trusted to count with, a signed 32-bit number. */
-const LARGEST_OFFSET = 2 ** 31 - 1;
-
-/** @returns undefined where what the answers say does not fit together */
-async function learnLayout<T>(
+/** @returns the list's total where it ends before the part; undefined where the responses do not fit together */
+async function findStart<T>(
 	source: PageSource<T>,
 	sizes: WalkOptions['sizes'],
 	skip: number,
-): Promise<Layout | undefined> {
-	const beyond = Math.floor(LARGEST_OFFSET / sizes[0]) - 1;
-	const answer = await source.fetchPage(beyond, sizes[0]).catch((thrown: unknown) => {
-		if (mayRefusePage(thrown)) return undefined;
-		throw thrown;
-	});
-	const told = answer && whatPageTells(answer, sizes[0], 'past the end');
-	if (answer !== undefined && told !== undefined) {
-		const firstPageNumber = numberingByPlace(answer, told.pageLength, beyond);
-		if (firstPageNumber !== undefined) return { size: sizes[0], firstPageNumber, ...told };
-		return await withAnchor(source, { size: sizes[0], ...told }, skip);
-	}
-	// The server may refuse the page, answer with its first one, or say nothing of a list that the page is no part of.
+): Promise<Start | { total: number } | undefined> {
 	const { size, page } = await fetchFirstPage(source, sizes);
-	const toldFirst = whatPageTells(page, size, 'first');
-	return toldFirst && (await withAnchor(source, { size, ...toldFirst }, skip));
+	const { content, totalElements: total = 0 } = page;
+	const [first, pageLength] = [content[0], content.length];
+	// What is on the first page, or in a list of one page, needs no numbering.
+	if (first === undefined || skip < pageLength || total <= pageLength) return undefined;
+	const index = Math.floor(skip / pageLength);
+	const position = skip < total ? index * pageLength : total - 1;
+	// No server cuts a page of one item.
+	const single = async (parameter: number | undefined) => await source.fetchPage(parameter, 1);
+	const firstPageNumber = await learnNumbering(source.identify, undefined, single);
+	const found = await single(firstPageNumber + position).catch(undefinedIfPageRefused);
+	const [item, ...others] = found?.content ?? [];
+	const isLast = position === total - 1;
+	// Total, page count and last agree: one that is right shows that the item is there.
+	const agrees = found?.totalElements === total && found.totalPages === total && found.last === isLast;
+	if (!agrees || item === undefined || others.length > 0) return undefined;
+	if (skip >= total) return { total };
+	const anchor = source.identify(item);
+	// The first item everywhere means that page numbers are ignored; a last one may stand in for a page past the end.
+	if (anchor === source.identify(first) || (isLast && found.pageable?.offset !== position)) return undefined;
+	return { index, size, pageLength, firstPageNumber, anchor };
 }
 
-/**
- * Finds out by requests for one item each what metadata leaves in doubt: no server cuts a page of one item, so they
- * show how it counts, and which item the page that holds the item after `skip` has to begin with.
- * @returns undefined where the server answers different pages with the same item
- */
-async function withAnchor<T>(
-	source: PageSource<T>,
-	told: Omit<Layout, 'firstPageNumber' | 'anchor'>,
-	skip: number,
-): Promise<Layout | undefined> {
-	// Page 1 of a list of one item need not exist.
-	if (told.total < 2) return undefined;
-	const idsOf = async (page: number | undefined) => identitiesOf(source, await source.fetchPage(page, 1));
-	const first = await idsOf(undefined);
-	const firstPageNumber = learnNumbering({ ids: first }, { parameter: 1, ids: await idsOf(1) });
-	const before = skip - (skip % told.pageLength);
-	if (before === 0 || before >= told.total) return { ...told, firstPageNumber };
-	const [anchor] = await idsOf(before + firstPageNumber);
-	return anchor === undefined || anchor === first[0] ? undefined : { ...told, firstPageNumber, anchor };
+/** A page that is not as long as it has to be at its place in the list, or does not begin with the right item. */
+class Misfit extends Error {}
+
+function undefinedIfMisfit(thrown: unknown): undefined {
+	if (!(thrown instanceof Misfit)) throw thrown;
 }
 
-/**
- * What a page tells of the list's layout.
- * @returns undefined unless all of its metadata is there and fits together
- */
-function whatPageTells<T>(
-	{ content, size: pageLength, totalElements: total, totalPages, last, pageable }: Page<T>,
-	asked: number,
-	place: 'first' | 'past the end',
-): { pageLength: number; total: number } | undefined {
-	if (pageLength === undefined || pageLength > asked) return undefined;
-	// A page past the end may say 0 of a list that has items.
-	if (total === undefined || total === 0) return undefined;
-	const pages = Math.ceil(total / pageLength);
-	if (totalPages !== pages) return undefined;
-	// Some servers answer a page past the end with their last page.
-	const index = place === 'first' ? 0 : content.length > 0 ? pages - 1 : undefined;
-	if (last !== (index !== 0 || pages === 1)) return undefined;
-	if (index === undefined) return { pageLength, total };
-	const offset = index * pageLength;
-	const fits = content.length === Math.min(pageLength, total - offset) && (pageable?.offset ?? offset) === offset;
-	return fits ? { pageLength, total } : undefined;
-}
-
-/** Whether `number` and `offset` of a page past the end agree that it is there; undefined where they do not. */
-function numberingByPlace<T>(
-	{ number, pageable }: Page<T>,
-	pageLength: number,
-	parameter: number,
-): FirstPageNumber | undefined {
-	if (number === undefined || pageable?.offset !== number * pageLength) return undefined;
-	if (number === parameter) return 0;
-	return number === parameter - 1 ? 1 : undefined;
-}
-
-/** The pages of a list from one of them on, as a list of its own that counts from 1. */
-class PagesFrom<T> implements PageSource<T> {
-	/** Whether every answer was as the layout has it. */
-	fits = true;
-
-	constructor(
-		private readonly source: PageSource<T>,
-		private readonly from: number,
-		private readonly layout: Layout,
-	) {}
-
-	async fetchPage(page = 1, size: number): Promise<Page<T>> {
-		const { pageLength, firstPageNumber, anchor } = this.layout;
-		const index = this.from + page - 1;
-		const answer = await this.ask(index === 0 ? undefined : firstPageNumber + index, size);
-		const { content, totalElements, totalPages, last, pageable } = answer;
-		const offset = index * pageLength;
-		const left = Math.max(0, (totalElements ?? NaN) - offset);
-		this.fits &&= content.length === Math.min(pageLength, left) && (pageable?.offset ?? offset) === offset;
-		if (anchor !== undefined && page === 1) {
-			this.fits &&= areSame(identitiesOf(this.source, { content: content.slice(0, 1) }), [anchor]);
-		}
-		return {
-			content,
-			number: page - 1,
-			totalElements: totalElements === undefined ? undefined : Math.max(0, totalElements - this.from * pageLength),
-			totalPages: totalPages === undefined ? undefined : Math.max(0, totalPages - this.from),
-			last,
-		};
-	}
-
-	/** A page past the end, by all that was said, may be refused: it is as good as empty. */
-	private async ask(page: number | undefined, size: number): Promise<Page<T>> {
-		const { pageLength, firstPageNumber, total } = this.layout;
-		const isPastEnd = page !== undefined && (page - firstPageNumber) * pageLength >= total;
-		return await this.source.fetchPage(page, size).catch((thrown: unknown) => {
-			if (!isPastEnd || !mayRefusePage(thrown)) throw thrown;
-			return { content: [], totalElements: total, totalPages: Math.ceil(total / pageLength), last: true };
-		});
-	}
-
-	identify(item: T): string {
-		return this.source.identify(item);
-	}
-}
-
-/** For a server whose answers do not tell where a part begins. */
-async function readFromTheBeginning<T>(
-	source: PageSource<T>,
-	{ skip, ...options }: PartOptions,
-): Promise<Listing<T>> {
-	const limit = options.limit === undefined ? undefined : skip + options.limit;
-	const listing = await readList(source, { ...options, limit, distrustNumbers: true });
-	return withoutFirst(listing, skip, options.limit);
-}
-
-function withoutFirst<T>(listing: Listing<T>, count: number, limit = Infinity): Listing<T> {
-	const items = listing.items.slice(count, count + limit);
-	return { ...listing, items, metOtherwise: listing.metOtherwise.slice(0, Math.max(0, limit - items.length)) };
+/** The pages of a list from one of them on, as a list that counts from 1; a page that does not fit is a {@link Misfit}. */
+function pagesFrom<T>(source: PageSource<T>, start: Start): PageSource<T> {
+	const before = start.index * start.pageLength;
+	const fetchPage = async (page = 1, size: number) => {
+		const index = start.index + page - 1;
+		const offset = index * start.pageLength;
+		const { content, ...said } = await source.fetchPage(start.firstPageNumber + index, size);
+		const { totalElements: total = NaN, totalPages = start.index } = said;
+		const length = Math.min(start.pageLength, Math.max(0, total - offset));
+		const begins = page > 1 || content.slice(0, 1).some((item) => source.identify(item) === start.anchor);
+		if (!begins || content.length !== length || (said.pageable?.offset ?? offset) !== offset) throw new Misfit();
+		const left = { totalElements: Math.max(0, total - before), totalPages: Math.max(0, totalPages - start.index) };
+		return { ...said, ...left, content, number: page - 1 };
+	};
+	return { fetchPage, identify: source.identify };
 }

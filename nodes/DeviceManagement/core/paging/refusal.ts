@@ -20,15 +20,15 @@ export function mayRefuseOrder(thrown: unknown): boolean {
 }
 
 /**
- * Whether a page may have failed because it lies past the end: the platform said no, or did not send a page, and not
- * because of who asks or for the moment only.
+ * For the `catch` of a page that may lie past the end. It becomes undefined where the platform said no, or sent no page, and
+ * not because of who asks or for the moment only; anything else is thrown again.
  */
-export function mayRefusePage(thrown: unknown): boolean {
-	if (!(thrown instanceof Failure)) return false;
+export function undefinedIfPageRefused(thrown: unknown): undefined {
+	if (!(thrown instanceof Failure)) throw thrown;
 	const { kind, cause, httpStatus, final, tokenRefused } = thrown.details;
-	if (cause === 'credential' || final === true || tokenRefused === true) return false;
-	if (httpStatus !== undefined && isWorthRepeating(httpStatus)) return false;
-	return kind === 'refused' || kind === 'status' || kind === 'answer';
+	if (cause === 'credential' || final === true || tokenRefused === true) throw thrown;
+	if (httpStatus !== undefined && isWorthRepeating(httpStatus)) throw thrown;
+	if (kind !== 'refused' && kind !== 'status' && kind !== 'answer') throw thrown;
 }
 
 function isOneOf(thrown: unknown, statuses: ReadonlySet<number>): boolean {

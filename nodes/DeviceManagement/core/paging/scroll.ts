@@ -1,38 +1,30 @@
-import { createHash } from 'crypto';
 import { z } from 'zod/v4';
 
 import { expectsMore, saysItEnds } from './end';
-import { type FirstPageNumber, learnNumbering } from './numbering';
-import { identitiesOf, type Page, type PageSource } from './page';
-import { mayRefusePage } from './refusal';
+import { learnNumbering, numberThatTells } from './numbering';
+import type { Page, PageSource } from './page';
+import { undefinedIfPageRefused } from './refusal';
 
-/** Where a scroll goes on, in a form that survives JSON. */
+/** What the next request of a scroll needs to know of the pages before, in a form that survives JSON. */
 export const placeSchema = z.object({
 	/** The page to fetch; the first one is 0. */
 	index: z.number().int().positive(),
-	/** What the server calls its first page; unknown before the second page. */
-	firstPageNumber: z.union([z.literal(0), z.literal(1)]).optional(),
-	/** What the first page said of itself, its length, and a digest of its items. */
-	first: z.object({
-		number: z.number().optional(),
-		totalElements: z.number().optional(),
-		length: z.number(),
-		digest: z.string(),
-	}),
-	/** The items read so far, and a digest of the last page's. */
-	read: z.number(),
-	digest: z.string(),
+	/** What the server calls its first page, once that is known; until then, the number by which page 2 may tell. */
+	firstPageNumber: z.literal([0, 1]).optional(),
+	number: z.number().optional(),
+	/** Items on the first page, and by that on any other but the last. */
+	pageLength: z.number(),
+	/** What tells the first items of the first and the last page from others: a page past the end may repeat either. */
+	begun: z.array(z.string()),
 	/** Whether all that the last page said puts this one past the end. */
 	isSaidToEnd: z.boolean(),
-	/** Whether any page called itself the last one. */
-	calledLast: z.boolean(),
 });
 
 export type Place = z.infer<typeof placeSchema>;
 
 /**
- * Reads one page of a list, for whoever goes through it call by call and keeps nothing between them but a place.
- * @param place as the previous call gave it; undefined for the first page
+ * Reads one page of a list, for callers that go through it call by call and keep nothing between them but a place.
+ * @param place as the previous call returned it; undefined for the first page
  * @returns the page's items, and where to go on; no place after the last page
  * @throws whatever `fetchPage` throws
  */
@@ -41,80 +33,37 @@ export async function scrollPage<T>(
 	size: number,
 	place: Place | undefined,
 ): Promise<{ items: readonly T[]; next: Place | undefined }> {
-	if (place === undefined) {
-		const page = await source.fetchPage(undefined, size);
-		const { number, totalElements, content } = page;
-		const digest = pageDigest(identitiesOf(source, page));
-		const first = { number, totalElements, length: content.length, digest };
-		return turned(page, { index: 0, read: 0, first, calledLast: false }, digest);
-	}
-	const found = await fetchNext(source, size, place);
-	const digest = found === undefined ? place.digest : pageDigest(identitiesOf(source, found.page));
+	const fetching = fetchPageAt(source, size, place);
+	const found = await (place?.isSaidToEnd === true ? fetching.catch(undefinedIfPageRefused) : fetching);
 	// Past the end some servers refuse, and some repeat their last page or their first.
-	const pastEnd = digest === place.digest || digest === place.first.digest;
-	if (found === undefined || pastEnd) return { items: [], next: undefined };
-	return turned(found.page, { ...place, firstPageNumber: found.firstPageNumber }, digest);
-}
-
-/** Hands out a page, and the place after it unless it is the last one. */
-function turned<T>(
-	page: Page<T>,
-	{ index, read: before, first, calledLast, firstPageNumber }: Omit<Place, 'digest' | 'isSaidToEnd'>,
-	digest: string,
-): { items: readonly T[]; next: Place | undefined } {
-	const items = page.content;
-	const progress = { index, read: before + items.length };
-	const more = items.length > 0 && expectsMore(page, { ...progress, full: items.length >= first.length });
-	if (!more) return { items, next: undefined };
-	return {
-		items,
-		next: {
-			index: index + 1,
-			read: progress.read,
-			first,
-			firstPageNumber,
-			digest,
-			isSaidToEnd: saysItEnds(page, progress, calledLast),
-			calledLast: calledLast || page.last === true,
-		},
+	const [begins] = (found?.page.content ?? []).slice(0, 1).map(source.identify);
+	if (found === undefined || begins === undefined || place?.begun.includes(begins) === true) {
+		return { items: [], next: undefined };
+	}
+	const { page, firstPageNumber } = found;
+	const { content: items } = page;
+	const { index, pageLength } = place ?? { index: 0, pageLength: items.length };
+	const progress = { index, read: index * pageLength + items.length };
+	if (!expectsMore(page, { ...progress, full: items.length >= pageLength })) return { items, next: undefined };
+	const next: Place = {
+		index: index + 1,
+		firstPageNumber,
+		number: place === undefined ? numberThatTells(page) : undefined,
+		pageLength,
+		begun: [place?.begun[0] ?? begins, begins],
+		isSaidToEnd: saysItEnds(page, progress, false),
 	};
+	return { items, next };
 }
 
-/**
- * Fetches a page after the first one and finds out, where that is not known, whether the server counts from 0 or 1.
- * @returns undefined for a page past the end that is refused
- */
-async function fetchNext<T>(
-	source: PageSource<T>,
-	size: number,
-	{ index, firstPageNumber, first, isSaidToEnd }: Place,
-): Promise<{ page: Page<T>; firstPageNumber: FirstPageNumber } | undefined> {
-	const refusals = new Map<number, unknown>();
-	const ask = async (parameter: number): Promise<Page<T> | undefined> =>
-		await source.fetchPage(parameter, size).catch((thrown: unknown) => {
-			if (!mayRefusePage(thrown)) throw thrown;
-			refusals.set(parameter, thrown);
-			return undefined;
-		});
-	const found = (page: Page<T> | undefined, parameter: number, numbering: FirstPageNumber) => {
-		if (page !== undefined) return { page, firstPageNumber: numbering };
-		if (isSaidToEnd) return undefined;
-		throw refusals.get(parameter);
+async function fetchPageAt<T>(source: PageSource<T>, size: number, place: Place | undefined) {
+	if (place === undefined) return { page: await source.fetchPage(undefined, size), firstPageNumber: undefined };
+	const asked = new Map<number | undefined, Promise<Page<T>>>();
+	const fetchOnce = async (parameter: number | undefined) => {
+		const page = asked.get(parameter) ?? source.fetchPage(parameter, size);
+		asked.set(parameter, page);
+		return await page;
 	};
-
-	const wanted = (firstPageNumber ?? 1) + index;
-	const page = await ask(wanted);
-	if (firstPageNumber !== undefined) return found(page, wanted, firstPageNumber);
-	const told = learnNumbering({ ...first, ids: [first.digest] }, { parameter: 2, number: page?.number });
-	if (told !== undefined) return found(page, wanted, told);
-	// One page too far, or a server that does not say where it is: page 1 tells.
-	const [pageOne, again] = await Promise.all([ask(1), source.fetchPage(undefined, size)]);
-	if (pageOne === undefined) return found(pageOne, 1, 0);
-	const firstAgain = { ...first, ids: identitiesOf(source, again) };
-	const learnt = learnNumbering(firstAgain, { parameter: 1, ids: identitiesOf(source, pageOne) });
-	return learnt === 0 ? found(pageOne, 1, learnt) : found(page, wanted, learnt);
-}
-
-function pageDigest(ids: readonly string[]): string {
-	return createHash('sha256').update(JSON.stringify(ids)).digest('base64url').slice(0, 22);
+	const firstPageNumber = place.firstPageNumber ?? (await learnNumbering(source.identify, place.number, fetchOnce));
+	return { page: await fetchOnce(firstPageNumber + place.index), firstPageNumber };
 }

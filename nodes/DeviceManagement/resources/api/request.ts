@@ -8,12 +8,16 @@ import { asGiven } from '../../fields/asGiven';
 import { optionFields, optionsField, readSettings } from '../../fields/options';
 import { checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
 import { check, readJson, textSchema, writeJson } from '../../fields/values';
-import { forOperation, type Operation } from '../operation';
+import type { Operation } from '../operation';
 
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
+
 /** API Request: Request — any other endpoint of the platform (section 4.3 of the API document), signed in the same way. */
 export const request: Operation = {
-	fields: forOperation('api', 'request', [
+	name: 'Request',
+	action: 'Make API request',
+	description: 'Call any other endpoint of the platform with the same sign-in',
+	fields: [
 		{
 			displayName: 'Method',
 			name: 'method',
@@ -21,7 +25,7 @@ export const request: Operation = {
 			options: methodSchema.options.map((method) => ({ name: method, value: method })),
 			default: 'GET',
 			description:
-				'The HTTP method. Only a GET is sent again after a time-out, and only GETs run several items at once.',
+				'HTTP method of the request. n8n retries only GET requests, and runs several items at the same time only for GET.',
 		},
 		{
 			displayName: 'Path',
@@ -29,8 +33,8 @@ export const request: Operation = {
 			type: 'string',
 			default: '',
 			required: true,
-			placeholder: 'e.g. /api/group/list',
-			description: "Path on the platform, below the credential's base URL. It begins with /api.",
+			placeholder: 'e.g. /api/model/list',
+			description: 'Path on the platform, starting with /api. n8n puts the Base URL of the credential before it.',
 		},
 		...asGiven(queryParametersField),
 		{
@@ -39,12 +43,12 @@ export const request: Operation = {
 			type: 'json',
 			default: '',
 			displayOptions: { show: { method: ['DELETE', 'PATCH', 'POST', 'PUT'] } },
-			description: 'The request body as JSON, like {"description": "Pier 4"}. Empty sends none.',
+			description: 'Request body as JSON, like {"description": "Pier 4"}. Leave it empty to send no body.',
 		},
-		...asGiven(optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout])),
-	]),
+		...optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout]),
+	],
 
-	/** What writes keeps the order of the items. An expression may give any method. */
+	/** Writes keep the order of the items. An expression may return any method. */
 	inSequence({ method }) {
 		return method !== undefined && method !== 'GET';
 	},
@@ -72,25 +76,26 @@ export const request: Operation = {
 	},
 };
 
-/** An object is one item, a list one item per element, anything else stands under `data`. */
+/** Returns one item for an object, one per element for a list, and anything else under `data`. */
 function asItems(data: unknown): IDataObject[] {
 	const elements: unknown[] = Array.isArray(data) ? data : [data];
 	return elements.map((element) => (isRecord(element) ? element : { data: element ?? null }));
 }
 
 /**
- * JSON text; undefined for an empty field. What is text stays as it stands, so that numbers arrive which JavaScript can't hold.
- * An expression that gives nothing was meant to give a body.
+ * Returns the body as JSON text; undefined for an empty field. Text is sent unchanged, with numbers that JavaScript can't hold.
+ * @throws Failure `input` also for an expression that returns nothing: it was meant to return a body
  */
 function readBody(value: unknown): string | undefined {
 	if (value === undefined || value === null) {
 		throw inputFailure(
 			`'Body' is ${describeValue(value)} instead of JSON`,
-			'Check the expression in this field and what it gives, or leave the field empty to send no body.',
+			'Check the expression in this field and its result, or leave the field empty to send no body.',
 		);
 	}
 	const body = readJson(value, 'Body');
 	if (body === undefined) return undefined;
-	return typeof value === 'string' ? value : writeJson(body, 'Body', "Give it as text, or all of 'Body' as JSON text.");
+	return typeof value === 'string'
+		? value
+		: writeJson(body, 'Body', "Enter it as text, or enter all of 'Body' as JSON text.");
 }
-

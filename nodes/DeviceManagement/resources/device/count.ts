@@ -2,14 +2,17 @@ import { asGiven } from '../../fields/asGiven';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionFields, optionsField, readSettings } from '../../fields/options';
 import { countDevices } from '../../transport/devices';
-import { forOperation, type Operation } from '../operation';
+import type { Operation } from '../operation';
 
 /** Device: Count — how many devices meet the filters, without reading them (sections 1.2 and 4.1 of the API document). */
 export const count: Operation = {
-	fields: forOperation('device', 'count', [
+	name: 'Count',
+	action: 'Count devices',
+	description: 'Count the devices that match the filters',
+	fields: [
 		...asGiven(filtersField),
-		...asGiven(optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout])),
-	]),
+		...optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout]),
+	],
 
 	async run({ platform, byModel }, read) {
 		return [{ count: await countDevices(platform, readFilters(read, { byModel }), readSettings(read)) }];

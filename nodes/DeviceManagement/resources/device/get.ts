@@ -1,30 +1,32 @@
 import { deepCopy } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { meansNotFound } from '../../core/codes';
+import { meansNotFound } from '../../core/errors/codes';
 import { Failure } from '../../core/failure';
 import { shapeDevice } from '../../core/output';
 import type { Device } from '../../core/device';
-import { asGiven } from '../../fields/asGiven';
 import { optionFields, optionsField, readOptions, readSettings } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { check, textSchema } from '../../fields/values';
 import { fetchDevice } from '../../transport/devices';
 import type { RequestSettings } from '../../transport/platform';
-import { type Execution, forOperation, type Operation } from '../operation';
+import type { Execution, Operation } from '../operation';
 
 const notFoundSchema = z.enum(['error', 'empty']).default('error');
 
 /** Device: Get — one device by its serial number (section 4.2 of the API document). */
 export const get: Operation = {
-	fields: forOperation('device', 'get', [
+	name: 'Get',
+	action: 'Get device',
+	description: 'Read one device by its serial number',
+	fields: [
 		{
 			displayName: 'Device',
 			name: 'device',
 			type: 'resourceLocator',
-			default: { mode: 'sn', value: '' },
+			default: { mode: 'list', value: '' },
 			required: true,
-			description: 'The device to read, by its whole serial number',
+			description: 'The device to read',
 			modes: [
 				{
 					displayName: 'From List',
@@ -33,42 +35,31 @@ export const get: Operation = {
 					placeholder: 'Select a device…',
 					typeOptions: { searchListMethod: 'searchDevices', searchable: true },
 				},
-				{
-					displayName: 'By SN',
-					name: 'sn',
-					type: 'string',
-					placeholder: 'e.g. RT-2024-000117',
-				},
+				{ displayName: 'By Serial Number', name: 'sn', type: 'string', placeholder: 'e.g. RT-2024-000117' },
 			],
 		},
 		...outputFields,
-		...asGiven(
-			optionsField([
-				{
-					displayName: 'If Not Found',
-					name: 'ifNotFound',
-					type: 'options',
-					options: [
-						{
-							name: 'Return an Empty Item',
-							value: 'empty',
-							description: 'The item goes on without any fields',
-						},
-						{
-							name: 'Stop',
-							value: 'error',
-							description: "The item fails, and the node's On Error setting decides what happens",
-						},
-					],
-					default: 'error',
-					description: 'What to do when there is no such device or the serial number is not valid',
-				},
-				optionFields.maxRetries,
-				optionFields.parallelRequests,
-				optionFields.timeout,
-			]),
-		),
-	]),
+		...optionsField([
+			{
+				displayName: 'If Not Found',
+				name: 'ifNotFound',
+				type: 'options',
+				options: [
+					{
+						name: 'Fail the Item',
+						value: 'error',
+						description: 'The On Error setting of the node decides what happens next',
+					},
+					{ name: 'Return an Empty Item', value: 'empty', description: 'The output item has no fields' },
+				],
+				default: 'error',
+				description: 'What to do if the device does not exist or the serial number is not valid',
+			},
+			optionFields.maxRetries,
+			optionFields.parallelRequests,
+			optionFields.timeout,
+		]),
+	],
 
 	async run(execution, read) {
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
@@ -82,16 +73,11 @@ export const get: Operation = {
 	},
 };
 
-/** Reads a device; equal serial numbers of one execution are asked for once, and each item gets its own copy. */
-async function readDeviceOnce(
-	{ platform, askedDevices }: Execution,
-	serialNumber: string,
-	settings: RequestSettings,
-): Promise<Device> {
-	const sn = serialNumber.trim();
-	const asked = askedDevices.get(sn);
-	if (asked !== undefined) return deepCopy(await asked);
-	const device = fetchDevice(platform, sn, settings);
+/** Requests equal serial numbers of one execution once. Each item gets its own copy. */
+async function readDeviceOnce(execution: Execution, entered: string, settings: RequestSettings): Promise<Device> {
+	const { platform, askedDevices } = execution;
+	const sn = entered.trim();
+	const device = askedDevices.get(sn) ?? fetchDevice(platform, sn, settings);
 	askedDevices.set(sn, device);
-	return await device;
+	return deepCopy(await device);
 }

@@ -49,8 +49,7 @@ class PagedHttpRequest {
 			requestOptions,
 			0,
 			{
-				continue:
-					'={{ !($response.body.data.last) || ($response.statusCode < 200 || $response.statusCode >= 300) }}',
+				continue: '={{ !($response.body.data.last) || ($response.statusCode < 200 || $response.statusCode >= 300) }}',
 				request: { qs: { page: '={{ $pageCount + 1 }}' } },
 				requestInterval: 0,
 			},

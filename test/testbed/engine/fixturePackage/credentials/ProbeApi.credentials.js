@@ -7,7 +7,13 @@ exports.ProbeApi = class ProbeApi {
 		{ displayName: 'Base URL', name: 'baseUrl', type: 'string', default: '' },
 		{ displayName: 'Login Name', name: 'loginName', type: 'string', default: 'probe' },
 		{ displayName: 'Password', name: 'password', type: 'string', typeOptions: { password: true }, default: '' },
-		{ displayName: 'Session Token', name: 'sessionToken', type: 'hidden', typeOptions: { expirable: true }, default: '' },
+		{
+			displayName: 'Session Token',
+			name: 'sessionToken',
+			type: 'hidden',
+			typeOptions: { expirable: true },
+			default: '',
+		},
 	];
 
 	async preAuthentication({ baseUrl, loginName, password }) {

@@ -1,0 +1,144 @@
+/**
+ * The platform's return codes in words (section 7 of the API document): what happened, and what to do about it. Each code has
+ * one row; the page docs/errors.md is generated from it. Where the remedy names a field, `WORDING` fills it in by purpose.
+ */
+import { type Purpose, WORDING } from './purpose';
+
+/** What has to change before a refused request can succeed. */
+export type CauseClass = 'credential' | 'input' | 'not found' | 'conflict' | 'platform' | 'unknown';
+
+/** A failed request in words. */
+export interface Explanation {
+	readonly cause: CauseClass;
+	/** What happened, short. */
+	readonly message: string;
+	/** What to do about it. */
+	readonly remedy: string;
+}
+
+export const SUCCESS = 0;
+
+const LATER = 'Try again later. If it happens again, ask your platform administrator.';
+const RIGHTS = 'Ask your platform administrator to give this user (or API key) the right to do this.';
+
+export const CREDENTIAL =
+	"Check the key or the login in the Device Management API credential, and whether it needs 'My Platform Signs In Differently'.";
+
+const ROWS: ReadonlyArray<readonly [code: number, cause: CauseClass, message: string, remedy: string]> = [
+	[-1, 'unknown', 'The platform could not say what went wrong', LATER],
+	[SUCCESS, 'unknown', 'The request succeeded', 'Nothing to do.'],
+	[9999, 'unknown', 'The platform did not carry out the request', LATER],
+	[10001, 'input', 'The platform did not accept the request body', 'Check the values in {body}, and their types.'],
+	[10002, 'platform', 'A service inside the platform did not respond', LATER],
+	[10003, 'conflict', 'The record exists already', 'Use another name or serial number, or change the existing record.'],
+	[10004, 'platform', 'The platform could not save the change', 'Check that the record exists and the values fit it.'],
+	[10005, 'platform', 'The platform could not run the query', 'Check {names}. If correct, try again later.'],
+	[10006, 'platform', 'The platform could not delete the record', 'Check that it exists and that nothing uses it.'],
+	[10007, 'not found', 'The record does not exist', 'Check the serial number or identifier.'],
+	[10008, 'conflict', 'Two values do not belong together', 'Use values of the same device, model or group.'],
+	[10009, 'platform', 'The platform could not reach the resource', `Check that it exists. ${RIGHTS}`],
+	[10010, 'input', 'A required value is empty', 'Enter the value that the platform names.'],
+	[10011, 'conflict', 'The record may not be edited', 'Lift the restriction on the platform.'],
+	[10012, 'conflict', 'The record may not be deleted', 'Remove what depends on it, or lift the restriction.'],
+	[10013, 'conflict', 'The value exists already', 'Use another value, or change the record that has it.'],
+	[10014, 'input', 'The platform could not read the request body', 'Check that the JSON in {body} is an object.'],
+	[10015, 'conflict', 'Another record has this value already', 'Use another value, or change that record.'],
+	[10016, 'conflict', 'The value is read only', 'Leave the field out of the request.'],
+	[10017, 'input', 'The identifier is not valid', 'Check the identifier. Copy it from a list of the platform.'],
+	[10018, 'not found', 'The serial number is not valid', 'Check the serial number. Copy it from a list of devices.'],
+	[10019, 'platform', 'The platform misses a table that it needs', 'Ask your platform administrator.'],
+	[14101, 'credential', 'The platform did not accept the sign-in', CREDENTIAL],
+	[14102, 'credential', 'The platform could not read the key or token', CREDENTIAL],
+	[14103, 'credential', 'The user may not do this', RIGHTS],
+	[
+		14201,
+		'credential',
+		'The login name or the password is not right',
+		"Correct 'Login Name' and 'Password' in the credential. n8n did not try again, so that the account is not locked.",
+	],
+	[14202, 'credential', 'The user is blocked on the platform', 'Ask your platform administrator to unblock the user.'],
+	[14203, 'credential', 'The company is blocked on the platform', "Ask the platform's operator to unblock it."],
+	[
+		14401,
+		'not found',
+		'The device does not exist or is not valid',
+		'Check the serial number and the rights of the user.',
+	],
+	[14402, 'conflict', 'The relationship may not be changed', 'Lift the restriction on the platform.'],
+	[14403, 'conflict', 'A device still depends on the record', 'Detach the devices from the record first.'],
+	[14404, 'conflict', 'The models do not agree', 'Use devices and groups of one model.'],
+	[14405, 'conflict', 'The group is empty', 'Add devices to the group first, or choose another group.'],
+	[14406, 'conflict', 'A group still depends on the record', 'Detach the record from its groups first.'],
+	[14407, 'conflict', 'The device is in this group already', 'Choose another group.'],
+	[14408, 'not found', 'There is no data for this request', 'Check the values, or ask for another range.'],
+	[14410, 'conflict', 'The group does not fit the model', 'Choose a group of the same model as the device.'],
+	[14501, 'conflict', "The device's protocol does not know this instruction", 'Choose one that the device supports.'],
+];
+
+/** Every code, in the order of the document, in words that fit any request. */
+export const CODE_TABLE: ReadonlyArray<Explanation & { readonly code: number }> = ROWS.map(([code, ...words]) => ({
+	code,
+	...inWords(words, 'dropdown'),
+}));
+
+const BY_CODE = new Map(ROWS.map(([code, ...words]) => [code, words]));
+
+/**
+ * Puts a refusal of the platform into words (section 7 of the API document).
+ * @param code the envelope's `code`, any number but 0
+ * @param msg the envelope's `msg`, without secrets; '' where there was none
+ * @returns the table's words; the message ends with the code and the platform's own words
+ */
+export function explainCode(code: number, msg: string, purpose: Purpose): Explanation {
+	const row = BY_CODE.get(code) ?? UNDOCUMENTED;
+	const { message, ...words } = inWords(row, purpose);
+	return { ...words, message: `${message} (code ${code}${msg === '' ? '' : `: ${msg}`})` };
+}
+
+const UNDOCUMENTED = [
+	'unknown',
+	'The platform refused the request with an undocumented code',
+	"Look up the code in the platform's own documentation.",
+] as const;
+
+function inWords([cause, message, remedy]: readonly [CauseClass, string, string], purpose: Purpose): Explanation {
+	const { names, body } = WORDING[purpose];
+	return { cause, message, remedy: remedy.replace('{names}', names).replace('{body}', body) };
+}
+
+/** The outcome of a read by serial number, as far as it matters here. */
+interface ReadOutcome {
+	readonly code?: number;
+	/** Whether the platform reported success and returned no data. */
+	readonly withoutData?: boolean;
+}
+
+/** Whether the platform has no device with a serial number (section 4.2): by its code, or by a success without data. */
+export function meansNoDevice({ code, withoutData }: ReadOutcome): boolean {
+	return withoutData === true || code === 10007 || code === 14401;
+}
+
+/** Whether a read by serial number found nothing: the device doesn't exist, or can't exist (section 4.2). */
+export function meansNotFound(outcome: ReadOutcome): boolean {
+	return meansNoDevice(outcome) || outcome.code === 10018;
+}
+
+/** Whether a request may have been carried out despite this code: the platform doesn't know either. */
+export function leavesOpen(code: number): boolean {
+	return code === -1 || code === 10002;
+}
+
+/** Whether the platform rejected the key or token, and not the user (section 5). */
+export function meansTokenRefused(code: number): boolean {
+	return code === 14101 || code === 14102;
+}
+
+/** Whether the platform rejected the login itself (section 5). */
+export function meansLoginRefused(code: number | undefined): boolean {
+	return code !== undefined && code >= 14201 && code <= 14203;
+}
+
+/** Whether the platform rejected the user (section 5). A retry can't help, and may lock the account. */
+export function meansUserRefused(code: number): boolean {
+	return code === 14103 || meansLoginRefused(code);
+}

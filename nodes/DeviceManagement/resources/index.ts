@@ -1,0 +1,56 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { api } from './api';
+import { device } from './device';
+import type { Resource } from './operation';
+
+/** Every resource of the node, by the name that saved workflows hold, in alphabetical order of their labels. */
+export const RESOURCES: Readonly<Record<string, Resource>> = { api, device };
+
+/** The form of the node: 'Resource', 'Operation', and the fields of each operation. */
+export const properties: INodeProperties[] = [
+	{
+		displayName: 'Resource',
+		name: 'resource',
+		type: 'options',
+		noDataExpression: true,
+		options: Object.entries(RESOURCES).map(([value, { name }]) => ({ name, value })),
+		default: 'device',
+	},
+	...Object.entries(RESOURCES).flatMap(([name, resource]) => fieldsOf(name, resource)),
+];
+
+/** The subtitle on the canvas: what the chosen operation does. */
+export const subtitle = `={{ (${JSON.stringify(actions())})[$parameter["resource"] + ":" + $parameter["operation"]] }}`;
+
+function fieldsOf(resource: string, { operations, defaultOperation }: Resource): INodeProperties[] {
+	const list: INodeProperties = {
+		displayName: 'Operation',
+		name: 'operation',
+		type: 'options',
+		noDataExpression: true,
+		displayOptions: { show: { resource: [resource] } },
+		options: Object.entries(operations).map(([value, { name, action, description }]) => ({
+			name,
+			value,
+			action,
+			description,
+		})),
+		default: defaultOperation,
+	};
+	const fields = Object.entries(operations).flatMap(([operation, { fields: own }]) =>
+		own.map((field) => ({
+			...field,
+			displayOptions: { show: { ...field.displayOptions?.show, resource: [resource], operation: [operation] } },
+		})),
+	);
+	return [list, ...fields];
+}
+
+function actions(): Record<string, string> {
+	return Object.fromEntries(
+		Object.entries(RESOURCES).flatMap(([resource, { operations }]) =>
+			Object.entries(operations).map(([operation, { action }]) => [`${resource}:${operation}`, action]),
+		),
+	);
+}

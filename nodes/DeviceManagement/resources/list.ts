@@ -1,0 +1,98 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { z } from 'zod/v4';
+
+import { Failure } from '../core/failure';
+import type { JsonObject } from '../core/json';
+import type { Listing } from '../core/paging/list';
+import { remarkOn } from '../core/remark';
+import { optionFields, readOptions, readSettings } from '../fields/options';
+import { check, checkNumber, type ReadParameter } from '../fields/values';
+import type { ListSettings, Part } from '../transport/list';
+import type { Execution } from './operation';
+
+const LIMIT = {
+	displayName: 'Limit',
+	name: 'limit',
+	type: 'number',
+	typeOptions: { minValue: 1, maxValue: Number.MAX_SAFE_INTEGER },
+	default: 50,
+	displayOptions: { show: { returnAll: [false] } },
+	description: 'Max number of results to return',
+} satisfies INodeProperties;
+
+/** 'Return All' and 'Limit', the first fields of every Get Many. */
+export const limitFields: INodeProperties[] = [
+	{
+		displayName: 'Return All',
+		name: 'returnAll',
+		type: 'boolean',
+		default: false,
+		description: 'Whether to return all results or only up to a given limit',
+	},
+	LIMIT,
+];
+
+/** The options of every Get Many, in alphabetical order of their labels. */
+export const listOptionFields: INodeProperties[] = [
+	{
+		displayName: 'If the Fleet Keeps Changing',
+		name: 'ifFleetChanges',
+		type: 'options',
+		options: [
+			{
+				name: 'Fail the Item',
+				value: 'fail',
+				description: 'The On Error setting of the node decides what happens next',
+			},
+			{
+				name: 'Return What Was Read',
+				value: 'return',
+				description: 'The list may be incomplete. A hint at the output says so.',
+			},
+		],
+		default: 'fail',
+		displayOptions: { show: { '/returnAll': [true] } },
+		description: 'What to do if the list changes each time n8n reads it',
+	},
+	optionFields.maxRetries,
+	optionFields.pageSize,
+	optionFields.parallelRequests,
+	optionFields.skip,
+	optionFields.timeout,
+];
+
+const fleetChangesSchema = z.enum(['fail', 'return']).default('fail');
+
+/**
+ * Reads the items that 'Return All', 'Limit' and 'Options' ask for, over as many pages as it takes. A hint says what the
+ * items alone can't show.
+ * @param list reads a part of the list
+ * @throws whatever `list` throws; Failure `input` for an invalid field; Failure `paging` if all items were asked for and
+ * the list kept changing
+ */
+export async function readItems(
+	{ hint }: Pick<Execution, 'hint'>,
+	read: ReadParameter,
+	list: (settings: ListSettings, part: Part) => Promise<Listing<JsonObject>>,
+): Promise<JsonObject[]> {
+	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
+	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT);
+	const options = readOptions(read);
+	const part = { skip: checkNumber(options['skip'], optionFields.skip), limit };
+	const ifFleetChanges = check(fleetChangesSchema, options['ifFleetChanges'], 'If the Fleet Keeps Changing');
+	const listing = await list(readSettings(read), part);
+	if (returnAll && !listing.settled && ifFleetChanges === 'fail') throw keptChanging(listing.passes);
+	const remark = remarkOn(listing, part);
+	if (remark !== undefined) hint(remark);
+	return listing.items;
+}
+
+function keptChanging(passes: number): Failure {
+	return new Failure({
+		kind: 'paging',
+		cause: 'platform',
+		message: `The list changed during each of ${passes} readings, so some items may be missing`,
+		remedy:
+			"Run the workflow again, best at a quieter time. To accept an incomplete list, set 'If the Fleet Keeps Changing' under 'Options' to 'Return What Was Read'.",
+	});
+}

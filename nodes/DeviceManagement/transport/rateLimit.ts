@@ -1,0 +1,125 @@
+import { Failure } from '../core/failure';
+import { type Clock, timeInWords } from '../core/retry';
+import { beforeEnd } from './clock';
+
+/** Longest pause that the node waits for, in milliseconds. */
+export const LONGEST_PAUSE_MS = 120_000;
+/** Requests under way at once after the first pause. */
+const FIRST_WINDOW = 4;
+const GROWTH_PER_RESPONSE = 1 / 8;
+/** After so long without a new pause, requests are no longer limited. */
+const QUIET_MS = 60_000;
+/** A request that takes longer gives its place to the next one. */
+const SLOW_MS = 10_000;
+
+/**
+ * Keeps to the pauses that the platform asks for (`Retry-After`), for all requests of one account.
+ * A pause delays every request. Afterwards a window limits how many are under way at once: 4 after the first pause, half as
+ * many after each further one, 1/8 more for each response.
+ * It does not retry, and it does not prefer any request: the first one to wait is the first one to be sent.
+ */
+export class RateLimit {
+	private pausedUntil = -Infinity;
+	/** The end of the pause that the platform named. It is later than `pausedUntil` if the node doesn't wait that long. */
+	private namedUntil = -Infinity;
+	private askedBy: Failure | undefined;
+	private pauses = 0;
+	private window = Infinity;
+	private underWay = 0;
+	private readonly queue: Array<() => void> = [];
+
+	/**
+	 * Runs a request when the window has a place and no pause is left.
+	 * @param end ends the waiting; `run` then has to notice it
+	 * @throws Failure `status` if the platform asked for a longer pause than the node waits for, and what `run` throws
+	 */
+	async pass<T>(run: () => Promise<T>, clock: Clock, end: AbortSignal): Promise<T> {
+		if (clock.now() > this.pausedUntil + QUIET_MS) this.window = Infinity;
+		this.admit();
+		if (this.window === Infinity) return await this.afterPause(run, clock, end);
+		const leave = await this.enter(end);
+		const send = async () => {
+			clock.timeout(SLOW_MS).addEventListener('abort', leave, { once: true });
+			return await run();
+		};
+		try {
+			return await this.afterPause(send, clock, end);
+		} finally {
+			leave();
+		}
+	}
+
+	/** Runs a request when no pause is left, outside the window: other requests wait for its token. */
+	async afterPause<T>(run: () => Promise<T>, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<T> {
+		await this.waitForPause(clock, end);
+		const sentAfter = this.pauses;
+		const response = await run().catch((thrown: unknown) => {
+			if (thrown instanceof Failure && thrown.details.retryable === true) this.pause(thrown, sentAfter, clock.now());
+			throw thrown;
+		});
+		if (sentAfter === this.pauses) this.window += GROWTH_PER_RESPONSE;
+		this.admit();
+		return response;
+	}
+
+	private pause(failure: Failure, sentAfter: number, now: number): void {
+		const { retryAfterMs = 0 } = failure.details;
+		if (retryAfterMs <= 0) return;
+		// A request that was sent before the last pause says nothing new about the window.
+		if (sentAfter === this.pauses) {
+			this.pauses++;
+			this.window = this.window === Infinity ? FIRST_WINDOW : Math.max(1, this.window / 2);
+		}
+		if (retryAfterMs < this.pauseLeft(now)) return;
+		this.pausedUntil = now + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
+		this.namedUntil = now + retryAfterMs;
+		this.askedBy = failure;
+	}
+
+	private async waitForPause(clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
+		const latest = clock.now() + LONGEST_PAUSE_MS;
+		for (let left; (left = this.pauseLeft(clock.now())) > 0 && !end.aborted; await clock.sleep(left, end)) {
+			if (this.namedUntil > latest) throw this.tooLong(this.namedUntil - clock.now());
+		}
+	}
+
+	private pauseLeft(now: number): number {
+		const left = this.pausedUntil - now;
+		// No pause is longer than that: the clock was set back.
+		return left > LONGEST_PAUSE_MS ? 0 : left;
+	}
+
+	/** Waits for a place in the window, or for the end. Returns the function that gives the place back. */
+	private async enter(end: AbortSignal): Promise<() => void> {
+		let leave = () => {};
+		const left = new Promise<void>((resolve) => (leave = resolve));
+		const turn = new Promise<void>((resolve) => this.queue.push(resolve));
+		void Promise.all([turn, left]).then(() => {
+			this.underWay--;
+			this.admit();
+		});
+		this.admit();
+		await beforeEnd(end, turn);
+		if (end.aborted) leave();
+		return leave;
+	}
+
+	private admit(): void {
+		while (this.underWay + 1 <= this.window && this.queue.length > 0) {
+			this.underWay++;
+			this.queue.shift()?.();
+		}
+	}
+
+	private tooLong(leftMs: number): Failure {
+		return new Failure({
+			kind: 'status',
+			cause: 'platform',
+			...this.askedBy?.details,
+			message: `The platform asked for a pause that ends in ${timeInWords(leftMs)}, so the node sent nothing`,
+			remedy:
+				"Run the workflow again after that time. To send fewer requests at once, lower 'Parallel Requests' under 'Options'.",
+			retryable: false,
+		});
+	}
+}

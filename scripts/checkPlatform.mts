@@ -1,0 +1,83 @@
+/**
+ * Finds out what a platform offers and what that means for the nodes: `npm run check-platform -- --base-url …`. It only
+ * reads, signs in once, and sends at most 40 requests through the package's own transport, inside n8n's engine.
+ */
+import { writeSync } from 'node:fs';
+import { Command } from 'commander';
+
+import { checkout, readManifest } from '../testbed/checkout.mts';
+import { createEngine } from '../testbed/engine/engine.mts';
+import { asJson, asTable, EXIT_CODES } from './checkPlatform/report.mts';
+import { MOST_REQUESTS } from './checkPlatform/requests.mts';
+import { verdictOn } from './checkPlatform/rows.mts';
+import { type CheckResult, runCheck } from './checkPlatform/run.mts';
+import { type Progress, step } from './demo/step.mts';
+import { plain } from './demo/tables.mts';
+import { addTargetFlags, flagsFor, readTarget, type Target, type TargetFlags } from './target.mts';
+
+const program = addTargetFlags(
+	new Command('npm run check-platform --').description(
+		`Checks what your platform offers, and says what that means for the nodes. It only reads, signs in once and sends at most ${MOST_REQUESTS} requests.`,
+	),
+)
+	.option('--json', 'print the result as JSON')
+	.addHelpText('after', '\nExit code: 0 works, 1 something essential is missing, 2 not sure.')
+	.allowExcessArguments(false)
+	.showHelpAfterError('--help lists the flags.')
+	.parse();
+
+process.once('SIGINT', () => {
+	// The progress display hides the cursor.
+	writeSync(process.stderr.fd, `${process.stderr.isTTY ? '\x1b[?25h' : ''}\nStopped.\n`);
+	process.exit(130);
+});
+
+try {
+	await run(program.opts());
+} catch (error) {
+	process.exitCode = explain(error);
+}
+
+async function run({ baseUrl, json }: TargetFlags & { json?: true }): Promise<void> {
+	if (baseUrl === undefined) return program.error('--base-url is missing: the address of your platform.');
+	const target = await readTarget(program, baseUrl);
+	const { rows, requests } = await step("Loading the package into n8n's engine", check(target), 'stderr');
+	const { name, version } = await readManifest(checkout);
+	const report = { package: `${name} ${version}`, rows, requests };
+	// Where the output is not a terminal, it may be shown anywhere.
+	const width = process.stdout.isTTY ? process.stdout.columns : 120;
+	process.stdout.write(`${json === true ? asJson(report) : `\n${asTable(report, width)}`}\n`);
+	process.exitCode = EXIT_CODES[verdictOn(rows)];
+}
+
+function check(target: Target) {
+	return async (progress: Progress): Promise<CheckResult> => {
+		const engine = await createEngine({ packageDirectory: checkout, fromSources: true });
+		try {
+			const result = await runCheck(engine, target, {
+				say: (name, sent) => {
+					progress.title('Checking the platform');
+					progress.say(`${name} (${sent} of at most ${MOST_REQUESTS} requests so far)`);
+				},
+			});
+			progress.title('Checked the platform');
+			return result;
+		} finally {
+			await engine.close();
+		}
+	};
+}
+
+/** Says why there is no result; returns the exit code. */
+function explain(error: unknown): number {
+	// Thrown by the password prompt on Ctrl-C.
+	if (error instanceof Error && error.name === 'ExitPromptError') {
+		process.stderr.write('\nStopped.\n');
+		return 130;
+	}
+	// The progress display has shown the message.
+	const { message, details } = Object(error);
+	const remedy = plain(String(details?.remedy ?? message));
+	process.stderr.write(`\n${remedy}\n${flagsFor(`${message} ${remedy}`)}`);
+	return EXIT_CODES.missing;
+}

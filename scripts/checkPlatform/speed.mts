@@ -1,0 +1,32 @@
+import type { Sample } from './paging.mts';
+import { type Finding, type Findings, unsure, yes } from './rows.mts';
+
+/** Time and size of the largest page read of up to 1,000 devices, and an estimate for a full read and a poll. */
+export function findSpeed(sample: Sample | undefined, total: number | undefined, findings: Findings): Finding {
+	if (sample === undefined || sample.devices.length === 0) {
+		return unsure('no page to measure', 'Run the check again.');
+	}
+	const { devices, took } = sample;
+	const bytes = Buffer.byteLength(JSON.stringify(devices));
+	const found = `${inNumbers(devices.length)} devices: ${inSeconds(took)}, ${inMegabytes(bytes)}`;
+	const pages = Math.max(1, Math.ceil((total ?? devices.length) / devices.length));
+	// One page after the other. The nodes read several pages at once.
+	const fullRead = inSeconds(pages * took);
+	const isSorted = findings.sortCreateTime?.result === 'yes' && findings.sortUpdateTime?.result === 'yes';
+	const poll = isSorted ? inSeconds(took) : fullRead;
+	const whole = `A full read, or a poll for changes and removals, takes about ${fullRead}.`;
+	return yes(found, `${whole} A poll for created or updated devices takes about ${poll}.`);
+}
+
+/** Rounded up to a tenth of a second. */
+function inSeconds(ms: number): string {
+	return `${inNumbers(Math.max(1, Math.ceil(ms / 100)) / 10)} s`;
+}
+
+function inMegabytes(bytes: number): string {
+	return `${inNumbers(Math.max(1, Math.ceil(bytes / 100_000)) / 10)} MB`;
+}
+
+function inNumbers(value: number): string {
+	return value.toLocaleString('en');
+}

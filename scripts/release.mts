@@ -1,0 +1,109 @@
+/**
+ * Everything of a release short of publishing: `npm run release -- --dry-run`. The release workflow runs parts of it by the other
+ * flags. It never publishes: only the workflow does, because a version published by hand has no provenance.
+ */
+import { Command } from 'commander';
+import { execa } from 'execa';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+
+import { checkout, readManifest } from '../testbed/checkout.mts';
+import { removing } from '../testbed/removing.mts';
+import { disagreements } from './release/agreement.mts';
+import { checksumOf, differingFiles, packTo, sameness } from './release/tarball.mts';
+
+const options = new Command('npm run release --')
+	.description('Does everything of a release short of publishing.')
+	.option('--dry-run', 'all of it: checks, pack, pack again from a clean checkout, what npm would do')
+	.option('--unchecked', 'with --dry-run: without .ci/run')
+	.option('--pack', 'checks that tag, version and changelog agree, and packs into .cache/release')
+	.option('--compare <tarball>', 'packs this checkout and compares it with a tarball of the same commit')
+	.option('--tag <tag>', 'the tag of the release, like v1.2.3')
+	.allowExcessArguments(false)
+	.parse()
+	.opts<{ dryRun?: true; unchecked?: true; pack?: true; compare?: string; tag?: string }>();
+
+const folder = join(checkout, '.cache', 'release');
+const { version } = await readManifest(checkout);
+try {
+	if (options.compare !== undefined) await compare(options.compare);
+	else if (options.pack) await pack();
+	else if (options.dryRun) await rehearse();
+	else {
+		throw new Error(
+			'A release is published by .github/workflows/release.yml when a tag v… is pushed (docs/maintainers/releasing.md).\n' +
+				'`npm run release -- --dry-run` does everything short of that.',
+		);
+	}
+} catch (error) {
+	console.error(error instanceof Error ? error.message : error);
+	process.exitCode = 1;
+}
+
+/** The build job: refuses what does not agree, and leaves the tarball with its checksum. */
+async function pack(): Promise<string> {
+	const found = disagreements(version, options.tag ?? `v${version}`, await changelog());
+	if (found.length > 0) throw new Error(found.join('\n'));
+	return await packWithChecksum();
+}
+
+async function packWithChecksum(): Promise<string> {
+	await rm(folder, removing);
+	const tarball = await packTo(folder, checkout);
+	const line = `${await checksumOf(tarball)}  ${basename(tarball)}\n`;
+	await writeFile(join(folder, 'SHA256SUMS'), line);
+	console.log(`Packed ${tarball}\n${line}`);
+	return tarball;
+}
+
+/** The reproducing job, in a clean checkout of the same commit. */
+async function compare(tarball: string): Promise<void> {
+	const temporary = await mkdtemp(join(tmpdir(), 'packed-'));
+	try {
+		const again = await packTo(temporary, checkout);
+		const same = await sameness(tarball, again);
+		if (same === 'nothing') {
+			const files = await differingFiles(tarball, again);
+			throw new Error(`Packed again, it differs in:\n${files.map((file) => `  ${file}`).join('\n')}`);
+		}
+		console.log(`Packed again with Node.js ${process.versions.node}: the same ${same}.`);
+	} finally {
+		await rm(temporary, removing);
+	}
+}
+
+/** Says what is still missing for a release, and goes on: a rehearsal comes before the tag. */
+async function rehearse(): Promise<void> {
+	const { stdout: changes } = await execa('git', ['status', '--porcelain'], { cwd: checkout });
+	const open = disagreements(version, options.tag ?? `v${version}`, await changelog());
+	if (changes !== '') open.push('The checkout has changes that are not committed: the second pack is without them.');
+	if (!options.unchecked) await shown('bash', ['.ci/run'], checkout);
+	const tarball = await packWithChecksum();
+	await packCleanly(tarball);
+	const publish = join(checkout, 'scripts', 'release', 'publish.mjs');
+	await shown(process.execPath, [publish, tarball, await checksumOf(tarball), '--dry-run'], checkout);
+	console.log(`\nRehearsed ${version}. Nothing was published.`);
+	for (const line of open) console.log(`Still open: ${line}`);
+}
+
+/** A clone has only what is committed. It installs and builds on its own. */
+async function packCleanly(tarball: string): Promise<void> {
+	const temporary = await mkdtemp(join(tmpdir(), 'release-'));
+	try {
+		const clone = join(temporary, 'checkout');
+		await shown('git', ['clone', '--quiet', '--no-local', checkout, clone], temporary);
+		await shown('npm', ['run', 'release', '--', '--compare', tarball], clone);
+	} finally {
+		await rm(temporary, removing);
+	}
+}
+
+async function shown(command: string, args: string[], cwd: string): Promise<void> {
+	console.log(`\n━━ ${[basename(command), ...args].join(' ')}\n`);
+	await execa(command, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
+}
+
+async function changelog(): Promise<string> {
+	return await readFile(join(checkout, 'CHANGELOG.md'), 'utf8');
+}

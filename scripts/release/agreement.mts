@@ -1,0 +1,21 @@
+/** What has to agree before a release: the tag, the version in package.json and a dated section of the changelog. */
+
+/** Returns what does not agree, in words; an empty list when everything does. */
+export function disagreements(version: string, tag: string, changelog: string): string[] {
+	const found: string[] = [];
+	if (tag !== `v${version}`)
+		found.push(`The tag is ${tag}, and package.json has version ${version}: expected v${version}`);
+	const headings = changelog.split(/\r?\n/).filter((line) => line.startsWith('## '));
+	const [heading] = headings;
+	const [, name, date] = /^## (\S+) — (.+)$/.exec(heading ?? '') ?? [];
+	if (name !== version) found.push(`The first section of CHANGELOG.md is “${heading ?? 'none'}”: expected ${version}`);
+	else if (!isDate(date ?? '')) found.push(`The section ${version} of CHANGELOG.md has no date: “${heading}”`);
+	if (headings.filter((other) => other.startsWith(`## ${version} `)).length > 1) {
+		found.push(`CHANGELOG.md has two sections for ${version}`);
+	}
+	return found;
+}
+
+function isDate(text: string): boolean {
+	return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+}

@@ -1,0 +1,61 @@
+/**
+ * Packs a checkout, and compares two packs. Two packs of one commit have the same bytes with the same Node.js, and the same
+ * content with another one: only the compression differs. It does not build: `scripts/setup.mjs --build` does.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { z } from 'zod/v4';
+
+const packedSchema = z.array(z.object({ filename: z.string() })).length(1);
+
+/** Packs the built package in `checkout` as publishing would, into `folder`, and returns the tarball's path. */
+export async function packTo(folder: string, checkout: string): Promise<string> {
+	await mkdir(folder, { recursive: true });
+	const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
+	// On Windows npm is a script, which only a shell starts.
+	const options = { cwd: checkout, shell: process.platform === 'win32' };
+	const { stdout } = await promisify(execFile)('npm', ['pack', ...flags], options);
+	const [packed] = packedSchema.parse(JSON.parse(stdout));
+	return join(folder, basename(packed?.filename ?? ''));
+}
+
+/** Returns a file's SHA-256 in hex. */
+export async function checksumOf(file: string): Promise<string> {
+	return createHash('sha256')
+		.update(await readFile(file))
+		.digest('hex');
+}
+
+/** Returns `bytes` when both files are the same, `content` when they hold the same archive, and `nothing` else. */
+export async function sameness(one: string, other: string): Promise<'bytes' | 'content' | 'nothing'> {
+	const [first, second] = await Promise.all([readFile(one), readFile(other)]);
+	if (first.equals(second)) return 'bytes';
+	return gunzipSync(first).equals(gunzipSync(second)) ? 'content' : 'nothing';
+}
+
+/** Returns the paths of files that only one of two tarballs has, or that differ. */
+export async function differingFiles(one: string, other: string): Promise<string[]> {
+	const [first, second] = [entriesOf(gunzipSync(await readFile(one))), entriesOf(gunzipSync(await readFile(other)))];
+	return [...new Set([...first.keys(), ...second.keys()])]
+		.filter((path) => first.get(path) !== second.get(path))
+		.sort();
+}
+
+/** Path → header and content, of a tar archive as npm writes it (ustar, no extended headers). */
+function entriesOf(archive: Buffer): Map<string, string> {
+	const entries = new Map<string, string>();
+	const text = (from: number, length: number) =>
+		archive.toString('latin1', from, from + length).split('\0', 1)[0] ?? '';
+	for (let at = 0; at + 512 <= archive.length && archive[at] !== 0; ) {
+		const path = [text(at + 345, 155), text(at, 100)].filter(Boolean).join('/');
+		const blocks = Math.ceil(Number.parseInt(text(at + 124, 12), 8) / 512);
+		const end = at + 512 + blocks * 512;
+		entries.set(path, archive.toString('latin1', at, end));
+		at = end;
+	}
+	return entries;
+}

@@ -1,0 +1,64 @@
+import { explainStatus, mayHaveBeenCarriedOut } from '../../../nodes/DeviceManagement/core/errors/statuses.ts';
+
+const OTHER = "The server did not return the platform's envelope";
+
+/** The last status before a change, the first one after it, and those that have words of their own. */
+test.each([
+	[199, 'platform', OTHER, 'whether a proxy'],
+	[300, 'input', 'The address answers with a redirect', 'does not follow redirects'],
+	[399, 'input', 'The address answers with a redirect', 'does not follow redirects'],
+	[400, 'platform', OTHER, 'whether a proxy'],
+	[401, 'credential', 'The platform did not accept the sign-in', "'My Platform Signs In Differently'"],
+	[402, 'platform', OTHER, 'whether a proxy'],
+	[403, 'unknown', 'Access was denied', 'proxy or firewall'],
+	[404, 'unknown', 'There is nothing at this address', 'without /api itself'],
+	[405, 'platform', OTHER, 'whether a proxy'],
+	[413, 'input', 'The request is too large for the server', 'fewer or shorter'],
+	[414, 'input', 'The request is too large for the server', 'fewer or shorter'],
+	[429, 'platform', 'The platform receives too many requests', "'Parallel Requests'"],
+	[431, 'input', 'The request is too large for the server', 'fewer or shorter'],
+	[499, 'platform', OTHER, 'whether a proxy'],
+	[500, 'platform', 'The platform or a proxy in front of it could not answer', 'Try again later'],
+	[599, 'platform', 'The platform or a proxy in front of it could not answer', 'Try again later'],
+])('HTTP %i', (status, cause, message, remedy) => {
+	expect(explainStatus(status, 'list')).toEqual({
+		cause,
+		message: `${message} (HTTP ${status})`,
+		remedy: expect.stringContaining(remedy),
+	});
+});
+
+test.each([
+	[404, 'list', "Check 'Base URL' in the credential. "],
+	[404, 'login', "Check 'Login Path' and 'Base URL' in the credential. "],
+	[404, 'write', "Check 'Path', and 'Base URL' in the credential. "],
+	[429, 'count', "Lower 'Parallel Requests' under 'Options', or run the workflow less often."],
+	[429, 'login', 'Try again later.'],
+	[429, 'dropdown', 'Try again later.'],
+] as const)('HTTP %i for the purpose %s: %s', (status, purpose, remedy) => {
+	expect(explainStatus(status, purpose).remedy.startsWith(remedy)).toBe(true);
+});
+
+test('a write may have been carried out unless a 4xx refuses it', () => {
+	const refusing = Array.from({ length: 500 }, (_, index) => 100 + index).filter(
+		(status) => !mayHaveBeenCarriedOut(status),
+	);
+	const fourHundreds = Array.from({ length: 100 }, (_, index) => 400 + index);
+	expect(refusing).toEqual(fourHundreds.filter((status) => ![406, 408, 499].includes(status)));
+});
+
+test('only a redirect says where it leads, if that is known', () => {
+	expect(explainStatus(302, 'list', 'https://elsewhere.example').message).toBe(
+		'The address answers with a redirect to https://elsewhere.example (HTTP 302)',
+	);
+	expect(explainStatus(401, 'list', 'https://elsewhere.example').message).not.toContain('elsewhere');
+});
+
+test('every status has words in the style of n8n', () => {
+	for (let status = 100; status < 600; status++) {
+		const { message, remedy } = explainStatus(status, 'list');
+		expect(message).toMatch(new RegExp(`^[A-Z].* \\(HTTP ${status}\\)$`));
+		expect(remedy).toMatch(/^[A-Z].*\.$/);
+		expect(`${message} ${remedy}`).not.toMatch(/\b(error|problem|failure|mistake|authorization)\b|[{}]/i);
+	}
+});

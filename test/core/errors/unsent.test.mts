@@ -1,0 +1,95 @@
+import { type Purpose, WORDING } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
+import {
+	explainUnsent,
+	inDoubtIfWrite,
+	meansTimedOut,
+	type Progress,
+	timedOut,
+	tooLarge,
+} from '../../../nodes/DeviceManagement/core/errors/unsent.ts';
+
+const explain = (code: string, said = '', purpose: Purpose = 'read', progress?: Progress) =>
+	explainUnsent(code, said, purpose, (text) => text.replaceAll('secret', '•••'), progress).details;
+
+const DROPPED = 'The connection to the platform was refused or dropped';
+const UNTRUSTED = "The platform's TLS certificate is not trusted";
+const NO_TLS = 'The server does not speak TLS as expected';
+const UNREADABLE = "The platform's response can't be read";
+const IN_DOUBT = '; the platform may still have carried out the request';
+
+test('four system errors mean a timeout', () => {
+	const codes = ['ERR_CANCELED', 'ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', '', 'ECONNRESET', 'XETIMEDOUT'];
+	expect(codes.filter(meansTimedOut)).toEqual(codes.slice(0, 4));
+});
+
+test.each([
+	['ECONNREFUSED', 'platform', `${DROPPED} (ECONNREFUSED)`, 'is running', true],
+	['ECONNRESET', 'platform', `${DROPPED} (ECONNRESET)`, 'is running', true],
+	['EPIPE', 'platform', `${DROPPED} (EPIPE)`, 'is running', true],
+	['EAI_AGAIN', 'platform', `${DROPPED} (EAI_AGAIN)`, 'is running', true],
+	['ENETUNREACH', 'platform', `${DROPPED} (ENETUNREACH)`, 'is running', true],
+	['EHOSTUNREACH', 'platform', `${DROPPED} (EHOSTUNREACH)`, 'is running', true],
+	['ENETDOWN', 'platform', `${DROPPED} (ENETDOWN)`, 'is running', true],
+	['ERR_STREAM_PREMATURE_CLOSE', 'platform', `${DROPPED} (ERR_STREAM_PREMATURE_CLOSE)`, 'is running', true],
+	['HPE_INVALID_CONSTANT', 'platform', `${UNREADABLE} (HPE_INVALID_CONSTANT): a •••`, 'whether a proxy', false],
+	['Z_DATA_ERROR', 'platform', `${UNREADABLE} (Z_DATA_ERROR): a •••`, 'whether a proxy', false],
+	['ERR_BAD_RESPONSE', 'platform', `${UNREADABLE} (ERR_BAD_RESPONSE): a •••`, 'whether a proxy', false],
+	['ENOTFOUND', 'unknown', 'The host in the base URL is not known (ENOTFOUND)', 'typing', false],
+	['CERT_HAS_EXPIRED', 'input', `${UNTRUSTED} (CERT_HAS_EXPIRED)`, "'Ignore SSL Issues (Insecure)'", false],
+	['DEPTH_ZERO_SELF_SIGNED', 'input', `${UNTRUSTED} (DEPTH_ZERO_SELF_SIGNED)`, 'Install a certificate', false],
+	['UNABLE_TO_VERIFY_LEAF', 'input', `${UNTRUSTED} (UNABLE_TO_VERIFY_LEAF)`, 'Install a certificate', false],
+	['UNABLE_TO_GET_ISSUER', 'input', `${UNTRUSTED} (UNABLE_TO_GET_ISSUER)`, 'Install a certificate', false],
+	['EPROTO', 'input', `${NO_TLS} (EPROTO)`, 'http:// instead of https://', false],
+	['ERR_SSL_WRONG_VERSION', 'input', `${NO_TLS} (ERR_SSL_WRONG_VERSION)`, 'http:// instead of https://', false],
+	['EACCES', 'input', "n8n can't send the request (EACCES): a •••", 'whether this n8n may', false],
+	['', 'input', "n8n can't send the request: a •••", 'whether this n8n may', false],
+])('the system error %j, also of a write', (code, cause, message, remedy, retryable) => {
+	const expected = { kind: 'unreachable', cause, message, remedy: expect.stringContaining(remedy), retryable };
+	expect(explain(code, 'a secret')).toEqual(expected);
+	expect(explain(code, 'a secret', 'write')).toEqual({ ...expected, message: `${message}${IN_DOUBT}` });
+});
+
+test.each(['socket hang up', 'The request was ABORTED', 'Premature close'])(
+	'a connection that ended without a code was dropped: %s',
+	(said) => {
+		expect(explain('', said)).toMatchObject({ message: `${DROPPED} (aborted)`, retryable: true });
+	},
+);
+
+test('whatever ends a response that had begun makes it unreadable, unless the connection was dropped', () => {
+	for (const code of ['', 'ERR_PADDING', 'CERT_HAS_EXPIRED', 'EPROTO', 'ENOTFOUND']) {
+		expect(explain(code, 'odd', 'read', 'answered').message).toMatch(/^The platform's response can't be read.*: odd$/);
+	}
+	expect(explain('ECONNRESET', 'odd', 'read', 'answered').message).toBe(`${DROPPED} (ECONNRESET)`);
+});
+
+test.each([
+	['list', /'Timeout'.*'Page Size'/, /'Page Size'.*'Filters'/],
+	['count', /^Raise 'Timeout' under 'Options'\.$/, /^Check 'Base URL'/],
+	['device', /^Raise 'Timeout' under 'Options'\.$/, /^Check 'Base URL'/],
+	['read', /^Raise 'Timeout' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
+	['write', /Raise 'Timeout' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
+	['dropdown', /'By Serial Number'\.$/, /'By Serial Number'\.$/],
+	['login', /'Login Path'/, /^Check 'Base URL'/],
+] as const)('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {
+	const [late, huge] = [timedOut(1500, purpose).details, tooLarge(64, purpose).details];
+	const doubt = purpose === 'write' ? IN_DOUBT : '';
+	expect(late).toMatchObject({ kind: 'timeout', cause: 'platform', retryable: true });
+	expect(late.message).toBe(`The platform did not answer within 1500 ms${doubt}`);
+	expect(late.remedy).toMatch(slow);
+	expect(huge).toMatchObject({ kind: 'answer', cause: 'platform', remedy: expect.stringMatching(large) });
+	expect(huge.message).toBe(`The response is larger than 64 MB${doubt}`);
+	expect(huge).not.toHaveProperty('retryable');
+});
+
+test('only a write is in doubt', () => {
+	const words = { message: 'It broke', remedy: 'Mend it.', more: 1 };
+	for (const purpose of Object.keys(WORDING)) {
+		if (purpose !== 'write') expect(inDoubtIfWrite(words, purpose as Purpose)).toBe(words);
+	}
+	expect(inDoubtIfWrite(words, 'write')).toEqual({
+		message: `It broke${IN_DOUBT}`,
+		remedy: 'Check on the platform whether the change was made before you send the request again. If not: Mend it.',
+		more: 1,
+	});
+});

@@ -1,0 +1,60 @@
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import type { ReadParameter } from '../../nodes/DeviceManagement/fields/values.ts';
+import { RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
+
+/**
+ * Runs an operation for one item without n8n and without a platform.
+ * @param parameters as a workflow holds them; an expression sees an empty item
+ * @returns why the operation refuses them
+ * @throws when it sends a request
+ */
+export async function refusalOf(parameters: Record<string, unknown>): Promise<Failure> {
+	const { resource, operation } = parameters;
+	const { run } = RESOURCES[String(resource)]?.operations[String(operation)] ?? {};
+	if (run === undefined) throw new Error(`There is no operation ${String(operation)}`);
+	const execution = {
+		platform: {
+			request: async () => await Promise.reject(new Error('It was not refused')),
+			stop: () => {},
+		},
+		askedDevices: new Map(),
+		byModel: false,
+		hint: () => {},
+	};
+	return await run(execution, readerOf(parameters)).then(
+		() => {
+			throw new Error('It was not refused');
+		},
+		(thrown: unknown) => {
+			if (thrown instanceof Failure) return thrown;
+			throw thrown;
+		},
+	);
+}
+
+function readerOf(parameters: Record<string, unknown>): ReadParameter {
+	return (name, fallback, options) => {
+		const value = Object.hasOwn(parameters, name) ? resolved(parameters[name]) : (DEFAULTS[name] ?? fallback);
+		return options?.extractValue === true ? Object(value).value : value;
+	};
+}
+
+/** What n8n fills in for fields that are not set, where that matters. */
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+	returnAll: false,
+	limit: 50,
+	output: 'simplified',
+	fields: [],
+	method: 'GET',
+};
+
+/** Evaluates expressions at any depth. */
+function resolved(value: unknown): unknown {
+	if (typeof value === 'string') {
+		const [, expression] = /^=\{\{(.*)\}\}$/s.exec(value) ?? [];
+		return expression === undefined ? value : new Function('$json', `return (${expression});`)({});
+	}
+	if (Array.isArray(value)) return value.map(resolved);
+	if (typeof value !== 'object' || value === null) return value;
+	return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, resolved(field)]));
+}

@@ -1,0 +1,363 @@
+import fc from 'fast-check';
+
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import { LONGEST_PAUSE_MS, RateLimit } from '../../nodes/DeviceManagement/transport/rateLimit.ts';
+import { VirtualTime } from '../../testbed/virtualTime.mts';
+
+const forEver = new AbortController().signal;
+let time: VirtualTime;
+let limit: RateLimit;
+beforeEach(() => {
+	time = new VirtualTime();
+	limit = new RateLimit();
+});
+
+const askedToWait = (retryAfterMs: number, httpStatus = 429) =>
+	new Failure({
+		kind: 'status',
+		cause: 'platform',
+		message: 'Wait',
+		remedy: '',
+		httpStatus,
+		retryable: true,
+		retryAfterMs,
+	});
+
+/** The platform answers a request of its own with `Retry-After`. */
+async function pause(ms: number, httpStatus?: number): Promise<void> {
+	await limit.afterPause(async () => await Promise.reject(askedToWait(ms, httpStatus)), time, forEver).catch(() => {});
+}
+
+/** Sends requests, all at once; each takes so many milliseconds. */
+function sendAll(count: number, takesMs: number, end = forEver) {
+	const begins: number[] = [];
+	let underWay = 0;
+	let peak = 0;
+	const send = async () =>
+		await limit.pass(
+			async () => {
+				begins.push(time.now());
+				peak = Math.max(peak, ++underWay);
+				await time.sleep(takesMs);
+				underWay--;
+			},
+			time,
+			end,
+		);
+	const all = Promise.all(Array.from({ length: count }, send));
+	return { begins, peak: () => peak, all };
+}
+
+test('limits nothing before the platform asks for a pause', async () => {
+	const { peak, all } = sendAll(400, 10);
+	await time.run();
+	await all;
+	expect(peak()).toBe(400);
+});
+
+test.each([0, -1])('a Retry-After of %d ms is no pause', async (ms) => {
+	await pause(ms);
+	const { begins, peak, all } = sendAll(40, 10);
+	await time.run(0);
+	await time.run();
+	await all;
+	expect({ first: begins[0], peak: peak() }).toEqual({ first: 0, peak: 40 });
+});
+
+test('a failure that no retry helps against starts no pause', async () => {
+	const { details } = askedToWait(2000);
+	const refused = new Failure({ ...details, retryable: false });
+	await expect(limit.pass(async () => await Promise.reject(refused), time, forEver)).rejects.toBe(refused);
+	await expect(limit.pass(async () => time.now(), time, forEver)).resolves.toBe(0);
+});
+
+test('a pause delays every request, and four at once follow it, in the order in which they came', async () => {
+	await pause(2000);
+	const order: number[] = [];
+	const all = Array.from({ length: 60 }, async (_, n) => {
+		const run = async () => {
+			order.push(n);
+			await time.sleep(100);
+			throw new Error('no response');
+		};
+		await limit.pass(run, time, forEver).catch(() => {});
+	});
+	await time.run(1999);
+	expect(order).toEqual([]);
+	await time.run(1);
+	expect(order).toEqual([0, 1, 2, 3]);
+	await time.run(100);
+	// Failures without a response do not widen the window.
+	expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+	await time.until(Promise.all(all));
+	expect(order).toEqual(Array.from({ length: 60 }, (_, n) => n));
+});
+
+/** How many of fifty requests are sent at once. None gets a response. */
+async function placesInWindow(): Promise<number> {
+	const stop = new AbortController();
+	let places = 0;
+	const run = async () => {
+		if (!stop.signal.aborted) places++;
+		await time.sleep(100);
+		throw new Error('no response');
+	};
+	const all = Promise.allSettled(Array.from({ length: 50 }, async () => await limit.pass(run, time, stop.signal)));
+	await time.run(50);
+	stop.abort();
+	await time.until(all);
+	return places;
+}
+
+test('each response widens the window by an eighth', async () => {
+	await pause(1000);
+	await time.run(1000);
+	const places: number[] = [];
+	for (const responses of [0, 7, 1, 8, 16]) {
+		for (let n = 0; n < responses; n++) await limit.pass(async () => 'a response', time, forEver);
+		places.push(await placesInWindow());
+	}
+	expect(places).toEqual([4, 4, 5, 6, 8]);
+});
+
+test('each further pause halves the window, down to one request; late refusals do not halve it again', async () => {
+	const places: number[] = [];
+	for (let n = 0; n < 5; n++) {
+		// Requests that were sent together are told to wait: that is one pause.
+		const refuse = async () => {
+			await time.sleep(5);
+			throw askedToWait(1000);
+		};
+		await time.until(Promise.allSettled([1, 2, 3].map(async () => await limit.afterPause(refuse, time, forEver))));
+		await time.run(1000);
+		places.push(await placesInWindow());
+	}
+	expect(places).toEqual([4, 2, 1, 1, 1]);
+	for (let n = 0; n < 8; n++) await limit.pass(async () => 'a response', time, forEver);
+	expect(await placesInWindow()).toBe(2);
+});
+
+test('a late response does not widen the window', async () => {
+	const early = Promise.all(
+		Array.from({ length: 40 }, async () => await limit.pass(async () => await time.sleep(100), time, forEver)),
+	);
+	await time.run(50);
+	await pause(2000);
+	const { begins, all } = sendAll(20, 100);
+	await time.run(2000);
+	await early;
+	expect(begins).toHaveLength(4);
+	await time.until(all);
+});
+
+test('a quiet minute ends the limit, also for the requests that wait for a place', async () => {
+	await pause(1000);
+	await time.run(1000);
+	const slow = sendAll(400, 300_000);
+	await time.run(60_000);
+	// Each slow request has given its place to the next one, every ten seconds.
+	expect(slow.begins).toHaveLength(28);
+	await time.run(1);
+	const { peak, all } = sendAll(40, 10);
+	await time.run(5);
+	expect({ slow: slow.begins.length, peak: peak() }).toEqual({ slow: 400, peak: 40 });
+	await time.until(Promise.all([slow.all, all]));
+});
+
+test('a request that takes more than ten seconds gives its place to the next one, once', async () => {
+	await pause(1000);
+	await time.run(1000);
+	const slow = sendAll(8, 15_000);
+	await time.run(9_999);
+	expect(slow.begins).toHaveLength(4);
+	await time.run(2);
+	expect(slow.begins).toHaveLength(8);
+	await time.until(slow.all);
+	expect(await placesInWindow()).toBe(5);
+});
+
+test('a pause of two minutes is waited for; a longer one is told, and forgotten after two minutes', async () => {
+	await pause(LONGEST_PAUSE_MS);
+	const waiting = limit.pass(async () => time.now(), time, forEver);
+	await time.run();
+	await expect(waiting).resolves.toBe(LONGEST_PAUSE_MS);
+
+	await pause(3_600_000);
+	await expect(limit.pass(async () => 'sent', time, forEver)).rejects.toMatchObject({
+		message: 'The platform asked for a pause that ends in 60 minutes, so the node sent nothing',
+		details: { kind: 'status', httpStatus: 429, retryable: false },
+	});
+	await time.run(LONGEST_PAUSE_MS);
+	await expect(limit.pass(async () => 'sent', time, forEver)).resolves.toBe('sent');
+});
+
+test('pauses that follow each other are not waited for longer than two minutes in all', async () => {
+	const early = limit.pass(
+		async () => {
+			await time.sleep(90_000);
+			throw askedToWait(60_000, 503);
+		},
+		time,
+		forEver,
+	);
+	early.catch(() => {});
+	await pause(100_000);
+	const waiting = limit.pass(async () => 'sent', time, forEver).catch((thrown: unknown) => thrown);
+	await time.until(waiting);
+	expect(await waiting).toMatchObject({ details: { kind: 'status', httpStatus: 503, retryable: false } });
+});
+
+test('a shorter pause does not end a longer one', async () => {
+	const both = [2000, 500].map(
+		async (ms) =>
+			await limit
+				.pass(
+					async () => {
+						await time.sleep(ms === 500 ? 20 : 10);
+						throw askedToWait(ms);
+					},
+					time,
+					forEver,
+				)
+				.catch(() => {}),
+	);
+	await time.run();
+	await Promise.all(both);
+	const next = limit.pass(async () => time.now(), time, forEver);
+	await time.run();
+	await expect(next).resolves.toBe(2010);
+});
+
+test.each([1000, 3_600_000])('a pause of %d ms is not waited for when the clock was set back', async (ms) => {
+	const later = new VirtualTime(7_200_000);
+	await limit.afterPause(async () => await Promise.reject(askedToWait(ms)), later, forEver).catch(() => {});
+	await expect(limit.pass(async () => time.now(), time, forEver)).resolves.toBe(0);
+	await pause(500);
+	const next = limit.pass(async () => time.now(), time, forEver);
+	await time.run();
+	await expect(next).resolves.toBe(500);
+});
+
+test('an end lets a waiting request go on at once, and its place goes to another one', async () => {
+	const stop = new AbortController();
+	await pause(60_000);
+	const inPause = limit.pass(async () => time.now(), time, stop.signal);
+	stop.abort();
+	await expect(inPause).resolves.toBe(0);
+
+	await time.run(60_000);
+	const ends = new AbortController();
+	const first = sendAll(4, 100);
+	const ended = sendAll(30, 5000, ends.signal);
+	const last = sendAll(1, 100);
+	await time.run(50);
+	expect(ended.begins).toEqual([]);
+	ends.abort();
+	await time.run(0);
+	expect(ended.begins).toHaveLength(30);
+	await time.run(60);
+	expect(last.begins).toEqual([60_100]);
+	await time.until(Promise.all([first.all, ended.all, last.all]));
+});
+
+/** Answers twenty requests in each second, and asks the others to wait for one. */
+class BusyPlatform {
+	private second = { begin: 0, requests: 0 };
+
+	answer(): void {
+		if (time.now() - this.second.begin >= 1000) this.second = { begin: time.now(), requests: 0 };
+		if (++this.second.requests > 20) throw askedToWait(1000);
+	}
+}
+
+/** How many of 200 executions in each process are lost, forty at a time, over so many rounds of chance. */
+async function lostExecutions(processes: number, maxRetries: number, rounds: number): Promise<number> {
+	let seed = 1;
+	const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+	let lost = 0;
+	for (let round = 0; round < rounds; round++) {
+		time = new VirtualTime();
+		const platform = new BusyPlatform();
+		const execute = async (own: RateLimit) => {
+			for (let retries = 0; retries <= maxRetries; retries++) {
+				const isAnswered = await own
+					.pass(
+						async () => {
+							await time.sleep(1 + Math.floor(random() * 20));
+							platform.answer();
+							return true;
+						},
+						time,
+						forEver,
+					)
+					.catch(() => false);
+				if (isAnswered) return;
+			}
+			lost++;
+		};
+		const all = Array.from({ length: processes }, () => new RateLimit()).flatMap((own) =>
+			Array.from({ length: 40 }, async (_, slot) => {
+				for (let execution = slot; execution < 200; execution += 40) await execute(own);
+			}),
+		);
+		await time.until(Promise.all(all));
+	}
+	return lost / (rounds * processes * 200);
+}
+
+test.each([
+	{ processes: 4, maxRetries: 10, rounds: 5, most: 0 },
+	{ processes: 8, maxRetries: 10, rounds: 2, most: 0 },
+	{ processes: 2, maxRetries: 3, rounds: 20, most: 0.0017 },
+	{ processes: 4, maxRetries: 3, rounds: 20, most: 0.0017 },
+])(
+	'where 200 executions in each of $processes processes share 20 requests a second, $maxRetries retries lose at most $most of them',
+	async ({ processes, maxRetries, rounds, most }) => {
+		expect(await lostExecutions(processes, maxRetries, rounds)).toBeLessThanOrEqual(most);
+	},
+);
+
+test('whatever happens, no request waits for ever, and no more are under way than the window allows', async () => {
+	await fc.assert(
+		fc.asyncProperty(
+			fc.array(
+				fc.record({
+					takes: fc.integer({ min: 1, max: 15_000 }),
+					begins: fc.integer({ min: 0, max: 3000 }),
+					ends: fc.constantFrom('response', 'response', 'failure', 'pause', 'long pause'),
+					stops: fc.option(fc.integer({ min: 0, max: 4000 })),
+				}),
+				{ minLength: 1, maxLength: 40 },
+			),
+			async (requests) => {
+				time = new VirtualTime();
+				limit = new RateLimit();
+				let ended = 0;
+				const all = requests.map(async ({ takes, begins, ends, stops }) => {
+					const stop = new AbortController();
+					if (stops !== null) time.after(stops, () => stop.abort());
+					await time.sleep(begins);
+					const run = async () => {
+						await time.sleep(takes);
+						if (ends === 'failure') throw new Error('x');
+						if (ends === 'pause') throw askedToWait(takes * 4);
+						if (ends === 'long pause') throw askedToWait(200_000);
+					};
+					await limit.pass(run, time, stop.signal).catch(() => {});
+					ended++;
+				});
+				await time.run();
+				expect(ended).toBe(requests.length);
+				await Promise.all(all);
+				// Every place was given back.
+				await time.run(LONGEST_PAUSE_MS);
+				await pause(1000);
+				const { begins, all: later } = sendAll(40, 100);
+				await time.run(1050);
+				expect(begins.length).toBeGreaterThan(0);
+				await time.until(later);
+			},
+		),
+		{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 300) },
+	);
+});

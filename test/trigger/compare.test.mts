@@ -1,0 +1,266 @@
+import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
+import { compare, type Seen, settleMissing, type Task } from '../../nodes/DeviceManagement/trigger/compare.ts';
+import { isAskedFor } from '../../nodes/DeviceManagement/trigger/events.ts';
+import type { State } from '../../nodes/DeviceManagement/trigger/state.ts';
+import { codeOf, keep } from '../../nodes/DeviceManagement/trigger/values.ts';
+import {
+	CHANGE_EVENTS,
+	deviceOf,
+	EVENTS,
+	FIELDS,
+	watchedFields,
+} from '../../nodes/DeviceManagement/trigger/watched.ts';
+
+const T = 1_000_000;
+const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
+const fields = watchedFields(ALL, ['firmware']);
+const task: Task = { fields, rules: [], holdSeconds: 0, fingerprint: 'f', now: 500, firstNumber: 40 };
+
+const device = (sn: string, changes: Device = {}): Device => ({
+	id: `id ${sn}`,
+	sn,
+	onlineStatus: 1,
+	status: 2,
+	attributes: {},
+	...changes,
+});
+const rows = (field: string, devices: Device[]) => ({
+	rows: devices.map((one) => ({ id: String(one['id']), time: Number(one[field]), device: one })),
+	newest: T,
+	complete: true,
+});
+/** What a poll sees of devices, dated by numbers. */
+const seen = (devices: Device[]): Seen => ({
+	created: rows(
+		'createTime',
+		devices.filter(({ createTime }) => createTime !== undefined),
+	),
+	updated: rows(
+		'updateTime',
+		devices.filter(({ updateTime }) => updateTime !== undefined),
+	),
+	list: {
+		complete: true,
+		devices: devices.map((one) => ({
+			id: String(one['id']),
+			sn: String(one['sn']),
+			code: codeOf(one, fields),
+			rows: {},
+			device: one,
+		})),
+	},
+});
+const baseline = (devices: Device[]): State => compare(undefined, seen(devices), task).state;
+const told = ({ events }: Pick<ReturnType<typeof compare>, 'events'>) =>
+	events.map(({ event, device: { sn } }) => [event, sn]);
+
+it('lists events and fields in the order of their labels, and an event for each field', () => {
+	for (const list of [EVENTS, FIELDS]) {
+		const labels = list.map(({ label }) => label);
+		expect(labels).toEqual([...labels].sort());
+	}
+	const changes = EVENTS.filter(({ name }) => CHANGE_EVENTS.some((event) => event === name));
+	expect(changes.map(({ label }) => label)).toEqual(FIELDS.map(({ label }) => `${label} Changed`));
+	expect(changes.map(({ description }) => description)).toEqual(FIELDS.map(({ description }) => description));
+});
+
+describe('a watched field', () => {
+	it('is read, and shown in a removed device', () => {
+		const record = device('A', { attributes: { firmware: '1.4', 'a.b': 7 } });
+		const watched = watchedFields(ALL, ['firmware', 'a.b', 'none']);
+		expect(watched.map(({ name, read }) => [name, read(record)])).toEqual([
+			['onlineStatus', 1],
+			['status', 2],
+			['attributes.firmware', '1.4'],
+			['attributes.a.b', 7],
+			['attributes.none', null],
+		]);
+		const values = watched.map(({ read }) => read(record));
+		expect(deviceOf('A', watched, values)).toEqual({
+			sn: 'A',
+			onlineStatus: 1,
+			status: 2,
+			attributes: { firmware: '1.4', 'a.b': 7 },
+		});
+		// A value of which only the digest was kept is not known.
+		expect(deviceOf('A', watched, [null, undefined, undefined])).toEqual({ sn: 'A', onlineStatus: null });
+	});
+
+	it.each([[undefined], [null], [[]], ['text'], [{ __proto__: { firmware: 1 } }]])(
+		'is null in attributes %p',
+		(attributes) => {
+			expect(watchedFields(ALL, ['firmware']).at(-1)?.read({ attributes })).toBeNull();
+		},
+	);
+
+	it('is one of the chosen events', () => {
+		expect(
+			watchedFields(new Set(['statusChanged', 'deviceCreated']), ['firmware']).map(({ name, event }) => [name, event]),
+		).toEqual([['status', 'statusChanged']]);
+	});
+});
+
+describe('a comparison', () => {
+	it('takes a baseline without events, with the number it is given', () => {
+		const { state, events, missing } = compare(undefined, seen([device('A', { createTime: T })]), task);
+		expect({ events, missing }).toEqual({ events: [], missing: [] });
+		expect(state).toMatchObject({ fingerprint: 'f', number: 40, created: { newest: T } });
+		expect(compare(undefined, { created: undefined, updated: undefined, list: undefined }, task).state).toEqual({
+			fingerprint: 'f',
+			number: 40,
+			created: undefined,
+			updated: undefined,
+			snapshot: undefined,
+		});
+	});
+
+	it('tells created, updated and changed, in this order, and raises the number', () => {
+		const before = baseline([device('A', { updateTime: T - 5 }), device('B')]);
+		const now = [
+			device('A', { updateTime: T }),
+			device('B', { status: 9 }),
+			device('C', { createTime: T, updateTime: T }),
+		];
+		const compared = compare(before, seen(now), task);
+		expect(told(compared)).toEqual([
+			['deviceCreated', 'C'],
+			['deviceUpdated', 'A'],
+			['statusChanged', 'B'],
+		]);
+		expect(compared.events[2]).toMatchObject({ field: 'status', previous: 2, current: 9 });
+		expect(compared.state.number).toBe(41);
+		const quiet = compare(compared.state, seen(now), task);
+		expect(quiet).toMatchObject({ events: [], state: { number: 41 } });
+	});
+
+	it('says nothing else of a device that is new', () => {
+		const before = baseline([device('A')]);
+		expect(told(compare(before, seen([device('A', { createTime: T, onlineStatus: 7 })]), task))).toEqual([
+			['deviceCreated', 'A'],
+		]);
+	});
+
+	it('gives the same change the same id, and another one another', () => {
+		const before = baseline([device('A', { createTime: T - 9, updateTime: T - 9 })]);
+		const ids = (changes: Device, from = before) =>
+			compare(from, seen([device('A', { createTime: T - 9, updateTime: T - 9, ...changes })]), task).events.map(
+				({ eventId }) => eventId,
+			);
+		const changes: Device[] = [
+			{ createTime: T },
+			{ updateTime: T },
+			{ updateTime: T - 1 },
+			{ status: 3 },
+			{ status: 4 },
+			{ onlineStatus: 3 },
+		];
+		const all = changes.flatMap((one) => ids(one));
+		expect(all).toEqual(changes.flatMap((one) => ids(one)));
+		expect(new Set([...all, ...ids({ status: 3 }, { ...before, number: 41 })]).size).toBe(7);
+		for (const id of all) expect(id).toMatch(/^[\w-]{22}$/);
+	});
+
+	it('leaves out changes that no rule asks for, and remembers them', () => {
+		const rules = [{ field: 'status', from: '', to: '5' }];
+		const compared = compare(baseline([device('A')]), seen([device('A', { status: 9, onlineStatus: 3 })]), {
+			...task,
+			rules,
+		});
+		expect(told(compared)).toEqual([['onlineStatusChanged', 'A']]);
+		expect(compared.state.snapshot?.devices.get('A')).toBe('[3,9,null]');
+	});
+
+	it('leaves out what it has no record of', () => {
+		const before = baseline([device('A')]);
+		const list = { complete: true, devices: [{ sn: 'A', code: '[9,2,null]' }] };
+		const created = { rows: [{ id: 'X', time: T }], newest: T, complete: true };
+		const other = { ...before, created: { newest: T, rows: new Map() } };
+		expect(compare(other, { created, updated: undefined, list }, task).events).toEqual([]);
+	});
+});
+
+it('gives each device and each removal an id of its own, and null for a value that was not kept', () => {
+	const before = baseline([device('A', { attributes: { firmware: 'x'.repeat(101) } })]);
+	const two = [device('B', { createTime: T }), device('C', { createTime: T })];
+	const { events } = compare(before, seen([device('A', { attributes: { firmware: '2' } }), ...two]), task);
+	expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(3);
+	expect(events[2]).toMatchObject({ event: 'attributeChanged', previous: null, current: '2' });
+	const removals = [before, { ...before, number: 77 }].map((from) => {
+		const nothing = { state: from, events: [], missing: [] };
+		return settleMissing(nothing, { removed: ['A', 'B'], elsewhere: [] }, from, fields).events.map(
+			({ eventId }) => eventId,
+		);
+	});
+	expect(new Set(removals.flat()).size).toBe(4);
+});
+
+describe('missing devices', () => {
+	const before = baseline([device('A'), device('B', { attributes: { firmware: 'x'.repeat(101) } }), device('C')]);
+	const outcome = compare(before, seen([device('A')]), task);
+
+	it('are reported as removed where the platform does not have them', () => {
+		expect(outcome.missing).toEqual(['B', 'C']);
+		const settled = settleMissing(outcome, { removed: ['B'], elsewhere: ['C'] }, before, fields);
+		expect(settled.events).toEqual([
+			{ event: 'deviceRemoved', eventId: expect.any(String), device: { sn: 'B', onlineStatus: 1, status: 2 } },
+		]);
+		expect([...(settled.state.snapshot?.devices.keys() ?? [])]).toEqual(['A']);
+		expect(settled.state.number).toBe(41);
+	});
+
+	it('stay where nothing is known, without an event', () => {
+		const settled = settleMissing(outcome, { removed: [], elsewhere: [] }, before, fields);
+		expect(settled.events).toEqual([]);
+		expect(settled.state).toEqual(outcome.state);
+	});
+
+	it('come behind other events, with one rise of the number', () => {
+		const changed = compare(before, seen([device('A', { status: 9 })]), task);
+		const settled = settleMissing(changed, { removed: ['B'], elsewhere: [] }, before, fields);
+		expect(told(settled)).toEqual([
+			['statusChanged', 'A'],
+			['deviceRemoved', 'B'],
+		]);
+		expect(settled.state.number).toBe(41);
+	});
+
+	it('are none where no list is watched', () => {
+		const state = { ...before, snapshot: undefined };
+		const nothing = { state, events: [], missing: [] };
+		expect(settleMissing(nothing, { removed: ['A'], elsewhere: [] }, undefined, fields)).toEqual({ state, events: [] });
+		expect(settleMissing(nothing, { removed: ['A'], elsewhere: [] }, before, fields)).toEqual({ state, events: [] });
+	});
+});
+
+describe('a rule', () => {
+	const [field] = fields;
+	if (field === undefined) throw new Error('No field is watched');
+	const change = (from: unknown, to: number) => ({
+		sn: 'A',
+		device: device('A', { onlineStatus: to }),
+		field,
+		previous: keep(typeof from === 'number' || typeof from === 'string' ? from : null),
+		current: keep(to),
+	});
+	const rule = (from: string, to: string, name = field.name) => ({ field: name, from, to });
+
+	it.each([
+		[[], true],
+		[[rule('', '')], true],
+		[[rule('1', '0')], true],
+		[[rule('1', '')], true],
+		[[rule('', '0')], true],
+		[[rule('2', '0')], false],
+		[[rule('1', '1')], false],
+		[[rule('2', ''), rule('', '0')], true],
+		[[rule('2', '2', 'status')], true],
+	])('%j: %p', (rules, expected) => {
+		expect(isAskedFor(rules, change(1, 0))).toBe(expected);
+	});
+
+	it('compares a long value by its digest', () => {
+		const long = 'x'.repeat(101);
+		expect(isAskedFor([rule(long, '')], change(long, 0))).toBe(true);
+		expect(isAskedFor([rule(`${long}x`, '')], change(long, 0))).toBe(false);
+	});
+});

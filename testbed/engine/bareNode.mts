@@ -1,0 +1,103 @@
+/**
+ * A polling node without n8n's engine, for tests that poll tens of thousands of times. It has what a trigger reads of n8n's
+ * poll context; that the rest of n8n does the same is for the tests in the engine to show.
+ */
+import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+
+import { checkPayload, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
+import { replaceClock, systemClock } from '../../nodes/DeviceManagement/transport/clock.ts';
+import type { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
+import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
+import type { InProcessPlatform, InProcessRequest } from '../platform/inProcess.mts';
+import type { PollingNodeOptions, WorkflowJson } from './engine.mts';
+import type { HostedNode, HostEngine } from './pollHosts.mts';
+
+export interface LogLine {
+	level: string;
+	message: string;
+}
+
+/** What stands in for n8n beside an embedded platform. */
+export class BareEngine implements HostEngine {
+	readonly logs: LogLine[] = [];
+	/** The state with which the last poll began, and the one with which the last one ended; empty where there is none. */
+	handed = '';
+	written = '';
+
+	constructor(readonly platform: InProcessPlatform) {}
+
+	/** Whichever credential it is: the platform asks for none. */
+	credentialReference(id: string): Record<string, { id: string; name: string }> {
+		return { deviceManagementApi: { id, name: 'key' } };
+	}
+
+	/** The platform without HTTP, sign-in, retries and time-outs: only what it answers is read as ever. */
+	private readonly reach: typeof openPlatform = async () => ({
+		request: async ({ schema, expected, method, path, query, body, purpose }) => {
+			const request: InProcessRequest = { method, url: path, ...(query === undefined ? {} : { qs: query }), body };
+			const { status, text } = await this.platform.respond(request);
+			const answer = { status, body: Buffer.from(text), retryAfterMs: undefined, redirectOrigin: undefined };
+			return checkPayload(
+				unwrap(answer, (words) => words, purpose),
+				schema,
+				expected,
+			);
+		},
+		stop: () => {},
+	});
+
+	pollingNode(source: WorkflowJson | string, options: PollingNodeOptions = {}): HostedNode {
+		if (typeof source === 'string') throw new Error('A workflow without an engine is given as an object');
+		const [node] = source.nodes;
+		if (node === undefined) throw new Error('The workflow has no node');
+		const staticData = options.staticData ?? {};
+		const parameters: Record<string, unknown> = { ...node.parameters };
+		const log = (level: string) => (message: string) => void this.logs.push({ level, message });
+		const context = {
+			getMode: () => options.mode ?? 'trigger',
+			getActivationMode: () => options.activation ?? 'update',
+			getNode: () => node,
+			getWorkflow: () => ({ id: source.id }),
+			getNodeParameter: (name: string, fallback: unknown) => parameters[name] ?? DEFAULTS[name] ?? fallback,
+			getWorkflowStaticData: () => options.getNodeState?.() ?? observed(staticData, `node:${node.name}`),
+			getCredentials: async () => ({ baseUrl: 'http://platform.invalid', authentication: 'apiKey', apiKey: 'key' }),
+			getPollBudgetMs: () => options.budgetMs ?? 300_000,
+			logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+			// The rest of n8n's interface is not there.
+		} as unknown as IPollFunctions;
+		const state = () => String(context.getWorkflowStaticData('node')['state'] ?? '');
+		const poll = async () => {
+			this.handed = state();
+			const output = await pollDevices(context, this.reach).finally(() => (this.written = state()));
+			return output?.[0] ?? null;
+		};
+		return { workflow: { staticData }, context, poll };
+	}
+}
+
+/** What the form gives where a workflow says nothing. */
+const DEFAULTS: Record<string, unknown> = { events: ['deviceCreated'], output: 'simplified' };
+
+/** Marks a change of a node's own static data, as n8n does. */
+function observed(staticData: IDataObject, key: string): IDataObject {
+	staticData[key] ??= {};
+	const own = staticData[key];
+	if (typeof own !== 'object' || own === null || Array.isArray(own)) throw new Error(`${key} is no object`);
+	return new Proxy(own as IDataObject, {
+		set(target, name, value) {
+			Object.defineProperty(staticData, '__dataChanged', {
+				value: true,
+				writable: true,
+				enumerable: false,
+				configurable: true,
+			});
+			return Reflect.set(target, name, value);
+		},
+	});
+}
+
+/** A clock that stands still unless a test moves it; waits and time-outs take no time and never come. */
+export function stopClock(now: () => number): () => void {
+	const timeout = () => new AbortController().signal;
+	return replaceClock({ ...systemClock, now, random: () => 0.5, sleep: async () => {}, timeout });
+}

@@ -1,0 +1,55 @@
+/**
+ * Which versions of n8n the package is run in. Each one that is not pinned by the lockfile is resolved at a date, because newer
+ * releases of its dependencies do not always fit it. This file says nothing about whether the package works there: README does.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod/v4';
+
+import { checkout } from '../checkout.mts';
+
+/** The folder with the package.json and the lockfile of the pinned version. */
+export const recipe = join(checkout, 'testbed', 'n8n');
+
+/** The oldest version that README claims, and the newest that could be installed. Between them: the pinned one. */
+export const OLDEST = '2.35.7';
+export const NEWEST = '2.40.7';
+
+/** Dates at which a version was resolved and then ran. Another version is resolved as of now. */
+const RESOLVED_AT: Readonly<Record<string, string>> = { [OLDEST]: '2026-08-25', [NEWEST]: '2026-09-30' };
+
+const manifestSchema = z.looseObject({ dependencies: z.looseObject({ n8n: z.string() }) });
+
+export type Manifest = z.infer<typeof manifestSchema>;
+
+/** Reads the package.json of the pinned version. */
+export async function readRecipe(): Promise<Manifest> {
+	return manifestSchema.parse(JSON.parse(await readFile(join(recipe, 'package.json'), 'utf8')));
+}
+
+/** Returns the version that the lockfile pins. */
+export async function pinnedVersion(): Promise<string> {
+	return (await readRecipe()).dependencies.n8n;
+}
+
+/** Returns the package.json that installs a version, and the date to resolve it at (undefined: now). */
+export function manifestOf(version: string, pinned: Manifest): { manifest: Manifest; before: string | undefined } {
+	const manifest = { ...pinned, dependencies: { ...pinned.dependencies, n8n: version } };
+	return { manifest, before: RESOLVED_AT[version] };
+}
+
+/**
+ * Reads `2.35.7,2.39.10`; the words `oldest`, `pinned` and `newest` name versions, too.
+ * @throws Error that names the entry that is no version
+ */
+export function versionsIn(text: string, pinned: string): string[] {
+	const words: Readonly<Record<string, string>> = { oldest: OLDEST, pinned, newest: NEWEST };
+	const versions = text.split(',').map((entry) => {
+		const version = words[entry.trim()] ?? entry.trim();
+		if (/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) return version;
+		throw new Error(
+			`--n8n takes versions like ${pinned}, or oldest, pinned or newest, separated by commas: not “${entry}”`,
+		);
+	});
+	return [...new Set(versions)];
+}
