@@ -115,8 +115,8 @@ function bytes(size: number): string {
 
 /** Seeded fleets get four devices each 331 seconds. */
 function withCreated(state: State, devices: number): State {
-	const newest = (state.created?.newest ?? 0) - Math.ceil(devices / 4) * 331;
-	return { ...state, created: { newest, rows: new Map() } };
+	const newest = (state.recent.get('createTime')?.newest ?? 0) - Math.ceil(devices / 4) * 331;
+	return { ...state, recent: new Map([['createTime', { newest, rows: new Map() }]]) };
 }
 
 function withChanged(state: State, devices: number): State {

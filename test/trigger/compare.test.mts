@@ -8,6 +8,7 @@ import {
 	deviceOf,
 	EVENTS,
 	FIELDS,
+	TIMES,
 	watchedFields,
 } from '../../nodes/DeviceManagement/trigger/watched.ts';
 
@@ -31,13 +32,14 @@ const rows = (field: string, devices: Device[]) => ({
 });
 /** What a poll sees of devices, dated by numbers. */
 const seen = (devices: Device[]): Seen => ({
-	created: rows(
-		'createTime',
-		devices.filter(({ createTime }) => createTime !== undefined),
-	),
-	updated: rows(
-		'updateTime',
-		devices.filter(({ updateTime }) => updateTime !== undefined),
+	readings: new Map(
+		TIMES.map(({ field }) => [
+			field,
+			rows(
+				field,
+				devices.filter((one) => one[field] !== undefined),
+			),
+		]),
 	),
 	list: {
 		complete: true,
@@ -104,12 +106,12 @@ describe('a comparison', () => {
 	it('takes a baseline without events, with the number it is given', () => {
 		const { state, events, missing } = compare(undefined, seen([device('A', { createTime: T })]), task);
 		expect({ events, missing }).toEqual({ events: [], missing: [] });
-		expect(state).toMatchObject({ fingerprint: 'f', number: 40, created: { newest: T } });
-		expect(compare(undefined, { created: undefined, updated: undefined, list: undefined }, task).state).toEqual({
+		expect(state).toMatchObject({ fingerprint: 'f', number: 40 });
+		expect(state.recent.get('createTime')).toMatchObject({ newest: T });
+		expect(compare(undefined, { readings: new Map(), list: undefined }, task).state).toEqual({
 			fingerprint: 'f',
 			number: 40,
-			created: undefined,
-			updated: undefined,
+			recent: new Map(),
 			snapshot: undefined,
 		});
 	});
@@ -174,8 +176,9 @@ describe('a comparison', () => {
 		const before = baseline([device('A')]);
 		const list = { complete: true, devices: [{ sn: 'A', code: '[9,2,null]' }] };
 		const created = { rows: [{ id: 'X', time: T }], newest: T, complete: true };
-		const other = { ...before, created: { newest: T, rows: new Map() } };
-		expect(compare(other, { created, updated: undefined, list }, task).events).toEqual([]);
+		const other = { ...before, recent: new Map([['createTime' as const, { newest: T, rows: new Map() }]]) };
+		const readings = new Map([['createTime' as const, created]]);
+		expect(compare(other, { readings, list }, task).events).toEqual([]);
 	});
 });
 

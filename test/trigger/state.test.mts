@@ -2,6 +2,7 @@ import fc from 'fast-check';
 
 import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
 import { joinCode, keep } from '../../nodes/DeviceManagement/trigger/values.ts';
+import { TIMES } from '../../nodes/DeviceManagement/trigger/watched.ts';
 
 const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
 
@@ -29,8 +30,10 @@ const state: fc.Arbitrary<State> = fc.record(
 	{
 		fingerprint: fc.string(),
 		number: fc.nat(),
-		created: optional(recent),
-		updated: optional(recent),
+		recent: fc.subarray([...TIMES]).chain((times) => {
+			const entries = times.map(({ field }) => fc.tuple(fc.constant(field), recent));
+			return fc.tuple(...entries).map((all) => new Map(all));
+		}),
 		snapshot: optional(snapshot),
 	},
 	{ noNullPrototype: true },
@@ -62,15 +65,15 @@ it('is one text without anything that a database or JSON would not keep', () => 
 
 const WRITTEN =
 	'{"format":1,"number":3,"fingerprint":"f",' +
-	'"created":{"newest":100,"rows":{"100":["A","B"],"40":["C"]}},' +
-	'"updated":{"newest":null,"rows":{}},' +
+	'"recent":[{"field":"createTime","newest":100,"rows":{"100":["A","B"],"40":["C"]}},' +
+	'{"field":"updateTime","newest":null,"rows":{}}],' +
 	'"devices":{"[1,0]":["SN1","SN2"],"[2,\\"x\\"]":["SN3"]},' +
 	'"holds":[{"sn":"SN1","field":0,"value":"2","since":5}]}';
 
 it('is plain JSON, grouped by values', () => {
 	const read = decodeState(WRITTEN);
-	expect(read?.created?.rows.get('C')).toBe(40);
-	expect(read?.updated).toEqual({ newest: null, rows: new Map() });
+	expect(read?.recent.get('createTime')?.rows.get('C')).toBe(40);
+	expect(read?.recent.get('updateTime')).toEqual({ newest: null, rows: new Map() });
 	expect(read?.snapshot?.devices.get('SN2')).toBe('[1,0]');
 	expect(read?.snapshot?.holds).toEqual([{ sn: 'SN1', field: 0, value: '2', since: 5 }]);
 	expect(JSON.parse(read === undefined ? '' : encodeState(read))).toEqual(JSON.parse(WRITTEN));

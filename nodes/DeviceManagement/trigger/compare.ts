@@ -3,25 +3,15 @@
  * and snapshot.ts. Nothing is read or written here.
  */
 import { serialNumberOf } from '../core/device';
-import {
-	type Change,
-	type ChangeRule,
-	changedEvent,
-	createdEvent,
-	type DeviceEvent,
-	isAskedFor,
-	removedEvent,
-	updatedEvent,
-} from './events';
-import { compareRecent, type Reading } from './recent';
-import { compareSnapshot, type DeviceList, forget, type ValueChange } from './snapshot';
+import { type ChangeRule, changedEvent, type DeviceEvent, isAskedFor, removedEvent, timeEvent } from './events';
+import { compareRecent, type Reading, type Recent } from './recent';
+import { compareSnapshot, type DeviceList, forget } from './snapshot';
 import type { State } from './state';
-import type { WatchedField } from './watched';
+import { type TimeField, TIMES, type WatchedField } from './watched';
 
 /** What one poll saw of the platform. Parts that are not watched are undefined. */
 export interface Seen {
-	readonly created: Reading | undefined;
-	readonly updated: Reading | undefined;
+	readonly readings: ReadonlyMap<TimeField, Reading>;
 	/** All devices that meet the filters. */
 	readonly list: DeviceList | undefined;
 }
@@ -50,21 +40,28 @@ export interface Task {
  */
 export function compare(before: State | undefined, seen: Seen, task: Task): Outcome {
 	const number = before?.number ?? task.firstNumber;
-	const created = seen.created && compareRecent(before?.created, seen.created);
-	const updated = seen.updated && compareRecent(before?.updated, seen.updated);
-	const fresh = created?.fresh ?? [];
-	// Nothing else is said of a device that is new.
-	const isNew = new Set(fresh.map(({ id }) => id));
-	const edited = (updated?.fresh ?? []).filter(({ id }) => !isNew.has(id));
-	const newDevices = new Set(fresh.flatMap(({ device }) => (device === undefined ? [] : serialNumberOf(device))));
-	const list = seen.list && compareSnapshot(before?.snapshot, seen.list, { ...task, created: newDevices });
-	const events = [
-		...fresh.flatMap(({ id, device }) => (device === undefined ? [] : createdEvent(id, device))),
-		...edited.flatMap(({ id, device }) => (device === undefined ? [] : updatedEvent(id, device))),
-		...changesIn(list?.changes ?? [], task).map((change) => changedEvent(change, number)),
-	];
-	const parts = { created: created?.after, updated: updated?.after, snapshot: list?.after };
-	const state = { fingerprint: task.fingerprint, number: events.length > 0 ? number + 1 : number, ...parts };
+	const recent = new Map<TimeField, Recent>();
+	const events: DeviceEvent[] = [];
+	const told = new Set<string>();
+	for (const time of TIMES) {
+		const reading = seen.readings.get(time.field);
+		if (reading === undefined) continue;
+		const { after, fresh } = compareRecent(before?.recent.get(time.field), reading);
+		recent.set(time.field, after);
+		for (const { id, device } of fresh) {
+			if (device !== undefined && !told.has(id)) events.push(timeEvent(time, id, device));
+			told.add(id);
+		}
+	}
+	// A change of a device that is new is not reported.
+	const created = new Set(
+		events.flatMap(({ event, device }) => (event === 'deviceCreated' ? serialNumberOf(device) : [])),
+	);
+	const list = seen.list && compareSnapshot(before?.snapshot, seen.list, { ...task, created });
+	const changes = list?.changes.filter((change) => isAskedFor(task.rules, change)) ?? [];
+	events.push(...changes.map((change) => changedEvent(change, number)));
+	const { fingerprint } = task;
+	const state = { fingerprint, number: number + Math.min(events.length, 1), recent, snapshot: list?.after };
 	return { state, events, missing: list?.missing ?? [] };
 }
 
@@ -85,13 +82,4 @@ export function settleMissing(
 	const all = [...events, ...removed.map((sn) => removedEvent(sn, devices.get(sn) ?? '[]', fields, before.number))];
 	const snapshot = forget(state.snapshot, [...removed, ...elsewhere]);
 	return { state: { ...state, snapshot, number: before.number + Math.min(all.length, 1) }, events: all };
-}
-
-function changesIn(changes: readonly ValueChange[], { fields, rules }: Task): Change[] {
-	return changes
-		.flatMap(({ device: { sn, device }, field: position, previous, current }): Change[] => {
-			const field = fields[position];
-			return field === undefined || device === undefined ? [] : [{ sn, device, field, previous, current }];
-		})
-		.filter((change) => isAskedFor(rules, change));
 }

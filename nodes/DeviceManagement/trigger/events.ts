@@ -1,7 +1,7 @@
 import type { Device } from '../core/device';
 import type { JsonValue } from '../core/json';
 import { type Code, canonicalJson, digest, type Kept, readsLike, recall, splitCode } from './values';
-import { deviceOf, type EventName, type WatchedField } from './watched';
+import { deviceOf, type EventName, type TIMES, type WatchedField } from './watched';
 
 /** An event before it is shaped for the workflow. */
 export interface DeviceEvent {
@@ -30,14 +30,12 @@ export interface ChangeRule {
 	readonly to: string;
 }
 
-/** @param id what tells the device from others */
-export function createdEvent(id: string, device: Device): DeviceEvent {
-	return { event: 'deviceCreated', eventId: idOf(['deviceCreated', id, device['createTime']]), device };
-}
-
-/** @param id what tells the device from others */
-export function updatedEvent(id: string, device: Device): DeviceEvent {
-	return { event: 'deviceUpdated', eventId: idOf(['deviceUpdated', id, device['updateTime']]), device };
+/**
+ * The event of a device that is new or edited.
+ * @param id what tells the device from others
+ */
+export function timeEvent({ field, event }: (typeof TIMES)[number], id: string, device: Device): DeviceEvent {
+	return { event, eventId: idOf([event, id, device[field]]), device };
 }
 
 /** @param number the number of the state that the value was compared from */

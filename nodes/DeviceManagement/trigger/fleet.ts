@@ -9,10 +9,7 @@ import { isNew, type Recent, type Row, secondsOf } from './recent';
 import type { ListedDevice } from './snapshot';
 import type { State } from './state';
 import { codeOf, shortIdentity } from './values';
-import type { WatchedField } from './watched';
-
-/** The times by which devices are new or edited. */
-export type TimeField = 'createTime' | 'updateTime';
+import type { TimeField, WatchedField } from './watched';
 
 /** What is kept of a device while a whole fleet is read. */
 export interface FleetEntry extends ListedDevice {
@@ -67,17 +64,13 @@ export function rowOf(device: Device, field: TimeField, before: Recent | undefin
 	});
 }
 
-export function recentOf(state: State | undefined, field: TimeField): Recent | undefined {
-	return field === 'createTime' ? state?.created : state?.updated;
-}
-
 function entryOf(device: Device, { fields, times, before }: Interest): FleetEntry {
 	const sn = serialNumberOf(device);
 	const code = codeOf(device, fields);
 	const last = before?.snapshot?.devices.get(sn);
 	const rows: FleetEntry['rows'] = {};
 	for (const field of times) {
-		const row = rowOf(device, field, recentOf(before, field));
+		const row = rowOf(device, field, before?.recent.get(field));
 		if (row !== undefined) rows[field] = row;
 	}
 	const entry = { id: identifyDevice(device), sn, code, rows };

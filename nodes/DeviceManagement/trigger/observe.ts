@@ -2,11 +2,12 @@ import type { Listing } from '../core/paging/list';
 import type { ListCriteria } from '../core/query';
 import type { Platform } from '../transport/platform';
 import type { Seen } from './compare';
-import { type FleetEntry, readFleet, recentOf, type TimeField } from './fleet';
+import { type FleetEntry, readFleet } from './fleet';
 import { avoidOrder, EVERYTHING, type KnownOrders, readNewest } from './newest';
 import type { TriggerParameters } from './parameters';
 import type { Reading } from './recent';
 import type { State } from './state';
+import { type TimeField, TIMES } from './watched';
 
 /** What one poll saw of the platform. */
 export interface Observation extends Seen {
@@ -27,9 +28,7 @@ export async function observe(
 	before: State | undefined,
 	{ now, orders }: { now: number; orders: KnownOrders },
 ): Promise<Observation> {
-	const times: TimeField[] = [];
-	if (events.has('deviceCreated')) times.push('createTime');
-	if (events.has('deviceUpdated')) times.push('updateTime');
+	const times = TIMES.filter(({ event }) => events.has(event)).map(({ field }) => field);
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
 	const read = async (which: ListCriteria) => await readFleet(platform, which, settings, { fields, times, before });
@@ -38,7 +37,7 @@ export async function observe(
 	const unordered: TimeField[] = [];
 	for (const field of isFiltered || !watches ? times : []) {
 		const options = { criteria, isFiltered, onlyTop: watches, settings, now, orders };
-		const reading = await readNewest(platform, { field, before: recentOf(before, field), ...options });
+		const reading = await readNewest(platform, { field, before: before?.recent.get(field), ...options });
 		if (reading === undefined) unordered.push(field);
 		else readings.set(field, reading);
 	}
@@ -62,8 +61,7 @@ export async function observe(
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	}
 	return {
-		created: readings.get('createTime'),
-		updated: readings.get('updateTime'),
+		readings,
 		list: list && { devices: list.items, complete: list.settled && !isMiscounted },
 		remarks,
 	};

@@ -1,9 +1,11 @@
 /**
  * Tells which watched values changed, and which devices are missing, from a list of devices and what is remembered of them. A new
- * value that has to hold is remembered beside the old one until then. It asks nobody whether a missing device is removed.
+ * value that has to hold is remembered beside the old one until then. It does not find out whether a missing device is removed.
  */
 import type { Device } from '../core/device';
+import type { Change } from './events';
 import { type Code, joinCode, type Kept, splitCode } from './values';
+import type { WatchedField } from './watched';
 
 /** A new value that has to hold for a while before it is reported. */
 export interface Hold {
@@ -36,16 +38,8 @@ export interface DeviceList {
 	readonly complete: boolean;
 }
 
-/** A value that changed, and held. */
-export interface ValueChange {
-	readonly device: ListedDevice;
-	/** Position of the field. */
-	readonly field: number;
-	readonly previous: Kept;
-	readonly current: Kept;
-}
-
 export interface SnapshotOptions {
+	readonly fields: readonly WatchedField[];
 	/** This machine's clock in seconds. */
 	readonly now: number;
 	/** How long a new value has to hold, in seconds. */
@@ -63,12 +57,12 @@ export function compareSnapshot(
 	before: Snapshot | undefined,
 	list: DeviceList,
 	options: SnapshotOptions,
-): { after: Snapshot; changes: ValueChange[]; missing: string[] } {
+): { after: Snapshot; changes: Change[]; missing: string[] } {
 	const devices = new Map(before?.devices);
 	const listed = onePerSerialNumber(list.devices);
 	const heldBefore = new Map(before?.holds.map((hold) => [keyOf(hold), hold]));
 	const holds = (before?.holds ?? []).filter(({ sn }) => !listed.has(sn));
-	const changes: ValueChange[] = [];
+	const changes: Change[] = [];
 	for (const [sn, device] of listed) {
 		const last = devices.get(sn);
 		if (last === device.code) continue;
@@ -96,26 +90,25 @@ export function forget(before: Snapshot, serialNumbers: Iterable<string>): Snaps
 }
 
 function compareDevice(
-	device: ListedDevice,
+	{ sn, code, device }: ListedDevice,
 	last: Code,
 	heldBefore: ReadonlyMap<string, Hold>,
-	{ now, holdSeconds }: SnapshotOptions,
-): { code: Code; held: Hold[]; reported: ValueChange[] } {
-	const { sn } = device;
+	{ fields, now, holdSeconds }: SnapshotOptions,
+): { code: Code; held: Hold[]; reported: Change[] } {
 	const values = splitCode(last);
 	const held: Hold[] = [];
-	const reported: ValueChange[] = [];
-	for (const [field, current] of splitCode(device.code).entries()) {
-		const previous = values[field];
-		if (current === previous || previous === undefined) continue;
-		const hold = heldBefore.get(keyOf({ sn, field }));
+	const reported: Change[] = [];
+	for (const [position, current] of splitCode(code).entries()) {
+		const [field, previous] = [fields[position], values[position]];
+		if (current === previous || previous === undefined || field === undefined || device === undefined) continue;
+		const hold = heldBefore.get(keyOf({ sn, field: position }));
 		// A clock that was set back must not make a value hold for ever.
 		const since = hold?.value === current ? Math.min(hold.since, now) : now;
 		if (now - since < holdSeconds) {
-			held.push({ sn, field, value: current, since });
+			held.push({ sn, field: position, value: current, since });
 		} else {
-			reported.push({ device, field, previous, current });
-			values[field] = current;
+			reported.push({ sn, device, field, previous, current });
+			values[position] = current;
 		}
 	}
 	return { code: joinCode(values), held, reported };

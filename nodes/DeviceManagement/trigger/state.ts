@@ -3,6 +3,7 @@ import { z } from 'zod/v4';
 import type { Recent } from './recent';
 import type { Snapshot } from './snapshot';
 import { splitCode } from './values';
+import { type TimeField, TIMES } from './watched';
 
 /** All that a poll remembers for the next one. */
 export interface State {
@@ -10,14 +11,15 @@ export interface State {
 	readonly fingerprint: string;
 	/** Rises with every poll that reports something, and with every baseline. */
 	readonly number: number;
-	readonly created: Recent | undefined;
-	readonly updated: Recent | undefined;
+	/** By the times that are watched. */
+	readonly recent: ReadonlyMap<TimeField, Recent>;
 	readonly snapshot: Snapshot | undefined;
 }
 
 const whole = z.number().int().safe();
 
 const recentSchema = z.strictObject({
+	field: z.enum(TIMES.map(({ field }) => field)),
 	newest: whole.nullable(),
 	/** By the time in seconds: what tells the devices from others. */
 	rows: z.record(z.string().regex(/^-?\d+$/), z.array(z.string())),
@@ -27,8 +29,7 @@ const storedSchema = z.strictObject({
 	format: z.literal(1),
 	number: whole,
 	fingerprint: z.string(),
-	created: recentSchema.optional(),
-	updated: recentSchema.optional(),
+	recent: z.array(recentSchema),
 	/** By the code of their values: the serial numbers. */
 	devices: z.record(z.string(), z.array(z.string())).optional(),
 	holds: z.array(z.strictObject({ sn: z.string(), field: whole.nonnegative(), value: z.string(), since: whole })),
@@ -38,13 +39,12 @@ const storedSchema = z.strictObject({
  * Writes a state as one text: n8n loads a string sixty times as fast as nested objects. A state that did not change gives
  * the same text again.
  */
-export function encodeState({ fingerprint, number, created, updated, snapshot }: State): string {
+export function encodeState({ fingerprint, number, recent, snapshot }: State): string {
 	return JSON.stringify({
 		format: 1,
 		number,
 		fingerprint,
-		created: created && { newest: created.newest, rows: groupByValue(created.rows) },
-		updated: updated && { newest: updated.newest, rows: groupByValue(updated.rows) },
+		recent: [...recent].map(([field, { newest, rows }]) => ({ field, newest, rows: groupByValue(rows) })),
 		devices: snapshot && groupByValue(snapshot.devices),
 		holds: snapshot?.holds ?? [],
 	});
@@ -53,13 +53,12 @@ export function encodeState({ fingerprint, number, created, updated, snapshot }:
 /** Reads a state; undefined where the text is none, or one of another format. */
 export function decodeState(text: string | undefined): State | undefined {
 	try {
-		const { fingerprint, number, created, updated, devices, holds } = storedSchema.parse(JSON.parse(text ?? ''));
+		const { fingerprint, number, recent, devices, holds } = storedSchema.parse(JSON.parse(text ?? ''));
 		Object.keys(devices ?? {}).forEach(splitCode);
 		return {
 			fingerprint,
 			number,
-			created: created && { newest: created.newest, rows: ungroup(created.rows, Number) },
-			updated: updated && { newest: updated.newest, rows: ungroup(updated.rows, Number) },
+			recent: new Map(recent.map(({ field, newest, rows }) => [field, { newest, rows: ungroup(rows, Number) }])),
 			snapshot: devices && { devices: ungroup(devices, String), holds },
 		};
 	} catch {

@@ -3,9 +3,10 @@ import { inputFailure } from '../core/failure';
 import { mayRefuseOrder } from '../core/paging/refusal';
 import { fetchPage } from '../transport/devices';
 import type { Platform } from '../transport/platform';
-import { changedEvent, createdEvent, type DeviceEvent, removedEvent, updatedEvent } from './events';
+import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from './events';
 import type { TriggerParameters } from './parameters';
 import { codeOf, keep, shortIdentity } from './values';
+import { TIMES } from './watched';
 
 /** Devices that a test shows. */
 const FEW = 3;
@@ -34,9 +35,7 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 function sampleEvents(device: Device, { events, fields }: TriggerParameters): DeviceEvent[] {
 	const id = shortIdentity(identifyDevice(device));
 	const sn = serialNumberOf(device);
-	const shown: DeviceEvent[] = [];
-	if (events.has('deviceCreated')) shown.push(createdEvent(id, device));
-	if (events.has('deviceUpdated')) shown.push(updatedEvent(id, device));
+	const shown = TIMES.filter(({ event }) => events.has(event)).map((time) => timeEvent(time, id, device));
 	for (const field of fields) {
 		shown.push(changedEvent({ sn, device, field, previous: keep(null), current: keep(field.read(device)) }, 0));
 	}

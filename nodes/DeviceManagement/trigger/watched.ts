@@ -51,9 +51,17 @@ const FIELD_KINDS = [
 	},
 ] as const satisfies readonly FieldKind[];
 
+/** The times by which devices are new or edited. A device that is new is not reported as edited. */
+export const TIMES = [
+	{ field: 'createTime', event: 'deviceCreated' },
+	{ field: 'updateTime', event: 'deviceUpdated' },
+] as const;
+
+export type TimeField = (typeof TIMES)[number]['field'];
+
 export type ChangeEvent = (typeof FIELD_KINDS)[number]['event'];
 /** What can be reported of a device, as workflows name it. */
-export type EventName = 'deviceCreated' | 'deviceRemoved' | 'deviceUpdated' | ChangeEvent;
+export type EventName = (typeof TIMES)[number]['event'] | 'deviceRemoved' | ChangeEvent;
 
 const byLabel = (one: { label: string }, other: { label: string }) => (one.label < other.label ? -1 : 1);
 
