@@ -108,10 +108,10 @@ function isBlank(value: unknown): boolean {
 }
 
 function checkAttributes(value: unknown): Array<{ key: string; value: string }> {
-	return checkEntries(value, 'pair', ATTRIBUTE, 'Attributes');
+	return checkEntries(value, 'pair', ATTRIBUTES, 'Attributes');
 }
 
-const ATTRIBUTE = { entry: z.strictObject({ key: textSchema, value: textSchema }), defaults: {} };
+const ATTRIBUTES = z.array(z.strictObject({ key: textSchema, value: textSchema }));
 
 /** Refuses an unknown filter, and one without a value: the list would hold all devices. */
 function checkGiven(name: string, value: unknown, byModel: boolean): void {

@@ -35,8 +35,8 @@ export const queryParametersField = entriesField(
  * @throws Failure `input` if an expression gives no value: a parameter without its value may select everything
  */
 export function checkQueryParameters(value: unknown): Array<{ name: string; value: string }> {
-	return checkEntries(value, 'parameter', PARAMETER, 'Query Parameters').map(({ name, value: text }) => {
-		if (text !== undefined && text !== null) return { name, value: check(textSchema, text, 'Query Parameters') };
+	return checkEntries(value, 'parameter', PARAMETERS, 'Query Parameters').map(({ name, value: text }) => {
+		if (text !== null) return { name, value: check(textSchema, text, 'Query Parameters') };
 		throw inputFailure(
 			`The parameter "${name}" under 'Query Parameters' has no value`,
 			'Check the result of the expression in this field, or remove the parameter.',
@@ -44,4 +44,4 @@ export function checkQueryParameters(value: unknown): Array<{ name: string; valu
 	});
 }
 
-const PARAMETER = { entry: z.strictObject({ name: textSchema, value: z.unknown() }), defaults: { value: '' } };
+const PARAMETERS = z.array(z.strictObject({ name: textSchema, value: z.unknown().default('') }));

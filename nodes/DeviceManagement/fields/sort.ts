@@ -62,14 +62,17 @@ export const sortField: INodeProperties = {
  * @throws Failure `input` naming the label
  */
 export function readSort(read: ReadParameter): string[] {
-	const rules = checkEntries(read('sort', {}), 'rule', RULE, 'Sort');
+	const rules = checkEntries(read('sort', {}), 'rule', RULES, 'Sort');
 	return buildSort(rules.map(({ field, attribute, direction }) => ({ field: sortName(field, attribute), direction })));
 }
 
-const RULE = {
-	entry: z.strictObject({ field: z.string(), attribute: textSchema, direction: z.enum(['asc', 'desc']) }),
-	defaults: { field: 'createTime', direction: 'desc' },
-};
+const RULES = z.array(
+	z.strictObject({
+		field: z.string().default('createTime'),
+		attribute: textSchema,
+		direction: z.enum(['asc', 'desc']).default('desc'),
+	}),
+);
 
 function sortName(field: string, attribute: string): string {
 	if (field === 'custom') return attribute;

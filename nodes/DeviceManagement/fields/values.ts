@@ -54,23 +54,22 @@ export function checkCollection(value: unknown, label: string): Record<string, u
 
 /**
  * Checks the entries of a collection that may hold several, `{ <name>: [ … ] }`.
- * @param schema of one entry. Its defaults are those of the form, because n8n doesn't save default values.
+ * @param schema of the list. Its defaults are those of the form, because n8n doesn't save default values.
  * @throws Failure `input` naming the label for anything but a list, and for a field that the schema does not have
  */
-export function checkEntries<T>(
-	value: unknown,
-	name: string,
-	schema: { entry: z.ZodType<T>; defaults: Record<string, unknown> },
-	label: string,
-): T[] {
-	const collection = check(z.strictObject({ [name]: z.unknown().optional() }), checkCollection(value, label), label);
-	// An expression may return something other than a list.
-	const given: unknown = Object.hasOwn(collection, name) ? collection[name] : [];
-	const entries = check(entriesSchema, given, label).map((entry) => ({ ...schema.defaults, ...entry }));
-	return check(z.array(schema.entry), entries, label);
+export function checkEntries<T>(value: unknown, name: string, schema: z.ZodType<T[]>, label: string): T[] {
+	const { [name]: list = [], ...others } = checkCollection(value, label);
+	const given = Object.keys(others).length > 0 ? others : list;
+	return check(schema, check(entriesSchema, given, label), label);
 }
 
-const entriesSchema = z.array(z.record(z.string(), z.unknown()));
+/** A value that an expression does not return is null, so that it has no default. */
+const entriesSchema = z.array(
+	z.record(
+		z.string(),
+		z.unknown().transform((value) => value ?? null),
+	),
+);
 
 /**
  * Checks a number field. A missing field has its default. An expression may return the number as text.

@@ -74,7 +74,7 @@ const triggerOptions: INodeProperties[] = [
 
 const OPTION_NAMES: ReadonlySet<string> = new Set(triggerOptions.map(({ name }) => name));
 
-/** The fields of a rule under 'Only When'. Their defaults are those of {@link RULE}. */
+/** The fields of a rule under 'Only When'. Their defaults are those of {@link RULES}. */
 const ruleFields: INodeProperties[] = [
 	{
 		displayName: 'Field',
@@ -84,32 +84,30 @@ const ruleFields: INodeProperties[] = [
 		default: 'onlineStatus',
 		description: 'The field that the rule applies to',
 	},
-	{
-		displayName: 'Attribute',
-		name: 'attribute',
-		type: 'string',
-		default: '',
-		displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
-		placeholder: 'e.g. firmware',
-		description: 'Key of the attribute',
-	},
-	{
-		displayName: 'From',
-		name: 'from',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. 1',
-		description: 'Value before the change, compared as text. Leave it empty to match any value.',
-	},
-	{
-		displayName: 'To',
-		name: 'to',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. 0',
-		description: 'Value after the change, compared as text. Leave it empty to match any value.',
-	},
+	textField('Attribute', 'attribute', 'firmware', 'Key of the attribute', {
+		show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) },
+	}),
+	textField('From', 'from', '1', 'Value before the change, compared as text. Leave it empty to match any value.'),
+	textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
 ];
+
+function textField(
+	displayName: string,
+	name: string,
+	example: string,
+	description: string,
+	displayOptions: IDisplayOptions = {},
+): INodeProperties {
+	return {
+		displayName,
+		name,
+		type: 'string',
+		default: '',
+		displayOptions,
+		placeholder: `e.g. ${example}`,
+		description,
+	};
+}
 
 const onlyWhenField: INodeProperties = {
 	displayName: 'Only When',
@@ -217,18 +215,17 @@ function readAttributes(read: ReadParameter): string[] {
 	throw inputFailure("'Attributes' is empty", remedy);
 }
 
-const RULE = {
-	entry: z.strictObject({
-		field: z.enum(FIELDS.map(({ name }) => name)),
+const RULES = z.array(
+	z.strictObject({
+		field: z.enum(FIELDS.map(({ name }) => name)).default('onlineStatus'),
 		attribute: textSchema,
 		from: textSchema,
 		to: textSchema,
 	}),
-	defaults: { field: 'onlineStatus' },
-};
+);
 
 function readRules(read: ReadParameter, fields: readonly WatchedField[]): ChangeRule[] {
-	const rules = checkEntries(read('conditions', {}), 'rule', RULE, 'Only When');
+	const rules = checkEntries(read('conditions', {}), 'rule', RULES, 'Only When');
 	return rules.map(({ field: chosen, attribute, ...values }) => {
 		const key = attribute.trim();
 		const kind = FIELDS.find(({ name }) => name === chosen);
