@@ -33,7 +33,7 @@ export function asNodeError(
 	if (!(thrown instanceof Failure)) {
 		return new NodeOperationError(node, thrown instanceof Error ? thrown : 'Something unexpected was thrown', place);
 	}
-	const { kind, code, httpStatus, cause } = thrown.details;
+	const { kind, httpStatus, cause } = thrown.details;
 	const words = inSayableWords(thrown.details);
 	const suffix = severalItems && itemIndex !== undefined ? ` [item ${itemIndex}]` : '';
 	const message = sayTo(node, `${words.message}${suffix}`, words.remedy);
@@ -43,11 +43,7 @@ export function asNodeError(
 	}
 	const httpCode = httpStatus === undefined ? {} : { httpCode: String(httpStatus) };
 	const error = new NodeApiError(node, { message }, { ...options, ...httpCode, ...failureCause(thrown) });
-	error.context['data'] = {
-		...(code === undefined ? {} : { code }),
-		...(httpStatus === undefined ? {} : { httpStatus }),
-		cause,
-	};
+	error.context['data'] = { ...numbersOf(thrown.details), cause };
 	return withWords(error, message, words.remedy);
 }
 
@@ -58,15 +54,13 @@ function sayTo({ type }: INode, message: string, remedy: string): string {
 
 /** The fields of a failed item under "continue" and "continue (using error output)". */
 export function failedItem(error: NodeApiError | NodeOperationError, thrown: unknown): FailedItem {
-	const details = thrown instanceof Failure ? thrown.details : undefined;
-	return {
-		error: error.message,
-		details: {
-			...(typeof error.description === 'string' ? { description: error.description } : {}),
-			...(details?.code === undefined ? {} : { code: details.code }),
-			...(details?.httpStatus === undefined ? {} : { httpStatus: details.httpStatus }),
-		},
-	};
+	const description = typeof error.description === 'string' ? { description: error.description } : {};
+	const numbers = thrown instanceof Failure ? numbersOf(thrown.details) : {};
+	return { error: error.message, details: { ...description, ...numbers } };
+}
+
+function numbersOf({ code, httpStatus }: FailureDetails): { code?: number; httpStatus?: number } {
+	return { ...(code === undefined ? {} : { code }), ...(httpStatus === undefined ? {} : { httpStatus }) };
 }
 
 /** Puts our words back: n8n replaces a message that contains the name of a system error, even within a serial number. */

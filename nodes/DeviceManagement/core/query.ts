@@ -105,16 +105,8 @@ export function devicePath(serialNumber: string): string {
 			'Enter a serial number. If it comes from an expression, check that the field has a value for every item.',
 		);
 	}
-	const path = pathOfSerialNumber(sn);
-	if (path !== undefined) return path;
+	if (!goesUp(decodedToTheEnd(sn))) return `/api/device/sn/${encodeURIComponent(sn)}`;
 	throw inputFailure(`The serial number "${sn}" in 'Device' can't be part of an address`, 'Enter a serial number.');
-}
-
-/** The path of one device (section 4.2); undefined where no path can carry the serial number, see {@link devicePath}. */
-export function pathOfSerialNumber(serialNumber: string): string | undefined {
-	const sn = serialNumber.trim();
-	if (sn === '' || !sn.isWellFormed() || goesUp(decodedToTheEnd(sn))) return undefined;
-	return `/api/device/sn/${encodeURIComponent(sn)}`;
 }
 
 /**

@@ -80,29 +80,26 @@ export async function countDevices(
 	});
 }
 
-/** Reads one device by its serial number (section 4.2). */
+/**
+ * Reads one device by its serial number (section 4.2).
+ * @throws Failure `input` for a serial number that no path can carry; `answer` with `withoutData` for a success without a device
+ */
 export async function fetchDevice(
 	platform: Platform,
 	serialNumber: string,
 	settings: RequestSettings,
 ): Promise<Device> {
-	return await fetchDeviceAt(platform, devicePath(serialNumber), settings);
-}
-
-/**
- * Reads one device by its path, see `core/query.ts`.
- * @throws Failure `answer` with `withoutData` for a success that holds no device: it says of a serial number what a code would
- */
-export async function fetchDeviceAt(platform: Platform, path: string, settings: RequestSettings): Promise<Device> {
+	const path = devicePath(serialNumber);
 	const device = { schema: deviceSchema, expected: DEVICE_IN_WORDS };
-	const request = { method: 'GET', path, purpose: 'device', ...device, settings } as const;
-	return await platform.request(request).catch((thrown: unknown) => {
-		if (!(thrown instanceof Failure) || thrown.details.withoutData !== true) throw thrown;
-		throw new Failure({
-			...thrown.details,
-			cause: 'not found',
-			message: 'The platform has no device with this serial number: it answered with a success without data',
-			remedy: 'Check the serial number; the device may have been deleted.',
+	return await platform
+		.request({ method: 'GET', path, purpose: 'device', ...device, settings })
+		.catch((thrown: unknown) => {
+			if (!(thrown instanceof Failure) || thrown.details.withoutData !== true) throw thrown;
+			throw new Failure({
+				...thrown.details,
+				cause: 'not found',
+				message: 'The platform has no device with this serial number: it returned a success without data',
+				remedy: 'Check the serial number; the device may have been deleted.',
+			});
 		});
-	});
 }

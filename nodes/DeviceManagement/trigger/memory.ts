@@ -74,11 +74,6 @@ export function takeTurn(memory: NodeMemory, now: number, budgetMs: number): Tur
 	return memory.turn;
 }
 
-/** Gives a turn back, unless another poll took it. */
-export function giveBack(memory: NodeMemory, turn: Turn): void {
-	if (memory.turn === turn) memory.turn = undefined;
-}
-
 /**
  * The state to compare with: what quiet polls made of the one that n8n hands out, which n8n may not have kept. A state that is
  * not known comes from another process and is taken as it is.

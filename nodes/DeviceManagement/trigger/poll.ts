@@ -14,16 +14,7 @@ import { type Credential, CREDENTIAL_TYPE, readCredential } from '../transport/c
 import { openPlatform, type Platform } from '../transport/platform';
 import { compare, type Outcome, settleMissing } from './compare';
 import type { DeviceEvent } from './events';
-import {
-	carriedFrom,
-	carryOn,
-	forgetPlatform,
-	giveBack,
-	memoryOf,
-	type NodeMemory,
-	takeTurn,
-	type Turn,
-} from './memory';
+import { carriedFrom, carryOn, forgetPlatform, memoryOf, type NodeMemory, takeTurn, type Turn } from './memory';
 import { observe } from './observe';
 import { readTriggerParameters, type TriggerParameters } from './parameters';
 import { lookForMissing } from './removal';
@@ -82,7 +73,7 @@ export async function pollDevices(
 		if (memory.turn === turn) fail(context, memory, thrown, { isFirst, budgetMs });
 		return null;
 	} finally {
-		giveBack(memory, turn);
+		if (memory.turn === turn) memory.turn = undefined;
 	}
 }
 

@@ -3,8 +3,7 @@ import pLimit from 'p-limit';
 import { meansNoDevice } from '../core/errors/codes';
 import { isSerialNumber } from '../core/device';
 import { Failure } from '../core/failure';
-import { pathOfSerialNumber } from '../core/query';
-import { fetchDeviceAt, type ListSettings } from '../transport/devices';
+import { fetchDevice, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 
 /** Devices that are asked for in one poll; the others wait for the next ones. */
@@ -26,12 +25,10 @@ export async function lookForMissing(
 	const asked = [...missing];
 	while (asked.length > MOST_ASKED_FOR) asked.splice(Math.floor(random() * asked.length), 1);
 	const slots = pLimit(settings.parallelRequests);
-	const ask = async (sn: string): Promise<'removed' | 'elsewhere' | Failure> => {
-		const path = isSerialNumber(sn) ? pathOfSerialNumber(sn) : undefined;
-		if (path === undefined) return 'elsewhere';
-		const reading = fetchDeviceAt(platform, path, settings);
-		return await reading.then(() => 'elsewhere' as const, judge);
-	};
+	const ask = async (sn: string) =>
+		isSerialNumber(sn)
+			? await fetchDevice(platform, sn, settings).then(() => 'elsewhere' as const, judge)
+			: 'elsewhere';
 	const answers = await Promise.all(asked.map(async (sn) => await slots(ask, sn)));
 	return {
 		removed: asked.filter((_, index) => answers[index] === 'removed'),
@@ -41,9 +38,11 @@ export async function lookForMissing(
 }
 
 /** What a failed request says of its device. */
-function judge(thrown: unknown): 'removed' | Failure {
+function judge(thrown: unknown): 'removed' | 'elsewhere' | Failure {
 	if (!(thrown instanceof Failure)) throw thrown;
-	const { final, tokenRefused } = thrown.details;
+	const { final, tokenRefused, kind } = thrown.details;
+	// No path can carry the serial number.
+	if (kind === 'input') return 'elsewhere';
 	if (final === true || tokenRefused === true) throw thrown;
 	return meansNoDevice(thrown.details) ? 'removed' : thrown;
 }

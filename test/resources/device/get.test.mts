@@ -316,7 +316,7 @@ it('a success without a device is said as what it is, a device that there is not
 	bench.platform.settings.noDeviceCode = 0;
 	const result = await get({ device: bySerialNumber('MISSING') });
 	expect(result.error?.message).toBe(
-		'The platform has no device with this serial number: it answered with a success without data',
+		'The platform has no device with this serial number: it returned a success without data',
 	);
 	expect(result.error?.description).toContain('Check the serial number');
 });
