@@ -75,9 +75,9 @@ export async function agentTools(
 			assert.deepEqual([all.items, few.items], [[{ count: devices.length }], [{ count: found.length }]]);
 		});
 
-		const unknown = await call('get_device', { serial_number: 'RT-00000000' });
+		const unknown = await call('get_device', { serial_number: 'RT00000000' });
 		checks.check('says of a wrong serial number that there is no such device, and what to check', () => {
-			assert.match(unknown.refusal ?? '', /does not exist.*device RT-00000000.*Check the serial number/s);
+			assert.match(unknown.refusal ?? '', /does not exist.*device RT00000000.*Check the serial number/s);
 		});
 	} finally {
 		await client.close();
@@ -119,10 +119,10 @@ export async function agentChat(
 		checks.check('a number as text and null are taken for what they mean', () => {
 			assert.equal(careless.split('createTime').length - 1, 2);
 		});
-		const unknown = await ask('get_device', { serial_number: 'RT-00000000' });
+		const unknown = await ask('get_device', { serial_number: 'RT00000000' });
 		const none = await ask('get_device', {});
 		checks.check('what a tool refuses tells the model what to change', () => {
-			assert.match(unknown, /does not exist.*device RT-00000000.*Check the serial number/);
+			assert.match(unknown, /does not exist.*device RT00000000.*Check the serial number/);
 			assert.match(none, /serial number in 'Device' is empty.*Enter a serial number/);
 		});
 	} finally {

@@ -159,9 +159,9 @@ describe('what can not be used is refused with what to change', () => {
 	});
 
 	test('a serial number that no device has', async () => {
-		const { error } = (await call(get, { Device: 'RT-00000000' })) ?? {};
+		const { error } = (await call(get, { Device: 'RT00000000' })) ?? {};
 		expect(error).toMatch(
-			/^The record does not exist \(code 10007: device RT-00000000 non-existent\)\. Check the serial number/,
+			/^The record does not exist \(code 10007: device RT00000000 non-existent\)\. Check the serial number/,
 		);
 	});
 
@@ -173,6 +173,6 @@ describe('what can not be used is refused with what to change', () => {
 });
 
 test('for people the remedy stands below the message alone', async () => {
-	const result = await bench.run({ ...get, device: { __rl: true, mode: 'sn', value: 'RT-00000000' } });
-	expect(result.error?.message).toBe('The record does not exist (code 10007: device RT-00000000 non-existent)');
+	const result = await bench.run({ ...get, device: { __rl: true, mode: 'sn', value: 'RT00000000' } });
+	expect(result.error?.message).toBe('The record does not exist (code 10007: device RT00000000 non-existent)');
 });

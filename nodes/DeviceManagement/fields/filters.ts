@@ -32,7 +32,7 @@ export const filtersField: INodeProperties = {
 			{ displayName: 'Attribute', name: 'pair' },
 			[
 				{ displayName: 'Key', name: 'key', placeholder: 'e.g. site', description: 'Key without spaces or commas' },
-				{ displayName: 'Value', name: 'value', placeholder: 'e.g. North Harbour', description: 'Value without commas' },
+				{ displayName: 'Value', name: 'value', placeholder: 'e.g. Hamburg', description: 'Value without commas' },
 			],
 		),
 		{
@@ -48,7 +48,7 @@ export const filtersField: INodeProperties = {
 			name: 'name',
 			type: 'string',
 			default: '',
-			placeholder: 'e.g. harbour',
+			placeholder: 'e.g. R310',
 			description: 'Text to search for. Your platform decides which fields it searches.',
 		},
 		{ ...queryParametersField, description: 'Other filters that your platform supports' },
@@ -64,7 +64,7 @@ export const filtersField: INodeProperties = {
 			name: 'tags',
 			type: 'string',
 			default: '',
-			placeholder: 'e.g. harbour, spare',
+			placeholder: 'e.g. indoor, pilot',
 			description: 'One tag, or several separated by commas',
 		},
 	],

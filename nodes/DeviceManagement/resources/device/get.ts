@@ -35,7 +35,7 @@ export const get: Operation = {
 					placeholder: 'Select a device…',
 					typeOptions: { searchListMethod: 'searchDevices', searchable: true },
 				},
-				{ displayName: 'By Serial Number', name: 'sn', type: 'string', placeholder: 'e.g. RT-2024-000117' },
+				{ displayName: 'By Serial Number', name: 'sn', type: 'string', placeholder: 'e.g. RT46643907' },
 			],
 		},
 		...outputFields,
