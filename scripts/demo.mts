@@ -1,6 +1,6 @@
 /**
- * Runs a workflow in n8n's own engine with this package's compiled nodes, over real HTTP, and shows what comes out:
- * `npm run demo`. Against an embedded platform, or, with `--base-url`, against one of the user's own.
+ * `npm run demo`: runs a workflow in n8n's engine with this package's compiled nodes, over real HTTP, and prints the output. It
+ * uses the embedded platform, or the user's platform with `--base-url`.
  */
 import { writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -14,18 +14,18 @@ import { step } from './demo/step.mts';
 import { bold, deviceTable, listTable, number, plain } from './demo/tables.mts';
 import { flagsFor, type Target } from './target.mts';
 
-/** As n8n exports it; it can be imported into n8n, too. */
+/** As n8n exports it. You can import it into n8n. */
 const workflowFile = new URL('demo/workflow.json', import.meta.url);
 
 /** The names of its nodes, and the ids of its credentials. */
 const names = { list: 'List devices', read: 'Read one device', count: 'Count devices' };
 const ids = { login: 'demo-login', apiKey: 'demo-api-key' };
 
-/** How many devices of a list are shown, and how many of an unknown fleet are listed, unless there is a limit. */
+/** Without a limit: how many devices the table shows, and how many are listed on the user's platform. */
 const fewDevices = 10;
 const someDevices = 50;
 
-/** A workflow that came to nothing: what happened, and what to do. */
+/** A failed workflow: what happened, and what to do. */
 class Failed extends Error {
 	constructor(
 		message: string,
@@ -36,7 +36,7 @@ class Failed extends Error {
 }
 
 process.once('SIGINT', () => {
-	// The progress display hides the cursor, and holds back what the streams are given.
+	// The progress display hides the cursor and buffers both streams.
 	writeSync(process.stderr.fd, `${process.stderr.isTTY ? '\x1b[?25h' : ''}\nStopped.\n`);
 	process.exit(130);
 });
@@ -49,11 +49,11 @@ try {
 	process.exitCode = explain(error);
 }
 
-/** The workflow file as it is, against a platform of its own, with both ways to sign in. */
+/** Runs the workflow file unchanged, on an embedded platform, with both kinds of sign-in. */
 async function demonstrateEmbedded({ limit }: Options): Promise<void> {
 	const platform = await step('Starting an embedded platform', async (progress) => {
 		const started = await startPlatform({ fleet: { size: 1200 } });
-		progress.title(`Started an embedded platform with ${number(started.fleet.size)} made-up devices`);
+		progress.title(`Started an embedded platform with ${number(started.fleet.size)} sample devices`);
 		return started;
 	});
 	try {
@@ -74,19 +74,21 @@ async function demonstrateEmbedded({ limit }: Options): Promise<void> {
 			heading(`${number(countOf(result))} devices in all, counted with the API key instead of the login`),
 			'',
 			'Next:',
-			'  npm start',
-			'      starts n8n with this node in it and a platform to try it on, and prints where',
+			'  npm run check-platform -- --base-url https://… --login <name>',
+			'      tells whether your own platform works with this package, and only reads',
 			'  npm run demo -- --base-url https://… --login <name>',
-			'      does the same with your own platform and changes nothing there',
+			'      runs this workflow on your own platform, and only reads',
+			'  npm start',
+			'      starts n8n with this package and a sample platform, and prints the address',
 			'  README.md',
-			'      says how to install the node in your n8n',
+			'      says how to install the package in your n8n',
 		);
 	} finally {
 		await platform.stop();
 	}
 }
 
-/** The same nodes against a platform of the user's own: no filter and no order, for it may not know them. */
+/** Runs the same nodes on the user's platform. Without filter and sort order, because the platform may not support them. */
 async function demonstrateOn(target: Target, { limit }: Options): Promise<void> {
 	const engine = await loadEngine();
 	await save(engine, ids.login, target);
@@ -108,8 +110,8 @@ async function demonstrateOn(target: Target, { limit }: Options): Promise<void> 
 			deviceTable(device),
 		]),
 		'',
-		'The address and the sign-in work. README.md says how to install the node in your',
-		'n8n, docs/connect.md where to enter them.',
+		'The address and the sign-in work. README.md says how to install the package in your',
+		'n8n. docs/connect.md says where to enter them.',
 	);
 }
 
@@ -162,7 +164,7 @@ function heading(text: string): string {
 }
 
 function firstOf(devices: readonly IDataObject[], most: number): string {
-	if (devices.length === 0) return 'There is nothing to list.';
+	if (devices.length === 0) return 'There are no devices to list.';
 	const table = listTable(devices.slice(0, most));
 	return devices.length > most ? `${table}\n… and ${number(devices.length - most)} more` : table;
 }
@@ -171,7 +173,7 @@ function print(...parts: string[]): void {
 	process.stdout.write(`${parts.join('\n')}\n`);
 }
 
-/** Says what went wrong, unless a step has, and what to do about it; returns the exit code. */
+/** Prints what went wrong, unless a step did, and what to do. Returns the exit code. */
 function explain(error: unknown): number {
 	const message = plain(error instanceof Error ? error.message : String(error));
 	// Thrown by the password prompt on Ctrl-C.
