@@ -7,9 +7,9 @@ import type { Contender } from './protocol.mts';
 import { count, duration, ratio, type Section } from './report.mts';
 
 const OURS = 'this version';
-const THEIRS = 'the version before';
+const THEIRS = 'previous version';
 
-/** What is compared: a list of so many devices, or a device for each of a thousand items. */
+/** One comparison: a list of `size` devices, or one Get for each of 1,000 items. */
 interface Task {
 	name: string;
 	size: number;
@@ -18,8 +18,8 @@ interface Task {
 }
 
 /**
- * Compares this version with another checkout of the package, side by side in the same run.
- * @param before the other checkout's package in an engine of its own
+ * Compares this version with another checkout of the package, in the same run.
+ * @param before the package of the other checkout, in a separate engine
  */
 export async function compareWithBefore(
 	readers: Readers,
@@ -61,8 +61,9 @@ export async function compareWithBefore(
 		}
 	}
 	return print({
-		title: 'Beside the version before',
-		words: 'Both in the same run, in turns; the median counts. Below 1.00× this version is the quicker one.',
+		title: 'Compared with the previous version',
+		words:
+			'Both versions ran in turns, in the same run. The table has the medians. With a ratio below 1.00×, this version is faster.',
 		head: ['', OURS, THEIRS, 'ratio'],
 		rows,
 	});

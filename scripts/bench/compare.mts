@@ -31,7 +31,7 @@ export const ways: readonly Way[] = [
 ];
 
 const marks =
-	'An asterisk marks a single run. A dash marks a case that was left out: it takes more than 75 seconds, or the fleet fits one page.';
+	'An asterisk marks a single run. A dash marks a case that did not run: it would take more than 75 seconds, or one page holds the fleet.';
 
 interface Comparison {
 	/** What users look for. */
@@ -97,7 +97,7 @@ function listSection(timings: Timings, sizes: readonly number[], latencyMs: numb
 	const [reference] = ways;
 	return {
 		title: `All devices, ${inWords(latencyMs, tls)}`,
-		words: `In brackets: the time as a multiple of this node with its defaults. ${marks}`,
+		words: `The number in brackets compares the time with that of this node with its defaults. ${marks}`,
 		head: ['', ...sizes.map((size) => `${count(size)} devices`)],
 		rows: ways.map(({ name }) => [
 			name,
@@ -135,7 +135,7 @@ async function compareGet(
 	}
 	return {
 		title: 'Get for 1,000 items',
-		words: `In brackets: the time as a multiple of this node with its defaults. ${marks}`,
+		words: `The number in brackets compares the time with that of this node with its defaults. ${marks}`,
 		head: ['', ...latencies.map((latencyMs) => inWords(latencyMs, false))],
 		rows: contenders.map(({ name }) => [
 			name,
@@ -186,7 +186,7 @@ async function compareMemory(platforms: Platforms, runs: number): Promise<Memory
 		section: {
 			title: 'Memory',
 			words:
-				'Memory of a new process, above what it needed for n8n and a small list. Peak: the most that the process took from the system. Output: what stays after a garbage collection, which is the list itself.',
+				'The memory that a new process needs in addition to n8n and a small list. Peak: the most memory that it had. Output: the memory of the list, after garbage collection.',
 			head: [
 				'',
 				...sizes.map((size) => `peak, ${count(size)}`),
@@ -238,7 +238,7 @@ function targetSection(timings: Timings, transports: readonly boolean[], { growt
 	return {
 		title: 'Targets',
 		words:
-			"At 50 ms latency, over plain HTTP unless a row says TLS. n8n's request helper, with as many requests at a time and nothing else, is the fastest that a node can be. It opens a connection for each request. undici keeps its connections, which no node can do.",
+			"The latency is 50 ms. Rows without “TLS” use plain HTTP. n8n's request helper is the limit for a node: it sends as many requests at a time, and does nothing else. Like every node, it opens a connection for each request. undici reuses its connections, which no node can do.",
 		head: ['', 'target', 'measured', ''],
 		rows: [
 			atLeast(
@@ -275,7 +275,7 @@ function verdict(
 	isMet: (value: number) => boolean,
 ): string[] {
 	if (measured === undefined) return [what, target, '–', 'not measured'];
-	return [what, target, ratio(measured), isMet(measured) ? 'met' : 'MISSED'];
+	return [what, target, ratio(measured), isMet(measured) ? 'met' : 'missed'];
 }
 
 /** Everything that was measured, by what it was. */

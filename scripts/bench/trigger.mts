@@ -72,7 +72,7 @@ export async function watchFleets(
 	}
 	const section = print({
 		title: 'The trigger',
-		words: `Requests, size of the state in n8n's database, and time of one poll, at ${LATENCY_MS} ms latency. A workflow without the trigger reads the fleet with HTTP Request, and then has to split, compare and store it. Only the reading is measured here; [Large fleets](large-fleets.md#what-it-costs) measures the rest.`,
+		words: `Each cell has the requests of one poll, the size of the state in n8n's database, and the time of the poll, at ${LATENCY_MS} ms latency. A workflow without the trigger reads the fleet with HTTP Request, and then splits, compares and stores it. This table has only the time of reading. [Large fleets](large-fleets.md#what-it-costs) has the rest.`,
 		head: ['', ...sizes.map((size) => `${count(size)} devices`)],
 		rows: names.map((name) => [name, ...polls.filter(({ way }) => way === name).map((poll) => inCell(poll))]),
 	});
