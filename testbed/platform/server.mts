@@ -108,9 +108,6 @@ interface Answer {
 
 type Handler = (request: PlatformRequest, parameters: Record<string, string>) => Answer;
 
-/** Endpoints whose answers are paged: their requests are of the kind `list`, with the page they ask for. */
-const PAGED_LISTS: ReadonlySet<string> = new Set(['POST /api/device/list']);
-
 interface Token {
 	requests: number;
 	issued: number;
@@ -129,6 +126,8 @@ class PlatformServer implements EmbeddedPlatform {
 	readonly #app: FastifyInstance;
 	readonly #scheme: 'http' | 'https';
 	readonly #listing = new Listing();
+	/** Like `POST /api/device/list`. Their requests are of the kind `list`, with the page that they ask for. */
+	readonly #pagedLists = new Set<string>();
 	readonly #tokens = new Map<string, Token>();
 	readonly #recorded = new WeakMap<IncomingMessage, PlatformRequest>();
 	readonly #counts = new Map<RequestKind, number>();
@@ -240,7 +239,11 @@ class PlatformServer implements EmbeddedPlatform {
 					}),
 			});
 		};
-		route('POST', '/api/device/list', (request) => this.#list(request));
+		const pagedList = (method: string, path: string, handler: Handler) => {
+			this.#pagedLists.add(`${method} ${path}`);
+			route(method, path, handler);
+		};
+		pagedList('POST', '/api/device/list', (request) => this.#list(request));
 		route('GET', '/api/device/sn/:sn', (_request, { sn = '' }) =>
 			success(this.settings, JSON.stringify(this.#device(sn))),
 		);
@@ -291,7 +294,7 @@ class PlatformServer implements EmbeddedPlatform {
 			query: parameters,
 			headers: { ...request.headers },
 			body: undefined,
-			page: kind === 'list' ? this.#pageOf(parameters) : undefined,
+			page: kind === 'list' ? this.#pageNumber(parameters) : undefined,
 			at: this.settings.now(),
 			status: undefined,
 			inFlight: this.inFlight,
@@ -311,12 +314,13 @@ class PlatformServer implements EmbeddedPlatform {
 
 	#kindOf(method: string, path: string): RequestKind {
 		if (method === 'POST' && path === this.settings.loginPath) return 'login';
-		if (PAGED_LISTS.has(`${method} ${path}`)) return 'list';
+		if (this.#pagedLists.has(`${method} ${path}`)) return 'list';
 		if (method === 'GET' && path.startsWith('/api/device/sn/')) return 'sn';
 		return 'other';
 	}
 
-	#pageOf(query: PlatformRequest['query']): number | undefined {
+	/** Returns the page that a query asks for, counted from 0; undefined if the query is invalid. */
+	#pageNumber(query: PlatformRequest['query']): number | undefined {
 		try {
 			return readPage(query, this.settings);
 		} catch {
@@ -474,8 +478,8 @@ class PlatformServer implements EmbeddedPlatform {
 	}
 
 	/**
-	 * Answers with a page of any list, see `pageOf`.
-	 * @param json an item as JSON, where that is there already
+	 * Responds with a page of any list, made by `pageOf`.
+	 * @param json returns an item as JSON; faster if the JSON exists already
 	 */
 	#paged<Item>(
 		{ items, metadata }: Page<Item>,
