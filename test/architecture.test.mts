@@ -100,7 +100,7 @@ function resolved(from: string, name: string): string {
 
 function roomOf(file: string): (typeof ROOMS)[number] {
 	const found = ROOMS.find(({ files }) => files.test(file));
-	if (found === undefined) throw new Error(`${file} stands in no room`);
+	if (found === undefined) throw new Error(`${file} is in no layer`);
 	return found;
 }
 

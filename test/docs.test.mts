@@ -28,11 +28,11 @@ const bench = useBench({ fleet: { size: 3500, seed: 1 } });
 const ours = /^n8n-nodes-device-management\./;
 
 describe.each(pages)('%s', (page) => {
-	test('leads nowhere that is not there', () => {
+	test('has no broken links', () => {
 		expect(lostTargetsOf(page)).toEqual([]);
 	});
 
-	test('shows each picture for light and for dark, with words for who does not see it', () => {
+	test('shows each picture for light and for dark, with a text alternative', () => {
 		for (const [picture] of readPage(page).matchAll(/<picture>[\s\S]*?<\/picture>/g)) {
 			const [, dark, darkType] = /srcset="([^"]+)-dark\.(png|svg)"/.exec(picture) ?? [];
 			const [, light, lightType] = /src="([^"]+)-light\.(png|svg)"/.exec(picture) ?? [];
@@ -42,7 +42,7 @@ describe.each(pages)('%s', (page) => {
 		}
 	});
 
-	test('shows nodes with the parameters that they have, joined to nodes that are there', () => {
+	test('shows workflows with valid parameters and connections', () => {
 		for (const { nodes, connections } of workflowsOn(page)) {
 			for (const { type, parameters } of nodes.filter((node) => ours.test(node.type))) {
 				expect(strayIn(parameters, fieldsOf(type))).toEqual([]);
@@ -55,7 +55,7 @@ describe.each(pages)('%s', (page) => {
 		for (const parameters of parametersOn(page)) expect(strayIn(parameters, fieldsOf(nodeType))).toEqual([]);
 	});
 
-	test('shows nodes of ours that run as they stand there', async () => {
+	test('shows nodes that run unchanged', async () => {
 		const nodes = workflowsOn(page).flatMap((workflow) => workflow.nodes.filter(({ type }) => type === nodeType));
 		for (const parameters of [...nodes.map((node) => node.parameters), ...parametersOn(page)]) {
 			const result = await bench.run(parameters, { input: [{ sn: bench.fleet.at(0).sn }] });
@@ -75,13 +75,13 @@ function fieldsOf(type: string): INodeProperties[] {
 	return withoutTwins(bench.engine.packages.getByNameAndVersion(type, 1).description.properties);
 }
 
-/** Paths of what is set and the form has no place for: fields at any depth, and choices. */
+/** Returns the paths of values that the form doesn't have: fields at any depth, and choices. */
 function strayIn(values: unknown, fields: readonly INodeProperties[], path = ''): string[] {
 	return Object.entries(z.record(z.string(), z.unknown()).parse(values)).flatMap(([name, value]) => {
 		const here = `${path}${name}`;
 		const known = fields.filter((field) => field.name === name);
 		if (known.length === 0) return [here];
-		// A field stands in the form once for each operation that has it.
+		// The form has the field once for each operation.
 		const strays = known.map((field) => strayInField(value, field, here));
 		return strays.find((stray) => stray.length === 0) ?? strays[0] ?? [];
 	});
@@ -114,7 +114,7 @@ function isField(option: NonNullable<INodeProperties['options']>[number]): optio
 	return 'type' in option;
 }
 
-test('every page is led to from the README, by way of other pages', () => {
+test('the README leads to every page', () => {
 	const reached = new Set(['README.md']);
 	for (const page of reached) {
 		for (const target of targetsOf(page)) {
@@ -125,7 +125,7 @@ test('every page is led to from the README, by way of other pages', () => {
 	expect(pages.filter((page) => !reached.has(page))).toEqual([]);
 });
 
-test('every example is named on a page, and every picture shown on one', () => {
+test('every example and every picture is on a page', () => {
 	const targets = new Set(pages.flatMap((page) => targetsOf(page).map((target) => join(page, '..', target))));
 	const files = ['examples', 'docs/pictures']
 		.filter((folder) => existsSync(join(checkout, folder)))
@@ -154,7 +154,7 @@ test('what a page for users names in italics is a label of the package, or of n8
 	expect(unknown).toEqual([]);
 });
 
-test('the links to help in the editor lead to pages and headings that are there', () => {
+test('help links in the editor lead to existing pages and headings', () => {
 	const home = 'https://github.com/n8n-nodes-device-management/n8n-nodes-device-management';
 	const codex = readdirSync(join(checkout, 'nodes/DeviceManagement'))
 		.filter((file) => file.endsWith('.node.json'))

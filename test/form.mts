@@ -18,7 +18,7 @@ export function everyField(fields: readonly INodeProperties[], path = ''): Place
 	});
 }
 
-/** Hidden fields that stand beside a collection of their name, see `asGiven`. */
+/** Hidden fields with the name of a collection, see `asGiven`. */
 export const isTwin = ({ name, type }: INodeProperties) =>
 	type === 'hidden' && ['conditions', 'filters', 'options', 'query', 'sort'].includes(name);
 export const withoutTwins = (fields: readonly INodeProperties[]) => fields.filter((field) => !isTwin(field));
@@ -48,7 +48,7 @@ export function quotedIn(text: string): string[] {
 	return [...text.matchAll(/(?<![\p{L}\d])'([^']+)'/gu)].map(([, quoted = '']) => quoted);
 }
 
-/** What 'Filters' is made of wherever it stands, under the names that saved workflows hold: path, type, default. */
+/** The fields under 'Filters', with the names in saved workflows: path, type, default. */
 export const FILTER_FIELDS = [
 	['filters', 'collection', {}],
 	['filters.attributes', 'fixedCollection', {}],

@@ -117,7 +117,7 @@ async function expectKnown(reader: Reader, what: string, more?: IDataObject): Pr
 }
 
 describe.each(readers)('$name names no field that it does not have', (reader) => {
-	test('whatever the platform returns', async () => {
+	test('with any response of the platform', async () => {
 		for (const [what, fault] of faults) {
 			bench.platform.settings.fault = () => fault;
 			await expectKnown(reader, what);

@@ -162,7 +162,7 @@ describe.each(readers)('$reader', ({ entries, labels }) => {
 	});
 });
 
-test('what is said in core and transport is said to somebody: the search above leaves nothing out', () => {
+test('the search above reaches every message of core and transport', () => {
 	const heard = new Set(
 		reachedFrom([
 			...inFile('credentials/DeviceManagementApi.credentials.ts'),

@@ -68,7 +68,7 @@ it('count-per-status: one count for each item that was pinned', async () => {
 	);
 });
 
-it('sort-out-missing: nothing is lost, and what failed keeps its data beside the reason', async () => {
+it('sort-out-missing: nothing is lost, and what failed keeps its data and the reason', async () => {
 	const result = await run('sort-out-missing.json');
 	expect(serialNumbersOf(result, 'Known')).toEqual(['RT99046419', 'RT99046419']);
 	expect(outputOf(result, 'Unknown').map(({ json }) => json)).toEqual([

@@ -128,7 +128,7 @@ test.each([
 	expect(failureOf(() => checkPayload(data, deviceSchema, DEVICE_IN_WORDS)).details.kind).toBe('answer');
 });
 
-test('metadata that can not be right counts as missing', () => {
+test('impossible metadata counts as missing', () => {
 	const page = { content: [], totalElements: -1, totalPages: 'three', last: 'yes', number: 1.5, size: null };
 	expect(checkPayload(page, pageSchema, PAGE_IN_WORDS)).toEqual({
 		content: [],
@@ -152,7 +152,7 @@ test('a redirect names the origin it leads to and nothing else of it', () => {
 	);
 });
 
-describe('what a failure says beside its words', () => {
+describe('the details of a failure', () => {
 	const of = (body: string, extra: Partial<RawAnswer> = {}) =>
 		failureOf(() => unwrap(answer(body, extra), redact, 'read')).details;
 
@@ -289,7 +289,7 @@ describe('an answer to a write', () => {
 		for (const status of statuses) expect([status, inDoubt('', status)]).toEqual([status, expected]);
 	});
 
-	test('that can not be read is in doubt', () => {
+	test('that is unreadable is in doubt', () => {
 		for (const body of ['<html>', ' ', 'OK', '{}', '[]', '{"code":"0"}', '['.repeat(300) + ']'.repeat(300)])
 			expect(inDoubt(body, 200)).toBe(true);
 	});
@@ -361,7 +361,7 @@ describe('fuzz', () => {
 	);
 	const status = fc.oneof(fc.constant(200), fc.integer({ min: 100, max: 599 }));
 
-	test('whatever comes, it is a clean payload or a Failure, and no secret comes out', () => {
+	test('any response becomes a clean payload or a Failure, without a secret', () => {
 		fc.assert(
 			fc.property(body, status, fc.constantFrom(pageSchema, deviceSchema, z.unknown()), (bytes, code, schema) => {
 				let failure: unknown;

@@ -134,7 +134,7 @@ describe('path of a device', () => {
 		expect(refused(() => devicePath(sn))).toContain("'Device'");
 	});
 
-	test('whatever the serial number, it stays one segment and reads back, or it would go up', () => {
+	test('every serial number stays one segment of the path and reads back, or is refused', () => {
 		const text = fc.oneof(
 			fc.string({ unit: 'grapheme' }),
 			fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 10 }).map((pieces) => pieces.join('')),

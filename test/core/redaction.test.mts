@@ -36,7 +36,7 @@ describe('redaction', () => {
 		expect(redactor([SECRET])(`not accepted: ${said}.`)).toBe('not accepted: •••.');
 	});
 
-	test('takes out any secret, whatever stands around it', () => {
+	test('removes any secret from any text', () => {
 		fc.assert(
 			fc.property(fc.string({ unit: 'grapheme', minLength: 3 }), fc.string(), fc.string(), (secret, before, after) => {
 				fc.pre(secret.trim().length >= 3 && !/^[•\s]+$/.test(secret));

@@ -95,7 +95,7 @@ test('a wait longer than the limit is not begun', async () => {
 	expect(clock.slept).toEqual([]);
 });
 
-test('all waits together stay within the limit, whatever chance and the platform say', async () => {
+test('all waits together stay within the limit, for any chance and any Retry-After', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.double({ min: 0, max: 0.999_999, noNaN: true }),

@@ -7,7 +7,7 @@ import { z } from 'zod/v4';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import { startChatModel } from './chatModel.mts';
-import type { ExampleGround } from './ground.mts';
+import type { ExampleSetup } from './exampleSetup.mts';
 
 const answerSchema = z.object({
 	isError: z.boolean().default(false),
@@ -16,13 +16,13 @@ const answerSchema = z.object({
 
 /** The tools of `agent-tools.json`, asked for by a real MCP client. */
 export async function agentTools(
-	{ main, platform, toolsToken, checks }: ExampleGround,
+	{ main, platform, toolsToken, checks }: ExampleSetup,
 	workflow: ExampleWorkflow,
 ): Promise<void> {
 	await main.publish(workflow.id);
 	const url = new URL(`${main.url}/mcp/devices`);
 	const refused = await connect(url, {}).catch((error: unknown) => error);
-	checks.check('nobody gets in without the token', () => assert(refused instanceof Error));
+	checks.check('a request without the token is refused', () => assert(refused instanceof Error));
 
 	const client = await connect(url, { Authorization: `Bearer ${toolsToken}` });
 	const call = async (name: string, args: Record<string, unknown>) => {
@@ -87,7 +87,7 @@ export async function agentTools(
 
 /** n8n's own agent with the tools of `agent-chat.json`, and a model that does what it was told. */
 export async function agentChat(
-	{ n8n, main, platform, checks }: ExampleGround,
+	{ n8n, main, platform, checks }: ExampleSetup,
 	workflow: ExampleWorkflow,
 ): Promise<void> {
 	const [newest] = platform.fleet.devices;

@@ -18,7 +18,7 @@ export interface ChatModel {
 	stop(): Promise<void>;
 }
 
-/** Starts one that answers whatever it is asked by one call of a tool, and then with what the tool said. */
+/** Starts a model that responds to every question with one call of a tool, and then with the tool's output. */
 export async function startChatModel(): Promise<ChatModel> {
 	const requests: ChatRequest[] = [];
 	const app = fastify({ forceCloseConnections: true });

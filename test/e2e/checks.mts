@@ -16,7 +16,7 @@ export class Checks {
 		}
 	}
 
-	/** A part of the run. What it throws counts as failed, and the next part runs all the same. */
+	/** A part of the run. If it throws, it counts as failed, and the next part runs. */
 	async part(title: string, work: () => Promise<void>): Promise<void> {
 		await this.prepare(`\n${title}`, work).catch((error: unknown) => this.fail('runs to its end', error));
 	}

@@ -12,7 +12,7 @@ import type { Main } from '../../testbed/n8n/main.mts';
 import { type NodeResults, resultOf } from '../../testbed/n8n/results.mts';
 import type { Device } from '../../testbed/platform/server.mts';
 import { agentChat, agentTools } from './agent.mts';
-import type { ExampleGround } from './ground.mts';
+import type { ExampleSetup as ExampleGround } from './exampleSetup.mts';
 import { inPartsOf150, oldestFirst, partsOf, serialNumbers } from './parts.mts';
 
 export async function examples(ground: ExampleGround): Promise<void> {

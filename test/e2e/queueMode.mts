@@ -23,7 +23,7 @@ const MOST_REFUSED = 4;
 
 const everything = { resource: 'device', operation: 'getAll', returnAll: true, output: 'selected', fields: ['sn'] };
 
-/** A part of the run has a workflow, a platform and a credential of its own, so that nothing of one is remembered in the next. */
+/** Each part of the run has its own workflow, platform and credential, so that no part depends on another. */
 const parts = {
 	sharedToken: {
 		fleet: { size: 300 },
@@ -125,7 +125,7 @@ class QueueRun {
 	async all(): Promise<void> {
 		const { checks } = this;
 		await checks.part('Two workers, one account', async () => await this.sharedToken());
-		await checks.part('One living token per user', async () => await this.oneToken());
+		await checks.part('One token per user', async () => await this.oneToken());
 		await checks.part('200 executions at once, 20 requests a second', async () => await this.rateLimit());
 		await checks.part('The trigger', async () => await this.trigger());
 		await checks.part('Example parts-over-workers.json', async () => await this.overWorkers());
@@ -257,7 +257,7 @@ class QueueRun {
 		await pWaitFor(() => reported().includes('NEW-3'), { interval: 100, timeout: { milliseconds: 90_000, message } });
 		// Long enough for what the same poll should not report.
 		await pause(3000);
-		checks.check('a restarted main repeats nothing, and reports what came meanwhile', () => {
+		checks.check('after a restart, main repeats nothing and reports what changed during it', () => {
 			assert.deepEqual(reported(), ['NEW-1', 'NEW-2', 'NEW-3']);
 		});
 		checks.check('one login was enough for the polls of both mains and for the workers', () => {
@@ -275,7 +275,7 @@ class QueueRun {
 		await n8n.main.publish(id);
 		await n8n.main.execute(id, 'Start');
 		const parts = await partsOf(n8n.main, id);
-		checks.check('reads every device once, each part in an execution of its own', () => {
+		checks.check('reads every device once, each part in a separate execution', () => {
 			const { size, devices } = platform.fleet;
 			assert.equal(parts.length, Math.ceil(size / 150));
 			assert.deepEqual(parts.flat(), serialNumbers([...devices].sort(oldestFirst)));

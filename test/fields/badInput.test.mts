@@ -97,7 +97,7 @@ describe('under “continue” a bad item costs no other one', () => {
 		{ field: 'Path', parameters: { ...request, path: '={{ $json.value }}' }, good: '/api/version', bad: '/other' },
 	];
 
-	it.each(cases)('$field, wherever the bad item stands', async ({ field, parameters, good, bad }) => {
+	it.each(cases)('$field, at any position of the bad item', async ({ field, parameters, good, bad }) => {
 		for (const position of [0, 1, 2]) {
 			const input = [0, 1, 2].map((index) => ({ value: index === position ? bad : good }));
 			bench.platform.forget();

@@ -138,7 +138,7 @@ test('a criterion that JSON would empty is refused, a date is not', () => {
 	expect(readFilters(() => ({ body: { a: new Date(0) } })).body).toBe('{"a":"1970-01-01T00:00:00.000Z"}');
 });
 
-test('whatever an expression gives for filters narrows the list, or is refused', () => {
+test('any value of an expression for filters narrows the list, or is refused', () => {
 	const filter = fc.oneof(fc.anything(), fc.constantFrom('', ' ', '{}', 'x', '{"a":1}', 0, undefined, null));
 	const filters = fc.oneof(
 		fc.anything({ withDate: true, withMap: true, withSet: true, withTypedArray: true }),

@@ -1,7 +1,7 @@
 import { refusalOf } from './refusal.mts';
 
 /**
- * What each field refuses, in one table: a value that can't be meant, and whatever would narrow or order a list without a word.
+ * What each field refuses, in one table: invalid values, and every filter or sort rule that would be ignored.
  * `badInput.test.mts` and `nothingDropped.test.mts` show the same in n8n.
  */
 
@@ -25,7 +25,7 @@ const attribute = (key: unknown, value: unknown) => withFilters({ attributes: { 
 const parameter = (name: unknown, value: unknown = '1') => withFilters({ query: { parameter: [{ name, value }] } });
 const sortedBy = (rule: Record<string, unknown>) => ({ ...getMany, sort: { rule: [rule] } });
 
-/** Whole numbers that became others before the node saw them: nobody asks for the device that they name. */
+/** Whole numbers that JavaScript rounded before the node saw them: they would name another device. */
 const LONG_NUMBERS = ['89882110000003456789', '9007199254740992', '-9007199254740993', '8.98e+21'];
 
 const WRONG_KIND = 'holds a value of the wrong kind';
@@ -375,7 +375,7 @@ test.each<[string, Record<string, unknown>, string]>([
 	['an unknown filter', { filters: '={{ { nmae: "harbour" } }}' }, 'There is no filter "nmae" under \'Filters\''],
 	['a filter by its label', { filters: '={{ { "Name": "harbour" } }}' }, 'There is no filter "Name" under \'Filters\''],
 	[
-		'an unknown filter beside one that is known',
+		'an unknown filter next to a known one',
 		{ filters: '={{ { name: "RT", toString: 1 } }}' },
 		'There is no filter "toString" under \'Filters\'',
 	],
@@ -437,7 +437,7 @@ test.each<[string, Record<string, unknown>, string]>([
 		'\'Search Criteria (JSON)\' has no value in "status"',
 	],
 	[
-		'an undefined criterion beside another',
+		'an undefined criterion next to another',
 		{ filters: { body: '={{ ({ a: 1, b: { c: [1, $json.nothing] } }) }}' } },
 		'\'Search Criteria (JSON)\' has no value in "b.c.1"',
 	],
@@ -454,7 +454,7 @@ test.each<[string, Record<string, unknown>, string]>([
 
 test.each<[string, string, string]>([
 	['rules that are not called so', '={{ { rules: [{ field: "sn" }] } }}', "'Sort' holds a value of the wrong kind"],
-	['a rule by itself', '={{ { field: "sn", direction: "asc" } }}', "'Sort' holds a value of the wrong kind"],
+	['a rule without a list', '={{ { field: "sn", direction: "asc" } }}', "'Sort' holds a value of the wrong kind"],
 	[
 		'a rule with a field too many',
 		'={{ { rule: [{ field: "sn", order: "asc" }] } }}',

@@ -117,7 +117,7 @@ describe('without a filter', () => {
 		expect(results.length).toBeGreaterThanOrEqual(50);
 	});
 
-	it('leaves out what nobody could ask for: no serial number, or one whose digits are lost', async () => {
+	it('leaves out devices without a usable serial number: none, or one whose digits are lost', async () => {
 		bench.platform.settings.changePage = (page) => ({
 			...page,
 			content: page.content.map((device, index) => ({ ...device, sn: ['', null, 2 ** 53, 1.5, 7][index % 5] })),

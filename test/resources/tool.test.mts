@@ -80,7 +80,7 @@ describe('what a model gives is used', () => {
 	});
 });
 
-describe('what can not be used is refused with what to change', () => {
+describe('an unusable value is refused, with what to change', () => {
 	test.each([
 		['an empty serial number', get, { Device: '' }, "The serial number in 'Device' is empty", 'Enter a serial number.'],
 		[

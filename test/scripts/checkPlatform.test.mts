@@ -331,7 +331,7 @@ describe('no more than 40 requests', () => {
 		expect(bench.platform.requests.length).toBeGreaterThan(35);
 	});
 
-	test('are sent whatever is left to check', async () => {
+	test('are the limit, however much is left to check', async () => {
 		const rows = await check({}, login(), { mostRequests: 10 });
 		expect(bench.platform.requests).toHaveLength(10);
 		expect(rows.at(-1)).toMatchObject({ result: 'unsure', found: 'not checked' });

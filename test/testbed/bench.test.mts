@@ -56,7 +56,7 @@ describe('a tool', () => {
 describe('processes over one store of credentials', () => {
 	const openProcesses = useProcesses(2);
 
-	test('run the node from its sources, each in a process of its own, many executions at once', async () => {
+	test('run the node from its sources, each in a separate process, many executions at once', async () => {
 		const bench = await openProcesses();
 		const runs = bench.processes.flatMap(({ run }) =>
 			operationNames.map(async (name) => await run(operations[name], { input: serialNumberItems(bench, 1) })),

@@ -39,7 +39,7 @@ class FakeN8n {
 
 	/** What n8n does for a request of a node: see n8n-core's authentication.js. */
 	async request(way: 'current' | 'older' | 'test', options: IHttpRequestOptions = LIST): Promise<void> {
-		// Each reading of the credential gives an object of its own, which one request keeps to its end.
+		// Each read of the credential returns a new object, which one request keeps to its end.
 		const data = { ...this.stored };
 		const request = { ...options, headers: { ...options.headers, ...(way === 'test' ? { [TEST_MARK]: 'true' } : {}) } };
 		try {
@@ -117,7 +117,7 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
 	});
 
-	test('asks a login that does not answer once, and the next request asks anew', async () => {
+	test('asks a login that does not answer once, and the next request asks again', async () => {
 		n8n.refuseLogin = { code: 9999 };
 		expect(await outcomeOf(n8n.request(way))).toMatchObject({ details: { code: 9999 } });
 		expect(n8n.logins).toBe(1);
@@ -169,7 +169,7 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer dead', 'Bearer token-1'] });
 	});
 
-	test('gets another one where that is longer ago, where somebody was refused with it, and where it is the dead one', async () => {
+	test('gets another one if that is longer ago, if the platform refused it, and if it expired', async () => {
 		await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
 		await n8n.time.run(5000);
 		await outcomeOf(n8n.request(way));
@@ -200,7 +200,7 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 });
 
 describe("n8n's connection test", () => {
-	test('logs in although a token lives, and does not send its mark', async () => {
+	test('signs in although a token is valid, and does not send its mark', async () => {
 		n8n.stored = withToken(LOGIN, 'alive');
 		await outcomeOf(n8n.request('test'));
 		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
@@ -219,7 +219,7 @@ describe("n8n's connection test", () => {
 		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-1', 'Bearer token-2'] });
 	});
 
-	test('asks while the process remembers a refusal, whatever the store holds, and its success ends the wait', async () => {
+	test('asks while the process remembers a refusal, with any stored token, and its success ends the wait', async () => {
 		for (const stored of [LOGIN, withToken(LOGIN, 'dead')]) {
 			forgetAccounts();
 			n8n.stored = stored;

@@ -7,7 +7,7 @@ const open = useBenches();
 /** Lets go of what a test holds back, and waits until the platform has nothing more to answer. */
 async function settle({ platform }: Bench): Promise<void> {
 	while (platform.requests.some(({ outcome }) => outcome === 'pending')) await nextTurn();
-	// Whatever would be sent late is sent by now: requests to this machine take a fraction of these turns.
+	// A late request would have arrived by now: requests to this machine take a fraction of these turns.
 	for (let turn = 0; turn < 200; turn++) await nextTurn();
 }
 
@@ -124,7 +124,7 @@ describe('Retry-After', () => {
 		expect(platform.requests).toHaveLength(3);
 	});
 
-	test.each(['-5', 'soon', ''])('of "%s" is none: the node backs off by itself', async (wait) => {
+	test.each(['-5', 'soon', ''])('of "%s" is none: the node chooses the wait', async (wait) => {
 		hurry();
 		const { platform, run } = await open();
 		platform.settings.faults = [{ fault: { status: 503, headers: { 'retry-after': wait } }, times: 2 }];

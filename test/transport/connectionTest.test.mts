@@ -290,7 +290,7 @@ describe('the HTTP Request node with this credential', () => {
 		['another scheme', (elsewhere) => `https://${elsewhere.host}/api/version`],
 	];
 
-	test.each(disguises)('can not carry the credential to %s', async (_name, disguise) => {
+	test.each(disguises)('never sends the credential to %s', async (_name, disguise) => {
 		for (const helper of helpers) {
 			for (const way of ways) {
 				const bench = await open();
@@ -305,7 +305,7 @@ describe('the HTTP Request node with this credential', () => {
 		}
 	});
 
-	test.each([301, 307])('can not be led elsewhere by a redirect with HTTP %i', async (status) => {
+	test.each([301, 307])('does not follow a redirect with HTTP %i', async (status) => {
 		for (const helper of helpers) {
 			for (const way of ways) {
 				const bench = await open();

@@ -180,13 +180,10 @@ describe('a redirect', () => {
 		expect(server.arrived).toHaveLength(1);
 	});
 
-	test.each(['', 'http://[', 'javascript:alert(1)'])(
-		'to the address "%s" is reported all the same',
-		async (location) => {
-			const { result } = await runAgainst((_request, response) => response.writeHead(302, { location }).end());
-			expect(result.error?.message).toMatch(/^The address answers with a redirect .*\(HTTP 302\)$/);
-		},
-	);
+	test.each(['', 'http://[', 'javascript:alert(1)'])('to the address "%s" is reported, too', async (location) => {
+		const { result } = await runAgainst((_request, response) => response.writeHead(302, { location }).end());
+		expect(result.error?.message).toMatch(/^The address answers with a redirect .*\(HTTP 302\)$/);
+	});
 });
 
 /** Writes the same megabyte again and again, never more than the other side takes. */

@@ -236,7 +236,7 @@ describe('the password and its MD5 appear nowhere', () => {
 describe('nothing appears when no platform answers:', () => {
 	const refused: Answer = (request) => request.socket.destroy();
 	test.each<[string, () => Promise<string>]>([
-		['nobody listens', async () => 'http://127.0.0.1:1'],
+		['no server listens', async () => 'http://127.0.0.1:1'],
 		['the host is not known', async () => 'http://canary.invalid'],
 		['the connection is cut', async () => (await serve(refused)).url],
 		['it does not speak TLS', async () => (await serve(refused)).url.replace('http:', 'https:')],
@@ -262,7 +262,7 @@ describe('nothing appears when no platform answers:', () => {
 	});
 });
 
-test('nothing appears when the credential itself can not be used', async () => {
+test('nothing appears when the credential is unusable', async () => {
 	for (const changes of [
 		{ apiKey: `${KEY}\u0000\n` },
 		{ apiKeyName: `${KEY}`, customSignIn: true },

@@ -119,7 +119,7 @@ describe('a proxy in the environment', () => {
 	});
 });
 
-describe("a certificate of one's own", () => {
+describe('a private certificate', () => {
 	const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
 	const file = join(folder, 'our-authority.pem');
 	writeFileSync(file, testOnlyCertificate);

@@ -39,7 +39,7 @@ afterEach(() => {
 });
 
 describe('one sign-in for everyone', () => {
-	test('a device that hangs holds nobody up who waits for the token only', async () => {
+	test('a hanging request delays no request that only waits for the token', async () => {
 		const bench = await open({ fleet: { size: 12 } });
 		const hanging = bench.fleet.at(0).sn;
 		let answered = 0;
@@ -129,7 +129,7 @@ describe('several processes over one store', () => {
 	const openProcesses = useProcesses(3);
 
 	test.each(['side-by-side', 'one-per-user'] as const)(
-		'finish all their executions where tokens live %s, again and again from a dead token on',
+		'finish all their executions with tokens %s, repeatedly from an expired token on',
 		async (livingTokens) => {
 			const bench = await openProcesses({ livingTokens, fleet: { size: 30 }, latencyMs: 5 });
 			const rounds = 4;
@@ -204,7 +204,7 @@ describe('a refused login', () => {
 		['an answer without a token', { code: 0, data: {} }],
 		['another code', { code: 9999 }],
 		['HTTP 404', { status: 404 }],
-	])('is not what %s is: the next execution asks anew', async (_name, fault) => {
+	])('is not what %s is: the next execution asks again', async (_name, fault) => {
 		const bench = await open();
 		bench.platform.settings.fault = ({ kind }) => (kind === 'login' ? fault : undefined);
 		for (let n = 0; n < 3; n++)
@@ -295,7 +295,7 @@ describe('Retry-After', () => {
 		await runs;
 	});
 
-	test('of more than two minutes fails what asks meanwhile at once, naming the time, and is forgotten after two minutes', async () => {
+	test('of more than two minutes fails every request during it at once, naming the time, and is forgotten after two minutes', async () => {
 		const bench = await open();
 		const time = useTime();
 		bench.platform.settings.faults = [{ fault: { status: 429, headers: { 'retry-after': '3600' } } }];
@@ -310,7 +310,7 @@ describe('Retry-After', () => {
 		expect(jsonOf(await bench.run(operations.count))).toEqual([{ count: 25 }]);
 	});
 
-	test('holds back a login, too, and one that nobody waits for any more is not made', async () => {
+	test('holds back a login, too; without a waiting request, none is sent', async () => {
 		const bench = await open();
 		const stop = new AbortController();
 		let waits = 0;

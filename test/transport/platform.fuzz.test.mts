@@ -95,7 +95,7 @@ const exchange: fc.Arbitrary<Exchange> = fc.oneof(
 	fc.anything().map((body) => async () => ({ statusCode: 200, headers: {}, body })),
 );
 
-test('whatever comes back, only clean results and our own failures come out of the request helper, without a secret', async () => {
+test('for any response, the request helper returns a clean result or throws a Failure, without a secret', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			exchange,

@@ -317,7 +317,7 @@ test.each([
 	},
 );
 
-test('whatever happens, no request waits for ever, and no more are under way than the window allows', async () => {
+test('no request waits forever, and never more are under way than the window allows', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.array(

@@ -178,7 +178,7 @@ describe('a changed login takes effect at once', () => {
 		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
 	});
 
-	test('the right password is asked for a token of its own', async () => {
+	test('the right password gets its own token', async () => {
 		const { engine, platform, login, run } = await open();
 		await engine.editCredential(login, { password: 'wrong' });
 		expect((await run(operations.count, { credential: login })).error).toBeDefined();
@@ -260,7 +260,7 @@ describe('the token in the login answer', () => {
 	);
 });
 
-describe('a login that can not be carried out', () => {
+describe('a failing login', () => {
 	test.each([
 		['HTTP 503', { status: 503, headers: { 'retry-after': '0' } }],
 		['HTTP 429', { status: 429, headers: { 'retry-after': '0' } }],

@@ -496,7 +496,7 @@ describe('a credential that is changed during the execution', () => {
 		expect(platform.signIns).toBe(6);
 	});
 
-	test('leaves the other executions of the account to find a token of their own', async () => {
+	test('lets the other executions of the account get their own token', async () => {
 		const platform = new FakePlatform(Infinity);
 		const [changed, other] = [platform.open(), new FakePlatform(Infinity)];
 		platform.stored = KEY;

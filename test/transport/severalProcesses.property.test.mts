@@ -5,7 +5,7 @@ import { z } from 'zod/v4';
 import type { PlatformContext } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { VirtualTime } from '../../testbed/virtualTime.mts';
 
-/** The package as each process loads it, with a memory of its own. */
+/** The package as each process loads it, with separate memory. */
 async function load() {
 	const { openPlatform } = await import('../../nodes/DeviceManagement/transport/platform.ts');
 	const { authenticate, preAuthenticate } = await import('../../nodes/DeviceManagement/transport/authenticate.ts');
@@ -34,7 +34,7 @@ interface Latencies {
 }
 
 const LATENCIES: Readonly<Record<string, Latencies>> = {
-	'a platform next door': { request: [2, 40], login: [5, 80], read: [0, 5], write: [1, 10] },
+	'a platform nearby': { request: [2, 40], login: [5, 80], read: [0, 5], write: [1, 10] },
 	'a usual platform': { request: [20, 300], login: [50, 600], read: [1, 20], write: [2, 50] },
 	'a slow login': { request: [20, 300], login: [500, 5000], read: [1, 20], write: [2, 50] },
 	'a store slower than logins': { request: [20, 300], login: [50, 600], read: [5, 500], write: [50, 2000] },
@@ -61,7 +61,7 @@ interface Schedule {
 }
 
 interface Outcome {
-	/** What the executions that nobody stopped ended with, where it was a failure. */
+	/** The failures of the executions that were not stopped. */
 	lost: string[];
 	/** Milliseconds from an execution's stop to its end. */
 	lingered: number[];
@@ -249,7 +249,7 @@ const processesOf = ({ executions }: Schedule) => new Set(executions.map(({ proc
 const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 15);
 
 describe.each(Object.entries(LATENCIES))('several processes over one store, with %s', (_name, latencies) => {
-	test('all finish with a login each at most, where tokens live side by side', async () => {
+	test('all finish with one login each at most, if a user can have several tokens', async () => {
 		await fc.assert(
 			fc.asyncProperty(scheduleOf(latencies, false, none, never), async (schedule) => {
 				const { lost, logins } = await play(schedule);
@@ -260,7 +260,7 @@ describe.each(Object.entries(LATENCIES))('several processes over one store, with
 		);
 	});
 
-	test('all finish where one token per user lives', async () => {
+	test('all finish if a user can have one token', async () => {
 		await fc.assert(
 			fc.asyncProperty(scheduleOf(latencies, true, none, never), async (schedule) => {
 				const { lost, logins } = await play(schedule);

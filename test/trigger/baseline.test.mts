@@ -51,7 +51,7 @@ it.each<[string, IDataObject]>([
 	['another attribute', { attributes: 'firmware, site' }],
 	['another filter', { filters: { name: 'RT' } }],
 	['no filter', { filters: {} }],
-])('begins anew, and says so, with %s', async (_, changes) => {
+])('records a new baseline, and logs it, with %s', async (_, changes) => {
 	const watching = new Watch(bench, EVERYTHING);
 	expect(await republish(watching, changes)).toBeNull();
 	expect(warnings()).toEqual([BEGINS_ANEW]);
@@ -78,7 +78,7 @@ it('loses nothing with another time to hold', async () => {
 	expect(await watching.poll()).toMatchObject([{ previous: 1, current: 77 }]);
 });
 
-it('begins anew in a workflow that was copied or imported with its state, and under another name of the node', async () => {
+it('records a new baseline in a copied or imported workflow, and after the node was renamed', async () => {
 	const watching = new Watch(bench, EVERYTHING);
 	await watching.activate();
 	change({ onlineStatus: 77 });
@@ -116,7 +116,7 @@ describe('the credential', () => {
 		expect(warnings()).toEqual([]);
 	});
 
-	it('another credential with the same user loses nothing; one with another key begins anew', async () => {
+	it('another credential with the same user loses nothing; one with another key records a new baseline', async () => {
 		const { loginName, password, apiKey } = bench.platform;
 		const watching = new Watch(bench, EVERYTHING, { credential: bench.login });
 		await watching.activate();
@@ -135,7 +135,7 @@ describe('the credential', () => {
 	it.each([
 		['login name', { loginName: 'somebody-else' }],
 		['base URL', { baseUrl: 'localhost' }],
-	])('another %s begins anew', async (_, changes) => {
+	])('another %s records a new baseline', async (_, changes) => {
 		const watching = new Watch(bench, EVERYTHING, { credential: bench.login });
 		await watching.activate();
 		const stored = await bench.engine.storedCredential(bench.login);
@@ -149,7 +149,7 @@ describe('the credential', () => {
 	});
 });
 
-it('begins anew, and says so, where the state can not be read', async () => {
+it('records a new baseline, and logs it, if the state is unreadable', async () => {
 	const watching = new Watch(bench, EVERYTHING, { host: 'B' });
 	await watching.activate();
 	const { staticData } = watching.database;

@@ -26,7 +26,7 @@ async function failing(node: Awaited<ReturnType<typeof withBudget>>['node']) {
 	return { error, seconds: (performance.now() - start) / 1000 };
 }
 
-it('ends a walk that can not finish, and says what helps', async () => {
+it('ends a walk that would take too long, and says what helps', async () => {
 	const { node, before } = await withBudget(1500);
 	bench.platform.settings.latencyMs = 200;
 	const { error, seconds } = await failing(node);

@@ -182,7 +182,7 @@ describe('a comparison', () => {
 	});
 });
 
-it('gives each device and each removal an id of its own, and null for a value that was not kept', () => {
+it('each device and each removal has its own id; a value that was not kept is null', () => {
 	const before = baseline([device('A', { attributes: { firmware: 'x'.repeat(101) } })]);
 	const two = [device('B', { createTime: T }), device('C', { createTime: T })];
 	const { events } = compare(before, seen([device('A', { attributes: { firmware: '2' } }), ...two]), task);

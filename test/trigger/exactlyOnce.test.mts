@@ -160,7 +160,7 @@ it('finds that its state changed during the poll, and leaves the work to the nex
 	expect(await node.poll()).toHaveLength(1);
 });
 
-it('writes the state after everything else: not when the output can not be made', async () => {
+it('writes the state last: not if making the output fails', async () => {
 	const node = bench.engine.pollingNode(new Watch(bench, { events: ['onlineStatusChanged'] }).workflow());
 	await node.poll();
 	const { state } = node.context.getWorkflowStaticData('node');

@@ -39,7 +39,7 @@ it('the search finds what it looks for', () => {
 });
 
 it.each(['apiKey', 'login'])(
-	'no secret, nor a digest of one, stands in the state, an item, an error or the log: %s',
+	'no secret or digest of one is in the state, an item, an error or the log: %s',
 	async (authentication) => {
 		const { engine, platform, fleet } = await open({ apiKey: KEY, password: PASSWORD, fleet: { size: 40 } });
 		// Every login gets the canary for a token, and every refusal says what the platform knows of the sign-in.

@@ -398,7 +398,7 @@ class Restart implements Command {
 	}
 }
 
-/** Somebody publishes the workflow with other settings. */
+/** The user publishes the workflow with other settings. */
 class Publish implements Command {
 	constructor(private readonly changes: Partial<Setting>) {}
 	check(): boolean {
@@ -413,7 +413,7 @@ class Publish implements Command {
 	}
 }
 
-/** Somebody else writes an older state into n8n's database. */
+/** Another program writes an older state into n8n's database. */
 class Rewind implements Command {
 	constructor(private readonly back: number) {}
 	check(): boolean {

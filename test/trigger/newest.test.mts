@@ -221,7 +221,7 @@ describe('the order', () => {
 		expect(await askedBy(watching)).toEqual(['size=106&sort=createTime desc']);
 	});
 
-	it('is not asked for in a filter where it can not be relied upon', async () => {
+	it('is not used with a filter if the platform does not sort reliably', async () => {
 		bench.platform.settings.sorting = 'refused';
 		const watching = await watch({ filters: { tags: 'pilot' } });
 		expect(await askedBy(watching)).toEqual(['size=1000', 'tags=pilot&size=1000']);

@@ -103,7 +103,7 @@ it.each([
 });
 
 describe('Attributes', () => {
-	it('watches the named keys alone, trimmed, whatever they look like', async () => {
+	it('watches only the named keys, trimmed, with any characters', async () => {
 		const keys = ['a.b', 'c d', 'расположение', '__proto__'];
 		change(3, { attributes: Object.fromEntries(keys.map((key) => [key, 1])) });
 		const watching = await watch({ events: ['attributeChanged'], attributes: ` ${keys.join(' ,')},, c d` });
@@ -281,7 +281,7 @@ describe('Output', () => {
 			expect(Object.keys(device as IDataObject).sort()).toEqual(fields);
 	});
 
-	it('raw, where each item has a device of its own', async () => {
+	it('raw, and each item has its own device', async () => {
 		const watching = await watch({ events: ['deviceUpdated', 'statusChanged'], output: 'raw' });
 		const sn = change(3, { status: 50, updateTime: AFTER_ALL });
 		const [one, other] = (await watching.poll()) ?? [];

@@ -102,7 +102,7 @@ describe('the newest time', () => {
 		expect(plain(kept)).toEqual({ newest: T + WINDOW, rows: { A: T, B: T + WINDOW } });
 	});
 
-	it('stays after an incomplete one, which reports and remembers all the same', () => {
+	it('stays after an incomplete one, which also reports and remembers', () => {
 		const { after, fresh } = compareRecent(before, reading({ B: T + WINDOW + 1 }, { complete: false }));
 		expect(fresh).toHaveLength(1);
 		expect(plain(after)).toEqual({ newest: T, rows: { A: T, B: T + WINDOW + 1 } });

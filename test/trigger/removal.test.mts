@@ -87,7 +87,7 @@ it('is not said of a device that merely left the filter', async () => {
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', gone?.sn]]);
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 	expect(reads().sort()).toEqual([left?.sn, gone?.sn].sort());
-	// Outside of the filter nobody looks at it any more.
+	// The trigger no longer sees it outside the filter.
 	bench.fleet.remove(left?.sn ?? '');
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 });
@@ -124,7 +124,7 @@ it('never comes from a list that does not hold as many devices as the platform c
 	]);
 });
 
-it('the log says once as long as the counts disagree, whatever they are, and again when they begin to anew', async () => {
+it('logs once while the counts disagree, and again when they disagree later', async () => {
 	const watching = await watch();
 	for (const rounds of [1, 2]) {
 		bench.platform.settings.changePage = (page) => ({ ...page, totalElements: page.totalElements + 1 });
@@ -199,7 +199,7 @@ it('gives what is known of the device: at least the serial number', async () => 
 	expect(items?.[1]?.['device']).toEqual({ sn: rich?.sn, onlineStatus: 1, status: 2, attributes: { site: 'Łódź' } });
 });
 
-it('no longer watches a device that nobody can ask for, as no path can carry its serial number', async () => {
+it('no longer watches a device whose serial number no path can hold', async () => {
 	for (const sn of ['.', '..']) bench.fleet.add(bench.fleet.make({ sn }));
 	const watching = await watch();
 	const { state } = watching;

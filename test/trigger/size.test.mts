@@ -27,7 +27,7 @@ function remembered(events: string[], attributes: string[] = []) {
 	return { encoded, perDevice: stored / MANY, seen, task };
 }
 
-it('both statuses cost six bytes a device beside the serial number', () => {
+it('both statuses cost six bytes per device, besides the serial number', () => {
 	expect(fleet.devices.every(({ sn }) => sn.length === 10)).toBe(true);
 	const { perDevice, encoded, seen, task } = remembered(['onlineStatusChanged', 'statusChanged']);
 	expect(perDevice).toBeLessThanOrEqual(10 + 6);

@@ -44,7 +44,7 @@ it('takes up a device that it did not know without a change, and one that is rep
 	expect(plain(compared.after).devices).toEqual({ A: '[2]', B: '[9]' });
 });
 
-it('is not confused by two devices with one serial number, in whatever order they come', () => {
+it('handles two devices with one serial number, in any order', () => {
 	const twins = [
 		{ sn: 'A', code: '[2]' },
 		{ sn: 'A', code: '[1]' },
@@ -105,7 +105,7 @@ describe('for at least', () => {
 		expect(told(compareSnapshot(back, list({ A: [0] }), hold(160)))).toHaveLength(1);
 	});
 
-	it('keeps the holds of devices that are not listed, in an order of their own', () => {
+	it('keeps the holds of devices that are not listed, in another order', () => {
 		const before = baseline({ A: [1, 1], B: [1, 1] });
 		const held = compareSnapshot(before, list({ B: [1, 0], A: [0, 0] }), hold(100)).after;
 		expect(held.holds.map(({ sn, field }) => [field, sn])).toEqual([
@@ -148,7 +148,7 @@ describe('missing devices', () => {
 	});
 });
 
-it('tells exactly the differences, whatever devices and values come and go', () => {
+it('returns exactly the differences, for any devices and values', () => {
 	const values = fc.tuple(fc.nat({ max: 1 }), fc.nat({ max: 1 }));
 	const devices = fc.dictionary(fc.constantFrom('A', 'B', 'C', 'D'), values, { noNullPrototype: true });
 	fc.assert(

@@ -57,7 +57,7 @@ describe('a remembered value', () => {
 	it.each([
 		['x'.repeat(100), `"${'x'.repeat(100)}"`],
 		['x'.repeat(101), `{"digest":"${digest(`"${'x'.repeat(101)}"`)}"}`],
-		// As many characters as were entered, whatever JSON makes of them.
+		// Counts the characters as entered, not as JSON.
 		['"'.repeat(100), JSON.stringify('"'.repeat(100))],
 		[undefined, 'null'],
 		[7, '7'],

@@ -26,7 +26,12 @@ export const queryParametersField = entriesField(
 	{ displayName: 'Parameter', name: 'parameter' },
 	[
 		{ displayName: 'Name', name: 'name', placeholder: 'e.g. description', description: 'Name of the query parameter' },
-		{ displayName: 'Value', name: 'value', placeholder: 'e.g. Spare unit & antenna', description: 'Value, which n8n encodes' },
+		{
+			displayName: 'Value',
+			name: 'value',
+			placeholder: 'e.g. Spare unit & antenna',
+			description: 'Value, which n8n encodes',
+		},
 	],
 );
 

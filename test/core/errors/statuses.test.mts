@@ -2,7 +2,7 @@ import { explainStatus, mayHaveBeenCarriedOut } from '../../../nodes/DeviceManag
 
 const OTHER = "The server did not return the platform's envelope";
 
-/** The last status before a change, the first one after it, and those that have words of their own. */
+/** The last status before a change of words, the first one after it, and those with their own words. */
 test.each([
 	[199, 'platform', OTHER, 'whether a proxy'],
 	[300, 'input', 'The address answers with a redirect', 'does not follow redirects'],

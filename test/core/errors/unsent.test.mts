@@ -56,7 +56,7 @@ test.each(['socket hang up', 'The request was ABORTED', 'Premature close'])(
 	},
 );
 
-test('whatever ends a response that had begun makes it unreadable, unless the connection was dropped', () => {
+test('a response that ends early is unreadable, unless the connection was dropped', () => {
 	for (const code of ['', 'ERR_PADDING', 'CERT_HAS_EXPIRED', 'EPROTO', 'ENOTFOUND']) {
 		expect(explain(code, 'odd', 'read', 'answered').message).toMatch(/^The platform's response can't be read.*: odd$/);
 	}

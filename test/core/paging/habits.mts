@@ -19,7 +19,7 @@ const toldNumber = fc.oneof(
 	wrongCount,
 );
 
-/** What a page says of itself: each field right, missing or wrong in a way of its own. */
+/** The metadata of a page: each field right, missing or wrong. */
 const tells = fc.record({
 	number: toldNumber,
 	totalElements: toldCount,

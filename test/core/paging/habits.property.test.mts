@@ -11,7 +11,7 @@ const RUNS = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 3000) };
 
 const ids = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => id);
 
-describe('a fleet that stands still, whatever habits its server has', () => {
+describe('an unchanged fleet, on any server', () => {
 	test('is listed exactly, or refused with words', async () => {
 		await fc.assert(
 			fc.asyncProperty(habits, async (setting) => {

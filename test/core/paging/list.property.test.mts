@@ -200,7 +200,7 @@ describe('a fleet that moves while it is read', () => {
 		);
 	});
 
-	test('never returns an incomplete list as settled, whatever changes between two requests', async () => {
+	test('never returns an incomplete list as settled, for any change between two requests', async () => {
 		await fc.assert(
 			fc.asyncProperty(shape, changesOf(fc.constantFrom('add', 'remove', 'move'), 40), async (setting, changes) => {
 				// A fleet that is rearranged at every request can look like a server that repeats itself. A refusal

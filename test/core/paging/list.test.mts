@@ -355,7 +355,7 @@ describe('found by random tests', () => {
 		expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
 	});
 
-	test('pages that became empty meanwhile are not taken for a repetition', async () => {
+	test('pages that became empty during the read are not taken for a repetition', async () => {
 		const changes = new Map([3, 4, 5].map((request) => [request, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)]));
 		const server = serve(4, { ...ZERO_BASED, changes });
 		const listing = await readList(server.source, { sizes: [1], parallelRequests: 1 });
@@ -439,7 +439,7 @@ describe('lists that were read wrong once', () => {
 		expect(items).toHaveLength(35);
 	});
 
-	test('a platform that lists one device twice for ever stands still, with a count of its own', async () => {
+	test('a platform that always lists one device twice counts as unchanged, with its own total', async () => {
 		const { source: double } = source((page) => ({
 			content: page > 3 ? [] : page === 3 ? ['1-0', '3-1'] : five(page),
 			totalElements: 12,

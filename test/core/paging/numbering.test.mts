@@ -29,7 +29,7 @@ async function learn(number: number | undefined, pageOne: string[], numberOfTwo?
 test.each([
 	{ number: 0, two: 1 },
 	{ number: 1, two: 2 },
-])('page 2 tells by its number $two that the server counts from 1, whatever it calls its first page', async (told) => {
+])('page 2 shows by its number $two that the server counts from 1, with any number of its first page', async (told) => {
 	expect(await learn(told.number, [], told.two)).toEqual({ learnt: 1, asked: [2] });
 });
 

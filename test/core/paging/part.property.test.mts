@@ -30,7 +30,7 @@ async function readParts(server: PagedServer, sizes: readonly number[], asked: {
 }
 
 describe('parts of a fleet that stands still', () => {
-	test('meet without a gap or an overlap, whatever habits the server has, or are refused with words', async () => {
+	test('join without a gap or an overlap for any server, or fail with a message', async () => {
 		await fc.assert(
 			fc.asyncProperty(habits, fc.array(partSize, { minLength: 1, maxLength: 4 }), async (setting, sizes) => {
 				// As any list with a limit, the first part believes numbers that only a count would show to be wrong.

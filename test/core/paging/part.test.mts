@@ -224,7 +224,7 @@ describe('what a part knows of a fleet that moves', () => {
 });
 
 describe('what a part can’t know', () => {
-	test('a device that is removed before it, between two parts: the next device slips into the part that was read', async () => {
+	test('a device that is removed before it, between two parts: the next device moves into the part that was read', async () => {
 		const server = serve(35);
 		const before = [...server.fleet.devices];
 		const read = await inParts(server, (number) => {

@@ -68,7 +68,7 @@ test('ends with a short page where nothing is said', async () => {
 	expect(server.asked).toEqual([undefined, 1, undefined, 2, 3]);
 });
 
-test('ends with an empty page, whatever it says', async () => {
+test('ends with an empty page, with any metadata', async () => {
 	const server = serve(20, { falsify: (honest) => ({ ...honest, totalElements: 90, totalPages: 9, last: false }) });
 	expect(await scroll(server)).toEqual(server.fleet.devices);
 	expect(server.asked).toEqual([undefined, 2, 3]);

@@ -131,7 +131,7 @@ describe('a page that brings nothing new', () => {
 		]);
 	});
 
-	test('is no such page where a part of it is new, whatever the total', async () => {
+	test('is not repeated if a part of it is new, with any total', async () => {
 		const { source } = answering([['a', 'b'], ['b', 'c'], []], { totalElements: 2 });
 		const steps = await walk(source, one);
 		expect(steps.flatMap(({ fresh }) => fresh)).toEqual(['a', 'b', 'c']);

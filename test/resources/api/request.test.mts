@@ -189,7 +189,7 @@ describe.each(passing)('after %s', (_name, fault) => {
 
 const DOUBT = /; the platform may still have carried out the request$/;
 
-describe('a write of which nobody says what became of it says that it may have been carried out', () => {
+describe('a write with an unknown outcome says that it may have been carried out', () => {
 	test.each<[string, Fault]>([
 		['a dropped connection', 'drop'],
 		['half an answer', 'truncate'],

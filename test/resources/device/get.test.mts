@@ -118,7 +118,7 @@ describe('several items', () => {
 		expect(bench.platform.peakInFlight).toBe(3);
 	});
 
-	it('with one serial number cost one request, yet each has a copy of its own', async () => {
+	it('with one serial number cost one request, and each has its own copy', async () => {
 		const device = bench.fleet.devices.find(
 			({ tags, attributes }) => tags.length > 0 && Object.keys(attributes).length > 0,
 		);

@@ -291,7 +291,7 @@ describe('filters', () => {
 		}
 	});
 
-	it('Search Criteria (JSON) go into the body beside Composite Status, which counts where both name it', async () => {
+	it('Search Criteria (JSON) go into the body with Composite Status, which has priority if both set it', async () => {
 		const result = await all({
 			filters: {
 				compositeStatus: 2,
@@ -626,7 +626,7 @@ describe('several input items', () => {
 		const asked = () => bench.platform.requests.filter(({ query }) => query['name'] !== undefined);
 		expect(asked()).toHaveLength(2);
 		letGo();
-		// Whole runs, so that whoever was let go has had the time to go on.
+		// Whole runs, so that released requests have had time to continue.
 		const { requests } = bench.platform;
 		for (let round = 0; round < 3; round++) {
 			await bench.engine.listSearch({}, bench.engine.credentialReference(bench.apiKey), 'searchDevices');

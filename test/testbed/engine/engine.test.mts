@@ -154,7 +154,7 @@ describe('a run', () => {
 		expect(run.cancelled).toBe(false);
 	});
 
-	it('starts with one empty item when it gets no input, whatever an earlier run got', async () => {
+	it('starts with one empty item without input, after any earlier run', async () => {
 		await runProbe({}, { input: [{ n: 2 }, { n: 1 }] });
 		const run = await runProbe({ path: '=/things/{{ Object.keys($json).length + 1 }}' });
 		expect(run.data('Probe').map((item) => item.json['id'])).toEqual([1]);
@@ -217,7 +217,7 @@ describe('a run', () => {
 		expect(run.data('Failed')).toHaveLength(1);
 	});
 
-	it('keeps execution hints beside the items of the node', async () => {
+	it('keeps execution hints with the items of the node', async () => {
 		const run = await runProbe({ hint: 'Look out' });
 		expect(run.hints('Probe')).toEqual([{ message: 'Look out', location: 'outputPane', type: 'warning' }]);
 		expect(run.hints('Regular')).toEqual([]);
@@ -297,7 +297,7 @@ describe('credentials', () => {
 		expect(engine.credentialUse.updated).toBe(0);
 	});
 
-	it('are decrypted for every request that brings no copy of its own', async () => {
+	it('are decrypted for every request without its own copy', async () => {
 		await runProbe({}, { input: [{}, {}, {}] });
 		expect(engine.credentialUse.decrypted).toBe(4);
 	});
@@ -376,7 +376,7 @@ describe('the credential test', () => {
 		expect(await engine.testCredential(credential)).toEqual({ status: 'Error', message: 'Not Found' });
 	});
 
-	it('shows the code of a connection that nobody takes', async () => {
+	it('shows the code of a refused connection', async () => {
 		const closed = new ThingServer();
 		await closed.listen();
 		const { url } = closed;

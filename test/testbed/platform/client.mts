@@ -3,7 +3,7 @@ import { z } from 'zod/v4';
 import { deviceSchema, type Device } from '../../../testbed/platform/fleet.mts';
 import { startPlatform, type EmbeddedPlatform, type StartOptions } from '../../../testbed/platform/server.mts';
 
-/** The envelope of section 1.1, with nothing beside its three fields. */
+/** The envelope of section 1.1: only its three fields. */
 export const envelopeSchema = z.strictObject({ code: z.int32(), msg: z.string(), data: z.unknown() });
 
 const sortedSchema = z.strictObject({ sorted: z.boolean(), unsorted: z.boolean() });
@@ -38,7 +38,7 @@ export interface Reply {
 export interface Sending {
 	/** Text goes out as it is, undefined sends none, anything else as JSON. */
 	body?: unknown;
-	/** Beside Accept, Content-Type and the sign-in; undefined takes one of these away. */
+	/** Added to Accept, Content-Type and the sign-in; undefined removes one of these. */
 	headers?: Record<string, string | undefined>;
 	signal?: AbortSignal;
 }

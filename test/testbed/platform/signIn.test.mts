@@ -156,13 +156,13 @@ describe('bearer token (section 5)', () => {
 		expect(envelope).toEqual({ code: 14101, msg: 'invalid token', data: null });
 	});
 
-	test('a token nobody issued gets 14101', async () => {
+	test('an unknown token gets 14101', async () => {
 		const client = await start();
 		expect(await client.codeWithToken('abcdefgh.ijkl')).toBe(14101);
 	});
 
 	test.each(['Bearer', 'Bearer ', 'Bearer a', 'Bearer two words', 'Bearer {token}', 'Bearertoken12345'])(
-		'%p can not be parsed: 14102',
+		'%p is unreadable: 14102',
 		async (authorization) => {
 			const client = await start();
 			const envelope = await client.call('GET', '/api/version', { headers: { authorization } });
@@ -176,13 +176,13 @@ describe('bearer token (section 5)', () => {
 		expect(code).toBe(14101);
 	});
 
-	test('lives without end unless set', async () => {
+	test('never expires by default', async () => {
 		const client = await start();
 		const token = client.platform.issueToken();
 		for (let request = 0; request < 50; request++) expect(await client.codeWithToken(token)).toBe(0);
 	});
 
-	test('can live for a number of authorised requests', async () => {
+	test('can expire after a number of authorized requests', async () => {
 		const client = await start({ tokenRequests: 2 });
 		const token = client.platform.issueToken();
 		const codes = [];
@@ -191,7 +191,7 @@ describe('bearer token (section 5)', () => {
 		expect(await client.codeWithToken(client.platform.issueToken())).toBe(0);
 	});
 
-	test('live side by side, unless each user has one at a time', async () => {
+	test('stay valid together, unless each user has one at a time', async () => {
 		for (const [livingTokens, codes] of [
 			['side-by-side', [0, 0]],
 			['one-per-user', [14101, 0]],
@@ -202,7 +202,7 @@ describe('bearer token (section 5)', () => {
 		}
 	});
 
-	test('can live for some time of the given clock', async () => {
+	test('can expire after some time of the given clock', async () => {
 		let now = 1000;
 		const client = await start({ tokenMs: 60_000, now: () => now });
 		const token = client.platform.issueToken();

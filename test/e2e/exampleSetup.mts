@@ -4,8 +4,8 @@ import type { Main } from '../../testbed/n8n/main.mts';
 import type { EmbeddedPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 
-/** What the examples are run on: n8n with all of them and their credentials imported. */
-export interface ExampleGround {
+/** An n8n in which all examples and their credentials are imported, and the platforms that they use. */
+export interface ExampleSetup {
 	n8n: N8nInstance;
 	main: Main;
 	platform: EmbeddedPlatform;
