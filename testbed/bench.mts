@@ -7,7 +7,7 @@ import { createEngine, type Engine, type RunResult } from './engine/engine.mts';
 import { jsonOf } from './output.mts';
 import { type EmbeddedPlatform, type Fleet, type StartOptions, startPlatform } from './platform/server.mts';
 
-/** The package under test in n8n's engine, beside an embedded platform that it talks to over HTTP. */
+/** The package under test in n8n's engine, and an embedded platform that it uses over HTTP. */
 export interface Bench {
 	readonly engine: Engine;
 	readonly platform: EmbeddedPlatform;
@@ -17,7 +17,7 @@ export interface Bench {
 	readonly apiKey: string;
 	readonly login: string;
 	/**
-	 * Runs the node once, by the name `Devices`, after a manual trigger. A node that fails doesn't make this throw: see the
+	 * Runs the node once, under the name `Devices`, after a manual trigger. If the node fails, this doesn't throw: see the
 	 * result's `error`.
 	 * @param parameters as the editor saves them; `operations` has a set for each operation
 	 */
@@ -26,20 +26,20 @@ export interface Bench {
 	 * Calls the node as a tool, all calls at once, as a model does.
 	 * @param parameters may take arguments by `$fromAI('name')`
 	 * @param calls the arguments of each
-	 * @returns for each call the items that the node put out as `response`, or an `error`
+	 * @returns for each call the node's output items as `response`, or an `error`
 	 */
 	callTool(
 		parameters: Record<string, unknown>,
 		calls: readonly IDataObject[],
 		options?: Pick<NodeRun, 'credential' | 'signal'>,
 	): Promise<IDataObject[]>;
-	/** Stores a living token with the login credential, as an earlier execution left it; returns it. */
+	/** Stores a valid token in the login credential, as an earlier execution would. Returns the token. */
 	signInEarlier(): Promise<string>;
 	close(): Promise<void>;
 }
 
 export interface NodeRun {
-	/** Items that come in; default: one without fields. */
+	/** Input items; default: one without fields. */
 	input?: readonly IDataObject[];
 	/** Id of the credential; default: the API key. */
 	credential?: string;

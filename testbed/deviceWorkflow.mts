@@ -45,7 +45,7 @@ export function deviceWorkflow(
 			{
 				name: 'Devices',
 				type: nodeType,
-				// Tests also give the node what no editor would save.
+				// Tests also pass values that the editor would never save.
 				parameters: parameters as INodeParameters,
 				credentials: engine.credentialReference(credential),
 				onError,

@@ -1,4 +1,4 @@
-/** What tests stand on, opened and closed by jest. Only tests import this file: nothing else knows jest's functions. */
+/** Test fixtures that jest opens and closes. Only tests import this file, because it needs jest's functions. */
 import { setImmediate } from 'node:timers/promises';
 
 import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
@@ -14,8 +14,8 @@ import { openProcessBench, type ProcessBench } from './processBench.mts';
 import { type Answer, type RawServer, startRawServer } from './rawServer.mts';
 
 /**
- * One bench for all tests of a file, there from its first `beforeEach` on. Each test begins with the settings it was
- * opened with, the same devices (250 if no others are given), credentials as they were saved, and no recorded requests.
+ * Opens one bench for all tests of a file, before its first `beforeEach`. Each test begins with the original settings,
+ * devices (250 by default) and credentials, and without recorded requests.
  */
 export function useBench({
 	fleet = { size: 250, seed: 7 },
@@ -67,8 +67,8 @@ export function useBench({
 }
 
 /**
- * The trigger beside an embedded platform, without n8n's engine and HTTP: for the tests of what a poll asks and makes of the
- * answers. Each test begins with 250 devices, and with no requests and no lines in the log.
+ * Runs the trigger with an embedded platform, without n8n's engine and HTTP: for tests of the requests of a poll and its
+ * events. Each test begins with 250 devices, and without requests and log lines.
  */
 export function useBareBench() {
 	const bench = { ...openBareBench(), apiKey: 'key' };
@@ -84,15 +84,15 @@ function openBareBench() {
 	return { platform, engine: new BareEngine(platform) };
 }
 
-/** Opens a bench of its own for a test, as often as the test asks, and closes it after the test. */
+/** Returns a function that opens a separate bench. It is closed after the test. */
 export function useBenches(): (options?: StartOptions) => Promise<Bench> {
 	return closedAfterEach(openBench);
 }
 
 /**
- * So many processes for the tests of a file, and a function that opens a bench over them for a test and closes it after the
- * test. The processes stay, with what they remember; a new bench has a new platform and new credentials.
- * @param environment what the processes are told beside what this one was told
+ * Starts processes for the tests of a file. Returns a function that opens a bench over them for one test. The processes keep
+ * their memory between tests; each bench has a new platform and new credentials.
+ * @param environment additional environment variables of the processes
  */
 export function useProcesses(
 	count: number,
@@ -110,7 +110,7 @@ export function useProcesses(
 	return closedAfterEach(async (options?: StartOptions) => await openProcessBench(processes, options));
 }
 
-/** Starts servers for a test that answer with whatever bytes it wants, and closes them after it, hanging connections too. */
+/** Returns a function that starts a server with any responses. After the test, the server and its connections are closed. */
 export function useServers(): (answer: Answer, options?: { tls?: boolean }) => Promise<RawServer> {
 	return closedAfterEach(startRawServer);
 }
@@ -130,8 +130,8 @@ function closedAfterEach<Parameters extends unknown[], Thing extends { close(): 
 }
 
 /**
- * Lets the node's waits pass in no time, and its time-outs so many times sooner than they are set, for the rest of the test.
- * The clock moves on with each wait.
+ * For the rest of the test, the node's waits take no time, and its timeouts end so many times sooner. Each wait moves the
+ * clock.
  * @param onWait called at each wait with its length in milliseconds
  */
 export function hurry(times = 1, onWait: (ms: number) => void = () => {}): void {
@@ -153,8 +153,8 @@ export function hurry(times = 1, onWait: (ms: number) => void = () => {}): void 
 }
 
 /**
- * A clock that stands still unless a test moves it, from the first of November 2026 on in each test of the file. Waits pass in
- * no time; the time-outs of requests are real.
+ * A clock that only moves when a test moves it. Each test begins on November 1, 2026. Waits take no time; the timeouts of
+ * requests are real.
  */
 export function useStillClock(): { now: number } {
 	const clock = { now: 0 };

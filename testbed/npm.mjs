@@ -1,6 +1,6 @@
 /**
- * npm for the commands that install something: with progress in plain words, and without the minutes npm takes to
- * admit that there is no network. Plain JavaScript with nothing but Node's own modules, as `setup.mjs` is.
+ * Runs npm for the commands that install something. It shows the progress, and fails early without a network. Plain JavaScript
+ * with only Node's own modules, like `setup.mjs`.
  */
 import { spawn } from 'node:child_process';
 
@@ -74,7 +74,7 @@ async function install(folder, [command, ...flags], count, onProgress) {
 	return ['npm could not install the packages. It says:', ...errors.slice(0, 20).map((line) => `  ${line}`)];
 }
 
-/** Runs npm by the path npm itself gives to the scripts it starts, so that it is the same npm, on Windows too. */
+/** Runs the npm that started this script, on Windows too. */
 export function runNpm(args, options, onLine) {
 	const { command, before, shell } = npmCommand(process.env.npm_execpath, process.platform);
 	return run(command, [...before, ...args], { shell, ...options }, onLine);
@@ -115,7 +115,7 @@ export function thisSystem(platform = process.platform, report = process.report)
 }
 
 /**
- * Runs a command and hands each line of its output on, with a function that ends the command at once.
+ * Runs a command. Passes on each line of its output, with a function that ends the command at once.
  * Ctrl-C ends it, too.
  * @returns the exit code; 1 when there is none
  */

@@ -3,9 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Bench } from './bench.mts';
 
 /**
- * The parameters of each operation of each resource, the same for every input item except for what they take from it: Get reads the
- * serial number in the item's `sn`, the others send the item's `mark` as a query parameter, so that a test can tell at
- * the platform which item a request is for.
+ * One set of parameters for each operation. The key is the name of the operation, with the resource in front if another resource has
+ * the same name: `groupGetAll`. Get reads the serial number from the item's `sn`. The others send the item's `mark` as a query
+ * parameter, so that a test can see at the platform which item a request is for.
  */
 export const operations = {
 	get: {
@@ -37,7 +37,7 @@ export const operations = {
 
 export type OperationName = keyof typeof operations;
 
-/** Every set, for suites that run each operation into the same. `test/metadata.test.mts` fails when an operation has none. */
+/** The key of every set. Some suites run all of them; `test/metadata.test.mts` fails if an operation has no set. */
 export const operationNames: readonly OperationName[] = Object.keys(operations).filter(
 	(name): name is OperationName => name in operations,
 );

@@ -6,8 +6,8 @@ import { checkout, readManifest } from './checkout.mts';
 import { removing } from './removing.mts';
 
 /**
- * Packs the built package exactly as publishing would and unpacks it into `folder`, which is emptied first.
- * The build itself is `scripts/setup.mjs --build`'s business.
+ * Packs the built package exactly as publishing would, empties `folder` and unpacks the package there. It doesn't build:
+ * `scripts/setup.mjs --build` does.
  */
 export async function packInto(folder: string): Promise<void> {
 	const { name, version } = await readManifest(checkout);
@@ -24,7 +24,7 @@ export async function packInto(folder: string): Promise<void> {
 	}
 }
 
-/** Runs `work` with a freshly packed and unpacked package in a temporary folder, which is removed afterwards. */
+/** Runs `work` with the unpacked package in a temporary folder, which is removed afterwards. */
 export async function withPackedPackage<T>(work: (folder: string) => Promise<T>): Promise<T> {
 	const temporary = await mkdtemp(join(tmpdir(), 'unpacked-'));
 	try {

@@ -4,34 +4,34 @@ import { Listing } from './platform/listing.mts';
 import type { Page as ListedPage } from './platform/paging.mts';
 import { type Settings, settingsSchema } from './platform/settings.mts';
 
-/** What a page says of itself, honest or not. */
+/** The metadata of a page, right or wrong. */
 export type Metadata = Omit<Page<Device>, 'content'>;
 
 export interface ServerScript {
 	numbering: 'one-based' | 'zero-based';
 	largestSize: number;
-	/** Changes to the fleet, by the number of the request (from 1) that they come before. */
+	/** Changes to the fleet. The key is the number of the next request, from 1. */
 	changes?: ReadonlyMap<number, (fleet: Fleet) => void>;
-	/** Drops or falsifies what a page says of itself, knowing the page parameter it was asked for with. */
+	/** Removes or falsifies the metadata of a page; also gets the page parameter of the request. */
 	falsify?: (metadata: Metadata, asked: number | undefined) => Metadata;
-	/** Requests (from 1) that fail. */
+	/** Numbers of the requests that fail, from 1. */
 	failing?: ReadonlyMap<number, Error>;
-	/** How many turns of the event queue each answer takes, in rotation: answers overtake each other. */
+	/** Turns of the event queue that each response takes, in rotation, so that responses overtake each other. */
 	turns?: readonly number[];
-	/** Answers every page with the first one. */
+	/** Returns the first page for every page number. */
 	ignoresPage?: boolean;
-	/** What a page past the end is answered with; an empty page where this is left out. */
+	/** The response for a page past the end; default: an empty page. */
 	pastEnd?: 'empty page' | 'last page' | 'first page' | Error;
 }
 
 /**
- * The list of the embedded platform without the network: the same paging over the same fleet, one call per request,
- * so that thousands of walks take seconds.
+ * The device list of the embedded platform, without the network: one call per request, so that thousands of walks take
+ * seconds.
  */
 export class PagedServer {
 	requests = 0;
 	peakInFlight = 0;
-	/** The page parameters that were asked for, in order. */
+	/** The page parameters of the requests, in order. */
 	readonly asked: Array<number | undefined> = [];
 	private inFlight = 0;
 	private readonly listing = new Listing();

@@ -1,4 +1,4 @@
-/** The pages of this repository as their readers see them: links, pictures, and the JSON to copy. */
+/** Reads the pages of this repository: links, pictures, texts, and the JSON to copy. */
 import MarkdownIt, { type Token } from 'markdown-it';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path/posix';
@@ -6,7 +6,7 @@ import { z } from 'zod/v4';
 
 import { checkout } from './checkout.mts';
 
-/** Paths from the checkout's root: README.md and its neighbors, and what is in docs. */
+/** All pages, as paths from the checkout's root: README.md, other files there, and docs. */
 export const pages = ['', 'docs', 'docs/maintainers'].flatMap((folder) =>
 	readdirSync(join(checkout, folder))
 		.filter((file) => file.endsWith('.md'))
@@ -29,7 +29,7 @@ function tokensOf(page: string): Token[] {
 	return markdown.parse(readPage(page), {}).flatMap((token) => [token, ...(token.children ?? [])]);
 }
 
-/** The anchors that GitHub gives a page's headings. */
+/** Returns the anchors that GitHub creates for a page's headings. */
 export function anchorsOf(page: string): string[] {
 	const tokens = tokensOf(page);
 	const headings = tokens.flatMap(({ type }, at) => (type === 'heading_open' ? [tokens[at + 1]?.content ?? ''] : []));
@@ -42,7 +42,7 @@ export function anchorsOf(page: string): string[] {
 	);
 }
 
-/** What stands in italics on a page, by which it names labels of n8n and of the package. */
+/** Returns the texts in italics on a page: labels of n8n and of the package. */
 export function italicsOn(page: string): string[] {
 	const tokens = tokensOf(page);
 	return tokens.flatMap(({ type }, at) => {
@@ -57,7 +57,7 @@ export function italicsOn(page: string): string[] {
 	});
 }
 
-/** The paragraphs, headings, list items and table cells of a page as plain text. Code inside a line is one word: `code`. */
+/** Returns the paragraphs, headings, list items and table cells of a page as plain text. Inline code is one word: `code`. */
 export function textsOn(page: string): Array<{ text: string; inTable: boolean }> {
 	const tokens = markdown.parse(readPage(page), {});
 	let inTable = false;
@@ -74,7 +74,7 @@ function wordsOf({ type, content }: Token): string {
 	return type === 'code_inline' ? 'code' : content;
 }
 
-/** Where a page leads, and the pictures it shows: of Markdown and of HTML, as they stand there. */
+/** Returns the targets of a page's links and pictures, in Markdown and in HTML, unchanged. */
 export function targetsOf(page: string): string[] {
 	return tokensOf(page).flatMap((token) => {
 		if (token.type === 'html_block' || token.type === 'html_inline') return targetsInHtml(token.content);
@@ -84,12 +84,12 @@ export function targetsOf(page: string): string[] {
 
 function targetsInHtml(html: string): string[] {
 	return [...html.matchAll(/\s(href|src|srcset)\s*=\s*["']([^"']*)["']/gi)].flatMap(([, name = '', value = '']) =>
-		// A srcset holds several addresses, each with a size behind it.
+		// A srcset holds several addresses, each followed by a size.
 		name.toLowerCase() === 'srcset' ? value.split(',').map((part) => part.trim().split(/\s+/)[0] ?? '') : [value],
 	);
 }
 
-/** Those of a page's targets inside the repository that are not there, headings included. */
+/** Returns a page's broken links inside the repository, those to headings included. */
 export function lostTargetsOf(page: string): string[] {
 	return targetsOf(page)
 		.filter((target) => !/^[a-z][a-z\d+.-]*:/i.test(target))
@@ -102,8 +102,8 @@ export function lostTargetsOf(page: string): string[] {
 }
 
 /**
- * The JSON that a page shows, parsed.
- * @throws SyntaxError for a block that is none
+ * Returns the JSON blocks of a page, parsed.
+ * @throws SyntaxError for an invalid block
  */
 export function jsonOn(page: string): unknown[] {
 	return tokensOf(page)
@@ -113,7 +113,7 @@ export function jsonOn(page: string): unknown[] {
 
 const connectionSchema = z.object({ node: z.string(), type: z.string(), index: z.number() });
 
-/** A workflow, as far as a person who pastes it has to have it. */
+/** The parts of a workflow that n8n needs when you paste it. */
 const workflowSchema = z.looseObject({
 	nodes: z.array(
 		z.looseObject({
@@ -130,8 +130,8 @@ const workflowSchema = z.looseObject({
 export type ShownWorkflow = z.infer<typeof workflowSchema>;
 
 /**
- * The workflows that a page shows to be copied, in their order.
- * @throws ZodError for one that n8n's editor would not take
+ * Returns the workflows on a page, in order.
+ * @throws ZodError for a workflow that n8n's editor would not accept
  */
 export function workflowsOn(page: string): ShownWorkflow[] {
 	return jsonOn(page)

@@ -9,17 +9,17 @@ import type { EngineProcess } from './engine/engineProcess.mts';
 import type { StartOptions } from './platform/server.mts';
 import { removing } from './removing.mts';
 
-/** A bench whose credentials several processes use, as the workers of one n8n do. */
+/** A bench whose credentials several processes use, like the workers of one n8n. */
 export interface ProcessBench extends Bench {
 	readonly processes: ReadonlyArray<{
-		/** Runs the node there, as the bench does here. */
+		/** Runs the node in that process. */
 		run: Bench['run'];
-		/** Presses the Test button of a credential there. */
+		/** Tests a credential in that process. */
 		testCredential(id: string): Promise<INodeCredentialTestResult>;
 	}>;
 }
 
-/** Opens one over processes that encrypt with the key of this process's own engines. */
+/** Opens a bench over processes with the same encryption key. */
 export async function openProcessBench(
 	processes: readonly EngineProcess[],
 	options?: StartOptions,

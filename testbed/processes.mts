@@ -4,14 +4,14 @@
  */
 import { spawn } from 'node:child_process';
 
-/** As much of `process` as is used here. */
+/** The parts of `process` that this file uses. */
 export type System = Pick<NodeJS.Process, 'platform' | 'ppid' | 'kill'>;
 
 type Run = (command: string, args: string[]) => void;
 
 /**
- * Sends a signal to a process and all that it started. Windows has no such signals: there the tree ends at once, without a
- * chance to tidy up.
+ * Sends a signal to a process and all processes that it started. Windows has no such signals: there, all of them end at once,
+ * without cleanup.
  * @param pid of a process that leads its own process group (`detached`), except on Windows
  */
 export function signalTree(
@@ -27,12 +27,12 @@ export function signalTree(
 	try {
 		system.kill(-pid, signal);
 	} catch {
-		// It has ended already.
+		// The process has already ended.
 	}
 }
 
 /**
- * Whether the process that started this one has ended. Elsewhere an orphan gets another parent; on Windows it keeps the number.
+ * Whether the process that started this one has ended. An orphan gets another parent, except on Windows.
  * @param parent `process.ppid` at the start
  */
 export function hasLostParent(parent: number, system: System = process): boolean {
@@ -54,8 +54,8 @@ const KEPT = [
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
 
 /**
- * Returns the part of an environment that every child gets: folders, language, certificates, proxies. A person's settings for
- * n8n and databases stay out. Where a proxy is set, this machine's own addresses bypass it.
+ * Returns the part of an environment that every child gets: folders, language, certificates, proxies. It leaves out
+ * personal settings for n8n and databases. If a proxy is set, this machine's own addresses bypass it.
  */
 export function keptEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
 	const kept: Record<string, string> = {};
@@ -70,7 +70,7 @@ export function keptEnvironment(environment: NodeJS.ProcessEnv): Record<string, 
 	return { ...kept, NO_PROXY: direct, no_proxy: direct };
 }
 
-/** A command whose outcome does not matter: what it is to end may have ended before. */
+/** Runs a command and ignores its outcome: the process that it ends may have ended before. */
 function inBackground(command: string, args: string[]): void {
 	spawn(command, args, { stdio: 'ignore', windowsHide: true }).on('error', () => {});
 }

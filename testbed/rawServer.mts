@@ -4,25 +4,25 @@ import type { AddressInfo, Socket } from 'node:net';
 
 import { testOnlyCertificate, testOnlyPrivateKey } from './platform/tls/testOnlyCertificate.mts';
 
-/** A server that answers with whatever bytes a test wants, where the embedded platform would still be a platform. */
+/** A server that responds with any bytes, for responses that the embedded platform can't send. */
 export interface RawServer {
 	readonly url: string;
 	/** Everything that arrived: request line and headers, as text. */
 	readonly arrived: readonly string[];
-	/** Resolves when no connection to the server is open any more. */
+	/** Resolves when all connections to the server are closed. */
 	allClosed(): Promise<void>;
-	/** Cuts every connection, hanging ones too. */
+	/** Closes every connection, hanging ones too. */
 	close(): Promise<void>;
 }
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Starts one on a free port of the loopback address. */
+/** Starts a server on a free port of the loopback address. */
 export async function startRawServer(answer: Answer, { tls = false }: { tls?: boolean } = {}): Promise<RawServer> {
 	const arrived: string[] = [];
 	const listener: RequestListener = (request, response) => {
 		arrived.push([`${request.method} ${request.url}`, ...request.rawHeaders].join('\n'));
-		// A client that goes away in the middle of an answer is what many of these tests are about.
+		// Many tests close the connection in the middle of a response.
 		response.on('error', () => {});
 		request.resume();
 		answer(request, response);

@@ -1,4 +1,4 @@
 /**
- * How folders are removed: Windows keeps a file open for a moment after its process has ended, so that the first try can fail.
+ * Options for removing folders: on Windows, a file stays open for a moment after its process has ended, so the first try can fail.
  */
 export const removing = { recursive: true, force: true, maxRetries: 10, retryDelay: 200 } as const;

@@ -1,8 +1,8 @@
 import { hasLostParent } from './processes.mts';
 
 /**
- * Returns a signal that aborts when the process is told to end, or when its parent was killed (npm's shell passes no signal on).
- * A command that starts processes ends them then.
+ * Returns a signal that aborts when the process has to end, or when its parent was killed (npm's shell passes no signal on).
+ * The command then ends the processes that it started.
  */
 export function stopSignal(): AbortSignal {
 	const stop = new AbortController();
@@ -14,7 +14,7 @@ export function stopSignal(): AbortSignal {
 	return stop.signal;
 }
 
-/** Settles when the signal aborts, at once where it has. */
+/** Settles when the signal aborts; at once if it already has. */
 export function aborted(signal: AbortSignal): Promise<void> {
 	return new Promise((resolve) => {
 		signal.addEventListener('abort', () => resolve());

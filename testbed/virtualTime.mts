@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import type { Clock } from '../nodes/DeviceManagement/core/retry.ts';
 
-/** Time that stands still until nobody has anything left to do, and then jumps to what happens next. */
+/** A clock that jumps to the next event when nothing is left to do now. */
 export class VirtualTime implements Clock {
 	private at: number;
 	private events: Array<{ at: number; happen(): void }> = [];
@@ -20,10 +20,10 @@ export class VirtualTime implements Clock {
 
 	now = (): number => this.at;
 
-	/** Has something happen after so many milliseconds. */
+	/** Schedules an event after so many milliseconds. */
 	after(ms: number, happen: () => void): void {
 		const at = this.at + Math.max(0, ms);
-		// What is set for the same moment happens in the order in which it was set.
+		// Events at the same time happen in the order in which they were scheduled.
 		const later = this.events.findIndex((event) => event.at > at);
 		this.events.splice(later === -1 ? this.events.length : later, 0, { at, happen });
 	}
@@ -32,7 +32,7 @@ export class VirtualTime implements Clock {
 		await new Promise((resolve) => {
 			if (end?.aborted === true) return resolve();
 			this.after(ms, resolve);
-			// A signal of its own: Node.js warns of a leak where many wait on one.
+			// A separate signal: Node.js warns of a leak if many wait on one.
 			if (end !== undefined) AbortSignal.any([end]).addEventListener('abort', () => resolve(), { once: true });
 		});
 
@@ -42,7 +42,7 @@ export class VirtualTime implements Clock {
 		return controller.signal;
 	};
 
-	/** Lets time pass until nothing is to happen any more, or for so many milliseconds. */
+	/** Moves the time until no event is left, or for so many milliseconds. */
 	async run(ms = Infinity): Promise<void> {
 		const end = this.at + ms;
 		for (;;) {
@@ -54,8 +54,8 @@ export class VirtualTime implements Clock {
 	}
 
 	/**
-	 * Lets time pass until the promise has settled.
-	 * @throws when it waits for something that never happens
+	 * Moves the time until the promise has settled.
+	 * @throws if the promise waits for an event that never happens
 	 */
 	async until(promise: Promise<unknown>): Promise<void> {
 		let settled = false;
@@ -64,7 +64,7 @@ export class VirtualTime implements Clock {
 		for (;;) {
 			await setImmediate();
 			if (settled) return;
-			if (!this.step()) throw new Error('Somebody waits for something that never happens');
+			if (!this.step()) throw new Error('The promise waits for an event that never happens');
 		}
 	}
 

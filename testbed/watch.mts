@@ -15,7 +15,7 @@ import {
 /** The trigger's type, as workflows name it. */
 export const triggerType = 'n8n-nodes-device-management.deviceManagementTrigger';
 
-/** The hosts by the letters that docs/maintainers/trigger.md has for them. */
+/** n8n's three hosts, by their letters in docs/maintainers/trigger.md. */
 export const HOSTS = {
 	A: (options: HostOptions): PollHost => new InMemoryHost(options),
 	B: (options: HostOptions): PollHost => new FreshHost(options),
@@ -39,7 +39,7 @@ export function triggerWorkflow(
 				id: 'watch',
 				name: nodeName,
 				type: triggerType,
-				// Tests also give the node what no editor would save.
+				// Tests also pass values that the editor would never save.
 				parameters: parameters as INodeParameters,
 				credentials: engine.credentialReference(credential),
 			},
@@ -57,14 +57,14 @@ export interface WatchOptions {
 	nodeName?: string;
 }
 
-/** What runs the trigger: n8n's engine, or something that stands in for it. */
+/** What runs the trigger: n8n's engine, or a replacement. */
 export interface WatchBench {
 	readonly engine: HostEngine & Pick<Engine, 'credentialReference'>;
 	/** Id of a credential. */
 	readonly apiKey: string;
 }
 
-/** A published workflow that begins with the trigger, in n8n's engine beside an embedded platform. */
+/** A published workflow with the trigger, in n8n's engine, and an embedded platform. */
 export class Watch {
 	readonly database = new PollDatabase();
 	readonly host: PollHost;
@@ -94,8 +94,8 @@ export class Watch {
 
 	/**
 	 * Publishes the workflow, which polls once on the default host.
-	 * @returns what was handed to an execution; null for nothing
-	 * @throws what the node throws
+	 * @returns the items of the execution; null if none started
+	 * @throws the error of the node
 	 */
 	async activate(mode: WorkflowActivateMode = 'activate'): Promise<IDataObject[] | null> {
 		await this.host.activate(mode);
@@ -104,7 +104,7 @@ export class Watch {
 
 	/**
 	 * Polls once, as the schedule does.
-	 * @throws what the node throws
+	 * @throws the error of the node
 	 */
 	async poll(): Promise<IDataObject[] | null> {
 		const end = await this.host.tick().done;
@@ -112,7 +112,7 @@ export class Watch {
 		return this.news();
 	}
 
-	/** Ends the process and starts it anew. */
+	/** Restarts the process. */
 	async restart(): Promise<IDataObject[] | null> {
 		await this.host.restart();
 		return this.news();
@@ -128,7 +128,7 @@ export class Watch {
 		return typeof state === 'string' ? state : undefined;
 	}
 
-	/** What was handed over since somebody asked. */
+	/** Returns the items of executions since the last call. */
 	private news(): IDataObject[] | null {
 		const executions = this.database.executions.slice(this.handedOver);
 		this.handedOver = this.database.executions.length;

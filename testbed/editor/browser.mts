@@ -8,7 +8,7 @@ const browsers = [
 	'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ];
 
-/** A Chromium on this machine, if there is one; none is fetched. */
+/** Returns the path of a Chromium on this machine; undefined without one. It downloads nothing. */
 export function findBrowser(): string | undefined {
 	return browsers.find((path) => existsSync(path));
 }

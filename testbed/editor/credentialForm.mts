@@ -10,7 +10,7 @@ export class CredentialForm {
 		this.form = page.getByTestId('editCredential-modal');
 	}
 
-	/** Gives it another name. */
+	/** Renames the credential. */
 	async rename(name: string): Promise<void> {
 		const current = this.form.getByTestId('credential-name');
 		await current.getByTestId('inline-edit-preview').click();
@@ -23,7 +23,7 @@ export class CredentialForm {
 		await this.field(label).locator('input').fill(text);
 	}
 
-	/** As `fill`, for what no message may quote. */
+	/** Like `fill`, for secrets: no error message quotes the text. */
 	async fillSecret(label: string, secret: string): Promise<void> {
 		await typeSecret(this.page, this.field(label).locator('input'), secret);
 	}
@@ -34,7 +34,7 @@ export class CredentialForm {
 		await pick(this.page, option);
 	}
 
-	/** Whether what is in the field can't be read over a shoulder. */
+	/** Whether the field hides its text. */
 	async isMasked(label: string): Promise<boolean> {
 		return (await this.field(label).locator('input').getAttribute('type')) === 'password';
 	}

@@ -5,18 +5,18 @@ import { CredentialForm } from './credentialForm.mts';
 import { nextFrame, pick, typeSecret } from './field.mts';
 import { NodePanel } from './nodePanel.mts';
 
-/** The size of what is seen, and of every picture of it. */
+/** The size of the browser window and of every picture. */
 const SIZE = { width: 1280, height: 900 };
 
-/** Long enough for a machine that has other things to do; what a person waits for is there in a second. */
+/** Long enough for a busy machine. Usually, each step takes a second. */
 const LONGEST_MS = 30_000;
 
-/** Hides what comes and goes by itself: messages in the corner, hints of n8n. */
+/** Hides messages in the corner and n8n's hints, which appear and disappear automatically. */
 const PASSING = '.el-notification, .n8n-tooltip { display: none }';
 
 export type Theme = 'light' | 'dark';
 
-/** n8n's editor in a browser, in the words of the person who sits at it. What can't be done in time is an error of Playwright. */
+/** n8n's editor in a browser; each method is one action of a user. An action that takes too long is a Playwright error. */
 export class Editor {
 	private constructor(
 		private readonly browser: Browser,
@@ -78,7 +78,7 @@ export class Editor {
 
 	/**
 	 * Opens a workflow and shows all of it.
-	 * @param nodes the names of what is on its canvas, notes aside
+	 * @param nodes the names of its nodes, without notes
 	 */
 	async openWorkflow(id: string, nodes: readonly string[]): Promise<void> {
 		await this.page.goto(`${this.url}/workflow/${id}`);
@@ -163,7 +163,7 @@ export class Editor {
 		await this.page.emulateMedia({ colorScheme: theme });
 	}
 
-	/** A picture of what is seen (PNG), without what passes by itself. */
+	/** Takes a picture (PNG), without messages and hints. */
 	async picture(): Promise<Buffer> {
 		// The picture is of the page, not of what the pointer happened to rest on.
 		await this.page.mouse.move(SIZE.width / 2, 2);

@@ -1,16 +1,16 @@
-/** What a person does who has just installed the package, in their order, and what they have to see. */
+/** The steps of a new user after the installation, in order, with the expected results. */
 import assert from 'node:assert/strict';
 
 import { type EmbeddedPlatform, OTHER_ENDPOINT } from '../platform/server.mts';
 import type { Editor } from './editor.mts';
 
-/** Who watches the walk: a test, or somebody who takes pictures. */
+/** Follows the steps: a test, or the command that takes pictures. */
 export interface Witness {
-	/** A step of it, and what it promises. What `work` throws breaks the promise. */
+	/** Runs one step with its expected result. If `work` throws, the step fails. */
 	step(promise: string, work: () => Promise<void>): Promise<void>;
 	/**
-	 * Something worth a picture is on the screen.
-	 * @param again brings it there once more, where n8n does not follow a change of the theme
+	 * The screen shows something for a picture.
+	 * @param again shows it again, if n8n doesn't follow a change of the theme
 	 */
 	look(name: string, again?: () => Promise<void>): Promise<void>;
 }
@@ -19,9 +19,9 @@ const WITH_KEY = 'Device platform, API key';
 const WITH_LOGIN = 'Device platform, login';
 
 /**
- * Walks from the nodes panel to a published workflow.
+ * Runs all steps, from the nodes panel to a published workflow.
  * @param editor signed in to an n8n that has the package
- * @param platform with the example fleet; its API key and password are typed in
+ * @param platform with the example fleet; the steps type its API key and password
  */
 export async function walkAsNewUser(
 	editor: Editor,

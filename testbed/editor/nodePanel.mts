@@ -41,7 +41,7 @@ export class NodePanel {
 		await this.panel.getByRole('button', { name: button, exact: true }).click();
 	}
 
-	/** Chooses how a resource locator is given, like “From List”. */
+	/** Chooses the mode of a resource locator, like “From List”. */
 	async locateBy(mode: string): Promise<void> {
 		await this.panel.getByTestId('rlc-mode-selector').click();
 		await pick(this.page, mode);
@@ -53,7 +53,7 @@ export class NodePanel {
 		await this.page.getByTestId('rlc-item').first().waitFor();
 	}
 
-	/** Scrolls the open list until it shows an entry that begins so. */
+	/** Scrolls the open list until it shows an entry that begins with the text. */
 	async scrollListTo(text: string): Promise<void> {
 		const entry = this.listed(text);
 		const all = this.page.getByTestId('rlc-item');
@@ -66,8 +66,8 @@ export class NodePanel {
 	}
 
 	/**
-	 * Types into the search of the open list, and waits until all that it shows has to do with it.
-	 * @param found what every entry then holds
+	 * Types into the search of the open list, and waits for the results.
+	 * @param found a text that every result has
 	 */
 	async searchList(text: string, found: string): Promise<void> {
 		await this.page.getByTestId('rlc-search').fill(text);
@@ -80,7 +80,7 @@ export class NodePanel {
 		await this.listed(text).click();
 	}
 
-	/** Gives the output room at the expense of the input. */
+	/** Makes the output wider and the input narrower. */
 	async widenOutput(): Promise<void> {
 		const handle = this.panel.getByTestId('panel-drag-button');
 		const box = await handle.boundingBox();
@@ -95,7 +95,7 @@ export class NodePanel {
 		await this.page.mouse.up();
 	}
 
-	/** Scrolls just as far as it takes to see the field under a label; of several with that label, the last. */
+	/** Scrolls until the field under a label is visible; of several with that label, the last. */
 	async show(label: string): Promise<void> {
 		await this.field(label).evaluate((field) => field.scrollIntoView({ block: 'end' }));
 	}
@@ -105,7 +105,7 @@ export class NodePanel {
 		await this.panel.getByTestId('node-execute-button').click();
 	}
 
-	/** Asks a trigger for an event to go on with. */
+	/** Clicks “Fetch Test Event” of a trigger. */
 	async fetchTestEvent(): Promise<void> {
 		await this.panel.getByRole('button', { name: 'Fetch Test Event' }).first().click();
 	}
@@ -115,14 +115,14 @@ export class NodePanel {
 		await this.panel.waitFor({ state: 'hidden' });
 	}
 
-	/** What the output shows as a table: for each row the texts of its cells by their columns, in their order. */
+	/** Returns the output table: for each row, its texts by column, in order. */
 	async table(): Promise<Array<Record<string, string>>> {
 		const table = this.output.locator('table');
 		await table.locator('tbody tr').first().waitFor();
 		const columns = await table.locator('thead th').allInnerTexts();
 		const rows = await table.locator('tbody tr').all();
 		const texts = await Promise.all(rows.map(async (row) => await row.locator('td').allInnerTexts()));
-		// A last column without a name holds nothing but the table's margin.
+		// The last column has no name. It is only the table's margin.
 		return texts.map((cells) =>
 			Object.fromEntries(columns.flatMap((name, at) => (name === '' ? [] : [[name, cells[at] ?? '']]))),
 		);
@@ -134,12 +134,12 @@ export class NodePanel {
 		await this.output.getByTestId('ndv-data-container').getByText(text).first().waitFor();
 	}
 
-	/** How many items the output says that it has. */
+	/** Returns the number of items that the output shows. */
 	async itemCount(): Promise<string> {
 		return await this.output.getByTestId('ndv-items-count').innerText();
 	}
 
-	/** What the output says where there is an error. */
+	/** Returns the error in the output. */
 	async error(): Promise<{ message: string; advice: string }> {
 		const message = this.output.getByTestId('node-error-message');
 		await message.waitFor();

@@ -1,4 +1,4 @@
-/** The example workflows as a person sees them who opens one. */
+/** The example workflows on the canvas of the editor. */
 import assert from 'node:assert/strict';
 
 import type { ExampleWorkflow } from '../n8n/examples.mts';
@@ -7,7 +7,7 @@ import type { Witness } from './newUser.mts';
 
 const NOTE = 'n8n-nodes-base.stickyNote';
 
-/** Opens each of them; the instance has to have them. */
+/** Opens each example; the instance must have all of them. */
 export async function openTemplates(
 	editor: Editor,
 	workflows: ReadonlyMap<string, ExampleWorkflow>,

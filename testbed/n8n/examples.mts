@@ -1,4 +1,4 @@
-/** What `examples/` and the credentials in it refer to, for whoever runs them: `npm start` and the end-to-end tests. */
+/** The credentials, platforms and fleet that `examples/` need, for `npm start` and the end-to-end tests. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { z } from 'zod/v4';
@@ -7,10 +7,10 @@ import { type EmbeddedPlatform, type StartOptions, startPlatform } from '../plat
 import { checkout } from '../checkout.mts';
 import type { Credential } from './instance.mts';
 
-/** A fleet in which the examples find what they look for. */
+/** A fleet with the devices that the examples need. */
 export const exampleFleet = { size: 1000, seed: 1 } satisfies StartOptions['fleet'];
 
-/** The tenants of `several-tenants.json`, each with a platform and a key of its own. */
+/** The tenants of `several-tenants.json`. Each has its own platform and key. */
 const tenants = [
 	{ name: 'north', size: 12, seed: 2 },
 	{ name: 'south', size: 7, seed: 3 },
@@ -56,7 +56,7 @@ function tenantsCredential(platforms: TenantPlatforms): Credential {
 	};
 }
 
-/** What an agent has to send to use the tools of `agent-tools.json`. */
+/** The token that an agent sends to use the tools of `agent-tools.json`. */
 function toolsCredential(token: string): Credential {
 	return { id: 'deviceToolsToken', name: 'Device tools (token)', type: 'httpBearerAuth', data: { token } };
 }
@@ -79,7 +79,7 @@ export function signInCredentials({ baseUrl, apiKey, loginName, password }: Embe
 	];
 }
 
-/** A workflow as n8n exports it, as far as it is read here. */
+/** The parts of an exported workflow that are read here. */
 const workflowSchema = z.looseObject({
 	id: z.string(),
 	name: z.string(),

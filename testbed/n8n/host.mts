@@ -1,6 +1,6 @@
 /**
- * Provides a whole n8n, apart from this repository's dependencies. The pinned version comes from the lockfile in this folder
- * and is kept in `.cache/n8n`, any other one in `.cache/n8n-<version>`. It starts nothing.
+ * Provides a complete n8n, separate from this repository's dependencies. The pinned version comes from the lockfile in this folder.
+ * It is kept in `.cache/n8n`, other versions in `.cache/n8n-<version>`. It starts nothing.
  */
 import { execa } from 'execa';
 import { createHash } from 'node:crypto';
@@ -22,11 +22,11 @@ export interface N8nHost {
 	n8n: string;
 }
 
-/** npm has no package of this one for every platform; where it has none, the Node.js in use has to be new enough. */
+/** npm doesn't have this package for every platform. Without it, the current Node.js must be new enough. */
 const oldestNode = 24;
 const nodePackages = ['linux-x64', 'linux-arm64', 'win-x64', 'bin-darwin-arm64'].map((name) => `node-${name}`);
 
-// The flags are here and not in a .npmrc, because npm hands the outer project's settings down and flags win.
+// Flags instead of a .npmrc: npm passes on the outer project's settings, and only flags override them.
 const flags = ['--ignore-scripts', '--legacy-peer-deps', '--include=optional'];
 
 const names = z.union([z.string(), z.array(z.string())]).optional();
@@ -35,7 +35,7 @@ const lockfileSchema = z.object({
 });
 
 /**
- * Installs n8n when it is not there yet (three minutes and 3 GB) and returns how to run it.
+ * Installs n8n if it is missing (three minutes and 3 GB) and returns how to run it.
  * @param version default: the pinned one
  * @param onProgress called with a few words, often
  * @throws Error with a message for the person at the terminal
@@ -83,7 +83,7 @@ function countForThisSystem(lockfile: string): number {
 	return Object.values(packages).filter((entry) => fitsSystem(entry)).length;
 }
 
-/** A binary is taken only after it has answered: npm installs one for glibc on Alpine, too, where it can't run. */
+/** Checks that a binary runs: on Alpine, npm also installs the one for glibc, which can't run there. */
 async function findNode(folder: string): Promise<string> {
 	const file = process.platform === 'win32' ? 'node.exe' : 'node';
 	const candidates = nodePackages.map((name) => join(folder, 'node_modules', name, 'bin', file)).filter(existsSync);
@@ -97,13 +97,13 @@ async function findNode(folder: string): Promise<string> {
 	);
 }
 
-/** Returns the version that a Node.js binary prints, like `24.21.0`; undefined where it does not run. */
+/** Returns the version that a Node.js binary prints, like `24.21.0`; undefined if it does not run. */
 export async function versionOf(node: string): Promise<string | undefined> {
 	const { failed, stdout } = await execa(node, ['--version'], { reject: false, stdin: 'ignore', timeout: 30_000 });
 	return failed ? undefined : /^v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
 }
 
-/** The only package whose install script n8n can't do without; it fetches a binary, or compiles one. */
+/** The only package whose install script n8n needs: it downloads or compiles a binary. */
 async function buildDatabaseDriver(folder: string, node: string): Promise<void> {
 	const home = dirname(dirname(node));
 	const hasHeaders = existsSync(join(home, 'include', 'node', 'node_api.h'));
@@ -111,7 +111,7 @@ async function buildDatabaseDriver(folder: string, node: string): Promise<void> 
 		cwd: folder,
 		env: {
 			PATH: `${dirname(node)}${delimiter}${process.env['PATH'] ?? ''}`,
-			// Spares node-gyp a download that not every network allows.
+			// Avoids a download by node-gyp, which some networks block.
 			...(hasHeaders ? { npm_config_nodedir: home } : {}),
 		},
 		all: true,
