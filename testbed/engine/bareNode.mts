@@ -1,6 +1,6 @@
 /**
- * A polling node without n8n's engine, for tests that poll tens of thousands of times. It has what a trigger reads of n8n's
- * poll context; that the rest of n8n does the same is for the tests in the engine to show.
+ * A polling node without n8n's engine, for tests that poll tens of thousands of times. It has the parts of n8n's poll
+ * context that the trigger reads. Other tests show that n8n's engine does the same.
  */
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
@@ -17,21 +17,21 @@ export interface LogLine {
 	message: string;
 }
 
-/** What stands in for n8n beside an embedded platform. */
+/** Replaces n8n, with an embedded platform. */
 export class BareEngine implements HostEngine {
 	readonly logs: LogLine[] = [];
-	/** The state with which the last poll began, and the one with which the last one ended; empty where there is none. */
+	/** The states before and after the last poll; empty if there is none. */
 	handed = '';
 	written = '';
 
 	constructor(readonly platform: InProcessPlatform) {}
 
-	/** Whichever credential it is: the platform asks for none. */
+	/** Any credential, because this platform needs none. */
 	credentialReference(id: string): Record<string, { id: string; name: string }> {
 		return { deviceManagementApi: { id, name: 'key' } };
 	}
 
-	/** The platform without HTTP, sign-in, retries and time-outs: only what it answers is read as ever. */
+	/** The platform without HTTP, sign-in, retries and timeouts. Its responses are read as usual. */
 	private readonly reach: typeof openPlatform = async () => ({
 		request: async ({ schema, expected, method, path, query, body, purpose }) => {
 			const request: InProcessRequest = { method, url: path, ...(query === undefined ? {} : { qs: query }), body };
@@ -63,7 +63,7 @@ export class BareEngine implements HostEngine {
 			getCredentials: async () => ({ baseUrl: 'http://platform.invalid', authentication: 'apiKey', apiKey: 'key' }),
 			getPollBudgetMs: () => options.budgetMs ?? 300_000,
 			logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
-			// The rest of n8n's interface is not there.
+			// The rest of n8n's interface is missing.
 		} as unknown as IPollFunctions;
 		const state = () => String(context.getWorkflowStaticData('node')['state'] ?? '');
 		const poll = async () => {
@@ -75,7 +75,7 @@ export class BareEngine implements HostEngine {
 	}
 }
 
-/** What the form gives where a workflow says nothing. */
+/** The form's defaults. */
 const DEFAULTS: Record<string, unknown> = { events: ['deviceCreated'], output: 'simplified' };
 
 /** Marks a change of a node's own static data, as n8n does. */
@@ -96,7 +96,7 @@ function observed(staticData: IDataObject, key: string): IDataObject {
 	});
 }
 
-/** A clock that stands still unless a test moves it; waits and time-outs take no time and never come. */
+/** A clock that only moves when a test moves it. Waits take no time; timeouts never occur. */
 export function stopClock(now: () => number): () => void {
 	const timeout = () => new AbortController().signal;
 	return replaceClock({ ...systemClock, now, random: () => 0.5, sleep: async () => {}, timeout });

@@ -16,7 +16,7 @@ import { workflow } from './host.cjs';
 
 const { NodeApiError, NodeConnectionTypes } = workflow;
 
-/** Starts a workflow with one empty item; a run's `input` takes the place of that item, as pinned data does. */
+/** Starts a workflow with one empty item. A run's `input` replaces that item, like pinned data. */
 const manualTrigger: INodeType = {
 	description: {
 		displayName: 'Manual Trigger',
@@ -39,7 +39,7 @@ const manualTrigger: INodeType = {
 	},
 };
 
-/** Hands its items on. n8n also tests credentials under this type's name. */
+/** Returns its input. n8n also tests credentials under this type's name. */
 const noOp: INodeType = {
 	description: {
 		displayName: 'No Operation',
@@ -65,9 +65,9 @@ const property = (name: string, type: INodeProperties['type'], value: INodePrope
 });
 
 /**
- * The HTTP Request node as far as credentials of other packages go: parameters of the same names, and the right to use any
- * credential, which n8n grants by this node's name. `helper` chooses between the request function that the real node calls
- * (`legacy`) and the one that nodes of today call (`current`).
+ * The parts of the HTTP Request node that credentials of other packages need. It has the same parameters. n8n allows it any
+ * credential because of its name. `helper` chooses the request function: the real node's (`legacy`), or that of newer
+ * nodes (`current`).
  */
 const httpRequest: INodeType = {
 	description: {
@@ -106,8 +106,8 @@ const httpRequest: INodeType = {
 };
 
 /**
- * An agent without a model: each item that comes in is a call, with its fields as the arguments; all calls are made at once,
- * as a model's are. An item for each goes out, with the tool's `response` or its `error`.
+ * An agent without a model. Each input item is a call, with its fields as the arguments. All calls run at once, like those
+ * of a model. The output has one item per call, with the tool's `response` or its `error`.
  */
 const toolExecutor: INodeType = {
 	description: {

@@ -15,8 +15,8 @@ import type { NodePackages } from './nodePackages.mts';
 
 /**
  * Sends a credential type's declarative `test` request the way n8n's server does: as the routing of a temporary node, with
- * the decrypted data at hand, so that a login runs first if the token is empty. A failed request is looked up among the
- * `responseCode` rules, a successful answer among the `responseSuccessBody` rules.
+ * the decrypted data at hand, so that n8n signs in first if the token is empty. The `responseCode` rules apply to a
+ * failed request, the `responseSuccessBody` rules to a successful response.
  */
 export async function testCredential(
 	credential: ICredentialsDecrypted,
@@ -86,7 +86,7 @@ async function sendTestRequest(
 	return output?.[0]?.[0]?.json;
 }
 
-/** The server borrows the No Operation node and gives it one parameter whose routing is the test request. */
+/** n8n's server uses the No Operation node, with one parameter whose routing is the test request. */
 function nodeForTest(credentialType: string, { request }: ICredentialTestRequest): INodeType {
 	const noOp = builtInNodes['n8n-nodes-base.noOp'];
 	if (!noOp) throw new n8n.UnexpectedError('The engine lacks the node that credentials are tested with');
@@ -128,7 +128,7 @@ function messageOf(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }
 
-/** A dotted path into the answer. As lodash does for the server, it reads inherited fields, and those of texts and numbers. */
+/** Reads a dotted path of the response. Like the server's lodash, it also reads inherited fields, and those of texts and numbers. */
 function valueAt(answer: unknown, path: string): unknown {
 	const field = (value: unknown, key: string): unknown =>
 		value === undefined || value === null ? undefined : Reflect.get(Object(value), key);

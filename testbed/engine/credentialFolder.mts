@@ -8,8 +8,8 @@ import type { CredentialRows, StoredCredential } from './credentials.mts';
 const rowSchema = z.strictObject({ id: z.string(), name: z.string(), type: z.string(), data: z.string() });
 
 /**
- * The rows of a credentials table that several processes share, a file each in a folder. Renaming replaces a file at once,
- * so that nobody ever reads half a row.
+ * The rows of a credentials table that several processes share: one file per row in a folder. Renaming replaces a file at
+ * once, so that no process ever reads half a row.
  */
 export class CredentialFolder implements CredentialRows {
 	constructor(private readonly folder: string) {}

@@ -26,17 +26,17 @@ export interface StoredCredential {
 	data: string;
 }
 
-/** How often n8n's own counterpart would have gone to the database or to the credential type. */
+/** How often n8n would have used the database or the credential type. */
 export interface CredentialUse {
-	/** Reads and decryptions on behalf of a node: one for each `getCredentials` and for each request without its own copy. */
+	/** Reads and decryptions for a node: one per `getCredentials`, and one per request without its own copy. */
 	decrypted: number;
-	/** Runs of the credential type's `preAuthentication`: one is one login. */
+	/** Runs of the credential type's `preAuthentication`: each is one sign-in. */
 	preAuthenticated: number;
-	/** Writes back to the store that n8n made by itself, after a login. */
+	/** Automatic writes to the store after a sign-in. */
 	updated: number;
 }
 
-/** Where the rows are. As in a database, each is read and replaced as a whole, and the last writer wins. */
+/** Stores the rows. As in a database, each row is read and replaced as a whole, and the last write wins. */
 export interface CredentialRows {
 	get(id: string): StoredCredential | undefined;
 	set(id: string, row: StoredCredential): unknown;
@@ -77,8 +77,8 @@ export class CredentialStore {
 }
 
 /**
- * What n8n's server does with credentials during an execution: reads and decrypts them anew each time, fills in the
- * defaults of the type, resolves expressions in them, logs in through `preAuthentication` and saves what that returns.
+ * What n8n's server does with credentials during an execution: reads and decrypts them each time, fills in the defaults
+ * of the type, resolves expressions, signs in through `preAuthentication` and saves the result.
  * Left out: sharing, external secrets, credentials resolved per user, overwrites and policies.
  */
 export class EngineCredentials extends n8n.ICredentialsHelper {
@@ -281,7 +281,7 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 		}
 	}
 
-	/** A login's result replaces what is stored, except where the user had put an expression (other than for the token). */
+	/** The result of a sign-in replaces the stored fields, except expressions of the user in other fields than the token. */
 	private async withoutLosingExpressions(
 		reference: INodeCredentialsDetails,
 		type: ICredentialType,
@@ -298,7 +298,7 @@ function expirableProperty({ properties }: ICredentialType): INodeProperties | u
 	return properties.find(({ type, typeOptions }) => type === 'hidden' && typeOptions?.expirable === true);
 }
 
-/** A login may only go where the user lets the credential be used. */
+/** A sign-in may only use the domains that the user allows for the credential. */
 function withinOwnDomains(
 	{ helpers }: IHttpRequestHelper,
 	credentials: ICredentialDataDecryptedObject,
@@ -317,7 +317,7 @@ function withinOwnDomains(
 	};
 }
 
-// n8n types credentials and node parameters apart, and passes the one as the other wherever defaults or expressions are due.
+// n8n has different types for credentials and node parameters, but passes one as the other for defaults and expressions.
 function asParameters(data: ICredentialDataDecryptedObject): INodeParameters {
 	return data as INodeParameters;
 }

@@ -29,7 +29,7 @@ export type { CredentialUse, ExpressionEngine, LogEntry, WorkflowJson };
 export interface EngineOptions {
 	/** The folder with the package.json whose `n8n` section names the nodes and credentials. */
 	packageDirectory: string;
-	/** Further packages to load beside it. */
+	/** More packages to load. */
 	otherPackages?: readonly string[];
 	/**
 	 * `legacy` (default) runs everywhere. `quickjs` and `vm` (what n8n 2.39 uses) need a dynamic import, which jest doesn't allow,
@@ -41,8 +41,8 @@ export interface EngineOptions {
 	/** Default: a random one. */
 	encryptionKey?: string;
 	/**
-	 * Loads the TypeScript files behind the compiled ones that package.json names, so that no test runs against a stale build:
-	 * for processes under tsx. (Under jest its own settings see to it.)
+	 * Loads the TypeScript files behind the compiled ones that package.json names, so that no test uses an old build.
+	 * For processes under tsx; jest does the same by its own settings.
 	 */
 	fromSources?: boolean;
 }
@@ -58,22 +58,22 @@ export interface NewCredential {
 export interface RunOptions {
 	/** Stops the execution as the Stop button does: n8n aborts the signal that nodes see. */
 	signal?: AbortSignal;
-	/** Items that the start node hands out: pinned to it, as the editor does. */
+	/** Output of the start node, as pinned data. */
 	input?: readonly (IDataObject | INodeExecutionData)[];
 	/** Default: the one n8n picks, which is a manual trigger before any other. */
 	startNode?: string;
-	/** Default `manual`: a click in the editor. In any other mode pinned data counts for nothing, as in n8n. */
+	/** Default `manual`: a click in the editor. In any other mode, n8n ignores pinned data. */
 	mode?: WorkflowExecuteMode;
 }
 
 export interface RunResult {
-	/** What a node put out at an output of one of its runs, errors and paired items included; empty if it never ran. */
+	/** Returns the items of a node's run at one output, with errors and paired items; empty if it never ran. */
 	data(nodeName: string, outputIndex?: number, runIndex?: number): INodeExecutionData[];
 	/** The error that stopped the execution, as n8n keeps it: fields only, no longer an instance of its class. */
 	error: RunError | undefined;
-	/** The error of one node, also when the execution went on. */
+	/** The error of one node, also if the execution continued. */
 	nodeError(nodeName: string, runIndex?: number): RunError | undefined;
-	/** What the node said through `addExecutionHints`: in n8n's run data, beside the node's items. */
+	/** The node's hints (`addExecutionHints`) in n8n's run data. */
 	hints(nodeName: string, runIndex?: number): NodeExecutionHint[];
 	cancelled: boolean;
 	raw: IRun;
@@ -84,7 +84,7 @@ export type RunError = NonNullable<IRun['data']['resultData']['error']>;
 export interface PollOptions {
 	/** Default: the only polling node of the workflow. */
 	nodeName?: string;
-	/** What an earlier poll returned; default: what the workflow file holds. */
+	/** The static data of an earlier poll; default: that of the workflow file. */
 	staticData?: IDataObject;
 	/** Default `trigger`: the workflow is active. `manual` is “Fetch Test Event”. */
 	mode?: WorkflowExecuteMode;
@@ -92,9 +92,9 @@ export interface PollOptions {
 }
 
 export interface PollingNodeOptions extends PollOptions {
-	/** What the node gets as its static data; default: the workflow's own. Durable cursors hand out another. */
+	/** The node's static data; default: the workflow's. Durable cursors use another one. */
 	getNodeState?: () => IDataObject;
-	/** What `getPollBudgetMs()` says; default: n8n's own. */
+	/** The value of `getPollBudgetMs()`; default: n8n's. */
 	budgetMs?: number;
 }
 
@@ -104,9 +104,9 @@ export interface PollingNode {
 	/** The `this` of every poll. */
 	readonly context: IPollFunctions;
 	/**
-	 * Asks the trigger once.
-	 * @returns null where nothing is new
-	 * @throws what the node throws
+	 * Polls the trigger once.
+	 * @returns null if nothing is new
+	 * @throws the error of the node
 	 */
 	poll(): Promise<INodeExecutionData[] | null>;
 }
@@ -120,11 +120,11 @@ export interface PollResult {
 
 /**
  * Loads a package into n8n's engine: `WorkflowExecute`, its request helpers, its encryption and its expressions are the real
- * ones, and requests go over real sockets. What n8n's server adds to n8n-core (saved credentials, logging in before a
- * request, credential tests, pinned data) is rebuilt from the server's behaviour.
+ * ones, and requests go over real sockets. What n8n's server adds to n8n-core (saved credentials, sign-in before a
+ * request, credential tests, pinned data) is rebuilt after the server.
  *
  * `packageDirectory` is loaded by the compiled files its package.json names; under jest these are mapped to the sources.
- * @throws what n8n throws for a package that it refuses to load.
+ * @throws n8n's error for a package that it refuses to load
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
 	const { packageDirectory, otherPackages = [], expressionEngine = 'legacy', credentialFolder, fromSources } = options;
@@ -135,7 +135,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 }
 
 export class Engine {
-	/** Everything n8n's logger printed at any level since the engine was created. */
+	/** All lines of n8n's logger, at any level, since the engine was created. */
 	readonly logs: LogEntry[] = [];
 
 	private readonly credentials: EngineCredentials;
@@ -153,12 +153,12 @@ export class Engine {
 		instance.captureLogs(this.logs);
 	}
 
-	/** What credentials are encrypted with, for engines in other processes that read the same ones. */
+	/** The encryption key, for engines in other processes that read the same credentials. */
 	get encryptionKey(): string {
 		return this.instance.encryptionKey;
 	}
 
-	/** How often credentials were decrypted, logged in with and saved so far. */
+	/** How often credentials were decrypted, used to sign in, and saved so far. */
 	get credentialUse(): Readonly<CredentialUse> {
 		return { ...this.credentials.use };
 	}
@@ -170,13 +170,13 @@ export class Engine {
 		return id;
 	}
 
-	/** Replaces the data, as saving the credential in the editor does. */
+	/** Replaces the data, like a save in the editor. */
 	async updateCredential(id: string, data: ICredentialDataDecryptedObject): Promise<void> {
 		const { name, type } = this.store.row(id);
 		await this.store.save(id, name, type, data);
 	}
 
-	/** Changes some of the fields, as a person does in the editor. */
+	/** Changes some fields, like a user in the editor. */
 	async editCredential(id: string, changes: ICredentialDataDecryptedObject): Promise<void> {
 		await this.updateCredential(id, { ...(await this.store.decrypt(id)), ...changes });
 	}
@@ -197,8 +197,8 @@ export class Engine {
 	}
 
 	/**
-	 * Runs a workflow (or the file of one) to its end. A node that fails doesn't make this throw: see the result's `error`.
-	 * @throws WorkflowHasIssuesError when n8n finds a node that isn't filled in, as it does before it runs anything.
+	 * Runs a workflow (or the file of one) to its end. If a node fails, this doesn't throw: see the result's `error`.
+	 * @throws WorkflowHasIssuesError if a required field of a node is empty
 	 */
 	async run(source: WorkflowJson | string, options: RunOptions = {}): Promise<RunResult> {
 		const { signal, input, mode = 'manual' } = options;
@@ -224,8 +224,8 @@ export class Engine {
 	}
 
 	/**
-	 * Asks a polling trigger once, as n8n's schedule does. Pass the returned static data to the next poll.
-	 * @throws what the node throws; its static data is then not kept.
+	 * Polls a trigger once, like n8n's schedule. Pass the returned static data to the next poll.
+	 * @throws the error of the node; its static data is then lost
 	 */
 	async poll(source: WorkflowJson | string, options: PollOptions = {}): Promise<PollResult> {
 		const node = this.pollingNode(source, { activation: 'activate', ...options });
@@ -235,7 +235,7 @@ export class Engine {
 		};
 	}
 
-	/** Makes a polling trigger ready to be asked, with one context for all of its polls. */
+	/** Prepares a polling trigger, with one context for all its polls. */
 	pollingNode(source: WorkflowJson | string, options: PollingNodeOptions = {}): PollingNode {
 		const { mode = 'trigger', activation = 'update' } = options;
 		const parsed = readWorkflow(source);
@@ -256,7 +256,7 @@ export class Engine {
 			undefined,
 			getNodeState,
 			budgetMs === undefined ? undefined : () => budgetMs,
-			// The two only differ in what a missing workflow name is: absent or undefined.
+			// The two types only differ in a missing workflow name: absent or undefined.
 		) as IPollFunctions;
 		const poll = async () =>
 			await workflow.expression.withIsolate(
@@ -265,7 +265,7 @@ export class Engine {
 		return { workflow, context, poll: async () => (await poll())?.[0] ?? null };
 	}
 
-	/** Presses the Test button of a saved credential: its declarative `test` request and the rules for the answer. */
+	/** Tests a saved credential: its declarative `test` request, and the rules for the response. */
 	async testCredential(id: string): Promise<INodeCredentialTestResult> {
 		const { name, type } = this.store.row(id);
 		const credential = { id, name, type, data: await this.store.decrypt(id) };
@@ -273,7 +273,7 @@ export class Engine {
 	}
 
 	/**
-	 * Opens the list of a resource locator (a `methods.listSearch` function) with the node as it stands in the editor.
+	 * Opens the list of a resource locator (a `methods.listSearch` function) with the node as it is in the editor.
 	 * @param credentials the node's `credentials`, see {@link credentialReference}
 	 * @param nodeType default: the first loaded node that has such a method
 	 */
@@ -300,12 +300,12 @@ export class Engine {
 		};
 		const workflow = new n8n.Workflow({ nodes: [node], connections: {}, active: false, nodeTypes: this.packages });
 		const additionalData = { ...this.additionalDataOf('internal'), currentNodeParameters: node.parameters };
-		// The two only differ in what a missing workflow name is: absent or undefined.
+		// The two types only differ in a missing workflow name: absent or undefined.
 		const context = new core.LoadOptionsContext(workflow, node, additionalData, 'parameters') as ILoadOptionsFunctions;
 		return await workflow.expression.withIsolate(async () => await method.call(context, filter, paginationToken));
 	}
 
-	/** Lets go of the log and, with the isolated expression engines, of their memory. */
+	/** Frees the log and the memory of the isolated expression engines. */
 	async close(): Promise<void> {
 		await this.instance.stopCapturing(this.logs);
 	}
@@ -345,7 +345,7 @@ export class Engine {
 		return { ...this.additionalDataOf(mode), executionId, workflowId: parsed.id, hooks };
 	}
 
-	/** What n8n's server hands to every context; the addresses are those of an instance nobody calls. */
+	/** What n8n's server passes to every context. No request uses these addresses. */
 	private additionalDataOf(rootExecutionMode: WorkflowExecuteMode): IWorkflowExecuteAdditionalData {
 		const instanceUrl = 'http://n8n.invalid/';
 		return {
@@ -389,7 +389,7 @@ function toItem(input: IDataObject | INodeExecutionData): INodeExecutionData {
 	return n8n.deepCopy(isItem ? { ...input, json: json as IDataObject } : { json: input as IDataObject });
 }
 
-/** The readers over n8n's record of a run, which may come from another process. */
+/** Returns functions that read n8n's record of a run, which may come from another process. */
 export function toResult({ nodes }: Pick<ParsedWorkflow, 'nodes'>, raw: IRun): RunResult {
 	const { runData, error } = raw.data.resultData;
 	const task = (nodeName: string, runIndex: number) => {

@@ -8,25 +8,25 @@ import { checkout } from '../checkout.mts';
 import { type RunOptions, type RunResult, toResult } from './engine.mts';
 import { readWorkflow, type WorkflowJson } from './workflowFile.mts';
 
-/** An engine in a process of its own, as a worker of n8n is. It loads this package from its sources. */
+/** An engine in a separate process, like an n8n worker. It loads this package from its sources. */
 export interface EngineProcess {
 	readonly pid: number;
-	/** As `Engine.run`, with credentials out of a folder that other processes may use, too. Any number run at once. */
+	/** Like `Engine.run`, with credentials from a folder that other processes may share. Any number can run at once. */
 	run(credentialFolder: string, workflow: WorkflowJson, options?: ProcessRunOptions): Promise<RunResult>;
-	/** As `Engine.testCredential`. */
+	/** Like `Engine.testCredential`. */
 	testCredential(credentialFolder: string, id: string): Promise<INodeCredentialTestResult>;
-	/** Ends the process; what it is running rejects. */
+	/** Ends the process; its running calls reject. */
 	close(): Promise<void>;
 }
 
 export type ProcessRunOptions = Pick<RunOptions, 'input' | 'mode' | 'signal'>;
 
-/** What a parent asks for, beside the number that the answer bears. */
+/** A request of the parent process, without its number. */
 export type Command =
 	| { run: { credentialFolder: string; workflow: WorkflowJson; options: Pick<RunOptions, 'input' | 'mode'> } }
 	| { test: { credentialFolder: string; id: string } };
 
-/** Where a process finds its encryption key, which other users of the machine could read among its arguments. */
+/** The environment variable of the encryption key. Other users of the machine could read command-line arguments. */
 export const encryptionKeyVariable = 'ENGINE_PROCESS_ENCRYPTION_KEY';
 
 const answerSchema = z.union([
@@ -36,9 +36,9 @@ const answerSchema = z.union([
 ]);
 
 /**
- * Starts one and waits until it is ready, which takes some seconds.
- * @param encryptionKey what the credentials in its folders are encrypted with
- * @param environment what it is told beside what this process was told
+ * Starts a process and waits until it is ready, which takes some seconds.
+ * @param encryptionKey encrypts the credentials in its folders
+ * @param environment additional environment variables
  */
 export async function startEngineProcess(
 	encryptionKey: string,
@@ -87,7 +87,7 @@ export async function startEngineProcess(
 		pid: child.pid ?? 0,
 		async run(credentialFolder, workflow, { signal, ...options } = {}) {
 			const result = await send({ run: { credentialFolder, workflow, options } }, signal);
-			// What n8n saves of a run; it came out of n8n's own hands a process away.
+			// n8n's record of a run, made by n8n in the other process.
 			return toResult(readWorkflow(workflow), result as IRun);
 		},
 		testCredential: async (credentialFolder, id) =>

@@ -1,4 +1,4 @@
-/** The inside of an engine process, see engineProcess.mts: runs what its parent asks for, and ends with it. */
+/** The entry of an engine process, see engineProcess.mts. Runs the requests of its parent, and ends with it. */
 import { checkout } from '../checkout.mts';
 import { createEngine, type Engine } from './engine.mts';
 import { type Command, encryptionKeyVariable } from './engineProcess.mts';
@@ -31,7 +31,7 @@ async function carryOut(id: number, command: Command): Promise<unknown> {
 	}
 }
 
-// Only the parent, which is this repository, can send messages here.
+// Only the parent process, which is trusted, can send messages here.
 process.on('message', (message: Message) => {
 	const { id } = message;
 	if ('cancel' in message) return running.get(id)?.abort();

@@ -9,20 +9,20 @@ import * as z from 'zod/v4';
 import { Container, core, workflow } from './host.cjs';
 import { removing } from '../removing.mts';
 
-/** One line of n8n's log: its level, its message, and everything that was handed over with it. */
+/** One line of n8n's log: its level, its message and its metadata. */
 export interface LogEntry {
 	level: string;
 	message: string;
-	/** The entry with everything in it, at any depth: more than a log file would hold, never less. */
+	/** The whole entry as text, at any depth. A log file would hold less. */
 	text: string;
 }
 
 export type ExpressionEngine = 'legacy' | 'quickjs' | 'vm';
 
 /**
- * Brings up the parts of an n8n instance that an execution needs: settings with an encryption key, the key provider that
- * `Credentials` asks, the logger (every level, to memory only) and the expression engine. There is one instance for a
- * process (for a test file under jest); later calls get the same one. Nothing of it stays on disk.
+ * Starts the parts of n8n that an execution needs: settings with an encryption key, the key provider for `Credentials`, the
+ * logger (every level, in memory) and the expression engine. There is one instance per process (per test file in jest);
+ * later calls return the same one. It leaves no files.
  * @param encryptionKey default: a random one
  */
 export async function startInstance(expressionEngine: ExpressionEngine, encryptionKey?: string): Promise<Instance> {
@@ -66,13 +66,13 @@ export class Instance {
 		this.readers.add(entries);
 	}
 
-	/** Whoever stops capturing last lets go of what an isolated expression engine holds. */
+	/** The last call frees the memory of the isolated expression engine. */
 	async stopCapturing(entries: LogEntry[]): Promise<void> {
 		this.readers.delete(entries);
 		if (this.readers.size === 0) await this.useExpressionEngine('legacy');
 	}
 
-	/** One for the whole process: the engine created last decides. */
+	/** One setting for the whole process: that of the engine created last. */
 	async useExpressionEngine(engine: ExpressionEngine): Promise<void> {
 		const { Expression } = workflow;
 		if (Expression.getActiveImplementation() === engine) return;
@@ -91,7 +91,7 @@ export class Instance {
 
 let instance: Instance | undefined;
 
-// n8n-core has its own copy of the package with the Logger class; a loader is the public way to the very instance it uses.
+// n8n-core has its own copy of the Logger class. A loader is the public way to that instance.
 class LoggerFinder extends core.DirectoryLoader {
 	override packageName = 'logger-finder';
 
@@ -102,7 +102,7 @@ class LoggerFinder extends core.DirectoryLoader {
 	}
 }
 
-/** n8n reads its settings from the environment when the classes are first made, and never again. */
+/** n8n reads its settings from the environment once, when it first creates the classes. */
 function withTemporarySettings<T>(encryptionKey: string, make: () => T): T {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-engine-'));
 	const settings = {
@@ -126,7 +126,7 @@ function withTemporarySettings<T>(encryptionKey: string, make: () => T): T {
 	}
 }
 
-/** The provider of an instance that doesn't rotate its keys, which is n8n's default. */
+/** The key provider without key rotation, which is n8n's default. */
 function instanceKeyProvider() {
 	const { encryptionKey } = Container.get(core.InstanceSettings);
 	const key = {
@@ -142,7 +142,7 @@ function instanceKeyProvider() {
 	};
 }
 
-/** A proxy of the developer's machine must not stand between the engine and the servers of the tests. */
+/** Removes the developer's proxy settings: the engine must reach the test servers directly. */
 function reachLoopbackDirectly(): void {
 	const exceptions = process.env['NO_PROXY'] ?? process.env['no_proxy'] ?? '';
 	const loopback = ['127.0.0.1', 'localhost', '::1'].filter((host) => !exceptions.split(',').includes(host));
@@ -150,8 +150,8 @@ function reachLoopbackDirectly(): void {
 }
 
 /**
- * jest gives every test file its own `Error`, so what Node's own modules throw (a dropped connection, say) is no instance of
- * it, and n8n and the nodes would go other ways than outside jest.
+ * Every test file in jest has its own `Error`, so errors of Node's own modules (like a dropped connection) are not instances
+ * of it. n8n and the nodes would then behave differently than outside jest.
  */
 function recogniseErrorsOfNode(): void {
 	const ownObjects = Object.getPrototypeOf(structuredClone({})) === Object.prototype;

@@ -4,8 +4,8 @@ import { builtInNodes } from './builtInNodes.mts';
 import { core, workflow } from './host.cjs';
 
 /**
- * The node and credential types of the loaded packages, under the names workflows use: `<package name>.<node name>`.
- * n8n's own packages are there with the few nodes of builtInNodes.mts.
+ * The node and credential types of the loaded packages, under their names in workflows: `<package name>.<node name>`.
+ * Of n8n's own packages, only the nodes in builtInNodes.mts exist.
  */
 export class NodePackages implements INodeTypes {
 	private readonly tools = new Map<string, INodeType>();
@@ -13,9 +13,9 @@ export class NodePackages implements INodeTypes {
 	private constructor(private readonly loaders: ReadonlyMap<string, core.PackageDirectoryLoader>) {}
 
 	/**
-	 * Loads packages with n8n's own loader, by the paths that their package.json names.
+	 * Loads packages with n8n's own loader, by the paths in their package.json.
 	 * @param options.fromSources replaces the paths of compiled files by those of their sources
-	 * @throws what n8n throws for a package that it refuses to load.
+	 * @throws n8n's error for a package that it refuses to load
 	 */
 	static async load(
 		directories: readonly string[],
@@ -52,7 +52,7 @@ export class NodePackages implements INodeTypes {
 		return loader.getNode(nodeName).type;
 	}
 
-	/** A name that ends in `Tool` is that of a node as agents use it, which n8n makes of the node itself. */
+	/** A name that ends in `Tool` is a node as a tool for agents. n8n derives it from the node. */
 	getByNameAndVersion(fullName: string, version?: number): INodeType {
 		const ofName = (name: string) => workflow.NodeHelpers.getVersionedNodeType(this.getByName(name), version);
 		if (!fullName.endsWith('Tool')) return ofName(fullName);
@@ -98,7 +98,7 @@ export class NodePackages implements INodeTypes {
 	}
 }
 
-/** As n8n's server makes a tool of a node: another name, no inputs, an output for agents, and a description for the model. */
+/** Derives the tool of a node, like n8n's server: another name, no inputs, an output for agents, and a description for the model. */
 function asTool(node: INodeType): INodeType {
 	const { usableAsTool, ...description } = node.description;
 	if (!usableAsTool) throw new workflow.UserError(`Node "${description.name}" cannot be used as a tool`);

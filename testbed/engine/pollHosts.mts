@@ -9,38 +9,38 @@ import type { PollingNode, PollingNodeOptions, WorkflowJson } from './engine.mts
  */
 export interface PollHost {
 	/**
-	 * Registers the workflow and polls it for the first time: a person publishes it (`activate`, `update`), or n8n starts.
-	 * @throws what the node throws
+	 * Registers the workflow and polls it for the first time: the user publishes it (`activate`, `update`), or n8n starts.
+	 * @throws the error of the node
 	 */
 	activate(mode: WorkflowActivateMode): Promise<void>;
-	/** Asks the trigger because it is time to. Polls that are under way go on. */
+	/** Starts a scheduled poll. Running polls continue. */
 	tick(): Tick;
-	/** Ends the process and starts another one, which knows what was saved. */
+	/** Restarts the process, which then reads what was saved. */
 	restart(): Promise<void>;
 }
 
 /** A poll that the schedule started. */
 export interface Tick {
-	/** Resolves when the poll ended, whatever its end is. */
+	/** Resolves when the poll ended, with or without an error. */
 	readonly done: Promise<TickEnd>;
-	/** Makes n8n ignore how the poll ends: it took too long, the workflow was published anew, or its lease was lost. */
+	/** Makes n8n ignore the result of the poll: it took too long, the workflow was published again, or its lease was lost. */
 	abandon(): void;
 }
 
 /** How a poll ended, as the host sees it. */
 export type TickEnd = { items: INodeExecutionData[] | null } | { error: unknown };
 
-/** What n8n's database holds of the workflow. Every host writes it as n8n does, and nothing else outlives a restart. */
+/** The workflow in n8n's database. Every host writes it like n8n. Only this data survives a restart. */
 export class PollDatabase {
 	/** The workflow's static data. */
 	staticData = '{}';
 	/** The state of a node with durable cursors. */
 	cursor: string | undefined;
-	/** What was handed to executions. */
+	/** The items of the started executions. */
 	readonly executions: INodeExecutionData[][] = [];
-	/** Executions that say that polling failed. */
+	/** The errors of executions that report a failed poll. */
 	readonly errorExecutions: unknown[] = [];
-	/** Every state that was saved so far, the oldest first. */
+	/** All states that were saved, the oldest first. */
 	readonly history: Array<{ staticData: string; cursor: string | undefined }> = [];
 
 	save(what: { staticData: string } | { cursor: string }): void {
@@ -48,7 +48,7 @@ export class PollDatabase {
 		this.history.push({ staticData: this.staticData, cursor: this.cursor });
 	}
 
-	/** What a Code node does that writes static data of its own, or whoever restores a backup: an older state is back. */
+	/** Restores an older state, like a backup or a Code node that writes static data. */
 	rewind(to: number): void {
 		const older = this.history[to];
 		if (older === undefined) throw new Error(`No state was saved as number ${to}`);
@@ -56,10 +56,10 @@ export class PollDatabase {
 	}
 }
 
-/** A polling node as a host needs it. */
+/** The parts of a polling node that a host needs. */
 export type HostedNode = Pick<PollingNode, 'context' | 'poll'> & { workflow: { staticData: IDataObject } };
 
-/** What makes nodes ready: n8n's engine, or something that stands in for it. */
+/** Prepares nodes: n8n's engine, or a replacement. */
 export interface HostEngine {
 	pollingNode(source: WorkflowJson | string, options?: PollingNodeOptions): HostedNode;
 }
@@ -67,16 +67,16 @@ export interface HostEngine {
 export interface HostOptions {
 	engine: HostEngine;
 	database: PollDatabase;
-	/** The workflow as it is published now. */
+	/** The published workflow. */
 	workflow: () => WorkflowJson;
 	/** Called with each context before its first poll. */
 	prepare?: (context: IPollFunctions) => void;
-	/** Called when the process ends: what only it knows is gone. */
+	/** Called when the process ends and loses its memory. */
 	onProcessEnd: () => void;
 }
 
 const FIVE_MINUTES = 300_000;
-/** What remains of the 45 seconds after which the scheduler abandons a poll. */
+/** The rest of the 45 seconds after which the scheduler abandons a poll. */
 const LEASED = 36_000;
 
 abstract class Host implements PollHost {
@@ -86,7 +86,7 @@ abstract class Host implements PollHost {
 	abstract tick(): Tick;
 	abstract restart(): Promise<void>;
 
-	/** A workflow fresh from the database, and a context for its node. */
+	/** Loads the workflow from the database, and a context for its node. */
 	protected load(activation: WorkflowActivateMode, budgetMs: number, getNodeState?: () => IDataObject): HostedNode {
 		const { engine, database, workflow, prepare } = this.options;
 		const staticData: IDataObject = JSON.parse(database.staticData);
@@ -106,7 +106,7 @@ abstract class Host implements PollHost {
 		staticData['__dataChanged'] = false;
 	}
 
-	/** Runs a poll and, unless it was abandoned meanwhile, does with its end what the host does. */
+	/** Runs a poll and handles its result like the host, unless the poll was abandoned. */
 	protected run(
 		poll: () => Promise<INodeExecutionData[] | null>,
 		onItems: (items: INodeExecutionData[] | null) => void,
@@ -145,7 +145,7 @@ export class InMemoryHost extends Host {
 	tick(): Tick {
 		const node = this.registered;
 		if (node === undefined) throw new Error('The workflow is not active');
-		// What a registration puts out that another one has replaced is thrown away.
+		// n8n discards the output of a replaced registration.
 		const isCurrent = () => this.registered === node;
 		const tick = this.run(
 			async () => await node.poll(),
@@ -168,9 +168,9 @@ export class InMemoryHost extends Host {
 	}
 }
 
-/** B, the durable scheduler without cursors: everything fresh from the database at each poll. */
+/** B, the durable scheduler without cursors: it reads everything from the database at each poll. */
 export class FreshHost extends Host {
-	/** The job is there already when the workflow is published anew; only the first time it is polled at once. */
+	/** If the workflow is published again, the job already exists. Only the first time, n8n polls at once. */
 	private hasJob = false;
 
 	async activate(mode: WorkflowActivateMode): Promise<void> {
@@ -203,7 +203,7 @@ export class FreshHost extends Host {
 	}
 }
 
-/** C, durable cursors: the state in a row of its own, written together with the execution, or alone where there is none. */
+/** C, durable cursors: the state has its own row. n8n writes it together with the execution, or alone without one. */
 export class CursorHost extends Host {
 	private hasJob = false;
 

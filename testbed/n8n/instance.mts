@@ -13,7 +13,7 @@ import { executionDataSchema, type NodeResults, readResults } from './results.mt
 import type { Environment, Service } from './services.mts';
 import { removing } from '../removing.mts';
 
-/** A credential as `n8n import:credentials` takes it, not encrypted yet. */
+/** A credential for `n8n import:credentials`, not encrypted. */
 export interface Credential {
 	id: string;
 	name: string;
@@ -23,14 +23,14 @@ export interface Credential {
 
 const executionSchema = z.object({ data: executionDataSchema });
 
-/** An n8n with its own data folder, the packed package installed in it as a user would have it. */
+/** An n8n with its own data folder, in which the packed package is installed as a user would install it. */
 export class N8nInstance implements Service {
 	private readonly running = new Set<N8nProcess>();
 
 	/**
 	 * @param folder n8n's user folder. It must not be inside the checkout: modules the package imports would be found
 	 * among this repository's development dependencies instead of n8n's own.
-	 * @param settings what the services it stands on say; none: SQLite in its folder, and executions in its own process
+	 * @param settings the environment of its services; empty: SQLite in its folder, and executions in its own process
 	 */
 	constructor(
 		private readonly host: N8nHost,
@@ -38,7 +38,7 @@ export class N8nInstance implements Service {
 		private readonly settings: Environment = {},
 	) {}
 
-	/** The Node.js that it runs on. */
+	/** The Node.js that it uses. */
 	get node(): string {
 		return this.host.node;
 	}
@@ -48,7 +48,7 @@ export class N8nInstance implements Service {
 		return filesFolder(this.folder);
 	}
 
-	/** Packs and installs the package, replacing the one from last time. */
+	/** Packs and installs the package, and replaces the previous one. */
 	async installPackage(): Promise<void> {
 		const { name, version } = await readManifest(checkout);
 		const nodes = join(this.folder, '.n8n', 'nodes');
@@ -69,8 +69,8 @@ export class N8nInstance implements Service {
 	}
 
 	/**
-	 * Runs a workflow from its manual trigger, in a process of its own.
-	 * @returns what each node that ran gave, also when the workflow ended with an error
+	 * Runs a workflow from its manual trigger, in a separate process.
+	 * @returns the output of each node that ran, also if the workflow failed
 	 */
 	async execute(id: string): Promise<NodeResults> {
 		const output = await this.command(['execute', '--id', id, '--rawOutput']);
@@ -80,11 +80,11 @@ export class N8nInstance implements Service {
 	}
 
 	/**
-	 * Asks n8n's database, where it is SQLite, also while n8n runs.
-	 * @returns the rows, which the schema has to fit
+	 * Queries n8n's SQLite database, also while n8n runs.
+	 * @returns the rows, checked against the schema
 	 */
 	async query<Row>(schema: z.ZodType<Row>, sql: string): Promise<Row[]> {
-		// The Node.js that this repository starts from has no SQLite; n8n's has.
+		// This repository's Node.js may have no SQLite; n8n's has it.
 		const script = `const { DatabaseSync } = require('node:sqlite');
 			const database = new DatabaseSync(process.argv[1], { readOnly: true });
 			console.log(JSON.stringify(database.prepare(process.argv[2]).all()));`;
@@ -93,7 +93,7 @@ export class N8nInstance implements Service {
 		return z.array(schema).parse(JSON.parse(stdout));
 	}
 
-	/** Starts the main process, editor included, on `port` of the loopback address, or on a free one when it is taken. */
+	/** Starts the main process, editor included, on `port` of the loopback address, or on a free port if it is taken. */
 	async startMain(port?: number): Promise<Main> {
 		await mkdir(this.files, { recursive: true });
 		const url = `http://127.0.0.1:${await freePort(port)}`;
@@ -103,17 +103,17 @@ export class N8nInstance implements Service {
 			N8N_EDITOR_BASE_URL: url,
 			WEBHOOK_URL: url,
 			N8N_LOG_LEVEL: 'warn',
-			// Browsers refuse a cookie marked as secure from plain HTTP, some of them even on the loopback address.
+			// Browsers refuse a secure cookie over plain HTTP, some of them even on the loopback address.
 			N8N_SECURE_COOKIE: 'false',
 		});
-		// n8n answers health checks before it has its routes, so this waits for what the editor itself asks for first.
+		// n8n passes health checks before it has its routes, so this waits for the editor's first request.
 		const hasRoutes = ({ ok, headers }: Response) => ok && headers.get('content-type')?.includes('json') === true;
 		await untilReady(n8n, `${url}/rest/settings`, hasRoutes);
 		return new Main(url, n8n);
 	}
 
 	/**
-	 * Starts a worker, which runs what the main process puts into the queue.
+	 * Starts a worker, which runs the jobs in the queue.
 	 * @param concurrency how many executions it runs at once
 	 */
 	async startWorker(concurrency: number): Promise<N8nProcess> {
@@ -130,12 +130,12 @@ export class N8nInstance implements Service {
 		return n8n;
 	}
 
-	/** Stops everything that runs in this instance; leaves no process behind. */
+	/** Stops all processes of this instance. */
 	async stop(): Promise<void> {
 		await Promise.all([...this.running].map(async (n8n) => await n8n.stop()));
 	}
 
-	/** n8n's import commands report failure in words only, so success is recognised by its words, too. */
+	/** n8n's import commands always exit with 0, so their output decides whether they succeeded. */
 	private async import(kind: 'credentials' | 'workflow', entries: unknown[]): Promise<void> {
 		const temporary = await mkdtemp(join(tmpdir(), 'import-'));
 		try {

@@ -6,7 +6,7 @@ import { z } from 'zod/v4';
 import type { N8nProcess } from './process.mts';
 import { executionDataSchema, type NodeResults, readResults } from './results.mts';
 
-/** The account of the person at the editor. */
+/** The account of the owner. */
 export interface Owner {
 	email: string;
 	firstName: string;
@@ -31,7 +31,7 @@ const executionsSchema = z.object({ data: z.object({ results: z.array(z.object({
 const executionSchema = z.object({
 	data: z.object({
 		status: z.string(),
-		/** Written by flatted; the same object everywhere that n8n refers to it. */
+		/** Written by flatted, which keeps references to the same object. */
 		data: z.string(),
 	}),
 });
@@ -40,7 +40,7 @@ const executionSchema = z.object({
 export class Main {
 	private cookie = '';
 
-	/** A connection for each request: n8n may close an idle one just when the next request is on its way. */
+	/** One connection per request: n8n may close an idle one just when the next request is sent. */
 	private readonly dispatcher = new Agent({ pipelining: 0 });
 
 	constructor(
@@ -48,7 +48,7 @@ export class Main {
 		private readonly n8n: N8nProcess,
 	) {}
 
-	/** Settles when it ends, for whatever reason. */
+	/** Settles when it ends, for any reason. */
 	get ended(): Promise<string> {
 		return this.n8n.ended;
 	}
@@ -65,13 +65,13 @@ export class Main {
 		await this.n8n.stop();
 	}
 
-	/** Makes the account that a new n8n asks for before anything else; does nothing when there is one. */
+	/** Creates the owner's account in a new n8n. Does nothing if it exists. */
 	async setUpOwner(owner: Owner): Promise<void> {
 		const settings = settingsSchema.parse(await (await this.request('/rest/settings')).json());
 		if (settings.data.userManagement.showSetupOnFirstLoad) await this.rest('POST', '/owner/setup', owner);
 	}
 
-	/** Signs in as the person who may publish workflows. */
+	/** Signs in as the owner, who can publish workflows. */
 	async signIn({ email, password }: Owner): Promise<void> {
 		const answer = await this.rest('POST', '/login', { emailOrLdapLoginId: email, password });
 		this.cookie = answer.headers
@@ -80,7 +80,7 @@ export class Main {
 			.join('; ');
 	}
 
-	/** Saves a workflow under the id it bears; returns that id. */
+	/** Saves a workflow under its own id and returns the id. */
 	async create(workflow: object): Promise<string> {
 		return workflowSchema.parse(await (await this.rest('POST', '/workflows', workflow)).json()).data.id;
 	}
@@ -93,10 +93,10 @@ export class Main {
 	}
 
 	/**
-	 * Runs a workflow as a click on “Execute workflow” does.
+	 * Runs a workflow like a click on “Execute workflow”.
 	 * @param trigger the name of the node to start from
-	 * @param item what it hands on, for one that waits for something, like a chat message
-	 * @returns what each node that ran gave, also when the workflow ended with an error
+	 * @param item its output, for a trigger that waits for input, like a chat message
+	 * @returns the output of each node that ran, also if the workflow failed
 	 */
 	async execute(workflowId: string, trigger: string, item?: object): Promise<NodeResults> {
 		const data = item && { data: { data: { main: [[{ json: item }]] } } };
@@ -114,8 +114,8 @@ export class Main {
 
 	/**
 	 * Waits for the end of an execution.
-	 * @returns what each node that ran gave
-	 * @throws Error when it takes minutes
+	 * @returns the output of each node that ran
+	 * @throws Error if it takes minutes
 	 */
 	async results(executionId: string): Promise<NodeResults> {
 		const read = async () => {
@@ -127,20 +127,20 @@ export class Main {
 		return await pWaitFor(read, { interval: 100, timeout: 120_000 });
 	}
 
-	/** Makes a workflow's triggers and webhooks live. */
+	/** Publishes a workflow: activates its triggers and webhooks. */
 	async publish(workflowId: string): Promise<void> {
 		const workflow = workflowSchema.parse(await (await this.rest('GET', `/workflows/${workflowId}`)).json());
 		await this.rest('POST', `/workflows/${workflowId}/activate`, { versionId: workflow.data.versionId });
 		await this.untilPublicationSettles(workflowId);
 	}
 
-	/** Ends what `publish` began. */
+	/** Reverts `publish`. */
 	async unpublish(workflowId: string): Promise<void> {
 		await this.rest('POST', `/workflows/${workflowId}/deactivate`);
 		await this.untilPublicationSettles(workflowId);
 	}
 
-	/** From 2.40 on, n8n publishes in the background; before, it has done so when it answers, and has no status. */
+	/** From 2.40 on, n8n publishes in the background. Earlier versions publish before they respond, and have no status. */
 	private async untilPublicationSettles(workflowId: string): Promise<void> {
 		const headers = { Cookie: this.cookie };
 		const isSettled = async () => {
@@ -156,14 +156,14 @@ export class Main {
 
 	/**
 	 * Calls a production webhook.
-	 * @returns the HTTP status and the JSON that the workflow answers; undefined when it is none
+	 * @returns the HTTP status and the JSON of the response; undefined if it is not JSON
 	 */
 	async webhook(path: string, body: object): Promise<{ status: number; json: unknown }> {
 		const answer = await this.post(`/webhook/${path}`, body);
 		return { status: answer.status, json: await answer.json().catch(() => undefined) };
 	}
 
-	/** Sends a request to an address of this n8n, like that of a form. */
+	/** Sends a request to an address of this n8n, for example a form. */
 	async request(path: string, init: RequestInit = {}): Promise<Response> {
 		return await fetch(`${this.url}${path}`, { dispatcher: this.dispatcher, ...init });
 	}
@@ -187,7 +187,7 @@ export class Main {
 		return answer;
 	}
 
-	/** On a busy machine n8n loses its database for a moment: then it refuses requests with 503, before it looks at them. */
+	/** On a busy machine, n8n may lose its database for a moment. It then refuses requests with 503 before it runs them. */
 	private async whenReady(send: () => Promise<Response>): Promise<Response> {
 		const answer = await send();
 		if (answer.status !== 503) return answer;

@@ -4,14 +4,14 @@ import { z } from 'zod/v4';
 
 import { type Service, Unreachable } from './services.mts';
 
-/** A database of its own on a PostgreSQL that runs already. */
+/** A separate database on a running PostgreSQL. */
 export interface Database extends Service {
-	/** Asks n8n's tables. Throws when the rows are not what the schema says. */
+	/** Queries n8n's tables. Throws if the rows don't match the schema. */
 	query<Row>(schema: z.ZodType<Row>, sql: string, ...values: unknown[]): Promise<Row[]>;
 }
 
 /**
- * Makes one where `DB_POSTGRESDB_HOST`, `_PORT`, `_USER` and `_PASSWORD` say, or at the usual local address.
+ * Creates a database at `DB_POSTGRESDB_HOST`, `_PORT`, `_USER` and `_PASSWORD`; default: the usual local address.
  * @throws Unreachable
  */
 export async function postgres(): Promise<Database> {
@@ -44,7 +44,7 @@ export async function postgres(): Promise<Database> {
 	};
 }
 
-/** Runs a command outside of any database of ours. */
+/** Runs a command outside of this database. */
 async function onServer(server: ClientConfig & { host: string; port: number }, command: string): Promise<void> {
 	const client = new Client({ ...server, database: 'postgres', connectionTimeoutMillis: 5000 });
 	try {

@@ -10,28 +10,28 @@ import { keptEnvironment, signalTree } from '../processes.mts';
 import type { N8nHost } from './host.mts';
 import type { Environment } from './services.mts';
 
-/** One n8n command that runs, with whatever processes it starts itself. */
+/** A running n8n command, with all processes that it starts. */
 export interface N8nProcess {
-	/** Undefined where it could not be started. */
+	/** Undefined if it could not start. */
 	readonly pid: number | undefined;
-	/** What it has printed so far. */
+	/** Its output so far. */
 	readonly printed: string;
-	/** Settles with everything it printed when it ends, for whatever reason. */
+	/** Settles with all its output when it ends, for any reason. */
 	readonly ended: Promise<string>;
-	/** Asks it to end and insists after some seconds; leaves no process behind. */
+	/** Asks it to end, and kills it after some seconds, with all its processes. */
 	stop(): Promise<void>;
-	/** Ends it at once, as a system does that is out of memory. */
+	/** Kills it at once, like a system without memory. */
 	kill(): Promise<void>;
 }
 
-/** Where workflows may read and write files. n8n makes no such folder. */
+/** The folder that workflows can read and write. n8n doesn't create it. */
 export function filesFolder(userFolder: string): string {
 	return join(userFolder, '.n8n-files');
 }
 
 /**
- * Starts a command of n8n, like `start` or `worker`, with its data in `folder` and nothing of a person's own settings.
- * @param file takes what it prints, instead of a pipe. A pipe whose reader is slow loses the end when n8n exits.
+ * Starts a command of n8n, like `start` or `worker`, with its data in `folder` and without personal settings.
+ * @param file receives its output, instead of a pipe. With a slow reader, a pipe loses the end when n8n exits.
  */
 export function startProcess(
 	host: N8nHost,
@@ -46,7 +46,7 @@ export function startProcess(
 		env: { ...ownEnvironment(host, folder), ...environment },
 		stdio: ['ignore', output, output],
 		windowsHide: true,
-		// A group of its own: Ctrl-C then reaches n8n through `stop` alone, and `stop` reaches n8n's own children.
+		// A separate process group: only `stop` ends n8n on Ctrl-C, and `stop` also ends n8n's children.
 		detached: process.platform !== 'win32',
 	});
 	if (typeof output === 'number') closeSync(output);
@@ -64,7 +64,7 @@ export function startProcess(
 	});
 	const ended = hasEnded.then(async () => {
 		if (file !== undefined) return await readFile(file, 'utf8');
-		// Its last words may still be on their way when it has ended; what it started may keep a stream open for longer.
+		// The last output may arrive after the end. A child process may keep a stream open for longer.
 		await Promise.race([isRead, pause(5000, undefined, { ref: false })]);
 		return printed.join('');
 	});
@@ -80,7 +80,7 @@ export function startProcess(
 		async stop() {
 			signal('SIGTERM');
 			await Promise.race([ended, pause(6000, undefined, { ref: false })]);
-			// Also where n8n itself has ended: what it started may not have.
+			// Also after n8n has ended: its children may still run.
 			signal('SIGKILL');
 			await ended;
 		},
@@ -91,14 +91,14 @@ export function startProcess(
 	};
 }
 
-/** The preferred port of the loopback address, or another one when that is taken; undefined: any free one. */
+/** The preferred port of the loopback address, or another one if it is taken; undefined: any free one. */
 export async function freePort(preferred?: number): Promise<number> {
 	return await getPort({ host: '127.0.0.1', ...(preferred === undefined ? {} : { port: preferred }) });
 }
 
 /**
- * Waits for an answer that `isReady` accepts.
- * @throws Error with the last lines it printed when n8n ends before, or takes minutes
+ * Waits for a response that `isReady` accepts.
+ * @throws Error with the last lines of output if n8n ends before, or takes minutes
  */
 export async function untilReady(n8n: N8nProcess, url: string, isReady: (answer: Response) => boolean): Promise<void> {
 	let isOver = false;
@@ -117,7 +117,7 @@ export async function untilReady(n8n: N8nProcess, url: string, isReady: (answer:
 	}
 }
 
-/** Only what n8n needs: a person's own N8N_… and DB_… settings must not find their way in. */
+/** The variables that n8n needs, without personal N8N_… and DB_… settings. */
 function ownEnvironment(host: N8nHost, folder: string): Record<string, string> {
 	return {
 		...keptEnvironment(process.env),
@@ -126,10 +126,10 @@ function ownEnvironment(host: N8nHost, folder: string): Record<string, string> {
 		N8N_LISTEN_ADDRESS: '127.0.0.1',
 		N8N_RUNNERS_BROKER_LISTEN_ADDRESS: '127.0.0.1',
 		N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS: 'true',
-		// As by default, but below this folder instead of a person's own.
+		// The default, but in this folder instead of the user's.
 		N8N_RESTRICT_FILE_ACCESS_TO: filesFolder(folder),
 		N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '3',
-		// Nothing leaves this machine: no telemetry, no look for updates, templates, licences or other packages.
+		// No requests to the internet: no telemetry, updates, templates, licenses or other packages.
 		N8N_DIAGNOSTICS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
 		N8N_VERSION_NOTIFICATIONS_WHATS_NEW_ENABLED: 'false',

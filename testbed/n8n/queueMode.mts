@@ -13,7 +13,7 @@ import { type Environment, Services } from './services.mts';
 export interface QueueModeOptions {
 	credentials: Credential[];
 	workflows: unknown[];
-	/** Ids of the workflows whose triggers and webhooks go live. */
+	/** Ids of the workflows to publish. */
 	published: readonly string[];
 	/** Default 2. */
 	workers?: number;
@@ -32,9 +32,9 @@ export interface Execution {
 const executionSchema = z.object({ id: z.coerce.string(), status: z.string() });
 const costSchema = z.object({
 	status: z.string(),
-	/** From its start, not from its place in the queue. */
+	/** Since it started; without the time in the queue. */
 	milliseconds: z.coerce.number(),
-	/** What n8n's database holds of it. */
+	/** Its size in n8n's database. */
 	bytes: z.number(),
 });
 
@@ -49,15 +49,15 @@ const owner: Owner = {
 	password: `${randomBytes(12).toString('hex')}A1`,
 };
 
-/** What n8n stands on in queue mode, before any process of its own. `services.stop()` ends whatever has been added to it. */
+/** The services that n8n needs in queue mode. `services.stop()` also ends all services that were added later. */
 export interface Foundation {
 	services: Services;
 	database: Database;
 }
 
 /**
- * Makes a database, a key prefix and an encryption key.
- * @throws Unreachable at once where there is no PostgreSQL or no Redis
+ * Creates a database, a key prefix and an encryption key.
+ * @throws Unreachable at once without PostgreSQL or Redis
  */
 export async function layFoundation(): Promise<Foundation> {
 	const services = new Services();
@@ -73,12 +73,12 @@ export async function layFoundation(): Promise<Foundation> {
 	}
 }
 
-/** An n8n in queue mode: one main process and workers on one database and one queue, the package in the user folder of each. */
+/** An n8n in queue mode: one main process and workers that share a database and a queue. Each has the package in its user folder. */
 export class QueueMode {
 	private constructor(
 		private readonly database: Database,
 		private readonly mainInstance: N8nInstance,
-		/** The main process that was started last. */
+		/** The current main process. */
 		public main: Main,
 		readonly workers: readonly Worker[],
 	) {}
@@ -119,7 +119,7 @@ export class QueueMode {
 	}
 
 	/**
-	 * What an execution that has ended took.
+	 * Returns what a finished execution took.
 	 * @returns undefined while it runs or waits
 	 */
 	async cost(executionId: string): Promise<Cost | undefined> {
@@ -131,16 +131,16 @@ export class QueueMode {
 		return cost;
 	}
 
-	/** What n8n saved of an execution, as the text that it is in its database. */
+	/** Returns an execution as text, as n8n's database has it. */
 	async savedData(executionId: string): Promise<string> {
 		const sql = 'SELECT data FROM execution_data WHERE "executionId" = $1';
 		const [row] = await this.database.query(dataSchema, sql, executionId);
 		return row?.data ?? '';
 	}
 
-	/** Why an execution failed; undefined when it did not. */
+	/** Returns why an execution failed; undefined if it succeeded. */
 	async errorOf(executionId: string): Promise<string | undefined> {
-		// n8n saves a list of all values, in which each refers to those within it by their places.
+		// n8n saves a list of all values. A value refers to its parts by their positions in the list.
 		const values = z.array(z.unknown()).parse(JSON.parse(await this.savedData(executionId)));
 		const follow = (value: unknown, key: string): unknown => {
 			const place = z.record(z.string(), z.unknown()).safeParse(value).data?.[key];
@@ -152,11 +152,11 @@ export class QueueMode {
 
 	/**
 	 * Stops the main process and starts another one.
-	 * @param meanwhile what happens while there is none
+	 * @param between runs while there is none
 	 */
-	async restartMain(meanwhile: () => Promise<void>): Promise<void> {
+	async restartMain(between: () => Promise<void>): Promise<void> {
 		await this.main.stop();
-		await meanwhile();
+		await between();
 		this.main = await startMain(this.mainInstance);
 	}
 }
@@ -172,17 +172,17 @@ export class Worker {
 		return this.process.pid;
 	}
 
-	/** Ids of the executions that it has begun since it was started itself. */
+	/** Ids of the executions that it began since its start. */
 	get executions(): string[] {
 		return [...this.process.printed.matchAll(/Worker started execution (\d+) /g)].flatMap(([, id]) => id ?? []);
 	}
 
-	/** Ends it at once, whatever it is doing. */
+	/** Kills it at once. */
 	async kill(): Promise<void> {
 		await this.process.kill();
 	}
 
-	/** Starts it anew, once it has ended. */
+	/** Starts it again after it has ended. */
 	async restart(): Promise<void> {
 		this.process = await this.instance.startWorker(this.concurrency);
 	}

@@ -5,8 +5,8 @@ import { z } from 'zod/v4';
 import { type Service, Unreachable } from './services.mts';
 
 /**
- * A key prefix of its own on a Redis that runs already: where `QUEUE_BULL_REDIS_HOST`, `_PORT`, `_USERNAME`, `_PASSWORD` and
- * `_DB` say, or at the usual local address.
+ * Provides a separate key prefix on a running Redis, at `QUEUE_BULL_REDIS_HOST`, `_PORT`, `_USERNAME`, `_PASSWORD` and `_DB`;
+ * default: the usual local address.
  * @throws Unreachable
  */
 export async function redis(): Promise<Service> {
@@ -16,7 +16,7 @@ export async function redis(): Promise<Service> {
 	const password = process.env['QUEUE_BULL_REDIS_PASSWORD'] ?? '';
 	const db = z.coerce.number().parse(process.env['QUEUE_BULL_REDIS_DB'] ?? 0);
 	const client = new Redis({ host, port, username, password, db, lazyConnect: true, retryStrategy: () => null });
-	// The command that it happens to says only that there is no connection.
+	// The failed command only says that there is no connection.
 	let reason = '';
 	client.on('error', (error: Error) => {
 		if ('code' in error) reason = ` (${String(error.code)})`;

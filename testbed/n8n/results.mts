@@ -10,14 +10,14 @@ const runSchema = z.object({
 	data: z.object({ main: z.array(z.array(itemSchema).nullable()).optional() }).optional(),
 });
 
-/** What n8n records of an execution, as far as it is read here. */
+/** The parts of n8n's record of an execution that are read here. */
 export const executionDataSchema = z.object({
 	resultData: z.object({ runData: z.record(z.string(), z.array(runSchema)) }),
 });
 
 export type OutputItem = z.infer<typeof itemSchema>;
 
-/** What a node gave in its first run. */
+/** The output of a node's first run. */
 export interface NodeResult {
 	/** The data of the items of its first output. */
 	items: Record<string, unknown>[];
@@ -29,7 +29,7 @@ export interface NodeResult {
 /** By the names of the nodes that ran. */
 export type NodeResults = Record<string, NodeResult>;
 
-/** Reads what each node gave from n8n's record of an execution. */
+/** Reads the output of each node from n8n's record of an execution. */
 export function readResults({ resultData }: z.infer<typeof executionDataSchema>): NodeResults {
 	return Object.fromEntries(
 		Object.entries(resultData.runData).map(([node, [run]]) => {
@@ -47,8 +47,8 @@ export function readResults({ resultData }: z.infer<typeof executionDataSchema>)
 }
 
 /**
- * What a node gave.
- * @throws AssertionError that names the node which failed, where the one asked for did not run or failed
+ * Returns a node's output.
+ * @throws AssertionError with the name of the failed node, if this node did not run or failed
  */
 export function resultOf(results: NodeResults, node: string): NodeResult {
 	const result = results[node];

@@ -1,15 +1,15 @@
 /** Settings for every process of an n8n, by the names of its environment variables. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** Something that an n8n consists of or stands on. */
+/** A part of an n8n, or a service that it needs. */
 export interface Service {
-	/** Its part of the environment of all that starts after it. */
+	/** The environment variables that it adds for later services. */
 	readonly environment?: Environment;
-	/** Ends it, and takes away what it made for itself. */
+	/** Ends it, and removes what it created. */
 	stop(): Promise<void>;
 }
 
-/** What n8n runs in a certain mode: services, each started with what those before it give, and stopped last to first. */
+/** The services of an n8n. Each starts with the environment of the ones before it. They stop in reverse order. */
 export class Services {
 	private readonly added: Service[] = [];
 
@@ -23,7 +23,7 @@ export class Services {
 		return service;
 	}
 
-	/** Stops all of them, also where one of them can't be stopped, which is then thrown. */
+	/** Stops all of them. Throws at the end if one of them failed to stop. */
 	async stop(): Promise<void> {
 		const failures: unknown[] = [];
 		for (const service of this.added.splice(0).reverse()) {
@@ -33,5 +33,5 @@ export class Services {
 	}
 }
 
-/** A server that is not this repository's to start does not answer. The message is for the person at the terminal. */
+/** PostgreSQL or Redis doesn't respond. The message is for the terminal. */
 export class Unreachable extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Which versions of n8n the package is run in. Each one that is not pinned by the lockfile is resolved at a date, because newer
- * releases of its dependencies do not always fit it. This file says nothing about whether the package works there: README does.
+ * The versions of n8n that the package is tested with. A version outside the lockfile is resolved at a date, because newer
+ * releases of its dependencies may not fit it. README says whether the package works with a version.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ import { checkout } from '../checkout.mts';
 /** The folder with the package.json and the lockfile of the pinned version. */
 export const recipe = join(checkout, 'testbed', 'n8n');
 
-/** The oldest version that README claims, and the newest that could be installed. Between them: the pinned one. */
+/** The oldest version that README names, and the newest available one. The pinned version is between them. */
 export const OLDEST = '2.35.7';
 export const NEWEST = '2.40.7';
 
-/** Dates at which a version was resolved and then ran. Another version is resolved as of now. */
+/** Dates at which a version was resolved and then ran. Other versions are resolved now. */
 const RESOLVED_AT: Readonly<Record<string, string>> = { [OLDEST]: '2026-08-25', [NEWEST]: '2026-09-30' };
 
 const manifestSchema = z.looseObject({ dependencies: z.looseObject({ n8n: z.string() }) });
@@ -40,7 +40,7 @@ export function manifestOf(version: string, pinned: Manifest): { manifest: Manif
 
 /**
  * Reads `2.35.7,2.39.10`; the words `oldest`, `pinned` and `newest` name versions, too.
- * @throws Error that names the entry that is no version
+ * @throws Error with the name of an invalid entry
  */
 export function versionsIn(text: string, pinned: string): string[] {
 	const words: Readonly<Record<string, string>> = { oldest: OLDEST, pinned, newest: NEWEST };

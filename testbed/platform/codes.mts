@@ -1,6 +1,6 @@
 /**
- * The return codes of section 7, typed in from the document and not from the package's own table, so that a test can
- * compare the two. A %s stands for a detail filled in at run time.
+ * The return codes of section 7. They are copied from the API document, not from the package's table, so that a test can
+ * compare the two. The platform replaces %s with a detail.
  */
 export const codes = [
 	[-1, 'unknown error'],
@@ -60,7 +60,7 @@ export function message(code: number, ...details: string[]): string {
 	return template.replace(/%s/g, () => details[next++] ?? '').trim();
 }
 
-/** Thrown where the platform refuses a request; becomes the envelope with this code. */
+/** Thrown to refuse a request. The response is an envelope with this code. */
 export class Refusal extends Error {
 	readonly code: Code;
 

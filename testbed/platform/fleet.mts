@@ -110,21 +110,21 @@ export class Fleet {
 		return this.#bySn.get(sn);
 	}
 
-	/** The device at a position of the default order. Throws when there is none. */
+	/** The device at a position of the default order. Throws if there is none. */
 	at(position: number): Device {
 		const device = this.#devices[position];
 		if (device === undefined) throw new Error(`No device at position ${position}`);
 		return device;
 	}
 
-	/** A further realistic device, newer than all made before, that is not in the fleet yet. */
+	/** Returns another realistic device, newer than all before. It is not in the fleet yet. */
 	make(changes: Partial<Device> = {}): Device {
 		let device = this.#maker.next();
 		while (this.#bySn.has(device.sn)) device = this.#maker.next();
 		return { ...device, ...changes };
 	}
 
-	/** Puts a device into the default order; newest first, so position 0 unless told. Throws on a taken serial number. */
+	/** Adds a device at a position of the default order; default: 0, as the newest. Throws if the serial number is taken. */
 	add(device: Device = this.make(), position = 0): Device {
 		if (this.#bySn.has(device.sn)) throw new Error(`Two devices have the serial number ${device.sn}`);
 		const added = Object.freeze({ ...device });
@@ -134,7 +134,7 @@ export class Fleet {
 		return added;
 	}
 
-	/** Takes a device out. Throws when there is none with this serial number. */
+	/** Removes a device. Throws if none has this serial number. */
 	remove(sn: string): Device {
 		const device = this.#existing(sn);
 		this.#devices.splice(this.#devices.indexOf(device), 1);
@@ -143,7 +143,7 @@ export class Fleet {
 		return device;
 	}
 
-	/** Replaces the given fields of a device, which keeps its position. Throws when there is none or the new serial number is taken. */
+	/** Replaces fields of a device, which keeps its position. Throws if it doesn't exist or the new serial number is taken. */
 	update(sn: string, changes: Partial<Device>): Device {
 		const device = this.#existing(sn);
 		const updated: Device = Object.freeze({ ...device, ...changes });
@@ -165,7 +165,7 @@ export class Fleet {
 		this.#version++;
 	}
 
-	/** Gives the fleet another default order: `arrange` gets a copy and answers the same devices in the new order. */
+	/** Changes the default order: `arrange` gets a copy and returns the same devices in the new order. */
 	reorder(arrange: (devices: Device[]) => Device[]): void {
 		const arranged = arrange([...this.#devices]);
 		const same =
@@ -179,7 +179,7 @@ export class Fleet {
 		this.#version++;
 	}
 
-	/** The JSON of a device of this fleet; made once per record. */
+	/** Returns the JSON of a device of this fleet; computed once per record. */
 	bytes(device: Device): Buffer {
 		let bytes = this.#bytes.get(device);
 		if (bytes === undefined) {
@@ -189,7 +189,7 @@ export class Fleet {
 		return bytes;
 	}
 
-	/** Makes the JSON of every device now, so that a benchmark does not measure it: half a second for 100,000. */
+	/** Computes the JSON of every device now, so that a benchmark does not measure it: half a second for 100,000. */
 	warm(): void {
 		for (const device of this.#devices) this.bytes(device);
 	}
@@ -201,7 +201,7 @@ export class Fleet {
 	}
 }
 
-/** `YYYY-MM-DD HH:MM:SS` of a moment. The document names no time zone; this platform writes UTC. */
+/** Returns a time as `YYYY-MM-DD HH:MM:SS`. The document names no time zone; this platform uses UTC. */
 export function timeText(milliseconds: number): string {
 	return new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ');
 }
@@ -280,7 +280,7 @@ const serialPrefixes = { 1: 'RT', 2: 'TK', 3: 'LG' } as const;
 const firstCreated = Date.UTC(2024, 0, 8, 6, 0, 0);
 const serialNumbers = 100_000_000;
 
-/** Makes device number 0, 1, 2 …; each depends on the seed and its number alone. */
+/** Makes device number 0, 1, 2 …; each depends only on the seed and its number. */
 class DeviceMaker {
 	readonly #seed: number;
 	#next: number;
@@ -309,10 +309,10 @@ class DeviceMaker {
 		const hasSim = kind !== 3;
 		const suspended = random() < 0.03;
 		const online = !suspended && random() < 0.7;
-		// Four in a row share a second, as after an import, so that ordering by createTime meets equal values.
+		// Four devices in a row have the same second, as after an import, so that a sort by createTime has equal values.
 		const created = firstCreated + Math.floor(number / 4) * 331_000;
 		const changed = random() < 0.4;
-		// Prime to the modulus, so that no serial number occurs twice and neighbours look unrelated.
+		// The factor is prime to the modulus, so that no serial number occurs twice and neighbors look unrelated.
 		const serial = (number * 61_803_399 + (this.#seed % serialNumbers) * 7 + 10_000_019) % serialNumbers;
 
 		return {
@@ -361,7 +361,7 @@ class DeviceMaker {
 	}
 }
 
-/** 15 digits with the check digit that real ones carry. */
+/** Returns 15 digits with a valid check digit. */
 function imei(middle: string): string {
 	const body = `354762${middle}`;
 	let sum = 0;

@@ -1,6 +1,6 @@
 /**
- * For `beforeAnswer`: holds back answers until so many requests are waiting, then lets these go. Whoever sends fewer at
- * once waits for ever, and the platform's `peakInFlight` shows whoever sends more.
+ * For `beforeAnswer`: delays responses until so many requests wait, then releases them. A client that sends fewer at once waits
+ * forever. The platform's `peakInFlight` shows if a client sends more.
  */
 export function inGroupsOf(size: number): () => Promise<void> {
 	let waiting: Array<() => void> = [];

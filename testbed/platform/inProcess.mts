@@ -5,7 +5,7 @@ import type { Fleet } from './fleet.mts';
 import { Listing } from './listing.mts';
 import { type Settings, settingsSchema } from './settings.mts';
 
-/** A request as n8n's request function is given it, as far as it matters here. */
+/** The parts of a request to n8n's request function that are used here. */
 export interface InProcessRequest {
 	method?: string;
 	url: string;
@@ -13,7 +13,7 @@ export interface InProcessRequest {
 	body?: unknown;
 }
 
-/** A whole answer as n8n's request function hands it over when it is asked for a stream. */
+/** A response of n8n's request function, as a stream. */
 export interface InProcessAnswer {
 	statusCode: number;
 	headers: object;
@@ -21,20 +21,20 @@ export interface InProcessAnswer {
 }
 
 /**
- * The embedded platform without HTTP, for tests that ask it tens of thousands of times: it takes what n8n's request function
- * is given and answers what that hands over. No sign-in; the list and the device by serial number as the document has them.
+ * The embedded platform without HTTP, for tests with tens of thousands of requests. It replaces n8n's request function. It needs
+ * no sign-in, and has the list and the device by serial number, as in the document.
  */
 export class InProcessPlatform {
-	/** Requests since the start or the last time that somebody set it to 0. */
+	/** Requests since the start. A test can set it to 0. */
 	requests = 0;
-	/** What was asked for: the query of a list request, or the path of a device. */
+	/** The requests: the query of a list request, or the path of a device. */
 	readonly asked: string[] = [];
-	/** Asked before every answer; may wait, or answer with something else. */
+	/** Called before every response; may wait, or return another response. */
 	intervene: ((request: InProcessRequest) => Promise<{ statusCode: number; body: string } | undefined>) | undefined;
 	private readonly listing = new Listing();
 	readonly settings: Settings;
 
-	/** @param settings of those that do not concern HTTP */
+	/** @param settings those that do not concern HTTP */
 	constructor(
 		public fleet: Fleet,
 		settings: Partial<Settings> = {},
@@ -42,13 +42,13 @@ export class InProcessPlatform {
 		this.settings = settingsSchema.parse(settings);
 	}
 
-	/** What n8n's request function gives. */
+	/** The result of n8n's request function. */
 	async answer(request: InProcessRequest): Promise<InProcessAnswer> {
 		const { status, text } = await this.respond(request);
 		return { statusCode: status, headers: {}, body: Readable.from([Buffer.from(text)]) };
 	}
 
-	/** The HTTP status and the body of an answer. */
+	/** The HTTP status and the body of a response. */
 	async respond(request: InProcessRequest): Promise<{ status: number; text: string }> {
 		this.requests++;
 		this.asked.push(inWords(request));

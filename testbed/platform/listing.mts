@@ -5,17 +5,16 @@ import { type Page, pageOf } from './paging.mts';
 import type { PlatformRequest, Settings } from './settings.mts';
 
 /**
- * Answers requests for the list of devices, sections 1.2 to 1.4 and 4.1.
+ * Filters and sorts the list of devices, sections 1.2 to 1.4 and 4.1.
  *
- * The result of a filter and a sort is kept until the fleet changes, so that a walk over the pages of a large fleet
- * costs the platform next to nothing.
+ * It keeps each result until the fleet changes, so that the other pages of a large fleet cost almost nothing.
  */
 export class Listing {
 	readonly #results = new Map<string, readonly Device[]>();
 	#version = -1;
 	#fleet: Fleet | undefined;
 
-	/** The page that a list request asks for. Throws a Refusal. */
+	/** Returns the page for a list request. Throws a Refusal. */
 	page(fleet: Fleet, request: Pick<PlatformRequest, 'query' | 'body'>, settings: Settings): Page<Device> {
 		const criteria = readCriteria(request.body);
 		const { rest, sort } = selection(request.query, settings);
@@ -30,7 +29,7 @@ export class Listing {
 				const tests = filtering === 'ignored' ? [] : [...criteriaTests(criteria), ...queryTests(rest)];
 				const found =
 					tests.length === 0 ? fleet.devices : fleet.devices.filter((device) => tests.every((test) => test(device)));
-				// Sorting is stable: devices that tie keep the default order, so that no page repeats or skips one.
+				// Sorting is stable: equal devices keep the default order, so that no page repeats or skips one.
 				return rules.length === 0 ? found : [...found].sort((one, other) => compare(one, other, rules, missingValues));
 			},
 		);
@@ -51,7 +50,7 @@ export class Listing {
 	}
 }
 
-/** A field of a device for sorting or filtering, by the name that a query gives it. */
+/** Reads a field of a device for sorting or filtering, by its name in a query. */
 type Reader = (device: Device) => unknown;
 
 const plainFields = z.enum([
@@ -73,7 +72,7 @@ const plainFields = z.enum([
 
 /**
  * Plain device fields and `attributes.<key>` as in section 1.3; `model.<field>` and `group.<field>` in addition, which
- * the document leaves open. A key may itself hold dots: the whole key counts before its parts.
+ * the document doesn't define. A key may contain dots: the whole key has priority over its parts.
  */
 function readerOf(name: string): Reader | undefined {
 	const plain = plainFields.safeParse(name);
@@ -99,7 +98,7 @@ interface SortRule {
 
 /**
  * One `sort` parameter, section 1.3: names separated by commas, then a direction for all of them; without one,
- * descending. A name that is no field is refused with 10005, which the document leaves open.
+ * descending. An unknown field is refused with 10005; the document doesn't define this.
  */
 function readSort(value: string): SortRule[] {
 	const [, names, direction] = /^(.*?)\s+(asc|desc)\s*$/s.exec(value) ?? [undefined, value, 'desc'];
@@ -155,7 +154,7 @@ const criteriaSchema = z.object({
 
 type Criteria = z.infer<typeof criteriaSchema>;
 
-/** The body of a list request. Throws 10014 for no JSON, 10001 for a wrong type (section 7). */
+/** Reads the body of a list request. Throws 10014 if it is not JSON, 10001 for a wrong type (section 7). */
 function readCriteria(body: unknown): Criteria {
 	const parsed = criteriaSchema.safeParse(body);
 	if (parsed.success) return parsed.data;
@@ -164,8 +163,8 @@ function readCriteria(body: unknown): Criteria {
 }
 
 /**
- * Section 4.1 knows one criterion, compositeStatus, and does not tell what it means (section 3). This platform's own
- * rule: it equals the device's `status`. Other criteria with the name of a device field must equal that field (of an
+ * Section 4.1 has one criterion, compositeStatus, and does not define it (section 3). This platform's rule:
+ * it equals the device's `status`. Other criteria with the name of a device field must equal that field (of an
  * object, every given key; of tags, every given tag); unknown ones are ignored.
  */
 function criteriaTests(criteria: Criteria): Test[] {
@@ -187,8 +186,8 @@ function includes(actual: unknown, wanted: unknown): boolean {
 }
 
 /**
- * The filters of section 1.4. The document does not say which fields `name` looks at or how several values combine;
- * this platform's own rules:
+ * The filters of section 1.4. The document does not say which fields `name` searches or how several values combine.
+ * This platform's rules:
  * - `name`: a part of the serial number, the description or the model's name, in any case of letters
  * - `tags`: the device has every given tag (repeated, or separated by commas)
  * - `attributes`: every given `<key> <value>` pair, the value compared as text

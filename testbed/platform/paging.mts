@@ -2,7 +2,7 @@ import { z } from 'zod/v4';
 import { Refusal } from './codes.mts';
 import type { PageData, PlatformRequest, Settings } from './settings.mts';
 
-/** A page of any list: the metadata of section 1.2, and the items on it. */
+/** A page of any list: its items, and the metadata of section 1.2. */
 export interface Page<Item> {
 	items: readonly Item[];
 	metadata: Omit<PageData, 'content'>;
@@ -36,8 +36,8 @@ export function pageOf<Item>(list: readonly Item[], query: Query, settings: Sett
 }
 
 /**
- * The page that the query asks for, counted from 0. Section 8: without `page` the first one.
- * The document names no refusal for a page that is no number; this platform says 10001.
+ * Returns the requested page, counted from 0. Section 8: without `page`, the first one.
+ * The document defines no refusal for an invalid page; this platform uses 10001.
  */
 export function readPage(query: Query, settings: Pick<Settings, 'pageNumbering'>): number {
 	const page = readNumber(query, 'page');

@@ -32,7 +32,7 @@ const startOptionsSchema = settingsSchema.extend({
 		])
 		.default({ size: 25, seed: 1 }),
 	host: z.string().default('127.0.0.1'),
-	/** 0: any free one. */
+	/** 0: any free port. */
 	port: z.int().min(0).max(65535).default(0),
 	/** Serves HTTPS with the test-only self-signed certificate. */
 	tls: z.boolean().default(false),
@@ -48,7 +48,7 @@ export interface EmbeddedPlatform {
 	readonly apiKey: string;
 	readonly loginName: string;
 	readonly password: string;
-	/** Accepted in lower-case hex. */
+	/** The platform accepts it in lower-case hex. */
 	readonly passwordMd5: string;
 	/** The PEM certificate to trust when started with `tls`. */
 	readonly certificate: string;
@@ -56,18 +56,18 @@ export interface EmbeddedPlatform {
 	fleet: Fleet;
 	/** All switches; may be changed at any time. */
 	readonly settings: Settings;
-	/** Every request since the start or the last `forget()`, in the order of arrival, refused and failed ones too. */
+	/** Every request since the start or the last `forget()`, in the order of arrival, with refused and failed ones. */
 	readonly requests: readonly PlatformRequest[];
-	/** Requests being answered now, and the most there were at once. */
+	/** Requests without a complete response now, and the most at once. */
 	readonly inFlight: number;
 	readonly peakInFlight: number;
 	readonly logins: { readonly attempted: number; readonly succeeded: number };
-	/** Every token handed out, oldest first. */
+	/** Every issued token, the oldest first. */
 	readonly issuedTokens: readonly string[];
 	requestsOf(kind: RequestKind): PlatformRequest[];
-	/** Makes every token handed out so far a dead one. */
+	/** Makes every issued token expire. */
 	expireTokens(): void;
-	/** Hands out a living token without a login. */
+	/** Issues a valid token without a login. */
 	issueToken(): string;
 	/** Empties `requests` and sets `peakInFlight` and `logins` to 0; tokens, fleet and settings stay. */
 	forget(): void;
@@ -75,19 +75,19 @@ export interface EmbeddedPlatform {
 	stop(): Promise<void>;
 }
 
-/** The endpoint that the form, docs and an example name for API Request. It returns a list of models. */
+/** The endpoint for API Request in the form, the docs and an example. It returns a list of models. */
 export const OTHER_ENDPOINT = '/api/model/list';
 
 /**
- * Starts an embedded device-management platform that behaves by the API document.
+ * Starts an embedded device-management platform that follows the API document.
  *
  * Endpoints: POST /api/device/list and GET /api/device/sn/{sn} as in section 4, POST `loginPath` as in section 5. The
- * document leaves all others open (section 4.3); so that there is something to talk to, this platform has, behind the
- * same sign-in: POST /api/device (creates), PUT or PATCH and DELETE /api/device/sn/{sn}, GET /api/group/list and
- * {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (tells what
- * arrived). A path that is none of these gets HTTP 404 and no envelope.
+ * document does not define other endpoints (section 4.3). This platform also has these, with the same
+ * sign-in: POST /api/device (creates), PUT or PATCH and DELETE /api/device/sn/{sn}, GET /api/group/list and
+ * {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
+ * request). Any other path gets HTTP 404 without an envelope.
  *
- * @throws when an option is not one, or the port is taken
+ * @throws if an option is invalid, or the port is taken
  */
 export async function startPlatform(options: StartOptions = {}): Promise<EmbeddedPlatform> {
 	const { fleet, host, port, tls, ...settings } = startOptionsSchema.parse(options);
@@ -132,7 +132,7 @@ class PlatformServer implements EmbeddedPlatform {
 	readonly #recorded = new WeakMap<IncomingMessage, PlatformRequest>();
 	readonly #counts = new Map<RequestKind, number>();
 	readonly #uses = new WeakMap<FaultRule, number>();
-	/** When the requests within the rate limit came. */
+	/** The times of the requests within the rate limit. */
 	#admitted: number[] = [];
 	readonly #stopping = new AbortController();
 	readonly #hookErrors: unknown[] = [];
@@ -208,7 +208,7 @@ class PlatformServer implements EmbeddedPlatform {
 
 	#build(tls: boolean): FastifyInstance {
 		const app = fastify({
-			// Recording in front of the router leaves no request out, one with a malformed path included.
+			// Recording happens before routing, so that it includes requests with a malformed path.
 			serverFactory: (route) => {
 				const handle = (request: IncomingMessage, response: ServerResponse) => {
 					this.#record(request, response);
@@ -224,7 +224,7 @@ class PlatformServer implements EmbeddedPlatform {
 			routerOptions: { maxParamLength: 100_000, querystringParser: parseQuery },
 		});
 
-		// Bodies are read as text and parsed here, so that a bad one gets the document's code 10014.
+		// Bodies are read as text and parsed here, so that an invalid one gets the document's code 10014.
 		app.removeAllContentTypeParsers();
 		app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
@@ -234,7 +234,7 @@ class PlatformServer implements EmbeddedPlatform {
 				url: path,
 				handler: async (request, reply) =>
 					this.#answer(request, reply, (recorded) => {
-						this.#authorise(recorded, writes);
+						this.#authorize(recorded, writes);
 						return handler(recorded, z.record(z.string(), z.string()).parse(request.params));
 					}),
 			});
@@ -267,7 +267,7 @@ class PlatformServer implements EmbeddedPlatform {
 		return app;
 	}
 
-	/** Outside of the prefix nothing is routed, whatever the path looks like. */
+	/** Returns the path without the prefix. A path outside the prefix gets one that has no route. */
 	#withoutPrefix(url: string): string {
 		const prefix = this.settings.pathPrefix;
 		if (prefix === '') return url;
@@ -363,13 +363,13 @@ class PlatformServer implements EmbeddedPlatform {
 
 	#handle(recorded: PlatformRequest, isJson: boolean, handle: (recorded: PlatformRequest) => Answer): Answer {
 		try {
-			// A body that can't be read is refused before anything else looks at it, but only from those who signed in.
+			// An unreadable body is refused before the handler reads it, but after the sign-in was checked.
 			return handle(isJson ? recorded : { ...recorded, body: unreadable });
 		} catch (error) {
 			if (!(error instanceof Refusal)) throw error;
-			const unauthorised = this.settings.deadToken === 'status' && (error.code === 14101 || error.code === 14102);
+			const unauthorized = this.settings.deadToken === 'status' && (error.code === 14101 || error.code === 14102);
 			const answer = envelope(error.code, error.message, 'null');
-			if (!unauthorised) return { ...answer, status: this.settings.refusalStatus };
+			if (!unauthorized) return { ...answer, status: this.settings.refusalStatus };
 			return { ...answer, status: 401, headers: { ...answer.headers, 'www-authenticate': 'Bearer' } };
 		}
 	}
@@ -400,7 +400,7 @@ class PlatformServer implements EmbeddedPlatform {
 
 	async #wait(milliseconds: number): Promise<void> {
 		if (milliseconds === 0) await nextTurn();
-		// A signal of its own: Node warns of more than ten listeners on one, and any number of answers may be waiting.
+		// A separate signal: Node.js warns of more than ten listeners on one, and many responses may wait.
 		else await pause(milliseconds, undefined, { signal: AbortSignal.any([this.#stopping.signal]) });
 	}
 
@@ -426,8 +426,8 @@ class PlatformServer implements EmbeddedPlatform {
 		return undefined;
 	}
 
-	/** Section 5. Throws 14101 without a valid sign-in, 14102 for one that can't be read, 14103 for a lacking role. */
-	#authorise(request: PlatformRequest, writes: boolean): void {
+	/** Section 5. Throws 14101 without a valid sign-in, 14102 for an unreadable one, 14103 for a missing role. */
+	#authorize(request: PlatformRequest, writes: boolean): void {
 		if (!this.#hasKey(request)) this.#useToken(request.headers['authorization']);
 		const { role } = this.settings;
 		if (role === 'none' || (role === 'reader' && writes)) throw new Refusal(14103);
@@ -452,7 +452,7 @@ class PlatformServer implements EmbeddedPlatform {
 		token.requests++;
 	}
 
-	/** The login API of section 5. Path and answer are open in the document; both are settings. */
+	/** The login API of section 5. The document doesn't define its path and response; both are settings. */
 	#logIn(request: PlatformRequest): Answer {
 		this.logins.attempted++;
 		const { loginName, passwordMd5 } = this;
@@ -550,19 +550,19 @@ class PlatformServer implements EmbeddedPlatform {
 	}
 }
 
-/** What a create or update may carry; like their whole shape this platform's own (section 4.3). */
+/** The fields of a create or update. The document doesn't define them (section 4.3). */
 const changesSchema = deviceSchema
 	.omit({ id: true, creator: true, createTime: true, updator: true, updateTime: true })
 	.partial();
 
-/** Section 4.2 names no rule for a valid serial number. This platform's own: 1 to 64 of letters, digits and - _ . : */
+/** Section 4.2 has no rule for a valid serial number. This platform's rule: 1 to 64 letters, digits and - _ . : */
 const serialNumber = /^[A-Za-z0-9._:-]{1,64}$/;
 
 function checkSerialNumber(sn: string): void {
 	if (!serialNumber.test(sn)) throw new Refusal(10018, sn);
 }
 
-/** Stands for a body that is no JSON, or was not sent as JSON (section 1). */
+/** Marks a body that is not JSON, or was not sent as JSON (section 1). */
 const unreadable = Symbol('unreadable body');
 
 function parse<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
@@ -572,7 +572,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, body: unknown): z.outpu
 	throw new Refusal(10001, parsed.error.issues[0]?.path.join('.') || 'must be an object');
 }
 
-/** Records the body and tells whether it may be used: section 1 wants JSON, announced as such. */
+/** Records the body. Returns whether it is usable: section 1 requires JSON with its content type. */
 function readBody(request: FastifyRequest, recorded: PlatformRequest): boolean {
 	const text = z.string().safeParse(request.body).data ?? '';
 	if (text === '') return true;
@@ -599,7 +599,7 @@ const json = { 'content-type': 'application/json;charset=UTF-8' };
 
 const comma = Buffer.from(',');
 
-/** Section 1.1; `data` is JSON already, whole or in pieces. */
+/** Returns the envelope of section 1.1. `data` is JSON, as one text or in pieces. */
 function envelope(code: number, msg: string, data: string | readonly (string | Buffer)[]): Answer {
 	const head = `{"code":${code},"msg":${JSON.stringify(msg)},"data":`;
 	const body =
