@@ -1,6 +1,6 @@
 /**
- * Measures how fast fleets are read, in n8n's engine against embedded platforms: `npm run bench`. Everything that is
- * compared runs side by side in the same run; only the ratios mean anything.
+ * `npm run bench`: measures how fast fleets are read, in n8n's engine with embedded platforms. All contenders run in turns in the
+ * same run. Compare the ratios, not the times.
  */
 import { Command } from 'commander';
 import { readFile } from 'node:fs/promises';
@@ -23,11 +23,11 @@ const flags = new Command('npm run bench --')
 	.description(
 		"Measures how fast fleets are read, against n8n's HTTP Request node, n8n's bare request helper and undici.",
 	)
-	.option('--runs <number>', 'how often each case runs at most; the median counts', positive, 5)
-	.option('--quick', 'only what the targets need, once or twice each (about five minutes)', false)
-	.option('--before <folder>', 'compares with another checkout of this package, too, which has to be built')
-	.option('--trigger', 'instead: polls of the trigger, beside what people do without it (about two minutes)', false)
-	.option('--tune', 'instead: page sizes and parallel requests, to choose the defaults by', false)
+	.option('--runs <number>', 'most runs of each case; the tables show the median', positive, 5)
+	.option('--quick', 'only the cases of the targets, once or twice each (about five minutes)', false)
+	.option('--before <folder>', 'also compares with another checkout of this package, which must be built')
+	.option('--trigger', 'only measures polls, and workflows without the trigger (about two minutes)', false)
+	.option('--tune', 'only measures page sizes and parallel requests, to choose the defaults', false)
 	.option(
 		'--write',
 		'writes the tables into docs/performance.md and docs/maintainers/benchmark.md, and the figures of charts',
@@ -82,7 +82,7 @@ async function benchAll(readers: Readers, platforms: Platforms): Promise<void> {
 	await writeBetweenMarks(MAINTAINERS_PAGE, machine, forMaintainers);
 }
 
-/** Lets the just-in-time compiler see everything once, so that the first case does not pay for it. */
+/** Runs everything once, so that just-in-time compilation does not slow down the first case. */
 async function warmUp(readers: Readers, platforms: Platforms): Promise<void> {
 	await platforms.setLatency(0);
 	for (const tls of [false, true]) {
@@ -95,7 +95,7 @@ async function warmUp(readers: Readers, platforms: Platforms): Promise<void> {
 	await readers.get({ kind: 'node' }, platforms.of(1_000, false));
 }
 
-/** What was measured, on which machine, as a list in Markdown. */
+/** Returns the machine and the versions as a list in Markdown. */
 async function machineWords(): Promise<string> {
 	const { name, version } = await readManifest(checkout);
 	const processor = cpus()[0]?.model.trim() ?? 'unknown';

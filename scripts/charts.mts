@@ -17,7 +17,7 @@ interface Point {
 	way: string;
 	devices: number;
 	value: number;
-	/** The process ended here: the value only says where to draw the mark. */
+	/** The process ended here: the value is only the position of the mark. */
 	ended?: boolean;
 }
 
@@ -61,7 +61,7 @@ for (const [name, panels] of charts) {
 	process.stdout.write(`docs/pictures/${name}-{light,dark}.svg\n`);
 }
 
-/** How long a whole fleet takes: this node, the HTTP Request node, and n8n's request helper, which is the limit. */
+/** Time to read a whole fleet: this node, the HTTP Request node, and n8n's request helper, which is the limit. */
 function timePanel({ lists }: PerformanceFigures): Panel {
 	const names = new Map([
 		['HTTP Request, defaults (10 per page)', 'HTTP Request node, defaults (10 per page)'],
@@ -79,7 +79,7 @@ function timePanel({ lists }: PerformanceFigures): Panel {
 	};
 }
 
-/** What an n8n worker needs for a whole fleet in one execution. */
+/** Memory of an n8n worker for a whole fleet in one execution. */
 function memoryPanel({ runs }: FleetFigures): Panel {
 	const names = new Map([
 		['HTTP Request, 2,000 per page, and Split Out', 'HTTP Request node and Split Out'],
@@ -102,7 +102,7 @@ function memoryPanel({ runs }: FleetFigures): Panel {
 	};
 }
 
-/** What one poll of a quiet fleet costs, beside reading the fleet with the HTTP Request node. */
+/** Cost of one poll of an unchanged fleet, and of reading the fleet with the HTTP Request node. */
 function pollPanels({ polls }: PerformanceFigures): Panel[] {
 	const names = new Map([
 		['HTTP Request, 100 per page', 'HTTP Request node, 100 per page'],
@@ -126,7 +126,7 @@ function pollPanels({ polls }: PerformanceFigures): Panel[] {
 	];
 }
 
-/** The points of the named ways, under the names that the chart has for them and in their order. */
+/** Returns the points of the named ways, with their names and order in the chart. */
 function pick<Measured extends { way: string; devices: number }>(
 	names: ReadonlyMap<string, string>,
 	measured: readonly Measured[],

@@ -1,5 +1,5 @@
 /**
- * Finds out what a platform offers and what that means for the nodes: `npm run check-platform -- --base-url …`. It only
+ * `npm run check-platform -- --base-url …`: finds out what a platform offers and what that means for the nodes. It only
  * reads, signs in once, and sends at most 40 requests through the package's own transport, inside n8n's engine.
  */
 import { writeSync } from 'node:fs';
@@ -44,7 +44,7 @@ async function run({ baseUrl, json }: TargetFlags & { json?: true }): Promise<vo
 	const { rows, requests } = await step("Loading the package into n8n's engine", check(target), 'stderr');
 	const { name, version } = await readManifest(checkout);
 	const report = { package: `${name} ${version}`, rows, requests };
-	// Where the output is not a terminal, it may be shown anywhere.
+	// The width without a terminal.
 	const width = process.stdout.isTTY ? process.stdout.columns : 120;
 	process.stdout.write(`${json === true ? asJson(report) : `\n${asTable(report, width)}`}\n`);
 	process.exitCode = EXIT_CODES[verdictOn(rows)];
@@ -68,7 +68,7 @@ function check(target: Target) {
 	};
 }
 
-/** Says why there is no result; returns the exit code. */
+/** Prints why there is no result. Returns the exit code. */
 function explain(error: unknown): number {
 	// Thrown by the password prompt on Ctrl-C.
 	if (error instanceof Error && error.name === 'ExitPromptError') {

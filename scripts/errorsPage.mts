@@ -39,7 +39,7 @@ This page is made from \`nodes/DeviceManagement/core/errors/codes.ts\` by \`npm 
 `;
 }
 
-/** A bar would begin a new column, also within code. */
+/** Returns a row of a table. A bar would begin a new column, also within code. */
 function tableRow(cells: readonly string[]): string {
 	return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

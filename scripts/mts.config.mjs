@@ -10,7 +10,7 @@ export default defineConfig(globalIgnores(['.cache/', 'dist/', 'coverage/', '**/
 	extends: [typescript.configs.recommended],
 	rules: {
 		'@typescript-eslint/no-explicit-any': 'error',
-		// As the compiler has it: a leading underscore marks what is there for its place only.
+		// Like the compiler: a leading underscore marks an unused parameter.
 		'@typescript-eslint/no-unused-vars': [
 			'error',
 			{ argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },

@@ -1,7 +1,7 @@
 /**
- * Whether the tests of the core and of the session notice when the code is changed: `npm run test:mutation` changes it
- * in every way that StrykerJS knows, texts left out, and runs the tests of the changed file's own room against each
- * change. Takes an hour or two on two processors, so it stands beside `.ci/run`.
+ * `npm run test:mutation`: checks that tests detect changes of the code. StrykerJS changes core, session and trigger in every way
+ * that it knows, except texts. Each change runs the tests of the file's layer. It takes one or two hours on two processors, so
+ * it is not part of `.ci/run`.
  */
 import { Stryker } from '@stryker-mutator/core';
 import Table from 'cli-table3';
@@ -18,7 +18,7 @@ import { positive, whole } from './flags.mts';
 const shipped = 'nodes/DeviceManagement';
 const jestConfig: object = createRequire(import.meta.url)('../jest.config.js');
 
-/** Files that are changed, and the tests that have to notice. */
+/** Files that are changed, and the tests that must fail. */
 const rooms: ReadonlyArray<{ files: string[]; testsOf: (file: string) => string[] }> = [
 	{ files: [`${shipped}/core/*.ts`], testsOf: (file) => [`test/core/${file}.test.mts`] },
 	{ files: [`${shipped}/core/errors/*.ts`], testsOf: (file) => [`test/core/errors/${file}.test.mts`] },
@@ -39,14 +39,14 @@ const rooms: ReadonlyArray<{ files: string[]; testsOf: (file: string) => string[
 type Mutant = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
 
 const command = new Command('npm run test:mutation --')
-	.description('Changes the core and the session in every way, and counts which changes their tests notice.')
+	.description('Changes core, session and trigger in every way, and counts the changes that the tests detect.')
 	.argument('[names...]', 'only files whose path holds one of these: retry, paging/')
-	.option('--least <percent>', 'how many of all changes have to be noticed', whole, 90)
+	.option('--least <percent>', 'percentage of the changes that the tests must detect', whole, 90)
 	.option('--parallel <number>', 'changes tried at once', positive, availableParallelism())
 	.parse();
 const { least, parallel } = command.opts<{ least: number; parallel: number }>();
 
-// A change is noticed in the first hundred random cases or it is a rare one; without a bound, each costs seconds.
+// A hundred random cases detect most changes. More cases would cost seconds for each change.
 process.env['PROPERTY_RUNS'] ??= '100';
 
 const outcomes: Array<{ file: string; mutants: Mutant[] }> = [];
@@ -70,14 +70,14 @@ async function tryChanges(file: string, tests: string[]): Promise<Mutant[]> {
 		mutate: [file],
 		jest: { config: { ...jestConfig, testMatch: tests.map((test) => `<rootDir>/${test}`) } },
 		concurrency: parallel,
-		// Not in the checkout: n8n's lint would read what a run that was stopped leaves there.
+		// Not in the checkout: n8n's lint would read the files of a stopped run.
 		tempDirName: join(tmpdir(), 'mutation'),
 	}).runMutationTest();
-	// Types, and what no test could ever run.
+	// Types, and code that no test can run.
 	return mutants.filter(({ status }) => status !== 'Ignored' && status !== 'CompileError');
 }
 
-/** Then there is nothing to change, and no test of its own. */
+/** Whether a file only has types: then there is nothing to change and no test. */
 async function holdsOnlyTypes(file: string): Promise<boolean> {
 	const source = await readFile(join(checkout, file), 'utf8');
 	const { outputText } = typescript.transpileModule(source, {

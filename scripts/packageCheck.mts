@@ -1,6 +1,6 @@
 /**
- * Asserts what the packed tarball holds, so that nothing is published that n8n can't load, that a user should not
- * get, or that verification refuses. Prints a line per check.
+ * Checks the packed tarball: n8n can load it, it has no files for developers, and verification accepts it. Prints a line per
+ * check.
  */
 import { execa } from 'execa';
 import { cp, mkdtemp, readFile, readdir, rm, stat, symlink } from 'node:fs/promises';
@@ -13,10 +13,10 @@ import { withPackedPackage } from '../testbed/pack.mts';
 import { removing } from '../testbed/removing.mts';
 import { checksumOf, differingFiles, packTo, sameness } from './release/tarball.mts';
 
-/** What n8n has for every package at run time and verification lets a package import. */
+/** The modules that n8n provides at run time and verification lets a package import. */
 const importable = ['n8n-workflow', 'zod', 'lodash', 'luxon', 'moment', 'p-limit', 'crypto'];
 
-/** n8n finds the class by the name of the file; icons stand in a node's description or on the credential itself. */
+/** n8n finds the class by the name of the file. Icons are in a node's description or in the credential. */
 const printIcons = `
 	const file = process.argv[1];
 	const loaded = new (require(file)[require('node:path').basename(file).split('.')[0]])();
@@ -41,7 +41,7 @@ await withPackedPackage(async (folder) => {
 });
 process.exitCode = isSound ? 0 : 1;
 
-/** Builds a copy of the sources in another folder: what the build leaves behind of folder, time or order would show. */
+/** Builds a copy of the sources in another folder, to detect output that depends on folder, time or order. */
 async function checkReproducible() {
 	const temporary = await mkdtemp(join(tmpdir(), 'again-'));
 	try {
@@ -83,7 +83,7 @@ function checkFiles(files: string[]) {
 	);
 }
 
-/** A build leaves its folder behind in source maps, and a careless constant in the code. */
+/** Source maps and constants may contain the folder of the build. */
 async function checkNoTraces(folder: string, files: string[]) {
 	const traced: string[] = [];
 	for (const file of files) {
@@ -137,7 +137,7 @@ async function checkImports(folder: string, files: string[]) {
 	check(`imports only its own files and ${importable.join(', ')}`, refused);
 }
 
-/** Loads what package.json names with the modules n8n would give it, and looks at the icons it refers to. */
+/** Loads the nodes and credentials with the modules that n8n provides, and checks their icons. */
 async function checkLoading(folder: string, manifest: Manifest, files: string[]) {
 	const loaded: { file: string; icons: string[] }[] = [];
 	const failures: string[] = [];

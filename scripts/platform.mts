@@ -1,5 +1,5 @@
 /**
- * Runs the embedded device-management platform alone, to try the nodes or a client against: `npm run platform`.
+ * `npm run platform`: runs the embedded device-management platform alone, to try the nodes or another client.
  */
 import { Command } from 'commander';
 import { once } from 'node:events';
@@ -9,17 +9,17 @@ import { whole } from './flags.mts';
 import { startPlatform } from '../testbed/platform/server.mts';
 
 const program = new Command('npm run platform --')
-	.description('Runs an embedded device-management platform with made-up devices.')
+	.description('Runs an embedded device-management platform with sample devices.')
 	.option('--port <number>', 'port to listen on; 0 takes a free one', whole, 4070)
 	.option('--host <address>', 'address to listen on', '127.0.0.1')
 	.option('--devices <number>', 'how many devices it has', whole, 1000)
 	.option('--seed <number>', 'the same seed gives the same devices', whole, 1)
 	.option('--zero-based', 'the first page is page=0 instead of page=1')
-	.option('--largest-size <number>', 'larger pages are silently cut to it', whole, 2000)
-	.option('--refuse-larger', 'larger pages are refused instead')
-	.option('--ignore-sort', 'lists come in the default order, whatever the sort parameter says')
-	.option('--latency <ms>', 'waits before every answer', whole, 0)
-	.option('--token-requests <number>', 'a token dies after so many requests (default: never)', whole)
+	.option('--largest-size <number>', 'the platform reduces larger pages to it', whole, 2000)
+	.option('--refuse-larger', 'the platform refuses larger pages')
+	.option('--ignore-sort', 'lists ignore the sort parameter')
+	.option('--latency <ms>', 'waits before every response', whole, 0)
+	.option('--token-requests <number>', 'a token expires after so many requests (default: never)', whole)
 	.option('--prefix <path>', 'everything is below this path, like /iot')
 	.option('--tls', 'HTTPS with a self-signed certificate for tests only')
 	.allowExcessArguments(false)
@@ -53,7 +53,7 @@ async function run(flags: Flags): Promise<void> {
 	const platform = await startPlatform({
 		port: flags.port,
 		host: flags.host,
-		// Easy to type; the default one is there to meet text beyond ASCII.
+		// Easy to type. The default password tests characters beyond ASCII.
 		password: 'demo-password',
 		fleet: { size: flags.devices, seed: flags.seed },
 		pageNumbering: flags.zeroBased ? 'zero-based' : 'one-based',

@@ -1,6 +1,6 @@
 /**
- * Everything of a release short of publishing: `npm run release -- --dry-run`. The release workflow runs parts of it by the other
- * flags. It never publishes: only the workflow does, because a version published by hand has no provenance.
+ * `npm run release -- --dry-run`: runs all steps of a release except publishing. The release workflow runs single steps with the
+ * other flags. Only the workflow publishes, because a version that a person publishes has no provenance.
  */
 import { Command } from 'commander';
 import { execa } from 'execa';
@@ -14,8 +14,8 @@ import { disagreements } from './release/agreement.mts';
 import { checksumOf, differingFiles, packTo, sameness } from './release/tarball.mts';
 
 const options = new Command('npm run release --')
-	.description('Does everything of a release short of publishing.')
-	.option('--dry-run', 'all of it: checks, pack, pack again from a clean checkout, what npm would do')
+	.description('Runs all steps of a release except publishing.')
+	.option('--dry-run', 'all steps: checks, pack, pack again from a clean checkout, and a dry run of npm')
 	.option('--unchecked', 'with --dry-run: without .ci/run')
 	.option('--pack', 'checks that tag, version and changelog agree, and packs into .cache/release')
 	.option('--compare <tarball>', 'packs this checkout and compares it with a tarball of the same commit')
@@ -41,7 +41,7 @@ try {
 	process.exitCode = 1;
 }
 
-/** The build job: refuses what does not agree, and leaves the tarball with its checksum. */
+/** The build job: checks the versions, and writes the tarball with its checksum. */
 async function pack(): Promise<string> {
 	const found = disagreements(version, options.tag ?? `v${version}`, await changelog());
 	if (found.length > 0) throw new Error(found.join('\n'));
@@ -57,7 +57,7 @@ async function packWithChecksum(): Promise<string> {
 	return tarball;
 }
 
-/** The reproducing job, in a clean checkout of the same commit. */
+/** The job that reproduces the tarball, in a clean checkout of the same commit. */
 async function compare(tarball: string): Promise<void> {
 	const temporary = await mkdtemp(join(tmpdir(), 'packed-'));
 	try {
@@ -73,7 +73,7 @@ async function compare(tarball: string): Promise<void> {
 	}
 }
 
-/** Says what is still missing for a release, and goes on: a rehearsal comes before the tag. */
+/** Prints what is still missing for a release, and continues: a rehearsal comes before the tag. */
 async function rehearse(): Promise<void> {
 	const { stdout: changes } = await execa('git', ['status', '--porcelain'], { cwd: checkout });
 	const open = disagreements(version, options.tag ?? `v${version}`, await changelog());
@@ -87,7 +87,7 @@ async function rehearse(): Promise<void> {
 	for (const line of open) console.log(`Still open: ${line}`);
 }
 
-/** A clone has only what is committed. It installs and builds on its own. */
+/** Clones the repository: only committed files, with its own install and build. */
 async function packCleanly(tarball: string): Promise<void> {
 	const temporary = await mkdtemp(join(tmpdir(), 'release-'));
 	try {

@@ -1,6 +1,6 @@
 /**
- * What reading a whole fleet costs in a real n8n in queue mode: time, memory of main process and worker, and what the execution
- * takes in the database: `npm run scaling`. Needs PostgreSQL and Redis, like `npm run test:e2e -- --queue`. About ten minutes.
+ * `npm run scaling`: measures the cost of reading a whole fleet in a real n8n in queue mode: time, memory of main process and
+ * worker, and the size of the execution in the database. Needs PostgreSQL and Redis, like `npm run test:e2e -- --queue`. About ten minutes.
  */
 import assert from 'node:assert/strict';
 import { Command } from 'commander';
@@ -35,21 +35,21 @@ const SIZES = quick ? [1_000, 10_000] : [1_000, 5_000, 10_000, 100_000];
 const COMPUTED = 1_000_000;
 const LATENCY_MS = 50;
 const WORKERS = 2;
-/** Without a limit, Node.js lets garbage stand for as long as the machine has room. */
+/** Without a limit, Node.js keeps garbage while the machine has free memory. */
 const HEAP_MB = 640;
 const PART = 10_000;
 const PARTS_NAME = `in parts of ${count(PART)}, over ${WORKERS} workers`;
 const TAKES_MS = 300_000;
 
-/** Its worker had not memory enough. */
+/** The worker ran out of memory. */
 const TOO_MUCH = 'out of memory';
 
-/** What one execution, or one for each part, took. */
+/** The figures of one execution, or of all parts together. */
 interface Figures extends Omit<Cost, 'status'> {
-	/** Most memory of the worker that ran it, of the one with more where several did. */
+	/** Most memory of the worker that ran it; with several workers, the highest. */
 	worker: number;
 	main: number;
-	/** Most memory of the main process while a person opened the execution in the editor. */
+	/** Most memory of the main process while the editor opened the execution. */
 	opened: number;
 }
 
@@ -130,8 +130,8 @@ function note(measured: Map<string, Map<number, Outcome>>, way: string, size: nu
 }
 
 /**
- * Runs a workflow on workers that were just started, so that none pays for the one before, and waits for its end.
- * @param executions how many it has on workers
+ * Runs a workflow on new workers, so that no run affects the next, and waits for its end.
+ * @param executions the number of its executions on workers
  */
 async function measure(
 	n8n: QueueMode,
@@ -194,7 +194,7 @@ async function idleMemory({ main, workers }: QueueMode): Promise<{ main: number;
 	return { main: peakOf([main], peaks), worker: peakOf(workers, peaks) };
 }
 
-/** The most that one of the processes had. */
+/** Returns the highest value of all processes. */
 function peakOf(processes: ReadonlyArray<{ pid: number | undefined }>, peaks: ReadonlyMap<number, number>): number {
 	return Math.max(...pidsOf(processes).map((pid) => peaks.get(pid) ?? 0));
 }
@@ -214,7 +214,7 @@ function report(
 		rows: [...measured].map(([name, bySize]) => [
 			name,
 			...SIZES.map((size) => cellOf(bySize.get(size), key, inWords)),
-			// However many parts there are, a worker holds one.
+			// A worker has only one part in memory, for any number of parts.
 			key === 'worker' && name === PARTS_NAME ? 'as before' : computed(bySize, key, inWords),
 		]),
 	});
@@ -260,7 +260,7 @@ function cellOf(outcome: Outcome | undefined, key: keyof Figures, inWords: (valu
 	return outcome === TOO_MUCH ? TOO_MUCH : inWords(outcome[key]);
 }
 
-/** As it grew between the last two sizes, where it did. */
+/** Computes the next value from the growth between the last two sizes. */
 function computed(
 	bySize: ReadonlyMap<number, Outcome>,
 	key: keyof Figures,

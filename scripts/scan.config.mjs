@@ -1,6 +1,6 @@
 /**
  * The ESLint configuration n8n's verification scanner applies to a published package. It differs from the stock
- * `eslint.config.mjs` in that JSON is parsed everywhere and that nothing but these two plugins has a say.
+ * `eslint.config.mjs`: it parses all JSON files, and uses only these two plugins.
  */
 import { n8nCommunityNodesPlugin } from '@n8n/eslint-plugin-community-nodes';
 import { defineConfig } from 'eslint/config';

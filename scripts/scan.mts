@@ -1,6 +1,5 @@
 /**
- * What n8n's verification does with a published package, before publishing: its rules over the sources and over what the packed
- * tarball holds, inline comments ignored. Errors fail. A warning fails, too, unless its rule is accepted below with a reason.
+ * Runs n8n's verification rules before publishing, over the sources and the packed tarball, and ignores inline comments. Errors fail. A warning fails, too, unless its rule is accepted below with a reason.
  */
 import { ESLint } from 'eslint';
 import { join } from 'node:path';
@@ -10,7 +9,7 @@ import { withPackedPackage } from '../testbed/pack.mts';
 const sources = ['package.json', '{nodes,credentials}/**/*.{js,ts,json}'];
 const scanner = join(checkout, 'scripts', 'scan.config.mjs');
 
-/** Rules whose warnings are accepted, each with the reason. An entry that nothing needs any more fails. */
+/** Rules whose warnings are accepted, each with the reason. An unused entry fails. */
 const ACCEPTED: Readonly<Record<string, string>> = {};
 
 const unused = new Set(Object.keys(ACCEPTED));
@@ -24,7 +23,7 @@ const isClean = [
 for (const rule of unused) console.log(`✖ no warning of ${rule} is left: remove it from the accepted ones`);
 process.exitCode = isClean && unused.size === 0 ? 0 : 1;
 
-/** Lints the files the patterns match and prints what was found; true when nothing but accepted warnings was. */
+/** Lints the matching files and prints the findings. Returns whether there are only accepted warnings. */
 async function lint(title: string, folder: string, patterns: string[], config?: string) {
 	const eslint = new ESLint({
 		cwd: folder,

@@ -1,6 +1,6 @@
 /**
- * The pictures of the documentation, taken on the walk of a new user through a real n8n with the packed package, and of every
- * example workflow: `npm run screenshots`. Replaces all `.png` files in `docs/pictures/`.
+ * `npm run screenshots`: takes the pictures of the docs in a real n8n with the packed package, along the steps of a new user, and of
+ * every example workflow. Replaces all `.png` files in `docs/pictures/`.
  */
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 import { removing } from '../testbed/removing.mts';
 
 const folder = join(checkout, 'docs', 'pictures');
-/** The address of the platform is seen in some pictures. */
+/** Some pictures show the address of the platform. */
 const platformPort = 4070;
 
 const isStopping = stopSignal();
@@ -51,7 +51,7 @@ async function takePictures(): Promise<void> {
 	const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password: `${randomUUID()}A1` };
 	await main.setUpOwner(owner);
 	await mkdir(folder, { recursive: true });
-	// The charts beside them are drawn by another command.
+	// Another command draws the charts in this folder.
 	const taken = (await readdir(folder)).filter((file) => file.endsWith('.png'));
 	await Promise.all(taken.map(async (file) => await rm(join(folder, file))));
 
@@ -89,7 +89,7 @@ async function takePictures(): Promise<void> {
 	);
 }
 
-/** The colours of a user interface are few: a palette keeps a picture small, and text as sharp as it was. */
+/** A user interface has few colors: a palette keeps pictures small and text sharp. */
 async function keep(file: string, picture: Buffer): Promise<void> {
 	await sharp(picture)
 		.png({ palette: true, colours: 128, dither: 0, effort: 10, compressionLevel: 9 })

@@ -1,7 +1,6 @@
 /**
- * Runs before every command a person types in a clone: installs the development dependencies when they are
- * missing or do not match package-lock.json, and with `--build` compiles the package when its sources changed.
- * Says nothing, and costs next to nothing, when there is nothing to do.
+ * Runs before every npm command of a clone. It installs the development dependencies if they are missing or do not match
+ * package-lock.json. With `--build`, it compiles the package if its sources changed. Otherwise it prints nothing and is fast.
  *
  * Plain JavaScript with nothing but Node's own modules, because it runs before anything is installed.
  */
@@ -32,7 +31,7 @@ function refuseOldNode() {
 
 async function installWhenNeeded() {
 	const lockfile = readFileSync(join(root, 'package-lock.json'));
-	// The platform belongs to it: a checkout shared between systems holds the other one's native binaries.
+	// The platform is part of it: a checkout shared between systems may have native binaries of the other one.
 	const wanted = hash([lockfile, process.platform, process.arch]);
 	if (readStamp(installStamp) === wanted) return;
 
@@ -45,12 +44,12 @@ async function installWhenNeeded() {
 	writeStamp(installStamp, wanted);
 }
 
-/** Path in node_modules → version, of what npm installs on this platform. */
+/** Returns path in node_modules → version, for the packages that npm installs on this platform. */
 function packagesForThisPlatform(lockfile) {
 	const system = thisSystem();
 	const isNeeded = (entry) => {
 		if (!entry.optional) return true;
-		// Optional without a platform: comes along with an optional package of some other platform.
+		// Optional without a platform: a dependency of an optional package for another platform.
 		return (entry.os || entry.cpu) && fitsSystem(entry, system);
 	};
 	return new Map(
@@ -60,7 +59,7 @@ function packagesForThisPlatform(lockfile) {
 	);
 }
 
-/** Whether an install this script did not make (`npm ci` by hand) already holds exactly these packages. */
+/** Whether another install (like a manual `npm ci`) already has exactly these packages. */
 function isInstalled(packages) {
 	let installed;
 	try {
@@ -95,7 +94,7 @@ async function buildWhenNeeded() {
 		[join(root, 'node_modules', '@n8n', 'node-cli', 'bin', 'n8n-node.mjs'), 'build'],
 		{ cwd: root },
 		(line) => {
-			// Without the frame and the spinner that n8n-node draws around the compiler's output.
+			// Without n8n-node's frame and spinner around the compiler's output.
 			const text = line.replace(/^[^\w\s]+\s*,?/u, '');
 			if (!line.includes('\x1b') && text && !text.startsWith('npm warn')) output.push(text);
 		},
@@ -105,7 +104,7 @@ async function buildWhenNeeded() {
 	writeStamp(buildStamp, wanted);
 }
 
-/** Everything that decides what `dist` holds. */
+/** All files that the content of `dist` depends on. */
 function hashOfSources() {
 	const parts = [];
 	const add = (path) => parts.push(path, readFileSync(join(root, path)));
@@ -125,7 +124,7 @@ function filesUnder(folder) {
 		});
 }
 
-/** One line that is rewritten on a terminal; where there is none, a line now and then. */
+/** Shows the progress in one line of the terminal; without a terminal, in a line from time to time. */
 function startProgress(title) {
 	const { stderr } = process;
 	const began = Date.now();

@@ -1,6 +1,6 @@
 /**
- * The real n8n editor with the packed package installed as a user would have it, an embedded platform to talk to,
- * credentials for it and the example workflows: `npm start`. Ctrl-C stops everything.
+ * `npm start`: starts the n8n editor with the packed package, an embedded platform, credentials for it and the example workflows.
+ * Ctrl-C stops everything.
  */
 import { Command } from 'commander';
 import { Listr } from 'listr2';
@@ -27,16 +27,16 @@ import { removing } from '../testbed/removing.mts';
 
 const { port, fresh } = new Command('npm start --')
 	.description('Runs the n8n editor with this package installed and an embedded platform to try it on.')
-	.option('--port <number>', 'port of the editor; another one when it is taken', whole, 5678)
-	.option('--fresh', 'forgets the workflows, credentials and account of earlier starts')
+	.option('--port <number>', 'port of the editor; another one if it is taken', whole, 5678)
+	.option('--fresh', 'deletes the workflows, credentials and account of earlier starts')
 	.allowExcessArguments(false)
 	.showHelpAfterError('--help lists the flags.')
 	.parse()
 	.opts<{ port: number; fresh?: true }>();
 
 /**
- * Where the editor keeps its data between starts. Not in the checkout: there the package would find its imports among
- * the development dependencies instead of n8n's own modules.
+ * The folder of the editor's data between starts. Not in the checkout: the package would import the development dependencies
+ * instead of n8n's modules.
  */
 const folder = join(
 	process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'),
@@ -69,7 +69,7 @@ try {
 }
 process.exit();
 
-/** Settles when the editor ends by itself. */
+/** Settles when the editor ends unexpectedly. */
 async function start(): Promise<void> {
 	if (fresh) await rm(folder, removing);
 	await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -95,10 +95,10 @@ An agent that is to use the tools of “devices as tools for any agent” sends 
 What you make is kept in ${folder}; npm start -- --fresh begins anew.
 Ctrl-C stops everything.`);
 	await editor.ended;
-	throw new Error('n8n ended by itself.');
+	throw new Error('n8n ended unexpectedly.');
 }
 
-/** Everything up to a running editor, with progress. */
+/** Starts the editor and shows the progress. */
 async function prepare(): Promise<{ editor: Main; owner: Owner }> {
 	const owner = await readOwner();
 	const tasks = new Listr<{ instance: N8nInstance; editor: Main }>(
@@ -156,12 +156,12 @@ async function readOwner(): Promise<Owner> {
 	return owner;
 }
 
-/** The same at every start, so that an agent that was set up once finds its tools again. */
+/** The token is the same at every start, so that an agent keeps its access to the tools. */
 function toolsToken({ password }: Owner): string {
 	return createHash('sha256').update(`device tools ${password}`).digest('base64url').slice(0, 24);
 }
 
-/** Only when the examples themselves are new, so that what a person made of them stays. */
+/** Imports the examples only if they changed, so that the user's changes stay. */
 async function importChangedExamples(instance: N8nInstance): Promise<void> {
 	const workflows = [...(await exampleWorkflows()).values()];
 	const wanted = createHash('sha256').update(JSON.stringify(workflows)).digest('hex');

@@ -1,9 +1,9 @@
-/** The flags that name a platform of the user's own and the way to sign in to it, for every command that has them. */
+/** The flags for the user's platform and the sign-in, shared by several commands. */
 import password from '@inquirer/password';
 import { type Command, InvalidArgumentError } from 'commander';
 import { createInterface } from 'node:readline';
 
-/** A platform of the user's own, as the fields of the credential. */
+/** The user's platform, as the fields of the credential. */
 export type Target = Record<string, string | boolean>;
 
 export interface TargetFlags {
@@ -35,14 +35,14 @@ export function addTargetFlags(program: Command): Command {
 		.addHelpText('after', '\nWithout a terminal, the password or the key is read from standard input, one line.');
 }
 
-/** Reads the flags and asks for a secret that is missing. Ends the process with words for flags that contradict. */
+/** Reads the flags and asks for a secret that is missing. Ends the process with a message if flags contradict each other. */
 export async function readTarget(program: Command, baseUrl: string): Promise<Target> {
 	const flags = program.opts<TargetFlags>();
 	const allowUnauthorizedCerts = flags.ignoreSsl ?? false;
 	return { ...flags.set, baseUrl, allowUnauthorizedCerts, ...(await readSignIn(program, flags)) };
 }
 
-/** The flags that a message about the credential is about, a line for each: messages name its fields by their labels. */
+/** Returns the flags for the fields in a message about the credential, one per line. Messages name fields by their labels. */
 export function flagsFor(words: string): string {
 	const flags: readonly (readonly [string, string])[] = [
 		["'Base URL'", '--base-url'],
@@ -63,7 +63,7 @@ function readField(pair: string, others: Target = {}): Target {
 }
 
 async function readSignIn(program: Command, { login, apiKey }: TargetFlags): Promise<Target> {
-	if (login !== undefined && apiKey !== undefined) program.error('Give --login or --api-key, not both.');
+	if (login !== undefined && apiKey !== undefined) program.error('Use --login or --api-key, not both.');
 	if (login !== undefined) {
 		const known = process.env['DEVICE_MANAGEMENT_PASSWORD'] ?? '';
 		const secret = known === '' ? await ask(program, `Password of ${login}`) : known;
@@ -77,10 +77,10 @@ async function readSignIn(program: Command, { login, apiKey }: TargetFlags): Pro
 	return { authentication: 'apiKey', apiKey: fromEnvironment || (await ask(program, 'API key')) };
 }
 
-/** Asks without showing what is typed; without a terminal, takes a line of standard input. */
+/** Asks without showing the input. Without a terminal, it reads a line of standard input. */
 async function ask(program: Command, what: string): Promise<string> {
 	const { isTTY } = process.stdin;
-	// The prompt shows on standard error, so that standard output holds the result alone.
+	// The prompt uses standard error, so that standard output only has the result.
 	const secret = isTTY
 		? await password({ message: `${what}:`, mask: false }, { output: process.stderr })
 		: await firstLine();

@@ -18,7 +18,7 @@ const {
 	})
 	.parse();
 const { name } = await readManifest(checkout);
-// Its own dependencies are resolved as they are today: it is n8n's program, and runs apart from this repository's packages.
+// The scanner's dependencies have their current versions. It runs separately from this repository's packages.
 const { all, failed } = await execa('npx', ['--yes', SCANNER, `${name}@${String(version)}`], {
 	all: true,
 	reject: false,

@@ -1,6 +1,6 @@
 /**
  * Checks the workflow files with GitHub's own parser for editors, and by this repository's rules: part of `npm run lint`. It can't
- * tell what only GitHub knows: runners, settings, and what an action takes.
+ * check what only GitHub knows: runners, settings, and the inputs of an action.
  */
 import { validate } from '@actions/languageservice';
 import { existsSync } from 'node:fs';

@@ -8,11 +8,11 @@ import type { Contender, Memory } from './protocol.mts';
 import type { PerformanceFigures } from '../figures.mts';
 import { count, duration, megabytes, ratio, type Section } from './report.mts';
 
-/** A way to read a list, under the name that it has in the tables. */
+/** A way to read a list, with its name in the tables. */
 interface Way {
 	name: string;
 	contender: Contender;
-	/** The smallest fleet that it makes sense for. */
+	/** The smallest fleet for this way. */
 	from: number;
 }
 
@@ -34,7 +34,7 @@ const marks =
 	'An asterisk marks a single run. A dash marks a case that did not run: it would take more than 75 seconds, or one page holds the fleet.';
 
 interface Comparison {
-	/** What users look for. */
+	/** Tables for users. */
 	forUsers: Section[];
 	/** Targets first, then every other condition. */
 	forMaintainers: Section[];
@@ -149,7 +149,7 @@ async function compareGet(
 
 interface MemoryComparison {
 	section: Section;
-	/** How many times as much this node takes for ten times the fleet. */
+	/** How much more memory this node needs for ten times the fleet. */
 	growth: { peak: number; retained: number };
 	figures: PerformanceFigures['memory'];
 }
@@ -278,7 +278,7 @@ function verdict(
 	return [what, target, ratio(measured), isMet(measured) ? 'met' : 'missed'];
 }
 
-/** Everything that was measured, by what it was. */
+/** All measured times, by way and condition. */
 class Timings {
 	private readonly all = new Map<string, { way: string; condition: Condition; timing: Timing }>();
 
@@ -300,7 +300,7 @@ class Timings {
 		});
 	}
 
-	/** How many times as long `one` took as `other`; undefined when either was not measured. */
+	/** Returns the time of `one` divided by that of `other`; undefined if either was not measured. */
 	ratio(one: readonly [string, Condition], other: readonly [string, Condition]): number | undefined {
 		const [ours, theirs] = [this.of(...one)?.median, this.of(...other)?.median];
 		return ours === undefined || theirs === undefined ? undefined : ours / theirs;

@@ -17,13 +17,13 @@ export const defaults = {
 
 const rivalPackage = fileURLToPath(new URL('rival', import.meta.url));
 
-/** A list as a contender read it; it keeps the devices alive. */
+/** A list that a contender read. It keeps the devices in memory. */
 export interface Read {
 	count: number;
 	devices: unknown;
 }
 
-/** Reads fleets in each of the ways that are compared. */
+/** Reads fleets in each compared way. */
 export class Readers {
 	private readonly credentials = new Map<string, string>();
 
@@ -37,14 +37,14 @@ export class Readers {
 		return new Readers(await createEngine({ packageDirectory, otherPackages: [rivalPackage] }));
 	}
 
-	/** Reads a whole fleet. Throws when it does not get exactly as many devices as there are. */
+	/** Reads a whole fleet. Throws if the number of devices is wrong. */
 	async list(contender: Contender, fleet: Served): Promise<Read> {
 		const read = await this.listUnchecked(contender, fleet);
 		if (read.count === fleet.size) return read;
 		throw new Error(`${contender.kind} read ${read.count} of ${fleet.size} devices`);
 	}
 
-	/** Reads devices by their serial numbers, each with a request of its own. */
+	/** Reads devices by their serial numbers, one request each. */
 	async get({ kind, parallel }: Contender, fleet: Served): Promise<void> {
 		const { serialNumbers } = fleet;
 		let count: number;
@@ -66,8 +66,8 @@ export class Readers {
 
 	/**
 	 * Polls the trigger once.
-	 * @param name tells it from other triggers
-	 * @param state what it remembers; undefined takes a baseline
+	 * @param name the trigger's name, different for each trigger
+	 * @param state its memory; undefined records a baseline
 	 */
 	async poll(
 		fleet: Served,
@@ -165,12 +165,12 @@ export class Readers {
 	}
 }
 
-/** Of a page only what is needed here; checking every device would cost time that no contender spends. */
+/** The parts of a page that are needed here. Checking every device would take time that other contenders don't need. */
 const pageSchema = z.object({
 	data: z.object({ content: z.custom<unknown[]>(Array.isArray), totalPages: z.number() }),
 });
 
-/** Outside n8n: nothing but the requests, on connections that are kept, with the numbering known beforehand. */
+/** Outside n8n: only the requests, on reused connections, with known page numbers. */
 async function listWithUndici(fleet: Served, pageSize: number, parallel: number): Promise<unknown[]> {
 	const client = new UndiciClient(fleet, parallel);
 	const fetchPage = async (page: number) =>

@@ -2,20 +2,20 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
-/** Called before each run, so that none pays for the one before it. */
+/** Collects garbage before each run, so that no run pays for the one before. */
 const collectGarbage: () => void = runInNewContext('gc');
 
 /** One thing to measure. */
 export interface Case {
 	name: string;
-	/** Roughly how long it takes, in milliseconds: decides how often it runs. */
+	/** Expected time in milliseconds. It decides how often the case runs. */
 	expectedMs: number;
 	run(): Promise<unknown>;
 }
 
-/** How long a case took. */
+/** The time of a case. */
 export interface Timing {
-	/** Milliseconds; undefined when the case would have taken too long and was left out. */
+	/** Milliseconds; undefined if the case was left out because it takes too long. */
 	median: number | undefined;
 	runs: number;
 }
@@ -23,15 +23,14 @@ export interface Timing {
 export interface Pace {
 	/** How often a case runs at most. */
 	runs: number;
-	/** How long all runs of a case may take together before there are fewer of them; at least one is made. */
+	/** Longest time for all runs of a case. A longer case runs less often, but at least once. */
 	budgetMs: number;
 	/** A case that takes longer than this is left out. */
 	longestMs: number;
 }
 
 /**
- * Runs cases side by side: one round after the other, each case once in a round, so that what else the machine does
- * meets all of them alike.
+ * Runs cases in rounds, each case once per round, so that other load on the machine affects all of them equally.
  */
 export async function measure(
 	cases: readonly Case[],

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { type Memory, memorySchema, type MemoryTask } from './protocol.mts';
 
-/** Measures in a fresh process how much memory a list takes. */
+/** Measures the memory of a list in a new process. */
 export async function measureMemory(task: MemoryTask): Promise<Memory> {
 	const child = fork(fileURLToPath(new URL('memoryProcess.mts', import.meta.url)), [JSON.stringify(task)]);
 	const ended = once(child, 'exit').then(() => {

@@ -1,6 +1,6 @@
 /**
- * Lists one fleet in a process of its own and tells how much memory that took. Started by memory.mts with the task as
- * its argument.
+ * Lists one fleet in a separate process and reports the memory that it needed. memory.mts starts it with the task as its
+ * argument.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -29,7 +29,7 @@ collectGarbage();
 const after = process.memoryUsage();
 if (read.count !== fleet.size) throw new Error('The list was not read to its end');
 
-// What the system recorded is exact, but only where the list took the process higher than loading it did.
+// The system's figure is exact, but only if the list needed more memory than loading the process.
 const peak = highest > highestBefore ? highest : highestSeen;
 const memory: Memory = {
 	before: before.rss,

@@ -1,6 +1,6 @@
 /**
- * The embedded platform in a process of its own, so that it does not share the event loop with whom is measured.
- * Started by platforms.mts with the sizes of the fleets as arguments.
+ * The embedded platform in a separate process, so that it does not share the event loop with the contenders.
+ * platforms.mts starts it with the sizes of the fleets as arguments.
  */
 import { Fleet, type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import { commandSchema, type Message, type Served } from './protocol.mts';

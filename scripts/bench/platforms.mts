@@ -5,9 +5,9 @@ import { messageSchema, type Served } from './protocol.mts';
 
 /** Embedded platforms in another process. */
 export interface Platforms {
-	/** The platform with a fleet of that size. */
+	/** Returns the platform with a fleet of that size. */
 	of(size: number, tls: boolean): Served;
-	/** Sets how long every platform waits before it answers, in milliseconds, and frees what they recorded. */
+	/** Sets how long every platform waits before each response, in milliseconds, and clears the recorded requests. */
 	setLatency(latencyMs: number): Promise<void>;
 	stop(): void;
 }

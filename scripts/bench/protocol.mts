@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 
-/** A fleet as one of the platforms serves it. */
+/** A platform and its fleet. */
 const servedSchema = z.object({
 	size: z.number(),
 	tls: z.boolean(),
@@ -12,10 +12,10 @@ const servedSchema = z.object({
 
 export type Served = z.infer<typeof servedSchema>;
 
-/** To the platforms: the latency from now on. They also forget what they recorded. */
+/** To the platforms: the latency from now on. They also clear the recorded requests. */
 export const commandSchema = z.object({ latencyMs: z.number() });
 
-/** From the platforms: what they serve, once, and then an answer to each command. */
+/** From the platforms: their fleets, once, and then a response to each command. */
 export const messageSchema = z.union([
 	z.object({ served: z.array(servedSchema) }),
 	z.object({ ready: z.literal(true) }),
@@ -43,7 +43,7 @@ export const memoryTaskSchema = z.object({
 
 export type MemoryTask = z.infer<typeof memoryTaskSchema>;
 
-/** In bytes, each above what the process needed before. */
+/** In bytes, without what the process needed before. */
 export const memorySchema = z.object({ peak: z.number(), retained: z.number(), before: z.number() });
 
 export type Memory = z.infer<typeof memorySchema>;

@@ -1,6 +1,6 @@
 import CliTable from 'cli-table3';
 
-/** A table with a heading, and words that belong to it. */
+/** A table with a heading and an explanation. */
 export interface Section {
 	title: string;
 	words: string;
@@ -8,7 +8,7 @@ export interface Section {
 	rows: readonly (readonly string[])[];
 }
 
-/** For a terminal. */
+/** Returns a section as text for a terminal. */
 export function asText({ title, words, head, rows }: Section): string {
 	const table = new CliTable({
 		head: [...head],

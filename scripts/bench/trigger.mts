@@ -8,7 +8,7 @@ import type { Contender, Served } from './protocol.mts';
 import type { PerformanceFigures } from '../figures.mts';
 import { count, duration, type Section } from './report.mts';
 
-/** What a trigger is set to, and what there is to report when it is polled. */
+/** The settings of a trigger, and whether its polls report something. */
 interface Watching {
 	name: string;
 	events: readonly string[];
@@ -27,7 +27,7 @@ const watchings: readonly Watching[] = [
 	{ name: 'trigger, all of these, quiet', events: [...NEWEST, ...WALKED] },
 ];
 
-/** What a workflow of Schedule Trigger, HTTP Request and Compare Datasets does each time. */
+/** What a workflow without the trigger reads at each run. */
 const rivals: ReadonlyArray<{ name: string; contender: Contender }> = [
 	{ name: 'HTTP Request, 100 per page', contender: { kind: 'http request', pageSize: 100 } },
 	{ name: 'HTTP Request, 2,000 per page', contender: { kind: 'http request', pageSize: 2000 } },
@@ -37,7 +37,7 @@ const LATENCY_MS = 50;
 
 type Poll = PerformanceFigures['polls'][number];
 
-/** Measures a poll of the trigger beside what people do without it. */
+/** Measures a poll of the trigger, and the same work without the trigger. */
 export async function watchFleets(
 	readers: Readers,
 	platforms: Platforms,
@@ -79,7 +79,7 @@ export async function watchFleets(
 	return { section, polls };
 }
 
-/** What a poll takes besides time. */
+/** The cost of a poll, without its time. */
 type Cost = Pick<Poll, 'requests' | 'stateBytes'>;
 
 function inCell({ requests, stateBytes, milliseconds }: Poll): string {
@@ -113,7 +113,7 @@ function bytes(size: number): string {
 	return size < 1_000_000 ? `${(size / 1000).toFixed(1)} kB` : `${(size / 1_000_000).toFixed(2)} MB`;
 }
 
-/** Seeded fleets get four devices each 331 seconds. */
+/** Seeded fleets get four devices every 331 seconds. */
 function withCreated(state: State, devices: number): State {
 	const newest = (state.recent.get('createTime')?.newest ?? 0) - Math.ceil(devices / 4) * 331;
 	return { ...state, recent: new Map([['createTime', { newest, rows: new Map() }]]) };

@@ -6,7 +6,7 @@ import { print, tell } from './progress.mts';
 import type { Contender } from './protocol.mts';
 import { count, duration, ratio, type Section } from './report.mts';
 
-/** Compares page sizes and numbers of parallel requests, to choose the defaults by. */
+/** Compares page sizes and numbers of parallel requests, to choose the defaults. */
 export async function tune(
 	readers: Readers,
 	platforms: Platforms,

@@ -16,7 +16,7 @@ import { findSpeed } from './speed.mts';
 
 export interface CheckOptions {
 	signIn: SignIn;
-	/** Told the name of each check before it begins, and how many requests were sent by then. */
+	/** Called before each check, with its name and the number of requests so far. */
 	say(check: string, sent: number): void;
 	/** Milliseconds, to measure with. */
 	now(): number;

@@ -48,7 +48,7 @@ export function attributeToTry(devices: readonly Device[]): string | undefined {
 	const values = new Map<string, Set<unknown>>();
 	for (const { attributes } of devices) {
 		for (const [key, value] of Object.entries(Object(attributes))) {
-			// A comma or a space in a key has a meaning of its own in a sort or a filter.
+			// A comma or a space in a key is a separator in a sort or a filter.
 			if (!/^[\p{L}\p{N}_-]{1,64}$/u.test(key) || !isSortable(value)) continue;
 			values.set(key, (values.get(key) ?? new Set()).add(value));
 		}
@@ -86,7 +86,7 @@ function findingOfRefusal({ refusal }: Extract<Outcome<unknown>, { refusal: obje
 	return isRefusal(refusal) ? no(`refused (${words})`, order.ignored) : unsure(words, 'Run the check again.');
 }
 
-/** Platforms compare texts in different ways: any of them will do. Devices without a value may be anywhere. */
+/** Platforms compare texts in different ways: each of them is accepted. Devices without a value may be anywhere. */
 function isRising(values: readonly unknown[]): boolean {
 	const present = values.filter(isSortable);
 	return WAYS_TO_COMPARE.some((compare) =>

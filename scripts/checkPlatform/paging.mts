@@ -16,7 +16,7 @@ const FAR_PAGE = 1_000_000;
 
 const RUN_AGAIN = 'Run the check again.';
 
-/** What tells the devices of a page from others, in their order. */
+/** Returns the identities of a page's devices, in order. */
 export function idsOf(devices: readonly Device[]): string[] {
 	return devices.map(identifyDevice);
 }
@@ -25,12 +25,12 @@ export function areSame(one: readonly string[], other: readonly string[]): boole
 	return one.length === other.length && one.every((id, position) => id === other[position]);
 }
 
-/** How many devices a check of page numbers puts on a page, so that the first page becomes two; 0 for too few devices. */
+/** Returns the page size for the check of page numbers, so that the first page becomes two; 0 for too few devices. */
 function smallSize(first: Page<Device>): number {
 	return Math.floor(first.content.length / 2);
 }
 
-/** Whether the platform calls its first page 0 or 1. `number` is undefined where that stays open. */
+/** Whether the platform calls its first page 0 or 1. `number` is undefined if the check can't tell. */
 export async function checkFirstPage(
 	probe: Probe,
 	first: Page<Device>,

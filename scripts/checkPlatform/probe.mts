@@ -88,7 +88,7 @@ export class Probe {
 	}
 }
 
-/** Whether the platform refused what was asked, so that it would do so again. A refused token says nothing about that. */
+/** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */
 export function isRefusal({ kind, retryable, tokenRefused, final }: Refusal): boolean {
 	if (retryable === true || tokenRefused === true || final === true) return false;
 	return kind === 'refused' || kind === 'status' || kind === 'answer';

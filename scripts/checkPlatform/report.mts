@@ -4,7 +4,7 @@ import { bold, plain } from '../demo/tables.mts';
 import { MOST_REQUESTS } from './requests.mts';
 import { type Row, type Verdict, verdictOn } from './rows.mts';
 
-/** A platform check that is over. */
+/** A finished platform check. */
 export interface Report {
 	/** Name and version of this package. */
 	package: string;
@@ -18,7 +18,7 @@ export const MARKS: Readonly<Record<Row['result'], string>> = { yes: '✓', no: 
 /** The exit code of the command: 0 works, 1 something essential is missing, 2 an essential row is not sure. */
 export const EXIT_CODES: Readonly<Record<Verdict, number>> = { works: 0, missing: 1, unsure: 2 };
 
-/** The report for people: a table and what it comes to. */
+/** The report for people: a table and a conclusion. */
 export function asTable({ rows, requests }: Report, width: number): string {
 	const [mark, check, found] = [3, 24, 30];
 	const table = new Table({

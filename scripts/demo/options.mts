@@ -9,14 +9,14 @@ export interface Options {
 	limit: number | undefined;
 }
 
-/** Reads the command line, and asks for the secret that is not on it. Ends the process with words for what can't be meant. */
+/** Reads the command line, and asks for a missing secret. Ends the process with a message for invalid flags. */
 export async function readOptions(args: readonly string[]): Promise<Options> {
 	const program = addTargetFlags(
 		new Command('npm run demo --').description(
-			"Runs a workflow in n8n's engine that lists, counts and reads devices, of an embedded platform or of your own.",
+			"Runs a workflow in n8n's engine that lists, counts and reads devices, on an embedded platform or your own.",
 		),
 	)
-		.option('--limit <number>', 'list the first so many devices, and show them all', readLimit)
+		.option('--limit <number>', 'list so many devices, and show all of them', readLimit)
 		.allowExcessArguments(false)
 		.showHelpAfterError('--help lists the flags.')
 		.parse(args, { from: 'user' });
@@ -31,5 +31,5 @@ export async function readOptions(args: readonly string[]): Promise<Options> {
 function readLimit(text: string): number {
 	const limit = whole(text);
 	if (limit > 0) return limit;
-	throw new InvalidArgumentError('It takes a whole number from 1.');
+	throw new InvalidArgumentError('Enter a whole number from 1.');
 }

@@ -1,16 +1,16 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ClientRequest, IncomingMessage } from 'node:http';
 
-/** Requests under observation. */
+/** Counts requests. */
 export interface RequestWatch {
-	/** How many were answered so far, and how long since the start, in words. */
+	/** Returns the number of requests and the time since the start, as text. */
 	summary(): string;
 	stop(): void;
 }
 
 /**
- * Tells about every answered HTTP request of this process, whoever makes it.
- * @param tell gets a line for each, without anything that may be a secret
+ * Reports every finished HTTP request of this process.
+ * @param tell gets one line per request, without secrets
  */
 export function watchRequests(tell: (line: string) => void): RequestWatch {
 	const began = performance.now();
@@ -41,7 +41,7 @@ export function watchRequests(tell: (line: string) => void): RequestWatch {
 	};
 }
 
-/** A key may be carried as a query parameter, so only the two that say which page it is are shown. */
+/** Shows only the page parameters, because another query parameter may be a key. */
 function withoutSecrets(target: string): string {
 	const { pathname, searchParams } = new URL(target, 'http://platform.invalid');
 	const paging = ['page', 'size'].filter((name) => searchParams.has(name));

@@ -1,6 +1,6 @@
 import { Listr, ListrLogger, ProcessOutput } from 'listr2';
 
-/** What a step says about itself while it works. */
+/** The progress of a step. */
 export interface Progress {
 	/** Adds a line below the step's title. */
 	say(line: string): void;
@@ -8,13 +8,13 @@ export interface Progress {
 	title(text: string): void;
 }
 
-/** Most lines below a title on a terminal; where there is none, all are printed. */
+/** Most lines below a title on a terminal. Without a terminal, all lines are printed. */
 const lines = 8;
 
 /**
- * Does a piece of work and shows meanwhile that it goes on: animated on a terminal, else in plain lines.
- * @param stream where it shows that; `stderr` leaves standard output to the result
- * @throws what the work throws; its message has been shown then
+ * Runs `work` and shows its progress: animated on a terminal, otherwise in plain lines.
+ * @param stream for the progress; `stderr` keeps standard output for the result
+ * @throws the error of `work`, after its message was shown
  */
 export async function step<T>(
 	title: string,
@@ -47,7 +47,7 @@ export async function step<T>(
 			},
 		],
 		{
-			// Ctrl-C is the command's own business.
+			// The command handles Ctrl-C.
 			registerSignalListeners: false,
 			rendererOptions: { logger },
 			fallbackRenderer: 'simple',

@@ -4,10 +4,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 const { stdout } = process;
 
-/** Where the output is not a terminal, it may be shown anywhere. */
+/** The width without a terminal. */
 const width = stdout.isTTY ? stdout.columns : 100;
 
-/** Columns of a list, the dispensable ones last, under the names that the node's output has. */
+/** Columns of a list, the least important ones last, by their names in the node's output. */
 const columns: readonly { title: string; field: string; place: number }[] = [
 	{ title: 'Serial number', field: 'sn', place: 0 },
 	{ title: 'Model', field: 'modelName', place: 1 },
@@ -19,7 +19,7 @@ const columns: readonly { title: string; field: string; place: number }[] = [
 	{ title: 'Description', field: 'description', place: 7 },
 ];
 
-/** A table of devices with as many columns as the terminal is wide enough for. */
+/** Returns a table of devices with as many columns as fit the terminal. */
 export function listTable(devices: readonly IDataObject[]): string {
 	for (let count = columns.length; ; count--) {
 		const shown = columns.slice(0, count).sort((one, other) => one.place - other.place);
@@ -34,7 +34,7 @@ export function listTable(devices: readonly IDataObject[]): string {
 	}
 }
 
-/** A table of one device, a row for each field. */
+/** Returns a table of one device, with a row for each field. */
 export function deviceTable(device: IDataObject): string {
 	const names = Object.keys(device);
 	const make = (colWidths: number[]) => {
@@ -52,12 +52,12 @@ export function bold(text: string): string {
 	return stdout.isTTY && !process.env['NO_COLOR'] ? styleText('bold', text) : text;
 }
 
-/** A number as people write it. */
+/** Returns a number with separators. */
 export function number(value: number): string {
 	return value.toLocaleString('en');
 }
 
-/** Text from outside, without what would steer the terminal. */
+/** Returns a text without characters that control the terminal. */
 export function plain(text: string): string {
 	return text.replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ');
 }
@@ -68,7 +68,7 @@ function cell(value: unknown): string {
 	return plain(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }
 
-/** The frame's first line has no text in it, so its length is the table's width. */
+/** Whether a table fits. Its first line has no text, so its length is the table's width. */
 function fits(table: string): boolean {
 	return (table.split('\n', 1)[0]?.length ?? 0) <= width;
 }

@@ -1,6 +1,6 @@
-/** What has to agree before a release: the tag, the version in package.json and a dated section of the changelog. */
+/** What must match before a release: the tag, the version in package.json and a dated section of the changelog. */
 
-/** Returns what does not agree, in words; an empty list when everything does. */
+/** Returns what does not match, as texts; an empty list if everything does. */
 export function disagreements(version: string, tag: string, changelog: string): string[] {
 	const found: string[] = [];
 	if (tag !== `v${version}`)

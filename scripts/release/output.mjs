@@ -1,6 +1,6 @@
 /**
- * Tells the later jobs of a workflow the tarball's name and checksum: writes `file=…` and `checksum=…` to $GITHUB_OUTPUT, or to the
- * terminal where that is not set.
+ * Passes the tarball's name and checksum to later jobs of a workflow: writes `file=…` and `checksum=…` to $GITHUB_OUTPUT, or to the
+ * terminal if it is not set.
  *
  *     node scripts/release/output.mjs <SHA256SUMS>
  */

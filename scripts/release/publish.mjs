@@ -1,5 +1,5 @@
 /**
- * Hands a tarball to npm, if it is the one with the expected checksum. With npm 11.15 or later it is staged: a maintainer
+ * Publishes a tarball to npm, if it has the expected checksum. With npm 11.15 or later it is staged: a maintainer
  * approves it with a second factor. It builds and packs nothing, and has no token: npm asks GitHub for an identity.
  *
  *     node scripts/release/publish.mjs <tarball> <sha256> [--dry-run]

@@ -1,9 +1,9 @@
-/** n8n's scanner, and how its words are read. */
+/** Runs n8n's scanner and reads its output. */
 
-/** The newest that could be installed; its output is read by its words, so another version may need other words. */
+/** The newest available version. The text of its output is checked, so another version may need other texts. */
 export const SCANNER = '@n8n/scan-community-package@0.32.0';
 
-/** Whether the scanner said of this version that it has passed, and of nothing that it has failed. */
+/** Whether the output says that this version passed, and has no failure. */
 export function hasPassed(output: string, name: string, version: string): boolean {
 	const lines = output.split(/\r?\n/).map((line) => line.trim());
 	const passed = `✅ Package ${name}@${version} has passed all security checks`;

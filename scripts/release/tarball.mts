@@ -16,7 +16,7 @@ const packedSchema = z.array(z.object({ filename: z.string() })).length(1);
 export async function packTo(folder: string, checkout: string): Promise<string> {
 	await mkdir(folder, { recursive: true });
 	const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
-	// On Windows npm is a script, which only a shell starts.
+	// On Windows, npm is a script that needs a shell.
 	const options = { cwd: checkout, shell: process.platform === 'win32' };
 	const { stdout } = await promisify(execFile)('npm', ['pack', ...flags], options);
 	const [packed] = packedSchema.parse(JSON.parse(stdout));
@@ -30,7 +30,7 @@ export async function checksumOf(file: string): Promise<string> {
 		.digest('hex');
 }
 
-/** Returns `bytes` when both files are the same, `content` when they hold the same archive, and `nothing` else. */
+/** Returns `bytes` if both files are the same, `content` if they have the same archive, and otherwise `nothing`. */
 export async function sameness(one: string, other: string): Promise<'bytes' | 'content' | 'nothing'> {
 	const [first, second] = await Promise.all([readFile(one), readFile(other)]);
 	if (first.equals(second)) return 'bytes';

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pidusage from 'pidusage';
 
-/** Looks at processes again and again and keeps the most memory that each had, in bytes. */
+/** Reads the memory of processes repeatedly, and keeps the highest value of each, in bytes. */
 export class MemoryWatch {
-	/** Whether one of them has ended meanwhile. */
+	/** Whether one of them has ended. */
 	hasLost = false;
 	private readonly peaks = new Map<number, number>();
 	private readonly over = new AbortController();
@@ -13,7 +13,7 @@ export class MemoryWatch {
 		this.watching = this.watch(pids);
 	}
 
-	/** Ends it. */
+	/** Stops reading. */
 	async stop(): Promise<ReadonlyMap<number, number>> {
 		this.over.abort();
 		await this.watching;

@@ -1,14 +1,14 @@
-/** The workflows whose cost is measured, each started by a webhook that bears its id and answers at once. */
+/** The measured workflows. A webhook with the workflow's id starts each one and responds at once. */
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 
 /** A way to read a fleet. */
 export interface Way {
-	/** A word for ids. */
+	/** Used in ids. */
 	id: string;
 	name: string;
-	/** Larger fleets are not read this way: it takes too long. */
+	/** Largest fleet for this way; larger ones take too long. */
 	largest: number;
-	/** Without the webhook before them; each runs for what the one before puts out. */
+	/** Without the webhook before them. Each gets the output of the one before. */
 	steps(fleet: { id: string; baseUrl: string }): Step[];
 }
 
@@ -84,7 +84,7 @@ export const ways: readonly Way[] = [
 	},
 ];
 
-/** What people build to see changes without a trigger, apart from keeping the fleet for the next time. */
+/** A workflow that finds changes without the trigger. It doesn't store the fleet for the next run. */
 export const comparing: Way = {
 	id: 'compare',
 	name: 'the same, and Compare Datasets',
@@ -101,7 +101,7 @@ export const comparing: Way = {
 	],
 };
 
-/** A workflow of one way for one fleet, whose credential bears the fleet's id. */
+/** Returns the workflow of one way for one fleet. Its credential has the fleet's id. */
 export function workflowOf(way: Way, fleet: { id: string; baseUrl: string }) {
 	const id = `${way.id}-${fleet.id}`;
 	const webhook = {
@@ -130,7 +130,7 @@ export function workflowOf(way: Way, fleet: { id: string; baseUrl: string }) {
 	return { id, name: id, active: false, nodes, connections, settings: { executionOrder: 'v1' } };
 }
 
-/** The example that hands parts to all workers, for one fleet. */
+/** Returns the example parts-over-workers for one fleet. */
 export function partsOf(
 	example: ExampleWorkflow,
 	fleet: { id: string },

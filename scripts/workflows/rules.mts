@@ -1,6 +1,6 @@
 /**
- * What this repository asks of its workflow files, beyond being valid: pinned actions, commands that also run on a developer's
- * machine, few permissions, no cache in what is published. It reads the files and runs nothing.
+ * This repository's rules for workflow files: pinned actions, commands that also run on a developer's machine, few permissions,
+ * and no cache in published files. It reads the files and runs nothing.
  */
 import { parseDocument, visit } from 'yaml';
 import { z } from 'zod/v4';
@@ -25,7 +25,7 @@ const workflowSchema = z.looseObject({
 
 type Job = z.infer<typeof jobSchema>;
 
-/** What a command may name, so that a typo can't wait for GitHub. */
+/** The names that a command can use, to detect typos before GitHub does. */
 export interface Known {
 	/** Names in package.json's `scripts`. */
 	scripts: readonly string[];
@@ -82,7 +82,7 @@ function isKnown(command: string, { scripts, hasFile }: Known): boolean {
 	return command === 'npm ci';
 }
 
-/** Actions of others that are named by a tag, which can move, or whose version no comment says. */
+/** Third-party actions with a tag, which can move, or without a comment with their version. */
 function unpinned(text: string): string[] {
 	const found: string[] = [];
 	visit(parseDocument(text), {
