@@ -228,7 +228,7 @@ function report(
 		),
 		table(
 			'Memory of the worker',
-			`The most that the process had. An idle worker has ${megabytes(idle.worker)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “${TOO_MUCH}” means that the worker ended.`,
+			`The highest memory of the process. An idle worker has ${megabytes(idle.worker)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “${TOO_MUCH}” means that the worker ended.`,
 			'worker',
 			megabytes,
 		),
@@ -240,7 +240,7 @@ function report(
 		),
 		table(
 			'Memory of the main process while you open the execution',
-			`The most that the main process had while n8n's editor loaded the execution. For parts, none was opened. The main process has ${megabytes(idle.main)} after its start. It needed ${megabytes(mostOf(measured, 'main'))} at most while the workers ran the executions.`,
+			`The highest memory of the main process while n8n's editor loaded the execution. For parts, none was opened. The main process has ${megabytes(idle.main)} after its start. It needed ${megabytes(mostOf(measured, 'main'))} at most while the workers ran the executions.`,
 			'opened',
 			megabytes,
 		),

@@ -24,7 +24,7 @@ interface Source {
 const sources: readonly Source[] = [
 	{ name: 'README and pages for users', texts: () => userPages.filter((page) => !isGenerated(page)).flatMap(onPage) },
 	{ name: 'pages for maintainers', texts: () => maintainersPages.flatMap(onPage) },
-	{ name: 'the page of codes', texts: () => userPages.filter(isGenerated).flatMap(onPage), pending: true },
+	{ name: 'the page of codes', texts: () => userPages.filter(isGenerated).flatMap(onPage) },
 	{ name: 'labels, descriptions and messages of the nodes', texts: () => inCode('nodes') },
 	{ name: 'labels, descriptions and messages of the credential', texts: () => inCode('credentials') },
 	{ name: 'notes in examples', texts: notesInExamples, pending: true },
