@@ -133,7 +133,7 @@ test('every example and every picture is on a page', () => {
 	expect(files.filter((file) => !targets.has(file))).toEqual([]);
 });
 
-test('what a page for users names in italics is a label of the package, or of n8n', () => {
+test('texts in italics on pages for users are labels of the package or of n8n', () => {
 	const OF_N8N = [
 		...['On Error', 'Continue', 'Continue (using error output)', 'Retry On Fail', 'Import from File', 'Tool'],
 		...['MCP Server Trigger', 'Remove Duplicates', 'SSL Certificates'],

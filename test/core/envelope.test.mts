@@ -204,7 +204,7 @@ describe('the details of a failure', () => {
 		});
 	});
 
-	test('a wait that the answer asks for, and none where it does not', () => {
+	test('a wait that the response requests, and none without it', () => {
 		for (const body of ['', '{"code":10002}']) {
 			expect(of(body, { status: 503, retryAfterMs: 7000 }).retryAfterMs).toBe(7000);
 			expect(of(body, { status: 503, retryAfterMs: 0 }).retryAfterMs).toBe(0);
@@ -212,7 +212,7 @@ describe('the details of a failure', () => {
 		}
 	});
 
-	test('an answer that is none', () => {
+	test('an invalid response', () => {
 		expect(of('<html>')).toEqual({
 			kind: 'answer',
 			cause: 'platform',
@@ -246,7 +246,7 @@ describe('the details of a failure', () => {
 		expect(of('{"code":20815}').message).toMatch(/\(code 20815\)$/);
 	});
 
-	test('no secret of the platform’s own words', () => {
+	test('no secret in the platform’s own text', () => {
 		expect(of(`{"code":10018,"msg":"invalid sn ${SECRET}"}`).message).toContain('invalid sn •••');
 	});
 });
@@ -313,7 +313,7 @@ describe('an answer to a write', () => {
 	});
 });
 
-test('a page is told from text by its first mark, after any space', () => {
+test('a page is recognized by its first character, after any space', () => {
 	for (const [body, came] of [
 		['\n <p>', 'an HTML or XML page of 5 bytes'],
 		['x<p>', '4 bytes that are not JSON'],

@@ -1,6 +1,6 @@
 import { identifyRecord, pageSchema } from '../../nodes/DeviceManagement/core/record.ts';
 
-test('a record is told from others by its id, else by everything in it', () => {
+test('a record is identified by its id, otherwise by its content', () => {
 	expect(identifyRecord({ id: '1', name: 'a' })).toBe(identifyRecord({ id: '1', name: 'b' }));
 	expect(identifyRecord({ id: 7 })).toBe('7');
 	for (const id of ['', null, undefined, 2 ** 53, 1.5, {}]) {
@@ -22,7 +22,7 @@ describe('a page', () => {
 		},
 	);
 
-	test('has a word about its being the last, or none', () => {
+	test('says whether it is the last, or nothing', () => {
 		for (const last of [true, false]) expect(read({ last }).last).toBe(last);
 		for (const last of ['true', 1, null]) expect(read({ last }).last).toBeUndefined();
 	});

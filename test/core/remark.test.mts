@@ -26,7 +26,7 @@ test.each([
 	[3, { limit: 3 }, 'a total of 3 items but lists 2'],
 	[1, { limit: 3 }, 'a total of 1 items but lists 2'],
 	[250, { limit: 200, skip: 100 }, 'a total of 150 items after the first 100 but lists 2'],
-])('a platform that reports a total of %i for %j is quoted with both numbers', (reportedTotal, part, words) => {
+])('a reported total of %i for %j is quoted with both numbers', (reportedTotal, part, words) => {
 	expect(remarkOn({ ...steady, reportedTotal, passes: 2 }, part)).toBe(
 		`The platform reports ${words} in each of 2 readings. The output holds the items it lists.`,
 	);
@@ -36,7 +36,7 @@ test.each([
 	[{}, '3 items that a reading met.'],
 	[{ limit: 3 }, '3 items that a reading met.'],
 	[{ skip: 100 }, '3 items that a reading met after the first 100.'],
-])('an unsettled list %j says how many items it holds, and does not claim that they are all', (part, words) => {
+])('an unsettled list %j says how many items it holds, and does not claim to be complete', (part, words) => {
 	expect(remarkOn(unsettled, part)).toBe(
 		`The list changed during each of 3 readings. The output holds ${words} Some items may be missing, and some may no longer exist. Run the node again for an exact list.`,
 	);

@@ -1,4 +1,4 @@
-/** The examples that hand the node to an agent: an MCP client asks for its tools, and n8n's own agent uses them. */
+/** The examples for agents: an MCP client lists and calls the tools, and n8n's own agent uses them. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -14,7 +14,7 @@ const answerSchema = z.object({
 	content: z.tuple([z.object({ type: z.literal('text'), text: z.string() })]),
 });
 
-/** The tools of `agent-tools.json`, asked for by a real MCP client. */
+/** The tools of `agent-tools.json`, called by a real MCP client. */
 export async function agentTools(
 	{ main, platform, toolsToken, checks }: ExampleSetup,
 	workflow: ExampleWorkflow,
@@ -33,7 +33,7 @@ export async function agentTools(
 	};
 	try {
 		const { tools } = await client.listTools();
-		checks.check('lists three tools, each argument with words and a safe default where it may be left out', () => {
+		checks.check('lists three tools; each argument has a description, and a safe default if it is optional', () => {
 			const told = Object.fromEntries(tools.map(({ name, inputSchema }) => [name, inputSchema]));
 			assert.deepEqual(Object.keys(told).sort(), ['count_devices', 'get_device', 'list_devices']);
 			assert.deepEqual(told['get_device']?.required, ['serial_number']);
@@ -54,7 +54,7 @@ export async function agentTools(
 		const some = await call('list_devices', { limit: 3 });
 		const unasked = await call('list_devices', {});
 		const tooMany = await call('list_devices', { limit: 100_000, text: '' });
-		checks.check('lists as many as were asked for, 20 unasked, and 100 at most', () => {
+		checks.check('lists as many devices as requested: 20 by default, and 100 at most', () => {
 			assert.deepEqual(
 				[some, unasked, tooMany].map(({ items }) => items?.length),
 				[3, 20, 100],
@@ -62,13 +62,13 @@ export async function agentTools(
 			assert.equal(some.items?.[0]?.['createTime'], newest.createTime);
 		});
 		const none = await call('list_devices', { limit: 0 });
-		checks.check('says what to change when a number is none to work with', () => {
+		checks.check('says what to change if a number is invalid', () => {
 			assert.match(none.refusal ?? '', /'Limit' is not a whole number of 1 or more.*Enter a number/s);
 		});
 
 		const all = await call('count_devices', {});
 		const few = await call('count_devices', { text: device.sn.slice(0, 4) });
-		checks.check('counts all, and those that a text finds', () => {
+		checks.check('counts all devices, and those that match a text', () => {
 			const found = devices.filter(({ sn, description, model }) =>
 				[sn, description, model.name].some((text) => text?.includes(device.sn.slice(0, 4))),
 			);
@@ -76,7 +76,7 @@ export async function agentTools(
 		});
 
 		const unknown = await call('get_device', { serial_number: 'RT00000000' });
-		checks.check('says of a wrong serial number that there is no such device, and what to check', () => {
+		checks.check('says that a device with a wrong serial number does not exist, and what to check', () => {
 			assert.match(unknown.refusal ?? '', /does not exist.*device RT00000000.*Check the serial number/s);
 		});
 	} finally {
@@ -85,7 +85,7 @@ export async function agentTools(
 	}
 }
 
-/** n8n's own agent with the tools of `agent-chat.json`, and a model that does what it was told. */
+/** n8n's own agent with the tools of `agent-chat.json`, and a model with fixed responses. */
 export async function agentChat(
 	{ n8n, main, platform, checks }: ExampleSetup,
 	workflow: ExampleWorkflow,
@@ -106,22 +106,22 @@ export async function agentChat(
 			return JSON.stringify(answer);
 		};
 		const answer = await ask('list_devices', { limit: 1, text: '' });
-		checks.check('the model is told the three tools', () => {
+		checks.check('the model gets the three tools', () => {
 			const names = model.requests[0]?.tools.map((tool) => tool.function.name).sort();
 			assert.deepEqual(names, ['count_devices', 'get_device', 'list_devices']);
 		});
-		checks.check('and answers from what its tool found', () =>
+		checks.check('and responds with the result of its tool', () =>
 			assert.match(answer, new RegExp(String(newest?.createTime))),
 		);
 
 		// n8n's agent checks no arguments: what the model gives comes as it is.
 		const careless = await ask('list_devices', { limit: '2', text: null });
-		checks.check('a number as text and null are taken for what they mean', () => {
+		checks.check('a number as text and null are understood', () => {
 			assert.equal(careless.split('createTime').length - 1, 2);
 		});
 		const unknown = await ask('get_device', { serial_number: 'RT00000000' });
 		const none = await ask('get_device', {});
-		checks.check('what a tool refuses tells the model what to change', () => {
+		checks.check('the refusal of a tool says to the model what to change', () => {
 			assert.match(unknown, /does not exist.*device RT00000000.*Check the serial number/);
 			assert.match(none, /serial number in 'Device' is empty.*Enter a serial number/);
 		});

@@ -8,7 +8,7 @@ const requestSchema = z.object({
 
 export type ChatRequest = z.infer<typeof requestSchema>;
 
-/** A chat model with OpenAI's interface that does what it was told instead of thinking. */
+/** A chat model with OpenAI's interface and fixed responses. */
 export interface ChatModel {
 	/** What a credential of n8n's chat model node takes as its base URL. */
 	readonly baseUrl: string;

@@ -48,7 +48,7 @@ export async function shownWorkflows(
 			assert.deepEqual(results['Get many devices']?.items, results['Split Out']?.items);
 		});
 	}
-	checks.check('there are such workflows', () => assert(shown.length > 5));
+	checks.check('the pages have workflows', () => assert(shown.length > 5));
 }
 
 /** As the editor saves it, with a credential chosen and the platform's address filled in. */

@@ -169,7 +169,7 @@ class QueueRun {
 
 		const fromNone = await listAll();
 		await this.explain('oneToken');
-		checks.check('40 executions over both workers finish and are right, with no token at first', () => {
+		checks.check('40 executions on both workers succeed, without a token at first', () => {
 			assertEach(fromNone, () => all);
 		});
 		// The first expiry is that there is no token at all.
@@ -182,12 +182,12 @@ class QueueRun {
 		const answers: unknown[] = [];
 		for (let round = 0; round < 6; round++) answers.push(...(await listAll()));
 		await this.explain('oneToken');
-		checks.check('40 executions at a time finish and are right when the token dies in the middle', () => {
+		checks.check('40 executions at a time succeed if the token expires during them', () => {
 			assertEach(answers, () => all);
 			assertAtLeast(6, expiries);
 		});
 		// Workers that sign in at the same moment end each other's token and meet once more; most expiries need one login.
-		checks.check('there were no more logins than one for each worker and expiry, and one further round', () => {
+		checks.check('the workers sent at most one login per worker and expiry, and one further round', () => {
 			assertAtMost((expiries + 1) * WORKERS, platform.logins.attempted);
 		});
 		console.log(`  ${platform.logins.attempted} logins after ${expiries} expiries`);
@@ -208,7 +208,7 @@ class QueueRun {
 		const [first, last] = [platform.requests[0], platform.requests.at(-1)];
 		assert(first && last);
 		const waits = Math.ceil((last.at - first.at) / 1000);
-		checks.check('after the first burst, each wait meets no more than a few requests of each worker', () => {
+		checks.check('after the first burst, each pause delays only a few requests of each worker', () => {
 			assertAtMost(WORKERS * (CONCURRENCY + MOST_REFUSED * waits), refused.length);
 		});
 	}
@@ -260,7 +260,7 @@ class QueueRun {
 		checks.check('after a restart, main repeats nothing and reports what changed during it', () => {
 			assert.deepEqual(reported(), ['NEW-1', 'NEW-2', 'NEW-3']);
 		});
-		checks.check('one login was enough for the polls of both mains and for the workers', () => {
+		checks.check('the polls of both main processes and the workers needed one login', () => {
 			assertAtMost(1, platform.logins.attempted);
 		});
 	}
@@ -322,7 +322,7 @@ class QueueRun {
 		});
 		const answered = await Promise.race([answer, pause(30_000, undefined, { ref: false })]);
 		const saved = await n8n.savedData(execution.id);
-		checks.check('no half result is anywhere: neither saved nor answered', () => {
+		checks.check('no partial result was saved or returned', () => {
 			const everywhere = `${saved} ${JSON.stringify(answered)}`;
 			assert.deepEqual(
 				serialNumbers(platform.fleet.devices).filter((sn) => everywhere.includes(sn)),
@@ -342,7 +342,7 @@ class QueueRun {
 		return platform;
 	}
 
-	/** Runs a part's workflow; gives the serial numbers of what it answers, or the answer itself where there are none. */
+	/** Runs a part's workflow. Returns the serial numbers of its response, or the response itself without serial numbers. */
 	private async list(part: PartName, body: object = {}): Promise<unknown> {
 		const { status, json } = await this.n8n.main.webhook(part, body);
 		const devices = devicesSchema.safeParse(json);

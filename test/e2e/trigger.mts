@@ -31,20 +31,20 @@ export async function watchDevices(
 	await main.create(triggerWorkflow(WORKFLOW, 'deviceManagementKey', { events: ['onlineStatusChanged'] }));
 	await main.publish(WORKFLOW);
 	const first = polls();
-	checks.check('polls when it is published, and reports nothing of what was there already', () => {
+	checks.check('polls when it is published, and reports no device that existed before', () => {
 		assert(first > 0);
 		assert.deepEqual(told(), []);
 	});
 
 	const changed = change(3, 71);
 	await until('the execution', () => told().length > 0);
-	checks.check('starts the workflow for a device that changed', () => assert.deepEqual(told(), [changed]));
+	checks.check('starts the workflow for a changed device', () => assert.deepEqual(told(), [changed]));
 
 	const before = polls();
 	await until('the next poll', () => polls() >= before + first);
 	// Long enough for an execution that the poll might have started.
 	const executions = await main.executions(WORKFLOW);
-	checks.check('starts nothing when nothing changed', () => {
+	checks.check('starts nothing if nothing changed', () => {
 		assert.deepEqual(told(), [changed]);
 		assert.equal(executions.length, 1);
 	});

@@ -13,7 +13,7 @@ const request = { resource: 'api', operation: 'request', path: '/api/version' };
 const COMPOSITE_STATUS = "'Composite Status' is not a whole number from -2147483648 to 2147483647";
 const LIMIT = "'Limit' is not a whole number of 1 or more";
 
-describe('in n8n, a field that holds what can’t be meant is refused before any request', () => {
+describe('in n8n, an invalid field is refused before any request', () => {
 	it.each([
 		{ parameters: { ...get, device: bySerialNumber('..') }, message: "can't be part of an address" },
 		{ parameters: { ...getMany, limit: 0 }, message: LIMIT },
@@ -117,7 +117,7 @@ describe('under “continue” a bad item costs no other one', () => {
 		}
 	});
 
-	it('options that are wrong for an item are said for it even where its device is known from another item', async () => {
+	it('invalid options of an item are reported, even if its device is known from another item', async () => {
 		const result = await bench.run(
 			{ ...get, device: bySerialNumber('RT99046419'), options: { timeout: '={{ $json.timeout }}' } },
 			{ input: [{ timeout: 1000 }, { timeout: 0 }], onError: 'continueRegularOutput' },

@@ -39,7 +39,7 @@ test.each([
 	},
 );
 
-test('the item whose expression gives nothing is named, and no other one is touched', async () => {
+test('only the item whose expression is empty fails, and the message names it', async () => {
 	const result = await bench.run(
 		{ ...count, filters: '={{ $json.filters }}' },
 		{ input: [{ filters: { name: 'RT' } }, {}, { filters: { name: 'RT' } }], onError: 'continueRegularOutput' },
@@ -106,7 +106,7 @@ test.each<[string, Record<string, unknown>]>([
 	},
 );
 
-test('what n8n does not save, because it is the form’s default, has that default', async () => {
+test('a value that n8n does not save, because it is the default, has that default', async () => {
 	await bench.run({ ...getMany, sort: { rule: [{}, { field: 'sn' }, { direction: 'asc' }] } });
 	expect(bench.platform.requests[0]?.query['sort']).toEqual(['createTime,sn desc', 'createTime asc']);
 	bench.platform.forget();
@@ -126,7 +126,7 @@ describe('a workflow that was saved before there was a parameter', () => {
 		expect(readSettings(reader({}))).toEqual(readSettings(reader({ options: {} })));
 	});
 
-	test('is told from one whose expression gives nothing', () => {
+	test('differs from one whose expression is empty', () => {
 		expect(() => readFilters(reader({ filters: undefined }))).toThrow(Failure);
 		expect(() => readSort(reader({ sort: undefined }))).toThrow(Failure);
 		expect(() => readSettings(reader({ options: undefined }))).toThrow(Failure);

@@ -363,7 +363,7 @@ describe.each([
 	['Options', 'options', request],
 	['Query Parameters', 'query', request],
 ] as const)('%s (%s of %j) as a whole', (label, name, operation) => {
-	test.each(GIVEN)('given as %s is refused', async (value, what) => {
+	test.each(GIVEN)('as %s is refused', async (value, what) => {
 		const { message, details } = await refusalOf({ ...operation, [name]: value });
 		expect(message).toBe(`'${label}' is ${what} instead of an object`);
 		expect(details.remedy).toContain('Check the expression in this field');
@@ -480,7 +480,7 @@ test.each<[string, string, string]>([
 	expect((await refusalOf({ ...getMany, sort })).message).toBe(message);
 });
 
-test.each(['={{ $json.nothing }}', '={{ null }}'])('a body given as %s is refused, not left out', async (body) => {
+test.each(['={{ $json.nothing }}', '={{ null }}'])('a body of %s is refused, not left out', async (body) => {
 	const { message } = await refusalOf({ ...request, method: 'POST', body });
 	expect(message).toMatch(/^'Body' is (nothing|null) instead of JSON$/);
 });

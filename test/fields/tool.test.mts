@@ -22,7 +22,7 @@ const call = async (parameters: Record<string, unknown>, given: Record<string, s
 const counted = async (parameters: Record<string, unknown>) => jsonOf(await bench.run(parameters))[0]?.['count'];
 
 describe('filters that a model fills', () => {
-	test('with empty texts are filters that were not given', async () => {
+	test('with empty texts mean no filter', async () => {
 		expect(await call({ ...count, filters }, EMPTY)).toEqual({ response: [{ count: bench.fleet.devices.length }] });
 		expect(bench.platform.requests[0]).toMatchObject({ query: { size: '1' } });
 		expect(Object.keys(bench.platform.requests[0]?.query ?? {})).toEqual(['size']);
@@ -71,7 +71,7 @@ describe('filters that a model fills', () => {
 		expect(bench.platform.requests).toEqual([]);
 	});
 
-	test('are what the model says as a whole, too', async () => {
+	test('can also be the whole argument of the model', async () => {
 		const [tag] = bench.fleet.devices.flatMap(({ tags }) => tags);
 		const expected = await counted({ ...count, filters: { tags: tag } });
 		const given = { filters: JSON.stringify({ tags: tag, name: '' }) };
@@ -90,7 +90,7 @@ test.each([
 	expect(result.error?.description).toBe('Fill it in, or remove the filter. If it is an expression, check its result.');
 });
 
-test('from a workflow, an empty text is a value of a query parameter, and none of an attribute', async () => {
+test('from a workflow, an empty text is a value for a query parameter, but not for an attribute', async () => {
 	await bench.run({ ...count, filters: { query: { parameter: [{ name: 'description', value: '' }] } } });
 	expect(bench.platform.requests[0]?.url).toContain('description=&');
 	const result = await bench.run({ ...count, filters: { attributes: { pair: [{ key: 'site', value: '' }] } } });

@@ -20,14 +20,14 @@ const request = { resource: 'api', operation: 'request', path: byModel('Path', '
 const call = async (parameters: Record<string, unknown>, args: Record<string, string | number | boolean | null>) =>
 	(await bench.callTool(parameters, [args]))[0];
 
-describe('small and safe unless told otherwise', () => {
+describe('small and safe by default', () => {
 	test('a list holds 50 devices with ten fields each', async () => {
 		const { response } = (await call({ resource: 'device', operation: 'getAll' }, {})) ?? {};
 		expect(response).toHaveLength(50);
 		for (const device of Array.isArray(response) ? response : []) expect(Object.keys(Object(device))).toHaveLength(10);
 	});
 
-	test('what a model reads of the tool is the action, in words', () => {
+	test('a model reads the action as a sentence', () => {
 		const { defaults, properties } = bench.engine.packages.getByNameAndVersion(
 			'n8n-nodes-device-management.deviceManagement',
 			1,
@@ -46,7 +46,7 @@ describe('small and safe unless told otherwise', () => {
 	});
 });
 
-describe('what a model gives is used', () => {
+describe('the arguments of a model are used', () => {
 	test('a serial number, blanks around it left out', async () => {
 		const device = bench.fleet.at(3);
 		const expected = { response: [expect.objectContaining({ id: device.id, sn: device.sn })] };
@@ -54,7 +54,7 @@ describe('what a model gives is used', () => {
 		expect(await call(get, { Device: ` ${device.sn}\n` })).toEqual(expected);
 	});
 
-	test('a number as text where the tool asks for text', async () => {
+	test('a number where the tool expects text', async () => {
 		const { response } = (await call({ ...getMany, limit: byModel('Limit', 'string') }, { Limit: '7' })) ?? {};
 		expect(response).toHaveLength(7);
 	});
@@ -64,7 +64,7 @@ describe('what a model gives is used', () => {
 		expect(response).toHaveLength(bench.fleet.size);
 	});
 
-	test('an empty text for a filter is none', async () => {
+	test('an empty text means no filter', async () => {
 		expect(await call(count, { Name: '' })).toEqual({ response: [{ count: bench.fleet.size }] });
 	});
 

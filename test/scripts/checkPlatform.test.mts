@@ -192,7 +192,7 @@ describe('docs/platform.md shows', () => {
 	// Times differ from run to run.
 	const withoutTimes = (cells: string[][]) => cells.map((row) => row.map((cell) => cell.replace(/[\d.]+ s\b/g, '… s')));
 
-	test('what the check says of the platform as it is', async () => {
+	test('the rows for the platform with its defaults', async () => {
 		bench.platform.fleet = Fleet.seeded({ size: 1000 });
 		const rows = await check({}, login());
 		expect(withoutTimes(rows.map(shown))).toEqual(withoutTimes(cellsAfter(/^\| +\| Check /)));
@@ -203,13 +203,13 @@ describe('docs/platform.md shows', () => {
 		['ignores `sort`', { sorting: 'ignored' }],
 		['refuses pages over 300 devices', { largestSize: 300, largerSize: 'refuse' }],
 	];
-	test.each(habits)('what it says of one that %s', async (name, settings) => {
+	test.each(habits)('the rows for a platform that %s', async (name, settings) => {
 		const rows = await check(settings);
 		const others = rows.filter(({ id }) => id in differences(rows)).map(shown);
 		expect(others).toEqual(rowsFor(name));
 	});
 
-	test('what it says of a wrong password', async () => {
+	test('the rows for a wrong password', async () => {
 		const [first, ...others] = (await check({}, { ...login(), password: 'wrong' })).map(shown);
 		const everyOther = others.map(([mark, , ...cells]) => [mark, 'every other row', ...cells]);
 		expect([[first, everyOther[0]], new Set(everyOther.map(String)).size]).toEqual([
@@ -262,7 +262,7 @@ describe('signing in', () => {
 		expect(bench.platform.requests).toHaveLength(1);
 	});
 
-	test('is not repeated where the token expires', async () => {
+	test('is not repeated if the token expires', async () => {
 		const rows = await check({ tokenRequests: 5 }, login());
 		expect(rows.find(({ id }) => id === 'get')).toMatchObject({ result: 'yes' });
 		expect(rows.at(-1)).toMatchObject({ result: 'unsure', advice: expect.stringMatching(/token expired/) });

@@ -7,7 +7,7 @@ import { codes } from '../../testbed/platform/codes.mts';
 
 const page = readFileSync(join(__dirname, '../../docs/errors.md'), 'utf8');
 
-it('docs/errors.md is what the code table says now; if not: npm run docs:errors', () => {
+it('docs/errors.md is up to date with the code table; if not, run npm run docs:errors', () => {
 	expect(page).toBe(renderErrorsPage(CODE_TABLE, new Map(codes)));
 });
 

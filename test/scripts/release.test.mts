@@ -36,7 +36,7 @@ describe('packs', () => {
 	const inFolder = (name: string) => join(folder, name);
 	afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-	it('of one folder have the same bytes; what differs is named', async () => {
+	it('of one folder have the same bytes; a difference is named', async () => {
 		cpSync(join(checkout, 'test/testbed/engine/fixturePackage'), inFolder('package'), { recursive: true });
 		const one = await packTo(inFolder('one'), inFolder('package'));
 		const other = await packTo(inFolder('other'), inFolder('package'));
@@ -93,7 +93,7 @@ it('is staged where npm can, goes to its tag, and is refused by an npm that need
 	]);
 });
 
-describe("the scanner's words", () => {
+describe("the scanner's output", () => {
 	const passed = '✅ Provenance check passed for p@1.2.3 \n✅ Package p@1.2.3 has passed all security checks\n';
 
 	it.each([

@@ -23,7 +23,7 @@ const refused = async () =>
 	await signIn(async () => await Promise.reject(refusal())).catch((thrown: unknown) => thrown);
 
 describe('the token', () => {
-	test('that was issued a moment ago is given to requests that have another one, for five seconds', async () => {
+	test('issued less than five seconds ago goes to requests that have another one', async () => {
 		await signIn(async () => fieldsOf('new'));
 		expect(account.token).toEqual({ value: 'new', issuedAt: now, accepted: false });
 		expect(account.newToken('old', now)).toBe('new');
@@ -118,7 +118,7 @@ describe('a refused sign-in', () => {
 		expect(account.refusedSignIn(now - 1)).toBeUndefined();
 	});
 
-	test('is remembered only where the platform refused it', async () => {
+	test('is remembered only if the platform refused it', async () => {
 		for (const thrown of [
 			refusal({}),
 			refusal({ loginRefused: false }),

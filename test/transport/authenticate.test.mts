@@ -105,7 +105,7 @@ const outcomeOf = async <T,>(promise: Promise<T>): Promise<unknown> => {
 };
 
 describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s)", (way) => {
-	test('logs in once for all who begin without a token at the same time', async () => {
+	test('signs in once for all requests that begin without a token at the same time', async () => {
 		await outcomeOf(Promise.all(Array.from({ length: 10 }, async () => await n8n.request(way))));
 		expect(n8n).toMatchObject({ logins: 1, sent: Array.from({ length: 10 }, () => 'Bearer token-1') });
 	});
@@ -184,13 +184,13 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 		expect(n8n.sent.slice(-2)).toEqual(['Bearer token-3', 'Bearer token-4']);
 	});
 
-	test('logs in once more where that is refused, too', async () => {
+	test('signs in again if that is also refused', async () => {
 		n8n.stored = LOGIN;
 		await outcomeOf(n8n.request(way));
 		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-1', 'Bearer token-2'] });
 	});
 
-	test('is told the refusal of the token while the process remembers that the login was refused, and asks nothing', async () => {
+	test('gets the refusal of the token while the process remembers a refused login, without a request', async () => {
 		n8n.refuseLogin = { code: 14202 };
 		await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
 		n8n.statuses = [401, 401];

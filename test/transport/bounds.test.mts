@@ -184,7 +184,7 @@ test('an item that fails stops the others for good, also one whose login is stil
 	]);
 });
 
-test('a list that failed under “continue” leaves nothing behind that goes on asking', async () => {
+test('a list that failed under “continue” sends no more requests', async () => {
 	const bench = await open({ fleet: { size: 60 } });
 	bench.platform.settings.fault = ({ page = 0 }) =>
 		page === 2 ? { status: 418 } : page > 2 ? { status: 503, headers: { 'retry-after': '0' } } : undefined;

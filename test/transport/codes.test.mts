@@ -45,7 +45,7 @@ describe.each(refusals)('code $code', ({ cause, ...refusal }) => {
 		bench.platform.settings.fault = ({ order }) => (order >= 2 ? refusal : undefined);
 	});
 
-	test.each(operationNames)('stops %s with its words, its detail and the item', async (operation) => {
+	test.each(operationNames)('stops %s with its message, its detail and the item', async (operation) => {
 		const { error } = await run(operation, 'stopWorkflow');
 		expect(error?.message).toMatch(/^[A-Z][\w' ]{9,} \(code /);
 		expect(error?.message.endsWith(expected)).toBe(true);
@@ -80,7 +80,7 @@ describe.each([
 });
 
 describe.each([10007, 10018, 14401])('code %i for Get with If Not Found set to an empty item', (code) => {
-	test('gives an empty item, and the others their devices', async () => {
+	test('returns an empty item, and the devices of the others', async () => {
 		bench.platform.settings.fault = (request) => (isForSecond(request) ? { code } : undefined);
 		const result = await bench.run(
 			{ ...operations.get, options: { ifNotFound: 'empty', parallelRequests: 1 } },
@@ -213,7 +213,7 @@ describe('the word Authorization, with which n8n never tries an activation again
 	});
 });
 
-test('a message that looks like a system error or markup keeps its own words', async () => {
+test('a message that looks like a system error or markup stays unchanged', async () => {
 	bench.platform.settings.fault = () => ({ code: 10007, details: ['ECONNREFUSED ENOENT <b>x</b>'] });
 	const result = await bench.run(operations.count);
 	expect(result.error?.message).toBe(

@@ -176,7 +176,7 @@ describe('the credential test', () => {
 		}
 	});
 
-	test('fails where the base URL misses its prefix, or has /api at its end', async () => {
+	test('fails if the base URL misses its prefix, or ends with /api', async () => {
 		const { engine, platform, apiKey } = await open({ pathPrefix: '/tenant-7' });
 		for (const baseUrl of [platform.baseUrl.replace('/tenant-7', ''), `${platform.baseUrl}/api`]) {
 			await engine.editCredential(apiKey, { baseUrl });
@@ -190,7 +190,7 @@ describe('the credential test', () => {
 		['ftp://devices.example.com', 'does not start with https:// or http://'],
 		['http://user:secret@127.0.0.1:1', 'contains a user name or password'],
 		['http://127.0.0.1:1/?x=1', 'contains a ? or a #'],
-	])('fails with words for the base URL "%s"', async (baseUrl, words) => {
+	])('fails with a message for the base URL "%s"', async (baseUrl, words) => {
 		for (const way of ways) {
 			const { tested } = await pressTest(way, { credential: { baseUrl } });
 			expect(tested.status).toBe('Error');
@@ -248,7 +248,7 @@ describe('the HTTP Request node with this credential', () => {
 		},
 	);
 
-	test.each(helpers)('logs in again where a dead token is an HTTP 401 (%s request function)', async (helper) => {
+	test.each(helpers)('signs in again if an expired token is an HTTP 401 (%s request function)', async (helper) => {
 		const bench = await open({ deadToken: 'status' });
 		const url = `${bench.platform.baseUrl}/api/version`;
 		await httpRequest(bench, bench.login, url, helper);

@@ -64,7 +64,7 @@ const noEnvelopes: Array<[string, string | Buffer, string]> = [
 ];
 
 describe.each(operationNames)('%s', (operation) => {
-	test.each(noEnvelopes)('is told of %s by kind and size', async (_name, body, came) => {
+	test.each(noEnvelopes)('names kind and size of %s', async (_name, body, came) => {
 		const { result, server } = await runAgainst(whole(body), operation);
 		expect(result.error?.message).toBe(`${EXPECTED} ${came} (HTTP 200)`);
 		expect(result.error?.description).toMatch(/'Base URL'/);
@@ -74,7 +74,7 @@ describe.each(operationNames)('%s', (operation) => {
 		expect(server.arrived).toHaveLength(1);
 	});
 
-	test('is told of HTTP 204', async () => {
+	test('names HTTP 204', async () => {
 		const { result } = await runAgainst((_request, response) => response.writeHead(204).end(), operation);
 		expect(result.error?.message).toBe(`${EXPECTED} an empty body (HTTP 204)`);
 	});
@@ -132,7 +132,7 @@ test('a code twice counts as JSON has it: the last one', async () => {
 	expect(result.error?.message).toBe('The record exists already (code 10003)');
 });
 
-test.each(operationNames)('keys such as __proto__ in what %s reads change nothing but that item', async (operation) => {
+test.each(operationNames)('keys like __proto__ in a response to %s only change that item', async (operation) => {
 	const device =
 		'{"id":"1","sn":"A-1","__proto__":{"polluted":"yes"},"constructor":{"prototype":{"polluted":"yes"}},"attributes":{"__proto__":{"polluted":"yes"}}}';
 	const data =
@@ -349,7 +349,7 @@ describe('no connection stays open', () => {
 	});
 });
 
-test('a list whose second page is hostile gives nothing, rather than its first page', async () => {
+test('a list with a hostile second page returns nothing', async () => {
 	const bench = await open({ fleet: { size: 30 } });
 	for (const fault of [
 		{ status: 200, body: '<html>sign in</html>' },
@@ -375,7 +375,7 @@ test('one hostile answer among good ones fails its own item only', async () => {
 	expect(result.data('Devices').map(({ json }) => 'error' in json)).toEqual([false, true, false, false]);
 });
 
-test.each(noEnvelopes)('the dropdown is told of %s in the same words', async (_name, body, came) => {
+test.each(noEnvelopes)('the dropdown names %s in the same words', async (_name, body, came) => {
 	const { engine, apiKey } = await open();
 	const server = await serve(whole(body));
 	await engine.editCredential(apiKey, { baseUrl: server.url });

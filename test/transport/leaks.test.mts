@@ -290,7 +290,7 @@ test('a redirect to a host that is named like the key does not name it', async (
 	expectNoTrace(raw, engine.logs);
 });
 
-test.each(wayNames)('what is stored with %s is encrypted', async (way) => {
+test.each(wayNames)('stored data is encrypted with %s', async (way) => {
 	const { engine, credential, run } = await plant(way);
 	await run(operations.count, { credential });
 	expectNoTrace(engine.storedCiphertext(credential));

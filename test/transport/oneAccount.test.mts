@@ -220,7 +220,7 @@ describe('a refused login', () => {
 		expect((await bench.run(operations.count, { credential: bench.login })).error).toBeUndefined();
 	});
 
-	test('is always asked by the connection test, whose success ends the wait', async () => {
+	test('is always tried by the connection test, whose success ends the wait', async () => {
 		const bench = await open(refused);
 		expect((await bench.run(operations.count, { credential: bench.login })).error).toBeDefined();
 		expect(await bench.engine.testCredential(bench.login)).toMatchObject({ status: 'Error' });
@@ -255,7 +255,7 @@ describe('one device whose requests are always refused with 14101', () => {
 });
 
 describe('Retry-After', () => {
-	test('holds back everyone who uses the account: nothing comes while the platform asks to wait', async () => {
+	test('delays all requests of the account: none is sent during the pause', async () => {
 		const bench = await open({ fleet: { size: 50 } });
 		let asked = false;
 		let tooEarly = 0;
@@ -350,7 +350,7 @@ describe('Retry-After', () => {
 });
 
 describe('a credential with expressions', () => {
-	test('is resolved for each item: every host is asked, and items of one login share a session', async () => {
+	test('is resolved for each item: each host gets its requests, and items of one login share a session', async () => {
 		const [one, other] = [await open({ fleet: { size: 3 } }), await open({ fleet: { size: 8 } })];
 		await one.engine.editCredential(one.login, { baseUrl: '={{ $json.host }}' });
 		const hosts = [one, other, one, other].map(({ platform }) => ({ host: platform.baseUrl }));

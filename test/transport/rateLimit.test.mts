@@ -48,7 +48,7 @@ function sendAll(count: number, takesMs: number, end = forEver) {
 	return { begins, peak: () => peak, all };
 }
 
-test('limits nothing before the platform asks for a pause', async () => {
+test('limits nothing before the platform requests a pause', async () => {
 	const { peak, all } = sendAll(400, 10);
 	await time.run();
 	await all;
@@ -164,7 +164,7 @@ test('a quiet minute ends the limit, also for the requests that wait for a place
 	await time.until(Promise.all([slow.all, all]));
 });
 
-test('a request that takes more than ten seconds gives its place to the next one, once', async () => {
+test('after ten seconds, a request lets one more request start', async () => {
 	await pause(1000);
 	await time.run(1000);
 	const slow = sendAll(8, 15_000);
@@ -176,7 +176,7 @@ test('a request that takes more than ten seconds gives its place to the next one
 	expect(await placesInWindow()).toBe(5);
 });
 
-test('a pause of two minutes is waited for; a longer one is told, and forgotten after two minutes', async () => {
+test('the node waits for a pause of two minutes; a longer one fails the request, and is forgotten after two minutes', async () => {
 	await pause(LONGEST_PAUSE_MS);
 	const waiting = limit.pass(async () => time.now(), time, forEver);
 	await time.run();

@@ -136,7 +136,7 @@ describe.each([14201, 14202, 14203] as const)('a login that is refused with code
 	});
 });
 
-test('a login that is refused while a list is read is asked once, and nothing partial comes out', async () => {
+test('a login that is refused during a list is tried once, and no partial list is returned', async () => {
 	const bench = await open({ fleet: { size: 60 } });
 	const { platform, login, run } = bench;
 	await bench.signInEarlier();
@@ -225,7 +225,7 @@ describe('the token in the login answer', () => {
 		expect(platform.logins.attempted).toBe(1);
 	});
 
-	test('is taken from the token path alone where one is given', async () => {
+	test('is only read from the token path if it is set', async () => {
 		const { engine, login, run } = await open({ tokenAt: 'data.token' });
 		await engine.editCredential(login, { tokenPath: 'data.session', customSignIn: true });
 		expect((await run(operations.count, { credential: login })).error?.message).toContain('under "data.session"');
@@ -271,7 +271,7 @@ describe('a failing login', () => {
 		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login', 'login', 'login', 'list']);
 	});
 
-	test('is not tried for ever, however many items want it', async () => {
+	test('is not tried forever, for any number of items', async () => {
 		const bench = await open({
 			fleet: { size: 60 },
 			faults: [{ kind: 'login', fault: { status: 503, headers: { 'retry-after': '0' } }, times: Infinity }],

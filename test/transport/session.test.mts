@@ -313,7 +313,7 @@ describe('fresh tokens that are refused, too', () => {
 		expect(platform).toMatchObject({ signIns: 1, waits: [8000] });
 	});
 
-	test.each(['was replaced already', 'came from another process'])('do not count where the token %s', async (why) => {
+	test.each(['was replaced already', 'came from another process'])('do not count if the token %s', async (why) => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
 		let sent = 0;
 		const unlucky = async (data: CredentialData) => {
@@ -478,7 +478,7 @@ test.each<[string, unknown]>([
 });
 
 describe('a credential that is changed during the execution', () => {
-	test('to a key: the session goes on with the key', async () => {
+	test('to a key: the session continues with the key', async () => {
 		const platform = new FakePlatform(1);
 		const session = platform.open();
 		await session.run(platform.send);
@@ -486,7 +486,7 @@ describe('a credential that is changed during the execution', () => {
 		for (let n = 0; n < 30; n++) await expect(session.run(platform.send)).resolves.toBe('by key');
 	});
 
-	test('to another login: the session goes on with it', async () => {
+	test('to another login: the session continues with it', async () => {
 		const platform = new FakePlatform(0);
 		const session = platform.open();
 		await expect(session.run(platform.send)).rejects.toMatchObject(REFUSED);
@@ -554,7 +554,7 @@ describe('an execution that is stopped', () => {
 		expect(platform.signIns).toBe(1);
 	});
 
-	test('while it was refused asks for nothing more', async () => {
+	test('sends no more requests while it is refused', async () => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
 		const refusedAtTheEnd = async (data: CredentialData) => {
 			platform.stop.abort();

@@ -74,7 +74,7 @@ it.each<[string, WatchOptions, () => void]>([
 	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
 });
 
-it('asks for nothing more afterwards', async () => {
+it('sends no more requests afterwards', async () => {
 	const { node } = await withBudget(500);
 	bench.platform.settings.latencyMs = 100;
 	await failing(node);

@@ -142,7 +142,7 @@ describe('a comparison', () => {
 		]);
 	});
 
-	it('gives the same change the same id, and another one another', () => {
+	it('the same change has the same id, and another change another one', () => {
 		const before = baseline([device('A', { createTime: T - 9, updateTime: T - 9 })]);
 		const ids = (changes: Device, from = before) =>
 			compare(from, seen([device('A', { createTime: T - 9, updateTime: T - 9, ...changes })]), task).events.map(
@@ -162,7 +162,7 @@ describe('a comparison', () => {
 		for (const id of all) expect(id).toMatch(/^[\w-]{22}$/);
 	});
 
-	it('leaves out changes that no rule asks for, and remembers them', () => {
+	it('leaves out changes that match no rule, and remembers them', () => {
 		const rules = [{ field: 'status', from: '', to: '5' }];
 		const compared = compare(baseline([device('A')]), seen([device('A', { status: 9, onlineStatus: 3 })]), {
 			...task,
@@ -201,7 +201,7 @@ describe('missing devices', () => {
 	const before = baseline([device('A'), device('B', { attributes: { firmware: 'x'.repeat(101) } }), device('C')]);
 	const outcome = compare(before, seen([device('A')]), task);
 
-	it('are reported as removed where the platform does not have them', () => {
+	it('are reported as removed if the platform does not have them', () => {
 		expect(outcome.missing).toEqual(['B', 'C']);
 		const settled = settleMissing(outcome, { removed: ['B'], elsewhere: ['C'] }, before, fields);
 		expect(settled.events).toEqual([
@@ -227,7 +227,7 @@ describe('missing devices', () => {
 		expect(settled.state.number).toBe(41);
 	});
 
-	it('are none where no list is watched', () => {
+	it('are not detected if no list is watched', () => {
 		const state = { ...before, snapshot: undefined };
 		const nothing = { state, events: [], missing: [] };
 		expect(settleMissing(nothing, { removed: ['A'], elsewhere: [] }, undefined, fields)).toEqual({ state, events: [] });

@@ -13,7 +13,7 @@ const sn = (position = 3) => bench.fleet.at(position).sn;
 const ids = (items: IDataObject[] | null) => items?.map(({ eventId }) => eventId);
 
 describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
-	it('what a poll reported is reported once, also after a restart', async () => {
+	it('a reported event is not reported again, also after a restart', async () => {
 		const watching = new Watch(bench, { events: EVENTS }, { host });
 		await watching.activate();
 		bench.fleet.update(sn(), { onlineStatus: 77 });
@@ -36,7 +36,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		]);
 	});
 
-	it('a poll that fails half way gives nothing and loses nothing', async () => {
+	it('a poll that fails halfway reports nothing and loses nothing', async () => {
 		const parameters = { events: EVENTS, ...OTHER_FILTERS, options: { maxRetries: 0, pageSize: 30 } };
 		const watching = new Watch(bench, parameters, { host });
 		await watching.activate();
@@ -80,7 +80,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		expect(watching.database.history).toHaveLength(length);
 	});
 
-	it('a device that goes off, on and off again gives an id each time, and a repeated change the same one', async () => {
+	it('each change of a device has another id, and a repeated change the same one', async () => {
 		const watching = new Watch(bench, { events: ['onlineStatusChanged'] }, { host });
 		bench.fleet.update(sn(), { onlineStatus: 1 });
 		await watching.activate();
@@ -125,7 +125,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		expect(await watching.poll()).toBeNull();
 	});
 
-	it('a poll that does not come back loses its turn, and what it brings at last is thrown away', async () => {
+	it('a poll that takes too long is abandoned, and its late result is discarded', async () => {
 		const watching = new Watch(bench, { events: ['onlineStatusChanged'], options: { maxRetries: 0 } }, { host });
 		await watching.activate();
 		bench.fleet.update(sn(), { onlineStatus: 77 });

@@ -1,10 +1,4 @@
-import {
-	carriedFrom,
-	carryOn,
-	forgetPolls,
-	memoryOf,
-	takeTurn,
-} from '../../nodes/DeviceManagement/trigger/memory.ts';
+import { carriedFrom, carryOn, forgetPolls, memoryOf, takeTurn } from '../../nodes/DeviceManagement/trigger/memory.ts';
 
 beforeEach(forgetPolls);
 
@@ -42,7 +36,7 @@ describe('the state to compare with', () => {
 		expect(carriedFrom(memory(), 'first')).toBe('first');
 	});
 
-	it('is dropped where the process keeps too much, the node used least recently first', () => {
+	it('is dropped if the process keeps too much, the least recently used node first', () => {
 		const large = 'x'.repeat(90_000_000);
 		for (const node of ['one', 'two', 'three']) carryOn(memoryOf('workflow', node), undefined, `${node} ${large}`);
 		memoryOf('workflow', 'three');

@@ -43,7 +43,7 @@ const setting = fc.record({
 	others: fc.array(fc.oneof(requests, rounds), { maxLength: 5 }),
 });
 
-it('reports each device that comes after the first poll once, and none of before, while lists move under it', async () => {
+it('reports each new device after the first poll once, and no older one, while the list changes during a read', async () => {
 	await fc.assert(
 		fc.asyncProperty(setting, async ({ sorting, pageSize, size, step, first, others }) => {
 			let now = START;

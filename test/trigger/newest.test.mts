@@ -48,7 +48,7 @@ describe('a quiet poll', () => {
 		expect(await askedBy(watching)).toEqual(['size=1&sort=createTime desc', 'tags=pilot&size=35&sort=createTime desc']);
 	});
 
-	it('asks for the newest time alone where a filter is read anyway', async () => {
+	it('only requests the newest time if the trigger reads with a filter anyway', async () => {
 		const watching = await watch({ events: ['deviceCreated', 'statusChanged'], filters: { tags: 'pilot' } });
 		expect(await askedBy(watching)).toEqual(['size=1&sort=createTime desc', 'tags=pilot&size=1000']);
 	});
@@ -83,14 +83,14 @@ describe('a device is new', () => {
 		expect(await told(watching)).toEqual([late]);
 	});
 
-	it('where the fleet had none before', async () => {
+	it('if the fleet was empty before', async () => {
 		bench.platform.fleet = new Fleet([]);
 		const watching = await watch();
 		bench.platform.fleet = Fleet.seeded({ size: 3 });
 		expect(await told(watching)).toHaveLength(3);
 	});
 
-	it('where it is tagged into the filter within two hours, and not later', async () => {
+	it('if a new tag brings it into the filter within two hours, and not later', async () => {
 		const watching = await watch({ filters: { tags: 'mine' } });
 		const [young, old] = [add(), fleet().at(200).sn];
 		expect(await told(watching)).toEqual([]);
@@ -99,7 +99,7 @@ describe('a device is new', () => {
 	});
 });
 
-it('an update is one that has another time: a changed status is none, nor an edit that leaves the time as it was', async () => {
+it('an update needs another time: a changed status or an edit with the same time is no update', async () => {
 	const watching = await watch({ events: ['deviceUpdated'] });
 	const { sn } = fleet().at(30);
 	for (const changes of [{ onlineStatus: 99 }, { description: 'another' }]) fleet().update(sn, changes);
@@ -213,7 +213,7 @@ describe('the order', () => {
 		expect(await askedBy(watching)).toContain('size=1&sort=createTime asc');
 	});
 
-	it('is not given up for an outage: only when the whole fleet was read instead', async () => {
+	it('is kept during an outage, until the whole fleet was read instead', async () => {
 		const watching = await watch({ options: { maxRetries: 0 } });
 		bench.platform.intervene = async () => ({ statusCode: 500, body: '' });
 		await expect(watching.poll()).rejects.toThrow('HTTP 500');

@@ -55,7 +55,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		expect(over).toEqual(['The trigger "Watch" can poll again']);
 	});
 
-	it('what changed during an outage arrives once after it, and the next outage is reported again', async () => {
+	it('changes during an outage are reported once after it, and the next outage is reported again', async () => {
 		const watching = await published(host);
 		bench.platform.settings.faults = OUTAGE;
 		await ends(watching, 2);
@@ -83,7 +83,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		expect(await ends(watching, 5)).toEqual(Array(5).fill('quiet'));
 	});
 
-	it('what only a person can mend in the node is reported at once', async () => {
+	it('an error that only the user can fix is reported at once', async () => {
 		const watching = await published(host);
 		bench.platform.settings.faults = OUTAGE;
 		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
@@ -132,7 +132,7 @@ describe('activation on the default host', () => {
 	});
 });
 
-it('n8n is told what passes and what does not, so that its own back-off fits', async () => {
+it('n8n learns which errors are temporary, so that its own back-off fits', async () => {
 	const watching = await published('A');
 	const failureOf = async () =>
 		await watching.poll().then(

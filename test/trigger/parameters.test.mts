@@ -73,7 +73,7 @@ describe('Events', () => {
 		]);
 	});
 
-	it('a created device gives no other event in that poll', async () => {
+	it('a created device has no other event in that poll', async () => {
 		const watching = await watch({ events: ALL_EVENTS, attributes: 'firmware' });
 		const old = bench.fleet.remove(bench.fleet.at(0).sn);
 		// The same serial number on a new record with other values.
@@ -214,7 +214,7 @@ describe('Only When', () => {
 		await expect(watching.activate()).rejects.toThrow(words);
 	});
 
-	it('is not asked where no event has values', async () => {
+	it('is not read if no event has values', async () => {
 		await watch({ events: ['deviceCreated'], conditions: rules({ field: 'status' }) });
 	});
 });

@@ -80,7 +80,7 @@ describe('new is', () => {
 		expect(compareRecent(after, reading(rows)).fresh).toEqual([]);
 	});
 
-	it('every time where the fleet had none', () => {
+	it('every time, if the fleet had none', () => {
 		expect(compareRecent(baseline({}), reading({ A: 5 })).fresh).toHaveLength(1);
 	});
 

@@ -78,7 +78,7 @@ it('ends the poll where reading ends the sign-in', async () => {
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 });
 
-it('is not said of a device that merely left the filter', async () => {
+it('is not reported for a device that only left the filter', async () => {
 	const watching = await watch({ filters: { tags: 'pilot' } });
 	const inside = bench.fleet.devices.filter(({ tags }) => tags.includes('pilot'));
 	const [left, gone] = inside;
@@ -167,7 +167,7 @@ it('reads a bounded number of devices in a poll, and gets to all of them', async
 	expect(await watching.poll()).toBeNull();
 });
 
-it('gives what is known of the device: at least the serial number', async () => {
+it('has what is known of the device: at least the serial number', async () => {
 	const [plain, rich] = bench.fleet.devices;
 	bench.fleet.update(rich?.sn ?? '', {
 		onlineStatus: 1,

@@ -25,7 +25,7 @@ it('takes a baseline without changes, and a quiet list in any order changes noth
 	expect(second).toMatchObject({ changes: [], missing: [], after: { holds: [] } });
 });
 
-it('reports each field that changed, once, and does not write to what was given', () => {
+it('reports each changed field once, and does not change its arguments', () => {
 	const before = baseline({ A: [1, 2, 3], B: [1, 2, 3] });
 	const compared = compareSnapshot(before, list({ A: [7, 2, 'x'], B: [1, 2, 3] }), options);
 	expect(told(compared)).toEqual([
@@ -94,12 +94,12 @@ describe('for at least', () => {
 		expect(told(compareSnapshot(third.after, list({ A: [0, 0] }), hold(210)))).toEqual([['A', 1, '1', '0']]);
 	});
 
-	it('reports at once what was held when the time is set to nothing', () => {
+	it('reports held changes at once if the time is set to 0', () => {
 		const held = compareSnapshot(baseline({ A: [1] }), list({ A: [0] }), hold(100)).after;
 		expect(told(compareSnapshot(held, list({ A: [0] }), hold(101, 0)))).toEqual([['A', 0, '1', '0']]);
 	});
 
-	it('does not hold for ever under a clock that was set back', () => {
+	it('does not hold forever after the clock was set back', () => {
 		const held = compareSnapshot(baseline({ A: [1] }), list({ A: [0] }), hold(1_000_000)).after;
 		const back = compareSnapshot(held, list({ A: [0] }), hold(100)).after;
 		expect(told(compareSnapshot(back, list({ A: [0] }), hold(160)))).toHaveLength(1);

@@ -69,7 +69,7 @@ it('does without the order that a platform refuses', async () => {
 	expect(items).toHaveLength(3);
 });
 
-it('says what n8n’s own triggers say where there is nothing', async () => {
+it('shows the message of n8n’s own triggers if there is no device', async () => {
 	await expect(fetchTestEvent({ filters: { tags: 'nobody has it' } })).rejects.toMatchObject({
 		message: 'No data with the current filter could be found',
 		description: "No device meets the 'Filters'. Change them, or remove them to see any device.",

@@ -31,7 +31,7 @@ const value = fc.oneof(
 );
 
 describe('a remembered value', () => {
-	it('is given back, unless it is longer than 100 characters', () => {
+	it('is returned, unless it is longer than 100 characters', () => {
 		fc.assert(
 			fc.property(value, (one) => {
 				const known = recall(keep(one));

@@ -16,7 +16,7 @@ test('the table has the codes of the API document, each once', () => {
 	expect(CODE_TABLE.map(({ code }) => code)).toEqual(codes.map(([code]) => code));
 });
 
-test.each(CODE_TABLE)('code $code has words in the style of n8n', ({ message, remedy }) => {
+test.each(CODE_TABLE)('code $code has a message in the style of n8n', ({ message, remedy }) => {
 	expect(`${message} ${remedy}`).not.toMatch(/\b(error|problem|failure|mistake)\b|[{}]/i);
 	expect(message).toMatch(/^[A-Z].{9,78}[^.!]$/);
 	expect(remedy).toMatch(/^[A-Z].{9,}\.$/);
@@ -33,7 +33,7 @@ test.each([
 	expect(every.filter((code) => means(code))).toEqual(expected);
 });
 
-test('no code says nothing, and a success without data that there is no such device', () => {
+test('no code means nothing; a success without data means that the device does not exist', () => {
 	expect(meansNotFound({})).toBe(false);
 	expect(meansNoDevice({ withoutData: false })).toBe(false);
 	expect(meansLoginRefused(undefined)).toBe(false);
@@ -65,7 +65,7 @@ test.each([
 	expect(explainCode(code, msg, 'list').message).toBe(message);
 });
 
-test('a code keeps its cause, and an undocumented one has none', () => {
+test('a code keeps its cause, and an undocumented one has no cause', () => {
 	expect(explainCode(10003, '', 'list').cause).toBe('conflict');
 	expect(explainCode(20815, '', 'list')).toMatchObject({ cause: 'unknown', remedy: expect.stringMatching(/^Look up/) });
 });

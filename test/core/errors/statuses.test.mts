@@ -47,14 +47,14 @@ test('a write may have been carried out unless a 4xx refuses it', () => {
 	expect(refusing).toEqual(fourHundreds.filter((status) => ![406, 408, 499].includes(status)));
 });
 
-test('only a redirect says where it leads, if that is known', () => {
+test('only a redirect names its target, if that is known', () => {
 	expect(explainStatus(302, 'list', 'https://elsewhere.example').message).toBe(
 		'The address answers with a redirect to https://elsewhere.example (HTTP 302)',
 	);
 	expect(explainStatus(401, 'list', 'https://elsewhere.example').message).not.toContain('elsewhere');
 });
 
-test('every status has words in the style of n8n', () => {
+test('every status has a message in the style of n8n', () => {
 	for (let status = 100; status < 600; status++) {
 		const { message, remedy } = explainStatus(status, 'list');
 		expect(message).toMatch(new RegExp(`^[A-Z].* \\(HTTP ${status}\\)$`));

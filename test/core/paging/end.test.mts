@@ -42,7 +42,7 @@ test('behind a page of a list of which nothing came, nothing is expected', () =>
 	expect(saysItEnds(page({}), { index: 0, read: 0 }, false)).toBe(false);
 });
 
-test('a last page that was none before is not believed, and the rest of what is said is', () => {
+test('a last page that was wrong before is not trusted, but its other metadata is', () => {
 	expect(saysItEnds(page({ last: true }), progress, true)).toBe(false);
 	expect(saysItEnds(page({ totalElements: 25 }), progress, true)).toBe(true);
 	expect(saysItEnds(page({ totalPages: 3, last: false }), progress, true)).toBe(false);

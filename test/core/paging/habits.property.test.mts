@@ -12,7 +12,7 @@ const RUNS = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 3000) };
 const ids = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => id);
 
 describe('an unchanged fleet, on any server', () => {
-	test('is listed exactly, or refused with words', async () => {
+	test('is listed exactly, or fails with a message', async () => {
 		await fc.assert(
 			fc.asyncProperty(habits, async (setting) => {
 				fc.pre(canBeSeenThrough(setting));
@@ -28,7 +28,7 @@ describe('an unchanged fleet, on any server', () => {
 		);
 	});
 
-	test('gives exactly its first N for a limit, or is refused with words', async () => {
+	test('returns exactly its first N for a limit, or fails with a message', async () => {
 		await fc.assert(
 			fc.asyncProperty(habits, fc.integer({ min: 1, max: 70 }), async (setting, limit) => {
 				// Where only a count would show that numbers are wrong, and no count is made, they are believed.
@@ -44,7 +44,7 @@ describe('an unchanged fleet, on any server', () => {
 		);
 	});
 
-	test('is scrolled through exactly, or refused with words', async () => {
+	test('is scrolled through exactly, or fails with a message', async () => {
 		await fc.assert(
 			fc.asyncProperty(habits, async (setting) => {
 				fc.pre(canBeSeenThrough(setting) && !looksOneBased(setting));

@@ -45,14 +45,14 @@ describe('a server that answers a page past the end with another one', () => {
 		(['first page', 'last page'] as const).map((pastEnd) => ({ numbering, pastEnd })),
 	);
 
-	test.each(CASES)('$numbering, with its $pastEnd, is read whole where it said the end', async (script) => {
+	test.each(CASES)('$numbering, with its $pastEnd, is read completely if it reports the end', async (script) => {
 		for (const said of ['last', 'totalPages', 'totalElements'] as const) {
 			const server = serve(30, { ...script, falsify: (honest) => ({ number: honest.number, [said]: honest[said] }) });
 			await expect(read(server)).resolves.toMatchObject({ items: server.fleet.devices, settled: true });
 		}
 	});
 
-	test.each(CASES)('$numbering, with its $pastEnd, is refused with words where it said nothing', async (script) => {
+	test.each(CASES)('$numbering, with its $pastEnd, fails with a message if it reports no end', async (script) => {
 		const server = serve(30, { ...script, falsify: () => ({}) });
 		await expect(read(server)).rejects.toMatchObject({ details: { kind: 'paging' } });
 	});
@@ -71,23 +71,23 @@ describe('a server that refuses a page past the end', () => {
 	const CASES = REFUSALS.flatMap((refusal) => NUMBERINGS.map((numbering) => ({ ...refusal, numbering })));
 
 	describe.each(CASES)('$numbering, by $by', ({ numbering, pastEnd }) => {
-		test.each([10, 20, 30])('has ended after its %i devices, where it said so', async (size) => {
+		test.each([10, 20, 30])('ends after its %i devices if it says so', async (size) => {
 			for (const missing of ['last', 'totalPages', 'totalElements', 'number'] as const) {
 				const server = serve(size, { numbering, pastEnd, falsify: without(missing) });
 				await expect(read(server, 4)).resolves.toMatchObject({ items: server.fleet.devices, settled: true, passes: 1 });
 			}
 		});
 
-		test('fails with its own words where nothing it said puts the page past the end', async () => {
+		test('fails with its own message if no metadata puts the page past the end', async () => {
 			await expect(read(serve(30, { numbering, pastEnd, falsify: () => ({}) }))).rejects.toBe(pastEnd);
 		});
 
-		test('fails with its own words where anything it said speaks for more', async () => {
+		test('fails with its own message if any metadata says that there is more', async () => {
 			const more = (honest: Metadata) => ({ ...honest, totalPages: 9 });
 			await expect(read(serve(30, { numbering, pastEnd, falsify: more }))).rejects.toBe(pastEnd);
 		});
 
-		test('fails with its own words where all that speaks for the end was wrong before', async () => {
+		test('fails with its own message if all metadata for the end was wrong before', async () => {
 			const atTheEnd = () => ({ last: true });
 			await expect(read(serve(30, { numbering, pastEnd, falsify: atTheEnd }))).rejects.toBe(pastEnd);
 		});

@@ -48,7 +48,7 @@ describe('a fleet that stands still', () => {
 		);
 	});
 
-	test('gives exactly its first N for a limit, with no more pages than that needs and one extra at most', async () => {
+	test('returns exactly its first N for a limit, with at most one extra page', async () => {
 		await fc.assert(
 			fc.asyncProperty(shape, fc.integer({ min: 1, max: 90 }), async (setting, limit) => {
 				const server = serve(setting);

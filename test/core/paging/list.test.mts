@@ -15,19 +15,19 @@ function serve(size: number, script: ServerScript): PagedServer {
 const sns = (devices: readonly Device[]) => devices.map(({ sn }) => sn);
 
 describe('requests', () => {
-	test('the first page is asked for without a page number', async () => {
+	test('the first page is requested without a page number', async () => {
 		const server = serve(5, ONE_BASED);
 		await readList(server.source, { sizes: [10], parallelRequests: 4 });
 		expect(server.asked).toEqual([undefined]);
 	});
 
-	test('a server that counts from 1 is asked for nothing extra', async () => {
+	test('a server that counts from 1 gets no extra request', async () => {
 		const server = serve(35, ONE_BASED);
 		await readList(server.source, { sizes: [10], parallelRequests: 1 });
 		expect(server.asked).toEqual([undefined, 2, 3, 4]);
 	});
 
-	test('a server that counts from 0 is asked for one page too many at most', async () => {
+	test('a server that counts from 0 gets at most one extra request', async () => {
 		const server = serve(35, ZERO_BASED);
 		const { items } = await readList(server.source, { sizes: [10], parallelRequests: 1 });
 		expect(server.asked).toEqual([undefined, 2, 1, 3]);
@@ -159,7 +159,7 @@ describe('a list that moved', () => {
 		expect(places.slice(-8)).toEqual([4, 5, 6, 7, 19, 1, 2, 3]);
 	});
 
-	test('within a limit gives exactly that many', async () => {
+	test('with a limit, returns exactly that many', async () => {
 		const changes = new Map(Array.from({ length: 60 }, (_, n) => [n + 1, (fleet: Fleet) => void fleet.add()] as const));
 		const server = serve(100, { ...ONE_BASED, changes });
 		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1, limit: 25 });
@@ -246,7 +246,7 @@ describe('passes', () => {
 		await expect(readList(source, one)).resolves.toMatchObject({ items, passes, settled });
 	});
 
-	test('a total is what the last page with items said it to be, or the last page that said one', async () => {
+	test('the total is that of the last page with items, or of the last page with a total', async () => {
 		const reportedBy = async (totals: Array<number | undefined>, pages?: string[][]) => {
 			const { source } = saying((_, page) => totals[(page ?? 1) - 1], pages);
 			return (await readList(source, one)).reportedTotal;
@@ -273,7 +273,7 @@ describe('passes', () => {
 		});
 	});
 
-	describe('of which pages bring nothing new', () => {
+	describe('with pages without new items', () => {
 		/** Each pass a list of pages, the last of them over and over; the total of each says that there is more. */
 		const repeating = (...passes: string[][][]): PageSource<string> => {
 			let pass = -1;
@@ -289,13 +289,13 @@ describe('passes', () => {
 		const whole = [five(1), five(2), ['3-0', '3-1'], []];
 		const stuck = [five(1), five(2), five(1)];
 
-		test('the list is refused with words where all three are so', async () => {
+		test('the list fails with a message if all three passes are like this', async () => {
 			await expect(readList(repeating(stuck, stuck, stuck), one)).rejects.toMatchObject({
 				details: { kind: 'paging', message: expect.stringContaining('only items of earlier pages as page 4') },
 			});
 		});
 
-		test('another pass is believed alone where it is steady', async () => {
+		test('another pass alone counts if it is steady', async () => {
 			await expect(readList(repeating(stuck, whole), one)).resolves.toMatchObject({ items, settled: true, passes: 2 });
 		});
 
@@ -310,7 +310,7 @@ describe('passes', () => {
 		});
 	});
 
-	test('an item is given as it was met last', async () => {
+	test('an item is returned as it was read last', async () => {
 		let request = 0;
 		const source: PageSource<{ id: string; met: number }> = {
 			fetchPage: async (page = 1) => ({
@@ -332,7 +332,7 @@ describe('passes', () => {
 });
 
 describe('found by random tests', () => {
-	test('a total that is wrong for ever is taken for wrong after two passes that agree', async () => {
+	test('a total that is always wrong counts as wrong after two equal passes', async () => {
 		const server = serve(30, { ...ONE_BASED, falsify: (honest) => ({ ...honest, totalElements: 2_000_000_000 }) });
 		const listing = await readList(server.source, { sizes: [10], parallelRequests: 2 });
 		expect(listing).toMatchObject({ settled: true, passes: 2, reportedTotal: 2_000_000_000 });
@@ -429,7 +429,7 @@ describe('lists that were read wrong once', () => {
 		await expect(readList(odd, options)).resolves.toMatchObject({ settled: true, passes: 1, reportedTotal: 10 });
 	});
 
-	test('a server that cuts the size and repeats the one it was asked for is read whole', async () => {
+	test('a server that reduces the size but reports the requested one is read completely', async () => {
 		const server = serve(35, {
 			numbering: 'one-based',
 			largestSize: 10,
@@ -479,7 +479,7 @@ describe('lists that were read wrong once', () => {
 		expect(asked.length).toBe(3 + 64);
 	});
 
-	test('a server that makes up large pages for ever is stopped at a million devices', async () => {
+	test('an endless server with large pages is stopped at a million devices', async () => {
 		let made = 0;
 		const reading = readList(
 			{
@@ -503,7 +503,7 @@ test('a server without any metadata that ends in a short page is read whole', as
 	expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
 });
 
-test('a server that makes up new devices for ever is stopped', async () => {
+test('an endless server with new devices is stopped', async () => {
 	let made = 0;
 	const endless: PageSource<{ id: string }> = {
 		fetchPage: async (page) => ({ content: [{ id: `made up ${made++}` }], number: (page ?? 1) - 1, last: false }),

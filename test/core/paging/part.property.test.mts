@@ -43,7 +43,7 @@ describe('parts of a fleet that stands still', () => {
 		);
 	});
 
-	test('end with all the rest where no limit is given', async () => {
+	test('end with all the rest without a limit', async () => {
 		await fc.assert(
 			fc.asyncProperty(habits, fc.integer({ min: 0, max: 70 }), async (setting, skip) => {
 				fc.pre(canBeSeenThrough(setting));

@@ -23,7 +23,7 @@ async function inParts(server: PagedServer, between: (part: number) => void): Pr
 const noSuchPage = new Failure({ kind: 'refused', cause: 'input', code: 10001, message: 'no such page', remedy: '' });
 const withoutOffset = (honest: Metadata): Metadata => ({ ...honest, pageable: undefined });
 
-describe('what is asked for', () => {
+describe('the requests', () => {
 	test.each([
 		{ server: 'that counts from 1', script: {}, asked: [undefined, 1, undefined, 31, 4, 5] },
 		{ server: 'that counts from 0', script: { numbering: 'zero-based' }, asked: [undefined, 1, undefined, 30, 3, 4] },
@@ -82,7 +82,7 @@ describe('what is asked for', () => {
 		}
 	});
 
-	test('for nothing to skip is what a list asks for', async () => {
+	test('without skip are those of a list', async () => {
 		const server = serve(95);
 		expect((await part(server, 0, 12)).items).toEqual(server.fleet.devices.slice(0, 12));
 		expect(server.asked).toEqual([undefined, 2]);
@@ -125,7 +125,7 @@ describe('what is asked for', () => {
 		expect(items).toEqual(server.fleet.devices.slice(35, 55));
 	});
 
-	test('a server that answers every page with the first one is refused in words', async () => {
+	test('a server that returns the first page for every page fails with a message', async () => {
 		for (const script of [{}, { falsify: withoutOffset }]) {
 			const server = serve(95, { ...script, ignoresPage: true });
 			await expect(part(server, 30, 10)).rejects.toMatchObject({ details: { kind: 'paging' } });

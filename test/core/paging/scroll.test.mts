@@ -57,12 +57,12 @@ test('says at once what is no refusal of a page', async () => {
 	await expect(scroll(server)).rejects.toBe(late);
 });
 
-test('ends at the refusal of a page past the end, where nothing but the last page said so', async () => {
+test('ends at the refusal of a page past the end, if only the last page said so', async () => {
 	const server = serve(30, { pastEnd: noSuchPage, falsify: ({ last }) => ({ last }) });
 	expect(await scroll(server)).toEqual(server.fleet.devices);
 });
 
-test('ends with a short page where nothing is said', async () => {
+test('ends with a short page without metadata', async () => {
 	const server = serve(25, { falsify: () => ({}) });
 	expect(await scroll(server)).toEqual(server.fleet.devices);
 	expect(server.asked).toEqual([undefined, 1, undefined, 2, 3]);

@@ -10,7 +10,7 @@ async function walk<T>(source: PageSource<T>, options: WalkOptions, believesNumb
 	return steps;
 }
 
-test('a walk that is left after its first page has asked for nothing else', async () => {
+test('a walk that stops after its first page sends no other request', async () => {
 	const server = new PagedServer(Fleet.seeded({ size: 100 }), { numbering: 'zero-based', largestSize: 2000 });
 	for await (const { fresh } of walkPages(server.source, { sizes: [10], parallelRequests: 8 })) {
 		expect(fresh).toEqual(server.fleet.devices.slice(0, 10));
@@ -62,7 +62,7 @@ test('a total that a page fetched in vain tells late is waited for', async () =>
 	]);
 });
 
-test('numbers that are not believed, or not said, are not looked at: page 1 is asked for instead', async () => {
+test('untrusted or missing numbers are ignored, and page 1 is requested', async () => {
 	for (const { believesNumbers, said } of [
 		{ believesNumbers: false, said: {} },
 		{ believesNumbers: true, said: { number: undefined } },

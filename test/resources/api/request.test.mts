@@ -113,13 +113,13 @@ describe('what is sent', () => {
 		expect(arrived).toEqual([text]);
 	});
 
-	test('a number of an expression that has lost digits is refused, and the way to send it said', async () => {
+	test('a number of an expression that lost digits is refused, and the message says how to send it', async () => {
 		const result = await request({ method: 'POST', path: '/api/echo', body: '={{ { at: 1732230000000000001 } }}' });
 		expect(result.error?.message).toContain("The number in 'Body' has more digits than n8n can keep");
 		expect(result.error?.description).toContain("or enter all of 'Body' as JSON text");
 	});
 
-	test('no body and no content type where the body is empty', async () => {
+	test('no body and no content type if the body is empty', async () => {
 		await request({ method: 'DELETE', path: '/api/echo', body: ' ' });
 		expect(bench.platform.requests[0]?.body).toBeUndefined();
 		expect(bench.platform.requests[0]?.headers['content-type']).toBeUndefined();
@@ -249,7 +249,7 @@ describe('a write with an unknown outcome says that it may have been carried out
 		},
 	);
 
-	test('not where it only read: a GET, a list, a device', async () => {
+	test('not after a read: a GET, a list, a device', async () => {
 		bench.platform.settings.fault = () => 'drop';
 		hurry();
 		for (const parameters of [
@@ -264,7 +264,7 @@ describe('a write with an unknown outcome says that it may have been carried out
 		}
 	});
 
-	test('not where the platform refused it', async () => {
+	test('not if the platform refused it', async () => {
 		bench.platform.settings.faults = [{ fault: { code: 10004, status: 504 }, times: 1 }];
 		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toBe(
 			'The platform could not save the change (code 10004: edit failed)',
@@ -299,7 +299,7 @@ describe('an empty answer', () => {
 		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toContain(came);
 	});
 
-	test('of another status than 2xx is what the status says', async () => {
+	test('with another status than 2xx has the message of the status', async () => {
 		bench.platform.settings.fault = () => ({ status: 403 });
 		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toBe('Access was denied (HTTP 403)');
 	});
@@ -369,7 +369,7 @@ test.each(methods)('a %s whose first token is yet to be had is sent once', async
 	expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login', 'other']);
 });
 
-test('a user who may only read is told so, and nothing is repeated', async () => {
+test('a user who may only read gets a message, and no request is repeated', async () => {
 	bench.platform.settings.role = 'reader';
 	const result = await request({ method: 'POST', path: '/api/device', body: '{"sn":"X-1"}' }, bench.login);
 	expect(result.error?.message).toBe('The user may not do this (code 14103: not authorized)');
@@ -377,7 +377,7 @@ test('a user who may only read is told so, and nothing is repeated', async () =>
 	expect(bench.platform.fleet.get('X-1')).toBeUndefined();
 });
 
-test('a path that the platform does not have is reported as such', async () => {
+test('an unknown path is reported', async () => {
 	expect((await request({ path: '/api/nothing/here' })).error?.message).toBe(
 		'There is nothing at this address (HTTP 404)',
 	);

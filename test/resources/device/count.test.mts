@@ -39,7 +39,7 @@ it('counts the devices that meet the filters, sent as Get Many sends them', asyn
 	expect(jsonOf(await count({ filters: { compositeStatus: 2 } }))).toEqual([{ count: online() }]);
 });
 
-it('gives one item for each input item, in its order and paired with it', async () => {
+it('returns one item for each input item, in its order and paired with it', async () => {
 	const result = await count(
 		{ filters: { compositeStatus: '={{ $json.status }}' } },
 		{ input: [{ status: 2 }, { status: 99 }, { status: 2 }] },

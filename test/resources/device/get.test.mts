@@ -86,7 +86,7 @@ describe('the serial number', () => {
 		},
 	);
 
-	it('keeps the body empty and asks for JSON', async () => {
+	it('sends no body and accepts JSON', async () => {
 		await get({}, { input: [{ sn: bench.fleet.at(0).sn }] });
 		expect(bench.platform.requests[0]).toMatchObject({ body: undefined, headers: { accept: 'application/json' } });
 	});
@@ -179,7 +179,7 @@ describe('an item that fails', () => {
 		expect(result.data('Devices')).toEqual([]);
 	});
 
-	it('stops the run with its own words, not with those of the requests that are cut off by it', async () => {
+	it('stops the run with its own message, not with that of the aborted requests', async () => {
 		let letGo = () => {};
 		const othersHaveCome = new Promise<void>((resolve) => (letGo = resolve));
 		let others = 0;
@@ -245,7 +245,7 @@ describe('If Not Found', () => {
 		{ code: 10018, make: () => (bench.platform.settings.fault = () => ({ code: 10018, details: ['MISSING'] })) },
 	];
 
-	it.each(MISSING)('Return an Empty Item gives an item without fields for code $code', async ({ make }) => {
+	it.each(MISSING)('Return an Empty Item returns an item without fields for code $code', async ({ make }) => {
 		make();
 		const result = await get(
 			{ device: bySerialNumber('MISSING'), options: { ifNotFound: 'empty' } },
@@ -274,7 +274,7 @@ describe('If Not Found', () => {
 		expect(result.error?.message).toBe('The user may not do this (code 14103: not authorized)');
 	});
 
-	it('may differ for each item, also where they ask for the same device', async () => {
+	it('may differ for each item, also for the same device', async () => {
 		const result = await get(
 			{ options: { ifNotFound: '={{ $json.choice }}' } },
 			{
@@ -312,7 +312,7 @@ it.each([
 	expect(outputOf({ ...result, error: undefined })).toEqual([]);
 });
 
-it('a success without a device is said as what it is, a device that there is not', async () => {
+it('a success without a device means that the device does not exist', async () => {
 	bench.platform.settings.noDeviceCode = 0;
 	const result = await get({ device: bySerialNumber('MISSING') });
 	expect(result.error?.message).toBe(
@@ -321,7 +321,7 @@ it('a success without a device is said as what it is, a device that there is not
 	expect(result.error?.description).toContain('Check the serial number');
 });
 
-test('an expression that fails, fails its own item only, in the words of n8n', async () => {
+test('a failing expression only fails its own item, with the message of n8n', async () => {
 	const [one, other] = [bench.fleet.at(0).sn, bench.fleet.at(1).sn];
 	const result = await get(
 		{ device: bySerialNumber("={{ $json.broken ? $('No such node').item.json.sn : $json.sn }}") },

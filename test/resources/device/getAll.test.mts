@@ -52,13 +52,13 @@ describe('how many', () => {
 		},
 	);
 
-	it('Return All of an empty fleet gives no items and asks once', async () => {
+	it('Return All of an empty fleet returns no items and sends one request', async () => {
 		bench.platform.fleet = new Fleet([]);
 		expect(outputOf(await all({}))).toEqual([]);
 		expect(lists()).toHaveLength(1);
 	});
 
-	it('without any choice it gives the first 50 and asks for no more than 50', async () => {
+	it('by default it returns the first 50 and requests no more than 50', async () => {
 		expect(serialNumbersOf(await getMany({}))).toEqual(truth().slice(0, 50));
 		expect(lists().map(({ query }) => query)).toEqual([{ size: '50' }]);
 	});
@@ -81,7 +81,7 @@ describe('how many', () => {
 		},
 	);
 
-	it('a Limit below the page size asks for no larger page than needed', async () => {
+	it('a Limit below the page size requests no larger page than needed', async () => {
 		await getMany({ limit: 7, options: { pageSize: 40 } });
 		expect(sizes()).toEqual(['7']);
 	});
@@ -172,7 +172,7 @@ describe('paging', () => {
 		);
 	});
 
-	it('a platform that miscounts gives what it lists and a hint with both numbers', async () => {
+	it('if the platform miscounts, the output has what it lists, and a hint with both numbers', async () => {
 		bench.platform.settings.changePage = (page) => ({ ...page, totalElements: page.totalElements + 5 });
 		const result = await all({ options: { pageSize: 60 } });
 		expect(serialNumbersOf(result)).toEqual(truth());
@@ -206,11 +206,11 @@ describe('paging', () => {
 		},
 	);
 
-	it('a fleet that holds still gives no hint', async () => {
+	it('an unchanged fleet has no hint', async () => {
 		expect((await all({ options: { pageSize: 60 } })).hints('Devices')).toEqual([]);
 	});
 
-	it('a platform that ignores the page parameter makes the run fail rather than give a part as the whole', async () => {
+	it('a platform that ignores the page parameter makes the run fail, and no part is returned as the whole list', async () => {
 		bench.platform.settings.changePage = (page) => ({ ...page, content: bench.fleet.devices.slice(0, 60) });
 		const result = await all({ options: { pageSize: 60 } });
 		expect(result.error?.message).toMatch(/^The platform returned only items of earlier pages as page 3 of the list/);
@@ -235,7 +235,7 @@ describe('Skip', () => {
 		expect(sizes()).toEqual(['50', '1', '1', '1', '50']);
 	});
 
-	it('with Return All gives the rest, of the devices that meet the filters, in the order of the sort', async () => {
+	it('with Return All, returns the rest of the devices that match the filters, in the sort order', async () => {
 		const result = await all({
 			filters: { compositeStatus: 2 },
 			sort: {
@@ -257,12 +257,12 @@ describe('Skip', () => {
 		}
 	});
 
-	it('past the end gives no items', async () => {
+	it('past the end returns no items', async () => {
 		for (const skip of [250, 251, Number.MAX_SAFE_INTEGER])
 			expect(outputOf(await getMany({ options: { skip } }))).toEqual([]);
 	});
 
-	it('0, the default, asks for nothing more than without it', async () => {
+	it('0, the default, sends the same requests as without it', async () => {
 		expect(serialNumbersOf(await getMany({ options: { skip: 0 } }))).toEqual(truth().slice(0, 50));
 		expect(lists()).toHaveLength(1);
 	});
@@ -388,7 +388,7 @@ describe('filters', () => {
 		expect(serialNumbersOf(result)).toEqual(expected);
 	});
 
-	it('a query parameter that is given twice arrives twice', async () => {
+	it('a query parameter that is set twice arrives twice', async () => {
 		const result = await all({
 			filters: {
 				query: {
@@ -606,7 +606,7 @@ describe('several input items', () => {
 		expect(bench.engine.credentialUse.decrypted - before.decrypted).toBe(5);
 	});
 
-	it('after an item has stopped the run, no further page is asked for on behalf of another', async () => {
+	it('after an item has stopped the run, no other item requests more pages', async () => {
 		let secondCame = () => {};
 		let letGo = () => {};
 		const secondHasCome = new Promise<void>((resolve) => (secondCame = resolve));
