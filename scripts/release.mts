@@ -65,7 +65,7 @@ async function compare(tarball: string): Promise<void> {
 		const same = await sameness(tarball, again);
 		if (same === 'nothing') {
 			const files = await differingFiles(tarball, again);
-			throw new Error(`Packed again, it differs in:\n${files.map((file) => `  ${file}`).join('\n')}`);
+			throw new Error(`The second pack differs in:\n${files.map((file) => `  ${file}`).join('\n')}`);
 		}
 		console.log(`Packed again with Node.js ${process.versions.node}: the same ${same}.`);
 	} finally {
@@ -77,7 +77,7 @@ async function compare(tarball: string): Promise<void> {
 async function rehearse(): Promise<void> {
 	const { stdout: changes } = await execa('git', ['status', '--porcelain'], { cwd: checkout });
 	const open = disagreements(version, options.tag ?? `v${version}`, await changelog());
-	if (changes !== '') open.push('The checkout has changes that are not committed: the second pack is without them.');
+	if (changes !== '') open.push('The checkout has uncommitted changes, which the second pack leaves out.');
 	if (!options.unchecked) await shown('bash', ['.ci/run'], checkout);
 	const tarball = await packWithChecksum();
 	await packCleanly(tarball);

@@ -41,7 +41,7 @@ process.exit(isStopping.aborted ? 1 : process.exitCode);
 
 async function takePictures(): Promise<void> {
 	const browser = findBrowser();
-	if (browser === undefined) throw new Error('There is no Chromium on this machine; install one, and it is found.');
+	if (browser === undefined) throw new Error('This machine has no Chromium. Install it and run the command again.');
 	const n8n = await services.add(async () => new N8nInstance(await provideN8n(console.log), temporary));
 	const platform = await services.add(() =>
 		startPlatform({ fleet: exampleFleet, port: platformPort, apiKey: randomUUID(), password: randomUUID() }),

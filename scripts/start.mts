@@ -82,7 +82,7 @@ The n8n editor is running, with the package installed.
   Account     ${owner.email}
   Password    ${owner.password}
 
-It has the example workflows, each with a note that says what to change, and their credentials for an embedded platform with
+It has all example workflows. A note in each one says what to change. Their credentials are for an embedded platform with
 ${exampleFleet.size} devices:
 
   Base URL    ${platform?.baseUrl}
@@ -90,9 +90,9 @@ ${exampleFleet.size} devices:
   Login name  ${platform?.loginName}
   Password    ${platform?.password}
 
-An agent that is to use the tools of “devices as tools for any agent” sends this bearer token: ${toolsToken(owner)}
+To use the tools of “devices as tools for any agent”, set this bearer token in your agent: ${toolsToken(owner)}
 
-What you make is kept in ${folder}; npm start -- --fresh begins anew.
+Your workflows are kept in ${folder}. To delete them, run npm start -- --fresh.
 Ctrl-C stops everything.`);
 	await editor.ended;
 	throw new Error('n8n ended unexpectedly.');
@@ -104,7 +104,7 @@ async function prepare(): Promise<{ editor: Main; owner: Owner }> {
 	const tasks = new Listr<{ instance: N8nInstance; editor: Main }>(
 		[
 			{
-				title: 'n8n (fetched on the first start: some minutes and 3 GB)',
+				title: 'n8n (downloaded on the first start: some minutes and 3 GB)',
 				task: async (context, task) => {
 					const host = await provideN8n((words) => {
 						task.output = words;
@@ -121,7 +121,7 @@ async function prepare(): Promise<{ editor: Main; owner: Owner }> {
 					platform = await startPlatform({ ...options, port: platformPort }).catch(() => startPlatform(options));
 				},
 			},
-			{ title: 'Package, packed and installed', task: ({ instance }) => instance.installPackage() },
+			{ title: 'Pack and install the package', task: ({ instance }) => instance.installPackage() },
 			{
 				title: 'Credentials and example workflows',
 				task: async ({ instance }) => {

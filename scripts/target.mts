@@ -59,7 +59,7 @@ export function flagsFor(words: string): string {
 function readField(pair: string, others: Target = {}): Target {
 	const [, field, value] = /^(\w+)=(.*)$/s.exec(pair) ?? [];
 	if (field !== undefined && value !== undefined) return { customSignIn: true, ...others, [field]: value };
-	throw new InvalidArgumentError('It takes <field>=<value>, like apiKeyName=X-API-Key.');
+	throw new InvalidArgumentError('Enter <field>=<value>, like apiKeyName=X-API-Key.');
 }
 
 async function readSignIn(program: Command, { login, apiKey }: TargetFlags): Promise<Target> {

@@ -14,7 +14,7 @@ const {
 	.description("Runs n8n's scanner on a published version.")
 	.argument('<version>', 'like 1.2.3', (text: string) => {
 		if (/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(text)) return text;
-		throw new InvalidArgumentError('It takes a version like 1.2.3.');
+		throw new InvalidArgumentError('Enter a version like 1.2.3.');
 	})
 	.parse();
 const { name } = await readManifest(checkout);
