@@ -12,7 +12,7 @@ const ROOMS: ReadonlyArray<{ room: string; files: RegExp; imports: readonly stri
 	{ room: 'test', files: /^test\//, imports: ['hooks of jest', 'scripts', 'testbed', 'embedded platform', 'shipped'] },
 	{ room: 'hooks of jest', files: /^testbed\/jest\.mts$/, imports: ['testbed', 'embedded platform', 'shipped'] },
 	{ room: 'scripts', files: /^scripts\//, imports: ['testbed', 'embedded platform', 'shipped'] },
-	// What answers the package's requests shares no code with it: it would share its mistakes, too.
+	// The embedded platform shares no code with the package, because it would share its mistakes, too.
 	{ room: 'embedded platform', files: /^testbed\/platform\//, imports: [] },
 	{ room: 'testbed', files: /^testbed\//, imports: ['embedded platform', 'shipped'] },
 	{ room: 'credentials', files: /^credentials\//, imports: ['transport', 'core'] },

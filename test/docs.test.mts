@@ -181,7 +181,7 @@ test('the messages that the page about trouble quotes are those of the package',
 		([, message = '']) => message,
 	);
 	expect(quoted.length).toBeGreaterThan(10);
-	// A gap stands for what differs from case to case; of the rest, the beginning of the longest piece has to be found.
+	// “…” replaces varying parts. The beginning of the longest other part must be in the sources.
 	const pieces = quoted.map((message) => {
 		const [longest = ''] = message.split(/…|\(/).sort((one, other) => other.length - one.length);
 		return longest.trim().slice(0, 20);

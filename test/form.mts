@@ -40,7 +40,7 @@ export function labelsOf(
 	]);
 }
 
-/** What answers of the platform call their fields; messages quote those, too. */
+/** Names of fields in responses of the platform; messages quote those, too. */
 export const WIRE_NAMES: ReadonlySet<string> = new Set(['.', '..', 'code', 'content', 'data', 'totalElements']);
 
 /** Texts in single quotes, as messages quote labels. An apostrophe has a letter before it, an opening quote has none. */

@@ -6,11 +6,11 @@ import { z } from 'zod/v4';
 import { checkout } from '../testbed/checkout.mts';
 import { maintainersPages, textsOn, userPages } from '../testbed/pages.mts';
 
-/** A text that people read, and where it stands. */
+/** A text that people read, and its file. */
 interface Text {
 	place: string;
 	text: string;
-	/** Tables and messages are no running text. */
+	/** Tables and messages are not running text. */
 	isRunning: boolean;
 }
 

@@ -43,7 +43,7 @@ describe('redaction', () => {
 				const forms = [secret, secret.trim(), encodeURIComponent(secret), inJson(secret), inJson(inJson(secret))];
 				for (const form of forms) {
 					const clean = redactor([secret])(`x${before} ${form} ${after}x`);
-					// What stands around it may happen to hold the secret's letters in another case.
+					// The text around it may contain the secret's letters in another case.
 					expect(clean).not.toContain(form.trim());
 				}
 			}),

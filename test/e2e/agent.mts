@@ -114,7 +114,7 @@ export async function agentChat(
 			assert.match(answer, new RegExp(String(newest?.createTime))),
 		);
 
-		// n8n's agent checks no arguments: what the model gives comes as it is.
+		// n8n's agent doesn't check arguments: the model's values arrive unchanged.
 		const careless = await ask('list_devices', { limit: '2', text: null });
 		checks.check('a number as text and null are understood', () => {
 			assert.equal(careless.split('createTime').length - 1, 2);

@@ -5,7 +5,7 @@ export class Checks {
 	private readonly times: Array<[title: string, seconds: number]> = [];
 	private readonly leftOut: string[] = [];
 
-	/** What the parts after it stand on, under its heading; what it throws ends the run. */
+	/** Prepares the following parts, under a heading. If it throws, the run ends. */
 	async prepare<T>(title: string, work: () => Promise<T>): Promise<T> {
 		console.log(title);
 		const began = Date.now();

@@ -1,4 +1,4 @@
-/** A person who has just installed the package, in the editor. */
+/** The steps of a new user in the editor. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 

@@ -186,7 +186,7 @@ class QueueRun {
 			assertEach(answers, () => all);
 			assertAtLeast(6, expiries);
 		});
-		// Workers that sign in at the same moment end each other's token and meet once more; most expiries need one login.
+		// Workers that sign in at the same moment end each other's token and sign in again. Most expiries need one login.
 		checks.check('the workers sent at most one login per worker and expiry, and one further round', () => {
 			assertAtMost((expiries + 1) * WORKERS, platform.logins.attempted);
 		});
@@ -379,7 +379,7 @@ function statuses(executions: readonly Execution[]): Record<string, number> {
 	return counts;
 }
 
-/** Every answer is as it should be; says how many are not, and what the first of these is. */
+/** Checks every response. Reports the number of wrong ones and the first of them. */
 function assertEach(answers: readonly unknown[], wanted: (index: number) => unknown): void {
 	const wrong = answers.filter((answer, index) => !isDeepStrictEqual(answer, wanted(index)));
 	assert(

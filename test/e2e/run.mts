@@ -21,7 +21,7 @@ import { pollHosts } from './hosts.mts';
 import { oneProcess } from './oneProcess.mts';
 import { queueMode } from './queueMode.mts';
 
-/** Tells `.ci/run` that nothing was tried, because PostgreSQL or Redis does not answer (EX_UNAVAILABLE of sysexits). */
+/** The exit code for `.ci/run` if PostgreSQL or Redis doesn't respond, so that nothing ran (EX_UNAVAILABLE of sysexits). */
 const UNREACHABLE = 69;
 
 const options = new Command('npm run test:e2e --')
@@ -47,7 +47,7 @@ process.exit();
 
 /** @returns the exit code */
 async function runAll(versions: readonly string[]): Promise<number> {
-	// Fetching n8n takes minutes, and what does not answer before it will not answer after it.
+	// The download of n8n takes minutes, so this checks the services first.
 	if (options.queue) await (await layFoundation()).services.stop();
 	const table = new Table({ head: ['n8n', 'Node.js', 'passed', 'failed'], style: { head: [], border: [] } });
 	let passed = 0;

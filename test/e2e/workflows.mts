@@ -50,7 +50,7 @@ export function wrongKeyWorkflow(id: string, credential: string) {
 	return chain(id, credential, [device('Get Many', { operation: 'getAll' })]);
 }
 
-/** Runs the node for each call of the webhook that bears the workflow's id, and answers with all that it puts out. */
+/** Runs the node for each call of the webhook with the workflow's id, and responds with the node's output. */
 export function webhookWorkflow(id: string, credential: string, parameters: object) {
 	const webhook = {
 		id: `${id}-webhook`,

@@ -338,7 +338,7 @@ test.each(BAD_FIELDS)('$field: $message', async ({ parameters, message }) => {
 	expect(details).toMatchObject({ kind: 'input', message, remedy: expect.stringMatching(/^[A-Z].{10,}\.$/s) });
 });
 
-/** What an expression may give in place of an object, and how a message names it. */
+/** Wrong results of an expression instead of an object, and their names in messages. */
 const GIVEN: ReadonlyArray<readonly [string, string]> = [
 	['={{ $json.nothing }}', 'nothing'],
 	['={{ undefined }}', 'nothing'],
@@ -370,7 +370,7 @@ describe.each([
 	});
 });
 
-/** Objects that do not say what they seem to say, from an expression as n8n's form can't give them. */
+/** Wrong objects from an expression; n8n's form can't create them. */
 test.each<[string, Record<string, unknown>, string]>([
 	['an unknown filter', { filters: '={{ { nmae: "harbour" } }}' }, 'There is no filter "nmae" under \'Filters\''],
 	['a filter by its label', { filters: '={{ { "Name": "harbour" } }}' }, 'There is no filter "Name" under \'Filters\''],

@@ -13,7 +13,7 @@ const open = async (filter?: string, paginationToken?: string, credential = benc
 		filter,
 		paginationToken,
 	);
-/** Scrolls to the end, as n8n does: with the filter and the last answer's token. */
+/** Scrolls to the end, like n8n: with the filter and the last response's token. */
 const scroll = async (filter?: string): Promise<INodeListSearchItems[]> => {
 	const results: INodeListSearchItems[] = [];
 	let token: unknown;

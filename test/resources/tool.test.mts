@@ -1,4 +1,4 @@
-/** The node as an agent's tool, built as n8n builds it and called with what models give. */
+/** The node as an agent's tool, built like in n8n and called with typical arguments of models. */
 import { useBench } from '../../testbed/jest.mts';
 
 const bench = useBench();

@@ -9,7 +9,7 @@ import { checkout } from '../../testbed/checkout.mts';
 import { hasLostParent, keptEnvironment, signalTree, type System } from '../../testbed/processes.mts';
 import { removing } from '../../testbed/removing.mts';
 
-/** A system of which nothing but what is given here is true. */
+/** A system with only the given properties. */
 function systemOf(platform: NodeJS.Platform, ppid: number, kill: System['kill']): System {
 	return { platform, ppid, kill };
 }

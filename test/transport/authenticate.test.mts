@@ -32,9 +32,9 @@ class FakeN8n {
 	/** Tokens that requests were sent with. */
 	sent: string[] = [];
 	headers: IHttpRequestOptions['headers'] = {};
-	/** The envelope of a login's answer, in place of a token. */
+	/** The envelope of a login response without a token. */
 	refuseLogin: { code: number } | undefined;
-	/** HTTP status of each request's answer; 200 when there are no more. */
+	/** HTTP status of each response; 200 after the last one. */
 	statuses: number[] = [];
 
 	/** What n8n does for a request of a node: see n8n-core's authentication.js. */

@@ -4,7 +4,7 @@ import { type OperationName, operationNames, operations, serialNumberItems } fro
 
 const open = useBenches();
 
-/** Lets go of what a test holds back, and waits until the platform has nothing more to answer. */
+/** Releases the delayed requests, and waits until the platform has sent all responses. */
 async function settle({ platform }: Bench): Promise<void> {
 	while (platform.requests.some(({ outcome }) => outcome === 'pending')) await nextTurn();
 	// A late request would have arrived by now: requests to this machine take a fraction of these turns.

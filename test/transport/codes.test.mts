@@ -160,7 +160,7 @@ test.each([
 	expect(result.error).toMatchObject({ httpCode: String(status) });
 });
 
-/** A proxy's answer during a redeploy must not silence a poll for half an hour, as n8n does for what it takes for permanent. */
+/** A proxy's response during a redeploy must not stop polls for half an hour, as n8n does after a permanent error. */
 test.each([
 	[10002, 403, 'temporarily-unavailable'],
 	[9999, 404, 'temporarily-unavailable'],

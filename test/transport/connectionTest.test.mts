@@ -321,7 +321,7 @@ describe('the HTTP Request node with this credential', () => {
 	});
 });
 
-/** Runs n8n's HTTP Request node with the credential, as a user who needs another endpoint would. */
+/** Runs n8n's HTTP Request node with the credential, like a user who needs another endpoint. */
 async function httpRequest(
 	{ engine }: Bench,
 	credential: string,

@@ -12,7 +12,7 @@ const serve = useServers();
 
 const MEGABYTE = 1024 * 1024;
 
-/** Runs an operation against a server that gives every request this answer. */
+/** Runs an operation against a server that returns this response to every request. */
 async function runAgainst(answer: Answer, operation: OperationName = 'count', options: Record<string, unknown> = {}) {
 	const bench = await open();
 	const server = await serve(answer);
@@ -70,7 +70,7 @@ describe.each(operationNames)('%s', (operation) => {
 		expect(result.error?.description).toMatch(/'Base URL'/);
 		expect(JSON.stringify(result.raw)).not.toContain('hunter2');
 		expect(result.data('Devices')).toEqual([]);
-		// Such an answer is no reason to ask again.
+		// Such a response is not retried.
 		expect(server.arrived).toHaveLength(1);
 	});
 

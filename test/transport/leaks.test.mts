@@ -190,7 +190,7 @@ describe.each(wayNames)('%s appears nowhere', (way) => {
 		const bench = await plant(way);
 		const { fault: signIn } = bench.platform.settings;
 		bench.platform.settings.fault = (request) => signIn?.(request) ?? fail(request);
-		// Where `data` is what an operation hands on, an echo in it is the answer itself.
+		// If an operation returns `data` unchanged, an echo in it is the response itself.
 		const names = new Map<string, OperationName[]>([
 			['data that is none', ['get', 'getAll', 'count']],
 			['content that is none', ['getAll', 'count']],

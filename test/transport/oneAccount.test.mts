@@ -14,7 +14,7 @@ const errorsOf = (results: ReadonlyArray<{ error?: { message: string } | undefin
 const times = async <T,>(count: number, run: (n: number) => Promise<T>): Promise<T[]> =>
 	await Promise.all(Array.from({ length: count }, async (_, n) => await run(n)));
 
-/** A clock that stands still until a test moves it; waits move it themselves. */
+/** A clock that moves when a test or a wait moves it. */
 function useTime(): { pass(ms: number): void } {
 	let ahead = 0;
 	const began = Date.now();

@@ -23,7 +23,7 @@ const askedToWait = (retryAfterMs: number, httpStatus = 429) =>
 		retryAfterMs,
 	});
 
-/** The platform answers a request of its own with `Retry-After`. */
+/** Another request gets a response with `Retry-After`. */
 async function pause(ms: number, httpStatus?: number): Promise<void> {
 	await limit.afterPause(async () => await Promise.reject(askedToWait(ms, httpStatus)), time, forEver).catch(() => {});
 }

@@ -371,7 +371,7 @@ describe('a request that is always refused', () => {
 	test('costs at most fifty sign-ins in vain, and a session that used them up still renews an expired token', async () => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
 		const session = platform.open();
-		// 19 of 20 are always refused; each accepted request gives one sign-in back.
+		// 19 of 20 are always refused; each accepted request returns one sign-in.
 		for (let round = 0; round < 5; round++) {
 			for (let n = 0; n < 19; n++) await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
 			await session.run(platform.send);

@@ -302,7 +302,7 @@ class Poll implements Command {
 	}
 }
 
-/** A poll that waits for an answer, while other things happen and other polls begin. */
+/** A poll that waits for a response, while other things happen and other polls begin. */
 class SlowPoll implements Command {
 	constructor(
 		private readonly meanwhile: readonly Happening[],

@@ -32,7 +32,7 @@ it('both statuses cost six bytes per device, besides the serial number', () => {
 	const { perDevice, encoded, seen, task } = remembered(['onlineStatusChanged', 'statusChanged']);
 	expect(perDevice).toBeLessThanOrEqual(10 + 6);
 	expect(perDevice - remembered([]).perDevice).toBeLessThan(0.1);
-	// A quiet poll gives the very same text.
+	// A poll without changes returns the same text.
 	expect(encodeState(compare(decodeState(encoded), seen, task).state)).toBe(encoded);
 });
 

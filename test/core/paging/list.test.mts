@@ -194,7 +194,7 @@ describe('passes', () => {
 	const items = [...five(1), ...five(2), '3-0', '3-1'];
 	const one = { sizes: [5], parallelRequests: 1 } as const;
 
-	/** A total that every answer changes. */
+	/** A total that differs in every response. */
 	const restless = (request: number) => request;
 
 	test('a list that never stands still is read three times, and its numbers are believed the first time only', async () => {

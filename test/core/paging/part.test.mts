@@ -71,7 +71,7 @@ describe('the requests', () => {
 	});
 
 	test('for a part that begins with the last item is the list from its beginning, unless its offset shows where it is', async () => {
-		// Some servers answer a page past the end with their last one.
+		// Some servers return their last page for a page past the end.
 		for (const { falsify, asked } of [
 			{ falsify: (honest: Metadata) => honest, asked: [undefined, 1, undefined, 31, 4] },
 			{ falsify: withoutOffset, asked: [undefined, 1, undefined, 31, undefined, 2, 3, 4] },

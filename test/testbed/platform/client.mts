@@ -36,7 +36,7 @@ export interface Reply {
 }
 
 export interface Sending {
-	/** Text goes out as it is, undefined sends none, anything else as JSON. */
+	/** Text is sent unchanged, undefined sends no body, anything else is sent as JSON. */
 	body?: unknown;
 	/** Added to Accept, Content-Type and the sign-in; undefined removes one of these. */
 	headers?: Record<string, string | undefined>;
@@ -73,7 +73,7 @@ export class Client {
 		return { status: reply.statusCode, headers: reply.headers, text: await reply.body.text() };
 	}
 
-	/** Sends one request and reads the envelope; throws when the answer is none. */
+	/** Sends one request and reads the envelope. Throws if the response is not an envelope. */
 	async call(...parameters: Parameters<Client['send']>): Promise<z.infer<typeof envelopeSchema>> {
 		return envelopeSchema.parse(JSON.parse((await this.send(...parameters)).text));
 	}
@@ -83,7 +83,7 @@ export class Client {
 		return (await this.call('POST', `/api/device/list${query}`, { body })).code;
 	}
 
-	/** A page of devices; throws when the answer is none. */
+	/** Reads a page of devices. Throws if the response is not a page. */
 	async list(query = '', body: unknown = {}): Promise<z.infer<typeof pageSchema>> {
 		return pageSchema.parse((await this.call('POST', `/api/device/list${query}`, { body })).data);
 	}
