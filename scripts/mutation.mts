@@ -19,7 +19,7 @@ const shipped = 'nodes/DeviceManagement';
 const jestConfig: object = createRequire(import.meta.url)('../jest.config.js');
 
 /** Files that are changed, and the tests that must fail. */
-const rooms: ReadonlyArray<{ files: string[]; testsOf: (file: string) => string[] }> = [
+const layers: ReadonlyArray<{ files: string[]; testsOf: (file: string) => string[] }> = [
 	{ files: [`${shipped}/core/*.ts`], testsOf: (file) => [`test/core/${file}.test.mts`] },
 	{ files: [`${shipped}/core/errors/*.ts`], testsOf: (file) => [`test/core/errors/${file}.test.mts`] },
 	{ files: [`${shipped}/core/paging/*.ts`], testsOf: () => ['test/core/paging/*.test.mts'] },
@@ -50,7 +50,7 @@ const { least, parallel } = command.opts<{ least: number; parallel: number }>();
 process.env['PROPERTY_RUNS'] ??= '100';
 
 const outcomes: Array<{ file: string; mutants: Mutant[] }> = [];
-for (const { files, testsOf } of rooms) {
+for (const { files, testsOf } of layers) {
 	for (const file of (await glob(files, { cwd: checkout })).sort()) {
 		if (command.args.length > 0 && !command.args.some((name) => file.includes(name))) continue;
 		if (await holdsOnlyTypes(file)) continue;

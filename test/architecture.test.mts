@@ -5,41 +5,41 @@ import ts from 'typescript';
 import { checkout } from '../testbed/checkout.mts';
 
 /**
- * The rooms of the repository and the rooms that each may import from, itself aside; `shipped` stands for all that go
- * into the package. A file's room is the first that its path fits.
+ * The layers of the repository, and the other layers that each may import. `shipped` means all layers of the package. A file
+ * belongs to the first layer that its path matches.
  */
-const ROOMS: ReadonlyArray<{ room: string; files: RegExp; imports: readonly string[] }> = [
-	{ room: 'test', files: /^test\//, imports: ['hooks of jest', 'scripts', 'testbed', 'embedded platform', 'shipped'] },
-	{ room: 'hooks of jest', files: /^testbed\/jest\.mts$/, imports: ['testbed', 'embedded platform', 'shipped'] },
-	{ room: 'scripts', files: /^scripts\//, imports: ['testbed', 'embedded platform', 'shipped'] },
+const LAYERS: ReadonlyArray<{ layer: string; files: RegExp; imports: readonly string[] }> = [
+	{ layer: 'test', files: /^test\//, imports: ['hooks of jest', 'scripts', 'testbed', 'embedded platform', 'shipped'] },
+	{ layer: 'hooks of jest', files: /^testbed\/jest\.mts$/, imports: ['testbed', 'embedded platform', 'shipped'] },
+	{ layer: 'scripts', files: /^scripts\//, imports: ['testbed', 'embedded platform', 'shipped'] },
 	// The embedded platform shares no code with the package, because it would share its mistakes, too.
-	{ room: 'embedded platform', files: /^testbed\/platform\//, imports: [] },
-	{ room: 'testbed', files: /^testbed\//, imports: ['embedded platform', 'shipped'] },
-	{ room: 'credentials', files: /^credentials\//, imports: ['transport', 'core'] },
+	{ layer: 'embedded platform', files: /^testbed\/platform\//, imports: [] },
+	{ layer: 'testbed', files: /^testbed\//, imports: ['embedded platform', 'shipped'] },
+	{ layer: 'credentials', files: /^credentials\//, imports: ['transport', 'core'] },
 	{
-		room: 'node',
+		layer: 'node',
 		files: /^nodes\/DeviceManagement\/[^/]+\.node\.ts$/,
 		imports: ['resources', 'listSearch', 'trigger', 'fields', 'transport', 'core'],
 	},
 	{
-		room: 'resources',
+		layer: 'resources',
 		files: /^nodes\/DeviceManagement\/resources\//,
-		imports: ['fields', 'way out', 'transport', 'core'],
+		imports: ['fields', 'nodeError', 'transport', 'core'],
 	},
 	{
-		room: 'listSearch',
+		layer: 'listSearch',
 		files: /^nodes\/DeviceManagement\/listSearch\//,
-		imports: ['fields', 'way out', 'transport', 'core'],
+		imports: ['fields', 'nodeError', 'transport', 'core'],
 	},
 	{
-		room: 'trigger',
+		layer: 'trigger',
 		files: /^nodes\/DeviceManagement\/trigger\//,
-		imports: ['fields', 'way out', 'transport', 'core'],
+		imports: ['fields', 'nodeError', 'transport', 'core'],
 	},
-	{ room: 'fields', files: /^nodes\/DeviceManagement\/fields\//, imports: ['transport', 'core'] },
-	{ room: 'way out', files: /^nodes\/DeviceManagement\/nodeError\.ts$/, imports: ['transport', 'core'] },
-	{ room: 'transport', files: /^nodes\/DeviceManagement\/transport\//, imports: ['core'] },
-	{ room: 'core', files: /^nodes\/DeviceManagement\/core\//, imports: [] },
+	{ layer: 'fields', files: /^nodes\/DeviceManagement\/fields\//, imports: ['transport', 'core'] },
+	{ layer: 'nodeError', files: /^nodes\/DeviceManagement\/nodeError\.ts$/, imports: ['transport', 'core'] },
+	{ layer: 'transport', files: /^nodes\/DeviceManagement\/transport\//, imports: ['core'] },
+	{ layer: 'core', files: /^nodes\/DeviceManagement\/core\//, imports: [] },
 ];
 
 const SHIPPED = new Set([
@@ -49,7 +49,7 @@ const SHIPPED = new Set([
 	'listSearch',
 	'trigger',
 	'fields',
-	'way out',
+	'nodeError',
 	'transport',
 	'core',
 ]);
@@ -98,26 +98,26 @@ function resolved(from: string, name: string): string {
 	return relative('.', file);
 }
 
-function roomOf(file: string): (typeof ROOMS)[number] {
-	const found = ROOMS.find(({ files }) => files.test(file));
+function layerOf(file: string): (typeof LAYERS)[number] {
+	const found = LAYERS.find(({ files }) => files.test(file));
 	if (found === undefined) throw new Error(`${file} is in no layer`);
 	return found;
 }
 
-it('arrows between the rooms point one way', () => {
+it('a layer only imports the layers that it may', () => {
 	const back = [...imports].flatMap(([file, { files }]) => {
-		const { room, imports: allowed } = roomOf(file);
+		const { layer, imports: allowed } = layerOf(file);
 		return files
 			.filter((other) => {
-				const { room: there } = roomOf(other);
-				return there !== room && !allowed.includes(there) && !(allowed.includes('shipped') && SHIPPED.has(there));
+				const { layer: there } = layerOf(other);
+				return there !== layer && !allowed.includes(there) && !(allowed.includes('shipped') && SHIPPED.has(there));
 			})
-			.map((other) => `${file} → ${other} (${room} → ${roomOf(other).room})`);
+			.map((other) => `${file} → ${other} (${layer} → ${layerOf(other).layer})`);
 	});
 	expect(back).toEqual([]);
 });
 
-it('no imports go round in a circle', () => {
+it('no imports form a circle', () => {
 	const done = new Set<string>();
 	const circles: string[] = [];
 	const visit = (file: string, path: readonly string[]): void => {
@@ -131,26 +131,26 @@ it('no imports go round in a circle', () => {
 	expect(circles).toEqual([]);
 });
 
-it('core knows nothing of n8n', () => {
+it('core imports nothing of n8n', () => {
 	const named = [...imports]
-		.filter(([file]) => roomOf(file).room === 'core')
+		.filter(([file]) => layerOf(file).layer === 'core')
 		.flatMap(([file, { packages }]) =>
 			packages.filter((name) => name.includes('n8n')).map((name) => `${file} → ${name}`),
 		);
 	expect(named).toEqual([]);
 });
 
-it('only tests and the hooks they stand on know jest', () => {
+it('only tests and the hooks of jest use jest', () => {
 	const jest = /(?<![./\w'])(?:(?:before|after)(?:Each|All)\(|jest\.\w|expect\(|describe\()/;
 	const knowing = sources
-		.filter((file) => !['test', 'hooks of jest'].includes(roomOf(file).room))
+		.filter((file) => !['test', 'hooks of jest'].includes(layerOf(file).layer))
 		.filter((file) => jest.test(readFileSync(join(checkout, file), 'utf8')));
 	expect(knowing).toEqual([]);
 });
 
-it('every room has files, and the walk reads their imports', () => {
-	const filled = new Set(sources.map((file) => roomOf(file).room));
-	expect(ROOMS.map(({ room }) => room).filter((room) => !filled.has(room))).toEqual([]);
+it('every layer has files, and their imports are read', () => {
+	const filled = new Set(sources.map((file) => layerOf(file).layer));
+	expect(LAYERS.map(({ layer }) => layer).filter((layer) => !filled.has(layer))).toEqual([]);
 	expect(imports.get('nodes/DeviceManagement/transport/platform.ts')?.files).toContain(
 		'nodes/DeviceManagement/core/retry.ts',
 	);
