@@ -1,8 +1,8 @@
-import type { AddressInfo } from 'node:net';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
 import type { Credential } from '../../testbed/n8n/instance.mts';
+import { freePort } from '../../testbed/n8n/process.mts';
 
 export interface Mail {
 	to: string[];
@@ -32,9 +32,10 @@ export async function startMailServer(): Promise<MailServer> {
 			void read().then(() => callback(), callback);
 		},
 	});
-	const port = await new Promise<number>((resolve, reject) => {
+	const port = await freePort();
+	await new Promise<void>((resolve, reject) => {
 		server.once('error', reject);
-		server.listen(0, '127.0.0.1', () => resolve((server.server.address() as AddressInfo).port));
+		server.listen(port, '127.0.0.1', resolve);
 	});
 	return {
 		credential: {
