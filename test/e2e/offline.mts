@@ -6,7 +6,7 @@ import { resultOf } from '../../testbed/n8n/results.mts';
 import type { ExampleGround } from './ground.mts';
 import { startIssueTracker } from './issueTracker.mts';
 import { startMailServer } from './mailServer.mts';
-import { byHand, devicesOf, newestOf, newId, onSchedule, simplified, withCredential } from './runs.mts';
+import { devicesOf, newestOf, newId, onSchedule, simplified, withCredential } from './runs.mts';
 
 const SEND_EMAIL = 'n8n-nodes-base.emailSend';
 const GITHUB = 'n8n-nodes-base.github';
@@ -71,12 +71,11 @@ export async function offlineTickets(ground: ExampleGround, workflow: ExampleWor
 	try {
 		const copy = withoutHold(await withCredential(n8n, workflow, GITHUB, tracker.credential));
 		const id = await main.create(copy);
-		resultOf(await byHand(ground, { ...workflow, id }), 'Create table');
 		await main.publish(id);
 		const device = devicesOf(ground).find(({ onlineStatus }) => onlineStatus === 1);
 		assert(device);
 		platform.fleet.update(device.sn, { onlineStatus: 0 });
-		const offline = await newestOf(main, id, 1);
+		const offline = await newestOf(main, id);
 		await main.unpublish(id);
 		platform.fleet.update(device.sn, { onlineStatus: 1 });
 		checks.check('opens a ticket when a device goes offline', () => {
