@@ -27,7 +27,7 @@ const sources: readonly Source[] = [
 	{ name: 'the page of codes', texts: () => userPages.filter(isGenerated).flatMap(onPage) },
 	{ name: 'labels, descriptions and messages of the nodes', texts: () => inCode('nodes') },
 	{ name: 'labels, descriptions and messages of the credential', texts: () => inCode('credentials') },
-	{ name: 'notes in examples', texts: notesInExamples, pending: true },
+	{ name: 'notes in examples', texts: notesInExamples },
 ];
 
 const UNWANTED = [

@@ -18,7 +18,7 @@ export interface Credential {
 	id: string;
 	name: string;
 	type: string;
-	data: Record<string, string | boolean>;
+	data: Record<string, string | number | boolean>;
 }
 
 const executionSchema = z.object({ data: executionDataSchema });

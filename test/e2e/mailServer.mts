@@ -1,0 +1,50 @@
+import PostalMime from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+
+import type { Credential } from '../../testbed/n8n/instance.mts';
+import { freePort } from '../../testbed/n8n/process.mts';
+
+export interface Mail {
+	to: string[];
+	subject: string | undefined;
+	/** Without the line break that ends every mail. */
+	text: string | undefined;
+}
+
+/** An SMTP server of this machine that keeps what it is sent. */
+export interface MailServer {
+	/** For n8n's Send Email node. */
+	readonly credential: Credential;
+	readonly mails: readonly Mail[];
+	stop(): Promise<void>;
+}
+
+export async function startMailServer(): Promise<MailServer> {
+	const mails: Mail[] = [];
+	const server = new SMTPServer({
+		authOptional: true,
+		disabledCommands: ['STARTTLS'],
+		onData(stream, _session, callback) {
+			const read = async () => {
+				const { to, subject, text } = await PostalMime.parse(Buffer.concat(await stream.toArray()));
+				mails.push({ to: (to ?? []).map(({ address }) => address ?? ''), subject, text: text?.trimEnd() });
+			};
+			void read().then(() => callback(), callback);
+		},
+	});
+	const port = await freePort();
+	await new Promise<void>((resolve, reject) => {
+		server.once('error', reject);
+		server.listen(port, '127.0.0.1', resolve);
+	});
+	return {
+		credential: {
+			id: 'mailServer',
+			name: 'Mail server',
+			type: 'smtp',
+			data: { user: '', password: '', host: '127.0.0.1', port, secure: false, disableStartTls: true, hostName: '' },
+		},
+		mails,
+		stop: async () => await new Promise((resolve) => server.close(() => resolve())),
+	};
+}

@@ -1,0 +1,70 @@
+/** How an example is started, and what it is compared with. */
+import { randomBytes } from 'node:crypto';
+import pWaitFor from 'p-wait-for';
+
+import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
+import type { Credential, N8nInstance } from '../../testbed/n8n/instance.mts';
+import type { Main } from '../../testbed/n8n/main.mts';
+import type { NodeResults } from '../../testbed/n8n/results.mts';
+import type { Device } from '../../testbed/platform/server.mts';
+import type { ExampleSetup } from './exampleSetup.mts';
+
+/** Runs a workflow as a click does, from its first node. */
+export async function byHand({ main }: ExampleSetup, workflow: ExampleWorkflow): Promise<NodeResults> {
+	return await main.execute(workflow.id, workflow.nodes[0]?.name ?? '');
+}
+
+/** Publishes a copy that is due within the next minute, and waits until it has run once. */
+export async function onSchedule({ main }: ExampleSetup, workflow: ExampleWorkflow): Promise<NodeResults> {
+	const soon = new Date(Date.now() + 4000).getUTCSeconds();
+	const rule = { interval: [{ field: 'cronExpression', expression: `${soon} * * * * *` }] };
+	const nodes = workflow.nodes.map((node) =>
+		node.type === 'n8n-nodes-base.scheduleTrigger' ? { ...node, parameters: { rule } } : node,
+	);
+	const id = await main.create({ ...workflow, nodes, id: newId() });
+	await main.publish(id);
+	try {
+		return await newestOf(main, id);
+	} finally {
+		await main.unpublish(id);
+	}
+}
+
+/** What the newest execution of a workflow returned, once there is one beside those that are `known`. */
+export async function newestOf(main: Main, workflowId: string, known = 0): Promise<NodeResults> {
+	const newest = async () => {
+		const executions = await main.executions(workflowId);
+		const [id] = executions;
+		return id !== undefined && executions.length > known && pWaitFor.resolveWith(id);
+	};
+	return await main.results(await pWaitFor(newest, { interval: 200, timeout: 90_000 }));
+}
+
+/** A copy whose nodes of a type use a credential, which the instance then has. */
+export async function withCredential(
+	n8n: N8nInstance,
+	workflow: ExampleWorkflow,
+	type: string,
+	credential: Credential,
+): Promise<ExampleWorkflow> {
+	await n8n.importCredentials([credential]);
+	const credentials = { [credential.type]: { id: credential.id, name: credential.name } };
+	const nodes = workflow.nodes.map((node) => (node.type === type ? { ...node, credentials } : node));
+	return { ...workflow, nodes };
+}
+
+/** An id for a copy of a workflow. */
+export function newId(): string {
+	return `copy${randomBytes(6).toString('hex')}`;
+}
+
+export function devicesOf({ platform }: ExampleSetup): Device[] {
+	return [...platform.fleet.devices];
+}
+
+/** A device as _Simplified_ output has it. */
+export function simplified(device: Device) {
+	const { id, sn, onlineStatus, status, model, group, tags, description, createTime, updateTime } = device;
+	const names = { modelName: model.name, groupName: group.name };
+	return { id, sn, onlineStatus, status, ...names, tags, description, createTime, updateTime };
+}
