@@ -1,6 +1,6 @@
 import { inputFailure } from './failure';
 
-/** A checked base URL: where the platform is and what its paths are put behind. */
+/** A checked base URL. */
 export interface BaseUrl {
 	/** Scheme, host and port. */
 	origin: string;
@@ -11,9 +11,9 @@ export interface BaseUrl {
 const EXAMPLE = 'Enter it like https://devices.example.com, without /api at the end.';
 
 /**
- * Checks the address that the user entered (section 1 of the API document: {base_url}).
- * @param entered the credential's 'Base URL'; spaces around it and slashes at its end are fine, a path prefix too
- * @throws Failure `input` when there is no http(s) scheme, when it carries user info, a query or a fragment
+ * Returns the base URL that the user entered (section 1 of the API document: {base_url}).
+ * @param entered the credential's 'Base URL'; may have spaces around it, slashes at its end and a path prefix
+ * @throws Failure `input` for an address without http(s), or with user info, a query or a fragment
  */
 export function parseBaseUrl(entered: string): BaseUrl {
 	const text = entered.trim();

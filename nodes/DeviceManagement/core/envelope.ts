@@ -1,3 +1,7 @@
+/**
+ * Unwraps the platform's responses: it returns the payload, or throws a Failure with words for the user. It checks the HTTP
+ * status, the JSON, the envelope and the payload's schema. It doesn't send requests, and it doesn't decide about retries.
+ */
 import { z } from 'zod/v4';
 
 import { explainCode, leavesOpen, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
@@ -9,12 +13,12 @@ import { isWorthRepeating } from './retry';
 import { explainStatus, mayHaveBeenCarriedOut } from './errors/statuses';
 import { inDoubtIfWrite } from './errors/unsent';
 
-/** An HTTP response: its status, what its headers say, and its whole body. */
+/** An HTTP response, with the values of the headers that matter. */
 export interface RawAnswer {
 	status: number;
 	/** From `Retry-After`. */
 	retryAfterMs: number | undefined;
-	/** Where a redirect leads. */
+	/** The origin that a redirect leads to. */
 	redirectOrigin: string | undefined;
 	body: Uint8Array;
 }
@@ -26,15 +30,15 @@ const envelopeSchema = z.object({
 	data: z.unknown().optional(),
 });
 
-/** What a body is: an envelope, or something else in words. */
+/** A body that was read: an envelope, or a description of anything else. */
 type Reading = { envelope: z.infer<typeof envelopeSchema> } | { came: string };
 
 /**
  * Returns the payload of a response (sections 1.1 and 7 of the API document).
- * @param redact removes secrets from the platform's own words before they are shown
- * @returns the envelope's `data`; undefined where the envelope has none, and for an empty 2xx response to a write
- * @throws Failure `refused` for a code other than 0, `status` for an HTTP status that no envelope explains,
- * `answer` for a body that is no envelope
+ * @param redact removes secrets from the platform's own words
+ * @returns the envelope's `data`; undefined if it has none, and for an empty 2xx response to a write
+ * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `answer` for any
+ * other body without an envelope
  */
 export function unwrap(answer: RawAnswer, redact: Redact, purpose: Purpose): unknown {
 	const ok = answer.status >= 200 && answer.status <= 299;
@@ -49,9 +53,9 @@ export function unwrap(answer: RawAnswer, redact: Redact, purpose: Purpose): unk
 }
 
 /**
- * Returns the payload as the operation needs it.
+ * Checks a payload against the operation's schema and returns it.
  * @param expected the schema in words, for the message: 'a device (an object)'
- * @throws Failure `answer` that names the place, what was expected there and what came (kind and size only)
+ * @throws Failure `answer` that names the place and describes its value by kind and size only
  */
 export function checkPayload<T>(data: unknown, schema: z.ZodType<T>, expected: string): T {
 	const parsed = schema.safeParse(data);
@@ -124,7 +128,7 @@ function unreadable(status: number, came: string, purpose: Purpose): Failure {
 	const words = {
 		message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP ${status})`,
 		remedy:
-			"Check 'Base URL' in the credential. A sign-in page of a proxy, or another service at this address, answers like this.",
+			"Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.",
 	};
 	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose), httpStatus: status });
 }

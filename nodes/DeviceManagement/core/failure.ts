@@ -1,48 +1,48 @@
 import type { CauseClass } from './errors/codes';
 
-/** Where in the exchange a request came to nothing. */
+/** How a request failed. */
 export type FailureKind =
-	/** Refused by us before anything was sent. */
+	/** The package refused it before anything was sent. */
 	| 'input'
-	/** The platform's envelope carries a code other than 0. */
+	/** The platform's envelope has a code other than 0. */
 	| 'refused'
 	/** An HTTP status other than 2xx, without an envelope that explains it. */
 	| 'status'
-	/** An answer that is not what the API document describes. */
+	/** A response that differs from the API document. */
 	| 'answer'
 	| 'unreachable'
 	| 'timeout'
-	/** A list that can't be walked to its end. */
+	/** A list that can't be read to its end. */
 	| 'paging'
 	| 'cancelled';
 
 export interface FailureDetails {
 	kind: FailureKind;
 	cause: CauseClass;
-	/** What happened. Never holds a secret. */
+	/** What happened. Never contains a secret. */
 	message: string;
-	/** What to do about it. Never holds a secret. */
+	/** What to do about it. Never contains a secret. */
 	remedy: string;
-	/** The platform's return code, where it gave one. */
+	/** The platform's return code, if any. */
 	code?: number;
 	httpStatus?: number;
-	/** Whether a request that only reads may be sent again. */
+	/** Whether a read may be retried. */
 	retryable?: boolean;
 	/** The wait that the platform asked for, in milliseconds. */
 	retryAfterMs?: number | undefined;
-	/** Whether the key or token was refused, so that a new one may help. */
+	/** Whether the key or token was refused: a new one may help. */
 	tokenRefused?: boolean;
-	/** Whether the platform said that the request succeeded, and sent nothing. */
+	/** Whether the platform reported success and returned no data. */
 	withoutData?: boolean;
-	/** Whether nothing else in this execution can succeed either (a refused login, a refused key). */
+	/** Whether all other requests of this execution will fail too (a refused login, a refused key). */
 	final?: boolean;
-	/** Whether the login itself was answered with no: another try brings the account closer to its lock. */
+	/** Whether the login itself was refused: another try may lock the account. */
 	loginRefused?: boolean;
 }
 
 /**
- * The one error of the package's core: what happened, what to do, and what callers decide on.
- * It holds plain words and numbers only, never a request, an answer or another error.
+ * The only error of the package: what happened, what to do, and what callers decide on.
+ * It contains words and numbers only, never a request, a response or another error.
  */
 export class Failure extends Error {
 	readonly details: Readonly<FailureDetails>;
@@ -55,7 +55,7 @@ export class Failure extends Error {
 }
 
 /**
- * A refusal of what the user entered, before any request.
+ * Returns the error for a value that the user entered, before any request.
  * @param message what is wrong, with the field's label in single quotes
  * @param remedy what to enter instead
  */
@@ -63,12 +63,12 @@ export function inputFailure(message: string, remedy: string): Failure {
 	return new Failure({ kind: 'input', cause: 'input', message, remedy });
 }
 
-/** An execution that was stopped: nothing more is sent. */
+/** Returns the error of an execution that was stopped. */
 export function cancelledFailure(): Failure {
 	return new Failure({
 		kind: 'cancelled',
 		cause: 'unknown',
-		// By this word n8n tells an execution that was stopped from one that failed.
+		// n8n recognizes a stopped execution by this word.
 		message: 'The execution was canceled',
 		remedy: 'Nothing more was sent to the platform. Run the workflow again when you are ready.',
 	});

@@ -1,11 +1,11 @@
-/** Deepest nesting of an answer that is passed on; n8n itself can't store much deeper values. */
+/** Deepest nesting that the package accepts; n8n can't store much deeper values. */
 export const DEEPEST_NESTING = 200;
 
-/** What JSON can hold; lists and objects are looked into where it matters. */
+/** A value of JSON. Lists and objects are checked where they are used. */
 export type JsonValue = string | number | boolean | object | null | undefined;
 export type JsonObject = { [key: string]: JsonValue };
 
-/** Names what a value is and how large, for messages; never what it holds. */
+/** Returns the kind and size of a value for messages, never its content. */
 export function describeValue(value: unknown): string {
 	if (value === undefined) return 'nothing';
 	if (value === null) return 'null';
@@ -25,7 +25,7 @@ export function isRecord(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value nests deeper than `limit`. Looks no deeper than that, so it can't overflow the stack. */
+/** Whether a value nests deeper than `limit`. It stops there, so it can't overflow the stack. */
 export function nestsDeeperThan(value: unknown, limit: number): boolean {
 	if (typeof value !== 'object' || value === null) return false;
 	if (limit <= 0) return true;
@@ -34,8 +34,7 @@ export function nestsDeeperThan(value: unknown, limit: number): boolean {
 			if (typeof element === 'object' && nestsDeeperThan(element, limit - 1)) return true;
 		}
 	} else if (isRecord(value)) {
-		// Not Object.values: this runs over every object of every answer, and a list of values each time costs as much
-		// again.
+		// Object.values would double the time, and this runs over every object of every response.
 		for (const key in value) {
 			const field = value[key];
 			if (typeof field === 'object' && nestsDeeperThan(field, limit - 1)) return true;

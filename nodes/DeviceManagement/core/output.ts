@@ -1,15 +1,14 @@
 import { type Device, nameOf } from './device';
 
-/** Which part of a device goes on in the workflow. */
+/** The fields of a device that the node returns. */
 export type OutputMode =
 	| { output: 'raw' }
 	| { output: 'simplified' }
 	| { output: 'selected'; fields: readonly string[] };
 
 /**
- * Shapes a device for the workflow.
- * @returns `raw`: the very object that came, not a copy; `simplified`: ten fields, flat; `selected`: `id` and the
- * chosen fields that the device has
+ * Returns a device in the chosen output mode.
+ * @returns `raw`: the same object; `simplified`: ten fields, flat; `selected`: `id` and the chosen fields that it has
  */
 export function shapeDevice(device: Device, mode: OutputMode): Device {
 	if (mode.output === 'raw') return device;

@@ -1,11 +1,15 @@
+/**
+ * Builds paths and query parameters from what the user entered. It refuses what the API or a URL can't carry, and paths that
+ * lead out of the API. It doesn't read the node's fields and doesn't encode query parameters: n8n does.
+ */
 import { inputFailure } from './failure';
 
-/** Query parameters, not yet percent-encoded. A list is a repeated parameter. */
+/** Query parameters, not percent-encoded. A list is a repeated parameter. */
 export type Query = Record<string, string | string[]>;
 
-/** What a list asks for: search criteria for the body, and query parameters (sections 1.4 and 4.1). */
+/** The filters of a list as the API takes them (sections 1.4 and 4.1). */
 export interface ListCriteria {
-	/** JSON text. */
+	/** The search criteria as JSON text. */
 	body: string;
 	query: Query;
 }
@@ -21,20 +25,20 @@ export interface DeviceFilters {
 	/** Comma-separated. */
 	tags?: string;
 	attributes?: ReadonlyArray<{ key: string; value: string }>;
-	/** Further parameters, by the platform's names. */
+	/** Other parameters, by the platform's names. */
 	parameters?: ReadonlyArray<{ name: string; value: string }>;
 }
 
 /** Parameters that the node sets. */
 const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
 
-/** Names that n8n's request functions drop on the way. */
+/** Names that n8n's request functions drop. */
 const LOST_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Builds the values of the `sort` parameter (section 1.3): consecutive rules of one direction share a value.
- * @returns one text per direction group, like `name,createTime asc`
- * @throws Failure `input` for a name that is empty or has a space or comma in it, which the API can't carry
+ * @returns one text per group of rules, like `name,createTime asc`
+ * @throws Failure `input` for a name that is empty or contains a space or comma
  */
 export function buildSort(rules: readonly SortRule[]): string[] {
 	const groups: Array<{ direction: SortRule['direction']; fields: string[] }> = [];
@@ -49,7 +53,7 @@ export function buildSort(rules: readonly SortRule[]): string[] {
 
 /**
  * Builds the query parameters of the filters (section 1.4).
- * @throws Failure `input` for what the API can't carry: a comma in an attribute's value, a space or comma in its key
+ * @throws Failure `input` for a comma in an attribute's value, and a space or comma in its key
  */
 export function buildFilterQuery(filters: DeviceFilters): Query {
 	const query: Query = {};
@@ -74,8 +78,8 @@ export function buildFilterQuery(filters: DeviceFilters): Query {
 }
 
 /**
- * Adds a parameter to a query; a second value of a name makes it a repeated parameter.
- * @throws Failure `input` for an empty name, one that n8n would drop, or a text that no URL can carry
+ * Adds a parameter to a query. If the name has a value already, the parameter is repeated.
+ * @throws Failure `input` for an empty name, a name that n8n drops, and a text that a URL can't carry
  */
 export function addParameter(query: Query, name: string, value: string): void {
 	if (name === '') {
@@ -93,9 +97,9 @@ export function addParameter(query: Query, name: string, value: string): void {
 }
 
 /**
- * Builds the path of one device (section 4.2): the serial number trimmed and percent-encoded as one segment. It may contain
- * slashes.
- * @throws Failure `input` for a serial number that is empty, or that leads elsewhere once a server or proxy has decoded it
+ * Returns the path of one device (section 4.2), with the serial number as one percent-encoded segment.
+ * @param serialNumber may contain slashes, and spaces around it
+ * @throws Failure `input` for a serial number that is empty, or that would lead to another path when a server decodes it
  */
 export function devicePath(serialNumber: string): string {
 	const sn = checkText(serialNumber.trim(), "'Device'");
@@ -110,9 +114,8 @@ export function devicePath(serialNumber: string): string {
 }
 
 /**
- * Checks the path of a further endpoint (section 4.3), so that it can't leave the API. Returns it as it is sent.
- * @throws Failure `input` unless it is /api or below it, with no segment that goes up, however it is encoded, no host and
- * no query
+ * Returns the path of any endpoint (section 4.3), after a check that it can't leave the API.
+ * @throws Failure `input` unless it begins with /api and has no query and no segment '.' or '..', encoded or not
  */
 export function apiPath(entered: string): string {
 	const path = entered.trim();
@@ -135,19 +138,19 @@ export function apiPath(entered: string): string {
 	return checkText(path, "'Path'");
 }
 
-/** Decodes a path as often as servers and proxies may, except for characters beyond ASCII: these mean nothing in a path. */
+/** Decodes the ASCII characters of a path as often as servers and proxies may do. */
 function decodedToTheEnd(path: string): string {
 	let decoded = path;
 	for (let round = 0; round < 10; round++) {
 		decoded = decoded.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 	}
-	// A path that is encoded more often is refused like a path that goes up.
+	// A path that is encoded more often is refused like '..'.
 	return ENCODED.test(decoded) ? '..' : decoded;
 }
 
 const ENCODED = /%[0-7][0-9a-f]/i;
 
-/** Whether a segment leads upwards or nowhere. Some servers take a backslash for a slash, or cut a segment at a mark. */
+/** Whether a segment is '.' or '..'. Some servers treat a backslash as a slash, or cut a segment at ; ? or #. */
 function goesUp(decoded: string): boolean {
 	return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}([;?#]|$)/.test(segment));
 }
@@ -179,7 +182,7 @@ function checkName(entered: string, what: string): string {
 	return checkText(name, what);
 }
 
-/** Half a character (a lone surrogate, left by cutting text in the middle) can't be percent-encoded. */
+/** Half a character (a lone surrogate, left when text is cut) can't be percent-encoded. */
 function checkText(text: string, what: string): string {
 	if (text.isWellFormed()) return text;
 	const message = `The text of ${what} begins or ends within a character`;

@@ -1,18 +1,18 @@
 const REDACTED = '•••';
 const LONGEST_TEXT = 300;
-/** Far more than is shown. */
+/** Longer texts are cut before the search for secrets. */
 const LONGEST_INPUT = 100_000;
-/** Shorter secrets are not looked for in hex and base64, where a few characters may as well be a word. */
+/** Shorter secrets are not searched for in hex and base64: a few characters may be part of a word. */
 const SHORTEST_IN_BYTES = 5;
 
-/** Makes text from outside safe to show: no secret, no control characters, at most 300 characters. */
+/** Returns text from outside without secrets and control characters, at most 300 characters long. */
 export type Redact = (text: string) => string;
 
 /**
- * Builds the function that every text from outside passes before it reaches an error.
- * @param secrets keys, passwords, their digests and tokens; empty ones are left out
- * @returns text in which each secret is replaced: plain, URL-encoded, JSON-escaped (once and twice), HTML-escaped, in hex and
- * in base64, in either case; not in an encoding within another one
+ * Returns the function that removes secrets from text before it becomes part of an error. It finds a secret that is plain,
+ * URL-encoded, JSON-escaped (once and twice), HTML-escaped, in hex or in base64, in upper or lower case. It doesn't find
+ * other nested encodings.
+ * @param secrets keys, passwords, their digests and tokens
  */
 export function redactor(secrets: readonly string[]): Redact {
 	let forms: string[] | undefined;
@@ -20,14 +20,14 @@ export function redactor(secrets: readonly string[]): Redact {
 		forms ??= formsOf(secrets);
 		let clean = text.slice(0, LONGEST_INPUT);
 		if (forms.length > 0) clean = clean.replace(new RegExp(forms.map(literally).join('|'), 'giu'), REDACTED);
-		// The cut may have left the first part of a secret at the end, which no pattern finds.
+		// The cut may have left part of a secret at the end, which no pattern finds.
 		if (text.length > LONGEST_INPUT) clean = clean.slice(0, -(forms[0]?.length ?? 0) || undefined);
 		clean = clean.replace(/\p{Cc}+/gu, ' ').trim();
 		return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean;
 	};
 }
 
-/** Longest first: a secret that contains another one leaves no rest behind. */
+/** Returns all forms of the secrets, the longest first: a secret may contain another one. */
 function formsOf(secrets: readonly string[]): string[] {
 	const given = secrets.map((secret) => secret.trim()).filter((secret) => secret !== '');
 	return [...new Set(given.flatMap(encodings))].sort((one, other) => other.length - one.length);

@@ -1,10 +1,8 @@
 import type { Listing } from './paging/list';
 
 /**
- * Says in plain words what the items of a listing alone can't show: that the list changed while it was read, or that the
- * platform reports another total than it lists.
- * @param part how many items were left out at the beginning, and how many were asked for; undefined for all
- * @returns undefined where there is nothing to say
+ * Returns a hint if the list changed while it was read, or if the platform's total differs from its list; else undefined.
+ * @param part the items skipped at the beginning, and the limit; undefined for all
  */
 export function remarkOn(
 	{ items, settled, reportedTotal, passes }: Listing<unknown>,
@@ -13,9 +11,9 @@ export function remarkOn(
 	const listed = items.length;
 	const after = skip === 0 ? '' : ` after the first ${skip}`;
 	if (!settled) {
-		return `The list changed during each of ${passes} readings. The output holds ${listed} items that a reading met${after}. Some items may be missing, and some may no longer exist. Run the node again for an exact list.`;
+		return `The list changed during each of ${passes} readings. The output has ${listed} items${after}, from all readings. Some items may be missing, and some may no longer exist. Run the node again for an exact list.`;
 	}
 	const reported = Math.max(0, (reportedTotal ?? 0) - skip);
 	if (reportedTotal === undefined || listed >= limit || reported === listed) return undefined;
-	return `The platform reports a total of ${reported} items${after} but lists ${listed} in each of ${passes} readings. The output holds the items it lists.`;
+	return `The platform reports a total of ${reported} items${after} but lists ${listed} in each of ${passes} readings. The output has the items it lists.`;
 }

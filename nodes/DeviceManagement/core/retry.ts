@@ -1,3 +1,7 @@
+/**
+ * Retries failed reads, and says how long to wait: as long as the platform asked for, else with exponential backoff. It stops
+ * after a number of retries or a total wait. It doesn't know what a request is, or which ones may be retried.
+ */
 import { Failure } from './failure';
 
 /** Time, chance and waiting, which tests replace. */
@@ -13,9 +17,9 @@ export interface Clock {
 }
 
 export interface RetryLimits {
-	/** How often a request is sent again after its first attempt; 0 turns retrying off. */
+	/** Retries after the first attempt; 0 turns retries off. */
 	maxRetries: number;
-	/** Longest time spent waiting between the attempts of one request, in milliseconds, all waits together. */
+	/** Longest total wait between the attempts of one request, in milliseconds. */
 	maxWaitMs: number;
 }
 
@@ -29,12 +33,11 @@ export function isWorthRepeating(status: number): boolean {
 }
 
 /**
- * Runs an attempt, and again after a wait as long as its failure is retryable and the limits allow. It does not begin a wait
- * that is longer than the limit allows.
+ * Runs an attempt until it succeeds, fails for good, or reaches a limit. It doesn't begin a wait that exceeds the limit.
  * @param attempt throws a Failure whose `retryable` says whether a retry may help
  * @param end ends a wait early; the next attempt then has to fail
- * @returns what the first successful attempt returned
- * @throws the last attempt's Failure, its message extended by how often it was tried
+ * @returns the value of the first successful attempt
+ * @throws the last attempt's Failure, with the number of retries in its message
  */
 export async function withRetries<T>(
 	attempt: () => Promise<T>,
@@ -57,12 +60,12 @@ export async function withRetries<T>(
 			const next = `; the next try would be in ${Math.ceil(waitMs / 1000)} seconds, which is longer than this node waits`;
 			throw gaveUp(failure, retries, next);
 		}
-		// The rate limit waits as long as the platform asked for, before the next attempt is sent.
+		// Otherwise the rate limit waits before it sends the next attempt.
 		if (retryAfterMs === undefined) await clock.sleep(waitMs, end);
 	}
 }
 
-/** Returns the promise's value, or what it was rejected with. */
+/** Returns the promise's value or its error. */
 export async function outcomeOf<T>(promise: Promise<T>): Promise<{ value: T } | { failure: unknown }> {
 	return await promise.then(
 		(value) => ({ value }),
@@ -71,11 +74,10 @@ export async function outcomeOf<T>(promise: Promise<T>): Promise<{ value: T } | 
 }
 
 /**
- * Returns the wait before a retry: exponential backoff, half of it random, so that requests that failed together do not return
- * together.
- * @param retries how many retries came before this one
+ * Returns the wait before a retry in milliseconds, from 250 to 20,000: exponential backoff, half of it random, so that
+ * requests that failed together are not retried together.
+ * @param retries number of earlier retries
  * @param chance from 0 to 1
- * @returns milliseconds, from 250 up to 20,000
  */
 export function backoffMs(retries: number, chance: number): number {
 	const step = Math.min(FIRST_WAIT_MS * 2 ** retries, LONGEST_BACKOFF_MS);
@@ -83,20 +85,20 @@ export function backoffMs(retries: number, chance: number): number {
 }
 
 /**
- * Reads a `Retry-After` header: seconds or a date; a date in the past means at once.
- * @returns milliseconds to wait; undefined for a missing header or one that is neither
+ * Returns the wait that a `Retry-After` header asks for, in milliseconds.
+ * @param header seconds or a date; undefined for a missing or invalid header
  */
 export function readRetryAfter(header: unknown, nowMs: number): number | undefined {
 	if (typeof header !== 'string') return undefined;
 	const text = header.trim();
 	if (/^\d{1,15}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
-	// Only the HTTP date form: Date.parse would take a bare '-5' for a date, too.
+	// Date.parse would accept '-5' as a date, too.
 	if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
 	const at = Date.parse(text);
 	return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-/** A time span as messages name it, in seconds or minutes; rounded up. */
+/** Returns a time span for messages, in seconds or minutes, rounded up. */
 export function timeInWords(ms: number): string {
 	const [count, unit] = ms <= 60_000 ? [Math.ceil(ms / 1000), 'second'] : [Math.ceil(ms / 60_000), 'minute'];
 	return `${count} ${unit}${count === 1 ? '' : 's'}`;

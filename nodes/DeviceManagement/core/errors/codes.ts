@@ -1,10 +1,10 @@
 /**
- * The platform's return codes in words (section 7 of the API document): what happened, and what to do about it. Each code has
- * one row; the page docs/errors.md is generated from it. Where the remedy names a field, `WORDING` fills it in by purpose.
+ * The platform's return codes in words (section 7 of the API document): what happened, and what to do. Each code has one row;
+ * docs/errors.md is generated from the rows. If a remedy names a field, `WORDING` fills it in by purpose.
  */
 import { type Purpose, WORDING } from './purpose';
 
-/** What has to change before a refused request can succeed. */
+/** What has to change before a failed request can succeed. */
 export type CauseClass = 'credential' | 'input' | 'not found' | 'conflict' | 'platform' | 'unknown';
 
 /** A failed request in words. */
@@ -75,7 +75,7 @@ const ROWS: ReadonlyArray<readonly [code: number, cause: CauseClass, message: st
 	[14501, 'conflict', "The device's protocol does not know this instruction", 'Choose one that the device supports.'],
 ];
 
-/** Every code, in the order of the document, in words that fit any request. */
+/** All codes in the order of the document, in words that fit any request. */
 export const CODE_TABLE: ReadonlyArray<Explanation & { readonly code: number }> = ROWS.map(([code, ...words]) => ({
 	code,
 	...inWords(words, 'dropdown'),
@@ -84,10 +84,9 @@ export const CODE_TABLE: ReadonlyArray<Explanation & { readonly code: number }> 
 const BY_CODE = new Map(ROWS.map(([code, ...words]) => [code, words]));
 
 /**
- * Puts a refusal of the platform into words (section 7 of the API document).
+ * Returns a refusal of the platform in words (section 7). The message ends with the code and the platform's own words.
  * @param code the envelope's `code`, any number but 0
- * @param msg the envelope's `msg`, without secrets; '' where there was none
- * @returns the table's words; the message ends with the code and the platform's own words
+ * @param msg the envelope's `msg`, without secrets; '' if it has none
  */
 export function explainCode(code: number, msg: string, purpose: Purpose): Explanation {
 	const row = BY_CODE.get(code) ?? UNDOCUMENTED;
@@ -106,24 +105,24 @@ function inWords([cause, message, remedy]: readonly [CauseClass, string, string]
 	return { cause, message, remedy: remedy.replace('{names}', names).replace('{body}', body) };
 }
 
-/** The outcome of a read by serial number, as far as it matters here. */
+/** The outcome of a read by serial number. */
 interface ReadOutcome {
 	readonly code?: number;
 	/** Whether the platform reported success and returned no data. */
 	readonly withoutData?: boolean;
 }
 
-/** Whether the platform has no device with a serial number (section 4.2): by its code, or by a success without data. */
+/** Whether the platform has no device with this serial number (section 4.2), by a code or by a success without data. */
 export function meansNoDevice({ code, withoutData }: ReadOutcome): boolean {
 	return withoutData === true || code === 10007 || code === 14401;
 }
 
-/** Whether a read by serial number found nothing: the device doesn't exist, or can't exist (section 4.2). */
+/** Whether the device doesn't exist or its serial number is not valid (section 4.2). */
 export function meansNotFound(outcome: ReadOutcome): boolean {
 	return meansNoDevice(outcome) || outcome.code === 10018;
 }
 
-/** Whether a request may have been carried out despite this code: the platform doesn't know either. */
+/** Whether the platform may have carried out the request despite this code. */
 export function leavesOpen(code: number): boolean {
 	return code === -1 || code === 10002;
 }

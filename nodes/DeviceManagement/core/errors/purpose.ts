@@ -8,13 +8,13 @@
  */
 export type Purpose = 'list' | 'count' | 'device' | 'dropdown' | 'read' | 'write' | 'login';
 
-/** Where messages differ by purpose: they name only fields that the user can see. */
+/** The words that differ by purpose: messages name only fields that the user can see. */
 export interface Wording {
-	/** The part of a code's remedy that says where the names in the request come from. */
+	/** In a code's remedy: where the names in the request come from. */
 	readonly names: string;
-	/** The part of a code's remedy that says where the request body comes from. */
+	/** In a code's remedy: where the request body comes from. */
 	readonly body: string;
-	/** The part of the remedy for HTTP 404 that says what to check. */
+	/** In the remedy for HTTP 404: what to check. */
 	readonly address: string;
 	/** The remedy for HTTP 429. */
 	readonly tooMany: string;

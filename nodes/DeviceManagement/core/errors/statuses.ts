@@ -25,12 +25,12 @@ const BY_STATUS: Readonly<Record<number, Row>> = {
 
 const REDIRECT: Row = [
 	'input',
-	'The address answers with a redirect',
-	"Set 'Base URL' in the credential to the address it leads to, with https:// if possible. The node does not follow redirects, so that the credential goes nowhere else.",
+	'The address responds with a redirect',
+	"Set 'Base URL' in the credential to the address it leads to, with https:// if possible. The node does not follow redirects, so that it sends the credential to no other host.",
 ];
 const SERVER: Row = [
 	'platform',
-	'The platform or a proxy in front of it could not answer',
+	'The platform or a proxy in front of it could not respond',
 	'Try again later. If it happens again, ask your platform administrator.',
 ];
 const OTHER: Row = [
@@ -40,7 +40,7 @@ const OTHER: Row = [
 ];
 
 /**
- * Puts an HTTP status into words, for responses without an envelope that says more.
+ * Returns an HTTP status in words, for a response without an envelope.
  * @param status any but 2xx
  * @param redirectOrigin where a redirect leads; undefined if unknown
  */
@@ -57,8 +57,8 @@ export function explainStatus(status: number, purpose: Purpose, redirectOrigin?:
 }
 
 /**
- * Whether a request may have been carried out despite this HTTP status. A 4xx refuses it, with exceptions: 406 means that
- * the server can't write the result as JSON, and 408 and 499 that someone stopped waiting.
+ * Whether the platform may have carried out the request despite this HTTP status. It refuses the request with a 4xx, except
+ * 406 (it can't write the result as JSON), 408 and 499 (a proxy or a client stopped waiting).
  * @param status any but 2xx
  */
 export function mayHaveBeenCarriedOut(status: number): boolean {

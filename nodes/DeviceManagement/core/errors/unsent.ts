@@ -1,18 +1,18 @@
 /**
- * Says why a request could not be sent or its response not be read, by the system's error code. Each kind of system error has
- * one row. It doesn't look into the errors themselves, which hold the request with its headers.
+ * Explains why a request could not be sent, or its response could not be read. Each kind of system error has one row, found by
+ * the error's code. It doesn't use the errors themselves, which contain the request with its headers.
  */
 import type { CauseClass } from './codes';
 import { Failure } from '../failure';
 import type { Redact } from '../redaction';
 import { type Purpose, WORDING } from './purpose';
 
-/** How far a request came: `answered` means that a response had begun. */
+/** How far a request got: `answered` means that the response had begun. */
 export type Progress = 'unknown' | 'answered';
 
 type SystemError = readonly [codes: RegExp, cause: CauseClass, message: string, remedy: string];
 
-/** The only kind that is worth a retry. */
+/** The only kind that the node retries. */
 const DROPPED: SystemError = [
 	/^(ECONNREFUSED|ECONNRESET|EPIPE|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ENETDOWN|ERR_STREAM_PREMATURE_CLOSE)$/,
 	'platform',
@@ -31,7 +31,7 @@ const NOT_SENT: SystemError = [
 	"n8n can't send the request",
 	"Check 'Base URL' in the credential. Check whether this n8n may connect to that address.",
 ];
-/** In the order in which they are tried. */
+/** The first row that fits the code applies. */
 const SYSTEM_ERRORS: readonly SystemError[] = [
 	DROPPED,
 	UNREADABLE,
@@ -61,11 +61,10 @@ export function meansTimedOut(code: string): boolean {
 }
 
 /**
- * Puts into words why a request could not be sent, or its response not be read.
- * @param code the system's, like ECONNRESET; '' where there was none
+ * Returns a Failure `unreachable` for a request that was not sent, or a response that was not read.
+ * @param code the system's, like ECONNRESET; '' if there was none
  * @param said the error's own words
- * @param redact removes secrets from `said` before it is shown
- * @returns a Failure `unreachable`
+ * @param redact removes secrets from `said`
  */
 export function explainUnsent(
 	code: string,
@@ -90,22 +89,19 @@ export function explainUnsent(
 	});
 }
 
-/** A response that did not come in time. */
+/** Returns the error for a response that did not arrive in time. */
 export function timedOut(timeoutMs: number, purpose: Purpose): Failure {
-	const words = { message: `The platform did not answer within ${timeoutMs} ms`, remedy: WORDING[purpose].tooSlow };
+	const words = { message: `The platform did not respond within ${timeoutMs} ms`, remedy: WORDING[purpose].tooSlow };
 	return new Failure({ kind: 'timeout', cause: 'platform', ...inDoubtIfWrite(words, purpose), retryable: true });
 }
 
-/** A response that is larger than what is read. */
+/** Returns the error for a response that is too large to read. */
 export function tooLarge(mostMegabytes: number, purpose: Purpose): Failure {
 	const words = { message: `The response is larger than ${mostMegabytes} MB`, remedy: WORDING[purpose].tooLarge };
 	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
 }
 
-/**
- * Adds to the words for a failed write that the platform may have carried it out.
- * @returns the same words for anything but a write
- */
+/** Adds to the words for a failed write that the platform may have carried it out. Leaves other words unchanged. */
 export function inDoubtIfWrite<W extends { message: string; remedy: string }>(words: W, purpose: Purpose): W {
 	if (purpose !== 'write') return words;
 	return {

@@ -1,25 +1,24 @@
 import type { Page } from './page';
 
-/** How far a walk has come with a page: the page's index from 0, and the items read up to its end. */
+/** The position of a page in a walk: its index from 0, and the items read including this page. */
 export interface Progress {
 	index: number;
 	read: number;
 }
 
 /**
- * Whether anything in a page's response, or the lack of it, speaks for a page after it. No single metadata field of
- * section 1.2 decides: each one may be missing or wrong.
- * @param full whether the page holds as many items as a page can
+ * Whether another page may follow. No single metadata field of section 1.2 decides, because each may be missing or wrong.
+ * @param full whether the page has as many items as a page can have
  */
 export function expectsMore<T>(page: Page<T>, { full, ...progress }: Progress & { full: boolean }): boolean {
 	const { more, end } = whatIsSaid(page, progress);
-	// A full page is taken for the last one only if all three say so.
+	// A full page counts as the last one only if all three fields say so.
 	return more || (full && progress.read > 0 && end < 3);
 }
 
 /**
- * Whether all that a page says of the list puts the next page past the end, and something does.
- * @param lastWasWrong whether an earlier page called itself the last one, and was not
+ * Whether a page's metadata says that it is the last one, and nothing in it says otherwise.
+ * @param lastWasWrong whether an earlier page had a wrong `last`
  */
 export function saysItEnds<T>(page: Page<T>, progress: Progress, lastWasWrong: boolean): boolean {
 	const { more, end } = whatIsSaid(page, progress);
@@ -28,8 +27,8 @@ export function saysItEnds<T>(page: Page<T>, progress: Progress, lastWasWrong: b
 }
 
 /**
- * Whether any field speaks for another page, and how many say that there is none. A total below what came already, or a
- * page count below the pages read, is wrong and speaks for neither.
+ * Returns whether any field says that another page follows, and how many fields say that none does. A total below the items
+ * read, or a page count below the pages read, is wrong and doesn't count.
  */
 function whatIsSaid<T>({ totalElements, totalPages, last }: Page<T>, { index, read }: Progress) {
 	const more = (totalElements ?? 0) > read || (totalPages ?? 0) > index + 1 || last === false;

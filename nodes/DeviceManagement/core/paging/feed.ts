@@ -1,22 +1,21 @@
 import { type FirstPageNumber, learnNumbering, numberThatTells } from './numbering';
 import type { Page, PageSource } from './page';
 
-/** Pages fetched ahead of the one whose turn it is: enough to pass a slow page, few enough to hold. */
+/** Pages to fetch ahead: enough to continue during a slow request, few enough for the memory. */
 const MOST_PAGES_AHEAD = 64;
 
 /**
- * Hands out pages by their index, 0 for the first page, and fetches ahead. Until it has learnt how the server counts, it
- * fetches as if from 1, which costs nothing where that is so and one page in vain otherwise. It does not know where a list
- * ends: callers say how far to fetch ahead.
+ * Returns pages by their index, 0 for the first page, and fetches ahead. Until it knows the first page number, it assumes 1;
+ * if that is wrong, it fetches one page too many. It doesn't know where a list ends: callers say how far to fetch ahead.
  */
 export class PageFeed<T> {
-	/** Whether any response so far had another total than the first page. */
+	/** Whether the total of any response differs from the first page's. */
 	totalMoved = false;
 	private firstPageNumber: FirstPageNumber | undefined;
-	/** Responses and failures by page parameter, kept until their turn comes. */
+	/** Responses and failures by page parameter, until they are returned. */
 	private readonly settled = new Map<number, Promise<Page<T>>>();
 	private readonly underWay = new Map<number, Promise<void>>();
-	/** Lowest page parameter that was empty or failed: nothing is fetched ahead beyond it. */
+	/** Lowest page parameter that was empty or failed. Pages beyond it are not fetched ahead. */
 	private stopAt = Infinity;
 
 	/** @param first the first page, fetched without a page parameter */
@@ -27,8 +26,9 @@ export class PageFeed<T> {
 	) {}
 
 	/**
-	 * Returns the page at `index` and fetches ahead, up to so many pages of the list.
-	 * @throws whatever the page's request failed with
+	 * Returns the page at `index` and fetches ahead.
+	 * @param pages how many pages the list has, as far as known
+	 * @throws what the page's request throws
 	 */
 	async at(index: number, pages: number): Promise<Page<T>> {
 		if (index === 0) return this.first;
@@ -43,7 +43,7 @@ export class PageFeed<T> {
 		return page;
 	}
 
-	/** Waits for pages that were fetched ahead in vain: their totals count, too. */
+	/** Waits for pages that were fetched ahead and not used: their totals count, too. */
 	async atRest(): Promise<void> {
 		await Promise.all(this.underWay.values());
 	}
@@ -65,7 +65,7 @@ export class PageFeed<T> {
 		const page = await response.catch(() => undefined);
 		if (page === undefined || page.content.length === 0) this.stopAt = Math.min(this.stopAt, parameter);
 		const total = page?.totalElements ?? this.first.totalElements;
-		// An empty page may say 0, which is no word about the list.
+		// The total 0 of an empty page doesn't mean that the list is empty.
 		const isAboutTheList = page?.content.length !== 0 || total !== 0;
 		this.totalMoved ||= isAboutTheList && total !== (this.first.totalElements ?? total);
 		this.settled.set(parameter, response);

@@ -3,11 +3,11 @@ import { RepeatedPages, walkPages, type WalkOptions } from './walk';
 
 /** A list that was read. */
 export interface Listing<T> {
-	/** Each item once: those of the last pass in the server's order and, unless settled, those that only earlier ones met. */
+	/** Each item once: those of the last pass in the server's order; unless settled, also those of earlier passes. */
 	items: T[];
 	/** Whether the list did not change while it was read. */
 	settled: boolean;
-	/** The server's own total, as the last page said it. */
+	/** The server's own total, from the last page. */
 	reportedTotal: number | undefined;
 	passes: number;
 }
@@ -15,11 +15,10 @@ export interface Listing<T> {
 const PASSES = 3;
 
 /**
- * Reads a paged list (section 1.2 of the API document) to its end, or to its first `limit` items. A pass is taken as it is
- * when the total stayed the same, no item came twice and the count agrees with the total; otherwise the list is read again,
- * up to three passes, and the third page by page. It does not fail for a list that moves in all three: that is not settled.
- * @throws Failure `paging` where all three passes met pages that brought nothing new, or the list has no end; and whatever
- * `fetchPage` throws
+ * Reads a paged list (section 1.2 of the API document) to its end, or its first `limit` items. One pass is enough if the
+ * total stayed the same, no item appeared twice and the count equals the total. Otherwise it reads the list again, in up to
+ * three passes, the third page by page. If the list changes in all three, it is returned as not settled.
+ * @throws Failure `paging` if all three passes repeat pages, or the list has no end; and what `fetchPage` throws
  */
 export async function readList<T>(source: PageSource<T>, options: WalkOptions): Promise<Listing<T>> {
 	let previous: Pass<T> | undefined;
@@ -29,8 +28,8 @@ export async function readList<T>(source: PageSource<T>, options: WalkOptions): 
 		const parallelRequests = passes < PASSES ? options.parallelRequests : 1;
 		const pass: Pass<T> = await readOnce(source, { ...options, parallelRequests }, passes === 1);
 		agreements = previous !== undefined && agree(source, previous, pass) ? agreements + 1 : 0;
-		// The same twice is a list that stands still under a wrong total. With an item that came twice it takes a third
-		// pass to believe that it is listed twice, and did not move.
+		// Two equal passes mean that the total is wrong and the list did not change. If an item appeared twice, it takes three
+		// equal passes: the server may list it twice, or it may have moved.
 		const settled = isSteady(pass, options.limit) || agreements >= (pass.read > pass.items.length ? 2 : 1);
 		if (pass.voidedBy !== undefined && ++voidPasses === PASSES) throw pass.voidedBy;
 		if (!settled) met = union(source, pass.items, met);
@@ -42,15 +41,15 @@ export async function readList<T>(source: PageSource<T>, options: WalkOptions): 
 	}
 }
 
-/** What one pass over the list brought. */
+/** The result of one pass over the list. */
 interface Pass<T> {
 	items: T[];
-	/** How many came, those that came again included. */
+	/** Number of items, repeated ones included. */
 	read: number;
 	reportedTotal: number | undefined;
-	/** Whether the total changed, or the pass was given up. */
+	/** Whether the total changed, or the pass ended early. */
 	moved: boolean;
-	/** Why the pass was given up; what it brought before is no list. */
+	/** Why the pass ended early. Its items are then not the whole list. */
 	voidedBy?: RepeatedPages;
 }
 
@@ -69,18 +68,18 @@ async function readOnce<T>(source: PageSource<T>, options: WalkOptions, believes
 	return pass;
 }
 
-/** Whether nothing speaks for a list that moved: the total stayed the same, no item came twice, and the count is right. */
+/** Whether the list did not change: the total stayed the same, no item appeared twice, and the count is right. */
 function isSteady<T>({ items: { length }, read, reportedTotal, moved }: Pass<T>, limit = Infinity): boolean {
 	return !moved && read === length && (length >= limit || length === (reportedTotal ?? length));
 }
 
-/** Whether two passes brought the same items in the same order under the same total. */
+/** Whether two passes have the same items, order and total. */
 function agree<T>(source: PageSource<T>, one: Pass<T>, other: Pass<T>): boolean {
 	if (one.moved || other.moved || one.read !== other.read || one.reportedTotal !== other.reportedTotal) return false;
 	return areSame(source.identify, one.items, other.items);
 }
 
-/** The items of a pass, and then those that were met before and not again. */
+/** Returns the items of a pass, then the items that only earlier passes had. */
 function union<T>(source: PageSource<T>, items: readonly T[], before: ReadonlyMap<string, T>): Map<string, T> {
 	const all = new Map(items.map((item) => [source.identify(item), item]));
 	for (const [id, item] of before) if (!all.has(id)) all.set(id, item);

@@ -5,10 +5,9 @@ import { undefinedIfPageRefused } from './refusal';
 import { fetchFirstPage, type WalkOptions } from './walk';
 
 /**
- * Reads the part of a paged list that begins after `skip` items, at most `limit` of them. The first page tells how long pages
- * are, and three requests for one item each tell how they are counted and which item the part's first page has to begin with;
- * where that does not fit, the list is read from its beginning. Parts of a list that does not change meet without a gap or an
- * overlap; what changes between two parts is not seen.
+ * Reads up to `limit` items of a paged list, after the first `skip` ones. The first page shows how long pages are. Three
+ * requests for one item each show the numbering and the first item of the part's first page. If they don't fit together, it
+ * reads the list from its beginning. Parts have no gap or overlap unless the list changes between them.
  * @throws Failure as `readList` does
  */
 export async function readPart<T>(
@@ -25,7 +24,7 @@ export async function readPart<T>(
 	return { ...listing, reportedTotal: before + (listing.reportedTotal ?? 0) };
 }
 
-/** Reads a list from its beginning, and leaves out its first items. */
+/** Reads a list from its beginning, and drops its first items. */
 async function readAfter<T>(source: PageSource<T>, skip: number, options: WalkOptions): Promise<Listing<T>> {
 	const limit = options.limit === undefined ? undefined : skip + options.limit;
 	const listing = await readList(source, { ...options, limit });
@@ -35,15 +34,15 @@ async function readAfter<T>(source: PageSource<T>, skip: number, options: WalkOp
 /** The page that a part begins on. */
 interface Start {
 	index: number;
-	/** The size to ask for, and the number of items that a full page really has. */
+	/** The size to request, and the number of items that a full page really has. */
 	size: number;
 	pageLength: number;
 	firstPageNumber: FirstPageNumber;
-	/** What tells the first item of the page from others. */
+	/** Identity of the page's first item. */
 	anchor: string;
 }
 
-/** @returns the list's total where it ends before the part; undefined where the responses do not fit together */
+/** Returns the page to begin on; the total if the list ends before the part; undefined if the responses don't fit together. */
 async function findStart<T>(
 	source: PageSource<T>,
 	sizes: WalkOptions['sizes'],
@@ -52,34 +51,37 @@ async function findStart<T>(
 	const { size, page } = await fetchFirstPage(source, sizes);
 	const { content, totalElements: total = 0 } = page;
 	const [first, pageLength] = [content[0], content.length];
-	// What is on the first page, or in a list of one page, needs no numbering.
+	// If the part begins on the first page, no numbering is needed.
 	if (first === undefined || skip < pageLength || total <= pageLength) return undefined;
 	const index = Math.floor(skip / pageLength);
 	const position = skip < total ? index * pageLength : total - 1;
-	// No server cuts a page of one item.
+	// No server shortens a page of one item.
 	const single = async (parameter: number | undefined) => await source.fetchPage(parameter, 1);
 	const firstPageNumber = await learnNumbering(source.identify, undefined, single);
 	const found = await single(firstPageNumber + position).catch(undefinedIfPageRefused);
 	const [item, ...others] = found?.content ?? [];
 	const isLast = position === total - 1;
-	// Total, page count and last agree: one that is right shows that the item is there.
+	// If total, page count and `last` agree with the position, this is the right item.
 	const agrees = found?.totalElements === total && found.totalPages === total && found.last === isLast;
 	if (!agrees || item === undefined || others.length > 0) return undefined;
 	if (skip >= total) return { total };
 	const anchor = source.identify(item);
-	// The first item everywhere means that page numbers are ignored; a last one may stand in for a page past the end.
+	// The first item again means that the server ignores page numbers. Past the end, a server may repeat the last item.
 	if (anchor === source.identify(first) || (isLast && found.pageable?.offset !== position)) return undefined;
 	return { index, size, pageLength, firstPageNumber, anchor };
 }
 
-/** A page that is not as long as it has to be at its place in the list, or does not begin with the right item. */
+/** A page with a wrong length for its position, or a wrong first item. */
 class Misfit extends Error {}
 
 function undefinedIfMisfit(thrown: unknown): undefined {
 	if (!(thrown instanceof Misfit)) throw thrown;
 }
 
-/** The pages of a list from one of them on, as a list that counts from 1; a page that does not fit is a {@link Misfit}. */
+/**
+ * Returns a list's pages from `start` on, as a list that counts from 1.
+ * @throws Misfit for a page that doesn't fit
+ */
 function pagesFrom<T>(source: PageSource<T>, start: Start): PageSource<T> {
 	const before = start.index * start.pageLength;
 	const fetchPage = async (page = 1, size: number) => {

@@ -1,27 +1,27 @@
 import { Failure } from '../failure';
 import { isWorthRepeating } from '../retry';
 
-/** Codes with which a platform may turn down a page size or an order: they say that the input, or the query, is wrong. */
+/** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
 const STATUSES_THAT_MAY_BE_THE_SIZE: ReadonlySet<number> = new Set([400, 413, 414, 422, 500]);
 const STATUSES_THAT_MAY_BE_THE_ORDER: ReadonlySet<number> = new Set([400, 422, 500]);
 
-/** Whether a first page may have failed because of its size (section 8: the largest size is not known). */
+/** Whether a first page may have failed because of its size (section 8 doesn't name the largest size). */
 export function mayRefuseSize(thrown: unknown): boolean {
 	return isOneOf(thrown, STATUSES_THAT_MAY_BE_THE_SIZE);
 }
 
 /**
- * Whether a page may have failed because of the order it was asked for in (section 1.3: which fields are allowed is not
- * shown). Most of these mean a fault of the moment as well: whoever remembers it makes sure first.
+ * Whether a page may have failed because of its sort order (section 1.3 doesn't name the allowed fields). Most of these
+ * failures can also be temporary, so callers must check before they remember the result.
  */
 export function mayRefuseOrder(thrown: unknown): boolean {
 	return isOneOf(thrown, STATUSES_THAT_MAY_BE_THE_ORDER);
 }
 
 /**
- * For the `catch` of a page that may lie past the end. It becomes undefined where the platform said no, or sent no page, and
- * not because of who asks or for the moment only; anything else is thrown again.
+ * Returns undefined if the platform refused a page that may be past the end, or sent no page. For the `catch` of its request.
+ * @throws the same error for a refused credential, a temporary failure and anything else
  */
 export function undefinedIfPageRefused(thrown: unknown): undefined {
 	if (!(thrown instanceof Failure)) throw thrown;

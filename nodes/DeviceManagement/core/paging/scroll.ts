@@ -5,28 +5,28 @@ import { learnNumbering, numberThatTells } from './numbering';
 import type { Page, PageSource } from './page';
 import { undefinedIfPageRefused } from './refusal';
 
-/** What the next request of a scroll needs to know of the pages before, in a form that survives JSON. */
+/** What the next call needs to know about earlier pages, as JSON. */
 export const placeSchema = z.object({
-	/** The page to fetch; the first one is 0. */
+	/** Index of the page to fetch, from 0. */
 	index: z.number().int().positive(),
-	/** What the server calls its first page, once that is known; until then, the number by which page 2 may tell. */
+	/** Number of the server's first page; until that is known, the first page's `number` to compare page 2 with. */
 	firstPageNumber: z.literal([0, 1]).optional(),
 	number: z.number().optional(),
-	/** Items on the first page, and by that on any other but the last. */
+	/** Number of items on the first page, and so on all pages but the last. */
 	pageLength: z.number(),
-	/** What tells the first items of the first and the last page from others: a page past the end may repeat either. */
+	/** Identities of the first item of the first page and of the latest page: a page past the end may repeat either. */
 	begun: z.array(z.string()),
-	/** Whether all that the last page said puts this one past the end. */
+	/** Whether the metadata of the latest page says that this one is past the end. */
 	isSaidToEnd: z.boolean(),
 });
 
 export type Place = z.infer<typeof placeSchema>;
 
 /**
- * Reads one page of a list, for callers that go through it call by call and keep nothing between them but a place.
+ * Reads one page of a list, for callers that keep only a place between calls.
  * @param place as the previous call returned it; undefined for the first page
- * @returns the page's items, and where to go on; no place after the last page
- * @throws whatever `fetchPage` throws
+ * @returns the page's items and the next place; no place after the last page
+ * @throws what `fetchPage` throws
  */
 export async function scrollPage<T>(
 	source: PageSource<T>,
@@ -35,7 +35,7 @@ export async function scrollPage<T>(
 ): Promise<{ items: readonly T[]; next: Place | undefined }> {
 	const fetching = fetchPageAt(source, size, place);
 	const found = await (place?.isSaidToEnd === true ? fetching.catch(undefinedIfPageRefused) : fetching);
-	// Past the end some servers refuse, and some repeat their last page or their first.
+	// Past the end, some servers refuse the page, and some repeat the last or the first page.
 	const [begins] = (found?.page.content ?? []).slice(0, 1).map(source.identify);
 	if (found === undefined || begins === undefined || place?.begun.includes(begins) === true) {
 		return { items: [], next: undefined };

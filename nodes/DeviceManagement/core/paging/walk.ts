@@ -5,39 +5,39 @@ import type { Page, PageSource } from './page';
 import { mayRefuseSize, undefinedIfPageRefused } from './refusal';
 
 export interface WalkOptions {
-	/** Sizes to ask for: the one wanted, and smaller ones in case the server refuses it. */
+	/** Page sizes to request: the preferred one, then smaller ones in case the server refuses it. */
 	sizes: readonly [number, ...number[]];
-	/** Most requests under way at once. */
+	/** Most requests at the same time. */
 	parallelRequests: number;
-	/** Number of items wanted, the first ones in the server's order; undefined for all. */
+	/** How many items to read, in the server's order; undefined for all. */
 	limit?: number | undefined;
 }
 
-/** One step of a walk. A page may be empty, the last one above all. */
+/** One page of a walk. It may be empty, most likely the last one. */
 export interface WalkedPage<T> {
-	/** The page's items that no earlier page of the walk had. */
+	/** Items that no earlier page of the walk had. */
 	fresh: T[];
-	/** Items so far, those that came again included. */
+	/** Number of items so far, repeated ones included. */
 	read: number;
-	/** Whether it lies past the end, refused or without anything new: it is no part of the list. */
+	/** Whether the page is past the end of the list: it was refused, or has nothing new. */
 	pastEnd: boolean;
-	/** The list's total, as the newest page with items said it. */
+	/** The list's total, from the latest page with items. */
 	reportedTotal: number | undefined;
-	/** Whether the total changed since the first page, by any response so far. */
+	/** Whether the total has changed since the first page. */
 	totalMoved: boolean;
 }
 
-/** No list is this long; a server that makes up pages for ever is stopped here. */
+/** Stops a walk if the server's list has no end. */
 const MOST_PAGES = 100_000;
 const MOST_ITEMS = 1_000_000;
 
 /**
- * Walks the pages of a list once (section 1.2 of the API document), in the server's order, fetching ahead. The walk ends
- * where no field speaks for another page, at the second empty page in a row, or at a page past the end that is refused or
- * brings nothing new; no single field decides, because each may be wrong. It does not find out whether the list moved.
- * @param believesNumbers whether page 2 may tell by its number how the server counts
- * @throws RepeatedPages at the second page that brings nothing new before the end; Failure `paging` for a list without an
- * end; and whatever `fetchPage` throws
+ * Walks the pages of a list once (section 1.2 of the API document), in the server's order, and fetches ahead. It ends when
+ * no metadata field says that another page follows, at the second empty page in a row, or at a page past the end that is
+ * refused or has nothing new. It doesn't detect whether the list changed.
+ * @param believesNumbers whether to learn the numbering from the `number` of page 2
+ * @throws RepeatedPages at the second page before the end that has nothing new; Failure `paging` for a list without an end;
+ * and what `fetchPage` throws
  */
 export async function* walkPages<T>(
 	source: PageSource<T>,
@@ -46,7 +46,7 @@ export async function* walkPages<T>(
 ): AsyncGenerator<WalkedPage<T>, void, undefined> {
 	const { size, page: first } = await fetchFirstPage(source, sizes);
 	const feed = new PageFeed(source, first, { size, parallelRequests, believesNumbers });
-	// A first page is taken for full: the server may have cut the size that was asked for.
+	// The first page counts as full: the server may return fewer items than requested.
 	const pageLength = first.content.length || first.size || size;
 	const seen = new Set<string>();
 	let page = first;
@@ -80,7 +80,7 @@ export async function* walkPages<T>(
 		kind: 'paging',
 		cause: 'platform',
 		message: `The list did not end after ${MOST_ITEMS} items or ${MOST_PAGES} pages`,
-		remedy: 'Ask for fewer items, or ask your platform administrator.',
+		remedy: 'Request fewer items, or ask your platform administrator.',
 	});
 }
 
@@ -94,16 +94,16 @@ export async function fetchFirstPage<T>(source: PageSource<T>, sizes: WalkOption
 		});
 		if (page !== undefined) return { size, page };
 	}
-	// Every size was refused, so it was not the size: the first refusal tells more than the last.
+	// If every size was refused, the size was not the reason, and the first refusal says the most.
 	throw refusals[0];
 }
 
-/** How many pages are worth fetching, by the newest page's metadata. */
+/** Returns how many pages to fetch, by the latest page's metadata. */
 function pagesExpected<T>({ totalElements = 0, totalPages = 0 }: Page<T>, pageLength: number, limit: number): number {
 	return Math.ceil(Math.min(Math.max(totalElements / pageLength, totalPages), limit / pageLength));
 }
 
-/** Returns a page's items that are new, and remembers what tells them from others. */
+/** Returns a page's new items, and adds their identities to `seen`. */
 function takeFresh<T>(source: PageSource<T>, { content }: Page<T>, seen: Set<string>): T[] {
 	return content.filter((item) => {
 		const known = seen.size;
@@ -111,7 +111,7 @@ function takeFresh<T>(source: PageSource<T>, { content }: Page<T>, seen: Set<str
 	});
 }
 
-/** A walk that was given up because pages before the end of the list brought nothing new. */
+/** The error of a walk that found pages with nothing new before the end of the list. */
 export class RepeatedPages extends Failure {
 	constructor(index: number) {
 		super({
