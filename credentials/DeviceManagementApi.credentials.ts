@@ -1,3 +1,7 @@
+/**
+ * The credential: its form, its sign-in and its connection test. n8n calls it for the nodes and for the HTTP Request node. It contains
+ * no logic: requests and tokens are in nodes/DeviceManagement/transport.
+ */
 import type {
 	DisplayCondition,
 	Icon,
@@ -12,7 +16,7 @@ import type {
 import { authenticate, preAuthenticate, TEST_MARK } from '../nodes/DeviceManagement/transport/authenticate';
 import { credentialTestRules, rethrowWithRemedy } from '../nodes/DeviceManagement/transport/connectionTest';
 
-/** Whether a field's value begins with `start`. */
+/** The condition that a field's value begins with `start`. */
 const beginning = (start: string): DisplayCondition => ({ _cnd: { startsWith: start } });
 const forApiKey = { show: { authentication: ['apiKey'] } };
 const forLogin = { show: { authentication: ['login'] } };
@@ -36,8 +40,7 @@ const fields: INodeProperties[] = [
 		name: 'plainHttpNotice',
 		type: 'notice',
 		default: '',
-		// No pattern: n8n runs one in a sandbox with a time limit whenever it reads the credential, and on a busy machine the
-		// execution ends with "Regular expression execution timed out".
+		// No regular expression: n8n runs it with a time limit whenever it reads the credential, which fails on a busy machine.
 		displayOptions: {
 			show: { baseUrl: ['http://', 'HTTP://', 'Http://'].map(beginning) },
 			hide: {
@@ -112,7 +115,7 @@ const fields: INodeProperties[] = [
 		type: 'string',
 		default: 'Authorization',
 		displayOptions: forOtherApiKey,
-		description: 'Name of the header or query parameter that carries the key',
+		description: 'Name of the header or query parameter for the key',
 	},
 	{
 		displayName: 'Key Prefix',
@@ -149,7 +152,7 @@ const fields: INodeProperties[] = [
 		default: '',
 		displayOptions: forOtherLogin,
 		placeholder: 'e.g. data.session.token',
-		description: 'Where the login response holds the token. Leave it empty to find it automatically.',
+		description: 'Where the login response has the token. Leave it empty to find it automatically.',
 	},
 	{
 		displayName: 'Ignore SSL Issues (Insecure)',
@@ -184,7 +187,7 @@ export class DeviceManagementApi implements ICredentialType {
 
 	properties = fields;
 
-	/** n8n calls this if there is no token, and after an HTTP 401. It stores the result with the credential. */
+	/** n8n calls this without a token and after HTTP 401. It stores the result with the credential. */
 	async preAuthentication(
 		this: IHttpRequestHelper,
 		credentials: ICredentialDataDecryptedObject,
@@ -204,7 +207,7 @@ export class DeviceManagementApi implements ICredentialType {
 		}
 	}
 
-	/** Requests the smallest list: the only call of the API document that needs no serial number. */
+	/** Requests the smallest list, because it needs no serial number. */
 	test: ICredentialTestRequest = {
 		request: {
 			baseURL: '={{$credentials.baseUrl.trim().replace(/\\/+$/, "")}}',

@@ -3,23 +3,22 @@ import { type Failure as N8nFailure, type INode, NodeApiError, NodeHelpers, Node
 import { Failure, type FailureDetails } from './core/failure';
 
 /**
- * What a failed item looks like in the workflow's data: readable by an IF node. By these very names n8n knows it as a
- * failed one and hands it to the error output; beside any other field, or with an `error` on the item itself, it
- * would not, or would throw the details away.
+ * The data of a failed item, which an If node can read. n8n recognizes failed items by exactly these names and sends them to
+ * the error output. With another field, or an `error` on the item itself, it would not, or would drop the details.
  */
 export type FailedItem = {
 	error: string;
 	details: {
 		description?: string;
-		/** The platform's return code, where it gave one. */
+		/** The platform's return code, if any. */
 		code?: number;
 		httpStatus?: number;
 	};
 };
 
 /**
- * Turns anything that was thrown into n8n's error.
- * @param itemIndex index of the input item; undefined where there is none
+ * Returns n8n's error for any error.
+ * @param itemIndex index of the input item; undefined if there is none
  * @param severalItems whether the message has to name the item
  */
 export function asNodeError(
@@ -29,7 +28,7 @@ export function asNodeError(
 	severalItems: boolean,
 ): NodeApiError | NodeOperationError {
 	const place = itemIndex === undefined ? {} : { itemIndex };
-	// n8n's own errors (an expression that fails, a missing parameter) are clear already and hold no request.
+	// n8n's own errors (an expression that fails, a missing parameter) are clear and don't contain the request.
 	if (!(thrown instanceof Failure)) {
 		return new NodeOperationError(node, thrown instanceof Error ? thrown : 'Something unexpected was thrown', place);
 	}
@@ -47,12 +46,12 @@ export function asNodeError(
 	return withWords(error, message, words.remedy);
 }
 
-/** A model that uses the node as its tool gets no more than the message: there it also says what to do. */
+/** Returns the message, for a tool node with the remedy: a model sees only the message. */
 function sayTo({ type }: INode, message: string, remedy: string): string {
 	return NodeHelpers.isToolType(type) ? `${message}. ${remedy}` : message;
 }
 
-/** The fields of a failed item under "continue" and "continue (using error output)". */
+/** Returns the data of a failed item, for a node that continues on errors. */
 export function failedItem(error: NodeApiError | NodeOperationError, thrown: unknown): FailedItem {
 	const description = typeof error.description === 'string' ? { description: error.description } : {};
 	const numbers = thrown instanceof Failure ? numbersOf(thrown.details) : {};
@@ -63,7 +62,7 @@ function numbersOf({ code, httpStatus }: FailureDetails): { code?: number; httpS
 	return { ...(code === undefined ? {} : { code }), ...(httpStatus === undefined ? {} : { httpStatus }) };
 }
 
-/** Puts our words back: n8n replaces a message that contains the name of a system error, even within a serial number. */
+/** Restores our words: n8n replaces a message that contains the name of a system error, even within a serial number. */
 function withWords<E extends NodeApiError | NodeOperationError>(error: E, message: string, description: string): E {
 	error.message = message;
 	error.description = description;
@@ -72,8 +71,8 @@ function withWords<E extends NodeApiError | NodeOperationError>(error: E, messag
 }
 
 /**
- * n8n never tries an activation again that failed with this word in its message, and the platform, or whoever filled in the
- * node, may have used it. All of it stands in the description then.
+ * Removes the word “authorization” from the message, and puts the full message into the description: n8n never retries an
+ * activation whose error contains that word, and it may come from the platform or from a field of the node.
  */
 function inSayableWords({ message, remedy }: FailureDetails): { message: string; remedy: string } {
 	const sayable = message.replace(/authorization/gi, '…');
@@ -81,8 +80,8 @@ function inSayableWords({ message, remedy }: FailureDetails): { message: string;
 }
 
 /**
- * n8n's own classes of causes; versions that do not know them ignore the option. A poll that fails for good is silent for
- * half an hour, and so is one whose HTTP 403 has no cause: a proxy answers like that during a redeploy.
+ * Returns n8n's class of the cause; older versions of n8n ignore it. n8n pauses a poll for half an hour after a permanent
+ * cause. HTTP 403 without another cause counts as temporary, because a proxy may return it during a redeploy.
  */
 function failureCause({ details }: Failure): { failure?: N8nFailure } {
 	const { cause, kind, httpStatus = 0, retryAfterMs, tokenRefused } = details;

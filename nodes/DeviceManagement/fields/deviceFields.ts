@@ -1,7 +1,7 @@
-/** Order of a list of choices, as the panel shows it. */
+/** Sorts choices by their labels, as n8n's lint requires. */
 export const byLabel = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
-/** Every field of a device (section 2.1 of the API document), as choices. */
+/** All fields of a device (section 2.1 of the API document), as choices. */
 export const fieldOptions = [
 	{ name: 'Attributes', value: 'attributes' },
 	{ name: 'Create Time', value: 'createTime' },

@@ -1,3 +1,7 @@
+/**
+ * 'Filters' of a list: the form, and how the node reads it. A filter is used or fails the item; it is never ignored. It doesn't
+ * know which filters a platform supports.
+ */
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
@@ -71,9 +75,9 @@ export const filtersField: INodeProperties = {
 };
 
 /**
- * Reads 'Filters'. An invalid filter fails the item: without it, the node would list the whole fleet.
+ * Returns the filters as the API takes them. An invalid filter fails the item: without it, the node would list the whole fleet.
  * @param byModel whether a model fills in the filters. It has to fill in all of them, so an empty text means no filter.
- * @throws Failure `input` naming the filter
+ * @throws Failure `input` that names the filter
  */
 export function readFilters(read: ReadParameter, { byModel = false } = {}): ListCriteria {
 	const all = Object.entries(readCollection(read, 'filters', 'Filters'));
@@ -113,7 +117,7 @@ function checkAttributes(value: unknown): Array<{ key: string; value: string }> 
 
 const ATTRIBUTES = z.array(z.strictObject({ key: textSchema, value: textSchema }));
 
-/** Refuses an unknown filter, and one without a value: the list would hold all devices. */
+/** Refuses an unknown filter, and a filter without a value: the node would list all devices. */
 function checkGiven(name: string, value: unknown, byModel: boolean): void {
 	const label = FILTER_LABELS.get(name);
 	if (label === undefined) {
@@ -125,7 +129,7 @@ function checkGiven(name: string, value: unknown, byModel: boolean): void {
 	if (isNothing(value)) throw withoutValue(label, byModel);
 }
 
-/** The entries of a filter that holds several; none if it was not added. */
+/** Returns the entries of a filter that has several; none if it was not added. */
 function readEntries<T extends { value: string }>(
 	value: unknown,
 	label: string,
@@ -154,14 +158,14 @@ function isNothing(value: unknown): boolean {
 	return Array.isArray(value) && (value.length === 0 || value.some(isNothing));
 }
 
-/** The search criteria of the request body. 'Composite Status' overrides a field of that name. */
+/** Returns the search criteria for the request body. 'Composite Status' overrides a field of that name. */
 function readCriteria({ body, compositeStatus }: Record<string, unknown>, byModel: boolean): Record<string, unknown> {
 	const criteria = body === undefined ? {} : checkCriteria(body, byModel);
 	if (compositeStatus === undefined) return criteria;
 	return { ...criteria, compositeStatus: checkNumber(compositeStatus, COMPOSITE_STATUS) };
 }
 
-/** Text from the form, or a value from an expression. */
+/** Returns the search criteria from the form's text, or from an expression's value. */
 function checkCriteria(body: unknown, byModel: boolean): Record<string, unknown> {
 	const criteria = readJson(body, SEARCH_CRITERIA);
 	if (!isPlainObject(criteria) || nestsDeeperThan(criteria, DEEPEST_NESTING)) {
@@ -172,11 +176,11 @@ function checkCriteria(body: unknown, byModel: boolean): Record<string, unknown>
 	if (lost === undefined) return criteria;
 	throw inputFailure(
 		`'${SEARCH_CRITERIA}' has no value in "${lost.join('.')}"`,
-		'Without it, the list would hold more devices. Check the expression, or remove the field.',
+		'Without it, the list would have more devices. Check the expression, or remove the field.',
 	);
 }
 
-/** Where a value holds something that JSON leaves out or turns into null; undefined if nowhere. */
+/** Returns the path to a value that JSON drops or turns into null; undefined if there is none. */
 function placeOfNothing(value: unknown): string[] | undefined {
 	if (value === null || typeof value === 'string' || typeof value === 'boolean' || value instanceof Date)
 		return undefined;
@@ -189,7 +193,7 @@ function placeOfNothing(value: unknown): string[] | undefined {
 	return undefined;
 }
 
-/** Text with commas, or a list from an expression. */
+/** Returns the tags as text with commas. An expression may return a list. */
 function readTags(tags: unknown): string {
 	if (!Array.isArray(tags)) return check(textSchema, tags, 'Tags');
 	const texts = check(z.array(textSchema), tags, 'Tags');

@@ -38,7 +38,7 @@ export const optionFields = {
 		typeOptions: { minValue: 0, maxValue: Number.MAX_SAFE_INTEGER },
 		default: 0,
 		description:
-			'How many items to skip at the start, to read a long list in parts. Sort by Create Time and ID, both ascending, so that new items come last.',
+			'How many items to skip at the start, to read a long list in parts. Sort by creation time and ID, both ascending, so that new items come last.',
 	},
 	timeout: {
 		displayName: 'Timeout',
@@ -51,8 +51,8 @@ export const optionFields = {
 } as const satisfies Record<string, INodeProperties>;
 
 /**
- * 'Options' with the given fields.
- * @param fields in alphabetical order of their labels
+ * Returns the collection 'Options'.
+ * @param fields its fields, in alphabetical order of their labels
  */
 export function optionsField(fields: INodeProperties[]): INodeProperties[] {
 	return asGiven({
@@ -65,12 +65,12 @@ export function optionsField(fields: INodeProperties[]): INodeProperties[] {
 	});
 }
 
-/** Names of all options of the action node, those of single operations included. */
+/** Names of the action node's options, those of single operations included. */
 const OF_OPERATIONS: ReadonlySet<string> = new Set([...Object.keys(optionFields), 'ifFleetChanges', 'ifNotFound']);
 
 /**
- * Reads 'Options'. Options of another operation are accepted: n8n keeps them when the operation changes.
- * @param names of all options that the node has; default: those of the action node
+ * Returns the values of 'Options'. Options of another operation are accepted: n8n keeps them when the operation changes.
+ * @param names all options of the node; default: those of the action node
  * @throws Failure `input` for anything but an object, and for an unknown option
  */
 export function readOptions(read: ReadParameter, names = OF_OPERATIONS): Record<string, unknown> {
@@ -84,9 +84,9 @@ export function readOptions(read: ReadParameter, names = OF_OPERATIONS): Record<
 }
 
 /**
- * Reads the settings for requests from 'Options'.
- * @param names of all options that the node has; default: those of the action node
- * @throws Failure `input` naming the field and its limits
+ * Returns the settings for requests from 'Options'.
+ * @param names all options of the node; default: those of the action node
+ * @throws Failure `input` that names the field and its limits
  */
 export function readSettings(read: ReadParameter, names = OF_OPERATIONS): ListSettings {
 	const options = readOptions(read, names);

@@ -5,7 +5,7 @@ import type { OutputMode } from '../core/output';
 import { fieldOptions } from './deviceFields';
 import { check, type ReadParameter } from './values';
 
-/** 'Output' and 'Fields': how much of a device goes on in the workflow. */
+/** 'Output' and 'Fields': which fields of a device the node returns. */
 export const outputFields: INodeProperties[] = [
 	{
 		displayName: 'Output',
@@ -30,7 +30,7 @@ export const outputFields: INodeProperties[] = [
 	},
 ];
 
-/** Reads 'Output' and 'Fields' of one item. */
+/** Returns the values of 'Output' and 'Fields' for one item. */
 export function readOutputMode(read: ReadParameter): OutputMode {
 	const output = check(z.enum(['simplified', 'raw', 'selected']), read('output'), 'Output');
 	if (output !== 'selected') return { output };

@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 import { inputFailure } from '../core/failure';
 import { check, checkEntries, textSchema } from './values';
 
-/** A field for several entries with the same fields, all of them texts. */
+/** Returns a field with several entries, each with the same text fields. */
 export function entriesField(
 	field: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
 	entry: { displayName: string; name: string },
@@ -20,7 +20,7 @@ export function entriesField(
 	};
 }
 
-/** Query parameters by name. */
+/** 'Query Parameters': names and values. */
 export const queryParametersField = entriesField(
 	{ displayName: 'Query Parameters', name: 'query' },
 	{ displayName: 'Parameter', name: 'parameter' },
@@ -36,8 +36,8 @@ export const queryParametersField = entriesField(
 );
 
 /**
- * Checks the value of 'Query Parameters'.
- * @throws Failure `input` if an expression gives no value: a parameter without its value may select everything
+ * Checks and returns the value of 'Query Parameters'.
+ * @throws Failure `input` if an expression returns no value: without it, the platform may return everything
  */
 export function checkQueryParameters(value: unknown): Array<{ name: string; value: string }> {
 	return checkEntries(value, 'parameter', PARAMETERS, 'Query Parameters').map(({ name, value: text }) => {

@@ -57,9 +57,8 @@ export const sortField: INodeProperties = {
 };
 
 /**
- * Reads 'Sort' of one item.
- * @returns values of the `sort` parameter; an empty list leaves the order to the platform
- * @throws Failure `input` naming the label
+ * Returns the value of 'Sort' for one item: the values of the `sort` parameter. Without any, the platform chooses the order.
+ * @throws Failure `input` that names the label
  */
 export function readSort(read: ReadParameter): string[] {
 	const rules = checkEntries(read('sort', {}), 'rule', RULES, 'Sort');

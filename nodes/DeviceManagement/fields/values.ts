@@ -1,3 +1,7 @@
+/**
+ * Checks the values of form fields, which expressions may replace by anything. An invalid value fails the item with the label of its
+ * field. It doesn't know single fields: each field's file has its own schema.
+ */
 import type { IGetNodeParameterOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
@@ -5,9 +9,9 @@ import { type Failure, inputFailure } from '../core/failure';
 import { describeValue, isRecord } from '../core/json';
 
 /**
- * Reads a parameter of the node. The router makes one reader for each input item, the trigger one for each poll.
- * @param fallback the value of a parameter that is missing
- * @param options of n8n, like `extractValue` for a resource locator
+ * Returns a parameter of the node, for one input item or one poll.
+ * @param fallback the value if the parameter is missing
+ * @param options n8n's, like `extractValue` for a resource locator
  */
 export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNodeParameterOptions) => unknown;
 
@@ -21,7 +25,7 @@ export interface NumberField {
 /** Marks the issue of a number that has lost digits, see {@link lostDigits}. */
 const LOST_DIGITS = { params: { lostDigits: true } };
 
-/** Text. Expressions may return a number or a boolean instead. */
+/** Text. An expression may return a number or a boolean instead. */
 export const textSchema = z
 	.union([z.string(), z.number(), z.boolean()])
 	.nullish()
@@ -29,17 +33,17 @@ export const textSchema = z
 	.transform((value) => String(value ?? ''));
 
 /**
- * Reads a collection parameter. Fields that were not added are missing; a field whose expression returns nothing is null.
- * @returns an empty object if the workflow was saved before the parameter existed
- * @throws Failure `input` naming the label
+ * Returns a collection parameter; an empty object if the workflow was saved before the parameter existed. A field that was not
+ * added is missing. A field whose expression returns nothing is null.
+ * @throws Failure `input` that names the label
  */
 export function readCollection(read: ReadParameter, name: string, label: string): Record<string, unknown> {
 	return checkCollection(read(name, {}), label);
 }
 
 /**
- * Checks the value of a collection: an object, or its JSON text from an expression.
- * @throws Failure `input` naming the label, also if an expression returns nothing
+ * Checks and returns the value of a collection: an object, or its JSON text from an expression.
+ * @throws Failure `input` that names the label, also if an expression returns nothing
  */
 export function checkCollection(value: unknown, label: string): Record<string, unknown> {
 	const collection = typeof value === 'string' ? parseJson(value)?.value : value;
@@ -53,9 +57,9 @@ export function checkCollection(value: unknown, label: string): Record<string, u
 }
 
 /**
- * Checks the entries of a collection that may hold several, `{ <name>: [ … ] }`.
- * @param schema of the list. Its defaults are those of the form, because n8n doesn't save default values.
- * @throws Failure `input` naming the label for anything but a list, and for a field that the schema does not have
+ * Checks and returns the entries of a collection `{ <name>: [ … ] }`.
+ * @param schema the schema of the list, with the form's defaults, because n8n doesn't save default values
+ * @throws Failure `input` that names the label, for anything but a list and for an unknown field
  */
 export function checkEntries<T>(value: unknown, name: string, schema: z.ZodType<T[]>, label: string): T[] {
 	const { [name]: list = [], ...others } = checkCollection(value, label);
@@ -63,7 +67,7 @@ export function checkEntries<T>(value: unknown, name: string, schema: z.ZodType<
 	return check(schema, check(entriesSchema, given, label), label);
 }
 
-/** A value that an expression does not return is null, so that it has no default. */
+/** If an expression returns nothing, the value becomes null, so that its default doesn't apply. */
 const entriesSchema = z.array(
 	z.record(
 		z.string(),
@@ -72,8 +76,8 @@ const entriesSchema = z.array(
 );
 
 /**
- * Checks a number field. A missing field has its default. An expression may return the number as text.
- * @throws Failure `input` naming the field and its limits
+ * Checks and returns the value of a number field; its default if the field is missing. An expression may return text.
+ * @throws Failure `input` that names the field and its limits
  */
 export function checkNumber(value: unknown, field: NumberField): number {
 	if (value === undefined) return field.default;
@@ -89,7 +93,7 @@ export function checkNumber(value: unknown, field: NumberField): number {
 	);
 }
 
-/** Reads a JSON field of any kind; undefined where it is empty. */
+/** Returns the value of a JSON field; undefined if it is empty. */
 export function readJson(value: unknown, label: string): unknown {
 	if (value === undefined || value === null) return undefined;
 	if (typeof value !== 'string') return value;
@@ -103,16 +107,16 @@ export function readJson(value: unknown, label: string): unknown {
 }
 
 /**
- * Writes a value as JSON text.
+ * Returns a value as JSON text.
  * @param remedy what to do about a number that lost digits
- * @throws Failure `input` naming the label for a value that JSON can't hold, and for a number that lost digits
+ * @throws Failure `input` that names the label, for a value that JSON can't contain and a number that lost digits
  */
 export function writeJson(value: unknown, label: string, remedy = GIVE_AS_TEXT): string {
 	let keepsAll = true;
 	const text = textOf(value, (number) => (keepsAll &&= keepsDigits(number)));
 	if (!keepsAll) throw lostDigits(label, remedy);
 	if (text !== undefined) return text;
-	throw inputFailure(`'${label}' holds something that is not JSON`, 'Check the expression in this field.');
+	throw inputFailure(`'${label}' contains something that is not JSON`, 'Check the expression in this field.');
 }
 
 function textOf(value: unknown, onNumber: (number: number) => void): string | undefined {
@@ -127,8 +131,8 @@ function textOf(value: unknown, onNumber: (number: number) => void): string | un
 }
 
 /**
- * Checks a parameter that the form guarantees but an expression may break.
- * @throws Failure `input` naming the label
+ * Checks and returns a value that the form guarantees, but an expression may not.
+ * @throws Failure `input` that names the label
  */
 export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {
 	const parsed = schema.safeParse(value);
@@ -136,18 +140,18 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 	if (parsed.error.issues.some((issue) => issue.code === 'custom' && issue.params === LOST_DIGITS.params))
 		throw lostDigits(label, GIVE_AS_TEXT);
 	throw inputFailure(
-		`'${label}' holds a value of the wrong kind`,
+		`'${label}' has a value of the wrong type`,
 		'Check the expression in this field and its result.',
 	);
 }
 
-/** Whether a value is an object of fields, and not a date or a map. */
+/** Whether a value is an object with fields, and not a date or a map. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
-	// Not by its prototype: n8n's expressions may run in another realm.
+	// The prototype may differ: n8n's expressions may run in another realm.
 	return isRecord(value) && Object.prototype.toString.call(value) === '[object Object]';
 }
 
-/** Whether a number is exact. A whole number beyond 2^53 changes, and would name another device. */
+/** Whether a number is exact. JavaScript changes whole numbers beyond 2^53, so an ID would be another device's. */
 function keepsDigits(number: number): boolean {
 	return !Number.isInteger(number) || Number.isSafeInteger(number);
 }

@@ -1,3 +1,7 @@
+/**
+ * The device dropdown: it lists one page of devices per call, and finds a device by what a person types. Its page token contains all
+ * that the next call needs. It doesn't read the whole fleet and keeps nothing between calls.
+ */
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
@@ -10,16 +14,16 @@ import { deviceSource, fetchDevice } from '../transport/devices';
 import { asNodeError } from '../nodeError';
 import { openPlatform, type Platform } from '../transport/platform';
 
-/** The smallest page that the node falls back to. */
+/** No platform is known to refuse this size. */
 const PAGE_SIZE = 50;
-/** A person waits for the dropdown. */
+/** Shorter than in workflows, because a person is waiting. */
 const SETTINGS = { timeoutMs: 20_000, maxRetries: 1 };
 
 /**
- * Fills the device dropdown, a page at a time.
- * @param filter what was typed: a whole serial number finds its device, and the platform's `name` filter the rest
- * @param paginationToken the page parameter to go on with, as the previous call returned it
- * @throws n8n's error with the same words as the node's own
+ * Returns one page of the device dropdown.
+ * @param filter the typed text: a complete serial number, or text for the platform's `name` filter
+ * @param paginationToken the token that the previous call returned
+ * @throws n8n's error
  */
 export async function searchDevices(
 	this: ILoadOptionsFunctions,
@@ -35,12 +39,12 @@ export async function searchDevices(
 	}
 }
 
-/** What the next call needs. `atTop` is the serial number that was shown first, whatever page its device is on. */
+/** The page token. `atTop` is the serial number of a device that the first call showed at the top. */
 const tokenSchema = z.object({ place: placeSchema, atTop: z.string().optional() });
 
 type Token = z.infer<typeof tokenSchema>;
 
-/** Returns what a token holds. Without a valid token, the list starts at its first page. */
+/** Returns the content of a token. Without a valid token, the list starts at its first page. */
 function readToken(paginationToken: string | undefined): Token | undefined {
 	try {
 		return tokenSchema.parse(JSON.parse(paginationToken ?? ''));
@@ -89,7 +93,7 @@ function asResults(
 	};
 }
 
-/** Returns what a person knows a device by: serial number · model · group · description. */
+/** Returns the label of a device: serial number · model · group · description. */
 function labelOf(device: Device): string {
 	const { model, group, description } = device;
 	const names = [model, group].map((record) => shorten(textOf(nameOf(record)), MOST_OF_A_NAME));

@@ -4,10 +4,10 @@ import { api } from './api';
 import { device } from './device';
 import type { Resource } from './operation';
 
-/** Every resource of the node, by the name that saved workflows hold, in alphabetical order of their labels. */
+/** All resources of the node by the name in saved workflows, in alphabetical order of their labels. */
 export const RESOURCES: Readonly<Record<string, Resource>> = { api, device };
 
-/** The form of the node: 'Resource', 'Operation', and the fields of each operation. */
+/** The node's form: 'Resource', 'Operation', and the fields of each operation. */
 export const properties: INodeProperties[] = [
 	{
 		displayName: 'Resource',
@@ -20,7 +20,7 @@ export const properties: INodeProperties[] = [
 	...Object.entries(RESOURCES).flatMap(([name, resource]) => fieldsOf(name, resource)),
 ];
 
-/** The subtitle on the canvas: what the chosen operation does. */
+/** The subtitle on the canvas: the action of the chosen operation. */
 export const subtitle = `={{ (${JSON.stringify(actions())})[$parameter["resource"] + ":" + $parameter["operation"]] }}`;
 
 function fieldsOf(resource: string, { operations, defaultOperation }: Resource): INodeProperties[] {

@@ -64,11 +64,10 @@ export const listOptionFields: INodeProperties[] = [
 const fleetChangesSchema = z.enum(['fail', 'return']).default('fail');
 
 /**
- * Reads the items that 'Return All', 'Limit' and 'Options' ask for, over as many pages as it takes. A hint says what the
- * items alone can't show.
+ * Reads the items by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
  * @param list reads a part of the list
- * @throws whatever `list` throws; Failure `input` for an invalid field; Failure `paging` if all items were asked for and
- * the list kept changing
+ * @throws Failure `input` for an invalid field; Failure `paging` if 'Return All' is on and the list kept changing; and what
+ * `list` throws
  */
 export async function readItems(
 	{ hint }: Pick<Execution, 'hint'>,
@@ -93,6 +92,6 @@ function keptChanging(passes: number): Failure {
 		cause: 'platform',
 		message: `The list changed during each of ${passes} readings, so some items may be missing`,
 		remedy:
-			"Run the workflow again, best at a quieter time. To accept an incomplete list, set 'If the Fleet Keeps Changing' under 'Options' to 'Return What Was Read'.",
+			"Run the workflow again, if possible at a quieter time. To accept an incomplete list, set 'If the Fleet Keeps Changing' under 'Options' to 'Return What Was Read'.",
 	});
 }

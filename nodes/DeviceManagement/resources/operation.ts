@@ -4,7 +4,7 @@ import type { Device } from '../core/device';
 import type { ReadParameter } from '../fields/values';
 import type { Platform } from '../transport/platform';
 
-/** What the items of one execution share if they use the same platform. */
+/** Shared by the items of one execution that use the same platform. */
 export interface Execution {
 	platform: Platform;
 	/** Devices that this execution has requested, by serial number. */
@@ -24,8 +24,8 @@ export interface Operation {
 	description: string;
 	fields: INodeProperties[];
 	/**
-	 * Whether items run one after the other; several at once where this is left out.
-	 * @param parameters the node's own, expressions not resolved
+	 * Whether items run one after the other. Without it, several run at the same time.
+	 * @param parameters the node's own, with unresolved expressions
 	 */
 	inSequence?(parameters: INodeParameters): boolean;
 	/**
@@ -37,7 +37,7 @@ export interface Operation {
 	run(execution: Execution, read: ReadParameter): Promise<readonly IDataObject[]>;
 }
 
-/** A resource: its label, and its operations by the name that saved workflows hold, in alphabetical order of their labels. */
+/** A resource: its label, and its operations by the name in saved workflows, in alphabetical order of their labels. */
 export interface Resource {
 	name: string;
 	operations: Readonly<Record<string, Operation>>;

@@ -10,9 +10,8 @@ import { RESOURCES } from './index';
 import type { Execution, Operation } from './operation';
 
 /**
- * Runs the chosen operation for every input item, several at once, and puts the output in the order of the input.
- * @throws n8n's error of the first item that failed, unless the node is set to continue; then that item's output
- * says why, and no other item is touched
+ * Runs the chosen operation for every input item, several at the same time, and returns the output in the order of the input.
+ * @throws n8n's error of the first item that failed. If the node is set to continue, that item's output has the error instead.
  */
 export async function runItems(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const items = context.getInputData();
@@ -36,12 +35,12 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 		} catch (thrown) {
 			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
 			if (goOn) return [failedItem(error, thrown)];
-			// The run has failed: items that are still waiting ask for nothing any more.
+			// The run has failed, so waiting items send no more requests.
 			platforms.stop();
 			throw error;
 		}
 	};
-	// In the end nothing goes on: an item that failed may have left pages behind that were fetched ahead for it.
+	// A failed item may still be fetching pages ahead.
 	const outputs = await Promise.all(items.map(async (_, itemIndex) => await slots(runItem, itemIndex))).finally(() =>
 		platforms.stop(),
 	);
@@ -53,7 +52,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	return output;
 }
 
-/** Reads the parameters as they are for one input item. */
+/** Returns the reader of the parameters for one input item. */
 function readerOf(context: IExecuteFunctions, itemIndex: number): ReadParameter {
 	return (name, fallback, options) => context.getNodeParameter(name, itemIndex, fallback, options);
 }
@@ -78,13 +77,13 @@ function begin(context: IExecuteFunctions, platform: Platform): Execution {
 	return {
 		platform,
 		askedDevices: new Map(),
-		// Not isToolExecution(), which is false for a node that an agent calls.
+		// isToolExecution() is false for a node that an agent calls.
 		byModel: NodeHelpers.isToolType(context.getNode().type),
 		hint: (message) => context.addExecutionHints({ message, location: 'outputPane', type: 'warning' }),
 	};
 }
 
-/** The first item's value. If it is wrong, the first item says so when its turn comes, and the others go on without it. */
+/** Returns the first item's value, or the default if it is invalid. The first item then fails when it runs. */
 function parallelRequestsOf(read: ReadParameter): number {
 	try {
 		return checkNumber(readOptions(read)['parallelRequests'], optionFields.parallelRequests);

@@ -3,17 +3,17 @@ import { timeInWords } from '../core/retry';
 import type { Credential } from './credential';
 import { RateLimit } from './rateLimit';
 
-/** What a sign-in adds to the stored credential. */
+/** The fields that a sign-in adds to the stored credential. */
 export interface SessionFields {
 	sessionToken: string;
-	/** Which login the token belongs to. */
+	/** A digest of the login that the token belongs to. */
 	sessionOwner: string;
 }
 
 /** A token that may work. */
 export interface Token {
 	readonly value: string;
-	/** When this process got it from the platform, in milliseconds since the epoch; undefined if another process did. */
+	/** When the platform issued it to this process, in milliseconds since the epoch; undefined for another process's token. */
 	readonly issuedAt: number | undefined;
 	/** Whether the platform accepted a request with it. */
 	accepted: boolean;
@@ -21,11 +21,11 @@ export interface Token {
 
 /** The process remembers this many accounts, and this many refused tokens of each. */
 const MOST_REMEMBERED = 100;
-/** After a refused sign-in, the node waits so long before it tries again. */
+/** Wait after a refused sign-in. */
 const REFUSAL_MS = 5 * 60_000;
-/** Up to this age, a token very likely works. */
+/** Age up to which a token very likely works. */
 const BRAND_NEW_MS = 5_000;
-/** The pause before the next sign-in, after a refused token; it doubles up to the longest. */
+/** Pause before the next sign-in after a refused token; it doubles up to the longest. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1600;
 const LONGEST_SIGN_IN_MS = 5000;
@@ -39,7 +39,7 @@ const LONGEST_SIGN_IN_MS = 5000;
 export class Account {
 	readonly rateLimit = new RateLimit();
 	token: Token | undefined;
-	/** Sign-ins in a row whose token no request was accepted with. */
+	/** Sign-ins in a row whose token the platform never accepted. */
 	private signInsInVain = 0;
 	private signInTook = 0;
 	private readonly refusedTokens = new Set<string>();
@@ -47,7 +47,7 @@ export class Account {
 	private search: Promise<void> | undefined;
 	private signingIn: Promise<SessionFields> | undefined;
 
-	/** Makes this the token of the account. A refused one counts again only if the platform issues it again. */
+	/** Makes this the account's token. Ignores a refused token unless the platform has just issued it again. */
 	use(value: string, issuedAt?: number): void {
 		if (value === '' || this.token?.value === value) return;
 		if (issuedAt === undefined && this.refusedTokens.has(value)) return;
@@ -55,15 +55,15 @@ export class Account {
 		this.token = { value, issuedAt, accepted: false };
 	}
 
-	/** The platform accepted a request with this token. */
+	/** Notes that the platform accepted a request with this token. */
 	accept(value: string | undefined): void {
-		// A late response says nothing about the token that followed.
+		// A late response says nothing about a newer token.
 		if (this.token === undefined || this.token.value !== value) return;
 		this.token.accepted = true;
 		this.signInsInVain = 0;
 	}
 
-	/** The platform refused a request with this token. */
+	/** Notes that the platform refused a request with this token. */
 	refuse(value: string): void {
 		this.refusedTokens.add(value);
 		const [oldest = ''] = this.refusedTokens;
@@ -71,22 +71,22 @@ export class Account {
 		if (this.token?.value === value) this.token = undefined;
 	}
 
-	/** Returns a token that another request got a moment ago; undefined if there is none except `known`. */
+	/** Returns a token that another request got in the last seconds; undefined if there is none other than `known`. */
 	newToken(known: unknown, now: number): string | undefined {
 		const { value, issuedAt = -Infinity } = this.token ?? {};
 		return value === known || now >= issuedAt + BRAND_NEW_MS ? undefined : value;
 	}
 
-	/** Lets one caller find a token; all others wait for its end. */
+	/** Lets one caller find a token; all others wait for it. */
 	async findOnce(find: () => Promise<void>): Promise<void> {
 		this.search ??= find().finally(() => (this.search = undefined));
 		await this.search;
 	}
 
 	/**
-	 * Asks the platform for a token, once for all callers at the same time.
-	 * @param ask sends the sign-in
-	 * @throws what `ask` throws; a refusal says when the same login is tried again
+	 * Signs in once for all callers at the same time.
+	 * @param ask sends the sign-in request
+	 * @throws what `ask` throws; a refusal says when the node tries the same login again
 	 */
 	async signIn(ask: () => Promise<SessionFields>, now: () => number): Promise<SessionFields> {
 		this.signingIn ??= this.askOnce(ask, now).finally(() => (this.signingIn = undefined));
@@ -104,11 +104,11 @@ export class Account {
 		return fields;
 	}
 
-	/** Returns why the node must not sign in now: the platform refused it in the last five minutes, and may block the account. */
+	/** Returns the refusal of the last five minutes, if any: another sign-in now may block the account. */
 	refusedSignIn(now: number): Failure | undefined {
 		const { details, until = now } = this.refusal ?? {};
 		const leftMs = until - now;
-		// If the clock was set back, the wait does not become longer.
+		// A clock that was set back must not extend the wait.
 		if (details === undefined || leftMs <= 0 || leftMs > REFUSAL_MS) return undefined;
 		return new Failure({
 			...details,
@@ -124,8 +124,8 @@ export class Account {
 	}
 
 	/**
-	 * Returns how long to wait before the next sign-in, in milliseconds. If a sign-in ends all other tokens of the user, another
-	 * process may have signed in. It needs that time to store its token, and chance keeps the two apart.
+	 * Returns the pause before the next sign-in, in milliseconds. If the platform allows one token per user, another process may
+	 * have signed in. It needs that time to store its token, and chance keeps the processes apart.
 	 * @param chance from 0 to 1
 	 */
 	pauseMs(chance: number): number {
@@ -137,10 +137,10 @@ export class Account {
 
 const accounts = new Map<string, Account>();
 
-/** Returns what this process knows about the account that a credential leads to. */
+/** Returns what this process knows about a credential's account. */
 export function accountOf({ account: name }: Pick<Credential, 'account'>): Account {
 	const account = accounts.get(name) ?? new Account();
-	// The map is in the order of use: the account that was used last comes last.
+	// The account that was used last comes last in the map.
 	accounts.delete(name);
 	accounts.set(name, account);
 	const [oldest = ''] = accounts.keys();

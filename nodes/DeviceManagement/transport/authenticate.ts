@@ -1,3 +1,7 @@
+/**
+ * The credential's part of a request: it adds the key or token, and makes n8n sign in if there is no token. It refuses other hosts
+ * and forbids redirects. It doesn't send requests, and it doesn't read or store the credential: n8n does.
+ */
 import type { ICredentialDataDecryptedObject, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
 import { Failure } from '../core/failure';
@@ -6,12 +10,12 @@ import { currentClock } from './clock';
 import { type Credential, readCredential, tokenIn } from './credential';
 import { signIn } from './signIn';
 
-/** Makes n8n sign in: its request functions take this error of `authenticate` for a response with HTTP 401. */
+/** Makes n8n sign in: its request functions treat this error of `authenticate` like HTTP 401. */
 class SignInNeeded extends Error {
 	readonly response = { status: 401 };
 }
 
-/** Thrown instead of sending a request that is only for its sign-in, after n8n has stored the token. */
+/** Ends a request that is only for its sign-in, after n8n has stored the token. */
 export class SignedIn extends Error {}
 
 /** Marks the connection test's request. It never leaves n8n. */
@@ -21,11 +25,10 @@ export const TEST_MARK = 'x-credential-test';
 export const SIGN_IN_MARK = 'x-sign-in-only';
 
 /**
- * Puts the key or token into a request of a node, n8n's HTTP Request node or the connection test (section 5 of the API document).
- * It asks n8n for a sign-in by throwing {@link SignInNeeded}. It sends nothing: n8n does.
+ * Adds the key or token to a request of a node, n8n's HTTP Request node or the connection test (section 5 of the API document).
  * @param options the request, for n8n's current or older request function; changed in place
- * @throws Failure `input` for a request to another origin than the base URL's, or the reason why the node must not sign in now;
- * SignedIn for a request that is only for its sign-in
+ * @throws Failure `input` for another origin than the base URL's; Failure for a sign-in that was refused recently; SignInNeeded
+ * without a token; SignedIn for a request that is only for its sign-in
  */
 export function authenticate(data: ICredentialDataDecryptedObject, options: IHttpRequestOptions): IHttpRequestOptions {
 	const credential = readCredential(data);
@@ -46,17 +49,16 @@ export function authenticate(data: ICredentialDataDecryptedObject, options: IHtt
 
 /** Credential data of a connection test, which always signs in. */
 const beingTested = new WeakSet<ICredentialDataDecryptedObject>();
-/** Credential data with a new token; n8n passes the same object to both functions. */
+/** Credential data with a new token. n8n passes the same object to both functions. */
 const justSignedIn = new WeakSet<ICredentialDataDecryptedObject>();
-/** Sign-ins under way or failed: n8n's older request function asks twice, whatever went wrong. */
+/** Sign-ins in progress or failed: n8n's older request function asks twice after any error. */
 const attempts = new WeakMap<ICredentialDataDecryptedObject, Promise<SessionFields>>();
 
 /**
- * Returns a token for a login without one, or whose token was refused: a very recent one of this process, or a new one.
+ * Returns a token for a login that has none, or whose token was refused: a very recent one of this process, or a new one.
  * @param data n8n passes the same object to {@link authenticate} next
  * @param send n8n's plain request function
- * @returns what n8n stores with the credential; nothing for an API key, or while a refused sign-in is remembered:
- * `authenticate` then signs in only for a connection test
+ * @returns the fields that n8n stores with the credential; none for an API key, or after a sign-in that was refused recently
  * @throws Failure with the reason why there is no token
  */
 export async function preAuthenticate(
@@ -83,7 +85,7 @@ export async function preAuthenticate(
 function tokenFor(data: ICredentialDataDecryptedObject, credential: Credential, options: IHttpRequestOptions): string {
 	const token = tokenIn(data);
 	const isTest = options.headers?.[TEST_MARK] !== undefined;
-	// An older token doesn't show that the password is right. If it has expired, the right password would fail the test.
+	// An older token doesn't prove the password, and an expired one would fail the test despite a correct password.
 	if (isTest && !justSignedIn.has(data)) {
 		beingTested.add(data);
 		throw new SignInNeeded('A connection test signs in');
@@ -95,7 +97,7 @@ function tokenFor(data: ICredentialDataDecryptedObject, credential: Credential, 
 	return token;
 }
 
-/** Returns the query. n8n's older request function also takes it as text. */
+/** Returns the query as an object. n8n's older request function also accepts text. */
 function queryOf({ qs }: IHttpRequestOptions): IDataObject {
 	const query: unknown = qs;
 	return typeof query === 'string' ? Object.fromEntries(new URLSearchParams(query)) : { ...qs };
@@ -111,9 +113,9 @@ function setHeader(options: IHttpRequestOptions, name: string, value: string): v
 }
 
 function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): void {
-	// n8n's older request function, which the HTTP Request node uses, calls the address `uri`.
+	// The HTTP Request node uses n8n's older request function, which calls the address `uri`.
 	const address: unknown = options.url ?? Reflect.get(options, 'uri');
-	// "http:elsewhere" is a path if there is a base, and a host if there is none.
+	// "http:other" is a path with a base, and a host without one.
 	const base = typeof options.baseURL === 'string' && options.baseURL !== '' ? options.baseURL : undefined;
 	const target = typeof address === 'string' && URL.canParse(address, base) ? new URL(address, base) : undefined;
 	if (target?.origin === baseUrl.origin) return;
@@ -128,7 +130,7 @@ function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): voi
 	});
 }
 
-/** Keeps the credential on the platform's host. Certificates are checked unless the user turned that off. */
+/** Keeps the credential on the platform's host. Turns the certificate check off only if the user did. */
 function forbidRedirects(options: IHttpRequestOptions, skipCertificateCheck: boolean): void {
 	options.disableFollowRedirect = true;
 	options.maxRedirects = 0;

@@ -3,7 +3,7 @@ import { sleep } from 'n8n-workflow';
 import { cancelledFailure, Failure } from '../core/failure';
 import type { Clock } from '../core/retry';
 
-/** n8n's own sleep can't be ended. In short steps, no timer outlasts a stopped execution for long. */
+/** n8n's sleep can't be ended early. Short steps end soon after a stopped execution. */
 const WAIT_STEP_MS = 250;
 
 /** The time of the machine that n8n runs on. */
@@ -21,12 +21,12 @@ export const systemClock: Clock = {
 
 let current = systemClock;
 
-/** Returns the clock of nodes and the credential. n8n constructs both, so it can't be passed to them. */
+/** Returns the clock of the nodes and the credential. n8n constructs them, so the clock can't be passed to them. */
 export function currentClock(): Clock {
 	return current;
 }
 
-/** Replaces the system's clock, for tests. Returns the function that restores the one before. */
+/** Replaces the clock, for tests. Returns a function that restores the previous one. */
 export function replaceClock(clock: Clock): () => void {
 	const before = current;
 	current = clock;
@@ -35,9 +35,9 @@ export function replaceClock(clock: Clock): () => void {
 	};
 }
 
-/** Returns the promise's value, or undefined when the end comes first. It then ignores what the promise throws. */
+/** Returns the promise's value, or undefined if the end comes first. It then ignores the promise's error. */
 export async function beforeEnd<T>(end: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
-	// A signal for this call only: Node.js warns of a leak where many wait on one.
+	// One signal per call: Node.js warns of a leak if many calls wait on the same one.
 	const own = AbortSignal.any([end]);
 	let stop = () => {};
 	const ended = new Promise<undefined>((resolve) => {
@@ -52,7 +52,7 @@ export async function beforeEnd<T>(end: AbortSignal, promise: Promise<T>): Promi
 	}
 }
 
-/** Returns the error of a request after the end: a deadline has its own words, n8n's stop button has none. */
+/** Returns why an execution ended: a deadline has its own error, n8n's stop button has none. */
 export function whyEnded(end: AbortSignal): Failure {
 	return end.reason instanceof Failure ? end.reason : cancelledFailure();
 }

@@ -8,12 +8,12 @@ import { CODE_TABLE, SUCCESS } from '../core/errors/codes';
 import { explainStatus } from '../core/errors/statuses';
 import { Failure } from '../core/failure';
 
-/** Statuses with which a platform, or a proxy in front of it, refuses a test. */
+/** Statuses of a platform or proxy that refuses a connection test. */
 const STATUSES = [301, 302, 303, 307, 308, 401, 403, 404, 429, 500, 502, 503, 504];
 
 /**
- * Kinds of values that are not a code. n8n compares the value at a path with ===, so a rule can't ask for a number, but it can
- * ask for the name of a value's kind. A missing value and null have none: undefined.
+ * Types that a code can't have. n8n compares a value with ===, so a rule can't match any number, but it can match the name of a
+ * type. A missing value and null have no such name.
  */
 const NO_CODES = ['String', 'Boolean', 'Array', 'Object', undefined];
 
@@ -21,9 +21,9 @@ const NO_PLATFORM =
 	"The address responds, but not like a device-management platform. Check 'Base URL': enter the part of the address before /api.";
 
 /**
- * Returns the rules of n8n's connection test. The platform responds with HTTP 200 even to a refused request, and n8n takes
- * that for a success unless a rule matches the body. There is one rule for each code, and rules for every body without a code or
- * without a list of devices. Other statuses fail in any case; their rules say why.
+ * Returns the rules of n8n's connection test. The platform refuses requests with HTTP 200, which n8n counts as success unless a
+ * rule matches the body. There are rules for each code, and for bodies without a code or a list of devices. Other statuses
+ * always fail; their rules explain why.
  */
 export function credentialTestRules(): NonNullable<ICredentialTestRequest['rules']> {
 	const rules = [
@@ -37,7 +37,7 @@ export function credentialTestRules(): NonNullable<ICredentialTestRequest['rules
 		...NO_CODES.map((kind) => bodyRule('code.constructor.name', kind, NO_PLATFORM)),
 		bodyRule('data.content', undefined, NO_PLATFORM),
 	];
-	// n8n checks the type of each rule. Only the declaration requires all rules to be of one type.
+	// n8n accepts rules of both types; only the declaration requires one type.
 	return rules as IAuthenticateRuleResponseSuccessBody[];
 }
 
@@ -46,7 +46,7 @@ function bodyRule(key: string, value: unknown, message: string): IAuthenticateRu
 }
 
 /**
- * Adds the remedy to the message of a failure: n8n's connection test and its HTTP Request node show only the message.
+ * Adds the remedy to a failure's message: n8n's connection test and its HTTP Request node show only the message.
  * @throws the same failure
  */
 export function rethrowWithRemedy(thrown: unknown): never {

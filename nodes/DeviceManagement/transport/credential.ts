@@ -1,3 +1,7 @@
+/**
+ * Reads and checks the credential before anything is sent. It returns typed fields, the account that they belong to and the
+ * secrets to remove from messages. It doesn't sign in and doesn't remember tokens.
+ */
 import { createHash } from 'crypto';
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 import { z } from 'zod/v4';
@@ -13,7 +17,7 @@ const text = z.string().default('');
 /** People paste these with spaces and line breaks around them. */
 const trimmed = z.string().trim().default('');
 
-/** What only unusual platforms need, with the form's defaults. */
+/** Fields that only unusual platforms need, with the form's defaults. */
 const customSignInSchema = z.object({
 	apiKeyIn: z.enum(['header', 'query']).default('header'),
 	apiKeyName: z.string().trim().default('Authorization'),
@@ -23,7 +27,7 @@ const customSignInSchema = z.object({
 	tokenPath: trimmed,
 });
 
-/** What n8n stores for the credential. A field that an older n8n or an import left out gets the form's default. */
+/** The credential as n8n stores it. A field that an older n8n or an import left out gets the form's default. */
 const storedSchema = customSignInSchema
 	.extend({
 		baseUrl: text,
@@ -37,10 +41,10 @@ const storedSchema = customSignInSchema
 	// The form hides these fields while the switch is off, so their stored values don't count.
 	.transform((stored) => (stored.customSignIn ? stored : { ...stored, ...customSignInSchema.parse({}) }));
 
-/** What a sign-in adds. n8n writes it into the object that was read. */
+/** The fields that a sign-in adds. n8n writes them into the object that was read. */
 const sessionSchema = z.object({ sessionToken: text.catch(''), sessionOwner: text.catch('') });
 
-/** The credential's fields (section 5 of the API document), not yet checked for sense. */
+/** The credential's fields (section 5 of the API document), of the right types but otherwise unchecked. */
 export type StoredCredential = z.infer<typeof storedSchema>;
 
 /** A checked credential. */
@@ -49,19 +53,19 @@ export interface Credential {
 	readonly stored: StoredCredential;
 	/** A digest of platform and user. Credentials with the same account share tokens and waits. */
 	readonly account: string;
-	/** A digest of the login that a token belongs to; '' for an API key. n8n stores it with the password, encrypted. */
+	/** A digest of the login that a token belongs to; '' for an API key. n8n stores it encrypted, like the password. */
 	readonly owner: string;
 	/** Keys, passwords and their digests. */
 	readonly secrets: readonly string[];
 }
 
-/** Each object that n8n returns for the credential is parsed once. */
+/** Credentials by n8n's object, so that each is parsed once. */
 const known = new WeakMap<object, Credential>();
 
 /**
- * Reads and checks a credential before anything is sent with it.
- * @param data the decrypted credential as n8n hands it out; the same object gives the same credential
- * @throws Failure `input` naming the field that has to change
+ * Reads and checks a credential.
+ * @param data the decrypted credential from n8n
+ * @throws Failure `input` that names the wrong field
  */
 export function readCredential(data: ICredentialDataDecryptedObject): Credential {
 	const credential = known.get(data) ?? parseCredential(data);
@@ -84,13 +88,13 @@ export function tokenIn(data: ICredentialDataDecryptedObject): string {
 	return owner !== '' && sessionOwner === owner ? sessionToken : '';
 }
 
-/** Returns a function that removes the credential's secrets and its token from text that comes from outside. */
+/** Returns a function that removes the credential's secrets and its token from text. */
 export function redactorFor(data: ICredentialDataDecryptedObject): Redact {
 	const { secrets } = readCredential(data);
 	return redactor([...secrets, sessionSchema.parse(data).sessionToken]);
 }
 
-/** Returns the password as the sign-in sends it (section 5): lowercase MD5 of its UTF-8 bytes. */
+/** Returns the password as it is sent (section 5): the MD5 of its UTF-8 bytes in lowercase hex. */
 export function passwordDigest(stored: StoredCredential): string {
 	if (stored.passwordFormat === 'md5') return stored.password.trim().toLowerCase();
 	return createHash('md5').update(stored.password, 'utf8').digest('hex');
@@ -101,7 +105,7 @@ function parseCredential(data: ICredentialDataDecryptedObject): Credential {
 	if (!parsed.success) {
 		const field = String(parsed.error.issues[0]?.path[0] ?? '');
 		throw inputFailure(
-			`The field "${field}" of the Device Management API credential holds a value of the wrong kind`,
+			`The field "${field}" of the Device Management API credential has a value of the wrong type`,
 			'Open the credential, enter the value again and save it.',
 		);
 	}
@@ -135,7 +139,7 @@ function checkApiKey(stored: StoredCredential): void {
 	if (stored.apiKeyName === '') {
 		throw inputFailure(
 			"'Key Name' in the Device Management API credential is empty",
-			'Enter the name of the header or query parameter that carries the key, usually Authorization.',
+			'Enter the name of the header or query parameter for the key, usually Authorization.',
 		);
 	}
 	if (stored.apiKeyIn === 'query') return;
@@ -147,7 +151,7 @@ function checkApiKey(stored: StoredCredential): void {
 	}
 	if (/[^\x20-\x7e]/.test(`${stored.apiKeyPrefix}${stored.apiKey}`)) {
 		throw inputFailure(
-			"'API Key' or 'Key Prefix' in the Device Management API credential holds a character that a header can't carry",
+			"'API Key' or 'Key Prefix' in the Device Management API credential has a character that a header can't contain",
 			'Copy the key again, without line breaks or other invisible characters.',
 		);
 	}

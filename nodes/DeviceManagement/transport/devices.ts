@@ -1,3 +1,7 @@
+/**
+ * The platform's device calls: list, count and get one (section 4 of the API document). They return devices unchanged, or throw
+ * a Failure. They don't read the node's fields and don't shape the output.
+ */
 import { Failure } from '../core/failure';
 import { DEVICE_IN_WORDS, type Device, deviceSchema, identifyDevice } from '../core/device';
 import type { Listing } from '../core/paging/list';
@@ -10,18 +14,18 @@ import type { Platform, RequestSettings } from './platform';
 
 export { listOptions, type ListSettings } from './list';
 
-/** Which devices, and in which order. */
+/** The filters and the sort order of a device list. */
 export interface DeviceSelection extends ListCriteria {
-	/** Values of the `sort` parameter; none for the platform's own order. */
+	/** Values of the `sort` parameter; without any, the platform chooses the order. */
 	sort?: readonly string[];
 }
 
-/** The list of devices (section 4.1 of the API document). */
+/** Returns the endpoint of the device list (section 4.1 of the API document). */
 function deviceList(selection: DeviceSelection, purpose: Purpose): PagedEndpoint {
 	return { method: 'POST', path: '/api/device/list', purpose, ...selection };
 }
 
-/** Returns the pages of a device list (section 4.1), for a listing and for callers that walk them one by one. */
+/** Returns the source of a device list's pages (section 4.1). */
 export function deviceSource(
 	platform: Platform,
 	selection: DeviceSelection,
@@ -32,8 +36,8 @@ export function deviceSource(
 }
 
 /**
- * Reads devices from as many pages as necessary (section 4.1).
- * @throws Failure; it never returns part of a list as if it were the whole list
+ * Reads all devices of the list, or a part of it (section 4.1).
+ * @throws Failure if a page can't be read
  */
 export async function listDevices(
 	platform: Platform,
@@ -47,7 +51,7 @@ export async function listDevices(
 
 /**
  * Fetches one page of the list (section 4.1).
- * @param place the page parameter, left out where undefined, and the size
+ * @param place the page and size parameters; page undefined for the first page
  */
 export async function fetchPage(
 	platform: Platform,
@@ -60,8 +64,8 @@ export async function fetchPage(
 }
 
 /**
- * Counts devices by the list's own total (sections 1.2 and 4.1).
- * @throws Failure `answer` when the page does not say how many there are
+ * Returns the number of devices, by the list's own total (sections 1.2 and 4.1).
+ * @throws Failure `answer` if the page has no total
  */
 export async function countDevices(
 	platform: Platform,
@@ -75,14 +79,14 @@ export async function countDevices(
 	throw new Failure({
 		kind: 'answer',
 		cause: 'platform',
-		message: "The platform's answer does not say how many devices there are ('totalElements')",
+		message: "The platform's response has no total number of devices ('totalElements')",
 		remedy: "Use the operation 'Get Many' to return all devices, and count its items.",
 	});
 }
 
 /**
  * Reads one device by its serial number (section 4.2).
- * @throws Failure `input` for a serial number that no path can carry; `answer` with `withoutData` for a success without a device
+ * @throws Failure `input` for a serial number that can't be part of a path; `answer` with `withoutData` for a success without data
  */
 export async function fetchDevice(
 	platform: Platform,

@@ -27,17 +27,17 @@ export interface WireRequest {
 }
 
 export interface ExchangeLimits {
-	/** Longest time from sending to the last byte read, in milliseconds. */
+	/** Longest time from sending to reading the last byte, in milliseconds. */
 	timeoutMs: number;
 	clock: Pick<Clock, 'now' | 'timeout'>;
 	cancel: AbortSignal | undefined;
 	redact: Redact;
 }
 
-/** What n8n returns for a request for the whole response with its body as a stream. */
+/** n8n's response, with the body as a stream. */
 const responseSchema = z.object({
 	statusCode: z.number(),
-	// n8n hands over an instance of axios' own class.
+	// n8n returns an instance of axios' own class.
 	headers: z.custom<JsonObject>(isRecord),
 	body: z.custom<AsyncIterable<unknown> & { on(event: 'error', listener: () => void): unknown }>(
 		(body) => isRecord(body) && Symbol.asyncIterator in body && typeof body['on'] === 'function',
@@ -45,11 +45,11 @@ const responseSchema = z.object({
 });
 
 /**
- * Sends one request through n8n and reads the whole response, whatever its status. It reads the body as a stream, so that it can
- * stop at a size and the timeout includes the body. It doesn't follow redirects: the credential must not reach another host.
+ * Sends one request through n8n and reads the whole response, whatever its status. It reads the body as a stream, so that size
+ * and timeout limit the body, too. It doesn't follow redirects: the credential must not reach another host.
  * @param send n8n's request function, with or without authentication
- * @throws Failure `unreachable`, `timeout` or `cancelled`; `answer` for a body that is too large. It never passes on what n8n
- * threw, which holds the request with its headers.
+ * @throws Failure `unreachable`, `timeout` or `cancelled`; `answer` for a body that is too large. It never throws n8n's error,
+ * which contains the request with its headers.
  */
 export async function exchange(
 	send: (options: IHttpRequestOptions) => Promise<unknown>,
@@ -59,7 +59,7 @@ export async function exchange(
 	if (limits.cancel?.aborted === true) throw stopped(request.purpose, limits);
 	const drop = new AbortController();
 	const end = AbortSignal.any(limits.cancel === undefined ? [drop.signal] : [drop.signal, limits.cancel]);
-	// Not one of the signals above: Node.js 24 leaks memory for a signal that is made from a timeout.
+	// Not part of AbortSignal.any above: in Node.js 24, a combined signal with a timeout leaks memory.
 	const timeUp = limits.clock.timeout(limits.timeoutMs);
 	const giveUp = () => drop.abort();
 	timeUp.addEventListener('abort', giveUp, { once: true });
@@ -81,8 +81,7 @@ export async function exchange(
 		};
 	} finally {
 		timeUp.removeEventListener('abort', giveUp);
-		// Closes the connection of a response that was not read to its end. Destroying the body does not: under n8n it is
-		// a copy of what the connection receives.
+		// Closes the connection if the response was not read to its end. Destroying the body doesn't: n8n passes on a copy.
 		drop.abort();
 	}
 }
@@ -114,7 +113,7 @@ async function readBody(
 	purpose: Purpose,
 	limits: ExchangeLimits,
 ): Promise<Uint8Array> {
-	// A response that is cut off also emits an event, which would end n8n without a listener.
+	// Without a listener, the error event of a response that breaks off would end n8n.
 	body.on('error', () => {});
 	if (Number(contentLength) > LARGEST_BODY) throw tooLarge(MOST_MEGABYTES, purpose);
 	const collected = collect(body, purpose).catch((error: unknown) => {
@@ -139,7 +138,7 @@ async function collect(body: AsyncIterable<unknown>, purpose: Purpose): Promise<
 
 function unknownForm(purpose: Purpose): Failure {
 	const words = {
-		message: 'n8n handed over an answer in a form that this node does not know',
+		message: 'n8n returned a response in a form that this node does not know',
 		remedy: 'Update n8n and the Device Management node to versions that fit together.',
 	};
 	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
@@ -149,15 +148,15 @@ function stopped(purpose: Purpose, { cancel, timeoutMs }: Pick<ExchangeLimits, '
 	return cancel?.aborted === true ? whyEnded(cancel) : timedOut(timeoutMs, purpose);
 }
 
-/** Returns the origin that a redirect leads to, without path and query: they may hold secrets. */
+/** Returns the origin that a redirect leads to, without path and query, which may contain secrets. */
 function originOf(location: unknown, from: string, redact: Redact): string | undefined {
 	if (typeof location !== 'string' || !URL.canParse(location, from)) return undefined;
 	return redact(new URL(location, from).origin);
 }
 
 /**
- * Returns why n8n could not send a request, or not read its response, by the error's code: the error itself holds the request
- * with its headers. A Failure that this package threw inside n8n's request function is returned as it is.
+ * Returns the Failure for an error of n8n's request function, by the error's code: the error itself contains the request with its
+ * headers. If this package threw a Failure inside that function, it returns that one.
  */
 export function unsent(
 	error: unknown,

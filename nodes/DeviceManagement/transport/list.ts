@@ -10,23 +10,23 @@ import type { Platform, RequestSettings } from './platform';
 /** Sizes to fall back to when a platform refuses a large page. */
 const SMALLER_PAGES = [200, 50];
 
-/** What governs a list of many pages. */
+/** Settings of a list with many pages. */
 export interface ListSettings extends RequestSettings {
-	/** Items to ask for in one request. */
+	/** Items per request. */
 	pageSize: number;
-	/** Most requests under way at once. */
+	/** Most requests at the same time. */
 	parallelRequests: number;
 }
 
-/** Which part of a list, in the platform's order. */
+/** A part of a list, in the platform's order. */
 export interface Part {
-	/** Items to leave out at the beginning. */
+	/** Items to skip at the beginning. */
 	skip: number;
-	/** How many items after those; undefined for all. */
+	/** Items to read after those; undefined for all. */
 	limit: number | undefined;
 }
 
-/** A paged endpoint, and what it is asked for. */
+/** A request to a paged endpoint, without its page. */
 export interface PagedEndpoint {
 	method: 'GET' | 'POST';
 	/** Begins with /api. */
@@ -40,8 +40,8 @@ export interface PagedEndpoint {
 }
 
 /**
- * Returns the pages of a list.
- * @param identify what tells one item from another; default: its `id`
+ * Returns the source of a list's pages.
+ * @param identify returns the identity of an item; default: its `id`
  */
 export function pageSource(
 	platform: Platform,
@@ -59,8 +59,8 @@ export function pageSource(
 }
 
 /**
- * Returns how pages are asked for.
- * @param limit the first so many items in the platform's order; undefined for all
+ * Returns the options of a walk over the list's pages.
+ * @param limit how many items to read, in the platform's order; undefined for all
  */
 export function listOptions({ pageSize, parallelRequests }: ListSettings, limit?: number): WalkOptions {
 	const size = Math.min(pageSize, limit ?? Infinity);
@@ -70,7 +70,7 @@ export function listOptions({ pageSize, parallelRequests }: ListSettings, limit?
 
 /**
  * Fetches one page of a list (section 1.2).
- * @param place the page parameter, left out where undefined, and the size
+ * @param place the page and size parameters; page undefined for the first page
  */
 export async function fetchPageOf(
 	platform: Platform,
@@ -90,10 +90,10 @@ export async function fetchPageOf(
 	});
 }
 
-/** Says which page could not be read, by the parameter it was asked for with; the first one has none. */
+/** Adds to a failure's message which page could not be read. The first page has no page parameter. */
 function withPage(thrown: unknown, page: number | undefined): unknown {
 	if (!(thrown instanceof Failure) || page === undefined) return thrown;
-	// A sign-in that is over, or an execution that was stopped, is not about this page.
+	// A refused sign-in or a stopped execution has nothing to do with this page.
 	const { final, tokenRefused, kind, message } = thrown.details;
 	if (final === true || tokenRefused === true || kind === 'cancelled') return thrown;
 	return new Failure({ ...thrown.details, message: `${message} (page=${page} of the list)` });

@@ -1,3 +1,7 @@
+/**
+ * Sends the requests of one execution to the platform and returns their payloads. Each attempt waits for a token, for one of
+ * the execution's parallel requests and for the account's rate limit. It knows no endpoints and no lists.
+ */
 import type {
 	IAllExecuteFunctions,
 	ICredentialDataDecryptedObject as CredentialData,
@@ -23,22 +27,17 @@ import { exchange, unsent } from './exchange';
 import { LONGEST_PAUSE_MS } from './rateLimit';
 import { Session } from './session';
 
-/*
- * Sends the requests of one execution to the platform and returns their payloads. Each attempt waits for a token, for one of
- * the execution's parallel requests and for the account's rate limit. It knows no endpoints and no lists.
- */
-
 /** A running node, a dropdown, or a trigger's poll. */
 export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-/** The time by which all requests must have ended, in milliseconds since the epoch, and the error of those that have not. */
+/** The time by which all requests must have ended, in milliseconds since the epoch, and the error if they have not. */
 export interface Deadline {
 	at: number;
 	failure(): Failure;
 }
 
 export interface OpenOptions {
-	/** Most requests under way at once. */
+	/** Most requests at the same time. */
 	parallelRequests: number;
 	clock?: Clock;
 	deadline?: Deadline | undefined;
@@ -47,7 +46,7 @@ export interface OpenOptions {
 export interface RequestSettings {
 	/** Longest time for one attempt, in milliseconds. */
 	timeoutMs: number;
-	/** How often a request that only reads is sent again. */
+	/** How often to retry a read. */
 	maxRetries: number;
 }
 
@@ -59,37 +58,37 @@ export interface PlatformRequest<T> {
 	query?: Query;
 	/** JSON text. */
 	body?: string | undefined;
-	/** What it is for. A write is never retried. */
+	/** What the request is for. A write is never retried. */
 	purpose: Purpose;
-	/** What the payload must be, and the same in words. */
+	/** The schema of the payload, and the same in words. */
 	schema: z.ZodType<T>;
 	expected: string;
 	settings: RequestSettings;
 }
 
-/** The platform for one execution: signed in once, with a limit of parallel requests, stopped with the execution. */
+/** The platform for one execution: one sign-in, one limit of parallel requests, and an end with the execution. */
 export interface Platform {
 	/**
 	 * Sends a request and returns its payload.
 	 * @throws Failure with words for the user
 	 */
 	request<T>(request: PlatformRequest<T>): Promise<T>;
-	/** Stops all requests of the execution: none starts afterwards. */
+	/** Stops all requests of the execution. None starts afterwards. */
 	stop(): void;
 }
 
-/** The platforms of one execution: a credential with expressions may be another one for each item. */
+/** The platforms of one execution: if the credential contains expressions, it may differ for each item. */
 export interface Platforms {
 	/**
 	 * Returns the platform for one item. It reads the credential from n8n, and again only to renew a token.
-	 * @param itemIndex left out where there are no items
-	 * @throws Failure `input` for a credential that can't be used, and what n8n throws for one that it can't resolve
+	 * @param itemIndex undefined in a dropdown or a poll, which have no items
+	 * @throws Failure `input` for an invalid credential, and n8n's error if n8n can't resolve the credential
 	 */
 	at(itemIndex?: number): Promise<Platform>;
 	stop: Platform['stop'];
 }
 
-/** Opens the one platform of a dropdown or a poll. */
+/** Opens the platform of a dropdown or a poll. */
 export async function openPlatform(context: PlatformContext, options: OpenOptions): Promise<Platform> {
 	return await openPlatforms(context, options).at();
 }
@@ -148,7 +147,7 @@ function requestFunction(
 	};
 }
 
-/** Sends a request once; returns its payload, not yet checked. */
+/** Sends a request once and returns its unchecked payload. */
 async function sendOnce(
 	{ context, clock, end }: Surroundings,
 	{ path, settings, ...request }: Omit<PlatformRequest<unknown>, 'schema' | 'expected'>,
@@ -168,7 +167,7 @@ async function sendOnce(
 	return unwrap(answer, redact, request.purpose);
 }
 
-/** Has n8n sign in and store the token. No request follows: `authenticate` throws as soon as the token is there. */
+/** Has n8n sign in and store the token. No request follows, because `authenticate` throws once there is a token. */
 async function signInByN8n(context: PlatformContext, data: CredentialData): Promise<string> {
 	const { baseUrl } = readCredential(data);
 	const request = { url: baseUrl.href, headers: { [SIGN_IN_MARK]: 'true' } };
@@ -184,7 +183,7 @@ async function signInByN8n(context: PlatformContext, data: CredentialData): Prom
 
 async function readStored(context: PlatformContext, itemIndex: number | undefined): Promise<CredentialData> {
 	const index = itemIndex ?? 0;
-	// Only executions have items; the others take no index.
+	// Only executions have items. Dropdowns and polls accept no index.
 	const data =
 		'getInputData' in context
 			? await context.getCredentials(CREDENTIAL_TYPE, index)
@@ -192,12 +191,12 @@ async function readStored(context: PlatformContext, itemIndex: number | undefine
 	return { ...data };
 }
 
-/** Makes n8n use this data instead of reading and decrypting the credential for each request. */
+/** Makes n8n use this data, so that it doesn't read and decrypt the credential for each request. */
 function decrypted(data: CredentialData) {
 	return { credentialsDecrypted: { id: '', name: '', type: CREDENTIAL_TYPE, data } };
 }
 
-/** n8n replaces a request's own signal by the execution's. This context names the request's own one. */
+/** Returns a context with the request's own signal. Otherwise n8n replaces that signal with the execution's. */
 function cancelledBy(context: PlatformContext, signal: IHttpRequestOptions['abortSignal']): IAllExecuteFunctions {
 	return Object.create(context, { getExecutionCancelSignal: { value: () => signal } });
 }

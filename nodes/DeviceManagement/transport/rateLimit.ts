@@ -2,25 +2,25 @@ import { Failure } from '../core/failure';
 import { type Clock, timeInWords } from '../core/retry';
 import { beforeEnd } from './clock';
 
-/** Longest pause that the node waits for, in milliseconds. */
+/** Longest pause that the node accepts, in milliseconds. */
 export const LONGEST_PAUSE_MS = 120_000;
-/** Requests under way at once after the first pause. */
+/** Requests at the same time after the first pause. */
 const FIRST_WINDOW = 4;
 const GROWTH_PER_RESPONSE = 1 / 8;
-/** After so long without a new pause, requests are no longer limited. */
+/** Time without a new pause after which requests are no longer limited. */
 const QUIET_MS = 60_000;
-/** A request that takes longer gives its place to the next one. */
+/** A request that takes longer no longer counts for the window. */
 const SLOW_MS = 10_000;
 
 /**
- * Keeps to the pauses that the platform asks for (`Retry-After`), for all requests of one account.
- * A pause delays every request. Afterwards a window limits how many are under way at once: 4 after the first pause, half as
- * many after each further one, 1/8 more for each response.
- * It does not retry, and it does not prefer any request: the first one to wait is the first one to be sent.
+ * Waits for the pauses that the platform asks for (`Retry-After`), for all requests of one account.
+ * A pause delays every request. Afterwards a window limits the requests at the same time: 4 after the first pause, half as
+ * many after each further pause, 1/8 more after each response. Requests are sent in the order in which they arrive.
+ * It does not retry.
  */
 export class RateLimit {
 	private pausedUntil = -Infinity;
-	/** The end of the pause that the platform named. It is later than `pausedUntil` if the node doesn't wait that long. */
+	/** The end of the pause by the platform's header; later than `pausedUntil` if the pause is too long for the node. */
 	private namedUntil = -Infinity;
 	private askedBy: Failure | undefined;
 	private pauses = 0;
@@ -29,9 +29,9 @@ export class RateLimit {
 	private readonly queue: Array<() => void> = [];
 
 	/**
-	 * Runs a request when the window has a place and no pause is left.
-	 * @param end ends the waiting; `run` then has to notice it
-	 * @throws Failure `status` if the platform asked for a longer pause than the node waits for, and what `run` throws
+	 * Runs a request once the window has a place and no pause is left.
+	 * @param end ends the wait; `run` must check it, too
+	 * @throws Failure `status` if the platform asked for a pause that is too long, and what `run` throws
 	 */
 	async pass<T>(run: () => Promise<T>, clock: Clock, end: AbortSignal): Promise<T> {
 		if (clock.now() > this.pausedUntil + QUIET_MS) this.window = Infinity;
@@ -49,7 +49,7 @@ export class RateLimit {
 		}
 	}
 
-	/** Runs a request when no pause is left, outside the window: other requests wait for its token. */
+	/** Runs a request once no pause is left. It ignores the window, because other requests wait for this one's token. */
 	async afterPause<T>(run: () => Promise<T>, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<T> {
 		await this.waitForPause(clock, end);
 		const sentAfter = this.pauses;
@@ -65,7 +65,7 @@ export class RateLimit {
 	private pause(failure: Failure, sentAfter: number, now: number): void {
 		const { retryAfterMs = 0 } = failure.details;
 		if (retryAfterMs <= 0) return;
-		// A request that was sent before the last pause says nothing new about the window.
+		// A request that was sent before the last pause doesn't shrink the window again.
 		if (sentAfter === this.pauses) {
 			this.pauses++;
 			this.window = this.window === Infinity ? FIRST_WINDOW : Math.max(1, this.window / 2);
@@ -85,11 +85,11 @@ export class RateLimit {
 
 	private pauseLeft(now: number): number {
 		const left = this.pausedUntil - now;
-		// No pause is longer than that: the clock was set back.
+		// If the clock was set back, the pause is over.
 		return left > LONGEST_PAUSE_MS ? 0 : left;
 	}
 
-	/** Waits for a place in the window, or for the end. Returns the function that gives the place back. */
+	/** Waits for a place in the window, or for the end. Returns the function that frees the place. */
 	private async enter(end: AbortSignal): Promise<() => void> {
 		let leave = () => {};
 		const left = new Promise<void>((resolve) => (leave = resolve));

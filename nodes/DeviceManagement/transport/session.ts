@@ -6,9 +6,9 @@ import { type Account, accountOf, type Token } from './account';
 import { beforeEnd, whyEnded } from './clock';
 import { readCredential, tokenIn, withToken } from './credential';
 
-/** What a session needs from outside. */
+/** What a session needs from its execution. */
 export interface SessionSurroundings {
-	/** Reads the credential again from n8n's store: it may have changed, or another process may have signed in. */
+	/** Reads the credential from n8n's store again: it may have changed, or another process may have signed in. */
 	read(): Promise<CredentialData>;
 	/** Has n8n sign in with this data and store the token; returns the token. */
 	signIn(data: CredentialData): Promise<string>;
@@ -17,18 +17,18 @@ export interface SessionSurroundings {
 	end: AbortSignal;
 }
 
-/** A request fails after so many fresh tokens; the next requests of the session fail sooner. */
+/** New tokens after which a request fails; the next requests of the session fail after fewer. */
 const MOST_FRESH_TOKENS = 4;
 const MOST_FRESH_TOKENS_LATER = 1;
 const MOST_SIGN_INS_IN_VAIN = 50;
-/** So many requests in a row that fail this way end the session. */
+/** Requests in a row that fail this way before the session ends. */
 const MOST_REFUSED_IN_A_ROW = 20;
 
 /**
  * Keeps one account signed in for all requests of an execution.
- * A request without a token waits until one caller has found a token for all: in n8n's store, or by a sign-in. A request whose
- * token was refused drops the token and starts over. If fresh tokens are refused too, only this request fails.
- * A session does not retry after other failures, and it does not remember anything for other executions: the account does.
+ * Without a token, all requests wait until one of them finds a token in n8n's store or signs in. A request whose token was
+ * refused drops the token and starts over. If the platform refuses new tokens too, only this request fails.
+ * A session doesn't retry after other failures. It keeps nothing for other executions: the account does.
  */
 export class Session {
 	/** The tokens of this session's sign-ins, and a mark for each sign-in that failed. */
@@ -37,7 +37,7 @@ export class Session {
 	private refusedInARow = 0;
 	private ended: Failure | undefined;
 
-	/** @throws Failure `input` for a credential that can't be used */
+	/** @throws Failure `input` for an invalid credential */
 	constructor(
 		private data: CredentialData,
 		private readonly surroundings: SessionSurroundings,
@@ -45,14 +45,14 @@ export class Session {
 		this.account.use(tokenIn(data));
 	}
 
-	/** Looked up on every use, because the account may be evicted from the process's memory. */
+	/** Looked up on every use, because the process may have removed the account from its memory. */
 	private get account(): Account {
 		return accountOf(readCredential(this.data));
 	}
 
 	/**
 	 * Sends a request within the session.
-	 * @param send sends it once; throws a Failure with `tokenRefused` when the platform refused the key or token
+	 * @param send sends it once; throws a Failure with `tokenRefused` if the platform refuses the key or token
 	 * @throws what `send` throws, or the reason why the session ended
 	 */
 	async run<T>(send: (data: CredentialData) => Promise<T>): Promise<T> {
@@ -61,14 +61,14 @@ export class Session {
 			const outcome = await outcomeOf(send(data));
 			const failure = 'failure' in outcome && outcome.failure instanceof Failure ? outcome.failure : undefined;
 			const { tokenRefused, kind } = failure?.details ?? {};
-			// A platform that refuses the request itself has accepted the token.
+			// If the platform refused the request itself, it has accepted the token.
 			if ('value' in outcome || (kind === 'refused' && tokenRefused !== true)) {
 				this.refusedInARow = 0;
 				account.accept(token?.value);
 			}
 			if ('value' in outcome) return outcome.value;
 			if (failure === undefined || tokenRefused !== true) throw outcome.failure;
-			// A token that was replaced already, or that another process got, says little about this request.
+			// A token that is already replaced, or that another process got, says little about this request.
 			const isReplaced = account.token !== undefined && account.token !== token;
 			if (sent > 0 && !isReplaced && token?.issuedAt !== undefined) freshTokens++;
 			if (!isReplaced && !this.mayRenew(token, freshTokens)) {
@@ -80,7 +80,7 @@ export class Session {
 		}
 	}
 
-	/** Returns what the next request is sent with, once there is a token. An API key has no token. */
+	/** Waits for a token and returns the data for the next request. An API key has no token. */
 	private async signedIn(): Promise<{ account: Account; token: Token | undefined; data: CredentialData }> {
 		const { end } = this.surroundings;
 		for (;;) {
@@ -97,7 +97,7 @@ export class Session {
 		}
 	}
 
-	/** Finds a token for all callers. It ends without one when this execution ends, or when its credential was changed. */
+	/** Finds a token for all callers. It finds none if this execution ends, or if its credential was changed. */
 	private readonly findToken = async (): Promise<void> => {
 		const { account } = this;
 		const { clock, end, read, signIn } = this.surroundings;
@@ -117,7 +117,7 @@ export class Session {
 			account.noteSignIn(clock.now() - began);
 		};
 		await account.rateLimit.afterPause(send, clock, end).catch((thrown: unknown) => {
-			// With a token, only n8n's store failed.
+			// If there is a token, only n8n's store failed.
 			if (account.token !== undefined) return;
 			this.signIns.push({ accepted: false });
 			throw thrown;
@@ -125,7 +125,7 @@ export class Session {
 		if (account.token !== undefined) this.signIns.push(account.token);
 	};
 
-	/** Whether another token may help a request that was refused. */
+	/** Whether another token may help after a refusal. */
 	private mayRenew(token: Token | undefined, freshTokens: number): boolean {
 		if (token === undefined) return false;
 		if (freshTokens >= (this.hasFailedRequest ? MOST_FRESH_TOKENS_LATER : MOST_FRESH_TOKENS)) return false;

@@ -1,3 +1,7 @@
+/**
+ * Signs in with login name and password and returns the token. One request is sent, and the token is searched for in its
+ * response. It doesn't retry, store the token or decide when to sign in.
+ */
 import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
 import { meansLoginRefused } from '../core/errors/codes';
@@ -12,13 +16,13 @@ import { exchange } from './exchange';
 
 const SIGN_IN_TIMEOUT_MS = 30_000;
 
-/** Where platforms put the token, in the order in which they are tried. */
+/** Where platforms put the token, in the order of the search. */
 const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 
 /**
  * Signs in with login name and password (section 5 of the API document).
  * @param send n8n's plain request function
- * @throws Failure, `final` unless a retry may help
+ * @throws Failure with `final`, unless a retry may help
  */
 export async function signIn(
 	data: ICredentialDataDecryptedObject,
@@ -46,9 +50,8 @@ export async function signIn(
 }
 
 /**
- * Returns the token in the response's payload: at `tokenPath`, else the payload itself if it is text, else at the first known
- * place.
- * @throws Failure that names the keys that came, never their values
+ * Returns the token in the response's payload: at `tokenPath`, or without one the payload itself or the first known place.
+ * @throws Failure that names the keys of the payload, never their values
  */
 function findToken(payload: unknown, tokenPath: string, redact: Redact): string {
 	const found =
@@ -63,12 +66,12 @@ function findToken(payload: unknown, tokenPath: string, redact: Redact): string 
 	throw new Failure({
 		kind: 'answer',
 		cause: 'credential',
-		message: `The login was accepted, but its answer holds no token: looked for 'data' as ${places}; ${keysOf(payload, redact)}`,
-		remedy: "Enter in 'Token Path' of the credential where the login answer has the token, like data.session.token.",
+		message: `The login was accepted, but its response has no token: looked for 'data' as ${places}; ${keysOf(payload, redact)}`,
+		remedy: "Enter in 'Token Path' of the credential where the login response has the token, like data.session.token.",
 	});
 }
 
-/** A path may start at the answer (`data.token`) or at its payload (`token`). */
+/** A path may start at the envelope (`data.token`) or at its payload (`token`). */
 function followPath(payload: unknown, tokenPath: string): unknown {
 	const follow = (start: unknown) => tokenPath.split('.').reduce<unknown>((value, key) => fieldOf(value, key), start);
 	return follow({ data: payload }) ?? follow(payload);
@@ -84,8 +87,8 @@ function checkToken(token: string): string {
 	throw new Failure({
 		kind: 'answer',
 		cause: 'credential',
-		message: "The login answer's token holds characters that a header can't carry",
-		remedy: "Check 'Token Path' in the credential: it seems to point at something else than the token.",
+		message: "The token in the login response has characters that a header can't contain",
+		remedy: "Check 'Token Path' in the credential. It may point at something else than the token.",
 	});
 }
 
@@ -97,7 +100,7 @@ function keysOf(payload: unknown, redact: Redact): string {
 	return keys.length === 0 ? "'data' is empty" : `'data' has the keys ${keys.join(', ')}`;
 }
 
-/** Only an unreachable platform is worth a retry. After anything else, it may lock the account. */
+/** Only an unreachable platform is tried again. After any other failure, another sign-in may lock the account. */
 function asSignInFailure(error: unknown): unknown {
 	if (!(error instanceof Failure)) return error;
 	const { details } = error;

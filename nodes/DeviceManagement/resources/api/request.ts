@@ -1,3 +1,7 @@
+/**
+ * API Request: Request. It calls any endpoint of the platform with the credential's sign-in, and returns the payload as items. Paths
+ * outside the API are refused, and writes are never retried. It doesn't read further pages.
+ */
 import type { IDataObject, IHttpRequestMethods } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
@@ -12,7 +16,7 @@ import type { Operation } from '../operation';
 
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
 
-/** API Request: Request — any other endpoint of the platform (section 4.3 of the API document), signed in the same way. */
+/** API Request: Request (section 4.3 of the API document). */
 export const request: Operation = {
 	name: 'Request',
 	action: 'Make API request',
@@ -48,7 +52,7 @@ export const request: Operation = {
 		...optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout]),
 	],
 
-	/** Writes keep the order of the items. An expression may return any method. */
+	/** Writes keep the order of the items. An expression may return any method, so it counts as a write. */
 	inSequence({ method }) {
 		return method !== undefined && method !== 'GET';
 	},
@@ -83,8 +87,8 @@ function asItems(data: unknown): IDataObject[] {
 }
 
 /**
- * Returns the body as JSON text; undefined for an empty field. Text is sent unchanged, with numbers that JavaScript can't hold.
- * @throws Failure `input` also for an expression that returns nothing: it was meant to return a body
+ * Returns the body as JSON text; undefined for an empty field. Text is sent unchanged, so that long numbers keep their digits.
+ * @throws Failure `input` for invalid JSON, and for an expression that returns nothing
  */
 function readBody(value: unknown): string | undefined {
 	if (value === undefined || value === null) {

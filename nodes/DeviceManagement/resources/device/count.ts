@@ -4,7 +4,7 @@ import { optionFields, optionsField, readSettings } from '../../fields/options';
 import { countDevices } from '../../transport/devices';
 import type { Operation } from '../operation';
 
-/** Device: Count — how many devices meet the filters, without reading them (sections 1.2 and 4.1 of the API document). */
+/** Device: Count (sections 1.2 and 4.1 of the API document). */
 export const count: Operation = {
 	name: 'Count',
 	action: 'Count devices',

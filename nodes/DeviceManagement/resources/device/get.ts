@@ -14,7 +14,7 @@ import type { Execution, Operation } from '../operation';
 
 const notFoundSchema = z.enum(['error', 'empty']).default('error');
 
-/** Device: Get — one device by its serial number (section 4.2 of the API document). */
+/** Device: Get (section 4.2 of the API document). */
 export const get: Operation = {
 	name: 'Get',
 	action: 'Get device',
@@ -73,7 +73,7 @@ export const get: Operation = {
 	},
 };
 
-/** Requests equal serial numbers of one execution once. Each item gets its own copy. */
+/** Reads a device. Equal serial numbers of one execution are requested once, and each item gets its own copy. */
 async function readDeviceOnce(execution: Execution, entered: string, settings: RequestSettings): Promise<Device> {
 	const { platform, askedDevices } = execution;
 	const sn = entered.trim();

@@ -8,7 +8,7 @@ import { listDevices } from '../../transport/devices';
 import { limitFields, listOptionFields, readItems } from '../list';
 import type { Operation } from '../operation';
 
-/** Device: Get Many — the devices that meet the filters, in the platform's order (section 4.1 of the API document). */
+/** Device: Get Many (section 4.1 of the API document). */
 export const getAll: Operation = {
 	name: 'Get Many',
 	action: 'Get many devices',
