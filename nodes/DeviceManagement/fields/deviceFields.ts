@@ -1,4 +1,4 @@
-/** Sorts choices by their labels, as n8n's lint requires. */
+/** Sorts choices by label. */
 export const byLabel = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
 /** All fields of a device (section 2.1 of the API document), as choices. */

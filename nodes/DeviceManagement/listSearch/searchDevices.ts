@@ -14,7 +14,7 @@ import { deviceSource, fetchDevice } from '../transport/devices';
 import { asNodeError } from '../nodeError';
 import { openPlatform, type Platform } from '../transport/platform';
 
-/** No platform is known to refuse this size. */
+/** Also the smallest page size that lists fall back to. */
 const PAGE_SIZE = 50;
 /** Shorter than in workflows, because a person is waiting. */
 const SETTINGS = { timeoutMs: 20_000, maxRetries: 1 };

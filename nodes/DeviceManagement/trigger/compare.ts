@@ -1,6 +1,6 @@
 /**
- * Makes a new state and the events in between of an old state and of what a poll saw. Each part has its own comparison, in recent.ts
- * and snapshot.ts. Nothing is read or written here.
+ * Compares the old state with what a poll read, and returns the new state and the events. recent.ts and snapshot.ts compare the
+ * parts. Nothing is read or written here.
  */
 import { serialNumberOf } from '../core/device';
 import { type ChangeRule, changedEvent, type DeviceEvent, isAskedFor, removedEvent, timeEvent } from './events';
@@ -9,17 +9,17 @@ import { compareSnapshot, type DeviceList, forget } from './snapshot';
 import type { State } from './state';
 import { type TimeField, TIMES, type WatchedField } from './watched';
 
-/** What one poll saw of the platform. Parts that are not watched are undefined. */
+/** What one poll read from the platform. Parts that are not watched are undefined. */
 export interface Seen {
 	readonly readings: ReadonlyMap<TimeField, Reading>;
-	/** All devices that meet the filters. */
+	/** All devices that match the filters. */
 	readonly list: DeviceList | undefined;
 }
 
 export interface Outcome {
 	readonly state: State;
 	readonly events: readonly DeviceEvent[];
-	/** Serial numbers of devices that may be removed: the platform has to be asked for each. */
+	/** Serial numbers of devices that may be removed: the poll has to request each from the platform. */
 	readonly missing: readonly string[];
 }
 
@@ -30,13 +30,13 @@ export interface Task {
 	readonly fingerprint: string;
 	/** This machine's clock in seconds. */
 	readonly now: number;
-	/** The number that a baseline has. */
+	/** The number of a new baseline. */
 	readonly firstNumber: number;
 }
 
 /**
- * Compares what a poll saw with what is remembered.
- * @param before a state of the same fingerprint; undefined for a baseline, which has no events
+ * Returns the new state, the events, and the devices that may be removed.
+ * @param before a state with the same fingerprint; undefined for a baseline, which has no events
  */
 export function compare(before: State | undefined, seen: Seen, task: Task): Outcome {
 	const number = before?.number ?? task.firstNumber;
@@ -53,7 +53,7 @@ export function compare(before: State | undefined, seen: Seen, task: Task): Outc
 			told.add(id);
 		}
 	}
-	// A change of a device that is new is not reported.
+	// Changes of a new device are not reported.
 	const created = new Set(
 		events.flatMap(({ event, device }) => (event === 'deviceCreated' ? serialNumberOf(device) : [])),
 	);
@@ -66,10 +66,10 @@ export function compare(before: State | undefined, seen: Seen, task: Task): Outc
 }
 
 /**
- * Adds what the platform said of the missing devices.
- * @param before the state that the outcome was compared from
+ * Adds the events of removed devices, and forgets the devices that are no longer listed.
+ * @param before the state that was compared with
  * @param removed serial numbers that the platform does not have
- * @param elsewhere serial numbers of devices that are no longer on the list
+ * @param elsewhere serial numbers of devices that exist but no longer match the filters
  */
 export function settleMissing(
 	{ state, events }: Outcome,

@@ -3,7 +3,7 @@ import type { JsonValue } from '../core/json';
 import { type Code, canonicalJson, digest, type Kept, readsLike, recall, splitCode } from './values';
 import { deviceOf, type EventName, type TIMES, type WatchedField } from './watched';
 
-/** An event before it is shaped for the workflow. */
+/** An event, before its device is reduced to the chosen fields. */
 export interface DeviceEvent {
 	readonly event: EventName;
 	readonly eventId: string;
@@ -22,7 +22,7 @@ export interface Change {
 	readonly current: Kept;
 }
 
-/** Reports a changed value only from and to these; an empty text stands for any. */
+/** A rule of 'Only When': report only changes between these values. An empty text means any value. */
 export interface ChangeRule {
 	/** The name of the field. */
 	readonly field: string;
@@ -31,21 +31,24 @@ export interface ChangeRule {
 }
 
 /**
- * The event of a device that is new or edited.
- * @param id what tells the device from others
+ * Returns the event of a new or edited device.
+ * @param id identity of the device
  */
 export function timeEvent({ field, event }: (typeof TIMES)[number], id: string, device: Device): DeviceEvent {
 	return { event, eventId: idOf([event, id, device[field]]), device };
 }
 
-/** @param number the number of the state that the value was compared from */
+/**
+ * Returns the event of a changed value.
+ * @param number number of the state that the value was compared with
+ */
 export function changedEvent({ sn, device, field, previous, current }: Change, number: number): DeviceEvent {
 	const { event, name } = field;
 	return {
 		event,
 		eventId: idOf([event, sn, name, previous, current, number]),
 		field: name,
-		// Of a long value only the digest was kept.
+		// The state has only a digest of a long value.
 		previous: recall(previous)?.value ?? null,
 		current: field.read(device),
 		device,
@@ -53,8 +56,9 @@ export function changedEvent({ sn, device, field, previous, current }: Change, n
 }
 
 /**
- * @param code the values of its watched fields as they were met last
- * @param number the number of the state that still held the device
+ * Returns the event of a removed device.
+ * @param code the last known values of its watched fields
+ * @param number number of the state that still had the device
  */
 export function removedEvent(sn: string, code: Code, fields: readonly WatchedField[], number: number): DeviceEvent {
 	const values = splitCode(code).map((kept) => recall(kept)?.value);
@@ -62,7 +66,7 @@ export function removedEvent(sn: string, code: Code, fields: readonly WatchedFie
 	return { event: 'deviceRemoved', eventId, device: deviceOf(sn, fields, values) };
 }
 
-/** Whether a change is one that is asked for: rules of one field are alternatives, a field without rules has any change. */
+/** Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. */
 export function isAskedFor(rules: readonly ChangeRule[], change: Change): boolean {
 	const own = rules.filter(({ field }) => field === change.field.name);
 	const isMet = (wanted: string, kept: Kept) => wanted === '' || readsLike(kept, wanted);

@@ -11,10 +11,10 @@ import type { State } from './state';
 import { codeOf, shortIdentity } from './values';
 import type { TimeField, WatchedField } from './watched';
 
-/** What is kept of a device while a whole fleet is read. */
+/** The parts of a device that are kept while the whole fleet is read. */
 export interface FleetEntry extends ListedDevice {
 	readonly id: string;
-	/** What the device is among the newest, by each time that is looked at. */
+	/** The device's row for each watched time. */
 	readonly rows: Partial<Record<TimeField, Row>>;
 }
 
@@ -25,7 +25,7 @@ interface Interest {
 }
 
 /**
- * Reads all devices that meet the criteria (section 4.1), and keeps of each only what is compared: on a quiet poll no record.
+ * Reads all devices that match the criteria (section 4.1). To save memory, it keeps the record of a changed device only.
  * @throws Failure
  */
 export async function readFleet(
@@ -46,8 +46,8 @@ export async function readFleet(
 }
 
 /**
- * What a device is among the newest; undefined where it has no such time.
- * @throws Failure `answer` for a time of another form than the API document's
+ * Returns a device's row for one of its times; undefined if the device does not have that time.
+ * @throws Failure `answer` for a time in another format than the API document's
  */
 export function rowOf(device: Device, field: TimeField, before: Recent | undefined): Row | undefined {
 	const time = secondsOf(device[field]);

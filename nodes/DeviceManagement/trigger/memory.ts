@@ -1,53 +1,53 @@
 /**
- * What the process remembers of trigger nodes between polls, in the order in which they polled last. It is help, not truth: all
- * of it may be gone at any time, and another process has its own.
+ * What the process remembers of each trigger node between polls. A poll must work without it: it may be lost at any time, and
+ * each process has its own. If it grows too large, the nodes that polled longest ago are forgotten.
  */
 import type { KnownOrders } from './newest';
 import { digest } from './values';
 
 export interface NodeMemory {
-	/** What polls made of the state since the last report. Some hosts hand out an older state after a quiet poll. */
+	/** The state after quiet polls. Some hosts of n8n return an older state after a quiet poll. */
 	carry?: Carry | undefined;
-	/** The poll under way. */
+	/** The running poll. */
 	turn?: Turn | undefined;
-	/** What was reported of an outage: 0 nothing yet, 1 that it is there, 2 that a person has to act. */
+	/** What was reported of an outage: 0 nothing, 1 the outage, 2 that a person has to act. */
 	outage?: 0 | 1 | 2 | undefined;
 	readonly orders: KnownOrders;
-	/** What the last poll found, so that the log says it once. */
+	/** The remarks of the last poll, so that each is logged once. */
 	remarks: readonly string[];
 }
 
 interface Carry {
-	/** Digests of the states that n8n handed out or that polls wrote since the last report; the newest are last. */
+	/** Digests of the states that n8n returned or polls wrote since the last report, the newest last. */
 	readonly met: ReadonlySet<string>;
-	/** The state that the quiet polls came to. */
+	/** The state after the last quiet poll. */
 	readonly to: string;
 }
 
-/** The right of one poll to change things. */
+/** The right of one poll to write the state. */
 export interface Turn {
-	/** Milliseconds since the epoch; a poll that is not back by then counts as lost. */
+	/** Milliseconds since the epoch. After that, another poll may take the turn. */
 	readonly until: number;
 }
 
-/** Characters that the process keeps for all nodes, each of which counts as so many beside its state. */
+/** Largest memory of all nodes, in characters, and what each node counts in addition to its state. */
 const MOST_KEPT = 200_000_000;
 const NODE_WEIGHT = 20_000;
-/** States of one node that are told from others. */
+/** Most digests of states per node. */
 const MOST_MET = 1000;
-/** How long after its deadline a poll may need to end. */
+/** Time that a poll may need to end after its deadline. */
 const GRACE_MS = 60_000;
 
 const memories = new Map<string, NodeMemory>();
 
-/** The memory of a node, by its workflow and its name: by these n8n keeps its state, too. */
+/** Returns the memory of a node, found by workflow and node name, as n8n finds its state. */
 export function memoryOf(workflowId: string, nodeName: string): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
 	const memory: NodeMemory = memories.get(key) ?? {
 		orders: { kept: new Map(), avoided: new Map(), readWholeAt: new Map() },
 		remarks: [],
 	};
-	// The one used last is last.
+	// The node that polled last comes last.
 	memories.delete(key);
 	memories.set(key, memory);
 	dropOldest();
@@ -59,15 +59,12 @@ export function forgetPolls(): void {
 	memories.clear();
 }
 
-/** Forgets what is known of a platform that may be another one now. */
+/** Forgets what is known about the platform's sort orders: it may be another platform now. */
 export function forgetPlatform({ orders }: NodeMemory): void {
 	for (const known of Object.values(orders)) known.clear();
 }
 
-/**
- * Takes the turn of a node.
- * @returns undefined while another poll has it
- */
+/** Returns the turn of a node; undefined while another poll has it. */
 export function takeTurn(memory: NodeMemory, now: number, budgetMs: number): Turn | undefined {
 	if (memory.turn !== undefined && now < memory.turn.until) return undefined;
 	memory.turn = { until: now + budgetMs + GRACE_MS };
@@ -75,16 +72,16 @@ export function takeTurn(memory: NodeMemory, now: number, budgetMs: number): Tur
 }
 
 /**
- * The state to compare with: what quiet polls made of the one that n8n hands out, which n8n may not have kept. A state that is
- * not known comes from another process and is taken as it is.
+ * Returns the state to compare with. n8n may not have kept the state of quiet polls: then it is the carried one. An unknown
+ * state comes from another process and is used as it is.
  */
 export function carriedFrom({ carry }: NodeMemory, handed: string | undefined): string | undefined {
 	return carry?.met.has(digest(handed ?? '')) === true ? carry.to : handed;
 }
 
 /**
- * Remembers what a poll came to.
- * @param to what a quiet poll wrote; of a poll that reports something, what it compared with
+ * Remembers the state after a poll.
+ * @param to the state that a quiet poll wrote; for a poll that reports something, the state that it compared with
  */
 export function carryOn(memory: NodeMemory, handed: string | undefined, to: string | undefined): void {
 	const now = [handed, to].map((text) => digest(text ?? ''));

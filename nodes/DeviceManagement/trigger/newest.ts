@@ -1,6 +1,6 @@
 /**
- * Reads the newest devices by one of their times, newest first: one small request on a quiet fleet. The API document leaves
- * open whether a platform sorts, so the order is proven first. Where it can't be relied upon, observe.ts reads the whole fleet.
+ * Reads the newest devices by one of their times, with one small request on a quiet fleet. It first checks that the platform
+ * sorts, which the API document leaves open. If not, it returns nothing, and observe.ts reads the whole fleet.
  */
 import type { Device } from '../core/device';
 import { mayRefuseOrder } from '../core/paging/refusal';
@@ -14,22 +14,22 @@ import type { TimeField } from './watched';
 
 export const EVERYTHING: ListCriteria = { body: '{}', query: {} };
 
-/** Rows of a first request beside the known ones: enough for a quiet fleet. */
+/** Rows of the first request in addition to the known ones: enough for a quiet fleet. */
 const FEW = 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What the process remembers of the platform's orders. Times are milliseconds since the epoch. */
+/** What the process knows about the platform's sort orders. Times are milliseconds since the epoch. */
 export interface KnownOrders {
-	/** Until when an order is relied upon. */
+	/** Until when an order counts as reliable. */
 	readonly kept: Map<TimeField, number>;
-	/** Until when the whole fleet is read instead. */
+	/** Until when polls read the whole fleet instead. */
 	readonly avoided: Map<TimeField, number>;
-	/** When all known rows were last read again. */
+	/** When a poll last read all known rows again. */
 	readonly readWholeAt: Map<TimeField, number>;
 }
 
-/** Reads the whole fleet for an hour before an order is asked for again. */
+/** Makes polls read the whole fleet for the next hour, instead of requesting this order. */
 export function avoidOrder({ kept, avoided }: KnownOrders, field: TimeField, now: number): void {
 	kept.delete(field);
 	if (now >= (avoided.get(field) ?? 0)) avoided.set(field, now + HOUR_MS);
@@ -39,9 +39,9 @@ export interface NewestTask {
 	readonly field: TimeField;
 	readonly before: Recent | undefined;
 	readonly criteria: ListCriteria;
-	/** Whether that may be less than the whole fleet. */
+	/** Whether the criteria may match less than the whole fleet. */
 	readonly isFiltered: boolean;
-	/** Whether only the newest time of the fleet is wanted, because the devices are read anyway. */
+	/** Whether only the newest time of the fleet is needed, because the poll reads all devices anyway. */
 	readonly onlyTop: boolean;
 	readonly settings: ListSettings;
 	readonly now: number;
@@ -49,8 +49,7 @@ export interface NewestTask {
 }
 
 /**
- * Reads the newest devices by one of their times, in the platform's order (section 1.3).
- * @returns undefined where the order can't be relied upon
+ * Reads the newest devices by one of their times, in the platform's order (section 1.3); undefined if the order is not reliable.
  * @throws Failure
  */
 export async function readNewest(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
@@ -58,7 +57,7 @@ export async function readNewest(platform: Platform, task: NewestTask): Promise<
 	if (now < (orders.avoided.get(field) ?? 0)) return undefined;
 	const read = isFiltered ? readFiltered : readAll;
 	const reading = await read(platform, task).catch((thrown: unknown) => {
-		// Most of these also mean a fault of the moment: reading the fleet fails then, too, and nothing is remembered.
+		// If the failure is temporary, reading the fleet fails too, and nothing is remembered.
 		if (mayRefuseOrder(thrown)) return undefined;
 		throw thrown;
 	});
@@ -68,12 +67,12 @@ export async function readNewest(platform: Platform, task: NewestTask): Promise<
 
 async function readAll(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
 	const walk = await walkNewest(platform, task, null);
-	// A whole list needs no order.
+	// A list that was read to its end needs no order.
 	if (walk === undefined || walk.isWholeList || (await isReliable(platform, task, walk.first))) return walk;
 	return undefined;
 }
 
-/** The newest time of the whole fleet comes first: what appears between the two requests is not older. */
+/** Reads the newest time of the whole fleet first: a device that appears between the two requests is not older. */
 async function readFiltered(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
 	const first = await fetchFirst(platform, task, 'desc');
 	if (first.length > 0 && !(await isReliable(platform, task, first))) return undefined;
@@ -85,15 +84,15 @@ async function readFiltered(platform: Platform, task: NewestTask): Promise<Readi
 
 interface Walk extends Reading {
 	readonly first: readonly Device[];
-	/** Whether nothing but the end of the list ended the walk. */
+	/** Whether the walk reached the end of the list. */
 	readonly isWholeList: boolean;
 }
 
 /**
- * Walks down to two hours below the newest time that is remembered. If more rows are known than fit on a page, as after an
- * import, the walk does so once an hour, and otherwise ends at the first page without anything new.
- * @param fleetNewest where the newest time of the fleet is known already
- * @returns undefined where the times rise
+ * Reads devices down to two hours before the newest remembered time. If more rows are known than fit on a page, as after an
+ * import, it does so once an hour; otherwise it ends at the first page with nothing new.
+ * @param fleetNewest the newest time of the fleet; null to take it from the first page
+ * @returns undefined if the list is not sorted, newest first
  */
 async function walkNewest(
 	platform: Platform,
@@ -119,40 +118,40 @@ async function walkNewest(
 			if (row !== undefined && time >= floor) found.push(row);
 		}
 		walk.rows.push(...found);
-		// A device that was removed in between may have moved another one past the walk.
+		// A device that was removed during the walk may have moved another one to a page that was read already.
 		if (reportedTotal < total) walk.complete = false;
 		total = reportedTotal;
 		if (found.length < fresh.length) return { ...walk, isWholeList: false };
 		const hasNew = found.some(({ device }) => device !== undefined);
 		if (!hasNew && !isWholeDue(task)) return { ...walk, complete: false, isWholeList: false };
-		// More than expected: in large pages from the beginning, unless the platform's are small anyway.
+		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
 		const isFull = fresh.length >= pageSize;
 		if (isFull && pageSize < settings.pageSize) return await walkNewest(platform, task, fleetNewest, settings.pageSize);
 	}
 	return { ...walk, isWholeList: true };
 }
 
-/** Whether all known rows have to be read again. */
+/** Whether to read all known rows again. */
 function isWholeDue({ field, before, settings, now, orders }: NewestTask): boolean {
 	const last = orders.readWholeAt.get(field);
-	// Also where the clock was set back.
+	// Math.abs: the clock may have been set back.
 	return (before?.rows.size ?? 0) <= settings.pageSize || last === undefined || Math.abs(now - last) >= HOUR_MS;
 }
 
 /**
- * Whether an order can be relied upon: the list begins with a device that has the time, and once a day it has to begin with
- * an older one, or one without the time, when it is asked for in the other direction.
+ * Whether an order is reliable: the list begins with a device that has the time, and, checked once a day, the list in the other
+ * direction begins with an older device, or one without the time.
  * @param first the first page or device of the whole fleet, newest first
  */
 async function isReliable(platform: Platform, task: NewestTask, first: readonly Device[]): Promise<boolean> {
 	const { field, now, orders } = task;
 	const newest = timeOfFirst(first, field);
-	// Devices with the time may be behind those without it.
+	// Devices without the time may come first.
 	if (newest === null) return false;
 	if (now < (orders.kept.get(field) ?? 0)) return true;
 	const oldest = await fetchFirst(platform, task, 'asc');
 	const time = timeOfFirst(oldest, field) ?? -Infinity;
-	// Also older than the rest of the page: a platform that ignores the order may have lost its first device meanwhile.
+	// Not newer than the end of the page either: if the first device was just removed, an ignored order would look reliable.
 	const last = timeOfFirst(first.slice(-1), field) ?? -Infinity;
 	if (oldest.length === 0 || time >= newest || time > last) return false;
 	orders.kept.set(field, now + DAY_MS);

@@ -9,16 +9,16 @@ import type { Reading } from './recent';
 import type { State } from './state';
 import { type TimeField, TIMES } from './watched';
 
-/** What one poll saw of the platform. */
+/** What one poll read from the platform. */
 export interface Observation extends Seen {
-	/** What makes the trigger slower, or blind for something, in words for the log. */
+	/** Limits of the platform that make polls slower or hide events, in words for the log. */
 	readonly remarks: readonly string[];
 }
 
 /**
- * Reads what has to be compared: all watched devices in one walk where their values or their removal are watched, and small
- * requests for the newest devices where no walk is needed.
- * @param before what to compare with; undefined for a baseline
+ * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
+ * small requests are enough if the platform sorts reliably.
+ * @param before the state to compare with; undefined for a baseline
  * @param now milliseconds since the epoch
  * @throws Failure
  */
@@ -41,7 +41,7 @@ export async function observe(
 		if (reading === undefined) unordered.push(field);
 		else readings.set(field, reading);
 	}
-	// Before the watched devices: what appears between the two walks is not older than the newest one here.
+	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
 	const fleet = isFiltered && unordered.length > 0 ? await read(EVERYTHING) : undefined;
 	const listing = watches || unordered.length > 0 ? await read(criteria) : undefined;
 	for (const field of unordered) avoidOrder(orders, field, now);

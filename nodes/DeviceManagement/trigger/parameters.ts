@@ -1,6 +1,6 @@
 /**
- * The trigger's form, and what a poll reads of it. What was given is used or refused with the label of its field; events, rules and
- * subtitle derive from the table in watched.ts. Fields that the action node has too are in fields/.
+ * The trigger's form, and how a poll reads it. An invalid value fails the poll with the label of its field. Events, rules and
+ * subtitle derive from the table in watched.ts; fields of both nodes are in fields/.
  */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
@@ -25,20 +25,20 @@ import {
 	type WatchedField,
 } from './watched';
 
-/** What the trigger is asked for. */
+/** The values of the trigger's form. */
 export interface TriggerParameters {
 	readonly events: ReadonlySet<EventName>;
-	/** Keys of the watched attributes, each once, in alphabetical order; none where no event watches them. */
+	/** Keys of the watched attributes, each once, in alphabetical order; none without 'Attribute Changed'. */
 	readonly attributes: readonly string[];
-	/** The fields whose values are compared; the statuses come first. */
+	/** The fields whose values are compared. */
 	readonly fields: readonly WatchedField[];
 	readonly rules: readonly ChangeRule[];
 	readonly criteria: ListCriteria;
 	readonly output: OutputMode;
 	readonly settings: ListSettings;
-	/** How long a new value has to hold, in seconds. */
+	/** How long a new value must last, in seconds. */
 	readonly holdSeconds: number;
-	/** One item for each event, or one for all of a poll. */
+	/** One item for each event, or one item for all events of a poll. */
 	readonly emit: 'perDevice' | 'perPoll';
 }
 
@@ -121,7 +121,7 @@ const onlyWhenField: INodeProperties = {
 	options: [{ displayName: 'Rule', name: 'rule', values: ruleFields }],
 };
 
-/** What people should know about the chosen events before the first poll. */
+/** What users should know about the chosen events before the first poll. */
 const notices: INodeProperties[] = [
 	notice('firstPollNotice', 'The first poll only records the current state. It reports nothing.', {}),
 	notice('offlineNotice', 'Devices that are offline already when you publish the workflow are not reported.', {
@@ -175,8 +175,8 @@ export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.
 )})[event]).join(", ") }}`;
 
 /**
- * Reads what the trigger is asked for.
- * @throws Failure `input` naming the field
+ * Returns the values of the trigger's form.
+ * @throws Failure `input` that names the field
  */
 export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 	const events = readEvents(read);
@@ -211,7 +211,7 @@ function readAttributes(read: ReadParameter): string[] {
 		.map((key) => key.trim())
 		.filter((key) => key !== '');
 	if (keys.length > 0) return [...new Set(keys)].sort();
-	const remedy = "Enter the key of an attribute, or take 'Attribute Changed' out of 'Events'.";
+	const remedy = "Enter the key of an attribute, or remove 'Attribute Changed' from 'Events'.";
 	throw inputFailure("'Attributes' is empty", remedy);
 }
 

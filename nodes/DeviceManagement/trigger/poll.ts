@@ -1,6 +1,6 @@
 /**
- * One poll of the trigger: each change since the last one is reported once. It reads what is watched, compares it with the state
- * that n8n hands out, and writes the new state last, after the output was made. It does not know how n8n keeps it: docs/maintainers/trigger.md.
+ * One poll of the trigger. It reports each change since the last poll once: it reads the fleet, compares it with the state that n8n
+ * has, and writes the new state last. It doesn't know how n8n keeps the state: docs/maintainers/trigger.md.
  */
 import { deepCopy, type IDataObject, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
@@ -22,11 +22,11 @@ import { decodeState, encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
 import { canonicalJson, digest } from './values';
 
-/** The name of the state in what n8n keeps for the node. */
+/** Name of the state in the node's static data. */
 const STATE_KEY = 'state';
-/** What a poll has where n8n does not say. */
+/** Time for a poll if n8n doesn't say. */
 const USUAL_BUDGET_MS = 300_000;
-/** Largest state, in characters: n8n loads and saves it with the workflow. */
+/** Largest state, in characters. n8n loads and saves it with the workflow. */
 const LARGEST_STATE = 20_000_000;
 
 interface Tick {
@@ -38,14 +38,13 @@ interface Tick {
 	readonly budgetMs: number;
 }
 
-/** The contexts of n8n that were polled before: each activation has its own. */
+/** Contexts that polled before. Each activation has its own context. */
 const polled = new WeakSet<IPollFunctions>();
 
 /**
- * Polls once.
- * @param reach opens the platform; tests of many polls have one without HTTP
- * @returns the items; null where there is nothing to report
- * @throws n8n's error; of an outage, once
+ * Polls once and returns the items; null if there is nothing to report.
+ * @param reach opens the platform; tests of many polls use one without HTTP
+ * @throws n8n's error, once per outage
  */
 export async function pollDevices(
 	context: IPollFunctions,
@@ -69,7 +68,7 @@ export async function pollDevices(
 		memory.outage = undefined;
 		return output;
 	} catch (thrown) {
-		// Another poll has taken over, and reports what there is.
+		// If another poll has taken over, it reports the failure.
 		if (memory.turn === turn) fail(context, memory, thrown, { isFirst, budgetMs });
 		return null;
 	} finally {
@@ -77,7 +76,7 @@ export async function pollDevices(
 	}
 }
 
-/** “Fetch Test Event”: the newest devices in the form of events. */
+/** Returns the items of “Fetch Test Event”: the newest devices as events. */
 async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: number): Promise<INodeExecutionData[][]> {
 	try {
 		const parameters = readTriggerParameters(readerOf(context));
@@ -117,7 +116,7 @@ async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 	}
 }
 
-/** Says in the log why a trigger that knew a state takes a baseline, and forgets a platform that may be another one. */
+/** Logs why a trigger with a state takes a new baseline, and forgets the platform's sort orders. */
 function announceBaseline({ context, memory }: Tick, from: string | undefined, known: State | undefined): void {
 	forgetPlatform(memory);
 	if (from === undefined) return;
@@ -128,7 +127,7 @@ function announceBaseline({ context, memory }: Tick, from: string | undefined, k
 	log(context, 'warn', `takes a new baseline, because ${why}. It does not report what changed since the last poll`);
 }
 
-/** Asks the platform for devices that are no longer listed, and adds those that are removed. */
+/** Requests each device that is no longer listed, and adds the events of removed devices. */
 async function askForMissing(
 	{ context, clock }: Tick,
 	platform: Platform,
@@ -141,13 +140,13 @@ async function askForMissing(
 	const search = await lookForMissing(platform, missing, settings, () => clock.random());
 	const why = search.obstacle?.message;
 	if (why !== undefined)
-		log(context, 'warn', `could not ask for devices that may be removed, and tries again at the next poll: ${why}`);
+		log(context, 'warn', `could not check devices that may be removed, and tries again at the next poll: ${why}`);
 	return settleMissing(outcome, search, before, fields);
 }
 
 /**
- * Writes the state, last of all and only where it changed.
- * @returns false where everything is left to the next poll
+ * Writes the state if it changed. This is the last step of a poll.
+ * @returns false if the poll must not report anything, because another poll has changed the state
  * @throws Failure `input` for a state that is too large
  */
 function commit(
@@ -155,23 +154,23 @@ function commit(
 	{ handed, from, to, isQuiet }: { handed: string | undefined; from: string | undefined; to: string; isQuiet: boolean },
 ): boolean {
 	if (memory.turn !== turn || stateOf(context) !== handed) {
-		log(context, 'warn', 'found that its state changed during the poll, and leaves the work to the next poll');
+		log(context, 'warn', 'reports nothing, because its state changed during the poll. The next poll reports the changes');
 		return false;
 	}
 	if (to.length > LARGEST_STATE) {
 		throw inputFailure(
-			`The trigger would have to remember ${megabytes(to.length)} MB, and can remember ${megabytes(LARGEST_STATE)} MB`,
+			`The trigger would have to store ${megabytes(to.length)} MB, but it can store only ${megabytes(LARGEST_STATE)} MB`,
 			"Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
 		);
 	}
-	// If n8n hands out an older state again, it did not take the items of this poll: they have to come again.
+	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
 	carryOn(memory, handed, isQuiet ? to : from);
 	if (to !== handed) context.getWorkflowStaticData('node')[STATE_KEY] = to;
 	return true;
 }
 
 /**
- * Says in the log why a poll failed, and reports it once in an outage; what a person has to mend also during another outage.
+ * Logs why a poll failed, and reports it once per outage; a failure that a person must fix also during another outage.
  * @throws n8n's error
  */
 function fail(
@@ -182,10 +181,10 @@ function fail(
 ): void {
 	const callsPerson = needsPerson(thrown);
 	const mode = context.getActivationMode();
-	// At n8n's start an error would put off the activation of a workflow that was active, for up to a day.
+	// When n8n starts, an error would delay the workflow's activation for up to a day.
 	const isStart = isFirst && (mode === 'init' || mode === 'leadershipChange');
 	const isSilent = isStart && !callsPerson && decodeState(stateOf(context)) !== undefined;
-	// Somebody is waiting for the workflow to become active. A tick that n8n's scheduler runs has less time than this.
+	// A person is waiting for the activation. n8n's scheduler gives a poll less time than that.
 	const isAwaited = isFirst && (mode === 'activate' || (mode === 'update' && budgetMs >= USUAL_BUDGET_MS));
 	const level = callsPerson ? 2 : 1;
 	const reported = isAwaited ? 0 : (memory.outage ?? 0);
@@ -196,7 +195,7 @@ function fail(
 	if (isDue) throw error;
 }
 
-/** Whether waiting does not help: the sign-in was refused, or the node or its credential is not filled in as it has to be. */
+/** Whether a person must act: the sign-in was refused, or a field of the node or its credential is invalid. */
 function needsPerson(thrown: unknown): boolean {
 	if (!(thrown instanceof Failure)) return true;
 	const { kind, cause, tokenRefused, final } = thrown.details;
@@ -205,7 +204,7 @@ function needsPerson(thrown: unknown): boolean {
 
 const megabytes = (characters: number) => Math.ceil(characters / 1_000_000);
 
-/** A digest of what a state belongs to. With a key, whose owner is not known, another credential is another user. */
+/** Returns the fingerprint of a state. The user of an API key is unknown, so its credential's ID counts as the user. */
 function fingerprintOf(
 	context: IPollFunctions,
 	{ events, attributes, criteria }: TriggerParameters,
@@ -224,14 +223,14 @@ function platformOptions({ settings }: TriggerParameters, clock: Clock, budgetMs
 		new Failure({
 			kind: 'timeout',
 			cause: 'platform',
-			message: `The poll did not end within the ${Math.ceil(budgetMs / 1000)} seconds that n8n gives it`,
+			message: `The poll did not end within n8n's limit of ${Math.ceil(budgetMs / 1000)} seconds`,
 			remedy:
-				"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. Nothing is lost: the next poll begins where this one did.",
+				"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. No event is lost: the next poll starts from the same state.",
 		});
 	return { parallelRequests: settings.parallelRequests, clock, deadline: { at: clock.now() + budgetMs, failure } };
 }
 
-/** Makes the workflow's items of a poll's events. */
+/** Returns the output items for a poll's events. */
 function itemsOf(
 	events: readonly DeviceEvent[],
 	{ output, emit }: TriggerParameters,
@@ -240,10 +239,10 @@ function itemsOf(
 	const detectedAt = new Date(now).toISOString();
 	const shown = new Set<DeviceEvent['device']>();
 	const items = events.map(({ event, eventId, device, ...change }): IDataObject => {
-		// A workflow may write into an item; it must not find itself in another one.
+		// A workflow may change an item. That must not change another item.
 		const own = shown.has(device) ? deepCopy(device) : device;
 		shown.add(device);
-		// What is known of a removed device is not the platform's record.
+		// A removed device has only the known values, so 'Output' doesn't apply.
 		const shaped = event === 'deviceRemoved' ? own : shapeDevice(own, output);
 		return { event, eventId, detectedAt, ...change, device: shaped };
 	});
@@ -251,7 +250,7 @@ function itemsOf(
 	return (isOne ? [{ count: items.length, events: items }] : items).map((json) => ({ json }));
 }
 
-/** Reads the parameters as they are for this poll. */
+/** Returns the reader of the parameters for this poll. */
 function readerOf(context: IPollFunctions): ReadParameter {
 	return (name, fallback, options) => context.getNodeParameter(name, fallback, options);
 }

@@ -1,43 +1,42 @@
 import type { Device } from '../core/device';
 
-/** How far below the newest time rows are remembered, in seconds: a repeated hour of clock change, twice. */
+/** Rows are remembered up to this many seconds before the newest time: twice the repeated hour of a clock change. */
 export const WINDOW = 7200;
 
 /**
- * What is remembered of the newest rows by one of their times. The platform's times are compared with one another alone:
- * neither its clock nor its time zone has to be known.
+ * What is remembered of the newest rows by one of their times. The platform's times are compared only with one another, so its
+ * clock and time zone don't matter.
  */
 export interface Recent {
-	/** The newest time of the fleet so far; null while no device had one. */
+	/** The newest time of the fleet so far; null if no device had one. */
 	readonly newest: number | null;
-	/** The time of each device that was met within two hours of it. */
+	/** The time of each device within two hours before it, by the device's identity. */
 	readonly rows: ReadonlyMap<string, number>;
 }
 
-/** A device as one of its times shows it. */
+/** A device with one of its times. */
 export interface Row {
-	/** What tells the device from others. */
+	/** Identity of the device. */
 	readonly id: string;
 	/** In seconds, see {@link secondsOf}. */
 	readonly time: number;
-	/** The record, where the row is new. */
+	/** The record, if the row is new. */
 	readonly device?: Device;
 }
 
 /** What a poll read of the newest rows. */
 export interface Reading {
-	/** In any order; older ones may be among them. */
+	/** In any order, and may include older rows. */
 	readonly rows: readonly Row[];
-	/** The newest time of the whole fleet, whatever the filters; null where no device has one. */
+	/** The newest time of the whole fleet, whatever the filters; null if no device has one. */
 	readonly newest: number | null;
-	/** Whether every row from {@link floorOf} on was read. */
+	/** Whether all rows since {@link floorOf} were read. */
 	readonly complete: boolean;
 }
 
 /**
- * A time of the platform as a number that can be compared with others of the same platform (section 2.1). It is no moment:
- * no time zone is assumed.
- * @returns undefined for a missing time, NaN for one of another form
+ * Returns a time of the platform in seconds, to compare with other times of the same platform (section 2.1). The time zone is
+ * unknown. Returns undefined for a missing time, and NaN for another format.
  */
 export function secondsOf(time: unknown): number | undefined {
 	if (time === undefined || time === null || time === '') return undefined;
@@ -46,20 +45,19 @@ export function secondsOf(time: unknown): number | undefined {
 	return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1000;
 }
 
-/** The time from which on rows are compared. A baseline begins two hours below the newest time that it reads. */
+/** Returns the time since which rows are compared: two hours before the newest time. */
 export function floorOf({ newest }: Pick<Recent, 'newest'>): number {
 	return (newest ?? -Infinity) - WINDOW;
 }
 
-/** Whether a row's pair of device and time is unknown. At a baseline no row is new. */
+/** Whether a row's pair of device and time is new. In a baseline, no row is new. */
 export function isNew(before: Recent | undefined, { id, time }: Row): boolean {
 	return before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
 }
 
 /**
- * Compares the newest rows with those that were met before.
- * @returns the rows to remember, and the new ones. After an incomplete reading the newest time stays as it was, so that
- * the next poll reads as far down as this one had to.
+ * Returns the rows to remember, and the new rows. After an incomplete reading the newest time stays, so that the next poll
+ * reads the same rows again.
  */
 export function compareRecent(
 	before: Recent | undefined,

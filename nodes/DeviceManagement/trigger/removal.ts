@@ -6,15 +6,15 @@ import { Failure } from '../core/failure';
 import { fetchDevice, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 
-/** Devices that are asked for in one poll; the others wait for the next ones. */
+/** Most devices to request in one poll. The others wait for later polls. */
 const MOST_ASKED_FOR = 100;
 
 /**
- * Asks for missing devices by their serial numbers (section 4.2): only the platform's own “no such device” is a removal.
- * @param random from 0 to 1; of too many devices some are picked, so that each has its turn
- * @returns those that are removed, those that the platform still has or that can't be asked for, and why one could not be
- * read: it is asked for again at the next poll
- * @throws Failure that ends the sign-in
+ * Requests missing devices by their serial numbers (section 4.2). A device is removed only if the platform says so.
+ * @param random returns 0 to 1. Of too many devices it picks some, so that each is requested at some time.
+ * @returns the removed devices, the devices that still exist or can't be requested, and why the check of another one failed:
+ * the next poll checks that one again
+ * @throws Failure if the sign-in was refused
  */
 export async function lookForMissing(
 	platform: Platform,
@@ -37,11 +37,11 @@ export async function lookForMissing(
 	};
 }
 
-/** What a failed request says of its device. */
+/** Returns what a failed request says about its device. */
 function judge(thrown: unknown): 'removed' | 'elsewhere' | Failure {
 	if (!(thrown instanceof Failure)) throw thrown;
 	const { final, tokenRefused, kind } = thrown.details;
-	// No path can carry the serial number.
+	// The serial number can't be part of a path.
 	if (kind === 'input') return 'elsewhere';
 	if (final === true || tokenRefused === true) throw thrown;
 	return meansNoDevice(thrown.details) ? 'removed' : thrown;

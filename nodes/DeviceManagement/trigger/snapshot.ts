@@ -1,13 +1,13 @@
 /**
- * Tells which watched values changed, and which devices are missing, from a list of devices and what is remembered of them. A new
- * value that has to hold is remembered beside the old one until then. It does not find out whether a missing device is removed.
+ * Compares a list of devices with the remembered values, and returns the changes and the missing devices. With 'For At Least', a
+ * new value is remembered beside the old one until it has lasted. It doesn't find out whether a missing device is removed.
  */
 import type { Device } from '../core/device';
 import type { Change } from './events';
 import { type Code, joinCode, type Kept, splitCode } from './values';
 import type { WatchedField } from './watched';
 
-/** A new value that has to hold for a while before it is reported. */
+/** A new value that has not lasted long enough to be reported. */
 export interface Hold {
 	readonly sn: string;
 	/** Position of the field. */
@@ -17,24 +17,24 @@ export interface Hold {
 	readonly since: number;
 }
 
-/** What is remembered of the devices that are watched for changes or removal. */
+/** What is remembered of the watched devices. */
 export interface Snapshot {
-	/** By serial number: the values as they were last reported or first met. */
+	/** By serial number: the values that were last reported, or first seen. */
 	readonly devices: ReadonlyMap<string, Code>;
 	readonly holds: readonly Hold[];
 }
 
-/** A device as a list showed it. */
+/** A device of a list. */
 export interface ListedDevice {
 	readonly sn: string;
 	readonly code: Code;
-	/** The record, where a value differs from the one that is remembered. */
+	/** The record, if a value differs from the remembered one. */
 	readonly device?: Device;
 }
 
 export interface DeviceList {
 	readonly devices: readonly ListedDevice[];
-	/** Whether it surely holds every device. */
+	/** Whether it surely has all devices. */
 	readonly complete: boolean;
 }
 
@@ -42,16 +42,15 @@ export interface SnapshotOptions {
 	readonly fields: readonly WatchedField[];
 	/** This machine's clock in seconds. */
 	readonly now: number;
-	/** How long a new value has to hold, in seconds. */
+	/** How long a new value must last, in seconds. */
 	readonly holdSeconds: number;
-	/** Serial numbers of devices that are reported as created: nothing else is said of them. */
+	/** Serial numbers of devices that are reported as created. Their changes are not reported. */
 	readonly created: ReadonlySet<string>;
 }
 
 /**
- * Compares a list of devices with what is remembered of them. A device that is met for the first time has no previous value
- * and gives no change.
- * @returns also the devices that are not on a complete list: the platform has to be asked before one counts as removed
+ * Returns the new snapshot, the changes, and the devices that a complete list doesn't have. A device that is seen for the first
+ * time has no change.
  */
 export function compareSnapshot(
 	before: Snapshot | undefined,
@@ -73,15 +72,15 @@ export function compareSnapshot(
 		holds.push(...compared.held);
 		changes.push(...compared.reported);
 	}
-	// Never from an empty list: it is more likely to be wrong than all devices are to be gone at once.
+	// An empty list is more likely to be wrong than all devices are to be removed.
 	const tells = list.complete && listed.size > 0;
 	const missing = tells ? [...devices.keys()].filter((sn) => !listed.has(sn)) : [];
-	// Always in the same order, so that the state has the same text.
+	// The same order each time, so that the state's text doesn't change.
 	holds.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 	return { after: { devices, holds }, changes, missing };
 }
 
-/** Forgets devices that are removed, or that are no longer on the list. */
+/** Returns a snapshot without these devices. */
 export function forget(before: Snapshot, serialNumbers: Iterable<string>): Snapshot {
 	const gone = new Set(serialNumbers);
 	const devices = new Map(before.devices);
@@ -102,7 +101,7 @@ function compareDevice(
 		const [field, previous] = [fields[position], values[position]];
 		if (current === previous || previous === undefined || field === undefined || device === undefined) continue;
 		const hold = heldBefore.get(keyOf({ sn, field: position }));
-		// A clock that was set back must not make a value hold for ever.
+		// If the clock was set back, the wait must not become longer.
 		const since = hold?.value === current ? Math.min(hold.since, now) : now;
 		if (now - since < holdSeconds) {
 			held.push({ sn, field: position, value: current, since });
@@ -119,7 +118,7 @@ function keyOf({ sn, field }: Pick<Hold, 'sn' | 'field'>): string {
 }
 
 /**
- * Each serial number once. Where two devices have the same one, the same of them counts whatever the list's order:
+ * Returns one device per serial number. If two devices have the same one, the choice doesn't depend on the list's order:
  * otherwise each poll would report a change.
  */
 function onePerSerialNumber(devices: readonly ListedDevice[]): ReadonlyMap<string, ListedDevice> {

@@ -5,13 +5,13 @@ import type { Snapshot } from './snapshot';
 import { splitCode } from './values';
 import { type TimeField, TIMES } from './watched';
 
-/** All that a poll remembers for the next one. */
+/** What a poll stores for the next one. */
 export interface State {
-	/** A digest of what the state belongs to: a state of anything else is not compared with. */
+	/** A digest of the form, the platform and the user. A poll ignores a state with another one. */
 	readonly fingerprint: string;
 	/** Rises with every poll that reports something, and with every baseline. */
 	readonly number: number;
-	/** By the times that are watched. */
+	/** By watched time. */
 	readonly recent: ReadonlyMap<TimeField, Recent>;
 	readonly snapshot: Snapshot | undefined;
 }
@@ -21,7 +21,7 @@ const whole = z.number().int().safe();
 const recentSchema = z.strictObject({
 	field: z.enum(TIMES.map(({ field }) => field)),
 	newest: whole.nullable(),
-	/** By the time in seconds: what tells the devices from others. */
+	/** By the time in seconds: the identities of the devices. */
 	rows: z.record(z.string().regex(/^-?\d+$/), z.array(z.string())),
 });
 
@@ -30,15 +30,12 @@ const storedSchema = z.strictObject({
 	number: whole,
 	fingerprint: z.string(),
 	recent: z.array(recentSchema),
-	/** By the code of their values: the serial numbers. */
+	/** By the code of the values: the serial numbers of the devices. */
 	devices: z.record(z.string(), z.array(z.string())).optional(),
 	holds: z.array(z.strictObject({ sn: z.string(), field: whole.nonnegative(), value: z.string(), since: whole })),
 });
 
-/**
- * Writes a state as one text: n8n loads a string sixty times as fast as nested objects. A state that did not change gives
- * the same text again.
- */
+/** Returns a state as text, which n8n loads sixty times as fast as nested objects. Equal states have equal texts. */
 export function encodeState({ fingerprint, number, recent, snapshot }: State): string {
 	return JSON.stringify({
 		format: 1,
@@ -50,7 +47,7 @@ export function encodeState({ fingerprint, number, recent, snapshot }: State): s
 	});
 }
 
-/** Reads a state; undefined where the text is none, or one of another format. */
+/** Returns the state of a text; undefined if the text is missing, or has another format. */
 export function decodeState(text: string | undefined): State | undefined {
 	try {
 		const { fingerprint, number, recent, devices, holds } = storedSchema.parse(JSON.parse(text ?? ''));
@@ -66,7 +63,7 @@ export function decodeState(text: string | undefined): State | undefined {
 	}
 }
 
-/** The keys of a map by their value, so that a value which many share is written once. */
+/** Returns the keys of a map by value, so that a value of many devices is written once. */
 function groupByValue(map: ReadonlyMap<string, string | number>): Record<string, string[]> {
 	const groups: Record<string, string[]> = {};
 	for (const [key, value] of map) (groups[value] ??= []).push(key);

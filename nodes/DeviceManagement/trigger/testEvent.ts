@@ -8,13 +8,13 @@ import type { TriggerParameters } from './parameters';
 import { codeOf, keep, shortIdentity } from './values';
 import { TIMES } from './watched';
 
-/** Devices that a test shows. */
+/** Most devices of a test. */
 const FEW = 3;
 
 /**
- * What the trigger would report of the newest devices that meet the filters, for “Fetch Test Event”: no state is read or
- * written, so nothing has a previous value.
- * @throws Failure `input` where there is no device
+ * Returns sample events of the newest devices that match the filters, for “Fetch Test Event”. It uses no state, so there are no
+ * previous values.
+ * @throws Failure `input` if no device matches
  */
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
 	const { criteria, settings } = parameters;
@@ -28,7 +28,7 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 	if (devices.length > 0) return devices.flatMap((device) => sampleEvents(device, parameters));
 	throw inputFailure(
 		'No data with the current filter could be found',
-		"No device meets the 'Filters'. Change them, or remove them to see any device.",
+		"No device matches the 'Filters'. Change them, or remove them to see any device.",
 	);
 }
 

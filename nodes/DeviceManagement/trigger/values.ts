@@ -5,18 +5,18 @@ import type { JsonValue } from '../core/json';
 import type { WatchedField } from './watched';
 
 /**
- * A remembered value as JSON text: a text, number or truth value as it is, `{"json":…}` for anything with parts, and
- * `{"digest":"…"}` for what is too long to keep. Equal values have equal texts.
+ * A remembered value as JSON text: a string, number or boolean as it is, `{"json":…}` for an object or a list, and
+ * `{"digest":"…"}` for a value that is too long. Equal values have equal texts.
  */
 export type Kept = string;
 
-/** The watched values of one device as the JSON text of a list. Devices with equal values have equal codes. */
+/** The watched values of a device as a JSON list. Devices with equal values have equal codes. */
 export type Code = string;
 
-/** Longest value that is kept whole, in characters. */
+/** Longest value that is not replaced by its digest, in characters. */
 const LONGEST_KEPT = 100;
 
-/** The code of a device's watched values, in the order of the fields. */
+/** Returns the code of a device's watched values, in the order of the fields. */
 export function codeOf(device: Device, fields: readonly WatchedField[]): Code {
 	return joinCode(fields.map((field) => keep(field.read(device))));
 }
@@ -26,8 +26,8 @@ export function joinCode(parts: readonly Kept[]): Code {
 }
 
 /**
- * The values of a code.
- * @throws SyntaxError for what is no code
+ * Returns the values of a code.
+ * @throws SyntaxError for other text
  */
 export function splitCode(code: Code): Kept[] {
 	const parts: unknown = JSON.parse(code);
@@ -42,37 +42,37 @@ export function keep(value: JsonValue): Kept {
 	return typeof value === 'object' && value !== null ? `{"json":${json}}` : json;
 }
 
-/** The value that was remembered; undefined where only its digest was kept. */
+/** Returns the remembered value; undefined if only its digest was kept. */
 export function recall(kept: Kept): { value: JsonValue } | undefined {
 	const value: JsonValue = JSON.parse(kept);
 	if (typeof value !== 'object' || value === null) return { value };
 	return 'json' in value ? { value: Object(value.json) } : undefined;
 }
 
-/** A value as rules compare it. */
+/** Returns a value as the text that rules compare. */
 export function textOf(value: JsonValue): string {
 	return typeof value === 'string' ? value : canonicalJson(value);
 }
 
-/** Whether a remembered value reads like a text, also where only its digest was kept. */
+/** Whether a remembered value equals a rule's text, also if only its digest was kept. */
 export function readsLike(kept: Kept, text: string): boolean {
 	const known = recall(kept);
 	if (known !== undefined) return textOf(known.value) === text;
-	// A text, or the JSON of anything else.
+	// The digest of a text, or of the JSON of anything else.
 	return kept === keepDigest(JSON.stringify(text)) || kept === keepDigest(text);
 }
 
-/** What tells a device from others, in at most 100 characters. */
+/** Returns a device's identity in at most 100 characters. */
 export function shortIdentity(id: string): string {
 	return id.length > LONGEST_KEPT ? digest(id) : id;
 }
 
-/** A digest of a text: 132 bits as base64url, so that no two are ever equal by chance. */
+/** Returns a digest of a text: 132 bits as base64url, enough that two texts never have the same one. */
 export function digest(text: string): string {
 	return createHash('sha256').update(text, 'utf8').digest('base64url').slice(0, 22);
 }
 
-/** JSON text in which the fields of every object are in alphabetical order, so that equal values have equal texts. */
+/** Returns JSON text with the fields of each object in alphabetical order, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
 	if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
 	return JSON.stringify(value, (_, field: unknown) => {

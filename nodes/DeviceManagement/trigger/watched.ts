@@ -1,22 +1,22 @@
 /**
- * The one table of what the trigger can report. The events, the choices of a rule, the node's subtitle and what is known of
- * a removed device derive from it: a new kind of change is one entry. How values are compared and stored is in values.ts.
+ * The table of all that the trigger can report. The events, the choices of a rule, the subtitle and the values of a removed device
+ * derive from it, so a new kind of change is one entry. values.ts compares and stores the values.
  */
 import type { Device } from '../core/device';
 import { isRecord, type JsonValue } from '../core/json';
 
-/** A field of a device whose changes are an event. */
+/** A field of a device that has an event of change. */
 interface FieldKind {
 	readonly name: string;
 	readonly event: string;
-	/** The field in a rule; the event adds “Changed”. */
+	/** Label of the field in a rule. The event's label adds “Changed”. */
 	readonly label: string;
 	readonly description: string;
-	/** Whether the field holds several values, and 'Attributes' names the watched ones by their keys. */
+	/** Whether the field has several values, and 'Attributes' lists the keys to watch. */
 	readonly hasKeys: boolean;
-	/** The value to compare; null or undefined where the device has none. */
+	/** Returns the value to compare; null or undefined if the device has none. */
 	readonly read: (device: Device, key: string) => JsonValue;
-	/** The part of a removed device that shows the remembered value. */
+	/** Returns the part of a removed device that contains the remembered value. */
 	readonly show: (value: JsonValue, key: string) => Device;
 }
 
@@ -51,7 +51,7 @@ const FIELD_KINDS = [
 	},
 ] as const satisfies readonly FieldKind[];
 
-/** The times by which devices are new or edited. A device that is new is not reported as edited. */
+/** The times that show new and edited devices. A new device is not reported as edited. */
 export const TIMES = [
 	{ field: 'createTime', event: 'deviceCreated' },
 	{ field: 'updateTime', event: 'deviceUpdated' },
@@ -60,12 +60,12 @@ export const TIMES = [
 export type TimeField = (typeof TIMES)[number]['field'];
 
 export type ChangeEvent = (typeof FIELD_KINDS)[number]['event'];
-/** What can be reported of a device, as workflows name it. */
+/** The names of events in saved workflows. */
 export type EventName = (typeof TIMES)[number]['event'] | 'deviceRemoved' | ChangeEvent;
 
 const byLabel = (one: { label: string }, other: { label: string }) => (one.label < other.label ? -1 : 1);
 
-/** All fields of the table, in the order of their labels. */
+/** All fields, in the order of their labels. */
 export const FIELDS: ReadonlyArray<FieldKind & { readonly event: ChangeEvent }> = [...FIELD_KINDS].sort(byLabel);
 
 const events: Array<{ readonly name: EventName; readonly label: string; readonly description: string }> = [
@@ -78,23 +78,23 @@ const events: Array<{ readonly name: EventName; readonly label: string; readonly
 /** All events, in the order of their labels. */
 export const EVENTS: Readonly<typeof events> = events.sort(byLabel);
 
-/** Events of change, which have a value before and after. */
+/** Events of change, which have a previous and a current value. */
 export const CHANGE_EVENTS: readonly ChangeEvent[] = FIELD_KINDS.map(({ event }) => event);
 
 /** A watched value of each device. */
 export interface WatchedField {
-	/** As events, rules and sorts name it: `status`, `attributes.firmware` (section 1.3). */
+	/** Name in events, rules and sort orders: `status`, `attributes.firmware` (section 1.3). */
 	readonly name: string;
 	readonly event: ChangeEvent;
-	/** The value; null where the device has none. */
+	/** Returns the value; null if the device has none. */
 	readonly read: (device: Device) => JsonValue;
-	/** The part of a removed device that shows the remembered value. */
+	/** Returns the part of a removed device that contains the remembered value. */
 	readonly show: (value: JsonValue) => Device;
 }
 
 /**
- * The values that the chosen events watch, in the order of the table.
- * @param keys of the watched attributes
+ * Returns the values that the chosen events watch, in the order of the table.
+ * @param keys keys of the watched attributes
  */
 export function watchedFields(events: ReadonlySet<string>, keys: readonly string[]): WatchedField[] {
 	return FIELD_KINDS.filter(({ event }) => events.has(event)).flatMap(({ name, event, hasKeys, read, show }) =>
@@ -107,12 +107,12 @@ export function watchedFields(events: ReadonlySet<string>, keys: readonly string
 	);
 }
 
-/** The name of a watched field. */
+/** Returns the name of a watched field. */
 export function nameOfField(field: string, hasKeys: boolean, key: string): string {
 	return hasKeys ? `${field}.${key}` : field;
 }
 
-/** A device of which only these values are known. */
+/** Returns a device with only the known values. */
 export function deviceOf(sn: string, fields: readonly WatchedField[], values: readonly JsonValue[]): Device {
 	const device: Device = { sn };
 	for (const [position, { show }] of fields.entries()) {
