@@ -33,9 +33,9 @@ export function asNodeError(
 		return new NodeOperationError(node, thrown instanceof Error ? thrown : 'Something unexpected was thrown', place);
 	}
 	const { kind, httpStatus, cause } = thrown.details;
-	const words = inSayableWords(thrown.details);
+	const words = withoutAuthorization(thrown.details);
 	const suffix = severalItems && itemIndex !== undefined ? ` [item ${itemIndex}]` : '';
-	const message = sayTo(node, `${words.message}${suffix}`, words.remedy);
+	const message = messageFor(node, `${words.message}${suffix}`, words.remedy);
 	const options = { message, description: words.remedy, ...place };
 	if (kind === 'input' || kind === 'cancelled') {
 		return withWords(new NodeOperationError(node, message, options), message, words.remedy);
@@ -47,7 +47,7 @@ export function asNodeError(
 }
 
 /** Returns the message, for a tool node with the remedy: a model sees only the message. */
-function sayTo({ type }: INode, message: string, remedy: string): string {
+function messageFor({ type }: INode, message: string, remedy: string): string {
 	return NodeHelpers.isToolType(type) ? `${message}. ${remedy}` : message;
 }
 
@@ -74,9 +74,9 @@ function withWords<E extends NodeApiError | NodeOperationError>(error: E, messag
  * Removes the word “authorization” from the message, and puts the full message into the description: n8n never retries an
  * activation whose error contains that word, and it may come from the platform or from a field of the node.
  */
-function inSayableWords({ message, remedy }: FailureDetails): { message: string; remedy: string } {
-	const sayable = message.replace(/authorization/gi, '…');
-	return sayable === message ? { message, remedy } : { message: sayable, remedy: `${remedy} In full: ${message}` };
+function withoutAuthorization({ message, remedy }: FailureDetails): { message: string; remedy: string } {
+	const cleaned = message.replace(/authorization/gi, '…');
+	return cleaned === message ? { message, remedy } : { message: cleaned, remedy: `${remedy} In full: ${message}` };
 }
 
 /**

@@ -91,7 +91,7 @@ export class Probe {
 /** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */
 export function isRefusal({ kind, retryable, tokenRefused, final }: Refusal): boolean {
 	if (retryable === true || tokenRefused === true || final === true) return false;
-	return kind === 'refused' || kind === 'status' || kind === 'answer';
+	return kind === 'refused' || kind === 'status' || kind === 'response';
 }
 
 /** How a request failed, in a few words. Leaves out the platform's own text, which may name a device. */

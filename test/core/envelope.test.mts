@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { z } from 'zod/v4';
 
-import { checkPayload, type RawAnswer, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
+import { checkPayload, type RawResponse, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { DEVICE_IN_WORDS, deviceSchema } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Purpose } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
@@ -11,7 +11,7 @@ import { redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
 const SECRET = 'canary/secret+key';
 const redact = redactor([SECRET]);
 
-function answer(body: string | Uint8Array, extra: Partial<RawAnswer> = {}): RawAnswer {
+function answer(body: string | Uint8Array, extra: Partial<RawResponse> = {}): RawResponse {
 	return {
 		status: 200,
 		retryAfterMs: undefined,
@@ -125,7 +125,7 @@ test.each([
 	['a list', []],
 	['text', 'x'],
 ])('a device that is %s is refused', (_, data) => {
-	expect(failureOf(() => checkPayload(data, deviceSchema, DEVICE_IN_WORDS)).details.kind).toBe('answer');
+	expect(failureOf(() => checkPayload(data, deviceSchema, DEVICE_IN_WORDS)).details.kind).toBe('response');
 });
 
 test('impossible metadata counts as missing', () => {
@@ -153,7 +153,7 @@ test('a redirect names the origin it leads to and nothing else of it', () => {
 });
 
 describe('the details of a failure', () => {
-	const of = (body: string, extra: Partial<RawAnswer> = {}) =>
+	const of = (body: string, extra: Partial<RawResponse> = {}) =>
 		failureOf(() => unwrap(answer(body, extra), redact, 'read')).details;
 
 	test('a refusal by a code', () => {
@@ -214,7 +214,7 @@ describe('the details of a failure', () => {
 
 	test('an invalid response', () => {
 		expect(of('<html>')).toEqual({
-			kind: 'answer',
+			kind: 'response',
 			cause: 'platform',
 			message: expect.stringContaining('an HTML or XML page of 6 bytes (HTTP 200)'),
 			remedy: expect.stringMatching(/^Check 'Base URL'/),
@@ -231,7 +231,7 @@ describe('the details of a failure', () => {
 		[0, false],
 	])('a payload of %j that is no page', (data, withoutData) => {
 		expect(failureOf(() => checkPayload(data, pageSchema, PAGE_IN_WORDS)).details).toEqual({
-			kind: 'answer',
+			kind: 'response',
 			cause: 'platform',
 			message: expect.stringContaining('did not return a page of a list'),
 			remedy: expect.stringMatching(/^Check that 'Base URL'/),
@@ -270,8 +270,8 @@ describe('an answer to a write', () => {
 		for (const status of [199, 300, 403, 500]) {
 			expect(failureOf(() => unwrap(answer('', { status }), redact, 'write')).details.kind).toBe('status');
 		}
-		expect(failureOf(() => unwrap(answer(''), redact, 'read')).details.kind).toBe('answer');
-		expect(failureOf(() => unwrap(answer(''), redact, 'list')).details.kind).toBe('answer');
+		expect(failureOf(() => unwrap(answer(''), redact, 'read')).details.kind).toBe('response');
+		expect(failureOf(() => unwrap(answer(''), redact, 'list')).details.kind).toBe('response');
 		expect(unwrap(answer('{"code":0,"data":1}'), redact, 'write')).toBe(1);
 	});
 

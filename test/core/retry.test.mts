@@ -4,7 +4,7 @@ import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import {
 	backoffMs,
 	type Clock,
-	isWorthRepeating,
+	isRetryableStatus,
 	readRetryAfter,
 	timeInWords,
 	withRetries,
@@ -130,11 +130,11 @@ test('backoff grows, is jittered, and has a ceiling', () => {
 });
 
 test.each([429, 502, 503, 504])('HTTP %i is worth repeating', (status) => {
-	expect(isWorthRepeating(status)).toBe(true);
+	expect(isRetryableStatus(status)).toBe(true);
 });
 
 test.each([200, 301, 400, 401, 403, 404, 500, 501])('HTTP %i is not worth repeating', (status) => {
-	expect(isWorthRepeating(status)).toBe(false);
+	expect(isRetryableStatus(status)).toBe(false);
 });
 
 describe('Retry-After', () => {

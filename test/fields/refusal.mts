@@ -17,7 +17,7 @@ export async function refusalOf(parameters: Record<string, unknown>): Promise<Fa
 			request: async () => await Promise.reject(new Error('It was not refused')),
 			stop: () => {},
 		},
-		askedDevices: new Map(),
+		requestedDevices: new Map(),
 		byModel: false,
 		hint: () => {},
 	};

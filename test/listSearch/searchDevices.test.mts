@@ -146,8 +146,8 @@ describe('without a filter', () => {
 				index: 1,
 				number: 0,
 				pageLength: 50,
-				begun: [expect.any(String), expect.any(String)],
-				isSaidToEnd: false,
+				firstIds: [expect.any(String), expect.any(String)],
+				expectsEnd: false,
 			},
 		});
 	});

@@ -190,7 +190,7 @@ it('each device and each removal has its own id; a value that was not kept is nu
 	expect(events[2]).toMatchObject({ event: 'attributeChanged', previous: null, current: '2' });
 	const removals = [before, { ...before, number: 77 }].map((from) => {
 		const nothing = { state: from, events: [], missing: [] };
-		return settleMissing(nothing, { removed: ['A', 'B'], elsewhere: [] }, from, fields).events.map(
+		return settleMissing(nothing, { removed: ['A', 'B'], unlisted: [] }, from, fields).events.map(
 			({ eventId }) => eventId,
 		);
 	});
@@ -203,7 +203,7 @@ describe('missing devices', () => {
 
 	it('are reported as removed if the platform does not have them', () => {
 		expect(outcome.missing).toEqual(['B', 'C']);
-		const settled = settleMissing(outcome, { removed: ['B'], elsewhere: ['C'] }, before, fields);
+		const settled = settleMissing(outcome, { removed: ['B'], unlisted: ['C'] }, before, fields);
 		expect(settled.events).toEqual([
 			{ event: 'deviceRemoved', eventId: expect.any(String), device: { sn: 'B', onlineStatus: 1, status: 2 } },
 		]);
@@ -212,14 +212,14 @@ describe('missing devices', () => {
 	});
 
 	it('stay where nothing is known, without an event', () => {
-		const settled = settleMissing(outcome, { removed: [], elsewhere: [] }, before, fields);
+		const settled = settleMissing(outcome, { removed: [], unlisted: [] }, before, fields);
 		expect(settled.events).toEqual([]);
 		expect(settled.state).toEqual(outcome.state);
 	});
 
 	it('come behind other events, with one rise of the number', () => {
 		const changed = compare(before, seen([device('A', { status: 9 })]), task);
-		const settled = settleMissing(changed, { removed: ['B'], elsewhere: [] }, before, fields);
+		const settled = settleMissing(changed, { removed: ['B'], unlisted: [] }, before, fields);
 		expect(told(settled)).toEqual([
 			['statusChanged', 'A'],
 			['deviceRemoved', 'B'],
@@ -230,8 +230,8 @@ describe('missing devices', () => {
 	it('are not detected if no list is watched', () => {
 		const state = { ...before, snapshot: undefined };
 		const nothing = { state, events: [], missing: [] };
-		expect(settleMissing(nothing, { removed: ['A'], elsewhere: [] }, undefined, fields)).toEqual({ state, events: [] });
-		expect(settleMissing(nothing, { removed: ['A'], elsewhere: [] }, before, fields)).toEqual({ state, events: [] });
+		expect(settleMissing(nothing, { removed: ['A'], unlisted: [] }, undefined, fields)).toEqual({ state, events: [] });
+		expect(settleMissing(nothing, { removed: ['A'], unlisted: [] }, before, fields)).toEqual({ state, events: [] });
 	});
 });
 

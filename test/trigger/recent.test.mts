@@ -49,8 +49,8 @@ describe('a time of the platform', () => {
 
 describe('a baseline', () => {
 	it('reports nothing and remembers the rows of two hours', () => {
-		const { after, fresh } = compareRecent(undefined, reading({ A: T, B: T - WINDOW, C: T - WINDOW - 1 }));
-		expect(fresh).toEqual([]);
+		const { after, newRows } = compareRecent(undefined, reading({ A: T, B: T - WINDOW, C: T - WINDOW - 1 }));
+		expect(newRows).toEqual([]);
 		expect(plain(after)).toEqual({ newest: T, rows: { A: T, B: T - WINDOW } });
 	});
 
@@ -75,13 +75,13 @@ describe('new is', () => {
 		['another time of a known device, also an earlier one', { A: T - 5, B: T - 9 }, ['A', 'B']],
 	])('%s', (_, rows, expected) => {
 		const before = baseline({ A: T, B: T - 10 });
-		const { after, fresh } = compareRecent(before, reading(rows));
-		expect(fresh.map(({ id }) => id)).toEqual(expected);
-		expect(compareRecent(after, reading(rows)).fresh).toEqual([]);
+		const { after, newRows } = compareRecent(before, reading(rows));
+		expect(newRows.map(({ id }) => id)).toEqual(expected);
+		expect(compareRecent(after, reading(rows)).newRows).toEqual([]);
 	});
 
 	it('every time, if the fleet had none', () => {
-		expect(compareRecent(baseline({}), reading({ A: 5 })).fresh).toHaveLength(1);
+		expect(compareRecent(baseline({}), reading({ A: 5 })).newRows).toHaveLength(1);
 	});
 
 	it('what has an unknown pair of device and time', () => {
@@ -103,8 +103,8 @@ describe('the newest time', () => {
 	});
 
 	it('stays after an incomplete one, which also reports and remembers', () => {
-		const { after, fresh } = compareRecent(before, reading({ B: T + WINDOW + 1 }, { complete: false }));
-		expect(fresh).toHaveLength(1);
+		const { after, newRows } = compareRecent(before, reading({ B: T + WINDOW + 1 }, { complete: false }));
+		expect(newRows).toHaveLength(1);
 		expect(plain(after)).toEqual({ newest: T, rows: { A: T, B: T + WINDOW + 1 } });
 	});
 
@@ -128,9 +128,9 @@ it('reports each pair of device and time once, whichever rows a poll reads', () 
 			let before = baseline(first);
 			const last = new Map(Object.entries(first));
 			for (const [shown, complete] of others) {
-				const { after, fresh } = compareRecent(before, reading(shown, { complete }));
+				const { after, newRows } = compareRecent(before, reading(shown, { complete }));
 				const expected = Object.entries(shown).filter(([id, time]) => last.get(id) !== time);
-				expect(fresh.map(({ id, time }) => [id, time])).toEqual(expected);
+				expect(newRows.map(({ id, time }) => [id, time])).toEqual(expected);
 				for (const [id, time] of Object.entries(shown)) last.set(id, time);
 				before = after;
 			}

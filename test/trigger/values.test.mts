@@ -6,7 +6,7 @@ import {
 	digest,
 	joinCode,
 	keep,
-	readsLike,
+	equalsText,
 	recall,
 	shortIdentity,
 	splitCode,
@@ -71,8 +71,8 @@ describe('a remembered value', () => {
 	it('reads like the text of its value, also where only a digest was kept', () => {
 		fc.assert(
 			fc.property(value, text, (one, other) => {
-				expect(readsLike(keep(one), textOf(one))).toBe(true);
-				if (textOf(one) !== other) expect(readsLike(keep(one), other)).toBe(false);
+				expect(equalsText(keep(one), textOf(one))).toBe(true);
+				if (textOf(one) !== other) expect(equalsText(keep(one), other)).toBe(false);
 			}),
 			{ numRuns: RUNS },
 		);

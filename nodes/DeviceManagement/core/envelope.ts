@@ -4,17 +4,17 @@
  */
 import { z } from 'zod/v4';
 
-import { explainCode, leavesOpen, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
+import { explainCode, isOutcomeUnknown, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
 import { Failure } from './failure';
 import { DEEPEST_NESTING, describeValue, isRecord, nestsDeeperThan } from './json';
 import type { Purpose } from './errors/purpose';
 import type { Redact } from './redaction';
-import { isWorthRepeating } from './retry';
+import { isRetryableStatus } from './retry';
 import { explainStatus, mayHaveBeenCarriedOut } from './errors/statuses';
 import { inDoubtIfWrite } from './errors/unsent';
 
 /** An HTTP response, with the values of the headers that matter. */
-export interface RawAnswer {
+export interface RawResponse {
 	status: number;
 	/** From `Retry-After`. */
 	retryAfterMs: number | undefined;
@@ -31,31 +31,31 @@ const envelopeSchema = z.object({
 });
 
 /** A body that was read: an envelope, or a description of anything else. */
-type Reading = { envelope: z.infer<typeof envelopeSchema> } | { came: string };
+type Reading = { envelope: z.infer<typeof envelopeSchema> } | { unexpected: string };
 
 /**
  * Returns the payload of a response (sections 1.1 and 7 of the API document).
  * @param redact removes secrets from the platform's own words
  * @returns the envelope's `data`; undefined if it has none, and for an empty 2xx response to a write
- * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `answer` for any
+ * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for any
  * other body without an envelope
  */
-export function unwrap(answer: RawAnswer, redact: Redact, purpose: Purpose): unknown {
-	const ok = answer.status >= 200 && answer.status <= 299;
-	if (ok && purpose === 'write' && answer.body.byteLength === 0) return undefined;
-	const reading = readEnvelope(answer.body);
+export function unwrap(response: RawResponse, redact: Redact, purpose: Purpose): unknown {
+	const ok = response.status >= 200 && response.status <= 299;
+	if (ok && purpose === 'write' && response.body.byteLength === 0) return undefined;
+	const reading = readEnvelope(response.body);
 	if ('envelope' in reading && reading.envelope.code !== SUCCESS) {
-		throw refusal(answer, reading.envelope.code, reading.envelope.msg, redact, purpose);
+		throw refusal(response, reading.envelope.code, reading.envelope.msg, redact, purpose);
 	}
-	if (!ok) throw statusFailure(answer, purpose);
-	if ('came' in reading) throw unreadable(answer.status, reading.came, purpose);
+	if (!ok) throw statusFailure(response, purpose);
+	if ('unexpected' in reading) throw unreadable(response.status, reading.unexpected, purpose);
 	return reading.envelope.data;
 }
 
 /**
  * Checks a payload against the operation's schema and returns it.
  * @param expected the schema in words, for the message: 'a device (an object)'
- * @throws Failure `answer` that names the place and describes its value by kind and size only
+ * @throws Failure `response` that names the place and describes its value by kind and size only
  */
 export function checkPayload<T>(data: unknown, schema: z.ZodType<T>, expected: string): T {
 	const parsed = schema.safeParse(data);
@@ -64,7 +64,7 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>, expected: s
 	const found = path.reduce<unknown>((value, key) => Reflect.get(Object(value), key), data);
 	const place = ['data', ...path.map(String)].join('.');
 	throw new Failure({
-		kind: 'answer',
+		kind: 'response',
 		cause: 'platform',
 		message: `The platform did not return ${expected}: '${place}' is ${describeValue(found)}`,
 		remedy:
@@ -74,61 +74,61 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>, expected: s
 }
 
 function readEnvelope(body: Uint8Array): Reading {
-	if (body.byteLength === 0) return { came: 'an empty body' };
+	if (body.byteLength === 0) return { unexpected: 'an empty body' };
 	const size = `${body.byteLength} bytes`;
 	let text: string;
 	try {
 		text = new TextDecoder('utf-8', { fatal: true }).decode(body);
 	} catch {
-		return { came: `${size} that are not UTF-8 text` };
+		return { unexpected: `${size} that are not UTF-8 text` };
 	}
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
 	} catch {
-		return { came: /^\s*</.test(text) ? `an HTML or XML page of ${size}` : `${size} that are not JSON` };
+		return { unexpected: /^\s*</.test(text) ? `an HTML or XML page of ${size}` : `${size} that are not JSON` };
 	}
 	if (nestsDeeperThan(value, DEEPEST_NESTING)) {
-		return { came: `JSON of ${size} nested deeper than ${DEEPEST_NESTING} levels` };
+		return { unexpected: `JSON of ${size} nested deeper than ${DEEPEST_NESTING} levels` };
 	}
 	const parsed = envelopeSchema.safeParse(value);
 	if (parsed.success) return { envelope: parsed.data };
-	if (!isRecord(value)) return { came: `${describeValue(value)} without an envelope around it` };
+	if (!isRecord(value)) return { unexpected: `${describeValue(value)} without an envelope around it` };
 	const code: unknown = Object.hasOwn(value, 'code') ? value['code'] : undefined;
-	return { came: `${describeValue(value)} whose 'code' is ${describeValue(code)}` };
+	return { unexpected: `${describeValue(value)} whose 'code' is ${describeValue(code)}` };
 }
 
-function refusal(answer: RawAnswer, code: number, msg: unknown, redact: Redact, purpose: Purpose): Failure {
+function refusal(response: RawResponse, code: number, msg: unknown, redact: Redact, purpose: Purpose): Failure {
 	const words = explainCode(code, typeof msg === 'string' ? redact(msg) : '', purpose);
 	return new Failure({
 		kind: 'refused',
-		...(leavesOpen(code) ? inDoubtIfWrite(words, purpose) : words),
+		...(isOutcomeUnknown(code) ? inDoubtIfWrite(words, purpose) : words),
 		code,
-		httpStatus: answer.status,
-		tokenRefused: meansTokenRefused(code) || (answer.status === 401 && !meansUserRefused(code)),
-		retryable: isWorthRepeating(answer.status) && !meansUserRefused(code),
-		retryAfterMs: answer.retryAfterMs,
+		httpStatus: response.status,
+		tokenRefused: meansTokenRefused(code) || (response.status === 401 && !meansUserRefused(code)),
+		retryable: isRetryableStatus(response.status) && !meansUserRefused(code),
+		retryAfterMs: response.retryAfterMs,
 	});
 }
 
-function statusFailure(answer: RawAnswer, purpose: Purpose): Failure {
-	const { status } = answer;
-	const words = explainStatus(status, purpose, answer.redirectOrigin);
+function statusFailure(response: RawResponse, purpose: Purpose): Failure {
+	const { status } = response;
+	const words = explainStatus(status, purpose, response.redirectOrigin);
 	return new Failure({
 		kind: 'status',
 		...(mayHaveBeenCarriedOut(status) ? inDoubtIfWrite(words, purpose) : words),
 		httpStatus: status,
 		tokenRefused: status === 401,
-		retryable: isWorthRepeating(status),
-		retryAfterMs: answer.retryAfterMs,
+		retryable: isRetryableStatus(status),
+		retryAfterMs: response.retryAfterMs,
 	});
 }
 
-function unreadable(status: number, came: string, purpose: Purpose): Failure {
+function unreadable(status: number, unexpected: string, purpose: Purpose): Failure {
 	const words = {
-		message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP ${status})`,
+		message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${unexpected} (HTTP ${status})`,
 		remedy:
 			"Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.",
 	};
-	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose), httpStatus: status });
+	return new Failure({ kind: 'response', cause: 'platform', ...inDoubtIfWrite(words, purpose), httpStatus: status });
 }

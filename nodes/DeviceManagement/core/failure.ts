@@ -9,7 +9,7 @@ export type FailureKind =
 	/** An HTTP status other than 2xx, without an envelope that explains it. */
 	| 'status'
 	/** A response that differs from the API document. */
-	| 'answer'
+	| 'response'
 	| 'unreachable'
 	| 'timeout'
 	/** A list that can't be read to its end. */

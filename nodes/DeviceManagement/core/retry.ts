@@ -25,11 +25,11 @@ export interface RetryLimits {
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
-const WORTH_REPEATING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /** Whether a request that failed with this HTTP status may succeed later. */
-export function isWorthRepeating(status: number): boolean {
-	return WORTH_REPEATING.has(status);
+export function isRetryableStatus(status: number): boolean {
+	return RETRYABLE_STATUSES.has(status);
 }
 
 /**

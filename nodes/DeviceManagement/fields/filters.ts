@@ -82,7 +82,7 @@ export const filtersField: INodeProperties = {
 export function readFilters(read: ReadParameter, { byModel = false } = {}): ListCriteria {
 	const all = Object.entries(readCollection(read, 'filters', 'Filters'));
 	const filters = Object.fromEntries(byModel ? all.filter(([, value]) => !isBlank(value)) : all);
-	for (const [name, value] of Object.entries(filters)) checkGiven(name, value, byModel);
+	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byModel);
 	return {
 		body: writeJson(readCriteria(filters, byModel), SEARCH_CRITERIA),
 		query: buildFilterQuery({
@@ -118,7 +118,7 @@ function checkAttributes(value: unknown): Array<{ key: string; value: string }> 
 const ATTRIBUTES = z.array(z.strictObject({ key: textSchema, value: textSchema }));
 
 /** Refuses an unknown filter, and a filter without a value: the node would list all devices. */
-function checkGiven(name: string, value: unknown, byModel: boolean): void {
+function checkFilter(name: string, value: unknown, byModel: boolean): void {
 	const label = FILTER_LABELS.get(name);
 	if (label === undefined) {
 		throw inputFailure(
@@ -126,7 +126,7 @@ function checkGiven(name: string, value: unknown, byModel: boolean): void {
 			`Use one of ${[...FILTER_LABELS.keys()].join(', ')}. For other filters, use 'Query Parameters' or '${SEARCH_CRITERIA}'.`,
 		);
 	}
-	if (isNothing(value)) throw withoutValue(label, byModel);
+	if (hasNoValue(value)) throw withoutValue(label, byModel);
 }
 
 /** Returns the entries of a filter that has several; none if it was not added. */
@@ -152,10 +152,10 @@ function withoutValue(label: string, byModel: boolean): Failure {
 }
 
 /** Whether a value is missing, blank, only commas, or a list with such a value. */
-function isNothing(value: unknown): boolean {
+function hasNoValue(value: unknown): boolean {
 	if (value === undefined || value === null) return true;
 	if (typeof value === 'string') return /^[\s,]*$/.test(value);
-	return Array.isArray(value) && (value.length === 0 || value.some(isNothing));
+	return Array.isArray(value) && (value.length === 0 || value.some(hasNoValue));
 }
 
 /** Returns the search criteria for the request body. 'Composite Status' overrides a field of that name. */
@@ -172,23 +172,23 @@ function checkCriteria(body: unknown, byModel: boolean): Record<string, unknown>
 		throw inputFailure(`'${SEARCH_CRITERIA}' is not a JSON object`, 'Enter an object like {"status": 1}.');
 	}
 	if (Object.keys(criteria).length === 0) throw withoutValue(SEARCH_CRITERIA, byModel);
-	const lost = placeOfNothing(criteria);
-	if (lost === undefined) return criteria;
+	const path = pathWithoutValue(criteria);
+	if (path === undefined) return criteria;
 	throw inputFailure(
-		`'${SEARCH_CRITERIA}' has no value in "${lost.join('.')}"`,
+		`'${SEARCH_CRITERIA}' has no value in "${path.join('.')}"`,
 		'Without it, the list would have more devices. Check the expression, or remove the field.',
 	);
 }
 
 /** Returns the path to a value that JSON drops or turns into null; undefined if there is none. */
-function placeOfNothing(value: unknown): string[] | undefined {
+function pathWithoutValue(value: unknown): string[] | undefined {
 	if (value === null || typeof value === 'string' || typeof value === 'boolean' || value instanceof Date)
 		return undefined;
 	if (typeof value === 'number') return Number.isFinite(value) ? undefined : [];
 	if (!Array.isArray(value) && !isPlainObject(value)) return [];
 	for (const [key, field] of Object.entries(value)) {
-		const place = placeOfNothing(field);
-		if (place !== undefined) return [key, ...place];
+		const path = pathWithoutValue(field);
+		if (path !== undefined) return [key, ...path];
 	}
 	return undefined;
 }

@@ -111,7 +111,7 @@ export function readJson(value: unknown, label: string): unknown {
  * @param remedy what to do about a number that lost digits
  * @throws Failure `input` that names the label, for a value that JSON can't contain and a number that lost digits
  */
-export function writeJson(value: unknown, label: string, remedy = GIVE_AS_TEXT): string {
+export function writeJson(value: unknown, label: string, remedy = ENTER_AS_TEXT): string {
 	let keepsAll = true;
 	const text = textOf(value, (number) => (keepsAll &&= keepsDigits(number)));
 	if (!keepsAll) throw lostDigits(label, remedy);
@@ -138,11 +138,8 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 	const parsed = schema.safeParse(value);
 	if (parsed.success) return parsed.data;
 	if (parsed.error.issues.some((issue) => issue.code === 'custom' && issue.params === LOST_DIGITS.params))
-		throw lostDigits(label, GIVE_AS_TEXT);
-	throw inputFailure(
-		`'${label}' has a value of the wrong type`,
-		'Check the expression in this field and its result.',
-	);
+		throw lostDigits(label, ENTER_AS_TEXT);
+	throw inputFailure(`'${label}' has a value of the wrong type`, 'Check the expression in this field and its result.');
 }
 
 /** Whether a value is an object with fields, and not a date or a map. */
@@ -156,7 +153,7 @@ function keepsDigits(number: number): boolean {
 	return !Number.isInteger(number) || Number.isSafeInteger(number);
 }
 
-const GIVE_AS_TEXT = 'Enter it as text.';
+const ENTER_AS_TEXT = 'Enter it as text.';
 
 function lostDigits(label: string, remedy: string): Failure {
 	return inputFailure(`The number in '${label}' has more digits than n8n can keep`, remedy);

@@ -96,15 +96,15 @@ function asResults(
 /** Returns the label of a device: serial number · model · group · description. */
 function labelOf(device: Device): string {
 	const { model, group, description } = device;
-	const names = [model, group].map((record) => shorten(textOf(nameOf(record)), MOST_OF_A_NAME));
+	const names = [model, group].map((record) => shorten(textOf(nameOf(record)), MAX_NAME));
 	const known = [serialNumberOf(device), ...names, textOf(description)];
-	return shorten(known.filter((text) => text !== '').join(' · '), MOST_OF_A_LABEL);
+	return shorten(known.filter((text) => text !== '').join(' · '), MAX_LABEL);
 }
 
 /** The dropdown shows one line. */
-const MOST_OF_A_LABEL = 80;
+const MAX_LABEL = 80;
 /** Leaves room for what follows a long name. */
-const MOST_OF_A_NAME = 24;
+const MAX_NAME = 24;
 
 function textOf(value: JsonValue): string {
 	return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';

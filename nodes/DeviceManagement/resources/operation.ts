@@ -8,7 +8,7 @@ import type { Platform } from '../transport/platform';
 export interface Execution {
 	platform: Platform;
 	/** Devices that this execution has requested, by serial number. */
-	askedDevices: Map<string, Promise<Device>>;
+	requestedDevices: Map<string, Promise<Device>>;
 	/** Whether a model calls the node as its tool and fills in the parameters. */
 	byModel: boolean;
 	/** Shows a hint beside the output. */

@@ -15,7 +15,7 @@ import type { Execution, Operation } from './operation';
  */
 export async function runItems(context: IExecuteFunctions): Promise<INodeExecutionData[]> {
 	const items = context.getInputData();
-	const goOn = context.continueOnFail();
+	const continues = context.continueOnFail();
 	const node = context.getNode();
 	const operation = chosenOperation(context);
 	const parallel = parallelRequestsOf(readerOf(context, 0));
@@ -23,7 +23,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const executions = new Map<Platform, Execution>();
 	const executionFor = async (itemIndex: number): Promise<Execution> => {
 		const platform = await platforms.at(itemIndex);
-		const execution = executions.get(platform) ?? begin(context, platform);
+		const execution = executions.get(platform) ?? newExecution(context, platform);
 		executions.set(platform, execution);
 		return execution;
 	};
@@ -34,7 +34,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 			return await operation.run(await executionFor(itemIndex), readerOf(context, itemIndex));
 		} catch (thrown) {
 			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
-			if (goOn) return [failedItem(error, thrown)];
+			if (continues) return [failedItem(error, thrown)];
 			// The run has failed, so waiting items send no more requests.
 			platforms.stop();
 			throw error;
@@ -73,10 +73,10 @@ function chosenOperation(context: IExecuteFunctions): Operation {
 	);
 }
 
-function begin(context: IExecuteFunctions, platform: Platform): Execution {
+function newExecution(context: IExecuteFunctions, platform: Platform): Execution {
 	return {
 		platform,
-		askedDevices: new Map(),
+		requestedDevices: new Map(),
 		// isToolExecution() is false for a node that an agent calls.
 		byModel: NodeHelpers.isToolType(context.getNode().type),
 		hint: (message) => context.addExecutionHints({ message, location: 'outputPane', type: 'warning' }),

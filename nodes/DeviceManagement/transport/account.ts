@@ -20,7 +20,7 @@ export interface Token {
 }
 
 /** The process remembers this many accounts, and this many refused tokens of each. */
-const MOST_REMEMBERED = 100;
+const MAX_REMEMBERED = 100;
 /** Wait after a refused sign-in. */
 const REFUSAL_MS = 5 * 60_000;
 /** Age up to which a token very likely works. */
@@ -67,7 +67,7 @@ export class Account {
 	refuse(value: string): void {
 		this.refusedTokens.add(value);
 		const [oldest = ''] = this.refusedTokens;
-		if (this.refusedTokens.size > MOST_REMEMBERED) this.refusedTokens.delete(oldest);
+		if (this.refusedTokens.size > MAX_REMEMBERED) this.refusedTokens.delete(oldest);
 		if (this.token?.value === value) this.token = undefined;
 	}
 
@@ -144,7 +144,7 @@ export function accountOf({ account: name }: Pick<Credential, 'account'>): Accou
 	accounts.delete(name);
 	accounts.set(name, account);
 	const [oldest = ''] = accounts.keys();
-	if (accounts.size > MOST_REMEMBERED) accounts.delete(oldest);
+	if (accounts.size > MAX_REMEMBERED) accounts.delete(oldest);
 	return account;
 }
 

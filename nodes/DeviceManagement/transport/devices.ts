@@ -65,7 +65,7 @@ export async function fetchPage(
 
 /**
  * Returns the number of devices, by the list's own total (sections 1.2 and 4.1).
- * @throws Failure `answer` if the page has no total
+ * @throws Failure `response` if the page has no total
  */
 export async function countDevices(
 	platform: Platform,
@@ -77,7 +77,7 @@ export async function countDevices(
 		return page.totalElements;
 	}
 	throw new Failure({
-		kind: 'answer',
+		kind: 'response',
 		cause: 'platform',
 		message: "The platform's response has no total number of devices ('totalElements')",
 		remedy: "Use the operation 'Get Many' to return all devices, and count its items.",
@@ -86,7 +86,7 @@ export async function countDevices(
 
 /**
  * Reads one device by its serial number (section 4.2).
- * @throws Failure `input` for a serial number that can't be part of a path; `answer` with `withoutData` for a success without data
+ * @throws Failure `input` for a serial number that can't be part of a path; `response` with `withoutData` for a success without data
  */
 export async function fetchDevice(
 	platform: Platform,

@@ -1,7 +1,7 @@
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import type { RawAnswer } from '../core/envelope';
+import type { RawResponse } from '../core/envelope';
 import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Purpose } from '../core/errors/purpose';
@@ -12,8 +12,8 @@ import { explainUnsent, inDoubtIfWrite, meansTimedOut, type Progress, timedOut, 
 import { beforeEnd, whyEnded } from './clock';
 
 /** Far more than a page of 2000 devices, far less than a worker's memory. */
-const MOST_MEGABYTES = 64;
-const LARGEST_BODY = MOST_MEGABYTES * 1024 * 1024;
+const MAX_MEGABYTES = 64;
+const LARGEST_BODY = MAX_MEGABYTES * 1024 * 1024;
 
 /** A request in the platform's terms. */
 export interface WireRequest {
@@ -48,20 +48,20 @@ const responseSchema = z.object({
  * Sends one request through n8n and reads the whole response, whatever its status. It reads the body as a stream, so that size
  * and timeout limit the body, too. It doesn't follow redirects: the credential must not reach another host.
  * @param send n8n's request function, with or without authentication
- * @throws Failure `unreachable`, `timeout` or `cancelled`; `answer` for a body that is too large. It never throws n8n's error,
+ * @throws Failure `unreachable`, `timeout` or `cancelled`; `response` for a body that is too large. It never throws n8n's error,
  * which contains the request with its headers.
  */
 export async function exchange(
 	send: (options: IHttpRequestOptions) => Promise<unknown>,
 	request: WireRequest,
 	limits: ExchangeLimits,
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
 	if (limits.cancel?.aborted === true) throw stopped(request.purpose, limits);
-	const drop = new AbortController();
-	const end = AbortSignal.any(limits.cancel === undefined ? [drop.signal] : [drop.signal, limits.cancel]);
+	const controller = new AbortController();
+	const end = AbortSignal.any(limits.cancel === undefined ? [controller.signal] : [controller.signal, limits.cancel]);
 	// Not part of AbortSignal.any above: in Node.js 24, a combined signal with a timeout leaks memory.
 	const timeUp = limits.clock.timeout(limits.timeoutMs);
-	const giveUp = () => drop.abort();
+	const giveUp = () => controller.abort();
 	timeUp.addEventListener('abort', giveUp, { once: true });
 	if (timeUp.aborted) giveUp();
 	try {
@@ -82,7 +82,7 @@ export async function exchange(
 	} finally {
 		timeUp.removeEventListener('abort', giveUp);
 		// Closes the connection if the response was not read to its end. Destroying the body doesn't: n8n passes on a copy.
-		drop.abort();
+		controller.abort();
 	}
 }
 
@@ -115,9 +115,9 @@ async function readBody(
 ): Promise<Uint8Array> {
 	// Without a listener, the error event of a response that breaks off would end n8n.
 	body.on('error', () => {});
-	if (Number(contentLength) > LARGEST_BODY) throw tooLarge(MOST_MEGABYTES, purpose);
+	if (Number(contentLength) > LARGEST_BODY) throw tooLarge(MAX_MEGABYTES, purpose);
 	const collected = collect(body, purpose).catch((error: unknown) => {
-		throw unsent(error, purpose, limits, 'answered');
+		throw unsent(error, purpose, limits, 'receiving');
 	});
 	const bytes = await beforeEnd(end, collected);
 	if (bytes === undefined) throw stopped(purpose, limits);
@@ -130,7 +130,7 @@ async function collect(body: AsyncIterable<unknown>, purpose: Purpose): Promise<
 	for await (const chunk of body) {
 		if (!(chunk instanceof Uint8Array)) throw unknownForm(purpose);
 		size += chunk.byteLength;
-		if (size > LARGEST_BODY) throw tooLarge(MOST_MEGABYTES, purpose);
+		if (size > LARGEST_BODY) throw tooLarge(MAX_MEGABYTES, purpose);
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks);
@@ -141,7 +141,7 @@ function unknownForm(purpose: Purpose): Failure {
 		message: 'n8n returned a response in a form that this node does not know',
 		remedy: 'Update n8n and the Device Management node to versions that fit together.',
 	};
-	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
+	return new Failure({ kind: 'response', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
 }
 
 function stopped(purpose: Purpose, { cancel, timeoutMs }: Pick<ExchangeLimits, 'cancel' | 'timeoutMs'>): Failure {

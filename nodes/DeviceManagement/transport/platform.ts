@@ -101,13 +101,13 @@ export function openPlatforms(
 	const slots = pLimit(parallelRequests);
 	const halt = new AbortController();
 	const stop = () => halt.abort();
-	const surroundings = { context, clock, end: endOf(context, halt, clock, deadline), slots };
+	const dependencies = { context, clock, end: endOf(context, halt, clock, deadline), slots };
 	const open = new Map<string, Platform>();
 	return {
 		async at(itemIndex) {
 			const data = await readStored(context, itemIndex);
 			const { account } = readCredential(data);
-			const platform = open.get(account) ?? { request: requestFunction(surroundings, data, itemIndex), stop };
+			const platform = open.get(account) ?? { request: requestFunction(dependencies, data, itemIndex), stop };
 			open.set(account, platform);
 			return platform;
 		},
@@ -115,7 +115,7 @@ export function openPlatforms(
 	};
 }
 
-interface Surroundings {
+interface Dependencies {
 	context: PlatformContext;
 	clock: Clock;
 	end: AbortSignal;
@@ -123,11 +123,11 @@ interface Surroundings {
 }
 
 function requestFunction(
-	surroundings: Surroundings,
+	dependencies: Dependencies,
 	stored: CredentialData,
 	itemIndex: number | undefined,
 ): Platform['request'] {
-	const { context, clock, end, slots } = surroundings;
+	const { context, clock, end, slots } = dependencies;
 	const session = new Session(stored, {
 		read: async () => await readStored(context, itemIndex),
 		signIn: async (data) => await signInByN8n(context, data),
@@ -137,7 +137,7 @@ function requestFunction(
 	return async ({ schema, expected, ...request }) => {
 		const send = async (data: CredentialData) => {
 			const { rateLimit } = accountOf(readCredential(data));
-			const sendNow = async () => await sendOnce(surroundings, request, data);
+			const sendNow = async () => await sendOnce(dependencies, request, data);
 			return await slots(async () => await rateLimit.pass(sendNow, clock, end));
 		};
 		const maxRetries = request.purpose === 'write' ? 0 : request.settings.maxRetries;
@@ -149,7 +149,7 @@ function requestFunction(
 
 /** Sends a request once and returns its unchecked payload. */
 async function sendOnce(
-	{ context, clock, end }: Surroundings,
+	{ context, clock, end }: Dependencies,
 	{ path, settings, ...request }: Omit<PlatformRequest<unknown>, 'schema' | 'expected'>,
 	data: CredentialData,
 ): Promise<unknown> {
@@ -159,12 +159,12 @@ async function sendOnce(
 		const caller = cancelledBy(context, options.abortSignal);
 		return await context.helpers.httpRequestWithAuthentication.call(caller, CREDENTIAL_TYPE, options, decrypted(data));
 	};
-	const answer = await exchange(
+	const response = await exchange(
 		send,
 		{ ...request, url: `${baseUrl.href}${path}`, skipCertificateCheck: stored.allowUnauthorizedCerts },
 		{ timeoutMs: settings.timeoutMs, clock, cancel: end, redact },
 	);
-	return unwrap(answer, redact, request.purpose);
+	return unwrap(response, redact, request.purpose);
 }
 
 /** Has n8n sign in and store the token. No request follows, because `authenticate` throws once there is a token. */

@@ -25,7 +25,7 @@ export class RateLimit {
 	private askedBy: Failure | undefined;
 	private pauses = 0;
 	private window = Infinity;
-	private underWay = 0;
+	private inFlight = 0;
 	private readonly queue: Array<() => void> = [];
 
 	/**
@@ -95,7 +95,7 @@ export class RateLimit {
 		const left = new Promise<void>((resolve) => (leave = resolve));
 		const turn = new Promise<void>((resolve) => this.queue.push(resolve));
 		void Promise.all([turn, left]).then(() => {
-			this.underWay--;
+			this.inFlight--;
 			this.admit();
 		});
 		this.admit();
@@ -105,8 +105,8 @@ export class RateLimit {
 	}
 
 	private admit(): void {
-		while (this.underWay + 1 <= this.window && this.queue.length > 0) {
-			this.underWay++;
+		while (this.inFlight + 1 <= this.window && this.queue.length > 0) {
+			this.inFlight++;
 			this.queue.shift()?.();
 		}
 	}

@@ -7,7 +7,7 @@ import { beforeEnd, whyEnded } from './clock';
 import { readCredential, tokenIn, withToken } from './credential';
 
 /** What a session needs from its execution. */
-export interface SessionSurroundings {
+export interface SessionDependencies {
 	/** Reads the credential from n8n's store again: it may have changed, or another process may have signed in. */
 	read(): Promise<CredentialData>;
 	/** Has n8n sign in with this data and store the token; returns the token. */
@@ -18,11 +18,11 @@ export interface SessionSurroundings {
 }
 
 /** New tokens after which a request fails; the next requests of the session fail after fewer. */
-const MOST_FRESH_TOKENS = 4;
-const MOST_FRESH_TOKENS_LATER = 1;
-const MOST_SIGN_INS_IN_VAIN = 50;
+const MAX_NEW_TOKENS = 4;
+const MAX_NEW_TOKENS_LATER = 1;
+const MAX_SIGN_INS_IN_VAIN = 50;
 /** Requests in a row that fail this way before the session ends. */
-const MOST_REFUSED_IN_A_ROW = 20;
+const MAX_REFUSED_IN_A_ROW = 20;
 
 /**
  * Keeps one account signed in for all requests of an execution.
@@ -40,7 +40,7 @@ export class Session {
 	/** @throws Failure `input` for an invalid credential */
 	constructor(
 		private data: CredentialData,
-		private readonly surroundings: SessionSurroundings,
+		private readonly dependencies: SessionDependencies,
 	) {
 		this.account.use(tokenIn(data));
 	}
@@ -56,7 +56,7 @@ export class Session {
 	 * @throws what `send` throws, or the reason why the session ended
 	 */
 	async run<T>(send: (data: CredentialData) => Promise<T>): Promise<T> {
-		for (let [sent, freshTokens] = [0, 0]; ; sent++) {
+		for (let [sent, newTokens] = [0, 0]; ; sent++) {
 			const { account, token, data } = await this.signedIn();
 			const outcome = await outcomeOf(send(data));
 			const failure = 'failure' in outcome && outcome.failure instanceof Failure ? outcome.failure : undefined;
@@ -70,10 +70,10 @@ export class Session {
 			if (failure === undefined || tokenRefused !== true) throw outcome.failure;
 			// A token that is already replaced, or that another process got, says little about this request.
 			const isReplaced = account.token !== undefined && account.token !== token;
-			if (sent > 0 && !isReplaced && token?.issuedAt !== undefined) freshTokens++;
-			if (!isReplaced && !this.mayRenew(token, freshTokens)) {
+			if (sent > 0 && !isReplaced && token?.issuedAt !== undefined) newTokens++;
+			if (!isReplaced && !this.mayRenew(token, newTokens)) {
 				this.hasFailedRequest = true;
-				if (++this.refusedInARow >= MOST_REFUSED_IN_A_ROW) this.endWith(failure);
+				if (++this.refusedInARow >= MAX_REFUSED_IN_A_ROW) this.endWith(failure);
 				throw failure;
 			}
 			if (token !== undefined) account.refuse(token.value);
@@ -82,7 +82,7 @@ export class Session {
 
 	/** Waits for a token and returns the data for the next request. An API key has no token. */
 	private async signedIn(): Promise<{ account: Account; token: Token | undefined; data: CredentialData }> {
-		const { end } = this.surroundings;
+		const { end } = this.dependencies;
 		for (;;) {
 			if (this.ended !== undefined) throw this.ended;
 			if (end.aborted) throw whyEnded(end);
@@ -100,7 +100,7 @@ export class Session {
 	/** Finds a token for all callers. It finds none if this execution ends, or if its credential was changed. */
 	private readonly findToken = async (): Promise<void> => {
 		const { account } = this;
-		const { clock, end, read, signIn } = this.surroundings;
+		const { clock, end, read, signIn } = this.dependencies;
 		const pauseMs = account.pauseMs(clock.random());
 		if (pauseMs > 0) await clock.sleep(pauseMs, end);
 		if (account.token !== undefined || end.aborted) return;
@@ -126,15 +126,15 @@ export class Session {
 	};
 
 	/** Whether another token may help after a refusal. */
-	private mayRenew(token: Token | undefined, freshTokens: number): boolean {
+	private mayRenew(token: Token | undefined, newTokens: number): boolean {
 		if (token === undefined) return false;
-		if (freshTokens >= (this.hasFailedRequest ? MOST_FRESH_TOKENS_LATER : MOST_FRESH_TOKENS)) return false;
+		if (newTokens >= (this.hasFailedRequest ? MAX_NEW_TOKENS_LATER : MAX_NEW_TOKENS)) return false;
 		// A token that worked before has expired.
 		return token.accepted || !this.hasUsedUpSignIns();
 	}
 
 	private hasUsedUpSignIns(): boolean {
-		return this.signIns.filter(({ accepted }) => !accepted).length >= MOST_SIGN_INS_IN_VAIN;
+		return this.signIns.filter(({ accepted }) => !accepted).length >= MAX_SIGN_INS_IN_VAIN;
 	}
 
 	private endWith({ details }: Failure): void {

@@ -31,7 +31,7 @@ export async function signIn(
 	const { baseUrl, stored, owner } = readCredential(data);
 	const redact = redactorFor(data);
 	try {
-		const answer = await exchange(
+		const response = await exchange(
 			send,
 			{
 				method: 'POST',
@@ -42,7 +42,7 @@ export async function signIn(
 			},
 			{ timeoutMs: SIGN_IN_TIMEOUT_MS, clock: currentClock(), cancel: undefined, redact },
 		);
-		const token = findToken(unwrap(answer, redact, 'login'), stored.tokenPath, redact);
+		const token = findToken(unwrap(response, redact, 'login'), stored.tokenPath, redact);
 		return { sessionToken: token, sessionOwner: owner };
 	} catch (error) {
 		throw asSignInFailure(error);
@@ -64,7 +64,7 @@ function findToken(payload: unknown, tokenPath: string, redact: Redact): string 
 	}
 	const places = tokenPath === '' ? `text, or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
 	throw new Failure({
-		kind: 'answer',
+		kind: 'response',
 		cause: 'credential',
 		message: `The login was accepted, but its response has no token: looked for 'data' as ${places}; ${keysOf(payload, redact)}`,
 		remedy: "Enter in 'Token Path' of the credential where the login response has the token, like data.session.token.",
@@ -85,7 +85,7 @@ function fieldOf(value: unknown, key: string): unknown {
 function checkToken(token: string): string {
 	if (/^[\x21-\x7e]+$/.test(token)) return token;
 	throw new Failure({
-		kind: 'answer',
+		kind: 'response',
 		cause: 'credential',
 		message: "The token in the login response has characters that a header can't contain",
 		remedy: "Check 'Token Path' in the credential. It may point at something else than the token.",

@@ -42,15 +42,15 @@ export function compare(before: State | undefined, seen: Seen, task: Task): Outc
 	const number = before?.number ?? task.firstNumber;
 	const recent = new Map<TimeField, Recent>();
 	const events: DeviceEvent[] = [];
-	const told = new Set<string>();
+	const reported = new Set<string>();
 	for (const time of TIMES) {
 		const reading = seen.readings.get(time.field);
 		if (reading === undefined) continue;
-		const { after, fresh } = compareRecent(before?.recent.get(time.field), reading);
+		const { after, newRows } = compareRecent(before?.recent.get(time.field), reading);
 		recent.set(time.field, after);
-		for (const { id, device } of fresh) {
-			if (device !== undefined && !told.has(id)) events.push(timeEvent(time, id, device));
-			told.add(id);
+		for (const { id, device } of newRows) {
+			if (device !== undefined && !reported.has(id)) events.push(timeEvent(time, id, device));
+			reported.add(id);
 		}
 	}
 	// Changes of a new device are not reported.
@@ -69,17 +69,17 @@ export function compare(before: State | undefined, seen: Seen, task: Task): Outc
  * Adds the events of removed devices, and forgets the devices that are no longer listed.
  * @param before the state that was compared with
  * @param removed serial numbers that the platform does not have
- * @param elsewhere serial numbers of devices that exist but no longer match the filters
+ * @param unlisted serial numbers of devices that exist but no longer match the filters
  */
 export function settleMissing(
 	{ state, events }: Outcome,
-	{ removed, elsewhere }: { removed: readonly string[]; elsewhere: readonly string[] },
+	{ removed, unlisted }: { removed: readonly string[]; unlisted: readonly string[] },
 	before: State | undefined,
 	fields: readonly WatchedField[],
 ): Pick<Outcome, 'state' | 'events'> {
 	if (before?.snapshot === undefined || state.snapshot === undefined) return { state, events };
 	const { devices } = before.snapshot;
 	const all = [...events, ...removed.map((sn) => removedEvent(sn, devices.get(sn) ?? '[]', fields, before.number))];
-	const snapshot = forget(state.snapshot, [...removed, ...elsewhere]);
+	const snapshot = forget(state.snapshot, [...removed, ...unlisted]);
 	return { state: { ...state, snapshot, number: before.number + Math.min(all.length, 1) }, events: all };
 }

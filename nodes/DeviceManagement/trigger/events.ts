@@ -1,6 +1,6 @@
 import type { Device } from '../core/device';
 import type { JsonValue } from '../core/json';
-import { type Code, canonicalJson, digest, type Kept, readsLike, recall, splitCode } from './values';
+import { type Code, canonicalJson, digest, equalsText, type Kept, recall, splitCode } from './values';
 import { deviceOf, type EventName, type TIMES, type WatchedField } from './watched';
 
 /** An event, before its device is reduced to the chosen fields. */
@@ -69,7 +69,7 @@ export function removedEvent(sn: string, code: Code, fields: readonly WatchedFie
 /** Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. */
 export function isAskedFor(rules: readonly ChangeRule[], change: Change): boolean {
 	const own = rules.filter(({ field }) => field === change.field.name);
-	const isMet = (wanted: string, kept: Kept) => wanted === '' || readsLike(kept, wanted);
+	const isMet = (wanted: string, kept: Kept) => wanted === '' || equalsText(kept, wanted);
 	return own.length === 0 || own.some(({ from, to }) => isMet(from, change.previous) && isMet(to, change.current));
 }
 

@@ -47,7 +47,7 @@ export async function readFleet(
 
 /**
  * Returns a device's row for one of its times; undefined if the device does not have that time.
- * @throws Failure `answer` for a time in another format than the API document's
+ * @throws Failure `response` for a time in another format than the API document's
  */
 export function rowOf(device: Device, field: TimeField, before: Recent | undefined): Row | undefined {
 	const time = secondsOf(device[field]);
@@ -57,7 +57,7 @@ export function rowOf(device: Device, field: TimeField, before: Recent | undefin
 		return isNew(before, row) ? { ...row, device } : row;
 	}
 	throw new Failure({
-		kind: 'answer',
+		kind: 'response',
 		cause: 'platform',
 		message: `The platform sends an unknown date format in '${field}'`,
 		remedy: `The API document has the format YYYY-MM-DD HH:MM:SS. Remove the event that needs it from 'Events', or ask your platform administrator.`,

@@ -19,7 +19,7 @@ export interface NodeMemory {
 
 interface Carry {
 	/** Digests of the states that n8n returned or polls wrote since the last report, the newest last. */
-	readonly met: ReadonlySet<string>;
+	readonly known: ReadonlySet<string>;
 	/** The state after the last quiet poll. */
 	readonly to: string;
 }
@@ -31,10 +31,10 @@ export interface Turn {
 }
 
 /** Largest memory of all nodes, in characters, and what each node counts in addition to its state. */
-const MOST_KEPT = 200_000_000;
+const MAX_CHARACTERS = 200_000_000;
 const NODE_WEIGHT = 20_000;
 /** Most digests of states per node. */
-const MOST_MET = 1000;
+const MAX_STATES = 1000;
 /** Time that a poll may need to end after its deadline. */
 const GRACE_MS = 60_000;
 
@@ -75,26 +75,28 @@ export function takeTurn(memory: NodeMemory, now: number, budgetMs: number): Tur
  * Returns the state to compare with. n8n may not have kept the state of quiet polls: then it is the carried one. An unknown
  * state comes from another process and is used as it is.
  */
-export function carriedFrom({ carry }: NodeMemory, handed: string | undefined): string | undefined {
-	return carry?.met.has(digest(handed ?? '')) === true ? carry.to : handed;
+export function carriedFrom({ carry }: NodeMemory, stored: string | undefined): string | undefined {
+	return carry?.known.has(digest(stored ?? '')) === true ? carry.to : stored;
 }
 
 /**
  * Remembers the state after a poll.
  * @param to the state that a quiet poll wrote; for a poll that reports something, the state that it compared with
  */
-export function carryOn(memory: NodeMemory, handed: string | undefined, to: string | undefined): void {
-	const now = [handed, to].map((text) => digest(text ?? ''));
-	const earlier = [...(memory.carry?.met ?? [])];
-	const met = earlier.some((one) => one === now[0]) ? earlier.filter((one) => !now.includes(one)).slice(-MOST_MET) : [];
-	memory.carry = to === undefined ? undefined : { met: new Set([...met, ...now]), to };
+export function carryOn(memory: NodeMemory, stored: string | undefined, to: string | undefined): void {
+	const now = [stored, to].map((text) => digest(text ?? ''));
+	const earlier = [...(memory.carry?.known ?? [])];
+	const known = earlier.some((one) => one === now[0])
+		? earlier.filter((one) => !now.includes(one)).slice(-MAX_STATES)
+		: [];
+	memory.carry = to === undefined ? undefined : { known: new Set([...known, ...now]), to };
 }
 
 function dropOldest(): void {
 	const weightOf = ({ carry }: NodeMemory) => NODE_WEIGHT + (carry?.to.length ?? 0);
 	let weight = [...memories.values()].reduce((sum, memory) => sum + weightOf(memory), 0);
 	for (const [key, memory] of memories) {
-		if (memories.size === 1 || weight <= MOST_KEPT) return;
+		if (memories.size === 1 || weight <= MAX_CHARACTERS) return;
 		weight -= weightOf(memory);
 		memories.delete(key);
 	}

@@ -105,12 +105,12 @@ async function walkNewest(
 	const walk = { rows: new Array<Row>(), newest: fleetNewest, complete: true, first: new Array<Device>() };
 	let [last, total] = [Infinity, 0];
 	const options = listOptions({ ...settings, pageSize, parallelRequests: 1 });
-	for await (const { fresh, reportedTotal = total } of walkPages(source, options)) {
-		if (walk.first.length === 0) walk.first = fresh;
-		walk.newest ??= timeOfFirst(fresh, field);
+	for await (const { newItems, reportedTotal = total } of walkPages(source, options)) {
+		if (walk.first.length === 0) walk.first = newItems;
+		walk.newest ??= timeOfFirst(newItems, field);
 		const floor = floorOf(before ?? walk);
 		const found: Row[] = [];
-		for (const device of fresh) {
+		for (const device of newItems) {
 			const row = rowOf(device, field, before);
 			const time = row?.time ?? -Infinity;
 			if (time > last) return undefined;
@@ -121,11 +121,11 @@ async function walkNewest(
 		// A device that was removed during the walk may have moved another one to a page that was read already.
 		if (reportedTotal < total) walk.complete = false;
 		total = reportedTotal;
-		if (found.length < fresh.length) return { ...walk, isWholeList: false };
+		if (found.length < newItems.length) return { ...walk, isWholeList: false };
 		const hasNew = found.some(({ device }) => device !== undefined);
 		if (!hasNew && !isWholeDue(task)) return { ...walk, complete: false, isWholeList: false };
 		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
-		const isFull = fresh.length >= pageSize;
+		const isFull = newItems.length >= pageSize;
 		if (isFull && pageSize < settings.pageSize) return await walkNewest(platform, task, fleetNewest, settings.pageSize);
 	}
 	return { ...walk, isWholeList: true };

@@ -17,7 +17,7 @@ import type { DeviceEvent } from './events';
 import { carriedFrom, carryOn, forgetPlatform, memoryOf, type NodeMemory, takeTurn, type Turn } from './memory';
 import { observe } from './observe';
 import { readTriggerParameters, type TriggerParameters } from './parameters';
-import { lookForMissing } from './removal';
+import { checkMissing } from './removal';
 import { decodeState, encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
 import { canonicalJson, digest } from './values';
@@ -30,7 +30,7 @@ const USUAL_BUDGET_MS = 300_000;
 const LARGEST_STATE = 20_000_000;
 
 interface Tick {
-	readonly reach: typeof openPlatform;
+	readonly open: typeof openPlatform;
 	readonly context: IPollFunctions;
 	readonly memory: NodeMemory;
 	readonly turn: Turn;
@@ -43,12 +43,12 @@ const polled = new WeakSet<IPollFunctions>();
 
 /**
  * Polls once and returns the items; null if there is nothing to report.
- * @param reach opens the platform; tests of many polls use one without HTTP
+ * @param open opens the platform; tests of many polls use one without HTTP
  * @throws n8n's error, once per outage
  */
 export async function pollDevices(
 	context: IPollFunctions,
-	reach = openPlatform,
+	open = openPlatform,
 ): Promise<INodeExecutionData[][] | null> {
 	const clock = currentClock();
 	const budgetMs = budgetOf(context);
@@ -62,7 +62,7 @@ export async function pollDevices(
 		return null;
 	}
 	try {
-		const output = await pollOnce({ reach, context, memory, turn, clock, budgetMs });
+		const output = await pollOnce({ open, context, memory, turn, clock, budgetMs });
 		if (memory.turn !== turn) return output;
 		if (memory.outage !== undefined) log(context, 'info', 'can poll again');
 		memory.outage = undefined;
@@ -93,13 +93,13 @@ async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 	const parameters = readTriggerParameters(readerOf(context));
 	const credential = readCredential(await context.getCredentials(CREDENTIAL_TYPE));
 	const fingerprint = fingerprintOf(context, parameters, credential);
-	const handed = stateOf(context);
-	const from = carriedFrom(memory, handed);
+	const stored = stateOf(context);
+	const from = carriedFrom(memory, stored);
 	const known = decodeState(from);
 	const before = known?.fingerprint === fingerprint ? known : undefined;
 	if (before === undefined) announceBaseline(tick, from, known);
 	const start = clock.now();
-	const platform = await tick.reach(context, platformOptions(parameters, clock, budgetMs));
+	const platform = await tick.open(context, platformOptions(parameters, clock, budgetMs));
 	try {
 		const seen = await observe(platform, parameters, before, { now: start, orders: memory.orders });
 		const now = Math.floor(start / 1000);
@@ -107,7 +107,7 @@ async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 		const outcome = compare(before, seen, { ...parameters, fingerprint, now, firstNumber });
 		const { state, events } = await askForMissing(tick, platform, outcome, before, parameters);
 		const items = itemsOf(events, parameters, clock.now());
-		if (!commit(tick, { handed, from, to: encodeState(state), isQuiet: items.length === 0 })) return null;
+		if (!commit(tick, { stored, from, to: encodeState(state), isQuiet: items.length === 0 })) return null;
 		for (const words of seen.remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
 		memory.remarks = seen.remarks;
 		return items.length > 0 ? [items] : null;
@@ -136,9 +136,9 @@ async function askForMissing(
 	{ events, fields, settings }: TriggerParameters,
 ): Promise<Pick<Outcome, 'state' | 'events'>> {
 	const { missing } = outcome;
-	if (!events.has('deviceRemoved')) return settleMissing(outcome, { removed: [], elsewhere: missing }, before, fields);
-	const search = await lookForMissing(platform, missing, settings, () => clock.random());
-	const why = search.obstacle?.message;
+	if (!events.has('deviceRemoved')) return settleMissing(outcome, { removed: [], unlisted: missing }, before, fields);
+	const search = await checkMissing(platform, missing, settings, () => clock.random());
+	const why = search.failure?.message;
 	if (why !== undefined)
 		log(context, 'warn', `could not check devices that may be removed, and tries again at the next poll: ${why}`);
 	return settleMissing(outcome, search, before, fields);
@@ -151,10 +151,14 @@ async function askForMissing(
  */
 function commit(
 	{ context, memory, turn }: Tick,
-	{ handed, from, to, isQuiet }: { handed: string | undefined; from: string | undefined; to: string; isQuiet: boolean },
+	{ stored, from, to, isQuiet }: { stored: string | undefined; from: string | undefined; to: string; isQuiet: boolean },
 ): boolean {
-	if (memory.turn !== turn || stateOf(context) !== handed) {
-		log(context, 'warn', 'reports nothing, because its state changed during the poll. The next poll reports the changes');
+	if (memory.turn !== turn || stateOf(context) !== stored) {
+		log(
+			context,
+			'warn',
+			'reports nothing, because its state changed during the poll. The next poll reports the changes',
+		);
 		return false;
 	}
 	if (to.length > LARGEST_STATE) {
@@ -164,8 +168,8 @@ function commit(
 		);
 	}
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
-	carryOn(memory, handed, isQuiet ? to : from);
-	if (to !== handed) context.getWorkflowStaticData('node')[STATE_KEY] = to;
+	carryOn(memory, stored, isQuiet ? to : from);
+	if (to !== stored) context.getWorkflowStaticData('node')[STATE_KEY] = to;
 	return true;
 }
 
@@ -179,14 +183,14 @@ function fail(
 	thrown: unknown,
 	{ isFirst, budgetMs }: { isFirst: boolean; budgetMs: number },
 ): void {
-	const callsPerson = needsPerson(thrown);
+	const needsAction = needsPerson(thrown);
 	const mode = context.getActivationMode();
 	// When n8n starts, an error would delay the workflow's activation for up to a day.
 	const isStart = isFirst && (mode === 'init' || mode === 'leadershipChange');
-	const isSilent = isStart && !callsPerson && decodeState(stateOf(context)) !== undefined;
-	// A person is waiting for the activation. n8n's scheduler gives a poll less time than that.
+	const isSilent = isStart && !needsAction && decodeState(stateOf(context)) !== undefined;
+	// A person is waiting for the activation. With less time than usual, n8n's scheduler runs the poll instead.
 	const isAwaited = isFirst && (mode === 'activate' || (mode === 'update' && budgetMs >= USUAL_BUDGET_MS));
-	const level = callsPerson ? 2 : 1;
+	const level = needsAction ? 2 : 1;
 	const reported = isAwaited ? 0 : (memory.outage ?? 0);
 	const isDue = !isSilent && level > reported;
 	memory.outage = isDue ? level : reported;

@@ -62,12 +62,12 @@ export function isNew(before: Recent | undefined, { id, time }: Row): boolean {
 export function compareRecent(
 	before: Recent | undefined,
 	{ rows, newest: read, complete }: Reading,
-): { after: Recent; fresh: Row[] } {
+): { after: Recent; newRows: Row[] } {
 	const known = before?.newest ?? null;
 	const mayRise = complete || before === undefined;
 	const newest = mayRise && read !== null && read > (known ?? -Infinity) ? read : known;
-	const fresh = rows.filter((row) => isNew(before, row));
+	const newRows = rows.filter((row) => isNew(before, row));
 	const floor = floorOf({ newest });
 	const all = [...(before?.rows ?? []), ...rows.map(({ id, time }): [string, number] => [id, time])];
-	return { after: { newest, rows: new Map(all.filter(([, time]) => time >= floor)) }, fresh };
+	return { after: { newest, rows: new Map(all.filter(([, time]) => time >= floor)) }, newRows };
 }

@@ -7,7 +7,7 @@ import { fetchDevice, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 
 /** Most devices to request in one poll. The others wait for later polls. */
-const MOST_ASKED_FOR = 100;
+const MAX_PER_POLL = 100;
 
 /**
  * Requests missing devices by their serial numbers (section 4.2). A device is removed only if the platform says so.
@@ -16,33 +16,33 @@ const MOST_ASKED_FOR = 100;
  * the next poll checks that one again
  * @throws Failure if the sign-in was refused
  */
-export async function lookForMissing(
+export async function checkMissing(
 	platform: Platform,
 	missing: readonly string[],
 	settings: ListSettings,
 	random: () => number,
-): Promise<{ removed: string[]; elsewhere: string[]; obstacle: Failure | undefined }> {
-	const asked = [...missing];
-	while (asked.length > MOST_ASKED_FOR) asked.splice(Math.floor(random() * asked.length), 1);
+): Promise<{ removed: string[]; unlisted: string[]; failure: Failure | undefined }> {
+	const requested = [...missing];
+	while (requested.length > MAX_PER_POLL) requested.splice(Math.floor(random() * requested.length), 1);
 	const slots = pLimit(settings.parallelRequests);
-	const ask = async (sn: string) =>
+	const check = async (sn: string) =>
 		isSerialNumber(sn)
-			? await fetchDevice(platform, sn, settings).then(() => 'elsewhere' as const, judge)
-			: 'elsewhere';
-	const answers = await Promise.all(asked.map(async (sn) => await slots(ask, sn)));
+			? await fetchDevice(platform, sn, settings).then(() => 'unlisted' as const, outcomeOfFailure)
+			: 'unlisted';
+	const outcomes = await Promise.all(requested.map(async (sn) => await slots(check, sn)));
 	return {
-		removed: asked.filter((_, index) => answers[index] === 'removed'),
-		elsewhere: asked.filter((_, index) => answers[index] === 'elsewhere'),
-		obstacle: answers.find((answer) => answer instanceof Failure),
+		removed: requested.filter((_, index) => outcomes[index] === 'removed'),
+		unlisted: requested.filter((_, index) => outcomes[index] === 'unlisted'),
+		failure: outcomes.find((outcome) => outcome instanceof Failure),
 	};
 }
 
 /** Returns what a failed request says about its device. */
-function judge(thrown: unknown): 'removed' | 'elsewhere' | Failure {
+function outcomeOfFailure(thrown: unknown): 'removed' | 'unlisted' | Failure {
 	if (!(thrown instanceof Failure)) throw thrown;
 	const { final, tokenRefused, kind } = thrown.details;
 	// The serial number can't be part of a path.
-	if (kind === 'input') return 'elsewhere';
+	if (kind === 'input') return 'unlisted';
 	if (final === true || tokenRefused === true) throw thrown;
 	return meansNoDevice(thrown.details) ? 'removed' : thrown;
 }

@@ -55,7 +55,7 @@ export function textOf(value: JsonValue): string {
 }
 
 /** Whether a remembered value equals a rule's text, also if only its digest was kept. */
-export function readsLike(kept: Kept, text: string): boolean {
+export function equalsText(kept: Kept, text: string): boolean {
 	const known = recall(kept);
 	if (known !== undefined) return textOf(known.value) === text;
 	// The digest of a text, or of the JSON of anything else.

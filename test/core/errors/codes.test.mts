@@ -1,7 +1,7 @@
 import {
 	CODE_TABLE,
 	explainCode,
-	leavesOpen,
+	isOutcomeUnknown,
 	meansLoginRefused,
 	meansNoDevice,
 	meansNotFound,
@@ -27,7 +27,7 @@ test.each([
 	['no such device', (code: number) => meansNoDevice({ code }), [10007, 14401]],
 	['a refused token', meansTokenRefused, [14101, 14102]],
 	['a refused login', meansLoginRefused, [14201, 14202, 14203]],
-	['an unknown outcome', leavesOpen, [-1, 10002]],
+	['an unknown outcome', isOutcomeUnknown, [-1, 10002]],
 	['a refused user', meansUserRefused, [14103, 14201, 14202, 14203]],
 ] as const)('%s is meant by these codes and no other', (_name, means, expected) => {
 	expect(every.filter((code) => means(code))).toEqual(expected);

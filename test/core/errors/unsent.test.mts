@@ -58,9 +58,9 @@ test.each(['socket hang up', 'The request was ABORTED', 'Premature close'])(
 
 test('a response that ends early is unreadable, unless the connection was dropped', () => {
 	for (const code of ['', 'ERR_PADDING', 'CERT_HAS_EXPIRED', 'EPROTO', 'ENOTFOUND']) {
-		expect(explain(code, 'odd', 'read', 'answered').message).toMatch(/^The platform's response can't be read.*: odd$/);
+		expect(explain(code, 'odd', 'read', 'receiving').message).toMatch(/^The platform's response can't be read.*: odd$/);
 	}
-	expect(explain('ECONNRESET', 'odd', 'read', 'answered').message).toBe(`${DROPPED} (ECONNRESET)`);
+	expect(explain('ECONNRESET', 'odd', 'read', 'receiving').message).toBe(`${DROPPED} (ECONNRESET)`);
 });
 
 test.each([
@@ -77,7 +77,7 @@ test.each([
 	expect(late).toMatchObject({ kind: 'timeout', cause: 'platform', retryable: true });
 	expect(late.message).toBe(`The platform did not answer within 1500 ms${doubt}`);
 	expect(late.remedy).toMatch(slow);
-	expect(huge).toMatchObject({ kind: 'answer', cause: 'platform', remedy: expect.stringMatching(large) });
+	expect(huge).toMatchObject({ kind: 'response', cause: 'platform', remedy: expect.stringMatching(large) });
 	expect(huge.message).toBe(`The response is larger than 64 MB${doubt}`);
 	expect(huge).not.toHaveProperty('retryable');
 });

@@ -1,4 +1,4 @@
-import { expectsMore, saysItEnds } from '../../../nodes/DeviceManagement/core/paging/end.ts';
+import { expectsMore, saysItIsLast } from '../../../nodes/DeviceManagement/core/paging/end.ts';
 import type { Page } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 
 /** The third page was read, and twenty-five items with it. */
@@ -25,7 +25,7 @@ test.each(SAID)(
 	'$said after 25 items in three pages, the third a short one: more $more, an end $end',
 	({ said, more, end }) => {
 		expect(expectsMore(page(said), { ...progress, full: false })).toBe(more);
-		expect(saysItEnds(page(said), progress, false)).toBe(end);
+		expect(saysItIsLast(page(said), progress, false)).toBe(end);
 	},
 );
 
@@ -39,12 +39,12 @@ test('behind a full page another one is expected unless total, page count and la
 
 test('behind a page of a list of which nothing came, nothing is expected', () => {
 	expect(expectsMore(page({}), { index: 0, read: 0, full: true })).toBe(false);
-	expect(saysItEnds(page({}), { index: 0, read: 0 }, false)).toBe(false);
+	expect(saysItIsLast(page({}), { index: 0, read: 0 }, false)).toBe(false);
 });
 
 test('a last page that was wrong before is not trusted, but its other metadata is', () => {
-	expect(saysItEnds(page({ last: true }), progress, true)).toBe(false);
-	expect(saysItEnds(page({ totalElements: 25 }), progress, true)).toBe(true);
-	expect(saysItEnds(page({ totalPages: 3, last: false }), progress, true)).toBe(false);
-	expect(saysItEnds(page({ totalElements: 25, last: true }), progress, true)).toBe(true);
+	expect(saysItIsLast(page({ last: true }), progress, true)).toBe(false);
+	expect(saysItIsLast(page({ totalElements: 25 }), progress, true)).toBe(true);
+	expect(saysItIsLast(page({ totalPages: 3, last: false }), progress, true)).toBe(false);
+	expect(saysItIsLast(page({ totalElements: 25, last: true }), progress, true)).toBe(true);
 });

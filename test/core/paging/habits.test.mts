@@ -65,7 +65,7 @@ describe('a server that refuses a page past the end', () => {
 		{ by: 'a code', pastEnd: failure({ kind: 'refused', cause: 'input', code: 10001, httpStatus: 200 }) },
 		{ by: 'HTTP 404', pastEnd: failure({ kind: 'status', cause: 'input', httpStatus: 404 }) },
 		{ by: 'HTTP 500', pastEnd: failure({ kind: 'status', cause: 'platform', httpStatus: 500 }) },
-		{ by: 'an answer that is no page', pastEnd: failure({ kind: 'answer', cause: 'platform' }) },
+		{ by: 'an answer that is no page', pastEnd: failure({ kind: 'response', cause: 'platform' }) },
 	];
 	const NUMBERINGS = ['one-based', 'zero-based'] as const;
 	const CASES = REFUSALS.flatMap((refusal) => NUMBERINGS.map((numbering) => ({ ...refusal, numbering })));

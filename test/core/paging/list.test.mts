@@ -60,7 +60,7 @@ describe('requests', () => {
 	test('none starts after the caller stopped', async () => {
 		const server = serve(100, ONE_BASED);
 		const { source } = server;
-		for await (const { fresh } of walkPages(source, { sizes: [10], parallelRequests: 2 })) {
+		for await (const { newItems } of walkPages(source, { sizes: [10], parallelRequests: 2 })) {
 			if (fresh[0] === server.fleet.at(20)) break;
 		}
 		const started = server.requests;

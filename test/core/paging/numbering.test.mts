@@ -1,4 +1,4 @@
-import { learnNumbering, numberThatTells } from '../../../nodes/DeviceManagement/core/paging/numbering.ts';
+import { comparableNumber, learnNumbering } from '../../../nodes/DeviceManagement/core/paging/numbering.ts';
 
 const identify = (item: string) => item;
 const first = { content: ['a', 'b'], number: 0, totalElements: 4 };
@@ -10,7 +10,7 @@ test.each([
 	{ said: { totalElements: undefined }, number: undefined },
 	{ said: { content: [] }, number: undefined },
 ])('the number of a first page that says $said tells: $number', ({ said, number }) => {
-	expect(numberThatTells({ ...first, ...said })).toBe(number);
+	expect(comparableNumber({ ...first, ...said })).toBe(number);
 });
 
 /** Answers with these items as page 1 and this number of page 2, and records what is asked for. */

@@ -4,15 +4,15 @@ import { type WalkedPage, walkPages, type WalkOptions } from '../../../nodes/Dev
 import { Fleet } from '../../../testbed/platform/fleet.mts';
 import { PagedServer } from '../../../testbed/pagedServer.mts';
 
-async function walk<T>(source: PageSource<T>, options: WalkOptions, believesNumbers = true) {
+async function walk<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers = true) {
 	const steps: Array<WalkedPage<T>> = [];
-	for await (const step of walkPages(source, options, believesNumbers)) steps.push(step);
+	for await (const step of walkPages(source, options, trustsNumbers)) steps.push(step);
 	return steps;
 }
 
 test('a walk that stops after its first page sends no other request', async () => {
 	const server = new PagedServer(Fleet.seeded({ size: 100 }), { numbering: 'zero-based', largestSize: 2000 });
-	for await (const { fresh } of walkPages(server.source, { sizes: [10], parallelRequests: 8 })) {
+	for await (const { newItems } of walkPages(server.source, { sizes: [10], parallelRequests: 8 })) {
 		expect(fresh).toEqual(server.fleet.devices.slice(0, 10));
 		break;
 	}
@@ -37,7 +37,7 @@ describe('a server that answers a page past the end with its last page', () => {
 		{ name: 'and says a total there only', totals: [undefined, undefined, 4] },
 	])('$name: the walk ends there and tells what that page says', async ({ totals }) => {
 		const steps = await walk(clamping(totals), { sizes: [2], parallelRequests: 1 });
-		expect(steps.map(({ fresh, pastEnd }) => [fresh, pastEnd])).toEqual([
+		expect(steps.map(({ newItems, pastEnd }) => [newItems, pastEnd])).toEqual([
 			[['a', 'b'], false],
 			[['c', 'd'], false],
 			[[], true],
@@ -56,24 +56,24 @@ test('a total that a page fetched in vain tells late is waited for', async () =>
 		identify: (item) => item,
 	};
 	const steps = await walk(source, { sizes: [2], parallelRequests: 2 });
-	expect(steps.map(({ fresh, totalMoved }) => [fresh, totalMoved])).toEqual([
+	expect(steps.map(({ newItems, totalMoved }) => [newItems, totalMoved])).toEqual([
 		[['a', 'b'], false],
 		[['c'], true],
 	]);
 });
 
 test('untrusted or missing numbers are ignored, and page 1 is requested', async () => {
-	for (const { believesNumbers, said } of [
-		{ believesNumbers: false, said: {} },
-		{ believesNumbers: true, said: { number: undefined } },
-		{ believesNumbers: true, said: { totalElements: undefined } },
+	for (const { trustsNumbers, said } of [
+		{ trustsNumbers: false, said: {} },
+		{ trustsNumbers: true, said: { number: undefined } },
+		{ trustsNumbers: true, said: { totalElements: undefined } },
 	]) {
 		const server = new PagedServer(Fleet.seeded({ size: 25 }), {
 			numbering: 'one-based',
 			largestSize: 2000,
 			falsify: (honest) => ({ ...honest, ...said }),
 		});
-		await walk(server.source, { sizes: [10], parallelRequests: 1 }, believesNumbers);
+		await walk(server.source, { sizes: [10], parallelRequests: 1 }, trustsNumbers);
 		expect(server.asked).toEqual([undefined, 1, 2, 3]);
 	}
 });
@@ -125,7 +125,7 @@ describe('a page that brings nothing new', () => {
 		{ name: 'the total is reached', said: { totalElements: 2, last: false } },
 	])('is past the end where $name', async ({ said }) => {
 		const steps = await walk(answering([['a', 'b']], said).source, one);
-		expect(steps.map(({ fresh, pastEnd }) => [fresh, pastEnd])).toEqual([
+		expect(steps.map(({ newItems, pastEnd }) => [newItems, pastEnd])).toEqual([
 			[['a', 'b'], false],
 			[[], true],
 		]);
@@ -134,7 +134,7 @@ describe('a page that brings nothing new', () => {
 	test('is not repeated if a part of it is new, with any total', async () => {
 		const { source } = answering([['a', 'b'], ['b', 'c'], []], { totalElements: 2 });
 		const steps = await walk(source, one);
-		expect(steps.flatMap(({ fresh }) => fresh)).toEqual(['a', 'b', 'c']);
+		expect(steps.flatMap(({ newItems }) => newItems)).toEqual(['a', 'b', 'c']);
 	});
 });
 
@@ -147,7 +147,7 @@ test('a page past the end that is refused is empty, and marked', async () => {
 		falsify: ({ last }) => ({ last }),
 	});
 	const steps = await walk(server.source, { sizes: [10], parallelRequests: 1 });
-	expect(steps.map(({ fresh, pastEnd }) => [fresh.length, pastEnd])).toEqual([
+	expect(steps.map(({ newItems, pastEnd }) => [newItems.length, pastEnd])).toEqual([
 		[10, false],
 		[10, false],
 		[10, false],
@@ -166,7 +166,7 @@ test('a page is handed out while those behind it are on their way', async () => 
 		if (page === 3) await handedOut;
 		return answer;
 	};
-	for await (const { fresh } of walkPages({ ...source, fetchPage }, { sizes: [2], parallelRequests: 3 })) {
+	for await (const { newItems } of walkPages({ ...source, fetchPage }, { sizes: [2], parallelRequests: 3 })) {
 		if (fresh[0] === 'c') release();
 	}
 });

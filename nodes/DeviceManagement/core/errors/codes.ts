@@ -123,7 +123,7 @@ export function meansNotFound(outcome: ReadOutcome): boolean {
 }
 
 /** Whether the platform may have carried out the request despite this code. */
-export function leavesOpen(code: number): boolean {
+export function isOutcomeUnknown(code: number): boolean {
 	return code === -1 || code === 10002;
 }
 

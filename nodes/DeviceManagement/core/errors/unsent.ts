@@ -7,8 +7,8 @@ import { Failure } from '../failure';
 import type { Redact } from '../redaction';
 import { type Purpose, WORDING } from './purpose';
 
-/** How far a request got: `answered` means that the response had begun. */
-export type Progress = 'unknown' | 'answered';
+/** How far a request got: `receiving` means that the response had begun. */
+export type Progress = 'unknown' | 'receiving';
 
 type SystemError = readonly [codes: RegExp, cause: CauseClass, message: string, remedy: string];
 
@@ -63,23 +63,23 @@ export function meansTimedOut(code: string): boolean {
 /**
  * Returns a Failure `unreachable` for a request that was not sent, or a response that was not read.
  * @param code the system's, like ECONNRESET; '' if there was none
- * @param said the error's own words
- * @param redact removes secrets from `said`
+ * @param ownText the error's own words
+ * @param redact removes secrets from `ownText`
  */
 export function explainUnsent(
 	code: string,
-	said: string,
+	ownText: string,
 	purpose: Purpose,
 	redact: Redact,
 	progress: Progress = 'unknown',
 ): Failure {
-	const isDropped = DROPPED[0].test(code) || /socket hang up|aborted|premature/i.test(said);
+	const isDropped = DROPPED[0].test(code) || /socket hang up|aborted|premature/i.test(ownText);
 	const byCode = SYSTEM_ERRORS.find(([codes]) => codes.test(code)) ?? NOT_SENT;
-	const row = isDropped ? DROPPED : progress === 'answered' ? UNREADABLE : byCode;
+	const row = isDropped ? DROPPED : progress === 'receiving' ? UNREADABLE : byCode;
 	const [, cause, what, remedy] = row;
 	const shownCode = code === '' && isDropped ? 'aborted' : code;
 	// These two rows say too little without the error's own words.
-	const ownWords = row === UNREADABLE || row === NOT_SENT ? `: ${redact(said)}` : '';
+	const ownWords = row === UNREADABLE || row === NOT_SENT ? `: ${redact(ownText)}` : '';
 	const message = `${what}${shownCode === '' ? '' : ` (${shownCode})`}${ownWords}`;
 	return new Failure({
 		kind: 'unreachable',
@@ -98,7 +98,7 @@ export function timedOut(timeoutMs: number, purpose: Purpose): Failure {
 /** Returns the error for a response that is too large to read. */
 export function tooLarge(mostMegabytes: number, purpose: Purpose): Failure {
 	const words = { message: `The response is larger than ${mostMegabytes} MB`, remedy: WORDING[purpose].tooLarge };
-	return new Failure({ kind: 'answer', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
+	return new Failure({ kind: 'response', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
 }
 
 /** Adds to the words for a failed write that the platform may have carried it out. Leaves other words unchanged. */

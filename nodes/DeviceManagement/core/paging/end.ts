@@ -11,7 +11,7 @@ export interface Progress {
  * @param full whether the page has as many items as a page can have
  */
 export function expectsMore<T>(page: Page<T>, { full, ...progress }: Progress & { full: boolean }): boolean {
-	const { more, end } = whatIsSaid(page, progress);
+	const { more, end } = readMetadata(page, progress);
 	// A full page counts as the last one only if all three fields say so.
 	return more || (full && progress.read > 0 && end < 3);
 }
@@ -20,8 +20,8 @@ export function expectsMore<T>(page: Page<T>, { full, ...progress }: Progress & 
  * Whether a page's metadata says that it is the last one, and nothing in it says otherwise.
  * @param lastWasWrong whether an earlier page had a wrong `last`
  */
-export function saysItEnds<T>(page: Page<T>, progress: Progress, lastWasWrong: boolean): boolean {
-	const { more, end } = whatIsSaid(page, progress);
+export function saysItIsLast<T>(page: Page<T>, progress: Progress, lastWasWrong: boolean): boolean {
+	const { more, end } = readMetadata(page, progress);
 	const believed = lastWasWrong && page.last === true ? end - 1 : end;
 	return !more && believed > 0;
 }
@@ -30,7 +30,7 @@ export function saysItEnds<T>(page: Page<T>, progress: Progress, lastWasWrong: b
  * Returns whether any field says that another page follows, and how many fields say that none does. A total below the items
  * read, or a page count below the pages read, is wrong and doesn't count.
  */
-function whatIsSaid<T>({ totalElements, totalPages, last }: Page<T>, { index, read }: Progress) {
+function readMetadata<T>({ totalElements, totalPages, last }: Page<T>, { index, read }: Progress) {
 	const more = (totalElements ?? 0) > read || (totalPages ?? 0) > index + 1 || last === false;
 	return { more, end: [totalElements === read, totalPages === index + 1, last === true].filter(Boolean).length };
 }

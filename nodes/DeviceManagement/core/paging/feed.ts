@@ -1,8 +1,8 @@
-import { type FirstPageNumber, learnNumbering, numberThatTells } from './numbering';
+import { comparableNumber, type FirstPageNumber, learnNumbering } from './numbering';
 import type { Page, PageSource } from './page';
 
 /** Pages to fetch ahead: enough to continue during a slow request, few enough for the memory. */
-const MOST_PAGES_AHEAD = 64;
+const MAX_PAGES_AHEAD = 64;
 
 /**
  * Returns pages by their index, 0 for the first page, and fetches ahead. Until it knows the first page number, it assumes 1;
@@ -14,7 +14,7 @@ export class PageFeed<T> {
 	private firstPageNumber: FirstPageNumber | undefined;
 	/** Responses and failures by page parameter, until they are returned. */
 	private readonly settled = new Map<number, Promise<Page<T>>>();
-	private readonly underWay = new Map<number, Promise<void>>();
+	private readonly inFlight = new Map<number, Promise<void>>();
 	/** Lowest page parameter that was empty or failed. Pages beyond it are not fetched ahead. */
 	private stopAt = Infinity;
 
@@ -22,7 +22,7 @@ export class PageFeed<T> {
 	constructor(
 		private readonly source: PageSource<T>,
 		private readonly first: Page<T>,
-		private readonly options: { size: number; parallelRequests: number; believesNumbers: boolean },
+		private readonly options: { size: number; parallelRequests: number; trustsNumbers: boolean },
 	) {}
 
 	/**
@@ -34,7 +34,7 @@ export class PageFeed<T> {
 		if (index === 0) return this.first;
 		this.firstPageNumber ??= await learnNumbering(
 			this.source.identify,
-			this.options.believesNumbers ? numberThatTells(this.first) : undefined,
+			this.options.trustsNumbers ? comparableNumber(this.first) : undefined,
 			async (parameter) => (parameter === undefined ? this.first : await this.fetch(parameter, pages)),
 		);
 		const parameter = this.firstPageNumber + index;
@@ -44,19 +44,19 @@ export class PageFeed<T> {
 	}
 
 	/** Waits for pages that were fetched ahead and not used: their totals count, too. */
-	async atRest(): Promise<void> {
-		await Promise.all(this.underWay.values());
+	async waitForPages(): Promise<void> {
+		await Promise.all(this.inFlight.values());
 	}
 
 	private async fetch(parameter: number, last: number): Promise<Page<T>> {
 		for (;;) {
 			const response = this.settled.get(parameter);
 			if (response !== undefined) return await response;
-			const end = Math.max(parameter, Math.min(last, this.stopAt, parameter + MOST_PAGES_AHEAD));
-			for (let ahead = parameter; ahead <= end && this.underWay.size < this.options.parallelRequests; ahead++) {
-				if (!this.settled.has(ahead) && !this.underWay.has(ahead)) this.underWay.set(ahead, this.request(ahead));
+			const end = Math.max(parameter, Math.min(last, this.stopAt, parameter + MAX_PAGES_AHEAD));
+			for (let ahead = parameter; ahead <= end && this.inFlight.size < this.options.parallelRequests; ahead++) {
+				if (!this.settled.has(ahead) && !this.inFlight.has(ahead)) this.inFlight.set(ahead, this.request(ahead));
 			}
-			await Promise.race(this.underWay.values());
+			await Promise.race(this.inFlight.values());
 		}
 	}
 
@@ -69,6 +69,6 @@ export class PageFeed<T> {
 		const isAboutTheList = page?.content.length !== 0 || total !== 0;
 		this.totalMoved ||= isAboutTheList && total !== (this.first.totalElements ?? total);
 		this.settled.set(parameter, response);
-		this.underWay.delete(parameter);
+		this.inFlight.delete(parameter);
 	}
 }

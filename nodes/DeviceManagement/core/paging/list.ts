@@ -23,7 +23,7 @@ const PASSES = 3;
 export async function readList<T>(source: PageSource<T>, options: WalkOptions): Promise<Listing<T>> {
 	let previous: Pass<T> | undefined;
 	let [agreements, voidPasses] = [0, 0];
-	let met = new Map<string, T>();
+	let seen = new Map<string, T>();
 	for (let passes = 1; ; passes++) {
 		const parallelRequests = passes < PASSES ? options.parallelRequests : 1;
 		const pass: Pass<T> = await readOnce(source, { ...options, parallelRequests }, passes === 1);
@@ -32,9 +32,9 @@ export async function readList<T>(source: PageSource<T>, options: WalkOptions): 
 		// equal passes: the server may list it twice, or it may have moved.
 		const settled = isSteady(pass, options.limit) || agreements >= (pass.read > pass.items.length ? 2 : 1);
 		if (pass.voidedBy !== undefined && ++voidPasses === PASSES) throw pass.voidedBy;
-		if (!settled) met = union(source, pass.items, met);
+		if (!settled) seen = union(source, pass.items, seen);
 		if (settled || passes === PASSES) {
-			const items = settled ? pass.items : [...met.values()];
+			const items = settled ? pass.items : [...seen.values()];
 			return { items: items.slice(0, options.limit), settled, reportedTotal: pass.reportedTotal, passes };
 		}
 		previous = pass;
@@ -53,11 +53,11 @@ interface Pass<T> {
 	voidedBy?: RepeatedPages;
 }
 
-async function readOnce<T>(source: PageSource<T>, options: WalkOptions, believesNumbers: boolean): Promise<Pass<T>> {
+async function readOnce<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
 	const pass: Pass<T> = { items: [], read: 0, reportedTotal: undefined, moved: false };
 	const walk = async () => {
-		for await (const { fresh, read, reportedTotal, totalMoved } of walkPages(source, options, believesNumbers)) {
-			for (const item of fresh) pass.items.push(item);
+		for await (const { newItems, read, reportedTotal, totalMoved } of walkPages(source, options, trustsNumbers)) {
+			for (const item of newItems) pass.items.push(item);
 			Object.assign(pass, { read, reportedTotal, moved: totalMoved });
 		}
 	};

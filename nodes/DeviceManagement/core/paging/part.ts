@@ -19,7 +19,7 @@ export async function readPart<T>(
 	if ('total' in start) return { items: [], settled: true, reportedTotal: start.total, passes: 1 };
 	const before = start.index * start.pageLength;
 	const reading = readAfter(pagesFrom(source, start), skip - before, { ...options, sizes: [start.size] });
-	const listing = await reading.catch(undefinedIfMisfit);
+	const listing = await reading.catch(undefinedIfMismatch);
 	if (listing === undefined) return await readAfter(source, skip, options);
 	return { ...listing, reportedTotal: before + (listing.reportedTotal ?? 0) };
 }
@@ -72,28 +72,29 @@ async function findStart<T>(
 }
 
 /** A page with a wrong length for its position, or a wrong first item. */
-class Misfit extends Error {}
+class PageMismatch extends Error {}
 
-function undefinedIfMisfit(thrown: unknown): undefined {
-	if (!(thrown instanceof Misfit)) throw thrown;
+function undefinedIfMismatch(thrown: unknown): undefined {
+	if (!(thrown instanceof PageMismatch)) throw thrown;
 }
 
 /**
  * Returns a list's pages from `start` on, as a list that counts from 1.
- * @throws Misfit for a page that doesn't fit
+ * @throws PageMismatch for a page that doesn't fit
  */
 function pagesFrom<T>(source: PageSource<T>, start: Start): PageSource<T> {
 	const before = start.index * start.pageLength;
 	const fetchPage = async (page = 1, size: number) => {
 		const index = start.index + page - 1;
 		const offset = index * start.pageLength;
-		const { content, ...said } = await source.fetchPage(start.firstPageNumber + index, size);
-		const { totalElements: total = NaN, totalPages = start.index } = said;
+		const { content, ...metadata } = await source.fetchPage(start.firstPageNumber + index, size);
+		const { totalElements: total = NaN, totalPages = start.index } = metadata;
 		const length = Math.min(start.pageLength, Math.max(0, total - offset));
 		const begins = page > 1 || content.slice(0, 1).some((item) => source.identify(item) === start.anchor);
-		if (!begins || content.length !== length || (said.pageable?.offset ?? offset) !== offset) throw new Misfit();
+		if (!begins || content.length !== length || (metadata.pageable?.offset ?? offset) !== offset)
+			throw new PageMismatch();
 		const left = { totalElements: Math.max(0, total - before), totalPages: Math.max(0, totalPages - start.index) };
-		return { ...said, ...left, content, number: page - 1 };
+		return { ...metadata, ...left, content, number: page - 1 };
 	};
 	return { fetchPage, identify: source.identify };
 }

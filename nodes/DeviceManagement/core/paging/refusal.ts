@@ -1,5 +1,5 @@
 import { Failure } from '../failure';
-import { isWorthRepeating } from '../retry';
+import { isRetryableStatus } from '../retry';
 
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
@@ -27,8 +27,8 @@ export function undefinedIfPageRefused(thrown: unknown): undefined {
 	if (!(thrown instanceof Failure)) throw thrown;
 	const { kind, cause, httpStatus, final, tokenRefused } = thrown.details;
 	if (cause === 'credential' || final === true || tokenRefused === true) throw thrown;
-	if (httpStatus !== undefined && isWorthRepeating(httpStatus)) throw thrown;
-	if (kind !== 'refused' && kind !== 'status' && kind !== 'answer') throw thrown;
+	if (httpStatus !== undefined && isRetryableStatus(httpStatus)) throw thrown;
+	if (kind !== 'refused' && kind !== 'status' && kind !== 'response') throw thrown;
 }
 
 function isOneOf(thrown: unknown, statuses: ReadonlySet<number>): boolean {

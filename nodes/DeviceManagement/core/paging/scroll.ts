@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 
-import { expectsMore, saysItEnds } from './end';
-import { learnNumbering, numberThatTells } from './numbering';
+import { expectsMore, saysItIsLast } from './end';
+import { comparableNumber, learnNumbering } from './numbering';
 import type { Page, PageSource } from './page';
 import { undefinedIfPageRefused } from './refusal';
 
@@ -15,9 +15,9 @@ export const placeSchema = z.object({
 	/** Number of items on the first page, and so on all pages but the last. */
 	pageLength: z.number(),
 	/** Identities of the first item of the first page and of the latest page: a page past the end may repeat either. */
-	begun: z.array(z.string()),
+	firstIds: z.array(z.string()),
 	/** Whether the metadata of the latest page says that this one is past the end. */
-	isSaidToEnd: z.boolean(),
+	expectsEnd: z.boolean(),
 });
 
 export type Place = z.infer<typeof placeSchema>;
@@ -34,10 +34,10 @@ export async function scrollPage<T>(
 	place: Place | undefined,
 ): Promise<{ items: readonly T[]; next: Place | undefined }> {
 	const fetching = fetchPageAt(source, size, place);
-	const found = await (place?.isSaidToEnd === true ? fetching.catch(undefinedIfPageRefused) : fetching);
+	const found = await (place?.expectsEnd === true ? fetching.catch(undefinedIfPageRefused) : fetching);
 	// Past the end, some servers refuse the page, and some repeat the last or the first page.
-	const [begins] = (found?.page.content ?? []).slice(0, 1).map(source.identify);
-	if (found === undefined || begins === undefined || place?.begun.includes(begins) === true) {
+	const [firstId] = (found?.page.content ?? []).slice(0, 1).map(source.identify);
+	if (found === undefined || firstId === undefined || place?.firstIds.includes(firstId) === true) {
 		return { items: [], next: undefined };
 	}
 	const { page, firstPageNumber } = found;
@@ -48,10 +48,10 @@ export async function scrollPage<T>(
 	const next: Place = {
 		index: index + 1,
 		firstPageNumber,
-		number: place === undefined ? numberThatTells(page) : undefined,
+		number: place === undefined ? comparableNumber(page) : undefined,
 		pageLength,
-		begun: [place?.begun[0] ?? begins, begins],
-		isSaidToEnd: saysItEnds(page, progress, false),
+		firstIds: [place?.firstIds[0] ?? firstId, firstId],
+		expectsEnd: saysItIsLast(page, progress, false),
 	};
 	return { items, next };
 }

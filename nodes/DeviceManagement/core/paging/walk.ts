@@ -1,5 +1,5 @@
 import { Failure } from '../failure';
-import { expectsMore, saysItEnds } from './end';
+import { expectsMore, saysItIsLast } from './end';
 import { PageFeed } from './feed';
 import type { Page, PageSource } from './page';
 import { mayRefuseSize, undefinedIfPageRefused } from './refusal';
@@ -16,7 +16,7 @@ export interface WalkOptions {
 /** One page of a walk. It may be empty, most likely the last one. */
 export interface WalkedPage<T> {
 	/** Items that no earlier page of the walk had. */
-	fresh: T[];
+	newItems: T[];
 	/** Number of items so far, repeated ones included. */
 	read: number;
 	/** Whether the page is past the end of the list: it was refused, or has nothing new. */
@@ -28,58 +28,58 @@ export interface WalkedPage<T> {
 }
 
 /** Stops a walk if the server's list has no end. */
-const MOST_PAGES = 100_000;
-const MOST_ITEMS = 1_000_000;
+const MAX_PAGES = 100_000;
+const MAX_ITEMS = 1_000_000;
 
 /**
  * Walks the pages of a list once (section 1.2 of the API document), in the server's order, and fetches ahead. It ends when
  * no metadata field says that another page follows, at the second empty page in a row, or at a page past the end that is
  * refused or has nothing new. It doesn't detect whether the list changed.
- * @param believesNumbers whether to learn the numbering from the `number` of page 2
+ * @param trustsNumbers whether to learn the numbering from the `number` of page 2
  * @throws RepeatedPages at the second page before the end that has nothing new; Failure `paging` for a list without an end;
  * and what `fetchPage` throws
  */
 export async function* walkPages<T>(
 	source: PageSource<T>,
 	{ sizes, parallelRequests, limit = Infinity }: WalkOptions,
-	believesNumbers = true,
+	trustsNumbers = true,
 ): AsyncGenerator<WalkedPage<T>, void, undefined> {
 	const { size, page: first } = await fetchFirstPage(source, sizes);
-	const feed = new PageFeed(source, first, { size, parallelRequests, believesNumbers });
+	const feed = new PageFeed(source, first, { size, parallelRequests, trustsNumbers });
 	// The first page counts as full: the server may return fewer items than requested.
 	const pageLength = first.content.length || first.size || size;
 	const seen = new Set<string>();
 	let page = first;
 	let reportedTotal = first.totalElements;
 	let [read, repeatedPages] = [0, 0];
-	let [isSaidToEnd, calledLast, wasEmpty] = [false, false, false];
-	for (let index = 0; index < MOST_PAGES && read < MOST_ITEMS; index++) {
+	let [expectsEnd, calledLast, wasEmpty] = [false, false, false];
+	for (let index = 0; index < MAX_PAGES && read < MAX_ITEMS; index++) {
 		const next = feed.at(index, pagesExpected(page, pageLength, limit));
-		const response = await (isSaidToEnd ? next.catch(undefinedIfPageRefused) : next);
+		const response = await (expectsEnd ? next.catch(undefinedIfPageRefused) : next);
 		let pastEnd = response === undefined;
 		page = response ?? { content: [] };
 		const { length } = page.content;
-		const fresh = takeFresh(source, page, seen);
-		const isRepeated = length > 0 && fresh.length === 0;
+		const newItems = takeNew(source, page, seen);
+		const isRepeated = length > 0 && newItems.length === 0;
 		if (isRepeated) {
-			pastEnd = isSaidToEnd || seen.size >= (page.totalElements ?? Infinity);
+			pastEnd = expectsEnd || seen.size >= (page.totalElements ?? Infinity);
 			if (!pastEnd && ++repeatedPages === 2) throw new RepeatedPages(index);
 		}
 		if (!pastEnd) read += length;
 		const more = isRepeated || expectsMore(page, { index, read, full: length >= pageLength });
 		const atEnd = pastEnd || seen.size >= limit || !more || (wasEmpty && length === 0);
-		if (atEnd) await feed.atRest();
+		if (atEnd) await feed.waitForPages();
 		if (length > 0) reportedTotal = page.totalElements ?? reportedTotal;
-		yield { fresh, read, pastEnd, reportedTotal, totalMoved: feed.totalMoved };
+		yield { newItems, read, pastEnd, reportedTotal, totalMoved: feed.totalMoved };
 		if (atEnd) return;
-		isSaidToEnd = !isRepeated && saysItEnds(page, { index, read }, calledLast);
+		expectsEnd = !isRepeated && saysItIsLast(page, { index, read }, calledLast);
 		calledLast ||= page.last === true;
 		wasEmpty = length === 0;
 	}
 	throw new Failure({
 		kind: 'paging',
 		cause: 'platform',
-		message: `The list did not end after ${MOST_ITEMS} items or ${MOST_PAGES} pages`,
+		message: `The list did not end after ${MAX_ITEMS} items or ${MAX_PAGES} pages`,
 		remedy: 'Request fewer items, or ask your platform administrator.',
 	});
 }
@@ -104,7 +104,7 @@ function pagesExpected<T>({ totalElements = 0, totalPages = 0 }: Page<T>, pageLe
 }
 
 /** Returns a page's new items, and adds their identities to `seen`. */
-function takeFresh<T>(source: PageSource<T>, { content }: Page<T>, seen: Set<string>): T[] {
+function takeNew<T>(source: PageSource<T>, { content }: Page<T>, seen: Set<string>): T[] {
 	return content.filter((item) => {
 		const known = seen.size;
 		return seen.add(source.identify(item)).size > known;

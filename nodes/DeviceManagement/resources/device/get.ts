@@ -75,9 +75,9 @@ export const get: Operation = {
 
 /** Reads a device. Equal serial numbers of one execution are requested once, and each item gets its own copy. */
 async function readDeviceOnce(execution: Execution, entered: string, settings: RequestSettings): Promise<Device> {
-	const { platform, askedDevices } = execution;
+	const { platform, requestedDevices } = execution;
 	const sn = entered.trim();
-	const device = askedDevices.get(sn) ?? fetchDevice(platform, sn, settings);
-	askedDevices.set(sn, device);
+	const device = requestedDevices.get(sn) ?? fetchDevice(platform, sn, settings);
+	requestedDevices.set(sn, device);
 	return deepCopy(await device);
 }
