@@ -137,6 +137,13 @@ const inFile = (file: string) => [...declarations.keys()].filter((id) => id.star
 /** Here words differ by purpose; `labelsByOperation.test.mts` hears them from each operation. */
 const GOES_BY_PURPOSE = /^nodes\/DeviceManagement\/core\/errors\/purpose\.ts#/;
 
+/** The trigger doesn't show this refusal: removal.ts forgets a device whose serial number can't be requested. */
+const NOT_SHOWN_BY_TRIGGER = 'nodes/DeviceManagement/core/query.ts#devicePath';
+
+function isSkipped(id: string, reader: string): boolean {
+	return GOES_BY_PURPOSE.test(id) || (id === NOT_SHOWN_BY_TRIGGER && reader === 'Device Management Trigger');
+}
+
 /** Who reads the messages: a node by its file, with what its form and the credential's have. */
 const readers = [new DeviceManagement(), new DeviceManagementTrigger()].map(({ constructor, description }) => ({
 	reader: description.displayName,
@@ -149,10 +156,10 @@ test('every node of the package is a reader', () => {
 	for (const { entries } of readers) expect(entries).not.toEqual([]);
 });
 
-describe.each(readers)('$reader', ({ entries, labels }) => {
+describe.each(readers)('$reader', ({ reader, entries, labels }) => {
 	test('meets no text that quotes a field it does not have', () => {
 		const strangers = reachedFrom(entries).flatMap(({ id, texts }) =>
-			(GOES_BY_PURPOSE.test(id) ? [] : texts).flatMap((text) =>
+			(isSkipped(id, reader) ? [] : texts).flatMap((text) =>
 				quotedIn(text)
 					.filter((quoted) => !labels.includes(quoted) && !WIRE_NAMES.has(quoted) && quoted !== '.')
 					.map((quoted) => `${id} quotes '${quoted}': ${text}`),

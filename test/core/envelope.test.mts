@@ -148,7 +148,7 @@ test('the devices of a page are the very objects that came', () => {
 test('a redirect names the origin it leads to and nothing else of it', () => {
 	const moved = answer('', { status: 302, redirectOrigin: 'https://other.example' });
 	expect(failureOf(() => unwrap(moved, redact, 'read')).message).toBe(
-		'The address answers with a redirect to https://other.example (HTTP 302)',
+		'The address responds with a redirect to https://other.example (HTTP 302)',
 	);
 });
 

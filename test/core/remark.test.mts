@@ -28,7 +28,7 @@ test.each([
 	[250, { limit: 200, skip: 100 }, 'a total of 150 items after the first 100 but lists 2'],
 ])('a reported total of %i for %j is quoted with both numbers', (reportedTotal, part, words) => {
 	expect(remarkOn({ ...steady, reportedTotal, passes: 2 }, part)).toBe(
-		`The platform reports ${words} in each of 2 readings. The output holds the items it lists.`,
+		`The platform reports ${words} in each of 2 readings. The output has the items it lists.`,
 	);
 });
 
@@ -38,6 +38,6 @@ test.each([
 	[{ skip: 100 }, '3 items that a reading met after the first 100.'],
 ])('an unsettled list %j says how many items it holds, and does not claim to be complete', (part, words) => {
 	expect(remarkOn(unsettled, part)).toBe(
-		`The list changed during each of 3 readings. The output holds ${words} Some items may be missing, and some may no longer exist. Run the node again for an exact list.`,
+		`The list changed during each of 3 readings. The output has ${words} Some items may be missing, and some may no longer exist. Run the node again for an exact list.`,
 	);
 });

@@ -208,7 +208,7 @@ describe('the sign-in', () => {
 			field: 'a key no header can carry',
 			data: () => ({ apiKey: 'secret-key\nX: y' }),
 			message:
-				"'API Key' or 'Key Prefix' in the Device Management API credential holds a character that a header can't carry",
+				"'API Key' or 'Key Prefix' in the Device Management API credential has a character that a header can't contain",
 		},
 		{
 			field: 'no login name',

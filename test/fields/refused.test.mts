@@ -28,7 +28,7 @@ const sortedBy = (rule: Record<string, unknown>) => ({ ...getMany, sort: { rule:
 /** Whole numbers that JavaScript rounded before the node saw them: they would name another device. */
 const LONG_NUMBERS = ['89882110000003456789', '9007199254740992', '-9007199254740993', '8.98e+21'];
 
-const WRONG_KIND = 'holds a value of the wrong kind';
+const WRONG_KIND = 'has a value of the wrong type';
 const COMPOSITE_STATUS = "'Composite Status' is not a whole number from -2147483648 to 2147483647";
 const LIMIT = "'Limit' is not a whole number of 1 or more";
 
@@ -387,17 +387,17 @@ test.each<[string, Record<string, unknown>, string]>([
 	[
 		'attributes as key and value',
 		{ filters: '={{ { attributes: { site: "x" } } }}' },
-		"'Attributes' holds a value of the wrong kind",
+		"'Attributes' has a value of the wrong type",
 	],
 	[
 		'attributes from an expression that gives nothing',
 		{ filters: '={{ { attributes: { pair: $json.nothing } } }}' },
-		"'Attributes' holds a value of the wrong kind",
+		"'Attributes' has a value of the wrong type",
 	],
 	[
 		'query parameters from one',
 		{ filters: '={{ { query: { parameter: $json.nothing } } }}' },
-		"'Query Parameters' holds a value of the wrong kind",
+		"'Query Parameters' has a value of the wrong type",
 	],
 	['an unknown filter from the form', { filters: { nmae: 'harbour' } }, 'There is no filter "nmae" under \'Filters\''],
 	[
@@ -413,12 +413,12 @@ test.each<[string, Record<string, unknown>, string]>([
 	[
 		'an attribute with a field too many',
 		{ filters: '={{ { attributes: { pair: [{ key: "a", value: "b", operator: "not" }] } } }}' },
-		"'Attributes' holds a value of the wrong kind",
+		"'Attributes' has a value of the wrong type",
 	],
 	[
 		'query parameters as name and value',
 		{ filters: '={{ { query: { site: "x" } } }}' },
-		"'Query Parameters' holds a value of the wrong kind",
+		"'Query Parameters' has a value of the wrong type",
 	],
 	['empty search criteria', { filters: { body: '{}' } }, "'Search Criteria (JSON)' under 'Filters' has no value"],
 	[
@@ -453,24 +453,24 @@ test.each<[string, Record<string, unknown>, string]>([
 });
 
 test.each<[string, string, string]>([
-	['rules that are not called so', '={{ { rules: [{ field: "sn" }] } }}', "'Sort' holds a value of the wrong kind"],
-	['a rule without a list', '={{ { field: "sn", direction: "asc" } }}', "'Sort' holds a value of the wrong kind"],
+	['rules that are not called so', '={{ { rules: [{ field: "sn" }] } }}', "'Sort' has a value of the wrong type"],
+	['a rule without a list', '={{ { field: "sn", direction: "asc" } }}', "'Sort' has a value of the wrong type"],
 	[
 		'a rule with a field too many',
 		'={{ { rule: [{ field: "sn", order: "asc" }] } }}',
-		"'Sort' holds a value of the wrong kind",
+		"'Sort' has a value of the wrong type",
 	],
 	[
 		'rules from an expression that gives nothing',
 		'={{ { rule: $json.nothing } }}',
-		"'Sort' holds a value of the wrong kind",
+		"'Sort' has a value of the wrong type",
 	],
 	[
 		'a direction from one',
 		'={{ { rule: [{ field: "sn", direction: $json.nothing }] } }}',
-		"'Sort' holds a value of the wrong kind",
+		"'Sort' has a value of the wrong type",
 	],
-	['a field from one', '={{ { rule: [{ field: $json.nothing }] } }}', "'Sort' holds a value of the wrong kind"],
+	['a field from one', '={{ { rule: [{ field: $json.nothing }] } }}', "'Sort' has a value of the wrong type"],
 	[
 		'JSON text of a list',
 		'={{ JSON.stringify([{ field: "sn" }]) }}',

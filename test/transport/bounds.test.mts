@@ -141,7 +141,7 @@ test.each([0, 1, 5])(
 		platform.settings.fault = () => ({ status: 503, headers: { 'retry-after': '0' } });
 		const { error } = await run({ ...operations.count, options: { maxRetries } });
 		const counted = maxRetries === 0 ? '' : maxRetries === 1 ? ', also after one retry' : ', also after 5 retries';
-		expect(error?.message).toBe(`The platform or a proxy in front of it could not answer (HTTP 503)${counted}`);
+		expect(error?.message).toBe(`The platform or a proxy in front of it could not respond (HTTP 503)${counted}`);
 		expect(platform.requests).toHaveLength(maxRetries + 1);
 	},
 );

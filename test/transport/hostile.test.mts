@@ -119,7 +119,7 @@ test.each(['getAll', 'count'] as const)('%s without data in the envelope says th
 
 test.each(['"lots"', '-1', '1.5', '1e300', 'null', '{}'])('a count of %s is not believed', async (total) => {
 	const { result } = await runAgainst(whole(`{"code":0,"data":{"content":[],"totalElements":${total}}}`));
-	expect(result.error?.message).toContain("does not say how many devices there are ('totalElements')");
+	expect(result.error?.message).toContain("has no total number of devices ('totalElements')");
 });
 
 test('a msg that is no text does not hide the code', async () => {
@@ -176,13 +176,13 @@ describe('a redirect', () => {
 		const { result, server } = await runAgainst((_request, response) =>
 			response.writeHead(302, { location: '/sign-in' }).end(),
 		);
-		expect(result.error?.message).toBe(`The address answers with a redirect to ${server.url} (HTTP 302)`);
+		expect(result.error?.message).toBe(`The address responds with a redirect to ${server.url} (HTTP 302)`);
 		expect(server.arrived).toHaveLength(1);
 	});
 
 	test.each(['', 'http://[', 'javascript:alert(1)'])('to the address "%s" is reported, too', async (location) => {
 		const { result } = await runAgainst((_request, response) => response.writeHead(302, { location }).end());
-		expect(result.error?.message).toMatch(/^The address answers with a redirect .*\(HTTP 302\)$/);
+		expect(result.error?.message).toMatch(/^The address responds with a redirect .*\(HTTP 302\)$/);
 	});
 });
 
@@ -278,7 +278,7 @@ describe('the time-out covers', () => {
 
 	test('headers that never come', async () => {
 		const { result } = await runAgainst(() => {}, 'count', limits);
-		expect(result.error?.message).toBe('The platform did not answer within 1000 ms');
+		expect(result.error?.message).toBe('The platform did not respond within 1000 ms');
 	});
 
 	test('a body that comes drop by drop', async () => {
@@ -298,7 +298,7 @@ describe('the time-out covers', () => {
 			'count',
 			limits,
 		);
-		expect(result.error?.message).toBe('The platform did not answer within 1000 ms');
+		expect(result.error?.message).toBe('The platform did not respond within 1000 ms');
 		await closed;
 	});
 
@@ -344,7 +344,7 @@ describe('no connection stays open', () => {
 		['silence', () => {}],
 	])('after %s', async (_name, answer) => {
 		const { server, result } = await runAgainst(answer, 'count', { timeout: 1000, maxRetries: 1 });
-		expect(result.error?.message).toMatch(/did not answer within 1000 ms|is larger than 64 MB/);
+		expect(result.error?.message).toMatch(/did not respond within 1000 ms|is larger than 64 MB/);
 		await server.allClosed();
 	});
 });

@@ -286,7 +286,7 @@ test('a redirect to a host that is named like the key does not name it', async (
 	await engine.editCredential(credential, { apiKey: 'zqkeyqzwx' });
 	platform.settings.fault = () => ({ status: 302, headers: { location: 'http://zqkeyqzwx.invalid/' } });
 	const { error, raw } = await run(operations.count, { credential });
-	expect(error?.message).toBe('The address answers with a redirect to http://•••.invalid (HTTP 302)');
+	expect(error?.message).toBe('The address responds with a redirect to http://•••.invalid (HTTP 302)');
 	expectNoTrace(raw, engine.logs);
 });
 

@@ -16,7 +16,7 @@ test('a page that still fails after its retries fails the item, with the page an
 	];
 	const result = await bench.run(everything);
 	expect(result.error?.message).toBe(
-		'The platform or a proxy in front of it could not answer (HTTP 503), also after 2 retries (page=5 of the list)',
+		'The platform or a proxy in front of it could not respond (HTTP 503), also after 2 retries (page=5 of the list)',
 	);
 	expect(result.data('Devices')).toEqual([]);
 });

@@ -241,7 +241,7 @@ describe('the token in the login answer', () => {
 		['a list', ['value-in-list'], /'data' is a list of 1$/],
 		['an empty text', '', /holds no token/],
 		['a number', 42, /'data' is a number$/],
-		['a token that no header carries', 'value\nof-header', /characters that a header can't carry$/],
+		['a token that no header carries', 'value\nof-header', /characters that a header can't contain$/],
 	])(
 		'that is missing in %s is reported by what was looked for and the keys that came, never their values',
 		async (_name, data, words) => {
@@ -293,7 +293,7 @@ describe('a failing login', () => {
 			{ ...operations.count, options: { maxRetries: 0, timeout: 60_000 } },
 			{ credential: login },
 		);
-		expect(result.error?.message).toMatch(/^Signing in did not work\. The platform did not answer within 30000 ms/);
+		expect(result.error?.message).toMatch(/^Signing in did not work\. The platform did not respond within 30000 ms/);
 		expect(result.error?.description).not.toMatch(/Timeout/);
 		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
 	});

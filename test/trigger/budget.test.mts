@@ -31,7 +31,7 @@ it('ends a walk that would take too long, and says what helps', async () => {
 	bench.platform.settings.latencyMs = 200;
 	const { error, seconds } = await failing(node);
 	expect(error).toMatchObject({
-		message: expect.stringContaining('The poll did not end within the 2 seconds that n8n gives it'),
+		message: expect.stringContaining("The poll did not end within n8n's limit of 2 seconds"),
 		description: expect.stringContaining(
 			"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.",
 		),
@@ -68,7 +68,7 @@ it.each<[string, WatchOptions, () => void]>([
 	hinder();
 	const { error, seconds } = await failing(node);
 	expect(error).toMatchObject({
-		message: expect.stringContaining('did not end within the 1 seconds that n8n gives it'),
+		message: expect.stringContaining("did not end within n8n's limit of 1 second"),
 	});
 	expect(seconds).toBeLessThan(3);
 	expect(JSON.stringify(node.workflow.staticData)).toBe(before);

@@ -45,7 +45,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		bench.platform.settings.faults = OUTAGE;
 		expect(await ends(watching, 10)).toEqual([DOWN, ...Array<string>(9).fill('quiet')]);
 		const words =
-			'The trigger "Watch" could not poll: The platform or a proxy in front of it could not answer (HTTP 503)';
+			'The trigger "Watch" could not poll: The platform or a proxy in front of it could not respond (HTTP 503)';
 		expect(log()).toEqual(Array(10).fill(words));
 		expect(watching.database.errorExecutions).toHaveLength(1);
 		expect(watching.database.history).toHaveLength(1);

@@ -370,7 +370,7 @@ describe('Options', () => {
 		bench.platform.settings.faults = [{ fault: 'hang', times: Infinity }];
 		watching.parameters = { events, options: { timeout: 150, maxRetries: 1 } };
 		await expect(watching.activate('update')).rejects.toThrow(
-			'The platform did not answer within 150 ms, also after one retry',
+			'The platform did not respond within 150 ms, also after one retry',
 		);
 	});
 });
@@ -378,20 +378,20 @@ describe('Options', () => {
 describe('bad input is refused with the label of its field', () => {
 	it.each<[IDataObject, string]>([
 		[{ events: [] }, "'Events' is empty"],
-		[{ events: ['deviceStolen'] }, "'Events' holds a value of the wrong kind"],
+		[{ events: ['deviceStolen'] }, "'Events' has a value of the wrong type"],
 		[{ events: ['attributeChanged'], attributes: ' , ' }, "'Attributes' is empty"],
-		[{ events: ['attributeChanged'], attributes: '={{ [] }}' }, "'Attributes' holds a value of the wrong kind"],
+		[{ events: ['attributeChanged'], attributes: '={{ [] }}' }, "'Attributes' has a value of the wrong type"],
 		[{ events: ['statusChanged'], conditions: '={{ undefined }}' }, "'Only When' is nothing"],
 		[
 			{ events: ['statusChanged'], conditions: { rule: [{ field: 'mood' }] } },
-			"'Only When' holds a value of the wrong kind",
+			"'Only When' has a value of the wrong type",
 		],
 		[{ filters: { tags: '={{ undefined }}' } }, "'Tags' under 'Filters' has no value"],
 		[{ output: 'everything' }, "'Output'"],
 		[{ options: '={{ { forAtleast: 15 } }}' }, 'There is no option "forAtleast" under \'Options\''],
 		[{ options: { skip: 5 } }, 'There is no option "skip" under \'Options\''],
 		[{ options: { ifNotFound: 'empty' } }, 'There is no option "ifNotFound" under \'Options\''],
-		[{ options: { emit: 'never' } }, "'Emit' holds a value of the wrong kind"],
+		[{ options: { emit: 'never' } }, "'Emit' has a value of the wrong type"],
 		[{ options: { forAtLeast: 15 } }, 'There is no option "forAtLeast" under \'Options\''],
 		[{ events: ['statusChanged'], forAtLeast: -1 }, "'For At Least (Minutes)' is not a whole number from 0 to 43200"],
 		[{ events: ['statusChanged'], forAtLeast: '={{ null }}' }, "'For At Least (Minutes)' is not a whole number"],

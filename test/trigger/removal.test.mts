@@ -51,7 +51,7 @@ it.each([
 	expect(await watching.poll()).toMatchObject([{ event: 'onlineStatusChanged', device: { sn: changed.sn } }]);
 	expect(await watching.poll()).toBeNull();
 	expect(warnings()).toHaveLength(2);
-	expect(warnings()[0]).toContain('could not ask for devices that may be removed, and tries again at the next poll: ');
+	expect(warnings()[0]).toContain('could not check devices that may be removed, and tries again at the next poll: ');
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 });
 

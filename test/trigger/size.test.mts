@@ -54,7 +54,7 @@ it('a state of more than 20 MB fails the poll, and what was known stays', async 
 	for (let count = 0; count < 21; count++)
 		bench.platform.fleet.add({ ...device, id: `${count}`, sn: `${count}`.padEnd(1_000_000, 'x') });
 	await expect(watching.poll()).rejects.toMatchObject({
-		message: 'The trigger would have to remember 22 MB, and can remember 20 MB',
+		message: 'The trigger would have to store 22 MB, but it can store only 20 MB',
 		description: "Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
 	});
 	expect(watching.state).toBe(state);

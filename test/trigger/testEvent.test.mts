@@ -72,7 +72,7 @@ it('does without the order that a platform refuses', async () => {
 it('shows the message of n8n’s own triggers if there is no device', async () => {
 	await expect(fetchTestEvent({ filters: { tags: 'nobody has it' } })).rejects.toMatchObject({
 		message: 'No data with the current filter could be found',
-		description: "No device meets the 'Filters'. Change them, or remove them to see any device.",
+		description: "No device matches the 'Filters'. Change them, or remove them to see any device.",
 	});
 	bench.platform.fleet = Fleet.seeded({ size: 0 });
 	await expect(fetchTestEvent({})).rejects.toThrow('No data with the current filter could be found');

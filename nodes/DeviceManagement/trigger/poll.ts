@@ -6,7 +6,7 @@ import { deepCopy, type IDataObject, type INodeExecutionData, type IPollFunction
 
 import { Failure, inputFailure } from '../core/failure';
 import { shapeDevice } from '../core/output';
-import type { Clock } from '../core/retry';
+import { type Clock, timeInWords } from '../core/retry';
 import type { ReadParameter } from '../fields/values';
 import { asNodeError } from '../nodeError';
 import { currentClock } from '../transport/clock';
@@ -227,7 +227,7 @@ function platformOptions({ settings }: TriggerParameters, clock: Clock, budgetMs
 		new Failure({
 			kind: 'timeout',
 			cause: 'platform',
-			message: `The poll did not end within n8n's limit of ${Math.ceil(budgetMs / 1000)} seconds`,
+			message: `The poll did not end within n8n's limit of ${timeInWords(budgetMs)}`,
 			remedy:
 				"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. No event is lost: the next poll starts from the same state.",
 		});

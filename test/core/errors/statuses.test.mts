@@ -5,8 +5,8 @@ const OTHER = "The server did not return the platform's envelope";
 /** The last status before a change of words, the first one after it, and those with their own words. */
 test.each([
 	[199, 'platform', OTHER, 'whether a proxy'],
-	[300, 'input', 'The address answers with a redirect', 'does not follow redirects'],
-	[399, 'input', 'The address answers with a redirect', 'does not follow redirects'],
+	[300, 'input', 'The address responds with a redirect', 'does not follow redirects'],
+	[399, 'input', 'The address responds with a redirect', 'does not follow redirects'],
 	[400, 'platform', OTHER, 'whether a proxy'],
 	[401, 'credential', 'The platform did not accept the sign-in', "'My Platform Signs In Differently'"],
 	[402, 'platform', OTHER, 'whether a proxy'],
@@ -18,8 +18,8 @@ test.each([
 	[429, 'platform', 'The platform receives too many requests', "'Parallel Requests'"],
 	[431, 'input', 'The request is too large for the server', 'fewer or shorter'],
 	[499, 'platform', OTHER, 'whether a proxy'],
-	[500, 'platform', 'The platform or a proxy in front of it could not answer', 'Try again later'],
-	[599, 'platform', 'The platform or a proxy in front of it could not answer', 'Try again later'],
+	[500, 'platform', 'The platform or a proxy in front of it could not respond', 'Try again later'],
+	[599, 'platform', 'The platform or a proxy in front of it could not respond', 'Try again later'],
 ])('HTTP %i', (status, cause, message, remedy) => {
 	expect(explainStatus(status, 'list')).toEqual({
 		cause,
@@ -49,7 +49,7 @@ test('a write may have been carried out unless a 4xx refuses it', () => {
 
 test('only a redirect names its target, if that is known', () => {
 	expect(explainStatus(302, 'list', 'https://elsewhere.example').message).toBe(
-		'The address answers with a redirect to https://elsewhere.example (HTTP 302)',
+		'The address responds with a redirect to https://elsewhere.example (HTTP 302)',
 	);
 	expect(explainStatus(401, 'list', 'https://elsewhere.example').message).not.toContain('elsewhere');
 });

@@ -75,7 +75,7 @@ test.each([
 	const [late, huge] = [timedOut(1500, purpose).details, tooLarge(64, purpose).details];
 	const doubt = purpose === 'write' ? IN_DOUBT : '';
 	expect(late).toMatchObject({ kind: 'timeout', cause: 'platform', retryable: true });
-	expect(late.message).toBe(`The platform did not answer within 1500 ms${doubt}`);
+	expect(late.message).toBe(`The platform did not respond within 1500 ms${doubt}`);
 	expect(late.remedy).toMatch(slow);
 	expect(huge).toMatchObject({ kind: 'response', cause: 'platform', remedy: expect.stringMatching(large) });
 	expect(huge.message).toBe(`The response is larger than 64 MB${doubt}`);

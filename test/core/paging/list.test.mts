@@ -61,7 +61,7 @@ describe('requests', () => {
 		const server = serve(100, ONE_BASED);
 		const { source } = server;
 		for await (const { newItems } of walkPages(source, { sizes: [10], parallelRequests: 2 })) {
-			if (fresh[0] === server.fleet.at(20)) break;
+			if (newItems[0] === server.fleet.at(20)) break;
 		}
 		const started = server.requests;
 		for (let turn = 0; turn < 50; turn++) await Promise.resolve();

@@ -13,7 +13,7 @@ async function walk<T>(source: PageSource<T>, options: WalkOptions, trustsNumber
 test('a walk that stops after its first page sends no other request', async () => {
 	const server = new PagedServer(Fleet.seeded({ size: 100 }), { numbering: 'zero-based', largestSize: 2000 });
 	for await (const { newItems } of walkPages(server.source, { sizes: [10], parallelRequests: 8 })) {
-		expect(fresh).toEqual(server.fleet.devices.slice(0, 10));
+		expect(newItems).toEqual(server.fleet.devices.slice(0, 10));
 		break;
 	}
 	for (let turn = 0; turn < 50; turn++) await Promise.resolve();
@@ -167,6 +167,6 @@ test('a page is handed out while those behind it are on their way', async () => 
 		return answer;
 	};
 	for await (const { newItems } of walkPages({ ...source, fetchPage }, { sizes: [2], parallelRequests: 3 })) {
-		if (fresh[0] === 'c') release();
+		if (newItems[0] === 'c') release();
 	}
 });

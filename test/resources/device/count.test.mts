@@ -63,7 +63,7 @@ it.each([
 ])('a total that is $name is not made up, but said', async ({ totalElements }) => {
 	bench.platform.settings.changePage = (page) => ({ ...page, totalElements });
 	const result = await count();
-	expect(result.error?.message).toBe("The platform's answer does not say how many devices there are ('totalElements')");
+	expect(result.error?.message).toBe("The platform's response has no total number of devices ('totalElements')");
 	expect(result.error?.description).toContain("'Get Many' to return all devices");
 	expect(outputOf({ ...result, error: undefined })).toEqual([]);
 });

@@ -156,7 +156,7 @@ describe('paging', () => {
 					type: 'warning',
 					location: 'outputPane',
 					message: expect.stringContaining(
-						`The list changed during each of 3 readings. The output holds ${listed.length} items that a reading met.`,
+						`The list changed during each of 3 readings. The output has ${listed.length} items, from all readings.`,
 					),
 				}),
 			]);
@@ -177,7 +177,7 @@ describe('paging', () => {
 		const result = await all({ options: { pageSize: 60 } });
 		expect(serialNumbersOf(result)).toEqual(truth());
 		expect(result.hints('Devices').map(({ message }) => message)).toEqual([
-			'The platform reports a total of 255 items but lists 250 in each of 2 readings. The output holds the items it lists.',
+			'The platform reports a total of 255 items but lists 250 in each of 2 readings. The output has the items it lists.',
 		]);
 	});
 
@@ -185,12 +185,12 @@ describe('paging', () => {
 		[
 			{ limit: 200 },
 			150,
-			'The platform reports a total of 250 items but lists 150 in each of 2 readings. The output holds the items it lists.',
+			'The platform reports a total of 250 items but lists 150 in each of 2 readings. The output has the items it lists.',
 		],
 		[
 			{ limit: 100, options: { skip: 100 } },
 			50,
-			'The platform reports a total of 150 items after the first 100 but lists 50 in each of 2 readings. The output holds the items it lists.',
+			'The platform reports a total of 150 items after the first 100 but lists 50 in each of 2 readings. The output has the items it lists.',
 		],
 		[{ limit: 150 }, 150, undefined],
 		[{ limit: 50, options: { skip: 100 } }, 50, undefined],
@@ -277,7 +277,7 @@ describe('Skip', () => {
 		bench.platform.settings.beforeAnswer = () => void bench.fleet.add();
 		const result = await getMany({ limit: 20, options: { skip: 30 } });
 		expect(result.hints('Devices').map(({ message }) => message)).toEqual([
-			expect.stringContaining('The output holds 20 items that a reading met after the first 30'),
+			expect.stringContaining('The output has 20 items after the first 30, from all readings'),
 		]);
 	});
 });
