@@ -38,10 +38,7 @@ export function timeEvent({ field, event }: (typeof TIMES)[number], id: string, 
 	return { event, eventId: idOf([event, id, device[field]]), device };
 }
 
-/**
- * Returns the event of a changed value.
- * @param number number of the state that the value was compared with
- */
+/** Returns the event of a changed value. `number` is the number of the state that it was compared with. */
 export function changedEvent({ sn, device, field, previous, current }: Change, number: number): DeviceEvent {
 	const { event, name } = field;
 	return {

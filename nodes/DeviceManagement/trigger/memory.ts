@@ -80,7 +80,7 @@ export function carriedFrom({ carry }: NodeMemory, stored: string | undefined): 
 }
 
 /**
- * Remembers the state after a poll.
+ * Remembers the state that the next poll compares with.
  * @param to the state that a quiet poll wrote; for a poll that reports something, the state that it compared with
  */
 export function carryOn(memory: NodeMemory, stored: string | undefined, to: string | undefined): void {

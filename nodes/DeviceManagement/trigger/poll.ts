@@ -42,7 +42,7 @@ interface Tick {
 const polled = new WeakSet<IPollFunctions>();
 
 /**
- * Polls once and returns the items; null if there is nothing to report.
+ * Runs one poll and returns its items; null if there is nothing to report.
  * @param open opens the platform; tests of many polls use one without HTTP
  * @throws n8n's error, once per outage
  */

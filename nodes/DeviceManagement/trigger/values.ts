@@ -25,10 +25,7 @@ export function joinCode(parts: readonly Kept[]): Code {
 	return `[${parts.join(',')}]`;
 }
 
-/**
- * Returns the values of a code.
- * @throws SyntaxError for other text
- */
+/** Returns the values of a code. Throws a SyntaxError for other text. */
 export function splitCode(code: Code): Kept[] {
 	const parts: unknown = JSON.parse(code);
 	if (!Array.isArray(parts)) throw new SyntaxError('No list of values');
