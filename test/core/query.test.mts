@@ -299,7 +299,7 @@ describe('words for what is refused', () => {
 	test.each<[() => unknown, string]>([
 		[
 			() => buildSort([{ field: ' ', direction: 'asc' }]),
-			"There is a field name under 'Sort' that is empty | Fill it in, or remove the entry.",
+			"A field name under 'Sort' is empty | Fill it in, or remove the entry.",
 		],
 		[
 			() => buildSort([{ field: 'a b', direction: 'asc' }]),
@@ -311,10 +311,10 @@ describe('words for what is refused', () => {
 		],
 		[
 			() => buildSort([{ field: '\ud800', direction: 'asc' }]),
-			`The text of a field name under 'Sort' begins or ends within a character | ${CUT}`,
+			`The text of a field name under 'Sort' is cut in the middle of a character | ${CUT}`,
 		],
-		[() => buildFilterQuery({ name: '\ud800' }), `The text of 'Name' begins or ends within a character | ${CUT}`],
-		[() => buildFilterQuery({ tags: 'a,\ud800' }), `The text of 'Tags' begins or ends within a character | ${CUT}`],
+		[() => buildFilterQuery({ name: '\ud800' }), `The text of 'Name' is cut in the middle of a character | ${CUT}`],
+		[() => buildFilterQuery({ tags: 'a,\ud800' }), `The text of 'Tags' is cut in the middle of a character | ${CUT}`],
 		[
 			() => buildFilterQuery({ attributes: [{ key: 'a', value: ' ' }] }),
 			`The attribute "a" under 'Attributes' has no value | ${NO_VALUE}`,
@@ -325,19 +325,19 @@ describe('words for what is refused', () => {
 		],
 		[
 			() => buildFilterQuery({ attributes: [{ key: 'a', value: '\ud800' }] }),
-			`The text of the attribute "a" begins or ends within a character | ${CUT}`,
+			`The text of the attribute "a" is cut in the middle of a character | ${CUT}`,
 		],
 		[
 			() => buildFilterQuery({ attributes: [{ key: ' ', value: 'x' }] }),
-			"There is a key under 'Attributes' that is empty | Fill it in, or remove the entry.",
+			"A key under 'Attributes' is empty | Fill it in, or remove the entry.",
 		],
 		[
 			() => buildFilterQuery({ parameters: [{ name: ' page ', value: '1' }] }),
-			'The node sets the parameter "page" under \'Query Parameters\' | Remove it. The node reads all pages, and only its own fields set their size and order.',
+			'The node already sets the parameter "page" under \'Query Parameters\' | Remove it. The node reads all pages, and only its own fields set their size and order.',
 		],
 		[
 			() => buildFilterQuery({ parameters: [{ name: 'size', value: '1' }] }),
-			'The node sets the parameter "size" under \'Query Parameters\' | Remove it. The node reads all pages, and only its own fields set their size and order.',
+			'The node already sets the parameter "size" under \'Query Parameters\' | Remove it. The node reads all pages, and only its own fields set their size and order.',
 		],
 		[
 			() => addParameter({}, '', 'x'),
@@ -349,9 +349,12 @@ describe('words for what is refused', () => {
 		],
 		[
 			() => addParameter({}, '\ud800', 'x'),
-			`The text of 'Query Parameters' begins or ends within a character | ${CUT}`,
+			`The text of 'Query Parameters' is cut in the middle of a character | ${CUT}`,
 		],
-		[() => addParameter({}, 'a', '\ud800'), `The text of the parameter "a" begins or ends within a character | ${CUT}`],
+		[
+			() => addParameter({}, 'a', '\ud800'),
+			`The text of the parameter "a" is cut in the middle of a character | ${CUT}`,
+		],
 		[
 			() => devicePath(' '),
 			"The serial number in 'Device' is empty | Enter a serial number. If it comes from an expression, check that the field has a value for every item.",
@@ -360,7 +363,7 @@ describe('words for what is refused', () => {
 			() => devicePath(' .. '),
 			"The serial number \"..\" in 'Device' can't be part of an address | Enter a serial number.",
 		],
-		[() => devicePath('a\ud800'), `The text of 'Device' begins or ends within a character | ${CUT}`],
+		[() => devicePath('a\ud800'), `The text of 'Device' is cut in the middle of a character | ${CUT}`],
 		[() => apiPath('/app'), "'Path' does not begin with /api | Enter a path of the platform like /api/model/list."],
 		[() => apiPath('x/api'), "'Path' does not begin with /api | Enter a path of the platform like /api/model/list."],
 		[() => apiPath('/api/a?b'), "'Path' contains a ? or a # | Move what follows it to 'Query Parameters'."],
@@ -382,7 +385,7 @@ describe('words for what is refused', () => {
 		[() => apiPath('/api/%4'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
 		[() => apiPath('/api/%g1'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
 		[() => apiPath('/api/%1g'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
-		[() => apiPath('/api/\ud800'), `The text of 'Path' begins or ends within a character | ${CUT}`],
+		[() => apiPath('/api/\ud800'), `The text of 'Path' is cut in the middle of a character | ${CUT}`],
 	])('%#', (run, expected) => {
 		expect(words(run)).toBe(`input: ${expected}`);
 	});

@@ -51,7 +51,7 @@ const BAD_FIELDS: readonly BadField[] = [
 	{
 		field: 'Device with half a character',
 		parameters: { ...get, device: bySerialNumber(`RT${HALF_A_CHARACTER}`) },
-		message: "The text of 'Device' begins or ends within a character",
+		message: "The text of 'Device' is cut in the middle of a character",
 	},
 	{
 		field: 'If Not Found',
@@ -132,7 +132,7 @@ const BAD_FIELDS: readonly BadField[] = [
 	{
 		field: 'Name with half a character',
 		parameters: withFilters({ name: HALF_A_CHARACTER }),
-		message: "The text of 'Name' begins or ends within a character",
+		message: "The text of 'Name' is cut in the middle of a character",
 	},
 	...['={{ {} }}', '={{ [{}] }}'].map((tags) => ({
 		field: `Tags ${tags}`,
@@ -147,7 +147,7 @@ const BAD_FIELDS: readonly BadField[] = [
 	{
 		field: 'Tags with half a character',
 		parameters: withFilters({ tags: HALF_A_CHARACTER }),
-		message: "The text of 'Tags' begins or ends within a character",
+		message: "The text of 'Tags' is cut in the middle of a character",
 	},
 	{
 		field: 'Attributes: a comma in the value',
@@ -172,7 +172,7 @@ const BAD_FIELDS: readonly BadField[] = [
 	{
 		field: 'Attributes: no key',
 		parameters: attribute(' ', 'x'),
-		message: "There is a key under 'Attributes' that is empty",
+		message: "A key under 'Attributes' is empty",
 	},
 	{
 		field: 'Attributes: an object as key',
@@ -182,7 +182,7 @@ const BAD_FIELDS: readonly BadField[] = [
 	{
 		field: 'Attributes: half a character',
 		parameters: attribute('site', HALF_A_CHARACTER),
-		message: 'The text of the attribute "site" begins or ends within a character',
+		message: 'The text of the attribute "site" is cut in the middle of a character',
 	},
 	...[
 		['{"a": }', 'is not valid JSON'],
@@ -201,7 +201,7 @@ const BAD_FIELDS: readonly BadField[] = [
 	...['page', 'size', 'sort', ' page '].map((name) => ({
 		field: `Query Parameters: ${JSON.stringify(name)}`,
 		parameters: parameter(name),
-		message: `The node sets the parameter "${name.trim()}" under 'Query Parameters'`,
+		message: `The node already sets the parameter "${name.trim()}" under 'Query Parameters'`,
 	})),
 	{
 		field: 'Query Parameters: no name',
@@ -216,13 +216,13 @@ const BAD_FIELDS: readonly BadField[] = [
 	{
 		field: 'Query Parameters: half a character',
 		parameters: parameter('x', HALF_A_CHARACTER),
-		message: 'The text of the parameter "x" begins or ends within a character',
+		message: 'The text of the parameter "x" is cut in the middle of a character',
 	},
 
 	...['attributes', 'custom'].map((field) => ({
 		field: `Sort by ${field} without a name`,
 		parameters: sortedBy({ field, attribute: ' ' }),
-		message: "There is a field name under 'Sort' that is empty",
+		message: "A field name under 'Sort' is empty",
 	})),
 	{
 		field: 'Sort by a name with a space',

@@ -48,12 +48,7 @@ describe('filters that a model fills', () => {
 	});
 
 	test.each([
-		[
-			'an attribute without a key',
-			filters,
-			{ ...EMPTY, key: '', value: 'x' },
-			"There is a key under 'Attributes' that is empty",
-		],
+		['an attribute without a key', filters, { ...EMPTY, key: '', value: 'x' }, "A key under 'Attributes' is empty"],
 		['a filter that is null', { ...filters, name: '={{ null }}' }, EMPTY, "'Name' under 'Filters' has no value"],
 		['only commas', filters, { ...EMPTY, tags: ', ,' }, "'Tags' under 'Filters' has no value"],
 		['empty criteria', filters, { ...EMPTY, criteria: '{}' }, "'Search Criteria (JSON)' under 'Filters' has no value"],

@@ -266,7 +266,7 @@ describe('what goes wrong', () => {
 	});
 
 	it('a text with half a character is said before any request', async () => {
-		await expect(open('\ud83d')).rejects.toThrow("The text of 'Name' begins or ends within a character");
+		await expect(open('\ud83d')).rejects.toThrow("The text of 'Name' is cut in the middle of a character");
 		expect(bench.platform.requests).toEqual([]);
 	});
 });

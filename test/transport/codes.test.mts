@@ -181,7 +181,7 @@ test.each([
 ])('a login that is answered by HTTP %i has the cause %s', async (status, cause) => {
 	bench.platform.settings.fault = ({ kind }) => (kind === 'login' ? { status } : undefined);
 	const result = await bench.run(operations.count, { credential: bench.login });
-	expect(result.error?.message).toMatch(/^Signing in did not work/);
+	expect(result.error?.message).toMatch(/^The sign-in failed/);
 	expect(Object(result.error)['failure']).toMatchObject({ cause });
 });
 

@@ -99,7 +99,7 @@ describe('the credential test', () => {
 	] as const)('fails with the reason of a login refused by %i, asking once (%j)', async (refuseLogin, settings) => {
 		const { tested, platform } = await pressTest('login', { platform: { refuseLogin, ...settings } });
 		expect(tested.status).toBe('Error');
-		expect(tested.message).toContain(`Signing in did not work. ${reasonOf(refuseLogin)}`);
+		expect(tested.message).toContain(`The sign-in failed. ${reasonOf(refuseLogin)}`);
 		expect(tested.message).toContain(remedyOf(refuseLogin));
 		expect(String(tested.message).split(remedyOf(refuseLogin))).toHaveLength(2);
 		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);

@@ -241,7 +241,7 @@ describe('a body of 200 MB', () => {
 		});
 		await bench.engine.editCredential(bench.login, { baseUrl: server.url });
 		const { error } = await bench.run(operations.count, { credential: bench.login });
-		expect(error?.message).toBe('Signing in did not work. The response is larger than 64 MB');
+		expect(error?.message).toBe('The sign-in failed. The response is larger than 64 MB');
 	});
 });
 

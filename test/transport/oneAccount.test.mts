@@ -329,7 +329,7 @@ describe('Retry-After', () => {
 				{ ...operations.count, options: { maxRetries: 0 } },
 				{ credential: bench.login, ...(signal ? { signal } : {}) },
 			);
-		expect((await run()).error?.message).toMatch(/^Signing in did not work\. .*HTTP 503/);
+		expect((await run()).error?.message).toMatch(/^The sign-in failed\. .*HTTP 503/);
 		const held = run(stop.signal);
 		while (waits === 0) await new Promise(setImmediate);
 		stop.abort();

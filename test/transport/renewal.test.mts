@@ -239,7 +239,7 @@ describe('the token in the login answer', () => {
 		],
 		['null', null, /'data' is null$/],
 		['a list', ['value-in-list'], /'data' is a list of 1$/],
-		['an empty text', '', /holds no token/],
+		['an empty text', '', /has no token/],
 		['a number', 42, /'data' is a number$/],
 		['a token that no header carries', 'value\nof-header', /characters that a header can't contain$/],
 	])(
@@ -293,7 +293,7 @@ describe('a failing login', () => {
 			{ ...operations.count, options: { maxRetries: 0, timeout: 60_000 } },
 			{ credential: login },
 		);
-		expect(result.error?.message).toMatch(/^Signing in did not work\. The platform did not respond within 30000 ms/);
+		expect(result.error?.message).toMatch(/^The sign-in failed\. The platform did not respond within 30000 ms/);
 		expect(result.error?.description).not.toMatch(/Timeout/);
 		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
 	});

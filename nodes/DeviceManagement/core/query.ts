@@ -33,7 +33,7 @@ export interface DeviceFilters {
 const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
 
 /** Names that n8n's request functions drop. */
-const LOST_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+const DROPPED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
  * Builds the values of the `sort` parameter (section 1.3): consecutive rules of one direction share a value.
@@ -68,7 +68,7 @@ export function buildFilterQuery(filters: DeviceFilters): Query {
 		const name = parameter.name.trim();
 		if (RESERVED.has(name)) {
 			throw inputFailure(
-				`The node sets the parameter "${name}" under 'Query Parameters'`,
+				`The node already sets the parameter "${name}" under 'Query Parameters'`,
 				'Remove it. The node reads all pages, and only its own fields set their size and order.',
 			);
 		}
@@ -85,7 +85,7 @@ export function addParameter(query: Query, name: string, value: string): void {
 	if (name === '') {
 		throw inputFailure("A parameter under 'Query Parameters' has no name", "Fill in its 'Name', or remove it.");
 	}
-	if (LOST_NAMES.has(name)) {
+	if (DROPPED_NAMES.has(name)) {
 		throw inputFailure(
 			`A parameter under 'Query Parameters' can't have the name "${name}"`,
 			"n8n doesn't send parameters of that name. Remove it.",
@@ -175,7 +175,7 @@ function attributePair({ key, value }: { key: string; value: string }): string {
 /** The API splits field names and attribute keys at spaces and commas. */
 function checkName(entered: string, what: string): string {
 	const name = entered.trim();
-	if (name === '') throw inputFailure(`There is ${what} that is empty`, 'Fill it in, or remove the entry.');
+	if (name === '') throw inputFailure(`${what.replace('a', 'A')} is empty`, 'Fill it in, or remove the entry.');
 	if (/[\s,]/.test(name)) {
 		throw inputFailure(`"${name}", ${what}, contains a space or a comma`, 'Enter one name per entry, without them.');
 	}
@@ -185,6 +185,6 @@ function checkName(entered: string, what: string): string {
 /** Half a character (a lone surrogate, left when text is cut) can't be percent-encoded. */
 function checkText(text: string, what: string): string {
 	if (text.isWellFormed()) return text;
-	const message = `The text of ${what} begins or ends within a character`;
+	const message = `The text of ${what} is cut in the middle of a character`;
 	throw inputFailure(message, 'Check the expression that cuts the text.');
 }

@@ -110,7 +110,7 @@ function asSignInFailure(error: unknown): unknown {
 		remedy: final
 			? `${details.remedy} If the platform expects another form of sign-in, use 'My Platform Signs In Differently' in the credential.`
 			: details.remedy,
-		message: `Signing in did not work. ${details.message}`,
+		message: `The sign-in failed. ${details.message}`,
 		// For other requests, HTTP 403 may have another cause.
 		...(details.httpStatus === 403 ? { cause: 'credential' } : {}),
 		tokenRefused: false,

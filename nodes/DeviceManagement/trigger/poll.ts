@@ -58,7 +58,7 @@ export async function pollDevices(
 	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name);
 	const turn = takeTurn(memory, clock.now(), budgetMs);
 	if (turn === undefined) {
-		log(context, 'info', 'skips this poll, because the one before is still under way');
+		log(context, 'info', 'skips this poll, because the previous one is still running');
 		return null;
 	}
 	try {

@@ -291,7 +291,10 @@ describe('passes', () => {
 
 		test('the list fails with a message if all three passes are like this', async () => {
 			await expect(readList(repeating(stuck, stuck, stuck), one)).rejects.toMatchObject({
-				details: { kind: 'paging', message: expect.stringContaining('only items of earlier pages as page 4') },
+				details: {
+					kind: 'paging',
+					message: expect.stringContaining('Page 4 of the list has only items of earlier pages'),
+				},
 			});
 		});
 

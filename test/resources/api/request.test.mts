@@ -242,7 +242,7 @@ describe('a write with an unknown outcome says that it may have been carried out
 			hurry(100);
 			bench.platform.settings.faults = [{ kind: 'login', fault, times: 1 }];
 			const result = await request({ method: 'POST', path: '/api/echo' }, bench.login);
-			expect(result.error?.message).toMatch(/^Signing in did not work/);
+			expect(result.error?.message).toMatch(/^The sign-in failed/);
 			expect(result.error?.message).not.toMatch(DOUBT);
 			expect(result.error?.description).not.toContain('send the request again');
 			expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login']);

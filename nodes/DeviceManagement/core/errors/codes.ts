@@ -46,7 +46,7 @@ const ROWS: ReadonlyArray<readonly [code: number, cause: CauseClass, message: st
 	[10016, 'conflict', 'The value is read only', 'Leave the field out of the request.'],
 	[10017, 'input', 'The identifier is not valid', 'Check the identifier. Copy it from a list of the platform.'],
 	[10018, 'not found', 'The serial number is not valid', 'Check the serial number. Copy it from a list of devices.'],
-	[10019, 'platform', 'The platform misses a table that it needs', 'Ask your platform administrator.'],
+	[10019, 'platform', 'A table is missing on the platform', 'Ask your platform administrator.'],
 	[14101, 'credential', 'The platform did not accept the sign-in', CREDENTIAL],
 	[14102, 'credential', 'The platform could not read the key or token', CREDENTIAL],
 	[14103, 'credential', 'The user may not do this', RIGHTS],
@@ -70,7 +70,7 @@ const ROWS: ReadonlyArray<readonly [code: number, cause: CauseClass, message: st
 	[14405, 'conflict', 'The group is empty', 'Add devices to the group first, or choose another group.'],
 	[14406, 'conflict', 'A group still depends on the record', 'Detach the record from its groups first.'],
 	[14407, 'conflict', 'The device is in this group already', 'Choose another group.'],
-	[14408, 'not found', 'There is no data for this request', 'Check the values, or ask for another range.'],
+	[14408, 'not found', 'There is no data for this request', 'Check the values, or use another range.'],
 	[14410, 'conflict', 'The group does not fit the model', 'Choose a group of the same model as the device.'],
 	[14501, 'conflict', "The device's protocol does not know this instruction", 'Choose one that the device supports.'],
 ];

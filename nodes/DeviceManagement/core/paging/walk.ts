@@ -117,7 +117,7 @@ export class RepeatedPages extends Failure {
 		super({
 			kind: 'paging',
 			cause: 'platform',
-			message: `The platform returned only items of earlier pages as page ${index + 1} of the list`,
+			message: `Page ${index + 1} of the list has only items of earlier pages`,
 			remedy:
 				"The list can't be read to its end, so none of it is returned. If the list changes often, run the node again. If the platform ignores the page number, set 'Page Size' under 'Options' to more than the number of items.",
 		});
