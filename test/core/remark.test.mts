@@ -33,9 +33,9 @@ test.each([
 });
 
 test.each([
-	[{}, '3 items that a reading met.'],
-	[{ limit: 3 }, '3 items that a reading met.'],
-	[{ skip: 100 }, '3 items that a reading met after the first 100.'],
+	[{}, '3 items, from all readings.'],
+	[{ limit: 3 }, '3 items, from all readings.'],
+	[{ skip: 100 }, '3 items after the first 100, from all readings.'],
 ])('an unsettled list %j says how many items it holds, and does not claim to be complete', (part, words) => {
 	expect(remarkOn(unsettled, part)).toBe(
 		`The list changed during each of 3 readings. The output has ${words} Some items may be missing, and some may no longer exist. Run the node again for an exact list.`,
