@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { inputFailure } from '../../nodes/DeviceManagement/core/failure.ts';
+import { checkMissing } from '../../nodes/DeviceManagement/trigger/removal.ts';
 import { useBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
@@ -197,6 +199,14 @@ it('has what is known of the device: at least the serial number', async () => {
 	});
 	const items = await watching.poll();
 	expect(items?.[1]?.['device']).toEqual({ sn: rich?.sn, onlineStatus: 1, status: 2, attributes: { site: 'Łódź' } });
+});
+
+it('is not given up where the credential was broken in the middle of the poll', async () => {
+	const broken = inputFailure("'API Key' is empty", 'Enter it.');
+	const platform = { request: async () => await Promise.reject(broken), stop: () => {} };
+	const settings = { pageSize: 10, parallelRequests: 1, timeoutMs: 1000, maxRetries: 0 };
+	const outcome = await checkMissing(platform, ['A'], settings, () => 0);
+	expect(outcome).toEqual({ removed: [], unlisted: [], failure: broken });
 });
 
 it('no longer watches a device whose serial number no path can hold', async () => {

@@ -109,8 +109,14 @@ export function devicePath(serialNumber: string): string {
 			'Enter a serial number. If it comes from an expression, check that the field has a value for every item.',
 		);
 	}
-	if (!goesUp(decodedToTheEnd(sn))) return `/api/device/sn/${encodeURIComponent(sn)}`;
+	if (fitsInPath(sn)) return `/api/device/sn/${encodeURIComponent(sn)}`;
 	throw inputFailure(`The serial number "${sn}" in 'Device' can't be part of an address`, 'Enter a serial number.');
+}
+
+/** Whether {@link devicePath} accepts a serial number. */
+export function fitsInPath(serialNumber: string): boolean {
+	const sn = serialNumber.trim();
+	return sn !== '' && sn.isWellFormed() && !goesUp(decodedToTheEnd(sn));
 }
 
 /**

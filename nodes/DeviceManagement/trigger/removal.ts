@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { meansNoDevice } from '../core/errors/codes';
 import { isSerialNumber } from '../core/device';
 import { Failure } from '../core/failure';
+import { fitsInPath } from '../core/query';
 import { fetchDevice, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 
@@ -26,7 +27,7 @@ export async function checkMissing(
 	while (requested.length > MAX_PER_POLL) requested.splice(Math.floor(random() * requested.length), 1);
 	const slots = pLimit(settings.parallelRequests);
 	const check = async (sn: string) =>
-		isSerialNumber(sn)
+		isSerialNumber(sn) && fitsInPath(sn)
 			? await fetchDevice(platform, sn, settings).then(() => 'unlisted' as const, outcomeOfFailure)
 			: 'unlisted';
 	const outcomes = await Promise.all(requested.map(async (sn) => await slots(check, sn)));
@@ -38,11 +39,9 @@ export async function checkMissing(
 }
 
 /** Returns what a failed request says about its device. */
-function outcomeOfFailure(thrown: unknown): 'removed' | 'unlisted' | Failure {
+function outcomeOfFailure(thrown: unknown): 'removed' | Failure {
 	if (!(thrown instanceof Failure)) throw thrown;
-	const { final, tokenRefused, kind } = thrown.details;
-	// The serial number can't be part of a path.
-	if (kind === 'input') return 'unlisted';
+	const { final, tokenRefused } = thrown.details;
 	if (final === true || tokenRefused === true) throw thrown;
 	return meansNoDevice(thrown.details) ? 'removed' : thrown;
 }
