@@ -1,6 +1,6 @@
 /** @type {import('jest').Config} */
 module.exports = {
-	testEnvironment: 'node',
+	testEnvironment: './testbed/jestEnvironment.cjs',
 	// Real requests in a real engine: a machine that is busy with other things must not make them fail.
 	// Jest leaves one core free by default. Two cores are all that a small machine has.
 	maxWorkers: '100%',

@@ -42,6 +42,15 @@ export const operationNames: readonly OperationName[] = Object.keys(operations).
 	(name): name is OperationName => name in operations,
 );
 
+/** The sets that return a list, of whichever resource. */
+export const listNames = operationNames.filter((name) => operations[name].operation === 'getAll');
+
+/** The sets that read pages of a list. */
+export const pagedNames = operationNames.filter((name) => ['getAll', 'count'].includes(operations[name].operation));
+
+/** The sets that read what the platform has of a resource: all but a request of the user's own. */
+export const recordNames = operationNames.filter((name) => operations[name].resource !== 'api');
+
 /** Input items for Get: one for each of the first devices of the fleet. */
 export function serialNumberItems({ fleet }: Pick<Bench, 'fleet'>, count: number): IDataObject[] {
 	return fleet.devices.slice(0, count).map(({ sn }) => ({ sn }));

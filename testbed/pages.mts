@@ -25,8 +25,18 @@ export function readPage(page: string): string {
 	return readFileSync(join(checkout, page), 'utf8');
 }
 
+/** Pages parsed so far, by their text: links lead to the same few pages again and again. */
+const parsed = new Map<string, Token[]>();
+
+function blocksOf(page: string): Token[] {
+	const text = readPage(page);
+	const tokens = parsed.get(text) ?? markdown.parse(text, {});
+	parsed.set(text, tokens);
+	return tokens;
+}
+
 function tokensOf(page: string): Token[] {
-	return markdown.parse(readPage(page), {}).flatMap((token) => [token, ...(token.children ?? [])]);
+	return blocksOf(page).flatMap((token) => [token, ...(token.children ?? [])]);
 }
 
 /** Returns the anchors that GitHub creates for a page's headings. */
@@ -59,7 +69,7 @@ export function italicsOn(page: string): string[] {
 
 /** Returns the paragraphs, headings, list items and table cells of a page as plain text. Inline code is one word: `code`. */
 export function textsOn(page: string): Array<{ text: string; inTable: boolean }> {
-	const tokens = markdown.parse(readPage(page), {});
+	const tokens = blocksOf(page);
 	let inTable = false;
 	return tokens.flatMap(({ type, children }) => {
 		if (type === 'table_open' || type === 'table_close') inTable = type === 'table_open';

@@ -7,6 +7,7 @@ import { readSort } from '../../nodes/DeviceManagement/fields/sort.ts';
 import type { ReadParameter } from '../../nodes/DeviceManagement/fields/values.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { jsonOf } from '../../testbed/output.mts';
+import { COLLECTIONS } from './refusal.mts';
 
 /**
  * Each of these once listed the whole fleet without a word: what narrows or orders a list, or governs a request, is used or
@@ -20,19 +21,10 @@ const count = { resource: 'device', operation: 'count' };
 const get = { resource: 'device', operation: 'get', device: { __rl: true, mode: 'sn', value: 'RT1' } };
 const request = { resource: 'api', operation: 'request', path: '/api/version' };
 
-test.each([
-	['Filters', 'filters', getMany],
-	['Filters', 'filters', count],
-	['Sort', 'sort', getMany],
-	['Options', 'options', get],
-	['Options', 'options', getMany],
-	['Options', 'options', count],
-	['Options', 'options', request],
-	['Query Parameters', 'query', request],
-] as const)(
-	'%s (%s of %j) given as a text reaches the node as it is, and is refused',
-	async (label, name, operation) => {
-		const result = await bench.run({ ...operation, [name]: '={{ "harbour" }}' }, { input: [{}, {}] });
+test.each(COLLECTIONS)(
+	'$label of $operation given as a text reaches the node as it is, and is refused',
+	async ({ label, name, parameters }) => {
+		const result = await bench.run({ ...parameters, [name]: '={{ "harbour" }}' }, { input: [{}, {}] });
 		expect(result.error?.message).toBe(`'${label}' is text of 7 characters instead of an object [item 0]`);
 		expect(result.error?.description).toContain('Check the expression in this field');
 		expect(bench.platform.requests).toEqual([]);

@@ -1,6 +1,17 @@
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import type { ReadParameter } from '../../nodes/DeviceManagement/fields/values.ts';
 import { RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
+import { operationNames, operations } from '../../testbed/operations.mts';
+
+/** Each collection in the form of each operation, with parameters to which it can be added. */
+export const COLLECTIONS = operationNames.flatMap((operation) => {
+	const { resource, operation: name } = operations[operation];
+	const fields = RESOURCES[resource]?.operations[name]?.fields ?? [];
+	const parameters = { ...operations[operation], device: { __rl: true, mode: 'sn', value: 'RT1' } };
+	const collections = fields.filter(({ type }) => type === 'collection' || type === 'fixedCollection');
+	const labels = new Map(collections.map((field) => [field.name, field.displayName]));
+	return [...labels].map(([field, label]) => ({ label, name: field, operation, parameters }));
+});
 
 /**
  * Runs an operation for one item without n8n and without a platform.

@@ -1,4 +1,4 @@
-import { refusalOf } from './refusal.mts';
+import { COLLECTIONS, refusalOf } from './refusal.mts';
 
 /**
  * What each field refuses, in one table: invalid values, and every filter or sort rule that would be ignored.
@@ -353,18 +353,9 @@ const GIVEN: ReadonlyArray<readonly [string, string]> = [
 	['={{ false }}', 'a boolean'],
 ];
 
-describe.each([
-	['Filters', 'filters', getMany],
-	['Filters', 'filters', count],
-	['Sort', 'sort', getMany],
-	['Options', 'options', get],
-	['Options', 'options', getMany],
-	['Options', 'options', count],
-	['Options', 'options', request],
-	['Query Parameters', 'query', request],
-] as const)('%s (%s of %j) as a whole', (label, name, operation) => {
+describe.each(COLLECTIONS)('$label of $operation as a whole', ({ label, name, parameters }) => {
 	test.each(GIVEN)('as %s is refused', async (value, what) => {
-		const { message, details } = await refusalOf({ ...operation, [name]: value });
+		const { message, details } = await refusalOf({ ...parameters, [name]: value });
 		expect(message).toBe(`'${label}' is ${what} instead of an object`);
 		expect(details.remedy).toContain('Check the expression in this field');
 	});

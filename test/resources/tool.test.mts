@@ -1,4 +1,5 @@
 /** The node as an agent's tool, built like in n8n and called with typical arguments of models. */
+import { RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
 import { useBench } from '../../testbed/jest.mts';
 
 const bench = useBench();
@@ -37,12 +38,8 @@ describe('small and safe by default', () => {
 			.flatMap(({ options = [] }) =>
 				options.map((option) => ('action' in option ? `${option.action} in ${defaults.name}` : '')),
 			);
-		expect(actions.sort()).toEqual([
-			'Count devices in Device Management',
-			'Get device in Device Management',
-			'Get many devices in Device Management',
-			'Make API request in Device Management',
-		]);
+		const every = Object.values(RESOURCES).flatMap(({ operations }) => Object.values(operations));
+		expect(actions).toEqual(every.map(({ action }) => `${action} in Device Management`));
 	});
 });
 

@@ -13,21 +13,14 @@ import {
 import { replaceClock } from '../../nodes/DeviceManagement/transport/clock.ts';
 import { readCredential, withToken } from '../../nodes/DeviceManagement/transport/credential.ts';
 import { VirtualTime } from '../../testbed/virtualTime.mts';
+import { responseOf, SIGNED_OUT } from './signedOut.mts';
 
-const LOGIN: ICredentialDataDecryptedObject = {
-	baseUrl: 'https://platform.example',
-	authentication: 'login',
-	loginName: 'anna',
-	password: 'secret',
-	sessionToken: '',
-	sessionOwner: '',
-};
 const LIST: IHttpRequestOptions = { url: 'https://platform.example/api/device/list' };
 
 /** n8n's store, its plain request function, and a platform that issues tokens after 100 ms. */
 class FakeN8n {
 	readonly time = new VirtualTime(1_700_000_000_000);
-	stored = LOGIN;
+	stored = SIGNED_OUT;
 	logins = 0;
 	/** Tokens that requests were sent with. */
 	sent: string[] = [];
@@ -59,13 +52,7 @@ class FakeN8n {
 		const token = `token ${++this.logins}`.replace(' ', '-');
 		await this.time.sleep(100);
 		const envelope = this.refuseLogin ?? { code: 0, data: { token } };
-		const body = {
-			on: () => {},
-			[Symbol.asyncIterator]: async function* () {
-				yield Buffer.from(JSON.stringify(envelope));
-			},
-		};
-		return { statusCode: 200, headers: {}, body };
+		return responseOf(envelope);
 	};
 
 	private async preAuthentication(data: ICredentialDataDecryptedObject): Promise<boolean> {
@@ -93,7 +80,7 @@ beforeEach(() => {
 });
 afterEach(() => putBack());
 
-const account = () => accountOf(readCredential(LOGIN));
+const account = () => accountOf(readCredential(SIGNED_OUT));
 /** Lets time pass until the promise has settled. */
 const outcomeOf = async <T,>(promise: Promise<T>): Promise<unknown> => {
 	const outcome = promise.then(
@@ -111,7 +98,7 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 	});
 
 	test('waits for the sign-in that an execution began', async () => {
-		const execution = preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest);
+		const execution = preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest);
 		expect(await outcomeOf(n8n.request(way))).toBeUndefined();
 		await execution;
 		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
@@ -139,13 +126,13 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 	});
 
 	test('does not take a token whose login was changed', async () => {
-		n8n.stored = { ...withToken({ ...LOGIN, password: 'before' }, 'old'), password: 'secret' };
+		n8n.stored = { ...withToken({ ...SIGNED_OUT, password: 'before' }, 'old'), password: 'secret' };
 		await outcomeOf(n8n.request(way));
 		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
 	});
 
 	test('sends no login and takes no token where there is a key', async () => {
-		n8n.stored = { ...LOGIN, authentication: 'apiKey', apiKey: 'k', sessionToken: 'old' };
+		n8n.stored = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k', sessionToken: 'old' };
 		await outcomeOf(n8n.request(way));
 		expect(n8n).toMatchObject({ logins: 0, sent: ['ApiKey k'] });
 	});
@@ -153,7 +140,7 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 
 describe.each(['current', 'older'] as const)("n8n's request function (%s) with a dead token", (way) => {
 	beforeEach(() => {
-		n8n.stored = withToken(LOGIN, 'dead');
+		n8n.stored = withToken(SIGNED_OUT, 'dead');
 		n8n.statuses = [401];
 	});
 
@@ -163,19 +150,19 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 	});
 
 	test('gets the token that another request was issued a moment ago', async () => {
-		await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
+		await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
 		await n8n.time.run(4000);
 		await outcomeOf(n8n.request(way));
 		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer dead', 'Bearer token-1'] });
 	});
 
 	test('gets another one if that is longer ago, if the platform refused it, and if it expired', async () => {
-		await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
+		await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
 		await n8n.time.run(5000);
 		await outcomeOf(n8n.request(way));
 		expect(n8n.sent.at(-1)).toBe('Bearer token-2');
 		account().refuse('token-2');
-		n8n.stored = withToken(LOGIN, 'dead');
+		n8n.stored = withToken(SIGNED_OUT, 'dead');
 		n8n.statuses = [401];
 		await outcomeOf(n8n.request(way));
 		expect(n8n.sent.at(-1)).toBe('Bearer token-3');
@@ -185,14 +172,14 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 	});
 
 	test('signs in again if that is also refused', async () => {
-		n8n.stored = LOGIN;
+		n8n.stored = SIGNED_OUT;
 		await outcomeOf(n8n.request(way));
 		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-1', 'Bearer token-2'] });
 	});
 
 	test('gets the refusal of the token while the process remembers a refused login, without a request', async () => {
 		n8n.refuseLogin = { code: 14202 };
-		await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
+		await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
 		n8n.statuses = [401, 401];
 		expect(await outcomeOf(n8n.request(way))).toMatchObject({ message: 'HTTP 401' });
 		expect(n8n.logins).toBe(1);
@@ -201,14 +188,14 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 
 describe("n8n's connection test", () => {
 	test('signs in although a token is valid, and does not send its mark', async () => {
-		n8n.stored = withToken(LOGIN, 'alive');
+		n8n.stored = withToken(SIGNED_OUT, 'alive');
 		await outcomeOf(n8n.request('test'));
 		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
 		expect(n8n.headers).not.toHaveProperty(TEST_MARK);
 	});
 
 	test('logs in although another request was issued a token a moment ago', async () => {
-		await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
+		await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
 		await outcomeOf(n8n.request('test'));
 		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-2'] });
 	});
@@ -220,12 +207,12 @@ describe("n8n's connection test", () => {
 	});
 
 	test('asks while the process remembers a refusal, with any stored token, and its success ends the wait', async () => {
-		for (const stored of [LOGIN, withToken(LOGIN, 'dead')]) {
+		for (const stored of [SIGNED_OUT, withToken(SIGNED_OUT, 'dead')]) {
 			forgetAccounts();
 			n8n.stored = stored;
 			n8n.logins = 0;
 			n8n.refuseLogin = { code: 14201 };
-			await outcomeOf(preAuthenticate(withToken(LOGIN, ''), n8n.plainRequest));
+			await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
 			n8n.refuseLogin = undefined;
 			expect(await outcomeOf(n8n.request('test'))).toBeUndefined();
 			expect(n8n.logins).toBe(2);

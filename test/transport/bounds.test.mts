@@ -1,6 +1,12 @@
 import type { Bench } from '../../testbed/bench.mts';
 import { hurry, useBenches } from '../../testbed/jest.mts';
-import { type OperationName, operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
+import {
+	listNames,
+	type OperationName,
+	operationNames,
+	operations,
+	serialNumberItems,
+} from '../../testbed/operations.mts';
 
 const open = useBenches();
 
@@ -15,12 +21,16 @@ const nextTurn = async () => await new Promise<void>((resolve) => setImmediate(r
 
 describe('a stopped execution', () => {
 	test.each<[OperationName, Record<string, unknown>, number]>([
-		['getAll', { pageSize: 2, parallelRequests: 1 }, 3],
-		['getAll', { pageSize: 2, parallelRequests: 4 }, 5],
+		...operationNames.flatMap(
+			(name): Array<[OperationName, Record<string, unknown>, number]> =>
+				listNames.includes(name)
+					? [
+							[name, { pageSize: 2, parallelRequests: 1 }, 3],
+							[name, { pageSize: 2, parallelRequests: 4 }, 5],
+						]
+					: [[name, { parallelRequests: 4 }, 6]],
+		),
 		['get', { parallelRequests: 1 }, 2],
-		['get', { parallelRequests: 4 }, 6],
-		['count', { parallelRequests: 2 }, 3],
-		['request', { parallelRequests: 2 }, 3],
 	])('sends nothing more: %s with %j, stopped at request %i', async (operation, options, at) => {
 		const bench = await open({ fleet: { size: 40 } });
 		const { platform, run } = bench;
@@ -34,7 +44,9 @@ describe('a stopped execution', () => {
 			{ ...operations[operation], options },
 			{
 				signal: stop.signal,
-				input: operation === 'getAll' ? [{}] : serialNumberItems(bench, 30).map((item, mark) => ({ ...item, mark })),
+				input: listNames.includes(operation)
+					? [{}]
+					: serialNumberItems(bench, 30).map((item, mark) => ({ ...item, mark })),
 			},
 		);
 		expect(result.cancelled).toBe(true);

@@ -4,7 +4,13 @@ import { createGzip } from 'node:zlib';
 
 import type { Engine } from '../../testbed/engine/engine.mts';
 import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
-import { type OperationName, operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
+import {
+	type OperationName,
+	operationNames,
+	operations,
+	pagedNames,
+	serialNumberItems,
+} from '../../testbed/operations.mts';
 import type { Answer } from '../../testbed/rawServer.mts';
 
 const open = useBenches();
@@ -85,7 +91,7 @@ test.each<[OperationName, string, string, string]>([
 	['get', '"hunter2"', 'data', 'text of 7 characters'],
 	['get', '[{"sn":"hunter2"}]', 'data', 'a list of 1'],
 	['get', '7', 'data', 'a number'],
-	...(['getAll', 'count'] as const).flatMap(
+	...pagedNames.flatMap(
 		(operation): Array<[OperationName, string, string, string]> => [
 			[operation, 'null', 'data', 'null'],
 			[operation, '"hunter2"', 'data', 'text of 7 characters'],
@@ -112,7 +118,7 @@ test.each<[OperationName, string, string, string]>([
 	},
 );
 
-test.each(['getAll', 'count'] as const)('%s without data in the envelope says that nothing came', async (operation) => {
+test.each(pagedNames)('%s without data in the envelope says that nothing came', async (operation) => {
 	const { result } = await runAgainst(whole('{"code":0}'), operation);
 	expect(result.error?.message).toContain("'data' is nothing");
 });

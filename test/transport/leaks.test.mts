@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 
+import { forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
 import { codes } from '../../testbed/platform/codes.mts';
 import type { EmbeddedPlatform, Fault, PlatformRequest } from '../../testbed/platform/server.mts';
-import type { Bench } from '../../testbed/bench.mts';
-import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
-import { type OperationName, operationNames, operations } from '../../testbed/operations.mts';
+import { hurry, useBench, useServers } from '../../testbed/jest.mts';
+import { operationNames, operations, pagedNames, recordNames } from '../../testbed/operations.mts';
 import type { Answer } from '../../testbed/rawServer.mts';
 
-const open = useBenches();
+const bench = useBench({ fleet: { size: 25 }, loginName: 'demo' });
 const serve = useServers();
 
 /** Unique texts; the first three with characters that look different in a URL, in JSON and in HTML. */
@@ -77,9 +77,11 @@ type Way = keyof typeof ways;
 const wayNames = Object.keys(ways) as Way[];
 
 /** A platform that takes all canaries, and a credential that holds them all at once: the other way's, too. */
-async function plant(way: Way): Promise<Bench & { credential: string }> {
-	const bench = await open({ loginName: 'demo' });
+async function plant(way: Way): Promise<string> {
 	const { engine, platform } = bench;
+	platform.forget();
+	engine.logs.length = 0;
+	forgetAccounts();
 	let logins = 0;
 	// Every request is answered here; a login gets a canary for a token.
 	platform.settings.fault = (request) =>
@@ -94,7 +96,7 @@ async function plant(way: Way): Promise<Bench & { credential: string }> {
 	} else if (ways[way].authentication === 'login') {
 		await engine.editCredential(credential, { apiKey: '' });
 	}
-	return { ...bench, credential };
+	return credential;
 }
 
 const modes = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const;
@@ -103,11 +105,8 @@ const modes = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] a
  * Runs everything there is to run with the credential, and looks at everything that comes out.
  * @param turn which of the modes the first operation runs in
  */
-async function runAll(
-	{ engine, run, credential }: Bench & { credential: string },
-	turn = 0,
-	names: readonly OperationName[] = operationNames,
-): Promise<void> {
+async function runAll(credential: string, turn = 0, names = operationNames): Promise<void> {
+	const { engine, run } = bench;
 	for (const [index, operation] of names.entries()) {
 		const onError = modes[(turn + index) % modes.length] ?? 'stopWorkflow';
 		const result = await run(
@@ -187,15 +186,12 @@ function next(): number {
 describe.each(wayNames)('%s appears nowhere', (way) => {
 	test.each(failures)('when requests end in %s', async (name, fail) => {
 		hurry();
-		const bench = await plant(way);
+		const credential = await plant(way);
 		const { fault: signIn } = bench.platform.settings;
 		bench.platform.settings.fault = (request) => signIn?.(request) ?? fail(request);
 		// If an operation returns `data` unchanged, an echo in it is the response itself.
-		const names = new Map<string, OperationName[]>([
-			['data that is none', ['get', 'getAll', 'count']],
-			['content that is none', ['getAll', 'count']],
-		]).get(name);
-		await runAll(bench, turn++, names);
+		const names = name === 'data that is none' ? recordNames : name === 'content that is none' ? pagedNames : undefined;
+		await runAll(credential, turn++, names);
 		expectNoTrace(bench.engine.logs);
 		expectSecretsArrived(bench.platform);
 	});
@@ -224,9 +220,9 @@ describe('the password and its MD5 appear nowhere', () => {
 	test.each(loginFailures)('when the login ends in %s', async (_name, fail) => {
 		hurry();
 		for (const way of ['a new token', 'the MD5 of a password'] as const) {
-			const bench = await plant(way);
+			const credential = await plant(way);
 			bench.platform.settings.fault = (request) => (request.kind === 'login' ? fail(request) : undefined);
-			await runAll(bench, turn++);
+			await runAll(credential, turn++);
 			expectNoTrace(bench.engine.logs);
 			expectSecretsArrived(bench.platform);
 		}
@@ -248,15 +244,12 @@ describe('nothing appears when no platform answers:', () => {
 		hurry();
 		const baseUrl = await address();
 		for (const way of wayNames) {
-			const bench = await plant(way);
-			await bench.engine.editCredential(bench.credential, { baseUrl });
-			const result = await bench.run(
-				{ ...operations.count, options: { maxRetries: 0 } },
-				{ credential: bench.credential },
-			);
+			const credential = await plant(way);
+			await bench.engine.editCredential(credential, { baseUrl });
+			const result = await bench.run({ ...operations.count, options: { maxRetries: 0 } }, { credential });
 			expect(result.error?.message).toMatch(/./);
 			expectNoTrace(result.raw, result.error, JSON.stringify(result.raw));
-			expectNoTrace(await bench.engine.testCredential(bench.credential));
+			expectNoTrace(await bench.engine.testCredential(credential));
 			expectNoTrace(bench.engine.logs);
 		}
 	});
@@ -272,17 +265,18 @@ test('nothing appears when the credential is unusable', async () => {
 		{ baseUrl: `ftp://${encodeURIComponent(KEY)}` },
 		{ baseUrl: `http://127.0.0.1/?key=${KEY}` },
 	]) {
-		const bench = await plant('a key in a header');
-		await bench.engine.editCredential(bench.credential, changes);
-		const result = await bench.run(operations.count, { credential: bench.credential });
+		const credential = await plant('a key in a header');
+		await bench.engine.editCredential(credential, changes);
+		const result = await bench.run(operations.count, { credential });
 		expect(result.error?.message).toMatch(/credential/);
-		expectNoTrace(result.raw, result.error, bench.engine.logs, await bench.engine.testCredential(bench.credential));
+		expectNoTrace(result.raw, result.error, bench.engine.logs, await bench.engine.testCredential(credential));
 		expect(bench.platform.requests).toEqual([]);
 	}
 });
 
 test('a redirect to a host that is named like the key does not name it', async () => {
-	const { engine, platform, credential, run } = await plant('a key in a header');
+	const { engine, platform, run } = bench;
+	const credential = await plant('a key in a header');
 	await engine.editCredential(credential, { apiKey: 'zqkeyqzwx' });
 	platform.settings.fault = () => ({ status: 302, headers: { location: 'http://zqkeyqzwx.invalid/' } });
 	const { error, raw } = await run(operations.count, { credential });
@@ -291,7 +285,9 @@ test('a redirect to a host that is named like the key does not name it', async (
 });
 
 test.each(wayNames)('stored data is encrypted with %s', async (way) => {
-	const { engine, credential, run } = await plant(way);
+	hurry();
+	const { engine, run } = bench;
+	const credential = await plant(way);
 	await run(operations.count, { credential });
 	expectNoTrace(engine.storedCiphertext(credential));
 });

@@ -4,6 +4,7 @@ import { z } from 'zod/v4';
 
 import type { PlatformContext } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { VirtualTime } from '../../testbed/virtualTime.mts';
+import { responseOf, SIGNED_OUT } from './signedOut.mts';
 
 /** The package as each process loads it, with separate memory. */
 async function load() {
@@ -91,24 +92,10 @@ async function play({ latencies, oneTokenPerUser, executions, expiries, chances 
 			envelope = { code: 0, data: {} };
 		}
 		await wait(latency, 2);
-		const bytes = Buffer.from(JSON.stringify(envelope));
-		const body = {
-			on: () => {},
-			[Symbol.asyncIterator]: async function* () {
-				yield bytes;
-			},
-		};
-		return { statusCode: 200, headers: {}, body };
+		return responseOf(envelope);
 	};
 
-	let stored: ICredentialDataDecryptedObject = {
-		baseUrl: 'https://platform.example',
-		authentication: 'login',
-		loginName: 'anna',
-		password: 'secret',
-		sessionToken: '',
-		sessionOwner: '',
-	};
+	let stored = SIGNED_OUT;
 	/** As much of n8n as a request passes through; see n8n-core's authentication.js and n8n's credentials-helper.js. */
 	const contextIn = ({ authenticate, preAuthenticate }: Process, stop: AbortSignal): PlatformContext => {
 		const signIn = async (data: ICredentialDataDecryptedObject) => {
@@ -246,7 +233,8 @@ const scheduleOf = (
 const never = fc.constant(undefined);
 const none = fc.constant<number[]>([]);
 const processesOf = ({ executions }: Schedule) => new Set(executions.map(({ process }) => process)).size;
-const numRuns = Number(process.env['PROPERTY_RUNS'] ?? 15);
+/** A failure is told as it came: to look for a smaller schedule takes over ten minutes. */
+const RUNS = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 15), endOnFailure: true };
 
 describe.each(Object.entries(LATENCIES))('several processes over one store, with %s', (_name, latencies) => {
 	test('all finish with one login each at most, if a user can have several tokens', async () => {
@@ -256,7 +244,7 @@ describe.each(Object.entries(LATENCIES))('several processes over one store, with
 				expect(lost).toEqual([]);
 				expect(logins).toBeLessThanOrEqual(processesOf(schedule));
 			}),
-			{ numRuns },
+			RUNS,
 		);
 	});
 
@@ -267,7 +255,7 @@ describe.each(Object.entries(LATENCIES))('several processes over one store, with
 				expect(lost).toEqual([]);
 				expect(logins).toBeLessThanOrEqual(processesOf(schedule) * 6);
 			}),
-			{ numRuns },
+			RUNS,
 		);
 	});
 
@@ -281,7 +269,7 @@ describe.each(Object.entries(LATENCIES))('several processes over one store, with
 				// Reading the credential at the beginning takes its time.
 				expect(Math.max(0, ...lingered)).toBeLessThanOrEqual(latencies.read[1]);
 			}),
-			{ numRuns },
+			RUNS,
 		);
 	});
 });

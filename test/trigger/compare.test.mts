@@ -1,6 +1,9 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import { compare, type Seen, settleMissing, type Task } from '../../nodes/DeviceManagement/trigger/compare.ts';
 import { isAskedFor } from '../../nodes/DeviceManagement/trigger/events.ts';
+import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/parameters.ts';
 import type { State } from '../../nodes/DeviceManagement/trigger/state.ts';
 import { codeOf, keep } from '../../nodes/DeviceManagement/trigger/values.ts';
 import {
@@ -16,6 +19,17 @@ const T = 1_000_000;
 const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
 const fields = watchedFields(ALL, ['firmware']);
 const task: Task = { fields, rules: [], holdSeconds: 0, fingerprint: 'f', now: 500, firstNumber: 40 };
+
+/** Rules of 'Only When' as the trigger reads them, with the form's defaults. */
+const rulesOf = (...rule: IDataObject[]) => {
+	const given = new Map<string, unknown>([
+		['events', [...ALL]],
+		['attributes', 'firmware'],
+		['conditions', { rule }],
+		['output', 'raw'],
+	]);
+	return readTriggerParameters((name, fallback) => given.get(name) ?? fallback).rules;
+};
 
 const device = (sn: string, changes: Device = {}): Device => ({
 	id: `id ${sn}`,
@@ -163,7 +177,7 @@ describe('a comparison', () => {
 	});
 
 	it('leaves out changes that match no rule, and remembers them', () => {
-		const rules = [{ field: 'status', from: '', to: '5' }];
+		const rules = rulesOf({ field: 'status', to: '5' });
 		const compared = compare(baseline([device('A')]), seen([device('A', { status: 9, onlineStatus: 3 })]), {
 			...task,
 			rules,
@@ -258,12 +272,12 @@ describe('a rule', () => {
 		[[rule('2', ''), rule('', '0')], true],
 		[[rule('2', '2', 'status')], true],
 	])('%j: %p', (rules, expected) => {
-		expect(isAskedFor(rules, change(1, 0))).toBe(expected);
+		expect(isAskedFor(rulesOf(...rules), change(1, 0))).toBe(expected);
 	});
 
 	it('compares a long value by its digest', () => {
 		const long = 'x'.repeat(101);
-		expect(isAskedFor([rule(long, '')], change(long, 0))).toBe(true);
-		expect(isAskedFor([rule(`${long}x`, '')], change(long, 0))).toBe(false);
+		expect(isAskedFor(rulesOf(rule(long, '')), change(long, 0))).toBe(true);
+		expect(isAskedFor(rulesOf(rule(`${long}x`, '')), change(long, 0))).toBe(false);
 	});
 });

@@ -60,7 +60,6 @@ export type Device = Readonly<z.infer<typeof deviceSchema>>;
 export class Fleet {
 	#devices: Device[];
 	readonly #bySn = new Map<string, Device>();
-	readonly #bytes = new WeakMap<Device, Buffer>();
 	readonly #maker: DeviceMaker;
 	#version = 0;
 
@@ -181,10 +180,10 @@ export class Fleet {
 
 	/** Returns the JSON of a device of this fleet; computed once per record. */
 	bytes(device: Device): Buffer {
-		let bytes = this.#bytes.get(device);
+		let bytes = bytesOf.get(device);
 		if (bytes === undefined) {
 			bytes = Buffer.from(JSON.stringify(device));
-			this.#bytes.set(device, bytes);
+			bytesOf.set(device, bytes);
 		}
 		return bytes;
 	}
@@ -280,6 +279,14 @@ const serialPrefixes = { 1: 'RT', 2: 'TK', 3: 'LG' } as const;
 const firstCreated = Date.UTC(2024, 0, 8, 6, 0, 0);
 const serialNumbers = 100_000_000;
 
+/** The JSON of records, which never change. */
+const bytesOf = new WeakMap<Device, Buffer>();
+
+/** Devices made so far, by seed and number: most fleets of tests begin with the same ones. */
+const made = new Map<number, Map<number, Device>>();
+const MOST_SEEDS = 8;
+const MOST_DEVICES = 5000;
+
 /** Makes device number 0, 1, 2 …; each depends only on the seed and its number. */
 class DeviceMaker {
 	readonly #seed: number;
@@ -295,6 +302,18 @@ class DeviceMaker {
 	}
 
 	device(number: number): Device {
+		const ofSeed = made.get(this.#seed) ?? new Map<number, Device>();
+		const known = ofSeed.get(number);
+		if (known !== undefined) return known;
+		const device = this.#make(number);
+		if (number >= MOST_DEVICES) return device;
+		if (made.size >= MOST_SEEDS && !made.has(this.#seed)) made.clear();
+		made.set(this.#seed, ofSeed);
+		ofSeed.set(number, Object.freeze(device));
+		return device;
+	}
+
+	#make(number: number): Device {
 		const random = mulberry32(Math.imul(this.#seed, 0x9e3779b1) ^ Math.imul(number + 1, 0x85ebca6b));
 		const pick = <Item,>(items: readonly [Item, ...Item[]]): Item =>
 			items[Math.floor(random() * items.length)] ?? items[0];
@@ -325,7 +344,7 @@ class DeviceMaker {
 			sensorOverwrite: kind !== 1 && random() < 0.1 ? 1 : 0,
 			onlineStatus: online ? 1 : 0,
 			status: suspended ? 0 : online ? 2 : random() < 0.2 ? 3 : 1,
-			attributes: this.#attributes(kind, random, pick),
+			attributes: Object.freeze(this.#attributes(kind, random, pick)),
 			tags: random() < 0.4 ? [] : [...new Set([pick(tagNames), pick(tagNames)])],
 			description: random() < 0.5 ? null : random() < 0.1 ? '' : pick(descriptions),
 			creator: pick(people),

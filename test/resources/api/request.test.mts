@@ -341,7 +341,7 @@ describe.each([
 });
 
 test.each(writes)('a %s whose repetition fails is not sent a third time', async (method) => {
-	hurry(30);
+	hurry(120);
 	await bench.signInEarlier();
 	bench.platform.expireTokens();
 	for (const fault of ['hang', 'drop', { status: 503, headers: { 'retry-after': '0' } }, { code: 10001 }] as const) {
