@@ -249,7 +249,6 @@ class Losses {
 
 	check(): void {
 		const allowed = Math.max(1, Math.floor(this.executions / 1000));
-		console.info(`${this.lost.length} of ${this.executions} lost`);
 		expect(this.lost.slice(allowed)).toEqual([]);
 	}
 }
