@@ -240,7 +240,7 @@ function report(
 		),
 		table(
 			'Memory of the main process while you open the execution',
-			`The highest memory of the main process while n8n's editor loaded the execution. For parts, none was opened. The main process has ${megabytes(idle.main)} after its start. It needed ${megabytes(mostOf(measured, 'main'))} at most while the workers ran the executions.`,
+			`The highest memory of the main process while n8n's editor loaded the execution. For parts, none was opened. The main process had ${megabytes(idle.main)} right after its start, and later less at times. It needed ${megabytes(mostOf(measured, 'main'))} at most while the workers ran the executions.`,
 			'opened',
 			megabytes,
 		),
