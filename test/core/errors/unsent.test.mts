@@ -18,7 +18,7 @@ const UNREADABLE = "The platform's response can't be read";
 const IN_DOUBT = '; the platform may still have carried out the request';
 
 test('four system errors mean a timeout', () => {
-	const codes = ['ERR_CANCELED', 'ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', '', 'ECONNRESET', 'XETIMEDOUT'];
+	const codes = ['ERR_CANCELED', 'ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', '', 'ECONNRESET', 'XETIMEDOUT', 'ETIMEDOUTX'];
 	expect(codes.filter(meansTimedOut)).toEqual(codes.slice(0, 4));
 });
 
@@ -47,6 +47,19 @@ test.each([
 	const expected = { kind: 'unreachable', cause, message, remedy: expect.stringContaining(remedy), retryable };
 	expect(explain(code, 'a secret')).toEqual(expected);
 	expect(explain(code, 'a secret', 'write')).toEqual({ ...expected, message: `${message}${IN_DOUBT}` });
+});
+
+test.each([
+	'XECONNRESET',
+	'ECONNRESETX',
+	'XHPE_A',
+	'XERR_BAD_RESPONSE',
+	'ERR_BAD_RESPONSEX',
+	'XENOTFOUND',
+	'ENOTFOUNDX',
+	'XEPROTO',
+])('%s is another code', (code) => {
+	expect(explain(code).message).toMatch(/^n8n can't send the request/);
 });
 
 test.each(['socket hang up', 'The request was ABORTED', 'Premature close'])(
