@@ -18,7 +18,16 @@ const UNREADABLE = "The platform's response can't be read";
 const IN_DOUBT = '; the platform may still have carried out the request';
 
 test('four system errors mean a timeout', () => {
-	const codes = ['ERR_CANCELED', 'ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT', '', 'ECONNRESET', 'XETIMEDOUT', 'ETIMEDOUTX'];
+	const codes = [
+		'ERR_CANCELED',
+		'ECONNABORTED',
+		'ETIMEDOUT',
+		'ESOCKETTIMEDOUT',
+		'',
+		'ECONNRESET',
+		'XETIMEDOUT',
+		'ETIMEDOUTX',
+	];
 	expect(codes.filter(meansTimedOut)).toEqual(codes.slice(0, 4));
 });
 
