@@ -20,10 +20,14 @@ import { Services } from '../testbed/n8n/services.mts';
 import { startPlatform } from '../testbed/platform/server.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 import { removing } from '../testbed/removing.mts';
+import { ADDRESS, serveAtAddress } from './screenshots/address.mts';
+import { alert } from './screenshots/alert.mts';
+import { checkPlatform, demo } from './screenshots/commands.mts';
+import { errorOutputWorkflow } from './screenshots/errorOutput.mts';
 
 const folder = join(checkout, 'docs', 'pictures');
-/** Some pictures show the address of the platform. */
-const platformPort = 4070;
+/** Pixels of a picture for each pixel of the page: the pages show pictures smaller than they are. */
+const SCALE = 1.5;
 
 const isStopping = stopSignal();
 const services = new Services();
@@ -42,51 +46,107 @@ process.exit(isStopping.aborted ? 1 : process.exitCode);
 async function takePictures(): Promise<void> {
 	const browser = findBrowser();
 	if (browser === undefined) throw new Error('This machine has no Chromium. Install it and run the command again.');
-	const n8n = await services.add(async () => new N8nInstance(await provideN8n(console.log), temporary));
 	const platform = await services.add(() =>
-		startPlatform({ fleet: exampleFleet, port: platformPort, apiKey: randomUUID(), password: randomUUID() }),
+		startPlatform({ fleet: exampleFleet, tls: true, apiKey: randomUUID(), password: randomUUID() }),
 	);
+	const { environment } = await services.add(async () => await serveAtAddress(platform));
+	const { fleet, apiKey, loginName, password } = platform;
+	const access = { baseUrl: ADDRESS, fleet, apiKey, loginName, password };
+	const host = await provideN8n(console.log);
+	const n8n = await services.add((settings) => new N8nInstance(host, temporary, settings));
 	await n8n.installPackage();
 	const main = await n8n.startMain();
 	const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password: `${randomUUID()}A1` };
 	await main.setUpOwner(owner);
-	await mkdir(folder, { recursive: true });
-	// Another command draws the charts in this folder.
-	const taken = (await readdir(folder)).filter((file) => file.endsWith('.png'));
-	await Promise.all(taken.map(async (file) => await rm(join(folder, file))));
-
+	await main.signIn(owner);
 	const editor = await services.add(async () => {
-		const opened = await Editor.open(browser, main.url, owner);
+		const opened = await Editor.open(browser, main.url, owner, SCALE);
 		return Object.assign(opened, { stop: async () => await opened.close() });
 	});
-	const look: Witness['look'] = async (name, again) => {
-		await editor.setTheme('light');
-		await keep(`${name}-light.png`, await editor.picture());
-		await editor.setTheme('dark');
-		await again?.();
-		await keep(`${name}-dark.png`, await editor.picture());
-	};
+	await removePictures();
 	const witness: Witness = {
 		async step(promise, work) {
 			await work();
 			console.log(`✔ ${promise}`);
 		},
-		look,
+		look: lookThrough(editor),
 	};
-	await walkAsNewUser(editor, platform, witness);
+
+	// The newest device shows the trigger's sample event of a device that is offline.
+	fleet.update(fleet.at(0).sn, { onlineStatus: 0 });
+	await walkAsNewUser(editor, access, witness);
 
 	const tenants = await startTenants();
 	for (const tenant of tenants.values()) await services.add(() => tenant);
-	await n8n.importCredentials(exampleCredentials(platform, tenants, randomUUID()));
+	await n8n.importCredentials(exampleCredentials(access, tenants, randomUUID()));
 	const examples = await exampleWorkflows();
-	await n8n.importWorkflows([...examples.values()]);
+	const errorOutput = errorOutputWorkflow([fleet.at(4).sn, fleet.at(7).sn, 'RT00000000']);
+	await n8n.importWorkflows([...examples.values(), errorOutput]);
 	await openTemplates(editor, examples, witness);
 
-	const files = (await readdir(folder)).filter((file) => file.endsWith('.png'));
-	const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
-	console.log(
-		`\n${files.length} pictures, ${Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024)} kB, in docs/pictures`,
-	);
+	await showInstallDialog(editor, witness);
+	await showErrorOutput(editor, errorOutput, witness);
+	await keepPage(editor, 'demo', await demo());
+	await keepPage(editor, 'check-platform', await checkPlatform(apiKey, environment));
+	const example = examples.get('offline-devices');
+	if (example === undefined) throw new Error('The example offline-devices.json is missing');
+	await keepPage(editor, 'alert', await alert(n8n, main, fleet, example));
+	console.log(`\n${await sizeOfPictures()}, in docs/pictures`);
+}
+
+async function showInstallDialog(editor: Editor, { step, look }: Witness): Promise<void> {
+	const fill = async () => await editor.fillInstallDialog('n8n-nodes-device-management');
+	await step('fills in the dialog that installs the package', async () => {
+		await fill();
+		await look('install', 'dialog', fill);
+	});
+}
+
+async function showErrorOutput(
+	editor: Editor,
+	{ id, nodes }: ReturnType<typeof errorOutputWorkflow>,
+	{ step, look }: Witness,
+): Promise<void> {
+	const names = nodes.map(({ name }) => name);
+	await step('a device that does not exist goes to the error output', async () => {
+		await editor.openWorkflow(id, names);
+		await editor.executeWorkflow(names);
+		await look('error-output', 'workflow');
+	});
+}
+
+/** Takes each picture in both themes. */
+function lookThrough(editor: Editor): Witness['look'] {
+	return async (name, frame, again) => {
+		await editor.setTheme('light');
+		await keep(`${name}-light.png`, await editor.picture(frame));
+		await editor.setTheme('dark');
+		await again?.();
+		await keep(`${name}-dark.png`, await editor.picture(frame));
+	};
+}
+
+async function keepPage(editor: Editor, name: string, html: string): Promise<void> {
+	for (const theme of ['light', 'dark'] as const) {
+		await keep(`${name}-${theme}.png`, await editor.pictureOfPage(html, theme));
+	}
+	console.log(`✔ ${name}`);
+}
+
+/** Another command draws the charts in this folder. */
+async function pictures(): Promise<string[]> {
+	return (await readdir(folder)).filter((file) => file.endsWith('.png')).map((file) => join(folder, file));
+}
+
+async function removePictures(): Promise<void> {
+	await mkdir(folder, { recursive: true });
+	await Promise.all((await pictures()).map(async (file) => await rm(file)));
+}
+
+async function sizeOfPictures(): Promise<string> {
+	const files = await pictures();
+	const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
+	return `${files.length} pictures, ${Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024)} kB`;
 }
 
 /** A user interface has few colors: a palette keeps pictures small and text sharp. */

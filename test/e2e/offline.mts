@@ -5,7 +5,7 @@ import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { startIssueTracker } from './issueTracker.mts';
-import { startMailServer } from './mailServer.mts';
+import { startMailServer } from '../../testbed/n8n/mailServer.mts';
 import { devicesOf, newestOf, newId, onSchedule, simplified, withCredential } from './runs.mts';
 
 const SEND_EMAIL = 'n8n-nodes-base.emailSend';

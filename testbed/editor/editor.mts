@@ -3,10 +3,11 @@ import { type Browser, chromium, type Locator, type Page, selectors } from 'play
 import type { Owner } from '../n8n/main.mts';
 import { CredentialForm } from './credentialForm.mts';
 import { nextFrame, pick, typeSecret } from './field.mts';
+import { type Frame, placeOf, styleOf } from './frame.mts';
 import { NodePanel } from './nodePanel.mts';
 
-/** The size of the browser window and of every picture. */
-const SIZE = { width: 1280, height: 900 };
+/** The size of the browser window. It shows the whole form of most nodes. */
+const SIZE = { width: 1360, height: 1130 };
 
 /** Long enough for a busy machine. Usually, each step takes a second. */
 const LONGEST_MS = 30_000;
@@ -28,8 +29,9 @@ export class Editor {
 	 * Opens the editor and signs in.
 	 * @param browser path of a Chromium
 	 * @param url of an n8n that has this owner
+	 * @param scale pixels of a picture for each pixel of the page
 	 */
-	static async open(browser: string, url: string, { email, password }: Owner): Promise<Editor> {
+	static async open(browser: string, url: string, { email, password }: Owner, scale = 1): Promise<Editor> {
 		selectors.setTestIdAttribute('data-test-id');
 		const chrome = await chromium.launch({
 			executablePath: browser,
@@ -38,6 +40,7 @@ export class Editor {
 		try {
 			const context = await chrome.newContext({
 				viewport: SIZE,
+				deviceScaleFactor: scale,
 				locale: 'en-GB',
 				timezoneId: 'UTC',
 				reducedMotion: 'reduce',
@@ -163,15 +166,45 @@ export class Editor {
 		await this.page.emulateMedia({ colorScheme: theme });
 	}
 
-	/** Takes a picture (PNG), without messages and hints. */
-	async picture(): Promise<Buffer> {
+	/** Takes a picture (PNG) of a part of the screen, without messages and hints. */
+	async picture(frame: Frame = 'screen'): Promise<Buffer> {
 		// The picture is of the page, not of what the pointer happened to rest on.
 		await this.page.mouse.move(SIZE.width / 2, 2);
 		await nextFrame(this.page);
 		await this.page.evaluate(async () => {
 			await Promise.all(Array.from(document.images, async (image) => await image.decode().catch(() => undefined)));
 		});
-		return await this.page.screenshot({ animations: 'disabled', caret: 'hide', style: PASSING });
+		const clip = await placeOf(this.page, frame);
+		return await this.page.screenshot({
+			...(clip && { clip }),
+			animations: 'disabled',
+			caret: 'hide',
+			style: `${PASSING} ${styleOf(frame)}`,
+		});
+	}
+
+	/** Takes a picture (PNG) of an HTML page in a theme; its body is as large as its contents. */
+	async pictureOfPage(html: string, theme: Theme): Promise<Buffer> {
+		const page = await this.page.context().newPage();
+		try {
+			await page.emulateMedia({ colorScheme: theme });
+			await page.setContent(html);
+			return await page.locator('body').screenshot();
+		} finally {
+			await page.close();
+		}
+	}
+
+	/** Opens the dialog that installs a community package, and fills it in. */
+	async fillInstallDialog(name: string): Promise<void> {
+		await this.page.goto(`${this.url}/settings/community-nodes`);
+		await this.page
+			.getByRole('button', { name: /^Install/ })
+			.first()
+			.click();
+		const dialog = this.page.locator('.el-dialog:visible');
+		await dialog.getByRole('textbox').fill(name);
+		await dialog.getByText('I understand the risks').click();
 	}
 
 	/** What can't be seen on the canvas: notes whose text is cut off, and things that cover each other. */

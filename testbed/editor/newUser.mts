@@ -1,8 +1,9 @@
 /** The steps of a new user after the installation, in order, with the expected results. */
 import assert from 'node:assert/strict';
 
-import { type EmbeddedPlatform, OTHER_ENDPOINT } from '../platform/server.mts';
+import { type EmbeddedPlatform, OTHER_ENDPOINT, type PlatformAccess } from '../platform/server.mts';
 import type { Editor } from './editor.mts';
+import type { Frame } from './frame.mts';
 
 /** Follows the steps: a test, or the command that takes pictures. */
 export interface Witness {
@@ -12,7 +13,7 @@ export interface Witness {
 	 * The screen shows something for a picture.
 	 * @param again shows it again, if n8n doesn't follow a change of the theme
 	 */
-	look(name: string, again?: () => Promise<void>): Promise<void>;
+	look(name: string, frame: Frame, again?: () => Promise<void>): Promise<void>;
 }
 
 const WITH_KEY = 'Device platform, API key';
@@ -25,7 +26,7 @@ const WITH_LOGIN = 'Device platform, login';
  */
 export async function walkAsNewUser(
 	editor: Editor,
-	platform: EmbeddedPlatform,
+	platform: PlatformAccess & Pick<EmbeddedPlatform, 'fleet'>,
 	{ step, look }: Witness,
 ): Promise<void> {
 	const { devices } = platform.fleet;
@@ -50,7 +51,7 @@ export async function walkAsNewUser(
 		for (const entry of ['On online status changed', 'Count devices', 'Get device', 'Make API request']) {
 			assert(listed.includes(entry), `'${entry}' is not among ${listed.join(', ')}`);
 		}
-		await look('nodes-panel', seeDetails);
+		await look('nodes-panel', 'nodesPanel', seeDetails);
 	});
 
 	await step('connects with an API key, which the form hides', async () => {
@@ -61,7 +62,7 @@ export async function walkAsNewUser(
 		assert(await form.isMasked('API Key'));
 		await form.save();
 		await form.connected();
-		await look('credential-connected');
+		await look('credential-connected', 'dialog');
 		await form.close();
 	});
 
@@ -80,7 +81,7 @@ export async function walkAsNewUser(
 		const reason = await form.refused();
 		assert.match(reason, /login name or the password is not right/);
 		assert(!reason.includes('not-the-password'));
-		await look('credential-refused');
+		await look('credential-refused', 'dialog');
 		await form.fillSecret('Password', platform.password);
 		await form.save();
 		await form.connected();
@@ -105,7 +106,7 @@ export async function walkAsNewUser(
 		await node.execute();
 		const active = devices.filter(({ status }) => status === 2).length;
 		assert.deepEqual(await node.table(), [{ count: String(active) }]);
-		await look('count');
+		await look('count', 'step');
 		await node.close();
 	});
 
@@ -118,7 +119,7 @@ export async function walkAsNewUser(
 		await node.openList();
 		await node.scrollListTo(beyond.sn);
 		await node.searchList('L5', 'L5');
-		await look('device-list');
+		await look('device-list', 'step');
 		await node.searchList(chosen.sn, chosen.sn);
 		await node.pickFromList(chosen.sn);
 		await node.execute();
@@ -127,7 +128,7 @@ export async function walkAsNewUser(
 			[chosen.sn],
 		);
 		await node.showOutputAs('JSON', chosen.sn);
-		await look('get');
+		await look('get', 'step');
 		await node.close();
 	});
 
@@ -153,15 +154,14 @@ export async function walkAsNewUser(
 		const shown = (await node.table()).map(({ sn }) => sn);
 		assert.deepEqual(shown, wanted.slice(0, shown.length));
 		assert.equal(await node.itemCount(), `${wanted.length} items`);
-		await node.show('Direction');
-		await look('get-many');
+		await look('get-many', 'step');
 		await node.close();
 	});
 
 	await step('runs the whole workflow', async () => {
 		await editor.tidyUp();
 		await editor.executeWorkflow(['Count devices', 'Get device', 'Get many devices']);
-		await look('execution');
+		await look('execution', 'workflow');
 	});
 
 	const missing = 'RT00000000';
@@ -176,7 +176,7 @@ export async function walkAsNewUser(
 		const { message, advice } = await node.error();
 		assert.match(message, new RegExp(`does not exist.*${missing}`));
 		assert.match(advice, /Check the serial number/);
-		await look('error');
+		await look('error', 'step');
 		await node.close();
 	});
 
@@ -191,7 +191,7 @@ export async function walkAsNewUser(
 			names,
 			platform.fleet.models.map(({ name }) => name),
 		);
-		await look('api-request');
+		await look('api-request', 'step');
 		await node.close();
 	});
 
@@ -200,16 +200,21 @@ export async function walkAsNewUser(
 		await editor.openNodesPanel();
 		await editor.searchNodes('device management');
 		await editor.openNodeDetails('Device Management');
-		await editor.unfold('Triggers', 'On device created');
-		const node = await editor.addStep('On device created');
+		await editor.unfold('Triggers', 'On online status changed');
+		const node = await editor.addStep('On online status changed');
+		await node.widenOutput();
 		await node.chooseCredential(WITH_KEY);
+		await node.click('Add Rule');
+		await node.fill('From', '1');
+		await node.fill('To', '0');
+		await node.fill('For At Least (Minutes)', '15');
 		await node.fetchTestEvent();
 		assert.deepEqual(
-			(await node.table()).map(({ event }) => event),
-			['deviceCreated', 'deviceCreated', 'deviceCreated'],
+			(await node.table()).map(({ event, current }) => ({ event, current })),
+			devices.slice(0, 3).map(({ onlineStatus }) => ({ event: 'onlineStatusChanged', current: String(onlineStatus) })),
 		);
 		await node.showOutputAs('JSON', newest.sn);
-		await look('trigger');
+		await look('trigger', 'step');
 		await node.close();
 	});
 

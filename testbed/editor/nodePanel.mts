@@ -95,11 +95,6 @@ export class NodePanel {
 		await this.page.mouse.up();
 	}
 
-	/** Scrolls until the field under a label is visible; of several with that label, the last. */
-	async show(label: string): Promise<void> {
-		await this.field(label).evaluate((field) => field.scrollIntoView({ block: 'end' }));
-	}
-
 	/** Runs this step. */
 	async execute(): Promise<void> {
 		await this.panel.getByTestId('node-execute-button').click();

@@ -20,7 +20,7 @@ export async function openTemplates(
 				nodes.filter(({ type }) => type !== NOTE).map((node) => node.name),
 			);
 			assert.deepEqual(await editor.hiddenOnCanvas(), []);
-			await look(`template-${name}`);
+			await look(`template-${name}`, 'workflow');
 		});
 	}
 }

@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join, parse } from 'node:path';
 import { z } from 'zod/v4';
 
-import { type EmbeddedPlatform, type StartOptions, startPlatform } from '../platform/server.mts';
+import { type EmbeddedPlatform, type PlatformAccess, type StartOptions, startPlatform } from '../platform/server.mts';
 import { checkout } from '../checkout.mts';
 import type { Credential } from './instance.mts';
 
@@ -31,7 +31,7 @@ export async function startTenants(): Promise<TenantPlatforms> {
 
 /** Every credential that the examples name. */
 export function exampleCredentials(
-	platform: EmbeddedPlatform,
+	platform: PlatformAccess,
 	tenants: TenantPlatforms,
 	toolsToken: string,
 ): Credential[] {
@@ -62,7 +62,7 @@ function toolsCredential(token: string): Credential {
 }
 
 /** The two credentials that most examples use, for a running embedded platform: one for each way to sign in. */
-export function signInCredentials({ baseUrl, apiKey, loginName, password }: EmbeddedPlatform): Credential[] {
+export function signInCredentials({ baseUrl, apiKey, loginName, password }: PlatformAccess): Credential[] {
 	return [
 		{
 			id: 'deviceManagementKey',

@@ -75,6 +75,9 @@ export interface EmbeddedPlatform {
 	stop(): Promise<void>;
 }
 
+/** The address of a platform, and what its users sign in with. */
+export type PlatformAccess = Pick<EmbeddedPlatform, 'baseUrl' | 'apiKey' | 'loginName' | 'password'>;
+
 /** The endpoint for API Request in the form, the docs and an example. It returns a list of models. */
 export const OTHER_ENDPOINT = '/api/model/list';
 

@@ -1,8 +1,8 @@
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
-import type { Credential } from '../../testbed/n8n/instance.mts';
-import { freePort } from '../../testbed/n8n/process.mts';
+import type { Credential } from './instance.mts';
+import { freePort } from './process.mts';
 
 export interface Mail {
 	to: string[];
