@@ -6,8 +6,8 @@ import { nextFrame, pick, typeSecret } from './field.mts';
 import { type Frame, placeOf, styleOf } from './frame.mts';
 import { NodePanel } from './nodePanel.mts';
 
-/** The size of the browser window. It shows the whole form of most nodes. */
-const SIZE = { width: 1360, height: 1130 };
+/** The size of the browser window. It shows the whole form of most nodes, and five whole columns of a table of devices. */
+const SIZE = { width: 1346, height: 1130 };
 
 /** Long enough for a busy machine. Usually, each step takes a second. */
 const LONGEST_MS = 30_000;
@@ -166,20 +166,22 @@ export class Editor {
 		await this.page.emulateMedia({ colorScheme: theme });
 	}
 
-	/** Takes a picture (PNG) of a part of the screen, without messages and hints. */
-	async picture(frame: Frame = 'screen'): Promise<Buffer> {
+	/**
+	 * Takes a picture (PNG), without messages and hints.
+	 * @param frame the part of the screen; undefined: all of it
+	 */
+	async picture(frame?: Frame): Promise<Buffer> {
 		// The picture is of the page, not of what the pointer happened to rest on.
 		await this.page.mouse.move(SIZE.width / 2, 2);
 		await nextFrame(this.page);
 		await this.page.evaluate(async () => {
 			await Promise.all(Array.from(document.images, async (image) => await image.decode().catch(() => undefined)));
 		});
-		const clip = await placeOf(this.page, frame);
 		return await this.page.screenshot({
-			...(clip && { clip }),
+			...(frame && { clip: await placeOf(this.page, frame) }),
 			animations: 'disabled',
 			caret: 'hide',
-			style: `${PASSING} ${styleOf(frame)}`,
+			style: `${PASSING} ${frame ? styleOf(frame) : ''}`,
 		});
 	}
 

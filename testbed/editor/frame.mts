@@ -1,14 +1,16 @@
 import type { Locator, Page } from 'playwright-core';
 
+import { caption } from './field.mts';
+
 /**
  * The part of the screen that a picture shows:
- * - `screen`: all of it
  * - `step`: the form of a node and its output, without the input
- * - `dialog`: the open dialog
- * - `nodesPanel`: the nodes panel
- * - `workflow`: the nodes and notes on the canvas, without buttons
+ * - `stepToFilters`: the same, down to the filters
+ * - `dialog`: the open dialog, down to its last field that is whole
+ * - `nodesPanel`: the nodes panel, down to its last entry
+ * - `workflow`: the nodes and notes on the canvas
  */
-export type Frame = 'screen' | 'step' | 'dialog' | 'nodesPanel' | 'workflow';
+export type Frame = 'step' | 'stepToFilters' | 'dialog' | 'nodesPanel' | 'workflow';
 
 interface Box {
 	x: number;
@@ -17,64 +19,82 @@ interface Box {
 	height: number;
 }
 
-/** Hides the editor's buttons where they may cover the workflow. */
-const CONTROLS =
-	'[data-test-id="canvas-controls"], [data-test-id="canvas-execute-workflow-button"], [data-test-id="execute-workflow-button"], ' +
-	'[data-test-id="workflow-chat-button"], [data-test-id="ask-assistant-floating-button"], [data-test-id="canvas-plus-button"] ' +
-	'{ visibility: hidden }';
+const MARGIN = 16;
+
+/** The editor's buttons on the canvas. They may cover the workflow. */
+const BUTTONS = [
+	...['canvas-controls', 'canvas-plus-button', 'execute-workflow-button', 'workflow-chat-button'],
+	...['node-creator-plus-button', 'command-bar-button', 'add-sticky-button', 'toggle-focus-panel-button'],
+	...['ask-assistant-canvas-action-button', 'ask-assistant-floating-button'],
+].map((id) => `[data-test-id="${id}"]`);
 
 /** Returns the styles for a picture of this part. */
 export function styleOf(frame: Frame): string {
-	return frame === 'workflow' ? CONTROLS : '';
+	return frame === 'workflow' ? `${BUTTONS.join(', ')} { visibility: hidden }` : '';
 }
 
-/** Returns the place of this part on the screen; undefined for all of it. */
-export async function placeOf(page: Page, frame: Frame): Promise<Box | undefined> {
+/** Returns the place of this part on the screen. */
+export async function placeOf(page: Page, frame: Frame): Promise<Box> {
 	switch (frame) {
-		case 'screen':
-			return undefined;
 		case 'step':
 			return await placeOfStep(page);
+		case 'stepToFilters':
+			return await placeOfStep(page, 'Filters');
 		case 'dialog':
-			return await boxOf(page.locator('.el-dialog:visible').last());
-		case 'nodesPanel':
-			return await boxOf(page.getByTestId('node-creator'));
+			return await placeOfDialog(page.locator('.el-dialog:visible').last());
+		case 'nodesPanel': {
+			const panel = page.getByTestId('node-creator');
+			return downTo(await boxOf(panel), await boxesOf(panel.getByTestId('node-creator-item-name')));
+		}
 		case 'workflow':
 			return await placeOfWorkflow(page);
 	}
 }
 
-/** Ends below the last field, the output or an open list, whichever is lowest. */
-async function placeOfStep(page: Page): Promise<Box> {
-	const margin = 16;
+/**
+ * Ends below the last field, the output or an open list, whichever is lowest.
+ * @param last label of a field to end at instead
+ */
+async function placeOfStep(page: Page, last?: string): Promise<Box> {
 	const panel = page.getByTestId('ndv');
+	const form = panel.getByTestId('node-parameters');
 	const output = await boxOf(panel.getByTestId('output-panel'));
-	const form = await boxOf(panel.getByTestId('node-parameters'));
-	const contents = page.locator(
-		'[data-test-id="node-parameters"] .parameter-item:visible, [data-test-id="output-panel"] table:visible, ' +
-			'[data-test-id="output-panel"] .json-data:visible, [data-test-id="output-panel"] [data-test-id="node-error-view"]:visible, ' +
-			'[data-test-id="rlc-item"]:visible',
+	const { x } = await boxOf(form);
+	const step = { ...output, x, width: output.x + output.width - x };
+	if (last !== undefined) {
+		const field = form.getByTestId('parameter-item').filter({ has: caption(page, last) });
+		return downTo(step, [await boxOf(field.first())]);
+	}
+	const fields = await boxesOf(form.getByTestId('parameter-item'));
+	const shown = await boxesOf(
+		panel.getByTestId('output-panel').locator('table, .vjs-tree-node, [data-test-id="node-error-view"]'),
 	);
-	const boxes = await boxesOf(contents);
-	const bottom = Math.max(...boxes.map(({ y, height }) => y + height)) + margin;
-	return {
-		x: form.x,
-		y: output.y,
-		width: output.x + output.width - form.x,
-		height: Math.min(bottom - output.y, output.height),
-	};
+	return downTo(step, [...fields, ...shown, ...(await boxesOf(page.getByTestId('rlc-item')))]);
+}
+
+async function placeOfDialog(dialog: Locator): Promise<Box> {
+	const box = await boxOf(dialog);
+	const fields = dialog.getByTestId('credential-connection-parameter');
+	const [whole, seen] = [await fields.evaluateAll(heights), await boxesOf(fields)];
+	const fitting = seen.filter(({ height }, at) => height === whole[at]);
+	return fitting.length === 0 ? box : downTo(box, fitting);
+}
+
+/** Returns a part with another lower end: below these contents. */
+function downTo(part: Box, contents: readonly Box[]): Box {
+	const bottom = Math.max(...contents.map(({ y, height }) => y + height)) + MARGIN;
+	return { ...part, height: Math.min(bottom - part.y, part.height) };
 }
 
 async function placeOfWorkflow(page: Page): Promise<Box> {
-	const margin = 24;
 	const canvas = await boxOf(page.getByTestId('canvas'));
 	const boxes = await boxesOf(
 		page.locator('[data-test-id="canvas-node"], [data-test-id="canvas-node"] *, [data-test-id="sticky"]'),
 	);
-	const left = Math.max(canvas.x, Math.min(...boxes.map(({ x }) => x)) - margin);
-	const top = Math.max(canvas.y, Math.min(...boxes.map(({ y }) => y)) - margin);
-	const right = Math.min(canvas.x + canvas.width, Math.max(...boxes.map(({ x, width }) => x + width)) + margin);
-	const bottom = Math.min(canvas.y + canvas.height, Math.max(...boxes.map(({ y, height }) => y + height)) + margin);
+	const left = Math.max(canvas.x, Math.min(...boxes.map(({ x }) => x)) - MARGIN);
+	const top = Math.max(canvas.y, Math.min(...boxes.map(({ y }) => y)) - MARGIN);
+	const right = Math.min(canvas.x + canvas.width, Math.max(...boxes.map(({ x, width }) => x + width)) + MARGIN);
+	const bottom = Math.min(canvas.y + canvas.height, Math.max(...boxes.map(({ y, height }) => y + height)) + MARGIN);
 	return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
@@ -84,12 +104,20 @@ async function boxOf(locator: Locator): Promise<Box> {
 	return box;
 }
 
-/** Returns the places of all elements that take up room. */
+function heights(elements: Element[]): number[] {
+	return elements.map((element) => element.getBoundingClientRect().height).filter((height) => height > 0);
+}
+
+/** Returns the places of what is seen of each element; its own scroll areas may hide a part. */
 async function boxesOf(locator: Locator): Promise<Box[]> {
 	const boxes = await locator.evaluateAll((elements) =>
 		elements.map((element) => {
-			const { x, y, width, height } = element.getBoundingClientRect();
-			return { x, y, width, height };
+			const { x, y, width, height, bottom } = element.getBoundingClientRect();
+			let end = bottom;
+			for (let area = element.parentElement; area !== null; area = area.parentElement) {
+				if (getComputedStyle(area).overflowY !== 'visible') end = Math.min(end, area.getBoundingClientRect().bottom);
+			}
+			return { x, y, width, height: Math.min(height, end - y) };
 		}),
 	);
 	return boxes.filter(({ width, height }) => width > 0 && height > 0);

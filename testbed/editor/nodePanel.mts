@@ -95,6 +95,11 @@ export class NodePanel {
 		await this.page.mouse.up();
 	}
 
+	/** Shows the form from its first field. */
+	async scrollToTop(): Promise<void> {
+		await this.panel.getByTestId('node-parameters').getByTestId('parameter-item').first().scrollIntoViewIfNeeded();
+	}
+
 	/** Runs this step. */
 	async execute(): Promise<void> {
 		await this.panel.getByTestId('node-execute-button').click();
