@@ -23,14 +23,13 @@ const MARGIN = 16;
 
 /** The editor's buttons on the canvas. They may cover the workflow. */
 const BUTTONS = [
-	...['canvas-controls', 'canvas-plus-button', 'execute-workflow-button', 'workflow-chat-button'],
-	...['node-creator-plus-button', 'command-bar-button', 'add-sticky-button', 'toggle-focus-panel-button'],
-	...['ask-assistant-canvas-action-button', 'ask-assistant-floating-button'],
-].map((id) => `[data-test-id="${id}"]`);
+	...['canvas-controls', 'execute-workflow-button', 'workflow-chat-button'].map((id) => `[data-test-id="${id}"]`),
+	'[class*="nodeButtonsWrapper"]',
+];
 
 /** Returns the styles for a picture of this part. */
 export function styleOf(frame: Frame): string {
-	return frame === 'workflow' ? `${BUTTONS.join(', ')} { visibility: hidden }` : '';
+	return frame === 'workflow' ? `${BUTTONS.join(', ')} { display: none !important }` : '';
 }
 
 /** Returns the place of this part on the screen. */
