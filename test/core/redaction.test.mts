@@ -13,6 +13,7 @@ describe('redaction', () => {
 		.replaceAll('>', '&gt;')
 		.replaceAll('"', '&quot;');
 	const inAscii = inJson(SECRET).replace('é', '\\u00e9').replace('密', '\\u5bc6');
+	const inHex = (mark: string) => `\\u00${mark.charCodeAt(0).toString(16)}`;
 	test.each([
 		['plain text', SECRET],
 		['a URL', inUrl],
@@ -24,6 +25,7 @@ describe('redaction', () => {
 		['JSON with escaped slashes', inJson(SECRET).replaceAll('/', '\\/')],
 		['JSON in ASCII', inAscii],
 		['JSON in ASCII within JSON', inJson(inAscii)],
+		['JSON that escapes what HTML and URLs use', inJson(SECRET).replace(/[<>&='+]/g, inHex)],
 		['HTML', inHtml],
 		['HTML with a decimal apostrophe', inHtml.replace("'", '&#39;')],
 		['HTML with a hexadecimal apostrophe', inHtml.replace("'", '&#x27;')],

@@ -169,11 +169,11 @@ describe('all callers at the same time', () => {
 	});
 });
 
-test('a hundred accounts are remembered; the one that was used longest ago is forgotten', () => {
+test('1,000 accounts are remembered; the one that was used longest ago is forgotten', () => {
 	const [first, second] = [accountOf({ account: '0' }), accountOf({ account: '1' })];
-	for (let n = 2; n < 100; n++) accountOf({ account: String(n) });
+	for (let n = 2; n < 1000; n++) accountOf({ account: String(n) });
 	expect(accountOf({ account: '0' })).toBe(first);
-	accountOf({ account: '100' });
+	accountOf({ account: '1000' });
 	expect(accountOf({ account: '0' })).toBe(first);
 	expect(accountOf({ account: '1' })).not.toBe(second);
 });

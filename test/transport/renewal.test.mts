@@ -288,7 +288,7 @@ describe('a failing login', () => {
 
 	test('because it hangs fails within its own time, naming the login', async () => {
 		const { platform, login, run } = await open({ faults: [{ kind: 'login', fault: 'hang', times: Infinity }] });
-		hurry(600);
+		hurry(100);
 		const result = await run(
 			{ ...operations.count, options: { maxRetries: 0, timeout: 60_000 } },
 			{ credential: login },

@@ -478,19 +478,28 @@ test.each<[string, unknown]>([
 });
 
 describe('a credential that is changed during the execution', () => {
-	test('to a key: the session continues with the key', async () => {
+	const CHANGED = {
+		details: { kind: 'input', message: expect.stringContaining('was changed to another platform or user') },
+	};
+
+	test.each([
+		['to a key', KEY],
+		['to another login', { ...LOGIN, loginName: 'berta' }],
+		['to another platform', { ...LOGIN, baseUrl: 'https://other.example' }],
+	])('%s ends the session: one list must not hold the devices of two users', async (_, stored) => {
 		const platform = new FakePlatform(1);
 		const session = platform.open();
 		await session.run(platform.send);
-		platform.stored = KEY;
-		for (let n = 0; n < 30; n++) await expect(session.run(platform.send)).resolves.toBe('by key');
+		platform.stored = stored;
+		await expect(session.run(platform.send)).rejects.toMatchObject(CHANGED);
+		await expect(session.run(platform.send)).rejects.toMatchObject(CHANGED);
 	});
 
-	test('to another login: the session continues with it', async () => {
+	test('to another password: the session continues with it', async () => {
 		const platform = new FakePlatform(0);
 		const session = platform.open();
 		await expect(session.run(platform.send)).rejects.toMatchObject(REFUSED);
-		platform.stored = { ...LOGIN, loginName: 'berta' };
+		platform.stored = { ...LOGIN, password: 'another' };
 		platform.mend();
 		await expect(session.run(platform.send)).resolves.toMatch(/^token/);
 		expect(platform.signIns).toBe(6);
@@ -501,10 +510,10 @@ describe('a credential that is changed during the execution', () => {
 		const [changed, other] = [platform.open(), new FakePlatform(Infinity)];
 		platform.stored = KEY;
 		const waiting = other.open();
-		await expect(Promise.all([changed.run(platform.send), waiting.run(other.send)])).resolves.toEqual([
-			'by key',
-			'token 1',
-		]);
+		const runs = [changed.run(platform.send), waiting.run(other.send)];
+		const [ended, continued] = await Promise.allSettled(runs);
+		expect(ended).toMatchObject({ reason: CHANGED });
+		expect(continued).toMatchObject({ value: 'token 1' });
 	});
 });
 

@@ -395,6 +395,15 @@ describe('bad input is refused with the label of its field', () => {
 		[{ options: { forAtLeast: 15 } }, 'There is no option "forAtLeast" under \'Options\''],
 		[{ events: ['statusChanged'], forAtLeast: -1 }, "'For At Least (Minutes)' is not a whole number from 0 to 43200"],
 		[{ events: ['statusChanged'], forAtLeast: '={{ null }}' }, "'For At Least (Minutes)' is not a whole number"],
+		[{ events: ['statusChanged'], forAtLeast: '={{ undefined }}' }, "'For At Least (Minutes)' is not a whole number"],
+		[
+			{ events: ['statusChanged'], conditions: { rule: [{ field: 'status', from: '={{ undefined }}', to: '0' }] } },
+			"'Only When' has a value of the wrong type",
+		],
+		[
+			{ events: ['statusChanged'], conditions: { rule: [{ field: 'status', from: '1', to: '={{ null }}' }] } },
+			"'Only When' has a value of the wrong type",
+		],
 		[{ events: ['statusChanged'], forAtLeast: '={{ "soon" }}' }, "'For At Least (Minutes)' is not a whole number"],
 		[{ options: { pageSize: 0 } }, "'Page Size' is not a whole number"],
 	])('%p', async (parameters, words) => {

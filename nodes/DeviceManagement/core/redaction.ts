@@ -36,7 +36,14 @@ function formsOf(secrets: readonly string[]): string[] {
 function encodings(secret: string): string[] {
 	const url = encodeURIComponent(secret.toWellFormed());
 	const inUrls = [url, url.replace(/[!'()*]/g, percentEncoded), url.replaceAll('%20', '+')];
-	const jsons = [inJson(secret), inJson(secret).replaceAll('/', '\\/'), inAscii(inJson(secret))];
+	const json = inJson(secret);
+	// Some libraries escape more than they have to.
+	const jsons = [
+		json,
+		json.replaceAll('/', '\\/'),
+		json.replace(/[^ -~]/g, escaped),
+		json.replace(/[<>&='+]/g, escaped),
+	];
 	const bytes = Buffer.from(secret);
 	const inBytes = ['hex', 'base64', 'base64url'] as const;
 	return [
@@ -53,8 +60,8 @@ function inJson(text: string): string {
 	return JSON.stringify(text).slice(1, -1);
 }
 
-function inAscii(text: string): string {
-	return text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+function escaped(unit: string): string {
+	return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function inHtml(text: string, apostrophe: string): string {

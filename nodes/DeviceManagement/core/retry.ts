@@ -85,17 +85,17 @@ export function backoffMs(retries: number, chance: number): number {
 }
 
 /**
- * Returns the wait that a `Retry-After` header asks for, in milliseconds.
- * @param header seconds or a date; undefined for a missing or invalid header
+ * Returns the wait that a `Retry-After` header asks for, in milliseconds; undefined if it asks for none.
+ * @param header seconds or a date
  */
 export function readRetryAfter(header: unknown, nowMs: number): number | undefined {
 	if (typeof header !== 'string') return undefined;
 	const text = header.trim();
-	if (/^\d{1,15}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
+	if (/^\d{1,15}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000) || undefined;
 	// Date.parse would accept '-5' as a date, too.
 	if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
 	const at = Date.parse(text);
-	return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+	return at > nowMs ? at - nowMs : undefined;
 }
 
 /** Returns a time span for messages, in seconds or minutes, rounded up. */

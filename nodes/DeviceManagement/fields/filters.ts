@@ -172,25 +172,7 @@ function checkCriteria(body: unknown, byModel: boolean): Record<string, unknown>
 		throw inputFailure(`'${SEARCH_CRITERIA}' is not a JSON object`, 'Enter an object like {"status": 1}.');
 	}
 	if (Object.keys(criteria).length === 0) throw withoutValue(SEARCH_CRITERIA, byModel);
-	const path = pathWithoutValue(criteria);
-	if (path === undefined) return criteria;
-	throw inputFailure(
-		`'${SEARCH_CRITERIA}' has no value in "${path.join('.')}"`,
-		'Without it, the list would have more devices. Check the expression, or remove the field.',
-	);
-}
-
-/** Returns the path to a value that JSON drops or turns into null; undefined if there is none. */
-function pathWithoutValue(value: unknown): string[] | undefined {
-	if (value === null || typeof value === 'string' || typeof value === 'boolean' || value instanceof Date)
-		return undefined;
-	if (typeof value === 'number') return Number.isFinite(value) ? undefined : [];
-	if (!Array.isArray(value) && !isPlainObject(value)) return [];
-	for (const [key, field] of Object.entries(value)) {
-		const path = pathWithoutValue(field);
-		if (path !== undefined) return [key, ...path];
-	}
-	return undefined;
+	return criteria;
 }
 
 /** Returns the tags as text with commas. An expression may return a list. */

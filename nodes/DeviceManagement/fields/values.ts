@@ -25,12 +25,14 @@ export interface NumberField {
 /** Marks the issue of a number that has lost digits, see {@link lostDigits}. */
 const LOST_DIGITS = { params: { lostDigits: true } };
 
-/** Text. An expression may return a number or a boolean instead. */
-export const textSchema = z
+/** Text. An expression may return a number or a boolean instead, but not nothing. */
+export const givenTextSchema = z
 	.union([z.string(), z.number(), z.boolean()])
-	.nullish()
 	.refine((value) => typeof value !== 'number' || keepsDigits(value), LOST_DIGITS)
-	.transform((value) => String(value ?? ''));
+	.transform(String);
+
+/** Text that may be missing. */
+export const textSchema = givenTextSchema.nullish().transform((value) => value ?? '');
 
 /**
  * Returns a collection parameter; an empty object if the workflow was saved before the parameter existed. A field that was not
@@ -115,8 +117,24 @@ export function writeJson(value: unknown, label: string, remedy = ENTER_AS_TEXT)
 	let keepsAll = true;
 	const text = textOf(value, (number) => (keepsAll &&= keepsDigits(number)));
 	if (!keepsAll) throw lostDigits(label, remedy);
-	if (text !== undefined) return text;
-	throw inputFailure(`'${label}' contains something that is not JSON`, 'Check the expression in this field.');
+	const path = text === undefined ? [] : pathWithoutValue(value);
+	if (text !== undefined && path === undefined) return text;
+	const what = path?.length === 0 ? 'contains something that is not JSON' : `has no value in "${path?.join('.')}"`;
+	throw inputFailure(`'${label}' ${what}`, 'Check the expression in this field, or remove the empty part.');
+}
+
+/** Returns the path to a value that JSON drops or turns into null; undefined if there is none. */
+function pathWithoutValue(value: unknown): string[] | undefined {
+	if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined;
+	if (typeof value === 'number') return Number.isFinite(value) ? undefined : [];
+	// A date, which is null in JSON if it is invalid.
+	if (isRecord(value) && typeof value['toJSON'] === 'function') return value['toJSON']() === null ? [] : undefined;
+	if (!Array.isArray(value) && !isPlainObject(value)) return [];
+	for (const [key, field] of Object.entries(value)) {
+		const path = pathWithoutValue(field);
+		if (path !== undefined) return [key, ...path];
+	}
+	return undefined;
 }
 
 function textOf(value: unknown, onNumber: (number: number) => void): string | undefined {

@@ -20,7 +20,8 @@ export interface Token {
 }
 
 /** The process remembers this many accounts, and this many refused tokens of each. */
-const MAX_REMEMBERED = 100;
+const MAX_ACCOUNTS = 1000;
+const MAX_REFUSED_TOKENS = 100;
 /** Wait after a refused sign-in. */
 const REFUSAL_MS = 5 * 60_000;
 /** Age up to which a token very likely works. */
@@ -33,7 +34,7 @@ const LONGEST_SIGN_IN_MS = 5000;
 /**
  * What this process knows about one account on one platform: its token, its refused tokens and its rate limit.
  * All users of one login or API key share it (executions, dropdowns, triggers, n8n's HTTP Request node), so that they sign in
- * once. It lasts until the process ends, or until a hundred other accounts were used.
+ * once. It lasts until the process ends, or until 1,000 other accounts were used.
  * It does not decide when to sign in; a session does.
  */
 export class Account {
@@ -67,7 +68,7 @@ export class Account {
 	refuse(value: string): void {
 		this.refusedTokens.add(value);
 		const [oldest = ''] = this.refusedTokens;
-		if (this.refusedTokens.size > MAX_REMEMBERED) this.refusedTokens.delete(oldest);
+		if (this.refusedTokens.size > MAX_REFUSED_TOKENS) this.refusedTokens.delete(oldest);
 		if (this.token?.value === value) this.token = undefined;
 	}
 
@@ -144,7 +145,7 @@ export function accountOf({ account: name }: Pick<Credential, 'account'>): Accou
 	accounts.delete(name);
 	accounts.set(name, account);
 	const [oldest = ''] = accounts.keys();
-	if (accounts.size > MAX_REMEMBERED) accounts.delete(oldest);
+	if (accounts.size > MAX_ACCOUNTS) accounts.delete(oldest);
 	return account;
 }
 

@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workflow';
 
-import { Failure } from '../core/failure';
+import { Failure, inputFailure } from '../core/failure';
 import { type Clock, outcomeOf } from '../core/retry';
 import { type Account, accountOf, type Token } from './account';
 import { beforeEnd, whyEnded } from './clock';
@@ -97,7 +97,7 @@ export class Session {
 		}
 	}
 
-	/** Finds a token for all callers. It finds none if this execution ends, or if its credential was changed. */
+	/** Finds a token for all callers. It finds none if this execution ends, or if its credential was changed to another user. */
 	private readonly findToken = async (): Promise<void> => {
 		const { account } = this;
 		const { clock, end, read, signIn } = this.dependencies;
@@ -105,6 +105,11 @@ export class Session {
 		if (pauseMs > 0) await clock.sleep(pauseMs, end);
 		if (account.token !== undefined || end.aborted) return;
 		const data = await read();
+		if (userOf(data) !== userOf(this.data)) {
+			const what = 'The credential was changed to another platform or user during the run';
+			this.endWith(inputFailure(what, 'Run the workflow again.'));
+			return;
+		}
 		this.data = data;
 		this.account.use(tokenIn(data));
 		if (this.account !== account || account.token !== undefined) return;
@@ -140,4 +145,10 @@ export class Session {
 	private endWith({ details }: Failure): void {
 		this.ended ??= new Failure({ ...details, retryable: false });
 	}
+}
+
+/** Says whose devices a credential shows. A changed password shows the same ones. */
+function userOf(data: CredentialData): string {
+	const { baseUrl, stored } = readCredential(data);
+	return JSON.stringify([baseUrl.href, stored.authentication, stored.loginName]);
 }

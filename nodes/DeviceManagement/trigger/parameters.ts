@@ -12,7 +12,7 @@ import { asGiven } from '../fields/asGiven';
 import { filtersField, readFilters } from '../fields/filters';
 import { optionFields, optionsField, readOptions, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
-import { check, checkEntries, checkNumber, type ReadParameter, textSchema } from '../fields/values';
+import { check, checkEntries, checkNumber, givenTextSchema, type ReadParameter, textSchema } from '../fields/values';
 import type { ListSettings } from '../transport/devices';
 import type { ChangeRule } from './events';
 import {
@@ -191,7 +191,7 @@ export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 		criteria: readFilters(read),
 		output: readOutputMode(read),
 		settings: readSettings(read, OPTION_NAMES),
-		holdSeconds: fields.length === 0 ? 0 : checkNumber(read('forAtLeast', 0), forAtLeastField) * 60,
+		holdSeconds: fields.length === 0 ? 0 : checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField) * 60,
 		emit: check(emitSchema, options['emit'], 'Emit'),
 	};
 }
@@ -219,8 +219,9 @@ const RULES = z.array(
 	z.strictObject({
 		field: z.enum(FIELDS.map(({ name }) => name)).default('onlineStatus'),
 		attribute: textSchema,
-		from: textSchema,
-		to: textSchema,
+		// Nothing would match any value.
+		from: givenTextSchema.default(''),
+		to: givenTextSchema.default(''),
 	}),
 );
 

@@ -406,3 +406,18 @@ test('GETs of several items run side by side', async () => {
 	await bench.run(operations.request, { input: [1, 2, 3, 4, 5, 6].map((mark) => ({ mark })) });
 	expect(platform.peakInFlight).toBeGreaterThan(1);
 });
+
+test.each([
+	['a missing field', '={{ ({ unit: { description: $json.missing } }) }}', 'unit.description'],
+	['an invalid date', '={{ ({ installed: new Date("x") }) }}', 'installed'],
+	['an invalid number', '={{ ({ floor: Number("x") }) }}', 'floor'],
+])('a body with %s is not sent: the platform might clear the field', async (_, body, path) => {
+	const result = await bench.run({ ...operations.request, method: 'PUT', body });
+	expect(result.error?.message).toBe(`'Body' has no value in "${path}"`);
+	expect(bench.platform.requests).toHaveLength(0);
+});
+
+test('a body may hold dates', async () => {
+	await bench.run({ ...operations.request, method: 'PUT', body: '={{ ({ from: new Date(0), to: $now }) }}' });
+	expect(bench.platform.requests[0]?.body).toMatchObject({ from: '1970-01-01T00:00:00.000Z', to: expect.any(String) });
+});
