@@ -1,9 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
-import { compare, type Seen, settleMissing, type Task } from '../../nodes/DeviceManagement/trigger/compare.ts';
+import { compare, type Seen, type Task } from '../../nodes/DeviceManagement/trigger/compare.ts';
 import { isAskedFor } from '../../nodes/DeviceManagement/trigger/events.ts';
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/parameters.ts';
+import { missingFrom } from '../../nodes/DeviceManagement/trigger/removal.ts';
 import type { State } from '../../nodes/DeviceManagement/trigger/state.ts';
 import { codeOf, keep } from '../../nodes/DeviceManagement/trigger/values.ts';
 import {
@@ -45,7 +46,7 @@ const rows = (field: string, devices: Device[]) => ({
 	complete: true,
 });
 /** What a poll sees of devices, dated by numbers. */
-const seen = (devices: Device[]): Seen => ({
+const seen = (devices: Device[], removed: string[] = [], unlisted: string[] = []): Seen => ({
 	readings: new Map(
 		TIMES.map(({ field }) => [
 			field,
@@ -56,7 +57,8 @@ const seen = (devices: Device[]): Seen => ({
 		]),
 	),
 	list: {
-		complete: true,
+		removed,
+		unlisted,
 		devices: devices.map((one) => ({
 			id: String(one['id']),
 			sn: String(one['sn']),
@@ -118,8 +120,8 @@ describe('a watched field', () => {
 
 describe('a comparison', () => {
 	it('takes a baseline without events, with the number it is given', () => {
-		const { state, events, missing } = compare(undefined, seen([device('A', { createTime: T })]), task);
-		expect({ events, missing }).toEqual({ events: [], missing: [] });
+		const { state, events } = compare(undefined, seen([device('A', { createTime: T })]), task);
+		expect(events).toEqual([]);
 		expect(state).toMatchObject({ fingerprint: 'f', number: 40 });
 		expect(state.recent.get('createTime')).toMatchObject({ newest: T });
 		expect(compare(undefined, { readings: new Map(), list: undefined }, task).state).toEqual({
@@ -188,7 +190,7 @@ describe('a comparison', () => {
 
 	it('leaves out what it has no record of', () => {
 		const before = baseline([device('A')]);
-		const list = { complete: true, devices: [{ sn: 'A', code: '[9,2,null]' }] };
+		const list = { removed: [], unlisted: [], devices: [{ sn: 'A', code: '[9,2,null]' }] };
 		const created = { rows: [{ id: 'X', time: T }], newest: T, complete: true };
 		const other = { ...before, recent: new Map([['createTime' as const, { newest: T, rows: new Map() }]]) };
 		const readings = new Map([['createTime' as const, created]]);
@@ -202,50 +204,42 @@ it('each device and each removal has its own id; a value that was not kept is nu
 	const { events } = compare(before, seen([device('A', { attributes: { firmware: '2' } }), ...two]), task);
 	expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(3);
 	expect(events[2]).toMatchObject({ event: 'attributeChanged', previous: null, current: '2' });
-	const removals = [before, { ...before, number: 77 }].map((from) => {
-		const nothing = { state: from, events: [], missing: [] };
-		return settleMissing(nothing, { removed: ['A', 'B'], unlisted: [] }, from, fields).events.map(
-			({ eventId }) => eventId,
-		);
-	});
-	expect(new Set(removals.flat()).size).toBe(4);
+	const removals = [before, { ...before, number: 77 }].flatMap(
+		(from) => compare(from, seen([], ['A', 'B']), task).events,
+	);
+	expect(new Set(removals.map(({ eventId }) => eventId)).size).toBe(4);
 });
 
 describe('missing devices', () => {
 	const before = baseline([device('A'), device('B', { attributes: { firmware: 'x'.repeat(101) } }), device('C')]);
-	const outcome = compare(before, seen([device('A')]), task);
 
 	it('are reported as removed if the platform does not have them', () => {
-		expect(outcome.missing).toEqual(['B', 'C']);
-		const settled = settleMissing(outcome, { removed: ['B'], unlisted: ['C'] }, before, fields);
-		expect(settled.events).toEqual([
+		const compared = compare(before, seen([device('A')], ['B'], ['C']), task);
+		expect(compared.events).toEqual([
 			{ event: 'deviceRemoved', eventId: expect.any(String), device: { sn: 'B', onlineStatus: 1, status: 2 } },
 		]);
-		expect([...(settled.state.snapshot?.devices.keys() ?? [])]).toEqual(['A']);
-		expect(settled.state.number).toBe(41);
+		expect([...(compared.state.snapshot?.devices.keys() ?? [])]).toEqual(['A']);
+		expect(compared.state.number).toBe(41);
 	});
 
 	it('stay where nothing is known, without an event', () => {
-		const settled = settleMissing(outcome, { removed: [], unlisted: [] }, before, fields);
-		expect(settled.events).toEqual([]);
-		expect(settled.state).toEqual(outcome.state);
+		expect(compare(before, seen([device('A')]), task)).toEqual({ events: [], state: before });
 	});
 
 	it('come behind other events, with one rise of the number', () => {
-		const changed = compare(before, seen([device('A', { status: 9 })]), task);
-		const settled = settleMissing(changed, { removed: ['B'], unlisted: [] }, before, fields);
-		expect(told(settled)).toEqual([
+		const compared = compare(before, seen([device('A', { status: 9 })], ['B']), task);
+		expect(told(compared)).toEqual([
 			['statusChanged', 'A'],
 			['deviceRemoved', 'B'],
 		]);
-		expect(settled.state.number).toBe(41);
+		expect(compared.state.number).toBe(41);
 	});
 
-	it('are not detected if no list is watched', () => {
-		const state = { ...before, snapshot: undefined };
-		const nothing = { state, events: [], missing: [] };
-		expect(settleMissing(nothing, { removed: ['A'], unlisted: [] }, undefined, fields)).toEqual({ state, events: [] });
-		expect(settleMissing(nothing, { removed: ['A'], unlisted: [] }, before, fields)).toEqual({ state, events: [] });
+	it('are those that a list does not have, unless it is empty', () => {
+		const [one] = seen([device('A')]).list?.devices ?? [];
+		expect(missingFrom(one === undefined ? [] : [one], before.snapshot)).toEqual(['B', 'C']);
+		expect(missingFrom([], before.snapshot)).toEqual([]);
+		expect(missingFrom(one === undefined ? [] : [one], undefined)).toEqual([]);
 	});
 });
 

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 
-import { compareSnapshot, forget, type Snapshot } from '../../nodes/DeviceManagement/trigger/snapshot.ts';
+import { compareSnapshot, type Snapshot } from '../../nodes/DeviceManagement/trigger/snapshot.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
 
 const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
 
 const fields = watchedFields(new Set(['attributeChanged']), ['0', '1', '2']);
 const options = { fields, now: 1000, holdSeconds: 0, created: new Set<string>() };
-const list = (devices: Record<string, unknown[]>, complete = true) => ({
+const list = (devices: Record<string, unknown[]>) => ({
 	devices: Object.entries(devices).map(([sn, values]) => ({ sn, code: JSON.stringify(values), device: { sn } })),
-	complete,
+	removed: [],
+	unlisted: [],
 });
 const baseline = (devices: Record<string, unknown[]>): Snapshot =>
 	compareSnapshot(undefined, list(devices), options).after;
@@ -19,10 +20,10 @@ const plain = ({ devices, holds }: Snapshot) => ({ devices: Object.fromEntries(d
 
 it('takes a baseline without changes, and a quiet list in any order changes nothing', () => {
 	const first = compareSnapshot(undefined, list({ A: [1], B: [2] }), options);
-	expect(first).toMatchObject({ changes: [], missing: [] });
+	expect(first).toMatchObject({ changes: [] });
 	const second = compareSnapshot(first.after, list({ B: [2], A: [1] }), options);
 	expect([...second.after.devices]).toEqual([...first.after.devices]);
-	expect(second).toMatchObject({ changes: [], missing: [], after: { holds: [] } });
+	expect(second).toMatchObject({ changes: [], after: { holds: [] } });
 });
 
 it('reports each changed field once, and does not change its arguments', () => {
@@ -49,9 +50,9 @@ it('handles two devices with one serial number, in any order', () => {
 		{ sn: 'A', code: '[2]' },
 		{ sn: 'A', code: '[1]' },
 	];
-	const before = compareSnapshot(undefined, { devices: twins, complete: true }, options).after;
+	const before = compareSnapshot(undefined, { ...list({}), devices: twins }, options).after;
 	expect(plain(before).devices).toEqual({ A: '[1]' });
-	const compared = compareSnapshot(before, { devices: [...twins].reverse(), complete: true }, options);
+	const compared = compareSnapshot(before, { ...list({}), devices: [...twins].reverse() }, options);
 	expect(told(compared)).toEqual([]);
 });
 
@@ -113,7 +114,7 @@ describe('for at least', () => {
 			[1, 'A'],
 			[1, 'B'],
 		]);
-		const other = compareSnapshot(held, list({ B: [1, 0] }, false), hold(110)).after;
+		const other = compareSnapshot(held, list({ B: [1, 0] }), hold(110)).after;
 		expect(other).toEqual(held);
 	});
 
@@ -124,27 +125,18 @@ describe('for at least', () => {
 	});
 });
 
-describe('missing devices', () => {
-	const before = baseline({ A: [1], B: [1], C: [1] });
+describe('devices that are not listed', () => {
+	const hold = (sn: string) => ({ sn, field: 0, value: '0', since: 5 });
+	const before = { ...baseline({ A: [1], B: [1], C: [1] }), holds: [hold('A'), hold('B'), hold('C')] };
 
-	it('are those that one complete list does not hold; they stay remembered', () => {
-		const once = compareSnapshot(before, list({ A: [1], D: [1] }), options);
-		expect(once.missing).toEqual(['B', 'C']);
-		expect([...once.after.devices.keys()]).toEqual(['A', 'B', 'C', 'D']);
-		expect(compareSnapshot(once.after, list({ A: [1], B: [1], D: [1] }), options).missing).toEqual(['C']);
+	it('stay remembered', () => {
+		const { after } = compareSnapshot(before, list({ A: [1], D: [1] }), options);
+		expect(plain(after)).toEqual({ devices: { A: '[1]', B: '[1]', C: '[1]', D: '[1]' }, holds: before.holds.slice(1) });
 	});
 
-	it.each([
-		['incomplete', list({ A: [1] }, false)],
-		['empty', list({})],
-	])('are none in a list that is %s', (_, other) => {
-		expect(compareSnapshot(before, other, options)).toMatchObject({ missing: [], after: before });
-	});
-
-	it('are forgotten with their holds', () => {
-		const hold = (sn: string) => ({ sn, field: 0, value: '0', since: 5 });
-		const found = forget({ ...before, holds: [hold('A'), hold('B')] }, ['B', 'X']);
-		expect(plain(found)).toEqual({ devices: { A: '[1]', C: '[1]' }, holds: [hold('A')] });
+	it('are forgotten with their holds if they are removed or left the filter', () => {
+		const gone = { devices: [], removed: ['B', 'X'], unlisted: ['C'] };
+		expect(plain(compareSnapshot(before, gone, options).after)).toEqual({ devices: { A: '[1]' }, holds: [hold('A')] });
 	});
 });
 
@@ -162,7 +154,7 @@ it('returns exactly the differences, for any devices and values', () => {
 						? []
 						: [0, 1].filter((field) => old[field] !== now[field]).map((field) => [sn, field]);
 				});
-				const compared = compareSnapshot(before, list(shown, false), options);
+				const compared = compareSnapshot(before, list(shown), options);
 				expect(told(compared).map(([sn, field]) => [sn, field])).toEqual(expected);
 				for (const [sn, now] of Object.entries(shown)) last.set(sn, now);
 				expect([...compared.after.devices].map(([sn, code]) => [sn, JSON.parse(code)])).toEqual([...last]);

@@ -1,3 +1,4 @@
+import type { Failure } from '../core/failure';
 import type { Listing } from '../core/paging/list';
 import type { ListCriteria } from '../core/query';
 import type { Platform } from '../transport/platform';
@@ -6,6 +7,7 @@ import { type FleetEntry, readFleet } from './fleet';
 import { avoidOrder, EVERYTHING, type KnownOrders, readNewest } from './newest';
 import type { TriggerParameters } from './parameters';
 import type { Reading } from './recent';
+import { checkMissing, missingFrom } from './removal';
 import type { State } from './state';
 import { type TimeField, TIMES } from './watched';
 
@@ -13,11 +15,13 @@ import { type TimeField, TIMES } from './watched';
 export interface Observation extends Seen {
 	/** Limits of the platform that make polls slower or hide events, in words for the log. */
 	readonly remarks: readonly string[];
+	/** Why missing devices could not be checked. */
+	readonly failure?: Failure | undefined;
 }
 
 /**
  * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
- * small requests are enough if the platform sorts reliably.
+ * small requests are enough if the platform sorts reliably. It requests each device that is no longer listed.
  * @param before the state to compare with; undefined for a baseline
  * @param now milliseconds since the epoch
  * @throws Failure
@@ -26,7 +30,7 @@ export async function observe(
 	platform: Platform,
 	{ events, fields, criteria, settings }: TriggerParameters,
 	before: State | undefined,
-	{ now, orders }: { now: number; orders: KnownOrders },
+	{ now, random, orders }: { now: number; random: () => number; orders: KnownOrders },
 ): Promise<Observation> {
 	const times = TIMES.filter(({ event }) => events.has(event)).map(({ field }) => field);
 	const watches = fields.length > 0 || events.has('deviceRemoved');
@@ -45,26 +49,25 @@ export async function observe(
 	const fleet = isFiltered && unordered.length > 0 ? await read(EVERYTHING) : undefined;
 	const listing = watches || unordered.length > 0 ? await read(criteria) : undefined;
 	for (const field of unordered) avoidOrder(orders, field, now);
-	for (const field of times) {
-		const own = readings.get(field);
-		if (listing === undefined || (own !== undefined && !watches)) continue;
-		const { rows } = readingOf(listing, field);
-		const top = own ?? readingOf(fleet ?? listing, field);
-		readings.set(field, { rows, newest: top.newest, complete: top.complete && listing.settled });
-	}
-	const list = watches ? listing : undefined;
-	const isMiscounted = list?.reportedTotal !== undefined && list.reportedTotal !== list.items.length;
 	const remarks = unordered.map(
 		(field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`,
 	);
-	if (list?.settled === true && isMiscounted) {
+	if (listing === undefined) return { readings, list: undefined, remarks };
+	for (const field of times) {
+		const { rows } = readingOf(listing, field);
+		const top = readings.get(field) ?? readingOf(fleet ?? listing, field);
+		readings.set(field, { rows, newest: top.newest, complete: top.complete && listing.settled });
+	}
+	if (!watches) return { readings, list: undefined, remarks };
+	const { items: devices, settled, reportedTotal = devices.length } = listing;
+	const isMiscounted = reportedTotal !== devices.length;
+	if (settled && isMiscounted) {
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	}
-	return {
-		readings,
-		list: list && { devices: list.items, complete: list.settled && !isMiscounted },
-		remarks,
-	};
+	const missing = settled && !isMiscounted ? missingFrom(devices, before?.snapshot) : [];
+	if (!events.has('deviceRemoved')) return { readings, list: { devices, removed: [], unlisted: missing }, remarks };
+	const { failure, ...search } = await checkMissing(platform, missing, settings, random);
+	return { readings, list: { devices, ...search }, remarks, failure };
 }
 
 function readingOf({ items, settled }: Listing<FleetEntry>, field: TimeField): Reading {

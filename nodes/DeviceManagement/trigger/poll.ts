@@ -11,13 +11,12 @@ import type { ReadParameter } from '../fields/values';
 import { asNodeError } from '../nodeError';
 import { currentClock } from '../transport/clock';
 import { type Credential, CREDENTIAL_TYPE, readCredential } from '../transport/credential';
-import { openPlatform, type Platform } from '../transport/platform';
-import { compare, type Outcome, settleMissing } from './compare';
+import { openPlatform } from '../transport/platform';
+import { compare } from './compare';
 import type { DeviceEvent } from './events';
 import { carriedFrom, carryOn, forgetPlatform, memoryOf, type NodeMemory, takeTurn, type Turn } from './memory';
 import { observe } from './observe';
 import { readTriggerParameters, type TriggerParameters } from './parameters';
-import { checkMissing } from './removal';
 import { decodeState, encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
 import { canonicalJson, digest } from './values';
@@ -101,15 +100,19 @@ async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 	const start = clock.now();
 	const platform = await tick.open(context, platformOptions(parameters, clock, budgetMs));
 	try {
-		const seen = await observe(platform, parameters, before, { now: start, orders: memory.orders });
+		const random = () => clock.random();
+		const seen = await observe(platform, parameters, before, { now: start, random, orders: memory.orders });
 		const now = Math.floor(start / 1000);
 		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
-		const outcome = compare(before, seen, { ...parameters, fingerprint, now, firstNumber });
-		const { state, events } = await askForMissing(tick, platform, outcome, before, parameters);
+		const { state, events } = compare(before, seen, { ...parameters, fingerprint, now, firstNumber });
 		const items = itemsOf(events, parameters, clock.now());
 		if (!commit(tick, { stored, from, to: encodeState(state), isQuiet: items.length === 0 })) return null;
 		for (const words of seen.remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
 		memory.remarks = seen.remarks;
+		const why = seen.failure?.message;
+		if (why !== undefined) {
+			log(context, 'warn', `could not check devices that may be removed, and tries again at the next poll: ${why}`);
+		}
 		return items.length > 0 ? [items] : null;
 	} finally {
 		platform.stop();
@@ -125,23 +128,6 @@ function announceBaseline({ context, memory }: Tick, from: string | undefined, k
 			? "it can't read the state that n8n kept"
 			: "'Events', 'Attributes', 'Filters', the workflow, the platform or the user changed";
 	log(context, 'warn', `takes a new baseline, because ${why}. It does not report what changed since the last poll`);
-}
-
-/** Requests each device that is no longer listed, and adds the events of removed devices. */
-async function askForMissing(
-	{ context, clock }: Tick,
-	platform: Platform,
-	outcome: Outcome,
-	before: State | undefined,
-	{ events, fields, settings }: TriggerParameters,
-): Promise<Pick<Outcome, 'state' | 'events'>> {
-	const { missing } = outcome;
-	if (!events.has('deviceRemoved')) return settleMissing(outcome, { removed: [], unlisted: missing }, before, fields);
-	const search = await checkMissing(platform, missing, settings, () => clock.random());
-	const why = search.failure?.message;
-	if (why !== undefined)
-		log(context, 'warn', `could not check devices that may be removed, and tries again at the next poll: ${why}`);
-	return settleMissing(outcome, search, before, fields);
 }
 
 /**

@@ -6,9 +6,19 @@ import { Failure } from '../core/failure';
 import { fitsInPath } from '../core/query';
 import { fetchDevice, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
+import type { ListedDevice, Snapshot } from './snapshot';
 
 /** Most devices to request in one poll. The others wait for later polls. */
 const MAX_PER_POLL = 100;
+
+/**
+ * Returns the serial numbers of remembered devices that the list doesn't have. An empty list is more likely to be wrong than all
+ * devices are to be removed.
+ */
+export function missingFrom(list: readonly ListedDevice[], before: Snapshot | undefined): string[] {
+	const listed = new Set(list.map(({ sn }) => sn));
+	return listed.size === 0 ? [] : [...(before?.devices.keys() ?? [])].filter((sn) => !listed.has(sn));
+}
 
 /**
  * Requests missing devices by their serial numbers (section 4.2). A device is removed only if the platform says so.

@@ -1,6 +1,6 @@
 /**
- * Compares a list of devices with the remembered values, and returns the changes and the missing devices. With 'For At Least', a
- * new value is remembered beside the old one until it has lasted. It doesn't find out whether a missing device is removed.
+ * Compares a list of devices with the remembered values, and returns the changes. With 'For At Least', a
+ * new value is remembered beside the old one until it has lasted. It doesn't find out which devices are removed.
  */
 import type { Device } from '../core/device';
 import type { Change } from './events';
@@ -32,10 +32,13 @@ export interface ListedDevice {
 	readonly device?: Device;
 }
 
+/** What a poll read of the devices that match the filters. */
 export interface DeviceList {
 	readonly devices: readonly ListedDevice[];
-	/** Whether it surely has all devices. */
-	readonly complete: boolean;
+	/** Serial numbers of remembered devices that the platform no longer has. */
+	readonly removed: readonly string[];
+	/** Serial numbers of remembered devices that exist, but no longer match the filters. */
+	readonly unlisted: readonly string[];
 }
 
 export interface SnapshotOptions {
@@ -48,19 +51,17 @@ export interface SnapshotOptions {
 	readonly created: ReadonlySet<string>;
 }
 
-/**
- * Returns the new snapshot, the changes, and the devices that a complete list doesn't have. A device that is seen for the first
- * time has no change.
- */
+/** Returns the new snapshot and the changes. A device that is seen for the first time has no change. */
 export function compareSnapshot(
 	before: Snapshot | undefined,
 	list: DeviceList,
 	options: SnapshotOptions,
-): { after: Snapshot; changes: Change[]; missing: string[] } {
+): { after: Snapshot; changes: Change[] } {
 	const devices = new Map(before?.devices);
+	for (const sn of [...list.removed, ...list.unlisted]) devices.delete(sn);
 	const listed = onePerSerialNumber(list.devices);
 	const heldBefore = new Map(before?.holds.map((hold) => [keyOf(hold), hold]));
-	const holds = (before?.holds ?? []).filter(({ sn }) => !listed.has(sn));
+	const holds = (before?.holds ?? []).filter(({ sn }) => devices.has(sn) && !listed.has(sn));
 	const changes: Change[] = [];
 	for (const [sn, device] of listed) {
 		const last = devices.get(sn);
@@ -72,20 +73,9 @@ export function compareSnapshot(
 		holds.push(...compared.held);
 		changes.push(...compared.reported);
 	}
-	// An empty list is more likely to be wrong than all devices are to be removed.
-	const tells = list.complete && listed.size > 0;
-	const missing = tells ? [...devices.keys()].filter((sn) => !listed.has(sn)) : [];
 	// The same order each time, so that the state's text doesn't change.
 	holds.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
-	return { after: { devices, holds }, changes, missing };
-}
-
-/** Returns a snapshot without these devices. */
-export function forget(before: Snapshot, serialNumbers: Iterable<string>): Snapshot {
-	const gone = new Set(serialNumbers);
-	const devices = new Map(before.devices);
-	for (const sn of gone) devices.delete(sn);
-	return { devices, holds: before.holds.filter(({ sn }) => !gone.has(sn)) };
+	return { after: { devices, holds }, changes };
 }
 
 function compareDevice(
