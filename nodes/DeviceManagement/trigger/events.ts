@@ -46,7 +46,7 @@ export function changedEvent({ sn, device, field, previous, current }: Change, n
 		eventId: idOf([event, sn, name, previous, current, number]),
 		field: name,
 		// The state has only a digest of a long value.
-		previous: recall(previous)?.value ?? null,
+		previous: recall(previous) ?? null,
 		current: field.read(device),
 		device,
 	};
@@ -58,9 +58,8 @@ export function changedEvent({ sn, device, field, previous, current }: Change, n
  * @param number number of the state that still had the device
  */
 export function removedEvent(sn: string, code: Code, fields: readonly WatchedField[], number: number): DeviceEvent {
-	const values = splitCode(code).map((kept) => recall(kept)?.value);
-	const eventId = idOf(['deviceRemoved', sn, number]);
-	return { event: 'deviceRemoved', eventId, device: deviceOf(sn, fields, values) };
+	const device = deviceOf(sn, fields, splitCode(code).map(recall));
+	return { event: 'deviceRemoved', eventId: idOf(['deviceRemoved', sn, number]), device };
 }
 
 /** Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. */

@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 
 import type { Device } from '../core/device';
-import type { JsonValue } from '../core/json';
+import { isRecord, type JsonValue } from '../core/json';
 import type { WatchedField } from './watched';
 
 /**
@@ -40,10 +40,9 @@ export function keep(value: JsonValue): Kept {
 }
 
 /** Returns the remembered value; undefined if only its digest was kept. */
-export function recall(kept: Kept): { value: JsonValue } | undefined {
+export function recall(kept: Kept): JsonValue {
 	const value: JsonValue = JSON.parse(kept);
-	if (typeof value !== 'object' || value === null) return { value };
-	return 'json' in value ? { value: Object(value.json) } : undefined;
+	return isRecord(value) ? value['json'] : value;
 }
 
 /** Returns a value as the text that rules compare. */
@@ -54,7 +53,7 @@ export function textOf(value: JsonValue): string {
 /** Whether a remembered value equals a rule's text, also if only its digest was kept. */
 export function equalsText(kept: Kept, text: string): boolean {
 	const known = recall(kept);
-	if (known !== undefined) return textOf(known.value) === text;
+	if (known !== undefined) return textOf(known) === text;
 	// The digest of a text, or of the JSON of anything else.
 	return kept === keepDigest(JSON.stringify(text)) || kept === keepDigest(text);
 }

@@ -16,8 +16,8 @@ interface FieldKind {
 	readonly hasKeys: boolean;
 	/** Returns the value to compare; null or undefined if the device has none. */
 	readonly read: (device: Device, key: string) => JsonValue;
-	/** Returns the part of a removed device that contains the remembered value. */
-	readonly show: (value: JsonValue, key: string) => Device;
+	/** Returns what the remembered value adds to a removed device, whose other fields are `known`. */
+	readonly show: (value: JsonValue, key: string, known: Device) => Device;
 }
 
 const FIELD_KINDS = [
@@ -47,7 +47,8 @@ const FIELD_KINDS = [
 		hasKeys: true,
 		read: ({ attributes }, key) =>
 			isRecord(attributes) && Object.hasOwn(attributes, key) ? attributes[key] : undefined,
-		show: (value, key) => (value === null ? {} : { attributes: Object.fromEntries([[key, value]]) }),
+		show: (value, key, { attributes }) =>
+			value === null ? {} : { attributes: { ...(isRecord(attributes) && attributes), [key]: value } },
 	},
 ] as const satisfies readonly FieldKind[];
 
@@ -88,8 +89,8 @@ export interface WatchedField {
 	readonly event: ChangeEvent;
 	/** Returns the value; null if the device has none. */
 	readonly read: (device: Device) => JsonValue;
-	/** Returns the part of a removed device that contains the remembered value. */
-	readonly show: (value: JsonValue) => Device;
+	/** Returns what the remembered value adds to a removed device, whose other fields are `known`. */
+	readonly show: (value: JsonValue, known: Device) => Device;
 }
 
 /**
@@ -102,7 +103,7 @@ export function watchedFields(events: ReadonlySet<string>, keys: readonly string
 			name: nameOfField(name, hasKeys, key),
 			event,
 			read: (device: Device) => read(device, key) ?? null,
-			show: (value: JsonValue) => show(value, key),
+			show: (value: JsonValue, known: Device) => show(value, key, known),
 		})),
 	);
 }
@@ -117,11 +118,7 @@ export function deviceOf(sn: string, fields: readonly WatchedField[], values: re
 	const device: Device = { sn };
 	for (const [position, { show }] of fields.entries()) {
 		const value = values[position];
-		if (value === undefined) continue;
-		for (const [name, part] of Object.entries(show(value))) {
-			const known = device[name];
-			device[name] = isRecord(known) && isRecord(part) ? { ...known, ...part } : part;
-		}
+		if (value !== undefined) Object.assign(device, show(value, device));
 	}
 	return device;
 }
