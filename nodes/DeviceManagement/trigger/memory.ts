@@ -81,15 +81,13 @@ export function carriedFrom({ carry }: NodeMemory, stored: string | undefined): 
 
 /**
  * Remembers the state that the next poll compares with.
+ * @param stored the state that n8n returned
  * @param to the state that a quiet poll wrote; for a poll that reports something, the state that it compared with
  */
-export function carryOn(memory: NodeMemory, stored: string | undefined, to: string | undefined): void {
-	const now = [stored, to].map((text) => digest(text ?? ''));
-	const earlier = [...(memory.carry?.known ?? [])];
-	const known = earlier.some((one) => one === now[0])
-		? earlier.filter((one) => !now.includes(one)).slice(-MAX_STATES)
-		: [];
-	memory.carry = to === undefined ? undefined : { known: new Set([...known, ...now]), to };
+export function carryOn(memory: NodeMemory, stored: string | undefined, to: string): void {
+	const now = digest(stored ?? '');
+	const earlier = memory.carry?.known.has(now) === true ? [...memory.carry.known].slice(-MAX_STATES) : [];
+	memory.carry = { known: new Set([...earlier, now, digest(to)]), to };
 }
 
 function dropOldest(): void {

@@ -35,6 +35,8 @@ interface Tick {
 	readonly turn: Turn;
 	readonly clock: Clock;
 	readonly budgetMs: number;
+	/** Whether this is the first poll of an activation. */
+	readonly isFirst: boolean;
 }
 
 /** Contexts that polled before. Each activation has its own context. */
@@ -60,15 +62,16 @@ export async function pollDevices(
 		log(context, 'info', 'skips this poll, because the previous one is still running');
 		return null;
 	}
+	const tick = { open, context, memory, turn, clock, budgetMs, isFirst };
 	try {
-		const output = await pollOnce({ open, context, memory, turn, clock, budgetMs });
+		const output = await pollOnce(tick);
 		if (memory.turn !== turn) return output;
 		if (memory.outage !== undefined) log(context, 'info', 'can poll again');
 		memory.outage = undefined;
 		return output;
 	} catch (thrown) {
 		// If another poll has taken over, it reports the failure.
-		if (memory.turn === turn) fail(context, memory, thrown, { isFirst, budgetMs });
+		if (memory.turn === turn) fail(tick, thrown);
 		return null;
 	} finally {
 		if (memory.turn === turn) memory.turn = undefined;
@@ -106,7 +109,9 @@ async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
 		const { state, events } = compare(before, seen, { ...parameters, fingerprint, now, firstNumber });
 		const items = itemsOf(events, parameters, clock.now());
-		if (!commit(tick, { stored, from, to: encodeState(state), isQuiet: items.length === 0 })) return null;
+		const to = encodeState(state);
+		// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
+		if (!commit(tick, stored, to, items.length === 0 || from === undefined ? to : from)) return null;
 		for (const words of seen.remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
 		memory.remarks = seen.remarks;
 		const why = seen.failure?.message;
@@ -132,19 +137,15 @@ function announceBaseline({ context, memory }: Tick, from: string | undefined, k
 
 /**
  * Writes the state if it changed. This is the last step of a poll.
+ * @param stored the state that n8n returned at the beginning of the poll
+ * @param carried the state that the next poll compares with if n8n returns an older one than `to`
  * @returns false if the poll must not report anything, because another poll has changed the state
  * @throws Failure `input` for a state that is too large
  */
-function commit(
-	{ context, memory, turn }: Tick,
-	{ stored, from, to, isQuiet }: { stored: string | undefined; from: string | undefined; to: string; isQuiet: boolean },
-): boolean {
+function commit({ context, memory, turn }: Tick, stored: string | undefined, to: string, carried: string): boolean {
 	if (memory.turn !== turn || stateOf(context) !== stored) {
-		log(
-			context,
-			'warn',
-			'reports nothing, because its state changed during the poll. The next poll reports the changes',
-		);
+		const why = 'its state changed during the poll. The next poll reports the changes';
+		log(context, 'warn', `reports nothing, because ${why}`);
 		return false;
 	}
 	if (to.length > LARGEST_STATE) {
@@ -153,8 +154,7 @@ function commit(
 			"Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
 		);
 	}
-	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
-	carryOn(memory, stored, isQuiet ? to : from);
+	carryOn(memory, stored, carried);
 	if (to !== stored) context.getWorkflowStaticData('node')[STATE_KEY] = to;
 	return true;
 }
@@ -163,22 +163,16 @@ function commit(
  * Logs why a poll failed, and reports it once per outage; a failure that a person must fix also during another outage.
  * @throws n8n's error
  */
-function fail(
-	context: IPollFunctions,
-	memory: NodeMemory,
-	thrown: unknown,
-	{ isFirst, budgetMs }: { isFirst: boolean; budgetMs: number },
-): void {
-	const needsAction = needsPerson(thrown);
+function fail({ context, memory, isFirst, budgetMs }: Tick, thrown: unknown): void {
+	const level = needsPerson(thrown) ? 2 : 1;
 	const mode = context.getActivationMode();
 	// When n8n starts, an error would delay the workflow's activation for up to a day.
 	const isStart = isFirst && (mode === 'init' || mode === 'leadershipChange');
-	const isSilent = isStart && !needsAction && decodeState(stateOf(context)) !== undefined;
+	const isSilent = isStart && level === 1 && decodeState(stateOf(context)) !== undefined;
 	// A person is waiting for the activation. With less time than usual, n8n's scheduler runs the poll instead.
 	const isAwaited = isFirst && (mode === 'activate' || (mode === 'update' && budgetMs >= USUAL_BUDGET_MS));
-	const level = needsAction ? 2 : 1;
-	const reported = isAwaited ? 0 : (memory.outage ?? 0);
-	const isDue = !isSilent && level > reported;
+	const reported = memory.outage ?? 0;
+	const isDue = isAwaited || (level > reported && !isSilent);
 	memory.outage = isDue ? level : reported;
 	const error = asNodeError(context.getNode(), thrown, undefined, false);
 	log(context, 'warn', `could not poll: ${error.message}`);
