@@ -2,8 +2,9 @@
  * What the process remembers of each trigger node between polls. A poll must work without it: it may be lost at any time, and
  * each process has its own. If it grows too large, the nodes that polled longest ago are forgotten.
  */
-import type { KnownOrders } from './newest';
+import type { KnownOrder } from './newest';
 import { digest } from './values';
+import type { TimeField } from './watched';
 
 export interface NodeMemory {
 	/** The state after quiet polls. Some hosts of n8n return an older state after a quiet poll. */
@@ -12,7 +13,8 @@ export interface NodeMemory {
 	turn?: Turn | undefined;
 	/** What was reported of an outage: 0 nothing, 1 the outage, 2 that a person has to act. */
 	outage?: 0 | 1 | 2 | undefined;
-	readonly orders: KnownOrders;
+	/** What is known about the platform's sort orders. */
+	orders: Record<TimeField, KnownOrder>;
 	/** The remarks of the last poll, so that each is logged once. */
 	remarks: readonly string[];
 }
@@ -44,7 +46,7 @@ const memories = new Map<string, NodeMemory>();
 export function memoryOf(workflowId: string, nodeName: string): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
 	const memory: NodeMemory = memories.get(key) ?? {
-		orders: { kept: new Map(), avoided: new Map(), readWholeAt: new Map() },
+		orders: { createTime: {}, updateTime: {} },
 		remarks: [],
 	};
 	// The node that polled last comes last.
@@ -57,11 +59,6 @@ export function memoryOf(workflowId: string, nodeName: string): NodeMemory {
 /** Forgets everything, as a restart of the process does. */
 export function forgetPolls(): void {
 	memories.clear();
-}
-
-/** Forgets what is known about the platform's sort orders: it may be another platform now. */
-export function forgetPlatform({ orders }: NodeMemory): void {
-	for (const known of Object.values(orders)) known.clear();
 }
 
 /** Returns the turn of a node; undefined while another poll has it. */

@@ -19,20 +19,20 @@ const FEW = 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What the process knows about the platform's sort orders. Times are milliseconds since the epoch. */
-export interface KnownOrders {
-	/** Until when an order counts as reliable. */
-	readonly kept: Map<TimeField, number>;
+/** What the process knows about sorting by one of the times. Times are milliseconds since the epoch. */
+export interface KnownOrder {
+	/** Until when the order counts as reliable. */
+	reliableUntil?: number;
 	/** Until when polls read the whole fleet instead. */
-	readonly avoided: Map<TimeField, number>;
+	avoidedUntil?: number;
 	/** When a poll last read all known rows again. */
-	readonly readWholeAt: Map<TimeField, number>;
+	readWholeAt?: number;
 }
 
 /** Makes polls read the whole fleet for the next hour, instead of requesting this order. */
-export function avoidOrder({ kept, avoided }: KnownOrders, field: TimeField, now: number): void {
-	kept.delete(field);
-	if (now >= (avoided.get(field) ?? 0)) avoided.set(field, now + HOUR_MS);
+export function avoidOrder(order: KnownOrder, now: number): void {
+	order.reliableUntil = 0;
+	if (now >= (order.avoidedUntil ?? 0)) order.avoidedUntil = now + HOUR_MS;
 }
 
 export interface NewestTask {
@@ -45,7 +45,7 @@ export interface NewestTask {
 	readonly onlyTop: boolean;
 	readonly settings: ListSettings;
 	readonly now: number;
-	readonly orders: KnownOrders;
+	readonly order: KnownOrder;
 }
 
 /**
@@ -53,33 +53,28 @@ export interface NewestTask {
  * @throws Failure
  */
 export async function readNewest(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
-	const { field, now, orders, isFiltered } = task;
-	if (now < (orders.avoided.get(field) ?? 0)) return undefined;
-	const read = isFiltered ? readFiltered : readAll;
-	const reading = await read(platform, task).catch((thrown: unknown) => {
+	const { now, order } = task;
+	if (now < (order.avoidedUntil ?? 0)) return undefined;
+	const reading = await readInOrder(platform, task).catch((thrown: unknown) => {
 		// If the failure is temporary, reading the fleet fails too, and nothing is remembered.
 		if (mayRefuseOrder(thrown)) return undefined;
 		throw thrown;
 	});
-	if (reading?.complete === true) orders.readWholeAt.set(field, now);
+	if (reading?.complete === true) order.readWholeAt = now;
 	return reading;
 }
 
-async function readAll(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
-	const walk = await walkNewest(platform, task, null);
-	// A list that was read to its end needs no order.
-	if (walk === undefined || walk.isWholeList || (await isReliable(platform, task, walk.first))) return walk;
-	return undefined;
-}
-
-/** Reads the newest time of the whole fleet first: a device that appears between the two requests is not older. */
-async function readFiltered(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
+async function readInOrder(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
+	if (!task.isFiltered) {
+		const walk = await walkNewest(platform, task, null);
+		// A list that was read to its end needs no order.
+		return walk?.isWholeList === false && !(await isReliable(platform, task, walk.first)) ? undefined : walk;
+	}
+	// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
 	const first = await fetchFirst(platform, task, 'desc');
 	if (first.length > 0 && !(await isReliable(platform, task, first))) return undefined;
 	const newest = timeOfFirst(first, task.field);
-	if (task.onlyTop) return { rows: [], newest, complete: true };
-	const walk = await walkNewest(platform, task, newest);
-	return walk && { ...walk, newest };
+	return task.onlyTop ? { rows: [], newest, complete: true } : await walkNewest(platform, task, newest);
 }
 
 interface Walk extends Reading {
@@ -132,10 +127,9 @@ async function walkNewest(
 }
 
 /** Whether to read all known rows again. */
-function isWholeDue({ field, before, settings, now, orders }: NewestTask): boolean {
-	const last = orders.readWholeAt.get(field);
+function isWholeDue({ before, settings, now, order: { readWholeAt = -Infinity } }: NewestTask): boolean {
 	// Math.abs: the clock may have been set back.
-	return (before?.rows.size ?? 0) <= settings.pageSize || last === undefined || Math.abs(now - last) >= HOUR_MS;
+	return (before?.rows.size ?? 0) <= settings.pageSize || Math.abs(now - readWholeAt) >= HOUR_MS;
 }
 
 /**
@@ -144,17 +138,17 @@ function isWholeDue({ field, before, settings, now, orders }: NewestTask): boole
  * @param first the first page or device of the whole fleet, newest first
  */
 async function isReliable(platform: Platform, task: NewestTask, first: readonly Device[]): Promise<boolean> {
-	const { field, now, orders } = task;
+	const { field, now, order } = task;
 	const newest = timeOfFirst(first, field);
 	// Devices without the time may come first.
 	if (newest === null) return false;
-	if (now < (orders.kept.get(field) ?? 0)) return true;
+	if (now < (order.reliableUntil ?? 0)) return true;
 	const oldest = await fetchFirst(platform, task, 'asc');
 	const time = timeOfFirst(oldest, field) ?? -Infinity;
 	// Not newer than the end of the page either: if the first device was just removed, an ignored order would look reliable.
 	const last = timeOfFirst(first.slice(-1), field) ?? -Infinity;
 	if (oldest.length === 0 || time >= newest || time > last) return false;
-	orders.kept.set(field, now + DAY_MS);
+	order.reliableUntil = now + DAY_MS;
 	return true;
 }
 

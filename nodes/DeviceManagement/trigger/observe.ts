@@ -4,7 +4,7 @@ import type { ListCriteria } from '../core/query';
 import type { Platform } from '../transport/platform';
 import type { Seen } from './compare';
 import { type FleetEntry, readFleet } from './fleet';
-import { avoidOrder, EVERYTHING, type KnownOrders, readNewest } from './newest';
+import { avoidOrder, EVERYTHING, type KnownOrder, readNewest } from './newest';
 import type { TriggerParameters } from './parameters';
 import type { Reading } from './recent';
 import { checkMissing, missingFrom } from './removal';
@@ -30,7 +30,7 @@ export async function observe(
 	platform: Platform,
 	{ events, fields, criteria, settings }: TriggerParameters,
 	before: State | undefined,
-	{ now, random, orders }: { now: number; random: () => number; orders: KnownOrders },
+	{ now, random, orders }: { now: number; random: () => number; orders: Record<TimeField, KnownOrder> },
 ): Promise<Observation> {
 	const times = TIMES.filter(({ event }) => events.has(event)).map(({ field }) => field);
 	const watches = fields.length > 0 || events.has('deviceRemoved');
@@ -40,7 +40,7 @@ export async function observe(
 	const readings = new Map<TimeField, Reading>();
 	const unordered: TimeField[] = [];
 	for (const field of isFiltered || !watches ? times : []) {
-		const options = { criteria, isFiltered, onlyTop: watches, settings, now, orders };
+		const options = { criteria, isFiltered, onlyTop: watches, settings, now, order: orders[field] };
 		const reading = await readNewest(platform, { field, before: before?.recent.get(field), ...options });
 		if (reading === undefined) unordered.push(field);
 		else readings.set(field, reading);
@@ -48,7 +48,7 @@ export async function observe(
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
 	const fleet = isFiltered && unordered.length > 0 ? await read(EVERYTHING) : undefined;
 	const listing = watches || unordered.length > 0 ? await read(criteria) : undefined;
-	for (const field of unordered) avoidOrder(orders, field, now);
+	for (const field of unordered) avoidOrder(orders[field], now);
 	const remarks = unordered.map(
 		(field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`,
 	);

@@ -14,7 +14,7 @@ import { type Credential, CREDENTIAL_TYPE, readCredential } from '../transport/c
 import { openPlatform } from '../transport/platform';
 import { compare } from './compare';
 import type { DeviceEvent } from './events';
-import { carriedFrom, carryOn, forgetPlatform, memoryOf, type NodeMemory, takeTurn, type Turn } from './memory';
+import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn, type Turn } from './memory';
 import { observe } from './observe';
 import { readTriggerParameters, type TriggerParameters } from './parameters';
 import { decodeState, encodeState, type State } from './state';
@@ -126,7 +126,8 @@ async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 
 /** Logs why a trigger with a state takes a new baseline, and forgets the platform's sort orders. */
 function announceBaseline({ context, memory }: Tick, from: string | undefined, known: State | undefined): void {
-	forgetPlatform(memory);
+	// It may be another platform now.
+	memory.orders = { createTime: {}, updateTime: {} };
 	if (from === undefined) return;
 	const why =
 		known === undefined
