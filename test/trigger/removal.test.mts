@@ -205,7 +205,7 @@ it('is not given up where the credential was broken in the middle of the poll', 
 	const broken = inputFailure("'API Key' is empty", 'Enter it.');
 	const platform = { request: async () => await Promise.reject(broken), stop: () => {} };
 	const settings = { pageSize: 10, parallelRequests: 1, timeoutMs: 1000, maxRetries: 0 };
-	const outcome = await checkMissing(platform, ['A'], settings, () => 0);
+	const outcome = await checkMissing(platform, ['A'], { events: new Set(['deviceRemoved']), settings }, () => 0);
 	expect(outcome).toEqual({ removed: [], unlisted: [], failure: broken });
 });
 

@@ -5,9 +5,9 @@
 import { serialNumberOf } from '../core/device';
 import { type ChangeRule, changedEvent, type DeviceEvent, isAskedFor, removedEvent, timeEvent } from './events';
 import { compareRecent, type Reading, type Recent } from './recent';
-import { compareSnapshot, type DeviceList } from './snapshot';
+import { compareSnapshot, type DeviceList, type SnapshotOptions } from './snapshot';
 import type { State } from './state';
-import { type TimeField, TIMES, type WatchedField } from './watched';
+import { type TimeField, TIMES } from './watched';
 
 /** What one poll read from the platform. Parts that are not watched are undefined. */
 export interface Seen {
@@ -15,13 +15,10 @@ export interface Seen {
 	readonly list: DeviceList | undefined;
 }
 
-export interface Task {
-	readonly fields: readonly WatchedField[];
+/** What the form asks for, and what the new state has to contain. */
+export interface Task extends Omit<SnapshotOptions, 'created'> {
 	readonly rules: readonly ChangeRule[];
-	readonly holdSeconds: number;
 	readonly fingerprint: string;
-	/** This machine's clock in seconds. */
-	readonly now: number;
 	/** The number of a new baseline. */
 	readonly firstNumber: number;
 }

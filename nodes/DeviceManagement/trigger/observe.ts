@@ -1,6 +1,7 @@
 import type { Failure } from '../core/failure';
 import type { Listing } from '../core/paging/list';
 import type { ListCriteria } from '../core/query';
+import type { Clock } from '../core/retry';
 import type { Platform } from '../transport/platform';
 import type { Seen } from './compare';
 import { type FleetEntry, readFleet } from './fleet';
@@ -13,9 +14,9 @@ import { type TimeField, TIMES } from './watched';
 
 /** What one poll read from the platform. */
 export interface Observation extends Seen {
-	/** Limits of the platform that make polls slower or hide events, in words for the log. */
+	/** Limits of the platform that make polls slower or hide events, in words for the log, which has each once. */
 	readonly remarks: readonly string[];
-	/** Why missing devices could not be checked. */
+	/** Why a missing device could not be checked. */
 	readonly failure?: Failure | undefined;
 }
 
@@ -23,15 +24,18 @@ export interface Observation extends Seen {
  * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
  * small requests are enough if the platform sorts reliably. It requests each device that is no longer listed.
  * @param before the state to compare with; undefined for a baseline
- * @param now milliseconds since the epoch
+ * @param orders what is known of the platform's sort orders, which the poll updates
  * @throws Failure
  */
 export async function observe(
 	platform: Platform,
-	{ events, fields, criteria, settings }: TriggerParameters,
+	parameters: TriggerParameters,
 	before: State | undefined,
-	{ now, random, orders }: { now: number; random: () => number; orders: Record<TimeField, KnownOrder> },
+	clock: Pick<Clock, 'now' | 'random'>,
+	orders: Record<TimeField, KnownOrder>,
 ): Promise<Observation> {
+	const { events, fields, criteria, settings } = parameters;
+	const now = clock.now();
 	const times = TIMES.filter(({ event }) => events.has(event)).map(({ field }) => field);
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
@@ -60,14 +64,13 @@ export async function observe(
 	}
 	if (!watches) return { readings, list: undefined, remarks };
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
-	const isMiscounted = reportedTotal !== devices.length;
-	if (settled && isMiscounted) {
+	const isComplete = settled && reportedTotal === devices.length;
+	if (settled && !isComplete) {
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	}
-	const missing = settled && !isMiscounted ? missingFrom(devices, before?.snapshot) : [];
-	if (!events.has('deviceRemoved')) return { readings, list: { devices, removed: [], unlisted: missing }, remarks };
-	const { failure, ...search } = await checkMissing(platform, missing, settings, random);
-	return { readings, list: { devices, ...search }, remarks, failure };
+	const missing = isComplete ? missingFrom(devices, before?.snapshot) : [];
+	const { failure, ...found } = await checkMissing(platform, missing, parameters, () => clock.random());
+	return { readings, list: { devices, ...found }, remarks, failure };
 }
 
 function readingOf({ items, settled }: Listing<FleetEntry>, field: TimeField): Reading {

@@ -64,11 +64,7 @@ export async function pollDevices(
 	}
 	const tick = { open, context, memory, turn, clock, budgetMs, isFirst };
 	try {
-		const output = await pollOnce(tick);
-		if (memory.turn !== turn) return output;
-		if (memory.outage !== undefined) log(context, 'info', 'can poll again');
-		memory.outage = undefined;
-		return output;
+		return await pollOnce(tick);
 	} catch (thrown) {
 		// If another poll has taken over, it reports the failure.
 		if (memory.turn === turn) fail(tick, thrown);
@@ -100,24 +96,24 @@ async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 	const known = decodeState(from);
 	const before = known?.fingerprint === fingerprint ? known : undefined;
 	if (before === undefined) announceBaseline(tick, from, known);
-	const start = clock.now();
+	const now = Math.floor(clock.now() / 1000);
 	const platform = await tick.open(context, platformOptions(parameters, clock, budgetMs));
 	try {
-		const random = () => clock.random();
-		const seen = await observe(platform, parameters, before, { now: start, random, orders: memory.orders });
-		const now = Math.floor(start / 1000);
+		const seen = await observe(platform, parameters, before, clock, memory.orders);
 		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
 		const { state, events } = compare(before, seen, { ...parameters, fingerprint, now, firstNumber });
 		const items = itemsOf(events, parameters, clock.now());
 		const to = encodeState(state);
 		// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
 		if (!commit(tick, stored, to, items.length === 0 || from === undefined ? to : from)) return null;
-		for (const words of seen.remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
-		memory.remarks = seen.remarks;
+		if (memory.outage !== undefined) log(context, 'info', 'can poll again');
+		memory.outage = undefined;
 		const why = seen.failure?.message;
 		if (why !== undefined) {
 			log(context, 'warn', `could not check devices that may be removed, and tries again at the next poll: ${why}`);
 		}
+		for (const words of seen.remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
+		memory.remarks = seen.remarks;
 		return items.length > 0 ? [items] : null;
 	} finally {
 		platform.stop();

@@ -4,8 +4,9 @@ import { meansNoDevice } from '../core/errors/codes';
 import { isSerialNumber } from '../core/device';
 import { Failure } from '../core/failure';
 import { fitsInPath } from '../core/query';
-import { fetchDevice, type ListSettings } from '../transport/devices';
+import { fetchDevice } from '../transport/devices';
 import type { Platform } from '../transport/platform';
+import type { TriggerParameters } from './parameters';
 import type { ListedDevice, Snapshot } from './snapshot';
 
 /** Most devices to request in one poll. The others wait for later polls. */
@@ -21,7 +22,8 @@ export function missingFrom(list: readonly ListedDevice[], before: Snapshot | un
 }
 
 /**
- * Requests missing devices by their serial numbers (section 4.2). A device is removed only if the platform says so.
+ * Requests missing devices by their serial numbers (section 4.2), unless the trigger does not report removed devices. A device is
+ * removed only if the platform says so.
  * @param random returns 0 to 1. Of too many devices it picks some, so that each is requested at some time.
  * @returns the removed devices, the devices that still exist or can't be requested, and why the check of another one failed:
  * the next poll checks that one again
@@ -30,9 +32,10 @@ export function missingFrom(list: readonly ListedDevice[], before: Snapshot | un
 export async function checkMissing(
 	platform: Platform,
 	missing: readonly string[],
-	settings: ListSettings,
+	{ events, settings }: Pick<TriggerParameters, 'events' | 'settings'>,
 	random: () => number,
 ): Promise<{ removed: string[]; unlisted: string[]; failure: Failure | undefined }> {
+	if (!events.has('deviceRemoved')) return { removed: [], unlisted: [...missing], failure: undefined };
 	const requested = [...missing];
 	while (requested.length > MAX_PER_POLL) requested.splice(Math.floor(random() * requested.length), 1);
 	const slots = pLimit(settings.parallelRequests);
