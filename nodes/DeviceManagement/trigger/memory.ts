@@ -52,7 +52,11 @@ export function memoryOf(workflowId: string, nodeName: string): NodeMemory {
 	// The node that polled last comes last.
 	memories.delete(key);
 	memories.set(key, memory);
-	dropOldest();
+	let left = MAX_CHARACTERS;
+	for (const [other, { carry }] of [...memories].reverse()) {
+		left -= NODE_WEIGHT + (carry?.to.length ?? 0);
+		if (left < 0) memories.delete(other);
+	}
 	return memory;
 }
 
@@ -85,14 +89,4 @@ export function carryOn(memory: NodeMemory, stored: string | undefined, to: stri
 	const now = digest(stored ?? '');
 	const earlier = memory.carry?.known.has(now) === true ? [...memory.carry.known].slice(-MAX_STATES) : [];
 	memory.carry = { known: new Set([...earlier, now, digest(to)]), to };
-}
-
-function dropOldest(): void {
-	const weightOf = ({ carry }: NodeMemory) => NODE_WEIGHT + (carry?.to.length ?? 0);
-	let weight = [...memories.values()].reduce((sum, memory) => sum + weightOf(memory), 0);
-	for (const [key, memory] of memories) {
-		if (memories.size === 1 || weight <= MAX_CHARACTERS) return;
-		weight -= weightOf(memory);
-		memories.delete(key);
-	}
 }
