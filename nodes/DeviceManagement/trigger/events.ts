@@ -1,6 +1,6 @@
 import type { Device } from '../core/device';
 import type { JsonValue } from '../core/json';
-import { type Code, canonicalJson, digest, equalsText, type Kept, recall, splitCode } from './values';
+import { type Code, digestOf, equalsText, type Kept, recall, splitCode } from './values';
 import { deviceOf, type EventName, type TIMES, type WatchedField } from './watched';
 
 /** An event, before its device is reduced to the chosen fields. */
@@ -35,7 +35,7 @@ export interface ChangeRule {
  * @param id identity of the device
  */
 export function timeEvent({ field, event }: (typeof TIMES)[number], id: string, device: Device): DeviceEvent {
-	return { event, eventId: idOf([event, id, device[field]]), device };
+	return { event, eventId: digestOf([event, id, device[field]]), device };
 }
 
 /** Returns the event of a changed value. `number` is the number of the state that it was compared with. */
@@ -43,7 +43,7 @@ export function changedEvent({ sn, device, field, previous, current }: Change, n
 	const { event, name } = field;
 	return {
 		event,
-		eventId: idOf([event, sn, name, previous, current, number]),
+		eventId: digestOf([event, sn, name, previous, current, number]),
 		field: name,
 		// The state has only a digest of a long value.
 		previous: recall(previous) ?? null,
@@ -59,7 +59,7 @@ export function changedEvent({ sn, device, field, previous, current }: Change, n
  */
 export function removedEvent(sn: string, code: Code, fields: readonly WatchedField[], number: number): DeviceEvent {
 	const device = deviceOf(sn, fields, splitCode(code).map(recall));
-	return { event: 'deviceRemoved', eventId: idOf(['deviceRemoved', sn, number]), device };
+	return { event: 'deviceRemoved', eventId: digestOf(['deviceRemoved', sn, number]), device };
 }
 
 /** Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. */
@@ -67,8 +67,4 @@ export function isAskedFor(rules: readonly ChangeRule[], change: Change): boolea
 	const own = rules.filter(({ field }) => field === change.field.name);
 	const isMet = (wanted: string, kept: Kept) => wanted === '' || equalsText(kept, wanted);
 	return own.length === 0 || own.some(({ from, to }) => isMet(from, change.previous) && isMet(to, change.current));
-}
-
-function idOf(parts: readonly unknown[]): string {
-	return digest(canonicalJson(parts));
 }

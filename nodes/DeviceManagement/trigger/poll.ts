@@ -19,7 +19,7 @@ import { observe } from './observe';
 import { readTriggerParameters, type TriggerParameters } from './parameters';
 import { decodeState, encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
-import { canonicalJson, digest } from './values';
+import { digestOf } from './values';
 
 /** Name of the state in the node's static data. */
 const STATE_KEY = 'state';
@@ -196,7 +196,7 @@ function fingerprintOf(
 			? ['login', stored.loginName.trim()]
 			: ['apiKey', context.getNode().credentials?.[CREDENTIAL_TYPE]?.id ?? null];
 	const watched = [[...events].sort(), attributes, JSON.parse(criteria.body), criteria.query];
-	return digest(canonicalJson([context.getWorkflow().id ?? null, watched, baseUrl.href, user]));
+	return digestOf([context.getWorkflow().id ?? null, watched, baseUrl.href, user]);
 }
 
 function platformOptions({ settings }: TriggerParameters, clock: Clock, budgetMs: number) {

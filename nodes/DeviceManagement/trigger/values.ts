@@ -68,6 +68,11 @@ export function digest(text: string): string {
 	return createHash('sha256').update(text, 'utf8').digest('base64url').slice(0, 22);
 }
 
+/** Returns a digest of a value. Equal values have equal digests. */
+export function digestOf(value: unknown): string {
+	return digest(canonicalJson(value));
+}
+
 /** Returns JSON text with the fields of each object in alphabetical order, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
 	if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
