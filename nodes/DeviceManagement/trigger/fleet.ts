@@ -3,25 +3,20 @@ import { Failure } from '../core/failure';
 import { type Listing, readList } from '../core/paging/list';
 import type { PageSource } from '../core/paging/page';
 import type { ListCriteria } from '../core/query';
-import { deviceSource, listOptions, type ListSettings } from '../transport/devices';
+import { deviceSource, listOptions } from '../transport/devices';
 import type { Platform } from '../transport/platform';
+import type { TriggerParameters } from './parameters';
 import { isNew, type Recent, type Row, secondsOf } from './recent';
 import type { ListedDevice } from './snapshot';
 import type { State } from './state';
 import { codeOf, shortIdentity } from './values';
-import type { TimeField, WatchedField } from './watched';
+import type { TimeField } from './watched';
 
 /** The parts of a device that are kept while the whole fleet is read. */
 export interface FleetEntry extends ListedDevice {
 	readonly id: string;
 	/** The device's row for each watched time. */
 	readonly rows: Partial<Record<TimeField, Row>>;
-}
-
-interface Interest {
-	readonly fields: readonly WatchedField[];
-	readonly times: readonly TimeField[];
-	readonly before: State | undefined;
 }
 
 /**
@@ -31,14 +26,15 @@ interface Interest {
 export async function readFleet(
 	platform: Platform,
 	criteria: ListCriteria,
-	settings: ListSettings,
-	interest: Interest,
+	parameters: TriggerParameters,
+	before: State | undefined,
 ): Promise<Listing<FleetEntry>> {
+	const { settings } = parameters;
 	const devices = deviceSource(platform, { ...criteria, sort: [] }, settings);
 	const entries: PageSource<FleetEntry> = {
 		async fetchPage(page, size) {
 			const { content, ...rest } = await devices.fetchPage(page, size);
-			return { ...rest, content: content.map((device) => entryOf(device, interest)) };
+			return { ...rest, content: content.map((device) => entryOf(device, parameters, before)) };
 		},
 		identify: ({ id }) => id,
 	};
@@ -64,12 +60,12 @@ export function rowOf(device: Device, field: TimeField, before: Recent | undefin
 	});
 }
 
-function entryOf(device: Device, { fields, times, before }: Interest): FleetEntry {
+function entryOf(device: Device, { fields, times }: TriggerParameters, before: State | undefined): FleetEntry {
 	const sn = serialNumberOf(device);
 	const code = codeOf(device, fields);
 	const last = before?.snapshot?.devices.get(sn);
 	const rows: FleetEntry['rows'] = {};
-	for (const field of times) {
+	for (const { field } of times) {
 		const row = rowOf(device, field, before?.recent.get(field));
 		if (row !== undefined) rows[field] = row;
 	}

@@ -10,7 +10,7 @@ import type { TriggerParameters } from './parameters';
 import type { Reading } from './recent';
 import { checkMissing, missingFrom } from './removal';
 import type { State } from './state';
-import { type TimeField, TIMES } from './watched';
+import type { TimeField } from './watched';
 
 /** What one poll read from the platform. */
 export interface Observation extends Seen {
@@ -34,16 +34,15 @@ export async function observe(
 	clock: Pick<Clock, 'now' | 'random'>,
 	orders: Record<TimeField, KnownOrder>,
 ): Promise<Observation> {
-	const { events, fields, criteria, settings } = parameters;
+	const { events, fields, times, criteria, settings } = parameters;
 	const now = clock.now();
-	const times = TIMES.filter(({ event }) => events.has(event)).map(({ field }) => field);
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
-	const read = async (which: ListCriteria) => await readFleet(platform, which, settings, { fields, times, before });
+	const read = async (which: ListCriteria) => await readFleet(platform, which, parameters, before);
 
 	const readings = new Map<TimeField, Reading>();
 	const unordered: TimeField[] = [];
-	for (const field of isFiltered || !watches ? times : []) {
+	for (const { field } of isFiltered || !watches ? times : []) {
 		const options = { criteria, isFiltered, onlyTop: watches, settings, now, order: orders[field] };
 		const reading = await readNewest(platform, { field, before: before?.recent.get(field), ...options });
 		if (reading === undefined) unordered.push(field);
@@ -57,7 +56,7 @@ export async function observe(
 		(field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`,
 	);
 	if (listing === undefined) return { readings, list: undefined, remarks };
-	for (const field of times) {
+	for (const { field } of times) {
 		const { rows } = readingOf(listing, field);
 		const top = readings.get(field) ?? readingOf(fleet ?? listing, field);
 		readings.set(field, { rows, newest: top.newest, complete: top.complete && listing.settled });

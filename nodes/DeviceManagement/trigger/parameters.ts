@@ -21,6 +21,7 @@ import {
 	EVENTS,
 	FIELDS,
 	nameOfField,
+	TIMES,
 	watchedFields,
 	type WatchedField,
 } from './watched';
@@ -32,6 +33,8 @@ export interface TriggerParameters {
 	readonly attributes: readonly string[];
 	/** The fields whose values are compared. */
 	readonly fields: readonly WatchedField[];
+	/** The times that show new and edited devices, if these are reported. */
+	readonly times: ReadonlyArray<(typeof TIMES)[number]>;
 	readonly rules: readonly ChangeRule[];
 	readonly criteria: ListCriteria;
 	readonly output: OutputMode;
@@ -187,6 +190,7 @@ export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 		events,
 		attributes,
 		fields,
+		times: TIMES.filter(({ event }) => events.has(event)),
 		rules: fields.length === 0 ? [] : readRules(read, fields),
 		criteria: readFilters(read),
 		output: readOutputMode(read),

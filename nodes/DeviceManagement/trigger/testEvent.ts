@@ -6,7 +6,6 @@ import type { Platform } from '../transport/platform';
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from './events';
 import type { TriggerParameters } from './parameters';
 import { codeOf, keep, shortIdentity } from './values';
-import { TIMES } from './watched';
 
 /** Most devices of a test. */
 const FEW = 3;
@@ -32,10 +31,10 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 	);
 }
 
-function sampleEvents(device: Device, { events, fields }: TriggerParameters): DeviceEvent[] {
+function sampleEvents(device: Device, { events, fields, times }: TriggerParameters): DeviceEvent[] {
 	const id = shortIdentity(identifyDevice(device));
 	const sn = serialNumberOf(device);
-	const shown = TIMES.filter(({ event }) => events.has(event)).map((time) => timeEvent(time, id, device));
+	const shown = times.map((time) => timeEvent(time, id, device));
 	for (const field of fields) {
 		shown.push(changedEvent({ sn, device, field, previous: keep(null), current: keep(field.read(device)) }, 0));
 	}
