@@ -97,7 +97,8 @@ async function walkNewest(
 ): Promise<Walk | undefined> {
 	const { field, before, criteria, settings } = task;
 	const source = deviceSource(platform, { ...criteria, sort: [`${field} desc`] }, settings);
-	const walk = { rows: new Array<Row>(), newest: fleetNewest, complete: true, first: new Array<Device>() };
+	const [rows, first] = [new Array<Row>(), new Array<Device>()];
+	const walk = { rows, newest: fleetNewest, complete: true, first, isWholeList: false };
 	let [last, total] = [Infinity, 0];
 	const options = listOptions({ ...settings, pageSize, parallelRequests: 1 });
 	for await (const { newItems, reportedTotal = total } of walkPages(source, options)) {
@@ -116,9 +117,9 @@ async function walkNewest(
 		// A device that was removed during the walk may have moved another one to a page that was read already.
 		if (reportedTotal < total) walk.complete = false;
 		total = reportedTotal;
-		if (found.length < newItems.length) return { ...walk, isWholeList: false };
+		if (found.length < newItems.length) return walk;
 		const hasNew = found.some(({ device }) => device !== undefined);
-		if (!hasNew && !isWholeDue(task)) return { ...walk, complete: false, isWholeList: false };
+		if (!hasNew && !isWholeDue(task)) return { ...walk, complete: false };
 		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
 		const isFull = newItems.length >= pageSize;
 		if (isFull && pageSize < settings.pageSize) return await walkNewest(platform, task, fleetNewest, settings.pageSize);
