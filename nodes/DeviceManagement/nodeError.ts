@@ -24,8 +24,8 @@ export type FailedItem = {
 export function asNodeError(
 	node: INode,
 	thrown: unknown,
-	itemIndex: number | undefined,
-	severalItems: boolean,
+	itemIndex?: number,
+	severalItems = false,
 ): NodeApiError | NodeOperationError {
 	const place = itemIndex === undefined ? {} : { itemIndex };
 	// n8n's own errors (an expression that fails, a missing parameter) are clear and don't contain the request.

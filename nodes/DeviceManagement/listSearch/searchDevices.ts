@@ -35,7 +35,7 @@ export async function searchDevices(
 		const search = searchPage(platform, (filter ?? '').trim(), paginationToken);
 		return await search.finally(() => platform.stop());
 	} catch (thrown) {
-		throw asNodeError(this.getNode(), thrown, undefined, false);
+		throw asNodeError(this.getNode(), thrown);
 	}
 }
 

@@ -82,7 +82,7 @@ async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: num
 		const events = await fetchTestEvents(platform, parameters).finally(() => platform.stop());
 		return [itemsOf(events, parameters, clock.now())];
 	} catch (thrown) {
-		throw asNodeError(context.getNode(), thrown, undefined, false);
+		throw asNodeError(context.getNode(), thrown);
 	}
 }
 
@@ -171,7 +171,7 @@ function fail({ context, memory, isFirst, budgetMs }: Tick, thrown: unknown): vo
 	const reported = memory.outage ?? 0;
 	const isDue = isAwaited || (level > reported && !isSilent);
 	memory.outage = isDue ? level : reported;
-	const error = asNodeError(context.getNode(), thrown, undefined, false);
+	const error = asNodeError(context.getNode(), thrown);
 	log(context, 'warn', `could not poll: ${error.message}`);
 	if (isDue) throw error;
 }
