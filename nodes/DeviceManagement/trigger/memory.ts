@@ -8,28 +8,20 @@ import type { TimeField } from './watched';
 
 export interface NodeMemory {
 	/** The state after quiet polls. Some hosts of n8n return an older state after a quiet poll. */
-	carry?: Carry | undefined;
-	/** The running poll. */
-	turn?: Turn | undefined;
+	carry?: {
+		/** Digests of the states that n8n returned or polls wrote since the last report, the newest last. */
+		readonly known: ReadonlySet<string>;
+		/** The state after the last quiet poll. */
+		readonly to: string;
+	};
+	/** The running poll, which may write the state. After `until` (milliseconds since the epoch), another poll may take its turn. */
+	turn?: { readonly until: number } | undefined;
 	/** What was reported of an outage: 0 nothing, 1 the outage, 2 that a person has to act. */
 	outage?: 0 | 1 | 2 | undefined;
 	/** What is known about the platform's sort orders. */
 	orders: Record<TimeField, KnownOrder>;
 	/** The remarks of the last poll, so that each is logged once. */
 	remarks: readonly string[];
-}
-
-interface Carry {
-	/** Digests of the states that n8n returned or polls wrote since the last report, the newest last. */
-	readonly known: ReadonlySet<string>;
-	/** The state after the last quiet poll. */
-	readonly to: string;
-}
-
-/** The right of one poll to write the state. */
-export interface Turn {
-	/** Milliseconds since the epoch. After that, another poll may take the turn. */
-	readonly until: number;
 }
 
 /** Largest memory of all nodes, in characters, and what each node counts in addition to its state. */
@@ -45,10 +37,7 @@ const memories = new Map<string, NodeMemory>();
 /** Returns the memory of a node, found by workflow and node name, as n8n finds its state. */
 export function memoryOf(workflowId: string, nodeName: string): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
-	const memory: NodeMemory = memories.get(key) ?? {
-		orders: { createTime: {}, updateTime: {} },
-		remarks: [],
-	};
+	const memory: NodeMemory = memories.get(key) ?? { orders: { createTime: {}, updateTime: {} }, remarks: [] };
 	// The node that polled last comes last.
 	memories.delete(key);
 	memories.set(key, memory);
@@ -66,7 +55,7 @@ export function forgetPolls(): void {
 }
 
 /** Returns the turn of a node; undefined while another poll has it. */
-export function takeTurn(memory: NodeMemory, now: number, budgetMs: number): Turn | undefined {
+export function takeTurn(memory: NodeMemory, now: number, budgetMs: number): NodeMemory['turn'] {
 	if (memory.turn !== undefined && now < memory.turn.until) return undefined;
 	memory.turn = { until: now + budgetMs + GRACE_MS };
 	return memory.turn;

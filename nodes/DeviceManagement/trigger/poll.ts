@@ -7,14 +7,13 @@ import { deepCopy, type IDataObject, type INodeExecutionData, type IPollFunction
 import { Failure, inputFailure } from '../core/failure';
 import { shapeDevice } from '../core/output';
 import { type Clock, timeInWords } from '../core/retry';
-import type { ReadParameter } from '../fields/values';
 import { asNodeError } from '../nodeError';
 import { currentClock } from '../transport/clock';
 import { type Credential, CREDENTIAL_TYPE, readCredential } from '../transport/credential';
 import { openPlatform } from '../transport/platform';
 import { compare } from './compare';
 import type { DeviceEvent } from './events';
-import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn, type Turn } from './memory';
+import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn } from './memory';
 import { observe } from './observe';
 import { readTriggerParameters, type TriggerParameters } from './parameters';
 import { decodeState, encodeState, type State } from './state';
@@ -32,7 +31,7 @@ interface Tick {
 	readonly open: typeof openPlatform;
 	readonly context: IPollFunctions;
 	readonly memory: NodeMemory;
-	readonly turn: Turn;
+	readonly turn: NonNullable<NodeMemory['turn']>;
 	readonly clock: Clock;
 	readonly budgetMs: number;
 	/** Whether this is the first poll of an activation. */
@@ -77,7 +76,7 @@ export async function pollDevices(
 /** Returns the items of “Fetch Test Event”: the newest devices as events. */
 async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: number): Promise<INodeExecutionData[][]> {
 	try {
-		const parameters = readTriggerParameters(readerOf(context));
+		const parameters = parametersOf(context);
 		const platform = await openPlatform(context, platformOptions(parameters, clock, budgetMs));
 		const events = await fetchTestEvents(platform, parameters).finally(() => platform.stop());
 		return [itemsOf(events, parameters, clock.now())];
@@ -88,7 +87,7 @@ async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: num
 
 async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 	const { context, memory, clock, budgetMs } = tick;
-	const parameters = readTriggerParameters(readerOf(context));
+	const parameters = parametersOf(context);
 	const credential = readCredential(await context.getCredentials(CREDENTIAL_TYPE));
 	const fingerprint = fingerprintOf(context, parameters, credential);
 	const stored = stateOf(context);
@@ -231,9 +230,8 @@ function itemsOf(
 	return (isOne ? [{ count: items.length, events: items }] : items).map((json) => ({ json }));
 }
 
-/** Returns the reader of the parameters for this poll. */
-function readerOf(context: IPollFunctions): ReadParameter {
-	return (name, fallback, options) => context.getNodeParameter(name, fallback, options);
+function parametersOf(context: IPollFunctions): TriggerParameters {
+	return readTriggerParameters((name, fallback, options) => context.getNodeParameter(name, fallback, options));
 }
 
 function stateOf(context: IPollFunctions): string | undefined {
