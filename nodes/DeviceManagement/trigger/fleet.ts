@@ -1,15 +1,14 @@
 import { type Device, identifyDevice, serialNumberOf } from '../core/device';
-import { Failure } from '../core/failure';
 import { type Listing, readList } from '../core/paging/list';
 import type { PageSource } from '../core/paging/page';
 import type { ListCriteria } from '../core/query';
 import { deviceSource, listOptions } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 import type { TriggerParameters } from './parameters';
-import { isNew, type Recent, type Row, secondsOf } from './recent';
+import { type Row, rowOf } from './recent';
 import type { ListedDevice } from './snapshot';
 import type { State } from './state';
-import { codeOf, shortIdentity } from './values';
+import { codeOf } from './values';
 import type { TimeField } from './watched';
 
 /** The parts of a device that are kept while the whole fleet is read. */
@@ -39,25 +38,6 @@ export async function readFleet(
 		identify: ({ id }) => id,
 	};
 	return await readList(entries, listOptions(settings));
-}
-
-/**
- * Returns a device's row for one of its times; undefined if the device does not have that time.
- * @throws Failure `response` for a time in another format than the API document's
- */
-export function rowOf(device: Device, field: TimeField, before: Recent | undefined): Row | undefined {
-	const time = secondsOf(device[field]);
-	if (time === undefined) return undefined;
-	if (!Number.isNaN(time)) {
-		const row = { id: shortIdentity(identifyDevice(device)), time };
-		return isNew(before, row) ? { ...row, device } : row;
-	}
-	throw new Failure({
-		kind: 'response',
-		cause: 'platform',
-		message: `The platform sends an unknown date format in '${field}'`,
-		remedy: `The API document has the format YYYY-MM-DD HH:MM:SS. Remove the event that needs it from 'Events', or ask your platform administrator.`,
-	});
 }
 
 function entryOf(device: Device, { fields, times }: TriggerParameters, before: State | undefined): FleetEntry {

@@ -8,8 +8,7 @@ import { walkPages } from '../core/paging/walk';
 import type { ListCriteria } from '../core/query';
 import { deviceSource, fetchPage, listOptions, type ListSettings } from '../transport/devices';
 import type { Platform } from '../transport/platform';
-import { rowOf } from './fleet';
-import { floorOf, type Reading, type Recent, type Row } from './recent';
+import { floorOf, type Reading, type Recent, type Row, rowOf } from './recent';
 import type { TimeField } from './watched';
 
 export const EVERYTHING: ListCriteria = { body: '{}', query: {} };

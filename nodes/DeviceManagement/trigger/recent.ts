@@ -1,4 +1,7 @@
-import type { Device } from '../core/device';
+import { type Device, identifyDevice } from '../core/device';
+import { Failure } from '../core/failure';
+import { shortIdentity } from './values';
+import type { TimeField } from './watched';
 
 /** Rows are remembered up to this many seconds before the newest time: twice the repeated hour of a clock change. */
 export const WINDOW = 7200;
@@ -53,6 +56,25 @@ export function floorOf({ newest }: Pick<Recent, 'newest'>): number {
 /** Whether a row's pair of device and time is new. In a baseline, no row is new. */
 export function isNew(before: Recent | undefined, { id, time }: Row): boolean {
 	return before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
+}
+
+/**
+ * Returns a device's row for one of its times; undefined if the device does not have that time.
+ * @throws Failure `response` for a time in another format than the API document's
+ */
+export function rowOf(device: Device, field: TimeField, before: Recent | undefined): Row | undefined {
+	const time = secondsOf(device[field]);
+	if (time === undefined) return undefined;
+	if (!Number.isNaN(time)) {
+		const row = { id: shortIdentity(identifyDevice(device)), time };
+		return isNew(before, row) ? { ...row, device } : row;
+	}
+	throw new Failure({
+		kind: 'response',
+		cause: 'platform',
+		message: `The platform sends an unknown date format in '${field}'`,
+		remedy: `The API document has the format YYYY-MM-DD HH:MM:SS. Remove the event that needs it from 'Events', or ask your platform administrator.`,
+	});
 }
 
 /**
