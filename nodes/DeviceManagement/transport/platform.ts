@@ -122,11 +122,7 @@ interface Dependencies {
 	slots: ReturnType<typeof pLimit>;
 }
 
-function requestFunction(
-	dependencies: Dependencies,
-	stored: CredentialData,
-	itemIndex: number | undefined,
-): Platform['request'] {
+function requestFunction(dependencies: Dependencies, stored: CredentialData, itemIndex?: number): Platform['request'] {
 	const { context, clock, end, slots } = dependencies;
 	const session = new Session(stored, {
 		read: async () => await readStored(context, itemIndex),
@@ -181,12 +177,11 @@ async function signInByN8n(context: PlatformContext, data: CredentialData): Prom
 	return tokenIn(data);
 }
 
-async function readStored(context: PlatformContext, itemIndex: number | undefined): Promise<CredentialData> {
-	const index = itemIndex ?? 0;
+async function readStored(context: PlatformContext, itemIndex = 0): Promise<CredentialData> {
 	// Only executions have items. Dropdowns and polls accept no index.
 	const data =
 		'getInputData' in context
-			? await context.getCredentials(CREDENTIAL_TYPE, index)
+			? await context.getCredentials(CREDENTIAL_TYPE, itemIndex)
 			: await context.getCredentials(CREDENTIAL_TYPE);
 	return { ...data };
 }
@@ -202,12 +197,7 @@ function cancelledBy(context: PlatformContext, signal: IHttpRequestOptions['abor
 }
 
 /** Returns a signal that is aborted when n8n stops the execution, at the deadline, or by `stop`. */
-function endOf(
-	context: PlatformContext,
-	halt: AbortController,
-	clock: Clock,
-	deadline: Deadline | undefined,
-): AbortSignal {
+function endOf(context: PlatformContext, halt: AbortController, clock: Clock, deadline?: Deadline): AbortSignal {
 	const ends = [halt.signal];
 	const execution = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 	if (execution !== undefined) ends.push(execution);

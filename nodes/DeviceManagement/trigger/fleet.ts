@@ -29,7 +29,7 @@ export async function readFleet(
 	before: State | undefined,
 ): Promise<Listing<FleetEntry>> {
 	const { settings } = parameters;
-	const devices = deviceSource(platform, { ...criteria, sort: [] }, settings);
+	const devices = deviceSource(platform, criteria, settings);
 	const entries: PageSource<FleetEntry> = {
 		async fetchPage(page, size) {
 			const { content, ...rest } = await devices.fetchPage(page, size);

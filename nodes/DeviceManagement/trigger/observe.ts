@@ -12,7 +12,7 @@ import { checkMissing, missingFrom } from './removal';
 import type { State } from './state';
 import type { TimeField } from './watched';
 
-/** What one poll read from the platform. */
+/** What one poll read from the platform, and what it has to log. */
 export interface Observation extends Seen {
 	/** Limits of the platform that make polls slower or hide events, in words for the log, which has each once. */
 	readonly remarks: readonly string[];
