@@ -6,6 +6,7 @@ import {
 	isNew,
 	type Reading,
 	type Recent,
+	rowOf,
 	secondsOf,
 	type Row,
 	WINDOW,
@@ -44,6 +45,30 @@ describe('a time of the platform', () => {
 		['2026-03-29', NaN],
 	])('%p is %p', (time, seconds) => {
 		expect(secondsOf(time)).toEqual(seconds);
+	});
+});
+
+describe('the row of a device', () => {
+	const device = { id: 7, sn: 'A', createTime: '1970-01-12 13:46:40' };
+
+	it('has its time, and the record if it is new', () => {
+		expect(rowOf(device, 'createTime', baseline({ 7: T }))).toEqual({ id: '7', time: T });
+		expect(rowOf(device, 'createTime', baseline({ B: T }))).toEqual({ id: '7', time: T, device });
+		expect(rowOf(device, 'updateTime', undefined)).toBeUndefined();
+	});
+
+	it('fails for a time in another format, and names the field', () => {
+		expect(() => rowOf({ ...device, updateTime: '12.01.1970' }, 'updateTime', undefined)).toThrow(
+			expect.objectContaining({
+				message: "The platform sends an unknown date format in 'updateTime'",
+				details: expect.objectContaining({
+					kind: 'response',
+					cause: 'platform',
+					remedy:
+						"The API document has the format YYYY-MM-DD HH:MM:SS. Remove the event that needs it from 'Events', or ask your platform administrator.",
+				}),
+			}),
+		);
 	});
 });
 

@@ -37,7 +37,7 @@ export interface DeviceList {
 	readonly devices: readonly ListedDevice[];
 	/** Serial numbers of remembered devices that the platform no longer has. */
 	readonly removed: readonly string[];
-	/** Serial numbers of remembered devices that exist, but no longer match the filters. */
+	/** Serial numbers of remembered devices that are neither listed nor removed. The trigger forgets them. */
 	readonly unlisted: readonly string[];
 }
 
