@@ -188,6 +188,13 @@ describe('a comparison', () => {
 		expect(compared.state.snapshot?.devices.get('A')).toBe('[3,9,null]');
 	});
 
+	it('tells of a large fleet that goes offline at once', () => {
+		const fleet = (onlineStatus: number) =>
+			seen(Array.from({ length: 150_000 }, (_, index) => device(`S${index}`, { onlineStatus })));
+		const { state } = compare(undefined, fleet(1), task);
+		expect(compare(state, fleet(0), task).events).toHaveLength(150_000);
+	});
+
 	it('leaves out what it has no record of', () => {
 		const before = baseline([device('A')]);
 		const list = { removed: [], unlisted: [], devices: [{ sn: 'A', code: '[9,2,null]' }] };

@@ -209,6 +209,14 @@ it('is not given up where the credential was broken in the middle of the poll', 
 	expect(outcome).toEqual({ removed: [], unlisted: [], failure: broken });
 });
 
+it('is not reported for a device whose serial number has spaces around it: it is requested without them', async () => {
+	const { sn } = bench.fleet.add(bench.fleet.make({ sn: ' A1', tags: ['pilot'] }));
+	const watching = await watch({ filters: { tags: 'pilot' } });
+	bench.fleet.update(sn, { tags: [] });
+	expect(await watching.poll()).toBeNull();
+	expect(reads()).toEqual([]);
+});
+
 it('no longer watches a device whose serial number no path can hold', async () => {
 	for (const sn of ['.', '..']) bench.fleet.add(bench.fleet.make({ sn }));
 	const watching = await watch();

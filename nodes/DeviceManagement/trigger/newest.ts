@@ -20,18 +20,23 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** What the process knows about sorting by one of the times. Times are milliseconds since the epoch. */
 export interface KnownOrder {
-	/** Until when the order counts as reliable. */
-	reliableUntil?: number;
-	/** Until when polls read the whole fleet instead. */
-	avoidedUntil?: number;
+	/** When the order was last found reliable; it counts as reliable for a day. */
+	reliableAt?: number;
+	/** When it was last found unreliable; for an hour, polls read the whole fleet instead. */
+	avoidedAt?: number;
 	/** When a poll last read all known rows again. */
 	readWholeAt?: number;
 }
 
 /** Makes polls read the whole fleet for the next hour, instead of requesting this order. */
 export function avoidOrder(order: KnownOrder, now: number): void {
-	order.reliableUntil = 0;
-	if (now >= (order.avoidedUntil ?? 0)) order.avoidedUntil = now + HOUR_MS;
+	delete order.reliableAt;
+	if (!isWithin(HOUR_MS, order.avoidedAt, now)) order.avoidedAt = now;
+}
+
+/** Whether a time is this near. A clock that was set back by more counts as a long time. */
+function isWithin(spanMs: number, at: number | undefined, now: number): boolean {
+	return at !== undefined && Math.abs(now - at) < spanMs;
 }
 
 export interface NewestTask {
@@ -53,7 +58,7 @@ export interface NewestTask {
  */
 export async function readNewest(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
 	const { now, order } = task;
-	if (now < (order.avoidedUntil ?? 0)) return undefined;
+	if (isWithin(HOUR_MS, order.avoidedAt, now)) return undefined;
 	const reading = await readInOrder(platform, task).catch((thrown: unknown) => {
 		// If the failure is temporary, reading the fleet fails too, and nothing is remembered.
 		if (mayRefuseOrder(thrown)) return undefined;
@@ -112,7 +117,7 @@ async function walkNewest(
 			last = time;
 			if (row !== undefined && time >= floor) found.push(row);
 		}
-		walk.rows.push(...found);
+		for (const row of found) walk.rows.push(row);
 		// A device that was removed during the walk may have moved another one to a page that was read already.
 		if (reportedTotal < total) walk.complete = false;
 		total = reportedTotal;
@@ -127,9 +132,8 @@ async function walkNewest(
 }
 
 /** Whether to read all known rows again. */
-function isWholeDue({ before, settings, now, order: { readWholeAt = -Infinity } }: NewestTask): boolean {
-	// Math.abs: the clock may have been set back.
-	return (before?.rows.size ?? 0) <= settings.pageSize || Math.abs(now - readWholeAt) >= HOUR_MS;
+function isWholeDue({ before, settings, now, order }: NewestTask): boolean {
+	return (before?.rows.size ?? 0) <= settings.pageSize || !isWithin(HOUR_MS, order.readWholeAt, now);
 }
 
 /**
@@ -142,13 +146,13 @@ async function isReliable(platform: Platform, task: NewestTask, first: readonly 
 	const newest = timeOfFirst(first, field);
 	// Devices without the time may come first.
 	if (newest === null) return false;
-	if (now < (order.reliableUntil ?? 0)) return true;
+	if (isWithin(DAY_MS, order.reliableAt, now)) return true;
 	const oldest = await fetchFirst(platform, task, 'asc');
 	const time = timeOfFirst(oldest, field) ?? -Infinity;
 	// Not newer than the end of the page either: if the first device was just removed, an ignored order would look reliable.
 	const last = timeOfFirst(first.slice(-1), field) ?? -Infinity;
 	if (oldest.length === 0 || time >= newest || time > last) return false;
-	order.reliableUntil = now + DAY_MS;
+	order.reliableAt = now;
 	return true;
 }
 

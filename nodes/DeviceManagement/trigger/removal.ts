@@ -36,11 +36,11 @@ export async function checkMissing(
 	random: () => number,
 ): Promise<{ removed: string[]; unlisted: string[]; failure: Failure | undefined }> {
 	if (!events.has('deviceRemoved')) return { removed: [], unlisted: [...missing], failure: undefined };
-	const requested = [...missing];
-	while (requested.length > MAX_PER_POLL) requested.splice(Math.floor(random() * requested.length), 1);
+	const start = missing.length > MAX_PER_POLL ? Math.floor(random() * missing.length) : 0;
+	const requested = [...missing.slice(start), ...missing.slice(0, start)].slice(0, MAX_PER_POLL);
 	const slots = pLimit(settings.parallelRequests);
 	const check = async (sn: string) =>
-		isSerialNumber(sn) && fitsInPath(sn)
+		isSerialNumber(sn) && sn === sn.trim() && fitsInPath(sn)
 			? await fetchDevice(platform, sn, settings).then(() => 'unlisted' as const, outcomeOfFailure)
 			: 'unlisted';
 	const outcomes = await Promise.all(requested.map(async (sn) => await slots(check, sn)));
