@@ -3,6 +3,7 @@
  * worker, and the size of the execution in the database. Needs PostgreSQL and Redis, like `npm run test:e2e -- --queue`. About ten minutes.
  */
 import assert from 'node:assert/strict';
+import { constants } from 'node:buffer';
 import { Command } from 'commander';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
@@ -236,7 +237,8 @@ function report(
 			'The execution in the database',
 			'What n8n saves for an execution that it keeps, before PostgreSQL compresses it. For parts: all executions together.',
 			'bytes',
-			megabytes,
+			// n8n saves an execution as one text.
+			(bytes) => (bytes > constants.MAX_STRING_LENGTH ? 'too large to save' : megabytes(bytes)),
 		),
 		table(
 			'Memory of the main process while you open the execution',
