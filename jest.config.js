@@ -1,12 +1,10 @@
-/** @type {import('jest').Config} */
+/**
+ * Runs one test file: `npx jest test/core/query.test.mts`. `npm test` runs all of them: jest.groups.config.js.
+ * @type {import('jest').Config}
+ */
 module.exports = {
-	testEnvironment: './testbed/jestEnvironment.cjs',
 	// Real requests in a real engine: a machine that is busy with other things must not make them fail.
-	// Jest leaves one core free by default. Two cores are all that a small machine has.
-	maxWorkers: '100%',
 	testTimeout: 180_000,
-	// Each file loads n8n's engine anew, and jest lets go of little: in one process, all of them fill its heap.
-	workerIdleMemoryLimit: '1GB',
 	testMatch: ['<rootDir>/test/**/*.test.mts'],
 	moduleFileExtensions: ['mts', 'ts', 'js', 'mjs', 'cjs', 'json', 'node'],
 	transform: {
@@ -25,7 +23,4 @@ module.exports = {
 		'^(.*)/dist/((?:nodes|credentials)/.*)\\.js$': '$1/$2.ts',
 	},
 	modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
-	collectCoverageFrom: ['nodes/**/*.ts', 'credentials/**/*.ts'],
-	coverageProvider: 'v8',
-	coverageReporters: ['text', 'text-summary'],
 };
