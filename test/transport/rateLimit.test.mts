@@ -2,6 +2,7 @@ import fc from 'fast-check';
 
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { LONGEST_PAUSE_MS, RateLimit } from '../../nodes/DeviceManagement/transport/rateLimit.ts';
+import { runs } from '../../testbed/runs.mts';
 import { VirtualTime } from '../../testbed/virtualTime.mts';
 
 const forEver = new AbortController().signal;
@@ -358,6 +359,6 @@ test('no request waits forever, and never more are under way than the window all
 				await time.until(later);
 			},
 		),
-		{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 300) },
+		runs(300),
 	);
 });

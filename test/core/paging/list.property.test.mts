@@ -4,9 +4,9 @@ import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { type Listing, readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
+import { runs } from '../../../testbed/runs.mts';
 
-/** More by PROPERTY_RUNS, to look for what a thousand cases do not meet. */
-const RUNS = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) };
+const RUNS = runs(1000);
 
 const numbering = fc.constantFrom('one-based' as const, 'zero-based' as const);
 const fleetSize = fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 80 }));
