@@ -149,6 +149,7 @@ describe('Retry-After', () => {
 test.each([0, 1, 5])(
 	'with %i retries a request is sent once more often than that, and the message counts them',
 	async (maxRetries) => {
+		hurry();
 		const { platform, run } = await open();
 		platform.settings.fault = () => ({ status: 503, headers: { 'retry-after': '0' } });
 		const { error } = await run({ ...operations.count, options: { maxRetries } });

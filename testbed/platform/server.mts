@@ -71,6 +71,11 @@ export interface EmbeddedPlatform {
 	issueToken(): string;
 	/** Empties `requests` and sets `peakInFlight` and `logins` to 0; tokens, fleet and settings stay. */
 	forget(): void;
+	/**
+	 * Begins again at the same address with this fleet and these settings, the others at their defaults, without requests and
+	 * tokens. Open connections stay.
+	 */
+	reset(options?: StartOptions): void;
 	/** Closes every connection, hanging ones too. Rejects with the first error that a hook threw. */
 	stop(): Promise<void>;
 }
@@ -93,12 +98,8 @@ export const OTHER_ENDPOINT = '/api/model/list';
  * @throws if an option is invalid, or the port is taken
  */
 export async function startPlatform(options: StartOptions = {}): Promise<EmbeddedPlatform> {
-	const { fleet, host, port, tls, ...settings } = startOptionsSchema.parse(options);
-	const platform = new PlatformServer(
-		fleet instanceof Fleet ? fleet : Array.isArray(fleet) ? new Fleet(fleet) : Fleet.seeded(fleet),
-		settings,
-		tls,
-	);
+	const { host, port, tls } = startOptionsSchema.parse(options);
+	const platform = new PlatformServer(options, tls);
 	await platform.listen(host, port);
 	return platform;
 }
@@ -118,8 +119,8 @@ interface Token {
 }
 
 class PlatformServer implements EmbeddedPlatform {
-	fleet: Fleet;
-	readonly settings: Settings;
+	fleet = new Fleet([]);
+	readonly settings: Settings = settingsSchema.parse({});
 	readonly logins = { attempted: 0, succeeded: 0 };
 	readonly certificate = testOnlyCertificate;
 	requests: PlatformRequest[] = [];
@@ -141,9 +142,8 @@ class PlatformServer implements EmbeddedPlatform {
 	readonly #hookErrors: unknown[] = [];
 	#origin = '';
 
-	constructor(fleet: Fleet, settings: Settings, tls: boolean) {
-		this.fleet = fleet;
-		this.settings = settings;
+	constructor(options: StartOptions, tls: boolean) {
+		this.reset(options);
 		this.#scheme = tls ? 'https' : 'http';
 		this.#app = this.#build(tls);
 	}
@@ -194,6 +194,16 @@ class PlatformServer implements EmbeddedPlatform {
 		this.peakInFlight = this.inFlight;
 		this.logins.attempted = 0;
 		this.logins.succeeded = 0;
+	}
+
+	reset(options: StartOptions = {}): void {
+		const { fleet, host: _host, port: _port, tls: _tls, ...settings } = startOptionsSchema.parse(options);
+		this.fleet = fleet instanceof Fleet ? fleet : Array.isArray(fleet) ? new Fleet(fleet) : Fleet.seeded(fleet);
+		for (const key of Object.keys(this.settings)) Reflect.deleteProperty(this.settings, key);
+		Object.assign(this.settings, settings);
+		this.#tokens.clear();
+		this.#admitted = [];
+		this.forget();
 	}
 
 	async listen(host: string, port: number): Promise<void> {
