@@ -4,7 +4,7 @@ module.exports = {
 	// Real requests in a real engine: a machine that is busy with other things must not make them fail.
 	// Jest leaves one core free by default. Two cores are all that a small machine has.
 	maxWorkers: '100%',
-	testTimeout: 180_000,
+	testTimeout: 20_000,
 	// Each file loads n8n's engine anew, and jest lets go of little: in one process, all of them fill its heap.
 	workerIdleMemoryLimit: '1GB',
 	testMatch: ['<rootDir>/test/**/*.test.mts'],

@@ -28,7 +28,7 @@ export function useBench({
 	};
 	beforeAll(async () => {
 		opened = await openBench({ ...options, fleet });
-	});
+	}, 120_000);
 	beforeEach(async () => {
 		forgetAccounts();
 		forgetPolls();
