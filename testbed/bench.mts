@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
 
 import { withToken } from '../nodes/DeviceManagement/transport/credential.ts';
@@ -85,7 +84,6 @@ export async function openBench(options: StartOptions = {}, credentialFolder?: s
 			return token;
 		},
 		reset: async (again) => {
-			while (platform.inFlight > 0) await setImmediate();
 			platform.reset(again);
 			engine.logs.length = 0;
 			await engine.updateCredential(apiKey, keyData());

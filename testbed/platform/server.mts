@@ -73,7 +73,7 @@ export interface EmbeddedPlatform {
 	forget(): void;
 	/**
 	 * Begins again at the same address with this fleet and these settings, the others at their defaults, without requests and
-	 * tokens. Open connections stay.
+	 * tokens. Requests that wait for a response are forgotten.
 	 */
 	reset(options?: StartOptions): void;
 	/** Closes every connection, hanging ones too. Rejects with the first error that a hook threw. */
@@ -124,7 +124,6 @@ class PlatformServer implements EmbeddedPlatform {
 	readonly logins = { attempted: 0, succeeded: 0 };
 	readonly certificate = testOnlyCertificate;
 	requests: PlatformRequest[] = [];
-	inFlight = 0;
 	peakInFlight = 0;
 
 	readonly #app: FastifyInstance;
@@ -134,6 +133,8 @@ class PlatformServer implements EmbeddedPlatform {
 	readonly #pagedLists = new Set<string>();
 	readonly #tokens = new Map<string, Token>();
 	readonly #recorded = new WeakMap<IncomingMessage, PlatformRequest>();
+	/** Requests without a complete response. */
+	readonly #pending = new Set<PlatformRequest>();
 	readonly #counts = new Map<RequestKind, number>();
 	readonly #uses = new WeakMap<FaultRule, number>();
 	/** The times of the requests within the rate limit. */
@@ -172,6 +173,10 @@ class PlatformServer implements EmbeddedPlatform {
 		return [...this.#tokens.keys()];
 	}
 
+	get inFlight(): number {
+		return this.#pending.size;
+	}
+
 	requestsOf(kind: RequestKind): PlatformRequest[] {
 		return this.requests.filter((request) => request.kind === kind);
 	}
@@ -202,6 +207,7 @@ class PlatformServer implements EmbeddedPlatform {
 		for (const key of Object.keys(this.settings)) Reflect.deleteProperty(this.settings, key);
 		Object.assign(this.settings, settings);
 		this.#tokens.clear();
+		this.#pending.clear();
 		this.#admitted = [];
 		this.forget();
 	}
@@ -295,8 +301,6 @@ class PlatformServer implements EmbeddedPlatform {
 		const parameters = parseQuery(query.join('?'));
 		const orderOfKind = (this.#counts.get(kind) ?? 0) + 1;
 		this.#counts.set(kind, orderOfKind);
-		this.inFlight++;
-		this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
 		const recorded: PlatformRequest = {
 			order: this.requests.length + 1,
 			orderOfKind,
@@ -310,14 +314,16 @@ class PlatformServer implements EmbeddedPlatform {
 			page: kind === 'list' ? this.#pageNumber(parameters) : undefined,
 			at: this.settings.now(),
 			status: undefined,
-			inFlight: this.inFlight,
+			inFlight: this.inFlight + 1,
 			outcome: 'pending',
 		};
 		this.requests.push(recorded);
+		this.#pending.add(recorded);
+		this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
 		this.#recorded.set(request, recorded);
 		const end = (outcome: 'answered' | 'cut') => {
 			if (recorded.outcome !== 'pending') return;
-			this.inFlight--;
+			this.#pending.delete(recorded);
 			recorded.outcome = outcome;
 			if (response.headersSent) recorded.status = response.statusCode;
 		};
