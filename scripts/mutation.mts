@@ -46,9 +46,6 @@ const command = new Command('npm run test:mutation --')
 	.parse();
 const { least, parallel } = command.opts<{ least: number; parallel: number }>();
 
-// A hundred random cases detect most changes. More cases would cost seconds for each change.
-process.env['PROPERTY_RUNS'] ??= '100';
-
 const outcomes: Array<{ file: string; mutants: Mutant[] }> = [];
 for (const { files, testsOf } of layers) {
 	for (const file of (await glob(files, { cwd: checkout })).sort()) {

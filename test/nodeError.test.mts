@@ -4,6 +4,7 @@ import type { INode } from 'n8n-workflow';
 import { Failure, type FailureDetails, inputFailure } from '../nodes/DeviceManagement/core/failure.ts';
 import { explainUnsent, timedOut } from '../nodes/DeviceManagement/core/errors/unsent.ts';
 import { asNodeError, failedItem } from '../nodes/DeviceManagement/nodeError.ts';
+import { runs } from '../testbed/runs.mts';
 
 const node: INode = {
 	id: 'node',
@@ -74,6 +75,7 @@ describe('a message', () => {
 					details: { description: error.description },
 				});
 			}),
+			runs(1000),
 		);
 	});
 

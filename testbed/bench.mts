@@ -35,6 +35,8 @@ export interface Bench {
 	): Promise<IDataObject[]>;
 	/** Stores a valid token in the login credential, as an earlier execution would. Returns the token. */
 	signInEarlier(): Promise<string>;
+	/** Begins again with these settings and devices, at the same address, without log lines and with the original credentials. */
+	reset(options?: StartOptions): Promise<void>;
 	close(): Promise<void>;
 }
 
@@ -56,14 +58,14 @@ export async function openBench(options: StartOptions = {}, credentialFolder?: s
 	const platform = await startPlatform(options);
 	const folder = credentialFolder === undefined ? {} : { credentialFolder };
 	const engine = await createEngine({ packageDirectory: checkout, ...folder });
-	const save = async (name: string, data: Record<string, string>) =>
-		await engine.saveCredential({ name, type: 'deviceManagementApi', data: { baseUrl: platform.baseUrl, ...data } });
-	const apiKey = await save('API key', { authentication: 'apiKey', apiKey: platform.apiKey });
-	const login = await save('Login', {
-		authentication: 'login',
-		loginName: platform.loginName,
-		password: platform.password,
-	});
+	const keyData = () => ({ baseUrl: platform.baseUrl, authentication: 'apiKey', apiKey: platform.apiKey });
+	const loginData = () => {
+		const { baseUrl, loginName, password } = platform;
+		return { baseUrl, authentication: 'login', loginName, password };
+	};
+	const type = 'deviceManagementApi';
+	const apiKey = await engine.saveCredential({ name: 'API key', type, data: keyData() });
+	const login = await engine.saveCredential({ name: 'Login', type, data: loginData() });
 	return {
 		engine,
 		platform,
@@ -80,6 +82,12 @@ export async function openBench(options: StartOptions = {}, credentialFolder?: s
 			const token = platform.issueToken();
 			await engine.updateCredential(login, withToken(await engine.storedCredential(login), token));
 			return token;
+		},
+		reset: async (again) => {
+			platform.reset(again);
+			engine.logs.length = 0;
+			await engine.updateCredential(apiKey, keyData());
+			await engine.updateCredential(login, loginData());
 		},
 		close: async () => {
 			await engine.close();

@@ -9,7 +9,7 @@ import { BareEngine } from './engine/bareNode.mts';
 import { type EngineProcess, startEngineProcess } from './engine/engineProcess.mts';
 import { startInstance } from './engine/instance.mts';
 import { InProcessPlatform } from './platform/inProcess.mts';
-import { Fleet, type Settings, type StartOptions } from './platform/server.mts';
+import { Fleet, type StartOptions } from './platform/server.mts';
 import { openProcessBench, type ProcessBench } from './processBench.mts';
 import { type Answer, type RawServer, startRawServer } from './rawServer.mts';
 
@@ -20,28 +20,19 @@ import { type Answer, type RawServer, startRawServer } from './rawServer.mts';
 export function useBench({
 	fleet = { size: 250, seed: 7 },
 	...options
-}: Omit<StartOptions, 'fleet'> & { fleet?: { size: number; seed?: number } } = {}): Omit<Bench, 'close'> {
+}: Omit<StartOptions, 'fleet'> & { fleet?: { size: number; seed?: number } } = {}): Omit<Bench, 'reset' | 'close'> {
 	let opened: Bench | undefined;
-	let settings: Settings | undefined;
-	const credentials = new Map<string, Awaited<ReturnType<Bench['engine']['storedCredential']>>>();
 	const bench = (): Bench => {
 		if (opened === undefined) throw new Error('The bench opens with the first test');
 		return opened;
 	};
 	beforeAll(async () => {
 		opened = await openBench({ ...options, fleet });
-		settings = { ...opened.platform.settings };
-		for (const id of [opened.apiKey, opened.login]) credentials.set(id, await opened.engine.storedCredential(id));
-	});
+	}, 120_000);
 	beforeEach(async () => {
-		const { engine, platform } = bench();
-		for (const key of Object.keys(platform.settings)) Reflect.deleteProperty(platform.settings, key);
-		Object.assign(platform.settings, settings);
-		platform.fleet = Fleet.seeded(fleet);
-		platform.forget();
 		forgetAccounts();
 		forgetPolls();
-		for (const [id, data] of credentials) await engine.updateCredential(id, data);
+		await bench().reset({ ...options, fleet });
 	});
 	afterAll(async () => await opened?.close());
 	return {
@@ -84,9 +75,27 @@ function openBareBench() {
 	return { platform, engine: new BareEngine(platform) };
 }
 
-/** Returns a function that opens a separate bench. It is closed after the test. */
+/**
+ * Returns a function that resets a bench with these options for the rest of the test. A bench is only opened for the first
+ * test that needs it: one for each call within a test, and for TLS.
+ */
 export function useBenches(): (options?: StartOptions) => Promise<Bench> {
-	return closedAfterEach(openBench);
+	const opened: Bench[] = [];
+	const used = new Set<Bench>();
+	beforeEach(() => {
+		used.clear();
+		forgetAccounts();
+		forgetPolls();
+	});
+	afterAll(async () => void (await Promise.all(opened.map(async (bench) => await bench.close()))));
+	return async (options = {}) => {
+		const scheme = options.tls === true ? 'https:' : 'http:';
+		let bench = opened.find((one) => !used.has(one) && one.platform.baseUrl.startsWith(scheme));
+		if (bench === undefined) opened.push((bench = await openBench(options)));
+		else await bench.reset(options);
+		used.add(bench);
+		return bench;
+	};
 }
 
 /**

@@ -17,6 +17,13 @@ export interface RawServer {
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** Sends a request to this machine and waits for the response: earlier requests have arrived by then. */
+export async function roundTrip(): Promise<void> {
+	const server = await startRawServer((_request, response) => void response.end());
+	await fetch(server.url);
+	await server.close();
+}
+
 /** Starts a server on a free port of the loopback address. */
 export async function startRawServer(answer: Answer, { tls = false }: { tls?: boolean } = {}): Promise<RawServer> {
 	const arrived: string[] = [];

@@ -7,6 +7,7 @@ import { DEVICE_IN_WORDS, deviceSchema } from '../../nodes/DeviceManagement/core
 import type { Purpose } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
 import { PAGE_IN_WORDS, pageSchema } from '../../nodes/DeviceManagement/core/record.ts';
 import { redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
+import { runs } from '../../testbed/runs.mts';
 
 const SECRET = 'canary/secret+key';
 const redact = redactor([SECRET]);
@@ -377,7 +378,7 @@ describe('fuzz', () => {
 				expect(shown).not.toContain(SECRET);
 				expect(shown.length).toBeLessThan(2000);
 			}),
-			{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 4000) },
+			runs(4000),
 		);
 	});
 });

@@ -9,6 +9,7 @@ import {
 	devicePath,
 	type SortRule,
 } from '../../nodes/DeviceManagement/core/query.ts';
+import { runs } from '../../testbed/runs.mts';
 
 const input = expect.objectContaining({ details: expect.objectContaining({ kind: 'input' }) });
 
@@ -48,6 +49,7 @@ describe('sort', () => {
 				});
 				expect(back).toEqual(rules);
 			}),
+			runs(1000),
 		);
 	});
 
@@ -153,7 +155,7 @@ describe('path of a device', () => {
 				expect(decodeURIComponent(segments[4] ?? '')).toBe(sn.trim());
 				expect(url.search + url.hash).toBe('');
 			}),
-			{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 3000) },
+			runs(3000),
 		);
 	});
 
@@ -277,7 +279,7 @@ describe('path of a further endpoint', () => {
 				expect(url.pathname).toMatch(/^\/prefix\/api(\/|$)/);
 				expect(goesUp(path)).toBe(false);
 			}),
-			{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 3000) },
+			runs(3000),
 		);
 	});
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import { redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
+import { runs } from '../../testbed/runs.mts';
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
@@ -49,7 +50,7 @@ describe('redaction', () => {
 					expect(clean).not.toContain(form.trim());
 				}
 			}),
-			{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) },
+			runs(1000),
 		);
 	});
 
@@ -120,7 +121,7 @@ describe('redaction', () => {
 					expect(redactor([secret])(text)).toBe(text);
 				},
 			),
-			{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) },
+			runs(1000),
 		);
 	});
 });

@@ -9,6 +9,7 @@ import {
 	timeInWords,
 	withRetries,
 } from '../../nodes/DeviceManagement/core/retry.ts';
+import { runs } from '../../testbed/runs.mts';
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
 
@@ -120,6 +121,7 @@ test('all waits together stay within the limit, for any chance and any Retry-Aft
 				expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(120_000);
 			},
 		),
+		runs(1000),
 	);
 });
 

@@ -7,6 +7,7 @@ import { readSort } from '../../nodes/DeviceManagement/fields/sort.ts';
 import type { ReadParameter } from '../../nodes/DeviceManagement/fields/values.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { jsonOf } from '../../testbed/output.mts';
+import { runs } from '../../testbed/runs.mts';
 import { COLLECTIONS } from './refusal.mts';
 
 /**
@@ -151,7 +152,7 @@ test('any value of an expression for filters narrows the list, or is refused', (
 			const narrows = criteria.body !== '{}' || Object.keys(criteria.query).length > 0;
 			expect(narrows).toBe(Object.keys(Object(given)).length > 0);
 		}),
-		{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 2000) },
+		runs(2000),
 	);
 });
 
@@ -177,6 +178,6 @@ test('a whole number arrives digit by digit, or is refused', () => {
 			}
 			expect(JSON.stringify(criteria)).toMatch(new RegExp(`(?<![\\d-])${number}(?!\\d)`));
 		}),
-		{ numRuns: Number(process.env['PROPERTY_RUNS'] ?? 2000) },
+		runs(2000),
 	);
 });

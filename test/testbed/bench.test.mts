@@ -63,7 +63,7 @@ describe('processes over one store of credentials', () => {
 		);
 		for (const result of await Promise.all(runs)) expect(jsonOf(result).length).toBeGreaterThan(0);
 		expect(bench.platform.requestsOf('sn')).toHaveLength(2);
-	}, 30_000);
+	});
 
 	test('use a token that another one has saved', async () => {
 		const { engine, login, platform, processes, run } = await openProcesses();
@@ -72,7 +72,7 @@ describe('processes over one store of credentials', () => {
 		}
 		expect(platform.logins.attempted).toBe(1);
 		expect(await engine.storedCredential(login)).toMatchObject({ sessionToken: platform.issuedTokens[0] });
-	}, 30_000);
+	});
 
 	test('see what is changed in the editor, and test it', async () => {
 		const { engine, login, processes } = await openProcesses();
@@ -82,7 +82,7 @@ describe('processes over one store of credentials', () => {
 		expect(await process?.testCredential(login)).toMatchObject({ status: 'Error' });
 		const result = await process?.run(operations.count, { credential: login });
 		expect(result?.error?.message).toMatch(/password is not right/);
-	}, 30_000);
+	});
 
 	test('stop what they run when they are told to', async () => {
 		const { platform, processes } = await openProcesses();
@@ -91,5 +91,5 @@ describe('processes over one store of credentials', () => {
 		platform.settings.beforeAnswer = () => stop.abort();
 		const result = await processes[0]?.run(operations.count, { signal: stop.signal });
 		expect(result?.cancelled).toBe(true);
-	}, 30_000);
+	});
 });

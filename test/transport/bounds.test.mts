@@ -7,17 +7,15 @@ import {
 	operations,
 	serialNumberItems,
 } from '../../testbed/operations.mts';
+import { roundTrip } from '../../testbed/rawServer.mts';
 
 const open = useBenches();
 
-/** Releases the delayed requests, and waits until the platform has sent all responses. */
+/** Waits until the platform has sent all responses, and a late request would have arrived. */
 async function settle({ platform }: Bench): Promise<void> {
-	while (platform.requests.some(({ outcome }) => outcome === 'pending')) await nextTurn();
-	// A late request would have arrived by now: requests to this machine take a fraction of these turns.
-	for (let turn = 0; turn < 200; turn++) await nextTurn();
+	while (platform.inFlight > 0) await new Promise(setImmediate);
+	await roundTrip();
 }
-
-const nextTurn = async () => await new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('a stopped execution', () => {
 	test.each<[OperationName, Record<string, unknown>, number]>([
@@ -149,6 +147,7 @@ describe('Retry-After', () => {
 test.each([0, 1, 5])(
 	'with %i retries a request is sent once more often than that, and the message counts them',
 	async (maxRetries) => {
+		hurry();
 		const { platform, run } = await open();
 		platform.settings.fault = () => ({ status: 503, headers: { 'retry-after': '0' } });
 		const { error } = await run({ ...operations.count, options: { maxRetries } });

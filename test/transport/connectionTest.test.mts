@@ -291,10 +291,10 @@ describe('the HTTP Request node with this credential', () => {
 	];
 
 	test.each(disguises)('never sends the credential to %s', async (_name, disguise) => {
+		const bench = await open();
+		const elsewhere = await serve((_request, response) => response.end('{}'));
 		for (const helper of helpers) {
 			for (const way of ways) {
-				const bench = await open();
-				const elsewhere = await serve((_request, response) => response.end('{}'));
 				const url = disguise(new URL(elsewhere.url), new URL(bench.platform.baseUrl));
 				const result = await httpRequest(bench, bench[way], url, helper);
 				expect(elsewhere.arrived).toEqual([]);
@@ -306,10 +306,11 @@ describe('the HTTP Request node with this credential', () => {
 	});
 
 	test.each([301, 307])('does not follow a redirect with HTTP %i', async (status) => {
+		const bench = await open();
+		const elsewhere = await serve((_request, response) => response.end('{}'));
 		for (const helper of helpers) {
 			for (const way of ways) {
-				const bench = await open();
-				const elsewhere = await serve((_request, response) => response.end('{}'));
+				bench.platform.forget();
 				bench.platform.settings.faults = [
 					{ kind: 'other', fault: { status, headers: { location: `${elsewhere.url}/api/version` } }, times: Infinity },
 				];

@@ -157,9 +157,9 @@ describe('a redirect', () => {
 	test.each([301, 302, 303, 307, 308])(
 		'by HTTP %i to another origin is not followed, and nothing arrives there',
 		async (status) => {
+			const bench = await open();
 			for (const way of ['apiKey', 'login'] as const) {
 				for (const operation of operationNames) {
-					const bench = await open();
 					const elsewhere = await serve(whole('{"code":0,"data":"a-token-of-elsewhere"}'));
 					const server = await serve((_request, response) =>
 						response.writeHead(status, { location: `${elsewhere.url}/api/device/list?echo=secret` }).end(),

@@ -231,23 +231,31 @@ describe('the password and its MD5 appear nowhere', () => {
 
 describe('nothing appears when no platform answers:', () => {
 	const refused: Answer = (request) => request.socket.destroy();
-	test.each<[string, () => Promise<string>]>([
-		['no server listens', async () => 'http://127.0.0.1:1'],
-		['the host is not known', async () => 'http://canary.invalid'],
-		['the connection is cut', async () => (await serve(refused)).url],
-		['it does not speak TLS', async () => (await serve(refused)).url.replace('http:', 'https:')],
-		['its certificate is not trusted', async () => (await serve(refused, { tls: true })).url],
-		['it does not speak HTTP', async () => (await serve((request) => request.socket.end('220 mail ready\r\n'))).url],
-		['the address is no address', async () => 'http://[broken'],
-		['the address holds user info', async () => `http://demo:${encodeURIComponent(PASSWORD)}@127.0.0.1`],
-	])('%s', async (_name, address) => {
+	test.each<[string, () => Promise<string>, RegExp]>([
+		['no server listens', async () => 'http://127.0.0.1:1', /ECONNREFUSED/],
+		['the host is not known', async () => 'http://canary.invalid', /ENOTFOUND/],
+		['the connection is cut', async () => (await serve(refused)).url, /ECONNRESET/],
+		['it does not speak TLS', async () => (await serve(refused)).url.replace('http:', 'https:'), /EPROTO/],
+		['its certificate is not trusted', async () => (await serve(refused, { tls: true })).url, /SELF_SIGNED/],
+		[
+			'it does not speak HTTP',
+			async () => (await serve((request) => request.socket.end('220 mail ready\r\n'))).url,
+			/HPE_INVALID/,
+		],
+		['the address is no address', async () => 'http://[broken', /is not an address/],
+		[
+			'the address holds user info',
+			async () => `http://demo:${encodeURIComponent(PASSWORD)}@127.0.0.1`,
+			/contains a user name/,
+		],
+	])('%s', async (_name, address, words) => {
 		hurry();
 		const baseUrl = await address();
 		for (const way of wayNames) {
 			const credential = await plant(way);
 			await bench.engine.editCredential(credential, { baseUrl });
 			const result = await bench.run({ ...operations.count, options: { maxRetries: 0 } }, { credential });
-			expect(result.error?.message).toMatch(/./);
+			expect(result.error?.message).toMatch(words);
 			expectNoTrace(result.raw, result.error, JSON.stringify(result.raw));
 			expectNoTrace(await bench.engine.testCredential(credential));
 			expectNoTrace(bench.engine.logs);

@@ -7,6 +7,7 @@ import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { deviceSchema } from '../../nodes/DeviceManagement/core/device.ts';
 import { pageSchema } from '../../nodes/DeviceManagement/core/record.ts';
 import { openPlatform, type PlatformContext } from '../../nodes/DeviceManagement/transport/platform.ts';
+import { runs } from '../../testbed/runs.mts';
 
 const KEY = 'canary-key/with+signs';
 
@@ -124,6 +125,6 @@ test('for any response, the request helper returns a clean result or throws a Fa
 				expect(outcome.cause).toBeUndefined();
 			},
 		),
-		{ numRuns: 3000 },
+		runs(3000),
 	);
 });

@@ -76,6 +76,7 @@ test('a token that expires while a list is read does not tear the list, whicheve
 
 test('a new token is stored with the credential, and the next execution does not log in', async () => {
 	const { engine, platform, login, run } = await open();
+	const { updated } = engine.credentialUse;
 	await run(operations.count, { credential: login });
 	expect(platform.logins.attempted).toBe(1);
 	expect(await engine.storedCredential(login)).toMatchObject({ sessionToken: platform.issuedTokens[0] });
@@ -88,7 +89,7 @@ test('a new token is stored with the credential, and the next execution does not
 	await run(operations.count, { credential: login });
 	expect(platform.logins.attempted).toBe(2);
 	expect(await engine.storedCredential(login)).toMatchObject({ sessionToken: platform.issuedTokens[1] });
-	expect(engine.credentialUse.updated).toBe(2);
+	expect(engine.credentialUse.updated - updated).toBe(2);
 });
 
 test('fresh tokens that are refused, too, end the run with its reason and no sign-in loop', async () => {
@@ -261,6 +262,8 @@ describe('the token in the login answer', () => {
 });
 
 describe('a failing login', () => {
+	beforeEach(() => hurry());
+
 	test.each([
 		['HTTP 503', { status: 503, headers: { 'retry-after': '0' } }],
 		['HTTP 429', { status: 429, headers: { 'retry-after': '0' } }],

@@ -18,6 +18,7 @@ import {
 import { type Device, Fleet, timeText } from '../../testbed/platform/fleet.mts';
 import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
+import { runs } from '../../testbed/runs.mts';
 import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { type LastTold, look, type Memory, type Setting, type Told } from './observer.mts';
 
@@ -26,7 +27,7 @@ import { type LastTold, look, type Memory, type Setting, type Told } from './obs
  * the trigger hands to n8n has to be what a perfect observer would have told, who remembers what n8n lets the trigger
  * remember, in sets instead of watermarks and digests.
  */
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 500);
+
 const LONGEST = 20;
 
 const START = Date.UTC(2026, 2, 29, 0, 30);
@@ -571,7 +572,7 @@ describe.each([
 					real.putClockBack();
 				}
 			}),
-			{ numRuns: RUNS },
+			runs(500),
 		);
 	}, 600_000);
 });

@@ -6,10 +6,11 @@ import { BareEngine, stopClock } from '../../testbed/engine/bareNode.mts';
 import { Fleet, timeText } from '../../testbed/platform/fleet.mts';
 import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
+import { runs } from '../../testbed/runs.mts';
 import { Watch } from '../../testbed/watch.mts';
 
 /** A fleet that changes between any two requests of a poll, the first one too, on platforms that sort and that do not. */
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 500);
+
 const START = Date.UTC(2026, 2, 29, 0, 30);
 const MINUTE = 60_000;
 const TEMPLATE = Fleet.seeded({ size: 1, seed: 3 }).at(0);
@@ -100,7 +101,7 @@ it('reports each new device after the first poll once, and no older one, while t
 			const missed = [...after].filter((sn) => platform.fleet.get(sn) !== undefined && !told.includes(sn));
 			if (!mayPassProof) expect(missed).toEqual([]);
 		}),
-		{ numRuns: RUNS },
+		runs(500),
 	);
 }, 600_000);
 

@@ -11,8 +11,8 @@ import {
 	type Row,
 	WINDOW,
 } from '../../nodes/DeviceManagement/trigger/recent.ts';
+import { runs } from '../../testbed/runs.mts';
 
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
 const T = 1_000_000;
 
 const rowsOf = (rows: Record<string, number>): Row[] => Object.entries(rows).map(([id, time]) => ({ id, time }));
@@ -160,6 +160,6 @@ it('reports each pair of device and time once, whichever rows a poll reads', () 
 				before = after;
 			}
 		}),
-		{ numRuns: RUNS },
+		runs(1000),
 	);
 });

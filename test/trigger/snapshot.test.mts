@@ -2,8 +2,7 @@ import fc from 'fast-check';
 
 import { compareSnapshot, type Snapshot } from '../../nodes/DeviceManagement/trigger/snapshot.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
-
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
+import { runs } from '../../testbed/runs.mts';
 
 const fields = watchedFields(new Set(['attributeChanged']), ['0', '1', '2']);
 const options = { fields, now: 1000, holdSeconds: 0, created: new Set<string>() };
@@ -161,6 +160,6 @@ it('returns exactly the differences, for any devices and values', () => {
 				before = compared.after;
 			}
 		}),
-		{ numRuns: RUNS },
+		runs(1000),
 	);
 });

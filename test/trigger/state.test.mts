@@ -3,8 +3,7 @@ import fc from 'fast-check';
 import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
 import { joinCode, keep } from '../../nodes/DeviceManagement/trigger/values.ts';
 import { TIMES } from '../../nodes/DeviceManagement/trigger/watched.ts';
-
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
+import { runs } from '../../testbed/runs.mts';
 
 const text = fc.oneof(
 	fc.string(),
@@ -47,7 +46,7 @@ it('is read as it was written, and written again byte for byte', () => {
 			expect(read).toEqual(written);
 			expect(read === undefined ? '' : encodeState(read)).toBe(encoded);
 		}),
-		{ numRuns: RUNS },
+		runs(1000),
 	);
 });
 
@@ -59,7 +58,7 @@ it('is one text without anything that a database or JSON would not keep', () => 
 			expect(encoded).not.toMatch(/[\x00-\x1f]/);
 			expect(JSON.parse(JSON.stringify(encoded))).toBe(encoded);
 		}),
-		{ numRuns: RUNS },
+		runs(1000),
 	);
 });
 

@@ -13,8 +13,7 @@ import {
 	textOf,
 } from '../../nodes/DeviceManagement/trigger/values.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
-
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
+import { runs } from '../../testbed/runs.mts';
 
 const text = fc.oneof(
 	fc.string(),
@@ -38,7 +37,7 @@ describe('a remembered value', () => {
 				if ((typeof one === 'string' ? one : canonicalJson(one)).length > 100) expect(known).toBeUndefined();
 				else expect(canonicalJson(known)).toBe(canonicalJson(one));
 			}),
-			{ numRuns: RUNS },
+			runs(1000),
 		);
 	});
 
@@ -47,7 +46,7 @@ describe('a remembered value', () => {
 			fc.property(value, value, (one, other) => {
 				expect(keep(one) === keep(other)).toBe(canonicalJson(one) === canonicalJson(other));
 			}),
-			{ numRuns: RUNS },
+			runs(1000),
 		);
 		expect(keep({ a: 1, b: [{ c: 2, d: 3 }] })).toBe(keep({ b: [{ d: 3, c: 2 }], a: 1 }));
 		const unlike = ['1', 1, '', null, 'null', true, 'true', [], {}, { json: 1 }, { digest: 'x' }, [{ json: 1 }]];
@@ -74,7 +73,7 @@ describe('a remembered value', () => {
 				expect(equalsText(keep(one), textOf(one))).toBe(true);
 				if (textOf(one) !== other) expect(equalsText(keep(one), other)).toBe(false);
 			}),
-			{ numRuns: RUNS },
+			runs(1000),
 		);
 		expect([textOf('1'), textOf(1), textOf({ b: 1, a: null })]).toEqual(['1', '1', '{"a":null,"b":1}']);
 	});
@@ -87,7 +86,7 @@ describe('a code', () => {
 				const parts = values.map(keep);
 				expect(splitCode(joinCode(parts))).toEqual(parts);
 			}),
-			{ numRuns: RUNS },
+			runs(1000),
 		);
 	});
 

@@ -71,6 +71,11 @@ export interface EmbeddedPlatform {
 	issueToken(): string;
 	/** Empties `requests` and sets `peakInFlight` and `logins` to 0; tokens, fleet and settings stay. */
 	forget(): void;
+	/**
+	 * Begins again at the same address with this fleet and these settings, the others at their defaults, without requests and
+	 * tokens. Requests that wait for a response are forgotten.
+	 */
+	reset(options?: StartOptions): void;
 	/** Closes every connection, hanging ones too. Rejects with the first error that a hook threw. */
 	stop(): Promise<void>;
 }
@@ -93,12 +98,8 @@ export const OTHER_ENDPOINT = '/api/model/list';
  * @throws if an option is invalid, or the port is taken
  */
 export async function startPlatform(options: StartOptions = {}): Promise<EmbeddedPlatform> {
-	const { fleet, host, port, tls, ...settings } = startOptionsSchema.parse(options);
-	const platform = new PlatformServer(
-		fleet instanceof Fleet ? fleet : Array.isArray(fleet) ? new Fleet(fleet) : Fleet.seeded(fleet),
-		settings,
-		tls,
-	);
+	const { host, port, tls } = startOptionsSchema.parse(options);
+	const platform = new PlatformServer(options, tls);
 	await platform.listen(host, port);
 	return platform;
 }
@@ -118,12 +119,11 @@ interface Token {
 }
 
 class PlatformServer implements EmbeddedPlatform {
-	fleet: Fleet;
-	readonly settings: Settings;
+	fleet = new Fleet([]);
+	readonly settings: Settings = settingsSchema.parse({});
 	readonly logins = { attempted: 0, succeeded: 0 };
 	readonly certificate = testOnlyCertificate;
 	requests: PlatformRequest[] = [];
-	inFlight = 0;
 	peakInFlight = 0;
 
 	readonly #app: FastifyInstance;
@@ -133,6 +133,8 @@ class PlatformServer implements EmbeddedPlatform {
 	readonly #pagedLists = new Set<string>();
 	readonly #tokens = new Map<string, Token>();
 	readonly #recorded = new WeakMap<IncomingMessage, PlatformRequest>();
+	/** Requests without a complete response. */
+	readonly #pending = new Set<PlatformRequest>();
 	readonly #counts = new Map<RequestKind, number>();
 	readonly #uses = new WeakMap<FaultRule, number>();
 	/** The times of the requests within the rate limit. */
@@ -141,9 +143,8 @@ class PlatformServer implements EmbeddedPlatform {
 	readonly #hookErrors: unknown[] = [];
 	#origin = '';
 
-	constructor(fleet: Fleet, settings: Settings, tls: boolean) {
-		this.fleet = fleet;
-		this.settings = settings;
+	constructor(options: StartOptions, tls: boolean) {
+		this.reset(options);
 		this.#scheme = tls ? 'https' : 'http';
 		this.#app = this.#build(tls);
 	}
@@ -172,6 +173,10 @@ class PlatformServer implements EmbeddedPlatform {
 		return [...this.#tokens.keys()];
 	}
 
+	get inFlight(): number {
+		return this.#pending.size;
+	}
+
 	requestsOf(kind: RequestKind): PlatformRequest[] {
 		return this.requests.filter((request) => request.kind === kind);
 	}
@@ -194,6 +199,17 @@ class PlatformServer implements EmbeddedPlatform {
 		this.peakInFlight = this.inFlight;
 		this.logins.attempted = 0;
 		this.logins.succeeded = 0;
+	}
+
+	reset(options: StartOptions = {}): void {
+		const { fleet, host: _host, port: _port, tls: _tls, ...settings } = startOptionsSchema.parse(options);
+		this.fleet = fleet instanceof Fleet ? fleet : Array.isArray(fleet) ? new Fleet(fleet) : Fleet.seeded(fleet);
+		for (const key of Object.keys(this.settings)) Reflect.deleteProperty(this.settings, key);
+		Object.assign(this.settings, settings);
+		this.#tokens.clear();
+		this.#pending.clear();
+		this.#admitted = [];
+		this.forget();
 	}
 
 	async listen(host: string, port: number): Promise<void> {
@@ -285,8 +301,6 @@ class PlatformServer implements EmbeddedPlatform {
 		const parameters = parseQuery(query.join('?'));
 		const orderOfKind = (this.#counts.get(kind) ?? 0) + 1;
 		this.#counts.set(kind, orderOfKind);
-		this.inFlight++;
-		this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
 		const recorded: PlatformRequest = {
 			order: this.requests.length + 1,
 			orderOfKind,
@@ -300,14 +314,16 @@ class PlatformServer implements EmbeddedPlatform {
 			page: kind === 'list' ? this.#pageNumber(parameters) : undefined,
 			at: this.settings.now(),
 			status: undefined,
-			inFlight: this.inFlight,
+			inFlight: this.inFlight + 1,
 			outcome: 'pending',
 		};
 		this.requests.push(recorded);
+		this.#pending.add(recorded);
+		this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
 		this.#recorded.set(request, recorded);
 		const end = (outcome: 'answered' | 'cut') => {
 			if (recorded.outcome !== 'pending') return;
-			this.inFlight--;
+			this.#pending.delete(recorded);
 			recorded.outcome = outcome;
 			if (response.headersSent) recorded.status = response.statusCode;
 		};

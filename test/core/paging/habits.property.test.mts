@@ -4,10 +4,10 @@ import { readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
 import { type Place, placeSchema, scrollPage } from '../../../nodes/DeviceManagement/core/paging/scroll.ts';
 import type { PagedServer } from '../../../testbed/pagedServer.mts';
 import type { Device } from '../../../testbed/platform/fleet.mts';
+import { runs } from '../../../testbed/runs.mts';
 import { canBeSeenThrough, habits, looksOneBased, refusalOf, serve } from './habits.mts';
 
-/** More by PROPERTY_RUNS, to look for what three thousand cases do not meet. */
-const RUNS = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 3000) };
+const RUNS = runs(3000);
 
 const ids = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => id);
 

@@ -149,14 +149,18 @@ describe('a list that moved', () => {
 		const changes = new Map(
 			Array.from({ length: 60 }, (_, n) => [n + 1, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)] as const),
 		);
-		const server = serve(30, { ...ONE_BASED, changes });
-		const before = sns(server.fleet.devices);
-		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		const { source } = serve(30, { ...ONE_BASED, changes });
+		const passes: string[][] = [];
+		const fetchPage: typeof source.fetchPage = async (page, size) => {
+			const answer = await source.fetchPage(page, size);
+			if (page === undefined) passes.unshift([]);
+			passes[0]?.push(...sns(answer.content));
+			return answer;
+		};
+		const listing = await readList({ ...source, fetchPage }, { sizes: [10], parallelRequests: 1 });
 		expect(listing).toMatchObject({ settled: false, passes: 3 });
-		const places = sns(listing.items).map((sn) => before.indexOf(sn));
-		expect(places[0]).toBe(8);
-		// The second pass met 4 and more, and the first 1 and more.
-		expect(places.slice(-8)).toEqual([4, 5, 6, 7, 19, 1, 2, 3]);
+		expect(sns(listing.items)).toEqual([...new Set(passes.flat())]);
+		expect(passes[0]).not.toContain(sns(listing.items).at(-1));
 	});
 
 	test('with a limit, returns exactly that many', async () => {

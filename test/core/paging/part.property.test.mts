@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { readPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { PagedServer } from '../../../testbed/pagedServer.mts';
+import { runs } from '../../../testbed/runs.mts';
 import { canBeSeenThrough, habits, looksOneBased, refusalOf, serve } from './habits.mts';
 
-/** More by PROPERTY_RUNS, to look for what a thousand cases do not meet. */
-const RUNS = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 1000) };
+const RUNS = runs(1000);
 
 const ids = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => id);
 const partSize = fc.integer({ min: 1, max: 30 });

@@ -12,10 +12,10 @@ async function walk<T>(source: PageSource<T>, options: WalkOptions, trustsNumber
 
 test('a walk that stops after its first page sends no other request', async () => {
 	const server = new PagedServer(Fleet.seeded({ size: 100 }), { numbering: 'zero-based', largestSize: 2000 });
-	for await (const { newItems } of walkPages(server.source, { sizes: [10], parallelRequests: 8 })) {
-		expect(newItems).toEqual(server.fleet.devices.slice(0, 10));
-		break;
-	}
+	const walked = await walkPages(server.source, { sizes: [10], parallelRequests: 8 })
+		[Symbol.asyncIterator]()
+		.next();
+	expect(walked.value?.newItems).toEqual(server.fleet.devices.slice(0, 10));
 	for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 	expect(server.asked).toEqual([undefined]);
 });
@@ -166,7 +166,9 @@ test('a page is handed out while those behind it are on their way', async () => 
 		if (page === 3) await handedOut;
 		return answer;
 	};
+	const walked: string[][] = [];
 	for await (const { newItems } of walkPages({ ...source, fetchPage }, { sizes: [2], parallelRequests: 3 })) {
-		if (newItems[0] === 'c') release();
+		if (walked.push(newItems) === 2) release();
 	}
+	expect(walked).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
 });
