@@ -3,7 +3,6 @@
  * same time, because a story is mostly waiting for polls, which come once a minute. It kills nothing: restarts are orderly.
  */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
@@ -11,7 +10,7 @@ import { z } from 'zod/v4';
 import { signInCredentials } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
 import { N8nInstance } from '../../testbed/n8n/instance.mts';
-import type { Main } from '../../testbed/n8n/main.mts';
+import { type Main, newOwner } from '../../testbed/n8n/main.mts';
 import type { Environment, Services } from '../../testbed/n8n/services.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
@@ -80,6 +79,7 @@ export async function pollHosts(host: N8nHost, folder: string, services: Service
 
 /** What happens on one host. Each part needs the ones before it. */
 class Story {
+	private readonly owner = newOwner();
 	private main: Main | undefined;
 	/** What has to have been reported by now, as `Told.what`. */
 	private readonly expected: string[] = [];
@@ -100,10 +100,7 @@ class Story {
 		await this.n8n.installPackage();
 		await this.n8n.importCredentials(signInCredentials(this.platform));
 		const parameters = { events: ['deviceCreated', 'onlineStatusChanged'], forAtLeast: FOR_AT_LEAST_MINUTES };
-		const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password: `${randomUUID()}A1` };
-		this.main = await this.n8n.startMain();
-		await this.main.setUpOwner(owner);
-		await this.main.signIn(owner);
+		this.main = await this.n8n.startSignedIn(this.owner);
 		const options = { maxRetries: 0 };
 		await this.main.create(triggerWorkflow(WORKFLOW, 'deviceManagementLogin', { ...parameters, options }));
 		await this.main.publish(WORKFLOW);
@@ -164,7 +161,7 @@ class Story {
 		const created = this.create();
 		const changed = this.serialNumber(9);
 		this.platform.fleet.update(changed, { onlineStatus: 79 });
-		this.main = await this.n8n.startMain();
+		this.main = await this.n8n.startSignedIn(this.owner);
 		await this.until(`onlineStatusChanged ${changed}`);
 		this.expected.push(`deviceCreated ${created}`, `onlineStatusChanged ${changed}`);
 		this.check('reports what changed while n8n was stopped, once', () => {

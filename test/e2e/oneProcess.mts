@@ -14,6 +14,7 @@ import {
 } from '../../testbed/n8n/examples.mts';
 import type { Credential, N8nInstance } from '../../testbed/n8n/instance.mts';
 import { startMailServer } from '../../testbed/n8n/mailServer.mts';
+import { newOwner } from '../../testbed/n8n/main.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import type { Services } from '../../testbed/n8n/services.mts';
 import { type Device, startPlatform } from '../../testbed/platform/server.mts';
@@ -47,13 +48,8 @@ export async function oneProcess(n8n: N8nInstance, services: Services, checks: C
 			wrongKeyWorkflow('wrongKey', 'wrongKey'),
 		]);
 	});
-	const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password: `${randomUUID()}A1` };
-	const main = await checks.prepare('Starting n8n', async () => {
-		const started = await n8n.startMain();
-		await started.setUpOwner(owner);
-		await started.signIn(owner);
-		return started;
-	});
+	const owner = newOwner();
+	const main = await checks.prepare('Starting n8n', async () => await n8n.startSignedIn(owner));
 
 	const trigger = new WatchedTrigger(polled, checks);
 	const wentOffline = watched.fleet.devices.filter(({ onlineStatus }) => onlineStatus === 1).slice(0, 2);

@@ -60,8 +60,7 @@ async function runAll(versions: readonly string[]): Promise<number> {
 		if (options.fetch) continue;
 		const checks = new Checks();
 		await run(host, checks);
-		checks.sayTimes();
-		checks.sayLeftOut();
+		checks.sayEnd();
 		table.push([version, await versionOf(host.node), checks.passed, checks.failed]);
 		passed += checks.passed;
 		failed += checks.failed;

@@ -48,8 +48,7 @@ export class WatchedTrigger {
 
 		await main.stop();
 		const later = this.change(4, 72);
-		const again = await n8n.startMain();
-		await again.signIn(owner);
+		const again = await n8n.startSignedIn(owner);
 		await this.until('the execution after the start', () => this.told().length > 1);
 		const afterwards = await again.executions(WORKFLOW);
 		checks.check('reports what changed while n8n was stopped, and repeats nothing', () => {

@@ -7,7 +7,7 @@ import { z } from 'zod/v4';
 import { checkout, readManifest } from '../checkout.mts';
 import { packInto } from '../pack.mts';
 import type { N8nHost } from './host.mts';
-import { Main } from './main.mts';
+import { Main, type Owner } from './main.mts';
 import { filesFolder, freePort, type N8nProcess, startProcess, untilReady } from './process.mts';
 import type { Environment, Service } from './services.mts';
 import { removing } from '../removing.mts';
@@ -77,6 +77,13 @@ export class N8nInstance implements Service {
 		const file = join(this.folder, '.n8n', 'database.sqlite');
 		const { stdout } = await execa(this.node, ['-e', script, file, sql]);
 		return z.array(schema).parse(JSON.parse(stdout));
+	}
+
+	/** Starts the main process, and signs in. */
+	async startSignedIn(owner: Owner): Promise<Main> {
+		const main = await this.startMain();
+		await main.signIn(owner);
+		return main;
 	}
 
 	/** Starts the main process, editor included, on `port` of the loopback address if it is free. */

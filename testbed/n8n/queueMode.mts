@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 
 import type { N8nHost } from './host.mts';
 import { type Credential, N8nInstance } from './instance.mts';
-import type { Main, Owner } from './main.mts';
+import { type Main, newOwner } from './main.mts';
 import { type Database, postgres } from './postgres.mts';
 import type { N8nProcess } from './process.mts';
 import { redis } from './redis.mts';
@@ -41,12 +41,7 @@ export type Cost = z.infer<typeof costSchema>;
 
 const dataSchema = z.object({ data: z.string() });
 
-const owner: Owner = {
-	email: 'owner@example.com',
-	firstName: 'Device',
-	lastName: 'Owner',
-	password: `${randomBytes(12).toString('hex')}A1`,
-};
+const owner = newOwner();
 
 /** The services that n8n needs in queue mode. `services.stop()` also ends all services that were added later. */
 export interface Foundation {
@@ -100,7 +95,7 @@ export class QueueMode {
 		await mainInstance.importCredentials(credentials);
 		const names = Array.from({ length: workers }, (_, index) => `worker-${index + 1}`);
 		const [main, ...started] = await Promise.all([
-			startMain(mainInstance),
+			mainInstance.startSignedIn(owner),
 			...names.map(async (name) => {
 				const instance = await install(name);
 				return new Worker(instance, concurrency, await instance.startWorker(concurrency));
@@ -155,7 +150,7 @@ export class QueueMode {
 	async restartMain(between: () => Promise<void>): Promise<void> {
 		await this.main.stop();
 		await between();
-		this.main = await startMain(this.mainInstance);
+		this.main = await this.mainInstance.startSignedIn(owner);
 	}
 }
 
@@ -184,11 +179,4 @@ export class Worker {
 	async restart(): Promise<void> {
 		this.process = await this.instance.startWorker(this.concurrency);
 	}
-}
-
-async function startMain(instance: N8nInstance): Promise<Main> {
-	const main = await instance.startMain();
-	await main.setUpOwner(owner);
-	await main.signIn(owner);
-	return main;
 }
