@@ -16,6 +16,7 @@ import { openTemplates } from '../testbed/editor/templates.mts';
 import { exampleCredentials, exampleFleet, exampleWorkflows, startTenants } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
 import { N8nInstance } from '../testbed/n8n/instance.mts';
+import { newOwner } from '../testbed/n8n/main.mts';
 import { Services } from '../testbed/n8n/services.mts';
 import { startPlatform } from '../testbed/platform/server.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
@@ -55,10 +56,8 @@ async function takePictures(): Promise<void> {
 	const host = await provideN8n(console.log);
 	const n8n = await services.add((settings) => new N8nInstance(host, temporary, settings));
 	await n8n.installPackage();
-	const main = await n8n.startMain();
-	const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password: `${randomUUID()}A1` };
-	await main.setUpOwner(owner);
-	await main.signIn(owner);
+	const owner = newOwner();
+	const main = await n8n.startSignedIn(owner);
 	const editor = await services.add(async () => {
 		const opened = await Editor.open(browser, main.url, owner, SCALE);
 		return Object.assign(opened, { stop: async () => await opened.close() });

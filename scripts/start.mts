@@ -4,7 +4,7 @@
  */
 import { Command } from 'commander';
 import { Listr } from 'listr2';
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import {
 } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
 import { N8nInstance } from '../testbed/n8n/instance.mts';
-import type { Main, Owner } from '../testbed/n8n/main.mts';
+import { type Main, newOwner, type Owner } from '../testbed/n8n/main.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 import { whole } from './flags.mts';
 import { removing } from '../testbed/removing.mts';
@@ -150,8 +150,7 @@ async function readOwner(): Promise<Owner> {
 	const file = join(folder, 'owner.json');
 	const saved = await readFile(file, 'utf8').catch(() => undefined);
 	if (saved !== undefined) return ownerSchema.parse(JSON.parse(saved));
-	const password = `${randomBytes(12).toString('base64url')}A1`;
-	const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password };
+	const owner = newOwner();
 	await writeFile(file, JSON.stringify(owner), { mode: 0o600 });
 	return owner;
 }

@@ -1,24 +1,37 @@
+import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { execa } from 'execa';
-import { checkout, readManifest } from './checkout.mts';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod/v4';
+import { checkout } from './checkout.mts';
 import { removing } from './removing.mts';
 
+const execute = promisify(execFile);
+const packedSchema = z.tuple([z.object({ filename: z.string() })]);
+
 /**
- * Packs the built package exactly as publishing would, empties `folder` and unpacks the package there. It doesn't build:
+ * Packs the built package in `source` as publishing would, into `folder`, and returns the tarball's path. It doesn't build:
  * `scripts/setup.mjs --build` does.
  */
+export async function packTo(folder: string, source: string): Promise<string> {
+	await mkdir(folder, { recursive: true });
+	const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
+	// On Windows, npm is a script that needs a shell.
+	const options = { cwd: source, shell: process.platform === 'win32' };
+	const { stdout } = await execute('npm', ['pack', ...flags], options);
+	const [{ filename }] = packedSchema.parse(JSON.parse(stdout));
+	return join(folder, basename(filename));
+}
+
+/** Packs the built package, empties `folder` and unpacks the package there. */
 export async function packInto(folder: string): Promise<void> {
-	const { name, version } = await readManifest(checkout);
 	const temporary = await mkdtemp(join(tmpdir(), 'packed-'));
 	try {
-		await execa('npm', ['pack', '--silent', '--pack-destination', temporary], { cwd: checkout });
+		const tarball = await packTo(temporary, checkout);
 		await rm(folder, removing);
 		await mkdir(folder, { recursive: true });
-		await execa('tar', ['-xzf', `${name}-${version}.tgz`, '--strip-components=1', '-C', folder], {
-			cwd: temporary,
-		});
+		await execute('tar', ['-xzf', basename(tarball), '--strip-components=1', '-C', folder], { cwd: temporary });
 	} finally {
 		await rm(temporary, removing);
 	}

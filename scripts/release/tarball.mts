@@ -1,27 +1,12 @@
 /**
- * Packs a checkout, and compares two packs. Two packs of one commit have the same bytes with the same Node.js, and the same
- * content with another one: only the compression differs. It does not build: `scripts/setup.mjs --build` does.
+ * Compares two packs of a checkout. Two packs of one commit have the same bytes with the same Node.js, and the same
+ * content with another one: only the compression differs. It builds nothing.
  */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { promisify } from 'node:util';
+import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
-import { z } from 'zod/v4';
 
-const packedSchema = z.array(z.object({ filename: z.string() })).length(1);
-
-/** Packs the built package in `checkout` as publishing would, into `folder`, and returns the tarball's path. */
-export async function packTo(folder: string, checkout: string): Promise<string> {
-	await mkdir(folder, { recursive: true });
-	const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
-	// On Windows, npm is a script that needs a shell.
-	const options = { cwd: checkout, shell: process.platform === 'win32' };
-	const { stdout } = await promisify(execFile)('npm', ['pack', ...flags], options);
-	const [packed] = packedSchema.parse(JSON.parse(stdout));
-	return join(folder, basename(packed?.filename ?? ''));
-}
+export { packTo } from '../../testbed/pack.mts';
 
 /** Returns a file's SHA-256 in hex. */
 export async function checksumOf(file: string): Promise<string> {

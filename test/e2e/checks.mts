@@ -51,15 +51,11 @@ export class Checks {
 		console.log(`  !! ${what}`);
 	}
 
-	/** Says what `leaveOut` was told. */
-	sayLeftOut(): void {
-		for (const what of this.leftOut) console.log(`\n!! ${what}`);
-	}
-
-	/** How long each part took, in its order. */
-	sayTimes(): void {
+	/** Says how long each part took, in its order, and what was left out. */
+	sayEnd(): void {
 		console.log('\nTimes');
 		for (const [title, seconds] of this.times) console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${title.trim()}`);
+		for (const what of this.leftOut) console.log(`\n!! ${what}`);
 	}
 
 	/** Counts what was promised and is not so. */

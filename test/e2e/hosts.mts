@@ -3,16 +3,14 @@
  * same time, because a story is mostly waiting for polls, which come once a minute. It kills nothing: restarts are orderly.
  */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
 import { signInCredentials } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
 import { N8nInstance } from '../../testbed/n8n/instance.mts';
-import type { Main } from '../../testbed/n8n/main.mts';
+import { type Main, newOwner } from '../../testbed/n8n/main.mts';
 import type { Environment, Services } from '../../testbed/n8n/services.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
@@ -81,6 +79,7 @@ export async function pollHosts(host: N8nHost, folder: string, services: Service
 
 /** What happens on one host. Each part needs the ones before it. */
 class Story {
+	private readonly owner = newOwner();
 	private main: Main | undefined;
 	/** What has to have been reported by now, as `Told.what`. */
 	private readonly expected: string[] = [];
@@ -101,25 +100,15 @@ class Story {
 		await this.n8n.installPackage();
 		await this.n8n.importCredentials(signInCredentials(this.platform));
 		const parameters = { events: ['deviceCreated', 'onlineStatusChanged'], forAtLeast: FOR_AT_LEAST_MINUTES };
-		await this.n8n.importWorkflows([
-			triggerWorkflow(WORKFLOW, 'deviceManagementLogin', { ...parameters, options: { maxRetries: 0 } }),
-		]);
-		const owner = { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password: `${randomUUID()}A1` };
-		this.main = await this.n8n.startMain();
-		await this.main.setUpOwner(owner);
-		await this.main.signIn(owner);
+		this.main = await this.n8n.startSignedIn(this.owner);
+		const options = { maxRetries: 0 };
+		await this.main.create(triggerWorkflow(WORKFLOW, 'deviceManagementLogin', { ...parameters, options }));
 		await this.main.publish(WORKFLOW);
 	}
 
 	async baseline(): Promise<void> {
 		await this.polls(1);
 		this.check('reports no device that existed before', () => assert.deepEqual(this.told(), []));
-		const jobs = await this.count(`SELECT count(*) AS count FROM scheduled_job WHERE ownerId = '${WORKFLOW}'`);
-		const cursors = await this.count(`SELECT count(*) AS count FROM poller_state WHERE workflowId = '${WORKFLOW}'`);
-		this.check("n8n's database shows that this is the host", () => {
-			const { hasJob, hasCursor } = this.host;
-			assert.deepEqual({ hasJob: jobs > 0, hasCursor: cursors > 0 }, { hasJob, hasCursor });
-		});
 	}
 
 	async changes(): Promise<void> {
@@ -127,9 +116,15 @@ class Story {
 		const created = this.create();
 		const before = this.platform.fleet.get(returning)?.onlineStatus;
 		for (const sn of [holding, returning]) this.platform.fleet.update(sn, { onlineStatus: 77 });
-		await this.polls(1);
+		await this.until(`deviceCreated ${created}`);
 		this.check('reports a new device, and a status not before it has held', () => {
 			assert.deepEqual(this.whats(), [`deviceCreated ${created}`]);
+		});
+		const jobs = await this.count(`SELECT count(*) AS count FROM scheduled_job WHERE ownerId = '${WORKFLOW}'`);
+		const cursors = await this.count(`SELECT count(*) AS count FROM poller_state WHERE workflowId = '${WORKFLOW}'`);
+		this.check("n8n's database shows that this is the host", () => {
+			const { hasJob, hasCursor } = this.host;
+			assert.deepEqual({ hasJob: jobs > 0, hasCursor: cursors > 0 }, { hasJob, hasCursor });
 		});
 		const seen = Date.now();
 		this.platform.fleet.update(returning, { onlineStatus: before ?? 0 });
@@ -149,12 +144,12 @@ class Story {
 		const changed = this.serialNumber(7);
 		this.platform.fleet.update(changed, { onlineStatus: 78 });
 		await this.polls(1);
+		this.platform.settings.faults = [];
+		await this.until(`onlineStatusChanged ${changed}`);
 		const errors = await this.count(
 			`SELECT count(*) AS count FROM execution_entity WHERE workflowId = '${WORKFLOW}' AND status = 'error'`,
 		);
 		this.check('is one failed execution, however many polls it lasts', () => assert.equal(errors, 1));
-		this.platform.settings.faults = [];
-		await this.until(`onlineStatusChanged ${changed}`);
 		this.expected.push(`deviceCreated ${created}`, `onlineStatusChanged ${changed}`);
 		this.check('reports afterwards what changed in it, once', () => {
 			assert.deepEqual(this.whats(), [...this.expected].sort());
@@ -166,7 +161,7 @@ class Story {
 		const created = this.create();
 		const changed = this.serialNumber(9);
 		this.platform.fleet.update(changed, { onlineStatus: 79 });
-		this.main = await this.n8n.startMain();
+		this.main = await this.n8n.startSignedIn(this.owner);
 		await this.until(`onlineStatusChanged ${changed}`);
 		this.expected.push(`deviceCreated ${created}`, `onlineStatusChanged ${changed}`);
 		this.check('reports what changed while n8n was stopped, once', () => {
@@ -208,7 +203,7 @@ class Story {
 		});
 	}
 
-	/** Waits for further polls to begin and end, and for executions that they may have started. */
+	/** Waits for further polls to begin. What the last of them reports may come later. */
 	private async polls(count: number): Promise<void> {
 		const begins = () =>
 			this.platform
@@ -219,7 +214,6 @@ class Story {
 			interval: 200,
 			timeout: { milliseconds: LONGEST_MS * count, message: `${this.name}: the trigger does not poll` },
 		});
-		await pause(8000);
 	}
 
 	private create(): string {

@@ -1,4 +1,5 @@
 import { parse } from 'flatted';
+import { randomBytes } from 'node:crypto';
 import pWaitFor from 'p-wait-for';
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import { z } from 'zod/v4';
@@ -36,6 +37,12 @@ const executionSchema = z.object({
 	}),
 });
 
+/** An account with a random password, for an n8n of its own. */
+export function newOwner(): Owner {
+	const password = `${randomBytes(12).toString('hex')}A1`;
+	return { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password };
+}
+
 /** A running main process: the editor, webhooks and triggers. */
 export class Main {
 	private cookie = '';
@@ -57,10 +64,6 @@ export class Main {
 		return this.n8n.pid;
 	}
 
-	get printed(): string {
-		return this.n8n.printed;
-	}
-
 	async stop(): Promise<void> {
 		await this.n8n.stop();
 	}
@@ -71,8 +74,10 @@ export class Main {
 		if (settings.data.userManagement.showSetupOnFirstLoad) await this.rest('POST', '/owner/setup', owner);
 	}
 
-	/** Signs in as the owner, who can publish workflows. */
-	async signIn({ email, password }: Owner): Promise<void> {
+	/** Signs in as the owner, who can publish workflows. In a new n8n, it creates the account first. */
+	async signIn(owner: Owner): Promise<void> {
+		await this.setUpOwner(owner);
+		const { email, password } = owner;
 		const answer = await this.rest('POST', '/login', { emailOrLdapLoginId: email, password });
 		this.cookie = answer.headers
 			.getSetCookie()

@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 
 import type { N8nHost } from './host.mts';
 import { type Credential, N8nInstance } from './instance.mts';
-import type { Main, Owner } from './main.mts';
+import { type Main, newOwner } from './main.mts';
 import { type Database, postgres } from './postgres.mts';
 import type { N8nProcess } from './process.mts';
 import { redis } from './redis.mts';
@@ -12,15 +12,14 @@ import { type Environment, Services } from './services.mts';
 
 export interface QueueModeOptions {
 	credentials: Credential[];
-	workflows: unknown[];
-	/** Ids of the workflows to publish. */
-	published: readonly string[];
-	/** Default 2. */
-	workers?: number;
-	/** How many executions a worker runs at once; default 10, as n8n's. */
-	concurrency?: number;
+	/** All of them are published. */
+	workflows: readonly object[];
+	/** How many there are. */
+	workers: number;
+	/** How many executions a worker runs at once. */
+	concurrency: number;
 	/** Further settings for every process. */
-	settings?: Environment;
+	settings: Environment;
 }
 
 export interface Execution {
@@ -42,12 +41,7 @@ export type Cost = z.infer<typeof costSchema>;
 
 const dataSchema = z.object({ data: z.string() });
 
-const owner: Owner = {
-	email: 'owner@example.com',
-	firstName: 'Device',
-	lastName: 'Owner',
-	password: `${randomBytes(12).toString('hex')}A1`,
-};
+const owner = newOwner();
 
 /** The services that n8n needs in queue mode. `services.stop()` also ends all services that were added later. */
 export interface Foundation {
@@ -88,7 +82,7 @@ export class QueueMode {
 		host: N8nHost,
 		folder: string,
 		{ services, database }: Foundation,
-		{ credentials, workflows, published, workers = 2, concurrency = 10, settings = {} }: QueueModeOptions,
+		{ credentials, workflows, workers, concurrency, settings }: QueueModeOptions,
 	): Promise<QueueMode> {
 		const install = async (name: string) => {
 			const instance = await services.add(
@@ -99,16 +93,15 @@ export class QueueMode {
 		};
 		const mainInstance = await install('main');
 		await mainInstance.importCredentials(credentials);
-		await mainInstance.importWorkflows(workflows);
 		const names = Array.from({ length: workers }, (_, index) => `worker-${index + 1}`);
 		const [main, ...started] = await Promise.all([
-			startMain(mainInstance),
+			mainInstance.startSignedIn(owner),
 			...names.map(async (name) => {
 				const instance = await install(name);
 				return new Worker(instance, concurrency, await instance.startWorker(concurrency));
 			}),
 		]);
-		for (const id of published) await main.publish(id);
+		for (const workflow of workflows) await main.publish(await main.create(workflow));
 		return new QueueMode(database, mainInstance, main, started);
 	}
 
@@ -157,7 +150,7 @@ export class QueueMode {
 	async restartMain(between: () => Promise<void>): Promise<void> {
 		await this.main.stop();
 		await between();
-		this.main = await startMain(this.mainInstance);
+		this.main = await this.mainInstance.startSignedIn(owner);
 	}
 }
 
@@ -186,11 +179,4 @@ export class Worker {
 	async restart(): Promise<void> {
 		this.process = await this.instance.startWorker(this.concurrency);
 	}
-}
-
-async function startMain(instance: N8nInstance): Promise<Main> {
-	const main = await instance.startMain();
-	await main.setUpOwner(owner);
-	await main.signIn(owner);
-	return main;
 }
