@@ -13,6 +13,7 @@ module.exports = {
 		testMatch: ['<rootDir>/test/group.mts'],
 		globals: { GROUP: { number, of: groups } },
 	})),
+	testTimeout: file.testTimeout,
 	// Jest leaves one core free by default. Two cores are all that a small machine has.
 	maxWorkers: '100%',
 	// Jest releases little of a group's memory, so the next group gets a new process.
