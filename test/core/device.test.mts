@@ -1,6 +1,7 @@
 import {
 	deviceSchema,
 	identifyDevice,
+	identifyListed,
 	isSerialNumber,
 	nameOf,
 	serialNumberOf,
@@ -10,6 +11,14 @@ test('a device is told from others by id, else by serial number, else by everyth
 	expect(identifyDevice({ id: '1', sn: 'a' })).toBe(identifyDevice({ id: '1', sn: 'b' }));
 	expect(identifyDevice({ sn: 'a' })).not.toBe(identifyDevice({ id: 'a' }));
 	expect(identifyDevice({ imei: '1' })).not.toBe(identifyDevice({ imei: '2' }));
+});
+
+test('Get Many tells devices apart by id and serial number together', () => {
+	const same = { id: '1', sn: 'a' };
+	expect(identifyListed({ ...same, imei: '2' })).toBe(identifyListed(same));
+	for (const other of [{ id: '1', sn: 'b' }, { id: '2', sn: 'a' }, { id: '1' }, { sn: 'a' }, { id: '1a' }]) {
+		expect(identifyListed(other)).not.toBe(identifyListed(same));
+	}
 });
 
 test('devices whose number as ID is too large to tell from the next are told by serial number', () => {

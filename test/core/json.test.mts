@@ -1,4 +1,4 @@
-import { describeValue, isRecord, nestsDeeperThan } from '../../nodes/DeviceManagement/core/json.ts';
+import { describeValue, hasMoreValuesThan, isRecord, nestsDeeperThan } from '../../nodes/DeviceManagement/core/json.ts';
 
 test('values are described by kind and size only', () => {
 	expect([undefined, null, [1], 'secret', { a: 1 }, 5, true].map(describeValue)).toEqual([
@@ -16,6 +16,15 @@ test('nesting is measured no deeper than asked', () => {
 	const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: [nested(depth - 1)] });
 	expect(nestsDeeperThan(nested(2), 4)).toBe(false);
 	expect(nestsDeeperThan(nested(2), 3)).toBe(true);
+});
+
+test.each([
+	['[1,2,3]', 3],
+	['{"a":[],"b":{"c":1}}', 4],
+	['"a, b"', 1],
+])('%s has %i commas and opening brackets', (json, marks) => {
+	const bytes = new TextEncoder().encode(json);
+	for (let limit = 0; limit < 6; limit++) expect(hasMoreValuesThan(bytes, limit)).toBe(marks > limit);
 });
 
 test.each<[unknown, number]>([

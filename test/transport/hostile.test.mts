@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { createGzip } from 'node:zlib';
+import { createGzip, gzipSync } from 'node:zlib';
 
 import type { Engine } from '../../testbed/engine/engine.mts';
 import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
@@ -202,8 +202,8 @@ async function pour(response: NodeJS.WritableStream & { destroyed?: boolean }, m
 	response.end();
 }
 
-describe('a body of 200 MB', () => {
-	test('that says so is not read at all', async () => {
+describe('a huge body', () => {
+	test('of 200 MB that says so is not read at all', async () => {
 		let poured = 0;
 		const { result } = await runAgainst((_request, response) => {
 			response.writeHead(200, { 'content-length': String(200 * MEGABYTE) });
@@ -213,7 +213,7 @@ describe('a body of 200 MB', () => {
 		expect(poured).toBeLessThan(20);
 	});
 
-	test('that does not say so is read up to 64 MB, and the connection is cut', async () => {
+	test('of 200 MB that does not say so is read up to 64 MB, and the connection is cut', async () => {
 		let poured = 0;
 		let close = (_whole: boolean) => {};
 		const closed = new Promise<boolean>((resolve) => {
@@ -228,7 +228,7 @@ describe('a body of 200 MB', () => {
 		expect(poured).toBeLessThan(100);
 	});
 
-	test('packed into a gzip bomb counts as what it unpacks to', async () => {
+	test('of 200 MB packed into a gzip bomb counts as what it unpacks to', async () => {
 		const { result } = await runAgainst((_request, response) => {
 			response.writeHead(200, { 'content-encoding': 'gzip' });
 			const gzip = createGzip({ level: 1 });
@@ -238,6 +238,25 @@ describe('a body of 200 MB', () => {
 			void pour(gzip, 200, () => {});
 		});
 		expect(result.error?.message).toBe('The response is larger than 64 MB');
+	});
+
+	test.each([
+		['more values than n8n could hold', '0,'.repeat(600_000)],
+		['deep nesting', '['.repeat(1_200_000)],
+	])('packed into a gzip bomb of %s is refused before it is parsed', async (_name, values) => {
+		const parse = jest.spyOn(JSON, 'parse');
+		const { result } = await runAgainst(
+			whole(gzipSync(`{"code":0,"data":[${values}`), 200, { 'content-encoding': 'gzip' }),
+		);
+		expect(result.error?.message).toBe('The response is larger than 500,000 values');
+		expect(parse.mock.calls.filter(([text]) => text.length > MEGABYTE)).toEqual([]);
+		parse.mockRestore();
+	});
+
+	test('of few long texts is read', async () => {
+		const data = `{"content":[],"totalElements":7,"text":"${'lorem ipsum '.repeat(600_000)}"}`;
+		const { result } = await runAgainst(whole(`{"code":0,"data":${data}}`));
+		expect(result.data('Devices')[0]?.json).toEqual({ count: 7 });
 	});
 
 	test('from a login is not read either', async () => {

@@ -17,6 +17,11 @@ export function identifyDevice(device: Device): string {
 	return sn === undefined ? identifyRecord(device) : (idOf(device) ?? `\0sn ${sn}`);
 }
 
+/** Returns the identity of a device in Get Many. Some platforms give several devices the same `id`. */
+export function identifyListed(device: Device): string {
+	return `${identifyDevice(device)}\0${ownSerialNumber(device) ?? ''}`;
+}
+
 /** Returns the serial number of a device. If it has none, returns its identity with a mark. */
 export function serialNumberOf(device: Device): string {
 	return ownSerialNumber(device) ?? `${WITHOUT_SN}${identifyDevice(device)}`;

@@ -6,12 +6,16 @@ import { z } from 'zod/v4';
 
 import { explainCode, isOutcomeUnknown, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
 import { Failure } from './failure';
-import { DEEPEST_NESTING, describeValue, isRecord, nestsDeeperThan } from './json';
+import { DEEPEST_NESTING, describeValue, hasMoreValuesThan, isRecord, nestsDeeperThan } from './json';
 import type { Purpose } from './errors/purpose';
 import type { Redact } from './redaction';
 import { isRetryableStatus } from './retry';
 import { explainStatus, mayHaveBeenCarriedOut } from './errors/statuses';
-import { inDoubtIfWrite } from './errors/unsent';
+import { inDoubtIfWrite, tooLarge } from './errors/unsent';
+
+/** Six pages of 2000 devices. A small packed response could hold so many values that n8n's memory ends. */
+const MOST_VALUES = 500_000;
+const LARGE_BODY = 1024 * 1024;
 
 /** An HTTP response, with the values of the headers that matter. */
 export interface RawResponse {
@@ -38,11 +42,14 @@ type Reading = { envelope: z.infer<typeof envelopeSchema> } | { unexpected: stri
  * @param redact removes secrets from the platform's own words
  * @returns the envelope's `data`; undefined if it has none, and for an empty 2xx response to a write
  * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for any
- * other body without an envelope
+ * other body without an envelope, and for too many values
  */
 export function unwrap(response: RawResponse, redact: Redact, purpose: Purpose): unknown {
 	const ok = response.status >= 200 && response.status <= 299;
 	if (ok && purpose === 'write' && response.body.byteLength === 0) return undefined;
+	if (response.body.byteLength > LARGE_BODY && hasMoreValuesThan(response.body, MOST_VALUES)) {
+		throw tooLarge('500,000 values', purpose);
+	}
 	const reading = readEnvelope(response.body);
 	if ('envelope' in reading && reading.envelope.code !== SUCCESS) {
 		throw refusal(response, reading.envelope.code, reading.envelope.msg, redact, purpose);

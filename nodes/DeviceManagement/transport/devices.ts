@@ -3,7 +3,7 @@
  * a Failure. They don't read the node's fields and don't shape the output.
  */
 import { Failure } from '../core/failure';
-import { DEVICE_IN_WORDS, type Device, deviceSchema, identifyDevice } from '../core/device';
+import { DEVICE_IN_WORDS, type Device, deviceSchema, identifyDevice, identifyListed } from '../core/device';
 import type { Listing } from '../core/paging/list';
 import type { Page, PageSource } from '../core/paging/page';
 import { readPart } from '../core/paging/part';
@@ -45,8 +45,8 @@ export async function listDevices(
 	settings: ListSettings,
 	part: Part,
 ): Promise<Listing<Device>> {
-	const options = { ...listOptions(settings, part.limit), skip: part.skip };
-	return await readPart(deviceSource(platform, selection, settings), options);
+	const source = { ...deviceSource(platform, selection, settings), identify: identifyListed };
+	return await readPart(source, { ...listOptions(settings), ...part });
 }
 
 /**

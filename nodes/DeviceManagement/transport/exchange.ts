@@ -12,8 +12,7 @@ import { explainUnsent, inDoubtIfWrite, meansTimedOut, type Progress, timedOut, 
 import { beforeEnd, whyEnded } from './clock';
 
 /** Far more than a page of 2000 devices, far less than a worker's memory. */
-const MAX_MEGABYTES = 64;
-const LARGEST_BODY = MAX_MEGABYTES * 1024 * 1024;
+const LARGEST_BODY = 64 * 1024 * 1024;
 
 /** A request in the platform's terms. */
 export interface WireRequest {
@@ -115,7 +114,7 @@ async function readBody(
 ): Promise<Uint8Array> {
 	// Without a listener, the error event of a response that breaks off would end n8n.
 	body.on('error', () => {});
-	if (Number(contentLength) > LARGEST_BODY) throw tooLarge(MAX_MEGABYTES, purpose);
+	if (Number(contentLength) > LARGEST_BODY) throw tooLarge('64 MB', purpose);
 	const collected = collect(body, purpose).catch((error: unknown) => {
 		throw unsent(error, purpose, limits, 'receiving');
 	});
@@ -130,7 +129,7 @@ async function collect(body: AsyncIterable<unknown>, purpose: Purpose): Promise<
 	for await (const chunk of body) {
 		if (!(chunk instanceof Uint8Array)) throw unknownForm(purpose);
 		size += chunk.byteLength;
-		if (size > LARGEST_BODY) throw tooLarge(MAX_MEGABYTES, purpose);
+		if (size > LARGEST_BODY) throw tooLarge('64 MB', purpose);
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks);

@@ -58,14 +58,9 @@ export function pageSource(
 	};
 }
 
-/**
- * Returns the options of a walk over the list's pages.
- * @param limit how many items to read, in the platform's order; undefined for all
- */
-export function listOptions({ pageSize, parallelRequests }: ListSettings, limit?: number): WalkOptions {
-	const size = Math.min(pageSize, limit ?? Infinity);
-	const sizes = [size, ...SMALLER_PAGES.filter((smaller) => smaller < size)] as const;
-	return { sizes, parallelRequests, limit };
+/** Returns the options of a walk over the list's pages. */
+export function listOptions({ pageSize, parallelRequests }: ListSettings): WalkOptions {
+	return { sizes: [pageSize, ...SMALLER_PAGES.filter((smaller) => smaller < pageSize)], parallelRequests };
 }
 
 /**

@@ -94,7 +94,7 @@ test.each([
 	['dropdown', /'By Serial Number'\.$/, /'By Serial Number'\.$/],
 	['login', /'Login Path'/, /^Check 'Base URL'/],
 ] as const)('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {
-	const [late, huge] = [timedOut(1500, purpose).details, tooLarge(64, purpose).details];
+	const [late, huge] = [timedOut(1500, purpose).details, tooLarge('64 MB', purpose).details];
 	const doubt = purpose === 'write' ? IN_DOUBT : '';
 	expect(late).toMatchObject({ kind: 'timeout', cause: 'platform', retryable: true });
 	expect(late.message).toBe(`The platform did not respond within 1500 ms${doubt}`);

@@ -74,7 +74,9 @@ describe('a server that refuses a page past the end', () => {
 		test.each([10, 20, 30])('ends after its %i devices if it says so', async (size) => {
 			for (const missing of ['last', 'totalPages', 'totalElements', 'number'] as const) {
 				const server = serve(size, { numbering, pastEnd, falsify: without(missing) });
-				await expect(read(server, 4)).resolves.toMatchObject({ items: server.fleet.devices, settled: true, passes: 1 });
+				// Without a total, only a second pass shows that no device was removed between two pages.
+				const passes = missing === 'totalElements' && size > 10 ? 2 : 1;
+				await expect(read(server, 4)).resolves.toMatchObject({ items: server.fleet.devices, settled: true, passes });
 			}
 		});
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import { identifyListed } from '../../../nodes/DeviceManagement/core/device.ts';
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { type Listing, readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
@@ -110,6 +111,20 @@ describe('a fleet that stands still', () => {
 		);
 	});
 
+	test('is read whole although devices share IDs', async () => {
+		await fc.assert(
+			fc.asyncProperty(shape, fc.integer({ min: 1, max: 20 }), async (setting, idCount) => {
+				const { devices } = Fleet.seeded({ size: setting.fleetSize });
+				const sharing = new Fleet(devices.map((device, at) => ({ ...device, id: `id ${at % idCount}` })));
+				const server = new PagedServer(sharing, setting);
+				const source = { ...server.source, identify: identifyListed };
+				const listing = await readList(source, { sizes: [setting.pageSize], parallelRequests: setting.parallel });
+				expect(listing).toMatchObject({ items: sharing.devices, settled: true, passes: 1 });
+			}),
+			RUNS,
+		);
+	});
+
 	test('is refused when the server answers every page with the first one', async () => {
 		await fc.assert(
 			fc.asyncProperty(shape, lies, async (setting, told) => {
@@ -174,14 +189,18 @@ describe('a fleet that moves while it is read', () => {
 		return { always, script: new Map(changes.map((one) => [one.request, apply(one)])) };
 	}
 
-	async function readWhileMoving(setting: Shape, changes: readonly Change[]) {
+	async function readWhileMoving(
+		setting: Shape,
+		changes: readonly Change[],
+		{ limit, ...extra }: Partial<ServerScript> & { limit?: number | undefined } = {},
+	) {
 		const fleet = Fleet.seeded({ size: setting.fleetSize });
 		const { always, script } = churn(changes, fleet);
-		const server = new PagedServer(fleet, { ...setting, changes: script });
-		const listing = await read(server, setting);
+		const server = new PagedServer(fleet, { ...setting, changes: script, ...extra });
+		const listing = await read(server, setting, limit);
 		expectEachOnce(listing);
 		const met = new Set(ids(listing.items));
-		return { listing, missing: [...always].filter((id) => !met.has(id)), server };
+		return { listing, met, always: [...always], missing: [...always].filter((id) => !met.has(id)), server };
 	}
 
 	test('holds every device that was there the whole time, or is refused, however often devices only come', async () => {
@@ -212,6 +231,25 @@ describe('a fleet that moves while it is read', () => {
 				const outcome = await readWhileMoving(setting, changes).catch(refusalOf);
 				if (outcome instanceof Failure) return;
 				if (outcome.listing.settled) expect(outcome.missing).toEqual([]);
+			}),
+			RUNS,
+		);
+	});
+
+	test('never returns a list as settled that lacks devices, if devices are removed and the server reports no total', async () => {
+		const said = fc.subarray(['number', 'size', 'totalPages', 'last'] as const);
+		const limits = fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined });
+		const removals = changesOf(fc.constant('remove'), 10);
+		await fc.assert(
+			fc.asyncProperty(shape, removals, said, limits, async (setting, changes, names, limit) => {
+				const falsify = (honest: Metadata) => Object.fromEntries(names.map((name) => [name, honest[name]]));
+				const outcome = await readWhileMoving(setting, changes, { falsify, limit }).catch(refusalOf);
+				if (outcome instanceof Failure || !outcome.listing.settled) return;
+				const { always, met, missing, listing } = outcome;
+				if (limit === undefined || listing.items.length < limit) expect(missing).toEqual([]);
+				// Removals keep the order, so a limited list begins with the first of the devices that stayed.
+				const kept = always.filter((id) => met.has(id));
+				expect(kept).toEqual(always.slice(0, kept.length));
 			}),
 			RUNS,
 		);

@@ -1,6 +1,6 @@
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
-import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
+import type { Page, PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { walkPages } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
@@ -238,9 +238,10 @@ describe('passes', () => {
 		{
 			totals: 'not said, then wrong',
 			totalOf: (pass: number) => (pass === 1 ? undefined : 8),
-			passes: 1,
+			passes: 3,
 			settled: true,
 		},
+		{ totals: 'never said', totalOf: () => undefined, passes: 2, settled: true },
 	])('totals that are $totals: settled $settled after $passes', async ({ totalOf, passes, settled }) => {
 		let pass = 0;
 		const { source } = saying((_, page) => {
@@ -338,6 +339,38 @@ describe('passes', () => {
 	});
 });
 
+describe('without a total, a device that is removed between two pages hides no other', () => {
+	test.each([
+		// The eleventh device moves to the first page, and page 2 is empty.
+		{ size: 11, said: [], at: 3 },
+		{ size: 30, said: ['last', 'totalPages'], at: 2 },
+	] as const)('of $size devices, on a server that reports $said', async ({ size, said, at }) => {
+		const server = serve(size, {
+			...ONE_BASED,
+			changes: new Map([[at, (fleet) => void fleet.remove(fleet.at(0).sn)]]),
+			falsify: (honest) => Object.fromEntries(said.map((name) => [name, honest[name]])),
+		});
+		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		expect(sns(listing.items)).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
+	});
+
+	test.each([
+		{ size: 9, said: ['last'], asked: [undefined, 1, 2] },
+		{ size: 9, said: ['totalPages'], asked: [undefined, 1, 2] },
+		{ size: 0, said: [], asked: [undefined] },
+	] as const)(
+		'a list of one page that says so ($said, $size devices) is not read again',
+		async ({ size, said, asked }) => {
+			const server = serve(size, {
+				...ONE_BASED,
+				falsify: (honest) => Object.fromEntries(said.map((name) => [name, honest[name]])),
+			});
+			await expect(readList(server.source, { sizes: [10], parallelRequests: 1 })).resolves.toMatchObject({ passes: 1 });
+			expect(server.asked).toEqual(asked);
+		},
+	);
+});
+
 describe('found by random tests', () => {
 	test('a total that is always wrong counts as wrong after two equal passes', async () => {
 		const server = serve(30, { ...ONE_BASED, falsify: (honest) => ({ ...honest, totalElements: 2_000_000_000 }) });
@@ -393,7 +426,7 @@ describe('found by random tests', () => {
 });
 
 describe('lists that were read wrong once', () => {
-	const source = (pages: (page: number) => { content: string[]; totalElements?: number; totalPages?: number }) => {
+	const source = (pages: (page: number) => { content: string[] } & Partial<Page<string>>) => {
 		const asked: number[] = [];
 		return {
 			asked,
@@ -416,6 +449,25 @@ describe('lists that were read wrong once', () => {
 		}));
 		const { items } = await readList(holed, options);
 		expect(items).toEqual([...five(1), ...five(3), ...five(4)]);
+	});
+
+	test('50 empty pages are a hole if total, page count and last all say that more follows; 100 are the end', async () => {
+		for (const { hole, said = {}, found, requests } of [
+			{ hole: 50, found: 5, requests: 52 },
+			{ hole: 100, found: 0, requests: 2 * 101 },
+			...[{ totalElements: undefined }, { totalPages: undefined }, { last: undefined }].map((said) => ({
+				...{ hole: 50, said, found: 0, requests: 6 },
+			})),
+		]) {
+			const { source: holed, asked } = source((page) => ({
+				content: page === hole + 1 ? five(page) : [],
+				...{ totalElements: 5, totalPages: hole + 1, last: page > hole, ...said },
+			}));
+			const listing = await readList(holed, { ...options, parallelRequests: 1 });
+			expect(listing).toMatchObject({ settled: true, passes: found === 0 ? 2 : 1 });
+			expect(listing.items).toHaveLength(found);
+			expect(asked.length).toBe(requests);
+		}
 	});
 
 	test('a total on the first page only is no total that moved', async () => {

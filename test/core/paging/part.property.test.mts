@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { readPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { PagedServer } from '../../../testbed/pagedServer.mts';
@@ -64,6 +65,30 @@ describe('parts of a fleet that stands still', () => {
 		numbering: fc.constantFrom('one-based' as const, 'zero-based' as const),
 		largestSize: fc.integer({ min: 1, max: 15 }),
 		turns: fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 5 }),
+	});
+
+	test('hold every record of a list that has some records twice, or fail with a message', async () => {
+		const pairs = fc.array(fc.tuple(fc.nat(39), fc.integer({ min: 1, max: 4 })), { minLength: 1, maxLength: 8 });
+		const parts = fc.tuple(fc.integer({ min: 5, max: 15 }), fc.array(partSize, { minLength: 1, maxLength: 4 }));
+		await fc.assert(
+			fc.asyncProperty(honest, pairs, parts, async (script, twice, [pageSize, sizes]) => {
+				const server = new PagedServer(Fleet.seeded({ size: 40 }), script);
+				const { fetchPage } = server.source;
+				const { devices } = server.fleet;
+				// A device a few places further takes the place of the first one.
+				const instead = new Map(twice.map(([at, further]) => [devices[at], devices[at + further]]));
+				const replaced = (device: Device) => instead.get(device) ?? device;
+				server.source.fetchPage = async (page, size) => {
+					const { content, ...metadata } = await fetchPage(page, size);
+					return { ...metadata, content: content.map(replaced) };
+				};
+				const reading = readParts(server, sizes, { pageSize, parallel: 4 });
+				// A page without a new record can look like an ignored page number.
+				const read = await reading.catch((thrown: unknown) => void expect(thrown).toBeInstanceOf(Failure));
+				if (read !== undefined) expect(new Set(ids(read))).toEqual(new Set(ids(devices.map(replaced))));
+			}),
+			RUNS,
+		);
 	});
 
 	test('cost the first page and three requests for one device more than the pages that hold them', async () => {

@@ -1,5 +1,7 @@
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { readPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
+import { listDevices } from '../../../nodes/DeviceManagement/transport/devices.ts';
+import type { Platform } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 
@@ -45,7 +47,7 @@ describe('the requests', () => {
 		{
 			server: 'that does not say a total: the list from its beginning',
 			script: { falsify: (honest) => ({ ...honest, totalElements: undefined }) },
-			asked: [undefined, undefined, 1, 2, 3, 4, 5],
+			asked: [undefined, ...[undefined, 1, 2, 3, 4, 5], ...[undefined, 1, 2, 3, 4, 5]],
 		},
 		...[{ totalPages: undefined }, { totalPages: 9 }, { last: undefined }, { last: true }].map((said) => ({
 			server: `that says ${JSON.stringify(said)} of the item that the part begins with: the list from its beginning`,
@@ -80,6 +82,22 @@ describe('the requests', () => {
 			expect((await part(server, 30)).items).toEqual(server.fleet.devices.slice(30));
 			expect(server.asked).toEqual(asked);
 		}
+	});
+
+	test('for a small part far from the beginning, without a page count, are few large pages', async () => {
+		const server = serve(5000, { largestSize: 600, falsify: (honest) => ({ ...honest, totalPages: undefined }) });
+		const platform: Platform = {
+			request: async ({ schema, query }) => {
+				const { page, size } = { ...query };
+				return schema.parse(await server.source.fetchPage(page === undefined ? undefined : Number(page), Number(size)));
+			},
+			stop() {},
+		};
+		const settings = { pageSize: 1000, parallelRequests: 1, timeoutMs: 1000, maxRetries: 0 };
+		const { items } = await listDevices(platform, { query: {}, body: '{}' }, settings, { skip: 4999, limit: 1 });
+		expect(items).toEqual(server.fleet.devices.slice(4999));
+		// Four small pages, and nine of 600.
+		expect(server.requests).toBe(13);
 	});
 
 	test('without skip are those of a list', async () => {
@@ -150,7 +168,7 @@ describe('the requests', () => {
 	])('a server with $name has the list read from its beginning', async ({ page, size, change }) => {
 		const server = serve(95);
 		const source = changing(server, page, size, change);
-		await readPart(source, { sizes: [10], parallelRequests: 1, skip: 35, limit: 5 });
+		await readPart(source, { sizes: [10], parallelRequests: 1, skip: 35, limit: 12 });
 		expect(server.asked.filter((asked) => asked === undefined)).toHaveLength(3);
 		expect(server.asked).toEqual(expect.arrayContaining([2, 3]));
 	});
@@ -159,8 +177,8 @@ describe('the requests', () => {
 		const falsify = (honest: Metadata, asked: number | undefined) =>
 			asked === 4 ? { ...honest, pageable: { offset: 40 } } : honest;
 		const server = serve(95, { falsify });
-		expect((await part(server, 35, 5)).items).toEqual(server.fleet.devices.slice(35, 40));
-		expect(server.asked).toEqual([undefined, 1, undefined, 31, 4, undefined, 2, 3, 4]);
+		expect((await part(server, 35, 12)).items).toEqual(server.fleet.devices.slice(35, 47));
+		expect(server.asked).toEqual([undefined, 1, undefined, 31, 4, undefined, 2, 3, 4, 5]);
 	});
 
 	const late = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });

@@ -45,6 +45,7 @@ const CASES: Array<{ details: Partial<FailureDetails>; size: boolean; page: bool
 	})),
 	{ details: { code: 20001 }, size: false, page: true },
 	{ details: { code: 20001, httpStatus: 400 }, size: false, page: true },
+	...[429, 503].map((httpStatus) => ({ details: { code: 9999, httpStatus }, size: false, page: false })),
 	{ details: { code: 20001, httpStatus: 503 }, size: false, page: false },
 	{ details: {}, size: false, page: true },
 	{ details: { kind: 'status' }, size: false, page: true },

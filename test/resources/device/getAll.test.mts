@@ -42,6 +42,16 @@ const firstList = (): PlatformRequest => {
 };
 const sizes = () => lists().map(({ query }) => query['size']);
 
+test('devices with the same ID and different serial numbers are all listed, without a hint', async () => {
+	const { devices } = Fleet.seeded({ size: 30 });
+	bench.platform.fleet = new Fleet(devices.map((device, at) => ({ ...device, id: `id ${at % 20}` })));
+	for (const pageSize of [7, 100]) {
+		const result = await all({ options: { pageSize } });
+		expect(serialNumbersOf(result)).toEqual(truth());
+		expect(result.hints('Devices')).toEqual([]);
+	}
+});
+
 describe('how many', () => {
 	it.each(['apiKey', 'login'] as const)(
 		'Return All lists the whole fleet once and in its order, signed in by %s',

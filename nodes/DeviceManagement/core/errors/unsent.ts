@@ -96,8 +96,8 @@ export function timedOut(timeoutMs: number, purpose: Purpose): Failure {
 }
 
 /** Returns the error for a response that is too large to read. */
-export function tooLarge(mostMegabytes: number, purpose: Purpose): Failure {
-	const words = { message: `The response is larger than ${mostMegabytes} MB`, remedy: WORDING[purpose].tooLarge };
+export function tooLarge(limit: string, purpose: Purpose): Failure {
+	const words = { message: `The response is larger than ${limit}`, remedy: WORDING[purpose].tooLarge };
 	return new Failure({ kind: 'response', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
 }
 

@@ -13,7 +13,12 @@ export interface Progress {
 export function expectsMore<T>(page: Page<T>, { full, ...progress }: Progress & { full: boolean }): boolean {
 	const { more, end } = readMetadata(page, progress);
 	// A full page counts as the last one only if all three fields say so.
-	return more || (full && progress.read > 0 && end < 3);
+	return more > 0 || (full && progress.read > 0 && end < 3);
+}
+
+/** Returns how many empty pages in a row end a list: many if all three fields say that more items follow, else two. */
+export function mostEmptyPages<T>(page: Page<T>, progress: Progress): number {
+	return readMetadata(page, progress).more === 3 ? 100 : 2;
 }
 
 /**
@@ -23,14 +28,15 @@ export function expectsMore<T>(page: Page<T>, { full, ...progress }: Progress & 
 export function saysItIsLast<T>(page: Page<T>, progress: Progress, lastWasWrong: boolean): boolean {
 	const { more, end } = readMetadata(page, progress);
 	const believed = lastWasWrong && page.last === true ? end - 1 : end;
-	return !more && believed > 0;
+	return more === 0 && believed > 0;
 }
 
 /**
- * Returns whether any field says that another page follows, and how many fields say that none does. A total below the items
+ * Returns how many fields say that another page follows, and how many say that none does. A total below the items
  * read, or a page count below the pages read, is wrong and doesn't count.
  */
 function readMetadata<T>({ totalElements, totalPages, last }: Page<T>, { index, read }: Progress) {
-	const more = (totalElements ?? 0) > read || (totalPages ?? 0) > index + 1 || last === false;
-	return { more, end: [totalElements === read, totalPages === index + 1, last === true].filter(Boolean).length };
+	const more = [(totalElements ?? 0) > read, (totalPages ?? 0) > index + 1, last === false];
+	const end = [totalElements === read, totalPages === index + 1, last === true];
+	return { more: more.filter(Boolean).length, end: end.filter(Boolean).length };
 }

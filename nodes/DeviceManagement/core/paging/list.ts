@@ -1,5 +1,5 @@
 import { areSame, type PageSource } from './page';
-import { RepeatedPages, walkPages, type WalkOptions } from './walk';
+import { RepeatedPages, type WalkedPage, walkPages, type WalkOptions } from './walk';
 
 /** A list that was read. */
 export interface Listing<T> {
@@ -15,9 +15,9 @@ export interface Listing<T> {
 const PASSES = 3;
 
 /**
- * Reads a paged list (section 1.2 of the API document) to its end, or its first `limit` items. One pass is enough if the
- * total stayed the same, no item appeared twice and the count equals the total. Otherwise it reads the list again, in up to
- * three passes, the third page by page. If the list changes in all three, it is returned as not settled.
+ * Reads a paged list (section 1.2 of the API document) to its end, or `limit` items after the first `skip` ones. One pass is
+ * enough if the total stayed the same, no item appeared twice and the count equals the total. Otherwise, or without a total
+ * for several pages, it reads the list again, in up to three passes, the third page by page. If the list changes in all three, it is returned as not settled.
  * @throws Failure `paging` if all three passes repeat pages, or the list has no end; and what `fetchPage` throws
  */
 export async function readList<T>(source: PageSource<T>, options: WalkOptions): Promise<Listing<T>> {
@@ -28,9 +28,9 @@ export async function readList<T>(source: PageSource<T>, options: WalkOptions): 
 		const parallelRequests = passes < PASSES ? options.parallelRequests : 1;
 		const pass: Pass<T> = await readOnce(source, { ...options, parallelRequests }, passes === 1);
 		agreements = previous !== undefined && agree(source, previous, pass) ? agreements + 1 : 0;
-		// Two equal passes mean that the total is wrong and the list did not change. If an item appeared twice, it takes three
+		// Two equal passes mean that the total is wrong or missing, and the list did not change. If an item appeared twice, it takes three
 		// equal passes: the server may list it twice, or it may have moved.
-		const settled = isSteady(pass, options.limit) || agreements >= (pass.read > pass.items.length ? 2 : 1);
+		const settled = isSteady(pass, options) || agreements >= (pass.read > pass.distinct ? 2 : 1);
 		if (pass.voidedBy !== undefined && ++voidPasses === PASSES) throw pass.voidedBy;
 		if (!settled) seen = union(source, pass.items, seen);
 		if (settled || passes === PASSES) {
@@ -42,11 +42,8 @@ export async function readList<T>(source: PageSource<T>, options: WalkOptions): 
 }
 
 /** The result of one pass over the list. */
-interface Pass<T> {
+interface Pass<T> extends Pick<WalkedPage<T>, 'read' | 'distinct' | 'reportedTotal' | 'uncounted'> {
 	items: T[];
-	/** Number of items, repeated ones included. */
-	read: number;
-	reportedTotal: number | undefined;
 	/** Whether the total changed, or the pass ended early. */
 	moved: boolean;
 	/** Why the pass ended early. Its items are then not the whole list. */
@@ -54,11 +51,11 @@ interface Pass<T> {
 }
 
 async function readOnce<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
-	const pass: Pass<T> = { items: [], read: 0, reportedTotal: undefined, moved: false };
+	const pass: Pass<T> = { items: [], read: 0, distinct: 0, reportedTotal: undefined, uncounted: false, moved: false };
 	const walk = async () => {
-		for await (const { newItems, read, reportedTotal, totalMoved } of walkPages(source, options, trustsNumbers)) {
+		for await (const { newItems, totalMoved, ...page } of walkPages(source, options, trustsNumbers)) {
 			for (const item of newItems) pass.items.push(item);
-			Object.assign(pass, { read, reportedTotal, moved: totalMoved });
+			Object.assign(pass, page, { moved: totalMoved });
 		}
 	};
 	await walk().catch((thrown: unknown) => {
@@ -69,8 +66,10 @@ async function readOnce<T>(source: PageSource<T>, options: WalkOptions, trustsNu
 }
 
 /** Whether the list did not change: the total stayed the same, no item appeared twice, and the count is right. */
-function isSteady<T>({ items: { length }, read, reportedTotal, moved }: Pass<T>, limit = Infinity): boolean {
-	return !moved && read === length && (length >= limit || length === (reportedTotal ?? length));
+function isSteady<T>(pass: Pass<T>, { skip = 0, limit = Infinity }: WalkOptions): boolean {
+	const { read, distinct, reportedTotal = distinct } = pass;
+	if (pass.moved || pass.uncounted || read !== distinct) return false;
+	return distinct >= skip + limit || distinct === reportedTotal;
 }
 
 /** Whether two passes have the same items, order and total. */

@@ -14,21 +14,22 @@ export async function readPart<T>(
 	source: PageSource<T>,
 	{ skip, ...options }: WalkOptions & { skip: number },
 ): Promise<Listing<T>> {
-	const start = skip < options.sizes[0] ? undefined : await findStart(source, options.sizes, skip);
-	if (start === undefined) return await readAfter(source, skip, options);
+	const sizes = sizesFor(options, options.limit);
+	const fromBeginning = { ...options, skip, sizes: sizesFor(options, skip + (options.limit ?? Infinity)) };
+	const start = skip < sizes[0] ? undefined : await findStart(source, sizes, skip);
+	if (start === undefined) return await readList(source, fromBeginning);
 	if ('total' in start) return { items: [], settled: true, reportedTotal: start.total, passes: 1 };
 	const before = start.index * start.pageLength;
-	const reading = readAfter(pagesFrom(source, start), skip - before, { ...options, sizes: [start.size] });
+	const reading = readList(pagesFrom(source, start), { ...options, skip: skip - before, sizes: [start.size] });
 	const listing = await reading.catch(undefinedIfMismatch);
-	if (listing === undefined) return await readAfter(source, skip, options);
+	if (listing === undefined) return await readList(source, fromBeginning);
 	return { ...listing, reportedTotal: before + (listing.reportedTotal ?? 0) };
 }
 
-/** Reads a list from its beginning, and drops its first items. */
-async function readAfter<T>(source: PageSource<T>, skip: number, options: WalkOptions): Promise<Listing<T>> {
-	const limit = options.limit === undefined ? undefined : skip + options.limit;
-	const listing = await readList(source, { ...options, limit });
-	return { ...listing, items: listing.items.slice(skip) };
+/** Returns the page sizes to request for a number of items. */
+function sizesFor({ sizes: [first, ...others] }: WalkOptions, items = Infinity): WalkOptions['sizes'] {
+	const size = Math.min(first, items);
+	return [size, ...others.filter((smaller) => smaller < size)];
 }
 
 /** The page that a part begins on. */

@@ -34,6 +34,7 @@ export function undefinedIfPageRefused(thrown: unknown): undefined {
 function isOneOf(thrown: unknown, statuses: ReadonlySet<number>): boolean {
 	if (!(thrown instanceof Failure) || thrown.details.tokenRefused === true) return false;
 	const { kind, code, httpStatus } = thrown.details;
+	if (httpStatus !== undefined && isRetryableStatus(httpStatus)) return false;
 	if (kind === 'refused') return code !== undefined && MAY_BE_THE_QUERY.has(code);
 	return kind === 'status' && httpStatus !== undefined && statuses.has(httpStatus);
 }

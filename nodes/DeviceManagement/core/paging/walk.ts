@@ -1,5 +1,5 @@
 import { Failure } from '../failure';
-import { expectsMore, saysItIsLast } from './end';
+import { expectsMore, mostEmptyPages, saysItIsLast } from './end';
 import { PageFeed } from './feed';
 import type { Page, PageSource } from './page';
 import { mayRefuseSize, undefinedIfPageRefused } from './refusal';
@@ -9,22 +9,27 @@ export interface WalkOptions {
 	sizes: readonly [number, ...number[]];
 	/** Most requests at the same time. */
 	parallelRequests: number;
-	/** How many items to read, in the server's order; undefined for all. */
+	/** How many items to skip at the beginning; default: none. An item that the server lists twice counts twice. */
+	skip?: number;
+	/** How many items to read after those, in the server's order; undefined for all. */
 	limit?: number | undefined;
 }
 
 /** One page of a walk. It may be empty, most likely the last one. */
 export interface WalkedPage<T> {
-	/** Items that no earlier page of the walk had. */
+	/** Items that no earlier page of the walk had, without those to skip. */
 	newItems: T[];
-	/** Number of items so far, repeated ones included. */
+	/** Number of items so far, with those to skip: repeated ones included, and each item once. */
 	read: number;
+	distinct: number;
 	/** Whether the page is past the end of the list: it was refused, or has nothing new. */
 	pastEnd: boolean;
 	/** The list's total, from the latest page with items. */
 	reportedTotal: number | undefined;
 	/** Whether the total has changed since the first page. */
 	totalMoved: boolean;
+	/** Whether no count can show a change: the list has several pages, and its first page has no total. */
+	uncounted: boolean;
 }
 
 /** Stops a walk if the server's list has no end. */
@@ -33,7 +38,7 @@ const MAX_ITEMS = 1_000_000;
 
 /**
  * Walks the pages of a list once (section 1.2 of the API document), in the server's order, and fetches ahead. It ends when
- * no metadata field says that another page follows, at the second empty page in a row, or at a page past the end that is
+ * no metadata field says that another page follows, at the second empty page in a row (or the 100th), or at a page past the end that is
  * refused or has nothing new. It doesn't detect whether the list changed.
  * @param trustsNumbers whether to learn the numbering from the `number` of page 2
  * @throws RepeatedPages at the second page before the end that has nothing new; Failure `paging` for a list without an end;
@@ -41,7 +46,7 @@ const MAX_ITEMS = 1_000_000;
  */
 export async function* walkPages<T>(
 	source: PageSource<T>,
-	{ sizes, parallelRequests, limit = Infinity }: WalkOptions,
+	{ sizes, parallelRequests, skip = 0, limit = Infinity }: WalkOptions,
 	trustsNumbers = true,
 ): AsyncGenerator<WalkedPage<T>, void, undefined> {
 	const { size, page: first } = await fetchFirstPage(source, sizes);
@@ -51,30 +56,33 @@ export async function* walkPages<T>(
 	const seen = new Set<string>();
 	let page = first;
 	let reportedTotal = first.totalElements;
-	let [read, repeatedPages] = [0, 0];
-	let [expectsEnd, calledLast, wasEmpty] = [false, false, false];
+	let [read, repeatedPages, emptyPages] = [0, 0, 0];
+	let [expectsEnd, calledLast] = [false, false];
 	for (let index = 0; index < MAX_PAGES && read < MAX_ITEMS; index++) {
-		const next = feed.at(index, pagesExpected(page, pageLength, limit));
+		const next = feed.at(index, pagesExpected(page, pageLength, skip + limit));
 		const response = await (expectsEnd ? next.catch(undefinedIfPageRefused) : next);
 		let pastEnd = response === undefined;
 		page = response ?? { content: [] };
 		const { length } = page.content;
-		const newItems = takeNew(source, page, seen);
-		const isRepeated = length > 0 && newItems.length === 0;
+		const known = seen.size;
+		const newItems = takeNew(source, page, seen, skip - read);
+		const isRepeated = length > 0 && seen.size === known;
 		if (isRepeated) {
 			pastEnd = expectsEnd || seen.size >= (page.totalElements ?? Infinity);
 			if (!pastEnd && ++repeatedPages === 2) throw new RepeatedPages(index);
 		}
 		if (!pastEnd) read += length;
+		emptyPages = length === 0 ? emptyPages + 1 : 0;
 		const more = isRepeated || expectsMore(page, { index, read, full: length >= pageLength });
-		const atEnd = pastEnd || seen.size >= limit || !more || (wasEmpty && length === 0);
+		const atEnd = pastEnd || seen.size >= skip + limit || !more || emptyPages >= mostEmptyPages(page, { index, read });
 		if (atEnd) await feed.waitForPages();
 		if (length > 0) reportedTotal = page.totalElements ?? reportedTotal;
-		yield { newItems, read, pastEnd, reportedTotal, totalMoved: feed.totalMoved };
+		const isOnePage = index === 0 || (expectsEnd && read === first.content.length);
+		const uncounted = first.totalElements === undefined && !isOnePage;
+		yield { newItems, read, distinct: seen.size, pastEnd, reportedTotal, totalMoved: feed.totalMoved, uncounted };
 		if (atEnd) return;
 		expectsEnd = !isRepeated && saysItIsLast(page, { index, read }, calledLast);
 		calledLast ||= page.last === true;
-		wasEmpty = length === 0;
 	}
 	throw new Failure({
 		kind: 'paging',
@@ -103,11 +111,11 @@ function pagesExpected<T>({ totalElements = 0, totalPages = 0 }: Page<T>, pageLe
 	return Math.ceil(Math.min(Math.max(totalElements / pageLength, totalPages), limit / pageLength));
 }
 
-/** Returns a page's new items, and adds their identities to `seen`. */
-function takeNew<T>(source: PageSource<T>, { content }: Page<T>, seen: Set<string>): T[] {
-	return content.filter((item) => {
+/** Returns a page's new items from a position on, and adds the identities of all its items to `seen`. */
+function takeNew<T>(source: PageSource<T>, { content }: Page<T>, seen: Set<string>, from: number): T[] {
+	return content.filter((item, position) => {
 		const known = seen.size;
-		return seen.add(source.identify(item)).size > known;
+		return seen.add(source.identify(item)).size > known && position >= from;
 	});
 }
 
