@@ -131,10 +131,11 @@ function requestFunction(dependencies: Dependencies, stored: CredentialData, ite
 		end,
 	});
 	return async ({ schema, expected, ...request }) => {
+		let attempts = 0;
 		const send = async (data: CredentialData) => {
 			const { rateLimit } = accountOf(readCredential(data));
 			const sendNow = async () => await sendOnce(dependencies, request, data);
-			return await slots(async () => await rateLimit.pass(sendNow, clock, end));
+			return await slots(async () => await rateLimit.pass(sendNow, clock, end, attempts++));
 		};
 		const maxRetries = request.purpose === 'write' ? 0 : request.settings.maxRetries;
 		const limits = { maxRetries, maxWaitMs: LONGEST_PAUSE_MS };
