@@ -7,7 +7,7 @@ const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 describe('redaction', () => {
 	/** One row per form that is looked for; the secret holds every mark that an encoder changes. */
-	const SECRET = `a/b=c+d&e<f>g"h'i\\j ké密`;
+	const SECRET = `a/b=c+d&e<f>g"h'i\\j ké密l~m*n!o(p).q-r_s`;
 	const inUrl = encodeURIComponent(SECRET);
 	const inHtml = SECRET.replaceAll('&', '&amp;')
 		.replaceAll('<', '&lt;')
@@ -15,6 +15,14 @@ describe('redaction', () => {
 		.replaceAll('"', '&quot;');
 	const inAscii = inJson(SECRET).replace('é', '\\u00e9').replace('密', '\\u5bc6');
 	const inHex = (mark: string) => `\\u00${mark.charCodeAt(0).toString(16)}`;
+	const inPercent = (mark: string) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`;
+	const quoted = inUrl.replace(/[!'()*]/g, inPercent);
+	const inDotNet = (text: string) =>
+		inJson(text)
+			.replaceAll('\\"', '\\u0022')
+			.replace(/[<>&'+é密]/g, escaped);
+	const escaped = (mark: string) => `\\u${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+	const inGson = (text: string) => inJson(text).replace(/[<>&='\u2028]/g, inHex);
 	test.each([
 		['plain text', SECRET],
 		['a URL', inUrl],
@@ -27,7 +35,18 @@ describe('redaction', () => {
 		['JSON in ASCII', inAscii],
 		['JSON in ASCII within JSON', inJson(inAscii)],
 		['JSON that escapes what HTML and URLs use', inJson(SECRET).replace(/[<>&='+]/g, inHex)],
+		["Python's percent encoding of a path", quoted.replaceAll('%2F', '/')],
+		["Python's percent encoding of a form", quoted.replaceAll('%20', '+')],
+		["Java's percent encoding", quoted.replaceAll('%20', '+').replaceAll('%2A', '*').replaceAll('~', '%7E')],
+		['a whole URL', encodeURI(SECRET)],
+		['JSON of .NET', inDotNet(SECRET)],
+		['JSON of .NET within JSON of .NET', inDotNet(inDotNet(SECRET))],
+		['JSON of .NET within JSON', inJson(inDotNet(SECRET))],
+		['JSON of Gson within JSON of Gson', inGson(inGson(SECRET))],
+		['JSON within JSON of Gson', inGson(inJson(SECRET))],
 		['HTML', inHtml],
+		["Go's HTML", inHtml.replaceAll('&quot;', '&#34;').replace("'", '&#39;')],
+		["Go's HTML template", inHtml.replaceAll('&quot;', '&#34;').replace("'", '&#39;').replace('+', '&#43;')],
 		['HTML with a decimal apostrophe', inHtml.replace("'", '&#39;')],
 		['HTML with a hexadecimal apostrophe', inHtml.replace("'", '&#x27;')],
 		['HTML with a named apostrophe', inHtml.replace("'", '&apos;')],
@@ -96,8 +115,9 @@ describe('redaction', () => {
 
 	test('is done at once with a secret of quotes and backslashes', () => {
 		const secret = '"\\"'.repeat(16);
-		for (const piece of ['\\', '"\\', '\\"', '%5c', '\\u005c', '\\\\"']) {
-			expect(redactor([secret, `${secret}x`])(`${piece.repeat(5_000)}y`).length).toBeLessThanOrEqual(301);
+		for (const piece of ['\\', '"\\', '\\"', '%5c', '\\u005c', '\\\\"', '\\\\\\"', '&', '%25', '&amp;']) {
+			const marks = piece.repeat(40);
+			expect(redactor([secret, `${secret}x`, `${marks}x`])(`${piece.repeat(5_000)}y`).length).toBeLessThanOrEqual(301);
 		}
 	});
 

@@ -270,6 +270,23 @@ describe('one sign-in', () => {
 	});
 });
 
+test('sixteen requests refused late with an old token make one sign-in, although it brings the same text again', async () => {
+	const platform = new FakePlatform(Infinity, SIGNED_IN);
+	platform.issuesTheSame = true;
+	const session = platform.open();
+	const late = Array.from({ length: 16 }, () => slowRequest(platform.open()));
+	await turns();
+	platform.expireTokens();
+	await session.run(platform.send);
+	for (const { refuse, answer } of late) {
+		refuse();
+		await turns(100);
+		answer();
+	}
+	await Promise.all(late.map(async ({ response }) => await response));
+	expect(platform.signIns).toBe(1);
+});
+
 describe('fresh tokens that are refused, too', () => {
 	test('fail the requests after four, with a longer pause by chance before each sign-in', async () => {
 		const platform = new FakePlatform(0);

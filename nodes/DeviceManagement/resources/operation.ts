@@ -11,7 +11,7 @@ export interface Execution {
 	requestedDevices: Map<string, Promise<Device>>;
 	/** Whether a model calls the node as its tool and fills in the parameters. */
 	byModel: boolean;
-	/** Shows a hint beside the output. */
+	/** Shows a hint beside the output, each text once. */
 	hint(message: string): void;
 }
 

@@ -21,9 +21,11 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const parallel = parallelRequestsOf(readerOf(context, 0));
 	const platforms = openPlatforms(context, { parallelRequests: parallel });
 	const executions = new Map<Platform, Execution>();
+	// Items often have the same hint.
+	const hints = new Set<string>();
 	const executionFor = async (itemIndex: number): Promise<Execution> => {
 		const platform = await platforms.at(itemIndex);
-		const execution = executions.get(platform) ?? newExecution(context, platform);
+		const execution = executions.get(platform) ?? newExecution(context, platform, hints);
 		executions.set(platform, execution);
 		return execution;
 	};
@@ -44,6 +46,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const outputs = await Promise.all(items.map(async (_, itemIndex) => await slots(runItem, itemIndex))).finally(() =>
 		platforms.stop(),
 	);
+	for (const message of hints) context.addExecutionHints({ message, location: 'outputPane', type: 'warning' });
 	const output: INodeExecutionData[] = [];
 	for (const [item, part] of outputs.entries()) {
 		const pairedItem = { item };
@@ -73,13 +76,13 @@ function chosenOperation(context: IExecuteFunctions): Operation {
 	);
 }
 
-function newExecution(context: IExecuteFunctions, platform: Platform): Execution {
+function newExecution(context: IExecuteFunctions, platform: Platform, hints: Set<string>): Execution {
 	return {
 		platform,
 		requestedDevices: new Map(),
 		// isToolExecution() is false for a node that an agent calls.
 		byModel: NodeHelpers.isToolType(context.getNode().type),
-		hint: (message) => context.addExecutionHints({ message, location: 'outputPane', type: 'warning' }),
+		hint: (message) => void hints.add(message),
 	};
 }
 

@@ -15,7 +15,7 @@ import pLimit from 'p-limit';
 import type { z } from 'zod/v4';
 
 import { checkPayload, unwrap } from '../core/envelope';
-import type { Failure } from '../core/failure';
+import { type Failure, inputFailure } from '../core/failure';
 import type { Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
 import { type Clock, withRetries } from '../core/retry';
@@ -58,7 +58,7 @@ export interface PlatformRequest<T> {
 	query?: Query;
 	/** JSON text. */
 	body?: string | undefined;
-	/** What the request is for. A write is never retried. */
+	/** What the request is for. A write is sent again only after a refused sign-in. */
 	purpose: Purpose;
 	/** The schema of the payload, and the same in words. */
 	schema: z.ZodType<T>;
@@ -131,10 +131,11 @@ function requestFunction(dependencies: Dependencies, stored: CredentialData, ite
 		end,
 	});
 	return async ({ schema, expected, ...request }) => {
+		let attempts = 0;
 		const send = async (data: CredentialData) => {
 			const { rateLimit } = accountOf(readCredential(data));
 			const sendNow = async () => await sendOnce(dependencies, request, data);
-			return await slots(async () => await rateLimit.pass(sendNow, clock, end));
+			return await slots(async () => await rateLimit.pass(sendNow, clock, end, attempts++));
 		};
 		const maxRetries = request.purpose === 'write' ? 0 : request.settings.maxRetries;
 		const limits = { maxRetries, maxWaitMs: LONGEST_PAUSE_MS };
@@ -150,6 +151,11 @@ async function sendOnce(
 	data: CredentialData,
 ): Promise<unknown> {
 	const { baseUrl, stored } = readCredential(data);
+	const { authentication, apiKeyIn, apiKeyName: name } = stored;
+	if (authentication === 'apiKey' && apiKeyIn === 'query' && Object.hasOwn(request.query ?? {}, name)) {
+		const remedy = "Remove the parameter, or change 'Key Name' in the credential.";
+		throw inputFailure(`The query parameter "${name}" has the name of the key in the credential`, remedy);
+	}
 	const redact = redactorFor(data);
 	const send = async (options: IHttpRequestOptions): Promise<unknown> => {
 		const caller = cancelledBy(context, options.abortSignal);

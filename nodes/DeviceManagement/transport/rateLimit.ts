@@ -5,7 +5,7 @@ import { beforeEnd } from './clock';
 /** Longest pause that the node accepts, in milliseconds. */
 export const LONGEST_PAUSE_MS = 120_000;
 /** Requests at the same time after the first pause. */
-const FIRST_WINDOW = 4;
+const FIRST_WINDOW = 2;
 const GROWTH_PER_RESPONSE = 1 / 8;
 /** Time without a new pause after which requests are no longer limited. */
 const QUIET_MS = 60_000;
@@ -14,8 +14,8 @@ const SLOW_MS = 10_000;
 
 /**
  * Waits for the pauses that the platform asks for (`Retry-After`), for all requests of one account.
- * A pause delays every request. Afterwards a window limits the requests at the same time: 4 after the first pause, half as
- * many after each further pause, 1/8 more after each response. Requests are sent in the order in which they arrive.
+ * A pause delays every request. Afterwards a window limits the requests at the same time: 2 after the first pause, half as
+ * many after each further pause, 1/8 more after each response. Retries are sent first, then the others as they arrived.
  * It does not retry.
  */
 export class RateLimit {
@@ -26,18 +26,19 @@ export class RateLimit {
 	private pauses = 0;
 	private window = Infinity;
 	private inFlight = 0;
-	private readonly queue: Array<() => void> = [];
+	private readonly queue: Array<{ attempts: number; start(): void }> = [];
 
 	/**
 	 * Runs a request once the window has a place and no pause is left.
 	 * @param end ends the wait; `run` must check it, too
+	 * @param attempts how often the request was sent before
 	 * @throws Failure `status` if the platform asked for a pause that is too long, and what `run` throws
 	 */
-	async pass<T>(run: () => Promise<T>, clock: Clock, end: AbortSignal): Promise<T> {
+	async pass<T>(run: () => Promise<T>, clock: Clock, end: AbortSignal, attempts = 0): Promise<T> {
 		if (clock.now() > this.pausedUntil + QUIET_MS) this.window = Infinity;
 		this.admit();
 		if (this.window === Infinity) return await this.afterPause(run, clock, end);
-		const leave = await this.enter(end);
+		const leave = await this.enter(clock, end, attempts);
 		const send = async () => {
 			clock.timeout(SLOW_MS).addEventListener('abort', leave, { once: true });
 			return await run();
@@ -90,11 +91,14 @@ export class RateLimit {
 	}
 
 	/** Waits for a place in the window, or for the end. Returns the function that frees the place. */
-	private async enter(end: AbortSignal): Promise<() => void> {
+	private async enter(clock: Clock, end: AbortSignal, attempts: number): Promise<() => void> {
 		let leave = () => {};
 		const left = new Promise<void>((resolve) => (leave = resolve));
-		const turn = new Promise<void>((resolve) => this.queue.push(resolve));
-		void Promise.all([turn, left]).then(() => {
+		const turn = new Promise<void>((start) => this.queue.push({ attempts, start }));
+		this.queue.sort((one, other) => other.attempts - one.attempts);
+		void Promise.all([turn, left]).then(async () => {
+			// The next request is chosen after the pause, when retries are in the queue, too.
+			await this.waitForPause(clock, end).catch(() => {});
 			this.inFlight--;
 			this.admit();
 		});
@@ -107,7 +111,7 @@ export class RateLimit {
 	private admit(): void {
 		while (this.inFlight + 1 <= this.window && this.queue.length > 0) {
 			this.inFlight++;
-			this.queue.shift()?.();
+			this.queue.shift()?.start();
 		}
 	}
 

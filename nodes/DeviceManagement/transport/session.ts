@@ -76,7 +76,7 @@ export class Session {
 				if (++this.refusedInARow >= MAX_REFUSED_IN_A_ROW) this.endWith(failure);
 				throw failure;
 			}
-			if (token !== undefined) account.refuse(token.value);
+			if (token !== undefined && !isReplaced) account.refuse(token.value);
 		}
 	}
 

@@ -87,6 +87,16 @@ describe('what is sent', () => {
 		expect(arrived?.headers['content-type']).toBe(method === 'GET' ? undefined : 'application/json');
 	});
 
+	test('a query parameter with the name of the key is refused, because the key would overwrite it', async () => {
+		const { apiKey, engine, platform } = bench;
+		await engine.editCredential(apiKey, { customSignIn: true, apiKeyIn: 'query', apiKeyName: 'key' });
+		const query = { parameter: [{ name: 'key', value: 'RT-1' }] };
+		const { error } = await request({ method: 'GET', path: '/api/echo', query });
+		await engine.editCredential(apiKey, { customSignIn: false });
+		expect(error?.message).toBe('The query parameter "key" has the name of the key in the credential');
+		expect(platform.requests).toEqual([]);
+	});
+
 	test.each<[string, unknown, unknown]>([
 		['a list', '[1,2]', [1, 2]],
 		['a text', '"x"', 'x'],

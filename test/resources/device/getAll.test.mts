@@ -537,6 +537,20 @@ describe('output', () => {
 		expect(jsonOf(await all({}))).toEqual(expected);
 	});
 
+	it('a selected name that no device has gives one hint, however many items ask for it', async () => {
+		const fields = ['sn', 'onlinestatus'];
+		const input = [{ fields }, { fields }, { fields: ['sn'] }];
+		const result = await getMany({ limit: 2, output: 'selected', fields: '={{ $json.fields }}' }, { input });
+		expect(outputOf(result)).toHaveLength(6);
+		expect(result.hints('Devices').map(({ message }) => message)).toEqual([
+			'The platform returned no device with the field "onlinestatus". Check the names in \'Fields\'.',
+		]);
+		bench.platform.fleet = new Fleet([]);
+		expect((await getMany({ output: 'selected', fields: '={{ $json.fields }}' }, { input })).hints('Devices')).toEqual(
+			[],
+		);
+	});
+
 	it('selected is the ID and the chosen fields', async () => {
 		const result = await all({ output: 'selected', fields: ['attributes', 'imei', 'group'] });
 		expect(jsonOf(result)).toEqual(

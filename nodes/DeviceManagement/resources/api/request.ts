@@ -1,6 +1,6 @@
 /**
  * API Request: Request. It calls any endpoint of the platform with the credential's sign-in, and returns the payload as items. Paths
- * outside the API are refused, and writes are never retried. It doesn't read further pages.
+ * outside the API are refused. A write is sent again only after a refused sign-in. It doesn't read further pages.
  */
 import type { IDataObject, IHttpRequestMethods } from 'n8n-workflow';
 import { z } from 'zod/v4';

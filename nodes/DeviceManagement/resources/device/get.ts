@@ -3,7 +3,7 @@ import { z } from 'zod/v4';
 
 import { meansNotFound } from '../../core/errors/codes';
 import { Failure } from '../../core/failure';
-import { shapeDevice } from '../../core/output';
+import { shapeDevices } from '../../core/output';
 import type { Device } from '../../core/device';
 import { optionFields, optionsField, readOptions, readSettings } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
@@ -69,7 +69,7 @@ export const get: Operation = {
 			if (ifNotFound === 'empty' && thrown instanceof Failure && meansNotFound(thrown.details)) return undefined;
 			throw thrown;
 		});
-		return [device === undefined ? {} : shapeDevice(device, mode)];
+		return device === undefined ? [{}] : shapeDevices([device], mode, execution.hint);
 	},
 };
 

@@ -1,4 +1,4 @@
-import { shapeDevice } from '../../core/output';
+import { shapeDevices } from '../../core/output';
 import { asGiven } from '../../fields/asGiven';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
@@ -27,6 +27,6 @@ export const getAll: Operation = {
 		const devices = await readItems({ hint }, read, (settings, part) =>
 			listDevices(platform, selection, settings, part),
 		);
-		return devices.map((device) => shapeDevice(device, mode));
+		return shapeDevices(devices, mode, hint);
 	},
 };
