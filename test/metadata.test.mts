@@ -127,6 +127,15 @@ describe('operations', () => {
 		expect(properties.filter(isTwin)).toHaveLength(collections.length);
 	});
 
+	it('a field with choices depends on no other field by its plain name: n8n would delete its value with each change', () => {
+		const deleted = properties.filter(
+			({ type, displayOptions }) =>
+				['collection', 'fixedCollection', 'multiOptions'].includes(type) &&
+				Object.keys(displayOptions?.show ?? {}).some((name) => !/^(\/.*|resource|operation)$/.test(name)),
+		);
+		expect(deleted).toEqual([]);
+	});
+
 	it('every search of a locator’s list exists, and no other', () => {
 		const named = everyField(properties).flatMap(({ property }) =>
 			(property.modes ?? []).flatMap(({ typeOptions }) => typeOptions?.searchListMethod ?? []),

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 
 import { checkout } from '../../testbed/checkout.mts';
 import { findBrowser } from '../../testbed/editor/browser.mts';
+import { changeForms } from '../../testbed/editor/changedForms.mts';
 import { Editor } from '../../testbed/editor/editor.mts';
 import { walkAsNewUser } from '../../testbed/editor/newUser.mts';
 import { openTemplates } from '../../testbed/editor/templates.mts';
@@ -43,10 +44,12 @@ export async function newUser(main: Main, owner: Owner, platform: EmbeddedPlatfo
 		if (canGoOn) await main.unpublish(editor.workflowId);
 		else console.log('      What a new user does after that was not tried.');
 
-		await openTemplates(editor, await exampleWorkflows(), {
+		const each = {
 			look,
-			step: async (promise, work) => void (await tryStep(promise, work)),
-		});
+			step: async (promise: string, work: () => Promise<void>) => void (await tryStep(promise, work)),
+		};
+		await changeForms(editor, each);
+		await openTemplates(editor, await exampleWorkflows(), each);
 	} finally {
 		await editor.close();
 	}

@@ -29,7 +29,7 @@ import {
 /** The values of the trigger's form. */
 export interface TriggerParameters {
 	readonly events: ReadonlySet<EventName>;
-	/** Keys of the watched attributes, each once, in alphabetical order; none without 'Attribute Changed'. */
+	/** Keys of the watched attributes, each once, in alphabetical order. */
 	readonly attributes: readonly string[];
 	/** The fields whose values are compared. */
 	readonly fields: readonly WatchedField[];
@@ -142,8 +142,7 @@ function notice(name: string, displayName: string, displayOptions: IDisplayOptio
 	return { displayName, name, type: 'notice', default: '', displayOptions };
 }
 
-const shownForChanges = { displayOptions: { show: { events: [...CHANGE_EVENTS] } } };
-
+/** No field depends on 'Events': n8n deletes a hidden field, and a collection whenever a field that shows it changes. */
 export const triggerFields: INodeProperties[] = [
 	{
 		displayName: 'Events',
@@ -159,14 +158,12 @@ export const triggerFields: INodeProperties[] = [
 		displayName: 'Attributes',
 		name: 'attributes',
 		type: 'string',
-		required: true,
 		default: '',
 		placeholder: 'e.g. firmware, site',
-		displayOptions: { show: { events: ['attributeChanged'] } },
-		description: 'Keys of the attributes to watch, separated by commas',
+		description: "Keys of the attributes that 'Attribute Changed' watches, separated by commas",
 	},
-	...asGiven(onlyWhenField).map((field) => ({ ...field, ...shownForChanges })),
-	{ ...forAtLeastField, ...shownForChanges },
+	...asGiven(onlyWhenField),
+	forAtLeastField,
 	...asGiven(filtersField),
 	...outputFields,
 	...optionsField(triggerOptions),
@@ -183,19 +180,21 @@ export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.
  */
 export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 	const events = readEvents(read);
-	const attributes = events.has('attributeChanged') ? readAttributes(read) : [];
+	const attributes = readAttributes(read, events.has('attributeChanged'));
 	const fields = watchedFields(events, attributes);
+	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
+	refuseUnused(forAtLeastField.displayName, minutes > 0 && fields.length === 0);
 	const options = readOptions(read, OPTION_NAMES);
 	return {
 		events,
 		attributes,
 		fields,
 		times: TIMES.filter(({ event }) => events.has(event)),
-		rules: fields.length === 0 ? [] : readRules(read, fields),
+		rules: readRules(read, fields),
 		criteria: readFilters(read),
 		output: readOutputMode(read),
 		settings: readSettings(read, OPTION_NAMES),
-		holdSeconds: fields.length === 0 ? 0 : checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField) * 60,
+		holdSeconds: minutes * 60,
 		emit: check(emitSchema, options['emit'], 'Emit'),
 	};
 }
@@ -209,14 +208,18 @@ function readEvents(read: ReadParameter): ReadonlySet<EventName> {
 	throw inputFailure("'Events' is empty", 'Choose at least one event.');
 }
 
-function readAttributes(read: ReadParameter): string[] {
+function readAttributes(read: ReadParameter, isWatched: boolean): string[] {
 	const keys = check(textSchema, read('attributes', ''), 'Attributes')
 		.split(',')
 		.map((key) => key.trim())
 		.filter((key) => key !== '');
-	if (keys.length > 0) return [...new Set(keys)].sort();
-	const remedy = "Enter the key of an attribute, or remove 'Attribute Changed' from 'Events'.";
-	throw inputFailure("'Attributes' is empty", remedy);
+	refuseUnused('Attributes', keys.length > 0 && !isWatched);
+	if (keys.length > 0 || !isWatched) return [...new Set(keys)].sort();
+	throw inputFailure("'Attributes' is empty", "Enter a key, or remove 'Attribute Changed' from 'Events'.");
+}
+
+function refuseUnused(label: string, isUnused: boolean): void {
+	if (isUnused) throw inputFailure(`'${label}' is filled in, but no event uses it`, "Change 'Events' or reset it.");
 }
 
 const RULES = z.array(
