@@ -249,13 +249,13 @@ const BAD_FIELDS: readonly BadField[] = [
 		[
 			[getMany, 'pageSize', 'Page Size', 1, 10_000],
 			[getMany, 'parallelRequests', 'Parallel Requests', 1, 16],
-			[getMany, 'timeout', 'Timeout', 1, 3_600_000],
+			[getMany, 'timeout', 'Timeout (Milliseconds)', 1, 3_600_000],
 			[getMany, 'maxRetries', 'Max Retries', 0, 10],
 			[get, 'parallelRequests', 'Parallel Requests', 1, 16],
-			[get, 'timeout', 'Timeout', 1, 3_600_000],
+			[get, 'timeout', 'Timeout (Milliseconds)', 1, 3_600_000],
 			[get, 'maxRetries', 'Max Retries', 0, 10],
-			[count, 'timeout', 'Timeout', 1, 3_600_000],
-			[request, 'timeout', 'Timeout', 1, 3_600_000],
+			[count, 'timeout', 'Timeout (Milliseconds)', 1, 3_600_000],
+			[request, 'timeout', 'Timeout (Milliseconds)', 1, 3_600_000],
 		] as const
 	).flatMap(([operation, name, label, least, most]) =>
 		[least - 1, most + 1, least + 0.5, '={{ "some" }}', '={{ null }}', '={{ [1] }}'].map((value) => ({

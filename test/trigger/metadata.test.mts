@@ -110,7 +110,7 @@ it.each([
 		['firstPollNotice', 'wholeFleetNotice'],
 	],
 	[['attributeChanged'], ['firstPollNotice', 'wholeFleetNotice']],
-	[['onlineStatusChanged'], ['firstPollNotice', 'offlineNotice', 'wholeFleetNotice']],
+	[['onlineStatusChanged'], ['firstPollNotice', 'wholeFleetNotice']],
 ])('the notices for %j are %j', (events, names) => {
 	const shown = node.description.properties.filter(
 		(property) =>

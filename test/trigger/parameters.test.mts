@@ -391,7 +391,7 @@ describe('bad input is refused with the label of its field', () => {
 		[{ options: '={{ { forAtleast: 15 } }}' }, 'There is no option "forAtleast" under \'Options\''],
 		[{ options: { skip: 5 } }, 'There is no option "skip" under \'Options\''],
 		[{ options: { ifNotFound: 'empty' } }, 'There is no option "ifNotFound" under \'Options\''],
-		[{ options: { emit: 'never' } }, "'Emit' has a value of the wrong type"],
+		[{ options: { emit: 'never' } }, "'Items' has a value of the wrong type"],
 		[{ options: { forAtLeast: 15 } }, 'There is no option "forAtLeast" under \'Options\''],
 		[{ events: ['statusChanged'], forAtLeast: -1 }, "'For At Least (Minutes)' is not a whole number from 0 to 43200"],
 		[{ events: ['statusChanged'], forAtLeast: '={{ null }}' }, "'For At Least (Minutes)' is not a whole number"],

@@ -111,8 +111,8 @@ const changes: readonly Change[] = [
 		async make(node) {
 			await node.add('Add Filter', 'Composite Status');
 			await node.fill('Composite Status', '2');
-			await node.add('Add Option', 'Timeout');
-			await node.fill('Timeout', '500');
+			await node.add('Add Option', 'Timeout (Milliseconds)');
+			await node.fill('Timeout (Milliseconds)', '500');
 			await node.choose('Operation', 'Count');
 		},
 		saved: { operation: 'count', filters: { compositeStatus: 2 }, options: { timeout: 500 } },

@@ -59,7 +59,7 @@ const forAtLeastField = {
 
 const triggerOptions: INodeProperties[] = [
 	{
-		displayName: 'Emit',
+		displayName: 'Items',
 		name: 'emit',
 		type: 'options',
 		options: [
@@ -87,29 +87,16 @@ const ruleFields: INodeProperties[] = [
 		default: 'onlineStatus',
 		description: 'The field that the rule applies to',
 	},
-	textField('Attribute', 'attribute', 'firmware', 'Key of the attribute', {
-		show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) },
-	}),
+	{
+		...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
+		displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
+	},
 	textField('From', 'from', '1', 'Value before the change, compared as text. Leave it empty to match any value.'),
 	textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
 ];
 
-function textField(
-	displayName: string,
-	name: string,
-	example: string,
-	description: string,
-	displayOptions: IDisplayOptions = {},
-): INodeProperties {
-	return {
-		displayName,
-		name,
-		type: 'string',
-		default: '',
-		displayOptions,
-		placeholder: `e.g. ${example}`,
-		description,
-	};
+function textField(displayName: string, name: string, example: string, description: string): INodeProperties {
+	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
 }
 
 const onlyWhenField: INodeProperties = {
@@ -126,10 +113,7 @@ const onlyWhenField: INodeProperties = {
 
 /** What users should know about the chosen events before the first poll. */
 const notices: INodeProperties[] = [
-	notice('firstPollNotice', 'The first poll only records the current state. It reports nothing.', {}),
-	notice('offlineNotice', 'Devices that are offline already when you publish the workflow are not reported.', {
-		show: { events: ['onlineStatusChanged'] },
-	}),
+	notice('firstPollNotice', 'The first poll only records. Devices that are offline already are not reported.', {}),
 	notice('wholeFleetNotice', 'To find changes and removals, n8n reads the whole fleet at each poll.', {
 		show: { events: WHOLE_FLEET_EVENTS },
 	}),
@@ -195,7 +179,7 @@ export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 		output: readOutputMode(read),
 		settings: readSettings(read, OPTION_NAMES),
 		holdSeconds: minutes * 60,
-		emit: check(emitSchema, options['emit'], 'Emit'),
+		emit: check(emitSchema, options['emit'], 'Items'),
 	};
 }
 

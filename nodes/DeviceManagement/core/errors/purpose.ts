@@ -29,7 +29,7 @@ const REQUEST: Omit<Wording, 'tooLarge'> = {
 	body: 'the request',
 	address: "'Base URL' in the credential",
 	tooMany: "Lower 'Parallel Requests' under 'Options', or run the workflow less often.",
-	tooSlow: "Raise 'Timeout' under 'Options'.",
+	tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options'.",
 };
 const NO_OPTIONS = { tooMany: 'Try again later.' };
 const OTHER_SERVICE = "Check 'Base URL' in the credential: another service may use this address.";
@@ -40,7 +40,7 @@ export const WORDING: Readonly<Record<Purpose, Wording>> = {
 		...REQUEST,
 		names: "the names under 'Filters' and in the sort rules",
 		body: "'Filters'",
-		tooSlow: "Raise 'Timeout' under 'Options', or lower 'Page Size' there.",
+		tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options', or lower 'Page Size' there.",
 		tooLarge: "Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'.",
 	},
 	count: { ...REQUEST, names: "the names under 'Filters'", body: "'Filters'", tooLarge: OTHER_SERVICE },
