@@ -323,6 +323,14 @@ describe('how the form reads', () => {
 			.split(/[\s-]+/)
 			.every((word, position) => /^[^a-z]/.test(word.replace(/^\(/, '')) || (position > 0 && SMALL_WORDS.has(word)));
 
+	it('filters, sort, output and options stand in the same order in both nodes', () => {
+		const inOrder = (fields: INodeProperties[]) =>
+			withoutTwins(fields).flatMap(({ name }) => (/^(filters|sort|output|options)$/.test(name) ? [name] : []));
+		const trigger = bench.engine.packages.getByNameAndVersion(triggerType, 1);
+		expect(inOrder(propertiesOf('device', 'getAll'))).toEqual(['filters', 'sort', 'output', 'options']);
+		expect(inOrder(trigger.description.properties)).toEqual(['filters', 'output', 'options']);
+	});
+
 	it('labels are in Title Case', () => {
 		const labels = places().flatMap(({ property }) => [
 			...(property.type === 'notice' ? [] : [property.displayName]),

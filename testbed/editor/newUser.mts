@@ -166,12 +166,12 @@ export async function walkAsNewUser(
 		await editor.newWorkflow();
 		const node = await takeAction('Get device');
 		await node.chooseCredential(WITH_KEY);
-		await node.locateBy('By Serial Number');
+		await node.locateBy('By SN');
 		await node.fill('Device', missing);
 		await node.execute();
 		const { message, advice } = await node.error();
-		assert.match(message, new RegExp(`does not exist.*${missing}`));
-		assert.match(advice, /Check the serial number/);
+		assert.match(message, new RegExp(`No device has this serial number.*${missing}`));
+		assert.match(advice, /'If Not Found'/);
 		await look('error', 'step');
 		await node.close();
 	});

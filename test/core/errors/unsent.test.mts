@@ -91,7 +91,7 @@ test.each([
 	['device', /^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /^Check 'Base URL'/],
 	['read', /^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
 	['write', /Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
-	['dropdown', /'By Serial Number'\.$/, /'By Serial Number'\.$/],
+	['dropdown', /'By SN'\.$/, /'By SN'\.$/],
 	['login', /'Login Path'/, /^Check 'Base URL'/],
 ] as const)('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {
 	const [late, huge] = [timedOut(1500, purpose).details, tooLarge(64, purpose).details];

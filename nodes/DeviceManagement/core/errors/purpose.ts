@@ -48,8 +48,8 @@ export const WORDING: Readonly<Record<Purpose, Wording>> = {
 	dropdown: {
 		...REQUEST,
 		...NO_OPTIONS,
-		tooSlow: "Try again later, or enter the device 'By Serial Number'.",
-		tooLarge: "Enter the device 'By Serial Number'.",
+		tooSlow: "Try again later, or enter the device 'By SN'.",
+		tooLarge: "Enter the device 'By SN'.",
 	},
 	read: {
 		...REQUEST,
@@ -71,4 +71,10 @@ export const WORDING: Readonly<Record<Purpose, Wording>> = {
 		tooSlow: "Try again later. If it happens again, check 'Login Path' in the credential.",
 		tooLarge: OTHER_SERVICE,
 	},
+};
+
+/** The words for a serial number that no device has, in Get. */
+export const NO_DEVICE = {
+	message: 'No device has this serial number',
+	remedy: "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'.",
 };
