@@ -52,10 +52,10 @@ async function runOn(
 	await checks.prepare('Setting up: the packed package, credentials and workflows in a new n8n', async () => {
 		await n8n.installPackage();
 		await n8n.importCredentials([
-			...exampleCredentials(platform, tenants, toolsToken),
 			...credentials
 				.filter(({ id }) => id === 'deviceManagementKey')
 				.map((credential) => ({ ...credential, id: 'wrongKey', data: { ...credential.data, apiKey: wrongKey } })),
+			...exampleCredentials(platform, tenants, toolsToken),
 		]);
 		await n8n.importWorkflows([
 			...(await exampleWorkflows()).values(),

@@ -333,6 +333,11 @@ const BAD_FIELDS: readonly BadField[] = [
 	},
 ];
 
+test('a filter by an attribute without a value says what to do about an expression', async () => {
+	const { details } = await refusalOf(attribute('site', '={{ $json.nothing }}'));
+	expect(details.remedy).toContain('If it is an expression, it gave no value for this item.');
+});
+
 test.each(BAD_FIELDS)('$field: $message', async ({ parameters, message }) => {
 	const { details } = await refusalOf(parameters);
 	expect(details).toMatchObject({ kind: 'input', message, remedy: expect.stringMatching(/^[A-Z].{10,}\.$/s) });

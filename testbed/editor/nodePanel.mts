@@ -9,6 +9,11 @@ export class NodePanel {
 		private readonly panel: Locator,
 	) {}
 
+	/** The credential that n8n selected. */
+	async credential(): Promise<string> {
+		return await this.panel.getByTestId('node-credentials-select').locator('input').first().inputValue();
+	}
+
 	async chooseCredential(name: string): Promise<void> {
 		await this.panel.getByTestId('node-credentials-select').click();
 		await pick(this.page, name);
