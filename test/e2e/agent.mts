@@ -77,7 +77,10 @@ export async function agentTools(
 
 		const unknown = await call('get_device', { serial_number: 'RT00000000' });
 		checks.check('says that a device with a wrong serial number does not exist, and what to check', () => {
-			assert.match(unknown.refusal ?? '', /No device has this serial number.*device RT00000000.*Check the serial number/s);
+			assert.match(
+				unknown.refusal ?? '',
+				/No device has this serial number.*device RT00000000.*Check the serial number/s,
+			);
 		});
 	} finally {
 		await client.close();
