@@ -127,6 +127,15 @@ describe('operations', () => {
 		expect(properties.filter(isTwin)).toHaveLength(collections.length);
 	});
 
+	it('a field with choices depends on no other field by its plain name: n8n would delete its value with each change', () => {
+		const deleted = properties.filter(
+			({ type, displayOptions }) =>
+				['collection', 'fixedCollection', 'multiOptions'].includes(type) &&
+				Object.keys(displayOptions?.show ?? {}).some((name) => !/^(\/.*|resource|operation)$/.test(name)),
+		);
+		expect(deleted).toEqual([]);
+	});
+
 	it('every search of a locator’s list exists, and no other', () => {
 		const named = everyField(properties).flatMap(({ property }) =>
 			(property.modes ?? []).flatMap(({ typeOptions }) => typeOptions?.searchListMethod ?? []),
@@ -313,6 +322,14 @@ describe('how the form reads', () => {
 		text
 			.split(/[\s-]+/)
 			.every((word, position) => /^[^a-z]/.test(word.replace(/^\(/, '')) || (position > 0 && SMALL_WORDS.has(word)));
+
+	it('filters, sort, output and options stand in the same order in both nodes', () => {
+		const inOrder = (fields: INodeProperties[]) =>
+			withoutTwins(fields).flatMap(({ name }) => (/^(filters|sort|output|options)$/.test(name) ? [name] : []));
+		const trigger = bench.engine.packages.getByNameAndVersion(triggerType, 1);
+		expect(inOrder(propertiesOf('device', 'getAll'))).toEqual(['filters', 'sort', 'output', 'options']);
+		expect(inOrder(trigger.description.properties)).toEqual(['filters', 'output', 'options']);
+	});
 
 	it('labels are in Title Case', () => {
 		const labels = places().flatMap(({ property }) => [

@@ -75,7 +75,7 @@ it('sort-out-missing: nothing is lost, and what failed keeps its data and the re
 		{
 			serial: 'NOT-THERE',
 			row: 2,
-			error: 'The record does not exist (code 10007: device NOT-THERE non-existent) [item 1]',
+			error: 'No device has this serial number (code 10007: device NOT-THERE non-existent) [item 1]',
 			details: expect.objectContaining({ code: 10007 }),
 		},
 		{
@@ -87,7 +87,7 @@ it('sort-out-missing: nothing is lost, and what failed keeps its data and the re
 		{
 			serial: 'LG00000000',
 			row: 5,
-			error: 'The record does not exist (code 10007: device LG00000000 non-existent) [item 4]',
+			error: 'No device has this serial number (code 10007: device LG00000000 non-existent) [item 4]',
 			details: expect.objectContaining({ code: 10007 }),
 		},
 	]);

@@ -34,7 +34,7 @@ describe('base URL', () => {
 
 /** What was entered, what is wrong with it, and what to do. */
 test.each([
-	['', 'is empty', /^Enter it like https:/],
+	['', 'is empty', /^Enter it like https:.* If it is an expression, it gave no value for this item\.$/],
 	['xhttps://a.example', 'does not start with https:// or http://', /^Enter it like https:/],
 	['https:/a.example', 'does not start with https:// or http://', /^Enter it like https:/],
 	['httpss://a.example', 'does not start with https:// or http://', /^Enter it like https:/],

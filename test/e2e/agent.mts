@@ -76,7 +76,10 @@ export async function agentTools(
 
 		const unknown = await call('get_device', { serial_number: 'RT00000000' });
 		checks.check('says that a device with a wrong serial number does not exist, and what to check', () => {
-			assert.match(unknown.refusal ?? '', /does not exist.*device RT00000000.*Check the serial number/s);
+			assert.match(
+				unknown.refusal ?? '',
+				/No device has this serial number.*device RT00000000.*Check the serial number/s,
+			);
 		});
 	} finally {
 		await client.close();
@@ -113,7 +116,7 @@ export async function agentChat(
 	const unknown = await ask('get_device', { serial_number: 'RT00000000' });
 	const none = await ask('get_device', {});
 	checks.check('the refusal of a tool says to the model what to change', () => {
-		assert.match(unknown, /does not exist.*device RT00000000.*Check the serial number/);
+		assert.match(unknown, /No device has this serial number.*device RT00000000.*Check the serial number/);
 		assert.match(none, /serial number in 'Device' is empty.*Enter a serial number/);
 	});
 }

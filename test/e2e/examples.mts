@@ -126,7 +126,7 @@ async function changeDevices(setup: ExampleSetup, workflow: ExampleWorkflow): Pr
 	checks.check('a row with an unknown serial number goes to the error output', () => {
 		const [unknown] = resultOf(check, 'Row and reason').items;
 		assert.equal(unknown?.['Serial Number'], 'RT00000000');
-		assert.match(String(unknown?.['Reason']), /does not exist/);
+		assert.match(String(unknown?.['Reason']), /No device has this serial number/);
 	});
 
 	platform.settings.fault = ({ method, path }) =>
@@ -164,7 +164,7 @@ async function checkSerialNumbers(setup: ExampleSetup, workflow: ExampleWorkflow
 		assert.deepEqual(unknown, {
 			'Serial Number': '00001234',
 			Shelf: '7',
-			Reason: 'The record does not exist (code 10007: device 00001234 non-existent) [item 3]',
+			Reason: 'No device has this serial number (code 10007: device 00001234 non-existent) [item 3]',
 		});
 		assert.match(String(empty?.['Reason']), /'Device'/);
 		assert.equal(file?.binary?.['data']?.fileName, 'not-found.csv');

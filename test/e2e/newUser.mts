@@ -1,11 +1,13 @@
 /** The steps of a new user in the editor. */
+import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { checkout } from '../../testbed/checkout.mts';
 import { findBrowser } from '../../testbed/editor/browser.mts';
+import { changeForms } from '../../testbed/editor/changedForms.mts';
 import { Editor } from '../../testbed/editor/editor.mts';
-import { walkAsNewUser } from '../../testbed/editor/newUser.mts';
+import { takeEntry, walkAsNewUser } from '../../testbed/editor/newUser.mts';
 import { openTemplates } from '../../testbed/editor/templates.mts';
 import { exampleWorkflows } from '../../testbed/n8n/examples.mts';
 import type { Main, Owner } from '../../testbed/n8n/main.mts';
@@ -39,14 +41,24 @@ export async function newUser(main: Main, owner: Owner, platform: EmbeddedPlatfo
 		const step = async (promise: string, work: () => Promise<void>) => {
 			if (canGoOn) canGoOn = await tryStep(promise, work);
 		};
+		await step('the first click after npm start lists devices, with the credential that n8n selected', async () => {
+			await editor.newWorkflow();
+			const node = await takeEntry(editor, 'Actions', 'Get many devices');
+			assert.equal(await node.credential(), 'Device Management (API key)');
+			await node.execute();
+			assert((await node.table()).length > 0);
+			await node.close();
+		});
 		await walkAsNewUser(editor, platform, { step, look });
 		if (canGoOn) await main.unpublish(editor.workflowId);
 		else console.log('      What a new user does after that was not tried.');
 
-		await openTemplates(editor, await exampleWorkflows(), {
+		const each = {
 			look,
-			step: async (promise, work) => void (await tryStep(promise, work)),
-		});
+			step: async (promise: string, work: () => Promise<void>) => void (await tryStep(promise, work)),
+		};
+		await changeForms(editor, each);
+		await openTemplates(editor, await exampleWorkflows(), each);
 	} finally {
 		await editor.close();
 	}

@@ -41,7 +41,7 @@ export async function oneProcess(n8n: N8nInstance, services: Services, checks: C
 	const workflows = await examplesWith(own);
 	await checks.prepare('Setting up: the packed package, credentials and workflows in a new n8n', async () => {
 		await n8n.installPackage();
-		await n8n.importCredentials([...exampleCredentials(platform, servers.tenants, toolsToken), ...own.values()]);
+		await n8n.importCredentials([...own.values(), ...exampleCredentials(platform, servers.tenants, toolsToken)]);
 		await n8n.importWorkflows([
 			...workflows.values(),
 			...SIGN_INS.map((id) => signInWorkflow(id, id, platform.baseUrl, chosenOf(servers).sn)),

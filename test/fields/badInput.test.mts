@@ -124,7 +124,7 @@ describe('under “continue” a bad item costs no other one', () => {
 		);
 		expect(jsonOf(result)).toEqual([
 			expect.objectContaining({ sn: 'RT99046419' }),
-			expect.objectContaining({ error: "'Timeout' is not a whole number from 1 to 3600000 [item 1]" }),
+			expect.objectContaining({ error: "'Timeout (Milliseconds)' is not a whole number from 1 to 3600000 [item 1]" }),
 		]);
 	});
 

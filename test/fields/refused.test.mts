@@ -249,13 +249,13 @@ const BAD_FIELDS: readonly BadField[] = [
 		[
 			[getMany, 'pageSize', 'Page Size', 1, 10_000],
 			[getMany, 'parallelRequests', 'Parallel Requests', 1, 16],
-			[getMany, 'timeout', 'Timeout', 1, 3_600_000],
+			[getMany, 'timeout', 'Timeout (Milliseconds)', 1, 3_600_000],
 			[getMany, 'maxRetries', 'Max Retries', 0, 10],
 			[get, 'parallelRequests', 'Parallel Requests', 1, 16],
-			[get, 'timeout', 'Timeout', 1, 3_600_000],
+			[get, 'timeout', 'Timeout (Milliseconds)', 1, 3_600_000],
 			[get, 'maxRetries', 'Max Retries', 0, 10],
-			[count, 'timeout', 'Timeout', 1, 3_600_000],
-			[request, 'timeout', 'Timeout', 1, 3_600_000],
+			[count, 'timeout', 'Timeout (Milliseconds)', 1, 3_600_000],
+			[request, 'timeout', 'Timeout (Milliseconds)', 1, 3_600_000],
 		] as const
 	).flatMap(([operation, name, label, least, most]) =>
 		[least - 1, most + 1, least + 0.5, '={{ "some" }}', '={{ null }}', '={{ [1] }}'].map((value) => ({
@@ -332,6 +332,11 @@ const BAD_FIELDS: readonly BadField[] = [
 		message: "A parameter under 'Query Parameters' has no name",
 	},
 ];
+
+test('a filter by an attribute without a value says what to do about an expression', async () => {
+	const { details } = await refusalOf(attribute('site', '={{ $json.nothing }}'));
+	expect(details.remedy).toContain('If it is an expression, it gave no value for this item.');
+});
 
 test.each(BAD_FIELDS)('$field: $message', async ({ parameters, message }) => {
 	const { details } = await refusalOf(parameters);

@@ -158,7 +158,7 @@ describe('an unusable value is refused, with what to change', () => {
 	test('a serial number that no device has', async () => {
 		const { error } = (await call(get, { Device: 'RT00000000' })) ?? {};
 		expect(error).toMatch(
-			/^The record does not exist \(code 10007: device RT00000000 non-existent\)\. Check the serial number/,
+			/^No device has this serial number \(code 10007: device RT00000000 non-existent\)\. Check the serial number/,
 		);
 	});
 
@@ -171,5 +171,5 @@ describe('an unusable value is refused, with what to change', () => {
 
 test('for people the remedy stands below the message alone', async () => {
 	const result = await bench.run({ ...get, device: { __rl: true, mode: 'sn', value: 'RT00000000' } });
-	expect(result.error?.message).toBe('The record does not exist (code 10007: device RT00000000 non-existent)');
+	expect(result.error?.message).toBe('No device has this serial number (code 10007: device RT00000000 non-existent)');
 });

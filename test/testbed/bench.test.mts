@@ -38,7 +38,7 @@ describe('a tool', () => {
 		const [missing, ...found] = await callTool(parameters, calls);
 		expect(found).toEqual(fleet.devices.slice(3, 8).map((device) => ({ response: [device] })));
 		expect(missing).toEqual({
-			error: expect.stringContaining('The record does not exist (code 10007: device nowhere non-existent)'),
+			error: expect.stringContaining('No device has this serial number (code 10007: device nowhere non-existent)'),
 		});
 	});
 

@@ -47,7 +47,7 @@ it('takes a baseline at first and reports nothing of a fleet that was there alre
 
 it.each<[string, IDataObject]>([
 	['an event more', { events: [...EVERYTHING.events, 'statusChanged'] }],
-	['an event less', { events: ['deviceCreated', 'onlineStatusChanged'] }],
+	['an event less', { events: ['deviceCreated', 'onlineStatusChanged'], attributes: '' }],
 	['another attribute', { attributes: 'firmware, site' }],
 	['another filter', { filters: { name: 'RT' } }],
 	['no filter', { filters: {} }],

@@ -94,6 +94,11 @@ it('every collection has its hidden twin right behind it, shown where it is show
 	expect(properties.filter(isTwin)).toHaveLength(3);
 });
 
+it("only 'Fields' depends on another field: n8n deletes the value of a hidden field", () => {
+	const dependent = properties.flatMap(({ name, displayOptions }) => (displayOptions ? [[name, displayOptions]] : []));
+	expect(dependent).toEqual([['fields', { show: { '/output': ['selected'] } }]]);
+});
+
 it.each([
 	[['deviceCreated'], ['firstPollNotice', 'sortingNotice']],
 	[
@@ -105,7 +110,7 @@ it.each([
 		['firstPollNotice', 'wholeFleetNotice'],
 	],
 	[['attributeChanged'], ['firstPollNotice', 'wholeFleetNotice']],
-	[['onlineStatusChanged'], ['firstPollNotice', 'offlineNotice', 'wholeFleetNotice']],
+	[['onlineStatusChanged'], ['firstPollNotice', 'wholeFleetNotice']],
 ])('the notices for %j are %j', (events, names) => {
 	const shown = node.description.properties.filter(
 		(property) =>

@@ -111,12 +111,12 @@ class World {
 		const { events, tag, status, holdMinutes, onlyTo } = this.setting;
 		const parameters = {
 			events: [...events],
-			attributes: 'firmware',
+			attributes: events.includes('attributeChanged') ? 'firmware' : '',
 			filters: {
 				...(tag === undefined ? {} : { tags: tag }),
 				...(status === undefined ? {} : { compositeStatus: status }),
 			},
-			forAtLeast: holdMinutes,
+			forAtLeast: events.some((event) => event.endsWith('Changed')) ? holdMinutes : 0,
 			options: { maxRetries: 0, pageSize: this.kind.pageSize },
 			...(onlyTo === undefined ? {} : { conditions: { rule: [{ field: 'onlineStatus', to: onlyTo }] } }),
 		};

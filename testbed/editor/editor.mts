@@ -1,4 +1,5 @@
 import { type Browser, chromium, type Locator, type Page, selectors } from 'playwright-core';
+import { z } from 'zod/v4';
 
 import type { Owner } from '../n8n/main.mts';
 import { CredentialForm } from './credentialForm.mts';
@@ -14,6 +15,10 @@ const LONGEST_MS = 30_000;
 
 /** Hides messages in the corner and n8n's hints, which appear and disappear automatically. */
 const PASSING = '.el-notification, .n8n-tooltip { display: none }';
+
+const savedSchema = z.object({
+	data: z.object({ nodes: z.array(z.object({ type: z.string(), parameters: z.record(z.string(), z.unknown()) })) }),
+});
 
 export type Theme = 'light' | 'dark';
 
@@ -151,6 +156,19 @@ export class Editor {
 
 	async showWholeCanvas(): Promise<void> {
 		await this.page.getByTestId('zoom-to-fit').click();
+	}
+
+	/** Saves the workflow, and returns the parameters of the package's node as n8n saved them. */
+	async save(): Promise<Record<string, unknown>> {
+		const saved = this.page.waitForResponse((response) => {
+			const request = response.request();
+			if (!/\/rest\/workflows(\/|$)/.test(new URL(response.url()).pathname)) return false;
+			// n8n also saves on its own. Only this request has all changes for certain.
+			return ['PATCH', 'POST'].includes(request.method()) && !/"autosaved":true/.test(request.postData() ?? '');
+		});
+		await this.page.keyboard.press('Control+s');
+		const { nodes } = savedSchema.parse(await (await saved).json()).data;
+		return nodes.find(({ type }) => type.startsWith('n8n-nodes-device-management.'))?.parameters ?? {};
 	}
 
 	/** Publishes the workflow, and waits until the editor says so. */

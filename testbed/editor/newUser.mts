@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { type EmbeddedPlatform, OTHER_ENDPOINT, type PlatformAccess } from '../platform/server.mts';
 import type { Editor } from './editor.mts';
 import type { Frame } from './frame.mts';
+import type { NodePanel } from './nodePanel.mts';
 
 /** Follows the steps: a test, or the command that takes pictures. */
 export interface Witness {
@@ -88,13 +89,7 @@ export async function walkAsNewUser(
 		await form.close();
 	});
 
-	const takeAction = async (action: string) => {
-		await editor.openNodesPanel();
-		await editor.searchNodes('device management');
-		await editor.openNodeDetails('Device Management');
-		await editor.unfold('Actions', action);
-		return await editor.addStep(action);
-	};
+	const takeAction = async (action: string) => await takeEntry(editor, 'Actions', action);
 
 	await step('counts the devices of a status', async () => {
 		await editor.newWorkflow();
@@ -171,12 +166,12 @@ export async function walkAsNewUser(
 		await editor.newWorkflow();
 		const node = await takeAction('Get device');
 		await node.chooseCredential(WITH_KEY);
-		await node.locateBy('By Serial Number');
+		await node.locateBy('By SN');
 		await node.fill('Device', missing);
 		await node.execute();
 		const { message, advice } = await node.error();
-		assert.match(message, new RegExp(`does not exist.*${missing}`));
-		assert.match(advice, /Check the serial number/);
+		assert.match(message, new RegExp(`No device has this serial number.*${missing}`));
+		assert.match(advice, /'If Not Found'/);
 		await look('error', 'step');
 		await node.close();
 	});
@@ -198,11 +193,7 @@ export async function walkAsNewUser(
 
 	await step('takes a test event from the trigger', async () => {
 		await editor.newWorkflow();
-		await editor.openNodesPanel();
-		await editor.searchNodes('device management');
-		await editor.openNodeDetails('Device Management');
-		await editor.unfold('Triggers', 'On online status changed');
-		const node = await editor.addStep('On online status changed');
+		const node = await takeEntry(editor, 'Triggers', 'On online status changed');
 		await node.widenOutput();
 		await node.chooseCredential(WITH_KEY);
 		await node.click('Add Rule');
@@ -222,6 +213,15 @@ export async function walkAsNewUser(
 	await step('publishes the workflow', async () => {
 		await editor.publish();
 	});
+}
+
+/** Adds a step of the package, as the nodes panel lists it, to the open workflow. */
+export async function takeEntry(editor: Editor, list: 'Actions' | 'Triggers', entry: string): Promise<NodePanel> {
+	await editor.openNodesPanel();
+	await editor.searchNodes('device management');
+	await editor.openNodeDetails('Device Management');
+	await editor.unfold(list, entry);
+	return await editor.addStep(entry);
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -9,6 +9,11 @@ export class NodePanel {
 		private readonly panel: Locator,
 	) {}
 
+	/** The credential that n8n selected. */
+	async credential(): Promise<string> {
+		return await this.panel.getByTestId('node-credentials-select').locator('input').first().inputValue();
+	}
+
 	async chooseCredential(name: string): Promise<void> {
 		await this.panel.getByTestId('node-credentials-select').click();
 		await pick(this.page, name);
@@ -16,8 +21,22 @@ export class NodePanel {
 
 	/** Chooses from the list under a label; of several with that label, the last. */
 	async choose(label: string, option: string): Promise<void> {
-		await this.field(label).getByRole('combobox').click();
+		await this.field(label).getByRole('combobox').first().click();
 		await pick(this.page, option);
+	}
+
+	/** Adds a choice to the list under a label, or removes it. */
+	async toggle(label: string, option: string): Promise<void> {
+		await this.choose(label, option);
+		// The list stays open for the next choice.
+		await this.panel.getByText(label, { exact: true }).first().click();
+	}
+
+	/** Turns the value of a field into an expression with the same result. */
+	async useExpression(label: string): Promise<void> {
+		await this.field(label).hover();
+		await this.field(label).getByTestId('radio-button-expression').click();
+		await passTime(this.page);
 	}
 
 	/** Types into the field under a label; of several with that label, the last. */

@@ -29,13 +29,14 @@ export async function startTenants(): Promise<TenantPlatforms> {
 	);
 }
 
-/** Every credential that the examples name. */
+/** Every credential that the examples name. n8n selects the newest in a new node: the API key works everywhere. */
 export function exampleCredentials(
 	platform: PlatformAccess,
 	tenants: TenantPlatforms,
 	toolsToken: string,
 ): Credential[] {
-	return [...signInCredentials(platform), tenantsCredential(tenants), toolsCredential(toolsToken)];
+	const others = [tenantsCredential(tenants), toolsCredential(toolsToken)];
+	return [...others, ...signInCredentials(platform).reverse()];
 }
 
 /** The one credential for all tenants: address and key are expressions that an item's `tenant` decides. */

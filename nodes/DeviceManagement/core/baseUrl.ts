@@ -9,6 +9,7 @@ export interface BaseUrl {
 }
 
 const EXAMPLE = 'Enter it like https://devices.example.com, without /api at the end.';
+const EMPTY = `${EXAMPLE} If it is an expression, it gave no value for this item.`;
 
 /**
  * Returns the base URL that the user entered (section 1 of the API document: {base_url}).
@@ -17,7 +18,7 @@ const EXAMPLE = 'Enter it like https://devices.example.com, without /api at the 
  */
 export function parseBaseUrl(entered: string): BaseUrl {
 	const text = entered.trim();
-	if (text === '') throw inputFailure("'Base URL' in the credential is empty", EXAMPLE);
+	if (text === '') throw inputFailure("'Base URL' in the credential is empty", EMPTY);
 	if (!/^https?:\/\//i.test(text)) {
 		throw inputFailure("'Base URL' in the credential does not start with https:// or http://", EXAMPLE);
 	}

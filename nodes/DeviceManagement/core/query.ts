@@ -166,7 +166,7 @@ function attributePair({ key, value }: { key: string; value: string }): string {
 	if (value.trim() === '') {
 		throw inputFailure(
 			`The attribute "${name}" under 'Attributes' has no value`,
-			'Enter a value, or remove the attribute.',
+			'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.',
 		);
 	}
 	if (value.includes(',')) {

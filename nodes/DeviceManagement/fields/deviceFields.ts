@@ -20,5 +20,5 @@ export const fieldOptions = [
 	{ name: 'Status', value: 'status' },
 	{ name: 'Tags', value: 'tags' },
 	{ name: 'Update Time', value: 'updateTime' },
-	{ name: 'Updator', value: 'updator' },
+	{ name: 'Updater', value: 'updator' },
 ];

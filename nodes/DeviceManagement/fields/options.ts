@@ -41,7 +41,7 @@ export const optionFields = {
 			'How many items to skip at the start, to read a long list in parts. Sort by creation time and ID, both ascending, so that new items come last.',
 	},
 	timeout: {
-		displayName: 'Timeout',
+		displayName: 'Timeout (Milliseconds)',
 		name: 'timeout',
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 3_600_000 },

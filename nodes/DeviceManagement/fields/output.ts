@@ -25,7 +25,8 @@ export const outputFields: INodeProperties[] = [
 		type: 'multiOptions',
 		options: fieldOptions,
 		default: ['sn', 'onlineStatus', 'status'],
-		displayOptions: { show: { output: ['selected'] } },
+		// With the slash, n8n's editor keeps the choice when an expression replaces 'Output'.
+		displayOptions: { show: { '/output': ['selected'] } },
 		description: 'The fields to return. The ID is always included.',
 	},
 ];

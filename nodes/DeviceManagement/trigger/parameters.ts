@@ -29,7 +29,7 @@ import {
 /** The values of the trigger's form. */
 export interface TriggerParameters {
 	readonly events: ReadonlySet<EventName>;
-	/** Keys of the watched attributes, each once, in alphabetical order; none without 'Attribute Changed'. */
+	/** Keys of the watched attributes, each once, in alphabetical order. */
 	readonly attributes: readonly string[];
 	/** The fields whose values are compared. */
 	readonly fields: readonly WatchedField[];
@@ -59,7 +59,7 @@ const forAtLeastField = {
 
 const triggerOptions: INodeProperties[] = [
 	{
-		displayName: 'Emit',
+		displayName: 'Items',
 		name: 'emit',
 		type: 'options',
 		options: [
@@ -87,29 +87,16 @@ const ruleFields: INodeProperties[] = [
 		default: 'onlineStatus',
 		description: 'The field that the rule applies to',
 	},
-	textField('Attribute', 'attribute', 'firmware', 'Key of the attribute', {
-		show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) },
-	}),
+	{
+		...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
+		displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
+	},
 	textField('From', 'from', '1', 'Value before the change, compared as text. Leave it empty to match any value.'),
 	textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
 ];
 
-function textField(
-	displayName: string,
-	name: string,
-	example: string,
-	description: string,
-	displayOptions: IDisplayOptions = {},
-): INodeProperties {
-	return {
-		displayName,
-		name,
-		type: 'string',
-		default: '',
-		displayOptions,
-		placeholder: `e.g. ${example}`,
-		description,
-	};
+function textField(displayName: string, name: string, example: string, description: string): INodeProperties {
+	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
 }
 
 const onlyWhenField: INodeProperties = {
@@ -126,10 +113,7 @@ const onlyWhenField: INodeProperties = {
 
 /** What users should know about the chosen events before the first poll. */
 const notices: INodeProperties[] = [
-	notice('firstPollNotice', 'The first poll only records the current state. It reports nothing.', {}),
-	notice('offlineNotice', 'Devices that are offline already when you publish the workflow are not reported.', {
-		show: { events: ['onlineStatusChanged'] },
-	}),
+	notice('firstPollNotice', 'The first poll only records. Devices that are offline already are not reported.', {}),
 	notice('wholeFleetNotice', 'To find changes and removals, n8n reads the whole fleet at each poll.', {
 		show: { events: WHOLE_FLEET_EVENTS },
 	}),
@@ -142,8 +126,7 @@ function notice(name: string, displayName: string, displayOptions: IDisplayOptio
 	return { displayName, name, type: 'notice', default: '', displayOptions };
 }
 
-const shownForChanges = { displayOptions: { show: { events: [...CHANGE_EVENTS] } } };
-
+/** No field depends on 'Events': n8n deletes a hidden field, and a collection whenever a field that shows it changes. */
 export const triggerFields: INodeProperties[] = [
 	{
 		displayName: 'Events',
@@ -159,14 +142,12 @@ export const triggerFields: INodeProperties[] = [
 		displayName: 'Attributes',
 		name: 'attributes',
 		type: 'string',
-		required: true,
 		default: '',
 		placeholder: 'e.g. firmware, site',
-		displayOptions: { show: { events: ['attributeChanged'] } },
-		description: 'Keys of the attributes to watch, separated by commas',
+		description: "Keys of the attributes that 'Attribute Changed' watches, separated by commas",
 	},
-	...asGiven(onlyWhenField).map((field) => ({ ...field, ...shownForChanges })),
-	{ ...forAtLeastField, ...shownForChanges },
+	...asGiven(onlyWhenField),
+	forAtLeastField,
 	...asGiven(filtersField),
 	...outputFields,
 	...optionsField(triggerOptions),
@@ -183,20 +164,22 @@ export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.
  */
 export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 	const events = readEvents(read);
-	const attributes = events.has('attributeChanged') ? readAttributes(read) : [];
+	const attributes = readAttributes(read, events.has('attributeChanged'));
 	const fields = watchedFields(events, attributes);
+	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
+	refuseUnused(forAtLeastField.displayName, minutes > 0 && fields.length === 0);
 	const options = readOptions(read, OPTION_NAMES);
 	return {
 		events,
 		attributes,
 		fields,
 		times: TIMES.filter(({ event }) => events.has(event)),
-		rules: fields.length === 0 ? [] : readRules(read, fields),
+		rules: readRules(read, fields),
 		criteria: readFilters(read),
 		output: readOutputMode(read),
 		settings: readSettings(read, OPTION_NAMES),
-		holdSeconds: fields.length === 0 ? 0 : checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField) * 60,
-		emit: check(emitSchema, options['emit'], 'Emit'),
+		holdSeconds: minutes * 60,
+		emit: check(emitSchema, options['emit'], 'Items'),
 	};
 }
 
@@ -209,14 +192,18 @@ function readEvents(read: ReadParameter): ReadonlySet<EventName> {
 	throw inputFailure("'Events' is empty", 'Choose at least one event.');
 }
 
-function readAttributes(read: ReadParameter): string[] {
+function readAttributes(read: ReadParameter, isWatched: boolean): string[] {
 	const keys = check(textSchema, read('attributes', ''), 'Attributes')
 		.split(',')
 		.map((key) => key.trim())
 		.filter((key) => key !== '');
-	if (keys.length > 0) return [...new Set(keys)].sort();
-	const remedy = "Enter the key of an attribute, or remove 'Attribute Changed' from 'Events'.";
-	throw inputFailure("'Attributes' is empty", remedy);
+	refuseUnused('Attributes', keys.length > 0 && !isWatched);
+	if (keys.length > 0 || !isWatched) return [...new Set(keys)].sort();
+	throw inputFailure("'Attributes' is empty", "Enter a key, or remove 'Attribute Changed' from 'Events'.");
+}
+
+function refuseUnused(label: string, isUnused: boolean): void {
+	if (isUnused) throw inputFailure(`'${label}' is filled in, but no event uses it`, "Change 'Events' or reset it.");
 }
 
 const RULES = z.array(

@@ -86,12 +86,12 @@ test('a response that ends early is unreadable, unless the connection was droppe
 });
 
 test.each([
-	['list', /'Timeout'.*'Page Size'/, /'Page Size'.*'Filters'/],
-	['count', /^Raise 'Timeout' under 'Options'\.$/, /^Check 'Base URL'/],
-	['device', /^Raise 'Timeout' under 'Options'\.$/, /^Check 'Base URL'/],
-	['read', /^Raise 'Timeout' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
-	['write', /Raise 'Timeout' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
-	['dropdown', /'By Serial Number'\.$/, /'By Serial Number'\.$/],
+	['list', /'Timeout \(Milliseconds\)'.*'Page Size'/, /'Page Size'.*'Filters'/],
+	['count', /^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /^Check 'Base URL'/],
+	['device', /^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /^Check 'Base URL'/],
+	['read', /^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
+	['write', /Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
+	['dropdown', /'By SN'\.$/, /'By SN'\.$/],
 	['login', /'Login Path'/, /^Check 'Base URL'/],
 ] as const)('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {
 	const [late, huge] = [timedOut(1500, purpose).details, tooLarge('64 MB', purpose).details];

@@ -170,10 +170,10 @@ describe('an item that fails', () => {
 	it('stops the run with its number, what happened and what to do', async () => {
 		const result = await get({}, { input: items() });
 		expect(result.error?.message).toBe(
-			'The record does not exist (code 10007: device MISSING-1 non-existent) [item 1]',
+			'No device has this serial number (code 10007: device MISSING-1 non-existent) [item 1]',
 		);
 		expect(result.error).toMatchObject({
-			description: expect.stringContaining('Check the serial number'),
+			description: "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'.",
 			context: expect.objectContaining({ itemIndex: 1 }),
 		});
 		expect(result.data('Devices')).toEqual([]);
@@ -192,14 +192,14 @@ describe('an item that fails', () => {
 		});
 		const result = await get({}, { input: [{ sn: 'A' }, { sn: 'B' }, { sn: 'MISSING-1' }, { sn: 'C' }, { sn: 'D' }] });
 		expect(result.error?.message).toBe(
-			'The record does not exist (code 10007: device MISSING-1 non-existent) [item 2]',
+			'No device has this serial number (code 10007: device MISSING-1 non-existent) [item 2]',
 		);
 		expect(bench.platform.requests).toHaveLength(4);
 	});
 
 	it('says nothing of an item number where there is only one', async () => {
 		const result = await get({}, { input: [{ sn: 'MISSING-1' }] });
-		expect(result.error?.message).toBe('The record does not exist (code 10007: device MISSING-1 non-existent)');
+		expect(result.error?.message).toBe('No device has this serial number (code 10007: device MISSING-1 non-existent)');
 	});
 
 	it('under “continue” says why in its place and leaves the others alone', async () => {
@@ -208,7 +208,7 @@ describe('an item that fails', () => {
 		expect(jsonOf(result)).toEqual([
 			expect.objectContaining({ sn: bench.fleet.at(0).sn }),
 			{
-				error: 'The record does not exist (code 10007: device MISSING-1 non-existent) [item 1]',
+				error: 'No device has this serial number (code 10007: device MISSING-1 non-existent) [item 1]',
 				details: { description: expect.stringContaining('Check the serial number'), code: 10007, httpStatus: 200 },
 			},
 			expect.objectContaining({ sn: bench.fleet.at(2).sn }),
@@ -222,7 +222,7 @@ describe('an item that fails', () => {
 			{
 				sn: 'MISSING-1',
 				keep: 2,
-				error: 'The record does not exist (code 10007: device MISSING-1 non-existent) [item 1]',
+				error: 'No device has this serial number (code 10007: device MISSING-1 non-existent) [item 1]',
 				details: { description: expect.any(String), code: 10007, httpStatus: 200 },
 			},
 		]);
@@ -231,8 +231,8 @@ describe('an item that fails', () => {
 	it('fails like all others with the same serial number, after one request', async () => {
 		const result = await get({}, { input: [{ sn: 'X' }, { sn: 'X' }], onError: 'continueRegularOutput' });
 		expect(jsonOf(result).map(({ error }) => error)).toEqual([
-			'The record does not exist (code 10007: device X non-existent) [item 0]',
-			'The record does not exist (code 10007: device X non-existent) [item 1]',
+			'No device has this serial number (code 10007: device X non-existent) [item 0]',
+			'No device has this serial number (code 10007: device X non-existent) [item 1]',
 		]);
 		expect(bench.platform.requests).toHaveLength(1);
 	});
@@ -287,7 +287,9 @@ describe('If Not Found', () => {
 		);
 		expect(jsonOf(result)).toEqual([
 			{},
-			expect.objectContaining({ error: 'The record does not exist (code 10007: device X non-existent) [item 1]' }),
+			expect.objectContaining({
+				error: 'No device has this serial number (code 10007: device X non-existent) [item 1]',
+			}),
 		]);
 	});
 });
@@ -315,10 +317,8 @@ it.each([
 it('a success without a device means that the device does not exist', async () => {
 	bench.platform.settings.noDeviceCode = 0;
 	const result = await get({ device: bySerialNumber('MISSING') });
-	expect(result.error?.message).toBe(
-		'The platform has no device with this serial number: it returned a success without data',
-	);
-	expect(result.error?.description).toContain('Check the serial number');
+	expect(result.error?.message).toBe('No device has this serial number: the platform returned a success without data');
+	expect(result.error?.description).toContain("'If Not Found'");
 });
 
 test('a failing expression only fails its own item, with the message of n8n', async () => {

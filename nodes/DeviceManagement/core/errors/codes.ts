@@ -2,7 +2,7 @@
  * The platform's return codes in words (section 7 of the API document): what happened, and what to do. Each code has one row;
  * docs/errors.md is generated from the rows. If a remedy names a field, `WORDING` fills it in by purpose.
  */
-import { type Purpose, WORDING } from './purpose';
+import { NO_DEVICE, type Purpose, WORDING } from './purpose';
 
 /** What has to change before a failed request can succeed. */
 export type CauseClass = 'credential' | 'input' | 'not found' | 'conflict' | 'platform' | 'unknown';
@@ -89,8 +89,8 @@ const BY_CODE = new Map(ROWS.map(([code, ...words]) => [code, words]));
  * @param msg the envelope's `msg`, without secrets; '' if it has none
  */
 export function explainCode(code: number, msg: string, purpose: Purpose): Explanation {
-	const row = BY_CODE.get(code) ?? UNDOCUMENTED;
-	const { message, ...words } = inWords(row, purpose);
+	const general = inWords(BY_CODE.get(code) ?? UNDOCUMENTED, purpose);
+	const { message, ...words } = purpose === 'device' && code === 10007 ? { ...general, ...NO_DEVICE } : general;
 	return { ...words, message: `${message} (code ${code}${msg === '' ? '' : `: ${msg}`})` };
 }
 

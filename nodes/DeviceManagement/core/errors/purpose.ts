@@ -29,7 +29,7 @@ const REQUEST: Omit<Wording, 'tooLarge'> = {
 	body: 'the request',
 	address: "'Base URL' in the credential",
 	tooMany: "Lower 'Parallel Requests' under 'Options', or run the workflow less often.",
-	tooSlow: "Raise 'Timeout' under 'Options'.",
+	tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options'.",
 };
 const NO_OPTIONS = { tooMany: 'Try again later.' };
 const OTHER_SERVICE = "Check 'Base URL' in the credential: another service may use this address.";
@@ -40,7 +40,7 @@ export const WORDING: Readonly<Record<Purpose, Wording>> = {
 		...REQUEST,
 		names: "the names under 'Filters' and in the sort rules",
 		body: "'Filters'",
-		tooSlow: "Raise 'Timeout' under 'Options', or lower 'Page Size' there.",
+		tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options', or lower 'Page Size' there.",
 		tooLarge: "Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'.",
 	},
 	count: { ...REQUEST, names: "the names under 'Filters'", body: "'Filters'", tooLarge: OTHER_SERVICE },
@@ -48,8 +48,8 @@ export const WORDING: Readonly<Record<Purpose, Wording>> = {
 	dropdown: {
 		...REQUEST,
 		...NO_OPTIONS,
-		tooSlow: "Try again later, or enter the device 'By Serial Number'.",
-		tooLarge: "Enter the device 'By Serial Number'.",
+		tooSlow: "Try again later, or enter the device 'By SN'.",
+		tooLarge: "Enter the device 'By SN'.",
 	},
 	read: {
 		...REQUEST,
@@ -71,4 +71,10 @@ export const WORDING: Readonly<Record<Purpose, Wording>> = {
 		tooSlow: "Try again later. If it happens again, check 'Login Path' in the credential.",
 		tooLarge: OTHER_SERVICE,
 	},
+};
+
+/** The words for a serial number that no device has, in Get. */
+export const NO_DEVICE = {
+	message: 'No device has this serial number',
+	remedy: "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'.",
 };

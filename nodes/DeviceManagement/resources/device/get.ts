@@ -35,7 +35,7 @@ export const get: Operation = {
 					placeholder: 'Select a device…',
 					typeOptions: { searchListMethod: 'searchDevices', searchable: true },
 				},
-				{ displayName: 'By Serial Number', name: 'sn', type: 'string', placeholder: 'e.g. RT46643907' },
+				{ displayName: 'By SN', name: 'sn', type: 'string', placeholder: 'e.g. RT46643907' },
 			],
 		},
 		...outputFields,

@@ -15,10 +15,10 @@ export const getAll: Operation = {
 	description: 'List devices, filtered and sorted',
 	fields: [
 		...limitFields,
-		...outputFields,
 		...asGiven(filtersField),
-		...optionsField(listOptionFields),
 		...asGiven(sortField),
+		...outputFields,
+		...optionsField(listOptionFields),
 	],
 
 	async run({ platform, hint, byModel }, read) {
