@@ -8,7 +8,7 @@ import { type ExampleWorkflow, exampleWorkflows } from '../../testbed/n8n/exampl
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-import { offlineDevices, offlineReport, offlineTickets } from './offline.mts';
+import { failedExecutions, offlineDevices, offlineReport, offlineTickets } from './offline.mts';
 import { inPartsOf150, oldestFirst, partsOf, serialNumbers } from './parts.mts';
 import { byHand, devicesOf, newestOf, onSchedule, simplified } from './runs.mts';
 
@@ -31,6 +31,7 @@ const runs: Readonly<Record<string, Run>> = {
 	'agent-tools': agentTools,
 	'change-devices': changeDevices,
 	'check-serial-numbers': checkSerialNumbers,
+	'failed-executions': failedExecutions,
 	'list-devices': listDevices,
 	'nightly-inventory': nightlyInventory,
 	'offline-devices': offlineDevices,
