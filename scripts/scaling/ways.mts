@@ -131,15 +131,11 @@ export function workflowOf(way: Way, fleet: { id: string; baseUrl: string }) {
 }
 
 /** Returns the example parts-over-workers for one fleet. */
-export function partsOf(
-	example: ExampleWorkflow,
-	fleet: { id: string },
-	limit: number,
-): { id: string; workflow: object } {
+export function partsOf(example: ExampleWorkflow, fleet: { id: string }, limit: number): object {
 	const id = `parts-${fleet.id}`;
 	const text = JSON.stringify(example.nodes)
 		.replaceAll('deviceManagementKey', fleet.id)
 		.replaceAll('device-part', id)
 		.replace('"name":"limit","type":"number","value":1000', `"name":"limit","type":"number","value":${limit}`);
-	return { id, workflow: { ...example, id, name: id, nodes: JSON.parse(text) } };
+	return { ...example, id, name: id, nodes: JSON.parse(text) };
 }

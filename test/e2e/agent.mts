@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { z } from 'zod/v4';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
-import { startChatModel } from './chatModel.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 
 const answerSchema = z.object({
@@ -87,47 +86,36 @@ export async function agentTools(
 
 /** n8n's own agent with the tools of `agent-chat.json`, and a model with fixed responses. */
 export async function agentChat(
-	{ n8n, main, platform, checks }: ExampleSetup,
+	{ main, platform, model, checks }: ExampleSetup,
 	workflow: ExampleWorkflow,
 ): Promise<void> {
 	const [newest] = platform.fleet.devices;
-	const model = await startChatModel();
-	try {
-		const credential = { id: 'chatModel', name: 'Chat model' };
-		await n8n.importCredentials([{ ...credential, type: 'openAiApi', data: { apiKey: 'none', url: model.baseUrl } }]);
-		const nodes = workflow.nodes.map((node) =>
-			node.name === 'Chat model' ? { ...node, credentials: { openAiApi: credential } } : node,
-		);
-		const id = await main.create({ ...workflow, nodes, id: 'e2eAgentChat' });
-		const ask = async (tool: string, args: object) => {
-			model.next = { tool, args };
-			const question = { action: 'sendMessage', sessionId: 'e2e', chatInput: 'What do you know?' };
-			const [answer] = (await main.execute(id, 'When chat message received', question))['AI Agent']?.items ?? [];
-			return JSON.stringify(answer);
-		};
-		const answer = await ask('list_devices', { limit: 1, text: '' });
-		checks.check('the model gets the three tools', () => {
-			const names = model.requests[0]?.tools.map((tool) => tool.function.name).sort();
-			assert.deepEqual(names, ['count_devices', 'get_device', 'list_devices']);
-		});
-		checks.check('and responds with the result of its tool', () =>
-			assert.match(answer, new RegExp(String(newest?.createTime))),
-		);
+	const ask = async (tool: string, args: object) => {
+		model.next = { tool, args };
+		const question = { action: 'sendMessage', sessionId: 'e2e', chatInput: 'What do you know?' };
+		const results = await main.execute(workflow.id, 'When chat message received', question);
+		return JSON.stringify(results['AI Agent']?.items[0]);
+	};
+	const answer = await ask('list_devices', { limit: 1, text: '' });
+	checks.check('the model gets the three tools', () => {
+		const names = model.requests[0]?.tools.map((tool) => tool.function.name).sort();
+		assert.deepEqual(names, ['count_devices', 'get_device', 'list_devices']);
+	});
+	checks.check('and responds with the result of its tool', () =>
+		assert.match(answer, new RegExp(String(newest?.createTime))),
+	);
 
-		// n8n's agent doesn't check arguments: the model's values arrive unchanged.
-		const careless = await ask('list_devices', { limit: '2', text: null });
-		checks.check('a number as text and null are understood', () => {
-			assert.equal(careless.split('createTime').length - 1, 2);
-		});
-		const unknown = await ask('get_device', { serial_number: 'RT00000000' });
-		const none = await ask('get_device', {});
-		checks.check('the refusal of a tool says to the model what to change', () => {
-			assert.match(unknown, /does not exist.*device RT00000000.*Check the serial number/);
-			assert.match(none, /serial number in 'Device' is empty.*Enter a serial number/);
-		});
-	} finally {
-		await model.stop();
-	}
+	// n8n's agent doesn't check arguments: the model's values arrive unchanged.
+	const careless = await ask('list_devices', { limit: '2', text: null });
+	checks.check('a number as text and null are understood', () => {
+		assert.equal(careless.split('createTime').length - 1, 2);
+	});
+	const unknown = await ask('get_device', { serial_number: 'RT00000000' });
+	const none = await ask('get_device', {});
+	checks.check('the refusal of a tool says to the model what to change', () => {
+		assert.match(unknown, /does not exist.*device RT00000000.*Check the serial number/);
+		assert.match(none, /serial number in 'Device' is empty.*Enter a serial number/);
+	});
 }
 
 async function connect(url: URL, headers: Record<string, string>): Promise<Client> {

@@ -1,6 +1,8 @@
 import fastify from 'fastify';
 import { z } from 'zod/v4';
 
+import type { Credential } from '../../testbed/n8n/instance.mts';
+
 const requestSchema = z.object({
 	messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
 	tools: z.array(z.object({ function: z.looseObject({ name: z.string() }) })).default([]),
@@ -10,8 +12,8 @@ export type ChatRequest = z.infer<typeof requestSchema>;
 
 /** A chat model with OpenAI's interface and fixed responses. */
 export interface ChatModel {
-	/** What a credential of n8n's chat model node takes as its base URL. */
-	readonly baseUrl: string;
+	/** For n8n's chat model node. */
+	readonly credential: Credential;
 	readonly requests: readonly ChatRequest[];
 	/** The tool that it calls next, and with what. */
 	next: { tool: string; args: object };
@@ -22,7 +24,7 @@ export interface ChatModel {
 export async function startChatModel(): Promise<ChatModel> {
 	const requests: ChatRequest[] = [];
 	const app = fastify({ forceCloseConnections: true });
-	const model: ChatModel = { baseUrl: '', requests, next: { tool: '', args: {} }, stop: async () => await app.close() };
+	const model = { requests, next: { tool: '', args: {} }, stop: async () => await app.close() };
 	app.post('/v1/chat/completions', (request) => {
 		const asked = requestSchema.parse(request.body);
 		requests.push(asked);
@@ -50,5 +52,6 @@ export async function startChatModel(): Promise<ChatModel> {
 		};
 	});
 	const address = await app.listen({ host: '127.0.0.1', port: 0 });
-	return Object.assign(model, { baseUrl: `${address}/v1` });
+	const data = { apiKey: 'none', url: `${address}/v1` };
+	return Object.assign(model, { credential: { id: 'chatModel', name: 'Chat model', type: 'openAiApi', data } });
 }

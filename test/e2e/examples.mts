@@ -4,7 +4,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FormData } from 'undici';
 
-import { type ExampleWorkflow, exampleWorkflows } from '../../testbed/n8n/examples.mts';
+import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
@@ -12,8 +12,7 @@ import { failedExecutions, offlineDevices, offlineReport, offlineTickets } from 
 import { inPartsOf150, oldestFirst, partsOf, serialNumbers } from './parts.mts';
 import { byHand, devicesOf, newestOf, onSchedule, simplified } from './runs.mts';
 
-export async function examples(setup: ExampleSetup): Promise<void> {
-	const workflows = await exampleWorkflows();
+export async function examples(setup: ExampleSetup, workflows: ReadonlyMap<string, ExampleWorkflow>): Promise<void> {
 	for (const [name, workflow] of workflows) {
 		await setup.checks.part(`Example ${name}.json`, async () => {
 			const run = runs[name];

@@ -31,11 +31,12 @@ const options = new Command('npm run test:e2e --')
 			'hosts',
 		),
 	)
+	.option('--fetch', 'only fetches n8n and runs nothing')
 	.option('--hosts', "the trigger on n8n's three hosts of polling triggers; about 15 minutes")
 	.option('--n8n <versions>', 'in these versions: oldest, pinned, newest, or numbers; separated by commas', 'pinned')
 	.allowExcessArguments(false)
 	.parse()
-	.opts<{ queue?: true; hosts?: true; n8n: string }>();
+	.opts<{ queue?: true; fetch?: true; hosts?: true; n8n: string }>();
 const isStopping = stopSignal();
 try {
 	process.exitCode = await runAll(versionsIn(options.n8n, await pinnedVersion()));
@@ -59,6 +60,7 @@ async function runAll(versions: readonly string[]): Promise<number> {
 			(words) => console.log(`Fetching n8n (once, some minutes and 3 GB): ${words}`),
 			version,
 		);
+		if (options.fetch) continue;
 		const checks = new Checks();
 		await run(host, checks);
 		checks.sayTimes();
@@ -67,6 +69,7 @@ async function runAll(versions: readonly string[]): Promise<number> {
 		passed += checks.passed;
 		failed += checks.failed;
 	}
+	if (options.fetch) return 0;
 	if (versions.length > 1) console.log(`\n${table.toString()}`);
 	console.log(`\n${passed} passed, ${failed} failed`);
 	return failed === 0 && passed > 0 ? 0 : 1;
@@ -79,7 +82,7 @@ async function run(host: N8nHost, checks: Checks): Promise<void> {
 	const shown = async () => {
 		if (foundation) await queueMode(host, folder, foundation, checks);
 		else if (options.hosts) await pollHosts(host, folder, services, checks);
-		else await oneProcess(await services.add(() => new N8nInstance(host, folder)), checks);
+		else await oneProcess(await services.add(() => new N8nInstance(host, folder)), services, checks);
 	};
 	try {
 		await Promise.race([shown(), aborted(isStopping)]);

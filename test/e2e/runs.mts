@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import pWaitFor from 'p-wait-for';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
-import type { Credential, N8nInstance } from '../../testbed/n8n/instance.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
 import type { NodeResults } from '../../testbed/n8n/results.mts';
 import type { Device } from '../../testbed/platform/server.mts';
@@ -38,19 +37,6 @@ export async function newestOf(main: Main, workflowId: string, known = 0): Promi
 		return id !== undefined && executions.length > known && pWaitFor.resolveWith(id);
 	};
 	return await main.results(await pWaitFor(newest, { interval: 200, timeout: 90_000 }));
-}
-
-/** A copy whose nodes of a type use a credential, which the instance then has. */
-export async function withCredential(
-	n8n: N8nInstance,
-	workflow: ExampleWorkflow,
-	type: string,
-	credential: Credential,
-): Promise<ExampleWorkflow> {
-	await n8n.importCredentials([credential]);
-	const credentials = { [credential.type]: { id: credential.id, name: credential.name } };
-	const nodes = workflow.nodes.map((node) => (node.type === type ? { ...node, credentials } : node));
-	return { ...workflow, nodes };
 }
 
 /** An id for a copy of a workflow. */

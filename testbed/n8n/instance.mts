@@ -9,7 +9,6 @@ import { packInto } from '../pack.mts';
 import type { N8nHost } from './host.mts';
 import { Main } from './main.mts';
 import { filesFolder, freePort, type N8nProcess, startProcess, untilReady } from './process.mts';
-import { executionDataSchema, type NodeResults, readResults } from './results.mts';
 import type { Environment, Service } from './services.mts';
 import { removing } from '../removing.mts';
 
@@ -20,8 +19,6 @@ export interface Credential {
 	type: string;
 	data: Record<string, string | number | boolean>;
 }
-
-const executionSchema = z.object({ data: executionDataSchema });
 
 /** An n8n with its own data folder, in which the packed package is installed as a user would install it. */
 export class N8nInstance implements Service {
@@ -69,17 +66,6 @@ export class N8nInstance implements Service {
 	}
 
 	/**
-	 * Runs a workflow from its manual trigger, in a separate process.
-	 * @returns the output of each node that ran, also if the workflow failed
-	 */
-	async execute(id: string): Promise<NodeResults> {
-		const output = await this.command(['execute', '--id', id, '--rawOutput']);
-		const json = /^\{$[\s\S]*?^\}$/m.exec(output)?.[0];
-		if (json === undefined) throw new Error(`n8n gave no result for workflow ${id}:\n${output}`);
-		return readResults(executionSchema.parse(JSON.parse(json)).data);
-	}
-
-	/**
 	 * Queries n8n's SQLite database, also while n8n runs.
 	 * @returns the rows, checked against the schema
 	 */
@@ -93,13 +79,13 @@ export class N8nInstance implements Service {
 		return z.array(schema).parse(JSON.parse(stdout));
 	}
 
-	/** Starts the main process, editor included, on `port` of the loopback address, or on a free port if it is taken. */
+	/** Starts the main process, editor included, on `port` of the loopback address if it is free. */
 	async startMain(port?: number): Promise<Main> {
 		await mkdir(this.files, { recursive: true });
 		const url = `http://127.0.0.1:${await freePort(port)}`;
 		const n8n = this.run(['start'], {
 			N8N_PORT: new URL(url).port,
-			N8N_RUNNERS_BROKER_PORT: String(await freePort(5679)),
+			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
 			N8N_EDITOR_BASE_URL: url,
 			WEBHOOK_URL: url,
 			N8N_LOG_LEVEL: 'warn',
@@ -107,8 +93,11 @@ export class N8nInstance implements Service {
 			N8N_SECURE_COOKIE: 'false',
 		});
 		// n8n passes health checks before it has its routes, so this waits for the editor's first request.
-		const hasRoutes = ({ ok, headers }: Response) => ok && headers.get('content-type')?.includes('json') === true;
-		await untilReady(n8n, `${url}/rest/settings`, hasRoutes);
+		await untilReady(n8n, async () => {
+			const answer = await fetch(`${url}/rest/settings`).catch(() => undefined);
+			await answer?.body?.cancel();
+			return answer?.ok === true && answer.headers.get('content-type')?.includes('json') === true;
+		});
 		return new Main(url, n8n);
 	}
 
@@ -117,16 +106,12 @@ export class N8nInstance implements Service {
 	 * @param concurrency how many executions it runs at once
 	 */
 	async startWorker(concurrency: number): Promise<N8nProcess> {
-		const port = String(await freePort());
 		const n8n = this.run(['worker', `--concurrency=${concurrency}`], {
-			N8N_PORT: String(await freePort()),
 			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
-			QUEUE_HEALTH_CHECK_ACTIVE: 'true',
-			QUEUE_HEALTH_CHECK_PORT: port,
-			// It then names each execution that it starts.
+			// It then says that it is ready, and names each execution that it starts.
 			N8N_LOG_LEVEL: 'info',
 		});
-		await untilReady(n8n, `http://127.0.0.1:${port}/healthz/readiness`, ({ ok }) => ok);
+		await untilReady(n8n, () => n8n.printed.includes('worker is now ready'));
 		return n8n;
 	}
 
@@ -141,21 +126,11 @@ export class N8nInstance implements Service {
 		try {
 			const file = join(temporary, `${kind}.json`);
 			await writeFile(file, JSON.stringify(entries), { mode: 0o600 });
-			const output = await this.command([`import:${kind}`, `--input=${file}`]);
+			const args = [`import:${kind}`, `--input=${file}`];
+			const output = await this.run(args, { N8N_LOG_LEVEL: 'info' }, join(temporary, 'output')).ended;
 			if (!output.includes(`Successfully imported ${entries.length} `)) {
 				throw new Error(`n8n did not import the ${kind}:\n${output}`);
 			}
-		} finally {
-			await rm(temporary, removing);
-		}
-	}
-
-	/** Runs a command to its end and returns what it printed. */
-	private async command(args: string[]): Promise<string> {
-		const settings = { N8N_LOG_LEVEL: 'info', N8N_RUNNERS_BROKER_PORT: String(await freePort()) };
-		const temporary = await mkdtemp(join(tmpdir(), 'printed-'));
-		try {
-			return await this.run(args, settings, join(temporary, 'output')).ended;
 		} finally {
 			await rm(temporary, removing);
 		}

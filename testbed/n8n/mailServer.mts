@@ -1,8 +1,8 @@
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
+import { z } from 'zod/v4';
 
 import type { Credential } from './instance.mts';
-import { freePort } from './process.mts';
 
 export interface Mail {
 	to: string[];
@@ -35,11 +35,11 @@ export async function startMailServer(): Promise<MailServer> {
 			void read().then(() => callback(), callback);
 		},
 	});
-	const port = await freePort();
 	await new Promise<void>((resolve, reject) => {
 		server.once('error', reject);
-		server.listen(port, '127.0.0.1', resolve);
+		server.listen(0, '127.0.0.1', resolve);
 	});
+	const { port } = z.object({ port: z.number() }).parse(server.server.address());
 	return {
 		credential: {
 			id: 'mailServer',

@@ -1,5 +1,6 @@
-import getPort from 'get-port';
+import getPort, { portNumbers } from 'get-port';
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
@@ -91,26 +92,28 @@ export function startProcess(
 	};
 }
 
-/** The preferred port of the loopback address, or another one if it is taken; undefined: any free one. */
+/**
+ * Returns the preferred port of the loopback address if it is free, or else another one. n8n opens it seconds later. It is below the
+ * range from which systems choose ports, so that no other program gets it by chance until then.
+ */
 export async function freePort(preferred?: number): Promise<number> {
-	return await getPort({ host: '127.0.0.1', ...(preferred === undefined ? {} : { port: preferred }) });
+	const others = portNumbers(10_000 + randomInt(15_000), 30_000);
+	return await getPort({ host: '127.0.0.1', port: preferred === undefined ? others : [preferred, ...others] });
 }
 
 /**
- * Waits for a response that `isReady` accepts.
+ * Waits until `isReady`.
  * @throws Error with the last lines of output if n8n ends before, or takes minutes
  */
-export async function untilReady(n8n: N8nProcess, url: string, isReady: (answer: Response) => boolean): Promise<void> {
+export async function untilReady(n8n: N8nProcess, isReady: () => boolean | Promise<boolean>): Promise<void> {
 	let isOver = false;
 	void n8n.ended.then(() => (isOver = true));
-	const answersSo = async () => {
+	const readyOrOver = async () => {
 		if (isOver) throw new Error('It ended');
-		const answer = await fetch(url).catch(() => undefined);
-		await answer?.body?.cancel();
-		return answer !== undefined && isReady(answer);
+		return await isReady();
 	};
 	try {
-		await pWaitFor(answersSo, { interval: 300, timeout: 180_000 });
+		await pWaitFor(readyOrOver, { interval: 100, timeout: 180_000 });
 	} catch (error) {
 		await n8n.stop();
 		throw new Error(`n8n did not start:\n${n8n.printed.split('\n').slice(-20).join('\n')}`, { cause: error });

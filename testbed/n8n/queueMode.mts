@@ -12,15 +12,14 @@ import { type Environment, Services } from './services.mts';
 
 export interface QueueModeOptions {
 	credentials: Credential[];
-	workflows: unknown[];
-	/** Ids of the workflows to publish. */
-	published: readonly string[];
-	/** Default 2. */
-	workers?: number;
-	/** How many executions a worker runs at once; default 10, as n8n's. */
-	concurrency?: number;
+	/** All of them are published. */
+	workflows: readonly object[];
+	/** How many there are. */
+	workers: number;
+	/** How many executions a worker runs at once. */
+	concurrency: number;
 	/** Further settings for every process. */
-	settings?: Environment;
+	settings: Environment;
 }
 
 export interface Execution {
@@ -88,7 +87,7 @@ export class QueueMode {
 		host: N8nHost,
 		folder: string,
 		{ services, database }: Foundation,
-		{ credentials, workflows, published, workers = 2, concurrency = 10, settings = {} }: QueueModeOptions,
+		{ credentials, workflows, workers, concurrency, settings }: QueueModeOptions,
 	): Promise<QueueMode> {
 		const install = async (name: string) => {
 			const instance = await services.add(
@@ -99,7 +98,6 @@ export class QueueMode {
 		};
 		const mainInstance = await install('main');
 		await mainInstance.importCredentials(credentials);
-		await mainInstance.importWorkflows(workflows);
 		const names = Array.from({ length: workers }, (_, index) => `worker-${index + 1}`);
 		const [main, ...started] = await Promise.all([
 			startMain(mainInstance),
@@ -108,7 +106,7 @@ export class QueueMode {
 				return new Worker(instance, concurrency, await instance.startWorker(concurrency));
 			}),
 		]);
-		for (const id of published) await main.publish(id);
+		for (const workflow of workflows) await main.publish(await main.create(workflow));
 		return new QueueMode(database, mainInstance, main, started);
 	}
 
