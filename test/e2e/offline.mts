@@ -26,7 +26,7 @@ export async function offlineDevices(setup: ExampleSetup, workflow: ExampleWorkf
 
 /** `offline-report.json` */
 export async function offlineReport(setup: ExampleSetup, workflow: ExampleWorkflow): Promise<void> {
-	const { checks, main, platform } = setup;
+	const { checks, platform } = setup;
 	const offline = devicesOf(setup).filter(({ onlineStatus }) => onlineStatus === 0);
 	const [first] = offline.sort((one, other) => (one.sn < other.sn ? -1 : 1));
 	assert(first);
