@@ -22,9 +22,9 @@ import { startPlatform } from '../testbed/platform/server.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 import { removing } from '../testbed/removing.mts';
 import { ADDRESS, serveAtAddress } from './screenshots/address.mts';
-import { alert } from './screenshots/alert.mts';
 import { checkPlatform, demo } from './screenshots/commands.mts';
 import { errorOutputWorkflow } from './screenshots/errorOutput.mts';
+import { alert, report } from './screenshots/mails.mts';
 
 const folder = join(checkout, 'docs', 'pictures');
 /** Pixels of a picture for each pixel of the page: the pages show pictures smaller than they are. */
@@ -71,8 +71,6 @@ async function takePictures(): Promise<void> {
 		look: lookThrough(editor),
 	};
 
-	// The newest device shows the trigger's sample event of a device that is offline.
-	fleet.update(fleet.at(0).sn, { onlineStatus: 0 });
 	await walkAsNewUser(editor, access, witness);
 
 	const tenants = await startTenants();
@@ -87,9 +85,14 @@ async function takePictures(): Promise<void> {
 	await showErrorOutput(editor, errorOutput, witness);
 	await keepPage(editor, 'demo', await demo());
 	await keepPage(editor, 'check-platform', await checkPlatform(apiKey, environment));
-	const example = examples.get('offline-devices');
-	if (example === undefined) throw new Error('The example offline-devices.json is missing');
-	await keepPage(editor, 'alert', await alert(n8n, main, fleet, example));
+	for (const [name, file, take] of [
+		['report', 'offline-report', report],
+		['alert', 'offline-devices', alert],
+	] as const) {
+		const example = examples.get(file);
+		if (example === undefined) throw new Error(`The example ${file}.json is missing`);
+		await keepPage(editor, name, await take(n8n, main, fleet, example));
+	}
 	console.log(`\n${await sizeOfPictures()}, in docs/pictures`);
 }
 

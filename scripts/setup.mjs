@@ -124,7 +124,7 @@ function filesUnder(folder) {
 		});
 }
 
-/** Shows the progress in one line of the terminal; without a terminal, in a line from time to time. */
+/** Shows the progress in one line of the terminal; without a terminal, in a line for each step. */
 function startProgress(title) {
 	const { stderr } = process;
 	const began = Date.now();
@@ -136,10 +136,11 @@ function startProgress(title) {
 	};
 	if (stderr.isTTY) show();
 	else stderr.write(`${title} …\n`);
-	const timer = setInterval(show, stderr.isTTY ? 250 : 15_000);
+	const timer = stderr.isTTY ? setInterval(show, 250) : undefined;
 	return {
 		say: (text) => {
 			detail = text;
+			if (!stderr.isTTY) show();
 		},
 		end: (result) => {
 			clearInterval(timer);

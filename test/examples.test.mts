@@ -63,9 +63,23 @@ test('each has a note that says what to change, by the names of its nodes, and c
 	}
 });
 
+test('notes name other examples as the editor does, and the error workflow where an execution starts unattended', async () => {
+	const examples = await read();
+	const names = new Set(examples.map(({ workflow }) => workflow.name));
+	for (const { file, notes, nodes } of examples) {
+		const text = notes.map(({ content }) => content).join();
+		const named = [...text.matchAll(/\*(Example: .+?)\*/g)].map(([, name = '']) => name);
+		const wrong = [...named.filter((name) => !names.has(name)), ...examples.filter((each) => text.includes(each.file))];
+		expect({ file, wrong }).toEqual({ file, wrong: [] });
+		if (nodes.some(({ type }) => type === triggerType || type === 'n8n-nodes-base.scheduleTrigger')) {
+			expect(named).toContain('Example: mail when an execution fails');
+		}
+	}
+});
+
 test('they are few enough to look through, and none sends anything to a placeholder', async () => {
 	const examples = await read();
-	expect(examples.length).toBeLessThanOrEqual(14);
+	expect(examples.length).toBeLessThanOrEqual(15);
 	const placeholders = examples.flatMap(({ nodes }) =>
 		nodes.filter(({ type }) => type === 'n8n-nodes-base.noOp').map(({ name }) => name),
 	);

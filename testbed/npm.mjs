@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 /**
  * Installs exactly what package-lock.json in `folder` says (`npm ci` with further `flags`).
  * @param count how many packages that will be, for the progress
- * @param onProgress called with a few words, often
+ * @param onProgress called with a few words, often on a terminal, otherwise once per 10 %
  * @returns undefined, or the lines that say what went wrong and what to do
  */
 export async function installLocked(folder, flags, count, onProgress) {
@@ -27,6 +27,11 @@ export async function resolveLock(folder, flags, before, onProgress) {
 async function install(folder, [command, ...flags], count, onProgress) {
 	const fetched = new Set();
 	const errors = [];
+	const step = process.stdout.isTTY ? 1 : Math.ceil(count / 10);
+	let said;
+	const say = (words) => {
+		if (words !== said) onProgress((said = words));
+	};
 	let unreachable;
 	let isAnswering = false;
 	let lastAnswer = Date.now();
@@ -39,7 +44,7 @@ async function install(folder, [command, ...flags], count, onProgress) {
 			const answer = /^npm http (?:fetch|cache) (?:GET \d+ )?(\S+)/.exec(line);
 			if (refusal) {
 				const [, address, attempt, reason] = refusal;
-				onProgress(`${originOf(address)} does not answer (${reason}), trying again`);
+				say(`${originOf(address)} does not answer (${reason}), trying again`);
 				const silence = Date.now() - lastAnswer;
 				if (isAnswering ? silence > 60_000 : attempt !== '1' || silence > 20_000) {
 					unreachable ??= `${originOf(address)} can't be reached (${reason})`;
@@ -48,10 +53,11 @@ async function install(folder, [command, ...flags], count, onProgress) {
 			} else if (answer) {
 				isAnswering = true;
 				lastAnswer = Date.now();
-				if (count === Infinity) onProgress('choosing versions');
+				if (count === Infinity) say('choosing versions');
 				if (!/\.tgz\b/.test(answer[1])) return;
 				fetched.add(answer[1]);
-				onProgress(fetched.size < count ? `${fetched.size} of ${count} fetched` : 'unpacking');
+				if (fetched.size >= count) say('unpacking');
+				else if (fetched.size % step === 0) say(`${fetched.size} of ${count} fetched`);
 			} else if (line.startsWith('npm error')) {
 				errors.push(line.replace(/^npm error ?/, ''));
 			}

@@ -1,5 +1,7 @@
 /** Small HTML pages for pictures: a terminal with the output of a command, and a mail. Each follows the theme of the browser. */
 
+import type { Mail } from '../../testbed/n8n/mailServer.mts';
+
 const THEMES = `
 	:root { color-scheme: light dark; --back: #ffffff; --bar: #eceff2; --line: #d0d7de; --text: #1f2328; --faint: #59636e; --yes: #1a7f37 }
 	@media (prefers-color-scheme: dark) {
@@ -25,14 +27,15 @@ export function terminal(command: string, output: string): string {
 	</style><header><span></span><span></span><span></span></header><pre><u>$</u> ${escape(command)}\n${text}</pre>`;
 }
 
-/** Returns a mail as its reader sees it. */
-export function mail({ from, to, subject, text }: { from: string; to: string; subject: string; text: string }): string {
+/** Returns a mail as its reader sees it. `html` is shown as it is. */
+export function mail(from: string, { to, subject = '', text = '', html }: Mail): string {
 	return `<!doctype html><meta charset="utf-8"><style>${THEMES}
 		body { width: 640px; padding: 22px 26px; font: 15px/22px 'Noto Sans', system-ui, sans-serif; border-radius: 0 }
 		h1 { margin: 0 0 12px; font-size: 20px }
 		p { margin: 0; color: var(--faint); font-size: 14px }
 		pre { margin: 16px 0 0; padding-top: 16px; border-top: 1px solid var(--line); font: inherit; white-space: pre-wrap }
-	</style><h1>${escape(subject)}</h1><p>From: ${escape(from)}</p><p>To: ${escape(to)}</p><pre>${escape(text)}</pre>`;
+		th { font-weight: inherit }
+	</style><h1>${escape(subject)}</h1><p>From: ${escape(from)}</p><p>To: ${escape(to.join(', '))}</p><pre>${html ?? escape(text)}</pre>`;
 }
 
 function escape(text: string): string {

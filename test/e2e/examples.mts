@@ -8,7 +8,7 @@ import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-import { offlineDevices, offlineReport, offlineTickets } from './offline.mts';
+import { failedExecutions, offlineDevices, offlineReport, offlineTickets } from './offline.mts';
 import { inPartsOf150, oldestFirst, partsOf, serialNumbers } from './parts.mts';
 import { byHand, devicesOf, newestOf, onSchedule, simplified } from './runs.mts';
 
@@ -30,6 +30,7 @@ const runs: Readonly<Record<string, Run>> = {
 	'agent-tools': agentTools,
 	'change-devices': changeDevices,
 	'check-serial-numbers': checkSerialNumbers,
+	'failed-executions': failedExecutions,
 	'list-devices': listDevices,
 	'nightly-inventory': nightlyInventory,
 	'offline-devices': offlineDevices,

@@ -18,13 +18,17 @@ export interface IssueTracker {
 	/** For n8n's GitHub node. */
 	readonly credential: Credential;
 	readonly issues: readonly Issue[];
+	/** It refuses to have more issues than this. */
+	most: number;
 	stop(): Promise<void>;
 }
 
 export async function startIssueTracker(): Promise<IssueTracker> {
 	const issues: Issue[] = [];
+	const limits = { most: Infinity };
 	const app = fastify({ forceCloseConnections: true });
 	app.post('/repos/:owner/:repository/issues', (request, reply) => {
+		if (issues.length >= limits.most) return reply.code(403).send({ message: 'API rate limit exceeded' });
 		const { title, body } = openedSchema.parse(request.body);
 		const issue: Issue = { number: issues.length + 1, title, body, state: 'open' };
 		issues.push(issue);
@@ -37,7 +41,7 @@ export async function startIssueTracker(): Promise<IssueTracker> {
 		return issue;
 	});
 	const server = await app.listen({ host: '127.0.0.1', port: 0 });
-	return {
+	return Object.assign(limits, {
 		credential: {
 			id: 'issueTracker',
 			name: 'Issue tracker',
@@ -46,5 +50,5 @@ export async function startIssueTracker(): Promise<IssueTracker> {
 		},
 		issues,
 		stop: async () => await app.close(),
-	};
+	});
 }

@@ -1,11 +1,12 @@
 /** The examples about offline devices. They send mail to a server of this machine, and issues to a recorder. */
 import assert from 'node:assert/strict';
 
-import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
+import { type ExampleWorkflow, exampleWorkflows } from '../../testbed/n8n/examples.mts';
 import type { Mail } from '../../testbed/n8n/mailServer.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
+import type { Device } from '../../testbed/platform/server.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-import { devicesOf, newestOf, newId, onSchedule, simplified } from './runs.mts';
+import { byHand, devicesOf, newestOf, newId, onSchedule, simplified } from './runs.mts';
 
 /** `offline-devices.json` */
 export async function offlineDevices(setup: ExampleSetup, workflow: ExampleWorkflow): Promise<void> {
@@ -25,65 +26,120 @@ export async function offlineDevices(setup: ExampleSetup, workflow: ExampleWorkf
 
 /** `offline-report.json` */
 export async function offlineReport(setup: ExampleSetup, workflow: ExampleWorkflow): Promise<void> {
-	resultOf(await onSchedule(setup, workflow), 'Send report');
+	const { checks, platform } = setup;
 	const offline = devicesOf(setup).filter(({ onlineStatus }) => onlineStatus === 0);
-	const [mail, ...others] = mailsAbout(setup, 'Offline devices');
-	setup.checks.check('sends one mail that counts all offline devices', () => {
+	const [first] = offline.sort((one, other) => (one.sn < other.sn ? -1 : 1));
+	assert(first);
+	const group = { ...first.group, name: 'Hall <b>7</b>' };
+	platform.fleet.update(first.sn, { group, attributes: { offlineSince: '2026-11-20 07:15:00' } });
+	resultOf(await onSchedule(setup, workflow), 'Send report');
+	platform.fleet.update(first.sn, first);
+	checks.check('sends one mail with a table of all offline devices, and since when the platform says so', () => {
+		const [mail, ...others] = mailsAbout(setup, 'Offline devices');
 		assert.deepEqual(others, []);
-		assert.equal(mail?.subject, `Offline devices: ${offline.length}`);
+		assert.equal(mail?.subject, `Offline devices: ${offline.length} of 1,000`);
+		const rows = [...(mail.html ?? '').matchAll(/<tr.*?<\/tr>/g)].map(([row]) =>
+			[...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell]) => cell),
+		);
+		assert.deepEqual(rows, [
+			['Serial number', 'Group', 'Offline since'],
+			[first.sn, 'Hall &lt;b>7&lt;/b>', '2026-11-20 07:15:00'],
+			...offline.slice(1).map((device) => [device.sn, device.group.name, '']),
+		]);
 	});
-	setup.checks.check('has a line per group, and the serial numbers below it', () => {
-		const groups = [...new Set(offline.map(({ group }) => group.name))];
-		const expected = groups.map((name) => {
-			const serialNumbers = offline.filter(({ group }) => group.name === name).map(({ sn }) => sn);
-			return `${name}: ${serialNumbers.length}\n${serialNumbers.sort().join(', ')}`;
-		});
-		assert.deepEqual(mail?.text?.split('\n\n').sort(), expected.sort());
+
+	for (const { sn } of offline) platform.fleet.update(sn, { onlineStatus: 1 });
+	resultOf(await byHand(setup, workflow), 'Send report');
+	for (const { sn } of offline) platform.fleet.update(sn, { onlineStatus: 0 });
+	checks.check('says so if no device is offline', () => {
+		const [mail] = mailsAbout(setup, 'Offline devices: none of 1,000');
+		assert.match(mail?.html ?? '', /^No device is offline\.\s*$/);
+	});
+
+	platform.settings.fault = () => ({ code: 10005 });
+	await byHand(setup, workflow);
+	platform.settings.fault = undefined;
+	checks.check('sends only the reason if the devices could not be listed', () => {
+		const [mail] = mailsAbout(setup, 'No report of offline devices today');
+		assert.match(mail?.text ?? '', /^n8n could not list the devices\.\n\n.*code 10005.*\n.+/);
+		assert.equal(mailsAbout(setup, 'Offline devices').length, 2);
 	});
 }
 
 /** `offline-tickets.json`: a real poll finds the offline devices; the other events are given by hand. */
 export async function offlineTickets(setup: ExampleSetup, workflow: ExampleWorkflow): Promise<void> {
 	const { checks, main, tracker, wentOffline } = setup;
-	const offline = await newestOf(main, workflow.id);
+	const failed = await newestOf(main, workflow.id);
 	await main.unpublish(workflow.id);
-	checks.check('opens a ticket for each device that goes offline', () => {
-		assert.equal(resultOf(offline, 'Remember ticket').items.length, wentOffline.length);
-		assert.equal(tracker.issues.length, wentOffline.length);
-		for (const [index, { sn, group, model }] of wentOffline.entries()) {
-			const ticket = tracker.issues[index];
-			assert.equal(ticket?.title, `Device ${sn} is offline`);
-			assert.match(ticket.body, new RegExp(`^Group: ${group.name}\nModel: ${model.name}\nDetected: 20`));
-			assert.equal(ticket.state, 'open');
-		}
+	checks.check('stops at the third of five devices if the ticket system refuses it', () => {
+		assert.equal(tracker.issues.length, 2);
 	});
 
-	const [event = {}] = resultOf(offline, 'Online status changed').items;
-	const report = async (pinned: object) => {
-		const pinData = { 'Online status changed': [{ json: pinned }] };
+	tracker.most = Infinity;
+	await main.retry((await main.executions(workflow.id))[0] ?? '');
+	resultOf(await newestOf(main, workflow.id, 1), 'Remember ticket');
+	checks.check('the retried execution opens only the tickets that are missing: one for each device', () => {
+		const titles = wentOffline.map(({ sn }) => `Device ${sn} is offline`);
+		assert.deepEqual(tracker.issues.map(({ title }) => title).sort(), titles.sort());
+		const bodies = wentOffline.map(({ sn, group, model }) => `${sn} (${group.name}, ${model.name})`);
+		assert.deepEqual(tracker.issues.map(({ body }) => body.split('\n')[0]).sort(), bodies.sort());
+	});
+
+	const [event = {}] = resultOf(failed, 'Online status changed').items;
+	const report = async (current: number, devices: readonly Device[]) => {
+		const pinned = devices.map((device) => ({ json: { ...event, current, device: simplified(device) } }));
+		const pinData = { 'Online status changed': pinned };
 		return await main.execute(await main.create({ ...workflow, id: newId(), pinData }), 'Online status changed');
 	};
-	const again = await report(event);
-	checks.check('opens no second ticket for the same event', () => {
+	const states = () => tracker.issues.map(({ state }) => state);
+	const many = devicesOf(setup).slice(0, 200);
+	const again = await report(0, wentOffline);
+	const other = await report(2, [...wentOffline, ...many]);
+	checks.check('opens no second ticket for a device, and ignores other values', () => {
 		assert.deepEqual(resultOf(again, 'No ticket yet?').items, []);
-		assert.equal(tracker.issues.length, wentOffline.length);
+		assert.deepEqual([other['No ticket yet?'], other['Forget device']], [undefined, undefined]);
+		assert.deepEqual(states(), Array(5).fill('open'));
 	});
 
-	const [device] = wentOffline;
-	assert(device);
-	const back = { ...event, eventId: 'back', previous: 0, current: 1, device: simplified(device) };
-	resultOf(await report(back), 'Forget ticket');
-	checks.check('closes the ticket of the device that is back, and no other', () => {
-		assert.deepEqual(
-			tracker.issues.map(({ state }) => state),
-			wentOffline.map((_, index) => (index === 0 ? 'closed' : 'open')),
+	const back = await report(1, [...many.slice(0, 1), ...wentOffline]);
+	checks.check('closes each ticket when its device is back, and ignores a device without a ticket', () => {
+		assert.equal(resultOf(back, 'Close ticket').items.length, 5);
+		assert.deepEqual(states(), Array(5).fill('closed'));
+	});
+
+	resultOf(await report(0, many), 'Remember ticket');
+	checks.check('opens one ticket for 200 devices at once, which lists all', () => {
+		const [ticket, ...more] = tracker.issues.slice(5);
+		assert.deepEqual(more, []);
+		assert.equal(ticket?.title, '200 devices are offline');
+		for (const { sn } of many) assert(ticket.body.includes(sn));
+	});
+	await report(1, many.slice(1));
+	const beforeTheLast = states().at(-1);
+	await report(1, many.slice(0, 1));
+	checks.check('closes it when the last of them is back', () => {
+		assert.deepEqual([beforeTheLast, states().at(-1)], ['open', 'closed']);
+	});
+}
+
+/** `failed-executions.json`, as the error workflow of another example. */
+export async function failedExecutions(setup: ExampleSetup, workflow: ExampleWorkflow): Promise<void> {
+	const { checks, main, platform } = setup;
+	await main.publish(workflow.id);
+	const inventory = (await exampleWorkflows()).get('nightly-inventory');
+	assert(inventory);
+	platform.settings.fault = () => ({ code: 10005 });
+	await onSchedule(setup, { ...inventory, settings: { executionOrder: 'v1', errorWorkflow: workflow.id } });
+	resultOf(await newestOf(main, workflow.id), 'Send mail');
+	platform.settings.fault = undefined;
+	await main.unpublish(workflow.id);
+	checks.check('sends one mail about a failed execution, with the message, what to do, the node and a link', () => {
+		const [mail, ...others] = mailsAbout(setup, `Failed: ${inventory.name}`);
+		assert.deepEqual(others, []);
+		assert.match(
+			mail?.text ?? '',
+			/^.*code 10005.*\n.+\n\nNode: Get many devices\nExecution: http.+\/executions\/\d+$/,
 		);
-	});
-
-	const backAgain = await report(back);
-	checks.check('does nothing for a device without a ticket', () => {
-		assert.deepEqual(resultOf(backAgain, 'Find ticket').items, []);
-		assert.equal(backAgain['Close ticket'], undefined);
 	});
 }
 

@@ -52,7 +52,9 @@ export async function oneProcess(n8n: N8nInstance, services: Services, checks: C
 	const main = await checks.prepare('Starting n8n', async () => await n8n.startSignedIn(owner));
 
 	const trigger = new WatchedTrigger(polled, checks);
-	const wentOffline = watched.fleet.devices.filter(({ onlineStatus }) => onlineStatus === 1).slice(0, 2);
+	const wentOffline = watched.fleet.devices.filter(({ onlineStatus }) => onlineStatus === 1).slice(0, 5);
+	// So offline-tickets.json fails at the third device.
+	servers.tracker.most = 2;
 	await checks.prepare('\nPublishing every workflow that polls', async () => {
 		await trigger.publish(main);
 		for (const { id, nodes } of workflows.values())

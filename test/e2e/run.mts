@@ -56,7 +56,10 @@ async function runAll(versions: readonly string[]): Promise<number> {
 	for (const version of versions) {
 		if (isStopping.aborted) break;
 		console.log(`\n━━ n8n ${version}\n`);
-		const host = await provideHost(version);
+		const host = await provideN8n(
+			(words) => console.log(`Fetching n8n (once, some minutes and 3 GB): ${words}`),
+			version,
+		);
 		if (options.fetch) continue;
 		const checks = new Checks();
 		await run(host, checks);
@@ -89,14 +92,4 @@ async function run(host: N8nHost, checks: Checks): Promise<void> {
 		await services.stop();
 		await rm(folder, removing);
 	}
-}
-
-/** Says something at the start and then a line now and then. */
-async function provideHost(version: string): Promise<N8nHost> {
-	let last = 0;
-	return await provideN8n((words) => {
-		if (Date.now() - last < 15_000) return;
-		last = Date.now();
-		console.log(`Fetching n8n (once, some minutes and 3 GB): ${words}`);
-	}, version);
 }

@@ -58,6 +58,43 @@ it('has the form that each event has in production', async () => {
 	expect(items).toHaveLength(3 * EVENTS.length);
 });
 
+it('shows the values of the first rule for its field, in the type of the device’s value', async () => {
+	const [{ sn }] = [bench.fleet.at(0)];
+	bench.fleet.update(sn, {
+		onlineStatus: 1,
+		status: 3,
+		attributes: { moving: true, firmware: '2.1', site: 'Hamburg' },
+	});
+	const { items } = await fetchTestEvent({
+		events: ['onlineStatusChanged', 'statusChanged', 'attributeChanged'],
+		attributes: 'firmware, moving, none, site',
+		conditions: {
+			rule: [
+				{ field: 'onlineStatus', from: '1', to: '0' },
+				{ field: 'onlineStatus', from: '5', to: '6' },
+				{ field: 'status', from: 'x', to: '' },
+				{ field: 'attributes', attribute: 'moving', from: '', to: 'false' },
+				{ field: 'attributes', attribute: 'firmware', from: '1.0', to: '2' },
+				{ field: 'attributes', attribute: 'none', from: '', to: '7' },
+			],
+		},
+		output: 'raw',
+	});
+	const shown = (items ?? []).slice(0, 6).map(({ json: { field, previous, current, device } }) => {
+		const { onlineStatus, status, attributes } = device as IDataObject;
+		return [field, previous, current, onlineStatus, status, attributes];
+	});
+	const today = { moving: true, firmware: '2.1', site: 'Hamburg' };
+	expect(shown).toEqual([
+		['onlineStatus', 1, 0, 0, 3, today],
+		['status', 'x', 3, 1, 3, today],
+		['attributes.firmware', '1.0', '2', 1, 3, { ...today, firmware: '2' }],
+		['attributes.moving', true, false, 1, 3, { ...today, moving: false }],
+		['attributes.none', null, '7', 1, 3, { ...today, none: '7' }],
+		['attributes.site', null, 'Hamburg', 1, 3, today],
+	]);
+});
+
 it('shows one item where all events of a poll are one', async () => {
 	const { items } = await fetchTestEvent({ options: { emit: 'perPoll' } });
 	expect(items).toMatchObject([{ json: { count: 3, events: [{ event: 'deviceCreated' }, {}, {}] } }]);

@@ -9,6 +9,8 @@ export interface Mail {
 	subject: string | undefined;
 	/** Without the line break that ends every mail. */
 	text: string | undefined;
+	/** Only of a mail in HTML. */
+	html?: string;
 }
 
 /** An SMTP server of this machine that keeps what it is sent. */
@@ -26,8 +28,9 @@ export async function startMailServer(): Promise<MailServer> {
 		disabledCommands: ['STARTTLS'],
 		onData(stream, _session, callback) {
 			const read = async () => {
-				const { to, subject, text } = await PostalMime.parse(Buffer.concat(await stream.toArray()));
-				mails.push({ to: (to ?? []).map(({ address }) => address ?? ''), subject, text: text?.trimEnd() });
+				const { to, subject, text, html } = await PostalMime.parse(Buffer.concat(await stream.toArray()));
+				const addresses = (to ?? []).map(({ address }) => address ?? '');
+				mails.push({ to: addresses, subject, text: text?.trimEnd(), ...(html !== undefined && { html }) });
 			};
 			void read().then(() => callback(), callback);
 		},

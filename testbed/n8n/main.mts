@@ -117,6 +117,11 @@ export class Main {
 		return executionsSchema.parse(await answer.json()).data.results.map(({ id }) => id);
 	}
 
+	/** Retries a failed execution from the node that failed, like a click on “Retry”. */
+	async retry(executionId: string): Promise<void> {
+		await this.rest('POST', `/executions/${executionId}/retry`, { loadWorkflow: false });
+	}
+
 	/**
 	 * Waits for the end of an execution.
 	 * @returns the output of each node that ran

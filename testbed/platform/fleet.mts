@@ -266,6 +266,14 @@ const groups: readonly Group[] = (
 
 const people = ['admin', 'k.lindqvist', 'm.okafor', '山田', 'import'] as const;
 const places = ['Hamburg', 'München', 'Łódź', '東京', 'Санкт-Петербург', 'São Paulo', 'دبي'] as const;
+/** Where the devices of a group are. The devices of other groups are anywhere. */
+const placeOfGroup: Readonly<Record<string, (typeof places)[number]>> = {
+	'Warehouse Hamburg': 'Hamburg',
+	'Łódź – magazyn': 'Łódź',
+	東京支店: '東京',
+	'Склад №7': 'Санкт-Петербург',
+	'مستودع دبي': 'دبي',
+};
 const tagNames = ['indoor', 'outdoor', 'cold chain', 'pilot', 'vip', 'склад', '冷蔵', 'réserve'] as const;
 const descriptions = [
 	'Behind the door of hall 3',
@@ -344,7 +352,7 @@ class DeviceMaker {
 			sensorOverwrite: kind !== 1 && random() < 0.1 ? 1 : 0,
 			onlineStatus: online ? 1 : 0,
 			status: suspended ? 0 : online ? 2 : random() < 0.2 ? 3 : 1,
-			attributes: Object.freeze(this.#attributes(kind, random, pick)),
+			attributes: Object.freeze(this.#attributes(kind, group, random, pick)),
 			tags: random() < 0.4 ? [] : [...new Set([pick(tagNames), pick(tagNames)])],
 			description: random() < 0.5 ? null : random() < 0.1 ? '' : pick(descriptions),
 			creator: pick(people),
@@ -358,11 +366,17 @@ class DeviceMaker {
 
 	#attributes(
 		kind: 1 | 2 | 3,
+		group: Group,
 		random: () => number,
 		pick: <Item>(items: readonly [Item, ...Item[]]) => Item,
 	): Device['attributes'] {
 		if (random() < 0.15) return {};
-		const attributes: Device['attributes'] = { site: pick(places), floor: Math.floor(random() * 12) - 1 };
+		const place = () => {
+			// The next values stay the same whether the group decides or not.
+			const any = pick(places);
+			return placeOfGroup[group.name] ?? any;
+		};
+		const attributes: Device['attributes'] = { site: place(), floor: Math.floor(random() * 12) - 1 };
 		if (kind === 1) {
 			attributes['firmware'] =
 				`${1 + Math.floor(random() * 3)}.${Math.floor(random() * 20)}.${Math.floor(random() * 9)}`;
@@ -373,7 +387,7 @@ class DeviceMaker {
 			attributes['position'] = { lat: Math.round(random() * 9e6) / 1e5, lon: Math.round(random() * 18e6) / 1e5 };
 		} else {
 			attributes['temperature.max'] = Math.round(random() * 400) / 10;
-			attributes['расположение'] = pick(places);
+			attributes['расположение'] = place();
 			if (random() < 0.3) attributes['calibrated'] = null;
 		}
 		return attributes;

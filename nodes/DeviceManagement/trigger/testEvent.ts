@@ -1,5 +1,6 @@
 import { type Device, identifyDevice, serialNumberOf } from '../core/device';
 import { inputFailure } from '../core/failure';
+import type { JsonValue } from '../core/json';
 import { mayRefuseOrder } from '../core/paging/refusal';
 import { fetchPage } from '../transport/devices';
 import type { Platform } from '../transport/platform';
@@ -11,8 +12,8 @@ import { codeOf, keep, shortIdentity } from './values';
 const FEW = 3;
 
 /**
- * Returns sample events of the newest devices that match the filters, for “Fetch Test Event”. It uses no state, so there are no
- * previous values.
+ * Returns sample events of the newest devices that match the filters, for “Fetch Test Event”. It uses no state: previous values are
+ * those of the rules under 'Only When'.
  * @throws Failure `input` if no device matches
  */
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
@@ -31,13 +32,29 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 	);
 }
 
-function sampleEvents(device: Device, { events, fields, times }: TriggerParameters): DeviceEvent[] {
+function sampleEvents(device: Device, { events, fields, times, rules }: TriggerParameters): DeviceEvent[] {
 	const id = shortIdentity(identifyDevice(device));
 	const sn = serialNumberOf(device);
 	const shown = times.map((time) => timeEvent(time, id, device));
 	for (const field of fields) {
-		shown.push(changedEvent({ sn, device, field, previous: keep(null), current: keep(field.read(device)) }, 0));
+		const today = field.read(device);
+		const rule = rules.find((each) => each.field === field.name);
+		const previous = keep(rule ? valueFrom(rule.from, today) : null);
+		const current = valueFrom(rule?.to ?? '', today);
+		const changed = current === today ? device : { ...device, ...field.show(current, device) };
+		shown.push(changedEvent({ sn, device: changed, field, previous, current: keep(current) }, 0));
 	}
 	if (events.has('deviceRemoved')) shown.push(removedEvent(sn, codeOf(device, fields), fields, 0));
 	return shown;
+}
+
+/** Returns a rule's text in the type of the device's value of `today`; an empty text means that value. */
+function valueFrom(text: string, today: JsonValue): JsonValue {
+	if (text === '' || typeof today === 'string') return text || today;
+	try {
+		const value: JsonValue = JSON.parse(text);
+		return typeof value === typeof today ? value : text;
+	} catch {
+		return text;
+	}
 }

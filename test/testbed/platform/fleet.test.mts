@@ -57,6 +57,11 @@ test.each<[string, (device: Device) => boolean]>([
 	expect(some(test)).toBe(true);
 });
 
+test('the devices of a group that is at one place are there', () => {
+	const ofGroup = fleet.devices.filter(({ group, attributes }) => group.name === '東京支店' && 'site' in attributes);
+	expect(new Set(ofGroup.map(({ attributes }) => attributes['site']))).toEqual(new Set(['東京']));
+});
+
 test('an updated device was updated after it was made', () => {
 	for (const { createTime, updateTime } of fleet.devices) {
 		if (updateTime !== null) expect(updateTime > createTime).toBe(true);
