@@ -3,7 +3,16 @@
  * parts. Nothing is read or written here.
  */
 import { serialNumberOf } from '../core/device';
-import { type ChangeRule, changedEvent, type DeviceEvent, isAskedFor, removedEvent, timeEvent } from './events';
+import {
+	type Change,
+	type ChangeRule,
+	changedEvent,
+	type DeviceEvent,
+	isAskedFor,
+	leadsToRule,
+	removedEvent,
+	timeEvent,
+} from './events';
 import { compareRecent, type Reading, type Recent } from './recent';
 import { compareSnapshot, type DeviceList, type SnapshotOptions } from './snapshot';
 import type { State } from './state';
@@ -16,7 +25,9 @@ export interface Seen {
 }
 
 /** What the form asks for, and what the new state has to contain. */
-export interface Task extends Omit<SnapshotOptions, 'created'> {
+export interface Task extends Omit<SnapshotOptions, 'created' | 'countsAtOnce'> {
+	/** Whether this is the first poll of a process. n8n may have lost what quiet polls saw. */
+	readonly isFirst: boolean;
 	readonly rules: readonly ChangeRule[];
 	readonly fingerprint: string;
 	/** The number of a new baseline. */
@@ -50,13 +61,15 @@ export function compare(
 	const created = new Set(
 		events.flatMap(({ event, device }) => (event === 'deviceCreated' ? serialNumberOf(device) : [])),
 	);
-	const compared = list && compareSnapshot(before?.snapshot, list, { ...task, created });
+	// Otherwise a device that came back before a restart would have to last in that state again before it can be lost.
+	const countsAtOnce = (change: Change) => task.isFirst && leadsToRule(task.rules, change);
+	const compared = list && compareSnapshot(before?.snapshot, list, { ...task, created, countsAtOnce });
 	const changes = compared?.changes.filter((change) => isAskedFor(task.rules, change)) ?? [];
 	for (const change of changes) events.push(changedEvent(change, number));
 	for (const sn of list?.removed ?? []) {
 		events.push(removedEvent(sn, before?.snapshot?.devices.get(sn) ?? '[]', task.fields, number));
 	}
 	const { fingerprint } = task;
-	const state = { fingerprint, number: number + Math.min(events.length, 1), recent, snapshot: compared?.after };
-	return { state, events };
+	const raised = number + Math.min(events.length, 1);
+	return { state: { fingerprint, number: raised, writes: before?.writes, recent, snapshot: compared?.after }, events };
 }

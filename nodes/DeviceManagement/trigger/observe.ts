@@ -5,12 +5,15 @@ import type { Clock } from '../core/retry';
 import type { Platform } from '../transport/platform';
 import type { Seen } from './compare';
 import { type FleetEntry, readFleet } from './fleet';
-import { avoidOrder, EVERYTHING, type KnownOrder, readNewest } from './newest';
+import { EVERYTHING, type KnownOrder, readNewest } from './newest';
 import type { TriggerParameters } from './parameters';
 import type { Reading } from './recent';
 import { checkMissing, missingFrom } from './removal';
 import type { State } from './state';
 import type { TimeField } from './watched';
+
+/** In seconds. */
+const TWO_DAYS = 172_800;
 
 /** What one poll read from the platform, and what it has to log. */
 export interface Observation extends Seen {
@@ -24,7 +27,7 @@ export interface Observation extends Seen {
  * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
  * small requests are enough if the platform sorts reliably. It requests each device that is no longer listed.
  * @param before the state to compare with; undefined for a baseline
- * @param orders what is known of the platform's sort orders, which the poll updates
+ * @param orders what is known of the platform's sort orders; is updated
  * @throws Failure
  */
 export async function observe(
@@ -51,17 +54,19 @@ export async function observe(
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
 	const fleet = isFiltered && unordered.length > 0 ? await read(EVERYTHING) : undefined;
 	const listing = watches || unordered.length > 0 ? await read(criteria) : undefined;
-	for (const field of unordered) avoidOrder(orders[field], now);
-	const remarks = unordered.map(
+	const avoided = unordered.filter((field) => orders[field].avoidedAt !== undefined);
+	const remarks = avoided.map(
 		(field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`,
 	);
-	if (listing === undefined) return { readings, list: undefined, remarks };
-	for (const { field } of times) {
-		const { rows } = readingOf(listing, field);
-		const top = readings.get(field) ?? readingOf(fleet ?? listing, field);
-		readings.set(field, { rows, newest: top.newest, complete: top.complete && listing.settled });
+	if (listing !== undefined) {
+		for (const { field } of times) {
+			const top = readings.get(field) ?? readingOf(fleet ?? listing, field);
+			const { rows } = readingOf(listing, field);
+			readings.set(field, { ...top, rows, complete: top.complete && listing.settled });
+		}
 	}
-	if (!watches) return { readings, list: undefined, remarks };
+	remarks.push(...datedAhead(readings, now));
+	if (listing === undefined || !watches) return { readings, list: undefined, remarks };
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
 	const isComplete = settled && reportedTotal === devices.length;
 	if (settled && !isComplete) {
@@ -75,5 +80,15 @@ export async function observe(
 function readingOf({ items, settled }: Listing<FleetEntry>, field: TimeField): Reading {
 	const rows = items.flatMap(({ rows: ofDevice }) => ofDevice[field] ?? []);
 	const newest = rows.reduce((most, { time }) => Math.max(most, time), -Infinity);
-	return { rows, newest: newest === -Infinity ? null : newest, complete: settled };
+	const newestSn = items.find(({ rows: ofDevice }) => ofDevice[field]?.time === newest)?.sn;
+	return { rows, newest: newest === -Infinity ? null : newest, newestSn, complete: settled };
+}
+
+/** Names devices whose time is more than two days ahead of this machine's clock, so that no time zone explains it. */
+function datedAhead(readings: ReadonlyMap<TimeField, Reading>, now: number): string[] {
+	return [...readings].flatMap(([field, { newest, newestSn }]) => {
+		if (newest === null || newest <= now / 1000 + TWO_DAYS) return [];
+		const time = new Date(newest * 1000).toISOString().slice(0, 19).replace('T', ' ');
+		return `can't find other devices by ${field} before ${time}, because the device ${newestSn} has that date`;
+	});
 }

@@ -33,6 +33,8 @@ export interface Reading {
 	readonly rows: readonly Row[];
 	/** The newest time of the whole fleet, whatever the filters; null if no device has one. */
 	readonly newest: number | null;
+	/** Serial number of the device with that time. */
+	readonly newestSn?: string | undefined;
 	/** Whether all rows since {@link floorOf} were read. */
 	readonly complete: boolean;
 }

@@ -47,6 +47,8 @@ export interface SnapshotOptions {
 	readonly now: number;
 	/** How long a new value must last, in seconds. */
 	readonly holdSeconds: number;
+	/** Whether a change doesn't have to last. */
+	readonly countsAtOnce: (change: Change) => boolean;
 	/** Serial numbers of devices that are reported as created. Their changes are not reported. */
 	readonly created: ReadonlySet<string>;
 }
@@ -82,7 +84,7 @@ function compareDevice(
 	{ sn, code, device }: ListedDevice,
 	last: Code,
 	heldBefore: ReadonlyMap<string, Hold>,
-	{ fields, now, holdSeconds }: SnapshotOptions,
+	{ fields, now, holdSeconds, countsAtOnce }: SnapshotOptions,
 ): { code: Code; held: Hold[]; reported: Change[] } {
 	const values = splitCode(last);
 	const held: Hold[] = [];
@@ -93,10 +95,11 @@ function compareDevice(
 		const hold = heldBefore.get(keyOf({ sn, field: position }));
 		// If the clock was set back, the wait must not become longer.
 		const since = hold?.value === current ? Math.min(hold.since, now) : now;
-		if (now - since < holdSeconds) {
+		const change = { sn, device, field, previous, current };
+		if (now - since < holdSeconds && !countsAtOnce(change)) {
 			held.push({ sn, field: position, value: current, since });
 		} else {
-			reported.push({ sn, device, field, previous, current });
+			reported.push(change);
 			values[position] = current;
 		}
 	}
