@@ -6,7 +6,7 @@ import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
 const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
 
 const fields = watchedFields(new Set(['attributeChanged']), ['0', '1', '2']);
-const options = { fields, now: 1000, holdSeconds: 0, countsAtOnce: () => false, created: new Set<string>() };
+const options = { fields, now: 1000, holdSeconds: 0, rules: [], isFirst: false, created: new Set<string>() };
 const list = (devices: Record<string, unknown[]>) => ({
 	devices: Object.entries(devices).map(([sn, values]) => ({ sn, code: JSON.stringify(values), device: { sn } })),
 	removed: [],

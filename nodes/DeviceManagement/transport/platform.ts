@@ -142,12 +142,8 @@ function requestFunction(dependencies: Dependencies, stored: CredentialData, ite
 		};
 		const maxRetries = request.purpose === 'write' ? 0 : request.settings.maxRetries;
 		const limits = { maxRetries, maxWaitMs: LONGEST_PAUSE_MS };
-		const payload = await withRetries(
-			async () => await session.run(send, request.settings.keepsToken),
-			limits,
-			clock,
-			end,
-		);
+		const run = async () => await session.run(send, request.settings.keepsToken);
+		const payload = await withRetries(run, limits, clock, end);
 		return checkPayload(payload, schema, expected);
 	};
 }

@@ -3,16 +3,7 @@
  * parts. Nothing is read or written here.
  */
 import { serialNumberOf } from '../core/device';
-import {
-	type Change,
-	type ChangeRule,
-	changedEvent,
-	type DeviceEvent,
-	isAskedFor,
-	leadsToRule,
-	removedEvent,
-	timeEvent,
-} from './events';
+import { changedEvent, type DeviceEvent, isAskedFor, removedEvent, timeEvent } from './events';
 import { compareRecent, type Reading, type Recent } from './recent';
 import { compareSnapshot, type DeviceList, type SnapshotOptions } from './snapshot';
 import type { State } from './state';
@@ -25,10 +16,7 @@ export interface Seen {
 }
 
 /** What the form asks for, and what the new state has to contain. */
-export interface Task extends Omit<SnapshotOptions, 'created' | 'countsAtOnce'> {
-	/** Whether this is the first poll of a process. n8n may have lost what quiet polls saw. */
-	readonly isFirst: boolean;
-	readonly rules: readonly ChangeRule[];
+export interface Task extends Omit<SnapshotOptions, 'created'> {
 	readonly fingerprint: string;
 	/** The number of a new baseline. */
 	readonly firstNumber: number;
@@ -61,9 +49,7 @@ export function compare(
 	const created = new Set(
 		events.flatMap(({ event, device }) => (event === 'deviceCreated' ? serialNumberOf(device) : [])),
 	);
-	// Otherwise a device that came back before a restart would have to last in that state again before it can be lost.
-	const countsAtOnce = (change: Change) => task.isFirst && leadsToRule(task.rules, change);
-	const compared = list && compareSnapshot(before?.snapshot, list, { ...task, created, countsAtOnce });
+	const compared = list && compareSnapshot(before?.snapshot, list, { ...task, created });
 	const changes = compared?.changes.filter((change) => isAskedFor(task.rules, change)) ?? [];
 	for (const change of changes) events.push(changedEvent(change, number));
 	for (const sn of list?.removed ?? []) {

@@ -24,8 +24,8 @@ export interface KnownOrder {
 	reliableAt?: number;
 	/** When it was last found unreliable; for an hour, polls read the whole fleet instead. */
 	avoidedAt?: number;
-	/** Whether the platform refused the last request with it. */
-	isRefused?: boolean;
+	/** How often in a row the platform refused it. */
+	refusals?: number;
 	/** When a poll last read all known rows again. */
 	readWholeAt?: number;
 }
@@ -56,18 +56,19 @@ export interface NewestTask {
 export async function readNewest(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
 	const { now, order } = task;
 	if (isWithin(HOUR_MS, order.avoidedAt, now)) return undefined;
+	const { refusals = 0 } = order;
+	order.refusals = 0;
 	const reading = await readInOrder(platform, task).catch((thrown: unknown) => {
-		if (mayRefuseOrder(thrown)) return 'refused' as const;
-		throw thrown;
+		if (!mayRefuseOrder(thrown)) throw thrown;
+		order.refusals = refusals + 1;
+		return undefined;
 	});
+	if (reading?.complete === true) order.readWholeAt = now;
 	// One refusal may be temporary.
-	if (reading === undefined || (reading === 'refused' && order.isRefused === true)) {
-		order.avoidedAt = now;
+	if (reading === undefined && order.refusals !== 1) {
 		delete order.reliableAt;
+		order.avoidedAt = now;
 	}
-	order.isRefused = reading === 'refused';
-	if (reading === undefined || reading === 'refused') return undefined;
-	if (reading.complete) order.readWholeAt = now;
 	return reading;
 }
 

@@ -1,4 +1,3 @@
-import type { Failure } from '../core/failure';
 import type { Listing } from '../core/paging/list';
 import type { ListCriteria } from '../core/query';
 import type { Clock } from '../core/retry';
@@ -12,15 +11,10 @@ import { checkMissing, missingFrom } from './removal';
 import type { State } from './state';
 import type { TimeField } from './watched';
 
-/** In seconds. */
-const TWO_DAYS = 172_800;
-
 /** What one poll read from the platform, and what it has to log. */
 export interface Observation extends Seen {
 	/** Limits of the platform that make polls slower or hide events, in words for the log, which has each once. */
 	readonly remarks: readonly string[];
-	/** Why a missing device could not be checked. */
-	readonly failure?: Failure | undefined;
 }
 
 /**
@@ -58,15 +52,13 @@ export async function observe(
 	const remarks = avoided.map(
 		(field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`,
 	);
-	if (listing !== undefined) {
-		for (const { field } of times) {
-			const top = readings.get(field) ?? readingOf(fleet ?? listing, field);
-			const { rows } = readingOf(listing, field);
-			readings.set(field, { ...top, rows, complete: top.complete && listing.settled });
-		}
+	if (listing === undefined) return { readings, list: undefined, remarks };
+	for (const { field } of times) {
+		const { rows } = readingOf(listing, field);
+		const top = readings.get(field) ?? readingOf(fleet ?? listing, field);
+		readings.set(field, { ...top, rows, complete: top.complete && listing.settled });
 	}
-	remarks.push(...datedAhead(readings, now));
-	if (listing === undefined || !watches) return { readings, list: undefined, remarks };
+	if (!watches) return { readings, list: undefined, remarks };
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
 	const isComplete = settled && reportedTotal === devices.length;
 	if (settled && !isComplete) {
@@ -74,7 +66,10 @@ export async function observe(
 	}
 	const missing = isComplete ? missingFrom(devices, before?.snapshot) : [];
 	const { failure, ...found } = await checkMissing(platform, missing, parameters, () => clock.random());
-	return { readings, list: { devices, ...found }, remarks, failure };
+	if (failure !== undefined) {
+		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
+	}
+	return { readings, list: { devices, ...found }, remarks };
 }
 
 function readingOf({ items, settled }: Listing<FleetEntry>, field: TimeField): Reading {
@@ -82,13 +77,4 @@ function readingOf({ items, settled }: Listing<FleetEntry>, field: TimeField): R
 	const newest = rows.reduce((most, { time }) => Math.max(most, time), -Infinity);
 	const newestSn = items.find(({ rows: ofDevice }) => ofDevice[field]?.time === newest)?.sn;
 	return { rows, newest: newest === -Infinity ? null : newest, newestSn, complete: settled };
-}
-
-/** Names devices whose time is more than two days ahead of this machine's clock, so that no time zone explains it. */
-function datedAhead(readings: ReadonlyMap<TimeField, Reading>, now: number): string[] {
-	return [...readings].flatMap(([field, { newest, newestSn }]) => {
-		if (newest === null || newest <= now / 1000 + TWO_DAYS) return [];
-		const time = new Date(newest * 1000).toISOString().slice(0, 19).replace('T', ' ');
-		return `can't find other devices by ${field} before ${time}, because the device ${newestSn} has that date`;
-	});
 }

@@ -16,6 +16,7 @@ import type { DeviceEvent } from './events';
 import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn } from './memory';
 import { observe } from './observe';
 import { readTriggerParameters, type TriggerParameters } from './parameters';
+import { wordsAboutFuture } from './recent';
 import { decodeState, encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
 import { digestOf } from './values';
@@ -112,12 +113,9 @@ async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 		memory.orders = orders;
 		if (memory.outage !== undefined) log(context, 'info', 'can poll again');
 		memory.outage = undefined;
-		const why = seen.failure?.message;
-		if (why !== undefined) {
-			log(context, 'warn', `could not check devices that may be removed, and tries again at the next poll: ${why}`);
-		}
-		for (const words of seen.remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
-		memory.remarks = seen.remarks;
+		const remarks = [...seen.remarks, ...wordsAboutFuture(seen.readings, now)];
+		for (const words of remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
+		memory.remarks = remarks;
 		return items.length > 0 ? [items] : null;
 	} finally {
 		platform.stop();

@@ -95,3 +95,12 @@ export function compareRecent(
 	const all = [...(before?.rows ?? []), ...rows.map(({ id, time }): [string, number] => [id, time])];
 	return { after: { newest, rows: new Map(all.filter(([, time]) => time >= floor)) }, newRows };
 }
+
+/** Returns words about devices that are dated more than two days ahead of this machine's clock, which no time zone explains. */
+export function wordsAboutFuture(readings: ReadonlyMap<TimeField, Reading>, now: number): string[] {
+	return [...readings].flatMap(([field, { newest, newestSn }]) => {
+		if (newest === null || newest <= now + 2 * 86_400) return [];
+		const time = new Date(newest * 1000).toISOString().slice(0, 19).replace('T', ' ');
+		return `can't find other devices by ${field} before ${time}, because the device ${newestSn} has that date`;
+	});
+}

@@ -39,12 +39,10 @@ export async function checkMissing(
 	const start = missing.length > MAX_PER_POLL ? Math.floor(random() * missing.length) : 0;
 	const requested = [...missing.slice(start), ...missing.slice(0, start)].slice(0, MAX_PER_POLL);
 	const slots = pLimit(settings.parallelRequests);
+	const once = { ...settings, keepsToken: true };
 	const check = async (sn: string) =>
 		isSerialNumber(sn) && sn === sn.trim() && fitsInPath(sn)
-			? await fetchDevice(platform, sn, { ...settings, keepsToken: true }).then(
-					() => 'unlisted' as const,
-					outcomeOfFailure,
-				)
+			? await fetchDevice(platform, sn, once).then(() => 'unlisted' as const, outcomeOfFailure)
 			: 'unlisted';
 	const outcomes = await Promise.all(requested.map(async (sn) => await slots(check, sn)));
 	return {
