@@ -310,25 +310,27 @@ class Poll implements Command {
 	}
 }
 
-/** A device that changes back and forth, with a poll after each change. */
+/** A device that changes back and forth, with polls after each change, and a restart after the first ones. */
 class Flap implements Command {
 	constructor(
 		private readonly position: number,
 		private readonly values: readonly number[],
 		private readonly minutes: number,
+		private readonly restarts: boolean,
 	) {}
 	check(): boolean {
 		return true;
 	}
 	async run(model: Model, real: Real): Promise<void> {
-		for (const onlineStatus of this.values) {
+		for (const [index, onlineStatus] of this.values.entries()) {
 			const device = real.world.at(this.position);
 			if (device !== undefined) real.world.fleet.update(device.sn, { onlineStatus });
 			for (let minute = 0; minute < this.minutes; minute++) await new Poll(1).run(model, real);
+			if (index === 0 && this.restarts) await register(real, model, 'init');
 		}
 	}
 	toString(): string {
-		return `flap(${this.position}: ${this.values.join()}, ${this.minutes} polls each)`;
+		return `flap(${this.position}: ${this.values.join()}, ${this.minutes} polls each${this.restarts ? ', restart after the first' : ''})`;
 	}
 }
 
@@ -580,10 +582,14 @@ const commands = fc.commands(
 		fc.constant(new Poll(1, undefined, true)),
 		slowPoll,
 		fc.constant(new Restart()),
-		fc.constant(new Restart()),
 		fc
-			.tuple(position, fc.array(status, { minLength: 1, maxLength: 3 }), fc.constantFrom(1, 4))
-			.map(([at, values, minutes]) => new Flap(at, values, minutes)),
+			.tuple(
+				position,
+				fc.array(fc.nat({ max: 1 }), { minLength: 2, maxLength: 3 }),
+				fc.constantFrom(1, 4),
+				fc.boolean(),
+			)
+			.map(([at, values, minutes, restarts]) => new Flap(at, values, minutes, restarts)),
 		toMissing,
 		fc.nat({ max: 3 }).map((back) => new Rewind(back)),
 		otherSetting.map((changes) => new Publish(changes)),
