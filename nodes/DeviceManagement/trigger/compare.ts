@@ -1,7 +1,3 @@
-/**
- * Compares the old state with what a poll read, and returns the new state and the events. recent.ts and snapshot.ts compare the
- * parts. Nothing is read or written here.
- */
 import { serialNumberOf } from '../core/device';
 import { changedEvent, type DeviceEvent, isAskedFor, removedEvent, timeEvent } from './events';
 import { compareRecent, type Reading, type Recent } from './recent';
@@ -23,7 +19,7 @@ export interface Task extends Omit<SnapshotOptions, 'created'> {
 }
 
 /**
- * Returns the new state and the events.
+ * Compares the old state with what a poll read, and returns the new state and the events.
  * @param before a state with the same fingerprint; undefined for a baseline, which has no events
  */
 export function compare(
@@ -55,7 +51,6 @@ export function compare(
 	for (const sn of list?.removed ?? []) {
 		events.push(removedEvent(sn, before?.snapshot?.devices.get(sn) ?? '[]', task.fields, number));
 	}
-	const { fingerprint } = task;
-	const raised = number + Math.min(events.length, 1);
-	return { state: { fingerprint, number: raised, writes: before?.writes, recent, snapshot: compared?.after }, events };
+	const numbers = { number: number + Math.min(events.length, 1), writes: before?.writes };
+	return { state: { fingerprint: task.fingerprint, ...numbers, recent, snapshot: compared?.after }, events };
 }

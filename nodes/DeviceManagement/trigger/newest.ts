@@ -45,7 +45,6 @@ export interface NewestTask {
 	readonly onlyTop: boolean;
 	readonly settings: ListSettings;
 	readonly now: number;
-	/** Is updated. */
 	readonly order: KnownOrder;
 }
 
@@ -148,7 +147,7 @@ function isWholeDue({ before, settings, now, order }: NewestTask, pageLength = s
  */
 async function isReliable(platform: Platform, task: NewestTask, first: readonly Device[]): Promise<boolean> {
 	const { field, now, order } = task;
-	const newest = topOf(first, field).newest;
+	const { newest } = topOf(first, field);
 	// Devices without the time may come first.
 	if (newest === null) return false;
 	if (isWithin(DAY_MS, order.reliableAt, now)) return true;
@@ -173,6 +172,6 @@ async function fetchFirst(
 
 /** Returns the time and the serial number of the first device. */
 function topOf([device]: readonly Device[], field: TimeField): Pick<Reading, 'newest' | 'newestSn'> {
-	if (device === undefined) return { newest: null };
-	return { newest: rowOf(device, field, undefined)?.time ?? null, newestSn: serialNumberOf(device) };
+	const row = device && rowOf(device, field, undefined);
+	return { newest: row?.time ?? null, newestSn: device && serialNumberOf(device) };
 }

@@ -48,10 +48,9 @@ export async function observe(
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
 	const fleet = isFiltered && unordered.length > 0 ? await read(EVERYTHING) : undefined;
 	const listing = watches || unordered.length > 0 ? await read(criteria) : undefined;
-	const avoided = unordered.filter((field) => orders[field].avoidedAt !== undefined);
-	const remarks = avoided.map(
-		(field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`,
-	);
+	const remarks = unordered
+		.filter((field) => orders[field].avoidedAt !== undefined)
+		.map((field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
 	if (listing === undefined) return { readings, list: undefined, remarks };
 	for (const { field } of times) {
 		const { rows } = readingOf(listing, field);
@@ -75,6 +74,6 @@ export async function observe(
 function readingOf({ items, settled }: Listing<FleetEntry>, field: TimeField): Reading {
 	const rows = items.flatMap(({ rows: ofDevice }) => ofDevice[field] ?? []);
 	const newest = rows.reduce((most, { time }) => Math.max(most, time), -Infinity);
-	const newestSn = items.find(({ rows: ofDevice }) => ofDevice[field]?.time === newest)?.sn;
+	const newestSn = items.find((device) => device.rows[field]?.time === newest)?.sn;
 	return { rows, newest: newest === -Infinity ? null : newest, newestSn, complete: settled };
 }
