@@ -55,6 +55,7 @@ export interface WatchOptions {
 	credential?: string;
 	workflowId?: string;
 	nodeName?: string;
+	budgetMs?: number | null;
 }
 
 /** What runs the trigger: n8n's engine, or a replacement. */
@@ -81,6 +82,7 @@ export class Watch {
 			engine,
 			database: this.database,
 			workflow: () => this.workflow(),
+			...(options.budgetMs === undefined ? {} : { budgetMs: options.budgetMs }),
 			onProcessEnd: forgetPolls,
 		});
 	}

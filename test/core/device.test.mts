@@ -65,7 +65,9 @@ test('the name of a model or a group is null where there is none', () => {
 	for (const record of [{}, { name: null }, null, undefined, 'R200', ['R200'], 7]) expect(nameOf(record)).toBeNull();
 });
 
-test('a device is an object', () => {
-	expect(deviceSchema.safeParse({}).success).toBe(true);
-	for (const device of [null, [], 'x', undefined]) expect(deviceSchema.safeParse(device).success).toBe(false);
+test.each([
+	[true, [{ sn: 'a1' }, { sn: ' A1' }]],
+	[false, [{}, { id: 'A1' }, { sn: 'A2' }, { sn: null }, null, [], 'A1', undefined]],
+])('that it is the device with a serial number is %p of some responses', (isIt, responses) => {
+	for (const data of responses) expect(deviceSchema('A1').safeParse(data).success).toBe(isIt);
 });

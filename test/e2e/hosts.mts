@@ -42,6 +42,8 @@ const HOSTS = {
 
 const WORKFLOW = 'e2eHost';
 const FOR_AT_LEAST_MINUTES = 1;
+/** What the parts change, as rules of 'Only When'. */
+const RULES = [{ to: '77' }, { to: '78' }, { to: '79' }, { from: '1', to: '0' }];
 /** Polls come once a minute; with durable cursors n8n waits longer after one that failed. */
 const LONGEST_MS = 300_000;
 /** Requests that are further apart belong to different polls. */
@@ -99,7 +101,12 @@ class Story {
 	async setUp(): Promise<void> {
 		await this.n8n.installPackage();
 		await this.n8n.importCredentials(signInCredentials(this.platform));
-		const parameters = { events: ['deviceCreated', 'onlineStatusChanged'], forAtLeast: FOR_AT_LEAST_MINUTES };
+		this.platform.fleet.update(this.serialNumber(11), { onlineStatus: 0 });
+		const parameters = {
+			events: ['deviceCreated', 'onlineStatusChanged'],
+			conditions: { rule: RULES.map((rule) => ({ field: 'onlineStatus', ...rule })) },
+			forAtLeast: FOR_AT_LEAST_MINUTES,
+		};
 		this.main = await this.n8n.startSignedIn(this.owner);
 		const options = { maxRetries: 0 };
 		await this.main.create(triggerWorkflow(WORKFLOW, 'deviceManagementLogin', { ...parameters, options }));
@@ -157,16 +164,25 @@ class Story {
 	}
 
 	async restart(): Promise<void> {
+		const back = this.serialNumber(11);
+		this.platform.fleet.update(back, { onlineStatus: 1 });
+		await this.polls(3);
 		await this.main?.stop();
 		const created = this.create();
 		const changed = this.serialNumber(9);
 		this.platform.fleet.update(changed, { onlineStatus: 79 });
 		this.main = await this.n8n.startSignedIn(this.owner);
+		await this.polls(1);
+		this.platform.fleet.update(back, { onlineStatus: 0 });
 		await this.until(`onlineStatusChanged ${changed}`);
-		this.expected.push(`deviceCreated ${created}`, `onlineStatusChanged ${changed}`);
-		this.check('reports what changed while n8n was stopped, once', () => {
-			assert.deepEqual(this.whats(), [...this.expected].sort());
-		});
+		this.expected.push(`deviceCreated ${created}`, `onlineStatusChanged ${changed}`, `onlineStatusChanged ${back}`);
+		await this.until(`onlineStatusChanged ${back}`);
+		this.check(
+			'reports what changed while n8n was stopped, once, and a device that only quiet polls saw come back',
+			() => {
+				assert.deepEqual(this.whats(), [...this.expected].sort());
+			},
+		);
 	}
 
 	async end(): Promise<void> {

@@ -111,7 +111,9 @@ test.each<[OperationName, string, string, string]>([
 	async (operation, data, place, came) => {
 		const { result } = await runAgainst(whole(`{"code":0,"msg":"success","data":${data}}`), operation);
 		const wanted =
-			operation === 'get' ? 'a device (an object)' : "a page of a list (an object with a list of objects in 'content')";
+			operation === 'get'
+				? 'the device with this serial number'
+				: "a page of a list (an object with a list of objects in 'content')";
 		expect(result.error?.message).toBe(`The platform did not return ${wanted}: '${place}' is ${came}`);
 		expect(JSON.stringify(result.raw)).not.toContain('hunter2');
 		expect(result.data('Devices')).toEqual([]);

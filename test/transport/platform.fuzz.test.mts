@@ -100,7 +100,7 @@ test('for any response, the request helper returns a clean result or throws a Fa
 	await fc.assert(
 		fc.asyncProperty(
 			exchange,
-			fc.constantFrom<z.ZodType<unknown>>(pageSchema, deviceSchema, z.unknown()),
+			fc.constantFrom<z.ZodType<unknown>>(pageSchema, deviceSchema('A'), z.unknown()),
 			async (answer, schema) => {
 				const platform = await openPlatform(contextAnswering(answer), { parallelRequests: 4 });
 				const outcome = await platform

@@ -19,7 +19,7 @@ import {
 const T = 1_000_000;
 const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
 const fields = watchedFields(ALL, ['firmware']);
-const task: Task = { fields, rules: [], holdSeconds: 0, fingerprint: 'f', now: 500, firstNumber: 40 };
+const task: Task = { fields, rules: [], isFirst: false, holdSeconds: 0, fingerprint: 'f', now: 500, firstNumber: 40 };
 
 /** Rules of 'Only When' as the trigger reads them, with the form's defaults. */
 const rulesOf = (...rule: IDataObject[]) => {

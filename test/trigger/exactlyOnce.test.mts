@@ -1,6 +1,7 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { useBench, useStillClock } from '../../testbed/jest.mts';
+import { Fleet } from '../../testbed/platform/fleet.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
 
 const bench = useBench();
@@ -111,6 +112,36 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		}
 	});
 
+	it('a restart does not hide that a device came back, which only quiet polls saw', async () => {
+		const rule = { field: 'onlineStatus', from: '1', to: '0' };
+		const parameters = { events: ['onlineStatusChanged'], conditions: { rule: [rule] }, forAtLeast: 15 };
+		bench.fleet.update(sn(), { onlineStatus: 0 });
+		const watching = new Watch(bench, parameters, { host });
+		await watching.activate();
+		const seen: unknown[] = [];
+		const polls = async (count: number) => {
+			for (let poll = 0; poll < count; poll++) {
+				clock.now += 60_000;
+				seen.push(...((await watching.poll()) ?? []));
+			}
+		};
+		bench.fleet.update(sn(), { onlineStatus: 1 });
+		await polls(30);
+		await watching.restart();
+		await polls(5);
+		bench.fleet.update(sn(), { onlineStatus: 0 });
+		await polls(15);
+		expect(seen).toEqual([]);
+		await polls(1);
+		expect(seen).toMatchObject([{ previous: 1, current: 0 }]);
+		// Later polls of the process debounce both directions.
+		bench.fleet.update(sn(), { onlineStatus: 1 });
+		await polls(1);
+		bench.fleet.update(sn(), { onlineStatus: 0 });
+		await polls(20);
+		expect(seen).toHaveLength(1);
+	});
+
 	it('a poll leaves its work to the one that is under way', async () => {
 		const watching = new Watch(bench, { events: ['onlineStatusChanged'] }, { host });
 		await watching.activate();
@@ -179,6 +210,28 @@ it('writes the state last: not if making the output fails', async () => {
 	expect(polls).toBe(1);
 	expect(node.context.getWorkflowStaticData('node')['state']).toBe(state);
 	expect(await node.poll()).toHaveLength(1);
+});
+
+it('reads the credential once in a poll: another one in the middle would compare two platforms', async () => {
+	const node = bench.engine.pollingNode(new Watch(bench, { events: ['onlineStatusChanged'] }).workflow());
+	const reads = jest.spyOn(node.context, 'getCredentials');
+	await node.poll();
+	expect(reads).toHaveBeenCalledTimes(1);
+});
+
+it('two processes at one durable cursor: a state that looks like an older one is that of the other process', async () => {
+	const parameters = { events: ['onlineStatusChanged'], conditions: { rule: [{ field: 'onlineStatus', to: '9' }] } };
+	const [one, other] = ['One', 'Other'].map((nodeName) => new Watch(bench, parameters, { host: 'C', nodeName }));
+	bench.platform.fleet = Fleet.seeded({ size: 1 });
+	const pollAt = async (watching = one, onlineStatus = 0) => {
+		bench.fleet.update(sn(0), { onlineStatus });
+		const items = await watching?.poll();
+		for (const { database } of [one, other].flatMap((watch) => watch ?? []))
+			database.cursor = watching?.database.cursor;
+		return items;
+	};
+	expect([await pollAt(one, 1), await pollAt(one, 2), await pollAt(other, 1)]).toEqual([null, null, null]);
+	expect(await pollAt(one, 9)).toMatchObject([{ previous: 1, current: 9 }]);
 });
 
 it('keeps to two triggers in one workflow apart, and to two workflows', async () => {

@@ -33,7 +33,14 @@ describe('the state to compare with', () => {
 		for (let count = 0; count < 1500; count++) carryOn(memory(), 'saved', `state ${count}`);
 		expect(carriedFrom(memory(), 'saved')).toBe('state 1499');
 		expect(carriedFrom(memory(), 'state 1000')).toBe('state 1499');
-		expect(carriedFrom(memory(), 'first')).toBe('first');
+		expect(carriedFrom(memory(), 'state 9')).toBe('state 9');
+	});
+
+	it('is known for the state that the database holds, after any number of quiet polls in memory', () => {
+		carryOn(memory(), undefined, 'saved');
+		for (let count = 0; count < 1500; count++)
+			carryOn(memory(), count === 0 ? 'saved' : `state ${count}`, `state ${count + 1}`);
+		expect(carriedFrom(memory(), 'saved')).toBe('state 1500');
 	});
 
 	it('is dropped if the process keeps too much, the least recently used node first', () => {

@@ -55,6 +55,8 @@ class World {
 	/** The list request of a poll that comes to nothing, counted from 1. */
 	failAt: number | undefined;
 	failed = false;
+	/** The response to each request for a device, in place of the platform's own. */
+	toMissing: { statusCode: number; body: string } | undefined;
 
 	constructor(
 		public setting: Setting,
@@ -63,7 +65,8 @@ class World {
 		this.platform = new InProcessPlatform(new Fleet([]), kind.settings);
 		this.platform.intervene = async ({ url }) => {
 			await this.held;
-			if (!url.endsWith('/api/device/list') || this.failAt === undefined || --this.failAt > 0) return undefined;
+			if (!url.endsWith('/api/device/list')) return this.toMissing;
+			if (this.failAt === undefined || --this.failAt > 0) return undefined;
 			this.failAt = undefined;
 			this.failed = true;
 			return { statusCode: 503, body: '' };
@@ -108,7 +111,7 @@ class World {
 	}
 
 	workflow = (): WorkflowJson => {
-		const { events, tag, status, holdMinutes, onlyTo } = this.setting;
+		const { events, tag, status, holdMinutes, rule } = this.setting;
 		const parameters = {
 			events: [...events],
 			attributes: events.includes('attributeChanged') ? 'firmware' : '',
@@ -118,7 +121,7 @@ class World {
 			},
 			forAtLeast: events.some((event) => event.endsWith('Changed')) ? holdMinutes : 0,
 			options: { maxRetries: 0, pageSize: this.kind.pageSize },
-			...(onlyTo === undefined ? {} : { conditions: { rule: [{ field: 'onlineStatus', to: onlyTo }] } }),
+			...(rule === undefined ? {} : { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),
 		};
 		return {
 			id: 'watching',
@@ -198,7 +201,10 @@ function follow(
 	const isCarried = model.carry?.met.has(handedText) === true;
 	const base = isCarried ? model.carry?.to : handed;
 	const told = (items ?? []).map(({ json }) => asTold(json));
-	const around = { fleet, setting, lastTold: model.lastTold, smallPages: kind.pageSize < 1000 };
+	const around = {
+		...{ fleet, setting, lastTold: model.lastTold, smallPages: kind.pageSize < 1000 },
+		...{ isFirst: model.carry === undefined, refusesMissing: world.toMissing !== undefined },
+	};
 	const { changes, after } = look(around, base, Math.floor(startedAt / 1000), told);
 	const rest = [...changes];
 	const unexpected: Told[] = [];
@@ -302,6 +308,30 @@ class Poll implements Command {
 	toString(): string {
 		const failing = this.failAt === undefined ? '' : `, request ${this.failAt} fails`;
 		return `poll(${this.minutes} min later${failing}${this.discarded ? ', discarded' : ''})`;
+	}
+}
+
+/** A device that changes back and forth, with polls after each change, and a restart after the first ones. */
+class Flap implements Command {
+	constructor(
+		private readonly position: number,
+		private readonly values: readonly number[],
+		private readonly minutes: number,
+		private readonly restarts: boolean,
+	) {}
+	check(): boolean {
+		return true;
+	}
+	async run(model: Model, real: Real): Promise<void> {
+		for (const [index, onlineStatus] of this.values.entries()) {
+			const device = real.world.at(this.position);
+			if (device !== undefined) real.world.fleet.update(device.sn, { onlineStatus });
+			for (let minute = 0; minute < this.minutes; minute++) await new Poll(1).run(model, real);
+			if (index === 0 && this.restarts) await register(real, model, 'init');
+		}
+	}
+	toString(): string {
+		return `flap(${this.position}: ${this.values.join()}, ${this.minutes} polls each${this.restarts ? ', restart after the first' : ''})`;
 	}
 }
 
@@ -485,16 +515,25 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 		.map((minutes) => new Happening(`wait(${minutes} min)`, (world) => (world.now += minutes * MINUTE))),
 );
 
+/** What the platform may say of a missing device, its own words apart. */
+const toMissing = fc
+	.constantFrom(-1, 9999, 10001, 10005, 10018, 14101, 14102, 14103, 14201, 401, 403, 404, 500, 503, undefined)
+	.map((code) => {
+		const status = code !== undefined && code > 0 && code < 600 ? code : 200;
+		const answer = { statusCode: status, body: status === 200 ? JSON.stringify({ code, msg: '', data: null }) : '' };
+		return new Happening(`missing(${code})`, (world) => (world.toMissing = code === undefined ? code : answer));
+	});
+
 const EVENT_NAMES: string[] = EVENTS.map(({ name }) => name);
 const setting: fc.Arbitrary<Setting> = fc
 	.record({
 		events: fc.oneof(fc.constant(EVENT_NAMES), fc.subarray(EVENT_NAMES, { minLength: 1 })),
 		tag: fc.option(fc.constant('a'), { nil: undefined, freq: 3 }),
 		status: fc.option(fc.constant(2), { nil: undefined, freq: 3 }),
-		holdMinutes: fc.constantFrom(0, 0, 3),
-		onlyTo: fc.constantFrom(undefined, undefined, '0'),
+		holdMinutes: fc.constantFrom(0, 3),
+		rule: fc.option(fc.record({ from: fc.constantFrom('1', ''), to: fc.constantFrom('0', '') }), { nil: undefined }),
 	})
-	.map((made) => (made.events.includes('onlineStatusChanged') ? made : { ...made, onlyTo: undefined }));
+	.map((made) => (made.events.includes('onlineStatusChanged') ? made : { ...made, rule: undefined }));
 
 /** The usual platform, and with pages so small that what it makes of the order counts. */
 const platformKind: fc.Arbitrary<Kind> = fc.oneof(
@@ -532,7 +571,7 @@ const slowPoll = fc
 const otherSetting = fc.oneof(
 	fc.constantFrom<Partial<Setting>>({ holdMinutes: 0 }, { holdMinutes: 3 }),
 	fc.constantFrom<Partial<Setting>>({ tag: 'a' }, { tag: undefined }),
-	fc.subarray(EVENT_NAMES, { minLength: 1 }).map((events) => ({ events, onlyTo: undefined })),
+	fc.subarray(EVENT_NAMES, { minLength: 1 }).map((events) => ({ events, rule: undefined })),
 );
 
 // What stands more than once comes more often.
@@ -544,6 +583,15 @@ const commands = fc.commands(
 		fc.constant(new Poll(1, undefined, true)),
 		slowPoll,
 		fc.constant(new Restart()),
+		fc
+			.tuple(
+				position,
+				fc.array(fc.nat({ max: 1 }), { minLength: 2, maxLength: 3 }),
+				fc.constantFrom(1, 4),
+				fc.boolean(),
+			)
+			.map(([at, values, minutes, restarts]) => new Flap(at, values, minutes, restarts)),
+		toMissing,
 		fc.nat({ max: 3 }).map((back) => new Rewind(back)),
 		otherSetting.map((changes) => new Publish(changes)),
 	],
@@ -567,6 +615,7 @@ describe.each([
 					await register(real, model, 'activate');
 					await fc.asyncModelRun(() => ({ model, real }), sequence);
 					// At the latest now, what had to wait.
+					real.world.toMissing = undefined;
 					for (const minutes of [61, 61, 0]) await new Poll(minutes).run(model, real);
 				} finally {
 					real.putClockBack();

@@ -142,6 +142,31 @@ describe('more rows within two hours than fit on a page', () => {
 		expect(await told(watching)).toEqual([]);
 	});
 
+	it('are read again by the next poll, if one that read them fails', async () => {
+		const watching = await afterImport();
+		const late = add({ createTime: '2030-12-31 23:00:00' }, IMPORTED);
+		clock.now += HOUR;
+		const failing = jest.spyOn(Date.prototype, 'toISOString').mockImplementation(() => {
+			throw new Error('No time');
+		});
+		await expect(watching.poll()).rejects.toThrow('No time');
+		failing.mockRestore();
+		expect(await told(watching)).toEqual([late]);
+	});
+
+	it('cost one request, too, where the pages of the platform are smaller than requested', async () => {
+		bench.platform.settings.largestSize = 100;
+		const watching = await watch();
+		for (let count = 0; count < 900; count++) add({ createTime: LATER });
+		expect(await told(watching)).toHaveLength(900);
+		expect(await askedBy(watching)).toEqual(['size=920&sort=createTime desc']);
+		clock.now += HOUR;
+		expect(await askedBy(watching)).toHaveLength(10);
+		// A fleet that shrinks to one page is read to its end and needs no order.
+		for (const { sn } of fleet().devices.slice(5)) fleet().remove(sn);
+		expect(await askedBy(watching)).toEqual(['size=920&sort=createTime desc']);
+	});
+
 	it('are read again by a new process', async () => {
 		const watching = await afterImport();
 		const late = add({ createTime: '2030-12-31 23:00:00' }, IMPORTED);
@@ -160,14 +185,38 @@ describe('the order', () => {
 		Object.assign(bench.platform.settings, settings);
 		fleet().reorder((devices) => [...devices].sort((one, other) => (one.sn < other.sn ? -1 : 1)));
 		const watching = await watch({ events, options: { pageSize: 100 } });
+		// A refusal may be temporary. The second one counts.
+		await watching.poll();
 		expect(await askedBy(watching)).toEqual(['size=100', 'size=100&page=2', 'size=100&page=3']);
 		const { sn } = fleet().update(fleet().at(120).sn, { updateTime: LATER });
 		const created = add({}, 200);
 		expect(await told(watching)).toEqual(events === BOTH ? [created, sn] : [sn]);
-		expect(warnings()).toEqual([...(events === BOTH ? [slow('createTime')] : []), slow('updateTime')]);
+		const aboutOrders = warnings().filter((line) => line.includes('whole fleet'));
+		expect(aboutOrders).toEqual([...(events === BOTH ? [slow('createTime')] : []), slow('updateTime')]);
 		clock.now += HOUR;
 		expect((await askedBy(watching))[0]).toContain('sort=');
 		expect((await askedBy(watching))[0]).toBe('size=100');
+	});
+
+	it('is requested again at the next poll after one refusal', async () => {
+		const watching = await watch();
+		for (let round = 0; round < 2; round++) {
+			bench.platform.intervene = async ({ qs = {} }) => ('sort' in qs ? { statusCode: 500, body: '' } : undefined);
+			expect((await askedBy(watching)).at(-1)).toBe('size=1000');
+			bench.platform.intervene = undefined;
+			expect(await askedBy(watching)).toEqual(['size=106&sort=createTime desc']);
+		}
+		expect(warnings()).toEqual([]);
+	});
+
+	it('is relied upon where devices without the time come last in both directions', async () => {
+		bench.platform.settings.missingValues = 'last';
+		fleet().devices.forEach(({ sn }, index) =>
+			fleet().update(sn, { updateTime: index < 5 ? `2024-01-0${index + 1} 00:00:00` : null }),
+		);
+		const watching = await watch({ events: ['deviceUpdated'] });
+		expect(await askedBy(watching)).toEqual(['size=21&sort=updateTime desc']);
+		expect(warnings()).toEqual([]);
 	});
 
 	it('is relied upon after one reversed request a day', async () => {
@@ -224,6 +273,7 @@ describe('the order', () => {
 	it('is not used with a filter if the platform does not sort reliably', async () => {
 		bench.platform.settings.sorting = 'refused';
 		const watching = await watch({ filters: { tags: 'pilot' } });
+		await watching.poll();
 		expect(await askedBy(watching)).toEqual(['size=1000', 'tags=pilot&size=1000']);
 		add({ tags: [] });
 		const sn = add({ tags: ['pilot'] });
@@ -274,6 +324,23 @@ it('reads a stretch again in which a removed device may have hidden another one'
 	const first = await told(watching);
 	expect(first).toHaveLength(29);
 	expect([...first, ...(await told(watching))].sort()).toEqual([...added].sort());
+});
+
+it.each<[string, IDataObject]>([
+	['alone', {}],
+	['with a filter', { filters: { tags: 'pilot' } }],
+	['with a filter and all devices', { filters: { tags: 'pilot' }, events: ['deviceCreated', 'statusChanged'] }],
+	['with all devices', { events: ['deviceCreated', 'statusChanged'] }],
+])('names a device once that is dated more than two days ahead and hides others: %s', async (_, parameters) => {
+	const watching = await watch(parameters);
+	const sn = add({ createTime: '2026-11-03 00:00:00' });
+	for (let count = 0; count < 2; count++) await watching.poll();
+	expect(warnings()).toEqual([]);
+	fleet().update(sn, { createTime: '2026-11-03 00:00:01' });
+	for (let count = 0; count < 2; count++) await watching.poll();
+	expect(warnings()).toEqual([
+		`The trigger "Watch" can't find other devices by createTime before 2026-11-03 00:00:01, because the device ${sn} has that date`,
+	]);
 });
 
 it('names a time of a form that is not known', async () => {

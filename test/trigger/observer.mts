@@ -8,8 +8,8 @@ export interface Setting {
 	/** Only devices with this status, which may be watched, too. */
 	status: number | undefined;
 	holdMinutes: number;
-	/** Reports changes of the online status only to this value. */
-	onlyTo: string | undefined;
+	/** Reports only these changes of the online status; an empty text is any value. */
+	rule: { from: string; to: string } | undefined;
 }
 
 /** An event, as an observer tells it. */
@@ -60,6 +60,15 @@ export function listed(fleet: Fleet, { tag, status }: Setting): Device[] {
 	);
 }
 
+interface Around {
+	fleet: Fleet;
+	setting: Setting;
+	lastTold: LastTold;
+	smallPages: boolean;
+	isFirst: boolean;
+	refusesMissing: boolean;
+}
+
 /**
  * What a poll has to tell of a fleet, by what users are promised: a device is new or edited if it meets the filters, if its time
  * was not met yet, and if that is at most two hours before the newest time of the fleet; a value changed; a device that was
@@ -67,10 +76,12 @@ export function listed(fleet: Fleet, { tag, status }: Setting): Device[] {
  * @param before undefined for an observer who looks for the first time
  * @param now seconds
  * @param items what the trigger told: of changes that may come later, the observer remembers those that came
+ * @param isFirst whether the process looks for the first time
+ * @param refusesMissing whether the platform doesn't say what became of a missing device
  * @param smallPages whether rows within two hours may not fit on a page, so that a late one may come an hour later
  */
 export function look(
-	{ fleet, setting, lastTold, smallPages }: { fleet: Fleet; setting: Setting; lastTold: LastTold; smallPages: boolean },
+	{ fleet, setting, lastTold, smallPages, ...process }: Around,
 	before: Memory | undefined,
 	now: number,
 	items: readonly Told[],
@@ -115,7 +126,7 @@ export function look(
 	// Nothing else is said of a device that is new.
 	const isCreated = ({ sn }: Device) => known !== undefined && came.has(`deviceCreated ${sn}`);
 	const updated = lookAt('deviceUpdated', 'updateTime', known?.updated, isCreated);
-	const { values, holds } = lookAtValues(fleet, setting, known, { now, number, isCreated, changes });
+	const { values, holds } = lookAtValues(fleet, setting, known, { ...process, now, number, isCreated, changes });
 	const after = { fingerprint, number: number + (items.length > 0 ? 1 : 0), created, updated, values, holds };
 	return { changes, after };
 }
@@ -130,9 +141,16 @@ function lookAtValues(
 		number,
 		isCreated,
 		changes,
-	}: { now: number; number: number; isCreated: (device: Device) => boolean; changes: Change[] },
+		isFirst,
+		refusesMissing,
+	}: Pick<Around, 'isFirst' | 'refusesMissing'> & {
+		now: number;
+		number: number;
+		isCreated: (device: Device) => boolean;
+		changes: Change[];
+	},
 ): Pick<Memory, 'values' | 'holds'> {
-	const { events, holdMinutes, onlyTo } = setting;
+	const { events, holdMinutes, rule } = setting;
 	const fields = fieldsOf(setting);
 	const values = new Map(known?.values);
 	const holds = new Map(known?.holds);
@@ -149,12 +167,17 @@ function lookAtValues(
 			if (value === previous) continue;
 			const hold = holds.get(sn)?.get(field);
 			const since = hold?.value === value ? (hold?.since ?? now) : now;
-			if (now - since < holdMinutes * 60) {
+			const isMet = (wanted: string, one: unknown) => wanted === '' || String(one) === wanted;
+			const own = field === 'onlineStatus' ? rule : undefined;
+			const isAsked = own === undefined || (isMet(own.from, previous) && isMet(own.to, value));
+			// n8n may have lost that the value came before the restart.
+			const countsAtOnce = isFirst && !isAsked && isMet(own?.from ?? '', value);
+			if (now - since < holdMinutes * 60 && !countsAtOnce) {
 				held.set(field, { value, since });
 				continue;
 			}
 			kept.set(field, value);
-			if (field === 'onlineStatus' && onlyTo !== undefined && String(value) !== onlyTo) continue;
+			if (!isAsked) continue;
 			const told = { event: eventOf(field), sn, field, previous: shown(previous), current: value };
 			changes.push({ told, change: JSON.stringify([sn, field, previous, value, number]) });
 		}
@@ -164,6 +187,7 @@ function lookAtValues(
 	}
 	const here = new Set(list.map(({ sn }) => sn));
 	for (const sn of list.length === 0 ? [] : [...values.keys()].filter((one) => !here.has(one))) {
+		if (refusesMissing && events.includes('deviceRemoved')) continue;
 		values.delete(sn);
 		holds.delete(sn);
 		if (fleet.get(sn) !== undefined || !events.includes('deviceRemoved')) continue;

@@ -1,9 +1,10 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { useBench, useStillClock } from '../../testbed/jest.mts';
+import { useBareBench, useBench, useStillClock } from '../../testbed/jest.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
 
 const bench = useBench();
+const bare = useBareBench();
 const clock = useStillClock();
 
 /** Between two polls. */
@@ -129,6 +130,26 @@ describe('activation on the default host', () => {
 		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
 		expect(await endOf(watching.activate(mode))).toBe(DOWN);
 		expect(await endOf(watching.activate(mode))).toBe(DOWN);
+	});
+});
+
+describe('n8n with another time for polls', () => {
+	const publishedWith = async (host: HostLetter, budgetMs: number | null) => {
+		const watching = new Watch(bare, parameters, { host, budgetMs });
+		await watching.activate();
+		bare.platform.intervene = async () => ({ statusCode: 503, body: '' });
+		return watching;
+	};
+
+	it.each([null, 600_000])('does not make an outage an error at each poll of a scheduler: %p', async (budgetMs) => {
+		const watching = await publishedWith('B', budgetMs);
+		expect(await ends(watching, 10)).toEqual([DOWN, ...Array<string>(9).fill('quiet')]);
+	});
+
+	it('does not keep an error from a person who publishes on the default host', async () => {
+		const watching = await publishedWith('A', null);
+		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
+		for (let count = 0; count < 2; count++) expect(await endOf(watching.activate('update'))).toBe(DOWN);
 	});
 });
 

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { inputFailure } from '../../nodes/DeviceManagement/core/failure.ts';
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { checkMissing } from '../../nodes/DeviceManagement/trigger/removal.ts';
 import { useBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
@@ -44,6 +44,9 @@ it.each([
 	['a code in words', { status: 200, body: { code: '10007', msg: 'gone' } }],
 	['not found by a proxy', { status: 404 }],
 	['a dropped connection', 'drop'],
+	['a refused token', { code: 14101 }],
+	['a success without a serial number', { code: 0, data: {} }],
+	['another device', { code: 0, data: { sn: 'another' } }],
 ] as const)('is not confirmed by %s, which the log says, and looked for again', async (_, fault) => {
 	const watching = await watch({ events: ['deviceRemoved', 'onlineStatusChanged'], options: { maxRetries: 0 } });
 	const sn = remove(4);
@@ -52,33 +55,34 @@ it.each([
 	// What else there is to report does not wait for it.
 	expect(await watching.poll()).toMatchObject([{ event: 'onlineStatusChanged', device: { sn: changed.sn } }]);
 	expect(await watching.poll()).toBeNull();
-	expect(warnings()).toHaveLength(2);
-	expect(warnings()[0]).toContain('could not check devices that may be removed, and tries again at the next poll: ');
+	expect(warnings()).toEqual([
+		expect.stringContaining('could not check devices that may be removed, and tries again at each poll: '),
+	]);
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 });
 
-it('ends the poll where reading ends the sign-in', async () => {
-	const watching = new Watch(
-		bench,
-		{ events: ['deviceRemoved'], options: { maxRetries: 0 } },
-		{ credential: bench.login },
-	);
-	await watching.activate();
-	const sn = remove(4);
-	bench.platform.settings.beforeAnswer = ({ kind }) => {
-		if (kind !== 'sn') return;
-		bench.platform.settings.refuseLogin = 14201;
-		bench.platform.expireTokens();
-	};
-	await expect(watching.poll()).rejects.toThrow('The login name or the password is not right');
-	bench.platform.settings.beforeAnswer = undefined;
-	bench.platform.settings.refuseLogin = undefined;
-	await bench.engine.updateCredential(bench.login, {
-		...(await bench.engine.storedCredential(bench.login)),
-		allowUnauthorizedCerts: true,
-	});
-	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
-});
+it.each([{ code: 14101 }, { code: 14102 }, { status: 401 }])(
+	'of a device is found beside many whose requests end with %p, without a new sign-in',
+	async (fault) => {
+		const parameters = { events: ['deviceRemoved', 'onlineStatusChanged'], options: { maxRetries: 0 } };
+		const watching = new Watch(bench, parameters, { credential: bench.login });
+		await watching.activate();
+		bench.platform.forget();
+		const refused = new Set(Array.from({ length: 60 }, () => remove(4)));
+		const sn = remove(4);
+		bench.platform.settings.fault = ({ kind, path }) =>
+			kind === 'sn' && refused.has(decodeURIComponent(path.replace('/api/device/sn/', ''))) ? fault : undefined;
+		const changed = bench.fleet.update(bench.fleet.at(7).sn, { onlineStatus: 77 }).sn;
+		expect(removed(await watching.poll())).toEqual([
+			['onlineStatusChanged', changed],
+			['deviceRemoved', sn],
+		]);
+		expect(await watching.poll()).toBeNull();
+		expect(bench.platform.requestsOf('login')).toEqual([]);
+		bench.platform.settings.fault = undefined;
+		expect(await watching.poll()).toHaveLength(60);
+	},
+);
 
 it('is not reported for a device that only left the filter', async () => {
 	const watching = await watch({ filters: { tags: 'pilot' } });
@@ -201,12 +205,13 @@ it('has what is known of the device: at least the serial number', async () => {
 	expect(items?.[1]?.['device']).toEqual({ sn: rich?.sn, onlineStatus: 1, status: 2, attributes: { site: 'Łódź' } });
 });
 
-it('is not given up where the credential was broken in the middle of the poll', async () => {
-	const broken = inputFailure("'API Key' is empty", 'Enter it.');
-	const platform = { request: async () => await Promise.reject(broken), stop: () => {} };
+it.each([false, true])('ends the poll only if every request would fail: %p', async (final) => {
+	const failure = new Failure({ kind: 'refused', cause: 'credential', message: 'No', remedy: '', final });
+	const platform = { request: async () => await Promise.reject(failure), stop: () => {} };
 	const settings = { pageSize: 10, parallelRequests: 1, timeoutMs: 1000, maxRetries: 0 };
-	const outcome = await checkMissing(platform, ['A'], { events: new Set(['deviceRemoved']), settings }, () => 0);
-	expect(outcome).toEqual({ removed: [], unlisted: [], failure: broken });
+	const outcome = checkMissing(platform, ['A'], { events: new Set(['deviceRemoved']), settings }, () => 0);
+	if (final) await expect(outcome).rejects.toBe(failure);
+	else expect(await outcome).toEqual({ removed: [], unlisted: [], failure });
 });
 
 it('is not reported for a device whose serial number has spaces around it: it is requested without them', async () => {

@@ -21,7 +21,15 @@ function remembered(events: string[], attributes: string[] = []) {
 		rows: {},
 	}));
 	const seen = { readings: new Map(), list: { devices, removed: [], unlisted: [] } };
-	const task = { fields, rules: [], holdSeconds: 0, fingerprint: 'f', now: 1_800_000_000, firstNumber: 1 };
+	const task = {
+		fields,
+		rules: [],
+		isFirst: false,
+		holdSeconds: 0,
+		fingerprint: 'f',
+		now: 1_800_000_000,
+		firstNumber: 1,
+	};
 	const encoded = encodeState(compare(undefined, seen, task).state);
 	const stored = Buffer.byteLength(JSON.stringify({ 'node:Device Management Trigger': { state: encoded } }));
 	return { encoded, perDevice: stored / MANY, seen, task };

@@ -5,7 +5,7 @@ import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { runs } from '../../testbed/runs.mts';
 
 const fields = watchedFields(new Set(['attributeChanged']), ['0', '1', '2']);
-const options = { fields, now: 1000, holdSeconds: 0, created: new Set<string>() };
+const options = { fields, now: 1000, holdSeconds: 0, rules: [], isFirst: false, created: new Set<string>() };
 const list = (devices: Record<string, unknown[]>) => ({
 	devices: Object.entries(devices).map(([sn, values]) => ({ sn, code: JSON.stringify(values), device: { sn } })),
 	removed: [],

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 
 import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
+import { useBareBench, useStillClock } from '../../testbed/jest.mts';
+import { Fleet } from '../../testbed/platform/fleet.mts';
+import { Watch } from '../../testbed/watch.mts';
 import { joinCode, keep } from '../../nodes/DeviceManagement/trigger/values.ts';
 import { TIMES } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { runs } from '../../testbed/runs.mts';
@@ -29,6 +32,7 @@ const state: fc.Arbitrary<State> = fc.record(
 	{
 		fingerprint: fc.string(),
 		number: fc.nat(),
+		writes: optional(fc.nat()),
 		recent: fc.subarray([...TIMES]).chain((times) => {
 			const entries = times.map(({ field }) => fc.tuple(fc.constant(field), recent));
 			return fc.tuple(...entries).map((all) => new Map(all));
@@ -102,4 +106,31 @@ it('is not taken from a text that was cut, or in which a part has another form',
 		expect(WRITTEN).toContain(one);
 		expect(decodeState(WRITTEN.replace(one, other))).toBeUndefined();
 	}
+});
+
+describe('of version 0.1.0', () => {
+	const bench = useBareBench();
+	const clock = useStillClock();
+	const SAVED =
+		'{"format":1,"number":1793491200,"fingerprint":"NfXFQA9VjwkIZm2azvjfFh","recent":[{"field":"createTime",' +
+		'"newest":1704693600,"rows":{"1704693600":["1741900070000000002","1741900070000000001","1741900070000000000"]}}],' +
+		'"devices":{"[1]":["LG33606866","TK71803467","LG10000068"]},' +
+		'"holds":[{"sn":"LG33606866","field":0,"value":"0","since":1793491260}]}';
+
+	it('is read: it reports nothing twice, and a hold of that time goes on', async () => {
+		const { platform } = bench;
+		platform.fleet = Fleet.seeded({ size: 3, seed: 7 });
+		platform.fleet.devices.forEach(({ sn }, index) => platform.fleet.update(sn, { onlineStatus: index === 0 ? 0 : 1 }));
+		const rule = [{ field: 'onlineStatus', from: '1', to: '0' }];
+		const parameters = { events: ['deviceCreated', 'onlineStatusChanged'], forAtLeast: 15, conditions: { rule } };
+		const watching = new Watch(bench, parameters, { host: 'C' });
+		watching.database.cursor = JSON.stringify({ state: SAVED });
+		clock.now = 1793491260_000 + 14 * 60_000;
+		expect(await watching.poll()).toBeNull();
+		expect(watching.state).toBe(SAVED);
+		expect(bench.engine.logs).toEqual([]);
+		clock.now += 60_000;
+		expect(await watching.poll()).toMatchObject([{ previous: 1, current: 0, device: { sn: 'LG33606866' } }]);
+		expect(await watching.poll()).toBeNull();
+	});
 });

@@ -61,7 +61,7 @@ export class BareEngine implements HostEngine {
 			getNodeParameter: (name: string, fallback: unknown) => parameters[name] ?? DEFAULTS[name] ?? fallback,
 			getWorkflowStaticData: () => options.getNodeState?.() ?? observed(staticData, `node:${node.name}`),
 			getCredentials: async () => ({ baseUrl: 'http://platform.invalid', authentication: 'apiKey', apiKey: 'key' }),
-			getPollBudgetMs: () => options.budgetMs ?? 300_000,
+			...(options.budgetMs === undefined ? {} : { getPollBudgetMs: () => options.budgetMs }),
 			logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
 			// The rest of n8n's interface is missing.
 		} as unknown as IPollFunctions;

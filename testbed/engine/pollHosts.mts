@@ -69,6 +69,8 @@ export interface HostOptions {
 	database: PollDatabase;
 	/** The published workflow. */
 	workflow: () => WorkflowJson;
+	/** The time of each poll that n8n names, in milliseconds; null: as in n8n before 2.38, which names none. Default: as in n8n 2.39. */
+	budgetMs?: number | null;
 	/** Called with each context before its first poll. */
 	prepare?: (context: IPollFunctions) => void;
 	/** Called when the process ends and loses its memory. */
@@ -88,12 +90,12 @@ abstract class Host implements PollHost {
 
 	/** Loads the workflow from the database, and a context for its node. */
 	protected load(activation: WorkflowActivateMode, budgetMs: number, getNodeState?: () => IDataObject): HostedNode {
-		const { engine, database, workflow, prepare } = this.options;
+		const { engine, database, workflow, prepare, budgetMs: named = budgetMs } = this.options;
 		const staticData: IDataObject = JSON.parse(database.staticData);
 		const node = engine.pollingNode(workflow(), {
 			activation,
 			staticData,
-			budgetMs,
+			...(named === null ? {} : { budgetMs: named }),
 			...(getNodeState === undefined ? {} : { getNodeState }),
 		});
 		prepare?.(node.context);

@@ -6,10 +6,13 @@ import { identifyRecord, idOf } from './record';
 /** A device as the platform sent it (section 2.1), with all fields, also unknown ones. */
 export type Device = JsonObject;
 
-/** One device (section 4.2). */
-export const deviceSchema = z.custom<Device>(isRecord);
+/** Returns the schema of the device with this serial number (section 4.2). A platform may ignore upper and lower case. */
+export function deviceSchema(sn: string) {
+	const plain = (text: string) => text.trim().toLowerCase();
+	return z.custom<Device>((data) => isRecord(data) && plain(serialNumberOf(data)) === plain(sn));
+}
 
-export const DEVICE_IN_WORDS = 'a device (an object)';
+export const DEVICE_IN_WORDS = 'the device with this serial number';
 
 /** Returns the identity of a device: its `id`, else its serial number, else the whole record as JSON. */
 export function identifyDevice(device: Device): string {

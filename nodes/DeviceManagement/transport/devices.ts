@@ -94,7 +94,7 @@ export async function fetchDevice(
 	settings: RequestSettings,
 ): Promise<Device> {
 	const path = devicePath(serialNumber);
-	const device = { schema: deviceSchema, expected: DEVICE_IN_WORDS };
+	const device = { schema: deviceSchema(serialNumber), expected: DEVICE_IN_WORDS };
 	return await platform
 		.request({ method: 'GET', path, purpose: 'device', ...device, settings })
 		.catch((thrown: unknown) => {

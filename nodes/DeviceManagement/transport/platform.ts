@@ -41,6 +41,8 @@ export interface OpenOptions {
 	parallelRequests: number;
 	clock?: Clock;
 	deadline?: Deadline | undefined;
+	/** The credential, if it was read already; for polls. */
+	stored?: CredentialData;
 }
 
 export interface RequestSettings {
@@ -48,6 +50,8 @@ export interface RequestSettings {
 	timeoutMs: number;
 	/** How often to retry a read. */
 	maxRetries: number;
+	/** Whether to fail if the token is refused: the platform has just accepted it for another request. */
+	keepsToken?: boolean;
 }
 
 /** A request in the terms of the API document (section 4). */
@@ -96,7 +100,7 @@ export async function openPlatform(context: PlatformContext, options: OpenOption
 /** Opens the platforms of one execution. Items of the same account share a session. */
 export function openPlatforms(
 	context: PlatformContext,
-	{ parallelRequests, clock = currentClock(), deadline }: OpenOptions,
+	{ parallelRequests, clock = currentClock(), deadline, stored }: OpenOptions,
 ): Platforms {
 	const slots = pLimit(parallelRequests);
 	const halt = new AbortController();
@@ -105,7 +109,7 @@ export function openPlatforms(
 	const open = new Map<string, Platform>();
 	return {
 		async at(itemIndex) {
-			const data = await readStored(context, itemIndex);
+			const data = stored ?? (await readStored(context, itemIndex));
 			const { account } = readCredential(data);
 			const platform = open.get(account) ?? { request: requestFunction(dependencies, data, itemIndex), stop };
 			open.set(account, platform);
@@ -139,7 +143,8 @@ function requestFunction(dependencies: Dependencies, stored: CredentialData, ite
 		};
 		const maxRetries = request.purpose === 'write' ? 0 : request.settings.maxRetries;
 		const limits = { maxRetries, maxWaitMs: LONGEST_PAUSE_MS };
-		const payload = await withRetries(async () => await session.run(send), limits, clock, end);
+		const run = async () => await session.run(send, request.settings.keepsToken);
+		const payload = await withRetries(run, limits, clock, end);
 		return checkPayload(payload, schema, expected);
 	};
 }

@@ -53,9 +53,10 @@ export class Session {
 	/**
 	 * Sends a request within the session.
 	 * @param send sends it once; throws a Failure with `tokenRefused` if the platform refuses the key or token
+	 * @param keepsToken whether to throw that Failure instead of renewing the token
 	 * @throws what `send` throws, or the reason why the session ended
 	 */
-	async run<T>(send: (data: CredentialData) => Promise<T>): Promise<T> {
+	async run<T>(send: (data: CredentialData) => Promise<T>, keepsToken = false): Promise<T> {
 		for (let [sent, newTokens] = [0, 0]; ; sent++) {
 			const { account, token, data } = await this.signedIn();
 			const outcome = await outcomeOf(send(data));
@@ -67,7 +68,7 @@ export class Session {
 				account.accept(token?.value);
 			}
 			if ('value' in outcome) return outcome.value;
-			if (failure === undefined || tokenRefused !== true) throw outcome.failure;
+			if (failure === undefined || tokenRefused !== true || keepsToken) throw outcome.failure;
 			// A token that is already replaced, or that another process got, says little about this request.
 			const isReplaced = account.token !== undefined && account.token !== token;
 			if (sent > 0 && !isReplaced && token?.issuedAt !== undefined) newTokens++;

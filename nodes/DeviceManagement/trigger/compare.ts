@@ -1,9 +1,5 @@
-/**
- * Compares the old state with what a poll read, and returns the new state and the events. recent.ts and snapshot.ts compare the
- * parts. Nothing is read or written here.
- */
 import { serialNumberOf } from '../core/device';
-import { type ChangeRule, changedEvent, type DeviceEvent, isAskedFor, removedEvent, timeEvent } from './events';
+import { changedEvent, type DeviceEvent, isAskedFor, removedEvent, timeEvent } from './events';
 import { compareRecent, type Reading, type Recent } from './recent';
 import { compareSnapshot, type DeviceList, type SnapshotOptions } from './snapshot';
 import type { State } from './state';
@@ -17,14 +13,13 @@ export interface Seen {
 
 /** What the form asks for, and what the new state has to contain. */
 export interface Task extends Omit<SnapshotOptions, 'created'> {
-	readonly rules: readonly ChangeRule[];
 	readonly fingerprint: string;
 	/** The number of a new baseline. */
 	readonly firstNumber: number;
 }
 
 /**
- * Returns the new state and the events.
+ * Compares the old state with what a poll read, and returns the new state and the events.
  * @param before a state with the same fingerprint; undefined for a baseline, which has no events
  */
 export function compare(
@@ -56,7 +51,6 @@ export function compare(
 	for (const sn of list?.removed ?? []) {
 		events.push(removedEvent(sn, before?.snapshot?.devices.get(sn) ?? '[]', task.fields, number));
 	}
-	const { fingerprint } = task;
-	const state = { fingerprint, number: number + Math.min(events.length, 1), recent, snapshot: compared?.after };
-	return { state, events };
+	const numbers = { number: number + Math.min(events.length, 1), writes: before?.writes };
+	return { state: { fingerprint: task.fingerprint, ...numbers, recent, snapshot: compared?.after }, events };
 }

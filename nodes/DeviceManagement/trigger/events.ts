@@ -65,6 +65,13 @@ export function removedEvent(sn: string, code: Code, fields: readonly WatchedFie
 /** Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. */
 export function isAskedFor(rules: readonly ChangeRule[], change: Change): boolean {
 	const own = rules.filter(({ field }) => field === change.field.name);
-	const isMet = (wanted: string, kept: Kept) => wanted === '' || equalsText(kept, wanted);
 	return own.length === 0 || own.some(({ from, to }) => isMet(from, change.previous) && isMet(to, change.current));
 }
+
+/** Whether no rule asks for a change, but a rule asks for a change from its new value. */
+export function leadsToRule(rules: readonly ChangeRule[], change: Change): boolean {
+	const starts = rules.some(({ field, from }) => field === change.field.name && isMet(from, change.current));
+	return starts && !isAskedFor(rules, change);
+}
+
+const isMet = (wanted: string, kept: Kept) => wanted === '' || equalsText(kept, wanted);

@@ -16,6 +16,8 @@ export interface NodeMemory {
 	};
 	/** The running poll, which may write the state. After `until` (milliseconds since the epoch), another poll may take its turn. */
 	turn?: { readonly until: number } | undefined;
+	/** Whether a context polled twice, as only n8n's default host does. */
+	keepsContext?: boolean;
 	/** What was reported of an outage: 0 nothing, 1 the outage, 2 that a person has to act. */
 	outage?: 0 | 1 | 2 | undefined;
 	/** What is known about the platform's sort orders. */
@@ -76,6 +78,7 @@ export function carriedFrom({ carry }: NodeMemory, stored: string | undefined): 
  */
 export function carryOn(memory: NodeMemory, stored: string | undefined, to: string): void {
 	const now = digest(stored ?? '');
-	const earlier = memory.carry?.known.has(now) === true ? [...memory.carry.known].slice(-MAX_STATES) : [];
-	memory.carry = { known: new Set([...earlier, now, digest(to)]), to };
+	const earlier = memory.carry?.known.has(now) === true ? [...memory.carry.known] : [];
+	// One of the first two is in n8n's database, on a host that saves no quiet polls.
+	memory.carry = { known: new Set([...earlier.slice(0, 2), ...earlier.slice(-MAX_STATES), now, digest(to)]), to };
 }

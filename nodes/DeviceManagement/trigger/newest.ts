@@ -2,7 +2,7 @@
  * Reads the newest devices by one of their times, with one small request on a quiet fleet. It first checks that the platform
  * sorts, which the API document leaves open. If not, it returns nothing, and observe.ts reads the whole fleet.
  */
-import type { Device } from '../core/device';
+import { type Device, serialNumberOf } from '../core/device';
 import { mayRefuseOrder } from '../core/paging/refusal';
 import { walkPages } from '../core/paging/walk';
 import type { ListCriteria } from '../core/query';
@@ -24,14 +24,10 @@ export interface KnownOrder {
 	reliableAt?: number;
 	/** When it was last found unreliable; for an hour, polls read the whole fleet instead. */
 	avoidedAt?: number;
+	/** How often in a row the platform refused it. */
+	refusals?: number;
 	/** When a poll last read all known rows again. */
 	readWholeAt?: number;
-}
-
-/** Makes polls read the whole fleet for the next hour, instead of requesting this order. */
-export function avoidOrder(order: KnownOrder, now: number): void {
-	delete order.reliableAt;
-	if (!isWithin(HOUR_MS, order.avoidedAt, now)) order.avoidedAt = now;
 }
 
 /** Whether a time is this near. A clock that was set back by more counts as a long time. */
@@ -59,26 +55,33 @@ export interface NewestTask {
 export async function readNewest(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
 	const { now, order } = task;
 	if (isWithin(HOUR_MS, order.avoidedAt, now)) return undefined;
+	const { refusals = 0 } = order;
+	order.refusals = 0;
 	const reading = await readInOrder(platform, task).catch((thrown: unknown) => {
-		// If the failure is temporary, reading the fleet fails too, and nothing is remembered.
-		if (mayRefuseOrder(thrown)) return undefined;
-		throw thrown;
+		if (!mayRefuseOrder(thrown)) throw thrown;
+		order.refusals = refusals + 1;
+		return undefined;
 	});
 	if (reading?.complete === true) order.readWholeAt = now;
+	// One refusal may be temporary.
+	if (reading === undefined && order.refusals !== 1) {
+		delete order.reliableAt;
+		order.avoidedAt = now;
+	}
 	return reading;
 }
 
 async function readInOrder(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
 	if (!task.isFiltered) {
-		const walk = await walkNewest(platform, task, null);
+		const walk = await walkNewest(platform, task, topOf([], task.field));
 		// A list that was read to its end needs no order.
 		return walk?.isWholeList === false && !(await isReliable(platform, task, walk.first)) ? undefined : walk;
 	}
 	// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
 	const first = await fetchFirst(platform, task, 'desc');
 	if (first.length > 0 && !(await isReliable(platform, task, first))) return undefined;
-	const newest = timeOfFirst(first, task.field);
-	return task.onlyTop ? { rows: [], newest, complete: true } : await walkNewest(platform, task, newest);
+	const top = topOf(first, task.field);
+	return task.onlyTop ? { rows: [], ...top, complete: true } : await walkNewest(platform, task, top);
 }
 
 interface Walk extends Reading {
@@ -90,24 +93,24 @@ interface Walk extends Reading {
 /**
  * Reads devices down to two hours before the newest remembered time. If more rows are known than fit on a page, as after an
  * import, it does so once an hour; otherwise it ends at the first page with nothing new.
- * @param fleetNewest the newest time of the fleet; null to take it from the first page
+ * @param top the newest time of the fleet, and its device; empty to take them from the first page
  * @returns undefined if the list is not sorted, newest first
  */
 async function walkNewest(
 	platform: Platform,
 	task: NewestTask,
-	fleetNewest: number | null,
+	top: ReturnType<typeof topOf>,
 	pageSize = Math.min(task.settings.pageSize, FEW + (isWholeDue(task) ? (task.before?.rows.size ?? 0) : 0)),
 ): Promise<Walk | undefined> {
 	const { field, before, criteria, settings } = task;
 	const source = deviceSource(platform, { ...criteria, sort: [`${field} desc`] }, settings);
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
-	const walk = { rows, newest: fleetNewest, complete: true, first, isWholeList: false };
+	const walk = { rows, ...top, complete: true, first, isWholeList: false };
 	let [last, total] = [Infinity, 0];
 	const options = listOptions({ ...settings, pageSize, parallelRequests: 1 });
-	for await (const { newItems, reportedTotal = total } of walkPages(source, options)) {
+	for await (const { newItems, read, reportedTotal = total } of walkPages(source, options)) {
 		if (walk.first.length === 0) walk.first = newItems;
-		walk.newest ??= timeOfFirst(newItems, field);
+		if (walk.newest === null) Object.assign(walk, topOf(newItems, field));
 		const floor = floorOf(before ?? walk);
 		const found: Row[] = [];
 		for (const device of newItems) {
@@ -123,17 +126,18 @@ async function walkNewest(
 		total = reportedTotal;
 		if (found.length < newItems.length) return walk;
 		const hasNew = found.some(({ device }) => device !== undefined);
-		if (!hasNew && !isWholeDue(task)) return { ...walk, complete: false };
+		const isEnd = total > 0 && read >= total;
+		if (!hasNew && !isEnd && !isWholeDue(task, walk.first.length)) return { ...walk, complete: false };
 		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
 		const isFull = newItems.length >= pageSize;
-		if (isFull && pageSize < settings.pageSize) return await walkNewest(platform, task, fleetNewest, settings.pageSize);
+		if (isFull && pageSize < settings.pageSize) return await walkNewest(platform, task, top, settings.pageSize);
 	}
 	return { ...walk, isWholeList: true };
 }
 
-/** Whether to read all known rows again. */
-function isWholeDue({ before, settings, now, order }: NewestTask): boolean {
-	return (before?.rows.size ?? 0) <= settings.pageSize || !isWithin(HOUR_MS, order.readWholeAt, now);
+/** Whether to read all known rows again. The platform's pages may be shorter than requested. */
+function isWholeDue({ before, settings, now, order }: NewestTask, pageLength = settings.pageSize): boolean {
+	return (before?.rows.size ?? 0) <= pageLength || !isWithin(HOUR_MS, order.readWholeAt, now);
 }
 
 /**
@@ -143,15 +147,15 @@ function isWholeDue({ before, settings, now, order }: NewestTask): boolean {
  */
 async function isReliable(platform: Platform, task: NewestTask, first: readonly Device[]): Promise<boolean> {
 	const { field, now, order } = task;
-	const newest = timeOfFirst(first, field);
+	const { newest } = topOf(first, field);
 	// Devices without the time may come first.
 	if (newest === null) return false;
 	if (isWithin(DAY_MS, order.reliableAt, now)) return true;
 	const oldest = await fetchFirst(platform, task, 'asc');
-	const time = timeOfFirst(oldest, field) ?? -Infinity;
-	// Not newer than the end of the page either: if the first device was just removed, an ignored order would look reliable.
-	const last = timeOfFirst(first.slice(-1), field) ?? -Infinity;
-	if (oldest.length === 0 || time >= newest || time > last) return false;
+	const time = topOf(oldest, field).newest ?? -Infinity;
+	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
+	const smallest = Math.min(...first.map((device) => topOf([device], field).newest ?? newest));
+	if (oldest.length === 0 || time >= newest || time > smallest) return false;
 	order.reliableAt = now;
 	return true;
 }
@@ -166,6 +170,8 @@ async function fetchFirst(
 	return content.slice(0, 1);
 }
 
-function timeOfFirst([device]: readonly Device[], field: TimeField): number | null {
-	return device === undefined ? null : (rowOf(device, field, undefined)?.time ?? null);
+/** Returns the time and the serial number of the first device. */
+function topOf([device]: readonly Device[], field: TimeField): Pick<Reading, 'newest' | 'newestSn'> {
+	const row = device && rowOf(device, field, undefined);
+	return { newest: row?.time ?? null, newestSn: device && serialNumberOf(device) };
 }

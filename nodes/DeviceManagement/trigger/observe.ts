@@ -1,11 +1,10 @@
-import type { Failure } from '../core/failure';
 import type { Listing } from '../core/paging/list';
 import type { ListCriteria } from '../core/query';
 import type { Clock } from '../core/retry';
 import type { Platform } from '../transport/platform';
 import type { Seen } from './compare';
 import { type FleetEntry, readFleet } from './fleet';
-import { avoidOrder, EVERYTHING, type KnownOrder, readNewest } from './newest';
+import { EVERYTHING, type KnownOrder, readNewest } from './newest';
 import type { TriggerParameters } from './parameters';
 import type { Reading } from './recent';
 import { checkMissing, missingFrom } from './removal';
@@ -16,15 +15,13 @@ import type { TimeField } from './watched';
 export interface Observation extends Seen {
 	/** Limits of the platform that make polls slower or hide events, in words for the log, which has each once. */
 	readonly remarks: readonly string[];
-	/** Why a missing device could not be checked. */
-	readonly failure?: Failure | undefined;
 }
 
 /**
  * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
  * small requests are enough if the platform sorts reliably. It requests each device that is no longer listed.
  * @param before the state to compare with; undefined for a baseline
- * @param orders what is known of the platform's sort orders, which the poll updates
+ * @param orders what is known of the platform's sort orders; is updated
  * @throws Failure
  */
 export async function observe(
@@ -51,15 +48,14 @@ export async function observe(
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
 	const fleet = isFiltered && unordered.length > 0 ? await read(EVERYTHING) : undefined;
 	const listing = watches || unordered.length > 0 ? await read(criteria) : undefined;
-	for (const field of unordered) avoidOrder(orders[field], now);
-	const remarks = unordered.map(
-		(field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`,
-	);
+	const remarks = unordered
+		.filter((field) => orders[field].avoidedAt !== undefined)
+		.map((field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
 	if (listing === undefined) return { readings, list: undefined, remarks };
 	for (const { field } of times) {
 		const { rows } = readingOf(listing, field);
 		const top = readings.get(field) ?? readingOf(fleet ?? listing, field);
-		readings.set(field, { rows, newest: top.newest, complete: top.complete && listing.settled });
+		readings.set(field, { ...top, rows, complete: top.complete && listing.settled });
 	}
 	if (!watches) return { readings, list: undefined, remarks };
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
@@ -69,11 +65,15 @@ export async function observe(
 	}
 	const missing = isComplete ? missingFrom(devices, before?.snapshot) : [];
 	const { failure, ...found } = await checkMissing(platform, missing, parameters, () => clock.random());
-	return { readings, list: { devices, ...found }, remarks, failure };
+	if (failure !== undefined) {
+		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
+	}
+	return { readings, list: { devices, ...found }, remarks };
 }
 
 function readingOf({ items, settled }: Listing<FleetEntry>, field: TimeField): Reading {
 	const rows = items.flatMap(({ rows: ofDevice }) => ofDevice[field] ?? []);
 	const newest = rows.reduce((most, { time }) => Math.max(most, time), -Infinity);
-	return { rows, newest: newest === -Infinity ? null : newest, complete: settled };
+	const newestSn = items.find((device) => device.rows[field]?.time === newest)?.sn;
+	return { rows, newest: newest === -Infinity ? null : newest, newestSn, complete: settled };
 }

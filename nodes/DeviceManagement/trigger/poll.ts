@@ -16,6 +16,7 @@ import type { DeviceEvent } from './events';
 import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn } from './memory';
 import { observe } from './observe';
 import { readTriggerParameters, type TriggerParameters } from './parameters';
+import { wordsAboutFuture } from './recent';
 import { decodeState, encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
 import { digestOf } from './values';
@@ -51,11 +52,12 @@ export async function pollDevices(
 	open = openPlatform,
 ): Promise<INodeExecutionData[][] | null> {
 	const clock = currentClock();
-	const budgetMs = budgetOf(context);
+	const budgetMs = budgetOf(context) ?? USUAL_BUDGET_MS;
 	if (context.getMode() === 'manual') return await pollManually(context, clock, budgetMs);
 	const isFirst = !polled.has(context);
 	polled.add(context);
 	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name);
+	if (!isFirst) memory.keepsContext = true;
 	const turn = takeTurn(memory, clock.now(), budgetMs);
 	if (turn === undefined) {
 		log(context, 'info', 'skips this poll, because the previous one is still running');
@@ -88,31 +90,32 @@ async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: num
 async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 	const { context, memory, clock, budgetMs } = tick;
 	const parameters = parametersOf(context);
-	const credential = readCredential(await context.getCredentials(CREDENTIAL_TYPE));
-	const fingerprint = fingerprintOf(context, parameters, credential);
-	const stored = stateOf(context);
-	const from = carriedFrom(memory, stored);
+	const stored = { ...(await context.getCredentials(CREDENTIAL_TYPE)) };
+	const fingerprint = fingerprintOf(context, parameters, readCredential(stored));
+	const handed = stateOf(context);
+	const from = carriedFrom(memory, handed);
 	const known = decodeState(from);
 	const before = known?.fingerprint === fingerprint ? known : undefined;
 	if (before === undefined) announceBaseline(tick, from, known);
 	const now = Math.floor(clock.now() / 1000);
-	const platform = await tick.open(context, platformOptions(parameters, clock, budgetMs));
+	const orders = deepCopy(memory.orders);
+	const platform = await tick.open(context, { ...platformOptions(parameters, clock, budgetMs), stored });
 	try {
-		const seen = await observe(platform, parameters, before, clock, memory.orders);
+		const seen = await observe(platform, parameters, before, clock, orders);
 		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
-		const { state, events } = compare(before, seen, { ...parameters, fingerprint, now, firstNumber });
+		const task = { ...parameters, fingerprint, now, firstNumber, isFirst: memory.carry === undefined };
+		const { state, events } = compare(before, seen, task);
 		const items = itemsOf(events, parameters, clock.now());
-		const to = encodeState(state);
+		const quiet = encodeState(state);
+		const to = quiet === from ? quiet : encodeState({ ...state, writes: (state.writes ?? 0) + 1 });
 		// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
-		if (!commit(tick, stored, to, items.length === 0 || from === undefined ? to : from)) return null;
+		if (!commit(tick, handed, to, items.length === 0 || from === undefined ? to : from)) return null;
+		memory.orders = orders;
 		if (memory.outage !== undefined) log(context, 'info', 'can poll again');
 		memory.outage = undefined;
-		const why = seen.failure?.message;
-		if (why !== undefined) {
-			log(context, 'warn', `could not check devices that may be removed, and tries again at the next poll: ${why}`);
-		}
-		for (const words of seen.remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
-		memory.remarks = seen.remarks;
+		const remarks = [...seen.remarks, ...wordsAboutFuture(seen.readings, now)];
+		for (const words of remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
+		memory.remarks = remarks;
 		return items.length > 0 ? [items] : null;
 	} finally {
 		platform.stop();
@@ -159,14 +162,15 @@ function commit({ context, memory, turn }: Tick, stored: string | undefined, to:
  * Logs why a poll failed, and reports it once per outage; a failure that a person must fix also during another outage.
  * @throws n8n's error
  */
-function fail({ context, memory, isFirst, budgetMs }: Tick, thrown: unknown): void {
+function fail({ context, memory, isFirst }: Tick, thrown: unknown): void {
 	const level = needsPerson(thrown) ? 2 : 1;
 	const mode = context.getActivationMode();
 	// When n8n starts, an error would delay the workflow's activation for up to a day.
 	const isStart = isFirst && (mode === 'init' || mode === 'leadershipChange');
 	const isSilent = isStart && level === 1 && decodeState(stateOf(context)) !== undefined;
-	// A person is waiting for the activation. With less time than usual, n8n's scheduler runs the poll instead.
-	const isAwaited = isFirst && (mode === 'activate' || (mode === 'update' && budgetMs >= USUAL_BUDGET_MS));
+	// A person is waiting for the activation. In mode `update`, each poll of n8n's scheduler looks like one.
+	const isUpdate = mode === 'update' && (memory.keepsContext === true || budgetOf(context) === USUAL_BUDGET_MS);
+	const isAwaited = isFirst && (mode === 'activate' || isUpdate);
 	const reported = memory.outage ?? 0;
 	const isDue = isAwaited || (level > reported && !isSilent);
 	memory.outage = isDue ? level : reported;
@@ -239,11 +243,11 @@ function stateOf(context: IPollFunctions): string | undefined {
 	return typeof state === 'string' ? state : undefined;
 }
 
-function budgetOf(context: IPollFunctions): number {
+function budgetOf(context: IPollFunctions): number | undefined {
 	// n8n before 2.38 has no such function.
 	const budget: unknown = Reflect.get(context, 'getPollBudgetMs');
 	const given: unknown = typeof budget === 'function' ? budget.call(context) : undefined;
-	return typeof given === 'number' && given > 0 ? given : USUAL_BUDGET_MS;
+	return typeof given === 'number' && given > 0 ? given : undefined;
 }
 
 function log(context: IPollFunctions, level: 'info' | 'warn', words: string): void {

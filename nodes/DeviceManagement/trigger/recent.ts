@@ -33,6 +33,8 @@ export interface Reading {
 	readonly rows: readonly Row[];
 	/** The newest time of the whole fleet, whatever the filters; null if no device has one. */
 	readonly newest: number | null;
+	/** Serial number of the device with that time. */
+	readonly newestSn?: string | undefined;
 	/** Whether all rows since {@link floorOf} were read. */
 	readonly complete: boolean;
 }
@@ -92,4 +94,13 @@ export function compareRecent(
 	const floor = floorOf({ newest });
 	const all = [...(before?.rows ?? []), ...rows.map(({ id, time }): [string, number] => [id, time])];
 	return { after: { newest, rows: new Map(all.filter(([, time]) => time >= floor)) }, newRows };
+}
+
+/** Returns words about devices that are dated more than two days ahead of this machine's clock, which no time zone explains. */
+export function wordsAboutFuture(readings: ReadonlyMap<TimeField, Reading>, now: number): string[] {
+	return [...readings].flatMap(([field, { newest, newestSn }]) => {
+		if (newest === null || newest <= now + 2 * 86_400) return [];
+		const time = new Date(newest * 1000).toISOString().slice(0, 19).replace('T', ' ');
+		return `can't find other devices by ${field} before ${time}, because the device ${newestSn} has that date`;
+	});
 }

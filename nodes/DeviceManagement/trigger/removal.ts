@@ -27,7 +27,7 @@ export function missingFrom(list: readonly ListedDevice[], before: Snapshot | un
  * @param random returns 0 to 1. Of too many devices it picks some, so that each is requested at some time.
  * @returns the removed devices, the devices that still exist or can't be requested, and why the check of another one failed:
  * the next poll checks that one again
- * @throws Failure if the sign-in was refused
+ * @throws Failure if no other request can succeed either
  */
 export async function checkMissing(
 	platform: Platform,
@@ -39,9 +39,10 @@ export async function checkMissing(
 	const start = missing.length > MAX_PER_POLL ? Math.floor(random() * missing.length) : 0;
 	const requested = [...missing.slice(start), ...missing.slice(0, start)].slice(0, MAX_PER_POLL);
 	const slots = pLimit(settings.parallelRequests);
+	const once = { ...settings, keepsToken: true };
 	const check = async (sn: string) =>
 		isSerialNumber(sn) && sn === sn.trim() && fitsInPath(sn)
-			? await fetchDevice(platform, sn, settings).then(() => 'unlisted' as const, outcomeOfFailure)
+			? await fetchDevice(platform, sn, once).then(() => 'unlisted' as const, outcomeOfFailure)
 			: 'unlisted';
 	const outcomes = await Promise.all(requested.map(async (sn) => await slots(check, sn)));
 	return {
@@ -53,8 +54,6 @@ export async function checkMissing(
 
 /** Returns what a failed request says about its device. */
 function outcomeOfFailure(thrown: unknown): 'removed' | Failure {
-	if (!(thrown instanceof Failure)) throw thrown;
-	const { final, tokenRefused } = thrown.details;
-	if (final === true || tokenRefused === true) throw thrown;
+	if (!(thrown instanceof Failure) || thrown.details.final === true) throw thrown;
 	return meansNoDevice(thrown.details) ? 'removed' : thrown;
 }

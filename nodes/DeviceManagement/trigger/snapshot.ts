@@ -3,7 +3,7 @@
  * new value is remembered beside the old one until it has lasted. It doesn't find out which devices are removed.
  */
 import type { Device } from '../core/device';
-import type { Change } from './events';
+import { type Change, type ChangeRule, leadsToRule } from './events';
 import { type Code, joinCode, type Kept, splitCode } from './values';
 import type { WatchedField } from './watched';
 
@@ -47,6 +47,9 @@ export interface SnapshotOptions {
 	readonly now: number;
 	/** How long a new value must last, in seconds. */
 	readonly holdSeconds: number;
+	readonly rules: readonly ChangeRule[];
+	/** Whether this is the first poll of a process. n8n may have lost what quiet polls saw. */
+	readonly isFirst: boolean;
 	/** Serial numbers of devices that are reported as created. Their changes are not reported. */
 	readonly created: ReadonlySet<string>;
 }
@@ -82,7 +85,7 @@ function compareDevice(
 	{ sn, code, device }: ListedDevice,
 	last: Code,
 	heldBefore: ReadonlyMap<string, Hold>,
-	{ fields, now, holdSeconds }: SnapshotOptions,
+	{ fields, now, holdSeconds, rules, isFirst }: SnapshotOptions,
 ): { code: Code; held: Hold[]; reported: Change[] } {
 	const values = splitCode(last);
 	const held: Hold[] = [];
@@ -93,10 +96,11 @@ function compareDevice(
 		const hold = heldBefore.get(keyOf({ sn, field: position }));
 		// If the clock was set back, the wait must not become longer.
 		const since = hold?.value === current ? Math.min(hold.since, now) : now;
-		if (now - since < holdSeconds) {
+		const change = { sn, device, field, previous, current };
+		if (now - since < holdSeconds && !(isFirst && leadsToRule(rules, change))) {
 			held.push({ sn, field: position, value: current, since });
 		} else {
-			reported.push({ sn, device, field, previous, current });
+			reported.push(change);
 			values[position] = current;
 		}
 	}

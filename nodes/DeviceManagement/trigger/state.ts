@@ -11,6 +11,8 @@ export interface State {
 	readonly fingerprint: string;
 	/** Rises with every poll that reports something, and with every baseline. */
 	readonly number: number;
+	/** Rises with every written change, so that no two states of several processes have the same text. */
+	readonly writes: number | undefined;
 	/** By watched time. */
 	readonly recent: ReadonlyMap<TimeField, Recent>;
 	readonly snapshot: Snapshot | undefined;
@@ -28,6 +30,7 @@ const recentSchema = z.strictObject({
 const storedSchema = z.strictObject({
 	format: z.literal(1),
 	number: whole,
+	writes: whole.optional(),
 	fingerprint: z.string(),
 	recent: z.array(recentSchema),
 	/** By the code of the values: the serial numbers of the devices. */
@@ -36,10 +39,11 @@ const storedSchema = z.strictObject({
 });
 
 /** Returns a state as text, which n8n loads sixty times as fast as nested objects. Equal states have equal texts. */
-export function encodeState({ fingerprint, number, recent, snapshot }: State): string {
+export function encodeState({ fingerprint, number, writes, recent, snapshot }: State): string {
 	return JSON.stringify({
 		format: 1,
 		number,
+		writes,
 		fingerprint,
 		recent: [...recent].map(([field, { newest, rows }]) => ({ field, newest, rows: groupByValue(rows) })),
 		devices: snapshot && groupByValue(snapshot.devices),
@@ -50,11 +54,12 @@ export function encodeState({ fingerprint, number, recent, snapshot }: State): s
 /** Returns the state of a text; undefined if the text is missing, or has another format. */
 export function decodeState(text: string | undefined): State | undefined {
 	try {
-		const { fingerprint, number, recent, devices, holds } = storedSchema.parse(JSON.parse(text ?? ''));
+		const { fingerprint, number, writes, recent, devices, holds } = storedSchema.parse(JSON.parse(text ?? ''));
 		Object.keys(devices ?? {}).forEach(splitCode);
 		return {
 			fingerprint,
 			number,
+			writes,
 			recent: new Map(recent.map(({ field, newest, rows }) => [field, { newest, rows: ungroup(rows, Number) }])),
 			snapshot: devices && { devices: ungroup(devices, String), holds },
 		};

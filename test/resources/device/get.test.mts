@@ -310,7 +310,7 @@ it.each([
 ])('$name in place of a device is refused, in words', async ({ data }) => {
 	bench.platform.settings.fault = () => ({ code: 0, data });
 	const result = await get({ device: bySerialNumber('ANY') });
-	expect(result.error?.message).toMatch(/^The platform did not return a device \(an object\): 'data' is /);
+	expect(result.error?.message).toMatch(/^The platform did not return the device with this serial number: 'data' is /);
 	expect(outputOf({ ...result, error: undefined })).toEqual([]);
 });
 
