@@ -143,7 +143,7 @@ function echo({ url, headers, query, body }: PlatformRequest): string {
 		...values.map(encodeURIComponent),
 		...values.map(encodeURI),
 		...values.map((value) => encodeURIComponent(value).replaceAll('%2F', '/').replaceAll('%20', '+')),
-		...all.map((part) => JSON.stringify(JSON.stringify({ part }))),
+		...values.map((value) => JSON.stringify(JSON.stringify({ value }))),
 	];
 	// Another form with a secret comes first each time: a message shows only the first 300 characters.
 	const withSecrets = forms.filter((form) => TRACES.some((trace) => form.toLowerCase().includes(trace)));
