@@ -294,7 +294,7 @@ describe('words for what is refused', () => {
 		}
 		throw new Error('It was not refused');
 	};
-	const NO_VALUE = 'Enter a value, or remove the attribute.';
+	const NO_VALUE = 'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.';
 	const NAME = 'Enter one name per entry, without them.';
 	const CUT = 'Check the expression that cuts the text.';
 

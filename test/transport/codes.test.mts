@@ -106,13 +106,13 @@ test.each(['{"code":0,"data":null}', '{"code":0,"msg":"success"}'])(
 		);
 		expect(found.data('Devices')).toEqual([{ json: {}, pairedItem: { item: 0 } }]);
 		const stopped = await bench.run(operations.get, { input: items().slice(0, 1) });
-		expect(stopped.error?.message).toMatch(/^The platform has no device with this serial number/);
+		expect(stopped.error?.message).toMatch(/^No device has this serial number/);
 	},
 );
 
 test.each([
-	['{"code":0,"data":[]}', "a device (an object): 'data' is a list of 0"],
-	['{"code":0,"data":""}', "a device (an object): 'data' is text of 0 characters"],
+	['{"code":0,"data":[]}', "the device with this serial number: 'data' is a list of 0"],
+	['{"code":0,"data":""}', "the device with this serial number: 'data' is text of 0 characters"],
 	['', 'got an empty body (HTTP 200)'],
 ])('another answer than a device (%j) is no empty item', async (answer, words) => {
 	const server = await serve((_request, response) => response.end(answer));
