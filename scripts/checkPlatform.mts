@@ -2,7 +2,6 @@
  * `npm run check-platform -- --base-url …`: finds out what a platform offers and what that means for the nodes. It only
  * reads, signs in once, and sends at most 40 requests through the package's own transport, inside n8n's engine.
  */
-import { writeSync } from 'node:fs';
 import { Command } from 'commander';
 
 import { checkout, readManifest } from '../testbed/checkout.mts';
@@ -13,7 +12,16 @@ import { verdictOn } from './checkPlatform/rows.mts';
 import { type CheckResult, runCheck } from './checkPlatform/run.mts';
 import { type Progress, step } from './demo/step.mts';
 import { plain } from './demo/tables.mts';
-import { addTargetFlags, flagsFor, readTarget, type Target, type TargetFlags } from './target.mts';
+import {
+	addTargetFlags,
+	flagsFor,
+	isStopped,
+	readTarget,
+	stopOnCtrlC,
+	STOPPED,
+	type Target,
+	type TargetFlags,
+} from './target.mts';
 
 const program = addTargetFlags(
 	new Command('npm run check-platform --').description(
@@ -26,11 +34,7 @@ const program = addTargetFlags(
 	.showHelpAfterError('--help lists the flags.')
 	.parse();
 
-process.once('SIGINT', () => {
-	// The progress display hides the cursor.
-	writeSync(process.stderr.fd, `${process.stderr.isTTY ? '\x1b[?25h' : ''}\nStopped.\n`);
-	process.exit(130);
-});
+stopOnCtrlC();
 
 try {
 	await run(program.opts());
@@ -70,11 +74,7 @@ function check(target: Target) {
 
 /** Prints why there is no result. Returns the exit code. */
 function explain(error: unknown): number {
-	// Thrown by the password prompt on Ctrl-C.
-	if (error instanceof Error && error.name === 'ExitPromptError') {
-		process.stderr.write('\nStopped.\n');
-		return 130;
-	}
+	if (isStopped(error)) return STOPPED;
 	// The progress display has shown the message.
 	const { message, details } = Object(error);
 	const remedy = plain(String(details?.remedy ?? message));

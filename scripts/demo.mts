@@ -2,7 +2,6 @@
  * `npm run demo`: runs a workflow in n8n's engine with this package's compiled nodes, over real HTTP, and prints the output. It
  * uses the embedded platform, or the user's platform with `--base-url`.
  */
-import { writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IDataObject } from 'n8n-workflow';
 import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../testbed/engine/engine.mts';
@@ -12,7 +11,7 @@ import { type Options, readOptions } from './demo/options.mts';
 import { watchRequests } from './demo/requests.mts';
 import { step } from './demo/step.mts';
 import { bold, deviceTable, listTable, number, plain } from './demo/tables.mts';
-import { flagsFor, type Target } from './target.mts';
+import { flagsFor, isStopped, stopOnCtrlC, STOPPED, type Target } from './target.mts';
 
 /** As n8n exports it. You can import it into n8n. */
 const workflowFile = new URL('demo/workflow.json', import.meta.url);
@@ -35,11 +34,7 @@ class Failed extends Error {
 	}
 }
 
-process.once('SIGINT', () => {
-	// The progress display hides the cursor and buffers both streams.
-	writeSync(process.stderr.fd, `${process.stderr.isTTY ? '\x1b[?25h' : ''}\nStopped.\n`);
-	process.exit(130);
-});
+stopOnCtrlC();
 
 try {
 	const options = await readOptions(process.argv.slice(2));
@@ -176,11 +171,7 @@ function print(...parts: string[]): void {
 /** Prints what went wrong, unless a step did, and what to do. Returns the exit code. */
 function explain(error: unknown): number {
 	const message = plain(error instanceof Error ? error.message : String(error));
-	// Thrown by the password prompt on Ctrl-C.
-	if (error instanceof Error && error.name === 'ExitPromptError') {
-		process.stderr.write('\nStopped.\n');
-		return 130;
-	}
+	if (isStopped(error)) return STOPPED;
 	if (error instanceof Failed) process.stderr.write(`\n${plain(error.remedy)}\n${flagsFor(message + error.remedy)}`);
 	else process.stderr.write(`${message}\n`);
 	return 1;

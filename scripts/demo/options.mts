@@ -1,6 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 
-import { whole } from '../flags.mts';
+import { positive } from '../flags.mts';
 import { addTargetFlags, readTarget, type Target, type TargetFlags } from '../target.mts';
 
 export interface Options {
@@ -16,7 +16,7 @@ export async function readOptions(args: readonly string[]): Promise<Options> {
 			"Runs a workflow in n8n's engine that lists, counts and reads devices, on an embedded platform or your own.",
 		),
 	)
-		.option('--limit <number>', 'list so many devices, and show all of them', readLimit)
+		.option('--limit <number>', 'list so many devices, and show all of them', positive)
 		.allowExcessArguments(false)
 		.showHelpAfterError('--help lists the flags.')
 		.parse(args, { from: 'user' });
@@ -26,10 +26,4 @@ export async function readOptions(args: readonly string[]): Promise<Options> {
 	const stray = program.options.find((option) => option.attributeName() !== 'limit' && option.attributeName() in flags);
 	if (stray !== undefined) program.error(`${stray.long} needs --base-url: the address of your platform.`);
 	return { target: undefined, limit };
-}
-
-function readLimit(text: string): number {
-	const limit = whole(text);
-	if (limit > 0) return limit;
-	throw new InvalidArgumentError('Enter a whole number from 1.');
 }
