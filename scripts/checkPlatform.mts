@@ -10,18 +10,9 @@ import { asJson, asTable, EXIT_CODES } from './checkPlatform/report.mts';
 import { MOST_REQUESTS } from './checkPlatform/requests.mts';
 import { verdictOn } from './checkPlatform/rows.mts';
 import { type CheckResult, runCheck } from './checkPlatform/run.mts';
-import { type Progress, step } from './demo/step.mts';
+import { type Progress, step, stopOnCtrlC, STOPPED } from './demo/step.mts';
 import { plain } from './demo/tables.mts';
-import {
-	addTargetFlags,
-	flagsFor,
-	isStopped,
-	readTarget,
-	stopOnCtrlC,
-	STOPPED,
-	type Target,
-	type TargetFlags,
-} from './target.mts';
+import { addTargetFlags, flagsFor, readTarget, type Target, type TargetFlags } from './target.mts';
 
 const program = addTargetFlags(
 	new Command('npm run check-platform --').description(
@@ -74,7 +65,11 @@ function check(target: Target) {
 
 /** Prints why there is no result. Returns the exit code. */
 function explain(error: unknown): number {
-	if (isStopped(error)) return STOPPED;
+	// Thrown by the password prompt on Ctrl-C.
+	if (error instanceof Error && error.name === 'ExitPromptError') {
+		process.stderr.write('\nStopped.\n');
+		return STOPPED;
+	}
 	// The progress display has shown the message.
 	const { message, details } = Object(error);
 	const remedy = plain(String(details?.remedy ?? message));

@@ -1,7 +1,6 @@
-/** The flags for the user's platform and the sign-in, shared by several commands. */
+/** The flags for the user's platform and the sign-in. */
 import password from '@inquirer/password';
 import { type Command, InvalidArgumentError } from 'commander';
-import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /** The user's platform, as the fields of the credential. */
@@ -55,24 +54,6 @@ export function flagsFor(words: string): string {
 		.filter(([label]) => words.includes(label))
 		.map(([label, flag]) => `Here, ${label} is ${flag}.\n`)
 		.join('');
-}
-
-/** The exit code after Ctrl-C. */
-export const STOPPED = 130;
-
-/** Ends the process on Ctrl-C. The progress display hides the cursor and buffers both streams. */
-export function stopOnCtrlC(): void {
-	process.once('SIGINT', () => {
-		writeSync(process.stderr.fd, `${process.stderr.isTTY ? '\x1b[?25h' : ''}\nStopped.\n`);
-		process.exit(STOPPED);
-	});
-}
-
-/** Whether the password prompt ended by Ctrl-C. */
-export function isStopped(error: unknown): boolean {
-	if (!(error instanceof Error && error.name === 'ExitPromptError')) return false;
-	process.stderr.write('\nStopped.\n');
-	return true;
 }
 
 function readField(pair: string, others: Target = {}): Target {
