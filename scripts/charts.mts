@@ -2,7 +2,7 @@
  * Draws the charts of the docs from the measured figures, as `docs/pictures/chart-*.svg`: `npm run charts`. Each chart is drawn
  * for a light and for a dark background. It measures nothing: `npm run bench -- --write` and `npm run scaling -- --write` do.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
@@ -52,7 +52,6 @@ const charts: ReadonlyMap<string, readonly Panel[]> = new Map([
 ]);
 
 const folder = join(checkout, 'docs', 'pictures');
-await mkdir(folder, { recursive: true });
 for (const [name, panels] of charts) {
 	for (const theme of ['light', 'dark'] as const) {
 		const view = new View(parse(compile(specOf(panels, theme)).spec), { renderer: 'none' });
@@ -70,10 +69,9 @@ function timePanel({ lists }: PerformanceFigures): Panel {
 		['this node, defaults', 'Device Management node, defaults'],
 		["n8n's request helper, this node's defaults", "the limit: n8n's request helper"],
 	]);
-	const measured = lists.filter(({ latencyMs, tls }) => latencyMs === 50 && !tls);
 	return {
 		title: 'Time to read all devices, 50 ms latency',
-		points: pick(names, measured, ({ milliseconds }) => milliseconds / 1000),
+		points: pick(names, withoutTls(lists), ({ milliseconds }) => milliseconds / 1000),
 		scale: 'log',
 		labels: SECONDS,
 	};
@@ -103,7 +101,13 @@ function memoryPanel({ runs }: FleetFigures): Panel {
 }
 
 /** Cost of one poll of an unchanged fleet, and of reading the fleet with the HTTP Request node. */
-function pollPanels({ polls }: PerformanceFigures): Panel[] {
+function pollPanels({ lists, polls }: PerformanceFigures): Panel[] {
+	const reads = [100, 2000].flatMap((perPage) =>
+		withoutTls(lists)
+			.filter(({ way }) => way === `HTTP Request, ${perPage.toLocaleString('en')} per page`)
+			.map((list) => ({ ...list, requests: Math.ceil(list.devices / perPage) })),
+	);
+	const measured = [...polls, ...reads];
 	const names = new Map([
 		['HTTP Request, 100 per page', 'HTTP Request node, 100 per page'],
 		['HTTP Request, 2,000 per page', 'HTTP Request node, 2,000 per page'],
@@ -113,13 +117,13 @@ function pollPanels({ polls }: PerformanceFigures): Panel[] {
 	return [
 		{
 			title: 'Requests of one poll',
-			points: pick(names, polls, ({ requests }) => requests),
+			points: pick(names, measured, ({ requests }) => requests),
 			scale: 'log',
 			labels: { format: ',' },
 		},
 		{
 			title: 'Time of one poll, 50 ms latency',
-			points: pick(names, polls, ({ milliseconds }) => (milliseconds ?? NaN) / 1000),
+			points: pick(names, measured, ({ milliseconds }) => milliseconds / 1000),
 			scale: 'log',
 			labels: SECONDS,
 		},
@@ -135,13 +139,17 @@ function pick<Measured extends { way: string; devices: number }>(
 	return [...names].flatMap(([way, name]) =>
 		measured
 			.filter((candidate) => candidate.way === way)
-			.map((found) => ({ way: name, devices: found.devices, value: valueOf(found) }))
-			.filter(({ value }) => Number.isFinite(value)),
+			.map((found) => ({ way: name, devices: found.devices, value: valueOf(found) })),
 	);
+}
+
+function withoutTls(lists: PerformanceFigures['lists']): PerformanceFigures['lists'] {
+	return lists.filter(({ tls }) => !tls);
 }
 
 function specOf(panels: readonly Panel[], theme: Theme): TopLevelSpec {
 	const { text, faint } = themes[theme];
+	const colors = { labelColor: text, titleColor: text, gridColor: faint, domainColor: faint, tickColor: faint };
 	const width = panels.length === 1 ? 720 : 340;
 	return {
 		$schema: 'https://vega.github.io/schema/vega-lite/v6.json',
@@ -152,15 +160,7 @@ function specOf(panels: readonly Panel[], theme: Theme): TopLevelSpec {
 		config: {
 			font: 'system-ui, "Segoe UI", Helvetica, Arial, sans-serif',
 			view: { stroke: null },
-			axis: {
-				labelColor: text,
-				titleColor: text,
-				labelFontSize: 12,
-				titleFontSize: 12,
-				gridColor: faint,
-				domainColor: faint,
-				tickColor: faint,
-			},
+			axis: { ...colors, labelFontSize: 12, titleFontSize: 12 },
 			legend: { labelColor: text, labelFontSize: 13, labelLimit: 0, symbolStrokeWidth: 2, columns: 2 },
 			title: { color: text, fontSize: 15, anchor: 'start', offset: 12 },
 		},
@@ -171,6 +171,7 @@ function panelSpec({ title, points, scale, labels }: Panel, theme: Theme, width:
 	const ways = [...new Set(points.map(({ way }) => way))];
 	const powersOfTen = [-2, -1, 0, 1, 2, 3, 4].map((power) => 10 ** power);
 	const sizes = [...new Set(points.map(({ devices }) => devices))].sort((one, other) => one - other);
+	const legend = { title: null, orient: 'bottom', labelLimit: 0, columnPadding: 16 } as const;
 	return {
 		title,
 		width,
@@ -193,21 +194,18 @@ function panelSpec({ title, points, scale, labels }: Panel, theme: Theme, width:
 				field: 'way',
 				type: 'nominal',
 				scale: { domain: ways, range: [...themes[theme].lines] },
-				legend: { title: null, orient: 'bottom', labelLimit: 0, columnPadding: 16 },
+				legend,
 			},
 			shape: {
 				field: 'way',
 				type: 'nominal',
 				scale: { domain: ways, range: ['circle', 'square', 'triangle-up', 'diamond', 'triangle-down'] },
-				legend: { title: null, orient: 'bottom', labelLimit: 0, columnPadding: 16 },
+				legend,
 			},
 		},
 		layer: [
 			{ mark: { type: 'line', strokeWidth: 2.5 }, transform: [{ filter: '!datum.ended' }] },
-			{
-				mark: { type: 'point', filled: true, size: 80, opacity: 1 },
-				transform: [{ filter: '!datum.ended' }],
-			},
+			{ mark: { type: 'point', filled: true, size: 80, opacity: 1 }, transform: [{ filter: '!datum.ended' }] },
 			{
 				mark: { type: 'point', filled: true, size: 250, opacity: 1, angle: 45 },
 				transform: [{ filter: 'datum.ended' }],

@@ -2,7 +2,6 @@
  * `npm run check-platform -- --base-url …`: finds out what a platform offers and what that means for the nodes. It only
  * reads, signs in once, and sends at most 40 requests through the package's own transport, inside n8n's engine.
  */
-import { writeSync } from 'node:fs';
 import { Command } from 'commander';
 
 import { checkout, readManifest } from '../testbed/checkout.mts';
@@ -11,7 +10,7 @@ import { asJson, asTable, EXIT_CODES } from './checkPlatform/report.mts';
 import { MOST_REQUESTS } from './checkPlatform/requests.mts';
 import { verdictOn } from './checkPlatform/rows.mts';
 import { type CheckResult, runCheck } from './checkPlatform/run.mts';
-import { type Progress, step } from './demo/step.mts';
+import { type Progress, step, stopOnCtrlC, STOPPED } from './demo/step.mts';
 import { plain } from './demo/tables.mts';
 import { addTargetFlags, flagsFor, readTarget, type Target, type TargetFlags } from './target.mts';
 
@@ -26,11 +25,7 @@ const program = addTargetFlags(
 	.showHelpAfterError('--help lists the flags.')
 	.parse();
 
-process.once('SIGINT', () => {
-	// The progress display hides the cursor.
-	writeSync(process.stderr.fd, `${process.stderr.isTTY ? '\x1b[?25h' : ''}\nStopped.\n`);
-	process.exit(130);
-});
+stopOnCtrlC();
 
 try {
 	await run(program.opts());
@@ -73,7 +68,7 @@ function explain(error: unknown): number {
 	// Thrown by the password prompt on Ctrl-C.
 	if (error instanceof Error && error.name === 'ExitPromptError') {
 		process.stderr.write('\nStopped.\n');
-		return 130;
+		return STOPPED;
 	}
 	// The progress display has shown the message.
 	const { message, details } = Object(error);

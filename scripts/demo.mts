@@ -1,18 +1,16 @@
 /**
- * `npm run demo`: runs a workflow in n8n's engine with this package's compiled nodes, over real HTTP, and prints the output. It
- * uses the embedded platform, or the user's platform with `--base-url`.
+ * `npm run demo`: runs a workflow in n8n's engine with this package's compiled nodes, over real HTTP on an embedded
+ * platform, and prints the output.
  */
-import { writeSync } from 'node:fs';
+import { Command } from 'commander';
 import { readFile } from 'node:fs/promises';
 import type { IDataObject } from 'n8n-workflow';
 import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../testbed/engine/engine.mts';
 import { startPlatform } from '../testbed/platform/server.mts';
 import { checkout, readManifest } from '../testbed/checkout.mts';
-import { type Options, readOptions } from './demo/options.mts';
 import { watchRequests } from './demo/requests.mts';
-import { step } from './demo/step.mts';
+import { step, stopOnCtrlC } from './demo/step.mts';
 import { bold, deviceTable, listTable, number, plain } from './demo/tables.mts';
-import { flagsFor, type Target } from './target.mts';
 
 /** As n8n exports it. You can import it into n8n. */
 const workflowFile = new URL('demo/workflow.json', import.meta.url);
@@ -21,9 +19,8 @@ const workflowFile = new URL('demo/workflow.json', import.meta.url);
 const names = { list: 'List devices', read: 'Read one device', count: 'Count devices' };
 const ids = { login: 'demo-login', apiKey: 'demo-api-key' };
 
-/** Without a limit: how many devices the table shows, and how many are listed on the user's platform. */
+/** How many devices the table shows. */
 const fewDevices = 10;
-const someDevices = 50;
 
 /** A failed workflow: what happened, and what to do. */
 class Failed extends Error {
@@ -35,22 +32,21 @@ class Failed extends Error {
 	}
 }
 
-process.once('SIGINT', () => {
-	// The progress display hides the cursor and buffers both streams.
-	writeSync(process.stderr.fd, `${process.stderr.isTTY ? '\x1b[?25h' : ''}\nStopped.\n`);
-	process.exit(130);
-});
-
+new Command('npm run demo')
+	.description("Runs a workflow in n8n's engine that lists, counts and reads devices, on an embedded platform.")
+	.allowExcessArguments(false)
+	.parse();
+stopOnCtrlC();
 try {
-	const options = await readOptions(process.argv.slice(2));
-	if (options.target === undefined) await demonstrateEmbedded(options);
-	else await demonstrateOn(options.target, options);
+	await demonstrate();
 } catch (error) {
-	process.exitCode = explain(error);
+	process.exitCode = 1;
+	// The failed step has shown the message.
+	process.stderr.write(`\n${plain(error instanceof Failed ? error.remedy : String(error))}\n`);
 }
 
 /** Runs the workflow file unchanged, on an embedded platform, with both kinds of sign-in. */
-async function demonstrateEmbedded({ limit }: Options): Promise<void> {
+async function demonstrate(): Promise<void> {
 	const platform = await step('Starting an embedded platform', async (progress) => {
 		const started = await startPlatform({ fleet: { size: 1200 } });
 		progress.title(`Started an embedded platform with ${number(started.fleet.size)} sample devices`);
@@ -62,13 +58,12 @@ async function demonstrateEmbedded({ limit }: Options): Promise<void> {
 		await save(engine, ids.login, { baseUrl, authentication: 'login', loginName, password });
 		await save(engine, ids.apiKey, { baseUrl, authentication: 'apiKey', apiKey });
 		const workflow = await readWorkflow();
-		if (limit !== undefined) change(workflow, names.list, { returnAll: false, limit });
 		const result = await run(engine, workflow);
 
 		const devices = devicesOf(result, names.list);
 		print(
 			heading(`${number(devices.length)} devices in Hamburg with status 2, newest first`),
-			firstOf(devices, limit ?? fewDevices),
+			firstOf(devices),
 			heading('The first one, read by its serial number'),
 			...devicesOf(result, names.read).map(deviceTable),
 			heading(`${number(countOf(result))} devices in all, counted with the API key instead of the login`),
@@ -76,8 +71,6 @@ async function demonstrateEmbedded({ limit }: Options): Promise<void> {
 			'Next:',
 			'  npm run check-platform -- --base-url https://… --login <name>',
 			'      tells whether your own platform works with this package, and only reads',
-			'  npm run demo -- --base-url https://… --login <name>',
-			'      runs this workflow on your own platform, and only reads',
 			'  npm start',
 			'      starts n8n with this package and a sample platform, and prints the address',
 			'  README.md',
@@ -86,33 +79,6 @@ async function demonstrateEmbedded({ limit }: Options): Promise<void> {
 	} finally {
 		await platform.stop();
 	}
-}
-
-/** Runs the same nodes on the user's platform. Without filter and sort order, because the platform may not support them. */
-async function demonstrateOn(target: Target, { limit }: Options): Promise<void> {
-	const engine = await loadEngine();
-	await save(engine, ids.login, target);
-	const workflow = await readWorkflow();
-	const list = { returnAll: false, limit: limit ?? someDevices, filters: {}, sort: {}, options: {} };
-	change(workflow, names.list, list);
-	for (const node of workflow.nodes) {
-		if (node.credentials !== undefined) node.credentials = engine.credentialReference(ids.login);
-	}
-	const result = await run(engine, workflow);
-
-	const devices = devicesOf(result, names.list);
-	const all = countOf(result);
-	print(
-		heading(`${number(all)} devices${devices.length < all ? `, of which ${number(devices.length)} were listed` : ''}`),
-		firstOf(devices, limit ?? fewDevices),
-		...devicesOf(result, names.read).flatMap((device) => [
-			heading('The first one, read by its serial number'),
-			deviceTable(device),
-		]),
-		'',
-		'The address and the sign-in work. README.md says how to install the package in your',
-		'n8n. docs/connect.md says where to enter them.',
-	);
 }
 
 async function loadEngine(): Promise<Engine> {
@@ -125,18 +91,13 @@ async function loadEngine(): Promise<Engine> {
 }
 
 /** Saves a credential as n8n does, encrypted. */
-async function save(engine: Engine, id: string, data: Target): Promise<void> {
+async function save(engine: Engine, id: string, data: Record<string, string>): Promise<void> {
 	await engine.saveCredential({ id, name: id, type: 'deviceManagementApi', data });
 }
 
 async function readWorkflow(): Promise<WorkflowJson> {
 	const workflow: WorkflowJson = JSON.parse(await readFile(workflowFile, 'utf8'));
 	return workflow;
-}
-
-function change(workflow: WorkflowJson, name: string, parameters: IDataObject): void {
-	const node = workflow.nodes.find((candidate) => candidate.name === name);
-	Object.assign(node?.parameters ?? {}, parameters);
 }
 
 async function run(engine: Engine, workflow: WorkflowJson): Promise<RunResult> {
@@ -163,25 +124,10 @@ function heading(text: string): string {
 	return `\n${bold(text)}`;
 }
 
-function firstOf(devices: readonly IDataObject[], most: number): string {
-	if (devices.length === 0) return 'There are no devices to list.';
-	const table = listTable(devices.slice(0, most));
-	return devices.length > most ? `${table}\n… and ${number(devices.length - most)} more` : table;
+function firstOf(devices: readonly IDataObject[]): string {
+	return `${listTable(devices.slice(0, fewDevices))}\n… and ${number(devices.length - fewDevices)} more`;
 }
 
 function print(...parts: string[]): void {
 	process.stdout.write(`${parts.join('\n')}\n`);
-}
-
-/** Prints what went wrong, unless a step did, and what to do. Returns the exit code. */
-function explain(error: unknown): number {
-	const message = plain(error instanceof Error ? error.message : String(error));
-	// Thrown by the password prompt on Ctrl-C.
-	if (error instanceof Error && error.name === 'ExitPromptError') {
-		process.stderr.write('\nStopped.\n');
-		return 130;
-	}
-	if (error instanceof Failed) process.stderr.write(`\n${plain(error.remedy)}\n${flagsFor(message + error.remedy)}`);
-	else process.stderr.write(`${message}\n`);
-	return 1;
 }

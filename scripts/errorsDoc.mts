@@ -1,7 +1,7 @@
 /**
  * Writes docs/errors.md from the code table: `npm run docs:errors`.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { CODE_TABLE } from '../nodes/DeviceManagement/core/errors/codes.ts';
@@ -9,7 +9,5 @@ import { checkout } from '../testbed/checkout.mts';
 import { codes } from '../testbed/platform/codes.mts';
 import { renderErrorsPage } from './errorsPage.mts';
 
-const folder = join(checkout, 'docs');
-await mkdir(folder, { recursive: true });
-await writeFile(join(folder, 'errors.md'), renderErrorsPage(CODE_TABLE, new Map(codes)));
+await writeFile(join(checkout, 'docs', 'errors.md'), renderErrorsPage(CODE_TABLE, new Map(codes)));
 process.stdout.write(`docs/errors.md holds ${CODE_TABLE.length} codes.\n`);

@@ -2,8 +2,8 @@
  * The measured figures that pages and charts share. Each measuring command writes them as JSON to `docs/figures/`, and as
  * tables into a page; `npm run charts` draws the JSON. Nothing is measured here.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod/v4';
 
 import { checkout } from '../testbed/checkout.mts';
@@ -13,38 +13,27 @@ const measurement = { way: z.string(), devices: z.number() };
 
 /** What `npm run bench` measures. */
 const performanceSchema = z.object({
-	lists: z.array(z.object({ ...measurement, latencyMs: z.number(), tls: z.boolean(), milliseconds: z.number() })),
-	memory: z.array(z.object({ ...measurement, peakBytes: z.number(), outputBytes: z.number() })),
-	polls: z.array(
-		z.object({
-			...measurement,
-			requests: z.number(),
-			/** Missing where no state is kept. */
-			stateBytes: z.number().optional(),
-			/** Missing where a poll would take too long. */
-			milliseconds: z.number().optional(),
-		}),
-	),
+	lists: z.array(z.object({ ...measurement, tls: z.boolean(), milliseconds: z.number() })),
+	polls: z.array(z.object({ ...measurement, requests: z.number(), milliseconds: z.number() })),
 });
 
-/** What `npm run scaling` measures. */
-const fleetsSchema = z.object({
-	runs: z.array(
-		z.union([
-			z.object({ ...measurement, outOfMemory: z.literal(true) }),
-			z.object({
-				...measurement,
-				milliseconds: z.number(),
-				workerBytes: z.number(),
-				executionBytes: z.number(),
-				openedBytes: z.number(),
-			}),
-		]),
-	),
-});
+/** What `npm run scaling` measures of one way and fleet. */
+const outcomeSchema = z.union([
+	z.object({ outOfMemory: z.literal(true) }),
+	z.object({
+		milliseconds: z.number(),
+		/** Most memory of a worker. */
+		workerBytes: z.number(),
+		executionBytes: z.number(),
+		/** Most memory of the main process while the editor opened the execution. */
+		openedBytes: z.number(),
+	}),
+]);
+const fleetsSchema = z.object({ runs: z.array(z.object(measurement).and(outcomeSchema)) });
 
 export type PerformanceFigures = z.infer<typeof performanceSchema>;
 export type FleetFigures = z.infer<typeof fleetsSchema>;
+export type FleetOutcome = z.infer<typeof outcomeSchema>;
 
 /** The figures of the last measurement, in a file of `docs/figures/`. */
 class FiguresFile<Figures> {
@@ -62,7 +51,6 @@ class FiguresFile<Figures> {
 	}
 
 	async write(figures: Figures): Promise<void> {
-		await mkdir(dirname(this.path), { recursive: true });
 		await writeFile(this.path, `${JSON.stringify(figures, undefined, '\t')}\n`);
 	}
 }
@@ -82,8 +70,7 @@ export async function writeBetweenMarks(page: string, words: string, sections: r
 	const [before, rest] = (await readFile(file, 'utf8')).split(begin);
 	const after = rest?.split(end)[1];
 	if (before === undefined || after === undefined) throw new Error(`${page} has no lines ${begin} and ${end}`);
-	const tables = sections.map((section) => asMarkdown(section).replace(/^##/, '###'));
-	const content = [...(words === '' ? [] : [words]), ...tables].join('\n');
+	const content = [...(words === '' ? [] : [words]), ...sections.map(asMarkdown)].join('\n');
 	await writeFile(file, `${before}${begin}\n\n${content}\n${end}${after}`);
 	process.stdout.write(`\nWritten to ${page}\n`);
 }

@@ -13,15 +13,11 @@ const program = new Command('npm run platform --')
 	.option('--port <number>', 'port to listen on; 0 takes a free one', whole, 4070)
 	.option('--host <address>', 'address to listen on', '127.0.0.1')
 	.option('--devices <number>', 'how many devices it has', whole, 1000)
-	.option('--seed <number>', 'the same seed gives the same devices', whole, 1)
 	.option('--zero-based', 'the first page is page=0 instead of page=1')
 	.option('--largest-size <number>', 'the platform reduces larger pages to it', whole, 2000)
 	.option('--refuse-larger', 'the platform refuses larger pages')
 	.option('--ignore-sort', 'lists ignore the sort parameter')
 	.option('--latency <ms>', 'waits before every response', whole, 0)
-	.option('--token-requests <number>', 'a token expires after so many requests (default: never)', whole)
-	.option('--prefix <path>', 'everything is below this path, like /iot')
-	.option('--tls', 'HTTPS with a self-signed certificate for tests only')
 	.allowExcessArguments(false)
 	.showHelpAfterError('--help lists the flags.')
 	.parse();
@@ -38,15 +34,11 @@ interface Flags {
 	port: number;
 	host: string;
 	devices: number;
-	seed: number;
 	zeroBased?: true;
 	largestSize: number;
 	refuseLarger?: true;
 	ignoreSort?: true;
 	latency: number;
-	tokenRequests?: number;
-	prefix?: string;
-	tls?: true;
 }
 
 async function run(flags: Flags): Promise<void> {
@@ -55,15 +47,12 @@ async function run(flags: Flags): Promise<void> {
 		host: flags.host,
 		// Easy to type. The default password tests characters beyond ASCII.
 		password: 'demo-password',
-		fleet: { size: flags.devices, seed: flags.seed },
+		fleet: { size: flags.devices },
 		pageNumbering: flags.zeroBased ? 'zero-based' : 'one-based',
 		largestSize: flags.largestSize,
 		largerSize: flags.refuseLarger ? 'refuse' : 'clamp',
 		sorting: flags.ignoreSort ? 'ignored' : 'obeyed',
 		latencyMs: flags.latency,
-		tokenRequests: flags.tokenRequests ?? Infinity,
-		pathPrefix: flags.prefix ?? '',
-		tls: flags.tls ?? false,
 	});
 	process.stdout.write(`The embedded platform is running with ${platform.fleet.size} devices.
 
@@ -73,7 +62,7 @@ async function run(flags: Flags): Promise<void> {
   Password    ${platform.password}
 
 Try it:
-  curl${flags.tls ? ' -k' : ''} -X POST '${platform.baseUrl}/api/device/list?page=1&size=2' -H 'Authorization: ApiKey ${platform.apiKey}' -H 'Content-Type: application/json' -H 'Accept: application/json' -d '{}'
+  curl -X POST '${platform.baseUrl}/api/device/list?page=1&size=2' -H 'Authorization: ApiKey ${platform.apiKey}' -H 'Content-Type: application/json' -H 'Accept: application/json' -d '{}'
 
 Ctrl-C stops it.
 `);

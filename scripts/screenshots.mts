@@ -2,7 +2,7 @@
  * `npm run screenshots`: takes the pictures of the docs in a real n8n with the packed package, along the steps of a new user, and of
  * every example workflow. Replaces all `.png` files in `docs/pictures/`.
  */
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
@@ -93,7 +93,6 @@ async function takePictures(): Promise<void> {
 		if (example === undefined) throw new Error(`The example ${file}.json is missing`);
 		await keepPage(editor, name, await take(n8n, main, fleet, example));
 	}
-	console.log(`\n${await sizeOfPictures()}, in docs/pictures`);
 }
 
 async function showInstallDialog(editor: Editor, { step, look }: Witness): Promise<void> {
@@ -136,19 +135,9 @@ async function keepPage(editor: Editor, name: string, html: string): Promise<voi
 }
 
 /** Another command draws the charts in this folder. */
-async function pictures(): Promise<string[]> {
-	return (await readdir(folder)).filter((file) => file.endsWith('.png')).map((file) => join(folder, file));
-}
-
 async function removePictures(): Promise<void> {
-	await mkdir(folder, { recursive: true });
-	await Promise.all((await pictures()).map(async (file) => await rm(file)));
-}
-
-async function sizeOfPictures(): Promise<string> {
-	const files = await pictures();
-	const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
-	return `${files.length} pictures, ${Math.round(sizes.reduce((sum, size) => sum + size, 0) / 1024)} kB`;
+	const pictures = (await readdir(folder)).filter((file) => file.endsWith('.png'));
+	await Promise.all(pictures.map(async (file) => await rm(join(folder, file))));
 }
 
 /** A user interface has few colors: a palette keeps pictures small and text sharp. */

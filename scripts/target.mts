@@ -1,4 +1,4 @@
-/** The flags for the user's platform and the sign-in, shared by several commands. */
+/** The flags for the user's platform and the sign-in. */
 import password from '@inquirer/password';
 import { type Command, InvalidArgumentError } from 'commander';
 import { createInterface } from 'node:readline';

@@ -1,13 +1,18 @@
 import { fileURLToPath } from 'node:url';
-import pLimit from 'p-limit';
-import { Agent, request } from 'undici';
 import { z } from 'zod/v4';
 import { optionFields } from '../../nodes/DeviceManagement/fields/options.ts';
 import { deviceWorkflow } from '../../testbed/deviceWorkflow.mts';
 import { triggerWorkflow } from '../../testbed/watch.mts';
 import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../../testbed/engine/engine.mts';
 import { checkout } from '../../testbed/checkout.mts';
-import type { Contender, Served } from './protocol.mts';
+import type { Served } from './platforms.mts';
+
+/** How a list is read. */
+export interface Contender {
+	kind: 'node' | 'http request' | 'request helper';
+	/** Default: that of the node; of the platform for the HTTP Request node. */
+	pageSize?: number;
+}
 
 /** The node's own defaults. */
 export const defaults = {
@@ -17,11 +22,8 @@ export const defaults = {
 
 const rivalPackage = fileURLToPath(new URL('rival', import.meta.url));
 
-/** A list that a contender read. It keeps the devices in memory. */
-export interface Read {
-	count: number;
-	devices: unknown;
-}
+/** The parts of a page that are needed here. Checking every device would take time that other contenders don't need. */
+const pageSchema = z.object({ data: z.object({ content: z.custom<unknown[]>(Array.isArray) }) });
 
 /** Reads fleets in each compared way. */
 export class Readers {
@@ -38,30 +40,30 @@ export class Readers {
 	}
 
 	/** Reads a whole fleet. Throws if the number of devices is wrong. */
-	async list(contender: Contender, fleet: Served): Promise<Read> {
-		const read = await this.listUnchecked(contender, fleet);
-		if (read.count === fleet.size) return read;
-		throw new Error(`${contender.kind} read ${read.count} of ${fleet.size} devices`);
+	async list({ kind, pageSize }: Contender, fleet: Served): Promise<void> {
+		const credential = await this.credential(fleet);
+		const options = pageSize === undefined ? {} : { pageSize };
+		const parameters = { resource: 'device', operation: 'getAll', returnAll: true, options };
+		const workflow =
+			kind === 'node'
+				? deviceWorkflow(this.engine, credential, parameters)
+				: this.rivalWorkflow(credential, fleet, kind === 'http request', pageSize);
+		const items = (await this.run(workflow)).data('Devices');
+		const found =
+			kind === 'http request'
+				? items.reduce((sum, { json }) => sum + pageSchema.parse(json).data.content.length, 0)
+				: items.length;
+		if (found !== fleet.size) throw new Error(`${kind} read ${found} of ${fleet.size} devices`);
 	}
 
 	/** Reads devices by their serial numbers, one request each. */
-	async get({ kind, parallel }: Contender, fleet: Served): Promise<void> {
+	async get(fleet: Served): Promise<void> {
 		const { serialNumbers } = fleet;
-		let count: number;
-		if (kind === 'undici') {
-			count = (await getWithUndici(fleet, parallel ?? defaults.parallel)).length;
-		} else {
-			const parameters = {
-				resource: 'device',
-				operation: 'get',
-				device: { __rl: true, mode: 'sn', value: '={{ $json.sn }}' },
-				options: parallel === undefined ? {} : { parallelRequests: parallel },
-			};
-			const workflow = deviceWorkflow(this.engine, await this.credential(fleet), parameters);
-			const result = await this.run(workflow, serialNumbers);
-			count = result.data('Devices').length;
-		}
-		if (count !== serialNumbers.length) throw new Error(`${kind} got ${count} of ${serialNumbers.length} devices`);
+		const device = { __rl: true, mode: 'sn', value: '={{ $json.sn }}' };
+		const parameters = { resource: 'device', operation: 'get', device };
+		const workflow = deviceWorkflow(this.engine, await this.credential(fleet), parameters);
+		const { length } = (await this.run(workflow, serialNumbers)).data('Devices');
+		if (length !== serialNumbers.length) throw new Error(`Got ${length} of ${serialNumbers.length} devices`);
 	}
 
 	/**
@@ -94,35 +96,6 @@ export class Readers {
 		await this.engine.close();
 	}
 
-	private async listUnchecked(contender: Contender, fleet: Served): Promise<Read> {
-		const { kind, pageSize, parallel, output = 'simplified' } = contender;
-		if (kind === 'undici') {
-			const devices = await listWithUndici(fleet, pageSize ?? defaults.pageSize, parallel ?? defaults.parallel);
-			return { count: devices.length, devices };
-		}
-		const credential = await this.credential(fleet);
-		if (kind === 'node') {
-			const options = {
-				...(pageSize === undefined ? {} : { pageSize }),
-				...(parallel === undefined ? {} : { parallelRequests: parallel }),
-			};
-			const parameters = { resource: 'device', operation: 'getAll', returnAll: true, output, options };
-			const result = await this.run(deviceWorkflow(this.engine, credential, parameters));
-			const devices = result.data('Devices');
-			return { count: devices.length, devices };
-		}
-		const workflow =
-			kind === 'http request'
-				? this.rivalWorkflow(credential, fleet, 'pagedHttpRequest', { pageSize: pageSize ?? 0 })
-				: this.rivalWorkflow(credential, fleet, 'parallelPages', {
-						pageSize: pageSize ?? defaults.pageSize,
-						parallel: parallel ?? defaults.parallel,
-					});
-		const pages = (await this.run(workflow)).data('Pages');
-		const count = pages.reduce((sum, { json }) => sum + pageSchema.parse(json).data.content.length, 0);
-		return { count, devices: pages };
-	}
-
 	private async run(workflow: WorkflowJson, serialNumbers?: readonly string[]): Promise<RunResult> {
 		const input = serialNumbers?.map((sn) => ({ sn }));
 		const result = await this.engine.run(workflow, input === undefined ? {} : { input });
@@ -134,20 +107,22 @@ export class Readers {
 	private rivalWorkflow(
 		credential: string,
 		{ baseUrl, tls }: Served,
-		node: 'pagedHttpRequest' | 'parallelPages',
-		parameters: Record<string, number>,
+		isPaged: boolean,
+		pageSize = isPaged ? 0 : defaults.pageSize,
 	): WorkflowJson {
+		const url = `${baseUrl}/api/device/list`;
+		const { parallel } = defaults;
 		return {
 			nodes: [
 				{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
 				{
-					name: 'Pages',
-					type: `n8n-nodes-bench-rival.${node}`,
-					parameters: { ...parameters, url: `${baseUrl}/api/device/list`, allowUnauthorizedCerts: tls },
+					name: 'Devices',
+					type: 'n8n-nodes-bench-rival.rivalList',
+					parameters: { isPaged, url, pageSize, parallel, allowUnauthorizedCerts: tls },
 					credentials: this.engine.credentialReference(credential),
 				},
 			],
-			connections: { Start: { main: [[{ node: 'Pages', type: 'main', index: 0 }]] } },
+			connections: { Start: { main: [[{ node: 'Devices', type: 'main', index: 0 }]] } },
 		};
 	}
 
@@ -162,69 +137,5 @@ export class Readers {
 			this.credentials.set(baseUrl, id);
 		}
 		return id;
-	}
-}
-
-/** The parts of a page that are needed here. Checking every device would take time that other contenders don't need. */
-const pageSchema = z.object({
-	data: z.object({ content: z.custom<unknown[]>(Array.isArray), totalPages: z.number() }),
-});
-
-/** Outside n8n: only the requests, on reused connections, with known page numbers. */
-async function listWithUndici(fleet: Served, pageSize: number, parallel: number): Promise<unknown[]> {
-	const client = new UndiciClient(fleet, parallel);
-	const fetchPage = async (page: number) =>
-		pageSchema.parse(await client.send('POST', `/api/device/list?page=${page}&size=${pageSize}`, '{}')).data;
-	try {
-		const first = await fetchPage(1);
-		const rest = Array.from({ length: first.totalPages - 1 }, (_, index) => index + 2);
-		const inTurn = pLimit(parallel);
-		const pages = await Promise.all(rest.map(async (page) => await inTurn(fetchPage, page)));
-		return [first, ...pages].flatMap(({ content }) => content);
-	} finally {
-		await client.close();
-	}
-}
-
-async function getWithUndici(fleet: Served, parallel: number): Promise<unknown[]> {
-	const client = new UndiciClient(fleet, parallel);
-	try {
-		const inTurn = pLimit(parallel);
-		return await Promise.all(
-			fleet.serialNumbers.map(
-				async (sn) => await inTurn(async () => await client.send('GET', `/api/device/sn/${encodeURIComponent(sn)}`)),
-			),
-		);
-	} finally {
-		await client.close();
-	}
-}
-
-class UndiciClient {
-	private readonly agent: Agent;
-
-	constructor(
-		private readonly fleet: Served,
-		connections: number,
-	) {
-		this.agent = new Agent({ connections, connect: { rejectUnauthorized: false } });
-	}
-
-	async send(method: 'GET' | 'POST', path: string, body?: string): Promise<unknown> {
-		const { body: answer } = await request(`${this.fleet.baseUrl}${path}`, {
-			method,
-			dispatcher: this.agent,
-			headers: {
-				authorization: `ApiKey ${this.fleet.apiKey}`,
-				accept: 'application/json',
-				...(body === undefined ? {} : { 'content-type': 'application/json' }),
-			},
-			...(body === undefined ? {} : { body }),
-		});
-		return await answer.json();
-	}
-
-	async close(): Promise<void> {
-		await this.agent.close();
 	}
 }

@@ -1,40 +1,23 @@
 /**
- * The embedded platform in a separate process, so that it does not share the event loop with the contenders.
+ * The embedded platforms in a separate process, so that they do not share the event loop with the contenders.
  * platforms.mts starts it with the sizes of the fleets as arguments.
  */
-import { Fleet, type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
-import { commandSchema, type Message, type Served } from './protocol.mts';
+import { Fleet, startPlatform } from '../../testbed/platform/server.mts';
+import { LATENCY_MS, type Served } from './platforms.mts';
 
-const sizes = process.argv.slice(2).map(Number);
-const platforms: EmbeddedPlatform[] = [];
 const served: Served[] = [];
-for (const size of sizes) {
+for (const size of process.argv.slice(2).map(Number)) {
 	const fleet = Fleet.seeded({ size });
 	fleet.warm();
-	for (const tls of [false, true]) {
-		const platform = await startPlatform({ fleet, tls });
-		platforms.push(platform);
-		served.push({
-			size,
-			tls,
-			baseUrl: platform.baseUrl,
-			apiKey: platform.apiKey,
-			serialNumbers: fleet.devices.slice(0, 1000).map(({ sn }) => sn),
-		});
+	const serialNumbers = fleet.devices.slice(0, 1000).map(({ sn }) => sn);
+	for (const condition of [
+		{ latencyMs: LATENCY_MS, tls: false },
+		{ latencyMs: LATENCY_MS, tls: true },
+		{ latencyMs: 0, tls: false },
+	]) {
+		const { baseUrl, apiKey } = await startPlatform({ fleet, ...condition });
+		served.push({ size, ...condition, baseUrl, apiKey, serialNumbers });
 	}
 }
-
-process.on('message', (message) => {
-	const { latencyMs } = commandSchema.parse(message);
-	for (const platform of platforms) {
-		platform.settings.latencyMs = latencyMs;
-		platform.forget();
-	}
-	tell({ ready: true });
-});
 process.on('disconnect', () => process.exit());
-tell({ served });
-
-function tell(message: Message): void {
-	process.send?.(message);
-}
+process.send?.(served);

@@ -1,4 +1,5 @@
 import CliTable from 'cli-table3';
+import { cpus, totalmem } from 'node:os';
 
 /** A table with a heading and an explanation. */
 export interface Section {
@@ -8,22 +9,34 @@ export interface Section {
 	rows: readonly (readonly string[])[];
 }
 
-/** Returns a section as text for a terminal. */
-export function asText({ title, words, head, rows }: Section): string {
+/** Shows the progress in one line of the terminal. Without a terminal it prints nothing, to keep logs short. */
+export function tell(step: string): void {
+	const { stderr } = process;
+	if (stderr.isTTY) stderr.write(`\r\x1b[K${step.slice(0, stderr.columns - 1)}`);
+}
+
+/** Prints a section as text for a terminal. */
+export function print({ title, words, head, rows }: Section): void {
 	const table = new CliTable({
 		head: [...head],
 		style: { head: [], border: [], compact: true },
 		colAligns: head.map((_, column) => (column === 0 ? 'left' : 'right')),
 	});
 	for (const row of rows) table.push([...row]);
-	return `\n${title}\n${words === '' ? '' : `${words}\n`}${table.toString()}\n`;
+	tell('');
+	process.stdout.write(`\n${title}\n${words}\n${table.toString()}\n`);
 }
 
+/** Returns a section as Markdown. */
 export function asMarkdown({ title, words, head, rows }: Section): string {
-	const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+	const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
 	const rule = line(head.map((_, column) => (column === 0 ? '---' : '---:')));
-	const paragraph = words === '' ? '' : `${words}\n\n`;
-	return `## ${title}\n\n${paragraph}${[line(head), rule, ...rows.map(line)].join('\n')}\n`;
+	return `### ${title}\n\n${words}\n\n${[line(head), rule, ...rows.map(line)].join('\n')}\n`;
+}
+
+/** Returns the processors and the memory of this machine, as text. */
+export function machine(): string {
+	return `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}, ${Math.round(totalmem() / 1024 ** 3)} GB`;
 }
 
 export function duration(milliseconds: number): string {

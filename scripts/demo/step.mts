@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { Listr, ListrLogger, ProcessOutput } from 'listr2';
 
 /** The progress of a step. */
@@ -6,6 +7,17 @@ export interface Progress {
 	say(line: string): void;
 	/** Replaces the title. */
 	title(text: string): void;
+}
+
+/** The exit code after Ctrl-C. */
+export const STOPPED = 130;
+
+/** Ends the process on Ctrl-C. The progress display hides the cursor and buffers both streams. */
+export function stopOnCtrlC(): void {
+	process.once('SIGINT', () => {
+		writeSync(process.stderr.fd, `${process.stderr.isTTY ? '\x1b[?25h' : ''}\nStopped.\n`);
+		process.exit(STOPPED);
+	});
 }
 
 /** Most lines below a title on a terminal. Without a terminal, all lines are printed. */

@@ -4,48 +4,29 @@ import type { IDataObject } from 'n8n-workflow';
 
 const { stdout } = process;
 
-/** The width without a terminal. */
-const width = stdout.isTTY ? stdout.columns : 100;
-
-/** Columns of a list, the least important ones last, by their names in the node's output. */
-const columns: readonly { title: string; field: string; place: number }[] = [
-	{ title: 'Serial number', field: 'sn', place: 0 },
-	{ title: 'Model', field: 'modelName', place: 1 },
-	{ title: 'Status', field: 'status', place: 5 },
-	{ title: 'Group', field: 'groupName', place: 2 },
-	{ title: 'Created', field: 'createTime', place: 6 },
-	{ title: 'Online', field: 'onlineStatus', place: 4 },
-	{ title: 'Tags', field: 'tags', place: 3 },
-	{ title: 'Description', field: 'description', place: 7 },
+/** Columns of a list by their names in the node's output. They fit a terminal of 80 columns. */
+const columns = [
+	{ title: 'Serial number', field: 'sn' },
+	{ title: 'Group', field: 'groupName' },
+	{ title: 'Online', field: 'onlineStatus' },
+	{ title: 'Status', field: 'status' },
+	{ title: 'Created', field: 'createTime' },
 ];
 
-/** Returns a table of devices with as many columns as fit the terminal. */
+const style = { head: [], border: [], compact: true };
+
+/** Returns a table of devices. */
 export function listTable(devices: readonly IDataObject[]): string {
-	for (let count = columns.length; ; count--) {
-		const shown = columns.slice(0, count).sort((one, other) => one.place - other.place);
-		const table = new Table({
-			head: shown.map(({ title }) => bold(title)),
-			style: { head: [], border: [], compact: true },
-			colAligns: shown.map(({ field }) => (/status$/i.test(field) ? 'right' : 'left')),
-		});
-		for (const device of devices) table.push(shown.map(({ field }) => cell(device[field])));
-		const text = table.toString();
-		if (count <= 3 || fits(text)) return text;
-	}
+	const table = new Table({ head: columns.map(({ title }) => bold(title)), style });
+	for (const device of devices) table.push(columns.map(({ field }) => cell(device[field])));
+	return table.toString();
 }
 
 /** Returns a table of one device, with a row for each field. */
 export function deviceTable(device: IDataObject): string {
-	const names = Object.keys(device);
-	const make = (colWidths: number[]) => {
-		const table = new Table({ style: { head: [], border: [], compact: true }, wordWrap: true, colWidths });
-		for (const name of names) table.push([bold(name), cell(device[name])]);
-		return table.toString();
-	};
-	const text = make([]);
-	if (fits(text)) return text;
-	const longest = Math.max(...names.map((name) => name.length)) + 2;
-	return make([longest, Math.max(20, width - longest - 3)]);
+	const table = new Table({ style });
+	for (const [name, value] of Object.entries(device)) table.push([bold(name), cell(value)]);
+	return table.toString();
 }
 
 export function bold(text: string): string {
@@ -66,9 +47,4 @@ function cell(value: unknown): string {
 	if (value === null || value === undefined) return '';
 	if (Array.isArray(value)) return value.map(cell).join(', ');
 	return plain(typeof value === 'object' ? JSON.stringify(value) : String(value));
-}
-
-/** Whether a table fits. Its first line has no text, so its length is the table's width. */
-function fits(table: string): boolean {
-	return (table.split('\n', 1)[0]?.length ?? 0) <= width;
 }

@@ -7,7 +7,7 @@ export interface Way {
 	id: string;
 	name: string;
 	/** Largest fleet for this way; larger ones take too long. */
-	largest: number;
+	largest?: number;
 	/** Without the webhook before them. Each gets the output of the one before. */
 	steps(fleet: { id: string; baseUrl: string }): Step[];
 }
@@ -29,77 +29,68 @@ const getMany = (parameters: object): Step => ({
 	parameters: { ...everything, ...parameters },
 });
 
-export const ways: readonly Way[] = [
+/** HTTP Request and Split Out. */
+const requestSteps: Way['steps'] = ({ baseUrl }) => [
 	{
-		id: 'simplified',
-		name: 'Get Many, Simplified',
-		largest: Infinity,
-		steps: () => [getMany({ output: 'simplified' })],
-	},
-	{
-		id: 'selected',
-		name: 'Get Many, Selected Fields (serial number, status)',
-		largest: Infinity,
-		steps: () => [getMany({ output: 'selected', fields: ['sn', 'status'] })],
-	},
-	{ id: 'raw', name: 'Get Many, Raw', largest: Infinity, steps: () => [getMany({ output: 'raw' })] },
-	{
-		id: 'request',
-		name: 'HTTP Request, 2,000 per page, and Split Out',
-		largest: Infinity,
-		steps: ({ baseUrl }) => [
-			{
-				name: 'HTTP Request',
-				type: 'n8n-nodes-base.httpRequest',
-				typeVersion: 4.2,
-				parameters: {
-					method: 'POST',
-					url: `${baseUrl}/api/device/list`,
-					authentication: 'predefinedCredentialType',
-					nodeCredentialType: 'deviceManagementApi',
-					sendQuery: true,
-					queryParameters: { parameters: [{ name: 'size', value: '2000' }] },
-					sendBody: true,
-					specifyBody: 'json',
-					jsonBody: '{}',
-					options: {
-						pagination: {
-							pagination: {
-								paginationMode: 'updateAParameterInEachRequest',
-								parameters: { parameters: [{ type: 'qs', name: 'page', value: '={{ $pageCount + 1 }}' }] },
-								paginationCompleteWhen: 'other',
-								completeExpression: '={{ $response.body.data.last }}',
-							},
-						},
+		name: 'HTTP Request',
+		type: 'n8n-nodes-base.httpRequest',
+		typeVersion: 4.2,
+		parameters: {
+			method: 'POST',
+			url: `${baseUrl}/api/device/list`,
+			authentication: 'predefinedCredentialType',
+			nodeCredentialType: 'deviceManagementApi',
+			sendQuery: true,
+			queryParameters: { parameters: [{ name: 'size', value: '2000' }] },
+			sendBody: true,
+			specifyBody: 'json',
+			jsonBody: '{}',
+			options: {
+				pagination: {
+					pagination: {
+						paginationMode: 'updateAParameterInEachRequest',
+						parameters: { parameters: [{ type: 'qs', name: 'page', value: '={{ $pageCount + 1 }}' }] },
+						paginationCompleteWhen: 'other',
+						completeExpression: '={{ $response.body.data.last }}',
 					},
 				},
 			},
+		},
+	},
+	{
+		name: 'Split Out',
+		type: 'n8n-nodes-base.splitOut',
+		typeVersion: 1,
+		parameters: { fieldToSplitOut: 'data.content', options: {} },
+	},
+];
+
+export const ways: readonly Way[] = [
+	{ id: 'simplified', name: 'Get Many, Simplified', steps: () => [getMany({ output: 'simplified' })] },
+	{
+		id: 'selected',
+		name: 'Get Many, Selected Fields (serial number, status)',
+		steps: () => [getMany({ output: 'selected', fields: ['sn', 'status'] })],
+	},
+	{ id: 'raw', name: 'Get Many, Raw', steps: () => [getMany({ output: 'raw' })] },
+	{ id: 'request', name: 'HTTP Request, 2,000 per page, and Split Out', steps: requestSteps },
+	{
+		// Finds changes without the trigger. It doesn't store the fleet for the next run.
+		id: 'compare',
+		name: 'the same, and Compare Datasets',
+		largest: 10_000,
+		steps: (fleet) => [
+			...requestSteps(fleet),
 			{
-				name: 'Split Out',
-				type: 'n8n-nodes-base.splitOut',
-				typeVersion: 1,
-				parameters: { fieldToSplitOut: 'data.content', options: {} },
+				name: 'Compare Datasets',
+				type: 'n8n-nodes-base.compareDatasets',
+				typeVersion: 2.3,
+				parameters: { mergeByFields: { values: [{ field1: 'sn', field2: 'sn' }] }, options: {} },
+				compared: 'Split Out',
 			},
 		],
 	},
 ];
-
-/** A workflow that finds changes without the trigger. It doesn't store the fleet for the next run. */
-export const comparing: Way = {
-	id: 'compare',
-	name: 'the same, and Compare Datasets',
-	largest: 10_000,
-	steps: (fleet) => [
-		...(ways.find(({ id }) => id === 'request')?.steps(fleet) ?? []),
-		{
-			name: 'Compare Datasets',
-			type: 'n8n-nodes-base.compareDatasets',
-			typeVersion: 2.3,
-			parameters: { mergeByFields: { values: [{ field1: 'sn', field2: 'sn' }] }, options: {} },
-			compared: 'Split Out',
-		},
-	],
-};
 
 /** Returns the workflow of one way for one fleet. Its credential has the fleet's id. */
 export function workflowOf(way: Way, fleet: { id: string; baseUrl: string }) {
