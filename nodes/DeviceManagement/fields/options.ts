@@ -84,13 +84,17 @@ export function readOptions(read: ReadParameter, names = OF_OPERATIONS): Record<
 }
 
 /**
- * Returns the settings for requests from 'Options'.
+ * Returns the settings for requests from 'Options', and all options for those of single operations.
  * @param names all options of the node; default: those of the action node
  * @throws Failure `input` that names the field and its limits
  */
-export function readSettings(read: ReadParameter, names = OF_OPERATIONS): ListSettings {
+export function readSettings(
+	read: ReadParameter,
+	names = OF_OPERATIONS,
+): ListSettings & { options: Record<string, unknown> } {
 	const options = readOptions(read, names);
 	return {
+		options,
 		pageSize: checkNumber(options['pageSize'], optionFields.pageSize),
 		parallelRequests: checkNumber(options['parallelRequests'], optionFields.parallelRequests),
 		timeoutMs: checkNumber(options['timeout'], optionFields.timeout),
