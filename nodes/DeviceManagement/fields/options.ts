@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { inputFailure } from '../core/failure';
-import type { ListSettings } from '../transport/list';
 import { asGiven } from './asGiven';
 import { checkNumber, readCollection, type ReadParameter } from './values';
 
@@ -88,10 +87,7 @@ export function readOptions(read: ReadParameter, names = OF_OPERATIONS): Record<
  * @param names all options of the node; default: those of the action node
  * @throws Failure `input` that names the field and its limits
  */
-export function readSettings(
-	read: ReadParameter,
-	names = OF_OPERATIONS,
-): ListSettings & { options: Record<string, unknown> } {
+export function readSettings(read: ReadParameter, names = OF_OPERATIONS) {
 	const options = readOptions(read, names);
 	return {
 		options,

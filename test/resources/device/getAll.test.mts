@@ -285,7 +285,7 @@ describe('Skip', () => {
 
 	it('a part of a fleet that never holds still says so', async () => {
 		bench.platform.settings.beforeAnswer = () => void bench.fleet.add();
-		const result = await getMany({ limit: 20, options: { skip: 30 } });
+		const result = await getMany({ limit: 20, options: { skip: 30, pageSize: 10 } });
 		expect(result.hints('Devices').map(({ message }) => message)).toEqual([
 			expect.stringContaining('The output has 20 items after the first 30, from all readings'),
 		]);
