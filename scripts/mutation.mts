@@ -21,6 +21,7 @@ const layers: ReadonlyArray<{ files: string[]; testsOf: (file: string) => string
 	{ files: [`${shipped}/core/*.ts`], testsOf: (file) => [`test/core/${file}.test.mts`] },
 	{ files: [`${shipped}/core/errors/*.ts`], testsOf: () => ['test/core/errors/*.test.mts'] },
 	{ files: [`${shipped}/core/paging/*.ts`], testsOf: () => ['test/core/paging/*.test.mts'] },
+	{ files: [`${shipped}/listSearch/scroll.ts`], testsOf: () => ['test/listSearch/scroll.test.mts'] },
 	{
 		files: ['session', 'account', 'rateLimit'].map((file) => `${shipped}/transport/${file}.ts`),
 		testsOf: () => ['session', 'account', 'rateLimit'].map((name) => `test/transport/${name}.test.mts`),

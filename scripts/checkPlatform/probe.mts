@@ -6,7 +6,9 @@ import { z } from 'zod/v4';
 
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
-import { fetchDevice, fetchPage, listDevices } from '../../nodes/DeviceManagement/transport/devices.ts';
+import { readPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
+import { deviceSource, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
+import { listOptions } from '../../nodes/DeviceManagement/transport/list.ts';
 import type { CountedPlatform, End } from './requests.mts';
 
 /** Longest time for one request, in milliseconds: the nodes' default. A failed request is never repeated. */
@@ -57,16 +59,15 @@ export class Probe {
 		{ body = '{}', query = {}, sort }: Selection = {},
 	): Promise<Outcome<Page<Device>>> {
 		const selection = { body, query, sort: sort === undefined ? [] : [sort] };
-		return await this.attempt(async () => await fetchPage(this.counted.platform, selection, SETTINGS, { page, size }));
+		const source = deviceSource(this.counted.platform, selection, SETTINGS);
+		return await this.attempt(async () => await source.fetchPage(page, size));
 	}
 
 	/** Reads the first devices as Get Many does, over as many pages as it takes. */
 	async list(pageSize: number, limit: number): Promise<Outcome<readonly Device[]>> {
-		const settings = { ...SETTINGS, pageSize, parallelRequests: 1 };
-		const selection = { body: '{}', query: {}, sort: [] };
-		return await this.attempt(
-			async () => (await listDevices(this.counted.platform, selection, settings, { skip: 0, limit })).items,
-		);
+		const source = deviceSource(this.counted.platform, { body: '{}', query: {} }, SETTINGS);
+		const options = listOptions({ ...SETTINGS, pageSize, parallelRequests: 1 });
+		return await this.attempt(async () => (await readPart(source, { ...options, skip: 0, limit })).items);
 	}
 
 	/** Reads one device by its serial number. */

@@ -25,7 +25,7 @@ const refused = async () =>
 describe('the token', () => {
 	test('issued less than five seconds ago goes to requests that have another one', async () => {
 		await signIn(async () => fieldsOf('new'));
-		expect(account.token).toEqual({ value: 'new', issuedAt: now, accepted: false });
+		expect(account.token).toEqual({ value: 'new', issuedAt: now });
 		expect(account.newToken('old', now)).toBe('new');
 		expect(account.newToken(undefined, now + 4_999)).toBe('new');
 		expect(account.newToken('old', now + 5_000)).toBeUndefined();
@@ -55,22 +55,13 @@ describe('the token', () => {
 		account.use('0');
 		expect(account.token).toMatchObject({ value: '0' });
 	});
-
-	test('stays accepted when it is found again', () => {
-		account.use('one', now);
-		account.accept('late');
-		expect(account.token).toMatchObject({ accepted: false });
-		account.accept('one');
-		account.use('one');
-		expect(account.token).toEqual({ value: 'one', issuedAt: now, accepted: true });
-	});
 });
 
 describe('the pause before a sign-in', () => {
 	test('doubles with each sign-in in vain, up to 1.6 seconds, and at most triples by chance', () => {
-		const pauses = [0, 1, 2, 3, 4, 5, 6].map(() => {
+		const pauses = [0, 1, 2, 3, 4, 5, 6].map((n) => {
 			const pause = [account.pauseMs(0), account.pauseMs(0.5), account.pauseMs(1)];
-			account.noteSignIn(0);
+			account.use(`token ${n}`, now);
 			return pause;
 		});
 		expect(pauses).toEqual([
@@ -85,19 +76,20 @@ describe('the pause before a sign-in', () => {
 	});
 
 	test('is at least as long as the last sign-in took, five seconds at most', () => {
-		account.noteSignIn(700);
+		account.use('one', now);
+		account.signInTook = 700;
 		expect(account.pauseMs(0)).toBe(700);
-		account.noteSignIn(30_000);
+		account.signInTook = 30_000;
 		expect(account.pauseMs(0)).toBe(5000);
 	});
 
-	test('ends with an accepted token', () => {
+	test('ends with an accepted token, also if it is found again', () => {
 		account.use('one', now);
-		account.noteSignIn(700);
+		account.accept('late');
+		expect(account.pauseMs(1)).toBe(300);
 		account.accept('one');
-		expect(account.pauseMs(1)).toBe(0);
-		// Requests were accepted with it before n8n had stored it.
-		account.noteSignIn(700);
+		account.use('one', now);
+		account.use('of another process');
 		expect(account.pauseMs(1)).toBe(0);
 	});
 });

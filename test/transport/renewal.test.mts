@@ -286,7 +286,7 @@ describe('a failing login', () => {
 		);
 		expect(result.data('Devices')).toHaveLength(60);
 		for (const { json } of result.data('Devices')) expect(json['error']).toMatch(/HTTP 503/);
-		expect(platform.requests.length).toBeLessThanOrEqual(50);
+		expect(platform.requests.length).toBeLessThanOrEqual(20);
 	});
 
 	test('because it hangs fails within its own time, naming the login', async () => {

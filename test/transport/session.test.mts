@@ -385,21 +385,6 @@ describe('a request that is always refused', () => {
 		await expect(platform.open().run(platform.send)).resolves.toBeDefined();
 	});
 
-	test('costs at most fifty sign-ins in vain, and a session that used them up still renews an expired token', async () => {
-		const platform = new FakePlatform(Infinity, SIGNED_IN);
-		const session = platform.open();
-		// 19 of 20 are always refused; each accepted request returns one sign-in.
-		for (let round = 0; round < 5; round++) {
-			for (let n = 0; n < 19; n++) await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
-			await session.run(platform.send);
-		}
-		expect(platform.signIns).toBe(50 + 4);
-		platform.expireTokens();
-		await expect(session.run(platform.send)).resolves.toBe('token 56');
-		platform.expireTokens();
-		await expect(session.run(platform.send)).resolves.toBe('token 57');
-	});
-
 	test.each([1, 16])('fails no other of 1,000 items when the token really expires, %i at once', async (parallel) => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
 		const session = platform.open();
@@ -455,7 +440,7 @@ describe('a refused sign-in', () => {
 	});
 });
 
-test('a sign-in that could not be carried out may be tried again, fifty times at most', async () => {
+test('a sign-in that could not be carried out may be tried again, twenty times at most', async () => {
 	const unavailable = failureWith({ kind: 'timeout', retryable: true });
 	const platform = new FakePlatform(Infinity);
 	platform.refuseSignIn = unavailable;
@@ -469,18 +454,19 @@ test('a sign-in that could not be carried out may be tried again, fifty times at
 	const down = new FakePlatform(Infinity);
 	down.refuseSignIn = unavailable;
 	const doomed = down.open();
-	for (let n = 0; n < 50; n++)
+	for (let n = 0; n < 20; n++)
 		await expect(doomed.run(down.send)).rejects.toMatchObject({ details: { kind: 'timeout' } });
 	await expect(doomed.run(down.send)).rejects.toMatchObject({ details: { kind: 'timeout', retryable: false } });
-	expect(down.signIns).toBe(50);
+	expect(down.signIns).toBe(20);
 });
 
 test.each([14103, 14201, 14202, 14203])('code %i on a request costs no sign-in and accepts the token', async (code) => {
 	const platform = new FakePlatform(Infinity, SIGNED_IN);
+	account().use('token 1', BEGIN);
 	const session = platform.open();
 	const failure = failureWith({ code });
 	await expect(session.run(async () => await Promise.reject(failure))).rejects.toBe(failure);
-	expect(account().token).toMatchObject({ value: 'token 1', accepted: true });
+	expect(account().pauseMs(1)).toBe(0);
 	await expect(session.run(platform.send)).resolves.toBe('token 1');
 	expect(platform.signIns).toBe(0);
 });
@@ -490,8 +476,10 @@ test.each<[string, unknown]>([
 	['a bug', new Error('a bug')],
 ])('%s says nothing about the token', async (_name, thrown) => {
 	const platform = new FakePlatform(Infinity, SIGNED_IN);
+	account().use('token 1', BEGIN);
 	await expect(platform.open().run(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
-	expect(account().token).toMatchObject({ accepted: false });
+	expect(account()).toMatchObject({ token: { value: 'token 1' } });
+	expect(account().pauseMs(1)).toBe(300);
 });
 
 describe('a credential that is changed during the execution', () => {
@@ -564,8 +552,10 @@ describe('an execution that is stopped', () => {
 	test.each(['the pause', 'Retry-After'])('during %s sends no sign-in; another execution sends it', async (wait) => {
 		const platform = new FakePlatform(Infinity);
 		const stop = new AbortController();
-		if (wait === 'the pause') account().noteSignIn(0);
-		else {
+		if (wait === 'the pause') {
+			account().use('refused', BEGIN);
+			account().refuse('refused');
+		} else {
 			const told = failureWith({ kind: 'status', retryable: true, retryAfterMs: 2000 });
 			const clock = { now: () => BEGIN, sleep: async () => {} };
 			await account()

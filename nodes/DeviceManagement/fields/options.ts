@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { inputFailure } from '../core/failure';
-import type { ListSettings } from '../transport/list';
 import { asGiven } from './asGiven';
 import { checkNumber, readCollection, type ReadParameter } from './values';
 
@@ -84,13 +83,14 @@ export function readOptions(read: ReadParameter, names = OF_OPERATIONS): Record<
 }
 
 /**
- * Returns the settings for requests from 'Options'.
+ * Returns the settings for requests from 'Options', and all options for those of single operations.
  * @param names all options of the node; default: those of the action node
  * @throws Failure `input` that names the field and its limits
  */
-export function readSettings(read: ReadParameter, names = OF_OPERATIONS): ListSettings {
+export function readSettings(read: ReadParameter, names = OF_OPERATIONS) {
 	const options = readOptions(read, names);
 	return {
+		options,
 		pageSize: checkNumber(options['pageSize'], optionFields.pageSize),
 		parallelRequests: checkNumber(options['parallelRequests'], optionFields.parallelRequests),
 		timeoutMs: checkNumber(options['timeout'], optionFields.timeout),

@@ -8,11 +8,11 @@ import { z } from 'zod/v4';
 import { Failure } from '../core/failure';
 import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
 import type { JsonValue } from '../core/json';
-import { type Place, placeSchema, scrollPage } from '../core/paging/scroll';
 import { buildFilterQuery } from '../core/query';
 import { deviceSource, fetchDevice } from '../transport/devices';
 import { asNodeError } from '../nodeError';
 import { openPlatform, type Platform } from '../transport/platform';
+import { placeSchema, scrollPage } from './scroll';
 
 /** Also the smallest page size that lists fall back to. */
 const PAGE_SIZE = 50;
@@ -62,10 +62,16 @@ async function searchPage(
 	const source = deviceSource(platform, selection, SETTINGS, 'dropdown');
 	const token = readToken(paginationToken);
 	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
-	if (token !== undefined) return asResults([], items, token.atTop, next);
-	const exact = text === '' ? undefined : await findExact(platform, text);
-	if (exact === undefined) return asResults([], items, undefined, next);
-	return asResults([exact], items, serialNumberOf(exact), next);
+	const exact = token === undefined && text !== '' ? await findExact(platform, text) : undefined;
+	const atTop = exact === undefined ? token?.atTop : serialNumberOf(exact);
+	const others = items.filter((device) => serialNumberOf(device) !== atTop);
+	const results = (exact === undefined ? others : [exact, ...others])
+		// A device without a serial number can't be selected.
+		.filter((device) => isSerialNumber(serialNumberOf(device)))
+		.map((device) => ({ name: labelOf(device), value: serialNumberOf(device) }));
+	if (next === undefined) return { results };
+	const nextToken: Token = { place: next, atTop };
+	return { results, paginationToken: JSON.stringify(nextToken) };
 }
 
 /** Returns the device with this serial number, if any. The platform may refuse part of a serial number with any code. */
@@ -74,23 +80,6 @@ async function findExact(platform: Platform, serialNumber: string): Promise<Devi
 		if (thrown instanceof Failure) return undefined;
 		throw thrown;
 	});
-}
-
-function asResults(
-	top: readonly Device[],
-	items: readonly Device[],
-	atTop: string | undefined,
-	next: Place | undefined,
-): INodeListSearchResult {
-	const others = items.filter((device) => serialNumberOf(device) !== atTop);
-	const token: Token | undefined = next === undefined ? undefined : { place: next, atTop };
-	return {
-		// A device without a serial number can't be selected.
-		results: [...top, ...others]
-			.filter((device) => isSerialNumber(serialNumberOf(device)))
-			.map((device) => ({ name: labelOf(device), value: serialNumberOf(device) })),
-		...(token === undefined ? {} : { paginationToken: JSON.stringify(token) }),
-	};
 }
 
 /** Returns the label of a device: serial number · model · group · description. */

@@ -3,11 +3,13 @@ import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
-import type { Listing } from '../core/paging/list';
+import type { PageSource } from '../core/paging/page';
+import { readPart } from '../core/paging/part';
 import { remarkOn } from '../core/remark';
-import { optionFields, readOptions, readSettings } from '../fields/options';
+import { optionFields, readSettings } from '../fields/options';
 import { check, checkNumber, type ReadParameter } from '../fields/values';
-import type { ListSettings, Part } from '../transport/list';
+import { listOptions } from '../transport/list';
+import type { RequestSettings } from '../transport/platform';
 import type { Execution } from './operation';
 
 const LIMIT = {
@@ -65,21 +67,21 @@ const fleetChangesSchema = z.enum(['fail', 'return']).default('fail');
 
 /**
  * Reads the items by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
- * @param list reads a part of the list
+ * @param sourceOf returns the source of the list's pages
  * @throws Failure `input` for an invalid field; Failure `paging` if 'Return All' is on and the list kept changing; and what
- * `list` throws
+ * the source throws
  */
 export async function readItems(
 	{ hint }: Pick<Execution, 'hint'>,
 	read: ReadParameter,
-	list: (settings: ListSettings, part: Part) => Promise<Listing<JsonObject>>,
+	sourceOf: (settings: RequestSettings) => PageSource<JsonObject>,
 ): Promise<JsonObject[]> {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT);
-	const options = readOptions(read);
+	const { options, ...settings } = readSettings(read);
 	const part = { skip: checkNumber(options['skip'], optionFields.skip), limit };
 	const ifFleetChanges = check(fleetChangesSchema, options['ifFleetChanges'], 'If the Fleet Keeps Changing');
-	const listing = await list(readSettings(read), part);
+	const listing = await readPart(sourceOf(settings), { ...listOptions(settings), ...part });
 	if (returnAll && !listing.settled && ifFleetChanges === 'fail') throw keptChanging(listing.passes);
 	const remark = remarkOn(listing, part);
 	if (remark !== undefined) hint(remark);

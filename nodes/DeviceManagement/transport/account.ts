@@ -15,8 +15,6 @@ export interface Token {
 	readonly value: string;
 	/** When the platform issued it to this process, in milliseconds since the epoch; undefined for another process's token. */
 	readonly issuedAt: number | undefined;
-	/** Whether the platform accepted a request with it. */
-	accepted: boolean;
 }
 
 /** The process remembers this many accounts, and this many refused tokens of each. */
@@ -40,9 +38,10 @@ const LONGEST_SIGN_IN_MS = 5000;
 export class Account {
 	readonly rateLimit = new RateLimit();
 	token: Token | undefined;
-	/** Sign-ins in a row whose token the platform never accepted. */
-	private signInsInVain = 0;
-	private signInTook = 0;
+	/** How long the last sign-in took until n8n had stored the token, in milliseconds. */
+	signInTook = 0;
+	/** Tokens that the platform issued since it last accepted one. */
+	private tokensInVain = 0;
 	private readonly refusedTokens = new Set<string>();
 	private refusal: { details: FailureDetails; until: number } | undefined;
 	private search: Promise<void> | undefined;
@@ -53,15 +52,13 @@ export class Account {
 		if (value === '' || this.token?.value === value) return;
 		if (issuedAt === undefined && this.refusedTokens.has(value)) return;
 		this.refusedTokens.delete(value);
-		this.token = { value, issuedAt, accepted: false };
+		this.token = { value, issuedAt };
+		if (issuedAt !== undefined) this.tokensInVain++;
 	}
 
-	/** Notes that the platform accepted a request with this token. */
+	/** Notes that the platform accepted a request with this token. A late response says nothing about a newer token. */
 	accept(value: string | undefined): void {
-		// A late response says nothing about a newer token.
-		if (this.token === undefined || this.token.value !== value) return;
-		this.token.accepted = true;
-		this.signInsInVain = 0;
+		if (this.token?.value === value) this.tokensInVain = 0;
 	}
 
 	/** Notes that the platform refused a request with this token. */
@@ -118,21 +115,15 @@ export class Account {
 		});
 	}
 
-	/** Notes how long a sign-in took until n8n had stored the token, in milliseconds. */
-	noteSignIn(tookMs: number): void {
-		if (this.token?.accepted !== true) this.signInsInVain++;
-		this.signInTook = Math.min(tookMs, LONGEST_SIGN_IN_MS);
-	}
-
 	/**
 	 * Returns the pause before the next sign-in, in milliseconds. If the platform allows one token per user, another process may
 	 * have signed in. It needs that time to store its token, and chance keeps the processes apart.
 	 * @param chance from 0 to 1
 	 */
 	pauseMs(chance: number): number {
-		if (this.signInsInVain === 0) return 0;
-		const step = Math.min(FIRST_PAUSE_MS * 2 ** (this.signInsInVain - 1), LONGEST_PAUSE_MS);
-		return Math.round(Math.max(step, this.signInTook) * (1 + 2 * chance));
+		if (this.tokensInVain === 0) return 0;
+		const step = Math.min(FIRST_PAUSE_MS * 2 ** (this.tokensInVain - 1), LONGEST_PAUSE_MS);
+		return Math.round(Math.max(step, Math.min(this.signInTook, LONGEST_SIGN_IN_MS)) * (1 + 2 * chance));
 	}
 }
 

@@ -3,13 +3,11 @@
  * a Failure. They don't read the node's fields and don't shape the output.
  */
 import { Failure } from '../core/failure';
-import { DEVICE_IN_WORDS, type Device, deviceSchema, identifyDevice, identifyListed } from '../core/device';
-import type { Listing } from '../core/paging/list';
+import { DEVICE_IN_WORDS, type Device, deviceSchema, identifyDevice } from '../core/device';
 import type { Page, PageSource } from '../core/paging/page';
-import { readPart } from '../core/paging/part';
 import { NO_DEVICE, type Purpose } from '../core/errors/purpose';
 import { devicePath, type ListCriteria } from '../core/query';
-import { fetchPageOf, listOptions, type ListSettings, type PagedEndpoint, pageSource, type Part } from './list';
+import { pageSource } from './list';
 import type { Platform, RequestSettings } from './platform';
 
 export { listOptions, type ListSettings } from './list';
@@ -20,11 +18,6 @@ export interface DeviceSelection extends ListCriteria {
 	sort?: readonly string[];
 }
 
-/** Returns the endpoint of the device list (section 4.1 of the API document). */
-function deviceList(selection: DeviceSelection, purpose: Purpose): PagedEndpoint {
-	return { method: 'POST', path: '/api/device/list', purpose, ...selection };
-}
-
 /** Returns the source of a device list's pages (section 4.1). */
 export function deviceSource(
 	platform: Platform,
@@ -32,21 +25,8 @@ export function deviceSource(
 	settings: RequestSettings,
 	purpose: Purpose = 'list',
 ): PageSource<Device> {
-	return pageSource(platform, deviceList(selection, purpose), settings, identifyDevice);
-}
-
-/**
- * Reads all devices of the list, or a part of it (section 4.1).
- * @throws Failure if a page can't be read
- */
-export async function listDevices(
-	platform: Platform,
-	selection: DeviceSelection,
-	settings: ListSettings,
-	part: Part,
-): Promise<Listing<Device>> {
-	const source = { ...deviceSource(platform, selection, settings), identify: identifyListed };
-	return await readPart(source, { ...listOptions(settings), ...part });
+	const endpoint = { method: 'POST', path: '/api/device/list', purpose, ...selection } as const;
+	return pageSource(platform, endpoint, settings, identifyDevice);
 }
 
 /**
@@ -57,10 +37,9 @@ export async function fetchPage(
 	platform: Platform,
 	selection: DeviceSelection,
 	settings: RequestSettings,
-	place: { page: number | undefined; size: number },
-	purpose: Purpose = 'list',
+	{ page, size }: { page: number | undefined; size: number },
 ): Promise<Page<Device>> {
-	return await fetchPageOf(platform, deviceList(selection, purpose), settings, place);
+	return await deviceSource(platform, selection, settings).fetchPage(page, size);
 }
 
 /**
@@ -72,7 +51,7 @@ export async function countDevices(
 	criteria: ListCriteria,
 	settings: RequestSettings,
 ): Promise<number> {
-	const page = await fetchPage(platform, criteria, settings, { page: undefined, size: 1 }, 'count');
+	const page = await deviceSource(platform, criteria, settings, 'count').fetchPage(undefined, 1);
 	if (page.totalElements !== undefined && page.totalElements >= page.content.length) {
 		return page.totalElements;
 	}

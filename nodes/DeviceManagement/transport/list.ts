@@ -1,6 +1,6 @@
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
-import type { Page, PageSource } from '../core/paging/page';
+import type { PageSource } from '../core/paging/page';
 import type { WalkOptions } from '../core/paging/walk';
 import type { Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
@@ -18,14 +18,6 @@ export interface ListSettings extends RequestSettings {
 	parallelRequests: number;
 }
 
-/** A part of a list, in the platform's order. */
-export interface Part {
-	/** Items to skip at the beginning. */
-	skip: number;
-	/** Items to read after those; undefined for all. */
-	limit: number | undefined;
-}
-
 /** A request to a paged endpoint, without its page. */
 export interface PagedEndpoint {
 	method: 'GET' | 'POST';
@@ -40,20 +32,26 @@ export interface PagedEndpoint {
 }
 
 /**
- * Returns the source of a list's pages.
+ * Returns the source of a list's pages (section 1.2).
  * @param identify returns the identity of an item; default: its `id`
  */
 export function pageSource(
 	platform: Platform,
-	endpoint: PagedEndpoint,
+	{ sort = [], query, ...endpoint }: PagedEndpoint,
 	settings: RequestSettings,
 	identify: (item: JsonObject) => string = identifyRecord,
 ): PageSource<JsonObject> {
+	const payload = { schema: pageSchema, expected: PAGE_IN_WORDS };
 	return {
-		fetchPage: async (page, size) =>
-			await fetchPageOf(platform, endpoint, settings, { page, size }).catch((thrown: unknown) => {
+		async fetchPage(page, size) {
+			const paging: Query = { size: String(size) };
+			if (page !== undefined) paging['page'] = String(page);
+			if (sort.length > 0) paging['sort'] = [...sort];
+			const request = { ...endpoint, query: { ...query, ...paging }, ...payload, settings };
+			return await platform.request(request).catch((thrown: unknown) => {
 				throw withPage(thrown, page);
-			}),
+			});
+		},
 		identify,
 	};
 }
@@ -61,28 +59,6 @@ export function pageSource(
 /** Returns the options of a walk over the list's pages. */
 export function listOptions({ pageSize, parallelRequests }: ListSettings): WalkOptions {
 	return { sizes: [pageSize, ...SMALLER_PAGES.filter((smaller) => smaller < pageSize)], parallelRequests };
-}
-
-/**
- * Fetches one page of a list (section 1.2).
- * @param place the page and size parameters; page undefined for the first page
- */
-export async function fetchPageOf(
-	platform: Platform,
-	{ sort = [], query, ...endpoint }: PagedEndpoint,
-	settings: RequestSettings,
-	{ page, size }: { page: number | undefined; size: number },
-): Promise<Page<JsonObject>> {
-	const paging: Query = { size: String(size) };
-	if (page !== undefined) paging['page'] = String(page);
-	if (sort.length > 0) paging['sort'] = [...sort];
-	return await platform.request({
-		...endpoint,
-		query: { ...query, ...paging },
-		schema: pageSchema,
-		expected: PAGE_IN_WORDS,
-		settings,
-	});
 }
 
 /** Adds to a failure's message which page could not be read. The first page has no page parameter. */

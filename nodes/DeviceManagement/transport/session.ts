@@ -20,9 +20,8 @@ export interface SessionDependencies {
 /** New tokens after which a request fails; the next requests of the session fail after fewer. */
 const MAX_NEW_TOKENS = 4;
 const MAX_NEW_TOKENS_LATER = 1;
-const MAX_SIGN_INS_IN_VAIN = 50;
-/** Requests in a row that fail this way before the session ends. */
-const MAX_REFUSED_IN_A_ROW = 20;
+/** Requests that fail this way and failed sign-ins, in a row, before the session ends. */
+const MAX_FAILURES_IN_A_ROW = 20;
 
 /**
  * Keeps one account signed in for all requests of an execution.
@@ -31,10 +30,8 @@ const MAX_REFUSED_IN_A_ROW = 20;
  * A session doesn't retry after other failures. It keeps nothing for other executions: the account does.
  */
 export class Session {
-	/** The tokens of this session's sign-ins, and a mark for each sign-in that failed. */
-	private readonly signIns: Array<Pick<Token, 'accepted'>> = [];
-	private hasFailedRequest = false;
-	private refusedInARow = 0;
+	private maxNewTokens = MAX_NEW_TOKENS;
+	private failuresInARow = 0;
 	private ended: Failure | undefined;
 
 	/** @throws Failure `input` for an invalid credential */
@@ -64,20 +61,20 @@ export class Session {
 			const { tokenRefused, kind } = failure?.details ?? {};
 			// If the platform refused the request itself, it has accepted the token.
 			if ('value' in outcome || (kind === 'refused' && tokenRefused !== true)) {
-				this.refusedInARow = 0;
+				this.failuresInARow = 0;
 				account.accept(token?.value);
 			}
 			if ('value' in outcome) return outcome.value;
 			if (failure === undefined || tokenRefused !== true || keepsToken) throw outcome.failure;
 			// A token that is already replaced, or that another process got, says little about this request.
-			const isReplaced = account.token !== undefined && account.token !== token;
-			if (sent > 0 && !isReplaced && token?.issuedAt !== undefined) newTokens++;
-			if (!isReplaced && !this.mayRenew(token, newTokens)) {
-				this.hasFailedRequest = true;
-				if (++this.refusedInARow >= MAX_REFUSED_IN_A_ROW) this.endWith(failure);
+			if (account.token !== undefined && account.token !== token) continue;
+			if (sent > 0 && token?.issuedAt !== undefined) newTokens++;
+			if (token === undefined || newTokens >= this.maxNewTokens) {
+				this.maxNewTokens = MAX_NEW_TOKENS_LATER;
+				this.noteFailure(failure);
 				throw failure;
 			}
-			if (token !== undefined && !isReplaced) account.refuse(token.value);
+			account.refuse(token.value);
 		}
 	}
 
@@ -92,7 +89,7 @@ export class Session {
 			if (readCredential(data).stored.authentication !== 'login') return { account, token: undefined, data };
 			if (token !== undefined) return { account, token, data: withToken(data, token.value) };
 			await beforeEnd(end, account.findOnce(this.findToken)).catch((thrown: unknown) => {
-				if (thrown instanceof Failure && (thrown.details.final || this.hasUsedUpSignIns())) this.endWith(thrown);
+				if (thrown instanceof Failure && thrown.details.final === true) this.endWith(thrown);
 				throw thrown;
 			});
 		}
@@ -120,27 +117,18 @@ export class Session {
 			if (end.aborted) return;
 			const began = clock.now();
 			account.use(await signIn(withToken(data, '')), began);
-			account.noteSignIn(clock.now() - began);
+			account.signInTook = clock.now() - began;
 		};
 		await account.rateLimit.afterPause(send, clock, end).catch((thrown: unknown) => {
 			// If there is a token, only n8n's store failed.
 			if (account.token !== undefined) return;
-			this.signIns.push({ accepted: false });
+			this.noteFailure(thrown);
 			throw thrown;
 		});
-		if (account.token !== undefined) this.signIns.push(account.token);
 	};
 
-	/** Whether another token may help after a refusal. */
-	private mayRenew(token: Token | undefined, newTokens: number): boolean {
-		if (token === undefined) return false;
-		if (newTokens >= (this.hasFailedRequest ? MAX_NEW_TOKENS_LATER : MAX_NEW_TOKENS)) return false;
-		// A token that worked before has expired.
-		return token.accepted || !this.hasUsedUpSignIns();
-	}
-
-	private hasUsedUpSignIns(): boolean {
-		return this.signIns.filter(({ accepted }) => !accepted).length >= MAX_SIGN_INS_IN_VAIN;
+	private noteFailure(failure: unknown): void {
+		if (++this.failuresInARow >= MAX_FAILURES_IN_A_ROW && failure instanceof Failure) this.endWith(failure);
 	}
 
 	private endWith({ details }: Failure): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
-import { type Place, placeSchema, scrollPage } from '../../../nodes/DeviceManagement/core/paging/scroll.ts';
+import { type Place, placeSchema, scrollPage } from '../../../nodes/DeviceManagement/listSearch/scroll.ts';
 import type { PagedServer } from '../../../testbed/pagedServer.mts';
 import type { Device } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';

@@ -1,7 +1,5 @@
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { readPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
-import { listDevices } from '../../../nodes/DeviceManagement/transport/devices.ts';
-import type { Platform } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 
@@ -86,15 +84,7 @@ describe('the requests', () => {
 
 	test('for a small part far from the beginning, without a page count, are few large pages', async () => {
 		const server = serve(5000, { largestSize: 600, falsify: (honest) => ({ ...honest, totalPages: undefined }) });
-		const platform: Platform = {
-			request: async ({ schema, query }) => {
-				const { page, size } = { ...query };
-				return schema.parse(await server.source.fetchPage(page === undefined ? undefined : Number(page), Number(size)));
-			},
-			stop() {},
-		};
-		const settings = { pageSize: 1000, parallelRequests: 1, timeoutMs: 1000, maxRetries: 0 };
-		const { items } = await listDevices(platform, { query: {}, body: '{}' }, settings, { skip: 4999, limit: 1 });
+		const { items } = await part(server, 4999, 1, 1000);
 		expect(items).toEqual(server.fleet.devices.slice(4999));
 		// Four small pages, and nine of 600.
 		expect(server.requests).toBe(13);

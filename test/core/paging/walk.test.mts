@@ -37,10 +37,10 @@ describe('a server that answers a page past the end with its last page', () => {
 		{ name: 'and says a total there only', totals: [undefined, undefined, 4] },
 	])('$name: the walk ends there and tells what that page says', async ({ totals }) => {
 		const steps = await walk(clamping(totals), { sizes: [2], parallelRequests: 1 });
-		expect(steps.map(({ newItems, pastEnd }) => [newItems, pastEnd])).toEqual([
-			[['a', 'b'], false],
-			[['c', 'd'], false],
-			[[], true],
+		expect(steps.map(({ newItems, read }) => [newItems, read])).toEqual([
+			[['a', 'b'], 2],
+			[['c', 'd'], 4],
+			[[], 4],
 		]);
 		expect(steps.at(-1)?.reportedTotal).toBe(totals[2]);
 	});
@@ -56,7 +56,7 @@ test('a total that a page fetched in vain tells late is waited for', async () =>
 		identify: (item) => item,
 	};
 	const steps = await walk(source, { sizes: [2], parallelRequests: 2 });
-	expect(steps.map(({ newItems, totalMoved }) => [newItems, totalMoved])).toEqual([
+	expect(steps.map(({ newItems, moved }) => [newItems, moved])).toEqual([
 		[['a', 'b'], false],
 		[['c'], true],
 	]);
@@ -85,7 +85,7 @@ test('a total of 0 on a page with devices is a total that moved', async () => {
 		identify: (item) => item,
 	};
 	const steps = await walk(source, { sizes: [2], parallelRequests: 1 });
-	expect(steps.map(({ totalMoved }) => totalMoved)).toEqual([false, true]);
+	expect(steps.map(({ moved }) => moved)).toEqual([false, true]);
 });
 
 /** Answers with these pages, the last of them over and over, and says no more than this of each. */
@@ -125,9 +125,9 @@ describe('a page that brings nothing new', () => {
 		{ name: 'the total is reached', said: { totalElements: 2, last: false } },
 	])('is past the end where $name', async ({ said }) => {
 		const steps = await walk(answering([['a', 'b']], said).source, one);
-		expect(steps.map(({ newItems, pastEnd }) => [newItems, pastEnd])).toEqual([
-			[['a', 'b'], false],
-			[[], true],
+		expect(steps.map(({ newItems, read }) => [newItems, read])).toEqual([
+			[['a', 'b'], 2],
+			[[], 2],
 		]);
 	});
 
@@ -138,7 +138,7 @@ describe('a page that brings nothing new', () => {
 	});
 });
 
-test('a page past the end that is refused is empty, and marked', async () => {
+test('a page past the end that is refused is empty', async () => {
 	const pastEnd = new Failure({ kind: 'status', cause: 'input', httpStatus: 404, message: 'no such page', remedy: '' });
 	const server = new PagedServer(Fleet.seeded({ size: 30 }), {
 		numbering: 'one-based',
@@ -147,12 +147,7 @@ test('a page past the end that is refused is empty, and marked', async () => {
 		falsify: ({ last }) => ({ last }),
 	});
 	const steps = await walk(server.source, { sizes: [10], parallelRequests: 1 });
-	expect(steps.map(({ newItems, pastEnd }) => [newItems.length, pastEnd])).toEqual([
-		[10, false],
-		[10, false],
-		[10, false],
-		[0, true],
-	]);
+	expect(steps.map(({ newItems }) => newItems.length)).toEqual([10, 10, 10, 0]);
 });
 
 test('a page is handed out while those behind it are on their way', async () => {

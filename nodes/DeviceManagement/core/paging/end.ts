@@ -9,16 +9,17 @@ export interface Progress {
 /**
  * Whether another page may follow. No single metadata field of section 1.2 decides, because each may be missing or wrong.
  * @param full whether the page has as many items as a page can have
+ * @param emptyPages how many pages in a row were empty
  */
-export function expectsMore<T>(page: Page<T>, { full, ...progress }: Progress & { full: boolean }): boolean {
+export function expectsMore<T>(
+	page: Page<T>,
+	{ full, emptyPages = 0, ...progress }: Progress & { full: boolean; emptyPages?: number },
+): boolean {
 	const { more, end } = readMetadata(page, progress);
+	// Empty pages end a list: many if all three fields say that more items follow, else two.
+	if (emptyPages >= (more === 3 ? 100 : 2)) return false;
 	// A full page counts as the last one only if all three fields say so.
 	return more > 0 || (full && progress.read > 0 && end < 3);
-}
-
-/** Returns how many empty pages in a row end a list: many if all three fields say that more items follow, else two. */
-export function mostEmptyPages<T>(page: Page<T>, progress: Progress): number {
-	return readMetadata(page, progress).more === 3 ? 100 : 2;
 }
 
 /**

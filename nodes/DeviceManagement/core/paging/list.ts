@@ -30,7 +30,7 @@ export async function readList<T>(source: PageSource<T>, options: WalkOptions): 
 		agreements = previous !== undefined && agree(source, previous, pass) ? agreements + 1 : 0;
 		// Two equal passes mean that the total is wrong or missing, and the list did not change. If an item appeared twice, it takes three
 		// equal passes: the server may list it twice, or it may have moved.
-		const settled = isSteady(pass, options) || agreements >= (pass.read > pass.distinct ? 2 : 1);
+		const settled = pass.steady || agreements >= (pass.read > pass.distinct ? 2 : 1);
 		if (pass.voidedBy !== undefined && ++voidPasses === PASSES) throw pass.voidedBy;
 		if (!settled) seen = union(source, pass.items, seen);
 		if (settled || passes === PASSES) {
@@ -42,34 +42,25 @@ export async function readList<T>(source: PageSource<T>, options: WalkOptions): 
 }
 
 /** The result of one pass over the list. */
-interface Pass<T> extends Pick<WalkedPage<T>, 'read' | 'distinct' | 'reportedTotal' | 'uncounted'> {
+interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 	items: T[];
-	/** Whether the total changed, or the pass ended early. */
-	moved: boolean;
 	/** Why the pass ended early. Its items are then not the whole list. */
 	voidedBy?: RepeatedPages;
 }
 
 async function readOnce<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
-	const pass: Pass<T> = { items: [], read: 0, distinct: 0, reportedTotal: undefined, uncounted: false, moved: false };
+	const pass: Pass<T> = { items: [], read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
 	const walk = async () => {
-		for await (const { newItems, totalMoved, ...page } of walkPages(source, options, trustsNumbers)) {
+		for await (const { newItems, ...page } of walkPages(source, options, trustsNumbers)) {
 			for (const item of newItems) pass.items.push(item);
-			Object.assign(pass, page, { moved: totalMoved });
+			Object.assign(pass, page);
 		}
 	};
 	await walk().catch((thrown: unknown) => {
 		if (!(thrown instanceof RepeatedPages)) throw thrown;
-		Object.assign(pass, { moved: true, voidedBy: thrown });
+		Object.assign(pass, { moved: true, steady: false, voidedBy: thrown });
 	});
 	return pass;
-}
-
-/** Whether the list did not change: the total stayed the same, no item appeared twice, and the count is right. */
-function isSteady<T>(pass: Pass<T>, { skip = 0, limit = Infinity }: WalkOptions): boolean {
-	const { read, distinct, reportedTotal = distinct } = pass;
-	if (pass.moved || pass.uncounted || read !== distinct) return false;
-	return distinct >= skip + limit || distinct === reportedTotal;
 }
 
 /** Whether two passes have the same items, order and total. */

@@ -20,8 +20,10 @@ export async function readPart<T>(
 	if (start === undefined) return await readList(source, fromBeginning);
 	if ('total' in start) return { items: [], settled: true, reportedTotal: start.total, passes: 1 };
 	const before = start.index * start.pageLength;
-	const reading = readList(pagesFrom(source, start), { ...options, skip: skip - before, sizes: [start.size] });
-	const listing = await reading.catch(undefinedIfMismatch);
+	const part = { ...options, skip: skip - before, sizes: [start.size] } as const;
+	const listing = await readList(pagesFrom(source, start), part).catch((thrown: unknown) => {
+		if (!(thrown instanceof PageMismatch)) throw thrown;
+	});
 	if (listing === undefined) return await readList(source, fromBeginning);
 	return { ...listing, reportedTotal: before + (listing.reportedTotal ?? 0) };
 }
@@ -74,10 +76,6 @@ async function findStart<T>(
 
 /** A page with a wrong length for its position, or a wrong first item. */
 class PageMismatch extends Error {}
-
-function undefinedIfMismatch(thrown: unknown): undefined {
-	if (!(thrown instanceof PageMismatch)) throw thrown;
-}
 
 /**
  * Returns a list's pages from `start` on, as a list that counts from 1.

@@ -1,5 +1,5 @@
 import { Failure } from '../failure';
-import { expectsMore, mostEmptyPages, saysItIsLast } from './end';
+import { expectsMore, saysItIsLast } from './end';
 import { PageFeed } from './feed';
 import type { Page, PageSource } from './page';
 import { mayRefuseSize, undefinedIfPageRefused } from './refusal';
@@ -22,14 +22,12 @@ export interface WalkedPage<T> {
 	/** Number of items so far, with those to skip: repeated ones included, and each item once. */
 	read: number;
 	distinct: number;
-	/** Whether the page is past the end of the list: it was refused, or has nothing new. */
-	pastEnd: boolean;
 	/** The list's total, from the latest page with items. */
 	reportedTotal: number | undefined;
 	/** Whether the total has changed since the first page. */
-	totalMoved: boolean;
-	/** Whether no count can show a change: the list has several pages, and its first page has no total. */
-	uncounted: boolean;
+	moved: boolean;
+	/** Whether the list did not change, if it ends here: the total stayed the same, no item appeared twice, and the count is right. */
+	steady: boolean;
 }
 
 /** Stops a walk if the server's list has no end. */
@@ -73,13 +71,16 @@ export async function* walkPages<T>(
 		}
 		if (!pastEnd) read += length;
 		emptyPages = length === 0 ? emptyPages + 1 : 0;
-		const more = isRepeated || expectsMore(page, { index, read, full: length >= pageLength });
-		const atEnd = pastEnd || seen.size >= skip + limit || !more || emptyPages >= mostEmptyPages(page, { index, read });
+		const more = isRepeated || expectsMore(page, { index, read, full: length >= pageLength, emptyPages });
+		const atEnd = pastEnd || seen.size >= skip + limit || !more;
 		if (atEnd) await feed.waitForPages();
 		if (length > 0) reportedTotal = page.totalElements ?? reportedTotal;
-		const isOnePage = index === 0 || (expectsEnd && read === first.content.length);
-		const uncounted = first.totalElements === undefined && !isOnePage;
-		yield { newItems, read, distinct: seen.size, pastEnd, reportedTotal, totalMoved: feed.totalMoved, uncounted };
+		// Without a total, only a list of one page is counted.
+		const isCounted = first.totalElements !== undefined || index === 0 || (expectsEnd && read === first.content.length);
+		const [distinct, moved] = [seen.size, feed.totalMoved];
+		const isWhole = distinct >= skip + limit || distinct === (reportedTotal ?? distinct);
+		const steady = isCounted && isWhole && !moved && read === distinct;
+		yield { newItems, read, distinct, reportedTotal, moved, steady };
 		if (atEnd) return;
 		expectsEnd = !isRepeated && saysItIsLast(page, { index, read }, calledLast);
 		calledLast ||= page.last === true;

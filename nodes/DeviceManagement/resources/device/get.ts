@@ -5,7 +5,7 @@ import { meansNotFound } from '../../core/errors/codes';
 import { Failure } from '../../core/failure';
 import { shapeDevices } from '../../core/output';
 import type { Device } from '../../core/device';
-import { optionFields, optionsField, readOptions, readSettings } from '../../fields/options';
+import { optionFields, optionsField, readSettings } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { check, textSchema } from '../../fields/values';
 import { fetchDevice } from '../../transport/devices';
@@ -64,8 +64,9 @@ export const get: Operation = {
 	async run(execution, read) {
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
 		const mode = readOutputMode(read);
-		const ifNotFound = check(notFoundSchema, readOptions(read)['ifNotFound'], 'If Not Found');
-		const device = await readDeviceOnce(execution, serialNumber, readSettings(read)).catch((thrown: unknown) => {
+		const { options, ...settings } = readSettings(read);
+		const ifNotFound = check(notFoundSchema, options['ifNotFound'], 'If Not Found');
+		const device = await readDeviceOnce(execution, serialNumber, settings).catch((thrown: unknown) => {
 			if (ifNotFound === 'empty' && thrown instanceof Failure && meansNotFound(thrown.details)) return undefined;
 			throw thrown;
 		});

@@ -1,10 +1,11 @@
+import { identifyListed } from '../../core/device';
 import { shapeDevices } from '../../core/output';
 import { asGiven } from '../../fields/asGiven';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { readSort, sortField } from '../../fields/sort';
-import { listDevices } from '../../transport/devices';
+import { deviceSource } from '../../transport/devices';
 import { limitFields, listOptionFields, readItems } from '../list';
 import type { Operation } from '../operation';
 
@@ -24,9 +25,10 @@ export const getAll: Operation = {
 	async run({ platform, hint, byModel }, read) {
 		const selection = { ...readFilters(read, { byModel }), sort: readSort(read) };
 		const mode = readOutputMode(read);
-		const devices = await readItems({ hint }, read, (settings, part) =>
-			listDevices(platform, selection, settings, part),
-		);
+		const devices = await readItems({ hint }, read, (settings) => ({
+			...deviceSource(platform, selection, settings),
+			identify: identifyListed,
+		}));
 		return shapeDevices(devices, mode, hint);
 	},
 };

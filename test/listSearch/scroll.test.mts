@@ -1,7 +1,7 @@
-import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { type Place, scrollPage } from '../../../nodes/DeviceManagement/core/paging/scroll.ts';
-import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
-import { PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import { type Place, scrollPage } from '../../nodes/DeviceManagement/listSearch/scroll.ts';
+import { type Device, Fleet } from '../../testbed/platform/fleet.mts';
+import { PagedServer, type ServerScript } from '../../testbed/pagedServer.mts';
 
 const noSuchPage = new Failure({ kind: 'refused', cause: 'input', code: 10001, message: 'no such page', remedy: '' });
 

@@ -1,9 +1,9 @@
 import { z } from 'zod/v4';
 
-import { expectsMore, saysItIsLast } from './end';
-import { comparableNumber, learnNumbering } from './numbering';
-import type { Page, PageSource } from './page';
-import { undefinedIfPageRefused } from './refusal';
+import { expectsMore, saysItIsLast } from '../core/paging/end';
+import { comparableNumber, learnNumbering } from '../core/paging/numbering';
+import type { Page, PageSource } from '../core/paging/page';
+import { undefinedIfPageRefused } from '../core/paging/refusal';
 
 /** What the next call needs to know about earlier pages, as JSON. */
 export const placeSchema = z.object({
