@@ -106,7 +106,7 @@ test.each(['{"code":0,"data":null}', '{"code":0,"msg":"success"}'])(
 		);
 		expect(found.data('Devices')).toEqual([{ json: {}, pairedItem: { item: 0 } }]);
 		const stopped = await bench.run(operations.get, { input: items().slice(0, 1) });
-		expect(stopped.error?.message).toMatch(/^The platform has no device with this serial number/);
+		expect(stopped.error?.message).toMatch(/^No device has this serial number/);
 	},
 );
 

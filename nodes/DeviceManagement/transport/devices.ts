@@ -7,7 +7,7 @@ import { DEVICE_IN_WORDS, type Device, deviceSchema, identifyDevice, identifyLis
 import type { Listing } from '../core/paging/list';
 import type { Page, PageSource } from '../core/paging/page';
 import { readPart } from '../core/paging/part';
-import { NO_DEVICE, type Purpose } from '../core/errors/purpose';
+import { type Purpose, WORDING } from '../core/errors/purpose';
 import { devicePath, type ListCriteria } from '../core/query';
 import { fetchPageOf, listOptions, type ListSettings, type PagedEndpoint, pageSource, type Part } from './list';
 import type { Platform, RequestSettings } from './platform';
@@ -102,8 +102,8 @@ export async function fetchDevice(
 			throw new Failure({
 				...thrown.details,
 				cause: 'not found',
-				message: `${NO_DEVICE.message}: the platform returned a success without data`,
-				remedy: NO_DEVICE.remedy,
+				message: `${WORDING.device.missing}: the platform returned a success without data`,
+				remedy: WORDING.device.findRecord,
 			});
 		});
 }
