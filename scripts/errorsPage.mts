@@ -1,4 +1,5 @@
-import type { CauseClass, CODE_TABLE } from '../nodes/DeviceManagement/core/errors/codes.ts';
+import type { CODE_TABLE } from '../nodes/DeviceManagement/core/errors/codes.ts';
+import type { CauseClass } from '../nodes/DeviceManagement/core/failure.ts';
 
 /** What to do for each cause. */
 const CAUSES: Record<CauseClass, string> = {

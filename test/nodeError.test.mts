@@ -23,12 +23,12 @@ describe('whether n8n tries again is decided by the cause', () => {
 		new Failure({ kind: 'refused', cause: 'unknown', message: 'No', remedy: 'Wait.', ...details });
 
 	test.each([
-		['a host that is not found', explainUnsent('ENOTFOUND', '', 'list', String), 'temporarily-unavailable'],
-		['a dropped connection', explainUnsent('ECONNRESET', '', 'list', String), 'temporarily-unavailable'],
-		['a time-out', timedOut(1000, 'list'), 'temporarily-unavailable'],
-		['a certificate', explainUnsent('CERT_HAS_EXPIRED', '', 'list', String), 'configuration-invalid'],
-		['no TLS', explainUnsent('EPROTO', '', 'list', String), 'configuration-invalid'],
-		['an address that n8n refuses', explainUnsent('', 'blocked', 'list', String), 'configuration-invalid'],
+		['a host that is not found', explainUnsent('ENOTFOUND', '', false, 0), 'temporarily-unavailable'],
+		['a dropped connection', explainUnsent('ECONNRESET', '', false, 0), 'temporarily-unavailable'],
+		['a time-out', timedOut(1000), 'temporarily-unavailable'],
+		['a certificate', explainUnsent('CERT_HAS_EXPIRED', '', false, 0), 'configuration-invalid'],
+		['no TLS', explainUnsent('EPROTO', '', false, 0), 'configuration-invalid'],
+		['an address that n8n refuses', explainUnsent('', 'blocked', false, 0), 'configuration-invalid'],
 		['HTTP 403', refused({ httpStatus: 403 }), 'temporarily-unavailable'],
 		['HTTP 404', refused({ httpStatus: 404 }), 'temporarily-unavailable'],
 		['HTTP 500', refused({ httpStatus: 500 }), 'temporarily-unavailable'],

@@ -18,11 +18,8 @@ async function askFor(requests: number): Promise<void> {
 	for (let request = 0; request < requests; request++) {
 		const cancel = request % 2 === 0 ? undefined : AbortSignal.any([execution.signal]);
 		const answer = async () => ({ statusCode: 200, headers: {}, body: Readable.from([Buffer.from('{}')]) });
-		await exchange(
-			answer,
-			{ method: 'GET', url: 'http://platform.example/', purpose: 'device', skipCertificateCheck: false },
-			{ timeoutMs: 3_600_000, clock: systemClock, cancel, redact: (text) => text },
-		);
+		const limits = { timeoutMs: 3_600_000, clock: systemClock, cancel };
+		await exchange(answer, { method: 'GET', url: 'http://platform.example/', skipCertificateCheck: false, ...limits });
 	}
 }
 

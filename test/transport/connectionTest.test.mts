@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
-import { CODE_TABLE, type Explanation } from '../../nodes/DeviceManagement/core/errors/codes.ts';
+import { CODE_TABLE } from '../../nodes/DeviceManagement/core/errors/codes.ts';
 import type { StartOptions } from '../../testbed/platform/server.mts';
 import type { RunResult, WorkflowJson } from '../../testbed/engine/engine.mts';
 import type { Bench } from '../../testbed/bench.mts';
@@ -26,7 +26,7 @@ async function pressTest(
 	return { ...bench, tested: await bench.engine.testCredential(bench[way]) };
 }
 
-function rowOf(code: number): Explanation {
+function rowOf(code: number): (typeof CODE_TABLE)[number] {
 	const row = CODE_TABLE.find((one) => one.code === code);
 	if (row === undefined) throw new Error(`There is no code ${code}`);
 	return row;

@@ -5,6 +5,7 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { checkPayload, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
+import { inWords } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
 import { replaceClock, systemClock } from '../../nodes/DeviceManagement/transport/clock.ts';
 import type { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
@@ -37,11 +38,11 @@ export class BareEngine implements HostEngine {
 			const request: InProcessRequest = { method, url: path, ...(query === undefined ? {} : { qs: query }), body };
 			const { status, text } = await this.platform.respond(request);
 			const answer = { status, body: Buffer.from(text), retryAfterMs: undefined, redirectOrigin: undefined };
-			return checkPayload(
-				unwrap(answer, (words) => words, purpose),
-				schema,
-				expected,
-			);
+			try {
+				return checkPayload(unwrap(answer), schema, expected);
+			} catch (error) {
+				throw inWords(error, purpose, String);
+			}
 		},
 		stop: () => {},
 	});

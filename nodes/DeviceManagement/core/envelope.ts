@@ -1,17 +1,16 @@
 /**
- * Unwraps the platform's responses: it returns the payload, or throws a Failure with words for the user. It checks the HTTP
- * status, the JSON, the envelope and the payload's schema. It doesn't send requests, and it doesn't decide about retries.
+ * Unwraps the platform's responses: it returns the payload, or throws a Failure that `inWords` completes. It checks the
+ * HTTP status, the JSON, the envelope and the payload's schema. It doesn't send requests, and it doesn't decide about retries.
  */
 import { z } from 'zod/v4';
 
-import { explainCode, isOutcomeUnknown, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
+import { explainCode, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
 import { Failure } from './failure';
 import { DEEPEST_NESTING, describeValue, hasMoreValuesThan, isRecord, nestsDeeperThan } from './json';
-import type { Purpose } from './errors/purpose';
-import type { Redact } from './redaction';
+import { type Outside, outside } from './redaction';
 import { isRetryableStatus } from './retry';
-import { explainStatus, mayHaveBeenCarriedOut } from './errors/statuses';
-import { inDoubtIfWrite, tooLarge } from './errors/unsent';
+import { explainStatus } from './errors/statuses';
+import { badResponse, tooLarge } from './errors/unsent';
 
 /** Six pages of 2000 devices. A small packed response could hold so many values that n8n's memory ends. */
 const MOST_VALUES = 500_000;
@@ -23,40 +22,39 @@ export interface RawResponse {
 	/** From `Retry-After`. */
 	retryAfterMs: number | undefined;
 	/** The origin that a redirect leads to. */
-	redirectOrigin: string | undefined;
+	redirectOrigin: Outside | undefined;
 	body: Uint8Array;
 }
 
 /** The envelope of section 1.1. {@link checkPayload} checks its `data`. */
 const envelopeSchema = z.object({
 	code: z.number().int(),
-	msg: z.unknown().optional(),
+	msg: z.string().catch(''),
 	data: z.unknown().optional(),
 });
-
-/** A body that was read: an envelope, or a description of anything else. */
-type Reading = { envelope: z.infer<typeof envelopeSchema> } | { unexpected: string };
+type Envelope = z.infer<typeof envelopeSchema>;
 
 /**
  * Returns the payload of a response (sections 1.1 and 7 of the API document).
- * @param redact removes secrets from the platform's own words
- * @returns the envelope's `data`; undefined if it has none, and for an empty 2xx response to a write
+ * @param mayBeEmpty whether a 2xx response needs no envelope
+ * @returns the envelope's `data`; undefined if it has none
  * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for any
  * other body without an envelope, and for too many values
  */
-export function unwrap(response: RawResponse, redact: Redact, purpose: Purpose): unknown {
-	const ok = response.status >= 200 && response.status <= 299;
-	if (ok && purpose === 'write' && response.body.byteLength === 0) return undefined;
-	if (response.body.byteLength > LARGE_BODY && hasMoreValuesThan(response.body, MOST_VALUES)) {
-		throw tooLarge('500,000 values', purpose);
-	}
-	const reading = readEnvelope(response.body);
-	if ('envelope' in reading && reading.envelope.code !== SUCCESS) {
-		throw refusal(response, reading.envelope.code, reading.envelope.msg, redact, purpose);
-	}
-	if (!ok) throw statusFailure(response, purpose);
-	if ('unexpected' in reading) throw unreadable(response.status, reading.unexpected, purpose);
-	return reading.envelope.data;
+export function unwrap(response: RawResponse, mayBeEmpty = false): unknown {
+	const { status, body } = response;
+	const ok = status >= 200 && status <= 299;
+	if (ok && mayBeEmpty && body.byteLength === 0) return undefined;
+	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, MOST_VALUES)) throw tooLarge('500,000 values');
+	const reading = readEnvelope(body);
+	if (typeof reading !== 'string' && reading.code !== SUCCESS) throw refusal(response, reading);
+	if (!ok) throw refusal(response);
+	if (typeof reading !== 'string') return reading.data;
+	throw badResponse(
+		`Expected the platform's JSON envelope with a whole number in 'code', but got ${reading} (HTTP ${status})`,
+		"Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.",
+		status,
+	);
 }
 
 /**
@@ -80,62 +78,44 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>, expected: s
 	});
 }
 
-function readEnvelope(body: Uint8Array): Reading {
-	if (body.byteLength === 0) return { unexpected: 'an empty body' };
+/** Returns the envelope, or the kind and size of any other body. */
+function readEnvelope(body: Uint8Array): Envelope | string {
+	if (body.byteLength === 0) return 'an empty body';
 	const size = `${body.byteLength} bytes`;
 	let text: string;
 	try {
 		text = new TextDecoder('utf-8', { fatal: true }).decode(body);
 	} catch {
-		return { unexpected: `${size} that are not UTF-8 text` };
+		return `${size} that are not UTF-8 text`;
 	}
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
 	} catch {
-		return { unexpected: /^\s*</.test(text) ? `an HTML or XML page of ${size}` : `${size} that are not JSON` };
+		return /^\s*</.test(text) ? `an HTML or XML page of ${size}` : `${size} that are not JSON`;
 	}
 	if (nestsDeeperThan(value, DEEPEST_NESTING)) {
-		return { unexpected: `JSON of ${size} nested deeper than ${DEEPEST_NESTING} levels` };
+		return `JSON of ${size} nested deeper than ${DEEPEST_NESTING} levels`;
 	}
 	const parsed = envelopeSchema.safeParse(value);
-	if (parsed.success) return { envelope: parsed.data };
-	if (!isRecord(value)) return { unexpected: `${describeValue(value)} without an envelope around it` };
+	if (parsed.success) return parsed.data;
+	if (!isRecord(value)) return `${describeValue(value)} without an envelope around it`;
 	const code: unknown = Object.hasOwn(value, 'code') ? value['code'] : undefined;
-	return { unexpected: `${describeValue(value)} whose 'code' is ${describeValue(code)}` };
+	return `${describeValue(value)} whose 'code' is ${describeValue(code)}`;
 }
 
-function refusal(response: RawResponse, code: number, msg: unknown, redact: Redact, purpose: Purpose): Failure {
-	const words = explainCode(code, typeof msg === 'string' ? redact(msg) : '', purpose);
+/** Returns the failure for a code other than 0, or for an error status without an envelope. */
+function refusal({ status, retryAfterMs, redirectOrigin }: RawResponse, envelope?: Envelope): Failure {
+	const code = envelope?.code;
+	const words =
+		envelope === undefined
+			? { ...explainStatus(status), outside: redirectOrigin }
+			: { ...explainCode(envelope.code), outside: outside(': ', envelope.msg), code: envelope.code };
 	return new Failure({
-		kind: 'refused',
-		...(isOutcomeUnknown(code) ? inDoubtIfWrite(words, purpose) : words),
-		code,
-		httpStatus: response.status,
-		tokenRefused: meansTokenRefused(code) || (response.status === 401 && !meansUserRefused(code)),
-		retryable: isRetryableStatus(response.status) && !meansUserRefused(code),
-		retryAfterMs: response.retryAfterMs,
-	});
-}
-
-function statusFailure(response: RawResponse, purpose: Purpose): Failure {
-	const { status } = response;
-	const words = explainStatus(status, purpose, response.redirectOrigin);
-	return new Failure({
-		kind: 'status',
-		...(mayHaveBeenCarriedOut(status) ? inDoubtIfWrite(words, purpose) : words),
+		...words,
 		httpStatus: status,
-		tokenRefused: status === 401,
-		retryable: isRetryableStatus(status),
-		retryAfterMs: response.retryAfterMs,
+		tokenRefused: meansTokenRefused(code) || (status === 401 && !meansUserRefused(code)),
+		retryable: isRetryableStatus(status) && !meansUserRefused(code),
+		retryAfterMs,
 	});
-}
-
-function unreadable(status: number, unexpected: string, purpose: Purpose): Failure {
-	const words = {
-		message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${unexpected} (HTTP ${status})`,
-		remedy:
-			"Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.",
-	};
-	return new Failure({ kind: 'response', cause: 'platform', ...inDoubtIfWrite(words, purpose), httpStatus: status });
 }

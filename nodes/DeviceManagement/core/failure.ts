@@ -1,4 +1,4 @@
-import type { CauseClass } from './errors/codes';
+import type { Outside } from './redaction';
 
 /** How a request failed. */
 export type FailureKind =
@@ -16,6 +16,9 @@ export type FailureKind =
 	| 'paging'
 	| 'cancelled';
 
+/** What has to change before a failed request can succeed. */
+export type CauseClass = 'credential' | 'input' | 'not found' | 'conflict' | 'platform' | 'unknown';
+
 export interface FailureDetails {
 	kind: FailureKind;
 	cause: CauseClass;
@@ -23,9 +26,13 @@ export interface FailureDetails {
 	message: string;
 	/** What to do about it. Never contains a secret. */
 	remedy: string;
+	/** Whether a write may have been carried out. It is undefined after `inWords` (errors/purpose.ts) completed the words. */
+	inDoubt?: boolean;
+	/** Text from outside that `inWords` puts into the message at {outside}. */
+	outside?: Outside | undefined;
 	/** The platform's return code, if any. */
 	code?: number;
-	httpStatus?: number;
+	httpStatus?: number | undefined;
 	/** Whether a read may be retried. */
 	retryable?: boolean;
 	/** The wait that the platform asked for, in milliseconds. */
@@ -42,7 +49,7 @@ export interface FailureDetails {
 
 /**
  * The only error of the package: what happened, what to do, and what callers decide on.
- * It contains words and numbers only, never a request, a response or another error.
+ * It contains words and numbers only, never a request, a response or another error, and text from outside only until `inWords`.
  */
 export class Failure extends Error {
 	readonly details: Readonly<FailureDetails>;

@@ -8,6 +8,14 @@ const SHORTEST_IN_BYTES = 5;
 /** Returns text from outside without secrets and control characters, at most 300 characters long. */
 export type Redact = (text: string) => string;
 
+/** Text from outside. It can't join a message as it is: reading it takes a function that removes secrets. */
+export type Outside = (redact: Redact) => string;
+
+/** Returns text from outside, after our own words if there is any text. */
+export function outside(before: string, text: string): Outside {
+	return (redact) => redact(text).replace(/^(?=.)/su, before);
+}
+
 /** Most characters that stand for one character of a secret: `\\\u0022` for a quote in JSON within JSON. */
 const LONGEST_FORM = 9;
 const HTML_NAMES = new Map(Object.entries({ '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }));

@@ -5,6 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { CODE_TABLE, SUCCESS } from '../core/errors/codes';
+import { fillIn } from '../core/errors/purpose';
 import { explainStatus } from '../core/errors/statuses';
 import { Failure } from '../core/failure';
 
@@ -30,7 +31,7 @@ export function credentialTestRules(): NonNullable<ICredentialTestRequest['rules
 		...STATUSES.map(
 			(value): IAuthenticateRuleResponseCode => ({
 				type: 'responseCode',
-				properties: { value, message: inOneLine(explainStatus(value, 'dropdown')) },
+				properties: { value, message: inOneLine(fillIn(explainStatus(value), 'dropdown')) },
 			}),
 		),
 		...CODE_TABLE.filter(({ code }) => code !== SUCCESS).map((row) => bodyRule('code', row.code, inOneLine(row))),

@@ -5,7 +5,7 @@
 import { Failure } from '../core/failure';
 import { DEVICE_IN_WORDS, type Device, deviceSchema, identifyDevice } from '../core/device';
 import type { Page, PageSource } from '../core/paging/page';
-import { NO_DEVICE, type Purpose } from '../core/errors/purpose';
+import { type Purpose, WORDING } from '../core/errors/purpose';
 import { devicePath, type ListCriteria } from '../core/query';
 import { pageSource } from './list';
 import type { Platform, RequestSettings } from './platform';
@@ -81,8 +81,8 @@ export async function fetchDevice(
 			throw new Failure({
 				...thrown.details,
 				cause: 'not found',
-				message: `${NO_DEVICE.message}: the platform returned a success without data`,
-				remedy: NO_DEVICE.remedy,
+				message: `${WORDING.device.missing}: the platform returned a success without data`,
+				remedy: WORDING.device.findRecord,
 			});
 		});
 }

@@ -4,11 +4,10 @@ import { z } from 'zod/v4';
 import type { RawResponse } from '../core/envelope';
 import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
-import type { Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
-import type { Redact } from '../core/redaction';
+import { type Outside, outside } from '../core/redaction';
 import { type Clock, readRetryAfter } from '../core/retry';
-import { explainUnsent, inDoubtIfWrite, meansTimedOut, type Progress, timedOut, tooLarge } from '../core/errors/unsent';
+import { badResponse, explainUnsent, timedOut, tooLarge } from '../core/errors/unsent';
 import { beforeEnd, whyEnded } from './clock';
 
 /** Far more than a page of 2000 devices, far less than a worker's memory. */
@@ -21,16 +20,11 @@ export interface WireRequest {
 	query?: Query;
 	/** JSON text. */
 	body?: string | undefined;
-	purpose: Purpose;
 	skipCertificateCheck: boolean;
-}
-
-export interface ExchangeLimits {
 	/** Longest time from sending to reading the last byte, in milliseconds. */
 	timeoutMs: number;
 	clock: Pick<Clock, 'now' | 'timeout'>;
-	cancel: AbortSignal | undefined;
-	redact: Redact;
+	cancel?: AbortSignal | undefined;
 }
 
 /** n8n's response, with the body as a stream. */
@@ -53,31 +47,34 @@ const responseSchema = z.object({
 export async function exchange(
 	send: (options: IHttpRequestOptions) => Promise<unknown>,
 	request: WireRequest,
-	limits: ExchangeLimits,
 ): Promise<RawResponse> {
-	if (limits.cancel?.aborted === true) throw stopped(request.purpose, limits);
+	const { cancel, clock, timeoutMs } = request;
 	const controller = new AbortController();
-	const end = AbortSignal.any(limits.cancel === undefined ? [controller.signal] : [controller.signal, limits.cancel]);
+	const end = AbortSignal.any(cancel === undefined ? [controller.signal] : [controller.signal, cancel]);
+	if (end.aborted) throw whyEnded(end);
 	// Not part of AbortSignal.any above: in Node.js 24, a combined signal with a timeout leaks memory.
-	const timeUp = limits.clock.timeout(limits.timeoutMs);
-	const giveUp = () => controller.abort();
+	const timeUp = clock.timeout(timeoutMs);
+	const giveUp = () => controller.abort(timedOut(timeoutMs));
 	timeUp.addEventListener('abort', giveUp, { once: true });
 	if (timeUp.aborted) giveUp();
+	let hasBegun = false;
 	try {
-		const sent = send(requestOptions(request, limits.timeoutMs, end)).catch((error: unknown) => {
-			throw unsent(error, request.purpose, limits);
-		});
-		const response = await beforeEnd(end, sent);
-		if (end.aborted) throw stopped(request.purpose, limits);
+		const response = await beforeEnd(end, send(requestOptions(request, end)));
+		if (end.aborted) throw whyEnded(end);
 		const parsed = responseSchema.safeParse(response);
-		if (!parsed.success) throw unknownForm(request.purpose);
+		if (!parsed.success) throw unknownForm();
+		hasBegun = true;
 		const { statusCode, headers, body } = parsed.data;
+		const bytes = await beforeEnd(end, collect(body, headers['content-length']));
+		if (bytes === undefined) throw whyEnded(end);
 		return {
 			status: statusCode,
-			retryAfterMs: readRetryAfter(headers['retry-after'], limits.clock.now()),
-			redirectOrigin: originOf(headers['location'], request.url, limits.redact),
-			body: await readBody(body, headers['content-length'], end, request.purpose, limits),
+			retryAfterMs: readRetryAfter(headers['retry-after'], clock.now()),
+			redirectOrigin: originOf(headers['location'], request.url),
+			body: bytes,
 		};
+	} catch (error) {
+		throw unsent(error, hasBegun, timeoutMs, cancel);
 	} finally {
 		timeUp.removeEventListener('abort', giveUp);
 		// Closes the connection if the response was not read to its end. Destroying the body doesn't: n8n passes on a copy.
@@ -85,7 +82,7 @@ export async function exchange(
 	}
 }
 
-function requestOptions(request: WireRequest, timeoutMs: number, abortSignal: AbortSignal): IHttpRequestOptions {
+function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRequestOptions {
 	const headers: IDataObject = { Accept: 'application/json' };
 	if (request.body !== undefined) headers['Content-Type'] = 'application/json';
 	return {
@@ -100,69 +97,44 @@ function requestOptions(request: WireRequest, timeoutMs: number, abortSignal: Ab
 		disableFollowRedirect: true,
 		sendCredentialsOnCrossOriginRedirect: false,
 		skipSslCertificateValidation: request.skipCertificateCheck,
-		timeout: timeoutMs,
+		timeout: request.timeoutMs,
 		abortSignal,
 	};
 }
 
-async function readBody(
-	body: z.infer<typeof responseSchema>['body'],
-	contentLength: unknown,
-	end: AbortSignal,
-	purpose: Purpose,
-	limits: ExchangeLimits,
-): Promise<Uint8Array> {
+async function collect(body: z.infer<typeof responseSchema>['body'], contentLength: unknown): Promise<Uint8Array> {
 	// Without a listener, the error event of a response that breaks off would end n8n.
 	body.on('error', () => {});
-	if (Number(contentLength) > LARGEST_BODY) throw tooLarge('64 MB', purpose);
-	const collected = collect(body, purpose).catch((error: unknown) => {
-		throw unsent(error, purpose, limits, 'receiving');
-	});
-	const bytes = await beforeEnd(end, collected);
-	if (bytes === undefined) throw stopped(purpose, limits);
-	return bytes;
-}
-
-async function collect(body: AsyncIterable<unknown>, purpose: Purpose): Promise<Uint8Array> {
+	if (Number(contentLength) > LARGEST_BODY) throw tooLarge('64 MB');
 	const chunks: Uint8Array[] = [];
 	let size = 0;
 	for await (const chunk of body) {
-		if (!(chunk instanceof Uint8Array)) throw unknownForm(purpose);
+		if (!(chunk instanceof Uint8Array)) throw unknownForm();
 		size += chunk.byteLength;
-		if (size > LARGEST_BODY) throw tooLarge('64 MB', purpose);
+		if (size > LARGEST_BODY) throw tooLarge('64 MB');
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks);
 }
 
-function unknownForm(purpose: Purpose): Failure {
-	const words = {
-		message: 'n8n returned a response in a form that this node does not know',
-		remedy: 'Update n8n and the Device Management node to versions that fit together.',
-	};
-	return new Failure({ kind: 'response', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
-}
-
-function stopped(purpose: Purpose, { cancel, timeoutMs }: Pick<ExchangeLimits, 'cancel' | 'timeoutMs'>): Failure {
-	return cancel?.aborted === true ? whyEnded(cancel) : timedOut(timeoutMs, purpose);
+function unknownForm(): Failure {
+	return badResponse(
+		'n8n returned a response in a form that this node does not know',
+		'Update n8n and the Device Management node to versions that fit together.',
+	);
 }
 
 /** Returns the origin that a redirect leads to, without path and query, which may contain secrets. */
-function originOf(location: unknown, from: string, redact: Redact): string | undefined {
+function originOf(location: unknown, from: string): Outside | undefined {
 	if (typeof location !== 'string' || !URL.canParse(location, from)) return undefined;
-	return redact(new URL(location, from).origin);
+	return outside(' to ', new URL(location, from).origin);
 }
 
 /**
  * Returns the Failure for an error of n8n's request function, by the error's code: the error itself contains the request with its
  * headers. If this package threw a Failure inside that function, it returns that one.
  */
-export function unsent(
-	error: unknown,
-	purpose: Purpose,
-	limits: Pick<ExchangeLimits, 'cancel' | 'redact' | 'timeoutMs'>,
-	progress: Progress = 'unknown',
-): Failure {
+export function unsent(error: unknown, hasBegun = false, timeoutMs = 0, cancel?: AbortSignal): Failure {
 	let code = '';
 	let words = '';
 	let link: unknown = error;
@@ -173,6 +145,5 @@ export function unsent(
 		words = link.message;
 		link = link.cause;
 	}
-	if (limits.cancel?.aborted === true || meansTimedOut(code)) return stopped(purpose, limits);
-	return explainUnsent(code, words, purpose, limits.redact, progress);
+	return cancel?.aborted === true ? whyEnded(cancel) : explainUnsent(code, words, hasBegun, timeoutMs);
 }

@@ -16,7 +16,7 @@ import type { z } from 'zod/v4';
 
 import { checkPayload, unwrap } from '../core/envelope';
 import { type Failure, inputFailure } from '../core/failure';
-import type { Purpose } from '../core/errors/purpose';
+import { inWords, type Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
 import { type Clock, withRetries } from '../core/retry';
 import { accountOf } from './account';
@@ -161,17 +161,23 @@ async function sendOnce(
 		const remedy = "Remove the parameter, or change 'Key Name' in the credential.";
 		throw inputFailure(`The query parameter "${name}" has the name of the key in the credential`, remedy);
 	}
-	const redact = redactorFor(data);
 	const send = async (options: IHttpRequestOptions): Promise<unknown> => {
 		const caller = cancelledBy(context, options.abortSignal);
 		return await context.helpers.httpRequestWithAuthentication.call(caller, CREDENTIAL_TYPE, options, decrypted(data));
 	};
-	const response = await exchange(
-		send,
-		{ ...request, url: `${baseUrl.href}${path}`, skipCertificateCheck: stored.allowUnauthorizedCerts },
-		{ timeoutMs: settings.timeoutMs, clock, cancel: end, redact },
-	);
-	return unwrap(response, redact, request.purpose);
+	try {
+		const response = await exchange(send, {
+			...request,
+			url: `${baseUrl.href}${path}`,
+			skipCertificateCheck: stored.allowUnauthorizedCerts,
+			timeoutMs: settings.timeoutMs,
+			clock,
+			cancel: end,
+		});
+		return unwrap(response, request.purpose === 'write');
+	} catch (error) {
+		throw inWords(error, request.purpose, redactorFor(data));
+	}
 }
 
 /** Has n8n sign in and store the token. No request follows, because `authenticate` throws once there is a token. */
@@ -182,7 +188,7 @@ async function signInByN8n(context: PlatformContext, data: CredentialData): Prom
 		await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL_TYPE, request, decrypted(data));
 	} catch (error) {
 		if (tokenIn(data) === '') {
-			throw unsent(error, 'login', { cancel: undefined, redact: redactorFor(data), timeoutMs: 0 });
+			throw inWords(unsent(error), 'login', redactorFor(data));
 		}
 	}
 	return tokenIn(data);

@@ -6,6 +6,7 @@ import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-wo
 
 import { meansLoginRefused } from '../core/errors/codes';
 import { unwrap } from '../core/envelope';
+import { inWords } from '../core/errors/purpose';
 import { Failure } from '../core/failure';
 import { describeValue, isRecord } from '../core/json';
 import type { Redact } from '../core/redaction';
@@ -29,23 +30,19 @@ export async function signIn(
 	send: (options: IHttpRequestOptions) => Promise<unknown>,
 ): Promise<SessionFields> {
 	const { baseUrl, stored, owner } = readCredential(data);
-	const redact = redactorFor(data);
 	try {
-		const response = await exchange(
-			send,
-			{
-				method: 'POST',
-				url: `${baseUrl.href}${stored.loginPath}`,
-				purpose: 'login',
-				body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
-				skipCertificateCheck: stored.allowUnauthorizedCerts,
-			},
-			{ timeoutMs: SIGN_IN_TIMEOUT_MS, clock: currentClock(), cancel: undefined, redact },
-		);
-		const token = findToken(unwrap(response, redact, 'login'), stored.tokenPath, redact);
+		const response = await exchange(send, {
+			method: 'POST',
+			url: `${baseUrl.href}${stored.loginPath}`,
+			body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
+			skipCertificateCheck: stored.allowUnauthorizedCerts,
+			timeoutMs: SIGN_IN_TIMEOUT_MS,
+			clock: currentClock(),
+		});
+		const token = findToken(unwrap(response), stored.tokenPath);
 		return { sessionToken: token, sessionOwner: owner };
 	} catch (error) {
-		throw asSignInFailure(error);
+		throw asSignInFailure(inWords(error, 'login', redactorFor(data)));
 	}
 }
 
@@ -53,7 +50,7 @@ export async function signIn(
  * Returns the token in the response's payload: at `tokenPath`, or without one the payload itself or the first known place.
  * @throws Failure that names the keys of the payload, never their values
  */
-function findToken(payload: unknown, tokenPath: string, redact: Redact): string {
+function findToken(payload: unknown, tokenPath: string): string {
 	const found =
 		tokenPath === ''
 			? [payload, ...KNOWN_PLACES.map((place) => fieldOf(payload, place))]
@@ -66,7 +63,9 @@ function findToken(payload: unknown, tokenPath: string, redact: Redact): string 
 	throw new Failure({
 		kind: 'response',
 		cause: 'credential',
-		message: `The login was accepted, but its response has no token: looked for 'data' as ${places}; ${keysOf(payload, redact)}`,
+		message: 'The login was accepted, but its response has no token{outside}',
+		outside: (redact) => `: looked for 'data' as ${places}; ${keysOf(payload, redact)}`,
+		inDoubt: false,
 		remedy: "Enter in 'Token Path' of the credential where the login response has the token, like data.session.token.",
 	});
 }

@@ -1,14 +1,17 @@
 import {
 	CODE_TABLE,
-	explainCode,
-	isOutcomeUnknown,
+	explainCode as explainFacts,
 	meansLoginRefused,
 	meansNoDevice,
 	meansNotFound,
 	meansTokenRefused,
 	meansUserRefused,
 } from '../../../nodes/DeviceManagement/core/errors/codes.ts';
+import { fillIn, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
 import { codes } from '../../../testbed/platform/codes.mts';
+
+const explainCode = (code: number, msg: string, purpose: Purpose) =>
+	fillIn(explainFacts(code), purpose, msg === '' ? '' : `: ${msg}`);
 
 const every = [...codes.map(([code]) => code), 20815];
 
@@ -27,7 +30,7 @@ test.each([
 	['no such device', (code: number) => meansNoDevice({ code }), [10007, 14401]],
 	['a refused token', meansTokenRefused, [14101, 14102]],
 	['a refused login', meansLoginRefused, [14201, 14202, 14203]],
-	['an unknown outcome', isOutcomeUnknown, [-1, 10002]],
+	['an unknown outcome', (code: number) => explainFacts(code).inDoubt, [-1, 10002]],
 	['a refused user', meansUserRefused, [14103, 14201, 14202, 14203]],
 ] as const)('%s is meant by these codes and no other', (_name, means, expected) => {
 	expect(every.filter((code) => means(code))).toEqual(expected);

@@ -1,4 +1,8 @@
-import { explainStatus, mayHaveBeenCarriedOut } from '../../../nodes/DeviceManagement/core/errors/statuses.ts';
+import { fillIn, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
+import { explainStatus as explainFacts } from '../../../nodes/DeviceManagement/core/errors/statuses.ts';
+
+const explainStatus = (status: number, purpose: Purpose, target?: string) =>
+	fillIn(explainFacts(status), purpose, target === undefined ? '' : ` to ${target}`);
 
 const OTHER = "The server did not return the platform's envelope";
 
@@ -21,7 +25,8 @@ test.each([
 	[500, 'platform', 'The platform or a proxy in front of it could not respond', 'Try again later'],
 	[599, 'platform', 'The platform or a proxy in front of it could not respond', 'Try again later'],
 ])('HTTP %i', (status, cause, message, remedy) => {
-	expect(explainStatus(status, 'list')).toEqual({
+	expect(explainStatus(status, 'list')).toMatchObject({
+		kind: 'status',
 		cause,
 		message: `${message} (HTTP ${status})`,
 		remedy: expect.stringContaining(remedy),
@@ -41,7 +46,7 @@ test.each([
 
 test('a write may have been carried out unless a 4xx refuses it', () => {
 	const refusing = Array.from({ length: 500 }, (_, index) => 100 + index).filter(
-		(status) => !mayHaveBeenCarriedOut(status),
+		(status) => explainFacts(status).inDoubt === false,
 	);
 	const fourHundreds = Array.from({ length: 100 }, (_, index) => 400 + index);
 	expect(refusing).toEqual(fourHundreds.filter((status) => ![406, 408, 499].includes(status)));

@@ -1,15 +1,11 @@
-import { type Purpose, WORDING } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
-import {
-	explainUnsent,
-	inDoubtIfWrite,
-	meansTimedOut,
-	type Progress,
-	timedOut,
-	tooLarge,
-} from '../../../nodes/DeviceManagement/core/errors/unsent.ts';
+import { inWords, type Purpose, WORDING } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
+import { badResponse, explainUnsent, timedOut, tooLarge } from '../../../nodes/DeviceManagement/core/errors/unsent.ts';
+import type { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 
-const explain = (code: string, said = '', purpose: Purpose = 'read', progress?: Progress) =>
-	explainUnsent(code, said, purpose, (text) => text.replaceAll('secret', '•••'), progress).details;
+const worded = (facts: Failure, purpose: Purpose) =>
+	inWords(facts, purpose, (text) => text.replaceAll('secret', '•••')).details;
+const explain = (code: string, said = '', purpose: Purpose = 'read', hasBegun = false) =>
+	worded(explainUnsent(code, said, hasBegun, 1500), purpose);
 
 const DROPPED = 'The connection to the platform was refused or dropped';
 const UNTRUSTED = "The platform's TLS certificate is not trusted";
@@ -28,7 +24,7 @@ test('four system errors mean a timeout', () => {
 		'XETIMEDOUT',
 		'ETIMEDOUTX',
 	];
-	expect(codes.filter(meansTimedOut)).toEqual(codes.slice(0, 4));
+	expect(codes.filter((code) => explain(code).kind === 'timeout')).toEqual(codes.slice(0, 4));
 });
 
 test.each([
@@ -80,9 +76,9 @@ test.each(['socket hang up', 'The request was ABORTED', 'Premature close'])(
 
 test('a response that ends early is unreadable, unless the connection was dropped', () => {
 	for (const code of ['', 'ERR_PADDING', 'CERT_HAS_EXPIRED', 'EPROTO', 'ENOTFOUND']) {
-		expect(explain(code, 'odd', 'read', 'receiving').message).toMatch(/^The platform's response can't be read.*: odd$/);
+		expect(explain(code, 'odd', 'read', true).message).toMatch(/^The platform's response can't be read.*: odd$/);
 	}
-	expect(explain('ECONNRESET', 'odd', 'read', 'receiving').message).toBe(`${DROPPED} (ECONNRESET)`);
+	expect(explain('ECONNRESET', 'odd', 'read', true).message).toBe(`${DROPPED} (ECONNRESET)`);
 });
 
 test.each([
@@ -94,7 +90,7 @@ test.each([
 	['dropdown', /'By SN'\.$/, /'By SN'\.$/],
 	['login', /'Login Path'/, /^Check 'Base URL'/],
 ] as const)('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {
-	const [late, huge] = [timedOut(1500, purpose).details, tooLarge('64 MB', purpose).details];
+	const [late, huge] = [worded(timedOut(1500), purpose), worded(tooLarge('64 MB'), purpose)];
 	const doubt = purpose === 'write' ? IN_DOUBT : '';
 	expect(late).toMatchObject({ kind: 'timeout', cause: 'platform', retryable: true });
 	expect(late.message).toBe(`The platform did not respond within 1500 ms${doubt}`);
@@ -104,14 +100,15 @@ test.each([
 	expect(huge).not.toHaveProperty('retryable');
 });
 
-test('only a write is in doubt', () => {
-	const words = { message: 'It broke', remedy: 'Mend it.', more: 1 };
-	for (const purpose of Object.keys(WORDING)) {
-		if (purpose !== 'write') expect(inDoubtIfWrite(words, purpose as Purpose)).toBe(words);
+test('only a write is in doubt, and words are completed once', () => {
+	const facts = badResponse('It broke', 'Mend it.');
+	for (const purpose of Object.keys(WORDING) as Purpose[]) {
+		if (purpose !== 'write') expect(worded(facts, purpose)).toMatchObject({ message: 'It broke', remedy: 'Mend it.' });
 	}
-	expect(inDoubtIfWrite(words, 'write')).toEqual({
+	const doubted = inWords(facts, 'write', String);
+	expect(doubted.details).toMatchObject({
 		message: `It broke${IN_DOUBT}`,
 		remedy: 'Check on the platform whether the change was made before you send the request again. If not: Mend it.',
-		more: 1,
 	});
+	expect(inWords(doubted, 'write', String)).toBe(doubted);
 });

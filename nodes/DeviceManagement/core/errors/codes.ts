@@ -1,20 +1,12 @@
 /**
  * The platform's return codes in words (section 7 of the API document): what happened, and what to do. Each code has one row;
- * docs/errors.md is generated from the rows. If a remedy names a field, `WORDING` fills it in by purpose.
+ * docs/errors.md is generated from the rows. If a remedy names a field, `fillIn` adds it by purpose.
  */
-import { NO_DEVICE, type Purpose, WORDING } from './purpose';
+import type { CauseClass, FailureDetails } from '../failure';
+import { fillIn } from './purpose';
 
-/** What has to change before a failed request can succeed. */
-export type CauseClass = 'credential' | 'input' | 'not found' | 'conflict' | 'platform' | 'unknown';
-
-/** A failed request in words. */
-export interface Explanation {
-	readonly cause: CauseClass;
-	/** What happened, short. */
-	readonly message: string;
-	/** What to do about it. */
-	readonly remedy: string;
-}
+/** What a failed request says, with places that `inWords` fills in. */
+export type Explanation = Pick<FailureDetails, 'kind' | 'cause' | 'message' | 'remedy' | 'inDoubt'>;
 
 export const SUCCESS = 0;
 
@@ -34,7 +26,7 @@ const ROWS: ReadonlyArray<readonly [code: number, cause: CauseClass, message: st
 	[10004, 'platform', 'The platform could not save the change', 'Check that the record exists and the values fit it.'],
 	[10005, 'platform', 'The platform could not run the query', 'Check {names}. If correct, try again later.'],
 	[10006, 'platform', 'The platform could not delete the record', 'Check that it exists and that nothing uses it.'],
-	[10007, 'not found', 'The record does not exist', 'Check the serial number or identifier.'],
+	[10007, 'not found', '{missing}', '{findRecord}'],
 	[10008, 'conflict', 'Two values do not belong together', 'Use values of the same device, model or group.'],
 	[10009, 'platform', 'The platform could not reach the resource', `Check that it exists. ${RIGHTS}`],
 	[10010, 'input', 'A required value is empty', 'Enter the value that the platform names.'],
@@ -76,22 +68,21 @@ const ROWS: ReadonlyArray<readonly [code: number, cause: CauseClass, message: st
 ];
 
 /** All codes in the order of the document, in words that fit any request. */
-export const CODE_TABLE: ReadonlyArray<Explanation & { readonly code: number }> = ROWS.map(([code, ...words]) => ({
-	code,
-	...inWords(words, 'dropdown'),
-}));
+export const CODE_TABLE = ROWS.map(([code, cause, message, remedy]) =>
+	fillIn({ code, cause, message, remedy }, 'dropdown'),
+);
 
 const BY_CODE = new Map(ROWS.map(([code, ...words]) => [code, words]));
 
 /**
- * Returns a refusal of the platform in words (section 7). The message ends with the code and the platform's own words.
+ * Returns the words for a refusal by the platform (section 7). The message has a place for the platform's own words.
  * @param code the envelope's `code`, any number but 0
- * @param msg the envelope's `msg`, without secrets; '' if it has none
  */
-export function explainCode(code: number, msg: string, purpose: Purpose): Explanation {
-	const general = inWords(BY_CODE.get(code) ?? UNDOCUMENTED, purpose);
-	const { message, ...words } = purpose === 'device' && code === 10007 ? { ...general, ...NO_DEVICE } : general;
-	return { ...words, message: `${message} (code ${code}${msg === '' ? '' : `: ${msg}`})` };
+export function explainCode(code: number): Explanation {
+	const [cause, message, remedy] = BY_CODE.get(code) ?? UNDOCUMENTED;
+	// With these codes, the platform may have carried out the request.
+	const inDoubt = code === -1 || code === 10002;
+	return { kind: 'refused', cause, message: `${message} (code ${code}{outside})`, remedy, inDoubt };
 }
 
 const UNDOCUMENTED = [
@@ -100,17 +91,8 @@ const UNDOCUMENTED = [
 	"Look up the code in the platform's own documentation.",
 ] as const;
 
-function inWords([cause, message, remedy]: readonly [CauseClass, string, string], purpose: Purpose): Explanation {
-	const { names, body } = WORDING[purpose];
-	return { cause, message, remedy: remedy.replace('{names}', names).replace('{body}', body) };
-}
-
 /** The outcome of a read by serial number. */
-interface ReadOutcome {
-	readonly code?: number;
-	/** Whether the platform reported success and returned no data. */
-	readonly withoutData?: boolean;
-}
+type ReadOutcome = Pick<FailureDetails, 'code' | 'withoutData'>;
 
 /** Whether the platform has no device with this serial number (section 4.2), by a code or by a success without data. */
 export function meansNoDevice({ code, withoutData }: ReadOutcome): boolean {
@@ -122,13 +104,8 @@ export function meansNotFound(outcome: ReadOutcome): boolean {
 	return meansNoDevice(outcome) || outcome.code === 10018;
 }
 
-/** Whether the platform may have carried out the request despite this code. */
-export function isOutcomeUnknown(code: number): boolean {
-	return code === -1 || code === 10002;
-}
-
 /** Whether the platform rejected the key or token, and not the user (section 5). */
-export function meansTokenRefused(code: number): boolean {
+export function meansTokenRefused(code: number | undefined): boolean {
 	return code === 14101 || code === 14102;
 }
 
@@ -138,6 +115,6 @@ export function meansLoginRefused(code: number | undefined): boolean {
 }
 
 /** Whether the platform rejected the user (section 5). A retry can't help, and may lock the account. */
-export function meansUserRefused(code: number): boolean {
+export function meansUserRefused(code: number | undefined): boolean {
 	return code === 14103 || meansLoginRefused(code);
 }

@@ -1,3 +1,6 @@
+import { Failure } from '../failure';
+import type { Redact } from '../redaction';
+
 /**
  * What a request is for:
  * - `list`: a page of Get Many or of the trigger
@@ -8,34 +11,30 @@
  */
 export type Purpose = 'list' | 'count' | 'device' | 'dropdown' | 'read' | 'write' | 'login';
 
-/** The words that differ by purpose: messages name only fields that the user can see. */
-export interface Wording {
-	/** In a code's remedy: where the names in the request come from. */
-	readonly names: string;
-	/** In a code's remedy: where the request body comes from. */
-	readonly body: string;
-	/** In the remedy for HTTP 404: what to check. */
-	readonly address: string;
-	/** The remedy for HTTP 429. */
-	readonly tooMany: string;
-	/** The remedy for a timeout. */
-	readonly tooSlow: string;
-	/** The remedy for a response that is too large. */
-	readonly tooLarge: string;
-}
-
-const REQUEST: Omit<Wording, 'tooLarge'> = {
+/** The words that differ by purpose, by their place in a message or remedy. They name only fields that the user can see. */
+const REQUEST = {
+	/** Where the names in the request come from. */
 	names: 'the request',
+	/** Where the request body comes from. */
 	body: 'the request',
+	/** What to check after HTTP 404. */
 	address: "'Base URL' in the credential",
+	/** What code 10007 means, and what to do. */
+	missing: 'The record does not exist',
+	findRecord: 'Check the serial number or identifier.',
+	/** The remedies for HTTP 429, a timeout and a response that is too large. */
 	tooMany: "Lower 'Parallel Requests' under 'Options', or run the workflow less often.",
 	tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options'.",
+	tooLarge: "Check 'Base URL' in the credential: another service may use this address.",
 };
-const NO_OPTIONS = { tooMany: 'Try again later.' };
-const OTHER_SERVICE = "Check 'Base URL' in the credential: another service may use this address.";
+const API_REQUEST = {
+	...REQUEST,
+	address: "'Path', and 'Base URL' in the credential",
+	tooLarge: "Request less with 'Query Parameters' or another 'Path'.",
+};
 
 /** One row per purpose. */
-export const WORDING: Readonly<Record<Purpose, Wording>> = {
+export const WORDING: Readonly<Record<Purpose, typeof REQUEST>> = {
 	list: {
 		...REQUEST,
 		names: "the names under 'Filters' and in the sort rules",
@@ -43,38 +42,48 @@ export const WORDING: Readonly<Record<Purpose, Wording>> = {
 		tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options', or lower 'Page Size' there.",
 		tooLarge: "Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'.",
 	},
-	count: { ...REQUEST, names: "the names under 'Filters'", body: "'Filters'", tooLarge: OTHER_SERVICE },
-	device: { ...REQUEST, names: 'the serial number', tooLarge: OTHER_SERVICE },
+	count: { ...REQUEST, names: "the names under 'Filters'", body: "'Filters'" },
+	device: {
+		...REQUEST,
+		names: 'the serial number',
+		missing: 'No device has this serial number',
+		findRecord: "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'.",
+	},
 	dropdown: {
 		...REQUEST,
-		...NO_OPTIONS,
+		tooMany: 'Try again later.',
 		tooSlow: "Try again later, or enter the device 'By SN'.",
 		tooLarge: "Enter the device 'By SN'.",
 	},
-	read: {
-		...REQUEST,
-		names: "'Path' and 'Query Parameters'",
-		address: "'Path', and 'Base URL' in the credential",
-		tooLarge: "Request less with 'Query Parameters' or another 'Path'.",
-	},
-	write: {
-		...REQUEST,
-		names: "'Path', 'Query Parameters' and 'Body'",
-		body: "'Body'",
-		address: "'Path', and 'Base URL' in the credential",
-		tooLarge: "Request less with 'Query Parameters' or another 'Path'.",
-	},
+	read: { ...API_REQUEST, names: "'Path' and 'Query Parameters'" },
+	write: { ...API_REQUEST, names: "'Path', 'Query Parameters' and 'Body'", body: "'Body'" },
 	login: {
 		...REQUEST,
-		...NO_OPTIONS,
+		tooMany: 'Try again later.',
 		address: "'Login Path' and 'Base URL' in the credential",
 		tooSlow: "Try again later. If it happens again, check 'Login Path' in the credential.",
-		tooLarge: OTHER_SERVICE,
 	},
 };
 
-/** The words for a serial number that no device has, in Get. */
-export const NO_DEVICE = {
-	message: 'No device has this serial number',
-	remedy: "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'.",
-};
+/** Returns words with each place in braces filled in. */
+export function fillIn<W extends { message: string; remedy: string }>(words: W, purpose: Purpose, outside = ''): W {
+	const places = { ...WORDING[purpose], outside };
+	const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, place: keyof typeof places) => places[place]);
+	return { ...words, message: fill(words.message), remedy: fill(words.remedy) };
+}
+
+/**
+ * Returns what a request or a sign-in throws, in the words for its purpose. Only here, text from outside joins a message,
+ * without secrets, and a write that may have been carried out is in doubt. Returns any other error unchanged.
+ */
+export function inWords<T>(thrown: T, purpose: Purpose, redact: Redact): T | Failure {
+	if (!(thrown instanceof Failure) || thrown.details.inDoubt === undefined) return thrown;
+	const { inDoubt, outside, ...details } = thrown.details;
+	const words = fillIn(details, purpose, outside?.(redact));
+	if (!inDoubt || purpose !== 'write') return new Failure(words);
+	return new Failure({
+		...words,
+		message: `${words.message}; the platform may still have carried out the request`,
+		remedy: `Check on the platform whether the change was made before you send the request again. If not: ${words.remedy}`,
+	});
+}

@@ -1,5 +1,5 @@
-import { type CauseClass, CREDENTIAL, type Explanation } from './codes';
-import { type Purpose, WORDING } from './purpose';
+import type { CauseClass } from '../failure';
+import { CREDENTIAL, type Explanation } from './codes';
 
 type Row = readonly [cause: CauseClass, message: string, remedy: string];
 
@@ -25,7 +25,7 @@ const BY_STATUS: Readonly<Record<number, Row>> = {
 
 const REDIRECT: Row = [
 	'input',
-	'The address responds with a redirect',
+	'The address responds with a redirect{outside}',
 	"Set 'Base URL' in the credential to the address it leads to, with https:// if possible. The node does not follow redirects, so that it sends the credential to no other host.",
 ];
 const SERVER: Row = [
@@ -40,27 +40,13 @@ const OTHER: Row = [
 ];
 
 /**
- * Returns an HTTP status in words, for a response without an envelope.
+ * Returns the words for an HTTP status, for a response without an envelope. A redirect's message has a place for its target.
  * @param status any but 2xx
- * @param redirectOrigin where a redirect leads; undefined if unknown
  */
-export function explainStatus(status: number, purpose: Purpose, redirectOrigin?: string): Explanation {
+export function explainStatus(status: number): Explanation {
 	const isRedirect = status >= 300 && status <= 399;
 	const [cause, message, remedy] = BY_STATUS[status] ?? (isRedirect ? REDIRECT : status >= 500 ? SERVER : OTHER);
-	const target = isRedirect && redirectOrigin !== undefined ? ` to ${redirectOrigin}` : '';
-	const { address, tooMany } = WORDING[purpose];
-	return {
-		cause,
-		message: `${message}${target} (HTTP ${status})`,
-		remedy: remedy.replace('{address}', address).replace('{tooMany}', tooMany),
-	};
-}
-
-/**
- * Whether the platform may have carried out the request despite this HTTP status. It refuses the request with a 4xx, except
- * 406 (it can't write the result as JSON), 408 and 499 (a proxy or a client stopped waiting).
- * @param status any but 2xx
- */
-export function mayHaveBeenCarriedOut(status: number): boolean {
-	return status < 400 || status > 499 || status === 406 || status === 408 || status === 499;
+	// A 4xx refuses the request, except 406 (the server can't write the result as JSON), 408 and 499 (something stopped waiting).
+	const inDoubt = status < 400 || status > 499 || status === 406 || status === 408 || status === 499;
+	return { kind: 'status', cause, message: `${message} (HTTP ${status})`, remedy, inDoubt };
 }

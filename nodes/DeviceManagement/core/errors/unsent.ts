@@ -2,13 +2,8 @@
  * Explains why a request could not be sent, or its response could not be read. Each kind of system error has one row, found by
  * the error's code. It doesn't use the errors themselves, which contain the request with its headers.
  */
-import type { CauseClass } from './codes';
-import { Failure } from '../failure';
-import type { Redact } from '../redaction';
-import { type Purpose, WORDING } from './purpose';
-
-/** How far a request got: `receiving` means that the response had begun. */
-export type Progress = 'unknown' | 'receiving';
+import { type CauseClass, Failure } from '../failure';
+import { outside } from '../redaction';
 
 type SystemError = readonly [codes: RegExp, cause: CauseClass, message: string, remedy: string];
 
@@ -55,58 +50,38 @@ const SYSTEM_ERRORS: readonly SystemError[] = [
 	],
 ];
 
-/** Whether a system error code means a timeout. */
-export function meansTimedOut(code: string): boolean {
-	return /^(ERR_CANCELED|ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/.test(code);
-}
-
 /**
- * Returns a Failure `unreachable` for a request that was not sent, or a response that was not read.
+ * Returns a Failure `unreachable` or `timeout` for a request that was not sent, or a response that was not read.
  * @param code the system's, like ECONNRESET; '' if there was none
  * @param ownText the error's own words
- * @param redact removes secrets from `ownText`
+ * @param hasBegun whether the response had begun
  */
-export function explainUnsent(
-	code: string,
-	ownText: string,
-	purpose: Purpose,
-	redact: Redact,
-	progress: Progress = 'unknown',
-): Failure {
+export function explainUnsent(code: string, ownText: string, hasBegun: boolean, timeoutMs: number): Failure {
+	if (/^(ERR_CANCELED|ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/.test(code)) return timedOut(timeoutMs);
 	const isDropped = DROPPED[0].test(code) || /socket hang up|aborted|premature/i.test(ownText);
 	const byCode = SYSTEM_ERRORS.find(([codes]) => codes.test(code)) ?? NOT_SENT;
-	const row = isDropped ? DROPPED : progress === 'receiving' ? UNREADABLE : byCode;
+	const row = isDropped ? DROPPED : hasBegun ? UNREADABLE : byCode;
 	const [, cause, what, remedy] = row;
 	const shownCode = code === '' && isDropped ? 'aborted' : code;
 	// These two rows say too little without the error's own words.
-	const ownWords = row === UNREADABLE || row === NOT_SENT ? `: ${redact(ownText)}` : '';
-	const message = `${what}${shownCode === '' ? '' : ` (${shownCode})`}${ownWords}`;
-	return new Failure({
-		kind: 'unreachable',
-		cause,
-		...inDoubtIfWrite({ message, remedy }, purpose),
-		retryable: isDropped,
-	});
+	const place = row === UNREADABLE || row === NOT_SENT ? '{outside}' : '';
+	const message = `${what}${shownCode === '' ? '' : ` (${shownCode})`}${place}`;
+	const words = { cause, message, remedy, outside: outside(': ', ownText) };
+	return new Failure({ kind: 'unreachable', ...words, inDoubt: true, retryable: isDropped });
 }
 
 /** Returns the error for a response that did not arrive in time. */
-export function timedOut(timeoutMs: number, purpose: Purpose): Failure {
-	const words = { message: `The platform did not respond within ${timeoutMs} ms`, remedy: WORDING[purpose].tooSlow };
-	return new Failure({ kind: 'timeout', cause: 'platform', ...inDoubtIfWrite(words, purpose), retryable: true });
+export function timedOut(timeoutMs: number): Failure {
+	const words = { message: `The platform did not respond within ${timeoutMs} ms`, remedy: '{tooSlow}' };
+	return new Failure({ kind: 'timeout', cause: 'platform', ...words, inDoubt: true, retryable: true });
 }
 
 /** Returns the error for a response that is too large to read. */
-export function tooLarge(limit: string, purpose: Purpose): Failure {
-	const words = { message: `The response is larger than ${limit}`, remedy: WORDING[purpose].tooLarge };
-	return new Failure({ kind: 'response', cause: 'platform', ...inDoubtIfWrite(words, purpose) });
+export function tooLarge(limit: string): Failure {
+	return badResponse(`The response is larger than ${limit}`, '{tooLarge}');
 }
 
-/** Adds to the words for a failed write that the platform may have carried it out. Leaves other words unchanged. */
-export function inDoubtIfWrite<W extends { message: string; remedy: string }>(words: W, purpose: Purpose): W {
-	if (purpose !== 'write') return words;
-	return {
-		...words,
-		message: `${words.message}; the platform may still have carried out the request`,
-		remedy: `Check on the platform whether the change was made before you send the request again. If not: ${words.remedy}`,
-	};
+/** Returns a Failure `response` for a response that tells nothing about the request. */
+export function badResponse(message: string, remedy: string, httpStatus?: number): Failure {
+	return new Failure({ kind: 'response', cause: 'platform', message, remedy, inDoubt: true, httpStatus });
 }
