@@ -8,9 +8,10 @@ import { caption } from './field.mts';
  * - `stepToFilters`: the same, down to the filters
  * - `dialog`: the open dialog, down to its last field that is whole
  * - `nodesPanel`: the nodes panel, down to its last entry
- * - `workflow`: the nodes and notes on the canvas
+ * - `list`: the form of a node, down to an open list
+ * - `workflow`: the nodes on the canvas, without notes: their text is too small to read
  */
-export type Frame = 'step' | 'stepToFilters' | 'dialog' | 'nodesPanel' | 'workflow';
+export type Frame = 'step' | 'stepToFilters' | 'dialog' | 'nodesPanel' | 'list' | 'workflow';
 
 interface Box {
 	x: number;
@@ -21,15 +22,17 @@ interface Box {
 
 const MARGIN = 16;
 
-/** The editor's buttons on the canvas. They may cover the workflow. */
-const BUTTONS = [
-	...['canvas-controls', 'execute-workflow-button', 'workflow-chat-button'].map((id) => `[data-test-id="${id}"]`),
+/** The editor's buttons on the canvas, which may cover the workflow, and notes. */
+const HIDDEN = [
+	...['canvas-controls', 'execute-workflow-button', 'workflow-chat-button', 'sticky'].map(
+		(id) => `[data-test-id="${id}"]`,
+	),
 	'[class*="nodeButtonsWrapper"]',
 ];
 
 /** Returns the styles for a picture of this part. */
 export function styleOf(frame: Frame): string {
-	return frame === 'workflow' ? `${BUTTONS.join(', ')} { display: none !important }` : '';
+	return frame === 'workflow' ? `${HIDDEN.join(', ')} { display: none !important }` : '';
 }
 
 /** Returns the place of this part on the screen. */
@@ -45,13 +48,17 @@ export async function placeOf(page: Page, frame: Frame): Promise<Box> {
 			const panel = page.getByTestId('node-creator');
 			return downTo(await boxOf(panel), await boxesOf(panel.getByTestId('node-creator-item-name')));
 		}
+		case 'list': {
+			const form = await boxOf(page.getByTestId('ndv').getByTestId('node-parameters'));
+			return downTo(form, await boxesOf(page.getByTestId('rlc-item')));
+		}
 		case 'workflow':
 			return await placeOfWorkflow(page);
 	}
 }
 
 /**
- * Ends below the last field, the output or an open list, whichever is lowest.
+ * Ends below the last field or the output, whichever is lower.
  * @param last label of a field to end at instead
  */
 async function placeOfStep(page: Page, last?: string): Promise<Box> {
@@ -68,7 +75,7 @@ async function placeOfStep(page: Page, last?: string): Promise<Box> {
 	const shown = await boxesOf(
 		panel.getByTestId('output-panel').locator('table, .vjs-tree-node, [data-test-id="node-error-view"]'),
 	);
-	return downTo(step, [...fields, ...shown, ...(await boxesOf(page.getByTestId('rlc-item')))]);
+	return downTo(step, [...fields, ...shown]);
 }
 
 async function placeOfDialog(dialog: Locator): Promise<Box> {
@@ -87,9 +94,7 @@ function downTo(part: Box, contents: readonly Box[]): Box {
 
 async function placeOfWorkflow(page: Page): Promise<Box> {
 	const canvas = await boxOf(page.getByTestId('canvas'));
-	const boxes = await boxesOf(
-		page.locator('[data-test-id="canvas-node"], [data-test-id="canvas-node"] *, [data-test-id="sticky"]'),
-	);
+	const boxes = await boxesOf(page.locator('[data-test-id="canvas-node"], [data-test-id="canvas-node"] *'));
 	const left = Math.max(canvas.x, Math.min(...boxes.map(({ x }) => x)) - MARGIN);
 	const top = Math.max(canvas.y, Math.min(...boxes.map(({ y }) => y)) - MARGIN);
 	const right = Math.min(canvas.x + canvas.width, Math.max(...boxes.map(({ x, width }) => x + width)) + MARGIN);
