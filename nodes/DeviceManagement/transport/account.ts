@@ -111,7 +111,7 @@ export class Account {
 		return new Failure({
 			...details,
 			message: `${details.message}. The same login is tried again in ${timeInWords(leftMs)}`,
-			remedy: `${details.remedy} A changed login is tried at once. A successful connection test of the credential ends the wait.`,
+			remedy: `A changed login is tried at once. A successful connection test of the credential ends the wait. ${details.remedy}`,
 		});
 	}
 
