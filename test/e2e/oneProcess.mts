@@ -62,11 +62,12 @@ export async function oneProcess(n8n: N8nInstance, services: Services, checks: C
 		for (const { sn } of wentOffline) watched.fleet.update(sn, { onlineStatus: 0 });
 	});
 	const setup = { ...servers, n8n, main, wentOffline, toolsToken, checks };
+	// First, because n8n selects the credential that changed last, and a sign-in changes it.
+	await checks.part('A new user in the editor', async () => await newUser(main, owner, platform, checks));
 	for (const id of SIGN_INS) await checks.part(id, async () => await signIn(setup, id));
 	await checks.part('A wrong API key', async () => await wrongKey(setup));
 	await checks.part('Many requests', async () => await manyRequests(n8n, checks));
 	await examples(setup, workflows);
-	await checks.part('A new user in the editor', async () => await newUser(main, owner, platform, checks));
 	await checks.part('Workflows on pages', async () => await shownWorkflows(main, platform, SIGN_INS[0], checks));
 	await checks.part('The trigger', async () => await trigger.look(n8n, main, owner));
 }
