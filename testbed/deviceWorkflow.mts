@@ -8,6 +8,14 @@ export const nodeType = 'n8n-nodes-device-management.deviceManagement';
 /** How a node is set under "On Error". */
 export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
 
+const start = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
+
+function devices(engine: Engine, credential: string, parameters: Record<string, unknown>) {
+	// Tests also pass values that the editor would never save.
+	const saved = parameters as INodeParameters;
+	return { name: 'Devices', type: nodeType, parameters: saved, credentials: engine.credentialReference(credential) };
+}
+
 /** A workflow in which an agent without a model calls this package's node, by the name `Devices`, once for each item. */
 export function deviceToolWorkflow(
 	engine: Engine,
@@ -16,14 +24,9 @@ export function deviceToolWorkflow(
 ): WorkflowJson {
 	return {
 		nodes: [
-			{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
+			start,
 			{ name: 'Agent', type: '@n8n/n8n-nodes-langchain.toolExecutor' },
-			{
-				name: 'Devices',
-				type: `${nodeType}Tool`,
-				parameters: parameters as INodeParameters,
-				credentials: engine.credentialReference(credential),
-			},
+			{ ...devices(engine, credential, parameters), type: `${nodeType}Tool` },
 		],
 		connections: {
 			Start: { main: [[{ node: 'Agent', type: 'main', index: 0 }]] },
@@ -40,17 +43,7 @@ export function deviceWorkflow(
 	onError: OnError = 'stopWorkflow',
 ): WorkflowJson {
 	return {
-		nodes: [
-			{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
-			{
-				name: 'Devices',
-				type: nodeType,
-				// Tests also pass values that the editor would never save.
-				parameters: parameters as INodeParameters,
-				credentials: engine.credentialReference(credential),
-				onError,
-			},
-		],
+		nodes: [start, { ...devices(engine, credential, parameters), onError }],
 		connections: { Start: { main: [[{ node: 'Devices', type: 'main', index: 0 }]] } },
 	};
 }

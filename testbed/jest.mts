@@ -109,7 +109,7 @@ export function useProcesses(
 ): (options?: StartOptions) => Promise<ProcessBench> {
 	const processes: EngineProcess[] = [];
 	beforeAll(async () => {
-		const { encryptionKey } = await startInstance('legacy');
+		const { encryptionKey } = startInstance();
 		const starting = Array.from({ length: count }, async () => await startEngineProcess(encryptionKey, environment));
 		processes.push(...(await Promise.all(starting)));
 	}, 120_000);

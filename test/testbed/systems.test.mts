@@ -92,7 +92,7 @@ it('takes a Node.js binary only after it has printed its version, as one for ano
 /** jest loads no .mjs files, so these functions run in a process that prints what they return. */
 function inNode(code: string): unknown {
 	const file = pathToFileURL(join(checkout, 'testbed', 'npm.mjs')).href;
-	const script = `import { fitsSystem, installLocked, npmCommand, thisSystem } from ${JSON.stringify(file)}; console.log(JSON.stringify(${code}))`;
+	const script = `import { fitsSystem, npmCommand, thisSystem } from ${JSON.stringify(file)}; console.log(JSON.stringify(${code}))`;
 	return JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' }));
 }
 
@@ -133,24 +133,4 @@ it('knows which packages npm installs on a system', () => {
 	];
 	const fitting = inNode(`${JSON.stringify(entries)}.map((entry) => fitsSystem(entry, ${alpine}))`);
 	expect(fitting).toEqual([true, true, true, true, false, false, false, false]);
-});
-
-it('says one line per 10 % of an installation if the output is no terminal', () => {
-	const folder = mkdtempSync(join(tmpdir(), 'npm-'));
-	try {
-		const npm = join(folder, 'npm-cli.js');
-		writeFileSync(
-			npm,
-			'for (let n = 200; n > 0; n--) console.log(`npm http fetch GET 200 https://npm.test/${n}.tgz 9ms`)',
-		);
-		const said = inNode(`await (async (said) => {
-			process.env.npm_execpath = ${JSON.stringify(npm)};
-			await installLocked(${JSON.stringify(folder)}, [], 200, (words) => said.push(words));
-			return said;
-		})([])`);
-		const tenths = Array.from({ length: 9 }, (_, tenth) => `${20 * (tenth + 1)} of 200 fetched`);
-		expect(said).toEqual([...tenths, 'unpacking']);
-	} finally {
-		rmSync(folder, removing);
-	}
 });

@@ -11,7 +11,6 @@ import type {
 	INodeProperties,
 	IRequestOptionsSimplified,
 	IWorkflowExecuteAdditionalData,
-	Workflow,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 
@@ -79,7 +78,8 @@ export class CredentialStore {
 /**
  * What n8n's server does with credentials during an execution: reads and decrypts them each time, fills in the defaults
  * of the type, resolves expressions, signs in through `preAuthentication` and saves the result.
- * Left out: sharing, external secrets, credentials resolved per user, overwrites and policies.
+ * Left out: sharing, external secrets, credentials resolved per user, overwrites, policies, types that extend others, OAuth and
+ * declarative authentication.
  */
 export class EngineCredentials extends n8n.ICredentialsHelper {
 	readonly use: CredentialUse = { decrypted: 0, preAuthenticated: 0, updated: 0 };
@@ -190,45 +190,20 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 		return Object.assign(credentials, output);
 	}
 
-	override async runPreAuthentication(
-		helpers: IHttpRequestHelper,
-		credentials: ICredentialDataDecryptedObject,
-		typeName: string,
-	): Promise<ICredentialDataDecryptedObject | undefined> {
-		const { preAuthentication } = this.packages.getCredentialType(typeName);
-		if (typeof preAuthentication !== 'function') return undefined;
-
-		this.use.preAuthenticated++;
-		return asCredentialData(await preAuthentication.call(withinOwnDomains(helpers, credentials), credentials));
+	override async runPreAuthentication(): Promise<never> {
+		throw new n8n.UnexpectedError("OAuth needs n8n's server");
 	}
 
 	override async authenticate(
 		credentials: ICredentialDataDecryptedObject,
 		typeName: string,
 		requestOptions: IHttpRequestOptions | IRequestOptionsSimplified,
-		workflow?: Workflow,
-		node?: INode,
 	): Promise<IHttpRequestOptions> {
 		// n8n itself passes the options of its legacy requests through here under the type of the current ones.
 		const options = requestOptions as IHttpRequestOptions;
 		const { authenticate } = this.packages.getCredentialType(typeName);
 		if (typeof authenticate === 'function') return await authenticate(credentials, options);
-		if (authenticate?.type !== 'generic') return options;
-		if (!workflow || !node) throw new n8n.UnexpectedError('Declarative authentication needs a workflow and a node');
-
-		const resolve = (value: string): string => {
-			if (!n8n.isExpression(value)) return value;
-			const keys = { $credentials: credentials };
-			const resolved = workflow.expression.getSimpleParameterValue(node, value, 'internal', keys, undefined, '');
-			return resolved ? String(resolved) : '';
-		};
-		options.headers ??= {};
-		const parts = new Map<string, unknown>(Object.entries(options));
-		for (const [part, values] of Object.entries(authenticate.properties)) {
-			const additions = Object.entries(Object(values)).map(([key, value]) => [resolve(key), resolve(String(value))]);
-			Object.assign(options, { [part]: Object.assign(parts.get(part) ?? {}, Object.fromEntries(additions)) });
-		}
-		return options;
+		throw new n8n.UnexpectedError('The engine has no declarative authentication');
 	}
 
 	override async getCredentials(nodeCredentials: INodeCredentialsDetails, type: string): Promise<core.Credentials> {
@@ -245,40 +220,20 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 		await this.store.save(id, name, type, data);
 	}
 
-	override async updateCredentialsOauthTokenData(
-		nodeCredentials: INodeCredentialsDetails,
-		type: string,
-		data: ICredentialDataDecryptedObject,
-	): Promise<void> {
-		const stored = await this.store.open(nodeCredentials.id, type).getData();
-		const { oauthTokenData } = data;
-		await this.updateCredentials(nodeCredentials, type, {
-			...stored,
-			...(oauthTokenData === undefined ? {} : { oauthTokenData }),
-		});
+	override async updateCredentialsOauthTokenData(): Promise<never> {
+		throw new n8n.UnexpectedError("OAuth needs n8n's server");
 	}
 
-	override getParentTypes(name: string): string[] {
-		return this.packages.getParentCredentialTypes(name);
+	override getParentTypes(): string[] {
+		return [];
 	}
 
 	override getCredentialsProperties(type: string): INodeProperties[] {
-		const { properties, extends: parents = [] } = this.packages.getCredentialType(type);
-		if (parents.length === 0) return properties;
-
-		const combined: INodeProperties[] = [];
-		for (const parent of parents) n8n.NodeHelpers.mergeNodeProperties(combined, this.getCredentialsProperties(parent));
-		n8n.NodeHelpers.mergeNodeProperties(combined, properties);
-		return combined;
+		return this.packages.getCredentialType(type).properties;
 	}
 
-	override isCredentialUsableByNode(credentialType: string, nodeType: string): boolean {
-		try {
-			const { restrictToSupportedNodes } = this.packages.getCredentialType(credentialType);
-			return !restrictToSupportedNodes || this.packages.getSupportedNodes(credentialType).includes(nodeType);
-		} catch {
-			return true;
-		}
+	override isCredentialUsableByNode(): boolean {
+		return true;
 	}
 
 	/** The result of a sign-in replaces the stored fields, except expressions of the user in other fields than the token. */

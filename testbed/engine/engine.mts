@@ -20,22 +20,17 @@ import { testCredential } from './connectionTest.mts';
 import { CredentialFolder } from './credentialFolder.mts';
 import { type CredentialUse, CredentialStore, EngineCredentials } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
-import { type ExpressionEngine, type Instance, type LogEntry, startInstance } from './instance.mts';
+import { type Instance, type LogEntry, startInstance } from './instance.mts';
 import { NodePackages } from './nodePackages.mts';
 import { type ParsedWorkflow, readWorkflow, type WorkflowJson } from './workflowFile.mts';
 
-export type { CredentialUse, ExpressionEngine, LogEntry, WorkflowJson };
+export type { LogEntry, WorkflowJson };
 
 export interface EngineOptions {
 	/** The folder with the package.json whose `n8n` section names the nodes and credentials. */
 	packageDirectory: string;
 	/** More packages to load. */
 	otherPackages?: readonly string[];
-	/**
-	 * `legacy` (default) runs everywhere. `quickjs` and `vm` (what n8n 2.39 uses) need a dynamic import, which jest doesn't allow,
-	 * and `vm` needs Node 24: both are for scripts.
-	 */
-	expressionEngine?: ExpressionEngine;
 	/** Keeps credentials in files there instead of in memory, for engines in several processes with the same key. */
 	credentialFolder?: string;
 	/** Default: a random one. */
@@ -60,30 +55,20 @@ export interface RunOptions {
 	signal?: AbortSignal;
 	/** Output of the start node, as pinned data. */
 	input?: readonly (IDataObject | INodeExecutionData)[];
-	/** Default: the one n8n picks, which is a manual trigger before any other. */
-	startNode?: string;
-	/** Default `manual`: a click in the editor. In any other mode, n8n ignores pinned data. */
-	mode?: WorkflowExecuteMode;
 }
 
 export interface RunResult {
-	/** Returns the items of a node's run at one output, with errors and paired items; empty if it never ran. */
-	data(nodeName: string, outputIndex?: number, runIndex?: number): INodeExecutionData[];
+	/** Returns the items of a node at one output, with errors and paired items; empty if it never ran. */
+	data(nodeName: string, outputIndex?: number): INodeExecutionData[];
 	/** The error that stopped the execution, as n8n keeps it: fields only, no longer an instance of its class. */
-	error: RunError | undefined;
-	/** The error of one node, also if the execution continued. */
-	nodeError(nodeName: string, runIndex?: number): RunError | undefined;
+	error: IRun['data']['resultData']['error'];
 	/** The node's hints (`addExecutionHints`) in n8n's run data. */
-	hints(nodeName: string, runIndex?: number): NodeExecutionHint[];
+	hints(nodeName: string): NodeExecutionHint[];
 	cancelled: boolean;
 	raw: IRun;
 }
 
-export type RunError = NonNullable<IRun['data']['resultData']['error']>;
-
 export interface PollOptions {
-	/** Default: the only polling node of the workflow. */
-	nodeName?: string;
 	/** The static data of an earlier poll; default: that of the workflow file. */
 	staticData?: IDataObject;
 	/** Default `trigger`: the workflow is active. `manual` is “Fetch Test Event”. */
@@ -127,8 +112,8 @@ export interface PollResult {
  * @throws n8n's error for a package that it refuses to load
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-	const { packageDirectory, otherPackages = [], expressionEngine = 'legacy', credentialFolder, fromSources } = options;
-	const instance = await startInstance(expressionEngine, options.encryptionKey);
+	const { packageDirectory, otherPackages = [], credentialFolder, fromSources } = options;
+	const instance = startInstance(options.encryptionKey);
 	const packages = await NodePackages.load([packageDirectory, ...otherPackages], { fromSources });
 	const rows = credentialFolder === undefined ? undefined : new CredentialFolder(credentialFolder);
 	return new Engine(instance, packages, new CredentialStore(rows));
@@ -197,21 +182,21 @@ export class Engine {
 	}
 
 	/**
-	 * Runs a workflow (or the file of one) to its end. If a node fails, this doesn't throw: see the result's `error`.
+	 * Runs a workflow (or the file of one) to its end, like a click in the editor. If a node fails, this doesn't throw: see the
+	 * result's `error`.
 	 * @throws WorkflowHasIssuesError if a required field of a node is empty
 	 */
 	async run(source: WorkflowJson | string, options: RunOptions = {}): Promise<RunResult> {
-		const { signal, input, mode = 'manual' } = options;
+		const { signal, input } = options;
 		const parsed = readWorkflow(source);
 		const workflow = this.toWorkflow(parsed);
-		const startNode =
-			options.startNode === undefined ? workflow.getStartNode() : existingNode(workflow, options.startNode);
+		const startNode = workflow.getStartNode();
 		if (!startNode) throw new n8n.UserError('The workflow has no node to start from');
 
-		const pinData = mode === 'manual' ? parsed.pinData : {};
+		const { pinData } = parsed;
 		if (input) pinData[startNode.name] = input.map(toItem);
 
-		const execute = new core.WorkflowExecute(this.additionalData(parsed, mode), mode);
+		const execute = new core.WorkflowExecute(this.additionalData(parsed, 'manual'), 'manual');
 		const execution = execute.run({ workflow, startNode, pinData });
 		const cancel = () => execution.cancel();
 		if (signal?.aborted) cancel();
@@ -240,7 +225,7 @@ export class Engine {
 		const { mode = 'trigger', activation = 'update' } = options;
 		const parsed = readWorkflow(source);
 		const workflow = this.toWorkflow({ ...parsed, staticData: n8n.deepCopy(options.staticData ?? parsed.staticData) });
-		const node = options.nodeName === undefined ? workflow.getPollNodes()[0] : existingNode(workflow, options.nodeName);
+		const [node] = workflow.getPollNodes();
 		if (!node) throw new n8n.UserError('The workflow has no polling node');
 
 		const { getNodeState, budgetMs } = options;
@@ -305,9 +290,9 @@ export class Engine {
 		return await workflow.expression.withIsolate(async () => await method.call(context, filter, paginationToken));
 	}
 
-	/** Frees the log and the memory of the isolated expression engines. */
+	/** Ends the log. */
 	async close(): Promise<void> {
-		await this.instance.stopCapturing(this.logs);
+		this.instance.stopCapturing(this.logs);
 	}
 
 	private nodeWithListSearch(methodName: string): string {
@@ -319,16 +304,8 @@ export class Engine {
 	}
 
 	private toWorkflow({ id, name, nodes, connections, settings, staticData }: ParsedWorkflow) {
-		return new n8n.Workflow({
-			id,
-			name,
-			nodes,
-			connections,
-			settings,
-			staticData,
-			active: false,
-			nodeTypes: this.packages,
-		});
+		const nodeTypes = this.packages;
+		return new n8n.Workflow({ id, name, nodes, connections, settings, staticData, active: false, nodeTypes });
 	}
 
 	private additionalData(parsed: ParsedWorkflow, mode: WorkflowExecuteMode): IWorkflowExecuteAdditionalData {
@@ -377,12 +354,6 @@ function outsideTheEngine(what: string): never {
 	throw new n8n.UnexpectedError(`${what} need n8n's server`);
 }
 
-function existingNode(workflow: InstanceType<typeof n8n.Workflow>, name: string): INode {
-	const node = workflow.getNode(name);
-	if (!node) throw new n8n.UserError(`The workflow has no node "${name}"`);
-	return node;
-}
-
 function toItem(input: IDataObject | INodeExecutionData): INodeExecutionData {
 	const { json } = input;
 	const isItem = typeof json === 'object' && json !== null && !Array.isArray(json);
@@ -392,15 +363,14 @@ function toItem(input: IDataObject | INodeExecutionData): INodeExecutionData {
 /** Returns functions that read n8n's record of a run, which may come from another process. */
 export function toResult({ nodes }: Pick<ParsedWorkflow, 'nodes'>, raw: IRun): RunResult {
 	const { runData, error } = raw.data.resultData;
-	const task = (nodeName: string, runIndex: number) => {
+	const task = (nodeName: string) => {
 		if (nodes.every(({ name }) => name !== nodeName)) throw new n8n.UserError(`The workflow has no node "${nodeName}"`);
-		return runData[nodeName]?.[runIndex];
+		return runData[nodeName]?.[0];
 	};
 	return {
-		data: (nodeName, outputIndex = 0, runIndex = 0) => task(nodeName, runIndex)?.data?.['main']?.[outputIndex] ?? [],
+		data: (nodeName, outputIndex = 0) => task(nodeName)?.data?.['main']?.[outputIndex] ?? [],
 		error,
-		nodeError: (nodeName, runIndex = 0) => task(nodeName, runIndex)?.error,
-		hints: (nodeName, runIndex = 0) => task(nodeName, runIndex)?.hints ?? [],
+		hints: (nodeName) => task(nodeName)?.hints ?? [],
 		cancelled: raw.status === 'canceled',
 		raw,
 	};

@@ -12,18 +12,16 @@ import { readWorkflow, type WorkflowJson } from './workflowFile.mts';
 export interface EngineProcess {
 	readonly pid: number;
 	/** Like `Engine.run`, with credentials from a folder that other processes may share. Any number can run at once. */
-	run(credentialFolder: string, workflow: WorkflowJson, options?: ProcessRunOptions): Promise<RunResult>;
+	run(credentialFolder: string, workflow: WorkflowJson, options?: RunOptions): Promise<RunResult>;
 	/** Like `Engine.testCredential`. */
 	testCredential(credentialFolder: string, id: string): Promise<INodeCredentialTestResult>;
 	/** Ends the process; its running calls reject. */
 	close(): Promise<void>;
 }
 
-export type ProcessRunOptions = Pick<RunOptions, 'input' | 'mode' | 'signal'>;
-
 /** A request of the parent process, without its number. */
 export type Command =
-	| { run: { credentialFolder: string; workflow: WorkflowJson; options: Pick<RunOptions, 'input' | 'mode'> } }
+	| { run: { credentialFolder: string; workflow: WorkflowJson; options: Pick<RunOptions, 'input'> } }
 	| { test: { credentialFolder: string; id: string } };
 
 /** The environment variable of the encryption key. Other users of the machine could read command-line arguments. */

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { inspect, types } from 'node:util';
 import * as z from 'zod/v4';
 
-import { Container, core, workflow } from './host.cjs';
+import { Container, core } from './host.cjs';
 import { removing } from '../removing.mts';
 
 /** One line of n8n's log: its level, its message and its metadata. */
@@ -17,20 +17,17 @@ export interface LogEntry {
 	text: string;
 }
 
-export type ExpressionEngine = 'legacy' | 'quickjs' | 'vm';
-
 /**
- * Starts the parts of n8n that an execution needs: settings with an encryption key, the key provider for `Credentials`, the
- * logger (every level, in memory) and the expression engine. There is one instance per process (per test file in jest);
- * later calls return the same one. It leaves no files.
+ * Starts the parts of n8n that an execution needs: settings with an encryption key, the key provider for `Credentials` and the
+ * logger (every level, in memory). There is one instance per process (per test file in jest); later calls return the same
+ * one. It leaves no files. Expressions run in n8n's legacy engine: the others need a dynamic import, which jest doesn't allow.
  * @param encryptionKey default: a random one
  */
-export async function startInstance(expressionEngine: ExpressionEngine, encryptionKey?: string): Promise<Instance> {
+export function startInstance(encryptionKey?: string): Instance {
 	instance ??= new Instance(encryptionKey ?? randomBytes(24).toString('base64'));
 	if (encryptionKey !== undefined && encryptionKey !== instance.encryptionKey) {
 		throw new Error('The process has an instance already, with another encryption key');
 	}
-	await instance.useExpressionEngine(expressionEngine);
 	return instance;
 }
 
@@ -66,26 +63,8 @@ export class Instance {
 		this.readers.add(entries);
 	}
 
-	/** The last call frees the memory of the isolated expression engine. */
-	async stopCapturing(entries: LogEntry[]): Promise<void> {
+	stopCapturing(entries: LogEntry[]): void {
 		this.readers.delete(entries);
-		if (this.readers.size === 0) await this.useExpressionEngine('legacy');
-	}
-
-	/** One setting for the whole process: that of the engine created last. */
-	async useExpressionEngine(engine: ExpressionEngine): Promise<void> {
-		const { Expression } = workflow;
-		if (Expression.getActiveImplementation() === engine) return;
-
-		await Expression.disposeExpressionEngine();
-		Expression.setExpressionEngine(engine);
-		await Expression.initExpressionEngine({
-			engine,
-			poolSize: 1,
-			maxCodeCacheSize: 1024,
-			bridgeTimeout: 5000,
-			bridgeMemoryLimit: 128,
-		});
 	}
 }
 

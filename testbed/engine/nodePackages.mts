@@ -80,22 +80,6 @@ export class NodePackages implements INodeTypes {
 		}
 		throw new core.UnrecognizedCredentialTypeError(name);
 	}
-
-	getParentCredentialTypes(name: string): string[] {
-		const parents = this.knownCredential(name)?.extends ?? [];
-		return parents.flatMap((parent) => [parent, ...this.getParentCredentialTypes(parent)]);
-	}
-
-	/** The full names of the nodes that list the credential in their description. */
-	getSupportedNodes(credentialType: string): string[] {
-		return [...this.loaders].flatMap(([packageName, { known }]) =>
-			(known.credentials[credentialType]?.supportedNodes ?? []).map((nodeName) => `${packageName}.${nodeName}`),
-		);
-	}
-
-	private knownCredential(name: string) {
-		return [...this.loaders.values()].map(({ known }) => known.credentials[name]).find((known) => known !== undefined);
-	}
 }
 
 /** Derives the tool of a node, like n8n's server: another name, no inputs, an output for agents, and a description for the model. */

@@ -1,23 +1,6 @@
-import type { IDataObject, INodeExecutionData, IPollFunctions, WorkflowActivateMode } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, WorkflowActivateMode } from 'n8n-workflow';
 
 import type { PollingNode, PollingNodeOptions, WorkflowJson } from './engine.mts';
-
-/**
- * The three ways in which n8n 2.39 runs a polling trigger and keeps its state, rebuilt from n8n-core's
- * `poll-trigger-executor.js` and `active-workflow-triggers.js` and from n8n's `trigger-execution-context.factory.js`,
- * `poll-trigger-task-handler.js` and `poll-cursor.service.js`.
- */
-export interface PollHost {
-	/**
-	 * Registers the workflow and polls it for the first time: the user publishes it (`activate`, `update`), or n8n starts.
-	 * @throws the error of the node
-	 */
-	activate(mode: WorkflowActivateMode): Promise<void>;
-	/** Starts a scheduled poll. Running polls continue. */
-	tick(): Tick;
-	/** Restarts the process, which then reads what was saved. */
-	restart(): Promise<void>;
-}
 
 /** A poll that the schedule started. */
 export interface Tick {
@@ -71,8 +54,6 @@ export interface HostOptions {
 	workflow: () => WorkflowJson;
 	/** The time of each poll that n8n names, in milliseconds; null: as in n8n before 2.38, which names none. Default: as in n8n 2.39. */
 	budgetMs?: number | null;
-	/** Called with each context before its first poll. */
-	prepare?: (context: IPollFunctions) => void;
 	/** Called when the process ends and loses its memory. */
 	onProcessEnd: () => void;
 }
@@ -81,25 +62,39 @@ const FIVE_MINUTES = 300_000;
 /** The rest of the 45 seconds after which the scheduler abandons a poll. */
 const LEASED = 36_000;
 
-abstract class Host implements PollHost {
+/**
+ * The three ways in which n8n 2.39 runs a polling trigger and keeps its state, rebuilt from n8n-core's
+ * `poll-trigger-executor.js` and `active-workflow-triggers.js` and from n8n's `trigger-execution-context.factory.js`,
+ * `poll-trigger-task-handler.js` and `poll-cursor.service.js`.
+ */
+export abstract class PollHost {
 	constructor(protected readonly options: HostOptions) {}
 
+	/**
+	 * Registers the workflow and polls it for the first time: the user publishes it (`activate`, `update`), or n8n starts.
+	 * @throws the error of the node
+	 */
 	abstract activate(mode: WorkflowActivateMode): Promise<void>;
+
+	/** Starts a scheduled poll. Running polls continue. */
 	abstract tick(): Tick;
-	abstract restart(): Promise<void>;
+
+	/** Restarts the process, which then reads what was saved. */
+	async restart(): Promise<void> {
+		this.options.onProcessEnd();
+		await this.activate('init');
+	}
 
 	/** Loads the workflow from the database, and a context for its node. */
 	protected load(activation: WorkflowActivateMode, budgetMs: number, getNodeState?: () => IDataObject): HostedNode {
-		const { engine, database, workflow, prepare, budgetMs: named = budgetMs } = this.options;
+		const { engine, database, workflow, budgetMs: named = budgetMs } = this.options;
 		const staticData: IDataObject = JSON.parse(database.staticData);
-		const node = engine.pollingNode(workflow(), {
+		return engine.pollingNode(workflow(), {
 			activation,
 			staticData,
 			...(named === null ? {} : { budgetMs: named }),
 			...(getNodeState === undefined ? {} : { getNodeState }),
 		});
-		prepare?.(node.context);
-		return node;
 	}
 
 	protected saveStaticData({ workflow: { staticData } }: HostedNode): void {
@@ -108,11 +103,21 @@ abstract class Host implements PollHost {
 		staticData['__dataChanged'] = false;
 	}
 
+	/** Starts an execution if there are items. */
+	protected emit(node: HostedNode, items: INodeExecutionData[] | null): void {
+		if (items === null) return;
+		this.saveStaticData(node);
+		this.options.database.executions.push(items);
+	}
+
+	/** Polls a node for the first time. */
+	protected async pollFirst(node: HostedNode): Promise<void> {
+		this.emit(node, await node.poll());
+		this.saveStaticData(node);
+	}
+
 	/** Runs a poll and handles its result like the host, unless the poll was abandoned. */
-	protected run(
-		poll: () => Promise<INodeExecutionData[] | null>,
-		onItems: (items: INodeExecutionData[] | null) => void,
-	): Tick {
+	protected run(node: HostedNode, onItems: (items: INodeExecutionData[] | null) => void): Tick {
 		let abandoned = false;
 		const finish = (end: TickEnd): TickEnd => {
 			if (abandoned) return end;
@@ -121,7 +126,7 @@ abstract class Host implements PollHost {
 			return end;
 		};
 		return {
-			done: poll().then(
+			done: node.poll().then(
 				(items) => finish({ items }),
 				(error: unknown) => finish({ error }),
 			),
@@ -133,80 +138,44 @@ abstract class Host implements PollHost {
 }
 
 /** A, the default: one workflow in memory, and one context for all polls until it is registered again. */
-export class InMemoryHost extends Host {
+export class InMemoryHost extends PollHost {
 	private registered: HostedNode | undefined;
 
 	async activate(mode: WorkflowActivateMode): Promise<void> {
 		const node = this.load(mode, FIVE_MINUTES);
 		this.registered = node;
-		const items = await node.poll();
-		if (items !== null) this.emit(node, items);
-		this.saveStaticData(node);
+		await this.pollFirst(node);
 	}
 
 	tick(): Tick {
 		const node = this.registered;
 		if (node === undefined) throw new Error('The workflow is not active');
 		// n8n discards the output of a replaced registration.
-		const isCurrent = () => this.registered === node;
-		const tick = this.run(
-			async () => await node.poll(),
-			(items) => {
-				if (items !== null && isCurrent()) this.emit(node, items);
-			},
-		);
-		return tick;
-	}
-
-	async restart(): Promise<void> {
-		this.registered = undefined;
-		this.options.onProcessEnd();
-		await this.activate('init');
-	}
-
-	private emit(node: HostedNode, items: INodeExecutionData[]): void {
-		this.saveStaticData(node);
-		this.options.database.executions.push(items);
+		return this.run(node, (items) => {
+			if (this.registered === node) this.emit(node, items);
+		});
 	}
 }
 
 /** B, the durable scheduler without cursors: it reads everything from the database at each poll. */
-export class FreshHost extends Host {
+export class FreshHost extends PollHost {
 	/** If the workflow is published again, the job already exists. Only the first time, n8n polls at once. */
 	private hasJob = false;
 
 	async activate(mode: WorkflowActivateMode): Promise<void> {
 		if (this.hasJob) return;
-		const node = this.load(mode, FIVE_MINUTES);
-		const items = await node.poll();
-		if (items !== null) this.emit(node, items);
-		this.saveStaticData(node);
+		await this.pollFirst(this.load(mode, FIVE_MINUTES));
 		this.hasJob = true;
 	}
 
 	tick(): Tick {
 		const node = this.load('update', LEASED);
-		return this.run(
-			async () => await node.poll(),
-			(items) => {
-				if (items !== null) this.emit(node, items);
-			},
-		);
-	}
-
-	async restart(): Promise<void> {
-		this.options.onProcessEnd();
-		await this.activate('init');
-	}
-
-	private emit(node: HostedNode, items: INodeExecutionData[]): void {
-		this.saveStaticData(node);
-		this.options.database.executions.push(items);
+		return this.run(node, (items) => this.emit(node, items));
 	}
 }
 
 /** C, durable cursors: the state has its own row. n8n writes it together with the execution, or alone without one. */
-export class CursorHost extends Host {
+export class CursorHost extends PollHost {
 	private hasJob = false;
 
 	async activate(mode: WorkflowActivateMode): Promise<void> {
@@ -218,12 +187,7 @@ export class CursorHost extends Host {
 
 	tick(): Tick {
 		const { node, commit } = this.begin('update', LEASED);
-		return this.run(async () => await node.poll(), commit);
-	}
-
-	async restart(): Promise<void> {
-		this.options.onProcessEnd();
-		await this.activate('init');
+		return this.run(node, commit);
 	}
 
 	private begin(activation: WorkflowActivateMode, budgetMs: number) {

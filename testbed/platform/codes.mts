@@ -44,7 +44,7 @@ export const codes = [
 ] as const;
 
 /** One of the 38 codes of section 7. */
-export type Code = (typeof codes)[number][0];
+type Code = (typeof codes)[number][0];
 
 const templates: ReadonlyMap<number, string> = new Map(codes);
 

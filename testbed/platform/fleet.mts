@@ -48,8 +48,8 @@ export const deviceSchema = z.strictObject({
 	group: groupSchema,
 });
 
-export type Model = z.infer<typeof modelSchema>;
-export type Group = z.infer<typeof groupSchema>;
+type Model = z.infer<typeof modelSchema>;
+type Group = z.infer<typeof groupSchema>;
 export type Device = Readonly<z.infer<typeof deviceSchema>>;
 
 /**
@@ -98,10 +98,6 @@ export class Fleet {
 
 	get models(): readonly Model[] {
 		return models;
-	}
-
-	get groups(): readonly Group[] {
-		return groups;
 	}
 
 	/** The device with this serial number, or undefined. */
@@ -167,14 +163,9 @@ export class Fleet {
 	/** Changes the default order: `arrange` gets a copy and returns the same devices in the new order. */
 	reorder(arrange: (devices: Device[]) => Device[]): void {
 		const arranged = arrange([...this.#devices]);
-		const same =
-			arranged.length === this.size &&
-			new Set(arranged).size === this.size &&
-			arranged.every((device) => this.#bySn.get(device.sn) === device);
-		if (!same) {
-			throw new Error('A new order must hold the same devices');
-		}
-		this.#devices = [...arranged];
+		const isSame = arranged.length === this.size && this.#devices.every((device) => arranged.includes(device));
+		if (!isSame) throw new Error('A new order must hold the same devices');
+		this.#devices = arranged;
 		this.#version++;
 	}
 
@@ -205,10 +196,8 @@ export function timeText(milliseconds: number): string {
 	return new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/**
- * A seeded source of numbers in [0, 1): mulberry32. Small and fast; good enough for sample data.
- */
-export function mulberry32(seed: number): () => number {
+/** A seeded source of numbers in [0, 1): mulberry32. Small and fast; good enough for sample data. */
+function mulberry32(seed: number): () => number {
 	let state = seed >>> 0;
 	return () => {
 		state = (state + 0x6d2b79f5) >>> 0;

@@ -1,11 +1,9 @@
-import { Readable } from 'node:stream';
-
 import { Refusal } from './codes.mts';
 import type { Fleet } from './fleet.mts';
 import { Listing } from './listing.mts';
 import { type Settings, settingsSchema } from './settings.mts';
 
-/** The parts of a request to n8n's request function that are used here. */
+/** A request, as n8n's request function gets it. */
 export interface InProcessRequest {
 	method?: string;
 	url: string;
@@ -13,16 +11,9 @@ export interface InProcessRequest {
 	body?: unknown;
 }
 
-/** A response of n8n's request function, as a stream. */
-export interface InProcessAnswer {
-	statusCode: number;
-	headers: object;
-	body: Readable;
-}
-
 /**
- * The embedded platform without HTTP, for tests with tens of thousands of requests. It replaces n8n's request function. It needs
- * no sign-in, and has the list and the device by serial number, as in the document.
+ * The embedded platform without HTTP and sign-in, for tests with tens of thousands of requests. It has the list and the device
+ * by serial number, as in the document.
  */
 export class InProcessPlatform {
 	/** Requests since the start. A test can set it to 0. */
@@ -40,12 +31,6 @@ export class InProcessPlatform {
 		settings: Partial<Settings> = {},
 	) {
 		this.settings = settingsSchema.parse(settings);
-	}
-
-	/** The result of n8n's request function. */
-	async answer(request: InProcessRequest): Promise<InProcessAnswer> {
-		const { status, text } = await this.respond(request);
-		return { statusCode: status, headers: {}, body: Readable.from([Buffer.from(text)]) };
 	}
 
 	/** The HTTP status and the body of a response. */

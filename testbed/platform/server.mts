@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod/v4';
 import { message, Refusal } from './codes.mts';
@@ -91,8 +91,7 @@ export const OTHER_ENDPOINT = '/api/model/list';
  *
  * Endpoints: POST /api/device/list and GET /api/device/sn/{sn} as in section 4, POST `loginPath` as in section 5. The
  * document does not define other endpoints (section 4.3). This platform also has these, with the same
- * sign-in: POST /api/device (creates), PUT or PATCH and DELETE /api/device/sn/{sn}, GET /api/group/list and
- * {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
+ * sign-in: POST /api/device (creates), PUT or PATCH and DELETE /api/device/sn/{sn}, GET {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
  * request). Any other path gets HTTP 404 without an envelope.
  *
  * @throws if an option is invalid, or the port is taken
@@ -114,7 +113,6 @@ type Handler = (request: PlatformRequest, parameters: Record<string, string>) =>
 
 interface Token {
 	requests: number;
-	issued: number;
 	dead: boolean;
 }
 
@@ -189,7 +187,7 @@ class PlatformServer implements EmbeddedPlatform {
 		if (this.settings.livingTokens === 'one-per-user') this.expireTokens();
 		const number = this.#tokens.size + 1;
 		const text = `t${number}.${createHash('sha256').update(`embedded platform ${number}`).digest('base64url')}`;
-		this.#tokens.set(text, { requests: 0, issued: this.settings.now(), dead: false });
+		this.#tokens.set(text, { requests: 0, dead: false });
 		return text;
 	}
 
@@ -263,15 +261,12 @@ class PlatformServer implements EmbeddedPlatform {
 			route(method, path, handler);
 		};
 		pagedList('POST', '/api/device/list', (request) => this.#list(request));
-		route('GET', '/api/device/sn/:sn', (_request, { sn = '' }) =>
-			success(this.settings, JSON.stringify(this.#device(sn))),
-		);
+		route('GET', '/api/device/sn/:sn', (_request, { sn = '' }) => success(JSON.stringify(this.#device(sn))));
 		route('POST', '/api/device', (request) => this.#create(request), true);
 		route(['PUT', 'PATCH'], '/api/device/sn/:sn', (request, { sn = '' }) => this.#change(request, sn), true);
 		route('DELETE', '/api/device/sn/:sn', (_request, { sn = '' }) => this.#delete(sn), true);
-		route('GET', '/api/group/list', () => success(this.settings, JSON.stringify(this.fleet.groups)));
-		route('GET', OTHER_ENDPOINT, () => success(this.settings, JSON.stringify(this.fleet.models)));
-		route('GET', '/api/version', () => success(this.settings, JSON.stringify('2.6')));
+		route('GET', OTHER_ENDPOINT, () => success(JSON.stringify(this.fleet.models)));
+		route('GET', '/api/version', () => success(JSON.stringify('2.6')));
 		route(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], '/api/echo', (request) => this.#echo(request));
 
 		app.setNotFoundHandler(async (request, reply) =>
@@ -315,20 +310,16 @@ class PlatformServer implements EmbeddedPlatform {
 			at: this.settings.now(),
 			status: undefined,
 			inFlight: this.inFlight + 1,
-			outcome: 'pending',
 		};
 		this.requests.push(recorded);
 		this.#pending.add(recorded);
 		this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
 		this.#recorded.set(request, recorded);
-		const end = (outcome: 'answered' | 'cut') => {
-			if (recorded.outcome !== 'pending') return;
+		const end = () => {
 			this.#pending.delete(recorded);
-			recorded.outcome = outcome;
 			if (response.headersSent) recorded.status = response.statusCode;
 		};
-		response.once('finish', () => end('answered'));
-		response.once('close', () => end('cut'));
+		response.once('finish', end).once('close', end);
 	}
 
 	#kindOf(method: string, path: string): RequestKind {
@@ -359,7 +350,7 @@ class PlatformServer implements EmbeddedPlatform {
 		let fault: Fault | undefined;
 		try {
 			if (this.#isOverLimit()) return await this.#send(reply, tooManyRequests(this.settings), undefined);
-			if (this.settings.latencyMs > 0) await this.#wait(this.settings.latencyMs);
+			await this.#waitForLatency();
 			await this.settings.beforeAnswer?.(recorded);
 			fault = this.settings.fault?.(recorded) ?? this.#faultOfRules(recorded);
 			if (fault === 'drop') {
@@ -369,9 +360,7 @@ class PlatformServer implements EmbeddedPlatform {
 			}
 			if (fault === 'hang') return reply.hijack();
 			const answer =
-				typeof fault === 'object' && !('slowBody' in fault)
-					? faultAnswer(fault, this.settings)
-					: this.#handle(recorded, isJson, handle);
+				typeof fault === 'object' ? faultAnswer(fault, this.settings) : this.#handle(recorded, isJson, handle);
 			return await this.#send(reply, answer, fault);
 		} catch (error) {
 			if (this.#stopping.signal.aborted) return reply.hijack();
@@ -394,33 +383,23 @@ class PlatformServer implements EmbeddedPlatform {
 	}
 
 	async #send(reply: FastifyReply, answer: Answer, fault: Fault | undefined): Promise<FastifyReply> {
-		const cut = fault === 'truncate' || fault === 'stall';
-		const slow = typeof fault === 'object' && 'slowBody' in fault ? fault.slowBody : undefined;
-		if (!cut && slow === undefined) return await reply.code(answer.status).headers(answer.headers).send(answer.body);
+		const isCut = fault === 'truncate' || fault === 'stall';
+		if (!isCut) return await reply.code(answer.status).headers(answer.headers).send(answer.body);
 
 		const { raw } = reply.hijack();
 		const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
 		raw.writeHead(answer.status, { ...answer.headers, 'content-length': bytes.length });
-		if (slow === undefined) {
-			raw.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
-				if (fault === 'truncate') raw.destroy();
-			});
-			return reply;
-		}
-		const length = Math.ceil(bytes.length / slow.pieces);
-		let start = 0;
-		for (; start + length < bytes.length && !raw.destroyed; start += length) {
-			raw.write(bytes.subarray(start, start + length));
-			await this.#wait(slow.pauseMs);
-		}
-		raw.end(bytes.subarray(start));
+		raw.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
+			if (fault === 'truncate') raw.destroy();
+		});
 		return reply;
 	}
 
-	async #wait(milliseconds: number): Promise<void> {
-		if (milliseconds === 0) await nextTurn();
+	async #waitForLatency(): Promise<void> {
+		const { latencyMs } = this.settings;
+		if (latencyMs === 0) return;
 		// A separate signal: Node.js warns of more than ten listeners on one, and many responses may wait.
-		else await pause(milliseconds, undefined, { signal: AbortSignal.any([this.#stopping.signal]) });
+		await pause(latencyMs, undefined, { signal: AbortSignal.any([this.#stopping.signal]) });
 	}
 
 	#isOverLimit(): boolean {
@@ -465,9 +444,8 @@ class PlatformServer implements EmbeddedPlatform {
 		if (text === undefined) throw new Refusal(14102);
 		const token = this.#tokens.get(text);
 		if (token === undefined) throw new Refusal(14101);
-		const { tokenRequests, tokenMs, now, deadTokenCode } = this.settings;
-		if (token.requests >= tokenRequests || now() - token.issued >= tokenMs) token.dead = true;
-		if (token.dead) throw new Refusal(deadTokenCode);
+		const { tokenRequests, deadTokenCode } = this.settings;
+		if (token.dead || token.requests >= tokenRequests) throw new Refusal(deadTokenCode);
 		token.requests++;
 	}
 
@@ -475,16 +453,16 @@ class PlatformServer implements EmbeddedPlatform {
 	#logIn(request: PlatformRequest): Answer {
 		this.logins.attempted++;
 		const { loginName, passwordMd5 } = this;
-		const { refuseLogin, wrongPasswordCode, tokenAt } = this.settings;
+		const { refuseLogin, tokenAt } = this.settings;
 		const given = parse(z.object({ loginName: z.string(), password: z.string() }), request.body);
 		if (refuseLogin !== undefined) throw new Refusal(refuseLogin);
-		if (given.loginName !== loginName || given.password !== passwordMd5) throw new Refusal(wrongPasswordCode);
+		if (given.loginName !== loginName || given.password !== passwordMd5) throw new Refusal(14201);
 		this.logins.succeeded++;
 		const data = tokenAt
 			.split('.')
 			.slice(1)
 			.reduceRight<unknown>((value, key) => ({ [key]: value }), this.issueToken());
-		return success(this.settings, JSON.stringify(data));
+		return success(JSON.stringify(data));
 	}
 
 	#list(request: PlatformRequest): Answer {
@@ -493,7 +471,7 @@ class PlatformServer implements EmbeddedPlatform {
 		const { changePage } = this.settings;
 		if (changePage === undefined) return this.#paged(page, (device) => this.fleet.bytes(device));
 		const changed = changePage(structuredClone({ content: [...page.items], ...page.metadata }), request);
-		return success(this.settings, JSON.stringify(changed) ?? 'null');
+		return success(JSON.stringify(changed) ?? 'null');
 	}
 
 	/**
@@ -505,7 +483,7 @@ class PlatformServer implements EmbeddedPlatform {
 		json: (item: Item) => string | Buffer = (item) => JSON.stringify(item),
 	): Answer {
 		const content = items.flatMap((item, position) => (position === 0 ? [json(item)] : [comma, json(item)]));
-		return success(this.settings, [`{"content":[`, ...content, `],${JSON.stringify(metadata).slice(1)}`]);
+		return success([`{"content":[`, ...content, `],${JSON.stringify(metadata).slice(1)}`]);
 	}
 
 	#device(sn: string): Device {
@@ -536,7 +514,7 @@ class PlatformServer implements EmbeddedPlatform {
 			updateTime: null,
 			...changes,
 		});
-		return success(this.settings, JSON.stringify(this.fleet.add(device)));
+		return success(JSON.stringify(this.fleet.add(device)));
 	}
 
 	#change(request: PlatformRequest, sn: string): Answer {
@@ -549,12 +527,12 @@ class PlatformServer implements EmbeddedPlatform {
 			updator: this.settings.loginName,
 			updateTime: timeText(this.settings.now()),
 		});
-		return success(this.settings, JSON.stringify(this.fleet.update(sn, updated)));
+		return success(JSON.stringify(this.fleet.update(sn, updated)));
 	}
 
 	#delete(sn: string): Answer {
 		this.fleet.remove(this.#device(sn).sn);
-		return success(this.settings, 'null');
+		return success('null');
 	}
 
 	#echo(request: PlatformRequest): Answer {
@@ -565,7 +543,7 @@ class PlatformServer implements EmbeddedPlatform {
 		const [place, name] = apiKeyIn === 'header' ? [headers, apiKeyName.toLowerCase()] : [query, apiKeyName];
 		if (place[name] !== undefined) place[name] = '(redacted)';
 		const body: unknown = request.body === undefined ? null : parse(z.unknown(), request.body);
-		return success(this.settings, JSON.stringify({ method: request.method, path: request.path, query, headers, body }));
+		return success(JSON.stringify({ method: request.method, path: request.path, query, headers, body }));
 	}
 }
 
@@ -628,8 +606,8 @@ function envelope(code: number, msg: string, data: string | readonly (string | B
 	return { status: 200, headers: json, body };
 }
 
-function success(settings: Settings, data: string | readonly (string | Buffer)[]): Answer {
-	return envelope(0, settings.successMessage, data);
+function success(data: string | readonly (string | Buffer)[]): Answer {
+	return envelope(0, 'success', data);
 }
 
 function notFound(path: string): Answer {
@@ -641,7 +619,7 @@ function tooManyRequests({ rateLimit }: Settings): Answer {
 	return { status: 429, headers, body: '<html><title>429 Too Many Requests</title></html>' };
 }
 
-function faultAnswer(fault: Exclude<Fault, string | { slowBody: unknown }>, settings: Settings): Answer {
+function faultAnswer(fault: Exclude<Fault, string>, settings: Settings): Answer {
 	if ('code' in fault) {
 		const answer = envelope(
 			fault.code,

@@ -30,15 +30,12 @@ export interface PlatformRequest {
 	status: number | undefined;
 	/** Requests without a complete response when it arrived, including this one. */
 	inFlight: number;
-	/** 'answered' if the response was sent completely, 'cut' if the connection closed before. */
-	outcome: 'pending' | 'answered' | 'cut';
 }
 
 /**
  * A fault of a response:
  * - 'drop' closes the connection without a response; 'hang' never responds (until `stop()`)
  * - 'truncate' announces the whole response, sends half of it and closes; 'stall' sends half and then nothing
- * - `{ slowBody }` sends the response in pieces with pauses
  * - `{ status, headers?, body? }` is a raw response, as from a proxy: text is sent as HTML unless a header differs, anything
  *   else as JSON
  * - `{ code, details?, msg?, data?, status?, headers? }` is an envelope; the default message is that of the code, with
@@ -46,7 +43,6 @@ export interface PlatformRequest {
  */
 const faultSchema = z.union([
 	z.enum(['drop', 'hang', 'truncate', 'stall']),
-	z.strictObject({ slowBody: z.strictObject({ pieces: z.int().min(2), pauseMs: z.number().min(0) }) }),
 	z.strictObject({
 		code: z.int(),
 		details: z.array(z.string()).optional(),
@@ -124,16 +120,12 @@ export const settingsSchema = z.strictObject({
 		.string()
 		.regex(/^data(?:\.[^.]+)*$/, "must be 'data' or a dotted path that begins with it")
 		.default('data'),
-	/** The code for a wrong user name or password. */
-	wrongPasswordCode: z.union([z.literal(14201), z.literal(14202), z.literal(14203)]).default(14201),
 	/** Refuses every login with this code, the right password included. */
 	refuseLogin: z.union([z.literal(14201), z.literal(14202), z.literal(14203)]).optional(),
 	/** one-per-user: a login ends all earlier tokens. */
 	livingTokens: z.enum(['side-by-side', 'one-per-user']).default('side-by-side'),
 	/** Number of authorized requests until a token expires; Infinity: never. */
 	tokenRequests: count.default(Infinity),
-	/** Milliseconds of `now` until a token expires. */
-	tokenMs: count.default(Infinity),
 	/** The response to a missing, wrong or expired sign-in: only the code, or also HTTP 401 (with the envelope as body). */
 	deadToken: z.enum(['code', 'status']).default('code'),
 	/** The code for an expired token. */
@@ -144,8 +136,6 @@ export const settingsSchema = z.strictObject({
 	// Responses
 	/** HTTP status of a response whose code is not 0; the document doesn't define it. */
 	refusalStatus: z.int().min(200).max(599).default(200),
-	/** "The word for success", section 1.1. */
-	successMessage: z.string().default('success'),
 	/** The code for a serial number that no device has, section 4.2; 0 is a success without data. */
 	noDeviceCode: z.union([z.literal(10007), z.literal(14401), z.literal(0)]).default(10007),
 	/** All endpoints are below this path; a request elsewhere gets 404. */
@@ -169,7 +159,7 @@ export const settingsSchema = z.strictObject({
 	// Time and faults
 	/** Real milliseconds before every response. */
 	latencyMs: z.number().min(0).default(0),
-	/** The clock of token lifetimes and of createTime and updateTime. */
+	/** The clock of createTime and updateTime. */
 	now: z.custom<() => number>((value) => typeof value === 'function', 'now must be a function').default(() => Date.now),
 	/**
 	 * Refuses more requests than these within `perMs` milliseconds of `now` with HTTP 429, like a proxy, with a `Retry-After`

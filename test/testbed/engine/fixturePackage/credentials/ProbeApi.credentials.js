@@ -17,7 +17,6 @@ exports.ProbeApi = class ProbeApi {
 	];
 
 	async preAuthentication({ baseUrl, loginName, password }) {
-		if (loginName === '') return {};
 		const { token } = await this.helpers.httpRequest({
 			method: 'POST',
 			url: `${baseUrl}/login`,
@@ -31,12 +30,4 @@ exports.ProbeApi = class ProbeApi {
 		...request,
 		headers: { ...request.headers, Authorization: `Bearer ${sessionToken}` },
 	});
-
-	test = {
-		request: { baseURL: '={{ $credentials.baseUrl }}', url: '/things/1' },
-		rules: [
-			{ type: 'responseCode', properties: { value: 403, message: 'This account may not look' } },
-			{ type: 'responseSuccessBody', properties: { key: 'id', value: undefined, message: 'That is no thing' } },
-		],
-	};
 };

@@ -15,26 +15,8 @@ exports.Probe = class Probe {
 		credentials: [{ name: 'probeApi', required: true }],
 		properties: [
 			{ displayName: 'Path', name: 'path', type: 'string', default: '/things/1' },
-			{ displayName: 'Hint', name: 'hint', type: 'string', default: '' },
 			{ displayName: 'Refuse', name: 'refuse', type: 'boolean', default: false },
 		],
-	};
-
-	methods = {
-		listSearch: {
-			async searchThings(filter, paginationToken) {
-				const { baseUrl } = await this.getCredentials('probeApi');
-				const path = this.getCurrentNodeParameter('path');
-				const url = `${baseUrl}${path}`;
-				const things = await this.helpers.httpRequestWithAuthentication.call(this, 'probeApi', { url, json: true });
-				const matching = things.filter(({ name }) => name.includes(filter ?? ''));
-				const start = Number(paginationToken ?? 0);
-				return {
-					results: matching.slice(start, start + 1).map(({ id, name }) => ({ name, value: id })),
-					paginationToken: start + 1 < matching.length ? String(start + 1) : undefined,
-				};
-			},
-		},
 	};
 
 	async execute() {
@@ -42,8 +24,6 @@ exports.Probe = class Probe {
 		const output = [];
 		for (const item of this.getInputData().keys()) {
 			try {
-				const hint = this.getNodeParameter('hint', item);
-				if (hint) this.addExecutionHints({ message: hint, location: 'outputPane', type: 'warning' });
 				if (this.getNodeParameter('refuse', item)) {
 					throw new NodeOperationError(this.getNode(), 'The probe refuses', { itemIndex: item });
 				}

@@ -1,6 +1,6 @@
 'use strict';
 
-/** Emits the things with an id above the last one it saw. */
+/** Finds nothing; the tests of the hosts replace its poll. */
 exports.ProbeTrigger = class ProbeTrigger {
 	description = {
 		displayName: 'Probe Trigger',
@@ -17,13 +17,6 @@ exports.ProbeTrigger = class ProbeTrigger {
 	};
 
 	async poll() {
-		const { baseUrl } = await this.getCredentials('probeApi');
-		const url = `${baseUrl}/things`;
-		const things = await this.helpers.httpRequestWithAuthentication.call(this, 'probeApi', { url, json: true });
-		const state = this.getWorkflowStaticData('node');
-		const fresh = things.filter(({ id }) => id > (state.last ?? 0));
-		if (fresh.length === 0) return null;
-		state.last = Math.max(...fresh.map(({ id }) => id));
-		return [this.helpers.returnJsonArray(fresh)];
+		return null;
 	}
 };
