@@ -5,7 +5,7 @@ import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.nod
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
 import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
 import { hurry, useBench, useServers } from '../testbed/jest.mts';
-import { listNames, type OperationName, operationNames, operations, pagedNames } from '../testbed/operations.mts';
+import { type OperationName, operationNames, operations } from '../testbed/operations.mts';
 import type { Fault } from '../testbed/platform/server.mts';
 import { triggerWorkflow, Watch } from '../testbed/watch.mts';
 import { labelsOf, quotedIn, WIRE_NAMES } from './form.mts';
@@ -137,53 +137,4 @@ describe.each(readers)('$name names no field that it does not have', (reader) =>
 		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
 		await expectKnown(reader, 'an answer over 64 MB');
 	});
-});
-
-/** Mistakes in what is entered, for those that have the field. */
-const mistakes: ReadonlyArray<[string, IDataObject]> = [
-	...['page', 'size', 'sort', '', '__proto__'].map((name): [string, IDataObject] => [
-		`filters: the parameter "${name}"`,
-		{ filters: { query: { parameter: [{ name, value: '1' }] } } },
-	]),
-	['filters: an unknown one', { filters: { colour: 'red' } }],
-	['filters: an empty one', { filters: { name: '' } }],
-	['filters: empty criteria', { filters: { body: '{}' } }],
-	['filters: no object', { filters: '={{ 7 }}' }],
-	['filters: a comma', { filters: { attributes: { pair: [{ key: 'a', value: '1,2' }] } } }],
-	['options: an unknown one', { options: { colour: 'red' } }],
-	['options: a number beyond its limits', { options: { timeout: -1 } }],
-	['options: no object', { options: '={{ 7 }}' }],
-	['output: an unknown one', { output: 'all' }],
-	['sort: no name', { sort: { rule: [{ field: 'custom', attribute: '' }] } }],
-	['query: no name', { query: { parameter: [{ name: '', value: '1' }] } }],
-	['path: with a query', { path: '/api/echo?a=1' }],
-	['path: elsewhere', { path: '/admin' }],
-	['device: none', { device: { __rl: true, mode: 'sn', value: '={{ "" }}' } }],
-	['events: none', { events: [] }],
-];
-
-describe.each(readers.filter(({ name }) => !name.includes('dropdown')))(
-	'$name names no other field than its own',
-	(reader) => {
-		const has = new Set(reader.form.map(({ name }) => name));
-		test('in any mistake in what is entered', async () => {
-			for (const [what, parameters] of mistakes.filter(([field]) => has.has(field.split(':')[0] ?? ''))) {
-				await expectKnown(reader, what, parameters);
-				expect(bench.platform.requests).toEqual([]);
-			}
-		});
-	},
-);
-
-test('a platform that ignores the page, or does not count, is no reason to name a stranger', async () => {
-	bench.platform.settings.fault = () => ({
-		code: 0,
-		data: { content: bench.fleet.devices.slice(0, 2), number: 0, size: 2, totalElements: 500, totalPages: 250 },
-	});
-	for (const reader of readers.filter(({ name }) => ['the trigger', ...listNames].includes(name))) {
-		await expectKnown(reader, 'a repeated page');
-	}
-	bench.platform.settings.fault = () => ({ code: 0, data: { content: [] } });
-	const counts: string[] = pagedNames.filter((name) => !listNames.includes(name));
-	for (const reader of readers.filter(({ name }) => counts.includes(name))) await expectKnown(reader, 'no total');
 });
