@@ -1,4 +1,4 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
@@ -27,7 +27,7 @@ interface Reader {
 	name: string;
 	form: INodeProperties[];
 	/** Runs it; undefined where nothing is said. */
-	hear(more?: IDataObject): Promise<Words | undefined>;
+	hear(): Promise<Words | undefined>;
 }
 
 /** What the form shows with these parameters, as far as they are chosen from a list. */
@@ -46,7 +46,7 @@ function reader(name: OperationName, more: { method?: string } = {}): Reader {
 	return {
 		name: [name, ...Object.values(more)].join(' '),
 		form: formOf(parameters),
-		hear: async (given) => (await bench.run({ ...parameters, options: { maxRetries: 0 }, ...given }, { input })).error,
+		hear: async () => (await bench.run({ ...parameters, options: { maxRetries: 0 } }, { input })).error,
 	};
 }
 
@@ -70,14 +70,14 @@ const readers: readonly Reader[] = [
 	{
 		name: 'the trigger',
 		form: trigger,
-		hear: async (more) => await thrownBy(new Watch(bench, { options: { maxRetries: 0 }, ...more }).activate()),
+		hear: async () => await thrownBy(new Watch(bench, { options: { maxRetries: 0 } }).activate()),
 	},
 	{
 		name: 'the trigger’s test event',
 		form: trigger,
-		hear: async (more) =>
+		hear: async () =>
 			await thrownBy(
-				bench.engine.poll(triggerWorkflow(bench.engine, bench.apiKey, { options: { maxRetries: 0 }, ...more }), {
+				bench.engine.poll(triggerWorkflow(bench.engine, bench.apiKey, { options: { maxRetries: 0 } }), {
 					mode: 'manual',
 					staticData: {},
 				}),
@@ -102,9 +102,9 @@ function strangersIn({ form }: Reader, { message, description }: Words): string[
 }
 
 /** Makes a reader speak, and compares what it quotes with what it has. */
-async function expectKnown(reader: Reader, what: string, more?: IDataObject): Promise<void> {
+async function expectKnown(reader: Reader, what: string): Promise<void> {
 	forgetAccounts();
-	const words = await reader.hear(more);
+	const words = await reader.hear();
 	// API Request takes any payload.
 	if (words === undefined && reader.name.startsWith('request') && what.includes('payload')) return;
 	if (words === undefined) throw new Error(`${reader.name} says nothing to ${what}`);
