@@ -1,11 +1,11 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
 import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
 import { hurry, useBench, useServers } from '../testbed/jest.mts';
-import { listNames, type OperationName, operationNames, operations, pagedNames } from '../testbed/operations.mts';
+import { type OperationName, operationNames, operations } from '../testbed/operations.mts';
 import type { Fault } from '../testbed/platform/server.mts';
 import { triggerWorkflow, Watch } from '../testbed/watch.mts';
 import { labelsOf, quotedIn, WIRE_NAMES } from './form.mts';
@@ -27,7 +27,7 @@ interface Reader {
 	name: string;
 	form: INodeProperties[];
 	/** Runs it; undefined where nothing is said. */
-	hear(more?: IDataObject): Promise<Words | undefined>;
+	hear(): Promise<Words | undefined>;
 }
 
 /** What the form shows with these parameters, as far as they are chosen from a list. */
@@ -46,7 +46,7 @@ function reader(name: OperationName, more: { method?: string } = {}): Reader {
 	return {
 		name: [name, ...Object.values(more)].join(' '),
 		form: formOf(parameters),
-		hear: async (given) => (await bench.run({ ...parameters, options: { maxRetries: 0 }, ...given }, { input })).error,
+		hear: async () => (await bench.run({ ...parameters, options: { maxRetries: 0 } }, { input })).error,
 	};
 }
 
@@ -70,14 +70,14 @@ const readers: readonly Reader[] = [
 	{
 		name: 'the trigger',
 		form: trigger,
-		hear: async (more) => await thrownBy(new Watch(bench, { options: { maxRetries: 0 }, ...more }).activate()),
+		hear: async () => await thrownBy(new Watch(bench, { options: { maxRetries: 0 } }).activate()),
 	},
 	{
 		name: 'the trigger’s test event',
 		form: trigger,
-		hear: async (more) =>
+		hear: async () =>
 			await thrownBy(
-				bench.engine.poll(triggerWorkflow(bench.engine, bench.apiKey, { options: { maxRetries: 0 }, ...more }), {
+				bench.engine.poll(triggerWorkflow(bench.engine, bench.apiKey, { options: { maxRetries: 0 } }), {
 					mode: 'manual',
 					staticData: {},
 				}),
@@ -102,9 +102,9 @@ function strangersIn({ form }: Reader, { message, description }: Words): string[
 }
 
 /** Makes a reader speak, and compares what it quotes with what it has. */
-async function expectKnown(reader: Reader, what: string, more?: IDataObject): Promise<void> {
+async function expectKnown(reader: Reader, what: string): Promise<void> {
 	forgetAccounts();
-	const words = await reader.hear(more);
+	const words = await reader.hear();
 	// API Request takes any payload.
 	if (words === undefined && reader.name.startsWith('request') && what.includes('payload')) return;
 	if (words === undefined) throw new Error(`${reader.name} says nothing to ${what}`);
@@ -137,53 +137,4 @@ describe.each(readers)('$name names no field that it does not have', (reader) =>
 		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
 		await expectKnown(reader, 'an answer over 64 MB');
 	});
-});
-
-/** Mistakes in what is entered, for those that have the field. */
-const mistakes: ReadonlyArray<[string, IDataObject]> = [
-	...['page', 'size', 'sort', '', '__proto__'].map((name): [string, IDataObject] => [
-		`filters: the parameter "${name}"`,
-		{ filters: { query: { parameter: [{ name, value: '1' }] } } },
-	]),
-	['filters: an unknown one', { filters: { colour: 'red' } }],
-	['filters: an empty one', { filters: { name: '' } }],
-	['filters: empty criteria', { filters: { body: '{}' } }],
-	['filters: no object', { filters: '={{ 7 }}' }],
-	['filters: a comma', { filters: { attributes: { pair: [{ key: 'a', value: '1,2' }] } } }],
-	['options: an unknown one', { options: { colour: 'red' } }],
-	['options: a number beyond its limits', { options: { timeout: -1 } }],
-	['options: no object', { options: '={{ 7 }}' }],
-	['output: an unknown one', { output: 'all' }],
-	['sort: no name', { sort: { rule: [{ field: 'custom', attribute: '' }] } }],
-	['query: no name', { query: { parameter: [{ name: '', value: '1' }] } }],
-	['path: with a query', { path: '/api/echo?a=1' }],
-	['path: elsewhere', { path: '/admin' }],
-	['device: none', { device: { __rl: true, mode: 'sn', value: '={{ "" }}' } }],
-	['events: none', { events: [] }],
-];
-
-describe.each(readers.filter(({ name }) => !name.includes('dropdown')))(
-	'$name names no other field than its own',
-	(reader) => {
-		const has = new Set(reader.form.map(({ name }) => name));
-		test('in any mistake in what is entered', async () => {
-			for (const [what, parameters] of mistakes.filter(([field]) => has.has(field.split(':')[0] ?? ''))) {
-				await expectKnown(reader, what, parameters);
-				expect(bench.platform.requests).toEqual([]);
-			}
-		});
-	},
-);
-
-test('a platform that ignores the page, or does not count, is no reason to name a stranger', async () => {
-	bench.platform.settings.fault = () => ({
-		code: 0,
-		data: { content: bench.fleet.devices.slice(0, 2), number: 0, size: 2, totalElements: 500, totalPages: 250 },
-	});
-	for (const reader of readers.filter(({ name }) => ['the trigger', ...listNames].includes(name))) {
-		await expectKnown(reader, 'a repeated page');
-	}
-	bench.platform.settings.fault = () => ({ code: 0, data: { content: [] } });
-	const counts: string[] = pagedNames.filter((name) => !listNames.includes(name));
-	for (const reader of readers.filter(({ name }) => counts.includes(name))) await expectKnown(reader, 'no total');
 });

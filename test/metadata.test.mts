@@ -301,6 +301,8 @@ describe('the names that saved workflows hold', () => {
 		const field = (name: string) => credentialProperties.find((property) => property.name === name);
 		for (const name of ['baseUrl', 'apiKey', 'loginName', 'password']) expect(field(name)?.required).toBe(true);
 		expect(field('sessionToken')?.typeOptions?.expirable).toBe(true);
+		// n8n leaves such fields out when it sends a credential to the browser.
+		expect(field('sessionOwner')?.typeOptions?.password).toBe(true);
 		expect(choices(field('authentication')).map(({ value }) => value)).toEqual(['apiKey', 'login']);
 		expect(choices(field('apiKeyIn')).map(({ value }) => value)).toEqual(['header', 'query']);
 		expect(choices(field('passwordFormat')).map(({ value }) => value)).toEqual(['plain', 'md5']);

@@ -68,6 +68,11 @@ test('ends with a short page without metadata', async () => {
 	expect(server.asked).toEqual([undefined, 1, undefined, 2, 3]);
 });
 
+test.each(['first page', 'last page'] as const)('ends where the %s comes again past the end', async (pastEnd) => {
+	const server = serve(20, { pastEnd, falsify: () => ({}) });
+	expect(await scroll(server)).toEqual(server.fleet.devices);
+});
+
 test('ends with an empty page, with any metadata', async () => {
 	const server = serve(20, { falsify: (honest) => ({ ...honest, totalElements: 90, totalPages: 9, last: false }) });
 	expect(await scroll(server)).toEqual(server.fleet.devices);

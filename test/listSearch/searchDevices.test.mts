@@ -38,6 +38,10 @@ describe('without a filter', () => {
 		expect(bench.platform.requestsOf('list')[0]?.query).not.toHaveProperty('page');
 	});
 
+	it.each(['x', '{"place":7}'])('begins again with the page token %s, which it cannot read', async (token) => {
+		expect(await open(undefined, token)).toEqual(await open());
+	});
+
 	it('names each device by its serial number, model, group, and description where it has one', async () => {
 		const { results } = await open();
 		expect(results.slice(0, 50)).toEqual(

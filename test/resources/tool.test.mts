@@ -68,13 +68,6 @@ describe('the arguments of a model are used', () => {
 	test('arguments that the tool does not have change nothing', async () => {
 		expect(await call(count, { Name: '', limit: 1, device: 'x' })).toEqual({ response: [{ count: bench.fleet.size }] });
 	});
-
-	test('thirty calls at once sign in once', async () => {
-		const calls = bench.fleet.devices.slice(0, 30).map(({ sn }) => ({ Device: sn }));
-		const answers = await bench.callTool(get, calls, { credential: bench.login });
-		expect(answers.map(({ response }) => Object(response)[0]?.sn)).toEqual(calls.map(({ Device }) => Device));
-		expect(bench.platform.logins).toEqual({ attempted: 1, succeeded: 1 });
-	});
 });
 
 describe('an unusable value is refused, with what to change', () => {

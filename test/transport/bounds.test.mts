@@ -124,38 +124,7 @@ describe('Retry-After', () => {
 			expect(platform.requests).toHaveLength(1);
 		},
 	);
-
-	test('of a few seconds is kept to, and all waits of a request together have a limit', async () => {
-		hurry();
-		const { platform, run } = await open();
-		platform.settings.fault = () => ({ status: 503, headers: { 'retry-after': '50' } });
-		const { error } = await run({ ...operations.count, options: { maxRetries: 10 } });
-		expect(error?.message).toMatch(/also after 2 retries; the next try would be in 50 seconds/);
-		expect(platform.requests).toHaveLength(3);
-	});
-
-	test.each(['-5', 'soon', ''])('of "%s" is none: the node chooses the wait', async (wait) => {
-		hurry();
-		const { platform, run } = await open();
-		platform.settings.faults = [{ fault: { status: 503, headers: { 'retry-after': wait } }, times: 2 }];
-		const result = await run(operations.count);
-		expect(result.data('Devices')[0]?.json).toEqual({ count: 25 });
-		expect(platform.requests).toHaveLength(3);
-	});
 });
-
-test.each([0, 1, 5])(
-	'with %i retries a request is sent once more often than that, and the message counts them',
-	async (maxRetries) => {
-		hurry();
-		const { platform, run } = await open();
-		platform.settings.fault = () => ({ status: 503, headers: { 'retry-after': '0' } });
-		const { error } = await run({ ...operations.count, options: { maxRetries } });
-		const counted = maxRetries === 0 ? '' : maxRetries === 1 ? ', also after one retry' : ', also after 5 retries';
-		expect(error?.message).toBe(`The platform or a proxy in front of it could not respond (HTTP 503)${counted}`);
-		expect(platform.requests).toHaveLength(maxRetries + 1);
-	},
-);
 
 test.each([1, 3, 16])('no more than %i requests are in flight at once, over all items', async (parallelRequests) => {
 	const bench = await open({ fleet: { size: 60 }, latencyMs: 2 });

@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { message } from '../../testbed/platform/codes.mts';
 import type { PlatformRequest } from '../../testbed/platform/server.mts';
 import type { OnError } from '../../testbed/deviceWorkflow.mts';
-import { useBench, useServers } from '../../testbed/jest.mts';
+import { useBench } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../../testbed/operations.mts';
 
 /** One code of each cause, the one that only says more by its details, and one that is not documented. */
@@ -22,7 +22,6 @@ const items = (): IDataObject[] => bench.fleet.devices.map(({ sn }, mark) => ({ 
 /** Items run one after the other, with one request each. */
 const isForSecond = ({ order }: PlatformRequest) => order === 2;
 
-const serve = useServers();
 const bench = useBench({ fleet: { size: 3 } });
 
 const run = async (operation: OperationName, onError: OnError, input = items()) =>
@@ -77,63 +76,6 @@ describe.each([
 		expect(fine).toEqual(healthy.get(operation)?.filter(({ pairedItem }) => Object(pairedItem).item !== 1));
 		expect(fine.length).toBeGreaterThan(0);
 	});
-});
-
-describe.each([10007, 10018, 14401])('code %i for Get with If Not Found set to an empty item', (code) => {
-	test('returns an empty item, and the devices of the others', async () => {
-		bench.platform.settings.fault = (request) => (isForSecond(request) ? { code } : undefined);
-		const result = await bench.run(
-			{ ...operations.get, options: { ifNotFound: 'empty', parallelRequests: 1 } },
-			{ input: items() },
-		);
-		expect(result.error).toBeUndefined();
-		const [first, second, third] = result.data('Devices');
-		expect(second).toEqual({ json: {}, pairedItem: { item: 1 } });
-		expect([first?.json['sn'], third?.json['sn']]).toEqual(
-			[0, 2].map((index) => bench.platform.fleet.devices[index]?.sn),
-		);
-	});
-});
-
-test.each(['{"code":0,"data":null}', '{"code":0,"msg":"success"}'])(
-	'a success without a device (%s) is nothing found for Get',
-	async (answer) => {
-		const server = await serve((_request, response) => response.end(answer));
-		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
-		const found = await bench.run(
-			{ ...operations.get, options: { ifNotFound: 'empty' } },
-			{ input: items().slice(0, 1) },
-		);
-		expect(found.data('Devices')).toEqual([{ json: {}, pairedItem: { item: 0 } }]);
-		const stopped = await bench.run(operations.get, { input: items().slice(0, 1) });
-		expect(stopped.error?.message).toMatch(/^No device has this serial number/);
-	},
-);
-
-test.each([
-	['{"code":0,"data":[]}', "the device with this serial number: 'data' is a list of 0"],
-	['{"code":0,"data":""}', "the device with this serial number: 'data' is text of 0 characters"],
-	['', 'got an empty body (HTTP 200)'],
-])('another answer than a device (%j) is no empty item', async (answer, words) => {
-	const server = await serve((_request, response) => response.end(answer));
-	await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
-	const result = await bench.run(
-		{ ...operations.get, options: { ifNotFound: 'empty' } },
-		{ input: items().slice(0, 1) },
-	);
-	expect(result.error?.message).toContain(words);
-});
-
-test.each(operationNames)('a single item that fails in %s is not numbered', async (operation) => {
-	bench.platform.settings.fault = () => ({ code: 10003 });
-	const { error } = await run(operation, 'stopWorkflow', items().slice(1, 2));
-	expect(error?.message).toBe('The record exists already (code 10003: duplicate record)');
-});
-
-test('If Not Found counts for Get alone: a count of nothing that exists fails', async () => {
-	bench.platform.settings.fault = () => ({ code: 10007, details: ['group 9'] });
-	const result = await bench.run({ ...operations.count, options: { ifNotFound: 'empty' } });
-	expect(result.error?.message).toBe('The record does not exist (code 10007: group 9 non-existent)');
 });
 
 test('a code in an HTTP status other than 200 is explained by the code, and the status is kept', async () => {
@@ -204,13 +146,6 @@ describe('the word Authorization, with which n8n never tries an activation again
 			expect(said?.message).toBe(message);
 			expect(said?.description).toMatch(/ In full: .*authorization/i);
 		}
-	});
-
-	test('is not in a message about what was entered either', async () => {
-		const filters = { attributes: { pair: [{ key: 'Authorization key', value: 'x' }] } };
-		const { error } = await bench.run({ ...operations.count, filters });
-		expect(error?.message).toBe('"… key", a key under \'Attributes\', contains a space or a comma');
-		expect(error?.description).toContain('In full: "Authorization key", a key');
 	});
 });
 

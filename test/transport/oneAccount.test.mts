@@ -1,9 +1,8 @@
 import { replaceClock, systemClock } from '../../nodes/DeviceManagement/transport/clock.ts';
 import type { Bench } from '../../testbed/bench.mts';
-import { hurry, useBenches, useProcesses } from '../../testbed/jest.mts';
+import { useBenches, useProcesses } from '../../testbed/jest.mts';
 import { operations, serialNumberItems } from '../../testbed/operations.mts';
 import { jsonOf, serialNumbersOf } from '../../testbed/output.mts';
-import { roundTrip } from '../../testbed/rawServer.mts';
 
 const open = useBenches();
 
@@ -102,23 +101,6 @@ describe('one sign-in for everyone', () => {
 		}
 		expect(platform.logins.attempted).toBe(1);
 	});
-
-	test('an execution that is stopped while it signs in leaves the login to the other one', async () => {
-		const bench = await open();
-		const stop = new AbortController();
-		bench.platform.settings.beforeAnswer = async ({ kind }) => {
-			if (kind !== 'login') return;
-			stop.abort();
-			for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-		};
-		const [stopped, other] = await Promise.all([
-			bench.run(operations.count, { credential: bench.login, signal: stop.signal }),
-			bench.run(operations.count, { credential: bench.login }),
-		]);
-		expect(stopped.cancelled).toBe(true);
-		expect(jsonOf(other)).toEqual([{ count: 25 }]);
-		expect(bench.platform.logins.attempted).toBe(1);
-	});
 });
 
 describe('several processes over one store', () => {
@@ -195,146 +177,9 @@ describe('a refused login', () => {
 			expect((await bench.run(operations.count, { credential: bench.login })).error).toBeDefined();
 		expect(kindsOf(bench)).toEqual(['login']);
 	});
-
-	test.each([
-		['an answer without a token', { code: 0, data: {} }],
-		['another code', { code: 9999 }],
-		['HTTP 404', { status: 404 }],
-	])('is not what %s is: the next execution asks again', async (_name, fault) => {
-		const bench = await open();
-		bench.platform.settings.fault = ({ kind }) => (kind === 'login' ? fault : undefined);
-		for (let n = 0; n < 3; n++)
-			expect((await bench.run(operations.count, { credential: bench.login })).error).toBeDefined();
-		expect(kindsOf(bench)).toEqual(['login', 'login', 'login']);
-	});
-
-	test('is forgotten at once when the login is changed', async () => {
-		const bench = await open();
-		await bench.engine.editCredential(bench.login, { password: 'wrong' });
-		expect((await bench.run(operations.count, { credential: bench.login })).error).toBeDefined();
-		await bench.engine.editCredential(bench.login, { password: bench.platform.password });
-		expect((await bench.run(operations.count, { credential: bench.login })).error).toBeUndefined();
-	});
-
-	test('is always tried by the connection test, whose success ends the wait', async () => {
-		const bench = await open(refused);
-		expect((await bench.run(operations.count, { credential: bench.login })).error).toBeDefined();
-		expect(await bench.engine.testCredential(bench.login)).toMatchObject({ status: 'Error' });
-		expect(bench.platform.logins.attempted).toBe(2);
-		delete bench.platform.settings.refuseLogin;
-		expect(await bench.engine.testCredential(bench.login)).toMatchObject({ status: 'OK' });
-		expect((await bench.run(operations.count, { credential: bench.login })).error).toBeUndefined();
-	});
-});
-
-describe('one device whose requests are always refused with 14101', () => {
-	test.each([
-		['login', 2],
-		['apiKey', 0],
-	] as const)('fails alone, signed in by %s, at position %i', async (way, position) => {
-		hurry();
-		const bench = await open({ fleet: { size: 12 } });
-		const bad = bench.fleet.at(position).sn;
-		bench.platform.settings.fault = ({ path }) => (path.endsWith(bad) ? { code: 14101 } : undefined);
-		const result = await bench.run(
-			{ ...operations.get, options: { parallelRequests: 1 } },
-			{
-				credential: bench[way],
-				onError: 'continueRegularOutput',
-				input: serialNumberItems(bench, 12),
-			},
-		);
-		const failed = result.data('Devices').flatMap(({ json }, index) => (json['error'] === undefined ? [] : [index]));
-		expect(failed).toEqual([position]);
-		expect(bench.platform.logins.attempted).toBe(way === 'login' ? 1 + 4 : 0);
-	});
 });
 
 describe('Retry-After', () => {
-	test('delays all requests of the account: none is sent during the pause', async () => {
-		const bench = await open({ fleet: { size: 50 } });
-		let asked = false;
-		let tooEarly = 0;
-		const sleeping: Array<() => void> = [];
-		onTestEnd.push(
-			replaceClock({
-				...systemClock,
-				now: () => Date.now(),
-				sleep: async () => await new Promise<void>((resolve) => sleeping.push(resolve)),
-			}),
-		);
-		bench.platform.settings.fault = ({ orderOfKind }) => {
-			if (asked) tooEarly++;
-			if (orderOfKind < 5) return undefined;
-			asked = true;
-			return { status: 429, headers: { 'retry-after': '2' } };
-		};
-		const stop = new AbortController();
-		const runs = times(
-			4,
-			async () =>
-				await bench.run(
-					{ ...operations.get, options: { parallelRequests: 1 } },
-					{
-						credential: bench.apiKey,
-						input: serialNumberItems(bench, 50),
-						signal: stop.signal,
-					},
-				),
-		);
-		// The window has two places. All other requests wait for one.
-		while (!asked || sleeping.length < 2) await new Promise(setImmediate);
-		await roundTrip();
-		// Only those that were on their way already.
-		expect(tooEarly).toBeLessThanOrEqual(3);
-		stop.abort();
-		for (const wake of sleeping.splice(0)) wake();
-		await runs;
-	});
-
-	test('of more than two minutes fails every request during it at once, naming the time, and is forgotten after two minutes', async () => {
-		const bench = await open();
-		const time = useTime();
-		bench.platform.settings.faults = [{ fault: { status: 429, headers: { 'retry-after': '3600' } } }];
-		expect((await bench.run(operations.count)).error?.message).toMatch(/too many requests/);
-		const { error } = await bench.run(operations.count);
-		expect(error?.message).toMatch(
-			/^The platform asked for a pause that ends in 60 minutes, so the node sent nothing$/,
-		);
-		expect(Object(error)['failure']).toMatchObject({ cause: 'rate-limited' });
-		expect(bench.platform.requests).toHaveLength(1);
-		time.pass(120_001);
-		expect(jsonOf(await bench.run(operations.count))).toEqual([{ count: 25 }]);
-	});
-
-	test('holds back a login, too; without a waiting request, none is sent', async () => {
-		const bench = await open();
-		const stop = new AbortController();
-		let waits = 0;
-		onTestEnd.push(
-			replaceClock({
-				...systemClock,
-				sleep: async (_ms, end) => {
-					waits++;
-					await new Promise<void>((resolve) => end?.addEventListener('abort', () => resolve()));
-				},
-			}),
-		);
-		bench.platform.settings.faults = [{ fault: { status: 503, headers: { 'retry-after': '60' } } }];
-		const run = async (signal?: AbortSignal) =>
-			await bench.run(
-				{ ...operations.count, options: { maxRetries: 0 } },
-				{ credential: bench.login, ...(signal ? { signal } : {}) },
-			);
-		expect((await run()).error?.message).toMatch(/^The sign-in failed\. .*HTTP 503/);
-		const held = run(stop.signal);
-		while (waits === 0) await new Promise(setImmediate);
-		stop.abort();
-		expect((await held).cancelled).toBe(true);
-		await roundTrip();
-		expect(kindsOf(bench)).toEqual(['login']);
-	});
-
 	test('of one account is no matter of another one', async () => {
 		const [one, other] = [await open(), await open()];
 		useTime();

@@ -92,51 +92,6 @@ test('a new token is stored with the credential, and the next execution does not
 	expect(engine.credentialUse.updated - updated).toBe(2);
 });
 
-test('fresh tokens that are refused, too, end the run with its reason and no sign-in loop', async () => {
-	hurry();
-	const bench = await open({ tokenRequests: 0 });
-	const result = await bench.run(operations.get, {
-		credential: bench.login,
-		onError: 'continueRegularOutput',
-		input: serialNumberItems(bench, 25),
-	});
-	const failed = jsonOf(result);
-	expect(failed).toHaveLength(25);
-	for (const { error } of failed) expect(error).toContain('did not accept the sign-in');
-	expect(bench.platform.logins.attempted).toBeLessThanOrEqual(4 + 20);
-});
-
-describe.each([14103, 14201, 14202, 14203])('code %i on a request', (code) => {
-	test.each([200, 401])('with HTTP %i causes no login and no second request', async (status) => {
-		const bench = await open();
-		const { platform, login, run } = bench;
-		await bench.signInEarlier();
-		platform.settings.fault = () => ({ code, status, headers: { 'retry-after': '0' } });
-		const result = await run(operations.count, { credential: login });
-		expect(result.error?.message).toMatch(/may not do this|is not right|is blocked/);
-		expect(platform.requests.map(({ kind }) => kind)).toEqual(['list']);
-	});
-});
-
-describe.each([14201, 14202, 14203] as const)('a login that is refused with code %i', (refuseLogin) => {
-	test.each([
-		[16, 200],
-		[4, 503],
-	])('is asked once for all items, with %i requests in flight and HTTP %i', async (parallelRequests, refusalStatus) => {
-		const bench = await open({ refuseLogin, refusalStatus });
-		const { platform, login, run } = bench;
-		const result = await run(
-			{ ...operations.get, options: { parallelRequests } },
-			{ credential: login, onError: 'continueRegularOutput', input: serialNumberItems(bench, 20) },
-		);
-		const failed = jsonOf(result);
-		expect(failed).toHaveLength(20);
-		expect(new Set(failed.map(({ details }) => Object(details)['code']))).toEqual(new Set([refuseLogin]));
-		expect(new Set(failed.map(({ error }) => String(error).replace(/ \[item \d+\]$/, ''))).size).toBe(1);
-		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
-	});
-});
-
 test('a login that is refused during a list is tried once, and no partial list is returned', async () => {
 	const bench = await open({ fleet: { size: 60 } });
 	const { platform, login, run } = bench;
@@ -152,52 +107,7 @@ test('a login that is refused during a list is tried once, and no partial list i
 	expect(platform.logins.attempted).toBe(1);
 });
 
-test('in API-key mode nothing signs in: twenty refused items in a row end the run', async () => {
-	const bench = await open();
-	await bench.engine.editCredential(bench.apiKey, {
-		apiKey: 'not-the-key',
-		loginName: bench.platform.loginName,
-		password: bench.platform.password,
-	});
-	const result = await bench.run(
-		{ ...operations.get, options: { parallelRequests: 1 } },
-		{ onError: 'continueRegularOutput', input: serialNumberItems(bench, 25) },
-	);
-	expect(jsonOf(result)).toHaveLength(25);
-	for (const { error } of jsonOf(result)) expect(error).toMatch(/did not accept/);
-	expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(Array.from({ length: 20 }, () => 'sn'));
-});
-
 describe('a changed login takes effect at once', () => {
-	test('a wrong password fails although the stored token is still valid', async () => {
-		const { engine, platform, login, run } = await open();
-		await run(operations.count, { credential: login });
-		await engine.editCredential(login, { password: 'wrong' });
-		platform.forget();
-		const result = await run(operations.count, { credential: login });
-		expect(result.error?.message).toMatch(/login name or the password is not right/);
-		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
-	});
-
-	test('the right password gets its own token', async () => {
-		const { engine, platform, login, run } = await open();
-		await engine.editCredential(login, { password: 'wrong' });
-		expect((await run(operations.count, { credential: login })).error).toBeDefined();
-		await engine.editCredential(login, { password: platform.password });
-		platform.forget();
-		expect((await run(operations.count, { credential: login })).error).toBeUndefined();
-		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login', 'list']);
-	});
-
-	test('another login name is not served with the old token', async () => {
-		const { engine, platform, login, run } = await open();
-		await run(operations.count, { credential: login });
-		await engine.editCredential(login, { loginName: 'somebody-else' });
-		platform.forget();
-		expect((await run(operations.count, { credential: login })).error?.message).toMatch(/is not right/);
-		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
-	});
-
 	test('another platform is not sent the old token', async () => {
 		const { engine, login, run } = await open();
 		const other = await open();
@@ -272,21 +182,6 @@ describe('a failing login', () => {
 		const result = await run(operations.count, { credential: login });
 		expect(jsonOf(result)).toEqual([{ count: 25 }]);
 		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login', 'login', 'login', 'list']);
-	});
-
-	test('is not tried forever, for any number of items', async () => {
-		const bench = await open({
-			fleet: { size: 60 },
-			faults: [{ kind: 'login', fault: { status: 503, headers: { 'retry-after': '0' } }, times: Infinity }],
-		});
-		const { platform, login, run } = bench;
-		const result = await run(
-			{ ...operations.get, options: { parallelRequests: 16 } },
-			{ credential: login, onError: 'continueRegularOutput', input: serialNumberItems(bench, 60) },
-		);
-		expect(result.data('Devices')).toHaveLength(60);
-		for (const { json } of result.data('Devices')) expect(json['error']).toMatch(/HTTP 503/);
-		expect(platform.requests.length).toBeLessThanOrEqual(20);
 	});
 
 	test('because it hangs fails within its own time, naming the login', async () => {

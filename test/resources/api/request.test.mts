@@ -297,40 +297,6 @@ describe('an empty answer', () => {
 		const read = await request({ path: '/api/echo' });
 		expect(read.error?.message).toContain(`but got an empty body (HTTP ${status})`);
 	});
-
-	test.each([
-		[' ', '1 bytes that are not JSON'],
-		['OK', '2 bytes that are not JSON'],
-		['{}', "whose 'code' is nothing"],
-	])('is nothing but empty: a write that is answered with %j is not taken for carried out', async (body, came) => {
-		const server = await serve((_request, response) => response.end(body));
-		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
-		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toContain(came);
-	});
-
-	test('with another status than 2xx has the message of the status', async () => {
-		bench.platform.settings.fault = () => ({ status: 403 });
-		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toBe('Access was denied (HTTP 403)');
-	});
-
-	test('with a code that refuses is refused', async () => {
-		bench.platform.settings.fault = () => ({ code: 10004, data: undefined });
-		expect((await request({ method: 'POST', path: '/api/echo' })).error?.message).toBe(
-			'The platform could not save the change (code 10004: edit failed)',
-		);
-	});
-});
-
-test.each(methods)('HTTP 500 is final for a %s', async (method) => {
-	bench.platform.settings.fault = () => ({ status: 500 });
-	expect((await request({ method, path: '/api/echo' })).error?.message).toContain('HTTP 500');
-	expect(bench.platform.requests).toHaveLength(1);
-});
-
-test('a GET that is refused by a code is not sent again', async () => {
-	bench.platform.settings.fault = () => ({ code: 9999 });
-	await request({ path: '/api/version' });
-	expect(bench.platform.requests).toHaveLength(1);
 });
 
 describe.each([
@@ -381,20 +347,6 @@ test.each(writes)('a %s whose new token is refused, too, was not carried out and
 test.each(methods)('a %s whose first token is yet to be had is sent once', async (method) => {
 	await request({ method, path: '/api/echo', body: '{}' }, bench.login);
 	expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login', 'other']);
-});
-
-test('a user who may only read gets a message, and no request is repeated', async () => {
-	bench.platform.settings.role = 'reader';
-	const result = await request({ method: 'POST', path: '/api/device', body: '{"sn":"X-1"}' }, bench.login);
-	expect(result.error?.message).toBe('The user may not do this (code 14103: not authorized)');
-	expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login', 'other']);
-	expect(bench.platform.fleet.get('X-1')).toBeUndefined();
-});
-
-test('an unknown path is reported', async () => {
-	expect((await request({ path: '/api/nothing/here' })).error?.message).toBe(
-		'There is nothing at this address (HTTP 404)',
-	);
 });
 
 test.each(['POST', 'PUT', 'PATCH', 'DELETE', '={{ "POST" }}'])(

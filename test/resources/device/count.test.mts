@@ -67,19 +67,3 @@ it.each([
 	expect(result.error?.description).toContain("'Get Many' to return all devices");
 	expect(outputOf({ ...result, error: undefined })).toEqual([]);
 });
-
-it('under “continue” a failed item says why and the others count', async () => {
-	bench.platform.settings.fault = ({ body }) =>
-		JSON.stringify(body) === '{"compositeStatus":99}' ? { code: 9999 } : undefined;
-	const result = await count(
-		{ filters: { compositeStatus: '={{ $json.status }}' } },
-		{ input: [{ status: 99 }, { status: 2 }], onError: 'continueRegularOutput' },
-	);
-	expect(jsonOf(result)).toEqual([
-		{
-			error: 'The platform did not carry out the request (code 9999: fail) [item 0]',
-			details: expect.objectContaining({ code: 9999 }),
-		},
-		{ count: online() },
-	]);
-});

@@ -202,32 +202,6 @@ describe('an item that fails', () => {
 		expect(result.error?.message).toBe('No device has this serial number (code 10007: device MISSING-1 non-existent)');
 	});
 
-	it('under “continue” says why in its place and leaves the others alone', async () => {
-		const result = await get({}, { input: items(), onError: 'continueRegularOutput' });
-		expect(pairedItemsOf(result)).toEqual([0, 1, 2]);
-		expect(jsonOf(result)).toEqual([
-			expect.objectContaining({ sn: bench.fleet.at(0).sn }),
-			{
-				error: 'No device has this serial number (code 10007: device MISSING-1 non-existent) [item 1]',
-				details: { description: expect.stringContaining('Check the serial number'), code: 10007, httpStatus: 200 },
-			},
-			expect.objectContaining({ sn: bench.fleet.at(2).sn }),
-		]);
-	});
-
-	it('under “continue (using error output)” goes there with its own data and the reason', async () => {
-		const result = await get({}, { input: items(), onError: 'continueErrorOutput' });
-		expect(serialNumbersOf(result)).toEqual([bench.fleet.at(0).sn, bench.fleet.at(2).sn]);
-		expect(result.data('Devices', 1).map(({ json }) => json)).toEqual([
-			{
-				sn: 'MISSING-1',
-				keep: 2,
-				error: 'No device has this serial number (code 10007: device MISSING-1 non-existent) [item 1]',
-				details: { description: expect.any(String), code: 10007, httpStatus: 200 },
-			},
-		]);
-	});
-
 	it('fails like all others with the same serial number, after one request', async () => {
 		const result = await get({}, { input: [{ sn: 'X' }, { sn: 'X' }], onError: 'continueRegularOutput' });
 		expect(jsonOf(result).map(({ error }) => error)).toEqual([
@@ -253,14 +227,6 @@ describe('If Not Found', () => {
 		);
 		expect(jsonOf(result)).toEqual([{}, {}]);
 		expect(pairedItemsOf(result)).toEqual([0, 1]);
-	});
-
-	it.each(MISSING)('Stop, the default, makes the run fail for code $code', async ({ code, make }) => {
-		make();
-		for (const options of [{}, { ifNotFound: 'error' }]) {
-			const result = await get({ device: bySerialNumber('MISSING'), options });
-			expect(result.error?.message).toContain(`(code ${code}: `);
-		}
 	});
 
 	it('Return an Empty Item does so for a success without data', async () => {
@@ -302,16 +268,6 @@ it('an unknown field of the platform goes through raw, and null fields stay null
 	};
 	bench.platform.settings.fault = () => ({ code: 0, data: device });
 	expect(jsonOf(await get({ device: bySerialNumber(device.sn), output: 'raw' }))).toEqual([device]);
-});
-
-it.each([
-	{ name: 'a list', data: [] },
-	{ name: 'text', data: 'device' },
-])('$name in place of a device is refused, in words', async ({ data }) => {
-	bench.platform.settings.fault = () => ({ code: 0, data });
-	const result = await get({ device: bySerialNumber('ANY') });
-	expect(result.error?.message).toMatch(/^The platform did not return the device with this serial number: 'data' is /);
-	expect(outputOf({ ...result, error: undefined })).toEqual([]);
 });
 
 it('a success without a device means that the device does not exist', async () => {

@@ -2,7 +2,6 @@ import { type Device, Fleet, type PlatformRequest } from '../../../testbed/platf
 import type { NodeRun } from '../../../testbed/bench.mts';
 import { useBench } from '../../../testbed/jest.mts';
 import { jsonOf, outputOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
-import { inGroupsOf } from '../../../testbed/platform/inGroupsOf.mts';
 
 /** Text that a URL, a form or a careless client would change on its way. */
 const AWKWARD_TEXTS = [
@@ -113,35 +112,6 @@ describe('paging', () => {
 		},
 	);
 
-	it('a platform that silently cuts large pages is read to its end', async () => {
-		bench.platform.settings.largestSize = 30;
-		expect(serialNumbersOf(await all({ options: { pageSize: 100 } }))).toEqual(truth());
-		expect(lists()).toHaveLength(9);
-	});
-
-	it.each([
-		{ largestSize: 300, asked: ['1000', '200'] },
-		{ largestSize: 60, asked: ['1000', '200', '50'] },
-	])('a platform that refuses pages above $largestSize is asked for smaller ones', async ({ largestSize, asked }) => {
-		Object.assign(bench.platform.settings, { largestSize, largerSize: 'refuse' });
-		expect(serialNumbersOf(await all({}))).toEqual(truth());
-		expect([...new Set(sizes())]).toEqual(asked);
-	});
-
-	it('as many requests run at once as Parallel Requests says, and never more', async () => {
-		const hold = inGroupsOf(3);
-		bench.platform.settings.beforeAnswer = async ({ page }) => (page === 0 ? undefined : await hold());
-		const result = await all({ options: { pageSize: 10, parallelRequests: 3 } });
-		expect(serialNumbersOf(result)).toEqual(truth());
-		expect(bench.platform.peakInFlight).toBe(3);
-	});
-
-	it('several input items share the limit of parallel requests', async () => {
-		bench.platform.settings.latencyMs = 1;
-		await all({ options: { pageSize: 10, parallelRequests: 2 } }, { input: [{}, {}, {}, {}, {}] });
-		expect(bench.platform.peakInFlight).toBe(2);
-	});
-
 	describe('a fleet that keeps changing', () => {
 		beforeEach(() => {
 			bench.platform.settings.beforeAnswer = () => void bench.fleet.add();
@@ -191,31 +161,6 @@ describe('paging', () => {
 		]);
 	});
 
-	it.each([
-		[
-			{ limit: 200 },
-			150,
-			'The platform reports a total of 250 items but lists 150 in each of 2 readings. The output has the items it lists.',
-		],
-		[
-			{ limit: 100, options: { skip: 100 } },
-			50,
-			'The platform reports a total of 150 items after the first 100 but lists 50 in each of 2 readings. The output has the items it lists.',
-		],
-		[{ limit: 150 }, 150, undefined],
-		[{ limit: 50, options: { skip: 100 } }, 50, undefined],
-	])(
-		'a Limit that is not filled where the platform counts more than it lists is explained: %j',
-		async (parameters, count, remark) => {
-			const listed = ({ pageable, content }: { pageable: { offset: number }; content: readonly Device[] }) =>
-				content.filter((_, index) => pageable.offset + index < 150);
-			bench.platform.settings.changePage = (page) => ({ ...page, content: listed(page) });
-			const result = await getMany(parameters);
-			expect(result.data('Devices')).toHaveLength(count);
-			expect(result.hints('Devices').map(({ message }) => message)).toEqual(remark === undefined ? [] : [remark]);
-		},
-	);
-
 	it('an unchanged fleet has no hint', async () => {
 		expect((await all({ options: { pageSize: 60 } })).hints('Devices')).toEqual([]);
 	});
@@ -229,17 +174,6 @@ describe('paging', () => {
 });
 
 describe('Skip', () => {
-	it('parts meet, also on a platform that counts pages from 0 and cuts them', async () => {
-		Object.assign(bench.platform.settings, { pageNumbering: 'zero-based', largestSize: 40 });
-		const parts: unknown[] = [];
-		for (let skip = 0; skip <= bench.fleet.size; skip += 90) {
-			const result = await getMany({ limit: 90, options: { pageSize: 60, skip } });
-			parts.push(...serialNumbersOf(result));
-			expect(result.hints('Devices')).toEqual([]);
-		}
-		expect(parts).toEqual(truth());
-	});
-
 	it('costs the first page and three requests for one device more than the pages of the part', async () => {
 		expect(serialNumbersOf(await getMany({ limit: 50, options: { skip: 100 } }))).toEqual(truth().slice(100, 150));
 		expect(sizes()).toEqual(['50', '1', '1', '1', '50']);
@@ -267,28 +201,10 @@ describe('Skip', () => {
 		}
 	});
 
-	it('past the end returns no items', async () => {
-		for (const skip of [250, 251, Number.MAX_SAFE_INTEGER])
-			expect(outputOf(await getMany({ options: { skip } }))).toEqual([]);
-	});
-
-	it('0, the default, sends the same requests as without it', async () => {
-		expect(serialNumbersOf(await getMany({ options: { skip: 0 } }))).toEqual(truth().slice(0, 50));
-		expect(lists()).toHaveLength(1);
-	});
-
 	it('each item has its own part', async () => {
 		const input = [0, 100, 200].map((skip) => ({ skip }));
 		const result = await getMany({ limit: 100, options: { skip: '={{ $json.skip }}' } }, { input });
 		expect(serialNumbersOf(result)).toEqual(truth());
-	});
-
-	it('a part of a fleet that never holds still says so', async () => {
-		bench.platform.settings.beforeAnswer = () => void bench.fleet.add();
-		const result = await getMany({ limit: 20, options: { skip: 30, pageSize: 10 } });
-		expect(result.hints('Devices').map(({ message }) => message)).toEqual([
-			expect.stringContaining('The output has 20 items after the first 30, from all readings'),
-		]);
 	});
 });
 
@@ -328,43 +244,23 @@ describe('filters', () => {
 		expect(firstList().headers).toMatchObject({ 'content-type': 'application/json', accept: 'application/json' });
 	});
 
-	it.each(AWKWARD_TEXTS)('Name %j arrives as it is', async (text) => {
-		const { sn } = bench.fleet.add(bench.fleet.make({ description: `before ${text} after` }));
-		const result = await all({ filters: { name: text } });
-		expect(firstList().query).toEqual({ name: text, size: '1000' });
-		expect(serialNumbersOf(result)).toEqual([sn]);
-	});
-
-	it.each(AWKWARD_TEXTS.filter((text) => !text.includes(',')))('Tag %j arrives as it is', async (text) => {
-		const { sn } = bench.fleet.add(bench.fleet.make({ tags: ['other', text.trim()] }));
-		const result = await all({ filters: { tags: text } });
-		expect(firstList().query['tags']).toBe(text.trim());
-		expect(serialNumbersOf(result)).toEqual([sn]);
-	});
-
-	it.each(AWKWARD_TEXTS.filter((text) => !text.includes(',')))(
-		'the attribute value %j arrives as it is',
-		async (text) => {
-			const { sn } = bench.fleet.add(bench.fleet.make({ attributes: { 'lage.im-Haus_7': text } }));
-			const result = await all({ filters: { attributes: { pair: [{ key: 'lage.im-Haus_7', value: text }] } } });
-			expect(firstList().query['attributes']).toBe(`lage.im-Haus_7 ${text}`);
-			expect(serialNumbersOf(result)).toEqual([sn]);
-		},
-	);
-
-	it.each(AWKWARD_TEXTS)('a query parameter %j arrives as it is, in its name and its value', async (text) => {
-		const { sn } = bench.fleet.add(bench.fleet.make({ description: text }));
-		const result = await all({
-			filters: {
-				query: {
-					parameter: [
-						{ name: 'description', value: text },
-						{ name: `x ${text}`.trim(), value: '1' },
-					],
-				},
-			},
+	it.each(AWKWARD_TEXTS)('the text %j arrives as it is in every filter', async (text) => {
+		const device = { description: text, tags: ['other', text.trim()], attributes: { 'lage.im-Haus_7': text } };
+		const { sn } = bench.fleet.add(bench.fleet.make(device));
+		const parameter = [
+			{ name: 'description', value: text },
+			{ name: `x ${text}`.trim(), value: '1' },
+		];
+		// Tags and attributes are lists with commas on the wire.
+		const lists = { tags: text, attributes: { pair: [{ key: 'lage.im-Haus_7', value: text }] } };
+		const result = await all({ filters: { name: text, query: { parameter }, ...(text.includes(',') ? {} : lists) } });
+		expect(firstList().query).toEqual({
+			name: text,
+			description: text,
+			[`x ${text}`.trim()]: '1',
+			...(text.includes(',') ? {} : { tags: text.trim(), attributes: `lage.im-Haus_7 ${text}` }),
+			size: '1000',
 		});
-		expect(firstList().query).toEqual({ description: text, [`x ${text}`.trim()]: '1', size: '1000' });
 		expect(serialNumbersOf(result)).toEqual([sn]);
 	});
 
@@ -467,22 +363,16 @@ describe('sort', () => {
 		String(one) < String(other) ? -1 : String(one) > String(other) ? 1 : 0;
 
 	it.each([
-		{ name: 'one field', rules: [rule('name', 'desc')], wire: 'name desc' },
-		{ name: 'two fields of one direction', rules: [rule('creator', 'asc'), rule('sn', 'asc')], wire: 'creator,sn asc' },
-		{ name: 'two directions', rules: [rule('creator', 'asc'), rule('sn', 'desc')], wire: ['creator asc', 'sn desc'] },
 		{
 			name: 'a direction that comes back',
 			rules: [rule('creator', 'asc'), rule('status', 'asc'), rule('sn', 'desc'), rule('id', 'asc')],
 			wire: ['creator,status asc', 'sn desc', 'id asc'],
 		},
-		{ name: 'an attribute', rules: [rule('attributes', 'desc', ' site ')], wire: 'attributes.site desc' },
 		{
-			name: 'an attribute with dots and letters of any script',
-			rules: [rule('attributes', 'asc', 'расположение.x')],
-			wire: 'attributes.расположение.x asc',
+			name: 'a name of the platform, and an attribute with dots and letters of any script',
+			rules: [rule('custom', 'asc', 'model.name'), rule('attributes', 'asc', ' расположение.x ')],
+			wire: 'model.name,attributes.расположение.x asc',
 		},
-		{ name: 'a name of the platform', rules: [rule('custom', 'asc', 'model.name')], wire: 'model.name asc' },
-		{ name: 'no direction chosen', rules: [rule('sn')], wire: 'sn desc' },
 		{ name: 'nothing chosen', rules: [{}], wire: 'createTime desc' },
 	])('$name: sort=$wire', async ({ rules, wire }) => {
 		bench.platform.settings.fault = () => ({ code: 0, data: { content: [] } });
@@ -609,70 +499,5 @@ describe('several input items', () => {
 		await all({ options: { pageSize: 100 } }, { input: Array.from({ length: items }, () => ({})) });
 		expect(lists()).toHaveLength(items * 3);
 		expect(bench.engine.credentialUse.decrypted - before.decrypted).toBe(items);
-	});
-
-	it('signed in by login, one login serves all items and the token is used by the next run', async () => {
-		const login = await bench.engine.saveCredential({
-			name: 'Fresh login',
-			type: 'deviceManagementApi',
-			data: {
-				baseUrl: bench.platform.baseUrl,
-				authentication: 'login',
-				loginName: bench.platform.loginName,
-				password: bench.platform.password,
-			},
-		});
-		await all({}, { credential: login, input: [{}, {}, {}, {}, {}] });
-		expect(bench.platform.logins).toEqual({ attempted: 1, succeeded: 1 });
-		const before = bench.engine.credentialUse;
-		await all({}, { credential: login, input: [{}, {}, {}, {}, {}] });
-		expect(bench.platform.logins.attempted).toBe(0);
-		expect(bench.engine.credentialUse.decrypted - before.decrypted).toBe(5);
-	});
-
-	it('after an item has stopped the run, no other item requests more pages', async () => {
-		let secondCame = () => {};
-		let letGo = () => {};
-		const secondHasCome = new Promise<void>((resolve) => (secondCame = resolve));
-		const runIsOver = new Promise<void>((resolve) => (letGo = resolve));
-		bench.platform.settings.beforeAnswer = async ({ query }) => {
-			if (query['name'] === 'first') return await secondHasCome;
-			if (query['name'] !== 'R') return;
-			secondCame();
-			await runIsOver;
-		};
-		bench.platform.settings.fault = ({ query }) => (query['name'] === 'first' ? { code: 10005 } : undefined);
-		const result = await all(
-			{ filters: { name: '={{ $json.name }}' }, options: { pageSize: 5 } },
-			{ input: [{ name: 'first' }, { name: 'R' }] },
-		);
-		expect(result.error?.message).toBe('The platform could not run the query (code 10005: query failed) [item 0]');
-		const asked = () => bench.platform.requests.filter(({ query }) => query['name'] !== undefined);
-		expect(asked()).toHaveLength(2);
-		letGo();
-		// Whole runs, so that released requests have had time to continue.
-		const { requests } = bench.platform;
-		for (let round = 0; round < 3; round++) {
-			await bench.engine.listSearch({}, bench.engine.credentialReference(bench.apiKey), 'searchDevices');
-		}
-		expect(requests.filter(({ query }) => query['name'] === 'R')).toHaveLength(1);
-	});
-
-	it('under “continue” a failed item says why in its place and the others are whole', async () => {
-		bench.platform.settings.fault = ({ body }) =>
-			JSON.stringify(body) === '{"compositeStatus":3}' ? { code: 10005 } : undefined;
-		const result = await getMany(
-			{ limit: 2, filters: { compositeStatus: '={{ $json.status }}' } },
-			{ input: [{ status: 2 }, { status: 3 }, { status: 1 }], onError: 'continueRegularOutput' },
-		);
-		expect(pairedItemsOf(result)).toEqual([0, 0, 1, 2, 2]);
-		expect(jsonOf(result)[2]).toEqual({
-			error: 'The platform could not run the query (code 10005: query failed) [item 1]',
-			details: {
-				description: expect.stringContaining("Check the names under 'Filters' and in the sort rules."),
-				code: 10005,
-				httpStatus: 200,
-			},
-		});
 	});
 });
