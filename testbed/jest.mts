@@ -176,5 +176,6 @@ export function useStillClock(): { now: number } {
 
 const putBack: Array<() => void> = [];
 afterEach(() => {
-	for (const clock of putBack.splice(0)) clock();
+	// The last first: each puts back what it replaced.
+	for (const clock of putBack.splice(0).reverse()) clock();
 });

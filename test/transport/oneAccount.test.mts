@@ -35,7 +35,7 @@ function useTime(): { pass(ms: number): void } {
 }
 const onTestEnd: Array<() => void> = [];
 afterEach(() => {
-	for (const end of onTestEnd.splice(0)) end();
+	for (const end of onTestEnd.splice(0).reverse()) end();
 });
 
 describe('one sign-in for everyone', () => {

@@ -22,7 +22,7 @@ test('the table has the codes of the API document, each once', () => {
 test.each(CODE_TABLE)('code $code has a message in the style of n8n', ({ message, remedy }) => {
 	expect(`${message} ${remedy}`).not.toMatch(/\b(error|problem|failure|mistake)\b|[{}]/i);
 	expect(message).toMatch(/^[A-Z].{9,78}[^.!]$/);
-	expect(remedy).toMatch(/^[A-Z].{9,}\.$/);
+	expect(remedy).toMatch(/^(n8n|[A-Z]).{9,}\.$/);
 });
 
 test.each([
