@@ -165,6 +165,7 @@ test('an item that fails stops the others for good, also one whose login is stil
 });
 
 test('a list that failed under “continue” sends no more requests', async () => {
+	hurry();
 	const bench = await open({ fleet: { size: 60 } });
 	const { settings } = bench.platform;
 	settings.fault = ({ page = 0 }) =>
