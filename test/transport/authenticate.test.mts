@@ -138,6 +138,11 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 	});
 });
 
+test('fields that the form hides do not count', () => {
+	const stored = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k', apiKeyPrefix: 'Token', customSignIn: false };
+	expect(authenticate(stored, LIST).headers).toMatchObject({ Authorization: 'ApiKey k' });
+});
+
 describe.each(['current', 'older'] as const)("n8n's request function (%s) with a dead token", (way) => {
 	beforeEach(() => {
 		n8n.stored = withToken(SIGNED_OUT, 'dead');

@@ -56,11 +56,6 @@ describe('the credential test', () => {
 		}
 	});
 
-	test('ignores fields that the form hides', async () => {
-		const credential = { apiKeyName: 'X-Other', apiKeyPrefix: '', customSignIn: false };
-		expect((await pressTest('apiKey', { credential })).tested).toEqual(OK);
-	});
-
 	test('passes with an MD5 in place of the password, in capitals too', async () => {
 		const { engine, platform, login } = await open();
 		await engine.editCredential(login, {

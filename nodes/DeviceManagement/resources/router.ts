@@ -37,12 +37,10 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 		} catch (thrown) {
 			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
 			if (continues) return [failedItem(error, thrown)];
-			// The run has failed, so waiting items send no more requests.
-			platforms.stop();
 			throw error;
 		}
 	};
-	// A failed item may still be fetching pages ahead.
+	// After a failure, waiting items and pages that are fetched ahead send no more requests.
 	const outputs = await Promise.all(items.map(async (_, itemIndex) => await slots(runItem, itemIndex))).finally(() =>
 		platforms.stop(),
 	);

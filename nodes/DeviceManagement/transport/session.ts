@@ -101,7 +101,6 @@ export class Session {
 		const { clock, end, read, signIn } = this.dependencies;
 		const pauseMs = account.pauseMs(clock.random());
 		if (pauseMs > 0) await clock.sleep(pauseMs, end);
-		if (account.token !== undefined || end.aborted) return;
 		const data = await read();
 		if (userOf(data) !== userOf(this.data)) {
 			const what = 'The credential was changed to another platform or user during the run';
