@@ -153,7 +153,7 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 			nodes: [emptyNode],
 			connections: {},
 			active: false,
-			nodeTypes: emptyNodeTypes,
+			nodeTypes: this.packages,
 		});
 		return await workflow.expression.withIsolate(async () =>
 			asCredentialData(
@@ -281,24 +281,12 @@ function asCredentialData(value: unknown): ICredentialDataDecryptedObject {
 	return value as ICredentialDataDecryptedObject;
 }
 
-const emptyNode: INode = { id: 'empty', name: '', type: 'empty', typeVersion: 1, position: [0, 0], parameters: {} };
-
-const emptyNodeType = {
-	description: {
-		displayName: '',
-		name: 'empty',
-		group: [],
-		version: 1,
-		description: '',
-		defaults: {},
-		inputs: [],
-		outputs: [],
-		properties: [],
-	},
-};
-
-const emptyNodeTypes = {
-	getByName: () => emptyNodeType,
-	getByNameAndVersion: () => emptyNodeType,
-	getKnownTypes: () => ({}),
+/** The node of a credential's expressions outside of a workflow. */
+const emptyNode: INode = {
+	id: 'empty',
+	name: '',
+	type: 'n8n-nodes-base.noOp',
+	typeVersion: 1,
+	position: [0, 0],
+	parameters: {},
 };
