@@ -1,6 +1,5 @@
 import { codes, message } from '../../../testbed/platform/codes.mts';
 import { clients, type Client } from './client.mts';
-import { Fleet } from '../../../testbed/platform/fleet.mts';
 import { startPlatform, type Fault, type FaultRule } from '../../../testbed/platform/server.mts';
 
 const start = clients();
@@ -228,13 +227,6 @@ describe('what the platform records', () => {
 });
 
 describe('starting and stopping', () => {
-	test('the fleet may be a size, devices or a ready fleet', async () => {
-		const fleet = Fleet.seeded({ size: 3, seed: 8 });
-		for (const given of [{ size: 3, seed: 8 }, [...fleet.devices], fleet]) {
-			expect((await (await start({ fleet: given })).list()).content).toEqual(fleet.devices);
-		}
-	});
-
 	test('no request outside the prefix has an endpoint', async () => {
 		const client = await start({ pathPrefix: '/iot/platform', fleet: { size: 3 } });
 		expect((await client.list()).totalElements).toBe(3);
@@ -243,13 +235,6 @@ describe('starting and stopping', () => {
 		for (const path of ['/api/version', '/iot/platformapi/version', '/iot/api/version']) {
 			expect((await fetch(new URL(path, client.platform.baseUrl), { headers })).status).toBe(404);
 		}
-	});
-
-	test('with tls it uses HTTPS, with a certificate that a client must trust first', async () => {
-		const client = await start({ tls: true, fleet: { size: 3 } });
-		expect((await client.list()).totalElements).toBe(3);
-		const cause = { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
-		await expect(fetch(`${client.platform.baseUrl}/api/version`)).rejects.toMatchObject({ cause });
 	});
 
 	test('latency delays every response', async () => {
