@@ -25,7 +25,7 @@ describe('return codes (section 7)', () => {
 
 describe('faults', () => {
 	const list = async (client: Client, signal?: AbortSignal) =>
-		await client.send('POST', '/api/device/list?page=2&size=5', { body: {}, ...(signal ? { signal } : {}) });
+		await client.send('POST', '/api/device/list?page=2&size=5', { body: {}, signal });
 
 	test.each<[Fault, RegExp]>([
 		['drop', /other side closed/],
@@ -63,7 +63,7 @@ describe('faults', () => {
 	});
 
 	const [html, json] = ['text/html;charset=UTF-8', 'application/json;charset=UTF-8'];
-	test.each<[string, Fault, number, string, string]>([
+	test.each<[string, Exclude<Fault, string>, number, string, string]>([
 		['a text as HTML', { status: 502, body: '<h1>Bad</h1>' }, 502, html, '<h1>Bad</h1>'],
 		['nothing', { status: 503 }, 503, html, ''],
 		['an object as JSON', { status: 403, body: { reason: 'no' } }, 403, json, '{"reason":"no"}'],
@@ -72,11 +72,8 @@ describe('faults', () => {
 		['a code with the refusal status', { code: 9, msg: 'no' }, 422, json, '{"code":9,"msg":"no","data":null}'],
 		['a success', { code: 0, msg: 'yes' }, 200, json, '{"code":0,"msg":"yes","data":null}'],
 	])('a fault can be %s, before the sign-in', async (_what, fault, status, type, text) => {
-		const headers = { 'Retry-After': '2', ...('headers' in Object(fault) ? Object(fault).headers : {}) };
-		const client = await start({
-			...{ role: 'none', refusalStatus: 422 },
-			faults: [{ fault: { ...Object(fault), headers } }],
-		});
+		const headers = { 'Retry-After': '2', ...fault.headers };
+		const client = await start({ role: 'none', refusalStatus: 422, faults: [{ fault: { ...fault, headers } }] });
 		const reply = await list(client);
 		expect([reply.status, reply.headers['content-type'], reply.text]).toEqual([status, type, text]);
 		expect(reply.headers['retry-after']).toBe('2');
