@@ -21,40 +21,18 @@ export function useBench({
 	fleet = { size: 250, seed: 7 },
 	...options
 }: Omit<StartOptions, 'fleet'> & { fleet?: { size: number; seed?: number } } = {}): Omit<Bench, 'reset' | 'close'> {
-	let opened: Bench | undefined;
-	const bench = (): Bench => {
-		if (opened === undefined) throw new Error('The bench opens with the first test');
-		return opened;
-	};
+	// Filled when it opens.
+	const bench = {} as Bench;
 	beforeAll(async () => {
-		opened = await openBench({ ...options, fleet });
+		Object.defineProperties(bench, Object.getOwnPropertyDescriptors(await openBench({ ...options, fleet })));
 	}, 120_000);
 	beforeEach(async () => {
 		forgetAccounts();
 		forgetPolls();
-		await bench().reset({ ...options, fleet });
+		await bench.reset({ ...options, fleet });
 	});
-	afterAll(async () => await opened?.close());
-	return {
-		get engine() {
-			return bench().engine;
-		},
-		get platform() {
-			return bench().platform;
-		},
-		get fleet() {
-			return bench().fleet;
-		},
-		get apiKey() {
-			return bench().apiKey;
-		},
-		get login() {
-			return bench().login;
-		},
-		run: async (...run) => await bench().run(...run),
-		callTool: async (...call) => await bench().callTool(...call),
-		signInEarlier: async () => await bench().signInEarlier(),
-	};
+	afterAll(async () => await bench.close());
+	return bench;
 }
 
 /**

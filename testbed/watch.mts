@@ -6,7 +6,6 @@ import {
 	CursorHost,
 	FreshHost,
 	type HostEngine,
-	type HostOptions,
 	InMemoryHost,
 	PollDatabase,
 	type PollHost,
@@ -16,11 +15,7 @@ import {
 export const triggerType = 'n8n-nodes-device-management.deviceManagementTrigger';
 
 /** n8n's three hosts, by their letters in docs/maintainers/trigger.md. */
-export const HOSTS = {
-	A: (options: HostOptions): PollHost => new InMemoryHost(options),
-	B: (options: HostOptions): PollHost => new FreshHost(options),
-	C: (options: HostOptions): PollHost => new CursorHost(options),
-};
+export const HOSTS = { A: InMemoryHost, B: FreshHost, C: CursorHost };
 
 export type HostLetter = keyof typeof HOSTS;
 
@@ -78,7 +73,7 @@ export class Watch {
 		readonly options: WatchOptions = {},
 	) {
 		const { engine } = bench;
-		this.host = HOSTS[options.host ?? 'A']({
+		this.host = new HOSTS[options.host ?? 'A']({
 			engine,
 			database: this.database,
 			workflow: () => this.workflow(),

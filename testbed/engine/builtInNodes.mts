@@ -5,6 +5,7 @@ import type {
 	INodeExecutionData,
 	INodeProperties,
 	INodeType,
+	INodeTypeDescription,
 	ITriggerFunctions,
 	ITriggerResponse,
 	JsonObject,
@@ -16,20 +17,22 @@ import { workflow } from './host.cjs';
 
 const { NodeApiError, NodeConnectionTypes } = workflow;
 
+const description = (name: string, displayName: string, more: Partial<INodeTypeDescription>): INodeTypeDescription => ({
+	displayName,
+	name,
+	group: ['transform'],
+	version: 1,
+	description: displayName,
+	defaults: { name: displayName },
+	inputs: [NodeConnectionTypes.Main],
+	outputs: [NodeConnectionTypes.Main],
+	properties: [],
+	...more,
+});
+
 /** Starts a workflow with one empty item. A run's `input` replaces that item, like pinned data. */
 const manualTrigger: INodeType = {
-	description: {
-		displayName: 'Manual Trigger',
-		name: 'manualTrigger',
-		group: ['trigger'],
-		version: 1,
-		description: 'Runs the flow on clicking a button',
-		maxNodes: 1,
-		defaults: { name: 'Manual Trigger' },
-		inputs: [],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [],
-	},
+	description: description('manualTrigger', 'Manual Trigger', { group: ['trigger'], maxNodes: 1, inputs: [] }),
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
 		return {
 			manualTriggerFunction: async () => {
@@ -41,17 +44,7 @@ const manualTrigger: INodeType = {
 
 /** Returns its input. n8n also tests credentials under this type's name. */
 const noOp: INodeType = {
-	description: {
-		displayName: 'No Operation',
-		name: 'noOp',
-		group: ['organization'],
-		version: 1,
-		description: 'No Operation',
-		defaults: { name: 'No Operation' },
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [],
-	},
+	description: description('noOp', 'No Operation', { group: ['organization'] }),
 	async execute(this: IExecuteFunctions) {
 		return [this.getInputData()];
 	},
@@ -70,15 +63,9 @@ const property = (name: string, type: INodeProperties['type'], value: INodePrope
  * nodes (`current`).
  */
 const httpRequest: INodeType = {
-	description: {
-		displayName: 'HTTP Request',
-		name: 'httpRequest',
+	description: description('httpRequest', 'HTTP Request', {
 		group: ['output'],
 		version: [1, 2, 3, 4, 4.1, 4.2, 4.3, 4.4],
-		description: 'Makes an HTTP request and returns the response data',
-		defaults: { name: 'HTTP Request' },
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
 		properties: [
 			property('method', 'string', 'GET'),
 			property('url', 'string', ''),
@@ -87,7 +74,7 @@ const httpRequest: INodeType = {
 			property('jsonBody', 'json', ''),
 			property('helper', 'string', 'legacy'),
 		],
-	},
+	}),
 	async execute(this: IExecuteFunctions) {
 		const output: INodeExecutionData[] = [];
 		for (const item of this.getInputData().keys()) {
@@ -110,17 +97,9 @@ const httpRequest: INodeType = {
  * of a model. The output has one item per call, with the tool's `response` or its `error`.
  */
 const toolExecutor: INodeType = {
-	description: {
-		displayName: 'Tool Executor',
-		name: 'toolExecutor',
-		group: ['transform'],
-		version: 1,
-		description: 'Node to execute tools without an AI Agent',
-		defaults: { name: 'Tool Executor' },
+	description: description('toolExecutor', 'Tool Executor', {
 		inputs: [NodeConnectionTypes.Main, { type: NodeConnectionTypes.AiTool, maxConnections: 1 }],
-		outputs: [NodeConnectionTypes.Main],
-		properties: [],
-	},
+	}),
 	async execute(this: IExecuteFunctions) {
 		const tool = toolSchema.parse(await this.getInputConnectionData(NodeConnectionTypes.AiTool, 0));
 		const calls = this.getInputData().map(async ({ json }, item): Promise<INodeExecutionData> => {

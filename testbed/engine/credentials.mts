@@ -78,8 +78,8 @@ export class CredentialStore {
 /**
  * What n8n's server does with credentials during an execution: reads and decrypts them each time, fills in the defaults
  * of the type, resolves expressions, signs in through `preAuthentication` and saves the result.
- * Left out: sharing, external secrets, credentials resolved per user, overwrites, policies, types that extend others, OAuth and
- * declarative authentication.
+ * Left out: sharing, external secrets, credentials resolved per user, overwrites, policies, allowed domains of a sign-in, types
+ * that extend others, OAuth and declarative authentication.
  */
 export class EngineCredentials extends n8n.ICredentialsHelper {
 	readonly use: CredentialUse = { decrypted: 0, preAuthenticated: 0, updated: 0 };
@@ -119,10 +119,6 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 		const properties = this.getCredentialsProperties(type);
 		const parameters = asParameters(stored);
 		const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, null) ?? {};
-		for (const restriction of ['allowedHttpRequestDomains', 'allowedDomains']) {
-			complete[restriction] ??= parameters[restriction];
-			if (complete[restriction] === undefined) delete complete[restriction];
-		}
 
 		const keys = core.getAdditionalKeys(additionalData, mode, null, { isCredential: true });
 		if (resolveIn) {
@@ -153,7 +149,7 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 			nodes: [emptyNode],
 			connections: {},
 			active: false,
-			nodeTypes: emptyNodeTypes,
+			nodeTypes: this.packages,
 		});
 		return await workflow.expression.withIsolate(async () =>
 			asCredentialData(
@@ -177,7 +173,7 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 		if (credentials[token.name] !== '' && !credentialsExpired && !beingTested) return undefined;
 
 		this.use.preAuthenticated++;
-		const output = await type.preAuthentication.call(withinOwnDomains(helpers, credentials), credentials);
+		const output = await type.preAuthentication.call(helpers, credentials);
 		if (output[token.name] === undefined || !node.credentials) return undefined;
 
 		const reference = node.credentials[type.name];
@@ -253,25 +249,6 @@ function expirableProperty({ properties }: ICredentialType): INodeProperties | u
 	return properties.find(({ type, typeOptions }) => type === 'hidden' && typeOptions?.expirable === true);
 }
 
-/** A sign-in may only use the domains that the user allows for the credential. */
-function withinOwnDomains(
-	{ helpers }: IHttpRequestHelper,
-	credentials: ICredentialDataDecryptedObject,
-): IHttpRequestHelper {
-	return {
-		helpers: {
-			httpRequest: async (requestOptions) => {
-				const allowedDomains = n8n.getCredentialOwnRequestAllowedDomains(credentials);
-				if (allowedDomains === undefined) return await helpers.httpRequest(requestOptions);
-				if (requestOptions.allowedDomains !== undefined) {
-					throw new n8n.UserError('Both the credential and its login restrict the domains; only one of them can.');
-				}
-				return await helpers.httpRequest({ ...requestOptions, allowedDomains });
-			},
-		},
-	};
-}
-
 // n8n has different types for credentials and node parameters, but passes one as the other for defaults and expressions.
 function asParameters(data: ICredentialDataDecryptedObject): INodeParameters {
 	return data as INodeParameters;
@@ -281,24 +258,12 @@ function asCredentialData(value: unknown): ICredentialDataDecryptedObject {
 	return value as ICredentialDataDecryptedObject;
 }
 
-const emptyNode: INode = { id: 'empty', name: '', type: 'empty', typeVersion: 1, position: [0, 0], parameters: {} };
-
-const emptyNodeType = {
-	description: {
-		displayName: '',
-		name: 'empty',
-		group: [],
-		version: 1,
-		description: '',
-		defaults: {},
-		inputs: [],
-		outputs: [],
-		properties: [],
-	},
-};
-
-const emptyNodeTypes = {
-	getByName: () => emptyNodeType,
-	getByNameAndVersion: () => emptyNodeType,
-	getKnownTypes: () => ({}),
+/** The node of a credential's expressions outside of a workflow. */
+const emptyNode: INode = {
+	id: 'empty',
+	name: '',
+	type: 'n8n-nodes-base.noOp',
+	typeVersion: 1,
+	position: [0, 0],
+	parameters: {},
 };

@@ -8,15 +8,7 @@ import { workflow as n8n } from './host.cjs';
 /** A workflow as n8n exports it, or the part of one that matters for a run. */
 export type WorkflowJson = z.input<typeof workflowSchema>;
 
-export interface ParsedWorkflow {
-	id: string;
-	name: string;
-	nodes: INode[];
-	connections: IConnections;
-	settings: IWorkflowSettings;
-	staticData: IDataObject;
-	pinData: IPinData;
-}
+export type ParsedWorkflow = Omit<z.output<typeof workflowSchema>, 'nodes'> & { nodes: INode[] };
 
 /**
  * Takes a workflow as an object or as the path of an exported `.json` file and fills in what n8n's editor would have saved

@@ -280,9 +280,9 @@ const serialNumbers = 100_000_000;
 const bytesOf = new WeakMap<Device, Buffer>();
 
 /** Devices made so far, by seed and number: most fleets of tests begin with the same ones. */
-const made = new Map<number, Map<number, Device>>();
-const MOST_SEEDS = 8;
-const MOST_DEVICES = 5000;
+const made = new Map<string, Device>();
+const MOST_OF_A_FLEET = 5000;
+const MOST_MADE = 40_000;
 
 /** Makes device number 0, 1, 2 …; each depends only on the seed and its number. */
 class DeviceMaker {
@@ -299,14 +299,11 @@ class DeviceMaker {
 	}
 
 	device(number: number): Device {
-		const ofSeed = made.get(this.#seed) ?? new Map<number, Device>();
-		const known = ofSeed.get(number);
-		if (known !== undefined) return known;
-		const device = this.#make(number);
-		if (number >= MOST_DEVICES) return device;
-		if (made.size >= MOST_SEEDS && !made.has(this.#seed)) made.clear();
-		made.set(this.#seed, ofSeed);
-		ofSeed.set(number, Object.freeze(device));
+		if (number >= MOST_OF_A_FLEET) return this.#make(number);
+		const key = `${this.#seed}/${number}`;
+		const device = made.get(key) ?? Object.freeze(this.#make(number));
+		if (made.size >= MOST_MADE) made.clear();
+		made.set(key, device);
 		return device;
 	}
 

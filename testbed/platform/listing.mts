@@ -53,22 +53,7 @@ export class Listing {
 /** Reads a field of a device for sorting or filtering, by its name in a query. */
 type Reader = (device: Device) => unknown;
 
-const plainFields = z.enum([
-	'id',
-	'sn',
-	'imei',
-	'iccid',
-	'iccidOverwrite',
-	'sensorSn',
-	'sensorOverwrite',
-	'onlineStatus',
-	'status',
-	'description',
-	'creator',
-	'createTime',
-	'updator',
-	'updateTime',
-]);
+const plainFields = deviceSchema.keyof().exclude(['attributes', 'tags', 'model', 'group']);
 
 /**
  * Plain device fields and `attributes.<key>` as in section 1.3; `model.<field>` and `group.<field>` in addition, which

@@ -41,45 +41,6 @@ const startOptionsSchema = settingsSchema.extend({
 /** How the platform starts: every setting (see `settings.mts`), the fleet, and where to listen. */
 export type StartOptions = z.input<typeof startOptionsSchema>;
 
-/** A running embedded platform. */
-export interface EmbeddedPlatform {
-	/** Like http://127.0.0.1:41234, with the path prefix; paths begin with /api below it. */
-	readonly baseUrl: string;
-	readonly apiKey: string;
-	readonly loginName: string;
-	readonly password: string;
-	/** The platform accepts it in lower-case hex. */
-	readonly passwordMd5: string;
-	/** The PEM certificate to trust when started with `tls`. */
-	readonly certificate: string;
-	/** The devices; may be replaced or changed at any time. */
-	fleet: Fleet;
-	/** All switches; may be changed at any time. */
-	readonly settings: Settings;
-	/** Every request since the start or the last `forget()`, in the order of arrival, with refused and failed ones. */
-	readonly requests: readonly PlatformRequest[];
-	/** Requests without a complete response now, and the most at once. */
-	readonly inFlight: number;
-	readonly peakInFlight: number;
-	readonly logins: { readonly attempted: number; readonly succeeded: number };
-	/** Every issued token, the oldest first. */
-	readonly issuedTokens: readonly string[];
-	requestsOf(kind: RequestKind): PlatformRequest[];
-	/** Makes every issued token expire. */
-	expireTokens(): void;
-	/** Issues a valid token without a login. */
-	issueToken(): string;
-	/** Empties `requests` and sets `peakInFlight` and `logins` to 0; tokens, fleet and settings stay. */
-	forget(): void;
-	/**
-	 * Begins again at the same address with this fleet and these settings, the others at their defaults, without requests and
-	 * tokens. Requests that wait for a response are forgotten.
-	 */
-	reset(options?: StartOptions): void;
-	/** Closes every connection, hanging ones too. Rejects with the first error that a hook threw. */
-	stop(): Promise<void>;
-}
-
 /** The address of a platform, and what its users sign in with. */
 export type PlatformAccess = Pick<EmbeddedPlatform, 'baseUrl' | 'apiKey' | 'loginName' | 'password'>;
 
@@ -90,15 +51,16 @@ export const OTHER_ENDPOINT = '/api/model/list';
  * Starts an embedded device-management platform that follows the API document.
  *
  * Endpoints: POST /api/device/list and GET /api/device/sn/{sn} as in section 4, POST `loginPath` as in section 5. The
- * document does not define other endpoints (section 4.3). This platform also has these, with the same
- * sign-in: POST /api/device (creates), PUT or PATCH and DELETE /api/device/sn/{sn}, GET {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
- * request). Any other path gets HTTP 404 without an envelope.
+ * document does not define other endpoints (section 4.3). This platform also has these, with the same sign-in:
+ * POST /api/device (creates), PUT or PATCH and DELETE /api/device/sn/{sn}, GET {@link OTHER_ENDPOINT} (an array in data),
+ * GET /api/version (a text in data), and any method on /api/echo (returns the request). Any other path gets HTTP 404 without
+ * an envelope.
  *
  * @throws if an option is invalid, or the port is taken
  */
 export async function startPlatform(options: StartOptions = {}): Promise<EmbeddedPlatform> {
 	const { host, port, tls } = startOptionsSchema.parse(options);
-	const platform = new PlatformServer(options, tls);
+	const platform = new EmbeddedPlatform(options, tls);
 	await platform.listen(host, port);
 	return platform;
 }
@@ -116,12 +78,18 @@ interface Token {
 	dead: boolean;
 }
 
-class PlatformServer implements EmbeddedPlatform {
+/** A running embedded platform. */
+export class EmbeddedPlatform {
+	/** The devices; may be replaced or changed at any time. */
 	fleet = new Fleet([]);
+	/** All switches; may be changed at any time. */
 	readonly settings: Settings = settingsSchema.parse({});
 	readonly logins = { attempted: 0, succeeded: 0 };
+	/** The PEM certificate to trust when started with `tls`. */
 	readonly certificate = testOnlyCertificate;
+	/** Every request since the start or the last `forget()`, in the order of arrival, with refused and failed ones. */
 	requests: PlatformRequest[] = [];
+	/** The most requests without a complete response at once. */
 	peakInFlight = 0;
 
 	readonly #app: FastifyInstance;
@@ -147,6 +115,7 @@ class PlatformServer implements EmbeddedPlatform {
 		this.#app = this.#build(tls);
 	}
 
+	/** Like http://127.0.0.1:41234, with the path prefix; paths begin with /api below it. */
 	get baseUrl(): string {
 		return this.#origin + this.settings.pathPrefix;
 	}
@@ -163,14 +132,17 @@ class PlatformServer implements EmbeddedPlatform {
 		return this.settings.password;
 	}
 
+	/** The platform accepts it in lower-case hex. */
 	get passwordMd5(): string {
 		return createHash('md5').update(this.settings.password, 'utf8').digest('hex');
 	}
 
+	/** Every issued token, the oldest first. */
 	get issuedTokens(): readonly string[] {
 		return [...this.#tokens.keys()];
 	}
 
+	/** Requests without a complete response now. */
 	get inFlight(): number {
 		return this.#pending.size;
 	}
@@ -179,10 +151,12 @@ class PlatformServer implements EmbeddedPlatform {
 		return this.requests.filter((request) => request.kind === kind);
 	}
 
+	/** Makes every issued token expire. */
 	expireTokens(): void {
 		for (const token of this.#tokens.values()) token.dead = true;
 	}
 
+	/** Issues a valid token without a login. */
 	issueToken(): string {
 		if (this.settings.livingTokens === 'one-per-user') this.expireTokens();
 		const number = this.#tokens.size + 1;
@@ -191,6 +165,7 @@ class PlatformServer implements EmbeddedPlatform {
 		return text;
 	}
 
+	/** Empties `requests` and sets `peakInFlight` and `logins` to 0; tokens, fleet and settings stay. */
 	forget(): void {
 		this.requests = [];
 		this.#counts.clear();
@@ -199,6 +174,10 @@ class PlatformServer implements EmbeddedPlatform {
 		this.logins.succeeded = 0;
 	}
 
+	/**
+	 * Begins again at the same address with this fleet and these settings, the others at their defaults, without requests and
+	 * tokens. Requests that wait for a response are forgotten.
+	 */
 	reset(options: StartOptions = {}): void {
 		const { fleet, host: _host, port: _port, tls: _tls, ...settings } = startOptionsSchema.parse(options);
 		this.fleet = fleet instanceof Fleet ? fleet : Array.isArray(fleet) ? new Fleet(fleet) : Fleet.seeded(fleet);
@@ -217,6 +196,7 @@ class PlatformServer implements EmbeddedPlatform {
 		this.#origin = `${this.#scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 	}
 
+	/** Closes every connection, hanging ones too. Rejects with the first error that a hook threw. */
 	async stop(): Promise<void> {
 		this.#stopping.abort();
 		await this.#app.close();

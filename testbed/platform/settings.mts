@@ -77,22 +77,20 @@ const faultRuleSchema = z.strictObject({
 /** A fault for all requests with these properties. The first matching rule that is not used up applies. */
 export type FaultRule = z.input<typeof faultRuleSchema>;
 
+interface Sorted {
+	sorted: boolean;
+	unsorted: boolean;
+}
+
 /** `data` of a list response, section 1.2. */
 export interface PageData {
 	content: Device[];
-	pageable: {
-		sort: { sorted: boolean; unsorted: boolean };
-		offset: number;
-		pageSize: number;
-		pageNumber: number;
-		paged: boolean;
-		unpaged: boolean;
-	};
+	pageable: { sort: Sorted; offset: number; pageSize: number; pageNumber: number; paged: boolean; unpaged: boolean };
 	totalElements: number;
 	totalPages: number;
 	last: boolean;
 	first: boolean;
-	sort: { sorted: boolean; unsorted: boolean };
+	sort: Sorted;
 	size: number;
 	number: number;
 	numberOfElements: number;

@@ -175,13 +175,6 @@ describe('credentials', () => {
 		expect(run.data('Probe')).toMatchObject([{ json: { path: '/things/1' } }]);
 		expect(await engine.storedCredential(credential)).toEqual({ ...data, sessionToken: 'token-1' });
 	});
-
-	it('never sign in outside the domains that the user allows them', async () => {
-		const restriction = { allowedHttpRequestDomains: 'domains', allowedDomains: 'elsewhere.example' };
-		await engine.editCredential(credential, restriction);
-		expect((await runProbe({})).error).toBeDefined();
-		expect(logins).toBe(0);
-	});
 });
 
 describe('the instance', () => {

@@ -4,14 +4,8 @@ import type { IPollFunctions } from 'n8n-workflow';
 
 import { checkout } from '../../../testbed/checkout.mts';
 import { createEngine, type Engine, type WorkflowJson } from '../../../testbed/engine/engine.mts';
-import {
-	CursorHost,
-	FreshHost,
-	type HostOptions,
-	InMemoryHost,
-	PollDatabase,
-	type PollHost,
-} from '../../../testbed/engine/pollHosts.mts';
+import { PollDatabase, type PollHost } from '../../../testbed/engine/pollHosts.mts';
+import { type HostLetter, HOSTS } from '../../../testbed/watch.mts';
 
 const workflow: WorkflowJson = {
 	nodes: [
@@ -46,9 +40,10 @@ beforeEach(() => {
 	};
 });
 
-function make(Host: new (options: HostOptions) => PollHost): { host: PollHost; database: PollDatabase } {
+function make(letter: HostLetter): { host: PollHost; database: PollDatabase } {
 	const database = new PollDatabase();
-	return { database, host: new Host({ engine, database, workflow: () => workflow, onProcessEnd: () => {} }) };
+	const host = new HOSTS[letter]({ engine, database, workflow: () => workflow, onProcessEnd: () => {} });
+	return { database, host };
 }
 
 async function ticks(host: PollHost, ...next: Array<'something' | 'nothing'>): Promise<void> {
@@ -59,7 +54,7 @@ async function ticks(host: PollHost, ...next: Array<'something' | 'nothing'>): P
 }
 
 it('A keeps what a quiet poll changed in memory, and saves it with the next items', async () => {
-	const { host, database } = make(InMemoryHost);
+	const { host, database } = make('A');
 	await host.activate('activate');
 	await ticks(host, 'nothing', 'something', 'nothing');
 	expect(counts).toEqual([undefined, 1, 2, 3]);
@@ -72,7 +67,7 @@ it('A keeps what a quiet poll changed in memory, and saves it with the next item
 });
 
 it('A throws away what a registration puts out that another one has replaced', async () => {
-	const { host, database } = make(InMemoryHost);
+	const { host, database } = make('A');
 	await host.activate('activate');
 	found = ['something', 'nothing'];
 	const tick = host.tick();
@@ -84,7 +79,7 @@ it('A throws away what a registration puts out that another one has replaced', a
 });
 
 it('B hands out what was saved last, and saves nothing of a quiet poll but the first', async () => {
-	const { host, database } = make(FreshHost);
+	const { host, database } = make('B');
 	await host.activate('activate');
 	await ticks(host, 'nothing', 'nothing', 'something', 'nothing', 'nothing');
 	expect(counts).toEqual([undefined, 1, 1, 1, 2, 2]);
@@ -97,7 +92,7 @@ it('B hands out what was saved last, and saves nothing of a quiet poll but the f
 });
 
 it('C keeps every state', async () => {
-	const { host, database } = make(CursorHost);
+	const { host, database } = make('C');
 	await host.activate('activate');
 	await ticks(host, 'nothing', 'something', 'nothing');
 	await host.restart();
@@ -107,11 +102,8 @@ it('C keeps every state', async () => {
 	expect(database.staticData).toBe('{}');
 });
 
-it.each([
-	['B', FreshHost],
-	['C', CursorHost],
-])('%s ignores how an abandoned poll ends', async (_, Host) => {
-	const { host, database } = make(Host);
+it.each(['B', 'C'] as const)('%s ignores how an abandoned poll ends', async (letter) => {
+	const { host, database } = make(letter);
 	await host.activate('activate');
 	found = ['something'];
 	const tick = host.tick();
@@ -122,12 +114,8 @@ it.each([
 	expect(counts).toEqual([undefined, 1, 1]);
 });
 
-it.each([
-	['A', InMemoryHost],
-	['B', FreshHost],
-	['C', CursorHost],
-])('%s makes an execution of a poll that fails', async (_, Host) => {
-	const { host, database } = make(Host);
+it.each(['A', 'B', 'C'] as const)('%s makes an execution of a poll that fails', async (letter) => {
+	const { host, database } = make(letter);
 	await host.activate('activate');
 	engine.packages.getByNameAndVersion('n8n-nodes-probe.probeTrigger').poll = async () => {
 		throw new Error('Nobody is there');

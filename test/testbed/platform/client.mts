@@ -9,7 +9,7 @@ export const envelopeSchema = z.strictObject({ code: z.int32(), msg: z.string(),
 const sortedSchema = z.strictObject({ sorted: z.boolean(), unsorted: z.boolean() });
 
 /** A paged result of devices, section 1.2: every field there, and no other. */
-export const pageSchema = z.strictObject({
+const pageSchema = z.strictObject({
 	content: z.array(deviceSchema),
 	pageable: z.strictObject({
 		sort: sortedSchema,
@@ -29,18 +29,12 @@ export const pageSchema = z.strictObject({
 	numberOfElements: z.int32(),
 });
 
-export interface Reply {
-	status: number;
-	headers: Record<string, string | string[] | undefined>;
-	text: string;
-}
-
-export interface Sending {
+interface Sending {
 	/** Text is sent unchanged, undefined sends no body, anything else is sent as JSON. */
 	body?: unknown;
 	/** Added to Accept, Content-Type and the sign-in; undefined removes one of these. */
 	headers?: Record<string, string | undefined>;
-	signal?: AbortSignal;
+	signal?: AbortSignal | undefined;
 }
 
 /** A platform and a plain HTTP client for it. */
@@ -54,7 +48,7 @@ export class Client {
 	}
 
 	/** Sends one request, signed in with the API key unless the headers say otherwise. */
-	async send(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, sending: Sending = {}): Promise<Reply> {
+	async send(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, sending: Sending = {}) {
 		const { body, signal } = sending;
 		const headers = Object.entries({
 			accept: 'application/json',
@@ -68,7 +62,7 @@ export class Client {
 			method,
 			headers: Object.fromEntries(headers),
 			body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
-			...(signal === undefined ? {} : { signal }),
+			signal,
 		});
 		return { status: reply.statusCode, headers: reply.headers, text: await reply.body.text() };
 	}
