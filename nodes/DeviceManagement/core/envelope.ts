@@ -12,7 +12,7 @@ import { isRetryableStatus } from './retry';
 import { explainStatus } from './errors/statuses';
 import { badResponse, tooLarge } from './errors/unsent';
 
-/** Six pages of 2000 devices. A small packed response could hold so many values that n8n's memory ends. */
+/** Six pages of 2000 devices without attributes. A small packed response could hold so many values that n8n's memory ends. */
 const MOST_VALUES = 500_000;
 const LARGE_BODY = 1024 * 1024;
 

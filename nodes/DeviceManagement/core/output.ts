@@ -4,7 +4,8 @@ import { type Device, nameOf } from './device';
 export type OutputMode =
 	| { output: 'raw' }
 	| { output: 'simplified' }
-	| { output: 'selected'; fields: readonly string[] };
+	/** `undocumented`: those of the fields that the API document doesn't have. */
+	| { output: 'selected'; fields: readonly string[]; undocumented?: readonly string[] };
 
 /**
  * Returns a device in the chosen output mode.
@@ -20,9 +21,9 @@ export function shapeDevice(device: Device, mode: OutputMode): Device {
 	return shaped;
 }
 
-/** Shapes devices. Calls `hint` if none of them has a field that the user selected. */
+/** Shapes devices. Calls `hint` if none of them has an undocumented field that the user selected. */
 export function shapeDevices(devices: readonly Device[], mode: OutputMode, hint: (message: string) => void): Device[] {
-	const fields = mode.output === 'selected' && devices.length > 0 ? mode.fields : [];
+	const fields = mode.output === 'selected' && devices.length > 0 ? (mode.undocumented ?? []) : [];
 	const unknown = fields.filter((field) => !devices.some((device) => Object.hasOwn(device, field)));
 	const names = unknown.map((field) => `"${field}"`).join(', ');
 	if (names !== '') hint(`The platform returned no device with the field ${names}. Check the names in 'Fields'.`);

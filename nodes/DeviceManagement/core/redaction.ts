@@ -1,7 +1,7 @@
 const REDACTED = '•••';
 const LONGEST_TEXT = 300;
 /** Longer texts are cut before the search for secrets. */
-const LONGEST_INPUT = 100_000;
+const LONGEST_INPUT = 2_000;
 /** Shorter secrets are not searched for in hex and base64: a few characters may be part of a word. */
 const SHORTEST_IN_BYTES = 5;
 
@@ -32,8 +32,14 @@ export function redactor(secrets: readonly string[]): Redact {
 	const given = secrets.map((secret) => secret.trim()).filter((secret) => secret !== '');
 	given.sort((one, other) => other.length - one.length);
 	return (text) => {
-		pattern ??= new RegExp(given.map(formsOf).join('|') || '(?!)', 'giu');
-		let clean = text.slice(0, LONGEST_INPUT).replace(pattern, REDACTED);
+		let clean: string;
+		try {
+			pattern ??= new RegExp(given.map(formsOf).join('|') || '(?!)', 'giu');
+			clean = text.slice(0, LONGEST_INPUT).replace(pattern, REDACTED);
+		} catch {
+			// A pattern can be too long. The error would contain the secret.
+			return REDACTED;
+		}
 		// The cut may have left part of a secret at the end, which no pattern finds.
 		const longest = LONGEST_FORM * (given[0]?.length ?? 0);
 		if (text.length > LONGEST_INPUT) clean = clean.slice(0, -longest || undefined);

@@ -36,5 +36,6 @@ export function readOutputMode(read: ReadParameter): OutputMode {
 	const output = check(z.enum(['simplified', 'raw', 'selected']), read('output'), 'Output');
 	if (output !== 'selected') return { output };
 	const fields = check(z.array(z.string()), read('fields'), 'Fields');
-	return { output, fields };
+	const documented: readonly string[] = fieldOptions.map(({ value }) => value);
+	return { output, fields, undocumented: fields.filter((field) => !documented.includes(field)) };
 }

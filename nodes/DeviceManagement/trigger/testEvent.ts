@@ -6,7 +6,7 @@ import { fetchPage } from '../transport/devices';
 import type { Platform } from '../transport/platform';
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from './events';
 import type { TriggerParameters } from './parameters';
-import { codeOf, keep, shortIdentity } from './values';
+import { codeOf, keep, shortIdentity, textOf } from './values';
 
 /** Most devices of a test. */
 const FEW = 3;
@@ -53,7 +53,7 @@ function valueFrom(text: string, today: JsonValue): JsonValue {
 	if (text === '' || typeof today === 'string') return text || today;
 	try {
 		const value: JsonValue = JSON.parse(text);
-		return typeof value === typeof today ? value : text;
+		return typeof value === typeof today && textOf(value) === text ? value : text;
 	} catch {
 		return text;
 	}

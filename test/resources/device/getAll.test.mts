@@ -428,7 +428,7 @@ describe('output', () => {
 	});
 
 	it('a selected name that no device has gives one hint, however many items ask for it', async () => {
-		const fields = ['sn', 'onlinestatus'];
+		const fields = ['sn', 'onlinestatus', 'imei'];
 		const input = [{ fields }, { fields }, { fields: ['sn'] }];
 		const result = await getMany({ limit: 2, output: 'selected', fields: '={{ $json.fields }}' }, { input });
 		expect(outputOf(result)).toHaveLength(6);
