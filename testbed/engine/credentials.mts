@@ -54,13 +54,11 @@ export class CredentialStore {
 		this.rows.set(id, { id, name, type, data: ciphertext });
 	}
 
-	/** @throws UserError when there is no such credential (of that type, if one is given). */
+	/** @throws UserError without such a credential (of that type, if one is given) */
 	row(id: string | null | undefined, type?: string): StoredCredential {
 		const row = typeof id === 'string' ? this.rows.get(id) : undefined;
 		if (!row || (type !== undefined && row.type !== type)) {
-			throw new n8n.UserError(
-				`Credential with ID "${id}" does not exist${type === undefined ? '' : ` for type "${type}"`}.`,
-			);
+			throw new n8n.UserError(`Credential with ID "${id}" does not exist for type "${type}".`);
 		}
 		return row;
 	}
