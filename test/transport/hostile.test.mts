@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
 
+import { systemClock } from '../../nodes/DeviceManagement/transport/clock.ts';
+import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations, pagedNames } from '../../testbed/operations.mts';
 import type { Answer } from '../../testbed/rawServer.mts';
@@ -78,6 +80,22 @@ test.each<[OperationName, string, string, string]>([
 		expect(result.error?.message).toBe(`The platform did not return ${wanted}: '${place}' is ${came}`);
 		expect(JSON.stringify(result.raw)).not.toContain('hunter2');
 		expect(result.data('Devices')).toEqual([]);
+	},
+);
+
+test.each([undefined, 'text', { statusCode: 200, headers: {}, body: 'text' }])(
+	'a response of n8n in another form (%j) is named',
+	async (response) => {
+		const request = {
+			method: 'GET',
+			url: 'https://platform.example',
+			purpose: 'read',
+			skipCertificateCheck: false,
+		} as const;
+		const limits = { timeoutMs: 5000, clock: systemClock, cancel: undefined, redact: (text: string) => text };
+		await expect(exchange(async () => await Promise.resolve(response), request, limits)).rejects.toThrow(
+			'n8n returned a response in a form that this node does not know',
+		);
 	},
 );
 
