@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
 
-import type { Engine } from '../../testbed/engine/engine.mts';
+import { systemClock } from '../../nodes/DeviceManagement/transport/clock.ts';
+import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations, pagedNames } from '../../testbed/operations.mts';
 import type { Answer } from '../../testbed/rawServer.mts';
@@ -33,7 +34,7 @@ const whole =
 const EXPECTED = "Expected the platform's JSON envelope with a whole number in 'code', but got";
 
 /** What comes, and the words for it; the same for every operation. */
-const noEnvelopes: Array<[string, string | Buffer, string]> = [
+const noEnvelopes: Array<[string, string, string]> = [
 	[
 		'a sign-in page of a proxy',
 		'<!doctype html><html><body>Sign in: hunter2</body></html>',
@@ -79,6 +80,22 @@ test.each<[OperationName, string, string, string]>([
 		expect(result.error?.message).toBe(`The platform did not return ${wanted}: '${place}' is ${came}`);
 		expect(JSON.stringify(result.raw)).not.toContain('hunter2');
 		expect(result.data('Devices')).toEqual([]);
+	},
+);
+
+test.each([undefined, 'text', { statusCode: 200, headers: {}, body: 'text' }])(
+	'a response of n8n in another form (%j) is named',
+	async (response) => {
+		const request = {
+			method: 'GET',
+			url: 'https://platform.example',
+			purpose: 'read',
+			skipCertificateCheck: false,
+		} as const;
+		const limits = { timeoutMs: 5000, clock: systemClock, cancel: undefined, redact: (text: string) => text };
+		await expect(exchange(async () => await Promise.resolve(response), request, limits)).rejects.toThrow(
+			'n8n returned a response in a form that this node does not know',
+		);
 	},
 );
 
@@ -323,13 +340,10 @@ describe('no connection stays open', () => {
 	});
 });
 
-test.each(noEnvelopes)('the dropdown names %s in the same words', async (_name, body, came) => {
+test('the dropdown names a sign-in page in the same words', async () => {
 	const { engine, apiKey } = await open();
-	const server = await serve(whole(body));
+	const server = await serve(whole('<html>'));
 	await engine.editCredential(apiKey, { baseUrl: server.url });
-	await expect(listSearch(engine, apiKey)).rejects.toMatchObject({ message: `${EXPECTED} ${came} (HTTP 200)` });
+	const search = engine.listSearch(operations.get, engine.credentialReference(apiKey), 'searchDevices');
+	await expect(search).rejects.toMatchObject({ message: `${EXPECTED} an HTML or XML page of 6 bytes (HTTP 200)` });
 });
-
-async function listSearch(engine: Engine, credential: string) {
-	return await engine.listSearch(operations.get, engine.credentialReference(credential), 'searchDevices');
-}
