@@ -86,14 +86,9 @@ test.each<[OperationName, string, string, string]>([
 test.each([undefined, 'text', { statusCode: 200, headers: {}, body: 'text' }])(
 	'a response of n8n in another form (%j) is named',
 	async (response) => {
-		const request = {
-			method: 'GET',
-			url: 'https://platform.example',
-			purpose: 'read',
-			skipCertificateCheck: false,
-		} as const;
-		const limits = { timeoutMs: 5000, clock: systemClock, cancel: undefined, redact: (text: string) => text };
-		await expect(exchange(async () => await Promise.resolve(response), request, limits)).rejects.toThrow(
+		const request = { method: 'GET', url: 'https://platform.example', skipCertificateCheck: false } as const;
+		const limits = { timeoutMs: 5000, clock: systemClock };
+		await expect(exchange(async () => await Promise.resolve(response), { ...request, ...limits })).rejects.toThrow(
 			'n8n returned a response in a form that this node does not know',
 		);
 	},
