@@ -1,9 +1,10 @@
+const { availableParallelism } = require('node:os');
 const file = require('./jest.config.js');
 
-const groups = 4;
+const groups = availableParallelism();
 
 /**
- * What `npm test` runs: all test files, in a few groups that load n8n's engine once each.
+ * What `npm test` runs: all test files, in one group for each processor. A group loads n8n's engine once.
  * @type {import('jest').Config}
  */
 module.exports = {
@@ -16,8 +17,6 @@ module.exports = {
 	testTimeout: file.testTimeout,
 	// Jest leaves one core free by default. Two cores are all that a small machine has.
 	maxWorkers: '100%',
-	// Jest releases little of a group's memory, so the next group gets a new process.
-	workerIdleMemoryLimit: '1GB',
 	collectCoverageFrom: ['nodes/**/*.ts', 'credentials/**/*.ts'],
 	coverageProvider: 'v8',
 	coverageReporters: ['text', 'text-summary'],
