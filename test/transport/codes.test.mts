@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { message } from '../../testbed/platform/codes.mts';
 import type { PlatformRequest } from '../../testbed/platform/server.mts';
 import type { OnError } from '../../testbed/deviceWorkflow.mts';
-import { useBench } from '../../testbed/jest.mts';
+import { hurry, useBench } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../../testbed/operations.mts';
 
 /** One code of each cause, the one that only says more by its details, and one that is not documented. */
@@ -97,7 +97,8 @@ test.each([
 	[301, 'configuration-invalid'],
 	[413, 'configuration-invalid'],
 ])('HTTP %i without an envelope has the cause %s', async (status, cause) => {
-	bench.platform.settings.fault = () => ({ status, headers: { 'retry-after': '0' } });
+	hurry();
+	bench.platform.settings.fault = () => ({ status });
 	const result = await bench.run(operations.count, { onError: 'stopWorkflow' });
 	expect(Object(result.error)['failure']).toMatchObject({ cause });
 	expect(result.error).toMatchObject({ httpCode: String(status) });

@@ -1,7 +1,8 @@
-import { useBench } from '../../testbed/jest.mts';
+import { hurry, useBench } from '../../testbed/jest.mts';
 import { serialNumbersOf } from '../../testbed/output.mts';
 
 const bench = useBench({ fleet: { size: 100 } });
+beforeEach(() => hurry());
 
 const everything = {
 	resource: 'device',

@@ -14,10 +14,10 @@ test('the same size and seed give the same devices, another seed gives others', 
 	expect(Fleet.seeded({ size: 50, seed: 10 }).devices).not.toEqual(Fleet.seeded({ size: 50, seed: 9 }).devices);
 });
 
-test('no serial number and no id occurs twice in 100,000 devices', () => {
-	const { devices } = Fleet.seeded({ size: 100_000, seed: 5 });
-	expect(new Set(devices.map(({ sn }) => sn)).size).toBe(100_000);
-	expect(new Set(devices.map(({ id }) => id)).size).toBe(100_000);
+test('no serial number and no id occurs twice in 20,000 devices', () => {
+	const { devices } = Fleet.seeded({ size: 20_000, seed: 5 });
+	expect(new Set(devices.map(({ sn }) => sn)).size).toBe(20_000);
+	expect(new Set(devices.map(({ id }) => id)).size).toBe(20_000);
 });
 
 test('the default order is newest first, and some devices share a second', () => {
