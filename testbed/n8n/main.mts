@@ -37,7 +37,7 @@ const executionSchema = z.object({
 	}),
 });
 
-/** An account with a random password, for an n8n of its own. */
+/** An account with a random password, for a separate n8n. */
 export function newOwner(): Owner {
 	const password = `${randomBytes(12).toString('hex')}A1`;
 	return { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password };
