@@ -13,8 +13,8 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { authenticate, preAuthenticate, TEST_MARK } from '../nodes/DeviceManagement/transport/authenticate';
-import { credentialTestRules, rethrowWithRemedy } from '../nodes/DeviceManagement/transport/connectionTest';
+import { authenticate, preAuthenticate, TEST_MARK } from '../nodes/DeviceManagement/transport/auth/authenticate';
+import { credentialTestRules, rethrowWithRemedy } from '../nodes/DeviceManagement/transport/auth/connectionTest';
 
 /** The condition that a field's value begins with `start`. */
 const beginning = (start: string): DisplayCondition => ({ _cnd: { startsWith: start } });

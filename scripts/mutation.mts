@@ -22,16 +22,15 @@ const layers: ReadonlyArray<{ files: string[]; testsOf: (file: string) => string
 	{ files: [`${shipped}/core/errors/*.ts`], testsOf: () => ['test/core/errors/*.test.mts'] },
 	{ files: [`${shipped}/core/paging/*.ts`], testsOf: () => ['test/core/paging/*.test.mts'] },
 	{ files: [`${shipped}/listSearch/scroll.ts`], testsOf: () => ['test/listSearch/scroll.test.mts'] },
+	{ files: [`${shipped}/transport/waiting/*.ts`], testsOf: () => ['test/transport/waiting/*.test.mts'] },
 	{
-		files: ['session', 'account', 'rateLimit'].map((file) => `${shipped}/transport/${file}.ts`),
-		testsOf: () => ['session', 'account', 'rateLimit'].map((name) => `test/transport/${name}.test.mts`),
+		files: ['session', 'account'].map((file) => `${shipped}/transport/auth/${file}.ts`),
+		testsOf: () => ['session', 'account'].map((name) => `test/transport/auth/${name}.test.mts`),
 	},
 	{
 		// The pure files of the trigger.
-		files: ['recent', 'snapshot', 'compare', 'events', 'state', 'values', 'watched'].map(
-			(file) => `${shipped}/trigger/${file}.ts`,
-		),
-		testsOf: () => ['recent', 'snapshot', 'compare', 'state', 'values'].map((name) => `test/trigger/${name}.test.mts`),
+		files: [`${shipped}/trigger/compare/*.ts`, `${shipped}/trigger/state.ts`],
+		testsOf: () => ['test/trigger/compare/*.test.mts', 'test/trigger/state.test.mts'],
 	},
 ];
 

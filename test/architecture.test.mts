@@ -152,7 +152,7 @@ it('every layer has files, and their imports are read', () => {
 	const filled = new Set(sources.map((file) => layerOf(file).layer));
 	expect(LAYERS.map(({ layer }) => layer).filter((layer) => !filled.has(layer))).toEqual([]);
 	expect(imports.get('nodes/DeviceManagement/transport/platform.ts')?.files).toContain(
-		'nodes/DeviceManagement/core/retry.ts',
+		'nodes/DeviceManagement/transport/waiting/retry.ts',
 	);
 	expect(imports.get('nodes/DeviceManagement/resources/router.ts')?.packages).toContain('n8n-workflow');
 });

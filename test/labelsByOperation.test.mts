@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
-import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
+import { forgetAccounts } from '../nodes/DeviceManagement/transport/auth/account.ts';
 import { hurry, useBench, useServers } from '../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../testbed/operations.mts';
 import type { Fault } from '../testbed/platform/server.mts';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { withToken } from '../nodes/DeviceManagement/transport/credential.ts';
+import { withToken } from '../nodes/DeviceManagement/transport/auth/credential.ts';
 import { checkout } from './checkout.mts';
 import { deviceToolWorkflow, deviceWorkflow, type OnError } from './deviceWorkflow.mts';
 import { createEngine, type Engine, type RunResult } from './engine/engine.mts';

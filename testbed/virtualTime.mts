@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
-import type { Clock } from '../nodes/DeviceManagement/core/retry.ts';
+import type { Clock } from '../nodes/DeviceManagement/transport/waiting/clock.ts';
 
 /** A clock that jumps to the next event when nothing is left to do now. */
 export class VirtualTime implements Clock {

@@ -6,7 +6,7 @@ import {
 	NodeConnectionTypes,
 } from 'n8n-workflow';
 
-import { triggerFields, triggerSubtitle } from './trigger/parameters';
+import { triggerFields, triggerSubtitle } from './trigger/form';
 import { pollDevices } from './trigger/poll';
 
 export class DeviceManagementTrigger implements INodeType {

@@ -8,7 +8,7 @@ import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { readPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
 import { deviceSource, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
-import { listOptions } from '../../nodes/DeviceManagement/transport/list.ts';
+import { listOptions } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import type { CountedPlatform, End } from './requests.mts';
 
 /** Longest time for one request, in milliseconds: the nodes' default. A failed request is never repeated. */

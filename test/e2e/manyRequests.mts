@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { systemClock } from '../../nodes/DeviceManagement/transport/clock.ts';
+import { systemClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
 
 const REQUESTS = 20_000;

@@ -4,7 +4,7 @@ import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { readFilters } from '../../nodes/DeviceManagement/fields/filters.ts';
 import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
 import { readSort } from '../../nodes/DeviceManagement/fields/sort.ts';
-import type { ReadParameter } from '../../nodes/DeviceManagement/fields/values.ts';
+import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { jsonOf } from '../../testbed/output.mts';
 import { runs } from '../../testbed/runs.mts';

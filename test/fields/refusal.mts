@@ -1,5 +1,5 @@
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
-import type { ReadParameter } from '../../nodes/DeviceManagement/fields/values.ts';
+import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts';
 import { RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
 import { operationNames, operations } from '../../testbed/operations.mts';
 

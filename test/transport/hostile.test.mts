@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
 
-import { systemClock } from '../../nodes/DeviceManagement/transport/clock.ts';
+import { systemClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations, pagedNames } from '../../testbed/operations.mts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 
-import { forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
+import { forgetAccounts } from '../../nodes/DeviceManagement/transport/auth/account.ts';
 import { codes } from '../../testbed/platform/codes.mts';
 import type { EmbeddedPlatform, Fault, PlatformRequest } from '../../testbed/platform/server.mts';
 import { hurry, useBench, useServers } from '../../testbed/jest.mts';

@@ -19,7 +19,7 @@ import { type Device, Fleet, timeText } from '../../testbed/platform/fleet.mts';
 import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
 import { runs } from '../../testbed/runs.mts';
-import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { type LastTold, look, type Memory, type Setting, type Told } from './observer.mts';
 
 /**

@@ -1,7 +1,7 @@
-import { compare } from '../../nodes/DeviceManagement/trigger/compare.ts';
+import { compare } from '../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import { decodeState, encodeState } from '../../nodes/DeviceManagement/trigger/state.ts';
-import { codeOf } from '../../nodes/DeviceManagement/trigger/values.ts';
-import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { codeOf } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
+import { watchedFields } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { useBareBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';

@@ -4,8 +4,8 @@ import { decodeState, encodeState, type State } from '../../nodes/DeviceManageme
 import { useBareBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
-import { joinCode, keep } from '../../nodes/DeviceManagement/trigger/values.ts';
-import { TIMES } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { joinCode, keep } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
+import { TIMES } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { runs } from '../../testbed/runs.mts';
 
 const text = fc.oneof(

@@ -6,7 +6,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { checkPayload, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
 import { inWords } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
-import { replaceClock, systemClock } from '../../nodes/DeviceManagement/transport/clock.ts';
+import { replaceClock, systemClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import type { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
 import type { InProcessPlatform, InProcessRequest } from '../platform/inProcess.mts';

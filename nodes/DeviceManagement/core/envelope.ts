@@ -8,8 +8,7 @@ import { explainCode, meansTokenRefused, meansUserRefused, SUCCESS } from './err
 import { Failure } from './failure';
 import { DEEPEST_NESTING, describeValue, hasMoreValuesThan, isRecord, nestsDeeperThan } from './json';
 import { type Outside, outside } from './redaction';
-import { isRetryableStatus } from './retry';
-import { explainStatus } from './errors/statuses';
+import { explainStatus, isRetryableStatus } from './errors/statuses';
 import { badResponse, tooLarge } from './errors/unsent';
 
 /** Six pages of 2000 devices without attributes. A small packed response could hold so many values that n8n's memory ends. */

@@ -1,4 +1,4 @@
-import type { Listing } from './paging/list';
+import type { Listing } from './paging/passes';
 
 /**
  * Returns a hint if the list changed while it was read, or if the platform's total differs from its list; else undefined.

@@ -20,7 +20,7 @@ import {
 	type ReadParameter,
 	textSchema,
 	writeJson,
-} from './values';
+} from './check';
 
 /** 'Filters' of a list (section 1.4 of the API document). */
 export const filtersField: INodeProperties = {

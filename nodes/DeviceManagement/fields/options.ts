@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { inputFailure } from '../core/failure';
 import { asGiven } from './asGiven';
-import { checkNumber, readCollection, type ReadParameter } from './values';
+import { checkNumber, readCollection, type ReadParameter } from './check';
 
 /** The number fields under 'Options'. Values are checked against these defaults and limits. */
 export const optionFields = {

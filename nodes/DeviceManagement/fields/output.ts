@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import type { OutputMode } from '../core/output';
+import type { OutputMode } from '../core/shape';
 import { fieldOptions } from './deviceFields';
-import { check, type ReadParameter } from './values';
+import { check, type ReadParameter } from './check';
 
 /** 'Output' and 'Fields': which fields of a device the node returns. */
 export const outputFields: INodeProperties[] = [

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../core/failure';
-import { check, checkEntries, textSchema } from './values';
+import { check, checkEntries, textSchema } from './check';
 
 /** Returns a field with several entries, each with the same text fields. */
 export function entriesField(

@@ -3,7 +3,7 @@ import { z } from 'zod/v4';
 
 import { buildSort } from '../core/query';
 import { byLabel, fieldOptions } from './deviceFields';
-import { checkEntries, type ReadParameter, textSchema } from './values';
+import { checkEntries, type ReadParameter, textSchema } from './check';
 
 /** 'Sort' of a list (section 1.3 of the API document). */
 export const sortField: INodeProperties = {

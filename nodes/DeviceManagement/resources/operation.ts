@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import type { Device } from '../core/device';
-import type { ReadParameter } from '../fields/values';
+import type { ReadParameter } from '../fields/check';
 import type { Platform } from '../transport/platform';
 
 /** Shared by the items of one execution that use the same platform. */

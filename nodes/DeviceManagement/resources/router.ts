@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 
 import { inputFailure } from '../core/failure';
 import { optionFields, readOptions } from '../fields/options';
-import { checkNumber, type ReadParameter } from '../fields/values';
+import { checkNumber, type ReadParameter } from '../fields/check';
 import { asNodeError, failedItem } from '../nodeError';
 import { openPlatforms, type Platform } from '../transport/platform';
 import { RESOURCES } from './index';

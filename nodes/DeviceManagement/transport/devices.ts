@@ -7,10 +7,10 @@ import { DEVICE_IN_WORDS, type Device, deviceSchema, identifyDevice } from '../c
 import type { Page, PageSource } from '../core/paging/page';
 import { type Purpose, WORDING } from '../core/errors/purpose';
 import { devicePath, type ListCriteria } from '../core/query';
-import { pageSource } from './list';
+import { pageSource } from './pagedList';
 import type { Platform, RequestSettings } from './platform';
 
-export { listOptions, type ListSettings } from './list';
+export { listOptions, type ListSettings } from './pagedList';
 
 /** The filters and the sort order of a device list. */
 export interface DeviceSelection extends ListCriteria {

@@ -6,9 +6,9 @@ import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/query';
 import { type Outside, outside } from '../core/redaction';
-import { type Clock, readRetryAfter } from '../core/retry';
+import { readRetryAfter } from './waiting/retry';
 import { badResponse, explainUnsent, timedOut, tooLarge } from '../core/errors/unsent';
-import { beforeEnd, whyEnded } from './clock';
+import { beforeEnd, type Clock, whyEnded } from './waiting/clock';
 
 /** Far more than a page of 2000 devices, far less than a worker's memory. */
 const LARGEST_BODY = 64 * 1024 * 1024;

@@ -18,14 +18,14 @@ import { checkPayload, unwrap } from '../core/envelope';
 import { type Failure, inputFailure } from '../core/failure';
 import { inWords, type Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
-import { type Clock, withRetries } from '../core/retry';
-import { accountOf } from './account';
-import { SIGN_IN_MARK } from './authenticate';
-import { currentClock } from './clock';
-import { CREDENTIAL_TYPE, readCredential, redactorFor, tokenIn } from './credential';
+import { withRetries } from './waiting/retry';
+import { accountOf } from './auth/account';
+import { SIGN_IN_MARK } from './auth/authenticate';
+import { type Clock, currentClock } from './waiting/clock';
+import { CREDENTIAL_TYPE, readCredential, redactorFor, tokenIn } from './auth/credential';
 import { exchange, unsent } from './exchange';
-import { LONGEST_PAUSE_MS } from './rateLimit';
-import { Session } from './session';
+import { LONGEST_PAUSE_MS } from './waiting/rateLimit';
+import { Session } from './auth/session';
 
 /** A running node, a dropdown, or a trigger's poll. */
 export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;

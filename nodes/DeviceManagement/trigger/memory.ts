@@ -2,9 +2,9 @@
  * What the process remembers of each trigger node between polls. A poll must work without it: it may be lost at any time, and
  * each process has its own. If it grows too large, the nodes that polled longest ago are forgotten.
  */
-import type { KnownOrder } from './newest';
-import { digest } from './values';
-import type { TimeField } from './watched';
+import type { KnownOrder } from './read/newest';
+import { digest } from './compare/kept';
+import type { TimeField } from './compare/watched';
 
 export interface NodeMemory {
 	/** The state after quiet polls. Some hosts of n8n return an older state after a quiet poll. */

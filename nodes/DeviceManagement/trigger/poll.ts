@@ -5,21 +5,21 @@
 import { deepCopy, type IDataObject, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
 import { Failure, inputFailure } from '../core/failure';
-import { shapeDevice } from '../core/output';
-import { type Clock, timeInWords } from '../core/retry';
+import { shapeDevice } from '../core/shape';
+import { timeInWords } from '../transport/waiting/retry';
 import { asNodeError } from '../nodeError';
-import { currentClock } from '../transport/clock';
-import { type Credential, CREDENTIAL_TYPE, readCredential } from '../transport/credential';
+import { type Clock, currentClock } from '../transport/waiting/clock';
+import { type Credential, CREDENTIAL_TYPE, readCredential } from '../transport/auth/credential';
 import { openPlatform } from '../transport/platform';
-import { compare } from './compare';
-import type { DeviceEvent } from './events';
+import { compare } from './compare/compare';
+import type { DeviceEvent } from './compare/events';
 import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn } from './memory';
-import { observe } from './observe';
-import { readTriggerParameters, type TriggerParameters } from './parameters';
-import { wordsAboutFuture } from './recent';
+import { observe } from './read/observe';
+import { readTriggerParameters, type TriggerParameters } from './form';
+import { wordsAboutFuture } from './compare/recent';
 import { decodeState, encodeState, type State } from './state';
-import { fetchTestEvents } from './testEvent';
-import { digestOf } from './values';
+import { fetchTestEvents } from './read/testEvent';
+import { digestOf } from './compare/kept';
 
 /** Name of the state in the node's static data. */
 const STATE_KEY = 'state';

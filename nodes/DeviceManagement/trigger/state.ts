@@ -1,9 +1,9 @@
 import { z } from 'zod/v4';
 
-import type { Recent } from './recent';
-import type { Snapshot } from './snapshot';
-import { splitCode } from './values';
-import { type TimeField, TIMES } from './watched';
+import type { Recent } from './compare/recent';
+import type { Snapshot } from './compare/snapshot';
+import { splitCode } from './compare/kept';
+import { type TimeField, TIMES } from './compare/watched';
 
 /** What a poll stores for the next one. */
 export interface State {

@@ -1,5 +1,8 @@
 import { fillIn, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
-import { explainStatus as explainFacts } from '../../../nodes/DeviceManagement/core/errors/statuses.ts';
+import {
+	explainStatus as explainFacts,
+	isRetryableStatus,
+} from '../../../nodes/DeviceManagement/core/errors/statuses.ts';
 
 const explainStatus = (status: number, purpose: Purpose, target?: string) =>
 	fillIn(explainFacts(status), purpose, target === undefined ? '' : ` to ${target}`);
@@ -66,4 +69,12 @@ test('every status has a message in the style of n8n', () => {
 		expect(remedy).toMatch(/^[A-Z].*\.$/);
 		expect(`${message} ${remedy}`).not.toMatch(/\b(error|problem|failure|mistake|authorization)\b|[{}]/i);
 	}
+});
+
+test.each([429, 502, 503, 504])('HTTP %i is worth repeating', (status) => {
+	expect(isRetryableStatus(status)).toBe(true);
+});
+
+test.each([200, 301, 400, 401, 403, 404, 500, 501])('HTTP %i is not worth repeating', (status) => {
+	expect(isRetryableStatus(status)).toBe(false);
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
+import { readList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import { type Place, placeSchema, scrollPage } from '../../../nodes/DeviceManagement/listSearch/scroll.ts';
 import type { PagedServer } from '../../../testbed/pagedServer.mts';
 import type { Device } from '../../../testbed/platform/fleet.mts';

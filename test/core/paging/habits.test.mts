@@ -1,5 +1,5 @@
 import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
+import { readList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 

@@ -39,6 +39,8 @@ const OTHER: Row = [
 	"Check 'Base URL' in the credential. Check whether a proxy in front of the platform responds instead.",
 ];
 
+const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
 /**
  * Returns the words for an HTTP status, for a response without an envelope. A redirect's message has a place for its target.
  * @param status any but 2xx
@@ -49,4 +51,9 @@ export function explainStatus(status: number): Explanation {
 	// A 4xx refuses the request, except 406 (the server can't write the result as JSON), 408 and 499 (something stopped waiting).
 	const inDoubt = status < 400 || status > 499 || status === 406 || status === 408 || status === 499;
 	return { kind: 'status', cause, message: `${message} (HTTP ${status})`, remedy, inDoubt };
+}
+
+/** Whether a request that failed with this HTTP status may succeed later. */
+export function isRetryableStatus(status: number): boolean {
+	return RETRYABLE.has(status);
 }

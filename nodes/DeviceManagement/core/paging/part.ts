@@ -1,4 +1,4 @@
-import { type Listing, readList } from './list';
+import { type Listing, readList } from './passes';
 import { type FirstPageNumber, learnNumbering } from './numbering';
 import type { PageSource } from './page';
 import { undefinedIfPageRefused } from './refusal';

@@ -1,5 +1,5 @@
 import { Failure } from '../failure';
-import { isRetryableStatus } from '../retry';
+import { isRetryableStatus } from '../errors/statuses';
 
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);

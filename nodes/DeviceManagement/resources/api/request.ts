@@ -11,7 +11,7 @@ import { addParameter, apiPath, type Query } from '../../core/query';
 import { asGiven } from '../../fields/asGiven';
 import { optionFields, optionsField, readSettings } from '../../fields/options';
 import { checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
-import { check, readJson, textSchema, writeJson } from '../../fields/values';
+import { check, readJson, textSchema, writeJson } from '../../fields/check';
 import type { Operation } from '../operation';
 
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);

@@ -3,11 +3,11 @@ import { z } from 'zod/v4';
 
 import { meansNotFound } from '../../core/errors/codes';
 import { Failure } from '../../core/failure';
-import { shapeDevices } from '../../core/output';
+import { shapeDevices } from '../../core/shape';
 import type { Device } from '../../core/device';
 import { optionFields, optionsField, readSettings } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
-import { check, textSchema } from '../../fields/values';
+import { check, textSchema } from '../../fields/check';
 import { fetchDevice } from '../../transport/devices';
 import type { RequestSettings } from '../../transport/platform';
 import type { Execution, Operation } from '../operation';

@@ -1,12 +1,12 @@
 import { identifyListed } from '../../core/device';
-import { shapeDevices } from '../../core/output';
+import { shapeDevices } from '../../core/shape';
 import { asGiven } from '../../fields/asGiven';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { readSort, sortField } from '../../fields/sort';
 import { deviceSource } from '../../transport/devices';
-import { limitFields, listOptionFields, readItems } from '../list';
+import { limitFields, listOptionFields, readItems } from '../getMany';
 import type { Operation } from '../operation';
 
 /** Device: Get Many (section 4.1 of the API document). */

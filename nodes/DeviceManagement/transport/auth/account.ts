@@ -1,0 +1,146 @@
+import { Failure, type FailureDetails } from '../../core/failure';
+import { timeInWords } from '../waiting/retry';
+import type { Credential } from './credential';
+import { RateLimit } from '../waiting/rateLimit';
+
+/** The fields that a sign-in adds to the stored credential. */
+export interface SessionFields {
+	sessionToken: string;
+	/** A digest of the login that the token belongs to. */
+	sessionOwner: string;
+}
+
+/** A token that may work. */
+export interface Token {
+	readonly value: string;
+	/** When the platform issued it to this process, in milliseconds since the epoch; undefined for another process's token. */
+	readonly issuedAt: number | undefined;
+}
+
+/** The process remembers this many accounts, and this many refused tokens of each. */
+const MAX_ACCOUNTS = 1000;
+const MAX_REFUSED_TOKENS = 100;
+/** Wait after a refused sign-in. */
+const REFUSAL_MS = 5 * 60_000;
+/** Age up to which a token very likely works. */
+const BRAND_NEW_MS = 5_000;
+/** Pause before the next sign-in after a refused token; it doubles up to the longest. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 1600;
+const LONGEST_SIGN_IN_MS = 5000;
+
+/**
+ * What this process knows about one account on one platform: its token, its refused tokens and its rate limit.
+ * All users of one login or API key share it (executions, dropdowns, triggers, n8n's HTTP Request node), so that they sign in
+ * once. It lasts until the process ends, or until 1,000 other accounts were used.
+ * It does not decide when to sign in; a session does.
+ */
+export class Account {
+	readonly rateLimit = new RateLimit();
+	token: Token | undefined;
+	/** How long the last sign-in took until n8n had stored the token, in milliseconds. */
+	signInTook = 0;
+	/** Tokens that the platform issued since it last accepted one. */
+	private tokensInVain = 0;
+	private readonly refusedTokens = new Set<string>();
+	private refusal: { details: FailureDetails; until: number } | undefined;
+	private search: Promise<void> | undefined;
+	private signingIn: Promise<SessionFields> | undefined;
+
+	/** Makes this the account's token. Ignores a refused token unless the platform has just issued it again. */
+	use(value: string, issuedAt?: number): void {
+		if (value === '' || this.token?.value === value) return;
+		if (issuedAt === undefined && this.refusedTokens.has(value)) return;
+		this.refusedTokens.delete(value);
+		this.token = { value, issuedAt };
+		if (issuedAt !== undefined) this.tokensInVain++;
+	}
+
+	/** Notes that the platform accepted a request with this token. A late response says nothing about a newer token. */
+	accept(value: string | undefined): void {
+		if (this.token?.value === value) this.tokensInVain = 0;
+	}
+
+	/** Notes that the platform refused a request with this token. */
+	refuse(value: string): void {
+		this.refusedTokens.add(value);
+		const [oldest = ''] = this.refusedTokens;
+		if (this.refusedTokens.size > MAX_REFUSED_TOKENS) this.refusedTokens.delete(oldest);
+		if (this.token?.value === value) this.token = undefined;
+	}
+
+	/** Returns a token that another request got in the last seconds; undefined if there is none other than `known`. */
+	newToken(known: unknown, now: number): string | undefined {
+		const { value, issuedAt = -Infinity } = this.token ?? {};
+		return value === known || now >= issuedAt + BRAND_NEW_MS ? undefined : value;
+	}
+
+	/** Lets one caller find a token; all others wait for it. */
+	async findOnce(find: () => Promise<void>): Promise<void> {
+		this.search ??= find().finally(() => (this.search = undefined));
+		await this.search;
+	}
+
+	/**
+	 * Signs in once for all callers at the same time.
+	 * @param ask sends the sign-in request
+	 * @throws what `ask` throws; a refusal says when the node tries the same login again
+	 */
+	async signIn(ask: () => Promise<SessionFields>, now: () => number): Promise<SessionFields> {
+		this.signingIn ??= this.askOnce(ask, now).finally(() => (this.signingIn = undefined));
+		return await this.signingIn;
+	}
+
+	private async askOnce(ask: () => Promise<SessionFields>, now: () => number): Promise<SessionFields> {
+		const fields = await ask().catch((thrown: unknown) => {
+			if (!(thrown instanceof Failure) || thrown.details.loginRefused !== true) throw thrown;
+			this.refusal = { details: thrown.details, until: now() + REFUSAL_MS };
+			throw this.refusedSignIn(now());
+		});
+		this.refusal = undefined;
+		this.use(fields.sessionToken, now());
+		return fields;
+	}
+
+	/** Returns the refusal of the last five minutes, if any: another sign-in now may block the account. */
+	refusedSignIn(now: number): Failure | undefined {
+		const { details, until = now } = this.refusal ?? {};
+		const leftMs = until - now;
+		// A clock that was set back must not extend the wait.
+		if (details === undefined || leftMs <= 0 || leftMs > REFUSAL_MS) return undefined;
+		return new Failure({
+			...details,
+			message: `${details.message}. The same login is tried again in ${timeInWords(leftMs)}`,
+			remedy: `A changed login is tried at once. A successful connection test of the credential ends the wait. ${details.remedy}`,
+		});
+	}
+
+	/**
+	 * Returns the pause before the next sign-in, in milliseconds. If the platform allows one token per user, another process may
+	 * have signed in. It needs that time to store its token, and chance keeps the processes apart.
+	 * @param chance from 0 to 1
+	 */
+	pauseMs(chance: number): number {
+		if (this.tokensInVain === 0) return 0;
+		const step = Math.min(FIRST_PAUSE_MS * 2 ** (this.tokensInVain - 1), LONGEST_PAUSE_MS);
+		return Math.round(Math.max(step, Math.min(this.signInTook, LONGEST_SIGN_IN_MS)) * (1 + 2 * chance));
+	}
+}
+
+const accounts = new Map<string, Account>();
+
+/** Returns what this process knows about a credential's account. */
+export function accountOf({ account: name }: Pick<Credential, 'account'>): Account {
+	const account = accounts.get(name) ?? new Account();
+	// The account that was used last comes last in the map.
+	accounts.delete(name);
+	accounts.set(name, account);
+	const [oldest = ''] = accounts.keys();
+	if (accounts.size > MAX_ACCOUNTS) accounts.delete(oldest);
+	return account;
+}
+
+/** Forgets all accounts, as a restart of the process does. */
+export function forgetAccounts(): void {
+	accounts.clear();
+}

@@ -1,0 +1,144 @@
+/**
+ * The credential's part of a request: it adds the key or token, and makes n8n sign in if there is no token. It refuses other hosts
+ * and forbids redirects. It doesn't send requests, and it doesn't read or store the credential: n8n does.
+ */
+import type { ICredentialDataDecryptedObject, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
+
+import { Failure } from '../../core/failure';
+import { accountOf, type SessionFields } from './account';
+import { currentClock } from '../waiting/clock';
+import { type Credential, readCredential, tokenIn } from './credential';
+import { signIn } from './signIn';
+
+/** Makes n8n sign in: its request functions treat this error of `authenticate` like HTTP 401. */
+class SignInNeeded extends Error {
+	readonly response = { status: 401 };
+}
+
+/** Ends a request that is only for its sign-in, after n8n has stored the token. */
+export class SignedIn extends Error {}
+
+/** Marks the connection test's request. It never leaves n8n. */
+export const TEST_MARK = 'x-credential-test';
+
+/** Marks a request that is only for its sign-in. It is never sent. */
+export const SIGN_IN_MARK = 'x-sign-in-only';
+
+/**
+ * Adds the key or token to a request of a node, n8n's HTTP Request node or the connection test (section 5 of the API document).
+ * @param options the request, for n8n's current or older request function; changed in place
+ * @throws Failure `input` for another origin than the base URL's; Failure for a sign-in that was refused recently; SignInNeeded
+ * without a token; SignedIn for a request that is only for its sign-in
+ */
+export function authenticate(data: ICredentialDataDecryptedObject, options: IHttpRequestOptions): IHttpRequestOptions {
+	const credential = readCredential(data);
+	const { stored } = credential;
+	checkTarget(credential, options);
+	if (stored.authentication === 'login') {
+		setHeader(options, 'Authorization', `Bearer ${tokenFor(data, credential, options)}`);
+	} else {
+		const { apiKey, apiKeyIn, apiKeyName: name, apiKeyPrefix: prefix } = stored;
+		const value = prefix === '' ? apiKey : `${prefix} ${apiKey}`;
+		if (apiKeyIn === 'query') options.qs = { ...queryOf(options), [name]: value };
+		else setHeader(options, name, value);
+	}
+	delete options.headers?.[TEST_MARK];
+	forbidRedirects(options, stored.allowUnauthorizedCerts);
+	return options;
+}
+
+/** Credential data of a connection test, which always signs in. */
+const beingTested = new WeakSet<ICredentialDataDecryptedObject>();
+/** Credential data with a new token. n8n passes the same object to both functions. */
+const justSignedIn = new WeakSet<ICredentialDataDecryptedObject>();
+/** Sign-ins in progress or failed: n8n's older request function asks twice after any error. */
+const attempts = new WeakMap<ICredentialDataDecryptedObject, Promise<SessionFields>>();
+
+/**
+ * Returns a token for a login that has none, or whose token was refused: a very recent one of this process, or a new one.
+ * @param data n8n passes the same object to {@link authenticate} next
+ * @param send n8n's plain request function
+ * @returns the fields that n8n stores with the credential; none for an API key, or after a sign-in that was refused recently
+ * @throws Failure with the reason why there is no token
+ */
+export async function preAuthenticate(
+	data: ICredentialDataDecryptedObject,
+	send: (options: IHttpRequestOptions) => Promise<unknown>,
+): Promise<Partial<SessionFields>> {
+	const credential = readCredential(data);
+	if (credential.stored.authentication !== 'login') return {};
+	const clock = currentClock();
+	const account = accountOf(credential);
+	if (!beingTested.has(data)) {
+		if (account.refusedSignIn(clock.now()) !== undefined) return {};
+		const newer = account.newToken(data['sessionToken'], clock.now());
+		if (newer !== undefined) return { sessionToken: newer, sessionOwner: credential.owner };
+	}
+	const attempt = attempts.get(data) ?? account.signIn(async () => await signIn(data, send), clock.now);
+	attempts.set(data, attempt);
+	const fields = await attempt;
+	attempts.delete(data);
+	justSignedIn.add(data);
+	return fields;
+}
+
+function tokenFor(data: ICredentialDataDecryptedObject, credential: Credential, options: IHttpRequestOptions): string {
+	const token = tokenIn(data);
+	const isTest = options.headers?.[TEST_MARK] !== undefined;
+	// An older token doesn't prove the password, and an expired one would fail the test despite a correct password.
+	if (isTest && !justSignedIn.has(data)) {
+		beingTested.add(data);
+		throw new SignInNeeded('A connection test signs in');
+	}
+	const refused = token === '' ? accountOf(credential).refusedSignIn(currentClock().now()) : undefined;
+	if (refused !== undefined) throw refused;
+	if (token === '') throw new SignInNeeded('There is no token for this login yet');
+	if (options.headers?.[SIGN_IN_MARK] !== undefined) throw new SignedIn();
+	return token;
+}
+
+/** Returns the query as an object. n8n's older request function also accepts text. */
+function queryOf({ qs }: IHttpRequestOptions): IDataObject {
+	const query: unknown = qs;
+	return typeof query === 'string' ? Object.fromEntries(new URLSearchParams(query)) : { ...qs };
+}
+
+function setHeader(options: IHttpRequestOptions, name: string, value: string): void {
+	const headers: IDataObject = {};
+	for (const [present, its] of Object.entries(options.headers ?? {})) {
+		if (present.toLowerCase() !== name.toLowerCase()) headers[present] = its;
+	}
+	headers[name] = value;
+	options.headers = headers;
+}
+
+function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): void {
+	// The HTTP Request node uses n8n's older request function, which calls the address `uri`.
+	const address: unknown = options.url ?? Reflect.get(options, 'uri');
+	// "http:other" is a path with a base, and a host without one.
+	const base = typeof options.baseURL === 'string' && options.baseURL !== '' ? options.baseURL : undefined;
+	const target = typeof address === 'string' && URL.canParse(address, base) ? new URL(address, base) : undefined;
+	if (target?.origin === baseUrl.origin) return;
+	throw new Failure({
+		kind: 'input',
+		cause: 'input',
+		message: `This credential is for ${baseUrl.origin} only`,
+		remedy:
+			target === undefined
+				? 'The request has no valid address. Nothing was sent.'
+				: `The request leads to ${target.origin}. Nothing was sent. Use an address of the platform, or another credential.`,
+	});
+}
+
+/** Keeps the credential on the platform's host. Turns the certificate check off only if the user did. */
+function forbidRedirects(options: IHttpRequestOptions, skipCertificateCheck: boolean): void {
+	options.disableFollowRedirect = true;
+	options.maxRedirects = 0;
+	options.sendCredentialsOnCrossOriginRedirect = false;
+	// For n8n's older request function.
+	Object.assign(options, { followRedirect: false, followAllRedirects: false });
+	if (skipCertificateCheck) {
+		options.skipSslCertificateValidation = true;
+		Object.assign(options, { rejectUnauthorized: false });
+	}
+}

@@ -1,0 +1,60 @@
+import type {
+	IAuthenticateRuleResponseCode,
+	IAuthenticateRuleResponseSuccessBody,
+	ICredentialTestRequest,
+} from 'n8n-workflow';
+
+import { CODE_TABLE, SUCCESS } from '../../core/errors/codes';
+import { fillIn } from '../../core/errors/purpose';
+import { explainStatus } from '../../core/errors/statuses';
+import { Failure } from '../../core/failure';
+
+/** Statuses of a platform or proxy that refuses a connection test. */
+const STATUSES = [301, 302, 303, 307, 308, 401, 403, 404, 429, 500, 502, 503, 504];
+
+/**
+ * Types that a code can't have. n8n compares a value with ===, so a rule can't match any number, but it can match the name of a
+ * type. A missing value and null have no such name.
+ */
+const NO_CODES = ['String', 'Boolean', 'Array', 'Object', undefined];
+
+const NO_PLATFORM =
+	"The address responds, but not like a device-management platform. Check 'Base URL': enter the part of the address before /api.";
+
+/**
+ * Returns the rules of n8n's connection test. The platform refuses requests with HTTP 200, which n8n counts as success unless a
+ * rule matches the body. There are rules for each code, and for bodies without a code or a list of devices. Other statuses
+ * always fail; their rules explain why.
+ */
+export function credentialTestRules(): NonNullable<ICredentialTestRequest['rules']> {
+	const rules = [
+		...STATUSES.map(
+			(value): IAuthenticateRuleResponseCode => ({
+				type: 'responseCode',
+				properties: { value, message: inOneLine(fillIn(explainStatus(value), 'dropdown')) },
+			}),
+		),
+		...CODE_TABLE.filter(({ code }) => code !== SUCCESS).map((row) => bodyRule('code', row.code, inOneLine(row))),
+		...NO_CODES.map((kind) => bodyRule('code.constructor.name', kind, NO_PLATFORM)),
+		bodyRule('data.content', undefined, NO_PLATFORM),
+	];
+	// n8n accepts rules of both types; only the declaration requires one type.
+	return rules as IAuthenticateRuleResponseSuccessBody[];
+}
+
+function bodyRule(key: string, value: unknown, message: string): IAuthenticateRuleResponseSuccessBody {
+	return { type: 'responseSuccessBody', properties: { key, value, message } };
+}
+
+/**
+ * Adds the remedy to a failure's message: n8n's connection test and its HTTP Request node show only the message.
+ * @throws the same failure
+ */
+export function rethrowWithRemedy(thrown: unknown): never {
+	if (thrown instanceof Failure) thrown.message = inOneLine(thrown.details);
+	throw thrown;
+}
+
+function inOneLine({ message, remedy }: { message: string; remedy: string }): string {
+	return `${message}. ${remedy}`;
+}

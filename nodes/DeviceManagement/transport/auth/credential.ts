@@ -1,0 +1,185 @@
+/**
+ * Reads and checks the credential before anything is sent. It returns typed fields, the account that they belong to and the
+ * secrets to remove from messages. It doesn't sign in and doesn't remember tokens.
+ */
+import { createHash } from 'crypto';
+import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+import { z } from 'zod/v4';
+
+import { type BaseUrl, parseBaseUrl } from '../../core/baseUrl';
+import { inputFailure } from '../../core/failure';
+import { type Redact, redactor } from '../../core/redaction';
+
+/** Name of the credential type, as workflows store it. */
+export const CREDENTIAL_TYPE = 'deviceManagementApi';
+
+const text = z.string().default('');
+/** People paste these with spaces and line breaks around them. */
+const trimmed = z.string().trim().default('');
+
+/** Fields that only unusual platforms need, with the form's defaults. */
+const customSignInSchema = z.object({
+	apiKeyIn: z.enum(['header', 'query']).default('header'),
+	apiKeyName: z.string().trim().default('Authorization'),
+	apiKeyPrefix: z.string().trim().default('ApiKey'),
+	passwordFormat: z.enum(['plain', 'md5']).default('plain'),
+	loginPath: z.string().trim().default('/api/user/login'),
+	tokenPath: trimmed,
+});
+
+/** The credential as n8n stores it. A field that an older n8n or an import left out gets the form's default. */
+const storedSchema = customSignInSchema
+	.extend({
+		baseUrl: text,
+		authentication: z.enum(['apiKey', 'login']).default('apiKey'),
+		apiKey: trimmed,
+		loginName: trimmed,
+		password: text,
+		customSignIn: z.boolean().default(false),
+		allowUnauthorizedCerts: z.boolean().default(false),
+	})
+	// The form hides these fields while the switch is off, so their stored values don't count.
+	.transform((stored) => (stored.customSignIn ? stored : { ...stored, ...customSignInSchema.parse({}) }));
+
+/** The fields that a sign-in adds. n8n writes them into the object that was read. */
+const sessionSchema = z.object({ sessionToken: text.catch(''), sessionOwner: text.catch('') });
+
+/** The credential's fields (section 5 of the API document), of the right types but otherwise unchecked. */
+export type StoredCredential = z.infer<typeof storedSchema>;
+
+/** A checked credential. */
+export interface Credential {
+	readonly baseUrl: BaseUrl;
+	readonly stored: StoredCredential;
+	/** A digest of platform and user. Credentials with the same account share tokens and waits. */
+	readonly account: string;
+	/** A digest of the login that a token belongs to; '' for an API key. n8n stores it encrypted, like the password. */
+	readonly owner: string;
+	/** Keys, passwords and their digests. */
+	readonly secrets: readonly string[];
+}
+
+/** Credentials by n8n's object, so that each is parsed once. */
+const known = new WeakMap<object, Credential>();
+
+/**
+ * Reads and checks a credential.
+ * @param data the decrypted credential from n8n
+ * @throws Failure `input` that names the wrong field
+ */
+export function readCredential(data: ICredentialDataDecryptedObject): Credential {
+	const credential = known.get(data) ?? parseCredential(data);
+	known.set(data, credential);
+	return credential;
+}
+
+/** Returns a copy of the data with another token. */
+export function withToken(data: ICredentialDataDecryptedObject, token: string): ICredentialDataDecryptedObject {
+	const credential = readCredential(data);
+	const copy = { ...data, sessionToken: token, sessionOwner: credential.owner };
+	known.set(copy, credential);
+	return copy;
+}
+
+/** Returns the token in the data; '' unless it belongs to this login. */
+export function tokenIn(data: ICredentialDataDecryptedObject): string {
+	const { sessionToken, sessionOwner } = sessionSchema.parse(data);
+	const { owner } = readCredential(data);
+	return owner !== '' && sessionOwner === owner ? sessionToken : '';
+}
+
+/** Returns a function that removes the credential's secrets and its token from text. */
+export function redactorFor(data: ICredentialDataDecryptedObject): Redact {
+	const { secrets } = readCredential(data);
+	return redactor([...secrets, sessionSchema.parse(data).sessionToken]);
+}
+
+/** Returns the password as it is sent (section 5): the MD5 of its UTF-8 bytes in lowercase hex. */
+export function passwordDigest(stored: StoredCredential): string {
+	if (stored.passwordFormat === 'md5') return stored.password.trim().toLowerCase();
+	return createHash('md5').update(stored.password, 'utf8').digest('hex');
+}
+
+function parseCredential(data: ICredentialDataDecryptedObject): Credential {
+	const parsed = storedSchema.safeParse(data);
+	if (!parsed.success) {
+		const field = String(parsed.error.issues[0]?.path[0] ?? '');
+		throw inputFailure(
+			`The field "${field}" of the Device Management API credential has a value of the wrong type`,
+			'Open the credential, enter the value again and save it.',
+		);
+	}
+	const stored = parsed.data;
+	const baseUrl = parseBaseUrl(stored.baseUrl);
+	const digest = stored.password === '' ? '' : passwordDigest(stored);
+	const secrets = [stored.apiKey, stored.password, digest];
+	if (stored.authentication === 'apiKey') {
+		checkApiKey(stored);
+		const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, allowUnauthorizedCerts } = stored;
+		const account = digestOf(['key', baseUrl.href, apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, allowUnauthorizedCerts]);
+		return { baseUrl, stored, account, owner: '', secrets };
+	}
+	checkLogin(stored);
+	const owner = digestOf([baseUrl.href, stored.loginPath, stored.tokenPath, stored.loginName, digest]);
+	const account = digestOf(['login', owner, stored.allowUnauthorizedCerts]);
+	return { baseUrl, stored, account, owner, secrets };
+}
+
+function digestOf(parts: readonly unknown[]): string {
+	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+function checkApiKey(stored: StoredCredential): void {
+	if (stored.apiKey === '') {
+		throw inputFailure(
+			"'API Key' in the Device Management API credential is empty",
+			"Create a key in the platform's user interface and enter it there, or set 'Authentication' to 'Login'.",
+		);
+	}
+	if (stored.apiKeyName === '') {
+		throw inputFailure(
+			"'Key Name' in the Device Management API credential is empty",
+			'Enter the name of the header or query parameter for the key, usually Authorization.',
+		);
+	}
+	if (stored.apiKeyIn === 'query') return;
+	if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(stored.apiKeyName)) {
+		throw inputFailure(
+			"'Key Name' in the Device Management API credential can't be the name of a header",
+			'Use letters, digits and hyphens only, like X-API-Key.',
+		);
+	}
+	if (/[^\x20-\x7e]/.test(`${stored.apiKeyPrefix}${stored.apiKey}`)) {
+		throw inputFailure(
+			"'API Key' or 'Key Prefix' in the Device Management API credential has a character that a header can't contain",
+			'Copy the key again, without line breaks or other invisible characters.',
+		);
+	}
+}
+
+function checkLogin(stored: StoredCredential): void {
+	if (stored.loginName === '') {
+		throw inputFailure(
+			"'Login Name' in the Device Management API credential is empty",
+			'Enter the name that you sign in to the platform with.',
+		);
+	}
+	if (stored.password === '') {
+		throw inputFailure(
+			"'Password' in the Device Management API credential is empty",
+			"Enter the password, or its MD5 value if 'Password Format' is 'MD5'.",
+		);
+	}
+	if (stored.passwordFormat === 'md5' && !/^[0-9a-f]{32}$/i.test(stored.password.trim())) {
+		throw inputFailure(
+			"'Password' in the Device Management API credential is not an MD5 value",
+			"Enter 32 hexadecimal digits, or set 'Password Format' to 'Plain Text'.",
+		);
+	}
+	if (!/^\/[^/\\?#\s][^\\?#\s]*$/.test(stored.loginPath)) {
+		throw inputFailure(
+			"'Login Path' in the Device Management API credential is not a path",
+			'Enter a path on the platform that begins with a slash, usually /api/user/login.',
+		);
+	}
+}

@@ -1,0 +1,142 @@
+import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workflow';
+
+import { Failure, inputFailure } from '../../core/failure';
+import { outcomeOf } from '../waiting/retry';
+import { type Account, accountOf, type Token } from './account';
+import { beforeEnd, type Clock, whyEnded } from '../waiting/clock';
+import { readCredential, tokenIn, withToken } from './credential';
+
+/** What a session needs from its execution. */
+export interface SessionDependencies {
+	/** Reads the credential from n8n's store again: it may have changed, or another process may have signed in. */
+	read(): Promise<CredentialData>;
+	/** Has n8n sign in with this data and store the token; returns the token. */
+	signIn(data: CredentialData): Promise<string>;
+	clock: Pick<Clock, 'now' | 'random' | 'sleep'>;
+	/** Aborted when the execution ends. */
+	end: AbortSignal;
+}
+
+/** New tokens after which a request fails; the next requests of the session fail after fewer. */
+const MAX_NEW_TOKENS = 4;
+const MAX_NEW_TOKENS_LATER = 1;
+/** Requests that fail this way and failed sign-ins, in a row, before the session ends. */
+const MAX_FAILURES_IN_A_ROW = 20;
+
+/**
+ * Keeps one account signed in for all requests of an execution.
+ * Without a token, all requests wait until one of them finds a token in n8n's store or signs in. A request whose token was
+ * refused drops the token and starts over. If the platform refuses new tokens too, only this request fails.
+ * A session doesn't retry after other failures. It keeps nothing for other executions: the account does.
+ */
+export class Session {
+	private maxNewTokens = MAX_NEW_TOKENS;
+	private failuresInARow = 0;
+	private ended: Failure | undefined;
+
+	/** @throws Failure `input` for an invalid credential */
+	constructor(
+		private data: CredentialData,
+		private readonly dependencies: SessionDependencies,
+	) {
+		this.account.use(tokenIn(data));
+	}
+
+	/** Looked up on every use, because the process may have removed the account from its memory. */
+	private get account(): Account {
+		return accountOf(readCredential(this.data));
+	}
+
+	/**
+	 * Sends a request within the session.
+	 * @param send sends it once; throws a Failure with `tokenRefused` if the platform refuses the key or token
+	 * @param keepsToken whether to throw that Failure instead of renewing the token
+	 * @throws what `send` throws, or the reason why the session ended
+	 */
+	async run<T>(send: (data: CredentialData) => Promise<T>, keepsToken = false): Promise<T> {
+		for (let [sent, newTokens] = [0, 0]; ; sent++) {
+			const { account, token, data } = await this.signedIn();
+			const outcome = await outcomeOf(send(data));
+			const failure = 'failure' in outcome && outcome.failure instanceof Failure ? outcome.failure : undefined;
+			const { tokenRefused, kind } = failure?.details ?? {};
+			// If the platform refused the request itself, it has accepted the token.
+			if ('value' in outcome || (kind === 'refused' && tokenRefused !== true)) {
+				this.failuresInARow = 0;
+				account.accept(token?.value);
+			}
+			if ('value' in outcome) return outcome.value;
+			if (failure === undefined || tokenRefused !== true || keepsToken) throw outcome.failure;
+			// A token that is already replaced, or that another process got, says little about this request.
+			if (account.token !== undefined && account.token !== token) continue;
+			if (sent > 0 && token?.issuedAt !== undefined) newTokens++;
+			if (token === undefined || newTokens >= this.maxNewTokens) {
+				this.maxNewTokens = MAX_NEW_TOKENS_LATER;
+				this.noteFailure(failure);
+				throw failure;
+			}
+			account.refuse(token.value);
+		}
+	}
+
+	/** Waits for a token and returns the data for the next request. An API key has no token. */
+	private async signedIn(): Promise<{ account: Account; token: Token | undefined; data: CredentialData }> {
+		const { end } = this.dependencies;
+		for (;;) {
+			if (this.ended !== undefined) throw this.ended;
+			if (end.aborted) throw whyEnded(end);
+			const { account, data } = this;
+			const { token } = account;
+			if (readCredential(data).stored.authentication !== 'login') return { account, token: undefined, data };
+			if (token !== undefined) return { account, token, data: withToken(data, token.value) };
+			await beforeEnd(end, account.findOnce(this.findToken)).catch((thrown: unknown) => {
+				if (thrown instanceof Failure && thrown.details.final === true) this.endWith(thrown);
+				throw thrown;
+			});
+		}
+	}
+
+	/** Finds a token for all callers. It finds none if this execution ends, or if its credential was changed to another user. */
+	private readonly findToken = async (): Promise<void> => {
+		const { account } = this;
+		const { clock, end, read, signIn } = this.dependencies;
+		const pauseMs = account.pauseMs(clock.random());
+		if (pauseMs > 0) await clock.sleep(pauseMs, end);
+		const data = await read();
+		if (userOf(data) !== userOf(this.data)) {
+			const what = 'The credential was changed to another platform or user during the run';
+			this.endWith(inputFailure(what, 'Run the workflow again.'));
+			return;
+		}
+		this.data = data;
+		this.account.use(tokenIn(data));
+		if (this.account !== account || account.token !== undefined) return;
+		const refused = account.refusedSignIn(clock.now());
+		if (refused !== undefined) throw refused;
+		const send = async () => {
+			if (end.aborted) return;
+			const began = clock.now();
+			account.use(await signIn(withToken(data, '')), began);
+			account.signInTook = clock.now() - began;
+		};
+		await account.rateLimit.afterPause(send, clock, end).catch((thrown: unknown) => {
+			// If there is a token, only n8n's store failed.
+			if (account.token !== undefined) return;
+			this.noteFailure(thrown);
+			throw thrown;
+		});
+	};
+
+	private noteFailure(failure: unknown): void {
+		if (++this.failuresInARow >= MAX_FAILURES_IN_A_ROW && failure instanceof Failure) this.endWith(failure);
+	}
+
+	private endWith({ details }: Failure): void {
+		this.ended ??= new Failure({ ...details, retryable: false });
+	}
+}
+
+/** Says whose devices a credential shows. A changed password shows the same ones. */
+function userOf(data: CredentialData): string {
+	const { baseUrl, stored } = readCredential(data);
+	return JSON.stringify([baseUrl.href, stored.authentication, stored.loginName]);
+}

@@ -1,0 +1,119 @@
+/**
+ * Signs in with login name and password and returns the token. One request is sent, and the token is searched for in its
+ * response. It doesn't retry, store the token or decide when to sign in.
+ */
+import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
+
+import { meansLoginRefused } from '../../core/errors/codes';
+import { unwrap } from '../../core/envelope';
+import { inWords } from '../../core/errors/purpose';
+import { Failure } from '../../core/failure';
+import { describeValue, isRecord } from '../../core/json';
+import type { Redact } from '../../core/redaction';
+import type { SessionFields } from './account';
+import { currentClock } from '../waiting/clock';
+import { passwordDigest, readCredential, redactorFor } from './credential';
+import { exchange } from '../exchange';
+
+const SIGN_IN_TIMEOUT_MS = 30_000;
+
+/** Where platforms put the token, in the order of the search. */
+const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
+
+/**
+ * Signs in with login name and password (section 5 of the API document).
+ * @param send n8n's plain request function
+ * @throws Failure with `final`, unless a retry may help
+ */
+export async function signIn(
+	data: ICredentialDataDecryptedObject,
+	send: (options: IHttpRequestOptions) => Promise<unknown>,
+): Promise<SessionFields> {
+	const { baseUrl, stored, owner } = readCredential(data);
+	try {
+		const response = await exchange(send, {
+			method: 'POST',
+			url: `${baseUrl.href}${stored.loginPath}`,
+			body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
+			skipCertificateCheck: stored.allowUnauthorizedCerts,
+			timeoutMs: SIGN_IN_TIMEOUT_MS,
+			clock: currentClock(),
+		});
+		const token = findToken(unwrap(response), stored.tokenPath);
+		return { sessionToken: token, sessionOwner: owner };
+	} catch (error) {
+		throw asSignInFailure(inWords(error, 'login', redactorFor(data)));
+	}
+}
+
+/**
+ * Returns the token in the response's payload: at `tokenPath`, or without one the payload itself or the first known place.
+ * @throws Failure that names the keys of the payload, never their values
+ */
+function findToken(payload: unknown, tokenPath: string): string {
+	const found =
+		tokenPath === ''
+			? [payload, ...KNOWN_PLACES.map((place) => fieldOf(payload, place))]
+			: [followPath(payload, tokenPath)];
+	for (const candidate of found) {
+		const token = typeof candidate === 'string' ? candidate.trim().replace(/^bearer\s+/i, '') : '';
+		if (token !== '') return checkToken(token);
+	}
+	const places = tokenPath === '' ? `text, or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
+	throw new Failure({
+		kind: 'response',
+		cause: 'credential',
+		message: 'The login was accepted, but its response has no token{outside}',
+		outside: (redact) => `: looked for 'data' as ${places}; ${keysOf(payload, redact)}`,
+		inDoubt: false,
+		remedy: "Enter in 'Token Path' of the credential where the login response has the token, like data.session.token.",
+	});
+}
+
+/** A path may start at the envelope (`data.token`) or at its payload (`token`). */
+function followPath(payload: unknown, tokenPath: string): unknown {
+	const follow = (start: unknown) => tokenPath.split('.').reduce<unknown>((value, key) => fieldOf(value, key), start);
+	return follow({ data: payload }) ?? follow(payload);
+}
+
+function fieldOf(value: unknown, key: string): unknown {
+	return (isRecord(value) || Array.isArray(value)) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
+}
+
+/** A token is sent in a header. */
+function checkToken(token: string): string {
+	if (/^[\x21-\x7e]+$/.test(token)) return token;
+	throw new Failure({
+		kind: 'response',
+		cause: 'credential',
+		message: "The token in the login response has characters that a header can't contain",
+		remedy: "Check 'Token Path' in the credential. It may point at something else than the token.",
+	});
+}
+
+function keysOf(payload: unknown, redact: Redact): string {
+	if (!isRecord(payload)) return `'data' is ${describeValue(payload)}`;
+	const keys = Object.keys(payload)
+		.slice(0, 20)
+		.map((key) => redact(key).slice(0, 40));
+	return keys.length === 0 ? "'data' is empty" : `'data' has the keys ${keys.join(', ')}`;
+}
+
+/** Only an unreachable platform is tried again. After any other failure, another sign-in may lock the account. */
+function asSignInFailure(error: unknown): unknown {
+	if (!(error instanceof Failure)) return error;
+	const { details } = error;
+	const final = details.retryable !== true;
+	return new Failure({
+		...details,
+		remedy: final
+			? `${details.remedy} If the platform expects another form of sign-in, use 'My Platform Signs In Differently' in the credential.`
+			: details.remedy,
+		message: `The sign-in failed. ${details.message}`,
+		// For other requests, HTTP 403 may have another cause.
+		...(details.httpStatus === 403 ? { cause: 'credential' } : {}),
+		tokenRefused: false,
+		final,
+		loginRefused: meansLoginRefused(details.code) || details.httpStatus === 401 || details.httpStatus === 403,
+	});
+}

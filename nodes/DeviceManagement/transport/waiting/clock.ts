@@ -1,0 +1,69 @@
+import { sleep } from 'n8n-workflow';
+
+import { cancelledFailure, Failure } from '../../core/failure';
+
+/** Time, chance and waiting, which tests replace. */
+export interface Clock {
+	/** Milliseconds since the epoch. */
+	now(): number;
+	/** From 0 (inclusive) to 1 (exclusive). */
+	random(): number;
+	/** Resolves after the given milliseconds, or as soon as `end` is aborted. */
+	sleep(ms: number, end?: AbortSignal): Promise<void>;
+	/** A signal that is aborted after the given milliseconds. */
+	timeout(ms: number): AbortSignal;
+}
+
+/** n8n's sleep can't be ended early. Short steps end soon after a stopped execution. */
+const WAIT_STEP_MS = 250;
+
+/** The time of the machine that n8n runs on. */
+export const systemClock: Clock = {
+	now: () => Date.now(),
+	random: () => Math.random(),
+	timeout: (ms) => AbortSignal.timeout(ms),
+	async sleep(ms, end) {
+		for (let left = ms; left > 0 && end?.aborted !== true; left -= WAIT_STEP_MS) {
+			const step = sleep(Math.min(left, WAIT_STEP_MS));
+			await (end === undefined ? step : beforeEnd(end, step));
+		}
+	},
+};
+
+let current = systemClock;
+
+/** Returns the clock of the nodes and the credential. n8n constructs them, so the clock can't be passed to them. */
+export function currentClock(): Clock {
+	return current;
+}
+
+/** Replaces the clock, for tests. Returns a function that restores the previous one. */
+export function replaceClock(clock: Clock): () => void {
+	const before = current;
+	current = clock;
+	return () => {
+		current = before;
+	};
+}
+
+/** Returns the promise's value, or undefined if the end comes first. It then ignores the promise's error. */
+export async function beforeEnd<T>(end: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
+	// One signal per call: Node.js warns of a leak if many calls wait on the same one.
+	const own = AbortSignal.any([end]);
+	let stop = () => {};
+	const ended = new Promise<undefined>((resolve) => {
+		stop = () => resolve(undefined);
+		if (own.aborted) stop();
+		own.addEventListener('abort', stop, { once: true });
+	});
+	try {
+		return await Promise.race([ended, promise]);
+	} finally {
+		own.removeEventListener('abort', stop);
+	}
+}
+
+/** Returns why an execution ended: a deadline has its own error, n8n's stop button has none. */
+export function whyEnded(end: AbortSignal): Failure {
+	return end.reason instanceof Failure ? end.reason : cancelledFailure();
+}

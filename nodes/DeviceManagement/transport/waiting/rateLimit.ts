@@ -1,0 +1,129 @@
+import { Failure } from '../../core/failure';
+import { beforeEnd, type Clock } from './clock';
+import { timeInWords } from './retry';
+
+/** Longest pause that the node accepts, in milliseconds. */
+export const LONGEST_PAUSE_MS = 120_000;
+/** Requests at the same time after the first pause. */
+const FIRST_WINDOW = 2;
+const GROWTH_PER_RESPONSE = 1 / 8;
+/** Time without a new pause after which requests are no longer limited. */
+const QUIET_MS = 60_000;
+/** A request that takes longer no longer counts for the window. */
+const SLOW_MS = 10_000;
+
+/**
+ * Waits for the pauses that the platform asks for (`Retry-After`), for all requests of one account.
+ * A pause delays every request. Afterwards a window limits the requests at the same time: 2 after the first pause, half as
+ * many after each further pause, 1/8 more after each response. Retries are sent first, then the others as they arrived.
+ * It does not retry.
+ */
+export class RateLimit {
+	private pausedUntil = -Infinity;
+	/** The end of the pause by the platform's header; later than `pausedUntil` if the pause is too long for the node. */
+	private namedUntil = -Infinity;
+	private askedBy: Failure | undefined;
+	private pauses = 0;
+	private window = Infinity;
+	private inFlight = 0;
+	private readonly queue: Array<{ attempts: number; start(): void }> = [];
+
+	/**
+	 * Runs a request once the window has a place and no pause is left.
+	 * @param end ends the wait; `run` must check it, too
+	 * @param attempts how often the request was sent before
+	 * @throws Failure `status` if the platform asked for a pause that is too long, and what `run` throws
+	 */
+	async pass<T>(run: () => Promise<T>, clock: Clock, end: AbortSignal, attempts = 0): Promise<T> {
+		if (clock.now() > this.pausedUntil + QUIET_MS) this.window = Infinity;
+		this.admit();
+		if (this.window === Infinity) return await this.afterPause(run, clock, end);
+		const leave = await this.enter(clock, end, attempts);
+		const send = async () => {
+			clock.timeout(SLOW_MS).addEventListener('abort', leave, { once: true });
+			return await run();
+		};
+		try {
+			return await this.afterPause(send, clock, end);
+		} finally {
+			leave();
+		}
+	}
+
+	/** Runs a request once no pause is left. It ignores the window, because other requests wait for this one's token. */
+	async afterPause<T>(run: () => Promise<T>, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<T> {
+		await this.waitForPause(clock, end);
+		const sentAfter = this.pauses;
+		const response = await run().catch((thrown: unknown) => {
+			if (thrown instanceof Failure && thrown.details.retryable === true) this.pause(thrown, sentAfter, clock.now());
+			throw thrown;
+		});
+		if (sentAfter === this.pauses) this.window += GROWTH_PER_RESPONSE;
+		this.admit();
+		return response;
+	}
+
+	private pause(failure: Failure, sentAfter: number, now: number): void {
+		const { retryAfterMs = 0 } = failure.details;
+		if (retryAfterMs <= 0) return;
+		// A request that was sent before the last pause doesn't shrink the window again.
+		if (sentAfter === this.pauses) {
+			this.pauses++;
+			this.window = this.window === Infinity ? FIRST_WINDOW : Math.max(1, this.window / 2);
+		}
+		if (retryAfterMs < this.pauseLeft(now)) return;
+		this.pausedUntil = now + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
+		this.namedUntil = now + retryAfterMs;
+		this.askedBy = failure;
+	}
+
+	private async waitForPause(clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
+		const latest = clock.now() + LONGEST_PAUSE_MS;
+		for (let left; (left = this.pauseLeft(clock.now())) > 0 && !end.aborted; await clock.sleep(left, end)) {
+			if (this.namedUntil > latest) throw this.tooLong(this.namedUntil - clock.now());
+		}
+	}
+
+	private pauseLeft(now: number): number {
+		const left = this.pausedUntil - now;
+		// If the clock was set back, the pause is over.
+		return left > LONGEST_PAUSE_MS ? 0 : left;
+	}
+
+	/** Waits for a place in the window, or for the end. Returns the function that frees the place. */
+	private async enter(clock: Clock, end: AbortSignal, attempts: number): Promise<() => void> {
+		let leave = () => {};
+		const left = new Promise<void>((resolve) => (leave = resolve));
+		const turn = new Promise<void>((start) => this.queue.push({ attempts, start }));
+		this.queue.sort((one, other) => other.attempts - one.attempts);
+		void Promise.all([turn, left]).then(async () => {
+			// The next request is chosen after the pause, when retries are in the queue, too.
+			await this.waitForPause(clock, end).catch(() => {});
+			this.inFlight--;
+			this.admit();
+		});
+		this.admit();
+		await beforeEnd(end, turn);
+		if (end.aborted) leave();
+		return leave;
+	}
+
+	private admit(): void {
+		while (this.inFlight + 1 <= this.window && this.queue.length > 0) {
+			this.inFlight++;
+			this.queue.shift()?.start();
+		}
+	}
+
+	private tooLong(leftMs: number): Failure {
+		return new Failure({
+			kind: 'status',
+			cause: 'platform',
+			...this.askedBy?.details,
+			message: `The platform asked for a pause that ends in ${timeInWords(leftMs)}, so the node sent nothing`,
+			remedy:
+				"Run the workflow again after that time. To send fewer requests at once, lower 'Parallel Requests' under 'Options'.",
+			retryable: false,
+		});
+	}
+}

@@ -1,0 +1,93 @@
+/**
+ * Retries failed reads, and says how long to wait: as long as the platform asked for, else with exponential backoff. It stops
+ * after a number of retries or a total wait. It doesn't know what a request is, or which ones may be retried.
+ */
+import { Failure } from '../../core/failure';
+import type { Clock } from './clock';
+
+export interface RetryLimits {
+	/** Retries after the first attempt; 0 turns retries off. */
+	maxRetries: number;
+	/** Longest total wait between the attempts of one request, in milliseconds. */
+	maxWaitMs: number;
+}
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_BACKOFF_MS = 20_000;
+
+/**
+ * Runs an attempt until it succeeds, fails for good, or reaches a limit. It doesn't begin a wait that exceeds the limit.
+ * @param attempt throws a Failure whose `retryable` says whether a retry may help
+ * @param end ends a wait early; the next attempt then has to fail
+ * @returns the value of the first successful attempt
+ * @throws the last attempt's Failure, with the number of retries in its message
+ */
+export async function withRetries<T>(
+	attempt: () => Promise<T>,
+	limits: RetryLimits,
+	clock: Pick<Clock, 'random' | 'sleep'>,
+	end?: AbortSignal,
+): Promise<T> {
+	let waitedMs = 0;
+	for (let retries = 0; ; retries++) {
+		const outcome = await outcomeOf(attempt());
+		if ('value' in outcome) return outcome.value;
+		const { failure } = outcome;
+		if (!(failure instanceof Failure) || failure.details.retryable !== true) throw failure;
+		if (limits.maxRetries === 0) throw failure;
+		if (retries >= limits.maxRetries) throw gaveUp(failure, retries, '');
+		const { retryAfterMs } = failure.details;
+		const waitMs = retryAfterMs ?? backoffMs(retries, clock.random());
+		waitedMs += waitMs;
+		if (waitedMs > limits.maxWaitMs) {
+			const next = `; the next try would be in ${Math.ceil(waitMs / 1000)} seconds, which is longer than this node waits`;
+			throw gaveUp(failure, retries, next);
+		}
+		// Otherwise the rate limit waits before it sends the next attempt.
+		if (retryAfterMs === undefined) await clock.sleep(waitMs, end);
+	}
+}
+
+/** Returns the promise's value or its error. */
+export async function outcomeOf<T>(promise: Promise<T>): Promise<{ value: T } | { failure: unknown }> {
+	return await promise.then(
+		(value) => ({ value }),
+		(failure: unknown) => ({ failure }),
+	);
+}
+
+/**
+ * Returns the wait before a retry in milliseconds, from 250 to 20,000: exponential backoff, half of it random, so that
+ * requests that failed together are not retried together.
+ * @param retries number of earlier retries
+ * @param chance from 0 to 1
+ */
+export function backoffMs(retries: number, chance: number): number {
+	const step = Math.min(FIRST_WAIT_MS * 2 ** retries, LONGEST_BACKOFF_MS);
+	return Math.round(step / 2 + (step / 2) * chance);
+}
+
+/**
+ * Returns the wait that a `Retry-After` header asks for, in milliseconds; undefined if it asks for none.
+ * @param header seconds or a date
+ */
+export function readRetryAfter(header: unknown, nowMs: number): number | undefined {
+	if (typeof header !== 'string') return undefined;
+	const text = header.trim();
+	if (/^\d{1,15}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000) || undefined;
+	// Date.parse would accept '-5' as a date, too.
+	if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
+	const at = Date.parse(text);
+	return at > nowMs ? at - nowMs : undefined;
+}
+
+/** Returns a time span for messages, in seconds or minutes, rounded up. */
+export function timeInWords(ms: number): string {
+	const [count, unit] = ms <= 60_000 ? [Math.ceil(ms / 1000), 'second'] : [Math.ceil(ms / 60_000), 'minute'];
+	return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+function gaveUp({ details }: Failure, retries: number, next: string): Failure {
+	const tried = retries === 0 ? '' : `, also after ${retries === 1 ? 'one retry' : `${retries} retries`}`;
+	return new Failure({ ...details, retryable: false, message: `${details.message}${tried}${next}` });
+}

@@ -1,0 +1,77 @@
+import type { Device } from '../../core/device';
+import type { JsonValue } from '../../core/json';
+import { type Code, digestOf, equalsText, type Kept, recall, splitCode } from './kept';
+import { deviceOf, type EventName, type TIMES, type WatchedField } from './watched';
+
+/** An event, before its device is reduced to the chosen fields. */
+export interface DeviceEvent {
+	readonly event: EventName;
+	readonly eventId: string;
+	readonly field?: string;
+	readonly previous?: JsonValue;
+	readonly current?: JsonValue;
+	readonly device: Device;
+}
+
+/** A value that changed. */
+export interface Change {
+	readonly sn: string;
+	readonly device: Device;
+	readonly field: WatchedField;
+	readonly previous: Kept;
+	readonly current: Kept;
+}
+
+/** A rule of 'Only When': report only changes between these values. An empty text means any value. */
+export interface ChangeRule {
+	/** The name of the field. */
+	readonly field: string;
+	readonly from: string;
+	readonly to: string;
+}
+
+/**
+ * Returns the event of a new or edited device.
+ * @param id identity of the device
+ */
+export function timeEvent({ field, event }: (typeof TIMES)[number], id: string, device: Device): DeviceEvent {
+	return { event, eventId: digestOf([event, id, device[field]]), device };
+}
+
+/** Returns the event of a changed value. `number` is the number of the state that it was compared with. */
+export function changedEvent({ sn, device, field, previous, current }: Change, number: number): DeviceEvent {
+	const { event, name } = field;
+	return {
+		event,
+		eventId: digestOf([event, sn, name, previous, current, number]),
+		field: name,
+		// The state has only a digest of a long value.
+		previous: recall(previous) ?? null,
+		current: field.read(device),
+		device,
+	};
+}
+
+/**
+ * Returns the event of a removed device.
+ * @param code the last known values of its watched fields
+ * @param number number of the state that still had the device
+ */
+export function removedEvent(sn: string, code: Code, fields: readonly WatchedField[], number: number): DeviceEvent {
+	const device = deviceOf(sn, fields, splitCode(code).map(recall));
+	return { event: 'deviceRemoved', eventId: digestOf(['deviceRemoved', sn, number]), device };
+}
+
+/** Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. */
+export function isAskedFor(rules: readonly ChangeRule[], change: Change): boolean {
+	const own = rules.filter(({ field }) => field === change.field.name);
+	return own.length === 0 || own.some(({ from, to }) => isMet(from, change.previous) && isMet(to, change.current));
+}
+
+/** Whether no rule asks for a change, but a rule asks for a change from its new value. */
+export function leadsToRule(rules: readonly ChangeRule[], change: Change): boolean {
+	const starts = rules.some(({ field, from }) => field === change.field.name && isMet(from, change.current));
+	return starts && !isAskedFor(rules, change);
+}
+
+const isMet = (wanted: string, kept: Kept) => wanted === '' || equalsText(kept, wanted);

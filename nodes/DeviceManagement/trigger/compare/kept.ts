@@ -1,0 +1,87 @@
+import { createHash } from 'crypto';
+
+import type { Device } from '../../core/device';
+import { isRecord, type JsonValue } from '../../core/json';
+import type { WatchedField } from './watched';
+
+/**
+ * A remembered value as JSON text: a string, number or boolean as it is, `{"json":…}` for an object or a list, and
+ * `{"digest":"…"}` for a value that is too long. Equal values have equal texts.
+ */
+export type Kept = string;
+
+/** The watched values of a device as a JSON list. Devices with equal values have equal codes. */
+export type Code = string;
+
+/** Longest value that is not replaced by its digest, in characters. */
+const LONGEST_KEPT = 100;
+
+/** Returns the code of a device's watched values, in the order of the fields. */
+export function codeOf(device: Device, fields: readonly WatchedField[]): Code {
+	return joinCode(fields.map((field) => keep(field.read(device))));
+}
+
+export function joinCode(parts: readonly Kept[]): Code {
+	return `[${parts.join(',')}]`;
+}
+
+/** Returns the values of a code. Throws a SyntaxError for other text. */
+export function splitCode(code: Code): Kept[] {
+	const parts: unknown = JSON.parse(code);
+	if (!Array.isArray(parts)) throw new SyntaxError('No list of values');
+	return parts.map((part) => JSON.stringify(part));
+}
+
+export function keep(value: JsonValue): Kept {
+	const json = canonicalJson(value);
+	const length = typeof value === 'string' ? value.length : json.length;
+	if (length > LONGEST_KEPT) return keepDigest(json);
+	return typeof value === 'object' && value !== null ? `{"json":${json}}` : json;
+}
+
+/** Returns the remembered value; undefined if only its digest was kept. */
+export function recall(kept: Kept): JsonValue {
+	const value: JsonValue = JSON.parse(kept);
+	return isRecord(value) ? value['json'] : value;
+}
+
+/** Returns a value as the text that rules compare. */
+export function textOf(value: JsonValue): string {
+	return typeof value === 'string' ? value : canonicalJson(value);
+}
+
+/** Whether a remembered value equals a rule's text, also if only its digest was kept. */
+export function equalsText(kept: Kept, text: string): boolean {
+	const known = recall(kept);
+	if (known !== undefined) return textOf(known) === text;
+	// The digest of a text, or of the JSON of anything else.
+	return kept === keepDigest(JSON.stringify(text)) || kept === keepDigest(text);
+}
+
+/** Returns a device's identity in at most 100 characters. */
+export function shortIdentity(id: string): string {
+	return id.length > LONGEST_KEPT ? digest(id) : id;
+}
+
+/** Returns a digest of a text: 132 bits as base64url, enough that two texts never have the same one. */
+export function digest(text: string): string {
+	return createHash('sha256').update(text, 'utf8').digest('base64url').slice(0, 22);
+}
+
+/** Returns a digest of a value. Equal values have equal digests. */
+export function digestOf(value: unknown): string {
+	return digest(canonicalJson(value));
+}
+
+/** Returns JSON text with the fields of each object in alphabetical order, so that equal values have equal texts. */
+export function canonicalJson(value: unknown): string {
+	if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+	return JSON.stringify(value, (_, field: unknown) => {
+		if (typeof field !== 'object' || field === null || Array.isArray(field)) return field;
+		return Object.fromEntries(Object.entries(field).sort(([one], [other]) => (one < other ? -1 : 1)));
+	});
+}
+
+function keepDigest(json: string): Kept {
+	return `{"digest":"${digest(json)}"}`;
+}

@@ -1,0 +1,106 @@
+import { type Device, identifyDevice } from '../../core/device';
+import { Failure } from '../../core/failure';
+import { shortIdentity } from './kept';
+import type { TimeField } from './watched';
+
+/** Rows are remembered up to this many seconds before the newest time: twice the repeated hour of a clock change. */
+export const WINDOW = 7200;
+
+/**
+ * What is remembered of the newest rows by one of their times. The platform's times are compared only with one another, so its
+ * clock and time zone don't matter.
+ */
+export interface Recent {
+	/** The newest time of the fleet so far; null if no device had one. */
+	readonly newest: number | null;
+	/** The time of each device within two hours before it, by the device's identity. */
+	readonly rows: ReadonlyMap<string, number>;
+}
+
+/** A device with one of its times. */
+export interface Row {
+	/** Identity of the device. */
+	readonly id: string;
+	/** In seconds, see {@link secondsOf}. */
+	readonly time: number;
+	/** The record, if the row is new. */
+	readonly device?: Device;
+}
+
+/** What a poll read of the newest rows. */
+export interface Reading {
+	/** In any order, and may include older rows. */
+	readonly rows: readonly Row[];
+	/** The newest time of the whole fleet, whatever the filters; null if no device has one. */
+	readonly newest: number | null;
+	/** Serial number of the device with that time. */
+	readonly newestSn?: string | undefined;
+	/** Whether all rows since {@link floorOf} were read. */
+	readonly complete: boolean;
+}
+
+/**
+ * Returns a time of the platform in seconds, to compare with other times of the same platform (section 2.1). The time zone is
+ * unknown. Returns undefined for a missing time, and NaN for another format.
+ */
+export function secondsOf(time: unknown): number | undefined {
+	if (time === undefined || time === null || time === '') return undefined;
+	const form = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)/;
+	const [, year, month, day, hour, minute, second] = (typeof time === 'string' ? form.exec(time) : null) ?? [];
+	return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1000;
+}
+
+/** Returns the time since which rows are compared: two hours before the newest time. */
+export function floorOf({ newest }: Pick<Recent, 'newest'>): number {
+	return (newest ?? -Infinity) - WINDOW;
+}
+
+/** Whether a row's pair of device and time is new. In a baseline, no row is new. */
+export function isNew(before: Recent | undefined, { id, time }: Row): boolean {
+	return before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
+}
+
+/**
+ * Returns a device's row for one of its times; undefined if the device does not have that time.
+ * @throws Failure `response` for a time in another format than the API document's
+ */
+export function rowOf(device: Device, field: TimeField, before: Recent | undefined): Row | undefined {
+	const time = secondsOf(device[field]);
+	if (time === undefined) return undefined;
+	if (!Number.isNaN(time)) {
+		const row = { id: shortIdentity(identifyDevice(device)), time };
+		return isNew(before, row) ? { ...row, device } : row;
+	}
+	throw new Failure({
+		kind: 'response',
+		cause: 'platform',
+		message: `The platform sends an unknown date format in '${field}'`,
+		remedy: `The API document has the format YYYY-MM-DD HH:MM:SS. Remove the event that needs it from 'Events', or ask your platform administrator.`,
+	});
+}
+
+/**
+ * Returns the rows to remember, and the new rows. After an incomplete reading the newest time stays, so that the next poll
+ * reads the same rows again.
+ */
+export function compareRecent(
+	before: Recent | undefined,
+	{ rows, newest: read, complete }: Reading,
+): { after: Recent; newRows: Row[] } {
+	const known = before?.newest ?? null;
+	const mayRise = complete || before === undefined;
+	const newest = mayRise && read !== null && read > (known ?? -Infinity) ? read : known;
+	const newRows = rows.filter((row) => isNew(before, row));
+	const floor = floorOf({ newest });
+	const all = [...(before?.rows ?? []), ...rows.map(({ id, time }): [string, number] => [id, time])];
+	return { after: { newest, rows: new Map(all.filter(([, time]) => time >= floor)) }, newRows };
+}
+
+/** Returns words about devices that are dated more than two days ahead of this machine's clock, which no time zone explains. */
+export function wordsAboutFuture(readings: ReadonlyMap<TimeField, Reading>, now: number): string[] {
+	return [...readings].flatMap(([field, { newest, newestSn }]) => {
+		if (newest === null || newest <= now + 2 * 86_400) return [];
+		const time = new Date(newest * 1000).toISOString().slice(0, 19).replace('T', ' ');
+		return `can't find other devices by ${field} before ${time}, because the device ${newestSn} has that date`;
+	});
+}

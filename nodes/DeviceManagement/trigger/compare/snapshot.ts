@@ -1,0 +1,125 @@
+/**
+ * Compares a list of devices with the remembered values, and returns the changes. With 'For At Least', a
+ * new value is remembered beside the old one until it has lasted. It doesn't find out which devices are removed.
+ */
+import type { Device } from '../../core/device';
+import { type Change, type ChangeRule, leadsToRule } from './events';
+import { type Code, joinCode, type Kept, splitCode } from './kept';
+import type { WatchedField } from './watched';
+
+/** A new value that has not lasted long enough to be reported. */
+export interface Hold {
+	readonly sn: string;
+	/** Position of the field. */
+	readonly field: number;
+	readonly value: Kept;
+	/** When it was first seen, by this machine's clock in seconds. */
+	readonly since: number;
+}
+
+/** What is remembered of the watched devices. */
+export interface Snapshot {
+	/** By serial number: the values that were last reported, or first seen. */
+	readonly devices: ReadonlyMap<string, Code>;
+	readonly holds: readonly Hold[];
+}
+
+/** A device of a list. */
+export interface ListedDevice {
+	readonly sn: string;
+	readonly code: Code;
+	/** The record, if a value differs from the remembered one. */
+	readonly device?: Device;
+}
+
+/** What a poll read of the devices that match the filters. */
+export interface DeviceList {
+	readonly devices: readonly ListedDevice[];
+	/** Serial numbers of remembered devices that the platform no longer has. */
+	readonly removed: readonly string[];
+	/** Serial numbers of remembered devices that are neither listed nor removed. The trigger forgets them. */
+	readonly unlisted: readonly string[];
+}
+
+export interface SnapshotOptions {
+	readonly fields: readonly WatchedField[];
+	/** This machine's clock in seconds. */
+	readonly now: number;
+	/** How long a new value must last, in seconds. */
+	readonly holdSeconds: number;
+	readonly rules: readonly ChangeRule[];
+	/** Whether this is the first poll of a process. n8n may have lost what quiet polls saw. */
+	readonly isFirst: boolean;
+	/** Serial numbers of devices that are reported as created. Their changes are not reported. */
+	readonly created: ReadonlySet<string>;
+}
+
+/** Returns the new snapshot and the changes. A device that is seen for the first time has no change. */
+export function compareSnapshot(
+	before: Snapshot | undefined,
+	list: DeviceList,
+	options: SnapshotOptions,
+): { after: Snapshot; changes: Change[] } {
+	const devices = new Map(before?.devices);
+	for (const sn of [...list.removed, ...list.unlisted]) devices.delete(sn);
+	const listed = onePerSerialNumber(list.devices);
+	const heldBefore = new Map(before?.holds.map((hold) => [keyOf(hold), hold]));
+	const holds = (before?.holds ?? []).filter(({ sn }) => devices.has(sn) && !listed.has(sn));
+	const changes: Change[] = [];
+	for (const [sn, device] of listed) {
+		const last = devices.get(sn);
+		if (last === device.code) continue;
+		devices.set(sn, device.code);
+		if (last === undefined || options.created.has(sn)) continue;
+		const compared = compareDevice(device, last, heldBefore, options);
+		devices.set(sn, compared.code);
+		holds.push(...compared.held);
+		changes.push(...compared.reported);
+	}
+	// The same order each time, so that the state's text doesn't change.
+	holds.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+	return { after: { devices, holds }, changes };
+}
+
+function compareDevice(
+	{ sn, code, device }: ListedDevice,
+	last: Code,
+	heldBefore: ReadonlyMap<string, Hold>,
+	{ fields, now, holdSeconds, rules, isFirst }: SnapshotOptions,
+): { code: Code; held: Hold[]; reported: Change[] } {
+	const values = splitCode(last);
+	const held: Hold[] = [];
+	const reported: Change[] = [];
+	for (const [position, current] of splitCode(code).entries()) {
+		const [field, previous] = [fields[position], values[position]];
+		if (current === previous || previous === undefined || field === undefined || device === undefined) continue;
+		const hold = heldBefore.get(keyOf({ sn, field: position }));
+		// If the clock was set back, the wait must not become longer.
+		const since = hold?.value === current ? Math.min(hold.since, now) : now;
+		const change = { sn, device, field, previous, current };
+		if (now - since < holdSeconds && !(isFirst && leadsToRule(rules, change))) {
+			held.push({ sn, field: position, value: current, since });
+		} else {
+			reported.push(change);
+			values[position] = current;
+		}
+	}
+	return { code: joinCode(values), held, reported };
+}
+
+function keyOf({ sn, field }: Pick<Hold, 'sn' | 'field'>): string {
+	return `${field} ${sn}`;
+}
+
+/**
+ * Returns one device per serial number. If two devices have the same one, the choice doesn't depend on the list's order:
+ * otherwise each poll would report a change.
+ */
+function onePerSerialNumber(devices: readonly ListedDevice[]): ReadonlyMap<string, ListedDevice> {
+	const chosen = new Map<string, ListedDevice>();
+	for (const device of devices) {
+		const other = chosen.get(device.sn);
+		if (other === undefined || device.code < other.code) chosen.set(device.sn, device);
+	}
+	return chosen;
+}

@@ -1,0 +1,124 @@
+/**
+ * The table of all that the trigger can report. The events, the choices of a rule, the subtitle and the values of a removed device
+ * derive from it, so a new kind of change is one entry. values.ts compares and stores the values.
+ */
+import type { Device } from '../../core/device';
+import { isRecord, type JsonValue } from '../../core/json';
+
+/** A field of a device that has an event of change. */
+interface FieldKind {
+	readonly name: string;
+	readonly event: string;
+	/** Label of the field in a rule. The event's label adds “Changed”. */
+	readonly label: string;
+	readonly description: string;
+	/** Whether the field has several values, and 'Attributes' lists the keys to watch. */
+	readonly hasKeys: boolean;
+	/** Returns the value to compare; null or undefined if the device has none. */
+	readonly read: (device: Device, key: string) => JsonValue;
+	/** Returns what the remembered value adds to a removed device, whose other fields are `known`. */
+	readonly show: (value: JsonValue, key: string, known: Device) => Device;
+}
+
+const FIELD_KINDS = [
+	{
+		name: 'onlineStatus',
+		event: 'onlineStatusChanged',
+		label: 'Online Status',
+		description: 'The online status of a device changed',
+		hasKeys: false,
+		read: ({ onlineStatus }) => onlineStatus,
+		show: (onlineStatus) => ({ onlineStatus }),
+	},
+	{
+		name: 'status',
+		event: 'statusChanged',
+		label: 'Status',
+		description: 'The status of a device changed',
+		hasKeys: false,
+		read: ({ status }) => status,
+		show: (status) => ({ status }),
+	},
+	{
+		name: 'attributes',
+		event: 'attributeChanged',
+		label: 'Attribute',
+		description: 'An attribute of a device changed',
+		hasKeys: true,
+		read: ({ attributes }, key) =>
+			isRecord(attributes) && Object.hasOwn(attributes, key) ? attributes[key] : undefined,
+		show: (value, key, { attributes }) =>
+			value === null ? {} : { attributes: { ...(isRecord(attributes) && attributes), [key]: value } },
+	},
+] as const satisfies readonly FieldKind[];
+
+/** The times that show new and edited devices. A new device is not reported as edited. */
+export const TIMES = [
+	{ field: 'createTime', event: 'deviceCreated' },
+	{ field: 'updateTime', event: 'deviceUpdated' },
+] as const;
+
+export type TimeField = (typeof TIMES)[number]['field'];
+
+export type ChangeEvent = (typeof FIELD_KINDS)[number]['event'];
+/** The names of events in saved workflows. */
+export type EventName = (typeof TIMES)[number]['event'] | 'deviceRemoved' | ChangeEvent;
+
+const byLabel = (one: { label: string }, other: { label: string }) => (one.label < other.label ? -1 : 1);
+
+/** All fields, in the order of their labels. */
+export const FIELDS: ReadonlyArray<FieldKind & { readonly event: ChangeEvent }> = [...FIELD_KINDS].sort(byLabel);
+
+const events: Array<{ readonly name: EventName; readonly label: string; readonly description: string }> = [
+	{ name: 'deviceCreated', label: 'Device Created', description: 'The platform has a new device' },
+	{ name: 'deviceRemoved', label: 'Device Removed', description: 'The platform no longer has a device' },
+	{ name: 'deviceUpdated', label: 'Device Updated', description: 'The update time of a device changed' },
+	...FIELDS.map(({ event, label, description }) => ({ name: event, label: `${label} Changed`, description })),
+];
+
+/** All events, in the order of their labels. */
+export const EVENTS: Readonly<typeof events> = events.sort(byLabel);
+
+/** Events of change, which have a previous and a current value. */
+export const CHANGE_EVENTS: readonly ChangeEvent[] = FIELD_KINDS.map(({ event }) => event);
+
+/** A watched value of each device. */
+export interface WatchedField {
+	/** Name in events, rules and sort orders: `status`, `attributes.firmware` (section 1.3). */
+	readonly name: string;
+	readonly event: ChangeEvent;
+	/** Returns the value; null if the device has none. */
+	readonly read: (device: Device) => JsonValue;
+	/** Returns what the remembered value adds to a removed device, whose other fields are `known`. */
+	readonly show: (value: JsonValue, known: Device) => Device;
+}
+
+/**
+ * Returns the values that the chosen events watch, in the order of the table.
+ * @param keys keys of the watched attributes
+ */
+export function watchedFields(events: ReadonlySet<string>, keys: readonly string[]): WatchedField[] {
+	return FIELD_KINDS.filter(({ event }) => events.has(event)).flatMap(({ name, event, hasKeys, read, show }) =>
+		(hasKeys ? keys : ['']).map((key) => ({
+			name: nameOfField(name, hasKeys, key),
+			event,
+			read: (device: Device) => read(device, key) ?? null,
+			show: (value: JsonValue, known: Device) => show(value, key, known),
+		})),
+	);
+}
+
+/** Returns the name of a watched field. */
+export function nameOfField(field: string, hasKeys: boolean, key: string): string {
+	return hasKeys ? `${field}.${key}` : field;
+}
+
+/** Returns a device with only the known values. */
+export function deviceOf(sn: string, fields: readonly WatchedField[], values: readonly JsonValue[]): Device {
+	const device: Device = { sn };
+	for (const [position, { show }] of fields.entries()) {
+		const value = values[position];
+		if (value !== undefined) Object.assign(device, show(value, device));
+	}
+	return device;
+}

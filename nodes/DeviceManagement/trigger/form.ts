@@ -1,0 +1,232 @@
+/**
+ * The trigger's form, and how a poll reads it. An invalid value fails the poll with the label of its field. Events, rules and
+ * subtitle derive from the table in watched.ts; fields of both nodes are in fields/.
+ */
+import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
+import { z } from 'zod/v4';
+
+import { inputFailure } from '../core/failure';
+import type { OutputMode } from '../core/shape';
+import type { ListCriteria } from '../core/query';
+import { asGiven } from '../fields/asGiven';
+import { filtersField, readFilters } from '../fields/filters';
+import { optionFields, optionsField, readOptions, readSettings } from '../fields/options';
+import { outputFields, readOutputMode } from '../fields/output';
+import { check, checkEntries, checkNumber, givenTextSchema, type ReadParameter, textSchema } from '../fields/check';
+import type { ListSettings } from '../transport/devices';
+import type { ChangeRule } from './compare/events';
+import {
+	CHANGE_EVENTS,
+	type EventName,
+	EVENTS,
+	FIELDS,
+	nameOfField,
+	TIMES,
+	watchedFields,
+	type WatchedField,
+} from './compare/watched';
+
+/** The values of the trigger's form. */
+export interface TriggerParameters {
+	readonly events: ReadonlySet<EventName>;
+	/** Keys of the watched attributes, each once, in alphabetical order. */
+	readonly attributes: readonly string[];
+	/** The fields whose values are compared. */
+	readonly fields: readonly WatchedField[];
+	/** The times that show new and edited devices, if these are reported. */
+	readonly times: ReadonlyArray<(typeof TIMES)[number]>;
+	readonly rules: readonly ChangeRule[];
+	readonly criteria: ListCriteria;
+	readonly output: OutputMode;
+	readonly settings: ListSettings;
+	/** How long a new value must last, in seconds. */
+	readonly holdSeconds: number;
+	/** One item for each event, or one item for all events of a poll. */
+	readonly emit: 'perDevice' | 'perPoll';
+}
+
+const WHOLE_FLEET_EVENTS: EventName[] = [...CHANGE_EVENTS, 'deviceRemoved'];
+
+const forAtLeastField = {
+	displayName: 'For At Least (Minutes)',
+	name: 'forAtLeast',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: 43_200 },
+	default: 0,
+	description:
+		'How many minutes a new value must last before n8n reports it. If the value changes back in that time, there is no event.',
+} as const satisfies INodeProperties;
+
+const triggerOptions: INodeProperties[] = [
+	{
+		displayName: 'Items',
+		name: 'emit',
+		type: 'options',
+		options: [
+			{ name: 'One Item for Each Event', value: 'perDevice', description: 'Each event is an item' },
+			{ name: 'One Item for Each Poll', value: 'perPoll', description: 'One item lists all events of a poll' },
+		],
+		default: 'perDevice',
+		description: 'How the workflow receives events',
+	},
+	optionFields.maxRetries,
+	optionFields.pageSize,
+	optionFields.parallelRequests,
+	optionFields.timeout,
+];
+
+const OPTION_NAMES: ReadonlySet<string> = new Set(triggerOptions.map(({ name }) => name));
+
+/** The fields of a rule under 'Only When'. Their defaults are those of {@link RULES}. */
+const ruleFields: INodeProperties[] = [
+	{
+		displayName: 'Field',
+		name: 'field',
+		type: 'options',
+		options: FIELDS.map(({ name, label }) => ({ name: label, value: name })),
+		default: 'onlineStatus',
+		description: 'The field that the rule applies to',
+	},
+	{
+		...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
+		displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
+	},
+	textField('From', 'from', '1', 'Value before the change, compared as text. Leave it empty to match any value.'),
+	textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
+];
+
+function textField(displayName: string, name: string, example: string, description: string): INodeProperties {
+	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
+}
+
+const onlyWhenField: INodeProperties = {
+	displayName: 'Only When',
+	name: 'conditions',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add Rule',
+	default: {},
+	description:
+		'Report only changes that match a rule. Rules for the same field are alternatives. For a field without a rule, n8n reports every change.',
+	options: [{ displayName: 'Rule', name: 'rule', values: ruleFields }],
+};
+
+/** What users should know about the chosen events before the first poll. */
+const notices: INodeProperties[] = [
+	notice('firstPollNotice', 'The first poll only records. Devices that are offline already are not reported.', {}),
+	notice('wholeFleetNotice', 'To find changes and removals, n8n reads the whole fleet at each poll.', {
+		show: { events: WHOLE_FLEET_EVENTS },
+	}),
+	notice('sortingNotice', 'If your platform ignores sorting, n8n reads the whole fleet at each poll.', {
+		hide: { events: WHOLE_FLEET_EVENTS },
+	}),
+];
+
+function notice(name: string, displayName: string, displayOptions: IDisplayOptions): INodeProperties {
+	return { displayName, name, type: 'notice', default: '', displayOptions };
+}
+
+/** No field depends on 'Events': n8n deletes a hidden field, and a collection whenever a field that shows it changes. */
+export const triggerFields: INodeProperties[] = [
+	{
+		displayName: 'Events',
+		name: 'events',
+		type: 'multiOptions',
+		required: true,
+		options: EVENTS.map(({ name, label, description }) => ({ name: label, value: name, description })),
+		default: ['deviceCreated'],
+		description: 'Events that start the workflow',
+	},
+	...notices,
+	{
+		displayName: 'Attributes',
+		name: 'attributes',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. firmware, site',
+		description: "Keys of the attributes that 'Attribute Changed' watches, separated by commas",
+	},
+	...asGiven(onlyWhenField),
+	forAtLeastField,
+	...asGiven(filtersField),
+	...outputFields,
+	...optionsField(triggerOptions),
+];
+
+/** The node's subtitle: the labels of its events. */
+export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(
+	Object.fromEntries(EVENTS.map(({ name, label }) => [name, label])),
+)})[event]).join(", ") }}`;
+
+/**
+ * Returns the values of the trigger's form.
+ * @throws Failure `input` that names the field
+ */
+export function readTriggerParameters(read: ReadParameter): TriggerParameters {
+	const events = readEvents(read);
+	const attributes = readAttributes(read, events.has('attributeChanged'));
+	const fields = watchedFields(events, attributes);
+	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
+	refuseUnused(forAtLeastField.displayName, minutes > 0 && fields.length === 0);
+	const options = readOptions(read, OPTION_NAMES);
+	return {
+		events,
+		attributes,
+		fields,
+		times: TIMES.filter(({ event }) => events.has(event)),
+		rules: readRules(read, fields),
+		criteria: readFilters(read),
+		output: readOutputMode(read),
+		settings: readSettings(read, OPTION_NAMES),
+		holdSeconds: minutes * 60,
+		emit: check(emitSchema, options['emit'], 'Items'),
+	};
+}
+
+const eventsSchema = z.array(z.enum(EVENTS.map(({ name }) => name)));
+const emitSchema = z.enum(['perDevice', 'perPoll']).default('perDevice');
+
+function readEvents(read: ReadParameter): ReadonlySet<EventName> {
+	const events = check(eventsSchema, read('events'), 'Events');
+	if (events.length > 0) return new Set(events);
+	throw inputFailure("'Events' is empty", 'Choose at least one event.');
+}
+
+function readAttributes(read: ReadParameter, isWatched: boolean): string[] {
+	const keys = check(textSchema, read('attributes', ''), 'Attributes')
+		.split(',')
+		.map((key) => key.trim())
+		.filter((key) => key !== '');
+	refuseUnused('Attributes', keys.length > 0 && !isWatched);
+	if (keys.length > 0 || !isWatched) return [...new Set(keys)].sort();
+	throw inputFailure("'Attributes' is empty", "Enter a key, or remove 'Attribute Changed' from 'Events'.");
+}
+
+function refuseUnused(label: string, isUnused: boolean): void {
+	if (isUnused) throw inputFailure(`'${label}' is filled in, but no event uses it`, "Change 'Events' or reset it.");
+}
+
+const RULES = z.array(
+	z.strictObject({
+		field: z.enum(FIELDS.map(({ name }) => name)).default('onlineStatus'),
+		attribute: textSchema,
+		// Nothing would match any value.
+		from: givenTextSchema.default(''),
+		to: givenTextSchema.default(''),
+	}),
+);
+
+function readRules(read: ReadParameter, fields: readonly WatchedField[]): ChangeRule[] {
+	const rules = checkEntries(read('conditions', {}), 'rule', RULES, 'Only When');
+	return rules.map(({ field: chosen, attribute, ...values }) => {
+		const key = attribute.trim();
+		const kind = FIELDS.find(({ name }) => name === chosen);
+		const field = nameOfField(chosen, kind?.hasKeys === true, key);
+		if (fields.some(({ name }) => name === field)) return { field, ...values };
+		const what = kind?.hasKeys === true ? `the attribute "${key}"` : `'${kind?.label}'`;
+		throw inputFailure(
+			`A rule under 'Only When' is for ${what}, which is not watched`,
+			"Add its event to 'Events' and the key of an attribute to 'Attributes', or remove the rule.",
+		);
+	});
+}

@@ -1,0 +1,54 @@
+import { type Device, identifyDevice, serialNumberOf } from '../../core/device';
+import { type Listing, readList } from '../../core/paging/passes';
+import type { PageSource } from '../../core/paging/page';
+import type { ListCriteria } from '../../core/query';
+import { deviceSource, listOptions } from '../../transport/devices';
+import type { Platform } from '../../transport/platform';
+import type { TriggerParameters } from '../form';
+import { type Row, rowOf } from '../compare/recent';
+import type { ListedDevice } from '../compare/snapshot';
+import type { State } from '../state';
+import { codeOf } from '../compare/kept';
+import type { TimeField } from '../compare/watched';
+
+/** The parts of a device that are kept while the whole fleet is read. */
+export interface FleetEntry extends ListedDevice {
+	readonly id: string;
+	/** The device's row for each watched time. */
+	readonly rows: Partial<Record<TimeField, Row>>;
+}
+
+/**
+ * Reads all devices that match the criteria (section 4.1). To save memory, it keeps the record of a changed device only.
+ * @throws Failure
+ */
+export async function readFleet(
+	platform: Platform,
+	criteria: ListCriteria,
+	parameters: TriggerParameters,
+	before: State | undefined,
+): Promise<Listing<FleetEntry>> {
+	const { settings } = parameters;
+	const devices = deviceSource(platform, criteria, settings);
+	const entries: PageSource<FleetEntry> = {
+		async fetchPage(page, size) {
+			const { content, ...rest } = await devices.fetchPage(page, size);
+			return { ...rest, content: content.map((device) => entryOf(device, parameters, before)) };
+		},
+		identify: ({ id }) => id,
+	};
+	return await readList(entries, listOptions(settings));
+}
+
+function entryOf(device: Device, { fields, times }: TriggerParameters, before: State | undefined): FleetEntry {
+	const sn = serialNumberOf(device);
+	const code = codeOf(device, fields);
+	const last = before?.snapshot?.devices.get(sn);
+	const rows: FleetEntry['rows'] = {};
+	for (const { field } of times) {
+		const row = rowOf(device, field, before?.recent.get(field));
+		if (row !== undefined) rows[field] = row;
+	}
+	const entry = { id: identifyDevice(device), sn, code, rows };
+	return last === undefined || last === code ? entry : { ...entry, device };
+}

@@ -1,0 +1,177 @@
+/**
+ * Reads the newest devices by one of their times, with one small request on a quiet fleet. It first checks that the platform
+ * sorts, which the API document leaves open. If not, it returns nothing, and observe.ts reads the whole fleet.
+ */
+import { type Device, serialNumberOf } from '../../core/device';
+import { mayRefuseOrder } from '../../core/paging/refusal';
+import { walkPages } from '../../core/paging/walk';
+import type { ListCriteria } from '../../core/query';
+import { deviceSource, fetchPage, listOptions, type ListSettings } from '../../transport/devices';
+import type { Platform } from '../../transport/platform';
+import { floorOf, type Reading, type Recent, type Row, rowOf } from '../compare/recent';
+import type { TimeField } from '../compare/watched';
+
+export const EVERYTHING: ListCriteria = { body: '{}', query: {} };
+
+/** Rows of the first request in addition to the known ones: enough for a quiet fleet. */
+const FEW = 20;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** What the process knows about sorting by one of the times. Times are milliseconds since the epoch. */
+export interface KnownOrder {
+	/** When the order was last found reliable; it counts as reliable for a day. */
+	reliableAt?: number;
+	/** When it was last found unreliable; for an hour, polls read the whole fleet instead. */
+	avoidedAt?: number;
+	/** How often in a row the platform refused it. */
+	refusals?: number;
+	/** When a poll last read all known rows again. */
+	readWholeAt?: number;
+}
+
+/** Whether a time is this near. A clock that was set back by more counts as a long time. */
+function isWithin(spanMs: number, at: number | undefined, now: number): boolean {
+	return at !== undefined && Math.abs(now - at) < spanMs;
+}
+
+export interface NewestTask {
+	readonly field: TimeField;
+	readonly before: Recent | undefined;
+	readonly criteria: ListCriteria;
+	/** Whether the criteria may match less than the whole fleet. */
+	readonly isFiltered: boolean;
+	/** Whether only the newest time of the fleet is needed, because the poll reads all devices anyway. */
+	readonly onlyTop: boolean;
+	readonly settings: ListSettings;
+	readonly now: number;
+	readonly order: KnownOrder;
+}
+
+/**
+ * Reads the newest devices by one of their times, in the platform's order (section 1.3); undefined if the order is not reliable.
+ * @throws Failure
+ */
+export async function readNewest(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
+	const { now, order } = task;
+	if (isWithin(HOUR_MS, order.avoidedAt, now)) return undefined;
+	const { refusals = 0 } = order;
+	order.refusals = 0;
+	const reading = await readInOrder(platform, task).catch((thrown: unknown) => {
+		if (!mayRefuseOrder(thrown)) throw thrown;
+		order.refusals = refusals + 1;
+		return undefined;
+	});
+	if (reading?.complete === true) order.readWholeAt = now;
+	// One refusal may be temporary.
+	if (reading === undefined && order.refusals !== 1) {
+		delete order.reliableAt;
+		order.avoidedAt = now;
+	}
+	return reading;
+}
+
+async function readInOrder(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
+	if (!task.isFiltered) {
+		const walk = await walkNewest(platform, task, topOf([], task.field));
+		// A list that was read to its end needs no order.
+		return walk?.isWholeList === false && !(await isReliable(platform, task, walk.first)) ? undefined : walk;
+	}
+	// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
+	const first = await fetchFirst(platform, task, 'desc');
+	if (first.length > 0 && !(await isReliable(platform, task, first))) return undefined;
+	const top = topOf(first, task.field);
+	return task.onlyTop ? { rows: [], ...top, complete: true } : await walkNewest(platform, task, top);
+}
+
+interface Walk extends Reading {
+	readonly first: readonly Device[];
+	/** Whether the walk reached the end of the list. */
+	readonly isWholeList: boolean;
+}
+
+/**
+ * Reads devices down to two hours before the newest remembered time. If more rows are known than fit on a page, as after an
+ * import, it does so once an hour; otherwise it ends at the first page with nothing new.
+ * @param top the newest time of the fleet, and its device; empty to take them from the first page
+ * @returns undefined if the list is not sorted, newest first
+ */
+async function walkNewest(
+	platform: Platform,
+	task: NewestTask,
+	top: ReturnType<typeof topOf>,
+	pageSize = Math.min(task.settings.pageSize, FEW + (isWholeDue(task) ? (task.before?.rows.size ?? 0) : 0)),
+): Promise<Walk | undefined> {
+	const { field, before, criteria, settings } = task;
+	const source = deviceSource(platform, { ...criteria, sort: [`${field} desc`] }, settings);
+	const [rows, first] = [new Array<Row>(), new Array<Device>()];
+	const walk = { rows, ...top, complete: true, first, isWholeList: false };
+	let [last, total] = [Infinity, 0];
+	const options = listOptions({ ...settings, pageSize, parallelRequests: 1 });
+	for await (const { newItems, read, reportedTotal = total } of walkPages(source, options)) {
+		if (walk.first.length === 0) walk.first = newItems;
+		if (walk.newest === null) Object.assign(walk, topOf(newItems, field));
+		const floor = floorOf(before ?? walk);
+		const found: Row[] = [];
+		for (const device of newItems) {
+			const row = rowOf(device, field, before);
+			const time = row?.time ?? -Infinity;
+			if (time > last) return undefined;
+			last = time;
+			if (row !== undefined && time >= floor) found.push(row);
+		}
+		for (const row of found) walk.rows.push(row);
+		// A device that was removed during the walk may have moved another one to a page that was read already.
+		if (reportedTotal < total) walk.complete = false;
+		total = reportedTotal;
+		if (found.length < newItems.length) return walk;
+		const hasNew = found.some(({ device }) => device !== undefined);
+		const isEnd = total > 0 && read >= total;
+		if (!hasNew && !isEnd && !isWholeDue(task, walk.first.length)) return { ...walk, complete: false };
+		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
+		const isFull = newItems.length >= pageSize;
+		if (isFull && pageSize < settings.pageSize) return await walkNewest(platform, task, top, settings.pageSize);
+	}
+	return { ...walk, isWholeList: true };
+}
+
+/** Whether to read all known rows again. The platform's pages may be shorter than requested. */
+function isWholeDue({ before, settings, now, order }: NewestTask, pageLength = settings.pageSize): boolean {
+	return (before?.rows.size ?? 0) <= pageLength || !isWithin(HOUR_MS, order.readWholeAt, now);
+}
+
+/**
+ * Whether an order is reliable: the list begins with a device that has the time, and, checked once a day, the list in the other
+ * direction begins with an older device, or one without the time.
+ * @param first the first page or device of the whole fleet, newest first
+ */
+async function isReliable(platform: Platform, task: NewestTask, first: readonly Device[]): Promise<boolean> {
+	const { field, now, order } = task;
+	const { newest } = topOf(first, field);
+	// Devices without the time may come first.
+	if (newest === null) return false;
+	if (isWithin(DAY_MS, order.reliableAt, now)) return true;
+	const oldest = await fetchFirst(platform, task, 'asc');
+	const time = topOf(oldest, field).newest ?? -Infinity;
+	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
+	const smallest = Math.min(...first.map((device) => topOf([device], field).newest ?? newest));
+	if (oldest.length === 0 || time >= newest || time > smallest) return false;
+	order.reliableAt = now;
+	return true;
+}
+
+async function fetchFirst(
+	platform: Platform,
+	{ field, settings }: NewestTask,
+	direction: 'asc' | 'desc',
+): Promise<readonly Device[]> {
+	const selection = { ...EVERYTHING, sort: [`${field} ${direction}`] };
+	const { content } = await fetchPage(platform, selection, settings, { page: undefined, size: 1 });
+	return content.slice(0, 1);
+}
+
+/** Returns the time and the serial number of the first device. */
+function topOf([device]: readonly Device[], field: TimeField): Pick<Reading, 'newest' | 'newestSn'> {
+	const row = device && rowOf(device, field, undefined);
+	return { newest: row?.time ?? null, newestSn: device && serialNumberOf(device) };
+}

@@ -1,0 +1,59 @@
+import pLimit from 'p-limit';
+
+import { meansNoDevice } from '../../core/errors/codes';
+import { isSerialNumber } from '../../core/device';
+import { Failure } from '../../core/failure';
+import { fitsInPath } from '../../core/query';
+import { fetchDevice } from '../../transport/devices';
+import type { Platform } from '../../transport/platform';
+import type { TriggerParameters } from '../form';
+import type { ListedDevice, Snapshot } from '../compare/snapshot';
+
+/** Most devices to request in one poll. The others wait for later polls. */
+const MAX_PER_POLL = 100;
+
+/**
+ * Returns the serial numbers of remembered devices that the list doesn't have. An empty list is more likely to be wrong than all
+ * devices are to be removed.
+ */
+export function missingFrom(list: readonly ListedDevice[], before: Snapshot | undefined): string[] {
+	const listed = new Set(list.map(({ sn }) => sn));
+	return listed.size === 0 ? [] : [...(before?.devices.keys() ?? [])].filter((sn) => !listed.has(sn));
+}
+
+/**
+ * Requests missing devices by their serial numbers (section 4.2), unless the trigger does not report removed devices. A device is
+ * removed only if the platform says so.
+ * @param random returns 0 to 1. Of too many devices it picks some, so that each is requested at some time.
+ * @returns the removed devices, the devices that still exist or can't be requested, and why the check of another one failed:
+ * the next poll checks that one again
+ * @throws Failure if no other request can succeed either
+ */
+export async function checkMissing(
+	platform: Platform,
+	missing: readonly string[],
+	{ events, settings }: Pick<TriggerParameters, 'events' | 'settings'>,
+	random: () => number,
+): Promise<{ removed: string[]; unlisted: string[]; failure: Failure | undefined }> {
+	if (!events.has('deviceRemoved')) return { removed: [], unlisted: [...missing], failure: undefined };
+	const start = missing.length > MAX_PER_POLL ? Math.floor(random() * missing.length) : 0;
+	const requested = [...missing.slice(start), ...missing.slice(0, start)].slice(0, MAX_PER_POLL);
+	const slots = pLimit(settings.parallelRequests);
+	const once = { ...settings, keepsToken: true };
+	const check = async (sn: string) =>
+		isSerialNumber(sn) && sn === sn.trim() && fitsInPath(sn)
+			? await fetchDevice(platform, sn, once).then(() => 'unlisted' as const, outcomeOfFailure)
+			: 'unlisted';
+	const outcomes = await Promise.all(requested.map(async (sn) => await slots(check, sn)));
+	return {
+		removed: requested.filter((_, index) => outcomes[index] === 'removed'),
+		unlisted: requested.filter((_, index) => outcomes[index] === 'unlisted'),
+		failure: outcomes.find((outcome) => outcome instanceof Failure),
+	};
+}
+
+/** Returns what a failed request says about its device. */
+function outcomeOfFailure(thrown: unknown): 'removed' | Failure {
+	if (!(thrown instanceof Failure) || thrown.details.final === true) throw thrown;
+	return meansNoDevice(thrown.details) ? 'removed' : thrown;
+}

@@ -1,0 +1,60 @@
+import { type Device, identifyDevice, serialNumberOf } from '../../core/device';
+import { inputFailure } from '../../core/failure';
+import type { JsonValue } from '../../core/json';
+import { mayRefuseOrder } from '../../core/paging/refusal';
+import { fetchPage } from '../../transport/devices';
+import type { Platform } from '../../transport/platform';
+import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from '../compare/events';
+import type { TriggerParameters } from '../form';
+import { codeOf, keep, shortIdentity, textOf } from '../compare/kept';
+
+/** Most devices of a test. */
+const FEW = 3;
+
+/**
+ * Returns sample events of the newest devices that match the filters, for “Fetch Test Event”. It uses no state: previous values are
+ * those of the rules under 'Only When'.
+ * @throws Failure `input` if no device matches
+ */
+export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
+	const { criteria, settings } = parameters;
+	const place = { page: undefined, size: FEW };
+	const newestFirst = { ...criteria, sort: ['createTime desc'] };
+	const page = await fetchPage(platform, newestFirst, settings, place).catch(async (thrown: unknown) => {
+		if (!mayRefuseOrder(thrown)) throw thrown;
+		return await fetchPage(platform, criteria, settings, place);
+	});
+	const devices = page.content.slice(0, FEW);
+	if (devices.length > 0) return devices.flatMap((device) => sampleEvents(device, parameters));
+	throw inputFailure(
+		'No data with the current filter could be found',
+		"No device matches the 'Filters'. Change them, or remove them to see any device.",
+	);
+}
+
+function sampleEvents(device: Device, { events, fields, times, rules }: TriggerParameters): DeviceEvent[] {
+	const id = shortIdentity(identifyDevice(device));
+	const sn = serialNumberOf(device);
+	const shown = times.map((time) => timeEvent(time, id, device));
+	for (const field of fields) {
+		const today = field.read(device);
+		const rule = rules.find((each) => each.field === field.name);
+		const previous = keep(rule ? valueFrom(rule.from, today) : null);
+		const current = valueFrom(rule?.to ?? '', today);
+		const changed = current === today ? device : { ...device, ...field.show(current, device) };
+		shown.push(changedEvent({ sn, device: changed, field, previous, current: keep(current) }, 0));
+	}
+	if (events.has('deviceRemoved')) shown.push(removedEvent(sn, codeOf(device, fields), fields, 0));
+	return shown;
+}
+
+/** Returns a rule's text in the type of the device's value of `today`; an empty text means that value. */
+function valueFrom(text: string, today: JsonValue): JsonValue {
+	if (text === '' || typeof today === 'string') return text || today;
+	try {
+		const value: JsonValue = JSON.parse(text);
+		return typeof value === typeof today && textOf(value) === text ? value : text;
+	} catch {
+		return text;
+	}
+}

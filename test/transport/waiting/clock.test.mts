@@ -1,0 +1,22 @@
+import { systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
+
+test('a wait on the system clock ends as soon as its signal does', async () => {
+	const stop = new AbortController();
+	const began = systemClock.now();
+	const waiting = systemClock.sleep(60_000, stop.signal);
+	stop.abort();
+	await waiting;
+	expect(systemClock.now() - began).toBeLessThan(5000);
+});
+
+test('a wait whose signal was aborted before does not begin', async () => {
+	const began = systemClock.now();
+	await systemClock.sleep(60_000, AbortSignal.abort());
+	expect(systemClock.now() - began).toBeLessThan(5000);
+});
+
+test('a wait of several steps has the right length', async () => {
+	const began = performance.now();
+	await systemClock.sleep(300);
+	expect(performance.now() - began).toBeGreaterThanOrEqual(295);
+});

@@ -1,0 +1,284 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Device } from '../../../nodes/DeviceManagement/core/device.ts';
+import { compare, type Seen, type Task } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
+import { isAskedFor } from '../../../nodes/DeviceManagement/trigger/compare/events.ts';
+import { readTriggerParameters } from '../../../nodes/DeviceManagement/trigger/form.ts';
+import { missingFrom } from '../../../nodes/DeviceManagement/trigger/read/removal.ts';
+import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
+import { codeOf, keep } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
+import {
+	CHANGE_EVENTS,
+	deviceOf,
+	EVENTS,
+	FIELDS,
+	TIMES,
+	watchedFields,
+} from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
+
+const T = 1_000_000;
+const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
+const fields = watchedFields(ALL, ['firmware']);
+const task: Task = { fields, rules: [], isFirst: false, holdSeconds: 0, fingerprint: 'f', now: 500, firstNumber: 40 };
+
+/** Rules of 'Only When' as the trigger reads them, with the form's defaults. */
+const rulesOf = (...rule: IDataObject[]) => {
+	const given = new Map<string, unknown>([
+		['events', [...ALL]],
+		['attributes', 'firmware'],
+		['conditions', { rule }],
+		['output', 'raw'],
+	]);
+	return readTriggerParameters((name, fallback) => given.get(name) ?? fallback).rules;
+};
+
+const device = (sn: string, changes: Device = {}): Device => ({
+	id: `id ${sn}`,
+	sn,
+	onlineStatus: 1,
+	status: 2,
+	attributes: {},
+	...changes,
+});
+const rows = (field: string, devices: Device[]) => ({
+	rows: devices.map((one) => ({ id: String(one['id']), time: Number(one[field]), device: one })),
+	newest: T,
+	complete: true,
+});
+/** What a poll sees of devices, dated by numbers. */
+const seen = (devices: Device[], removed: string[] = [], unlisted: string[] = []): Seen => ({
+	readings: new Map(
+		TIMES.map(({ field }) => [
+			field,
+			rows(
+				field,
+				devices.filter((one) => one[field] !== undefined),
+			),
+		]),
+	),
+	list: {
+		removed,
+		unlisted,
+		devices: devices.map((one) => ({
+			id: String(one['id']),
+			sn: String(one['sn']),
+			code: codeOf(one, fields),
+			rows: {},
+			device: one,
+		})),
+	},
+});
+const baseline = (devices: Device[]): State => compare(undefined, seen(devices), task).state;
+const told = ({ events }: Pick<ReturnType<typeof compare>, 'events'>) =>
+	events.map(({ event, device: { sn } }) => [event, sn]);
+
+it('lists events and fields in the order of their labels, and an event for each field', () => {
+	for (const list of [EVENTS, FIELDS]) {
+		const labels = list.map(({ label }) => label);
+		expect(labels).toEqual([...labels].sort());
+	}
+	const changes = EVENTS.filter(({ name }) => CHANGE_EVENTS.some((event) => event === name));
+	expect(changes.map(({ label }) => label)).toEqual(FIELDS.map(({ label }) => `${label} Changed`));
+	expect(changes.map(({ description }) => description)).toEqual(FIELDS.map(({ description }) => description));
+});
+
+describe('a watched field', () => {
+	it('is read, and shown in a removed device', () => {
+		const record = device('A', { attributes: { firmware: '1.4', 'a.b': 7 } });
+		const watched = watchedFields(ALL, ['firmware', 'a.b', 'none']);
+		expect(watched.map(({ name, read }) => [name, read(record)])).toEqual([
+			['onlineStatus', 1],
+			['status', 2],
+			['attributes.firmware', '1.4'],
+			['attributes.a.b', 7],
+			['attributes.none', null],
+		]);
+		const values = watched.map(({ read }) => read(record));
+		expect(deviceOf('A', watched, values)).toEqual({
+			sn: 'A',
+			onlineStatus: 1,
+			status: 2,
+			attributes: { firmware: '1.4', 'a.b': 7 },
+		});
+		// A value of which only the digest was kept is not known.
+		expect(deviceOf('A', watched, [null, undefined, undefined])).toEqual({ sn: 'A', onlineStatus: null });
+	});
+
+	it.each([[undefined], [null], [[]], ['text'], [{ __proto__: { firmware: 1 } }]])(
+		'is null in attributes %p',
+		(attributes) => {
+			expect(watchedFields(ALL, ['firmware']).at(-1)?.read({ attributes })).toBeNull();
+		},
+	);
+
+	it('is one of the chosen events', () => {
+		expect(
+			watchedFields(new Set(['statusChanged', 'deviceCreated']), ['firmware']).map(({ name, event }) => [name, event]),
+		).toEqual([['status', 'statusChanged']]);
+	});
+});
+
+describe('a comparison', () => {
+	it('takes a baseline without events, with the number it is given', () => {
+		const { state, events } = compare(undefined, seen([device('A', { createTime: T })]), task);
+		expect(events).toEqual([]);
+		expect(state).toMatchObject({ fingerprint: 'f', number: 40 });
+		expect(state.recent.get('createTime')).toMatchObject({ newest: T });
+		expect(compare(undefined, { readings: new Map(), list: undefined }, task).state).toEqual({
+			fingerprint: 'f',
+			number: 40,
+			recent: new Map(),
+			snapshot: undefined,
+		});
+	});
+
+	it('tells created, updated and changed, in this order, and raises the number', () => {
+		const before = baseline([device('A', { updateTime: T - 5 }), device('B')]);
+		const now = [
+			device('A', { updateTime: T }),
+			device('B', { status: 9 }),
+			device('C', { createTime: T, updateTime: T }),
+		];
+		const compared = compare(before, seen(now), task);
+		expect(told(compared)).toEqual([
+			['deviceCreated', 'C'],
+			['deviceUpdated', 'A'],
+			['statusChanged', 'B'],
+		]);
+		expect(compared.events[2]).toMatchObject({ field: 'status', previous: 2, current: 9 });
+		expect(compared.state.number).toBe(41);
+		const quiet = compare(compared.state, seen(now), task);
+		expect(quiet).toMatchObject({ events: [], state: { number: 41 } });
+	});
+
+	it('says nothing else of a device that is new', () => {
+		const before = baseline([device('A')]);
+		expect(told(compare(before, seen([device('A', { createTime: T, onlineStatus: 7 })]), task))).toEqual([
+			['deviceCreated', 'A'],
+		]);
+	});
+
+	it('the same change has the same id, and another change another one', () => {
+		const before = baseline([device('A', { createTime: T - 9, updateTime: T - 9 })]);
+		const ids = (changes: Device, from = before) =>
+			compare(from, seen([device('A', { createTime: T - 9, updateTime: T - 9, ...changes })]), task).events.map(
+				({ eventId }) => eventId,
+			);
+		const changes: Device[] = [
+			{ createTime: T },
+			{ updateTime: T },
+			{ updateTime: T - 1 },
+			{ status: 3 },
+			{ status: 4 },
+			{ onlineStatus: 3 },
+		];
+		const all = changes.flatMap((one) => ids(one));
+		expect(all).toEqual(changes.flatMap((one) => ids(one)));
+		expect(new Set([...all, ...ids({ status: 3 }, { ...before, number: 41 })]).size).toBe(7);
+		for (const id of all) expect(id).toMatch(/^[\w-]{22}$/);
+	});
+
+	it('leaves out changes that match no rule, and remembers them', () => {
+		const rules = rulesOf({ field: 'status', to: '5' });
+		const compared = compare(baseline([device('A')]), seen([device('A', { status: 9, onlineStatus: 3 })]), {
+			...task,
+			rules,
+		});
+		expect(told(compared)).toEqual([['onlineStatusChanged', 'A']]);
+		expect(compared.state.snapshot?.devices.get('A')).toBe('[3,9,null]');
+	});
+
+	it('tells of a large fleet that goes offline at once', () => {
+		const fleet = (onlineStatus: number) =>
+			seen(Array.from({ length: 150_000 }, (_, index) => device(`S${index}`, { onlineStatus })));
+		const { state } = compare(undefined, fleet(1), task);
+		expect(compare(state, fleet(0), task).events).toHaveLength(150_000);
+	});
+
+	it('leaves out what it has no record of', () => {
+		const before = baseline([device('A')]);
+		const list = { removed: [], unlisted: [], devices: [{ sn: 'A', code: '[9,2,null]' }] };
+		const created = { rows: [{ id: 'X', time: T }], newest: T, complete: true };
+		const other = { ...before, recent: new Map([['createTime' as const, { newest: T, rows: new Map() }]]) };
+		const readings = new Map([['createTime' as const, created]]);
+		expect(compare(other, { readings, list }, task).events).toEqual([]);
+	});
+});
+
+it('each device and each removal has its own id; a value that was not kept is null', () => {
+	const before = baseline([device('A', { attributes: { firmware: 'x'.repeat(101) } })]);
+	const two = [device('B', { createTime: T }), device('C', { createTime: T })];
+	const { events } = compare(before, seen([device('A', { attributes: { firmware: '2' } }), ...two]), task);
+	expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(3);
+	expect(events[2]).toMatchObject({ event: 'attributeChanged', previous: null, current: '2' });
+	const removals = [before, { ...before, number: 77 }].flatMap(
+		(from) => compare(from, seen([], ['A', 'B']), task).events,
+	);
+	expect(new Set(removals.map(({ eventId }) => eventId)).size).toBe(4);
+});
+
+describe('missing devices', () => {
+	const before = baseline([device('A'), device('B', { attributes: { firmware: 'x'.repeat(101) } }), device('C')]);
+
+	it('are reported as removed if the platform does not have them', () => {
+		const compared = compare(before, seen([device('A')], ['B'], ['C']), task);
+		expect(compared.events).toEqual([
+			{ event: 'deviceRemoved', eventId: expect.any(String), device: { sn: 'B', onlineStatus: 1, status: 2 } },
+		]);
+		expect([...(compared.state.snapshot?.devices.keys() ?? [])]).toEqual(['A']);
+		expect(compared.state.number).toBe(41);
+	});
+
+	it('stay where nothing is known, without an event', () => {
+		expect(compare(before, seen([device('A')]), task)).toEqual({ events: [], state: before });
+	});
+
+	it('come behind other events, with one rise of the number', () => {
+		const compared = compare(before, seen([device('A', { status: 9 })], ['B']), task);
+		expect(told(compared)).toEqual([
+			['statusChanged', 'A'],
+			['deviceRemoved', 'B'],
+		]);
+		expect(compared.state.number).toBe(41);
+	});
+
+	it('are those that a list does not have, unless it is empty', () => {
+		const [one] = seen([device('A')]).list?.devices ?? [];
+		expect(missingFrom(one === undefined ? [] : [one], before.snapshot)).toEqual(['B', 'C']);
+		expect(missingFrom([], before.snapshot)).toEqual([]);
+		expect(missingFrom(one === undefined ? [] : [one], undefined)).toEqual([]);
+	});
+});
+
+describe('a rule', () => {
+	const [field] = fields;
+	if (field === undefined) throw new Error('No field is watched');
+	const change = (from: unknown, to: number) => ({
+		sn: 'A',
+		device: device('A', { onlineStatus: to }),
+		field,
+		previous: keep(typeof from === 'number' || typeof from === 'string' ? from : null),
+		current: keep(to),
+	});
+	const rule = (from: string, to: string, name = field.name) => ({ field: name, from, to });
+
+	it.each([
+		[[], true],
+		[[rule('', '')], true],
+		[[rule('1', '0')], true],
+		[[rule('1', '')], true],
+		[[rule('', '0')], true],
+		[[rule('2', '0')], false],
+		[[rule('1', '1')], false],
+		[[rule('2', ''), rule('', '0')], true],
+		[[rule('2', '2', 'status')], true],
+	])('%j: %p', (rules, expected) => {
+		expect(isAskedFor(rulesOf(...rules), change(1, 0))).toBe(expected);
+	});
+
+	it('compares a long value by its digest', () => {
+		const long = 'x'.repeat(101);
+		expect(isAskedFor(rulesOf(rule(long, '')), change(long, 0))).toBe(true);
+		expect(isAskedFor(rulesOf(rule(`${long}x`, '')), change(long, 0))).toBe(false);
+	});
+});

@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+
+import {
+	canonicalJson,
+	codeOf,
+	digest,
+	joinCode,
+	keep,
+	equalsText,
+	recall,
+	shortIdentity,
+	splitCode,
+	textOf,
+} from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
+import { watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
+import { runs } from '../../../testbed/runs.mts';
+
+const text = fc.oneof(
+	fc.string(),
+	fc.string({ unit: 'binary', maxLength: 120 }),
+	fc.constantFrom('', ' ', '"', '\\', "'", '\0', '\ud800', '__proto__', 'x'.repeat(100), 'x'.repeat(101)),
+);
+const value = fc.oneof(
+	text,
+	fc.integer(),
+	fc.double({ noNaN: true, noDefaultInfinity: true }),
+	fc.boolean(),
+	fc.constant(null),
+	fc.json().map((json): object | null => JSON.parse(json)),
+);
+
+describe('a remembered value', () => {
+	it('is returned, unless it is longer than 100 characters', () => {
+		fc.assert(
+			fc.property(value, (one) => {
+				const known = recall(keep(one));
+				if ((typeof one === 'string' ? one : canonicalJson(one)).length > 100) expect(known).toBeUndefined();
+				else expect(canonicalJson(known)).toBe(canonicalJson(one));
+			}),
+			runs(1000),
+		);
+	});
+
+	it('has the text of the same value alone', () => {
+		fc.assert(
+			fc.property(value, value, (one, other) => {
+				expect(keep(one) === keep(other)).toBe(canonicalJson(one) === canonicalJson(other));
+			}),
+			runs(1000),
+		);
+		expect(keep({ a: 1, b: [{ c: 2, d: 3 }] })).toBe(keep({ b: [{ d: 3, c: 2 }], a: 1 }));
+		const unlike = ['1', 1, '', null, 'null', true, 'true', [], {}, { json: 1 }, { digest: 'x' }, [{ json: 1 }]];
+		expect(new Set(unlike.map(keep)).size).toBe(unlike.length);
+	});
+
+	it.each([
+		['x'.repeat(100), `"${'x'.repeat(100)}"`],
+		['x'.repeat(101), `{"digest":"${digest(`"${'x'.repeat(101)}"`)}"}`],
+		// Counts the characters as entered, not as JSON.
+		['"'.repeat(100), JSON.stringify('"'.repeat(100))],
+		[undefined, 'null'],
+		[7, '7'],
+		[{ digest: 'x' }, '{"json":{"digest":"x"}}'],
+		[['x'.repeat(96)], `{"json":["${'x'.repeat(96)}"]}`],
+		[['x'.repeat(97)], `{"digest":"${digest(`["${'x'.repeat(97)}"]`)}"}`],
+	])('%p', (one, kept) => {
+		expect(keep(one)).toBe(kept);
+	});
+
+	it('reads like the text of its value, also where only a digest was kept', () => {
+		fc.assert(
+			fc.property(value, text, (one, other) => {
+				expect(equalsText(keep(one), textOf(one))).toBe(true);
+				if (textOf(one) !== other) expect(equalsText(keep(one), other)).toBe(false);
+			}),
+			runs(1000),
+		);
+		expect([textOf('1'), textOf(1), textOf({ b: 1, a: null })]).toEqual(['1', '1', '{"a":null,"b":1}']);
+	});
+});
+
+describe('a code', () => {
+	it('is the list of the values, and comes apart again', () => {
+		fc.assert(
+			fc.property(fc.array(value), (values) => {
+				const parts = values.map(keep);
+				expect(splitCode(joinCode(parts))).toEqual(parts);
+			}),
+			runs(1000),
+		);
+	});
+
+	it('holds the watched fields in their order, null where a device has none', () => {
+		const fields = watchedFields(new Set(['statusChanged', 'onlineStatusChanged', 'attributeChanged']), ['a', 'b']);
+		expect(codeOf({ status: 2, onlineStatus: 1, attributes: { b: 'x' } }, fields)).toBe('[1,2,null,"x"]');
+		expect(codeOf({}, [])).toBe('[]');
+	});
+
+	it.each(['', '{}', '7', '[1', 'null'])('is not %p', (other) => {
+		expect(() => splitCode(other)).toThrow(SyntaxError);
+	});
+});
+
+it('a long identity is shortened to its digest', () => {
+	expect(shortIdentity('x'.repeat(100))).toBe('x'.repeat(100));
+	expect(shortIdentity('x'.repeat(101))).toBe(digest('x'.repeat(101)));
+	expect(digest('')).toBe('47DEQpj8HBSa-_TImW-5JC');
+});
