@@ -1,6 +1,6 @@
 import { compare } from '../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import { decodeState, encodeState } from '../../nodes/DeviceManagement/trigger/state.ts';
-import { codeOf } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
+import { keepValues } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { useBareBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
@@ -17,10 +17,10 @@ function remembered(events: string[], attributes: string[] = []) {
 	const devices = fleet.devices.map((device) => ({
 		id: device.id,
 		sn: device.sn,
-		code: codeOf(device, fields),
+		values: keepValues(device, fields),
 		rows: {},
 	}));
-	const seen = { readings: new Map(), list: { devices, removed: [], unlisted: [] } };
+	const seen = { recent: new Map(), list: { devices, removed: [], unlisted: [] } };
 	const task = {
 		fields,
 		rules: [],

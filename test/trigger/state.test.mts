@@ -4,7 +4,7 @@ import { decodeState, encodeState, type State } from '../../nodes/DeviceManageme
 import { useBareBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
-import { joinCode, keep } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
+import { joinKept, keep } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import { TIMES } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { runs } from '../../testbed/runs.mts';
 
@@ -17,15 +17,15 @@ const seconds = fc.integer({ min: -100, max: 4_000_000_000 });
 const recent = fc
 	.record({ newest: fc.option(seconds), rows: fc.array(fc.tuple(text, seconds)) })
 	.map(({ newest, rows }) => ({ newest, rows: new Map(rows) }));
-const code = fc
+const values = fc
 	.array(fc.oneof(text, fc.integer(), fc.constant(null)), { maxLength: 3 })
-	.map((values) => joinCode(values.map(keep)));
+	.map((values) => joinKept(values.map(keep)));
 const hold = fc.record(
 	{ sn: text, field: fc.nat({ max: 2 }), value: text.map(keep), since: seconds },
 	{ noNullPrototype: true },
 );
 const snapshot = fc
-	.record({ devices: fc.array(fc.tuple(text, code)), holds: fc.array(hold) })
+	.record({ devices: fc.array(fc.tuple(text, values)), holds: fc.array(hold) })
 	.map(({ devices, holds }) => ({ devices: new Map(devices), holds }));
 const optional = <T,>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const state: fc.Arbitrary<State> = fc.record(

@@ -28,7 +28,7 @@ const USUAL_BUDGET_MS = 300_000;
 /** Largest state, in characters. n8n loads and saves it with the workflow. */
 const LARGEST_STATE = 20_000_000;
 
-interface Tick {
+interface Poll {
 	readonly open: typeof openPlatform;
 	readonly context: IPollFunctions;
 	readonly memory: NodeMemory;
@@ -63,12 +63,12 @@ export async function pollDevices(
 		log(context, 'info', 'skips this poll, because the previous one is still running');
 		return null;
 	}
-	const tick = { open, context, memory, turn, clock, budgetMs, isFirst };
+	const poll = { open, context, memory, turn, clock, budgetMs, isFirst };
 	try {
-		return await pollOnce(tick);
+		return await pollOnce(poll);
 	} catch (thrown) {
 		// If another poll has taken over, it reports the failure.
-		if (memory.turn === turn) fail(tick, thrown);
+		if (memory.turn === turn) fail(poll, thrown);
 		return null;
 	} finally {
 		if (memory.turn === turn) memory.turn = undefined;
@@ -87,8 +87,8 @@ async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: num
 	}
 }
 
-async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
-	const { context, memory, clock, budgetMs } = tick;
+async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
+	const { open, context, memory, clock, budgetMs } = poll;
 	const parameters = parametersOf(context);
 	const stored = { ...(await context.getCredentials(CREDENTIAL_TYPE)) };
 	const fingerprint = fingerprintOf(context, parameters, readCredential(stored));
@@ -96,24 +96,24 @@ async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 	const from = carriedFrom(memory, handed);
 	const known = decodeState(from);
 	const before = known?.fingerprint === fingerprint ? known : undefined;
-	if (before === undefined) announceBaseline(tick, from, known);
+	if (before === undefined) announceBaseline(poll, from, known);
 	const now = Math.floor(clock.now() / 1000);
 	const orders = deepCopy(memory.orders);
-	const platform = await tick.open(context, { ...platformOptions(parameters, clock, budgetMs), stored });
+	const platform = await open(context, { ...platformOptions(parameters, clock, budgetMs), stored });
 	try {
-		const seen = await observe(platform, parameters, before, clock, orders);
+		const observation = await observe(platform, parameters, before, clock, orders);
 		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
-		const task = { ...parameters, fingerprint, now, firstNumber, isFirst: memory.carry === undefined };
-		const { state, events } = compare(before, seen, task);
+		const options = { ...parameters, fingerprint, now, firstNumber, isFirst: memory.carry === undefined };
+		const { state, events } = compare(before, observation, options);
 		const items = itemsOf(events, parameters, clock.now());
 		const quiet = encodeState(state);
 		const to = quiet === from ? quiet : encodeState({ ...state, writes: (state.writes ?? 0) + 1 });
 		// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
-		if (!commit(tick, handed, to, items.length === 0 || from === undefined ? to : from)) return null;
+		if (!commit(poll, handed, to, items.length === 0 || from === undefined ? to : from)) return null;
 		memory.orders = orders;
 		if (memory.outage !== undefined) log(context, 'info', 'can poll again');
 		memory.outage = undefined;
-		const remarks = [...seen.remarks, ...wordsAboutFuture(seen.readings, now)];
+		const remarks = [...observation.remarks, ...wordsAboutFuture(observation.recent, now)];
 		for (const words of remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
 		memory.remarks = remarks;
 		return items.length > 0 ? [items] : null;
@@ -123,7 +123,7 @@ async function pollOnce(tick: Tick): Promise<INodeExecutionData[][] | null> {
 }
 
 /** Logs why a trigger with a state takes a new baseline, and forgets the platform's sort orders. */
-function announceBaseline({ context, memory }: Tick, from: string | undefined, known: State | undefined): void {
+function announceBaseline({ context, memory }: Poll, from: string | undefined, known: State | undefined): void {
 	// It may be another platform now.
 	memory.orders = { createTime: {}, updateTime: {} };
 	if (from === undefined) return;
@@ -141,7 +141,7 @@ function announceBaseline({ context, memory }: Tick, from: string | undefined, k
  * @returns false if the poll must not report anything, because another poll has changed the state
  * @throws Failure `input` for a state that is too large
  */
-function commit({ context, memory, turn }: Tick, stored: string | undefined, to: string, carried: string): boolean {
+function commit({ context, memory, turn }: Poll, stored: string | undefined, to: string, carried: string): boolean {
 	if (memory.turn !== turn || stateOf(context) !== stored) {
 		const why = 'its state changed during the poll. The next poll reports the changes';
 		log(context, 'warn', `reports nothing, because ${why}`);
@@ -162,7 +162,7 @@ function commit({ context, memory, turn }: Tick, stored: string | undefined, to:
  * Logs why a poll failed, and reports it once per outage; a failure that a person must fix also during another outage.
  * @throws n8n's error
  */
-function fail({ context, memory, isFirst }: Tick, thrown: unknown): void {
+function fail({ context, memory, isFirst }: Poll, thrown: unknown): void {
 	const level = needsPerson(thrown) ? 2 : 1;
 	const mode = context.getActivationMode();
 	// When n8n starts, an error would delay the workflow's activation for up to a day.

@@ -2,7 +2,7 @@ import { z } from 'zod/v4';
 
 import type { Recent } from './compare/recent';
 import type { Snapshot } from './compare/snapshot';
-import { splitCode } from './compare/kept';
+import { splitKept } from './compare/kept';
 import { type TimeField, TIMES } from './compare/watched';
 
 /** What a poll stores for the next one. */
@@ -33,7 +33,7 @@ const storedSchema = z.strictObject({
 	writes: whole.optional(),
 	fingerprint: z.string(),
 	recent: z.array(recentSchema),
-	/** By the code of the values: the serial numbers of the devices. */
+	/** By the kept values: the serial numbers of the devices. */
 	devices: z.record(z.string(), z.array(z.string())).optional(),
 	holds: z.array(z.strictObject({ sn: z.string(), field: whole.nonnegative(), value: z.string(), since: whole })),
 });
@@ -55,7 +55,7 @@ export function encodeState({ fingerprint, number, writes, recent, snapshot }: S
 export function decodeState(text: string | undefined): State | undefined {
 	try {
 		const { fingerprint, number, writes, recent, devices, holds } = storedSchema.parse(JSON.parse(text ?? ''));
-		Object.keys(devices ?? {}).forEach(splitCode);
+		Object.keys(devices ?? {}).forEach(splitKept);
 		return {
 			fingerprint,
 			number,

@@ -1,12 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Device } from '../../../nodes/DeviceManagement/core/device.ts';
-import { compare, type Seen, type Task } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
+import {
+	compare,
+	type CompareOptions,
+	type Observation,
+} from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import { isAskedFor } from '../../../nodes/DeviceManagement/trigger/compare/events.ts';
 import { readTriggerParameters } from '../../../nodes/DeviceManagement/trigger/form.ts';
 import { missingFrom } from '../../../nodes/DeviceManagement/trigger/read/removal.ts';
 import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
-import { codeOf, keep } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
+import { keepValues, keep } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import {
 	CHANGE_EVENTS,
 	deviceOf,
@@ -19,7 +23,15 @@ import {
 const T = 1_000_000;
 const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
 const fields = watchedFields(ALL, ['firmware']);
-const task: Task = { fields, rules: [], isFirst: false, holdSeconds: 0, fingerprint: 'f', now: 500, firstNumber: 40 };
+const task: CompareOptions = {
+	fields,
+	rules: [],
+	isFirst: false,
+	holdSeconds: 0,
+	fingerprint: 'f',
+	now: 500,
+	firstNumber: 40,
+};
 
 /** Rules of 'Only When' as the trigger reads them, with the form's defaults. */
 const rulesOf = (...rule: IDataObject[]) => {
@@ -46,8 +58,8 @@ const rows = (field: string, devices: Device[]) => ({
 	complete: true,
 });
 /** What a poll sees of devices, dated by numbers. */
-const seen = (devices: Device[], removed: string[] = [], unlisted: string[] = []): Seen => ({
-	readings: new Map(
+const seen = (devices: Device[], removed: string[] = [], unlisted: string[] = []): Omit<Observation, 'remarks'> => ({
+	recent: new Map(
 		TIMES.map(({ field }) => [
 			field,
 			rows(
@@ -62,7 +74,7 @@ const seen = (devices: Device[], removed: string[] = [], unlisted: string[] = []
 		devices: devices.map((one) => ({
 			id: String(one['id']),
 			sn: String(one['sn']),
-			code: codeOf(one, fields),
+			values: keepValues(one, fields),
 			rows: {},
 			device: one,
 		})),
@@ -124,7 +136,7 @@ describe('a comparison', () => {
 		expect(events).toEqual([]);
 		expect(state).toMatchObject({ fingerprint: 'f', number: 40 });
 		expect(state.recent.get('createTime')).toMatchObject({ newest: T });
-		expect(compare(undefined, { readings: new Map(), list: undefined }, task).state).toEqual({
+		expect(compare(undefined, { recent: new Map(), list: undefined }, task).state).toEqual({
 			fingerprint: 'f',
 			number: 40,
 			recent: new Map(),
@@ -197,11 +209,11 @@ describe('a comparison', () => {
 
 	it('leaves out what it has no record of', () => {
 		const before = baseline([device('A')]);
-		const list = { removed: [], unlisted: [], devices: [{ sn: 'A', code: '[9,2,null]' }] };
+		const list = { removed: [], unlisted: [], devices: [{ sn: 'A', values: '[9,2,null]' }] };
 		const created = { rows: [{ id: 'X', time: T }], newest: T, complete: true };
 		const other = { ...before, recent: new Map([['createTime' as const, { newest: T, rows: new Map() }]]) };
-		const readings = new Map([['createTime' as const, created]]);
-		expect(compare(other, { readings, list }, task).events).toEqual([]);
+		const recent = new Map([['createTime' as const, created]]);
+		expect(compare(other, { recent, list }, task).events).toEqual([]);
 	});
 });
 

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 
 import {
 	canonicalJson,
-	codeOf,
+	keepValues,
 	digest,
-	joinCode,
+	joinKept,
 	keep,
 	equalsText,
 	recall,
 	shortIdentity,
-	splitCode,
+	splitKept,
 	textOf,
 } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import { watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
@@ -79,25 +79,25 @@ describe('a remembered value', () => {
 	});
 });
 
-describe('a code', () => {
-	it('is the list of the values, and comes apart again', () => {
+describe('the values of a device', () => {
+	it('are one list, and come apart again', () => {
 		fc.assert(
 			fc.property(fc.array(value), (values) => {
 				const parts = values.map(keep);
-				expect(splitCode(joinCode(parts))).toEqual(parts);
+				expect(splitKept(joinKept(parts))).toEqual(parts);
 			}),
 			runs(1000),
 		);
 	});
 
-	it('holds the watched fields in their order, null where a device has none', () => {
+	it('are in the order of the watched fields, null where a device has none', () => {
 		const fields = watchedFields(new Set(['statusChanged', 'onlineStatusChanged', 'attributeChanged']), ['a', 'b']);
-		expect(codeOf({ status: 2, onlineStatus: 1, attributes: { b: 'x' } }, fields)).toBe('[1,2,null,"x"]');
-		expect(codeOf({}, [])).toBe('[]');
+		expect(keepValues({ status: 2, onlineStatus: 1, attributes: { b: 'x' } }, fields)).toBe('[1,2,null,"x"]');
+		expect(keepValues({}, [])).toBe('[]');
 	});
 
-	it.each(['', '{}', '7', '[1', 'null'])('is not %p', (other) => {
-		expect(() => splitCode(other)).toThrow(SyntaxError);
+	it.each(['', '{}', '7', '[1', 'null'])('are not %p', (other) => {
+		expect(() => splitKept(other)).toThrow(SyntaxError);
 	});
 });
 

@@ -4,7 +4,7 @@ import {
 	compareRecent,
 	floorOf,
 	isNew,
-	type Reading,
+	type FetchedRows,
 	type Recent,
 	rowOf,
 	secondsOf,
@@ -16,7 +16,7 @@ import { runs } from '../../../testbed/runs.mts';
 const T = 1_000_000;
 
 const rowsOf = (rows: Record<string, number>): Row[] => Object.entries(rows).map(([id, time]) => ({ id, time }));
-const reading = (rows: Record<string, number>, changes: Partial<Reading> = {}): Reading => ({
+const reading = (rows: Record<string, number>, changes: Partial<FetchedRows> = {}): FetchedRows => ({
 	rows: rowsOf(rows),
 	newest: Object.keys(rows).length === 0 ? null : Math.max(...Object.values(rows)),
 	complete: true,

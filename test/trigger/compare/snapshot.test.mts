@@ -5,9 +5,9 @@ import { watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/w
 import { runs } from '../../../testbed/runs.mts';
 
 const fields = watchedFields(new Set(['attributeChanged']), ['0', '1', '2']);
-const options = { fields, now: 1000, holdSeconds: 0, rules: [], isFirst: false, created: new Set<string>() };
+const options = { fields, now: 1000, holdSeconds: 0, rules: [], isFirst: false };
 const list = (devices: Record<string, unknown[]>) => ({
-	devices: Object.entries(devices).map(([sn, values]) => ({ sn, code: JSON.stringify(values), device: { sn } })),
+	devices: Object.entries(devices).map(([sn, values]) => ({ sn, values: JSON.stringify(values), device: { sn } })),
 	removed: [],
 	unlisted: [],
 });
@@ -39,15 +39,15 @@ it('reports each changed field once, and does not change its arguments', () => {
 
 it('takes up a device that it did not know without a change, and one that is reported as created', () => {
 	const before = baseline({ A: [1] });
-	const compared = compareSnapshot(before, list({ A: [2], B: [9] }), { ...options, created: new Set(['A']) });
+	const compared = compareSnapshot(before, list({ A: [2], B: [9] }), options, new Set(['A']));
 	expect(told(compared)).toEqual([]);
 	expect(plain(compared.after).devices).toEqual({ A: '[2]', B: '[9]' });
 });
 
 it('handles two devices with one serial number, in any order', () => {
 	const twins = [
-		{ sn: 'A', code: '[2]' },
-		{ sn: 'A', code: '[1]' },
+		{ sn: 'A', values: '[2]' },
+		{ sn: 'A', values: '[1]' },
 	];
 	const before = compareSnapshot(undefined, { ...list({}), devices: twins }, options).after;
 	expect(plain(before).devices).toEqual({ A: '[1]' });
@@ -119,8 +119,8 @@ describe('for at least', () => {
 
 	it('drops the holds of a device that is reported as created', () => {
 		const held = compareSnapshot(baseline({ A: [1] }), list({ A: [0] }), hold(100)).after;
-		const created = { ...hold(110), created: new Set(['A']) };
-		expect(plain(compareSnapshot(held, list({ A: [0] }), created).after)).toEqual({ devices: { A: '[0]' }, holds: [] });
+		const created = compareSnapshot(held, list({ A: [0] }), hold(110), new Set(['A']));
+		expect(plain(created.after)).toEqual({ devices: { A: '[0]' }, holds: [] });
 	});
 });
 
@@ -156,7 +156,7 @@ it('returns exactly the differences, for any devices and values', () => {
 				const compared = compareSnapshot(before, list(shown), options);
 				expect(told(compared).map(([sn, field]) => [sn, field])).toEqual(expected);
 				for (const [sn, now] of Object.entries(shown)) last.set(sn, now);
-				expect([...compared.after.devices].map(([sn, code]) => [sn, JSON.parse(code)])).toEqual([...last]);
+				expect([...compared.after.devices].map(([sn, kept]) => [sn, JSON.parse(kept)])).toEqual([...last]);
 				before = compared.after;
 			}
 		}),

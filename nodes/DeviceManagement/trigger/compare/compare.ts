@@ -1,18 +1,22 @@
 import { serialNumberOf } from '../../core/device';
 import { changedEvent, type DeviceEvent, isAskedFor, removedEvent, timeEvent } from './events';
-import { compareRecent, type Reading, type Recent } from './recent';
+import { compareRecent, type FetchedRows, type Recent } from './recent';
 import { compareSnapshot, type DeviceList, type SnapshotOptions } from './snapshot';
 import type { State } from '../state';
 import { type TimeField, TIMES } from './watched';
 
-/** What one poll read from the platform. Parts that are not watched are undefined. */
-export interface Seen {
-	readonly readings: ReadonlyMap<TimeField, Reading>;
+/** What one poll read from the platform, and what it has to log. */
+export interface Observation {
+	/** By watched time. */
+	readonly recent: ReadonlyMap<TimeField, FetchedRows>;
+	/** Undefined if neither changes nor removals are watched. */
 	readonly list: DeviceList | undefined;
+	/** Limits of the platform that make polls slower or hide events, in words for the log, which has each once. */
+	readonly remarks: readonly string[];
 }
 
 /** What the form asks for, and what the new state has to contain. */
-export interface Task extends Omit<SnapshotOptions, 'created'> {
+export interface CompareOptions extends SnapshotOptions {
 	readonly fingerprint: string;
 	/** The number of a new baseline. */
 	readonly firstNumber: number;
@@ -24,17 +28,17 @@ export interface Task extends Omit<SnapshotOptions, 'created'> {
  */
 export function compare(
 	before: State | undefined,
-	{ readings, list }: Seen,
-	task: Task,
+	{ recent: fetched, list }: Omit<Observation, 'remarks'>,
+	options: CompareOptions,
 ): { state: State; events: DeviceEvent[] } {
-	const number = before?.number ?? task.firstNumber;
+	const number = before?.number ?? options.firstNumber;
 	const recent = new Map<TimeField, Recent>();
 	const events: DeviceEvent[] = [];
 	const reported = new Set<string>();
 	for (const time of TIMES) {
-		const reading = readings.get(time.field);
-		if (reading === undefined) continue;
-		const { after, newRows } = compareRecent(before?.recent.get(time.field), reading);
+		const rows = fetched.get(time.field);
+		if (rows === undefined) continue;
+		const { after, newRows } = compareRecent(before?.recent.get(time.field), rows);
 		recent.set(time.field, after);
 		for (const { id, device } of newRows) {
 			if (device !== undefined && !reported.has(id)) events.push(timeEvent(time, id, device));
@@ -45,12 +49,12 @@ export function compare(
 	const created = new Set(
 		events.flatMap(({ event, device }) => (event === 'deviceCreated' ? serialNumberOf(device) : [])),
 	);
-	const compared = list && compareSnapshot(before?.snapshot, list, { ...task, created });
-	const changes = compared?.changes.filter((change) => isAskedFor(task.rules, change)) ?? [];
+	const compared = list && compareSnapshot(before?.snapshot, list, options, created);
+	const changes = compared?.changes.filter((change) => isAskedFor(options.rules, change)) ?? [];
 	for (const change of changes) events.push(changedEvent(change, number));
 	for (const sn of list?.removed ?? []) {
-		events.push(removedEvent(sn, before?.snapshot?.devices.get(sn) ?? '[]', task.fields, number));
+		events.push(removedEvent(sn, before?.snapshot?.devices.get(sn) ?? '[]', options.fields, number));
 	}
 	const numbers = { number: number + Math.min(events.length, 1), writes: before?.writes };
-	return { state: { fingerprint: task.fingerprint, ...numbers, recent, snapshot: compared?.after }, events };
+	return { state: { fingerprint: options.fingerprint, ...numbers, recent, snapshot: compared?.after }, events };
 }

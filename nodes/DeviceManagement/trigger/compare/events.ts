@@ -1,6 +1,6 @@
 import type { Device } from '../../core/device';
 import type { JsonValue } from '../../core/json';
-import { type Code, digestOf, equalsText, type Kept, recall, splitCode } from './kept';
+import { type KeptValues, digestOf, equalsText, type Kept, recall, splitKept } from './kept';
 import { deviceOf, type EventName, type TIMES, type WatchedField } from './watched';
 
 /** An event, before its device is reduced to the chosen fields. */
@@ -54,11 +54,16 @@ export function changedEvent({ sn, device, field, previous, current }: Change, n
 
 /**
  * Returns the event of a removed device.
- * @param code the last known values of its watched fields
+ * @param values the last known values of its watched fields
  * @param number number of the state that still had the device
  */
-export function removedEvent(sn: string, code: Code, fields: readonly WatchedField[], number: number): DeviceEvent {
-	const device = deviceOf(sn, fields, splitCode(code).map(recall));
+export function removedEvent(
+	sn: string,
+	values: KeptValues,
+	fields: readonly WatchedField[],
+	number: number,
+): DeviceEvent {
+	const device = deviceOf(sn, fields, splitKept(values).map(recall));
 	return { event: 'deviceRemoved', eventId: digestOf(['deviceRemoved', sn, number]), device };
 }
 

@@ -10,24 +10,24 @@ import type { WatchedField } from './watched';
  */
 export type Kept = string;
 
-/** The watched values of a device as a JSON list. Devices with equal values have equal codes. */
-export type Code = string;
+/** The kept values of a device's watched fields as a JSON list. Equal values have equal texts. */
+export type KeptValues = string;
 
 /** Longest value that is not replaced by its digest, in characters. */
 const LONGEST_KEPT = 100;
 
-/** Returns the code of a device's watched values, in the order of the fields. */
-export function codeOf(device: Device, fields: readonly WatchedField[]): Code {
-	return joinCode(fields.map((field) => keep(field.read(device))));
+/** Returns the kept values of a device, in the order of the fields. */
+export function keepValues(device: Device, fields: readonly WatchedField[]): KeptValues {
+	return joinKept(fields.map((field) => keep(field.read(device))));
 }
 
-export function joinCode(parts: readonly Kept[]): Code {
+export function joinKept(parts: readonly Kept[]): KeptValues {
 	return `[${parts.join(',')}]`;
 }
 
-/** Returns the values of a code. Throws a SyntaxError for other text. */
-export function splitCode(code: Code): Kept[] {
-	const parts: unknown = JSON.parse(code);
+/** Returns each of a device's kept values. Throws a SyntaxError for other text. */
+export function splitKept(values: KeptValues): Kept[] {
+	const parts: unknown = JSON.parse(values);
 	if (!Array.isArray(parts)) throw new SyntaxError('No list of values');
 	return parts.map((part) => JSON.stringify(part));
 }

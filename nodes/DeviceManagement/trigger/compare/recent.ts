@@ -27,8 +27,8 @@ export interface Row {
 	readonly device?: Device;
 }
 
-/** What a poll read of the newest rows. */
-export interface Reading {
+/** The newest rows that a poll fetched. */
+export interface FetchedRows {
 	/** In any order, and may include older rows. */
 	readonly rows: readonly Row[];
 	/** The newest time of the whole fleet, whatever the filters; null if no device has one. */
@@ -85,11 +85,11 @@ export function rowOf(device: Device, field: TimeField, before: Recent | undefin
  */
 export function compareRecent(
 	before: Recent | undefined,
-	{ rows, newest: read, complete }: Reading,
+	{ rows, newest: fetched, complete }: FetchedRows,
 ): { after: Recent; newRows: Row[] } {
 	const known = before?.newest ?? null;
 	const mayRise = complete || before === undefined;
-	const newest = mayRise && read !== null && read > (known ?? -Infinity) ? read : known;
+	const newest = mayRise && fetched !== null && fetched > (known ?? -Infinity) ? fetched : known;
 	const newRows = rows.filter((row) => isNew(before, row));
 	const floor = floorOf({ newest });
 	const all = [...(before?.rows ?? []), ...rows.map(({ id, time }): [string, number] => [id, time])];
@@ -97,8 +97,8 @@ export function compareRecent(
 }
 
 /** Returns words about devices that are dated more than two days ahead of this machine's clock, which no time zone explains. */
-export function wordsAboutFuture(readings: ReadonlyMap<TimeField, Reading>, now: number): string[] {
-	return [...readings].flatMap(([field, { newest, newestSn }]) => {
+export function wordsAboutFuture(recent: ReadonlyMap<TimeField, FetchedRows>, now: number): string[] {
+	return [...recent].flatMap(([field, { newest, newestSn }]) => {
 		if (newest === null || newest <= now + 2 * 86_400) return [];
 		const time = new Date(newest * 1000).toISOString().slice(0, 19).replace('T', ' ');
 		return `can't find other devices by ${field} before ${time}, because the device ${newestSn} has that date`;

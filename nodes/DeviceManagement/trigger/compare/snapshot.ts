@@ -4,7 +4,7 @@
  */
 import type { Device } from '../../core/device';
 import { type Change, type ChangeRule, leadsToRule } from './events';
-import { type Code, joinCode, type Kept, splitCode } from './kept';
+import { type KeptValues, joinKept, type Kept, splitKept } from './kept';
 import type { WatchedField } from './watched';
 
 /** A new value that has not lasted long enough to be reported. */
@@ -20,14 +20,14 @@ export interface Hold {
 /** What is remembered of the watched devices. */
 export interface Snapshot {
 	/** By serial number: the values that were last reported, or first seen. */
-	readonly devices: ReadonlyMap<string, Code>;
+	readonly devices: ReadonlyMap<string, KeptValues>;
 	readonly holds: readonly Hold[];
 }
 
 /** A device of a list. */
 export interface ListedDevice {
 	readonly sn: string;
-	readonly code: Code;
+	readonly values: KeptValues;
 	/** The record, if a value differs from the remembered one. */
 	readonly device?: Device;
 }
@@ -50,15 +50,17 @@ export interface SnapshotOptions {
 	readonly rules: readonly ChangeRule[];
 	/** Whether this is the first poll of a process. n8n may have lost what quiet polls saw. */
 	readonly isFirst: boolean;
-	/** Serial numbers of devices that are reported as created. Their changes are not reported. */
-	readonly created: ReadonlySet<string>;
 }
 
-/** Returns the new snapshot and the changes. A device that is seen for the first time has no change. */
+/**
+ * Returns the new snapshot and the changes. A device that is seen for the first time has no change.
+ * @param created serial numbers of devices that are reported as created, whose changes are not reported
+ */
 export function compareSnapshot(
 	before: Snapshot | undefined,
 	list: DeviceList,
 	options: SnapshotOptions,
+	created: ReadonlySet<string> = new Set(),
 ): { after: Snapshot; changes: Change[] } {
 	const devices = new Map(before?.devices);
 	for (const sn of [...list.removed, ...list.unlisted]) devices.delete(sn);
@@ -68,11 +70,11 @@ export function compareSnapshot(
 	const changes: Change[] = [];
 	for (const [sn, device] of listed) {
 		const last = devices.get(sn);
-		if (last === device.code) continue;
-		devices.set(sn, device.code);
-		if (last === undefined || options.created.has(sn)) continue;
+		if (last === device.values) continue;
+		devices.set(sn, device.values);
+		if (last === undefined || created.has(sn)) continue;
 		const compared = compareDevice(device, last, heldBefore, options);
-		devices.set(sn, compared.code);
+		devices.set(sn, compared.values);
 		holds.push(...compared.held);
 		changes.push(...compared.reported);
 	}
@@ -82,15 +84,15 @@ export function compareSnapshot(
 }
 
 function compareDevice(
-	{ sn, code, device }: ListedDevice,
-	last: Code,
+	{ sn, values: listed, device }: ListedDevice,
+	last: KeptValues,
 	heldBefore: ReadonlyMap<string, Hold>,
 	{ fields, now, holdSeconds, rules, isFirst }: SnapshotOptions,
-): { code: Code; held: Hold[]; reported: Change[] } {
-	const values = splitCode(last);
+): { values: KeptValues; held: Hold[]; reported: Change[] } {
+	const values = splitKept(last);
 	const held: Hold[] = [];
 	const reported: Change[] = [];
-	for (const [position, current] of splitCode(code).entries()) {
+	for (const [position, current] of splitKept(listed).entries()) {
 		const [field, previous] = [fields[position], values[position]];
 		if (current === previous || previous === undefined || field === undefined || device === undefined) continue;
 		const hold = heldBefore.get(keyOf({ sn, field: position }));
@@ -104,7 +106,7 @@ function compareDevice(
 			values[position] = current;
 		}
 	}
-	return { code: joinCode(values), held, reported };
+	return { values: joinKept(values), held, reported };
 }
 
 function keyOf({ sn, field }: Pick<Hold, 'sn' | 'field'>): string {
@@ -119,7 +121,7 @@ function onePerSerialNumber(devices: readonly ListedDevice[]): ReadonlyMap<strin
 	const chosen = new Map<string, ListedDevice>();
 	for (const device of devices) {
 		const other = chosen.get(device.sn);
-		if (other === undefined || device.code < other.code) chosen.set(device.sn, device);
+		if (other === undefined || device.values < other.values) chosen.set(device.sn, device);
 	}
 	return chosen;
 }

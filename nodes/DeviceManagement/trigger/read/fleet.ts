@@ -8,7 +8,7 @@ import type { TriggerParameters } from '../form';
 import { type Row, rowOf } from '../compare/recent';
 import type { ListedDevice } from '../compare/snapshot';
 import type { State } from '../state';
-import { codeOf } from '../compare/kept';
+import { keepValues } from '../compare/kept';
 import type { TimeField } from '../compare/watched';
 
 /** The parts of a device that are kept while the whole fleet is read. */
@@ -22,7 +22,7 @@ export interface FleetEntry extends ListedDevice {
  * Reads all devices that match the criteria (section 4.1). To save memory, it keeps the record of a changed device only.
  * @throws Failure
  */
-export async function readFleet(
+export async function fetchFleet(
 	platform: Platform,
 	criteria: ListCriteria,
 	parameters: TriggerParameters,
@@ -42,13 +42,13 @@ export async function readFleet(
 
 function entryOf(device: Device, { fields, times }: TriggerParameters, before: State | undefined): FleetEntry {
 	const sn = serialNumberOf(device);
-	const code = codeOf(device, fields);
+	const values = keepValues(device, fields);
 	const last = before?.snapshot?.devices.get(sn);
 	const rows: FleetEntry['rows'] = {};
 	for (const { field } of times) {
 		const row = rowOf(device, field, before?.recent.get(field));
 		if (row !== undefined) rows[field] = row;
 	}
-	const entry = { id: identifyDevice(device), sn, code, rows };
-	return last === undefined || last === code ? entry : { ...entry, device };
+	const entry = { id: identifyDevice(device), sn, values, rows };
+	return last === undefined || last === values ? entry : { ...entry, device };
 }

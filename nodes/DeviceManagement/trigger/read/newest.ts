@@ -8,7 +8,7 @@ import { walkPages } from '../../core/paging/walk';
 import type { ListCriteria } from '../../core/query';
 import { deviceSource, fetchPage, listOptions, type ListSettings } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
-import { floorOf, type Reading, type Recent, type Row, rowOf } from '../compare/recent';
+import { floorOf, type FetchedRows, type Recent, type Row, rowOf } from '../compare/recent';
 import type { TimeField } from '../compare/watched';
 
 export const EVERYTHING: ListCriteria = { body: '{}', query: {} };
@@ -35,7 +35,7 @@ function isWithin(spanMs: number, at: number | undefined, now: number): boolean 
 	return at !== undefined && Math.abs(now - at) < spanMs;
 }
 
-export interface NewestTask {
+export interface NewestOptions {
 	readonly field: TimeField;
 	readonly before: Recent | undefined;
 	readonly criteria: ListCriteria;
@@ -52,39 +52,39 @@ export interface NewestTask {
  * Reads the newest devices by one of their times, in the platform's order (section 1.3); undefined if the order is not reliable.
  * @throws Failure
  */
-export async function readNewest(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
-	const { now, order } = task;
+export async function fetchNewest(platform: Platform, options: NewestOptions): Promise<FetchedRows | undefined> {
+	const { now, order } = options;
 	if (isWithin(HOUR_MS, order.avoidedAt, now)) return undefined;
 	const { refusals = 0 } = order;
 	order.refusals = 0;
-	const reading = await readInOrder(platform, task).catch((thrown: unknown) => {
+	const fetched = await fetchInOrder(platform, options).catch((thrown: unknown) => {
 		if (!mayRefuseOrder(thrown)) throw thrown;
 		order.refusals = refusals + 1;
 		return undefined;
 	});
-	if (reading?.complete === true) order.readWholeAt = now;
+	if (fetched?.complete === true) order.readWholeAt = now;
 	// One refusal may be temporary.
-	if (reading === undefined && order.refusals !== 1) {
+	if (fetched === undefined && order.refusals !== 1) {
 		delete order.reliableAt;
 		order.avoidedAt = now;
 	}
-	return reading;
+	return fetched;
 }
 
-async function readInOrder(platform: Platform, task: NewestTask): Promise<Reading | undefined> {
-	if (!task.isFiltered) {
-		const walk = await walkNewest(platform, task, topOf([], task.field));
+async function fetchInOrder(platform: Platform, options: NewestOptions): Promise<FetchedRows | undefined> {
+	if (!options.isFiltered) {
+		const walk = await fetchDownToKnown(platform, options, topOf([], options.field));
 		// A list that was read to its end needs no order.
-		return walk?.isWholeList === false && !(await isReliable(platform, task, walk.first)) ? undefined : walk;
+		return walk?.isWholeList === false && !(await isReliable(platform, options, walk.first)) ? undefined : walk;
 	}
 	// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
-	const first = await fetchFirst(platform, task, 'desc');
-	if (first.length > 0 && !(await isReliable(platform, task, first))) return undefined;
-	const top = topOf(first, task.field);
-	return task.onlyTop ? { rows: [], ...top, complete: true } : await walkNewest(platform, task, top);
+	const first = await fetchFirst(platform, options, 'desc');
+	if (first.length > 0 && !(await isReliable(platform, options, first))) return undefined;
+	const top = topOf(first, options.field);
+	return options.onlyTop ? { rows: [], ...top, complete: true } : await fetchDownToKnown(platform, options, top);
 }
 
-interface Walk extends Reading {
+interface Walk extends FetchedRows {
 	readonly first: readonly Device[];
 	/** Whether the walk reached the end of the list. */
 	readonly isWholeList: boolean;
@@ -96,19 +96,19 @@ interface Walk extends Reading {
  * @param top the newest time of the fleet, and its device; empty to take them from the first page
  * @returns undefined if the list is not sorted, newest first
  */
-async function walkNewest(
+async function fetchDownToKnown(
 	platform: Platform,
-	task: NewestTask,
+	options: NewestOptions,
 	top: ReturnType<typeof topOf>,
-	pageSize = Math.min(task.settings.pageSize, FEW + (isWholeDue(task) ? (task.before?.rows.size ?? 0) : 0)),
+	pageSize = Math.min(options.settings.pageSize, FEW + (isWholeDue(options) ? (options.before?.rows.size ?? 0) : 0)),
 ): Promise<Walk | undefined> {
-	const { field, before, criteria, settings } = task;
+	const { field, before, criteria, settings } = options;
 	const source = deviceSource(platform, { ...criteria, sort: [`${field} desc`] }, settings);
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
 	const walk = { rows, ...top, complete: true, first, isWholeList: false };
 	let [last, total] = [Infinity, 0];
-	const options = listOptions({ ...settings, pageSize, parallelRequests: 1 });
-	for await (const { newItems, read, reportedTotal = total } of walkPages(source, options)) {
+	const walkOptions = listOptions({ ...settings, pageSize, parallelRequests: 1 });
+	for await (const { newItems, read, reportedTotal = total } of walkPages(source, walkOptions)) {
 		if (walk.first.length === 0) walk.first = newItems;
 		if (walk.newest === null) Object.assign(walk, topOf(newItems, field));
 		const floor = floorOf(before ?? walk);
@@ -127,16 +127,17 @@ async function walkNewest(
 		if (found.length < newItems.length) return walk;
 		const hasNew = found.some(({ device }) => device !== undefined);
 		const isEnd = total > 0 && read >= total;
-		if (!hasNew && !isEnd && !isWholeDue(task, walk.first.length)) return { ...walk, complete: false };
+		if (!hasNew && !isEnd && !isWholeDue(options, walk.first.length)) return { ...walk, complete: false };
 		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
 		const isFull = newItems.length >= pageSize;
-		if (isFull && pageSize < settings.pageSize) return await walkNewest(platform, task, top, settings.pageSize);
+		if (isFull && pageSize < settings.pageSize)
+			return await fetchDownToKnown(platform, options, top, settings.pageSize);
 	}
 	return { ...walk, isWholeList: true };
 }
 
 /** Whether to read all known rows again. The platform's pages may be shorter than requested. */
-function isWholeDue({ before, settings, now, order }: NewestTask, pageLength = settings.pageSize): boolean {
+function isWholeDue({ before, settings, now, order }: NewestOptions, pageLength = settings.pageSize): boolean {
 	return (before?.rows.size ?? 0) <= pageLength || !isWithin(HOUR_MS, order.readWholeAt, now);
 }
 
@@ -145,13 +146,13 @@ function isWholeDue({ before, settings, now, order }: NewestTask, pageLength = s
  * direction begins with an older device, or one without the time.
  * @param first the first page or device of the whole fleet, newest first
  */
-async function isReliable(platform: Platform, task: NewestTask, first: readonly Device[]): Promise<boolean> {
-	const { field, now, order } = task;
+async function isReliable(platform: Platform, options: NewestOptions, first: readonly Device[]): Promise<boolean> {
+	const { field, now, order } = options;
 	const { newest } = topOf(first, field);
 	// Devices without the time may come first.
 	if (newest === null) return false;
 	if (isWithin(DAY_MS, order.reliableAt, now)) return true;
-	const oldest = await fetchFirst(platform, task, 'asc');
+	const oldest = await fetchFirst(platform, options, 'asc');
 	const time = topOf(oldest, field).newest ?? -Infinity;
 	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
 	const smallest = Math.min(...first.map((device) => topOf([device], field).newest ?? newest));
@@ -162,7 +163,7 @@ async function isReliable(platform: Platform, task: NewestTask, first: readonly 
 
 async function fetchFirst(
 	platform: Platform,
-	{ field, settings }: NewestTask,
+	{ field, settings }: NewestOptions,
 	direction: 'asc' | 'desc',
 ): Promise<readonly Device[]> {
 	const selection = { ...EVERYTHING, sort: [`${field} ${direction}`] };
@@ -171,7 +172,7 @@ async function fetchFirst(
 }
 
 /** Returns the time and the serial number of the first device. */
-function topOf([device]: readonly Device[], field: TimeField): Pick<Reading, 'newest' | 'newestSn'> {
+function topOf([device]: readonly Device[], field: TimeField): Pick<FetchedRows, 'newest' | 'newestSn'> {
 	const row = device && rowOf(device, field, undefined);
 	return { newest: row?.time ?? null, newestSn: device && serialNumberOf(device) };
 }

@@ -2,20 +2,14 @@ import type { Listing } from '../../core/paging/passes';
 import type { ListCriteria } from '../../core/query';
 import type { Clock } from '../../transport/waiting/clock';
 import type { Platform } from '../../transport/platform';
-import type { Seen } from '../compare/compare';
-import { type FleetEntry, readFleet } from './fleet';
-import { EVERYTHING, type KnownOrder, readNewest } from './newest';
+import type { Observation } from '../compare/compare';
+import { type FleetEntry, fetchFleet } from './fleet';
+import { EVERYTHING, type KnownOrder, fetchNewest } from './newest';
 import type { TriggerParameters } from '../form';
-import type { Reading } from '../compare/recent';
+import type { FetchedRows } from '../compare/recent';
 import { checkMissing, missingFrom } from './removal';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
-
-/** What one poll read from the platform, and what it has to log. */
-export interface Observation extends Seen {
-	/** Limits of the platform that make polls slower or hide events, in words for the log, which has each once. */
-	readonly remarks: readonly string[];
-}
 
 /**
  * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
@@ -35,29 +29,29 @@ export async function observe(
 	const now = clock.now();
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
-	const read = async (which: ListCriteria) => await readFleet(platform, which, parameters, before);
+	const fetchAll = async (which: ListCriteria) => await fetchFleet(platform, which, parameters, before);
 
-	const readings = new Map<TimeField, Reading>();
+	const recent = new Map<TimeField, FetchedRows>();
 	const unordered: TimeField[] = [];
 	for (const { field } of isFiltered || !watches ? times : []) {
 		const options = { criteria, isFiltered, onlyTop: watches, settings, now, order: orders[field] };
-		const reading = await readNewest(platform, { field, before: before?.recent.get(field), ...options });
-		if (reading === undefined) unordered.push(field);
-		else readings.set(field, reading);
+		const fetched = await fetchNewest(platform, { field, before: before?.recent.get(field), ...options });
+		if (fetched === undefined) unordered.push(field);
+		else recent.set(field, fetched);
 	}
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
-	const fleet = isFiltered && unordered.length > 0 ? await read(EVERYTHING) : undefined;
-	const listing = watches || unordered.length > 0 ? await read(criteria) : undefined;
+	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING) : undefined;
+	const listing = watches || unordered.length > 0 ? await fetchAll(criteria) : undefined;
 	const remarks = unordered
 		.filter((field) => orders[field].avoidedAt !== undefined)
 		.map((field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
-	if (listing === undefined) return { readings, list: undefined, remarks };
+	if (listing === undefined) return { recent, list: undefined, remarks };
 	for (const { field } of times) {
-		const { rows } = readingOf(listing, field);
-		const top = readings.get(field) ?? readingOf(fleet ?? listing, field);
-		readings.set(field, { ...top, rows, complete: top.complete && listing.settled });
+		const { rows } = rowsOf(listing, field);
+		const top = recent.get(field) ?? rowsOf(fleet ?? listing, field);
+		recent.set(field, { ...top, rows, complete: top.complete && listing.settled });
 	}
-	if (!watches) return { readings, list: undefined, remarks };
+	if (!watches) return { recent, list: undefined, remarks };
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
 	const isComplete = settled && reportedTotal === devices.length;
 	if (settled && !isComplete) {
@@ -68,10 +62,10 @@ export async function observe(
 	if (failure !== undefined) {
 		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
 	}
-	return { readings, list: { devices, ...found }, remarks };
+	return { recent, list: { devices, ...found }, remarks };
 }
 
-function readingOf({ items, settled }: Listing<FleetEntry>, field: TimeField): Reading {
+function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField): FetchedRows {
 	const rows = items.flatMap(({ rows: ofDevice }) => ofDevice[field] ?? []);
 	const newest = rows.reduce((most, { time }) => Math.max(most, time), -Infinity);
 	const newestSn = items.find((device) => device.rows[field]?.time === newest)?.sn;

@@ -6,7 +6,7 @@ import { fetchPage } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from '../compare/events';
 import type { TriggerParameters } from '../form';
-import { codeOf, keep, shortIdentity, textOf } from '../compare/kept';
+import { keepValues, keep, shortIdentity, textOf } from '../compare/kept';
 
 /** Most devices of a test. */
 const FEW = 3;
@@ -44,7 +44,7 @@ function sampleEvents(device: Device, { events, fields, times, rules }: TriggerP
 		const changed = current === today ? device : { ...device, ...field.show(current, device) };
 		shown.push(changedEvent({ sn, device: changed, field, previous, current: keep(current) }, 0));
 	}
-	if (events.has('deviceRemoved')) shown.push(removedEvent(sn, codeOf(device, fields), fields, 0));
+	if (events.has('deviceRemoved')) shown.push(removedEvent(sn, keepValues(device, fields), fields, 0));
 	return shown;
 }
 
