@@ -6,9 +6,8 @@ import { z } from 'zod/v4';
 
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
-import { readPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
+import { fetchPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
 import { deviceSource, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
-import { listOptions } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import type { CountedPlatform, End } from './requests.mts';
 
 /** Longest time for one request, in milliseconds: the nodes' default. A failed request is never repeated. */
@@ -66,8 +65,9 @@ export class Probe {
 	/** Reads the first devices as Get Many does, over as many pages as it takes. */
 	async list(pageSize: number, limit: number): Promise<Outcome<readonly Device[]>> {
 		const source = deviceSource(this.counted.platform, { body: '{}', query: {} }, SETTINGS);
-		const options = listOptions({ ...SETTINGS, pageSize, parallelRequests: 1 });
-		return await this.attempt(async () => (await readPart(source, { ...options, skip: 0, limit })).items);
+		return await this.attempt(
+			async () => (await fetchPart(source, { pageSize, parallelRequests: 1, skip: 0, limit })).items,
+		);
 	}
 
 	/** Reads one device by its serial number. */

@@ -45,7 +45,7 @@ export function unwrap(response: RawResponse, mayBeEmpty = false): unknown {
 	const ok = status >= 200 && status <= 299;
 	if (ok && mayBeEmpty && body.byteLength === 0) return undefined;
 	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, MOST_VALUES)) throw tooLarge('500,000 values');
-	const reading = readEnvelope(body);
+	const reading = decodeEnvelope(body);
 	if (typeof reading !== 'string' && reading.code !== SUCCESS) throw refusal(response, reading);
 	if (!ok) throw refusal(response);
 	if (typeof reading !== 'string') return reading.data;
@@ -78,7 +78,7 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>, expected: s
 }
 
 /** Returns the envelope, or the kind and size of any other body. */
-function readEnvelope(body: Uint8Array): Envelope | string {
+function decodeEnvelope(body: Uint8Array): Envelope | string {
 	if (body.byteLength === 0) return 'an empty body';
 	const size = `${body.byteLength} bytes`;
 	let text: string;

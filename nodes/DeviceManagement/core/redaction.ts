@@ -74,13 +74,13 @@ function formsAfter(backslashes: number, character: string): string {
 function characterForms(character: string): string[] {
 	if (/^\w?$/.test(character)) return [character];
 	const units = character.split('').map((unit) => `u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-	const code = character.codePointAt(0) ?? 0;
+	const point = character.codePointAt(0) ?? 0;
 	return [
 		literally(character),
 		JSON.stringify(character).slice(1, -1).replace(/^\\/, '').replace(/\W/g, literally),
 		units.join('\\\\{1,2}'),
 		Buffer.from(character).toString('hex').replace(/../g, '%$&'),
-		`&(?:#0?${code}|#x0?${code.toString(16)}|${HTML_NAMES.get(character) ?? '#'});`,
+		`&(?:#0?${point}|#x0?${point.toString(16)}|${HTML_NAMES.get(character) ?? '#'});`,
 		...(character === ' ' ? ['\\+'] : []),
 	];
 }

@@ -45,7 +45,7 @@ const tokenSchema = z.object({ place: placeSchema, atTop: z.string().optional() 
 type Token = z.infer<typeof tokenSchema>;
 
 /** Returns the content of a token. Without a valid token, the list starts at its first page. */
-function readToken(paginationToken: string | undefined): Token | undefined {
+function decodeToken(paginationToken: string | undefined): Token | undefined {
 	try {
 		return tokenSchema.parse(JSON.parse(paginationToken ?? ''));
 	} catch {
@@ -60,7 +60,7 @@ async function searchPage(
 ): Promise<INodeListSearchResult> {
 	const selection = { body: '{}', query: buildFilterQuery({ name: text }), sort: [] };
 	const source = deviceSource(platform, selection, SETTINGS, 'dropdown');
-	const token = readToken(paginationToken);
+	const token = decodeToken(paginationToken);
 	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
 	const exact = token === undefined && text !== '' ? await findExact(platform, text) : undefined;
 	const atTop = exact === undefined ? token?.atTop : serialNumberOf(exact);

@@ -4,11 +4,10 @@ import { z } from 'zod/v4';
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
 import type { PageSource } from '../core/paging/page';
-import { readPart } from '../core/paging/part';
+import { fetchPart } from '../core/paging/part';
 import { remarkOn } from '../core/remark';
 import { optionFields, readSettings } from '../fields/options';
 import { check, checkNumber, type ReadParameter } from '../fields/check';
-import { listOptions } from '../transport/pagedList';
 import type { RequestSettings } from '../transport/platform';
 import type { Execution } from './operation';
 
@@ -81,7 +80,7 @@ export async function readItems(
 	const { options, ...settings } = readSettings(read);
 	const part = { skip: checkNumber(options['skip'], optionFields.skip), limit };
 	const ifFleetChanges = check(fleetChangesSchema, options['ifFleetChanges'], 'If the Fleet Keeps Changing');
-	const listing = await readPart(sourceOf(settings), { ...listOptions(settings), ...part });
+	const listing = await fetchPart(sourceOf(settings), { ...settings, ...part });
 	if (returnAll && !listing.settled && ifFleetChanges === 'fail') throw keptChanging(listing.passes);
 	const remark = remarkOn(listing, part);
 	if (remark !== undefined) hint(remark);

@@ -10,7 +10,7 @@ import { devicePath, type ListCriteria } from '../core/query';
 import { pageSource } from './pagedList';
 import type { Platform, RequestSettings } from './platform';
 
-export { listOptions, type ListSettings } from './pagedList';
+export { type ListSettings } from './pagedList';
 
 /** The filters and the sort order of a device list. */
 export interface DeviceSelection extends ListCriteria {

@@ -7,16 +7,8 @@ import type { Query } from '../core/query';
 import { identifyRecord, PAGE_IN_WORDS, pageSchema } from '../core/record';
 import type { Platform, RequestSettings } from './platform';
 
-/** Sizes to fall back to when a platform refuses a large page. */
-const SMALLER_PAGES = [200, 50];
-
 /** Settings of a list with many pages. */
-export interface ListSettings extends RequestSettings {
-	/** Items per request. */
-	pageSize: number;
-	/** Most requests at the same time. */
-	parallelRequests: number;
-}
+export type ListSettings = RequestSettings & Pick<WalkOptions, 'pageSize' | 'parallelRequests'>;
 
 /** A request to a paged endpoint, without its page. */
 export interface PagedEndpoint {
@@ -54,11 +46,6 @@ export function pageSource(
 		},
 		identify,
 	};
-}
-
-/** Returns the options of a walk over the list's pages. */
-export function listOptions({ pageSize, parallelRequests }: ListSettings): WalkOptions {
-	return { sizes: [pageSize, ...SMALLER_PAGES.filter((smaller) => smaller < pageSize)], parallelRequests };
 }
 
 /** Adds to a failure's message which page could not be read. The first page has no page parameter. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { readList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
+import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import { type Place, placeSchema, scrollPage } from '../../../nodes/DeviceManagement/listSearch/scroll.ts';
 import type { PagedServer } from '../../../testbed/pagedServer.mts';
 import type { Device } from '../../../testbed/platform/fleet.mts';
@@ -17,8 +17,8 @@ describe('an unchanged fleet, on any server', () => {
 			fc.asyncProperty(habits, async (setting) => {
 				fc.pre(canBeSeenThrough(setting));
 				const server = serve(setting);
-				const options = { sizes: [setting.pageSize], parallelRequests: setting.parallel } as const;
-				const listing = await readList(server.source, options).catch((thrown) => refusalOf(setting, thrown));
+				const options = { pageSize: setting.pageSize, parallelRequests: setting.parallel } as const;
+				const listing = await fetchList(server.source, options).catch((thrown) => refusalOf(setting, thrown));
 				if (listing === undefined) return;
 				expect(ids(listing.items)).toEqual(ids(server.fleet.devices));
 				expect(listing.settled).toBe(true);
@@ -34,8 +34,8 @@ describe('an unchanged fleet, on any server', () => {
 				// Where only a count would show that numbers are wrong, and no count is made, they are believed.
 				fc.pre(canBeSeenThrough(setting) && !looksOneBased(setting));
 				const server = serve(setting);
-				const options = { sizes: [setting.pageSize], parallelRequests: setting.parallel, limit } as const;
-				const listing = await readList(server.source, options).catch((thrown) => refusalOf(setting, thrown));
+				const options = { pageSize: setting.pageSize, parallelRequests: setting.parallel, limit } as const;
+				const listing = await fetchList(server.source, options).catch((thrown) => refusalOf(setting, thrown));
 				if (listing === undefined) return;
 				expect(ids(listing.items)).toEqual(ids(server.fleet.devices).slice(0, limit));
 				expect(listing.settled).toBe(true);

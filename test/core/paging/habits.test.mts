@@ -1,5 +1,5 @@
 import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { readList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
+import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 
@@ -8,7 +8,7 @@ function serve(size: number, script: Omit<ServerScript, 'largestSize'>): PagedSe
 }
 
 async function read(server: PagedServer, parallelRequests = 1, size = 10) {
-	return await readList(server.source, { sizes: [size], parallelRequests });
+	return await fetchList(server.source, { pageSize: size, parallelRequests });
 }
 
 const without =

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { readPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
+import { fetchPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { PagedServer } from '../../../testbed/pagedServer.mts';
 import { runs } from '../../../testbed/runs.mts';
@@ -17,8 +17,8 @@ async function readParts(server: PagedServer, sizes: readonly number[], asked: {
 	const devices: Device[] = [];
 	for (let skip = 0, turn = 0; ; turn++) {
 		const limit = sizes[turn % sizes.length] ?? 1;
-		const { items, settled } = await readPart(server.source, {
-			sizes: [Math.min(asked.pageSize, limit)],
+		const { items, settled } = await fetchPart(server.source, {
+			pageSize: asked.pageSize,
 			parallelRequests: asked.parallel,
 			skip,
 			limit,
@@ -50,7 +50,7 @@ describe('parts of a fleet that stands still', () => {
 				fc.pre(canBeSeenThrough(setting));
 				const server = serve(setting);
 				const { pageSize, parallel: parallelRequests } = setting;
-				const reading = readPart(server.source, { sizes: [pageSize], parallelRequests, skip });
+				const reading = fetchPart(server.source, { pageSize, parallelRequests, skip });
 				const listing = await reading.catch((thrown) => refusalOf(setting, thrown));
 				if (listing === undefined) return;
 				expect(ids(listing.items)).toEqual(ids(server.fleet.devices).slice(skip));
@@ -106,7 +106,7 @@ describe('parts of a fleet that stands still', () => {
 				async (script, size, { skip, limit, pageSize, parallelRequests }) => {
 					const server = new PagedServer(Fleet.seeded({ size }), script);
 					const asked = Math.min(pageSize, limit ?? Infinity);
-					const { items } = await readPart(server.source, { sizes: [asked], parallelRequests, skip, limit });
+					const { items } = await fetchPart(server.source, { pageSize: asked, parallelRequests, skip, limit });
 					expect(ids(items)).toEqual(ids(server.fleet.devices).slice(skip, skip + (limit ?? Infinity)));
 					const pageLength = Math.min(asked, script.largestSize);
 					const end = Math.min(size, skip + (limit ?? Infinity));

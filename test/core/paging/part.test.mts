@@ -1,5 +1,5 @@
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { readPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
+import { fetchPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 
@@ -7,7 +7,7 @@ const serve = (size: number, script: Partial<ServerScript> = {}) =>
 	new PagedServer(Fleet.seeded({ size }), { numbering: 'one-based', largestSize: 2000, ...script });
 
 const part = async ({ source }: PagedServer, skip: number, limit?: number, size = 10) =>
-	await readPart(source, { sizes: [size], parallelRequests: 1, skip, limit });
+	await fetchPart(source, { pageSize: size, parallelRequests: 1, skip, limit });
 
 /** Reads parts of ten devices until one comes short; something may happen to the fleet between two of them. */
 async function inParts(server: PagedServer, between: (part: number) => void): Promise<Device[]> {
@@ -129,7 +129,13 @@ describe('the requests', () => {
 			return await server.source.fetchPage(page, size);
 		};
 		const source = { ...server.source, fetchPage };
-		const { items } = await readPart(source, { sizes: [50, 10], parallelRequests: 1, skip: 35, limit: 20 });
+		const { items } = await fetchPart(source, {
+			pageSize: 50,
+			smallerSizes: [10],
+			parallelRequests: 1,
+			skip: 35,
+			limit: 20,
+		});
 		expect(items).toEqual(server.fleet.devices.slice(35, 55));
 	});
 
@@ -158,7 +164,7 @@ describe('the requests', () => {
 	])('a server with $name has the list read from its beginning', async ({ page, size, change }) => {
 		const server = serve(95);
 		const source = changing(server, page, size, change);
-		await readPart(source, { sizes: [10], parallelRequests: 1, skip: 35, limit: 12 });
+		await fetchPart(source, { pageSize: 10, parallelRequests: 1, skip: 35, limit: 12 });
 		expect(server.asked.filter((asked) => asked === undefined)).toHaveLength(3);
 		expect(server.asked).toEqual(expect.arrayContaining([2, 3]));
 	});
@@ -175,14 +181,17 @@ describe('the requests', () => {
 	test.each([
 		{ page: 'of the item it begins with', asked: 31, failure: late },
 		{ page: 'that holds it', asked: 4, failure: noSuchPage },
-	])('a page $page that fails fails the part', async ({ asked, failure }) => {
+	])('a page $page that fails fails the part, and is not requested in another size', async ({ asked, failure }) => {
 		const server = serve(95);
+		const sizes: number[] = [];
 		const fetchPage: typeof server.source.fetchPage = async (page, size) => {
-			if (page === asked) throw failure;
-			return await server.source.fetchPage(page, size);
+			if (page !== asked) return await server.source.fetchPage(page, size);
+			sizes.push(size);
+			throw failure;
 		};
-		const source = { ...server.source, fetchPage };
-		await expect(readPart(source, { sizes: [10], parallelRequests: 1, skip: 35, limit: 12 })).rejects.toBe(failure);
+		const options = { pageSize: 10, smallerSizes: [5], parallelRequests: 1, skip: 35, limit: 12 };
+		await expect(fetchPart({ ...server.source, fetchPage }, options)).rejects.toBe(failure);
+		expect(sizes).toHaveLength(1);
 	});
 
 	test('says the whole list’s total', async () => {

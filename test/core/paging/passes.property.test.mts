@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { identifyListed } from '../../../nodes/DeviceManagement/core/device.ts';
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { type Listing, readList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
+import { type Listing, fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 import { runs } from '../../../testbed/runs.mts';
@@ -23,7 +23,7 @@ function serve({ fleetSize: devices, ...script }: Shape, extra: Partial<ServerSc
 }
 
 async function read(server: PagedServer, { pageSize, parallel: parallelRequests }: Shape, limit?: number) {
-	return await readList(server.source, { sizes: [pageSize], parallelRequests, limit });
+	return await fetchList(server.source, { pageSize, parallelRequests, limit });
 }
 
 const ids = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => id);
@@ -40,7 +40,7 @@ describe('a fleet that stands still', () => {
 				const sharing = new Fleet(devices.map((device, at) => ({ ...device, id: `id ${at % idCount}` })));
 				const server = new PagedServer(sharing, setting);
 				const source = { ...server.source, identify: identifyListed };
-				const listing = await readList(source, { sizes: [setting.pageSize], parallelRequests: setting.parallel });
+				const listing = await fetchList(source, { pageSize: setting.pageSize, parallelRequests: setting.parallel });
 				expect(listing).toMatchObject({ items: sharing.devices, settled: true, passes: 1 });
 			}),
 			RUNS,

@@ -1,5 +1,5 @@
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { readList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
+import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import type { Page, PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { walkPages } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
@@ -17,26 +17,26 @@ const sns = (devices: readonly Device[]) => devices.map(({ sn }) => sn);
 describe('requests', () => {
 	test('the first page is requested without a page number', async () => {
 		const server = serve(5, ONE_BASED);
-		await readList(server.source, { sizes: [10], parallelRequests: 4 });
+		await fetchList(server.source, { pageSize: 10, parallelRequests: 4 });
 		expect(server.asked).toEqual([undefined]);
 	});
 
 	test('a server that counts from 1 gets no extra request', async () => {
 		const server = serve(35, ONE_BASED);
-		await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		await fetchList(server.source, { pageSize: 10, parallelRequests: 1 });
 		expect(server.asked).toEqual([undefined, 2, 3, 4]);
 	});
 
 	test('a server that counts from 0 gets at most one extra request', async () => {
 		const server = serve(35, ZERO_BASED);
-		const { items } = await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		const { items } = await fetchList(server.source, { pageSize: 10, parallelRequests: 1 });
 		expect(server.asked).toEqual([undefined, 2, 1, 3]);
 		expect(sns(items)).toEqual(sns(server.fleet.devices));
 	});
 
 	test('as many are under way as allowed, and no more', async () => {
 		const server = serve(100, { ...ONE_BASED, turns: [5] });
-		await readList(server.source, { sizes: [10], parallelRequests: 3 });
+		await fetchList(server.source, { pageSize: 10, parallelRequests: 3 });
 		expect(server.peakInFlight).toBe(3);
 	});
 
@@ -53,14 +53,14 @@ describe('requests', () => {
 			if (page === 10) release();
 			return answer;
 		};
-		const { items } = await readList({ ...source, fetchPage }, { sizes: [10], parallelRequests: 2 });
+		const { items } = await fetchList({ ...source, fetchPage }, { pageSize: 10, parallelRequests: 2 });
 		expect(sns(items)).toEqual(sns(server.fleet.devices));
 	});
 
 	test('none starts after the caller stopped', async () => {
 		const server = serve(100, ONE_BASED);
 		const { source } = server;
-		for await (const { newItems } of walkPages(source, { sizes: [10], parallelRequests: 2 })) {
+		for await (const { newItems } of walkPages(source, { pageSize: 10, parallelRequests: 2 })) {
 			if (newItems[0] === server.fleet.at(20)) break;
 		}
 		const started = server.requests;
@@ -71,7 +71,7 @@ describe('requests', () => {
 	test('none starts after one failed for good', async () => {
 		const failure = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
 		const server = serve(1000, { ...ONE_BASED, failing: new Map([[5, failure]]) });
-		await expect(readList(server.source, { sizes: [10], parallelRequests: 2 })).rejects.toBe(failure);
+		await expect(fetchList(server.source, { pageSize: 10, parallelRequests: 2 })).rejects.toBe(failure);
 		expect(server.requests).toBeLessThanOrEqual(7);
 	});
 });
@@ -96,24 +96,24 @@ describe('page size', () => {
 		};
 	}
 
-	const options = { sizes: [1000, 200, 50], parallelRequests: 2 } as const;
+	const options = { pageSize: 1000, parallelRequests: 2 } as const;
 
 	test('a refused size is replaced by a smaller one', async () => {
 		const { source, sizes } = refusing(60);
-		expect((await readList(source, options)).items).toHaveLength(120);
+		expect((await fetchList(source, options)).items).toHaveLength(120);
 		expect(sizes).toEqual([1000, 200, 50, 50, 50]);
 	});
 
 	test('a refusal that is not about the size comes back as it was', async () => {
 		const { source, sizes } = refusing(0);
-		await expect(readList(source, options)).rejects.toBe(refusal);
+		await expect(fetchList(source, options)).rejects.toBe(refusal);
 		expect(sizes).toEqual([1000, 200, 50]);
 	});
 
 	test('a failure that has nothing to do with the size is not tried with other sizes', async () => {
 		const failure = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
 		const server = serve(10, { ...ONE_BASED, failing: new Map([[1, failure]]) });
-		await expect(readList(server.source, options)).rejects.toBe(failure);
+		await expect(fetchList(server.source, options)).rejects.toBe(failure);
 		expect(server.requests).toBe(1);
 		const refusing = serve(10, {
 			...ONE_BASED,
@@ -122,7 +122,7 @@ describe('page size', () => {
 				[2, failure],
 			]),
 		});
-		await expect(readList(refusing.source, options)).rejects.toBe(failure);
+		await expect(fetchList(refusing.source, options)).rejects.toBe(failure);
 		expect(refusing.requests).toBe(2);
 	});
 });
@@ -130,7 +130,7 @@ describe('page size', () => {
 describe('a list that moved', () => {
 	test('is read again, and the pass that stood still is returned', async () => {
 		const server = serve(30, { ...ONE_BASED, changes: new Map([[3, (fleet) => void fleet.remove(fleet.at(0).sn)]]) });
-		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		const listing = await fetchList(server.source, { pageSize: 10, parallelRequests: 1 });
 		expect(listing).toMatchObject({ settled: true, passes: 2 });
 		expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
 	});
@@ -139,7 +139,7 @@ describe('a list that moved', () => {
 		const changes = new Map(Array.from({ length: 60 }, (_, n) => [n + 1, (fleet: Fleet) => void fleet.add()] as const));
 		const server = serve(30, { ...ONE_BASED, changes });
 		const before = sns(server.fleet.devices);
-		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		const listing = await fetchList(server.source, { pageSize: 10, parallelRequests: 1 });
 		expect(listing).toMatchObject({ settled: false, passes: 3 });
 		expect(sns(listing.items)).toEqual(expect.arrayContaining(before));
 	});
@@ -157,7 +157,7 @@ describe('a list that moved', () => {
 			passes[0]?.push(...sns(answer.content));
 			return answer;
 		};
-		const listing = await readList({ ...source, fetchPage }, { sizes: [10], parallelRequests: 1 });
+		const listing = await fetchList({ ...source, fetchPage }, { pageSize: 10, parallelRequests: 1 });
 		expect(listing).toMatchObject({ settled: false, passes: 3 });
 		expect(sns(listing.items)).toEqual([...new Set(passes.flat())]);
 		expect(passes[0]).not.toContain(sns(listing.items).at(-1));
@@ -166,7 +166,7 @@ describe('a list that moved', () => {
 	test('with a limit, returns exactly that many', async () => {
 		const changes = new Map(Array.from({ length: 60 }, (_, n) => [n + 1, (fleet: Fleet) => void fleet.add()] as const));
 		const server = serve(100, { ...ONE_BASED, changes });
-		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1, limit: 25 });
+		const listing = await fetchList(server.source, { pageSize: 10, parallelRequests: 1, limit: 25 });
 		expect(listing.items).toHaveLength(25);
 	});
 });
@@ -196,21 +196,21 @@ describe('passes', () => {
 	}
 	const five = (page: number) => Array.from({ length: 5 }, (_, n) => `${page}-${n}`);
 	const items = [...five(1), ...five(2), '3-0', '3-1'];
-	const one = { sizes: [5], parallelRequests: 1 } as const;
+	const one = { pageSize: 5, parallelRequests: 1 } as const;
 
 	/** A total that differs in every response. */
 	const restless = (request: number) => request;
 
 	test('a list that never stands still is read three times, and its numbers are believed the first time only', async () => {
 		const { source, asked } = saying(restless);
-		await expect(readList(source, one)).resolves.toEqual({ items, settled: false, reportedTotal: 11, passes: 3 });
+		await expect(fetchList(source, one)).resolves.toEqual({ items, settled: false, reportedTotal: 11, passes: 3 });
 		const again = [undefined, 1, 2, 3];
 		expect(asked).toEqual([undefined, 2, 3, ...again, ...again]);
 	});
 
 	test('the first two passes fetch ahead, the third goes page by page', async () => {
 		const { source, peaks } = saying((_, page) => (page === undefined ? 26 : 25), [1, 2, 3, 4, 5].map(five));
-		await expect(readList(source, { ...one, parallelRequests: 4 })).resolves.toMatchObject({ settled: false });
+		await expect(fetchList(source, { ...one, parallelRequests: 4 })).resolves.toMatchObject({ settled: false });
 		expect(peaks).toEqual([4, 4, 1]);
 	});
 
@@ -248,13 +248,13 @@ describe('passes', () => {
 			if (page === undefined) pass++;
 			return totalOf(pass, page ?? 1);
 		});
-		await expect(readList(source, one)).resolves.toMatchObject({ items, passes, settled });
+		await expect(fetchList(source, one)).resolves.toMatchObject({ items, passes, settled });
 	});
 
 	test('the total is that of the last page with items, or of the last page with a total', async () => {
 		const reportedBy = async (totals: Array<number | undefined>, pages?: string[][]) => {
 			const { source } = saying((_, page) => totals[(page ?? 1) - 1], pages);
-			return (await readList(source, one)).reportedTotal;
+			return (await fetchList(source, one)).reportedTotal;
 		};
 		expect(await reportedBy([0], [[]])).toBe(0);
 		expect(await reportedBy([12, undefined, undefined])).toBe(12);
@@ -266,12 +266,12 @@ describe('passes', () => {
 
 	test('one that is limited and comes short of its total and of the limit is read again', async () => {
 		const { source } = saying(() => 20);
-		await expect(readList(source, { ...one, limit: 15 })).resolves.toMatchObject({ items, passes: 2, settled: true });
+		await expect(fetchList(source, { ...one, limit: 15 })).resolves.toMatchObject({ items, passes: 2, settled: true });
 	});
 
 	test('a page past the end that repeats the last one is no item that came twice', async () => {
 		const { source } = saying(() => 10, [five(1), five(2), five(2)]);
-		await expect(readList(source, one)).resolves.toMatchObject({
+		await expect(fetchList(source, one)).resolves.toMatchObject({
 			items: [...five(1), ...five(2)],
 			passes: 1,
 			settled: true,
@@ -295,7 +295,7 @@ describe('passes', () => {
 		const stuck = [five(1), five(2), five(1)];
 
 		test('the list fails with a message if all three passes are like this', async () => {
-			await expect(readList(repeating(stuck, stuck, stuck), one)).rejects.toMatchObject({
+			await expect(fetchList(repeating(stuck, stuck, stuck), one)).rejects.toMatchObject({
 				details: {
 					kind: 'paging',
 					message: expect.stringContaining('Page 4 of the list has only items of earlier pages'),
@@ -304,12 +304,12 @@ describe('passes', () => {
 		});
 
 		test('another pass alone counts if it is steady', async () => {
-			await expect(readList(repeating(stuck, whole), one)).resolves.toMatchObject({ items, settled: true, passes: 2 });
+			await expect(fetchList(repeating(stuck, whole), one)).resolves.toMatchObject({ items, settled: true, passes: 2 });
 		});
 
 		test('they agree with nothing, and what they met counts', async () => {
 			const other = [five(4), ['1-0'], []];
-			await expect(readList(repeating(stuck, stuck, other), one)).resolves.toEqual({
+			await expect(fetchList(repeating(stuck, stuck, other), one)).resolves.toEqual({
 				items: [...five(4), '1-0', '1-1', '1-2', '1-3', '1-4', ...five(2)],
 				settled: false,
 				reportedTotal: 12,
@@ -328,7 +328,7 @@ describe('passes', () => {
 			}),
 			identify: ({ id }) => id,
 		};
-		const { items: given, settled } = await readList(source, one);
+		const { items: given, settled } = await fetchList(source, one);
 		expect(settled).toBe(false);
 		// Page 1 came between the first page and page 2.
 		expect(given.map(({ id, met }) => [id, request - met])).toEqual([
@@ -350,7 +350,7 @@ describe('without a total, a device that is removed between two pages hides no o
 			changes: new Map([[at, (fleet) => void fleet.remove(fleet.at(0).sn)]]),
 			falsify: (honest) => Object.fromEntries(said.map((name) => [name, honest[name]])),
 		});
-		const listing = await readList(server.source, { sizes: [10], parallelRequests: 1 });
+		const listing = await fetchList(server.source, { pageSize: 10, parallelRequests: 1 });
 		expect(sns(listing.items)).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
 	});
 
@@ -365,7 +365,9 @@ describe('without a total, a device that is removed between two pages hides no o
 				...ONE_BASED,
 				falsify: (honest) => Object.fromEntries(said.map((name) => [name, honest[name]])),
 			});
-			await expect(readList(server.source, { sizes: [10], parallelRequests: 1 })).resolves.toMatchObject({ passes: 1 });
+			await expect(fetchList(server.source, { pageSize: 10, parallelRequests: 1 })).resolves.toMatchObject({
+				passes: 1,
+			});
 			expect(server.asked).toEqual(asked);
 		},
 	);
@@ -374,7 +376,7 @@ describe('without a total, a device that is removed between two pages hides no o
 describe('found by random tests', () => {
 	test('a total that is always wrong counts as wrong after two equal passes', async () => {
 		const server = serve(30, { ...ONE_BASED, falsify: (honest) => ({ ...honest, totalElements: 2_000_000_000 }) });
-		const listing = await readList(server.source, { sizes: [10], parallelRequests: 2 });
+		const listing = await fetchList(server.source, { pageSize: 10, parallelRequests: 2 });
 		expect(listing).toMatchObject({ settled: true, passes: 2, reportedTotal: 2_000_000_000 });
 		expect(listing.items).toHaveLength(30);
 	});
@@ -384,21 +386,21 @@ describe('found by random tests', () => {
 			...ZERO_BASED,
 			falsify: ({ last }) => ({ last, number: Number.MAX_SAFE_INTEGER, totalPages: 0 }),
 		});
-		const { items } = await readList(server.source, { sizes: [1], parallelRequests: 1 });
+		const { items } = await fetchList(server.source, { pageSize: 1, parallelRequests: 1 });
 		expect(items).toHaveLength(2);
 	});
 
 	test('a page that came before an earlier one was read again is not taken for a repetition', async () => {
 		const changes = new Map([[3, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)]]);
 		const server = serve(4, { ...ZERO_BASED, changes });
-		const listing = await readList(server.source, { sizes: [1], parallelRequests: 1 });
+		const listing = await fetchList(server.source, { pageSize: 1, parallelRequests: 1 });
 		expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
 	});
 
 	test('pages that became empty during the read are not taken for a repetition', async () => {
 		const changes = new Map([3, 4, 5].map((request) => [request, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)]));
 		const server = serve(4, { ...ZERO_BASED, changes });
-		const listing = await readList(server.source, { sizes: [1], parallelRequests: 1 });
+		const listing = await fetchList(server.source, { pageSize: 1, parallelRequests: 1 });
 		expect(sns(listing.items)).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
 	});
 
@@ -409,7 +411,7 @@ describe('found by random tests', () => {
 			[4, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)],
 		]);
 		const server = serve(21, { ...ZERO_BASED, changes });
-		const listing = await readList(server.source, { sizes: [8], parallelRequests: 2 });
+		const listing = await fetchList(server.source, { pageSize: 8, parallelRequests: 2 });
 		expect(sns(listing.items)).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
 	});
 
@@ -420,7 +422,7 @@ describe('found by random tests', () => {
 			[6, (fleet: Fleet) => void fleet.remove(fleet.at(0).sn)],
 		]);
 		const server = serve(3, { ...ZERO_BASED, changes });
-		const listing = await readList(server.source, { sizes: [2], parallelRequests: 1 });
+		const listing = await fetchList(server.source, { pageSize: 2, parallelRequests: 1 });
 		expect(sns(listing.items)).toEqual(expect.arrayContaining(sns(server.fleet.devices)));
 	});
 });
@@ -439,7 +441,7 @@ describe('lists that were read wrong once', () => {
 			},
 		};
 	};
-	const options = { sizes: [5], parallelRequests: 4 } as const;
+	const options = { pageSize: 5, parallelRequests: 4 } as const;
 	const five = (page: number) => Array.from({ length: 5 }, (_, n) => `${page}-${n}`);
 
 	test('an empty page among full ones is a hole, not the end', async () => {
@@ -447,7 +449,7 @@ describe('lists that were read wrong once', () => {
 			content: page === 2 || page > 4 ? [] : five(page),
 			totalElements: 20,
 		}));
-		const { items } = await readList(holed, options);
+		const { items } = await fetchList(holed, options);
 		expect(items).toEqual([...five(1), ...five(3), ...five(4)]);
 	});
 
@@ -463,7 +465,7 @@ describe('lists that were read wrong once', () => {
 				content: page === hole + 1 ? five(page) : [],
 				...{ totalElements: 5, totalPages: hole + 1, last: page > hole, ...said },
 			}));
-			const listing = await readList(holed, { ...options, parallelRequests: 1 });
+			const listing = await fetchList(holed, { ...options, parallelRequests: 1 });
 			expect(listing).toMatchObject({ settled: true, passes: found === 0 ? 2 : 1 });
 			expect(listing.items).toHaveLength(found);
 			expect(asked.length).toBe(requests);
@@ -475,7 +477,7 @@ describe('lists that were read wrong once', () => {
 			content: page > 3 ? [] : five(page),
 			...(page === 1 ? { totalElements: 15 } : {}),
 		}));
-		await expect(readList(shy, options)).resolves.toMatchObject({ settled: true, passes: 1 });
+		await expect(fetchList(shy, options)).resolves.toMatchObject({ settled: true, passes: 1 });
 		expect(asked.length).toBeLessThanOrEqual(5);
 	});
 
@@ -485,7 +487,7 @@ describe('lists that were read wrong once', () => {
 			totalElements: page > 2 ? 0 : 10,
 			totalPages: 4,
 		}));
-		await expect(readList(odd, options)).resolves.toMatchObject({ settled: true, passes: 1, reportedTotal: 10 });
+		await expect(fetchList(odd, options)).resolves.toMatchObject({ settled: true, passes: 1, reportedTotal: 10 });
 	});
 
 	test('a server that reduces the size but reports the requested one is read completely', async () => {
@@ -494,7 +496,7 @@ describe('lists that were read wrong once', () => {
 			largestSize: 10,
 			falsify: ({ number }) => ({ number, size: 20 }),
 		});
-		const { items } = await readList(server.source, { sizes: [20], parallelRequests: 1 });
+		const { items } = await fetchList(server.source, { pageSize: 20, parallelRequests: 1 });
 		expect(items).toHaveLength(35);
 	});
 
@@ -503,7 +505,7 @@ describe('lists that were read wrong once', () => {
 			content: page > 3 ? [] : page === 3 ? ['1-0', '3-1'] : five(page),
 			totalElements: 12,
 		}));
-		const listing = await readList(double, options);
+		const listing = await fetchList(double, options);
 		expect(listing).toMatchObject({ settled: true, passes: 3, reportedTotal: 12 });
 		expect(listing.items).toHaveLength(11);
 	});
@@ -513,7 +515,7 @@ describe('lists that were read wrong once', () => {
 		async (parallelRequests) => {
 			const changes = new Map([[30, (fleet: Fleet) => void fleet.reorder((devices) => devices.reverse())]]);
 			const server = serve(600, { ...ONE_BASED, changes });
-			const listing = await readList(server.source, { sizes: [10], parallelRequests });
+			const listing = await fetchList(server.source, { pageSize: 10, parallelRequests });
 			expect(listing).toMatchObject({ settled: true, passes: 2 });
 			expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
 		},
@@ -521,7 +523,7 @@ describe('lists that were read wrong once', () => {
 
 	test('behind a page that hangs, only so many pages are fetched ahead', async () => {
 		const asked: number[] = [];
-		const reading = readList(
+		const reading = fetchList(
 			{
 				fetchPage: async (page: number | undefined) => {
 					asked.push(page ?? 1);
@@ -540,7 +542,7 @@ describe('lists that were read wrong once', () => {
 
 	test('an endless server with large pages is stopped at a million devices', async () => {
 		let made = 0;
-		const reading = readList(
+		const reading = fetchList(
 			{
 				fetchPage: async (page: number | undefined) => ({
 					content: Array.from({ length: 50_000 }, () => made++),
@@ -549,7 +551,7 @@ describe('lists that were read wrong once', () => {
 				}),
 				identify: String,
 			},
-			{ sizes: [50_000], parallelRequests: 1 },
+			{ pageSize: 50_000, parallelRequests: 1 },
 		);
 		await expect(reading).rejects.toMatchObject({ details: { kind: 'paging' } });
 		expect(made).toBeLessThanOrEqual(1_050_000);
@@ -558,7 +560,7 @@ describe('lists that were read wrong once', () => {
 
 test('a server without any metadata that ends in a short page is read whole', async () => {
 	const server = serve(25, { ...ONE_BASED, falsify: () => ({}) });
-	const listing = await readList(server.source, { sizes: [10], parallelRequests: 4 });
+	const listing = await fetchList(server.source, { pageSize: 10, parallelRequests: 4 });
 	expect(sns(listing.items)).toEqual(sns(server.fleet.devices));
 });
 
@@ -568,7 +570,7 @@ test('an endless server with new devices is stopped', async () => {
 		fetchPage: async (page) => ({ content: [{ id: `made up ${made++}` }], number: (page ?? 1) - 1, last: false }),
 		identify: ({ id }) => id,
 	};
-	await expect(readList(endless, { sizes: [1], parallelRequests: 1 })).rejects.toMatchObject({
+	await expect(fetchList(endless, { pageSize: 1, parallelRequests: 1 })).rejects.toMatchObject({
 		details: { kind: 'paging' },
 	});
 	expect(made).toBeLessThan(100_010);

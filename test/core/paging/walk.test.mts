@@ -12,9 +12,7 @@ async function walk<T>(source: PageSource<T>, options: WalkOptions, trustsNumber
 
 test('a walk that stops after its first page sends no other request', async () => {
 	const server = new PagedServer(Fleet.seeded({ size: 100 }), { numbering: 'zero-based', largestSize: 2000 });
-	const walked = await walkPages(server.source, { sizes: [10], parallelRequests: 8 })
-		[Symbol.asyncIterator]()
-		.next();
+	const walked = await walkPages(server.source, { pageSize: 10, parallelRequests: 8 })[Symbol.asyncIterator]().next();
 	expect(walked.value?.newItems).toEqual(server.fleet.devices.slice(0, 10));
 	for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 	expect(server.asked).toEqual([undefined]);
@@ -36,7 +34,7 @@ describe('a server that answers a page past the end with its last page', () => {
 		{ name: 'and says another total there', totals: [4, 4, 3] },
 		{ name: 'and says a total there only', totals: [undefined, undefined, 4] },
 	])('$name: the walk ends there and tells what that page says', async ({ totals }) => {
-		const steps = await walk(clamping(totals), { sizes: [2], parallelRequests: 1 });
+		const steps = await walk(clamping(totals), { pageSize: 2, parallelRequests: 1 });
 		expect(steps.map(({ newItems, read }) => [newItems, read])).toEqual([
 			[['a', 'b'], 2],
 			[['c', 'd'], 4],
@@ -55,7 +53,7 @@ test('a total that a page fetched in vain tells late is waited for', async () =>
 		},
 		identify: (item) => item,
 	};
-	const steps = await walk(source, { sizes: [2], parallelRequests: 2 });
+	const steps = await walk(source, { pageSize: 2, parallelRequests: 2 });
 	expect(steps.map(({ newItems, moved }) => [newItems, moved])).toEqual([
 		[['a', 'b'], false],
 		[['c'], true],
@@ -73,7 +71,7 @@ test('untrusted or missing numbers are ignored, and page 1 is requested', async 
 			largestSize: 2000,
 			falsify: (honest) => ({ ...honest, ...said }),
 		});
-		await walk(server.source, { sizes: [10], parallelRequests: 1 }, trustsNumbers);
+		await walk(server.source, { pageSize: 10, parallelRequests: 1 }, trustsNumbers);
 		expect(server.asked).toEqual([undefined, 1, 2, 3]);
 	}
 });
@@ -84,7 +82,7 @@ test('a total of 0 on a page with devices is a total that moved', async () => {
 		fetchPage: async (page = 1) => ({ content: [['a', 'b'], ['c']][page - 1] ?? [], totalElements: totals[page - 1] }),
 		identify: (item) => item,
 	};
-	const steps = await walk(source, { sizes: [2], parallelRequests: 1 });
+	const steps = await walk(source, { pageSize: 2, parallelRequests: 1 });
 	expect(steps.map(({ moved }) => moved)).toEqual([false, true]);
 });
 
@@ -100,7 +98,7 @@ function answering(pages: readonly string[][], said: Omit<Page<string>, 'content
 	};
 	return { source, asked };
 }
-const one = { sizes: [2], parallelRequests: 1 } as const;
+const one = { pageSize: 2, parallelRequests: 1 } as const;
 const givenUpAt = (page: number) => ({
 	details: { kind: 'paging', message: `Page ${page} of the list has only items of earlier pages` },
 });
@@ -146,7 +144,7 @@ test('a page past the end that is refused is empty', async () => {
 		pastEnd,
 		falsify: ({ last }) => ({ last }),
 	});
-	const steps = await walk(server.source, { sizes: [10], parallelRequests: 1 });
+	const steps = await walk(server.source, { pageSize: 10, parallelRequests: 1 });
 	expect(steps.map(({ newItems }) => newItems.length)).toEqual([10, 10, 10, 0]);
 });
 
@@ -162,7 +160,7 @@ test('a page is handed out while those behind it are on their way', async () => 
 		return answer;
 	};
 	const walked: string[][] = [];
-	for await (const { newItems } of walkPages({ ...source, fetchPage }, { sizes: [2], parallelRequests: 3 })) {
+	for await (const { newItems } of walkPages({ ...source, fetchPage }, { pageSize: 2, parallelRequests: 3 })) {
 		if (walked.push(newItems) === 2) release();
 	}
 	expect(walked).toEqual([['a', 'b'], ['c', 'd'], ['e']]);

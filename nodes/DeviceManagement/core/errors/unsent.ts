@@ -5,7 +5,7 @@
 import { type CauseClass, Failure } from '../failure';
 import { outside } from '../redaction';
 
-type SystemError = readonly [codes: RegExp, cause: CauseClass, message: string, remedy: string];
+type SystemError = readonly [systemCodes: RegExp, cause: CauseClass, message: string, remedy: string];
 
 /** The only kind that the node retries. */
 const DROPPED: SystemError = [
@@ -26,7 +26,7 @@ const NOT_SENT: SystemError = [
 	"n8n can't send the request",
 	"Check 'Base URL' in the credential. Check whether this n8n may connect to that address.",
 ];
-/** The first row that fits the code applies. */
+/** The first row that fits the system's code applies. */
 const SYSTEM_ERRORS: readonly SystemError[] = [
 	DROPPED,
 	UNREADABLE,
@@ -52,17 +52,17 @@ const SYSTEM_ERRORS: readonly SystemError[] = [
 
 /**
  * Returns a Failure `unreachable` or `timeout` for a request that was not sent, or a response that was not read.
- * @param code the system's, like ECONNRESET; '' if there was none
+ * @param systemCode like ECONNRESET; '' if there was none
  * @param ownText the error's own words
  * @param hasBegun whether the response had begun
  */
-export function explainUnsent(code: string, ownText: string, hasBegun: boolean, timeoutMs: number): Failure {
-	if (/^(ERR_CANCELED|ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/.test(code)) return timedOut(timeoutMs);
-	const isDropped = DROPPED[0].test(code) || /socket hang up|aborted|premature/i.test(ownText);
-	const byCode = SYSTEM_ERRORS.find(([codes]) => codes.test(code)) ?? NOT_SENT;
-	const row = isDropped ? DROPPED : hasBegun ? UNREADABLE : byCode;
+export function explainUnsent(systemCode: string, ownText: string, hasBegun: boolean, timeoutMs: number): Failure {
+	if (/^(ERR_CANCELED|ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/.test(systemCode)) return timedOut(timeoutMs);
+	const isDropped = DROPPED[0].test(systemCode) || /socket hang up|aborted|premature/i.test(ownText);
+	const listed = SYSTEM_ERRORS.find(([systemCodes]) => systemCodes.test(systemCode)) ?? NOT_SENT;
+	const row = isDropped ? DROPPED : hasBegun ? UNREADABLE : listed;
 	const [, cause, what, remedy] = row;
-	const shownCode = code === '' && isDropped ? 'aborted' : code;
+	const shownCode = systemCode === '' && isDropped ? 'aborted' : systemCode;
 	// These two rows say too little without the error's own words.
 	const place = row === UNREADABLE || row === NOT_SENT ? '{outside}' : '';
 	const message = `${what}${shownCode === '' ? '' : ` (${shownCode})`}${place}`;

@@ -15,7 +15,7 @@ export function expectsMore<T>(
 	page: Page<T>,
 	{ full, emptyPages = 0, ...progress }: Progress & { full: boolean; emptyPages?: number },
 ): boolean {
-	const { more, end } = readMetadata(page, progress);
+	const { more, end } = countFields(page, progress);
 	// Empty pages end a list: many if all three fields say that more items follow, else two.
 	if (emptyPages >= (more === 3 ? 100 : 2)) return false;
 	// A full page counts as the last one only if all three fields say so.
@@ -27,7 +27,7 @@ export function expectsMore<T>(
  * @param lastWasWrong whether an earlier page had a wrong `last`
  */
 export function saysItIsLast<T>(page: Page<T>, progress: Progress, lastWasWrong: boolean): boolean {
-	const { more, end } = readMetadata(page, progress);
+	const { more, end } = countFields(page, progress);
 	const believed = lastWasWrong && page.last === true ? end - 1 : end;
 	return more === 0 && believed > 0;
 }
@@ -36,7 +36,7 @@ export function saysItIsLast<T>(page: Page<T>, progress: Progress, lastWasWrong:
  * Returns how many fields say that another page follows, and how many say that none does. A total below the items
  * read, or a page count below the pages read, is wrong and doesn't count.
  */
-function readMetadata<T>({ totalElements, totalPages, last }: Page<T>, { index, read }: Progress) {
+function countFields<T>({ totalElements, totalPages, last }: Page<T>, { index, read }: Progress) {
 	const more = [(totalElements ?? 0) > read, (totalPages ?? 0) > index + 1, last === false];
 	const end = [totalElements === read, totalPages === index + 1, last === true];
 	return { more: more.filter(Boolean).length, end: end.filter(Boolean).length };

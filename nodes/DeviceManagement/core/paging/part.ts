@@ -1,4 +1,4 @@
-import { type Listing, readList } from './passes';
+import { type Listing, fetchList } from './passes';
 import { type FirstPageNumber, learnNumbering } from './numbering';
 import type { PageSource } from './page';
 import { undefinedIfPageRefused } from './refusal';
@@ -8,30 +8,22 @@ import { fetchFirstPage, type WalkOptions } from './walk';
  * Reads up to `limit` items of a paged list, after the first `skip` ones. The first page shows how long pages are. Three
  * requests for one item each show the numbering and the first item of the part's first page. If they don't fit together, it
  * reads the list from its beginning. Parts have no gap or overlap unless the list changes between them.
- * @throws Failure as `readList` does
+ * @throws Failure as `fetchList` does
  */
-export async function readPart<T>(
+export async function fetchPart<T>(
 	source: PageSource<T>,
-	{ skip, ...options }: WalkOptions & { skip: number },
+	options: WalkOptions & { skip: number },
 ): Promise<Listing<T>> {
-	const sizes = sizesFor(options, options.limit);
-	const fromBeginning = { ...options, skip, sizes: sizesFor(options, skip + (options.limit ?? Infinity)) };
-	const start = skip < sizes[0] ? undefined : await findStart(source, sizes, skip);
-	if (start === undefined) return await readList(source, fromBeginning);
+	const start = await findStart(source, options);
+	if (start === undefined) return await fetchList(source, options);
 	if ('total' in start) return { items: [], settled: true, reportedTotal: start.total, passes: 1 };
 	const before = start.index * start.pageLength;
-	const part = { ...options, skip: skip - before, sizes: [start.size] } as const;
-	const listing = await readList(pagesFrom(source, start), part).catch((thrown: unknown) => {
+	const part = { ...options, skip: options.skip - before, pageSize: start.size, smallerSizes: [] };
+	const listing = await fetchList(pagesFrom(source, start), part).catch((thrown: unknown) => {
 		if (!(thrown instanceof PageMismatch)) throw thrown;
 	});
-	if (listing === undefined) return await readList(source, fromBeginning);
+	if (listing === undefined) return await fetchList(source, options);
 	return { ...listing, reportedTotal: before + (listing.reportedTotal ?? 0) };
-}
-
-/** Returns the page sizes to request for a number of items. */
-function sizesFor({ sizes: [first, ...others] }: WalkOptions, items = Infinity): WalkOptions['sizes'] {
-	const size = Math.min(first, items);
-	return [size, ...others.filter((smaller) => smaller < size)];
 }
 
 /** The page that a part begins on. */
@@ -48,10 +40,10 @@ interface Start {
 /** Returns the page to begin on; the total if the list ends before the part; undefined if the responses don't fit together. */
 async function findStart<T>(
 	source: PageSource<T>,
-	sizes: WalkOptions['sizes'],
-	skip: number,
+	{ skip, ...options }: WalkOptions & { skip: number },
 ): Promise<Start | { total: number } | undefined> {
-	const { size, page } = await fetchFirstPage(source, sizes);
+	if (skip < Math.min(options.pageSize, options.limit ?? Infinity)) return undefined;
+	const { size, page } = await fetchFirstPage(source, options);
 	const { content, totalElements: total = 0 } = page;
 	const [first, pageLength] = [content[0], content.length];
 	// If the part begins on the first page, no numbering is needed.

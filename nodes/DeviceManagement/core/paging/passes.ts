@@ -20,13 +20,13 @@ const PASSES = 3;
  * for several pages, it reads the list again, in up to three passes, the third page by page. If the list changes in all three, it is returned as not settled.
  * @throws Failure `paging` if all three passes repeat pages, or the list has no end; and what `fetchPage` throws
  */
-export async function readList<T>(source: PageSource<T>, options: WalkOptions): Promise<Listing<T>> {
+export async function fetchList<T>(source: PageSource<T>, options: WalkOptions): Promise<Listing<T>> {
 	let previous: Pass<T> | undefined;
 	let [agreements, voidPasses] = [0, 0];
 	let seen = new Map<string, T>();
 	for (let passes = 1; ; passes++) {
 		const parallelRequests = passes < PASSES ? options.parallelRequests : 1;
-		const pass: Pass<T> = await readOnce(source, { ...options, parallelRequests }, passes === 1);
+		const pass: Pass<T> = await fetchPass(source, { ...options, parallelRequests }, passes === 1);
 		agreements = previous !== undefined && agree(source, previous, pass) ? agreements + 1 : 0;
 		// Two equal passes mean that the total is wrong or missing, and the list did not change. If an item appeared twice, it takes three
 		// equal passes: the server may list it twice, or it may have moved.
@@ -48,7 +48,7 @@ interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 	voidedBy?: RepeatedPages;
 }
 
-async function readOnce<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
+async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
 	const pass: Pass<T> = { items: [], read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
 	const walk = async () => {
 		for await (const { newItems, ...page } of walkPages(source, options, trustsNumbers)) {

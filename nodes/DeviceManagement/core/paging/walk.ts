@@ -1,3 +1,7 @@
+/**
+ * Walks the pages of a list once, in the server's order, and yields each page's new items with what is known of the list. It
+ * fetches ahead, and ends where the metadata, empty pages or a refusal show the end. It doesn't find out whether the list changed.
+ */
 import { Failure } from '../failure';
 import { expectsMore, saysItIsLast } from './end';
 import { PageFeed } from './feed';
@@ -5,8 +9,10 @@ import type { Page, PageSource } from './page';
 import { mayRefuseSize, undefinedIfPageRefused } from './refusal';
 
 export interface WalkOptions {
-	/** Page sizes to request: the preferred one, then smaller ones in case the server refuses it. */
-	sizes: readonly [number, ...number[]];
+	/** Items per request; fewer if `skip` and `limit` need fewer. */
+	pageSize: number;
+	/** Page sizes to fall back to if the server refuses a larger one; default: {@link SMALLER_SIZES}. */
+	smallerSizes?: readonly number[];
 	/** Most requests at the same time. */
 	parallelRequests: number;
 	/** How many items to skip at the beginning; default: none. An item that the server lists twice counts twice. */
@@ -30,24 +36,26 @@ export interface WalkedPage<T> {
 	steady: boolean;
 }
 
+const SMALLER_SIZES = [200, 50];
+
 /** Stops a walk if the server's list has no end. */
 const MAX_PAGES = 100_000;
 const MAX_ITEMS = 1_000_000;
 
 /**
- * Walks the pages of a list once (section 1.2 of the API document), in the server's order, and fetches ahead. It ends when
- * no metadata field says that another page follows, at the second empty page in a row (or the 100th), or at a page past the end that is
- * refused or has nothing new. It doesn't detect whether the list changed.
+ * Walks the pages of a list (section 1.2 of the API document). It ends when no metadata field says that another page follows,
+ * at the second empty page in a row (or the 100th), or at a page past the end that is refused or has nothing new.
  * @param trustsNumbers whether to learn the numbering from the `number` of page 2
  * @throws RepeatedPages at the second page before the end that has nothing new; Failure `paging` for a list without an end;
  * and what `fetchPage` throws
  */
 export async function* walkPages<T>(
 	source: PageSource<T>,
-	{ sizes, parallelRequests, skip = 0, limit = Infinity }: WalkOptions,
+	options: WalkOptions,
 	trustsNumbers = true,
 ): AsyncGenerator<WalkedPage<T>, void, undefined> {
-	const { size, page: first } = await fetchFirstPage(source, sizes);
+	const { parallelRequests, skip = 0, limit = Infinity } = options;
+	const { size, page: first } = await fetchFirstPage(source, options);
 	const feed = new PageFeed(source, first, { size, parallelRequests, trustsNumbers });
 	// The first page counts as full: the server may return fewer items than requested.
 	const pageLength = first.content.length || first.size || size;
@@ -94,9 +102,13 @@ export async function* walkPages<T>(
 }
 
 /** Fetches the first page at the largest size that the server accepts. */
-export async function fetchFirstPage<T>(source: PageSource<T>, sizes: WalkOptions['sizes']) {
+export async function fetchFirstPage<T>(
+	source: PageSource<T>,
+	{ pageSize, smallerSizes = SMALLER_SIZES, skip = 0, limit = Infinity }: WalkOptions,
+) {
+	const largest = Math.min(pageSize, skip + limit);
 	const refusals: unknown[] = [];
-	for (const size of sizes) {
+	for (const size of [largest, ...smallerSizes.filter((smaller) => smaller < largest)]) {
 		const page = await source.fetchPage(undefined, size).catch((thrown: unknown) => {
 			if (!mayRefuseSize(thrown)) throw thrown;
 			refusals.push(thrown);

@@ -66,7 +66,7 @@ export const get: Operation = {
 		const mode = readOutputMode(read);
 		const { options, ...settings } = readSettings(read);
 		const ifNotFound = check(notFoundSchema, options['ifNotFound'], 'If Not Found');
-		const device = await readDeviceOnce(execution, serialNumber, settings).catch((thrown: unknown) => {
+		const device = await fetchDeviceOnce(execution, serialNumber, settings).catch((thrown: unknown) => {
 			if (ifNotFound === 'empty' && thrown instanceof Failure && meansNotFound(thrown.details)) return undefined;
 			throw thrown;
 		});
@@ -75,7 +75,7 @@ export const get: Operation = {
 };
 
 /** Reads a device. Equal serial numbers of one execution are requested once, and each item gets its own copy. */
-async function readDeviceOnce(execution: Execution, entered: string, settings: RequestSettings): Promise<Device> {
+async function fetchDeviceOnce(execution: Execution, entered: string, settings: RequestSettings): Promise<Device> {
 	const { platform, requestedDevices } = execution;
 	const sn = entered.trim();
 	const device = requestedDevices.get(sn) ?? fetchDevice(platform, sn, settings);

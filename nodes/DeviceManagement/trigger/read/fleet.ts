@@ -1,8 +1,8 @@
 import { type Device, identifyDevice, serialNumberOf } from '../../core/device';
-import { type Listing, readList } from '../../core/paging/passes';
+import { type Listing, fetchList } from '../../core/paging/passes';
 import type { PageSource } from '../../core/paging/page';
 import type { ListCriteria } from '../../core/query';
-import { deviceSource, listOptions } from '../../transport/devices';
+import { deviceSource } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import type { TriggerParameters } from '../form';
 import { type Row, rowOf } from '../compare/recent';
@@ -37,7 +37,7 @@ export async function fetchFleet(
 		},
 		identify: ({ id }) => id,
 	};
-	return await readList(entries, listOptions(settings));
+	return await fetchList(entries, settings);
 }
 
 function entryOf(device: Device, { fields, times }: TriggerParameters, before: State | undefined): FleetEntry {

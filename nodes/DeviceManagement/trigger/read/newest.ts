@@ -6,7 +6,7 @@ import { type Device, serialNumberOf } from '../../core/device';
 import { mayRefuseOrder } from '../../core/paging/refusal';
 import { walkPages } from '../../core/paging/walk';
 import type { ListCriteria } from '../../core/query';
-import { deviceSource, fetchPage, listOptions, type ListSettings } from '../../transport/devices';
+import { deviceSource, fetchPage, type ListSettings } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import { floorOf, type FetchedRows, type Recent, type Row, rowOf } from '../compare/recent';
 import type { TimeField } from '../compare/watched';
@@ -107,7 +107,7 @@ async function fetchDownToKnown(
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
 	const walk = { rows, ...top, complete: true, first, isWholeList: false };
 	let [last, total] = [Infinity, 0];
-	const walkOptions = listOptions({ ...settings, pageSize, parallelRequests: 1 });
+	const walkOptions = { pageSize, parallelRequests: 1 };
 	for await (const { newItems, read, reportedTotal = total } of walkPages(source, walkOptions)) {
 		if (walk.first.length === 0) walk.first = newItems;
 		if (walk.newest === null) Object.assign(walk, topOf(newItems, field));
