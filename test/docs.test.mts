@@ -6,6 +6,10 @@ import { z } from 'zod/v4';
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
+import type { Resource } from '../nodes/DeviceManagement/resources/operation.ts';
+import { RESOURCES } from '../nodes/DeviceManagement/resources/index.ts';
+import { EVENTS } from '../nodes/DeviceManagement/trigger/compare/watched.ts';
+import { triggerFields } from '../nodes/DeviceManagement/trigger/form.ts';
 import { checkout } from '../testbed/checkout.mts';
 import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
@@ -15,13 +19,14 @@ import {
 	italicsOn,
 	jsonOn,
 	lostTargetsOf,
+	namesOn,
 	pages,
 	readPage,
 	targetsOf,
 	userPages,
 	workflowsOn,
 } from '../testbed/pages.mts';
-import { choices, labelsOf, withoutTwins } from './form.mts';
+import { choices, everyField, labelsOf, withoutTwins } from './form.mts';
 
 // Enough devices for each part and filter that a page shows. It has the device that pages name, as every seeded fleet of 720 devices.
 const bench = useBench({ fleet: { size: 3500, seed: 1 } });
@@ -39,6 +44,10 @@ describe.each(pages)('%s', (page) => {
 			expect({ picture, dark, type: darkType }).toEqual({ picture, dark: light, type: lightType });
 			expect(light).toBeDefined();
 			expect(picture).toMatch(/alt="[^"]{10,}"/);
+			// A new operation or field would make it wrong.
+			expect(picture).not.toMatch(
+				/ (two|three|four|five|six|seven|eight|nine|ten|\d+) (\w+ )?(action|event|field|operation|option|tool|trigger)s/,
+			);
 		}
 	});
 });
@@ -68,6 +77,33 @@ describe.each(pagesWithNodes)('%s', (page) => {
 		}
 	});
 });
+
+/** As a page tells operations apart: Get Many, Group: Get Many, and API Request for the operation 'Request' of this resource. */
+function operationLabels(several: readonly Resource[]): string[] {
+	return several.flatMap(({ name, operations }) =>
+		Object.values(operations).map((operation) => {
+			if (name === 'Device') return operation.name;
+			return name.endsWith(operation.name) ? name : `${name}: ${operation.name}`;
+		}),
+	);
+}
+
+function resourcesThat(isMeant: (resource: Resource) => boolean): Resource[] {
+	return Object.values(RESOURCES).filter(isMeant);
+}
+
+function formOf(several: readonly Resource[]): INodeProperties[] {
+	return several.flatMap(({ operations }) => Object.values(operations).flatMap(({ fields }) => fields));
+}
+
+/** The labels of a form without those that another page describes. Key, name and value of a pair describe themselves. */
+function fieldLabels(fields: readonly INodeProperties[], elsewhere: readonly INodeProperties[] = []): string[] {
+	const known = new Set(everyField(elsewhere).map(({ path }) => path));
+	return everyField(fields)
+		.filter(({ path, property }) => !known.has(path) && !['hidden', 'notice'].includes(property.type))
+		.filter(({ path }) => !/\.(pair|parameter)\./.test(path))
+		.map(({ property }) => property.displayName);
+}
 
 /** Parameters of a node of ours that a page shows without a node around them. */
 function parametersOn(page: string): Array<Record<string, unknown>> {
@@ -135,6 +171,23 @@ test('every example and every picture is on a page', () => {
 		.filter((folder) => existsSync(join(checkout, folder)))
 		.flatMap((folder) => readdirSync(join(checkout, folder)).map((file) => join(folder, file)));
 	expect(files.filter((file) => !targets.has(file))).toEqual([]);
+});
+
+/** What a page has to name, from the tables that the nodes are made of. A new resource belongs to docs/list.md. */
+const api = resourcesThat(({ name }) => name === 'API Request');
+const listed = resourcesThat(({ name }) => name !== 'API Request');
+const DESCRIBED = Object.entries({
+	'README.md': operationLabels([...listed, ...api]),
+	'docs/list.md': [...operationLabels(listed), ...fieldLabels(formOf(listed))],
+	'docs/api-request.md': [...operationLabels(api), ...fieldLabels(formOf(api), formOf(listed))],
+	'docs/watch.md': [...EVENTS.map(({ label }) => label), ...fieldLabels(triggerFields, formOf([...listed, ...api]))],
+	'docs/connect.md': fieldLabels(new DeviceManagementApi().properties),
+});
+
+test.each(DESCRIBED)('%s names each operation, event and field that it describes', (page, labels) => {
+	const named = new Set(namesOn(page));
+	const missing = labels.filter((label) => !named.has(label));
+	expect(missing.map((label) => `Describe '${label}' in ${page}: in italics, in bold or as a heading`)).toEqual([]);
 });
 
 test('texts in italics on pages for users are labels of the package or of n8n', () => {

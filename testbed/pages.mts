@@ -39,11 +39,14 @@ function tokensOf(page: string): Token[] {
 	return blocksOf(page).flatMap((token) => [token, ...(token.children ?? [])]);
 }
 
+function headingsOn(page: string): string[] {
+	const tokens = tokensOf(page);
+	return tokens.flatMap(({ type }, at) => (type === 'heading_open' ? [tokens[at + 1]?.content ?? ''] : []));
+}
+
 /** Returns the anchors that GitHub creates for a page's headings. */
 export function anchorsOf(page: string): string[] {
-	const tokens = tokensOf(page);
-	const headings = tokens.flatMap(({ type }, at) => (type === 'heading_open' ? [tokens[at + 1]?.content ?? ''] : []));
-	return headings.map((heading) =>
+	return headingsOn(page).map((heading) =>
 		heading
 			.toLowerCase()
 			.replace(/[^\p{L}\p{N}\s_-]/gu, '')
@@ -54,10 +57,19 @@ export function anchorsOf(page: string): string[] {
 
 /** Returns the texts in italics on a page: labels of n8n and of the package. */
 export function italicsOn(page: string): string[] {
+	return textsWithin('em', page);
+}
+
+/** Returns what a page names: its headings, and its texts in bold and in italics. */
+export function namesOn(page: string): string[] {
+	return [...headingsOn(page), ...textsWithin('strong', page), ...italicsOn(page)];
+}
+
+function textsWithin(tag: 'em' | 'strong', page: string): string[] {
 	const tokens = tokensOf(page);
 	return tokens.flatMap(({ type }, at) => {
-		if (type !== 'em_open') return [];
-		const end = tokens.findIndex((token, place) => place > at && token.type === 'em_close');
+		if (type !== `${tag}_open`) return [];
+		const end = tokens.findIndex((token, place) => place > at && token.type === `${tag}_close`);
 		return [
 			tokens
 				.slice(at + 1, end)
