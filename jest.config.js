@@ -1,5 +1,5 @@
 /**
- * Runs one test file: `npx jest test/core/query.test.mts`. `npm test` runs all of them: jest.groups.config.js.
+ * How one test file runs. `npm test` runs all of them, or those that it gets: jest.groups.config.js.
  * @type {import('jest').Config}
  */
 module.exports = {

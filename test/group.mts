@@ -1,6 +1,6 @@
 /**
  * Runs several test files as one, so that jest loads n8n's engine once for all of them. `npm test` has a few such groups
- * (jest.groups.config.js); `npx jest <file>` runs one file alone.
+ * (jest.groups.config.js); `npm test -- <file>` runs one file alone.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

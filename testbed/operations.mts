@@ -42,9 +42,6 @@ export const operationNames: readonly OperationName[] = Object.keys(operations).
 	(name): name is OperationName => name in operations,
 );
 
-/** The sets that return a list, of whichever resource. */
-export const listNames = operationNames.filter((name) => operations[name].operation === 'getAll');
-
 /** The sets that read pages of a list. */
 export const pagedNames = operationNames.filter((name) => ['getAll', 'count'].includes(operations[name].operation));
 

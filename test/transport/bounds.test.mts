@@ -1,12 +1,6 @@
 import type { Bench } from '../../testbed/bench.mts';
 import { hurry, useBenches } from '../../testbed/jest.mts';
-import {
-	listNames,
-	type OperationName,
-	operationNames,
-	operations,
-	serialNumberItems,
-} from '../../testbed/operations.mts';
+import { type OperationName, operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
 import { roundTrip } from '../../testbed/rawServer.mts';
 
 const open = useBenches();
@@ -18,18 +12,15 @@ async function settle({ platform }: Bench): Promise<void> {
 }
 
 describe('a stopped execution', () => {
-	test.each<[OperationName, Record<string, unknown>, number]>([
-		...operationNames.flatMap(
-			(name): Array<[OperationName, Record<string, unknown>, number]> =>
-				listNames.includes(name)
-					? [
-							[name, { pageSize: 2, parallelRequests: 1 }, 3],
-							[name, { pageSize: 2, parallelRequests: 4 }, 5],
-						]
-					: [[name, { parallelRequests: 4 }, 6]],
-		),
-		['get', { parallelRequests: 1 }, 2],
-	])('sends nothing more: %s with %j, stopped at request %i', async (operation, options, at) => {
+	type Case = [OperationName, options: { pageSize?: number; parallelRequests: number }, items: number, at: number];
+
+	test.each<Case>([
+		...operationNames.map((name): Case => [name, { parallelRequests: 4 }, 30, 6]),
+		['get', { parallelRequests: 1 }, 30, 2],
+		// Within the twenty pages of one item.
+		['getAll', { pageSize: 2, parallelRequests: 1 }, 1, 3],
+		['getAll', { pageSize: 2, parallelRequests: 4 }, 1, 5],
+	])('sends nothing more: %s with %j and %i items, stopped at request %i', async (operation, options, items, at) => {
 		const bench = await open({ fleet: { size: 40 } });
 		const { platform, run } = bench;
 		const stop = new AbortController();
@@ -42,15 +33,13 @@ describe('a stopped execution', () => {
 			{ ...operations[operation], options },
 			{
 				signal: stop.signal,
-				input: listNames.includes(operation)
-					? [{}]
-					: serialNumberItems(bench, 30).map((item, mark) => ({ ...item, mark })),
+				input: serialNumberItems(bench, items).map((item, mark) => ({ ...item, mark })),
 			},
 		);
 		expect(result.cancelled).toBe(true);
 		await settle(bench);
 		// What was on its way already may still arrive.
-		expect(afterwards).toBeLessThan(Number(options['parallelRequests']));
+		expect(afterwards).toBeLessThan(options.parallelRequests);
 	});
 
 	test('sends nothing more while the answer to its login is awaited', async () => {
