@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { withToken } from '../nodes/DeviceManagement/transport/auth/credential.ts';
+import { credentialOf } from '../nodes/DeviceManagement/transport/auth/credential.ts';
 import { checkout } from './checkout.mts';
 import { deviceToolWorkflow, deviceWorkflow, type OnError } from './deviceWorkflow.mts';
 import { createEngine, type Engine, type RunResult } from './engine/engine.mts';
@@ -80,7 +80,8 @@ export async function openBench(options: StartOptions = {}, credentialFolder?: s
 			jsonOf(await engine.run(deviceToolWorkflow(engine, credential, parameters), { ...run, input: calls }), 'Agent'),
 		signInEarlier: async () => {
 			const token = platform.issueToken();
-			await engine.updateCredential(login, withToken(await engine.storedCredential(login), token));
+			const { data } = credentialOf(await engine.storedCredential(login)).withToken(token);
+			await engine.updateCredential(login, data);
 			return token;
 		},
 		reset: async (again) => {

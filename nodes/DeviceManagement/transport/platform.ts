@@ -4,7 +4,6 @@
  */
 import type {
 	IAllExecuteFunctions,
-	ICredentialDataDecryptedObject as CredentialData,
 	IExecuteFunctions,
 	IHttpRequestMethods,
 	IHttpRequestOptions,
@@ -22,7 +21,7 @@ import { withRetries } from './waiting/retry';
 import { accountOf } from './auth/account';
 import { SIGN_IN_MARK } from './auth/authenticate';
 import { type Clock, currentClock } from './waiting/clock';
-import { CREDENTIAL_TYPE, readCredential, redactorFor, tokenIn } from './auth/credential';
+import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
 import { exchange, unsent } from './exchange';
 import { LONGEST_PAUSE_MS } from './waiting/rateLimit';
 import { Session } from './auth/session';
@@ -41,8 +40,8 @@ export interface OpenOptions {
 	parallelRequests: number;
 	clock?: Clock;
 	deadline?: Deadline | undefined;
-	/** The credential, if it was read already; for polls. */
-	stored?: CredentialData;
+	/** The credential, if it was loaded already; for polls. */
+	credential?: Credential;
 }
 
 export interface RequestSettings {
@@ -100,7 +99,7 @@ export async function openPlatform(context: PlatformContext, options: OpenOption
 /** Opens the platforms of one execution. Items of the same account share a session. */
 export function openPlatforms(
 	context: PlatformContext,
-	{ parallelRequests, clock = currentClock(), deadline, stored }: OpenOptions,
+	{ parallelRequests, clock = currentClock(), deadline, credential: loaded }: OpenOptions,
 ): Platforms {
 	const slots = pLimit(parallelRequests);
 	const halt = new AbortController();
@@ -109,10 +108,10 @@ export function openPlatforms(
 	const open = new Map<string, Platform>();
 	return {
 		async at(itemIndex) {
-			const data = stored ?? (await readStored(context, itemIndex));
-			const { account } = readCredential(data);
-			const platform = open.get(account) ?? { request: requestFunction(dependencies, data, itemIndex), stop };
-			open.set(account, platform);
+			const credential = loaded ?? (await loadCredential(context, itemIndex));
+			const { accountName } = credential;
+			const platform = open.get(accountName) ?? { request: requestFunction(dependencies, credential, itemIndex), stop };
+			open.set(accountName, platform);
 			return platform;
 		},
 		stop,
@@ -126,19 +125,19 @@ interface Dependencies {
 	slots: ReturnType<typeof pLimit>;
 }
 
-function requestFunction(dependencies: Dependencies, stored: CredentialData, itemIndex?: number): Platform['request'] {
+function requestFunction(dependencies: Dependencies, loaded: Credential, itemIndex?: number): Platform['request'] {
 	const { context, clock, end, slots } = dependencies;
-	const session = new Session(stored, {
-		read: async () => await readStored(context, itemIndex),
-		signIn: async (data) => await signInByN8n(context, data),
+	const session = new Session(loaded, {
+		load: async () => await loadCredential(context, itemIndex),
+		signIn: async (credential) => await signInByN8n(context, credential),
 		clock,
 		end,
 	});
 	return async ({ schema, expected, ...request }) => {
 		let attempts = 0;
-		const send = async (data: CredentialData) => {
-			const { rateLimit } = accountOf(readCredential(data));
-			const sendNow = async () => await sendOnce(dependencies, request, data);
+		const send = async (credential: Credential) => {
+			const { rateLimit } = accountOf(credential);
+			const sendNow = async () => await sendOnce(dependencies, request, credential);
 			return await slots(async () => await rateLimit.pass(sendNow, clock, end, attempts++));
 		};
 		const maxRetries = request.purpose === 'write' ? 0 : request.settings.maxRetries;
@@ -153,9 +152,8 @@ function requestFunction(dependencies: Dependencies, stored: CredentialData, ite
 async function sendOnce(
 	{ context, clock, end }: Dependencies,
 	{ path, settings, ...request }: Omit<PlatformRequest<unknown>, 'schema' | 'expected'>,
-	data: CredentialData,
+	{ baseUrl, stored, data, redact }: Credential,
 ): Promise<unknown> {
-	const { baseUrl, stored } = readCredential(data);
 	const { authentication, apiKeyIn, apiKeyName: name } = stored;
 	if (authentication === 'apiKey' && apiKeyIn === 'query' && Object.hasOwn(request.query ?? {}, name)) {
 		const remedy = "Remove the parameter, or change 'Key Name' in the credential.";
@@ -176,35 +174,41 @@ async function sendOnce(
 		});
 		return unwrap(response, request.purpose === 'write');
 	} catch (error) {
-		throw inWords(error, request.purpose, redactorFor(data));
+		throw inWords(error, request.purpose, redact);
 	}
 }
 
 /** Has n8n sign in and store the token. No request follows, because `authenticate` throws once there is a token. */
-async function signInByN8n(context: PlatformContext, data: CredentialData): Promise<string> {
-	const { baseUrl } = readCredential(data);
-	const request = { url: baseUrl.href, headers: { [SIGN_IN_MARK]: 'true' } };
+async function signInByN8n(context: PlatformContext, credential: Credential): Promise<string> {
+	const request = { url: credential.baseUrl.href, headers: { [SIGN_IN_MARK]: 'true' } };
 	try {
-		await context.helpers.httpRequestWithAuthentication.call(context, CREDENTIAL_TYPE, request, decrypted(data));
+		await context.helpers.httpRequestWithAuthentication.call(
+			context,
+			CREDENTIAL_TYPE,
+			request,
+			decrypted(credential.data),
+		);
 	} catch (error) {
-		if (tokenIn(data) === '') {
-			throw inWords(unsent(error), 'login', redactorFor(data));
-		}
+		if (credential.token === '') throw inWords(unsent(error), 'login', credential.redact);
 	}
-	return tokenIn(data);
+	return credential.token;
 }
 
-async function readStored(context: PlatformContext, itemIndex = 0): Promise<CredentialData> {
+/**
+ * Loads the credential from n8n's store.
+ * @throws Failure `input` for an invalid credential, and n8n's error if n8n can't resolve the credential
+ */
+export async function loadCredential(context: PlatformContext, itemIndex = 0): Promise<Credential> {
 	// Only executions have items. Dropdowns and polls accept no index.
 	const data =
 		'getInputData' in context
 			? await context.getCredentials(CREDENTIAL_TYPE, itemIndex)
 			: await context.getCredentials(CREDENTIAL_TYPE);
-	return { ...data };
+	return credentialOf({ ...data });
 }
 
 /** Makes n8n use this data, so that it doesn't read and decrypt the credential for each request. */
-function decrypted(data: CredentialData) {
+function decrypted(data: Credential['data']) {
 	return { credentialsDecrypted: { id: '', name: '', type: CREDENTIAL_TYPE, data } };
 }
 

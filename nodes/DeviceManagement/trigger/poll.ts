@@ -9,8 +9,8 @@ import { shapeDevice } from '../core/shape';
 import { timeInWords } from '../transport/waiting/retry';
 import { asNodeError } from '../nodeError';
 import { type Clock, currentClock } from '../transport/waiting/clock';
-import { type Credential, CREDENTIAL_TYPE, readCredential } from '../transport/auth/credential';
-import { openPlatform } from '../transport/platform';
+import { type Credential, CREDENTIAL_TYPE } from '../transport/auth/credential';
+import { loadCredential, openPlatform } from '../transport/platform';
 import { compare } from './compare/compare';
 import type { DeviceEvent } from './compare/events';
 import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn } from './memory';
@@ -90,8 +90,8 @@ async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: num
 async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const { open, context, memory, clock, budgetMs } = poll;
 	const parameters = parametersOf(context);
-	const stored = { ...(await context.getCredentials(CREDENTIAL_TYPE)) };
-	const fingerprint = fingerprintOf(context, parameters, readCredential(stored));
+	const credential = await loadCredential(context);
+	const fingerprint = fingerprintOf(context, parameters, credential);
 	const handed = stateOf(context);
 	const from = carriedFrom(memory, handed);
 	const known = decodeState(from);
@@ -99,7 +99,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	if (before === undefined) announceBaseline(poll, from, known);
 	const now = Math.floor(clock.now() / 1000);
 	const orders = deepCopy(memory.orders);
-	const platform = await open(context, { ...platformOptions(parameters, clock, budgetMs), stored });
+	const platform = await open(context, { ...platformOptions(parameters, clock, budgetMs), credential });
 	try {
 		const observation = await observe(platform, parameters, before, clock, orders);
 		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);

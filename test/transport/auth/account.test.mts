@@ -163,10 +163,10 @@ describe('all callers at the same time', () => {
 });
 
 test('1,000 accounts are remembered; the one that was used longest ago is forgotten', () => {
-	const [first, second] = [accountOf({ account: '0' }), accountOf({ account: '1' })];
-	for (let n = 2; n < 1000; n++) accountOf({ account: String(n) });
-	expect(accountOf({ account: '0' })).toBe(first);
-	accountOf({ account: '1000' });
-	expect(accountOf({ account: '0' })).toBe(first);
-	expect(accountOf({ account: '1' })).not.toBe(second);
+	const [first, second] = [accountOf({ accountName: '0' }), accountOf({ accountName: '1' })];
+	for (let n = 2; n < 1000; n++) accountOf({ accountName: String(n) });
+	expect(accountOf({ accountName: '0' })).toBe(first);
+	accountOf({ accountName: '1000' });
+	expect(accountOf({ accountName: '0' })).toBe(first);
+	expect(accountOf({ accountName: '1' })).not.toBe(second);
 });

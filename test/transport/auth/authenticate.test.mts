@@ -11,10 +11,11 @@ import {
 	TEST_MARK,
 } from '../../../nodes/DeviceManagement/transport/auth/authenticate.ts';
 import { replaceClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
-import { readCredential, withToken } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
+import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
 import { responseOf, SIGNED_OUT } from './signedOut.mts';
 
+const withToken = (data: ICredentialDataDecryptedObject, token: string) => credentialOf(data).withToken(token).data;
 const LIST: IHttpRequestOptions = { url: 'https://platform.example/api/device/list' };
 
 /** n8n's store, its plain request function, and a platform that issues tokens after 100 ms. */
@@ -80,7 +81,7 @@ beforeEach(() => {
 });
 afterEach(() => putBack());
 
-const account = () => accountOf(readCredential(SIGNED_OUT));
+const account = () => accountOf(credentialOf(SIGNED_OUT));
 /** Lets time pass until the promise has settled. */
 const outcomeOf = async <T,>(promise: Promise<T>): Promise<unknown> => {
 	const outcome = promise.then(

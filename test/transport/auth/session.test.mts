@@ -2,7 +2,7 @@ import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workf
 
 import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { type Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
-import { readCredential, withToken } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
+import { type Credential, credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { Session } from '../../../nodes/DeviceManagement/transport/auth/session.ts';
 
 const LOGIN: CredentialData = {
@@ -15,6 +15,7 @@ const LOGIN: CredentialData = {
 const KEY: CredentialData = { ...LOGIN, authentication: 'apiKey', apiKey: 'k' };
 const SIGNED_IN: CredentialData = { ...LOGIN, sessionToken: 'any' };
 const BEGIN = 1_000_000;
+const withToken = (data: CredentialData, token: string): CredentialData => credentialOf(data).withToken(token).data;
 
 beforeEach(() => forgetAccounts());
 
@@ -54,13 +55,13 @@ class FakePlatform {
 
 	/** @param end ends the execution; default: `stop` */
 	open(end = this.stop.signal): Session {
-		return new Session(this.stored, {
-			read: async () => {
+		return new Session(credentialOf(this.stored), {
+			load: async () => {
 				this.reads++;
 				await this.onRead();
-				return { ...this.stored };
+				return credentialOf({ ...this.stored });
 			},
-			signIn: async (data) => await this.signIn(data),
+			signIn: async ({ data }) => await this.signIn(data),
 			clock: {
 				now: () => this.time,
 				random: () => 0.5,
@@ -89,7 +90,7 @@ class FakePlatform {
 		this.requestsPerToken = Infinity;
 	}
 
-	send = async (data: CredentialData): Promise<string> => {
+	send = async ({ data }: Pick<Credential, 'data'>): Promise<string> => {
 		this.sent++;
 		await Promise.resolve();
 		if (data['authentication'] !== 'login') return 'by key';
@@ -101,8 +102,8 @@ class FakePlatform {
 	};
 
 	/** An endpoint that refuses every token. */
-	refuse = async (data: CredentialData): Promise<string> => {
-		await this.send(data);
+	refuse = async (credential: Credential): Promise<string> => {
+		await this.send(credential);
 		throw failureWith({ code: 14101, tokenRefused: true, retryable: true });
 	};
 
@@ -126,7 +127,7 @@ class FakePlatform {
 	}
 }
 
-const account = (): Account => accountOf(readCredential(LOGIN));
+const account = (): Account => accountOf(credentialOf(LOGIN));
 
 /** As after a sign-in that the platform refused a moment ago. */
 async function rememberRefusal(): Promise<void> {
@@ -333,13 +334,13 @@ describe('fresh tokens that are refused, too', () => {
 	test.each(['was replaced already', 'came from another process'])('do not count if the token %s', async (why) => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
 		let sent = 0;
-		const unlucky = async (data: CredentialData) => {
+		const unlucky = async ({ data }: Credential) => {
 			if (++sent === 12) return 'accepted';
 			if (why === 'was replaced already') {
 				account().refuse(String(data['sessionToken']));
 				account().use(`issued ${sent}`, BEGIN);
 			} else platform.signInElsewhere();
-			return await platform.send({ ...data, sessionToken: 'expired' });
+			return await platform.send({ data: { ...data, sessionToken: 'expired' } });
 		};
 		await expect(platform.open().run(unlucky)).resolves.toBe('accepted');
 		expect(platform.signIns).toBe(0);
@@ -572,9 +573,9 @@ describe('an execution that is stopped', () => {
 
 	test('sends no more requests while it is refused', async () => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
-		const refusedAtTheEnd = async (data: CredentialData) => {
+		const refusedAtTheEnd = async (credential: Credential) => {
 			platform.stop.abort();
-			return await platform.refuse(data);
+			return await platform.refuse(credential);
 		};
 		await expect(platform.open().run(refusedAtTheEnd)).rejects.toMatchObject({ details: { kind: 'cancelled' } });
 		expect(platform).toMatchObject({ signIns: 0, sent: 1 });

@@ -130,7 +130,7 @@ export class Account {
 const accounts = new Map<string, Account>();
 
 /** Returns what this process knows about a credential's account. */
-export function accountOf({ account: name }: Pick<Credential, 'account'>): Account {
+export function accountOf({ accountName: name }: Pick<Credential, 'accountName'>): Account {
 	const account = accounts.get(name) ?? new Account();
 	// The account that was used last comes last in the map.
 	accounts.delete(name);

@@ -2,12 +2,12 @@
  * The credential's part of a request: it adds the key or token, and makes n8n sign in if there is no token. It refuses other hosts
  * and forbids redirects. It doesn't send requests, and it doesn't read or store the credential: n8n does.
  */
-import type { ICredentialDataDecryptedObject, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject as CredentialData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
 import { Failure } from '../../core/failure';
 import { accountOf, type SessionFields } from './account';
 import { currentClock } from '../waiting/clock';
-import { type Credential, readCredential, tokenIn } from './credential';
+import { type Credential, credentialOf } from './credential';
 import { signIn } from './signIn';
 
 /** Makes n8n sign in: its request functions treat this error of `authenticate` like HTTP 401. */
@@ -30,12 +30,12 @@ export const SIGN_IN_MARK = 'x-sign-in-only';
  * @throws Failure `input` for another origin than the base URL's; Failure for a sign-in that was refused recently; SignInNeeded
  * without a token; SignedIn for a request that is only for its sign-in
  */
-export function authenticate(data: ICredentialDataDecryptedObject, options: IHttpRequestOptions): IHttpRequestOptions {
-	const credential = readCredential(data);
+export function authenticate(data: CredentialData, options: IHttpRequestOptions): IHttpRequestOptions {
+	const credential = credentialOf(data);
 	const { stored } = credential;
 	checkTarget(credential, options);
 	if (stored.authentication === 'login') {
-		setHeader(options, 'Authorization', `Bearer ${tokenFor(data, credential, options)}`);
+		setHeader(options, 'Authorization', `Bearer ${tokenFor(credential, options)}`);
 	} else {
 		const { apiKey, apiKeyIn, apiKeyName: name, apiKeyPrefix: prefix } = stored;
 		const value = prefix === '' ? apiKey : `${prefix} ${apiKey}`;
@@ -47,12 +47,12 @@ export function authenticate(data: ICredentialDataDecryptedObject, options: IHtt
 	return options;
 }
 
-/** Credential data of a connection test, which always signs in. */
-const beingTested = new WeakSet<ICredentialDataDecryptedObject>();
-/** Credential data with a new token. n8n passes the same object to both functions. */
-const justSignedIn = new WeakSet<ICredentialDataDecryptedObject>();
+/** Credentials of a connection test, which always signs in. */
+const beingTested = new WeakSet<Credential>();
+/** Credentials with a new token. n8n passes the same data to both functions. */
+const justSignedIn = new WeakSet<Credential>();
 /** Sign-ins in progress or failed: n8n's older request function asks twice after any error. */
-const attempts = new WeakMap<ICredentialDataDecryptedObject, Promise<SessionFields>>();
+const attempts = new WeakMap<Credential, Promise<SessionFields>>();
 
 /**
  * Returns a token for a login that has none, or whose token was refused: a very recent one of this process, or a new one.
@@ -62,32 +62,32 @@ const attempts = new WeakMap<ICredentialDataDecryptedObject, Promise<SessionFiel
  * @throws Failure with the reason why there is no token
  */
 export async function preAuthenticate(
-	data: ICredentialDataDecryptedObject,
+	data: CredentialData,
 	send: (options: IHttpRequestOptions) => Promise<unknown>,
 ): Promise<Partial<SessionFields>> {
-	const credential = readCredential(data);
+	const credential = credentialOf(data);
 	if (credential.stored.authentication !== 'login') return {};
 	const clock = currentClock();
 	const account = accountOf(credential);
-	if (!beingTested.has(data)) {
+	if (!beingTested.has(credential)) {
 		if (account.refusedSignIn(clock.now()) !== undefined) return {};
 		const newer = account.newToken(data['sessionToken'], clock.now());
 		if (newer !== undefined) return { sessionToken: newer, sessionOwner: credential.owner };
 	}
-	const attempt = attempts.get(data) ?? account.signIn(async () => await signIn(data, send), clock.now);
-	attempts.set(data, attempt);
+	const attempt = attempts.get(credential) ?? account.signIn(async () => await signIn(credential, send), clock.now);
+	attempts.set(credential, attempt);
 	const fields = await attempt;
-	attempts.delete(data);
-	justSignedIn.add(data);
+	attempts.delete(credential);
+	justSignedIn.add(credential);
 	return fields;
 }
 
-function tokenFor(data: ICredentialDataDecryptedObject, credential: Credential, options: IHttpRequestOptions): string {
-	const token = tokenIn(data);
+function tokenFor(credential: Credential, options: IHttpRequestOptions): string {
+	const { token } = credential;
 	const isTest = options.headers?.[TEST_MARK] !== undefined;
 	// An older token doesn't prove the password, and an expired one would fail the test despite a correct password.
-	if (isTest && !justSignedIn.has(data)) {
-		beingTested.add(data);
+	if (isTest && !justSignedIn.has(credential)) {
+		beingTested.add(credential);
 		throw new SignInNeeded('A connection test signs in');
 	}
 	const refused = token === '' ? accountOf(credential).refusedSignIn(currentClock().now()) : undefined;

@@ -3,7 +3,7 @@
  * secrets to remove from messages. It doesn't sign in and doesn't remember tokens.
  */
 import { createHash } from 'crypto';
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { type BaseUrl, parseBaseUrl } from '../../core/baseUrl';
@@ -47,51 +47,56 @@ const sessionSchema = z.object({ sessionToken: text.catch(''), sessionOwner: tex
 /** The credential's fields (section 5 of the API document), of the right types but otherwise unchecked. */
 export type StoredCredential = z.infer<typeof storedSchema>;
 
-/** A checked credential. */
-export interface Credential {
+/** What is the same for all tokens of a credential. */
+interface CheckedFields {
 	readonly baseUrl: BaseUrl;
 	readonly stored: StoredCredential;
 	/** A digest of platform and user. Credentials with the same account share tokens and waits. */
-	readonly account: string;
+	readonly accountName: string;
 	/** A digest of the login that a token belongs to; '' for an API key. n8n stores it encrypted, like the password. */
 	readonly owner: string;
 	/** Keys, passwords and their digests. */
 	readonly secrets: readonly string[];
 }
 
+/** A checked credential. */
+export interface Credential extends Omit<CheckedFields, 'secrets'> {
+	/** n8n's object. n8n writes a new token into it. */
+	readonly data: CredentialData;
+	/** The token that the data has now; '' unless it belongs to this login. */
+	readonly token: string;
+	/** Removes the credential's secrets and the token that the data has now from text. */
+	readonly redact: Redact;
+	/** Returns the credential with another token, over a copy of the data. */
+	withToken(token: string): Credential;
+}
+
 /** Credentials by n8n's object, so that each is parsed once. */
-const known = new WeakMap<object, Credential>();
+const known = new WeakMap<CredentialData, Credential>();
 
 /**
- * Reads and checks a credential.
- * @param data the decrypted credential from n8n
+ * Returns the credential in n8n's object.
+ * @param data the decrypted credential
  * @throws Failure `input` that names the wrong field
  */
-export function readCredential(data: ICredentialDataDecryptedObject): Credential {
-	const credential = known.get(data) ?? parseCredential(data);
+export function credentialOf(data: CredentialData): Credential {
+	return known.get(data) ?? credentialWith(data, checkFields(data));
+}
+
+function credentialWith(data: CredentialData, { secrets, ...fields }: CheckedFields): Credential {
+	const { owner } = fields;
+	const credential: Credential = {
+		...fields,
+		data,
+		get token() {
+			const { sessionToken, sessionOwner } = sessionSchema.parse(data);
+			return owner !== '' && sessionOwner === owner ? sessionToken : '';
+		},
+		redact: (text) => redactor([...secrets, sessionSchema.parse(data).sessionToken])(text),
+		withToken: (token) => credentialWith({ ...data, sessionToken: token, sessionOwner: owner }, { secrets, ...fields }),
+	};
 	known.set(data, credential);
 	return credential;
-}
-
-/** Returns a copy of the data with another token. */
-export function withToken(data: ICredentialDataDecryptedObject, token: string): ICredentialDataDecryptedObject {
-	const credential = readCredential(data);
-	const copy = { ...data, sessionToken: token, sessionOwner: credential.owner };
-	known.set(copy, credential);
-	return copy;
-}
-
-/** Returns the token in the data; '' unless it belongs to this login. */
-export function tokenIn(data: ICredentialDataDecryptedObject): string {
-	const { sessionToken, sessionOwner } = sessionSchema.parse(data);
-	const { owner } = readCredential(data);
-	return owner !== '' && sessionOwner === owner ? sessionToken : '';
-}
-
-/** Returns a function that removes the credential's secrets and its token from text. */
-export function redactorFor(data: ICredentialDataDecryptedObject): Redact {
-	const { secrets } = readCredential(data);
-	return redactor([...secrets, sessionSchema.parse(data).sessionToken]);
 }
 
 /** Returns the password as it is sent (section 5): the MD5 of its UTF-8 bytes in lowercase hex. */
@@ -100,7 +105,7 @@ export function passwordDigest(stored: StoredCredential): string {
 	return createHash('md5').update(stored.password, 'utf8').digest('hex');
 }
 
-function parseCredential(data: ICredentialDataDecryptedObject): Credential {
+function checkFields(data: CredentialData): CheckedFields {
 	const parsed = storedSchema.safeParse(data);
 	if (!parsed.success) {
 		const field = String(parsed.error.issues[0]?.path[0] ?? '');
@@ -110,76 +115,71 @@ function parseCredential(data: ICredentialDataDecryptedObject): Credential {
 		);
 	}
 	const stored = parsed.data;
+	const { authentication, apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, allowUnauthorizedCerts } = stored;
 	const baseUrl = parseBaseUrl(stored.baseUrl);
-	const digest = stored.password === '' ? '' : passwordDigest(stored);
-	const secrets = [stored.apiKey, stored.password, digest];
-	if (stored.authentication === 'apiKey') {
-		checkApiKey(stored);
-		const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, allowUnauthorizedCerts } = stored;
-		const account = digestOf(['key', baseUrl.href, apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, allowUnauthorizedCerts]);
-		return { baseUrl, stored, account, owner: '', secrets };
+	for (const [isWrong, message, remedy] of CHECKS[authentication]) {
+		if (isWrong(stored)) throw inputFailure(message, remedy);
 	}
-	checkLogin(stored);
+	const digest = stored.password === '' ? '' : passwordDigest(stored);
+	const secrets = [apiKey, stored.password, digest];
+	if (authentication === 'apiKey') {
+		const key = ['key', baseUrl.href, apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, allowUnauthorizedCerts];
+		return { baseUrl, stored, accountName: digestOf(key), owner: '', secrets };
+	}
 	const owner = digestOf([baseUrl.href, stored.loginPath, stored.tokenPath, stored.loginName, digest]);
-	const account = digestOf(['login', owner, stored.allowUnauthorizedCerts]);
-	return { baseUrl, stored, account, owner, secrets };
+	return { baseUrl, stored, accountName: digestOf(['login', owner, allowUnauthorizedCerts]), owner, secrets };
 }
 
 function digestOf(parts: readonly unknown[]): string {
 	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-function checkApiKey(stored: StoredCredential): void {
-	if (stored.apiKey === '') {
-		throw inputFailure(
+type Check = readonly [isWrong: (stored: StoredCredential) => boolean, message: string, remedy: string];
+
+/** The checks of the fields for each way to sign in. The first one that applies names the wrong field. */
+const CHECKS: Record<StoredCredential['authentication'], readonly Check[]> = {
+	apiKey: [
+		[
+			({ apiKey }) => apiKey === '',
 			"'API Key' in the Device Management API credential is empty",
 			"Create a key in the platform's user interface and enter it there, or set 'Authentication' to 'Login'.",
-		);
-	}
-	if (stored.apiKeyName === '') {
-		throw inputFailure(
+		],
+		[
+			({ apiKeyName }) => apiKeyName === '',
 			"'Key Name' in the Device Management API credential is empty",
 			'Enter the name of the header or query parameter for the key, usually Authorization.',
-		);
-	}
-	if (stored.apiKeyIn === 'query') return;
-	if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(stored.apiKeyName)) {
-		throw inputFailure(
+		],
+		[
+			({ apiKeyIn, apiKeyName }) => apiKeyIn === 'header' && !/^[!#$%&'*+.^_`|~\w-]+$/.test(apiKeyName),
 			"'Key Name' in the Device Management API credential can't be the name of a header",
 			'Use letters, digits and hyphens only, like X-API-Key.',
-		);
-	}
-	if (/[^\x20-\x7e]/.test(`${stored.apiKeyPrefix}${stored.apiKey}`)) {
-		throw inputFailure(
+		],
+		[
+			({ apiKeyIn, apiKeyPrefix, apiKey }) => apiKeyIn === 'header' && /[^\x20-\x7e]/.test(apiKeyPrefix + apiKey),
 			"'API Key' or 'Key Prefix' in the Device Management API credential has a character that a header can't contain",
 			'Copy the key again, without line breaks or other invisible characters.',
-		);
-	}
-}
-
-function checkLogin(stored: StoredCredential): void {
-	if (stored.loginName === '') {
-		throw inputFailure(
+		],
+	],
+	login: [
+		[
+			({ loginName }) => loginName === '',
 			"'Login Name' in the Device Management API credential is empty",
 			'Enter the name that you sign in to the platform with.',
-		);
-	}
-	if (stored.password === '') {
-		throw inputFailure(
+		],
+		[
+			({ password }) => password === '',
 			"'Password' in the Device Management API credential is empty",
 			"Enter the password, or its MD5 value if 'Password Format' is 'MD5'.",
-		);
-	}
-	if (stored.passwordFormat === 'md5' && !/^[0-9a-f]{32}$/i.test(stored.password.trim())) {
-		throw inputFailure(
+		],
+		[
+			({ passwordFormat, password }) => passwordFormat === 'md5' && !/^[0-9a-f]{32}$/i.test(password.trim()),
 			"'Password' in the Device Management API credential is not an MD5 value",
 			"Enter 32 hexadecimal digits, or set 'Password Format' to 'Plain Text'.",
-		);
-	}
-	if (!/^\/[^/\\?#\s][^\\?#\s]*$/.test(stored.loginPath)) {
-		throw inputFailure(
+		],
+		[
+			({ loginPath }) => !/^\/[^/\\?#\s][^\\?#\s]*$/.test(loginPath),
 			"'Login Path' in the Device Management API credential is not a path",
 			'Enter a path on the platform that begins with a slash, usually /api/user/login.',
-		);
-	}
-}
+		],
+	],
+};

@@ -1,17 +1,15 @@
-import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workflow';
-
 import { Failure, inputFailure } from '../../core/failure';
 import { outcomeOf } from '../waiting/retry';
 import { type Account, accountOf, type Token } from './account';
 import { beforeEnd, type Clock, whyEnded } from '../waiting/clock';
-import { readCredential, tokenIn, withToken } from './credential';
+import type { Credential } from './credential';
 
 /** What a session needs from its execution. */
 export interface SessionDependencies {
 	/** Reads the credential from n8n's store again: it may have changed, or another process may have signed in. */
-	read(): Promise<CredentialData>;
-	/** Has n8n sign in with this data and store the token; returns the token. */
-	signIn(data: CredentialData): Promise<string>;
+	load(): Promise<Credential>;
+	/** Has n8n sign in with this credential, which has no token, and store the token; returns the token. */
+	signIn(credential: Credential): Promise<string>;
 	clock: Pick<Clock, 'now' | 'random' | 'sleep'>;
 	/** Aborted when the execution ends. */
 	end: AbortSignal;
@@ -34,17 +32,16 @@ export class Session {
 	private failuresInARow = 0;
 	private ended: Failure | undefined;
 
-	/** @throws Failure `input` for an invalid credential */
 	constructor(
-		private data: CredentialData,
+		private credential: Credential,
 		private readonly dependencies: SessionDependencies,
 	) {
-		this.account.use(tokenIn(data));
+		this.account.use(credential.token);
 	}
 
 	/** Looked up on every use, because the process may have removed the account from its memory. */
 	private get account(): Account {
-		return accountOf(readCredential(this.data));
+		return accountOf(this.credential);
 	}
 
 	/**
@@ -53,10 +50,10 @@ export class Session {
 	 * @param keepsToken whether to throw that Failure instead of renewing the token
 	 * @throws what `send` throws, or the reason why the session ended
 	 */
-	async run<T>(send: (data: CredentialData) => Promise<T>, keepsToken = false): Promise<T> {
+	async run<T>(send: (credential: Credential) => Promise<T>, keepsToken = false): Promise<T> {
 		for (let [sent, newTokens] = [0, 0]; ; sent++) {
-			const { account, token, data } = await this.signedIn();
-			const outcome = await outcomeOf(send(data));
+			const { account, token, credential } = await this.signedIn();
+			const outcome = await outcomeOf(send(credential));
 			const failure = 'failure' in outcome && outcome.failure instanceof Failure ? outcome.failure : undefined;
 			const { tokenRefused, kind } = failure?.details ?? {};
 			// If the platform refused the request itself, it has accepted the token.
@@ -78,16 +75,16 @@ export class Session {
 		}
 	}
 
-	/** Waits for a token and returns the data for the next request. An API key has no token. */
-	private async signedIn(): Promise<{ account: Account; token: Token | undefined; data: CredentialData }> {
+	/** Waits for a token and returns the credential for the next request. An API key has no token. */
+	private async signedIn(): Promise<{ account: Account; token: Token | undefined; credential: Credential }> {
 		const { end } = this.dependencies;
 		for (;;) {
 			if (this.ended !== undefined) throw this.ended;
 			if (end.aborted) throw whyEnded(end);
-			const { account, data } = this;
+			const { account, credential } = this;
 			const { token } = account;
-			if (readCredential(data).stored.authentication !== 'login') return { account, token: undefined, data };
-			if (token !== undefined) return { account, token, data: withToken(data, token.value) };
+			if (credential.stored.authentication !== 'login') return { account, token: undefined, credential };
+			if (token !== undefined) return { account, token, credential: credential.withToken(token.value) };
 			await beforeEnd(end, account.findOnce(this.findToken)).catch((thrown: unknown) => {
 				if (thrown instanceof Failure && thrown.details.final === true) this.endWith(thrown);
 				throw thrown;
@@ -98,24 +95,24 @@ export class Session {
 	/** Finds a token for all callers. It finds none if this execution ends, or if its credential was changed to another user. */
 	private readonly findToken = async (): Promise<void> => {
 		const { account } = this;
-		const { clock, end, read, signIn } = this.dependencies;
+		const { clock, end, load, signIn } = this.dependencies;
 		const pauseMs = account.pauseMs(clock.random());
 		if (pauseMs > 0) await clock.sleep(pauseMs, end);
-		const data = await read();
-		if (userOf(data) !== userOf(this.data)) {
+		const credential = await load();
+		if (userOf(credential) !== userOf(this.credential)) {
 			const what = 'The credential was changed to another platform or user during the run';
 			this.endWith(inputFailure(what, 'Run the workflow again.'));
 			return;
 		}
-		this.data = data;
-		this.account.use(tokenIn(data));
+		this.credential = credential;
+		this.account.use(credential.token);
 		if (this.account !== account || account.token !== undefined) return;
 		const refused = account.refusedSignIn(clock.now());
 		if (refused !== undefined) throw refused;
 		const send = async () => {
 			if (end.aborted) return;
 			const began = clock.now();
-			account.use(await signIn(withToken(data, '')), began);
+			account.use(await signIn(credential.withToken('')), began);
 			account.signInTook = clock.now() - began;
 		};
 		await account.rateLimit.afterPause(send, clock, end).catch((thrown: unknown) => {
@@ -136,7 +133,6 @@ export class Session {
 }
 
 /** Says whose devices a credential shows. A changed password shows the same ones. */
-function userOf(data: CredentialData): string {
-	const { baseUrl, stored } = readCredential(data);
+function userOf({ baseUrl, stored }: Credential): string {
 	return JSON.stringify([baseUrl.href, stored.authentication, stored.loginName]);
 }

@@ -2,7 +2,7 @@
  * Signs in with login name and password and returns the token. One request is sent, and the token is searched for in its
  * response. It doesn't retry, store the token or decide when to sign in.
  */
-import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
+import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { meansLoginRefused } from '../../core/errors/codes';
 import { unwrap } from '../../core/envelope';
@@ -12,7 +12,7 @@ import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
 import type { SessionFields } from './account';
 import { currentClock } from '../waiting/clock';
-import { passwordDigest, readCredential, redactorFor } from './credential';
+import { type Credential, passwordDigest } from './credential';
 import { exchange } from '../exchange';
 
 const SIGN_IN_TIMEOUT_MS = 30_000;
@@ -26,10 +26,9 @@ const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
  * @throws Failure with `final`, unless a retry may help
  */
 export async function signIn(
-	data: ICredentialDataDecryptedObject,
+	{ baseUrl, stored, owner, redact }: Credential,
 	send: (options: IHttpRequestOptions) => Promise<unknown>,
 ): Promise<SessionFields> {
-	const { baseUrl, stored, owner } = readCredential(data);
 	try {
 		const response = await exchange(send, {
 			method: 'POST',
@@ -42,7 +41,7 @@ export async function signIn(
 		const token = findToken(unwrap(response), stored.tokenPath);
 		return { sessionToken: token, sessionOwner: owner };
 	} catch (error) {
-		throw asSignInFailure(inWords(error, 'login', redactorFor(data)));
+		throw asSignInFailure(inWords(error, 'login', redact));
 	}
 }
 
