@@ -46,7 +46,7 @@ const ROWS: ReadonlyArray<readonly [code: number, cause: CauseClass, message: st
 		14201,
 		'credential',
 		'The login name or the password is not right',
-		"n8n did not try again, so that the account is not locked. Correct 'Login Name' and 'Password' in the credential.",
+		"Correct 'Login Name' and 'Password' in the credential.",
 	],
 	[14202, 'credential', 'The user is blocked on the platform', 'Ask your platform administrator to unblock the user.'],
 	[14203, 'credential', 'The company is blocked on the platform', "Ask the platform's operator to unblock it."],
