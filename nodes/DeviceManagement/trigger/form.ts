@@ -1,6 +1,6 @@
 /**
- * The trigger's form, and how a poll reads it. An invalid value fails the poll with the label of its field. Events, rules and
- * subtitle derive from the table in watched.ts; fields of both nodes are in fields/.
+ * The trigger's form, and how a poll reads it: an invalid value fails the poll with the label of its field. Events and subtitle
+ * derive from the table in watched.ts. It doesn't have the fields of a rule (rules.ts) and those of both nodes (fields/).
  */
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
@@ -10,21 +10,12 @@ import type { OutputMode } from '../core/shape';
 import type { ListCriteria } from '../core/query';
 import { asGiven } from '../fields/asGiven';
 import { filtersField, readFilters } from '../fields/filters';
-import { optionFields, optionsField, readOptions, readSettings } from '../fields/options';
+import { optionFields, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
-import { check, checkEntries, checkNumber, givenTextSchema, type ReadParameter, textSchema } from '../fields/check';
+import { check, checkNumber, type ReadParameter, textSchema } from '../fields/check';
 import type { ListSettings } from '../transport/devices';
-import type { ChangeRule } from './compare/events';
-import {
-	CHANGE_EVENTS,
-	type EventName,
-	EVENTS,
-	FIELDS,
-	nameOfField,
-	TIMES,
-	watchedFields,
-	type WatchedField,
-} from './compare/watched';
+import { type ChangeRule, onlyWhenField, readRules } from './compare/rules';
+import { CHANGE_EVENTS, type EventName, EVENTS, TIMES, watchedFields, type WatchedField } from './compare/watched';
 
 /** The values of the trigger's form. */
 export interface TriggerParameters {
@@ -76,40 +67,6 @@ const triggerOptions: INodeProperties[] = [
 ];
 
 const OPTION_NAMES: ReadonlySet<string> = new Set(triggerOptions.map(({ name }) => name));
-
-/** The fields of a rule under 'Only When'. Their defaults are those of {@link RULES}. */
-const ruleFields: INodeProperties[] = [
-	{
-		displayName: 'Field',
-		name: 'field',
-		type: 'options',
-		options: FIELDS.map(({ name, label }) => ({ name: label, value: name })),
-		default: 'onlineStatus',
-		description: 'The field that the rule applies to',
-	},
-	{
-		...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
-		displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
-	},
-	textField('From', 'from', '1', 'Value before the change, compared as text. Leave it empty to match any value.'),
-	textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
-];
-
-function textField(displayName: string, name: string, example: string, description: string): INodeProperties {
-	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
-}
-
-const onlyWhenField: INodeProperties = {
-	displayName: 'Only When',
-	name: 'conditions',
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true },
-	placeholder: 'Add Rule',
-	default: {},
-	description:
-		'Report only changes that match a rule. Rules for the same field are alternatives. For a field without a rule, n8n reports every change.',
-	options: [{ displayName: 'Rule', name: 'rule', values: ruleFields }],
-};
 
 /** What users should know about the chosen events before the first poll. */
 const notices: INodeProperties[] = [
@@ -168,7 +125,7 @@ export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 	const fields = watchedFields(events, attributes);
 	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
 	refuseUnused(forAtLeastField.displayName, minutes > 0 && fields.length === 0);
-	const options = readOptions(read, OPTION_NAMES);
+	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	return {
 		events,
 		attributes,
@@ -177,7 +134,7 @@ export function readTriggerParameters(read: ReadParameter): TriggerParameters {
 		rules: readRules(read, fields),
 		criteria: readFilters(read),
 		output: readOutputMode(read),
-		settings: readSettings(read, OPTION_NAMES),
+		settings,
 		holdSeconds: minutes * 60,
 		emit: check(emitSchema, options['emit'], 'Items'),
 	};
@@ -204,29 +161,4 @@ function readAttributes(read: ReadParameter, isWatched: boolean): string[] {
 
 function refuseUnused(label: string, isUnused: boolean): void {
 	if (isUnused) throw inputFailure(`'${label}' is filled in, but no event uses it`, "Change 'Events' or reset it.");
-}
-
-const RULES = z.array(
-	z.strictObject({
-		field: z.enum(FIELDS.map(({ name }) => name)).default('onlineStatus'),
-		attribute: textSchema,
-		// Nothing would match any value.
-		from: givenTextSchema.default(''),
-		to: givenTextSchema.default(''),
-	}),
-);
-
-function readRules(read: ReadParameter, fields: readonly WatchedField[]): ChangeRule[] {
-	const rules = checkEntries(read('conditions', {}), 'rule', RULES, 'Only When');
-	return rules.map(({ field: chosen, attribute, ...values }) => {
-		const key = attribute.trim();
-		const kind = FIELDS.find(({ name }) => name === chosen);
-		const field = nameOfField(chosen, kind?.hasKeys === true, key);
-		if (fields.some(({ name }) => name === field)) return { field, ...values };
-		const what = kind?.hasKeys === true ? `the attribute "${key}"` : `'${kind?.label}'`;
-		throw inputFailure(
-			`A rule under 'Only When' is for ${what}, which is not watched`,
-			"Add its event to 'Events' and the key of an attribute to 'Attributes', or remove the rule.",
-		);
-	});
 }

@@ -1,16 +1,13 @@
-import type { IDataObject } from 'n8n-workflow';
-
-import type { Device } from '../../../nodes/DeviceManagement/core/device.ts';
+import { type Device, nameOf } from '../../../nodes/DeviceManagement/core/device.ts';
+import { isRecord, type JsonValue } from '../../../nodes/DeviceManagement/core/json.ts';
 import {
 	compare,
 	type CompareOptions,
 	type Observation,
 } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
-import { isAskedFor } from '../../../nodes/DeviceManagement/trigger/compare/events.ts';
-import { readTriggerParameters } from '../../../nodes/DeviceManagement/trigger/form.ts';
 import { missingFrom } from '../../../nodes/DeviceManagement/trigger/read/removal.ts';
 import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
-import { keepValues, keep } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
+import { keepValues } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import {
 	CHANGE_EVENTS,
 	deviceOf,
@@ -18,6 +15,7 @@ import {
 	FIELDS,
 	TIMES,
 	watchedFields,
+	type WatchedField,
 } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
 
 const T = 1_000_000;
@@ -31,17 +29,6 @@ const task: CompareOptions = {
 	fingerprint: 'f',
 	now: 500,
 	firstNumber: 40,
-};
-
-/** Rules of 'Only When' as the trigger reads them, with the form's defaults. */
-const rulesOf = (...rule: IDataObject[]) => {
-	const given = new Map<string, unknown>([
-		['events', [...ALL]],
-		['attributes', 'firmware'],
-		['conditions', { rule }],
-		['output', 'raw'],
-	]);
-	return readTriggerParameters((name, fallback) => given.get(name) ?? fallback).rules;
 };
 
 const device = (sn: string, changes: Device = {}): Device => ({
@@ -130,6 +117,29 @@ describe('a watched field', () => {
 	});
 });
 
+it('a field with an identity changes with it, and shows its name', () => {
+	const read = ({ group }: Device) => nameOf(group);
+	const identify = ({ group }: Device) => (isRecord(group) ? group['id'] : null);
+	const show = (name: JsonValue) => ({ group: { name } });
+	const group: WatchedField = { name: 'group', event: 'statusChanged', read, identify, show };
+	const look = (before: State | undefined, id: number, name: string, now: number, removed: string[] = []) => {
+		const record = device('A', { group: { id, name } });
+		const list = { removed, unlisted: [], devices: [{ sn: 'A', values: keepValues(record, [group]), device: record }] };
+		const rules = [{ field: 'group', from: 'Berlin', to: '' }];
+		const { state, events } = compare(
+			before,
+			{ recent: new Map(), list: removed.length > 0 ? { ...list, devices: [] } : list },
+			{ ...task, fields: [group], rules, holdSeconds: 60, now },
+		);
+		return { state, told: events.map(({ previous, current, device: { group } }) => [previous, current, group]) };
+	};
+	const renamed = look(look(undefined, 1, 'Hamburg', 0).state, 1, 'Berlin', 0);
+	expect(renamed.told).toEqual([]);
+	const moved = look(look(renamed.state, 2, 'Berlin', 0).state, 2, 'Kiel', 60);
+	expect(moved.told).toEqual([['Berlin', 'Kiel', { id: 2, name: 'Kiel' }]]);
+	expect(look(moved.state, 2, 'Kiel', 60, ['A']).told).toEqual([[undefined, undefined, { name: 'Kiel' }]]);
+});
+
 describe('a comparison', () => {
 	it('takes a baseline without events, with the number it is given', () => {
 		const { state, events } = compare(undefined, seen([device('A', { createTime: T })]), task);
@@ -191,7 +201,7 @@ describe('a comparison', () => {
 	});
 
 	it('leaves out changes that match no rule, and remembers them', () => {
-		const rules = rulesOf({ field: 'status', to: '5' });
+		const rules = [{ field: 'status', from: '', to: '5' }];
 		const compared = compare(baseline([device('A')]), seen([device('A', { status: 9, onlineStatus: 3 })]), {
 			...task,
 			rules,
@@ -259,38 +269,5 @@ describe('missing devices', () => {
 		expect(missingFrom(one === undefined ? [] : [one], before.snapshot)).toEqual(['B', 'C']);
 		expect(missingFrom([], before.snapshot)).toEqual([]);
 		expect(missingFrom(one === undefined ? [] : [one], undefined)).toEqual([]);
-	});
-});
-
-describe('a rule', () => {
-	const [field] = fields;
-	if (field === undefined) throw new Error('No field is watched');
-	const change = (from: unknown, to: number) => ({
-		sn: 'A',
-		device: device('A', { onlineStatus: to }),
-		field,
-		previous: keep(typeof from === 'number' || typeof from === 'string' ? from : null),
-		current: keep(to),
-	});
-	const rule = (from: string, to: string, name = field.name) => ({ field: name, from, to });
-
-	it.each([
-		[[], true],
-		[[rule('', '')], true],
-		[[rule('1', '0')], true],
-		[[rule('1', '')], true],
-		[[rule('', '0')], true],
-		[[rule('2', '0')], false],
-		[[rule('1', '1')], false],
-		[[rule('2', ''), rule('', '0')], true],
-		[[rule('2', '2', 'status')], true],
-	])('%j: %p', (rules, expected) => {
-		expect(isAskedFor(rulesOf(...rules), change(1, 0))).toBe(expected);
-	});
-
-	it('compares a long value by its digest', () => {
-		const long = 'x'.repeat(101);
-		expect(isAskedFor(rulesOf(rule(long, '')), change(long, 0))).toBe(true);
-		expect(isAskedFor(rulesOf(rule(`${long}x`, '')), change(long, 0))).toBe(false);
 	});
 });

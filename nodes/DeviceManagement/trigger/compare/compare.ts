@@ -1,5 +1,6 @@
 import { serialNumberOf } from '../../core/device';
-import { changedEvent, type DeviceEvent, isAskedFor, removedEvent, timeEvent } from './events';
+import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from './events';
+import { isAskedFor } from './rules';
 import { compareRecent, type FetchedRows, type Recent } from './recent';
 import { compareSnapshot, type DeviceList, type SnapshotOptions } from './snapshot';
 import type { State } from '../state';

@@ -1,6 +1,6 @@
 import type { Device } from '../../core/device';
 import type { JsonValue } from '../../core/json';
-import { type KeptValues, digestOf, equalsText, type Kept, recall, splitKept } from './kept';
+import { digestOf, identityOf, type Kept, type KeptValues, recall, splitKept } from './kept';
 import { deviceOf, type EventName, type TIMES, type WatchedField } from './watched';
 
 /** An event, before its device is reduced to the chosen fields. */
@@ -22,14 +22,6 @@ export interface Change {
 	readonly current: Kept;
 }
 
-/** A rule of 'Only When': report only changes between these values. An empty text means any value. */
-export interface ChangeRule {
-	/** The name of the field. */
-	readonly field: string;
-	readonly from: string;
-	readonly to: string;
-}
-
 /**
  * Returns the event of a new or edited device.
  * @param id identity of the device
@@ -43,7 +35,7 @@ export function changedEvent({ sn, device, field, previous, current }: Change, n
 	const { event, name } = field;
 	return {
 		event,
-		eventId: digestOf([event, sn, name, previous, current, number]),
+		eventId: digestOf([event, sn, name, identityOf(previous), identityOf(current), number]),
 		field: name,
 		// The state has only a digest of a long value.
 		previous: recall(previous) ?? null,
@@ -66,17 +58,3 @@ export function removedEvent(
 	const device = deviceOf(sn, fields, splitKept(values).map(recall));
 	return { event: 'deviceRemoved', eventId: digestOf(['deviceRemoved', sn, number]), device };
 }
-
-/** Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. */
-export function isAskedFor(rules: readonly ChangeRule[], change: Change): boolean {
-	const own = rules.filter(({ field }) => field === change.field.name);
-	return own.length === 0 || own.some(({ from, to }) => isMet(from, change.previous) && isMet(to, change.current));
-}
-
-/** Whether no rule asks for a change, but a rule asks for a change from its new value. */
-export function leadsToRule(rules: readonly ChangeRule[], change: Change): boolean {
-	const starts = rules.some(({ field, from }) => field === change.field.name && isMet(from, change.current));
-	return starts && !isAskedFor(rules, change);
-}
-
-const isMet = (wanted: string, kept: Kept) => wanted === '' || equalsText(kept, wanted);

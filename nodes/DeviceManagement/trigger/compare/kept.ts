@@ -6,7 +6,8 @@ import type { WatchedField } from './watched';
 
 /**
  * A remembered value as JSON text: a string, number or boolean as it is, `{"json":…}` for an object or a list, and
- * `{"digest":"…"}` for a value that is too long. Equal values have equal texts.
+ * `{"digest":"…"}` for a value that is too long. Equal values have equal texts. If something else is compared than what users see, it
+ * is `{"id":…,"shown":…}`, two kept values.
  */
 export type Kept = string;
 
@@ -18,7 +19,11 @@ const LONGEST_KEPT = 100;
 
 /** Returns the kept values of a device, in the order of the fields. */
 export function keepValues(device: Device, fields: readonly WatchedField[]): KeptValues {
-	return joinKept(fields.map((field) => keep(field.read(device))));
+	const kept = fields.map(({ read, identify }) => {
+		const shown = keep(read(device));
+		return identify === undefined ? shown : `{"id":${keep(identify(device))},"shown":${shown}}`;
+	});
+	return joinKept(kept);
 }
 
 export function joinKept(parts: readonly Kept[]): KeptValues {
@@ -39,23 +44,35 @@ export function keep(value: JsonValue): Kept {
 	return typeof value === 'object' && value !== null ? `{"json":${json}}` : json;
 }
 
-/** Returns the remembered value; undefined if only its digest was kept. */
+/** Returns what is kept of a value that is too long, by its JSON text. */
+export function keepDigest(json: string): Kept {
+	return `{"digest":"${digest(json)}"}`;
+}
+
+/** Returns the part of a kept value that is compared. */
+export function identityOf(kept: Kept): Kept {
+	return partOf(kept, 'id');
+}
+
+/** Returns the part of a kept value that users see. */
+export function shownOf(kept: Kept): Kept {
+	return partOf(kept, 'shown');
+}
+
+function partOf(kept: Kept, name: string): Kept {
+	const value: unknown = JSON.parse(kept);
+	return isRecord(value) && name in value ? JSON.stringify(value[name]) : kept;
+}
+
+/** Returns the value that users see; undefined if only its digest was kept. */
 export function recall(kept: Kept): JsonValue {
-	const value: JsonValue = JSON.parse(kept);
+	const value: JsonValue = JSON.parse(shownOf(kept));
 	return isRecord(value) ? value['json'] : value;
 }
 
 /** Returns a value as the text that rules compare. */
 export function textOf(value: JsonValue): string {
 	return typeof value === 'string' ? value : canonicalJson(value);
-}
-
-/** Whether a remembered value equals a rule's text, also if only its digest was kept. */
-export function equalsText(kept: Kept, text: string): boolean {
-	const known = recall(kept);
-	if (known !== undefined) return textOf(known) === text;
-	// The digest of a text, or of the JSON of anything else.
-	return kept === keepDigest(JSON.stringify(text)) || kept === keepDigest(text);
 }
 
 /** Returns a device's identity in at most 100 characters. */
@@ -80,8 +97,4 @@ export function canonicalJson(value: unknown): string {
 		if (typeof field !== 'object' || field === null || Array.isArray(field)) return field;
 		return Object.fromEntries(Object.entries(field).sort(([one], [other]) => (one < other ? -1 : 1)));
 	});
-}
-
-function keepDigest(json: string): Kept {
-	return `{"digest":"${digest(json)}"}`;
 }

@@ -3,8 +3,9 @@
  * new value is remembered beside the old one until it has lasted. It doesn't find out which devices are removed.
  */
 import type { Device } from '../../core/device';
-import { type Change, type ChangeRule, leadsToRule } from './events';
-import { type KeptValues, joinKept, type Kept, splitKept } from './kept';
+import type { Change } from './events';
+import { identityOf, joinKept, type Kept, type KeptValues, splitKept } from './kept';
+import { type ChangeRule, leadsToRule } from './rules';
 import type { WatchedField } from './watched';
 
 /** A new value that has not lasted long enough to be reported. */
@@ -95,9 +96,14 @@ function compareDevice(
 	for (const [position, current] of splitKept(listed).entries()) {
 		const [field, previous] = [fields[position], values[position]];
 		if (current === previous || previous === undefined || field === undefined || device === undefined) continue;
+		if (identityOf(current) === identityOf(previous)) {
+			values[position] = current;
+			continue;
+		}
 		const hold = heldBefore.get(keyOf({ sn, field: position }));
 		// If the clock was set back, the wait must not become longer.
-		const since = hold?.value === current ? Math.min(hold.since, now) : now;
+		const since =
+			hold !== undefined && identityOf(hold.value) === identityOf(current) ? Math.min(hold.since, now) : now;
 		const change = { sn, device, field, previous, current };
 		if (now - since < holdSeconds && !(isFirst && leadsToRule(rules, change))) {
 			held.push({ sn, field: position, value: current, since });

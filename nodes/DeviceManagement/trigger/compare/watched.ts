@@ -14,13 +14,15 @@ interface FieldKind {
 	readonly description: string;
 	/** Whether the field has several values, and 'Attributes' lists the keys to watch. */
 	readonly hasKeys: boolean;
-	/** Returns the value to compare; null or undefined if the device has none. */
+	/** Returns the value to show and to compare; null or undefined if the device has none. */
 	readonly read: (device: Device, key: string) => JsonValue;
+	/** Returns what is compared instead, if the value is only its name, as with a record that has an ID and a name. */
+	readonly identify?: (device: Device, key: string) => JsonValue;
 	/** Returns what the remembered value adds to a removed device, whose other fields are `known`. */
 	readonly show: (value: JsonValue, key: string, known: Device) => Device;
 }
 
-const FIELD_KINDS = [
+const TABLE = [
 	{
 		name: 'onlineStatus',
 		event: 'onlineStatusChanged',
@@ -60,14 +62,16 @@ export const TIMES = [
 
 export type TimeField = (typeof TIMES)[number]['field'];
 
-export type ChangeEvent = (typeof FIELD_KINDS)[number]['event'];
+export type ChangeEvent = (typeof TABLE)[number]['event'];
 /** The names of events in saved workflows. */
 export type EventName = (typeof TIMES)[number]['event'] | 'deviceRemoved' | ChangeEvent;
+
+const FIELD_KINDS: ReadonlyArray<FieldKind & { readonly event: ChangeEvent }> = TABLE;
 
 const byLabel = (one: { label: string }, other: { label: string }) => (one.label < other.label ? -1 : 1);
 
 /** All fields, in the order of their labels. */
-export const FIELDS: ReadonlyArray<FieldKind & { readonly event: ChangeEvent }> = [...FIELD_KINDS].sort(byLabel);
+export const FIELDS: typeof FIELD_KINDS = [...FIELD_KINDS].sort(byLabel);
 
 const events: Array<{ readonly name: EventName; readonly label: string; readonly description: string }> = [
 	{ name: 'deviceCreated', label: 'Device Created', description: 'The platform has a new device' },
@@ -87,8 +91,10 @@ export interface WatchedField {
 	/** Name in events, rules and sort orders: `status`, `attributes.firmware` (section 1.3). */
 	readonly name: string;
 	readonly event: ChangeEvent;
-	/** Returns the value; null if the device has none. */
+	/** Returns the value to show and to compare; null if the device has none. */
 	readonly read: (device: Device) => JsonValue;
+	/** Returns what is compared instead. */
+	readonly identify?: ((device: Device) => JsonValue) | undefined;
 	/** Returns what the remembered value adds to a removed device, whose other fields are `known`. */
 	readonly show: (value: JsonValue, known: Device) => Device;
 }
@@ -98,13 +104,15 @@ export interface WatchedField {
  * @param keys keys of the watched attributes
  */
 export function watchedFields(events: ReadonlySet<string>, keys: readonly string[]): WatchedField[] {
-	return FIELD_KINDS.filter(({ event }) => events.has(event)).flatMap(({ name, event, hasKeys, read, show }) =>
-		(hasKeys ? keys : ['']).map((key) => ({
-			name: nameOfField(name, hasKeys, key),
-			event,
-			read: (device: Device) => read(device, key) ?? null,
-			show: (value: JsonValue, known: Device) => show(value, key, known),
-		})),
+	return FIELD_KINDS.filter(({ event }) => events.has(event)).flatMap(
+		({ name, event, hasKeys, read, identify, show }) =>
+			(hasKeys ? keys : ['']).map((key) => ({
+				name: nameOfField(name, hasKeys, key),
+				event,
+				read: (device: Device) => read(device, key) ?? null,
+				identify: identify && ((device: Device) => identify(device, key)),
+				show: (value: JsonValue, known: Device) => show(value, key, known),
+			})),
 	);
 }
 

@@ -6,7 +6,8 @@ import { fetchPage } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from '../compare/events';
 import type { TriggerParameters } from '../form';
-import { keepValues, keep, shortIdentity, textOf } from '../compare/kept';
+import { keep, keepValues, shortIdentity } from '../compare/kept';
+import { type ChangeRule, isMet } from '../compare/rules';
 
 /** Most devices of a test. */
 const FEW = 3;
@@ -39,8 +40,8 @@ function sampleEvents(device: Device, { events, fields, times, rules }: TriggerP
 	for (const field of fields) {
 		const today = field.read(device);
 		const rule = rules.find((each) => each.field === field.name);
-		const previous = keep(rule ? valueFrom(rule.from, today) : null);
-		const current = valueFrom(rule?.to ?? '', today);
+		const previous = keep(rule ? sampleFor(rule, 'from', today) : null);
+		const current = rule ? sampleFor(rule, 'to', today) : today;
 		const changed = current === today ? device : { ...device, ...field.show(current, device) };
 		shown.push(changedEvent({ sn, device: changed, field, previous, current: keep(current) }, 0));
 	}
@@ -48,12 +49,13 @@ function sampleEvents(device: Device, { events, fields, times, rules }: TriggerP
 	return shown;
 }
 
-/** Returns a rule's text in the type of the device's value of `today`; an empty text means that value. */
-function valueFrom(text: string, today: JsonValue): JsonValue {
-	if (text === '' || typeof today === 'string') return text || today;
+/** Returns a value that the rule accepts: the device's value of `today`, or the rule's text, in the type of that value. */
+function sampleFor(rule: ChangeRule, side: 'from' | 'to', today: JsonValue): JsonValue {
+	if (isMet(rule, side, keep(today))) return today;
+	const text = rule[side];
 	try {
 		const value: JsonValue = JSON.parse(text);
-		return typeof value === typeof today && textOf(value) === text ? value : text;
+		return typeof value === typeof today && isMet(rule, side, keep(value)) ? value : text;
 	} catch {
 		return text;
 	}

@@ -1,0 +1,103 @@
+/**
+ * 'Only When': the fields of a rule, how they are read, and which changes the rules let pass. The only function that compares a rule
+ * with a value gets the whole rule, so a new option of a rule is a field, a line of the schema and a line there. It doesn't decide
+ * how long a value must last: see snapshot.ts.
+ */
+import type { INodeProperties } from 'n8n-workflow';
+import { z } from 'zod/v4';
+
+import { inputFailure } from '../../core/failure';
+import { checkEntries, givenTextSchema, type ReadParameter, textSchema } from '../../fields/check';
+import type { Change } from './events';
+import { keep, type Kept, keepDigest, recall, shownOf, textOf } from './kept';
+import { FIELDS, nameOfField, type WatchedField } from './watched';
+
+/** The fields of a rule. Their defaults are those of {@link schema}. */
+const ruleFields: INodeProperties[] = [
+	{
+		displayName: 'Field',
+		name: 'field',
+		type: 'options',
+		options: FIELDS.map(({ name, label }) => ({ name: label, value: name })),
+		default: 'onlineStatus',
+		description: 'The field that the rule applies to',
+	},
+	{
+		...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
+		displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
+	},
+	textField('From', 'from', '1', 'Value before the change, compared as text. Leave it empty to match any value.'),
+	textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
+];
+
+function textField(displayName: string, name: string, example: string, description: string): INodeProperties {
+	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
+}
+
+export const onlyWhenField: INodeProperties = {
+	displayName: 'Only When',
+	name: 'conditions',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add Rule',
+	default: {},
+	description:
+		'Report only changes that match a rule. Rules for the same field are alternatives. For a field without a rule, n8n reports every change.',
+	options: [{ displayName: 'Rule', name: 'rule', values: ruleFields }],
+};
+
+const schema = z.strictObject({
+	field: z.enum(FIELDS.map(({ name }) => name)).default('onlineStatus'),
+	attribute: textSchema,
+	// Nothing would match any value.
+	from: givenTextSchema.default(''),
+	to: givenTextSchema.default(''),
+});
+
+/** A rule: report only changes between these values. `field` is the name of a watched field. */
+export type ChangeRule = Readonly<Omit<z.output<typeof schema>, 'attribute'>>;
+
+/**
+ * Returns the rules of the form.
+ * @param fields the watched fields
+ * @throws Failure `input` that names the label, also for a rule of a field that is not watched
+ */
+export function readRules(read: ReadParameter, fields: readonly WatchedField[]): ChangeRule[] {
+	const rules = checkEntries(read(onlyWhenField.name, {}), 'rule', z.array(schema), onlyWhenField.displayName);
+	return rules.map(({ field: chosen, attribute, ...rule }) => {
+		const key = attribute.trim();
+		const kind = FIELDS.find(({ name }) => name === chosen);
+		const field = nameOfField(chosen, kind?.hasKeys === true, key);
+		if (fields.some(({ name }) => name === field)) return { field, ...rule };
+		const what = kind?.hasKeys === true ? `the attribute "${key}"` : `'${kind?.label}'`;
+		throw inputFailure(
+			`A rule under 'Only When' is for ${what}, which is not watched`,
+			"Add its event to 'Events' and the key of an attribute to 'Attributes', or remove the rule.",
+		);
+	});
+}
+
+/** Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. */
+export function isAskedFor(rules: readonly ChangeRule[], { field, previous, current }: Change): boolean {
+	const own = rules.filter((rule) => rule.field === field.name);
+	return own.length === 0 || own.some((rule) => isMet(rule, 'from', previous) && isMet(rule, 'to', current));
+}
+
+/** Whether no rule asks for a change, but a rule asks for a change from its new value. */
+export function leadsToRule(rules: readonly ChangeRule[], change: Change): boolean {
+	const { field, current } = change;
+	return rules.some((rule) => rule.field === field.name && isMet(rule, 'from', current)) && !isAskedFor(rules, change);
+}
+
+/**
+ * Whether a rule accepts a value before or after a change: the rule's text is empty, or it is the text that users see. Of a long
+ * value, only a digest is kept, so it can only be compared character by character.
+ */
+export function isMet(rule: ChangeRule, side: 'from' | 'to', value: Kept): boolean {
+	const text = rule[side];
+	if (text === '') return true;
+	const shown = recall(value);
+	if (shown !== undefined) return textOf(shown) === text;
+	// The digest of a text, or of the JSON of anything else.
+	return [keep(text), keepDigest(text)].includes(shownOf(value));
+}
