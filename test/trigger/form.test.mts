@@ -1,10 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
+import { CHANGE_EVENTS, EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { useBench, useStillClock } from '../../testbed/jest.mts';
 import { inGroupsOf } from '../../testbed/platform/inGroupsOf.mts';
 import type { Device } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
+import { changeOf, parametersFor, SAMPLES } from './samples.mts';
 
 const bench = useBench();
 const clock = useStillClock();
@@ -29,42 +30,35 @@ const change = (position: number, changes: Partial<Device>) =>
 describe('Events', () => {
 	/** Something of everything: the serial numbers of what changed. */
 	function happen() {
-		const changed = change(10, { onlineStatus: 8, status: 9, attributes: { firmware: 'new' }, updateTime: AFTER_ALL });
+		const changed = change(10, { ...changeOf(bench.fleet.at(10)), updateTime: AFTER_ALL });
 		const removed = bench.fleet.remove(bench.fleet.at(20).sn).sn;
 		return { changed, removed, created: bench.fleet.add().sn };
 	}
 
-	it.each(['attributeChanged', 'deviceUpdated', 'onlineStatusChanged', 'statusChanged'])('%s alone', async (event) => {
-		const watching = await watch({ events: [event], ...(event === 'attributeChanged' && { attributes: 'firmware' }) });
-		const { changed } = happen();
-		expect(told(await watching.poll())).toEqual([[event, changed]]);
-		expect(await watching.poll()).toBeNull();
+	it('each event of change has a row in test/trigger/samples.mts, so that every suite makes it happen', () => {
+		expect(CHANGE_EVENTS.filter((event) => !Object.hasOwn(SAMPLES, event))).toEqual([]);
 	});
 
-	it('deviceCreated alone, which is the default', async () => {
-		const watching = await watch({});
-		const { created } = happen();
-		expect(told(await watching.poll())).toEqual([['deviceCreated', created]]);
-		expect(await watching.poll()).toBeNull();
-	});
-
-	it('deviceRemoved alone', async () => {
-		const watching = await watch({ events: ['deviceRemoved'] });
-		const { removed } = happen();
-		expect(told(await watching.poll())).toEqual([['deviceRemoved', removed]]);
+	it.each([...ALL_EVENTS, 'deviceCreated, which is the default'])('%s alone', async (name) => {
+		const [event = '', isDefault] = name.split(', ');
+		const watching = await watch(isDefault === undefined ? parametersFor([event]) : {});
+		const { changed, created, removed } = happen();
+		const whose = new Map([
+			['deviceCreated', created],
+			['deviceRemoved', removed],
+		]);
+		expect(told(await watching.poll())).toEqual([[event, whose.get(event) ?? changed]]);
 		expect(await watching.poll()).toBeNull();
 	});
 
 	it('all of them, in one walk', async () => {
-		const watching = await watch({ events: ALL_EVENTS, attributes: 'firmware' });
+		const watching = await watch(parametersFor(ALL_EVENTS));
 		const { changed, created, removed } = happen();
 		bench.platform.forget();
 		expect(told(await watching.poll())).toEqual([
 			['deviceCreated', created],
 			['deviceUpdated', changed],
-			['onlineStatusChanged', changed],
-			['statusChanged', changed],
-			['attributeChanged', changed],
+			...Object.keys(SAMPLES).map((event) => [event, changed]),
 			['deviceRemoved', removed],
 		]);
 		expect(bench.platform.requests.map(({ url }) => url)).toEqual([
@@ -73,8 +67,17 @@ describe('Events', () => {
 		]);
 	});
 
+	it.each(Object.entries(SAMPLES))('deviceRemoved shows the last value that %s knows', async (event, sample) => {
+		const sn = change(20, sample.changes[0] ?? {});
+		const last = sample.valueOf(bench.fleet.at(20));
+		const watching = await watch(parametersFor(['deviceRemoved', event]));
+		bench.fleet.remove(sn);
+		const device = Object((await watching.poll())?.[0]?.['device']);
+		expect([device.sn, sample.valueOf(device)]).toEqual([sn, last]);
+	});
+
 	it('a created device has no other event in that poll', async () => {
-		const watching = await watch({ events: ALL_EVENTS, attributes: 'firmware' });
+		const watching = await watch(parametersFor(ALL_EVENTS));
 		const old = bench.fleet.remove(bench.fleet.at(0).sn);
 		// The same serial number on a new record with other values.
 		bench.fleet.add(bench.fleet.make({ sn: old.sn, onlineStatus: 77, updateTime: AFTER_ALL }));
@@ -291,7 +294,7 @@ describe('Output', () => {
 
 describe('an item', () => {
 	it('has the fields of the contract, in this order', async () => {
-		const watching = await watch({ events: ALL_EVENTS, attributes: 'firmware' });
+		const watching = await watch(parametersFor(ALL_EVENTS));
 		const created = bench.fleet.add();
 		change(7, { onlineStatus: 50 });
 		clock.now += 61_500;

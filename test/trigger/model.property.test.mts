@@ -21,6 +21,7 @@ import type { Settings } from '../../testbed/platform/settings.mts';
 import { runs } from '../../testbed/runs.mts';
 import { EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { type LastTold, look, type Memory, type Setting, type Told } from './observer.mts';
+import { parametersFor, SAMPLES } from './samples.mts';
 
 /**
  * Sequences of what can happen to a fleet, to polls and to n8n, on each of the hosts that keep a trigger's state. Whatever
@@ -105,16 +106,16 @@ class World {
 		return this.fleet.size === 0 ? undefined : this.fleet.at(position % this.fleet.size);
 	}
 
-	edit(position: number, changes: Partial<Device>): void {
+	/** @param isDated whether the device's update time shows it */
+	edit(position: number, changes: Partial<Device>, isDated = true): void {
 		const device = this.at(position);
-		if (device !== undefined) this.fleet.update(device.sn, { ...changes, updateTime: this.time() });
+		if (device !== undefined) this.fleet.update(device.sn, { ...changes, ...(isDated && { updateTime: this.time() }) });
 	}
 
 	workflow = (): WorkflowJson => {
 		const { events, tag, status, holdMinutes, rule } = this.setting;
 		const parameters = {
-			events: [...events],
-			attributes: events.includes('attributeChanged') ? 'firmware' : '',
+			...parametersFor(events),
 			filters: {
 				...(tag === undefined ? {} : { tags: tag }),
 				...(status === undefined ? {} : { compositeStatus: status }),
@@ -463,35 +464,21 @@ class Rewind implements Command {
 }
 
 const position = fc.nat({ max: 7 });
-const status = fc.nat({ max: 2 });
-const firmware = fc.constantFrom('1', '2', `a version with a long name, ${'x'.repeat(80)}`, 3, null);
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
 	fc
 		.tuple(fc.nat({ max: 59 }), position)
 		.map(([late, at]) => new Happening(`add(${late} min old, at ${at})`, (world) => world.add(late, undefined, at))),
-	fc.tuple(position, status).map(
-		([at, onlineStatus]) =>
-			new Happening(`onlineStatus(${at}, ${onlineStatus})`, (world) => {
-				const device = world.at(at);
-				if (device !== undefined) world.fleet.update(device.sn, { onlineStatus });
-			}),
+	...Object.values(SAMPLES).map(({ changes }) =>
+		fc
+			.tuple(position, fc.constantFrom(...changes), fc.boolean())
+			.map(
+				([at, change, isDated]) =>
+					new Happening(`change(${at}, ${JSON.stringify(change)}, ${isDated})`, (world) =>
+						world.edit(at, change, isDated),
+					),
+			),
 	),
-	fc.tuple(position, status).map(
-		([at, to]) =>
-			new Happening(`status(${at}, ${to})`, (world) => {
-				const device = world.at(at);
-				if (device !== undefined) world.fleet.update(device.sn, { status: to });
-			}),
-	),
-	fc
-		.tuple(position, firmware)
-		.map(
-			([at, value]) =>
-				new Happening(`firmware(${at}, ${value})`, (world) =>
-					world.edit(at, { attributes: value === null ? {} : { firmware: value } }),
-				),
-		),
 	fc
 		.tuple(position, fc.constantFrom<string[]>(['a'], [], ['b']))
 		.map(([at, tags]) => new Happening(`tags(${at}, [${tags.join()}])`, (world) => world.edit(at, { tags }))),

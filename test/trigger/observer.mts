@@ -1,4 +1,5 @@
 import type { Device, Fleet } from '../../testbed/platform/fleet.mts';
+import { samplesOf } from './samples.mts';
 
 /** What the trigger of a sequence is set to. */
 export interface Setting {
@@ -151,17 +152,17 @@ function lookAtValues(
 	},
 ): Pick<Memory, 'values' | 'holds'> {
 	const { events, holdMinutes, rule } = setting;
-	const fields = fieldsOf(setting);
+	const fields = samplesOf(events);
 	const values = new Map(known?.values);
 	const holds = new Map(known?.holds);
 	const list = fields.length > 0 || events.includes('deviceRemoved') ? listed(fleet, setting) : [];
 	for (const device of list) {
 		const { sn } = device;
-		const current = valuesOf(device, fields);
+		const current = new Map(fields.map(({ field, valueOf }) => [field, valueOf(device)]));
 		const last = isCreated(device) ? undefined : values.get(sn);
 		const kept = new Map(last ?? current);
 		const held = new Map<string, { value: unknown; since: number }>();
-		for (const field of fields) {
+		for (const { event, field } of fields) {
 			const value = current.get(field);
 			const previous = (last ?? current).get(field);
 			if (value === previous) continue;
@@ -178,7 +179,7 @@ function lookAtValues(
 			}
 			kept.set(field, value);
 			if (!isAsked) continue;
-			const told = { event: eventOf(field), sn, field, previous: shown(previous), current: value };
+			const told = { event, sn, field, previous: shown(previous), current: value };
 			changes.push({ told, change: JSON.stringify([sn, field, previous, value, number]) });
 		}
 		values.set(sn, kept);
@@ -196,25 +197,6 @@ function lookAtValues(
 	return { values, holds };
 }
 
-const eventOf = (field: string) => (field.includes('.') ? 'attributeChanged' : `${field}Changed`);
 const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);
 const secondsOf = (time: string | null) =>
 	time === null ? -Infinity : Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;
-
-function fieldsOf({ events }: Setting): string[] {
-	return [
-		...(events.includes('onlineStatusChanged') ? ['onlineStatus'] : []),
-		...(events.includes('statusChanged') ? ['status'] : []),
-		...(events.includes('attributeChanged') ? ['attributes.firmware'] : []),
-	];
-}
-
-function valuesOf(device: Device, fields: readonly string[]): Map<string, unknown> {
-	const { onlineStatus, status, attributes } = device;
-	const all = new Map<string, unknown>([
-		['onlineStatus', onlineStatus],
-		['status', status],
-		['attributes.firmware', attributes['firmware'] ?? null],
-	]);
-	return new Map(fields.map((field) => [field, all.get(field)]));
-}
