@@ -124,10 +124,12 @@ function closedAfterEach<Parameters extends unknown[], Thing extends { close(): 
 export function hurry(times = 1, onWait: (ms: number) => void = () => {}): void {
 	let ahead = 0;
 	const now = () => systemClock.now() + ahead;
+	const date = () => systemClock.date() + ahead;
 	putBack.push(
 		replaceClock({
 			...systemClock,
 			now,
+			date,
 			sleep: async (ms) => {
 				const until = now() + ms;
 				onWait(ms);
@@ -147,7 +149,8 @@ export function useStillClock(): { now: number } {
 	const clock = { now: 0 };
 	beforeEach(() => {
 		clock.now = Date.UTC(2026, 10, 1);
-		putBack.push(replaceClock({ ...systemClock, now: () => clock.now, random: () => 0.5, sleep: async () => {} }));
+		const now = () => clock.now;
+		putBack.push(replaceClock({ ...systemClock, now, date: now, random: () => 0.5, sleep: async () => {} }));
 	});
 	return clock;
 }

@@ -4,21 +4,15 @@ import type { Clock } from '../nodes/DeviceManagement/transport/waiting/clock.ts
 
 /** A clock that jumps to the next event when nothing is left to do now. */
 export class VirtualTime implements Clock {
-	private at: number;
+	private at = 0;
 	private events: Array<{ at: number; happen(): void }> = [];
 
-	/**
-	 * @param begin milliseconds since the epoch
-	 * @param random chance, from 0 to 1
-	 */
-	constructor(
-		begin = 0,
-		readonly random: () => number = () => 0.5,
-	) {
-		this.at = begin;
-	}
+	/** @param random chance, from 0 to 1 */
+	constructor(readonly random: () => number = () => 0.5) {}
 
 	now = (): number => this.at;
+
+	date = (): number => 1_700_000_000_000 + this.at;
 
 	/** Schedules an event after so many milliseconds. */
 	after(ms: number, happen: () => void): void {

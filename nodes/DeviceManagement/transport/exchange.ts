@@ -6,7 +6,7 @@ import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/query';
 import { type Outside, outside } from '../core/redaction';
-import { readRetryAfter } from './waiting/retry';
+import { parseRetryAfter } from './waiting/retry';
 import { badResponse, explainUnsent, timedOut, tooLarge } from '../core/errors/unsent';
 import { beforeEnd, type Clock, whyEnded } from './waiting/clock';
 
@@ -23,7 +23,7 @@ export interface WireRequest {
 	skipCertificateCheck: boolean;
 	/** Longest time from sending to reading the last byte, in milliseconds. */
 	timeoutMs: number;
-	clock: Pick<Clock, 'now' | 'timeout'>;
+	clock: Pick<Clock, 'date' | 'timeout'>;
 	cancel?: AbortSignal | undefined;
 }
 
@@ -69,7 +69,7 @@ export async function exchange(
 		if (bytes === undefined) throw whyEnded(end);
 		return {
 			status: statusCode,
-			retryAfterMs: readRetryAfter(headers['retry-after'], clock.now()),
+			retryAfterMs: parseRetryAfter(headers['retry-after'], clock.date()),
 			redirectOrigin: originOf(headers['location'], request.url),
 			body: bytes,
 		};

@@ -29,9 +29,9 @@ import { Session } from './auth/session';
 /** A running node, a dropdown, or a trigger's poll. */
 export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-/** The time by which all requests must have ended, in milliseconds since the epoch, and the error if they have not. */
+/** The time after which all requests must have ended, in milliseconds, and the error if they have not. */
 export interface Deadline {
-	at: number;
+	ms: number;
 	failure(): Failure;
 }
 
@@ -223,7 +223,7 @@ function endOf(context: PlatformContext, halt: AbortController, clock: Clock, de
 	const execution = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 	if (execution !== undefined) ends.push(execution);
 	if (deadline !== undefined) {
-		const timeUp = clock.timeout(Math.max(0, deadline.at - clock.now()));
+		const timeUp = clock.timeout(deadline.ms);
 		timeUp.addEventListener('abort', () => halt.abort(deadline.failure()), { once: true });
 		if (timeUp.aborted) halt.abort(deadline.failure());
 	}

@@ -14,7 +14,7 @@ export interface NodeMemory {
 		/** The state after the last quiet poll. */
 		readonly to: string;
 	};
-	/** The running poll, which may write the state. After `until` (milliseconds since the epoch), another poll may take its turn. */
+	/** The running poll, which may write the state. After `until` (`Clock.now`), another poll may take its turn. */
 	turn?: { readonly until: number } | undefined;
 	/** Whether a context polled twice, as only n8n's default host does. */
 	keepsContext?: boolean;

@@ -81,7 +81,7 @@ async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: num
 		const parameters = parametersOf(context);
 		const platform = await openPlatform(context, platformOptions(parameters, clock, budgetMs));
 		const events = await fetchTestEvents(platform, parameters).finally(() => platform.stop());
-		return [itemsOf(events, parameters, clock.now())];
+		return [itemsOf(events, parameters, clock.date())];
 	} catch (thrown) {
 		throw asNodeError(context.getNode(), thrown);
 	}
@@ -97,7 +97,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const known = decodeState(from);
 	const before = known?.fingerprint === fingerprint ? known : undefined;
 	if (before === undefined) announceBaseline(poll, from, known);
-	const now = Math.floor(clock.now() / 1000);
+	const now = Math.floor(clock.date() / 1000);
 	const orders = deepCopy(memory.orders);
 	const platform = await open(context, { ...platformOptions(parameters, clock, budgetMs), credential });
 	try {
@@ -105,7 +105,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
 		const options = { ...parameters, fingerprint, now, firstNumber, isFirst: memory.carry === undefined };
 		const { state, events } = compare(before, observation, options);
-		const items = itemsOf(events, parameters, clock.now());
+		const items = itemsOf(events, parameters, clock.date());
 		const quiet = encodeState(state);
 		const to = quiet === from ? quiet : encodeState({ ...state, writes: (state.writes ?? 0) + 1 });
 		// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
@@ -211,7 +211,7 @@ function platformOptions({ settings }: TriggerParameters, clock: Clock, budgetMs
 			remedy:
 				"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. No event is lost: the next poll starts from the same state.",
 		});
-	return { parallelRequests: settings.parallelRequests, clock, deadline: { at: clock.now() + budgetMs, failure } };
+	return { parallelRequests: settings.parallelRequests, clock, deadline: { ms: budgetMs, failure } };
 }
 
 /** Returns the output items for a poll's events. */

@@ -20,7 +20,7 @@ const LIST: IHttpRequestOptions = { url: 'https://platform.example/api/device/li
 
 /** n8n's store, its plain request function, and a platform that issues tokens after 100 ms. */
 class FakeN8n {
-	readonly time = new VirtualTime(1_700_000_000_000);
+	readonly time = new VirtualTime();
 	stored = SIGNED_OUT;
 	logins = 0;
 	/** Tokens that requests were sent with. */

@@ -17,11 +17,9 @@ const times = async <T,>(count: number, run: (n: number) => Promise<T>): Promise
 /** A clock that moves when a test or a wait moves it. */
 function useTime(): { pass(ms: number): void } {
 	let ahead = 0;
-	const began = Date.now();
-	const now = () => began + ahead;
 	const putBack = replaceClock({
 		...systemClock,
-		now,
+		now: () => ahead,
 		sleep: async (ms) => {
 			ahead += ms;
 		},

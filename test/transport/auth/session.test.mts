@@ -258,6 +258,7 @@ describe('one sign-in', () => {
 		const told = failureWith({ kind: 'status', httpStatus: 429, retryable: true, retryAfterMs: 2000 });
 		const clock = {
 			now: () => BEGIN,
+			date: () => BEGIN,
 			random: () => 0.5,
 			sleep: async () => {},
 			timeout: () => new AbortController().signal,

@@ -76,7 +76,7 @@ interface Outcome {
 async function play({ latencies, oneTokenPerUser, executions, expiries, chances }: Schedule): Promise<Outcome> {
 	let drawn = 0;
 	const chance = () => chances[drawn++ % chances.length] ?? 0.5;
-	const time = new VirtualTime(1_700_000_000_000, chance);
+	const time = new VirtualTime(chance);
 	const wait = async ([from, to]: Span, parts = 1) => await time.sleep((from + (to - from) * chance() ** 2) / parts);
 
 	const alive = new Set<string>();

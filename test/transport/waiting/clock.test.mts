@@ -15,6 +15,13 @@ test('a wait whose signal was aborted before does not begin', async () => {
 	expect(systemClock.now() - began).toBeLessThan(5000);
 });
 
+test('waits do not follow the date, which may be set back', () => {
+	const before = systemClock.now();
+	const date = jest.spyOn(Date, 'now').mockReturnValue(0);
+	expect([systemClock.date(), systemClock.now() >= before]).toEqual([0, true]);
+	date.mockRestore();
+});
+
 test('a wait of several steps has the right length', async () => {
 	const began = performance.now();
 	await systemClock.sleep(300);

@@ -260,16 +260,6 @@ test('a shorter pause does not end a longer one', async () => {
 	await expect(next).resolves.toBe(2010);
 });
 
-test.each([1000, 3_600_000])('a pause of %d ms is not waited for when the clock was set back', async (ms) => {
-	const later = new VirtualTime(7_200_000);
-	await limit.afterPause(async () => await Promise.reject(askedToWait(ms)), later, forEver).catch(() => {});
-	await expect(limit.pass(async () => time.now(), time, forEver)).resolves.toBe(0);
-	await pause(500);
-	const next = limit.pass(async () => time.now(), time, forEver);
-	await time.run();
-	await expect(next).resolves.toBe(500);
-});
-
 test('an end lets a waiting request go on at once, and its place goes to another one', async () => {
 	const stop = new AbortController();
 	await pause(60_000);

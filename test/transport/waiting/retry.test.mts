@@ -4,7 +4,7 @@ import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import type { Clock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import {
 	backoffMs,
-	readRetryAfter,
+	parseRetryAfter,
 	timeInWords,
 	withRetries,
 } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
@@ -12,16 +12,10 @@ import { runs } from '../../../testbed/runs.mts';
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
 
-/** A clock that only goes when it is slept by. */
-function fakeClock(random = () => 0.5): Clock & { slept: number[] } {
+/** A clock on which waits take no time. */
+function fakeClock(random = () => 0.5): Pick<Clock, 'random' | 'sleep'> & { slept: number[] } {
 	const slept: number[] = [];
-	return {
-		slept,
-		now: () => NOW + slept.reduce((sum, ms) => sum + ms, 0),
-		random,
-		sleep: async (ms) => void slept.push(ms),
-		timeout: () => new AbortController().signal,
-	};
+	return { slept, random, sleep: async (ms) => void slept.push(ms) };
 }
 
 function failing(times: number, details: Partial<Failure['details']> = {}) {
@@ -137,13 +131,13 @@ describe('Retry-After', () => {
 		['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
 		['Thursday, 01-Jan-26 12:00:30 GMT', 30_000],
 	])('%j is %i ms', (header, ms) => {
-		expect(readRetryAfter(header, NOW)).toBe(ms);
+		expect(parseRetryAfter(header, NOW)).toBe(ms);
 	});
 
 	test.each([['0'], ['Thu, 01 Jan 2026 11:00:00 GMT'], ['-5'], ['soon'], [''], ['12,13'], [undefined], [17], [['1']]])(
 		'%j asks for no wait: the node takes its own',
 		(header) => {
-			expect(readRetryAfter(header, NOW)).toBeUndefined();
+			expect(parseRetryAfter(header, NOW)).toBeUndefined();
 		},
 	);
 });
@@ -199,10 +193,10 @@ test('waits of just the limit are kept to, a millisecond more is not', async () 
 });
 
 test('Retry-After takes seconds with any fraction, dates with or without a comma, and no other text', () => {
-	expect(readRetryAfter('1.25', NOW)).toBe(1250);
-	expect(readRetryAfter('Thu 01 Jan 2026 12:00:30 GMT', NOW)).toBe(30_000);
+	expect(parseRetryAfter('1.25', NOW)).toBe(1250);
+	expect(parseRetryAfter('Thu 01 Jan 2026 12:00:30 GMT', NOW)).toBe(30_000);
 	for (const text of ['in Thu, 01 Jan 2026 12:00:30 GMT', '1.', '.5', '1.2.3', '2026-01-01T12:00:30Z']) {
-		expect(readRetryAfter(text, NOW)).toBeUndefined();
+		expect(parseRetryAfter(text, NOW)).toBeUndefined();
 	}
 });
 

@@ -350,24 +350,3 @@ it('names a time of a form that is not known', async () => {
 		description: expect.stringContaining('YYYY-MM-DD HH:MM:SS'),
 	});
 });
-
-describe('a clock that is set back by a month', () => {
-	const afterAMonthBack = async (sorting: 'obeyed' | 'ignored') => {
-		bench.platform.settings.sorting = sorting === 'obeyed' ? 'refused' : 'obeyed';
-		const watching = await watch();
-		await watching.poll();
-		bench.platform.settings.sorting = sorting;
-		clock.now -= 30 * 24 * HOUR;
-		bench.platform.asked.length = 0;
-		await watching.poll();
-		return bench.platform.asked.join();
-	};
-
-	it('does not keep the trigger from asking for the order', async () => {
-		expect(await afterAMonthBack('obeyed')).toContain('sort=createTime desc');
-	});
-
-	it('does not keep it from checking the order', async () => {
-		expect(await afterAMonthBack('ignored')).toContain('sort=createTime asc');
-	});
-});

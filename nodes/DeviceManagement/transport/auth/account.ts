@@ -13,7 +13,7 @@ export interface SessionFields {
 /** A token that may work. */
 export interface Token {
 	readonly value: string;
-	/** When the platform issued it to this process, in milliseconds since the epoch; undefined for another process's token. */
+	/** When the platform issued it to this process (`Clock.now`); undefined for another process's token. */
 	readonly issuedAt: number | undefined;
 }
 
@@ -106,8 +106,7 @@ export class Account {
 	refusedSignIn(now: number): Failure | undefined {
 		const { details, until = now } = this.refusal ?? {};
 		const leftMs = until - now;
-		// A clock that was set back must not extend the wait.
-		if (details === undefined || leftMs <= 0 || leftMs > REFUSAL_MS) return undefined;
+		if (details === undefined || leftMs <= 0) return undefined;
 		return new Failure({
 			...details,
 			message: `${details.message}. The same login is tried again in ${timeInWords(leftMs)}`,

@@ -4,8 +4,10 @@ import { cancelledFailure, Failure } from '../../core/failure';
 
 /** Time, chance and waiting, which tests replace. */
 export interface Clock {
-	/** Milliseconds since the epoch. */
+	/** Milliseconds since the process began, for waits and ages inside the process. It never goes back, as the date may. */
 	now(): number;
+	/** Milliseconds since the epoch, for what comes from outside or outlasts the process. It may be set back. */
+	date(): number;
 	/** From 0 (inclusive) to 1 (exclusive). */
 	random(): number;
 	/** Resolves after the given milliseconds, or as soon as `end` is aborted. */
@@ -19,7 +21,8 @@ const WAIT_STEP_MS = 250;
 
 /** The time of the machine that n8n runs on. */
 export const systemClock: Clock = {
-	now: () => Date.now(),
+	now: () => Math.floor(performance.now()),
+	date: () => Date.now(),
 	random: () => Math.random(),
 	timeout: (ms) => AbortSignal.timeout(ms),
 	async sleep(ms, end) {

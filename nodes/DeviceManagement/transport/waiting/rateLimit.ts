@@ -71,7 +71,7 @@ export class RateLimit {
 			this.pauses++;
 			this.window = this.window === Infinity ? FIRST_WINDOW : Math.max(1, this.window / 2);
 		}
-		if (retryAfterMs < this.pauseLeft(now)) return;
+		if (now + retryAfterMs < this.pausedUntil) return;
 		this.pausedUntil = now + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
 		this.namedUntil = now + retryAfterMs;
 		this.askedBy = failure;
@@ -79,15 +79,9 @@ export class RateLimit {
 
 	private async waitForPause(clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
 		const latest = clock.now() + LONGEST_PAUSE_MS;
-		for (let left; (left = this.pauseLeft(clock.now())) > 0 && !end.aborted; await clock.sleep(left, end)) {
+		for (let left; (left = this.pausedUntil - clock.now()) > 0 && !end.aborted; await clock.sleep(left, end)) {
 			if (this.namedUntil > latest) throw this.tooLong(this.namedUntil - clock.now());
 		}
-	}
-
-	private pauseLeft(now: number): number {
-		const left = this.pausedUntil - now;
-		// If the clock was set back, the pause is over.
-		return left > LONGEST_PAUSE_MS ? 0 : left;
 	}
 
 	/** Waits for a place in the window, or for the end. Returns the function that frees the place. */

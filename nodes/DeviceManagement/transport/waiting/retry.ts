@@ -1,6 +1,7 @@
 /**
- * Retries failed reads, and says how long to wait: as long as the platform asked for, else with exponential backoff. It stops
- * after a number of retries or a total wait. It doesn't know what a request is, or which ones may be retried.
+ * Retries failed reads with exponential backoff, until a number of retries or a total wait. If the platform asked for a wait
+ * (`Retry-After`), only the total counts it: the rate limit waits, because the wait is for all requests of the account. It
+ * doesn't know what a request is, or which ones may be retried.
  */
 import { Failure } from '../../core/failure';
 import type { Clock } from './clock';
@@ -43,7 +44,6 @@ export async function withRetries<T>(
 			const next = `; the next try would be in ${Math.ceil(waitMs / 1000)} seconds, which is longer than this node waits`;
 			throw gaveUp(failure, retries, next);
 		}
-		// Otherwise the rate limit waits before it sends the next attempt.
 		if (retryAfterMs === undefined) await clock.sleep(waitMs, end);
 	}
 }
@@ -71,7 +71,7 @@ export function backoffMs(retries: number, chance: number): number {
  * Returns the wait that a `Retry-After` header asks for, in milliseconds; undefined if it asks for none.
  * @param header seconds or a date
  */
-export function readRetryAfter(header: unknown, nowMs: number): number | undefined {
+export function parseRetryAfter(header: unknown, nowMs: number): number | undefined {
 	if (typeof header !== 'string') return undefined;
 	const text = header.trim();
 	if (/^\d{1,15}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000) || undefined;

@@ -18,7 +18,7 @@ const FEW = 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What the process knows about sorting by one of the times. Times are milliseconds since the epoch. */
+/** What the process knows about sorting by one of the times. Times are of `Clock.now`. */
 export interface KnownOrder {
 	/** When the order was last found reliable; it counts as reliable for a day. */
 	reliableAt?: number;
@@ -30,9 +30,8 @@ export interface KnownOrder {
 	readWholeAt?: number;
 }
 
-/** Whether a time is this near. A clock that was set back by more counts as a long time. */
 function isWithin(spanMs: number, at: number | undefined, now: number): boolean {
-	return at !== undefined && Math.abs(now - at) < spanMs;
+	return at !== undefined && now - at < spanMs;
 }
 
 export interface NewestOptions {
