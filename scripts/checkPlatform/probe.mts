@@ -7,7 +7,8 @@ import { z } from 'zod/v4';
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { fetchPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
-import { deviceSource, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
+import { DEVICE_LIST, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
+import { pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import type { CountedPlatform, End } from './requests.mts';
 
 /** Longest time for one request, in milliseconds: the nodes' default. A failed request is never repeated. */
@@ -52,19 +53,15 @@ export class Probe {
 	constructor(private readonly counted: CountedPlatform) {}
 
 	/** Fetches one page of the device list. */
-	async page(
-		size: number,
-		page?: number,
-		{ body = '{}', query = {}, sort }: Selection = {},
-	): Promise<Outcome<Page<Device>>> {
-		const selection = { body, query, sort: sort === undefined ? [] : [sort] };
-		const source = deviceSource(this.counted.platform, selection, SETTINGS);
+	async page(size: number, page?: number, { sort, ...criteria }: Selection = {}): Promise<Outcome<Page<Device>>> {
+		const endpoint = { ...DEVICE_LIST, ...criteria, sort: sort === undefined ? [] : [sort] };
+		const source = pageSource(this.counted.platform, endpoint, SETTINGS);
 		return await this.attempt(async () => await source.fetchPage(page, size));
 	}
 
 	/** Reads the first devices as Get Many does, over as many pages as it takes. */
 	async list(pageSize: number, limit: number): Promise<Outcome<readonly Device[]>> {
-		const source = deviceSource(this.counted.platform, { body: '{}', query: {} }, SETTINGS);
+		const source = pageSource(this.counted.platform, DEVICE_LIST, SETTINGS);
 		return await this.attempt(
 			async () => (await fetchPart(source, { pageSize, parallelRequests: 1, skip: 0, limit })).items,
 		);

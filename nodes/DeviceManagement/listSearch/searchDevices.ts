@@ -9,7 +9,8 @@ import { Failure } from '../core/failure';
 import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
 import type { JsonValue } from '../core/json';
 import { buildFilterQuery } from '../core/query';
-import { deviceSource, fetchDevice } from '../transport/devices';
+import { DEVICE_LIST, fetchDevice } from '../transport/devices';
+import { pageSource } from '../transport/pagedList';
 import { asNodeError } from '../nodeError';
 import { openPlatform, type Platform } from '../transport/platform';
 import { placeSchema, scrollPage } from './scroll';
@@ -58,8 +59,8 @@ async function searchPage(
 	text: string,
 	paginationToken: string | undefined,
 ): Promise<INodeListSearchResult> {
-	const selection = { body: '{}', query: buildFilterQuery({ name: text }), sort: [] };
-	const source = deviceSource(platform, selection, SETTINGS, 'dropdown');
+	const query = buildFilterQuery({ name: text });
+	const source = pageSource(platform, { ...DEVICE_LIST, query, purpose: 'dropdown' }, SETTINGS);
 	const token = decodeToken(paginationToken);
 	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
 	const exact = token === undefined && text !== '' ? await findExact(platform, text) : undefined;

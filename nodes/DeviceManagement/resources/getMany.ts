@@ -3,12 +3,12 @@ import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
-import type { PageSource } from '../core/paging/page';
 import { fetchPart } from '../core/paging/part';
+import { fetchList } from '../core/paging/passes';
 import { remarkOn } from '../core/remark';
 import { optionFields, readSettings } from '../fields/options';
 import { check, checkNumber, type ReadParameter } from '../fields/check';
-import type { RequestSettings } from '../transport/platform';
+import { type PagedEndpoint, pageSource } from '../transport/pagedList';
 import type { Execution } from './operation';
 
 const LIMIT = {
@@ -65,22 +65,21 @@ export const listOptionFields: INodeProperties[] = [
 const fleetChangesSchema = z.enum(['fail', 'return']).default('fail');
 
 /**
- * Reads the items by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
- * @param sourceOf returns the source of the list's pages
- * @throws Failure `input` for an invalid field; Failure `paging` if 'Return All' is on and the list kept changing; and what
- * the source throws
+ * Fetches the items by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
+ * @throws Failure `input` for an invalid field; `paging` if 'Return All' is on and the list kept changing; and what a request throws
  */
-export async function readItems(
-	{ hint }: Pick<Execution, 'hint'>,
+export async function fetchItems(
+	{ platform, hint }: Execution,
 	read: ReadParameter,
-	sourceOf: (settings: RequestSettings) => PageSource<JsonObject>,
+	endpoint: PagedEndpoint,
 ): Promise<JsonObject[]> {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT);
 	const { options, ...settings } = readSettings(read);
 	const part = { skip: checkNumber(options['skip'], optionFields.skip), limit };
 	const ifFleetChanges = check(fleetChangesSchema, options['ifFleetChanges'], 'If the Fleet Keeps Changing');
-	const listing = await fetchPart(sourceOf(settings), { ...settings, ...part });
+	const fetch = part.skip > 0 ? fetchPart : fetchList;
+	const listing = await fetch(pageSource(platform, endpoint, settings), { ...settings, ...part });
 	if (returnAll && !listing.settled && ifFleetChanges === 'fail') throw keptChanging(listing.passes);
 	const remark = remarkOn(listing, part);
 	if (remark !== undefined) hint(remark);

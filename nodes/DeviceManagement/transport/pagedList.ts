@@ -21,17 +21,15 @@ export interface PagedEndpoint {
 	/** Values of the `sort` parameter. */
 	sort?: readonly string[] | undefined;
 	purpose: Purpose;
+	/** Returns the identity of an item; default: its `id`. */
+	identify?: PageSource<JsonObject>['identify'];
 }
 
-/**
- * Returns the source of a list's pages (section 1.2).
- * @param identify returns the identity of an item; default: its `id`
- */
+/** Returns the source of a list's pages (section 1.2). */
 export function pageSource(
 	platform: Platform,
-	{ sort = [], query, ...endpoint }: PagedEndpoint,
+	{ sort = [], query, identify = identifyRecord, ...endpoint }: PagedEndpoint,
 	settings: RequestSettings,
-	identify: (item: JsonObject) => string = identifyRecord,
 ): PageSource<JsonObject> {
 	const payload = { schema: pageSchema, expected: PAGE_IN_WORDS };
 	return {

@@ -13,7 +13,7 @@ import { filtersField, readFilters } from '../fields/filters';
 import { optionFields, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
 import { check, checkNumber, type ReadParameter, textSchema } from '../fields/check';
-import type { ListSettings } from '../transport/devices';
+import type { ListSettings } from '../transport/pagedList';
 import { type ChangeRule, onlyWhenField, readRules } from './compare/rules';
 import { CHANGE_EVENTS, type EventName, EVENTS, TIMES, watchedFields, type WatchedField } from './compare/watched';
 

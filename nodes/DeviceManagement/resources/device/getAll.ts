@@ -5,8 +5,8 @@ import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { readSort, sortField } from '../../fields/sort';
-import { deviceSource } from '../../transport/devices';
-import { limitFields, listOptionFields, readItems } from '../getMany';
+import { DEVICE_LIST } from '../../transport/devices';
+import { fetchItems, limitFields, listOptionFields } from '../getMany';
 import type { Operation } from '../operation';
 
 /** Device: Get Many (section 4.1 of the API document). */
@@ -22,13 +22,11 @@ export const getAll: Operation = {
 		...optionsField(listOptionFields),
 	],
 
-	async run({ platform, hint, byModel }, read) {
+	async run(execution, read) {
+		const { byModel, hint } = execution;
 		const selection = { ...readFilters(read, { byModel }), sort: readSort(read) };
 		const mode = readOutputMode(read);
-		const devices = await readItems({ hint }, read, (settings) => ({
-			...deviceSource(platform, selection, settings),
-			identify: identifyListed,
-		}));
+		const devices = await fetchItems(execution, read, { ...DEVICE_LIST, ...selection, identify: identifyListed });
 		return shapeDevices(devices, mode, hint);
 	},
 };

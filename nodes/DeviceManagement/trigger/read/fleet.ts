@@ -2,7 +2,8 @@ import { type Device, identifyDevice, serialNumberOf } from '../../core/device';
 import { type Listing, fetchList } from '../../core/paging/passes';
 import type { PageSource } from '../../core/paging/page';
 import type { ListCriteria } from '../../core/query';
-import { deviceSource } from '../../transport/devices';
+import { DEVICE_LIST } from '../../transport/devices';
+import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
 import type { TriggerParameters } from '../form';
 import { type Row, rowOf } from '../compare/recent';
@@ -29,7 +30,7 @@ export async function fetchFleet(
 	before: State | undefined,
 ): Promise<Listing<FleetEntry>> {
 	const { settings } = parameters;
-	const devices = deviceSource(platform, criteria, settings);
+	const devices = pageSource(platform, { ...DEVICE_LIST, ...criteria }, settings);
 	const entries: PageSource<FleetEntry> = {
 		async fetchPage(page, size) {
 			const { content, ...rest } = await devices.fetchPage(page, size);

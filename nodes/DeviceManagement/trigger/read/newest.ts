@@ -6,7 +6,8 @@ import { type Device, serialNumberOf } from '../../core/device';
 import { mayRefuseOrder } from '../../core/paging/refusal';
 import { walkPages } from '../../core/paging/walk';
 import type { ListCriteria } from '../../core/query';
-import { deviceSource, fetchPage, type ListSettings } from '../../transport/devices';
+import { DEVICE_LIST } from '../../transport/devices';
+import { type ListSettings, pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
 import { floorOf, type FetchedRows, type Recent, type Row, rowOf } from '../compare/recent';
 import type { TimeField } from '../compare/watched';
@@ -102,7 +103,7 @@ async function fetchDownToKnown(
 	pageSize = Math.min(options.settings.pageSize, FEW + (isWholeDue(options) ? (options.before?.rows.size ?? 0) : 0)),
 ): Promise<Walk | undefined> {
 	const { field, before, criteria, settings } = options;
-	const source = deviceSource(platform, { ...criteria, sort: [`${field} desc`] }, settings);
+	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${field} desc`] }, settings);
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
 	const walk = { rows, ...top, complete: true, first, isWholeList: false };
 	let [last, total] = [Infinity, 0];
@@ -165,8 +166,8 @@ async function fetchFirst(
 	{ field, settings }: NewestOptions,
 	direction: 'asc' | 'desc',
 ): Promise<readonly Device[]> {
-	const selection = { ...EVERYTHING, sort: [`${field} ${direction}`] };
-	const { content } = await fetchPage(platform, selection, settings, { page: undefined, size: 1 });
+	const endpoint = { ...DEVICE_LIST, sort: [`${field} ${direction}`] };
+	const { content } = await pageSource(platform, endpoint, settings).fetchPage(undefined, 1);
 	return content.slice(0, 1);
 }
 

@@ -2,7 +2,8 @@ import { type Device, identifyDevice, serialNumberOf } from '../../core/device';
 import { inputFailure } from '../../core/failure';
 import type { JsonValue } from '../../core/json';
 import { mayRefuseOrder } from '../../core/paging/refusal';
-import { fetchPage } from '../../transport/devices';
+import { DEVICE_LIST } from '../../transport/devices';
+import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from '../compare/events';
 import type { TriggerParameters } from '../form';
@@ -19,11 +20,11 @@ const FEW = 3;
  */
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
 	const { criteria, settings } = parameters;
-	const place = { page: undefined, size: FEW };
-	const newestFirst = { ...criteria, sort: ['createTime desc'] };
-	const page = await fetchPage(platform, newestFirst, settings, place).catch(async (thrown: unknown) => {
+	const fetchFew = async (sort: string[]) =>
+		await pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings).fetchPage(undefined, FEW);
+	const page = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
 		if (!mayRefuseOrder(thrown)) throw thrown;
-		return await fetchPage(platform, criteria, settings, place);
+		return await fetchFew([]);
 	});
 	const devices = page.content.slice(0, FEW);
 	if (devices.length > 0) return devices.flatMap((device) => sampleEvents(device, parameters));
