@@ -7,6 +7,7 @@ import {
 } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import { missingFrom } from '../../../nodes/DeviceManagement/trigger/read/removal.ts';
 import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
+import { rowOf } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
 import { keepValues } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import {
 	CHANGE_EVENTS,
@@ -14,9 +15,11 @@ import {
 	EVENTS,
 	FIELDS,
 	TIMES,
+	valueOf,
 	watchedFields,
 	type WatchedField,
 } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
+import { timeText } from '../../../testbed/platform/fleet.mts';
 
 const T = 1_000_000;
 const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
@@ -39,35 +42,27 @@ const device = (sn: string, changes: Device = {}): Device => ({
 	attributes: {},
 	...changes,
 });
-const rows = (field: string, devices: Device[]) => ({
-	rows: devices.map((one) => ({ id: String(one['id']), time: Number(one[field]), device: one })),
-	newest: T,
-	complete: true,
-});
-/** What a poll sees of devices, dated by numbers. */
-const seen = (devices: Device[], removed: string[] = [], unlisted: string[] = []): Omit<Observation, 'remarks'> => ({
+/** What a poll sees of devices, dated by seconds. */
+const seen = (
+	before: State | undefined,
+	devices: Device[],
+	removed: string[] = [],
+	unlisted: string[] = [],
+): Omit<Observation, 'remarks'> => ({
 	recent: new Map(
-		TIMES.map(({ field }) => [
-			field,
-			rows(
-				field,
-				devices.filter((one) => one[field] !== undefined),
-			),
-		]),
+		TIMES.map(({ field }) => {
+			const dated = devices.map((one) => ({ ...one, [field]: one[field] && timeText(Number(one[field]) * 1000) }));
+			const rows = dated.flatMap((one) => rowOf(one, field, before?.recent.get(field)) ?? []);
+			return [field, { rows, newest: T, complete: true }];
+		}),
 	),
 	list: {
 		removed,
 		unlisted,
-		devices: devices.map((one) => ({
-			id: String(one['id']),
-			sn: String(one['sn']),
-			values: keepValues(one, fields),
-			rows: {},
-			device: one,
-		})),
+		devices: devices.map((one) => ({ sn: String(one['sn']), values: keepValues(one, fields), device: one })),
 	},
 });
-const baseline = (devices: Device[]): State => compare(undefined, seen(devices), task).state;
+const baseline = (devices: Device[]): State => compare(undefined, seen(undefined, devices), task).state;
 const told = ({ events }: Pick<ReturnType<typeof compare>, 'events'>) =>
 	events.map(({ event, device: { sn } }) => [event, sn]);
 
@@ -85,14 +80,14 @@ describe('a watched field', () => {
 	it('is read, and shown in a removed device', () => {
 		const record = device('A', { attributes: { firmware: '1.4', 'a.b': 7 } });
 		const watched = watchedFields(ALL, ['firmware', 'a.b', 'none']);
-		expect(watched.map(({ name, read }) => [name, read(record)])).toEqual([
+		expect(watched.map((field) => [field.name, valueOf(field, record)])).toEqual([
 			['onlineStatus', 1],
 			['status', 2],
 			['attributes.firmware', '1.4'],
 			['attributes.a.b', 7],
 			['attributes.none', null],
 		]);
-		const values = watched.map(({ read }) => read(record));
+		const values = watched.map((field) => valueOf(field, record));
 		expect(deviceOf('A', watched, values)).toEqual({
 			sn: 'A',
 			onlineStatus: 1,
@@ -106,7 +101,8 @@ describe('a watched field', () => {
 	it.each([[undefined], [null], [[]], ['text'], [{ __proto__: { firmware: 1 } }]])(
 		'is null in attributes %p',
 		(attributes) => {
-			expect(watchedFields(ALL, ['firmware']).at(-1)?.read({ attributes })).toBeNull();
+			const watched = watchedFields(ALL, ['firmware']).slice(-1);
+			expect(watched.map((field) => valueOf(field, { attributes }))).toEqual([null]);
 		},
 	);
 
@@ -121,7 +117,17 @@ it('a field with an identity changes with it, and shows its name', () => {
 	const read = ({ group }: Device) => nameOf(group);
 	const identify = ({ group }: Device) => (isRecord(group) ? group['id'] : null);
 	const show = (name: JsonValue) => ({ group: { name } });
-	const group: WatchedField = { name: 'group', event: 'statusChanged', read, identify, show };
+	const words = { label: '', description: '' };
+	const group: WatchedField = {
+		...words,
+		name: 'group',
+		event: 'statusChanged',
+		hasKeys: false,
+		key: '',
+		read,
+		identify,
+		show,
+	};
 	const look = (before: State | undefined, id: number, name: string, now: number, removed: string[] = []) => {
 		const record = device('A', { group: { id, name } });
 		const list = { removed, unlisted: [], devices: [{ sn: 'A', values: keepValues(record, [group]), device: record }] };
@@ -142,7 +148,7 @@ it('a field with an identity changes with it, and shows its name', () => {
 
 describe('a comparison', () => {
 	it('takes a baseline without events, with the number it is given', () => {
-		const { state, events } = compare(undefined, seen([device('A', { createTime: T })]), task);
+		const { state, events } = compare(undefined, seen(undefined, [device('A', { createTime: T })]), task);
 		expect(events).toEqual([]);
 		expect(state).toMatchObject({ fingerprint: 'f', number: 40 });
 		expect(state.recent.get('createTime')).toMatchObject({ newest: T });
@@ -161,7 +167,7 @@ describe('a comparison', () => {
 			device('B', { status: 9 }),
 			device('C', { createTime: T, updateTime: T }),
 		];
-		const compared = compare(before, seen(now), task);
+		const compared = compare(before, seen(before, now), task);
 		expect(told(compared)).toEqual([
 			['deviceCreated', 'C'],
 			['deviceUpdated', 'A'],
@@ -169,13 +175,13 @@ describe('a comparison', () => {
 		]);
 		expect(compared.events[2]).toMatchObject({ field: 'status', previous: 2, current: 9 });
 		expect(compared.state.number).toBe(41);
-		const quiet = compare(compared.state, seen(now), task);
+		const quiet = compare(compared.state, seen(compared.state, now), task);
 		expect(quiet).toMatchObject({ events: [], state: { number: 41 } });
 	});
 
 	it('says nothing else of a device that is new', () => {
 		const before = baseline([device('A')]);
-		expect(told(compare(before, seen([device('A', { createTime: T, onlineStatus: 7 })]), task))).toEqual([
+		expect(told(compare(before, seen(before, [device('A', { createTime: T, onlineStatus: 7 })]), task))).toEqual([
 			['deviceCreated', 'A'],
 		]);
 	});
@@ -183,7 +189,7 @@ describe('a comparison', () => {
 	it('the same change has the same id, and another change another one', () => {
 		const before = baseline([device('A', { createTime: T - 9, updateTime: T - 9 })]);
 		const ids = (changes: Device, from = before) =>
-			compare(from, seen([device('A', { createTime: T - 9, updateTime: T - 9, ...changes })]), task).events.map(
+			compare(from, seen(from, [device('A', { createTime: T - 9, updateTime: T - 9, ...changes })]), task).events.map(
 				({ eventId }) => eventId,
 			);
 		const changes: Device[] = [
@@ -202,7 +208,7 @@ describe('a comparison', () => {
 
 	it('leaves out changes that match no rule, and remembers them', () => {
 		const rules = [{ field: 'status', from: '', to: '5' }];
-		const compared = compare(baseline([device('A')]), seen([device('A', { status: 9, onlineStatus: 3 })]), {
+		const compared = compare(baseline([device('A')]), seen(undefined, [device('A', { status: 9, onlineStatus: 3 })]), {
 			...task,
 			rules,
 		});
@@ -212,29 +218,23 @@ describe('a comparison', () => {
 
 	it('tells of a large fleet that goes offline at once', () => {
 		const fleet = (onlineStatus: number) =>
-			seen(Array.from({ length: 150_000 }, (_, index) => device(`S${index}`, { onlineStatus })));
+			seen(
+				undefined,
+				Array.from({ length: 150_000 }, (_, index) => device(`S${index}`, { onlineStatus })),
+			);
 		const { state } = compare(undefined, fleet(1), task);
 		expect(compare(state, fleet(0), task).events).toHaveLength(150_000);
-	});
-
-	it('leaves out what it has no record of', () => {
-		const before = baseline([device('A')]);
-		const list = { removed: [], unlisted: [], devices: [{ sn: 'A', values: '[9,2,null]' }] };
-		const created = { rows: [{ id: 'X', time: T }], newest: T, complete: true };
-		const other = { ...before, recent: new Map([['createTime' as const, { newest: T, rows: new Map() }]]) };
-		const recent = new Map([['createTime' as const, created]]);
-		expect(compare(other, { recent, list }, task).events).toEqual([]);
 	});
 });
 
 it('each device and each removal has its own id; a value that was not kept is null', () => {
 	const before = baseline([device('A', { attributes: { firmware: 'x'.repeat(101) } })]);
 	const two = [device('B', { createTime: T }), device('C', { createTime: T })];
-	const { events } = compare(before, seen([device('A', { attributes: { firmware: '2' } }), ...two]), task);
+	const { events } = compare(before, seen(before, [device('A', { attributes: { firmware: '2' } }), ...two]), task);
 	expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(3);
 	expect(events[2]).toMatchObject({ event: 'attributeChanged', previous: null, current: '2' });
 	const removals = [before, { ...before, number: 77 }].flatMap(
-		(from) => compare(from, seen([], ['A', 'B']), task).events,
+		(from) => compare(from, seen(from, [], ['A', 'B']), task).events,
 	);
 	expect(new Set(removals.map(({ eventId }) => eventId)).size).toBe(4);
 });
@@ -243,7 +243,7 @@ describe('missing devices', () => {
 	const before = baseline([device('A'), device('B', { attributes: { firmware: 'x'.repeat(101) } }), device('C')]);
 
 	it('are reported as removed if the platform does not have them', () => {
-		const compared = compare(before, seen([device('A')], ['B'], ['C']), task);
+		const compared = compare(before, seen(before, [device('A')], ['B'], ['C']), task);
 		expect(compared.events).toEqual([
 			{ event: 'deviceRemoved', eventId: expect.any(String), device: { sn: 'B', onlineStatus: 1, status: 2 } },
 		]);
@@ -252,11 +252,11 @@ describe('missing devices', () => {
 	});
 
 	it('stay where nothing is known, without an event', () => {
-		expect(compare(before, seen([device('A')]), task)).toEqual({ events: [], state: before });
+		expect(compare(before, seen(before, [device('A')]), task)).toEqual({ events: [], state: before });
 	});
 
 	it('come behind other events, with one rise of the number', () => {
-		const compared = compare(before, seen([device('A', { status: 9 })], ['B']), task);
+		const compared = compare(before, seen(before, [device('A', { status: 9 })], ['B']), task);
 		expect(told(compared)).toEqual([
 			['statusChanged', 'A'],
 			['deviceRemoved', 'B'],
@@ -265,7 +265,7 @@ describe('missing devices', () => {
 	});
 
 	it('are those that a list does not have, unless it is empty', () => {
-		const [one] = seen([device('A')]).list?.devices ?? [];
+		const [one] = seen(undefined, [device('A')]).list?.devices ?? [];
 		expect(missingFrom(one === undefined ? [] : [one], before.snapshot)).toEqual(['B', 'C']);
 		expect(missingFrom([], before.snapshot)).toEqual([]);
 		expect(missingFrom(one === undefined ? [] : [one], undefined)).toEqual([]);

@@ -1,28 +1,29 @@
 import fc from 'fast-check';
 
 import {
-	compareRecent,
-	floorOf,
-	isNew,
 	type FetchedRows,
+	floorOf,
 	type Recent,
+	recentAfter,
 	rowOf,
 	secondsOf,
-	type Row,
 	WINDOW,
 } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
+import { timeText } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
 
 const T = 1_000_000;
 
-const rowsOf = (rows: Record<string, number>): Row[] => Object.entries(rows).map(([id, time]) => ({ id, time }));
-const reading = (rows: Record<string, number>, changes: Partial<FetchedRows> = {}): FetchedRows => ({
-	rows: rowsOf(rows),
-	newest: Object.keys(rows).length === 0 ? null : Math.max(...Object.values(rows)),
-	complete: true,
-	...changes,
-});
-const baseline = (rows: Record<string, number>): Recent => compareRecent(undefined, reading(rows)).after;
+/** Compares what was remembered with the times of some devices. */
+function look(before: Recent | undefined, times: Record<string, number>, changes: Partial<FetchedRows> = {}) {
+	const rows = Object.entries(times).flatMap(
+		([id, time]) => rowOf({ id, createTime: timeText(time * 1000) }, 'createTime', before) ?? [],
+	);
+	const newest = rows.length === 0 ? null : Math.max(...Object.values(times));
+	const isNew = rows.filter(({ device }) => device !== undefined).map(({ id }) => id);
+	return { isNew, after: recentAfter(before, { rows, newest, complete: true, ...changes }) };
+}
+const baseline = (times: Record<string, number>): Recent => look(undefined, times).after;
 const plain = ({ newest, rows }: Recent) => ({ newest, rows: Object.fromEntries(rows) });
 
 it('the window is two hours', () => {
@@ -74,18 +75,18 @@ describe('the row of a device', () => {
 
 describe('a baseline', () => {
 	it('reports nothing and remembers the rows of two hours', () => {
-		const { after, newRows } = compareRecent(undefined, reading({ A: T, B: T - WINDOW, C: T - WINDOW - 1 }));
-		expect(newRows).toEqual([]);
+		const { after, isNew } = look(undefined, { A: T, B: T - WINDOW, C: T - WINDOW - 1 });
+		expect(isNew).toEqual([]);
 		expect(plain(after)).toEqual({ newest: T, rows: { A: T, B: T - WINDOW } });
 	});
 
 	it('is also taken from a list that moved, or that has no times', () => {
-		expect(compareRecent(undefined, reading({ A: T }, { complete: false })).after.newest).toBe(T);
+		expect(look(undefined, { A: T }, { complete: false }).after.newest).toBe(T);
 		expect(plain(baseline({}))).toEqual({ newest: null, rows: {} });
 	});
 
 	it('takes the newest time of the fleet, not of the filter', () => {
-		const { after } = compareRecent(undefined, reading({ A: T - WINDOW - 1, B: T - 1 }, { newest: T }));
+		const { after } = look(undefined, { A: T - WINDOW - 1, B: T - 1 }, { newest: T });
 		expect(plain(after)).toEqual({ newest: T, rows: { B: T - 1 } });
 	});
 });
@@ -100,20 +101,13 @@ describe('new is', () => {
 		['another time of a known device, also an earlier one', { A: T - 5, B: T - 9 }, ['A', 'B']],
 	])('%s', (_, rows, expected) => {
 		const before = baseline({ A: T, B: T - 10 });
-		const { after, newRows } = compareRecent(before, reading(rows));
-		expect(newRows.map(({ id }) => id)).toEqual(expected);
-		expect(compareRecent(after, reading(rows)).newRows).toEqual([]);
+		const { after, isNew } = look(before, rows);
+		expect(isNew).toEqual(expected);
+		expect(look(after, rows).isNew).toEqual([]);
 	});
 
 	it('every time, if the fleet had none', () => {
-		expect(compareRecent(baseline({}), reading({ A: 5 })).newRows).toHaveLength(1);
-	});
-
-	it('what has an unknown pair of device and time', () => {
-		const before = baseline({ A: T });
-		expect([isNew(before, { id: 'A', time: T }), isNew(before, { id: 'A', time: T + 1 })]).toEqual([false, true]);
-		expect(isNew(before, { id: 'B', time: T })).toBe(true);
-		expect(isNew(undefined, { id: 'B', time: T })).toBe(false);
+		expect(look(baseline({}), { A: 5 }).isNew).toHaveLength(1);
 	});
 });
 
@@ -121,22 +115,22 @@ describe('the newest time', () => {
 	const before = baseline({ A: T });
 
 	it('rises after a complete reading, and rows below its window are forgotten', () => {
-		const { after } = compareRecent(before, reading({ B: T + WINDOW + 1 }));
+		const { after } = look(before, { B: T + WINDOW + 1 });
 		expect(plain(after)).toEqual({ newest: T + WINDOW + 1, rows: { B: T + WINDOW + 1 } });
-		const { after: kept } = compareRecent(before, reading({ B: T + WINDOW }));
+		const { after: kept } = look(before, { B: T + WINDOW });
 		expect(plain(kept)).toEqual({ newest: T + WINDOW, rows: { A: T, B: T + WINDOW } });
 	});
 
 	it('stays after an incomplete one, which also reports and remembers', () => {
-		const { after, newRows } = compareRecent(before, reading({ B: T + WINDOW + 1 }, { complete: false }));
-		expect(newRows).toHaveLength(1);
+		const { after, isNew } = look(before, { B: T + WINDOW + 1 }, { complete: false });
+		expect(isNew).toHaveLength(1);
 		expect(plain(after)).toEqual({ newest: T, rows: { A: T, B: T + WINDOW + 1 } });
 	});
 
 	it('never falls, and a row that is not listed is remembered', () => {
-		const { after } = compareRecent(before, reading({ B: T - 100 }));
+		const { after } = look(before, { B: T - 100 });
 		expect(plain(after)).toEqual({ newest: T, rows: { A: T, B: T - 100 } });
-		expect(plain(compareRecent(before, reading({}, { newest: null })).after)).toEqual({ newest: T, rows: { A: T } });
+		expect(plain(look(before, {}, { newest: null }).after)).toEqual({ newest: T, rows: { A: T } });
 	});
 });
 
@@ -153,9 +147,8 @@ it('reports each pair of device and time once, whichever rows a poll reads', () 
 			let before = baseline(first);
 			const last = new Map(Object.entries(first));
 			for (const [shown, complete] of others) {
-				const { after, newRows } = compareRecent(before, reading(shown, { complete }));
-				const expected = Object.entries(shown).filter(([id, time]) => last.get(id) !== time);
-				expect(newRows.map(({ id, time }) => [id, time])).toEqual(expected);
+				const { after, isNew } = look(before, shown, { complete });
+				expect(isNew).toEqual(Object.keys(shown).filter((id) => last.get(id) !== shown[id]));
 				for (const [id, time] of Object.entries(shown)) last.set(id, time);
 				before = after;
 			}

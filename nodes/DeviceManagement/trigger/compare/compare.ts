@@ -1,7 +1,7 @@
 import { serialNumberOf } from '../../core/device';
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from './events';
 import { isAskedFor } from './rules';
-import { compareRecent, type FetchedRows, type Recent } from './recent';
+import { type FetchedRows, type Recent, recentAfter } from './recent';
 import { compareSnapshot, type DeviceList, type SnapshotOptions } from './snapshot';
 import type { State } from '../state';
 import { type TimeField, TIMES } from './watched';
@@ -37,12 +37,12 @@ export function compare(
 	const events: DeviceEvent[] = [];
 	const reported = new Set<string>();
 	for (const time of TIMES) {
-		const rows = fetched.get(time.field);
-		if (rows === undefined) continue;
-		const { after, newRows } = compareRecent(before?.recent.get(time.field), rows);
-		recent.set(time.field, after);
-		for (const { id, device } of newRows) {
-			if (device !== undefined && !reported.has(id)) events.push(timeEvent(time, id, device));
+		const newest = fetched.get(time.field);
+		if (newest === undefined) continue;
+		recent.set(time.field, recentAfter(before?.recent.get(time.field), newest));
+		for (const { id, device } of newest.rows) {
+			if (device === undefined) continue;
+			if (!reported.has(id)) events.push(timeEvent(time, id, device));
 			reported.add(id);
 		}
 	}

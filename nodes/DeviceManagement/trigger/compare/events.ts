@@ -1,7 +1,7 @@
 import type { Device } from '../../core/device';
 import type { JsonValue } from '../../core/json';
 import { digestOf, identityOf, type Kept, type KeptValues, recall, splitKept } from './kept';
-import { deviceOf, type EventName, type TIMES, type WatchedField } from './watched';
+import { deviceOf, type EventName, type TIMES, valueOf, type WatchedField } from './watched';
 
 /** An event, before its device is reduced to the chosen fields. */
 export interface DeviceEvent {
@@ -39,7 +39,7 @@ export function changedEvent({ sn, device, field, previous, current }: Change, n
 		field: name,
 		// The state has only a digest of a long value.
 		previous: recall(previous) ?? null,
-		current: field.read(device),
+		current: valueOf(field, device),
 		device,
 	};
 }

@@ -19,9 +19,9 @@ const LONGEST_KEPT = 100;
 
 /** Returns the kept values of a device, in the order of the fields. */
 export function keepValues(device: Device, fields: readonly WatchedField[]): KeptValues {
-	const kept = fields.map(({ read, identify }) => {
-		const shown = keep(read(device));
-		return identify === undefined ? shown : `{"id":${keep(identify(device))},"shown":${shown}}`;
+	const kept = fields.map(({ read, identify, key }) => {
+		const shown = keep(read(device, key));
+		return identify === undefined ? shown : `{"id":${keep(identify(device, key))},"shown":${shown}}`;
 	});
 	return joinKept(kept);
 }
@@ -52,6 +52,11 @@ export function keepDigest(json: string): Kept {
 /** Returns the part of a kept value that is compared. */
 export function identityOf(kept: Kept): Kept {
 	return partOf(kept, 'id');
+}
+
+/** Whether two kept values are equal in the part that is compared. */
+export function areEqual(one: Kept, other: Kept): boolean {
+	return one === other || identityOf(one) === identityOf(other);
 }
 
 /** Returns the part of a kept value that users see. */

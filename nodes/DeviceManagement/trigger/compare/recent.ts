@@ -55,21 +55,18 @@ export function floorOf({ newest }: Pick<Recent, 'newest'>): number {
 	return (newest ?? -Infinity) - WINDOW;
 }
 
-/** Whether a row's pair of device and time is new. In a baseline, no row is new. */
-export function isNew(before: Recent | undefined, { id, time }: Row): boolean {
-	return before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
-}
-
 /**
- * Returns a device's row for one of its times; undefined if the device does not have that time.
+ * Returns a device's row for one of its times; undefined if the device does not have that time. The row is new if its pair of device
+ * and time is unknown. In a baseline, no row is new.
  * @throws Failure `response` for a time in another format than the API document's
  */
 export function rowOf(device: Device, field: TimeField, before: Recent | undefined): Row | undefined {
 	const time = secondsOf(device[field]);
 	if (time === undefined) return undefined;
 	if (!Number.isNaN(time)) {
-		const row = { id: shortIdentity(identifyDevice(device)), time };
-		return isNew(before, row) ? { ...row, device } : row;
+		const id = shortIdentity(identifyDevice(device));
+		const isNew = before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
+		return isNew ? { id, time, device } : { id, time };
 	}
 	throw new Failure({
 		kind: 'response',
@@ -79,21 +76,14 @@ export function rowOf(device: Device, field: TimeField, before: Recent | undefin
 	});
 }
 
-/**
- * Returns the rows to remember, and the new rows. After an incomplete reading the newest time stays, so that the next poll
- * reads the same rows again.
- */
-export function compareRecent(
-	before: Recent | undefined,
-	{ rows, newest: fetched, complete }: FetchedRows,
-): { after: Recent; newRows: Row[] } {
+/** Returns what to remember. If not all rows were fetched, the newest time stays, so that the next poll fetches the same rows again. */
+export function recentAfter(before: Recent | undefined, { rows, newest: fetched, complete }: FetchedRows): Recent {
 	const known = before?.newest ?? null;
 	const mayRise = complete || before === undefined;
 	const newest = mayRise && fetched !== null && fetched > (known ?? -Infinity) ? fetched : known;
-	const newRows = rows.filter((row) => isNew(before, row));
 	const floor = floorOf({ newest });
 	const all = [...(before?.rows ?? []), ...rows.map(({ id, time }): [string, number] => [id, time])];
-	return { after: { newest, rows: new Map(all.filter(([, time]) => time >= floor)) }, newRows };
+	return { newest, rows: new Map(all.filter(([, time]) => time >= floor)) };
 }
 
 /** Returns words about devices that are dated more than two days ahead of this machine's clock, which no time zone explains. */

@@ -10,7 +10,7 @@ import { inputFailure } from '../../core/failure';
 import { checkEntries, givenTextSchema, type ReadParameter, textSchema } from '../../fields/check';
 import type { Change } from './events';
 import { keep, type Kept, keepDigest, recall, shownOf, textOf } from './kept';
-import { FIELDS, nameOfField, type WatchedField } from './watched';
+import { FIELDS, type WatchedField } from './watched';
 
 /** The fields of a rule. Their defaults are those of {@link schema}. */
 const ruleFields: INodeProperties[] = [
@@ -65,10 +65,10 @@ export type ChangeRule = Readonly<Omit<z.output<typeof schema>, 'attribute'>>;
 export function readRules(read: ReadParameter, fields: readonly WatchedField[]): ChangeRule[] {
 	const rules = checkEntries(read(onlyWhenField.name, {}), 'rule', z.array(schema), onlyWhenField.displayName);
 	return rules.map(({ field: chosen, attribute, ...rule }) => {
-		const key = attribute.trim();
 		const kind = FIELDS.find(({ name }) => name === chosen);
-		const field = nameOfField(chosen, kind?.hasKeys === true, key);
-		if (fields.some(({ name }) => name === field)) return { field, ...rule };
+		const key = kind?.hasKeys === true ? attribute.trim() : '';
+		const field = fields.find((each) => each.event === kind?.event && each.key === key);
+		if (field !== undefined) return { field: field.name, ...rule };
 		const what = kind?.hasKeys === true ? `the attribute "${key}"` : `'${kind?.label}'`;
 		throw inputFailure(
 			`A rule under 'Only When' is for ${what}, which is not watched`,

@@ -4,7 +4,7 @@
  */
 import type { Device } from '../../core/device';
 import type { Change } from './events';
-import { identityOf, joinKept, type Kept, type KeptValues, splitKept } from './kept';
+import { areEqual, joinKept, type Kept, type KeptValues, splitKept } from './kept';
 import { type ChangeRule, leadsToRule } from './rules';
 import type { WatchedField } from './watched';
 
@@ -69,12 +69,12 @@ export function compareSnapshot(
 	const heldBefore = new Map(before?.holds.map((hold) => [keyOf(hold), hold]));
 	const holds = (before?.holds ?? []).filter(({ sn }) => devices.has(sn) && !listed.has(sn));
 	const changes: Change[] = [];
-	for (const [sn, device] of listed) {
+	for (const [sn, { values, device }] of listed) {
 		const last = devices.get(sn);
-		if (last === device.values) continue;
-		devices.set(sn, device.values);
-		if (last === undefined || created.has(sn)) continue;
-		const compared = compareDevice(device, last, heldBefore, options);
+		devices.set(sn, values);
+		// Without a record, the device is new or has the remembered values.
+		if (last === undefined || device === undefined || created.has(sn)) continue;
+		const compared = compareDevice({ sn, values, device }, last, heldBefore, options);
 		devices.set(sn, compared.values);
 		holds.push(...compared.held);
 		changes.push(...compared.reported);
@@ -85,7 +85,7 @@ export function compareSnapshot(
 }
 
 function compareDevice(
-	{ sn, values: listed, device }: ListedDevice,
+	{ sn, values: listed, device }: Required<ListedDevice>,
 	last: KeptValues,
 	heldBefore: ReadonlyMap<string, Hold>,
 	{ fields, now, holdSeconds, rules, isFirst }: SnapshotOptions,
@@ -95,22 +95,19 @@ function compareDevice(
 	const reported: Change[] = [];
 	for (const [position, current] of splitKept(listed).entries()) {
 		const [field, previous] = [fields[position], values[position]];
-		if (current === previous || previous === undefined || field === undefined || device === undefined) continue;
-		if (identityOf(current) === identityOf(previous)) {
-			values[position] = current;
-			continue;
-		}
+		if (previous === undefined || field === undefined) continue;
+		values[position] = current;
+		if (areEqual(previous, current)) continue;
 		const hold = heldBefore.get(keyOf({ sn, field: position }));
 		// If the clock was set back, the wait must not become longer.
-		const since =
-			hold !== undefined && identityOf(hold.value) === identityOf(current) ? Math.min(hold.since, now) : now;
+		const since = hold !== undefined && areEqual(hold.value, current) ? Math.min(hold.since, now) : now;
 		const change = { sn, device, field, previous, current };
-		if (now - since < holdSeconds && !(isFirst && leadsToRule(rules, change))) {
-			held.push({ sn, field: position, value: current, since });
-		} else {
+		if (now - since >= holdSeconds || (isFirst && leadsToRule(rules, change))) {
 			reported.push(change);
-			values[position] = current;
+			continue;
 		}
+		held.push({ sn, field: position, value: current, since });
+		values[position] = previous;
 	}
 	return { values: joinKept(values), held, reported };
 }

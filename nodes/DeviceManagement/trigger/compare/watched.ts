@@ -86,17 +86,11 @@ export const EVENTS: Readonly<typeof events> = events.sort(byLabel);
 /** Events of change, which have a previous and a current value. */
 export const CHANGE_EVENTS: readonly ChangeEvent[] = FIELD_KINDS.map(({ event }) => event);
 
-/** A watched value of each device. */
-export interface WatchedField {
-	/** Name in events, rules and sort orders: `status`, `attributes.firmware` (section 1.3). */
-	readonly name: string;
+/** A watched value of each device. Its name is that of events, rules and sort orders: `attributes.firmware` (section 1.3). */
+export interface WatchedField extends FieldKind {
 	readonly event: ChangeEvent;
-	/** Returns the value to show and to compare; null if the device has none. */
-	readonly read: (device: Device) => JsonValue;
-	/** Returns what is compared instead. */
-	readonly identify?: ((device: Device) => JsonValue) | undefined;
-	/** Returns what the remembered value adds to a removed device, whose other fields are `known`. */
-	readonly show: (value: JsonValue, known: Device) => Device;
+	/** The key of an attribute; else empty. */
+	readonly key: string;
 }
 
 /**
@@ -104,29 +98,22 @@ export interface WatchedField {
  * @param keys keys of the watched attributes
  */
 export function watchedFields(events: ReadonlySet<string>, keys: readonly string[]): WatchedField[] {
-	return FIELD_KINDS.filter(({ event }) => events.has(event)).flatMap(
-		({ name, event, hasKeys, read, identify, show }) =>
-			(hasKeys ? keys : ['']).map((key) => ({
-				name: nameOfField(name, hasKeys, key),
-				event,
-				read: (device: Device) => read(device, key) ?? null,
-				identify: identify && ((device: Device) => identify(device, key)),
-				show: (value: JsonValue, known: Device) => show(value, key, known),
-			})),
+	return FIELD_KINDS.filter(({ event }) => events.has(event)).flatMap((kind) =>
+		kind.hasKeys ? keys.map((key) => ({ ...kind, name: `${kind.name}.${key}`, key })) : { ...kind, key: '' },
 	);
 }
 
-/** Returns the name of a watched field. */
-export function nameOfField(field: string, hasKeys: boolean, key: string): string {
-	return hasKeys ? `${field}.${key}` : field;
+/** Returns the value of a watched field that users see; null if the device has none. */
+export function valueOf({ read, key }: WatchedField, device: Device): JsonValue {
+	return read(device, key) ?? null;
 }
 
 /** Returns a device with only the known values. */
 export function deviceOf(sn: string, fields: readonly WatchedField[], values: readonly JsonValue[]): Device {
 	const device: Device = { sn };
-	for (const [position, { show }] of fields.entries()) {
+	for (const [position, { show, key }] of fields.entries()) {
 		const value = values[position];
-		if (value !== undefined) Object.assign(device, show(value, device));
+		if (value !== undefined) Object.assign(device, show(value, key, device));
 	}
 	return device;
 }

@@ -9,6 +9,7 @@ import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from '../comp
 import type { TriggerParameters } from '../form';
 import { keep, keepValues, shortIdentity } from '../compare/kept';
 import { type ChangeRule, isMet } from '../compare/rules';
+import { valueOf } from '../compare/watched';
 
 /** Most devices of a test. */
 const FEW = 3;
@@ -39,11 +40,11 @@ function sampleEvents(device: Device, { events, fields, times, rules }: TriggerP
 	const sn = serialNumberOf(device);
 	const shown = times.map((time) => timeEvent(time, id, device));
 	for (const field of fields) {
-		const today = field.read(device);
+		const today = valueOf(field, device);
 		const rule = rules.find((each) => each.field === field.name);
 		const previous = keep(rule ? sampleFor(rule, 'from', today) : null);
 		const current = rule ? sampleFor(rule, 'to', today) : today;
-		const changed = current === today ? device : { ...device, ...field.show(current, device) };
+		const changed = current === today ? device : { ...device, ...field.show(current, field.key, device) };
 		shown.push(changedEvent({ sn, device: changed, field, previous, current: keep(current) }, 0));
 	}
 	if (events.has('deviceRemoved')) shown.push(removedEvent(sn, keepValues(device, fields), fields, 0));
