@@ -5,6 +5,7 @@ import { readFilters } from '../../nodes/DeviceManagement/fields/filters.ts';
 import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
 import { readSort } from '../../nodes/DeviceManagement/fields/sort.ts';
 import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts';
+import { OPTION_NAMES } from '../../nodes/DeviceManagement/resources/index.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { jsonOf } from '../../testbed/output.mts';
 import { runs } from '../../testbed/runs.mts';
@@ -116,13 +117,13 @@ describe('a workflow that was saved before there was a parameter', () => {
 	test('reads as one that leaves it empty', () => {
 		expect(readFilters(reader({}))).toEqual({ body: '{}', query: {} });
 		expect(readSort(reader({}))).toEqual([]);
-		expect(readSettings(reader({}))).toEqual(readSettings(reader({ options: {} })));
+		expect(readSettings(reader({}), OPTION_NAMES)).toEqual(readSettings(reader({ options: {} }), OPTION_NAMES));
 	});
 
 	test('differs from one whose expression is empty', () => {
 		expect(() => readFilters(reader({ filters: undefined }))).toThrow(Failure);
 		expect(() => readSort(reader({ sort: undefined }))).toThrow(Failure);
-		expect(() => readSettings(reader({ options: undefined }))).toThrow(Failure);
+		expect(() => readSettings(reader({ options: undefined }), OPTION_NAMES)).toThrow(Failure);
 	});
 });
 

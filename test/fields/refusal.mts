@@ -1,6 +1,7 @@
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts';
-import { RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
+import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
+import { OPTION_NAMES, RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
 import { operationNames, operations } from '../../testbed/operations.mts';
 
 /** Each collection in the form of each operation, with parameters to which it can be added. */
@@ -32,7 +33,9 @@ export async function refusalOf(parameters: Record<string, unknown>): Promise<Fa
 		byModel: false,
 		hint: () => {},
 	};
-	return await run(execution, readerOf(parameters)).then(
+	const read = readerOf(parameters);
+	const runItem = async () => await run({ ...execution, read, settings: readSettings(read, OPTION_NAMES) });
+	return await runItem().then(
 		() => {
 			throw new Error('It was not refused');
 		},

@@ -35,16 +35,8 @@ export const givenTextSchema = z
 export const textSchema = givenTextSchema.nullish().transform((value) => value ?? '');
 
 /**
- * Returns a collection parameter; an empty object if the workflow was saved before the parameter existed. A field that was not
- * added is missing. A field whose expression returns nothing is null.
- * @throws Failure `input` that names the label
- */
-export function readCollection(read: ReadParameter, name: string, label: string): Record<string, unknown> {
-	return checkCollection(read(name, {}), label);
-}
-
-/**
- * Checks and returns the value of a collection: an object, or its JSON text from an expression.
+ * Checks and returns the value of a collection: an object, or its JSON text from an expression. A field that was not added is
+ * missing. A field whose expression returns nothing is null.
  * @throws Failure `input` that names the label, also if an expression returns nothing
  */
 export function checkCollection(value: unknown, label: string): Record<string, unknown> {

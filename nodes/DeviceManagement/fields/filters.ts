@@ -11,11 +11,11 @@ import { buildFilterQuery, type ListCriteria } from '../core/query';
 import { checkQueryParameters, entriesField, queryParametersField } from './queryParameters';
 import {
 	check,
+	checkCollection,
 	checkEntries,
 	checkNumber,
 	isPlainObject,
 	type NumberField,
-	readCollection,
 	readJson,
 	type ReadParameter,
 	textSchema,
@@ -80,7 +80,7 @@ export const filtersField: INodeProperties = {
  * @throws Failure `input` that names the filter
  */
 export function readFilters(read: ReadParameter, { byModel = false } = {}): ListCriteria {
-	const all = Object.entries(readCollection(read, 'filters', 'Filters'));
+	const all = Object.entries(checkCollection(read('filters', {}), 'Filters'));
 	const filters = Object.fromEntries(byModel ? all.filter(([, value]) => !isBlank(value)) : all);
 	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byModel);
 	return {

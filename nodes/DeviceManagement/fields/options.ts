@@ -2,9 +2,9 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { inputFailure } from '../core/failure';
 import { asGiven } from './asGiven';
-import { checkNumber, readCollection, type ReadParameter } from './check';
+import { checkCollection, checkNumber, type ReadParameter } from './check';
 
-/** The number fields under 'Options'. Values are checked against these defaults and limits. */
+/** The number fields under 'Options' that govern requests. Values are checked against these defaults and limits. */
 export const optionFields = {
 	maxRetries: {
 		displayName: 'Max Retries',
@@ -30,15 +30,6 @@ export const optionFields = {
 		default: 8,
 		description: 'How many requests to send at the same time. The value of the first item applies to the whole run.',
 	},
-	skip: {
-		displayName: 'Skip',
-		name: 'skip',
-		type: 'number',
-		typeOptions: { minValue: 0, maxValue: Number.MAX_SAFE_INTEGER },
-		default: 0,
-		description:
-			'How many items to skip at the start, to read a long list in parts. Sort by creation time and ID, both ascending, so that new items come last.',
-	},
 	timeout: {
 		displayName: 'Timeout (Milliseconds)',
 		name: 'timeout',
@@ -49,46 +40,46 @@ export const optionFields = {
 	},
 } as const satisfies Record<string, INodeProperties>;
 
-/**
- * Returns the collection 'Options'.
- * @param fields its fields, in alphabetical order of their labels
- */
-export function optionsField(fields: INodeProperties[]): INodeProperties[] {
+/** The description of each choice 'Fail the Item'. */
+export const FAIL_THE_ITEM = 'The On Error setting of the node decides what happens next';
+
+/** Returns the collection 'Options' with these fields and those of every request, in alphabetical order of their labels. */
+export function optionsField(own: INodeProperties[] = []): INodeProperties[] {
+	const { maxRetries, parallelRequests, timeout } = optionFields;
+	const options = [...own, maxRetries, parallelRequests, timeout];
 	return asGiven({
 		displayName: 'Options',
 		name: 'options',
 		type: 'collection',
 		placeholder: 'Add Option',
 		default: {},
-		options: fields,
+		options: options.sort((one, other) => (one.displayName < other.displayName ? -1 : 1)),
 	});
 }
 
-/** Names of the action node's options, those of single operations included. */
-const OF_OPERATIONS: ReadonlySet<string> = new Set([...Object.keys(optionFields), 'ifFleetChanges', 'ifNotFound']);
-
-/**
- * Returns the values of 'Options'. Options of another operation are accepted: n8n keeps them when the operation changes.
- * @param names all options of the node; default: those of the action node
- * @throws Failure `input` for anything but an object, and for an unknown option
- */
-export function readOptions(read: ReadParameter, names = OF_OPERATIONS): Record<string, unknown> {
-	const options = readCollection(read, 'options', 'Options');
-	const unknown = Object.keys(options).find((name) => !names.has(name));
-	if (unknown === undefined) return options;
-	throw inputFailure(
-		`There is no option "${unknown}" under 'Options'`,
-		'Check the names in the expression of this field, or fill in the form instead.',
-	);
+/** Returns the names of all options in a node's form. */
+export function optionNames(form: readonly INodeProperties[]): ReadonlySet<string> {
+	const collections = form.filter(({ name }) => name === 'options');
+	return new Set(collections.flatMap(({ options = [] }) => options.map(({ name }) => name)));
 }
 
+export type Settings = ReturnType<typeof readSettings>;
+
 /**
- * Returns the settings for requests from 'Options', and all options for those of single operations.
- * @param names all options of the node; default: those of the action node
- * @throws Failure `input` that names the field and its limits
+ * Returns the settings for requests from 'Options', and all options for those of single operations. Options of another operation
+ * are accepted: n8n keeps them when the operation changes.
+ * @param names all options of the node
+ * @throws Failure `input` for anything but an object, for an unknown option, and for a value beyond the field's limits
  */
-export function readSettings(read: ReadParameter, names = OF_OPERATIONS) {
-	const options = readOptions(read, names);
+export function readSettings(read: ReadParameter, names: ReadonlySet<string>) {
+	const options = checkCollection(read('options', {}), 'Options');
+	const unknown = Object.keys(options).find((name) => !names.has(name));
+	if (unknown !== undefined) {
+		throw inputFailure(
+			`There is no option "${unknown}" under 'Options'`,
+			'Check the names in the expression of this field, or fill in the form instead.',
+		);
+	}
 	return {
 		options,
 		pageSize: checkNumber(options['pageSize'], optionFields.pageSize),

@@ -1,15 +1,26 @@
+/**
+ * 'Return All', 'Limit' and the options of every Get Many, and how they fetch the items. Texts and messages take the words for
+ * the list. It doesn't know what the items are: shaping them is up to the operation.
+ */
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
 import { fetchPart } from '../core/paging/part';
-import { fetchList } from '../core/paging/passes';
-import { remarkOn } from '../core/remark';
-import { optionFields, readSettings } from '../fields/options';
-import { check, checkNumber, type ReadParameter } from '../fields/check';
+import { fetchList, type Listing } from '../core/paging/passes';
+import { FAIL_THE_ITEM, optionFields } from '../fields/options';
+import { check, checkNumber } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
-import type { Execution } from './operation';
+import type { Item } from './operation';
+
+/** What differs between the lists of the platform. */
+export interface ListWords {
+	/** All items, in a label: 'Fleet'. */
+	readonly whole: string;
+	/** The fields to sort by so that new items come last; undefined for a list without 'Sort'. */
+	readonly order?: string;
+}
 
 const LIMIT = {
 	displayName: 'Limit',
@@ -33,65 +44,89 @@ export const limitFields: INodeProperties[] = [
 	LIMIT,
 ];
 
-/** The options of every Get Many, in alphabetical order of their labels. */
-export const listOptionFields: INodeProperties[] = [
-	{
-		displayName: 'If the Fleet Keeps Changing',
-		name: 'ifFleetChanges',
-		type: 'options',
-		options: [
-			{
-				name: 'Fail the Item',
-				value: 'fail',
-				description: 'The On Error setting of the node decides what happens next',
-			},
-			{
-				name: 'Return What Was Read',
-				value: 'return',
-				description: 'The list may be incomplete. A hint at the output says so.',
-			},
-		],
-		default: 'fail',
-		displayOptions: { show: { '/returnAll': [true] } },
-		description: 'What to do if the list changes each time n8n reads it',
-	},
-	optionFields.maxRetries,
-	optionFields.pageSize,
-	optionFields.parallelRequests,
-	optionFields.skip,
-	optionFields.timeout,
-];
+const SKIP = {
+	displayName: 'Skip',
+	name: 'skip',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: Number.MAX_SAFE_INTEGER },
+	default: 0,
+	description: 'How many items to skip at the start, to read a long list in parts',
+} satisfies INodeProperties;
 
-const fleetChangesSchema = z.enum(['fail', 'return']).default('fail');
+/** Returns the options of every Get Many, for {@link optionsField}. */
+export function listOptionFields(words: ListWords): INodeProperties[] {
+	const order = words.order && `. Sort by ${words.order}, both ascending, so that new items come last.`;
+	return [
+		{
+			displayName: keepsChanging(words),
+			name: 'ifFleetChanges',
+			type: 'options',
+			options: [
+				{ name: 'Fail the Item', value: 'fail', description: FAIL_THE_ITEM },
+				{
+					name: 'Return What Was Read',
+					value: 'return',
+					description: 'The list may be incomplete. A hint at the output says so.',
+				},
+			],
+			default: 'fail',
+			displayOptions: { show: { '/returnAll': [true] } },
+			description: 'What to do if the list changes each time n8n reads it',
+		},
+		optionFields.pageSize,
+		{ ...SKIP, description: `${SKIP.description}${order ?? ''}` },
+	];
+}
+
+function keepsChanging({ whole }: ListWords): string {
+	return `If the ${whole} Keeps Changing`;
+}
+
+const ifChangesSchema = z.enum(['fail', 'return']).default('fail');
 
 /**
- * Fetches the items by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
+ * Fetches the items of a list by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
  * @throws Failure `input` for an invalid field; `paging` if 'Return All' is on and the list kept changing; and what a request throws
  */
 export async function fetchItems(
-	{ platform, hint }: Execution,
-	read: ReadParameter,
+	{ platform, hint, read, settings }: Item,
 	endpoint: PagedEndpoint,
+	words: ListWords,
 ): Promise<JsonObject[]> {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT);
-	const { options, ...settings } = readSettings(read);
-	const part = { skip: checkNumber(options['skip'], optionFields.skip), limit };
-	const ifFleetChanges = check(fleetChangesSchema, options['ifFleetChanges'], 'If the Fleet Keeps Changing');
-	const fetch = part.skip > 0 ? fetchPart : fetchList;
-	const listing = await fetch(pageSource(platform, endpoint, settings), { ...settings, ...part });
-	if (returnAll && !listing.settled && ifFleetChanges === 'fail') throw keptChanging(listing.passes);
-	const remark = remarkOn(listing, part);
+	const skip = checkNumber(settings.options['skip'], SKIP);
+	const label = keepsChanging(words);
+	const ifChanges = check(ifChangesSchema, settings.options['ifFleetChanges'], label);
+	const fetch = skip > 0 ? fetchPart : fetchList;
+	const listing = await fetch(pageSource(platform, endpoint, settings), { ...settings, skip, limit });
+	if (returnAll && !listing.settled && ifChanges === 'fail') {
+		throw new Failure({
+			kind: 'paging',
+			cause: 'platform',
+			message: `The list changed during each of ${listing.passes} readings, so some items may be missing`,
+			remedy: `Run the workflow again, if possible at a quieter time. To accept an incomplete list, set '${label}' under 'Options' to 'Return What Was Read'.`,
+		});
+	}
+	const remark = remarkOn(listing, { skip, limit });
 	if (remark !== undefined) hint(remark);
 	return listing.items;
 }
 
-function keptChanging(passes: number): Failure {
-	return new Failure({
-		kind: 'paging',
-		cause: 'platform',
-		message: `The list changed during each of ${passes} readings, so some items may be missing`,
-		remedy:
-			"Run the workflow again, if possible at a quieter time. To accept an incomplete list, set 'If the Fleet Keeps Changing' under 'Options' to 'Return What Was Read'.",
-	});
+/**
+ * Returns a hint if the list changed while it was read, or if the platform's total differs from its list; else undefined.
+ * @param part the items skipped at the beginning, and the limit; undefined for all
+ */
+export function remarkOn(
+	{ items, settled, reportedTotal, passes }: Listing<unknown>,
+	{ skip = 0, limit = Infinity }: { skip?: number; limit?: number | undefined },
+): string | undefined {
+	const listed = items.length;
+	const after = skip === 0 ? '' : ` after the first ${skip}`;
+	if (!settled) {
+		return `The list changed during each of ${passes} readings. The output has ${listed} items${after}, from all readings. Some items may be missing, and some may no longer exist. Run the node again for an exact list.`;
+	}
+	const reported = Math.max(0, (reportedTotal ?? 0) - skip);
+	if (reportedTotal === undefined || listed >= limit || reported === listed) return undefined;
+	return `The platform reports a total of ${reported} items${after} but lists ${listed} in each of ${passes} readings. The output has the items it lists.`;
 }

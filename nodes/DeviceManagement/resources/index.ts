@@ -2,6 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { api } from './api';
 import { device } from './device';
+import { optionNames } from '../fields/options';
 import type { Resource } from './operation';
 
 /** All resources of the node by the name in saved workflows, in alphabetical order of their labels. */
@@ -19,6 +20,9 @@ export const properties: INodeProperties[] = [
 	},
 	...Object.entries(RESOURCES).flatMap(([name, resource]) => fieldsOf(name, resource)),
 ];
+
+/** The names of all options of the node, also those of single operations. */
+export const OPTION_NAMES = optionNames(properties);
 
 /** The subtitle on the canvas: the action of the chosen operation. */
 export const subtitle = `={{ (${JSON.stringify(actions())})[$parameter["resource"] + ":" + $parameter["operation"]] }}`;

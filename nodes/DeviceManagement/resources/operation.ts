@@ -2,6 +2,7 @@ import type { IDataObject, INodeParameters, INodeProperties } from 'n8n-workflow
 
 import type { Device } from '../core/device';
 import type { ReadParameter } from '../fields/check';
+import type { Settings } from '../fields/options';
 import type { Platform } from '../transport/platform';
 
 /** Shared by the items of one execution that use the same platform. */
@@ -13,6 +14,14 @@ export interface Execution {
 	byModel: boolean;
 	/** Shows a hint beside the output, each text once. */
 	hint(message: string): void;
+}
+
+/** One input item of an execution. */
+export interface Item extends Execution {
+	/** Reads a parameter of the node for this item. */
+	read: ReadParameter;
+	/** The values of 'Options' for this item. */
+	settings: Settings;
 }
 
 /** An operation: its name, its fields and its handler, in one place. */
@@ -30,11 +39,10 @@ export interface Operation {
 	inSequence?(parameters: INodeParameters): boolean;
 	/**
 	 * Runs the operation for one input item.
-	 * @param read reads the node's parameters for this item
 	 * @returns the data of the output items
 	 * @throws Failure with words for the user
 	 */
-	run(execution: Execution, read: ReadParameter): Promise<readonly IDataObject[]>;
+	run(item: Item): Promise<readonly IDataObject[]>;
 }
 
 /** A resource: its label, and its operations by the name in saved workflows, in alphabetical order of their labels. */

@@ -2,11 +2,11 @@ import { type IExecuteFunctions, type INodeExecutionData, NodeHelpers } from 'n8
 import pLimit from 'p-limit';
 
 import { inputFailure } from '../core/failure';
-import { optionFields, readOptions } from '../fields/options';
-import { checkNumber, type ReadParameter } from '../fields/check';
+import { optionFields, readSettings } from '../fields/options';
+import { checkCollection, checkNumber, type ReadParameter } from '../fields/check';
 import { asNodeError, failedItem } from '../nodeError';
 import { openPlatforms, type Platform } from '../transport/platform';
-import { RESOURCES } from './index';
+import { OPTION_NAMES, RESOURCES } from './index';
 import type { Execution, Operation } from './operation';
 
 /**
@@ -33,7 +33,9 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const slots = pLimit(operation.inSequence?.(node.parameters) === true ? 1 : parallel);
 	const runItem = async (itemIndex: number): Promise<readonly INodeExecutionData['json'][]> => {
 		try {
-			return await operation.run(await executionFor(itemIndex), readerOf(context, itemIndex));
+			const execution = await executionFor(itemIndex);
+			const read = readerOf(context, itemIndex);
+			return await operation.run({ ...execution, read, settings: readSettings(read, OPTION_NAMES) });
 		} catch (thrown) {
 			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
 			if (continues) return [failedItem(error, thrown)];
@@ -87,7 +89,8 @@ function newExecution(context: IExecuteFunctions, platform: Platform, hints: Set
 /** Returns the first item's value, or the default if it is invalid. The first item then fails when it runs. */
 function parallelRequestsOf(read: ReadParameter): number {
 	try {
-		return checkNumber(readOptions(read)['parallelRequests'], optionFields.parallelRequests);
+		const options = checkCollection(read('options', {}), 'Options');
+		return checkNumber(options['parallelRequests'], optionFields.parallelRequests);
 	} catch {
 		return optionFields.parallelRequests.default;
 	}

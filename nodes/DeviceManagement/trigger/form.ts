@@ -10,7 +10,7 @@ import type { OutputMode } from '../core/shape';
 import type { ListCriteria } from '../core/query';
 import { asGiven } from '../fields/asGiven';
 import { filtersField, readFilters } from '../fields/filters';
-import { optionFields, optionsField, readSettings } from '../fields/options';
+import { optionFields, optionNames, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
 import { check, checkNumber, type ReadParameter, textSchema } from '../fields/check';
 import type { ListSettings } from '../transport/pagedList';
@@ -60,13 +60,8 @@ const triggerOptions: INodeProperties[] = [
 		default: 'perDevice',
 		description: 'How the workflow receives events',
 	},
-	optionFields.maxRetries,
 	optionFields.pageSize,
-	optionFields.parallelRequests,
-	optionFields.timeout,
 ];
-
-const OPTION_NAMES: ReadonlySet<string> = new Set(triggerOptions.map(({ name }) => name));
 
 /** What users should know about the chosen events before the first poll. */
 const notices: INodeProperties[] = [
@@ -109,6 +104,8 @@ export const triggerFields: INodeProperties[] = [
 	...outputFields,
 	...optionsField(triggerOptions),
 ];
+
+const OPTION_NAMES = optionNames(triggerFields);
 
 /** The node's subtitle: the labels of its events. */
 export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(

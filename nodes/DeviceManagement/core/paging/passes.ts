@@ -50,15 +50,16 @@ interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 
 async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
 	const pass: Pass<T> = { items: [], read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
-	try {
+	const walk = async () => {
 		for await (const { newItems, ...page } of walkPages(source, options, trustsNumbers)) {
 			for (const item of newItems) pass.items.push(item);
 			Object.assign(pass, page);
 		}
-	} catch (thrown) {
+	};
+	await walk().catch((thrown: unknown) => {
 		if (!(thrown instanceof RepeatedPages)) throw thrown;
 		Object.assign(pass, { moved: true, steady: false, voidedBy: thrown });
-	}
+	});
 	return pass;
 }
 

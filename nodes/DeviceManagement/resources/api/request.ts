@@ -9,7 +9,7 @@ import { inputFailure } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import { addParameter, apiPath, type Query } from '../../core/query';
 import { asGiven } from '../../fields/asGiven';
-import { optionFields, optionsField, readSettings } from '../../fields/options';
+import { optionsField } from '../../fields/options';
 import { checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
 import { check, readJson, textSchema, writeJson } from '../../fields/check';
 import type { Operation } from '../operation';
@@ -49,7 +49,7 @@ export const request: Operation = {
 			displayOptions: { show: { method: ['DELETE', 'PATCH', 'POST', 'PUT'] } },
 			description: 'Request body as JSON, like {"description": "Pier 4"}. Leave it empty to send no body.',
 		},
-		...optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout]),
+		...optionsField(),
 	],
 
 	/** Writes keep the order of the items. An expression may return any method, so it counts as a write. */
@@ -57,7 +57,7 @@ export const request: Operation = {
 		return method !== undefined && method !== 'GET';
 	},
 
-	async run({ platform }, read) {
+	async run({ platform, read, settings }) {
 		const method: IHttpRequestMethods = check(methodSchema, read('method'), 'Method');
 		const path = apiPath(check(textSchema, read('path'), 'Path'));
 		const query: Query = {};
@@ -65,7 +65,6 @@ export const request: Operation = {
 			addParameter(query, name.trim(), value);
 		}
 		const body = method === 'GET' ? undefined : readBody(read('body', ''));
-		const { timeoutMs, maxRetries } = readSettings(read);
 		const data = await platform.request({
 			method,
 			path,
@@ -74,7 +73,7 @@ export const request: Operation = {
 			purpose: method === 'GET' ? 'read' : 'write',
 			schema: z.unknown(),
 			expected: 'anything',
-			settings: { timeoutMs, maxRetries },
+			settings,
 		});
 		return asItems(data);
 	},

@@ -1,6 +1,6 @@
 import { asGiven } from '../../fields/asGiven';
 import { filtersField, readFilters } from '../../fields/filters';
-import { optionFields, optionsField, readSettings } from '../../fields/options';
+import { optionsField } from '../../fields/options';
 import { countDevices } from '../../transport/devices';
 import type { Operation } from '../operation';
 
@@ -9,12 +9,9 @@ export const count: Operation = {
 	name: 'Count',
 	action: 'Count devices',
 	description: 'Count the devices that match the filters',
-	fields: [
-		...asGiven(filtersField),
-		...optionsField([optionFields.maxRetries, optionFields.parallelRequests, optionFields.timeout]),
-	],
+	fields: [...asGiven(filtersField), ...optionsField()],
 
-	async run({ platform, byModel }, read) {
-		return [{ count: await countDevices(platform, readFilters(read, { byModel }), readSettings(read)) }];
+	async run({ platform, byModel, read, settings }) {
+		return [{ count: await countDevices(platform, readFilters(read, { byModel }), settings) }];
 	},
 };

@@ -5,12 +5,11 @@ import { meansNotFound } from '../../core/errors/codes';
 import { Failure } from '../../core/failure';
 import { shapeDevices } from '../../core/shape';
 import type { Device } from '../../core/device';
-import { optionFields, optionsField, readSettings } from '../../fields/options';
+import { FAIL_THE_ITEM, optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { check, textSchema } from '../../fields/check';
 import { fetchDevice } from '../../transport/devices';
-import type { RequestSettings } from '../../transport/platform';
-import type { Execution, Operation } from '../operation';
+import type { Item, Operation } from '../operation';
 
 const notFoundSchema = z.enum(['error', 'empty']).default('error');
 
@@ -45,38 +44,30 @@ export const get: Operation = {
 				name: 'ifNotFound',
 				type: 'options',
 				options: [
-					{
-						name: 'Fail the Item',
-						value: 'error',
-						description: 'The On Error setting of the node decides what happens next',
-					},
+					{ name: 'Fail the Item', value: 'error', description: FAIL_THE_ITEM },
 					{ name: 'Return an Empty Item', value: 'empty', description: 'The output item has no fields' },
 				],
 				default: 'error',
 				description: 'What to do if the device does not exist or the serial number is not valid',
 			},
-			optionFields.maxRetries,
-			optionFields.parallelRequests,
-			optionFields.timeout,
 		]),
 	],
 
-	async run(execution, read) {
+	async run(item) {
+		const { hint, read, settings } = item;
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
 		const mode = readOutputMode(read);
-		const { options, ...settings } = readSettings(read);
-		const ifNotFound = check(notFoundSchema, options['ifNotFound'], 'If Not Found');
-		const device = await fetchDeviceOnce(execution, serialNumber, settings).catch((thrown: unknown) => {
+		const ifNotFound = check(notFoundSchema, settings.options['ifNotFound'], 'If Not Found');
+		const device = await fetchDeviceOnce(item, serialNumber).catch((thrown: unknown) => {
 			if (ifNotFound === 'empty' && thrown instanceof Failure && meansNotFound(thrown.details)) return undefined;
 			throw thrown;
 		});
-		return device === undefined ? [{}] : shapeDevices([device], mode, execution.hint);
+		return device === undefined ? [{}] : shapeDevices([device], mode, hint);
 	},
 };
 
 /** Reads a device. Equal serial numbers of one execution are requested once, and each item gets its own copy. */
-async function fetchDeviceOnce(execution: Execution, entered: string, settings: RequestSettings): Promise<Device> {
-	const { platform, requestedDevices } = execution;
+async function fetchDeviceOnce({ platform, requestedDevices, settings }: Item, entered: string): Promise<Device> {
 	const sn = entered.trim();
 	const device = requestedDevices.get(sn) ?? fetchDevice(platform, sn, settings);
 	requestedDevices.set(sn, device);

@@ -9,6 +9,8 @@ import { DEVICE_LIST } from '../../transport/devices';
 import { fetchItems, limitFields, listOptionFields } from '../getMany';
 import type { Operation } from '../operation';
 
+const WORDS = { whole: 'Fleet', order: 'creation time and ID' };
+
 /** Device: Get Many (section 4.1 of the API document). */
 export const getAll: Operation = {
 	name: 'Get Many',
@@ -19,14 +21,14 @@ export const getAll: Operation = {
 		...asGiven(filtersField),
 		...asGiven(sortField),
 		...outputFields,
-		...optionsField(listOptionFields),
+		...optionsField(listOptionFields(WORDS)),
 	],
 
-	async run(execution, read) {
-		const { byModel, hint } = execution;
+	async run(item) {
+		const { byModel, hint, read } = item;
 		const selection = { ...readFilters(read, { byModel }), sort: readSort(read) };
 		const mode = readOutputMode(read);
-		const devices = await fetchItems(execution, read, { ...DEVICE_LIST, ...selection, identify: identifyListed });
+		const devices = await fetchItems(item, { ...DEVICE_LIST, ...selection, identify: identifyListed }, WORDS);
 		return shapeDevices(devices, mode, hint);
 	},
 };

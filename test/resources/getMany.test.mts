@@ -1,4 +1,7 @@
-import { remarkOn } from '../../nodes/DeviceManagement/core/remark.ts';
+import { fetchItems, listOptionFields, remarkOn } from '../../nodes/DeviceManagement/resources/getMany.ts';
+import type { Item } from '../../nodes/DeviceManagement/resources/operation.ts';
+import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
+import type { PagedEndpoint } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 
 const steady = { items: ['a', 'b'], settled: true, reportedTotal: 2, passes: 1 };
 const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false, passes: 3 };
@@ -40,4 +43,32 @@ test.each([
 	expect(remarkOn(unsettled, part)).toBe(
 		`The list changed during each of 3 readings. The output has ${words} Some items may be missing, and some may no longer exist. Run the node again for an exact list.`,
 	);
+});
+
+test('the words for a list are in its options and its messages', async () => {
+	const words = { whole: 'Group List' };
+	const [ifChanges, , skip] = listOptionFields(words);
+	expect([ifChanges?.displayName, skip?.description]).toEqual([
+		'If the Group List Keeps Changing',
+		'How many items to skip at the start, to read a long list in parts',
+	]);
+	let id = 0;
+	const read = (name: string, fallback: unknown) => (name === 'returnAll' ? true : fallback);
+	const item: Item = {
+		platform: {
+			// Each pass finds another item on the first page, and no other page.
+			request: async ({ schema, query }) =>
+				schema.parse({ content: query?.['page'] === undefined ? [{ id: ++id }] : [] }),
+			stop: () => {},
+		},
+		requestedDevices: new Map(),
+		byModel: false,
+		hint: () => {},
+		read,
+		settings: readSettings(read, new Set()),
+	};
+	const endpoint: PagedEndpoint = { method: 'GET', path: '/api/group/list', purpose: 'list' };
+	await expect(fetchItems(item, endpoint, words)).rejects.toMatchObject({
+		details: { remedy: expect.stringContaining("set 'If the Group List Keeps Changing' under 'Options'") },
+	});
 });
