@@ -175,6 +175,25 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 	});
 });
 
+it('a restart of the default host starts the time of a held value again, because the value may have come back', async () => {
+	const watching = new Watch(bench, { events: ['deviceCreated', 'onlineStatusChanged'], forAtLeast: 15 });
+	bench.fleet.update(sn(), { onlineStatus: 1 });
+	await watching.activate();
+	const { sn: held } = bench.fleet.update(sn(), { onlineStatus: 0 });
+	bench.fleet.add();
+	// n8n saves the hold with this event, and not what the next polls see.
+	expect(await watching.poll()).toHaveLength(1);
+	for (const onlineStatus of [1, 0]) {
+		clock.now += 5 * 60_000;
+		bench.fleet.update(held, { onlineStatus });
+		expect(await watching.poll()).toBeNull();
+	}
+	clock.now += 5 * 60_000;
+	expect(await watching.restart()).toBeNull();
+	clock.now += 15 * 60_000;
+	expect(await watching.poll()).toMatchObject([{ previous: 1, current: 0 }]);
+});
+
 it('finds that its state changed during the poll, and leaves the work to the next', async () => {
 	const node = bench.engine.pollingNode(new Watch(bench, { events: ['onlineStatusChanged'] }).workflow());
 	expect(await node.poll()).toBeNull();

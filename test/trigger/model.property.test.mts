@@ -204,7 +204,11 @@ function follow(
 	const told = (items ?? []).map(({ json }) => asTold(json));
 	const around = {
 		...{ fleet, setting, lastTold: model.lastTold, smallPages: kind.pageSize < 1000 },
-		...{ isFirst: model.carry === undefined, refusesMissing: world.toMissing !== undefined },
+		...{
+			isFirst: model.carry === undefined,
+			isInMemory: real.isInMemory,
+			refusesMissing: world.toMissing !== undefined,
+		},
 	};
 	const { changes, after } = look(around, base, Math.floor(startedAt / 1000), told);
 	const rest = [...changes];

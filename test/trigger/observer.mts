@@ -67,6 +67,7 @@ interface Around {
 	lastTold: LastTold;
 	smallPages: boolean;
 	isFirst: boolean;
+	isInMemory: boolean;
 	refusesMissing: boolean;
 }
 
@@ -78,6 +79,7 @@ interface Around {
  * @param now seconds
  * @param items what the trigger told: of changes that may come later, the observer remembers those that came
  * @param isFirst whether the process looks for the first time
+ * @param isInMemory whether n8n forgets in a restart what quiet polls saw, so that held values start again
  * @param refusesMissing whether the platform doesn't say what became of a missing device
  * @param smallPages whether rows within two hours may not fit on a page, so that a late one may come an hour later
  */
@@ -143,8 +145,9 @@ function lookAtValues(
 		isCreated,
 		changes,
 		isFirst,
+		isInMemory,
 		refusesMissing,
-	}: Pick<Around, 'isFirst' | 'refusesMissing'> & {
+	}: Pick<Around, 'isFirst' | 'isInMemory' | 'refusesMissing'> & {
 		now: number;
 		number: number;
 		isCreated: (device: Device) => boolean;
@@ -154,7 +157,7 @@ function lookAtValues(
 	const { events, holdMinutes, rule } = setting;
 	const fields = samplesOf(events);
 	const values = new Map(known?.values);
-	const holds = new Map(known?.holds);
+	const holds = new Map(isFirst && isInMemory ? [] : known?.holds);
 	const list = fields.length > 0 || events.includes('deviceRemoved') ? listed(fleet, setting) : [];
 	for (const device of list) {
 		const { sn } = device;

@@ -17,7 +17,7 @@ import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn } from './mem
 import { observe } from './read/observe';
 import { readTriggerParameters, type TriggerParameters } from './form';
 import { wordsAboutFuture } from './compare/recent';
-import { decodeState, encodeState, type State } from './state';
+import { decodeState, encodeState, type State, withoutHolds } from './state';
 import { fetchTestEvents } from './read/testEvent';
 import { digestOf } from './compare/kept';
 
@@ -95,7 +95,10 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const handed = stateOf(context);
 	const from = carriedFrom(memory, handed);
 	const known = decodeState(from);
-	const before = known?.fingerprint === fingerprint ? known : undefined;
+	const isFirst = memory.carry === undefined;
+	// What was held may have come back in a quiet poll before the start, which n8n's default host did not save.
+	const latest = isFirst && isStartOfN8n(context) ? withoutHolds(known) : known;
+	const before = latest?.fingerprint === fingerprint ? latest : undefined;
 	if (before === undefined) announceBaseline(poll, from, known);
 	const now = Math.floor(clock.date() / 1000);
 	const orders = deepCopy(memory.orders);
@@ -103,7 +106,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	try {
 		const observation = await observe(platform, parameters, before, clock, orders);
 		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
-		const options = { ...parameters, fingerprint, now, firstNumber, isFirst: memory.carry === undefined };
+		const options = { ...parameters, fingerprint, now, firstNumber, isFirst };
 		const { state, events } = compare(before, observation, options);
 		const items = itemsOf(events, parameters, clock.date());
 		const quiet = encodeState(state);
@@ -113,7 +116,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 		memory.orders = orders;
 		if (memory.outage !== undefined) log(context, 'info', 'can poll again');
 		memory.outage = undefined;
-		const remarks = [...observation.remarks, ...wordsAboutFuture(observation.recent, now)];
+		const remarks = [...observation.remarks, ...wordsAboutFuture(state.recent, observation.recent, now)];
 		for (const words of remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
 		memory.remarks = remarks;
 		return items.length > 0 ? [items] : null;
@@ -166,8 +169,7 @@ function fail({ context, memory, isFirst }: Poll, thrown: unknown): void {
 	const level = needsPerson(thrown) ? 2 : 1;
 	const mode = context.getActivationMode();
 	// When n8n starts, an error would delay the workflow's activation for up to a day.
-	const isStart = isFirst && (mode === 'init' || mode === 'leadershipChange');
-	const isSilent = isStart && level === 1 && decodeState(stateOf(context)) !== undefined;
+	const isSilent = isFirst && isStartOfN8n(context) && level === 1 && decodeState(stateOf(context)) !== undefined;
 	// A person is waiting for the activation. In mode `update`, each poll of n8n's scheduler looks like one.
 	const isUpdate = mode === 'update' && (memory.keepsContext === true || budgetOf(context) === USUAL_BUDGET_MS);
 	const isAwaited = isFirst && (mode === 'activate' || isUpdate);
@@ -184,6 +186,11 @@ function needsPerson(thrown: unknown): boolean {
 	if (!(thrown instanceof Failure)) return true;
 	const { kind, cause, tokenRefused, final } = thrown.details;
 	return kind === 'input' || cause === 'credential' || tokenRefused === true || final === true;
+}
+
+/** Whether n8n's default host activated the workflow when it started. Other hosts name another mode. */
+function isStartOfN8n(context: IPollFunctions): boolean {
+	return ['init', 'leadershipChange'].includes(context.getActivationMode());
 }
 
 const megabytes = (characters: number) => Math.ceil(characters / 1_000_000);

@@ -338,9 +338,11 @@ it.each<[string, IDataObject]>([
 	expect(warnings()).toEqual([]);
 	fleet().update(sn, { createTime: '2026-11-03 00:00:01' });
 	for (let count = 0; count < 2; count++) await watching.poll();
-	expect(warnings()).toEqual([
-		`The trigger "Watch" can't find other devices by createTime before 2026-11-03 00:00:01, because the device ${sn} has that date`,
-	]);
+	// A corrected date still hides others.
+	fleet().update(sn, { createTime: LATER.replace('2031', '2026') });
+	for (let count = 0; count < 2; count++) await watching.poll();
+	const words = `The trigger "Watch" can't find other devices by createTime before 2026-11-03 00:00:01, because`;
+	expect(warnings()).toEqual([`${words} the device ${sn} has that date`, `${words} a device had that date`]);
 });
 
 it('names a time of a form that is not known', async () => {

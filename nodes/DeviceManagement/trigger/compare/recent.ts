@@ -86,11 +86,20 @@ export function recentAfter(before: Recent | undefined, { rows, newest: fetched,
 	return { newest, rows: new Map(all.filter(([, time]) => time >= floor)) };
 }
 
-/** Returns words about devices that are dated more than two days ahead of this machine's clock, which no time zone explains. */
-export function wordsAboutFuture(recent: ReadonlyMap<TimeField, FetchedRows>, now: number): string[] {
-	return [...recent].flatMap(([field, { newest, newestSn }]) => {
+/**
+ * Returns words about remembered times that are more than two days ahead of this machine's clock, which no time zone explains. They
+ * hide other devices, also after the platform has corrected them.
+ */
+export function wordsAboutFuture(
+	recent: ReadonlyMap<TimeField, Recent>,
+	fetched: ReadonlyMap<TimeField, FetchedRows>,
+	now: number,
+): string[] {
+	return [...recent].flatMap(([field, { newest }]) => {
 		if (newest === null || newest <= now + 2 * 86_400) return [];
 		const time = new Date(newest * 1000).toISOString().slice(0, 19).replace('T', ' ');
-		return `can't find other devices by ${field} before ${time}, because the device ${newestSn} has that date`;
+		const top = fetched.get(field);
+		const cause = top?.newest === newest ? `the device ${top.newestSn} has` : 'a device had';
+		return `can't find other devices by ${field} before ${time}, because ${cause} that date`;
 	});
 }
