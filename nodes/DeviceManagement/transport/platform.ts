@@ -17,9 +17,8 @@ import { checkPayload, unwrap } from '../core/envelope';
 import { type Failure, inputFailure } from '../core/failure';
 import { inWords, type Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
-import { withRetries } from './waiting/retry';
+import { outcomeOf, withRetries } from './waiting/retry';
 import { accountOf } from './auth/account';
-import { SIGN_IN_MARK } from './auth/authenticate';
 import { type Clock, currentClock } from './waiting/clock';
 import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
 import { exchange, unsent } from './exchange';
@@ -129,7 +128,7 @@ function requestFunction(dependencies: Dependencies, loaded: Credential, itemInd
 	const { context, clock, end, slots } = dependencies;
 	const session = new Session(loaded, {
 		load: async () => await loadCredential(context, itemIndex),
-		signIn: async (credential) => await signInByN8n(context, credential),
+		renewToken: async (credential) => await renewTokenByN8n(context, credential),
 		clock,
 		end,
 	});
@@ -179,19 +178,13 @@ async function sendOnce(
 }
 
 /** Has n8n sign in and store the token. No request follows, because `authenticate` throws once there is a token. */
-async function signInByN8n(context: PlatformContext, credential: Credential): Promise<string> {
-	const request = { url: credential.baseUrl.href, headers: { [SIGN_IN_MARK]: 'true' } };
-	try {
-		await context.helpers.httpRequestWithAuthentication.call(
-			context,
-			CREDENTIAL_TYPE,
-			request,
-			decrypted(credential.data),
-		);
-	} catch (error) {
-		if (credential.token === '') throw inWords(unsent(error), 'login', credential.redact);
-	}
-	return credential.token;
+async function renewTokenByN8n(context: PlatformContext, credential: Credential): Promise<void> {
+	const request = { url: credential.baseUrl.href };
+	const { httpRequestWithAuthentication } = context.helpers;
+	const call = httpRequestWithAuthentication.call(context, CREDENTIAL_TYPE, request, decrypted(credential.data));
+	const outcome = await outcomeOf(call);
+	if (credential.token !== '') return;
+	throw inWords(unsent('failure' in outcome ? outcome.failure : undefined), 'login', credential.redact);
 }
 
 /**

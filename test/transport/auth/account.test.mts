@@ -1,10 +1,5 @@
-import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import {
-	Account,
-	accountOf,
-	forgetAccounts,
-	type SessionFields,
-} from '../../../nodes/DeviceManagement/transport/auth/account.ts';
+import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
+import { Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
 
 const MINUTE = 60_000;
 let account: Account;
@@ -15,16 +10,11 @@ beforeEach(() => {
 	now = 1_000_000;
 });
 
-const fieldsOf = (token: string): SessionFields => ({ sessionToken: token, sessionOwner: 'owner' });
-const signIn = async (ask: () => Promise<SessionFields>) => await account.signIn(ask, () => now);
-const refusal = (details: { loginRefused?: boolean } = { loginRefused: true }) =>
-	new Failure({ kind: 'refused', cause: 'credential', message: 'No', remedy: 'Change it.', ...details });
-const refused = async () =>
-	await signIn(async () => await Promise.reject(refusal())).catch((thrown: unknown) => thrown);
+const REFUSED: FailureDetails = { kind: 'refused', cause: 'credential', message: 'No', remedy: 'Change it.' };
 
 describe('the token', () => {
-	test('issued less than five seconds ago goes to requests that have another one', async () => {
-		await signIn(async () => fieldsOf('new'));
+	test('issued less than five seconds ago goes to requests that have another one', () => {
+		account.signedIn('new', now);
 		expect(account.token).toEqual({ value: 'new', issuedAt: now });
 		expect(account.newToken('old', now)).toBe('new');
 		expect(account.newToken(undefined, now + 4_999)).toBe('new');
@@ -94,67 +84,39 @@ describe('the pause before a sign-in', () => {
 	});
 });
 
-describe('a refused sign-in', () => {
-	test('is remembered for five minutes, and says when the same login is tried again', async () => {
-		expect(await refused()).toMatchObject({
+describe('a refused login', () => {
+	beforeEach(() => account.refuseLogin(REFUSED, now));
+
+	test('is remembered for five minutes, and says when it is tried again', () => {
+		expect(account.refusedLogin(now)).toMatchObject({
 			message: 'No. The same login is tried again in 5 minutes',
 			// The connection test shows both in one line, which ends with what to do.
-			details: { remedy: expect.stringMatching(/connection test.* Change it\.$/), loginRefused: true },
+			details: { remedy: expect.stringMatching(/connection test.* Change it\.$/) },
 		});
-		expect(account.refusedSignIn(now + 1.5 * MINUTE)?.message).toBe('No. The same login is tried again in 4 minutes');
-		expect(account.refusedSignIn(now + 5 * MINUTE - 1)?.message).toBe('No. The same login is tried again in 1 second');
-		expect(account.refusedSignIn(now + 5 * MINUTE)).toBeUndefined();
+		expect(account.refusedLogin(now + 1.5 * MINUTE)?.message).toBe('No. The same login is tried again in 4 minutes');
+		expect(account.refusedLogin(now + 5 * MINUTE - 1)?.message).toBe('No. The same login is tried again in 1 second');
+		expect(account.refusedLogin(now + 5 * MINUTE)).toBeUndefined();
 	});
 
-	test('is remembered only if the platform refused it', async () => {
-		for (const thrown of [
-			refusal({}),
-			refusal({ loginRefused: false }),
-			new Error('x'),
-			{ details: { loginRefused: true } },
-		]) {
-			await expect(signIn(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
-			expect(account.refusedSignIn(now)).toBeUndefined();
-		}
-	});
-
-	test('is forgotten after a sign-in that was accepted', async () => {
-		await refused();
-		await signIn(async () => fieldsOf('new'));
-		expect(account.refusedSignIn(now)).toBeUndefined();
+	test('is forgotten after a sign-in', () => {
+		account.signedIn('new', now);
+		expect(account.refusedLogin(now)).toBeUndefined();
 	});
 });
 
-describe('all callers at the same time', () => {
-	test('ask the platform once', async () => {
-		let asked = 0;
-		let answer = () => {};
-		const ask = async () => {
-			asked++;
-			return await new Promise<SessionFields>((resolve) => (answer = () => resolve(fieldsOf('new'))));
-		};
-		const both = [signIn(ask), signIn(ask)];
-		answer();
-		expect(await Promise.all(both)).toEqual([fieldsOf('new'), fieldsOf('new')]);
-		expect(asked).toBe(1);
-		void signIn(ask);
-		expect(asked).toBe(2);
-	});
-
-	test('let one of them find a token, and the next ones another one of them', async () => {
-		let begun = 0;
-		const find = async () => {
-			begun++;
-			await Promise.resolve();
-			if (begun === 2) throw new Error('not found');
-		};
-		const all = [account.findOnce(find), account.findOnce(find)];
-		expect(begun).toBe(1);
-		await Promise.all(all);
-		await expect(account.findOnce(find)).rejects.toThrow('not found');
-		await account.findOnce(find);
-		expect(begun).toBe(3);
-	});
+test('one caller finds a token for all at the same time, and the next one finds another one', async () => {
+	let begun = 0;
+	const find = async () => {
+		begun++;
+		await Promise.resolve();
+		if (begun === 2) throw new Error('not found');
+	};
+	const all = [account.findOnce(find), account.findOnce(find)];
+	expect(begun).toBe(1);
+	await Promise.all(all);
+	await expect(account.findOnce(find)).rejects.toThrow('not found');
+	await account.findOnce(find);
+	expect(begun).toBe(3);
 });
 
 test('1,000 accounts are remembered; the one that was used longest ago is forgotten', () => {

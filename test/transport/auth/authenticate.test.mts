@@ -6,7 +6,6 @@ import { accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/trans
 import {
 	authenticate,
 	preAuthenticate,
-	SIGN_IN_MARK,
 	SignedIn,
 	TEST_MARK,
 } from '../../../nodes/DeviceManagement/transport/auth/authenticate.ts';
@@ -28,14 +27,15 @@ class FakeN8n {
 	headers: IHttpRequestOptions['headers'] = {};
 	/** The envelope of a login response without a token. */
 	refuseLogin: { code: number } | undefined;
+	/** The Retry-After of a login response. */
+	loginAsksToWait: string | undefined;
 	/** HTTP status of each response; 200 after the last one. */
 	statuses: number[] = [];
 
 	/** What n8n does for a request of a node: see n8n-core's authentication.js. */
-	async request(way: 'current' | 'older' | 'test', options: IHttpRequestOptions = LIST): Promise<void> {
+	async request(way: 'current' | 'older' | 'test', data = { ...this.stored }): Promise<void> {
 		// Each read of the credential returns a new object, which one request keeps to its end.
-		const data = { ...this.stored };
-		const request = { ...options, headers: { ...options.headers, ...(way === 'test' ? { [TEST_MARK]: 'true' } : {}) } };
+		const request = { ...LIST, headers: way === 'test' ? { [TEST_MARK]: 'true' } : {} };
 		try {
 			if (way === 'test' || data['sessionToken'] === '') await this.preAuthentication(data);
 			return await this.send(authenticate(data, request));
@@ -53,7 +53,8 @@ class FakeN8n {
 		const token = `token ${++this.logins}`.replace(' ', '-');
 		await this.time.sleep(100);
 		const envelope = this.refuseLogin ?? { code: 0, data: { token } };
-		return responseOf(envelope);
+		if (this.loginAsksToWait === undefined) return responseOf(envelope);
+		return { ...responseOf({}), statusCode: 429, headers: { 'retry-after': this.loginAsksToWait } };
 	};
 
 	private async preAuthentication(data: ICredentialDataDecryptedObject): Promise<boolean> {
@@ -94,16 +95,29 @@ const outcomeOf = async <T,>(promise: Promise<T>): Promise<unknown> => {
 
 describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s)", (way) => {
 	test('signs in once for all requests that begin without a token at the same time', async () => {
-		await outcomeOf(Promise.all(Array.from({ length: 10 }, async () => await n8n.request(way))));
-		expect(n8n).toMatchObject({ logins: 1, sent: Array.from({ length: 10 }, () => 'Bearer token-1') });
+		const count = way === 'test' ? 1 : 10;
+		await outcomeOf(Promise.all(Array.from({ length: count }, async () => await n8n.request(way))));
+		expect(n8n).toMatchObject({ logins: 1, sent: Array.from({ length: count }, () => 'Bearer token-1') });
 	});
 
-	test('waits for the sign-in that an execution began', async () => {
-		const execution = preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest);
-		expect(await outcomeOf(n8n.request(way))).toBeUndefined();
-		await execution;
-		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
-	});
+	test.each(['finds one', 'is stopped', 'fails'])(
+		'waits while an execution is looking for a token, which %s; a connection test then signs in itself',
+		async (outcome) => {
+			const { data } = credentialOf(SIGNED_OUT).forSignIn();
+			const execution = account().findOnce(async () => {
+				await n8n.time.sleep(1000);
+				if (outcome === 'finds one') await n8n.request('current', data).catch(() => {});
+				if (outcome === 'fails') throw failed;
+			});
+			const failed = new Failure({ kind: 'unreachable', cause: 'platform', message: 'No', remedy: '' });
+			execution.catch(() => {});
+			const own = await outcomeOf(n8n.request(way));
+			await outcomeOf(execution);
+			expect(own).toBe(outcome === 'fails' ? failed : undefined);
+			const logins = way === 'test' && outcome === 'finds one' ? 2 : outcome === 'fails' ? 0 : 1;
+			expect(n8n).toMatchObject({ logins, sent: logins === 0 ? [] : [`Bearer token-${logins}`] });
+		},
+	);
 
 	test('asks a login that does not answer once, and the next request asks again', async () => {
 		n8n.refuseLogin = { code: 9999 };
@@ -137,6 +151,17 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 		await outcomeOf(n8n.request(way));
 		expect(n8n).toMatchObject({ logins: 0, sent: ['ApiKey k'] });
 	});
+});
+
+test("the account learns of a pause that another node's login is asked for; that node does not wait for it", async () => {
+	n8n.loginAsksToWait = '2';
+	await outcomeOf(n8n.request('current'));
+	n8n.loginAsksToWait = undefined;
+	const stop = new AbortController();
+	const waiting = account().rateLimit.afterPause(async () => n8n.time.now(), n8n.time, stop.signal);
+	expect(await outcomeOf(n8n.request('current'))).toBeUndefined();
+	expect(n8n.time.now()).toBe(200);
+	expect(await outcomeOf(waiting)).toBe(2100);
 });
 
 test('fields that the form hides do not count', () => {
@@ -222,17 +247,15 @@ describe("n8n's connection test", () => {
 			n8n.refuseLogin = undefined;
 			expect(await outcomeOf(n8n.request('test'))).toBeUndefined();
 			expect(n8n.logins).toBe(2);
-			expect(account().refusedSignIn(n8n.time.now())).toBeUndefined();
+			expect(account().refusedLogin(n8n.time.now())).toBeUndefined();
 		}
 	});
 });
 
 describe('a request that is made for its login alone', () => {
 	test('is never sent', async () => {
-		const options = { url: 'https://platform.example', headers: { [SIGN_IN_MARK]: 'true' } };
-		expect(await outcomeOf(n8n.request('current', options))).toBeInstanceOf(SignedIn);
+		const { data } = credentialOf(SIGNED_OUT).forSignIn();
+		expect(await outcomeOf(n8n.request('current', data))).toBeInstanceOf(SignedIn);
 		expect(n8n).toMatchObject({ logins: 1, sent: [], stored: { sessionToken: 'token-1' } });
-		expect(await outcomeOf(n8n.request('current', options))).toBeInstanceOf(SignedIn);
-		expect(n8n).toMatchObject({ logins: 1, sent: [] });
 	});
 });

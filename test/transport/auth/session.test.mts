@@ -36,7 +36,7 @@ class FakePlatform {
 	issuesTheSame = false;
 	signInTakes = 0;
 	/** Happens after the platform has issued a token, before n8n has stored it. */
-	onIssue: (token: string) => Promise<unknown> | void = () => {};
+	onIssue: () => Promise<unknown> | void = () => {};
 	onRead: () => Promise<unknown> | void = () => {};
 	onWait: () => void = () => {};
 	readonly stop = new AbortController();
@@ -61,7 +61,7 @@ class FakePlatform {
 				await this.onRead();
 				return credentialOf({ ...this.stored });
 			},
-			signIn: async ({ data }) => await this.signIn(data),
+			renewToken: async () => await this.renewToken(),
 			clock: {
 				now: () => this.time,
 				random: () => 0.5,
@@ -107,16 +107,15 @@ class FakePlatform {
 		throw failureWith({ code: 14101, tokenRefused: true, retryable: true });
 	};
 
-	private async signIn(data: CredentialData): Promise<string> {
+	private async renewToken(): Promise<void> {
 		this.signIns++;
 		this.time += this.signInTakes;
 		await Promise.resolve();
 		if (this.refuseSignIn !== undefined) throw this.refuseSignIn;
 		const token = this.issue();
-		await this.onIssue(token);
+		account().signedIn(token, this.time);
+		await this.onIssue();
 		this.stored = withToken(this.stored, token);
-		Object.assign(data, { sessionToken: token });
-		return token;
 	}
 
 	private issue(): string {
@@ -130,13 +129,8 @@ class FakePlatform {
 const account = (): Account => accountOf(credentialOf(LOGIN));
 
 /** As after a sign-in that the platform refused a moment ago. */
-async function rememberRefusal(): Promise<void> {
-	const refused = failureWith({ code: 14201, final: true, loginRefused: true });
-	const asking = account().signIn(
-		async () => await Promise.reject(refused),
-		() => BEGIN,
-	);
-	await asking.catch(() => {});
+function rememberRefusal(): void {
+	account().refuseLogin(failureWith({ code: 14201, final: true, loginRefused: true }).details, BEGIN);
 }
 
 const turns = async (count = 20) => {
@@ -218,14 +212,7 @@ describe('one sign-in', () => {
 	test('is shared before n8n has stored its token', async () => {
 		const platform = new FakePlatform(Infinity);
 		let store = () => {};
-		platform.onIssue = async (token) => {
-			const fields = { sessionToken: token, sessionOwner: 'x' };
-			await account().signIn(
-				async () => fields,
-				() => BEGIN,
-			);
-			await new Promise<void>((resolve) => (store = resolve));
-		};
+		platform.onIssue = async () => await new Promise<void>((resolve) => (store = resolve));
 		const first = platform.open().run(platform.send);
 		await turns();
 		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
@@ -240,12 +227,7 @@ describe('one sign-in', () => {
 
 	test('is enough although n8n could not store its token', async () => {
 		const platform = new FakePlatform(Infinity);
-		platform.onIssue = async (token) => {
-			const fields = { sessionToken: token, sessionOwner: 'x' };
-			await account().signIn(
-				async () => fields,
-				() => BEGIN,
-			);
+		platform.onIssue = () => {
 			throw failureWith({ kind: 'unreachable', message: 'the database is locked' });
 		};
 		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
@@ -416,7 +398,7 @@ describe('a refused sign-in', () => {
 
 	test('that the process remembers is not sent again, unless the store holds another token', async () => {
 		const platform = new FakePlatform(Infinity);
-		await rememberRefusal();
+		rememberRefusal();
 		await expect(platform.open().run(platform.send)).rejects.toMatchObject({ details: { code: 14201 } });
 		expect(platform).toMatchObject({ signIns: 0, sent: 0 });
 
@@ -428,7 +410,7 @@ describe('a refused sign-in', () => {
 
 	test('stays remembered although a request with the expired token is answered late', async () => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
-		await rememberRefusal();
+		rememberRefusal();
 		const session = platform.open();
 		const slow = slowRequest(session);
 		await turns();

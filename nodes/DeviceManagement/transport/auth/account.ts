@@ -1,14 +1,12 @@
+/**
+ * What this process knows about one account on one platform: its token, its refused tokens and its rate limit. All users of one login
+ * or API key share it (executions, dropdowns, triggers, n8n's HTTP Request node), so that they sign in once; it lasts until the
+ * process ends, or until 1,000 other accounts were used. It does not decide when to sign in, and it doesn't send requests.
+ */
 import { Failure, type FailureDetails } from '../../core/failure';
 import { timeInWords } from '../waiting/retry';
 import type { Credential } from './credential';
 import { RateLimit } from '../waiting/rateLimit';
-
-/** The fields that a sign-in adds to the stored credential. */
-export interface SessionFields {
-	sessionToken: string;
-	/** A digest of the login that the token belongs to. */
-	sessionOwner: string;
-}
 
 /** A token that may work. */
 export interface Token {
@@ -24,17 +22,11 @@ const MAX_REFUSED_TOKENS = 100;
 const REFUSAL_MS = 5 * 60_000;
 /** Age up to which a token very likely works. */
 const BRAND_NEW_MS = 5_000;
-/** Pause before the next sign-in after a refused token; it doubles up to the longest. */
-const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 1600;
+/** Pause before the next sign-in after a refused token; it doubles up to the longest step. */
+const FIRST_STEP_MS = 100;
+const LONGEST_STEP_MS = 1600;
 const LONGEST_SIGN_IN_MS = 5000;
 
-/**
- * What this process knows about one account on one platform: its token, its refused tokens and its rate limit.
- * All users of one login or API key share it (executions, dropdowns, triggers, n8n's HTTP Request node), so that they sign in
- * once. It lasts until the process ends, or until 1,000 other accounts were used.
- * It does not decide when to sign in; a session does.
- */
 export class Account {
 	readonly rateLimit = new RateLimit();
 	token: Token | undefined;
@@ -45,7 +37,6 @@ export class Account {
 	private readonly refusedTokens = new Set<string>();
 	private refusal: { details: FailureDetails; until: number } | undefined;
 	private search: Promise<void> | undefined;
-	private signingIn: Promise<SessionFields> | undefined;
 
 	/** Makes this the account's token. Ignores a refused token unless the platform has just issued it again. */
 	use(value: string, issuedAt?: number): void {
@@ -75,35 +66,28 @@ export class Account {
 		return value === known || now >= issuedAt + BRAND_NEW_MS ? undefined : value;
 	}
 
-	/** Lets one caller find a token; all others wait for it. */
+	/**
+	 * Lets one caller at a time find a token; the others wait for it.
+	 * @throws what the `find` of that caller throws
+	 */
 	async findOnce(find: () => Promise<void>): Promise<void> {
 		this.search ??= find().finally(() => (this.search = undefined));
 		await this.search;
 	}
 
-	/**
-	 * Signs in once for all callers at the same time.
-	 * @param ask sends the sign-in request
-	 * @throws what `ask` throws; a refusal says when the node tries the same login again
-	 */
-	async signIn(ask: () => Promise<SessionFields>, now: () => number): Promise<SessionFields> {
-		this.signingIn ??= this.askOnce(ask, now).finally(() => (this.signingIn = undefined));
-		return await this.signingIn;
+	/** Notes that the platform accepted the login and issued this token. */
+	signedIn(token: string, now: number): void {
+		this.refusal = undefined;
+		this.use(token, now);
 	}
 
-	private async askOnce(ask: () => Promise<SessionFields>, now: () => number): Promise<SessionFields> {
-		const fields = await ask().catch((thrown: unknown) => {
-			if (!(thrown instanceof Failure) || thrown.details.loginRefused !== true) throw thrown;
-			this.refusal = { details: thrown.details, until: now() + REFUSAL_MS };
-			throw this.refusedSignIn(now());
-		});
-		this.refusal = undefined;
-		this.use(fields.sessionToken, now());
-		return fields;
+	/** Notes that the platform refused the login. */
+	refuseLogin(details: FailureDetails, now: number): void {
+		this.refusal = { details, until: now + REFUSAL_MS };
 	}
 
 	/** Returns the refusal of the last five minutes, if any: another sign-in now may block the account. */
-	refusedSignIn(now: number): Failure | undefined {
+	refusedLogin(now: number): Failure | undefined {
 		const { details, until = now } = this.refusal ?? {};
 		const leftMs = until - now;
 		if (details === undefined || leftMs <= 0) return undefined;
@@ -121,7 +105,7 @@ export class Account {
 	 */
 	pauseMs(chance: number): number {
 		if (this.tokensInVain === 0) return 0;
-		const step = Math.min(FIRST_PAUSE_MS * 2 ** (this.tokensInVain - 1), LONGEST_PAUSE_MS);
+		const step = Math.min(FIRST_STEP_MS * 2 ** (this.tokensInVain - 1), LONGEST_STEP_MS);
 		return Math.round(Math.max(step, Math.min(this.signInTook, LONGEST_SIGN_IN_MS)) * (1 + 2 * chance));
 	}
 }

@@ -1,14 +1,14 @@
 /**
  * The credential's part of a request: it adds the key or token, and makes n8n sign in if there is no token. It refuses other hosts
- * and forbids redirects. It doesn't send requests, and it doesn't read or store the credential: n8n does.
+ * and forbids redirects. It sends only sign-ins, and it doesn't read or store the credential: n8n does.
  */
 import type { ICredentialDataDecryptedObject as CredentialData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
-import { Failure } from '../../core/failure';
-import { accountOf, type SessionFields } from './account';
+import { inputFailure } from '../../core/failure';
+import { accountOf } from './account';
 import { currentClock } from '../waiting/clock';
-import { type Credential, credentialOf } from './credential';
-import { signIn } from './signIn';
+import { type Credential, credentialOf, type SessionFields } from './credential';
+import { type PlainRequest, signIn } from './signIn';
 
 /** Makes n8n sign in: its request functions treat this error of `authenticate` like HTTP 401. */
 class SignInNeeded extends Error {
@@ -18,11 +18,11 @@ class SignInNeeded extends Error {
 /** Ends a request that is only for its sign-in, after n8n has stored the token. */
 export class SignedIn extends Error {}
 
+/** n8n's other nodes don't wait for a pause that the platform asks for, but the account learns of it. */
+const NO_WAIT = AbortSignal.abort();
+
 /** Marks the connection test's request. It never leaves n8n. */
 export const TEST_MARK = 'x-credential-test';
-
-/** Marks a request that is only for its sign-in. It is never sent. */
-export const SIGN_IN_MARK = 'x-sign-in-only';
 
 /**
  * Adds the key or token to a request of a node, n8n's HTTP Request node or the connection test (section 5 of the API document).
@@ -51,8 +51,8 @@ export function authenticate(data: CredentialData, options: IHttpRequestOptions)
 const beingTested = new WeakSet<Credential>();
 /** Credentials with a new token. n8n passes the same data to both functions. */
 const justSignedIn = new WeakSet<Credential>();
-/** Sign-ins in progress or failed: n8n's older request function asks twice after any error. */
-const attempts = new WeakMap<Credential, Promise<SessionFields>>();
+/** Calls in progress or failed: n8n's older request function asks twice after any error. */
+const attempts = new WeakMap<Credential, Promise<Partial<SessionFields>>>();
 
 /**
  * Returns a token for a login that has none, or whose token was refused: a very recent one of this process, or a new one.
@@ -61,25 +61,36 @@ const attempts = new WeakMap<Credential, Promise<SessionFields>>();
  * @returns the fields that n8n stores with the credential; none for an API key, or after a sign-in that was refused recently
  * @throws Failure with the reason why there is no token
  */
-export async function preAuthenticate(
-	data: CredentialData,
-	send: (options: IHttpRequestOptions) => Promise<unknown>,
-): Promise<Partial<SessionFields>> {
+export async function preAuthenticate(data: CredentialData, send: PlainRequest): Promise<Partial<SessionFields>> {
 	const credential = credentialOf(data);
 	if (credential.stored.authentication !== 'login') return {};
-	const clock = currentClock();
-	const account = accountOf(credential);
-	if (!beingTested.has(credential)) {
-		if (account.refusedSignIn(clock.now()) !== undefined) return {};
-		const newer = account.newToken(data['sessionToken'], clock.now());
-		if (newer !== undefined) return { sessionToken: newer, sessionOwner: credential.owner };
-	}
-	const attempt = attempts.get(credential) ?? account.signIn(async () => await signIn(credential, send), clock.now);
+	const attempt = attempts.get(credential) ?? findFields(credential, send);
 	attempts.set(credential, attempt);
 	const fields = await attempt;
 	attempts.delete(credential);
-	justSignedIn.add(credential);
 	return fields;
+}
+
+/**
+ * Finds a token in the account's one search, which sessions share. A session that is searching has n8n call this function, and a
+ * connection test proves the password: both sign in at once.
+ */
+async function findFields(credential: Credential, send: PlainRequest): Promise<Partial<SessionFields>> {
+	const [account, clock] = [accountOf(credential), currentClock()];
+	let own: SessionFields | undefined;
+	const ask = async () => {
+		own = await signIn(credential, send);
+		justSignedIn.add(credential);
+	};
+	if (credential.isForSignIn || beingTested.has(credential)) await ask();
+	const known = credential.data['sessionToken'];
+	for (let isNew = false; own === undefined; isNew = true) {
+		if (account.refusedLogin(clock.now()) !== undefined) return {};
+		const token = isNew ? account.token?.value : account.newToken(known, clock.now());
+		if (token !== undefined && token !== known) return { sessionToken: token, sessionOwner: credential.owner };
+		await account.findOnce(async () => await account.rateLimit.afterPause(ask, clock, NO_WAIT));
+	}
+	return own;
 }
 
 function tokenFor(credential: Credential, options: IHttpRequestOptions): string {
@@ -90,10 +101,10 @@ function tokenFor(credential: Credential, options: IHttpRequestOptions): string 
 		beingTested.add(credential);
 		throw new SignInNeeded('A connection test signs in');
 	}
-	const refused = token === '' ? accountOf(credential).refusedSignIn(currentClock().now()) : undefined;
+	const refused = token === '' ? accountOf(credential).refusedLogin(currentClock().now()) : undefined;
 	if (refused !== undefined) throw refused;
 	if (token === '') throw new SignInNeeded('There is no token for this login yet');
-	if (options.headers?.[SIGN_IN_MARK] !== undefined) throw new SignedIn();
+	if (credential.isForSignIn) throw new SignedIn();
 	return token;
 }
 
@@ -119,15 +130,11 @@ function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): voi
 	const base = typeof options.baseURL === 'string' && options.baseURL !== '' ? options.baseURL : undefined;
 	const target = typeof address === 'string' && URL.canParse(address, base) ? new URL(address, base) : undefined;
 	if (target?.origin === baseUrl.origin) return;
-	throw new Failure({
-		kind: 'input',
-		cause: 'input',
-		message: `This credential is for ${baseUrl.origin} only`,
-		remedy:
-			target === undefined
-				? 'The request has no valid address. Nothing was sent.'
-				: `The request leads to ${target.origin}. Nothing was sent. Use an address of the platform, or another credential.`,
-	});
+	const remedy =
+		target === undefined
+			? 'The request has no valid address. Nothing was sent.'
+			: `The request leads to ${target.origin}. Nothing was sent. Use an address of the platform, or another credential.`;
+	throw inputFailure(`This credential is for ${baseUrl.origin} only`, remedy);
 }
 
 /** Keeps the credential on the platform's host. Turns the certificate check off only if the user did. */

@@ -43,6 +43,7 @@ const storedSchema = customSignInSchema
 
 /** The fields that a sign-in adds. n8n writes them into the object that was read. */
 const sessionSchema = z.object({ sessionToken: text.catch(''), sessionOwner: text.catch('') });
+export type SessionFields = z.infer<typeof sessionSchema>;
 
 /** The credential's fields (section 5 of the API document), of the right types but otherwise unchecked. */
 export type StoredCredential = z.infer<typeof storedSchema>;
@@ -69,6 +70,10 @@ export interface Credential extends Omit<CheckedFields, 'secrets'> {
 	readonly redact: Redact;
 	/** Returns the credential with another token, over a copy of the data. */
 	withToken(token: string): Credential;
+	/** Whether requests with it are only for their sign-in, and are never sent. */
+	readonly isForSignIn: boolean;
+	/** Returns the credential without a token, for a request that is only for its sign-in. */
+	forSignIn(): Credential;
 }
 
 /** Credentials by n8n's object, so that each is parsed once. */
@@ -83,7 +88,8 @@ export function credentialOf(data: CredentialData): Credential {
 	return known.get(data) ?? credentialWith(data, checkFields(data));
 }
 
-function credentialWith(data: CredentialData, { secrets, ...fields }: CheckedFields): Credential {
+function credentialWith(data: CredentialData, checked: CheckedFields, isForSignIn = false): Credential {
+	const { secrets, ...fields } = checked;
 	const { owner } = fields;
 	const credential: Credential = {
 		...fields,
@@ -93,7 +99,9 @@ function credentialWith(data: CredentialData, { secrets, ...fields }: CheckedFie
 			return owner !== '' && sessionOwner === owner ? sessionToken : '';
 		},
 		redact: (text) => redactor([...secrets, sessionSchema.parse(data).sessionToken])(text),
-		withToken: (token) => credentialWith({ ...data, sessionToken: token, sessionOwner: owner }, { secrets, ...fields }),
+		withToken: (token) => credentialWith({ ...data, sessionToken: token, sessionOwner: owner }, checked),
+		isForSignIn,
+		forSignIn: () => credentialWith({ ...data, sessionToken: '' }, checked, true),
 	};
 	known.set(data, credential);
 	return credential;

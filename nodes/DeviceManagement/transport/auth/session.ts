@@ -1,3 +1,8 @@
+/**
+ * Keeps one account signed in for all requests of an execution. Without a token, all requests wait until one of them finds one in
+ * n8n's store or signs in. A request whose token was refused drops the token and starts over; if the platform refuses new tokens
+ * too, only this request fails. It doesn't retry other failures, and it keeps nothing for other executions: the account does.
+ */
 import { Failure, inputFailure } from '../../core/failure';
 import { outcomeOf } from '../waiting/retry';
 import { type Account, accountOf, type Token } from './account';
@@ -6,10 +11,10 @@ import type { Credential } from './credential';
 
 /** What a session needs from its execution. */
 export interface SessionDependencies {
-	/** Reads the credential from n8n's store again: it may have changed, or another process may have signed in. */
+	/** Loads the credential from n8n's store again: it may have changed, or another process may have signed in. */
 	load(): Promise<Credential>;
-	/** Has n8n sign in with this credential, which has no token, and store the token; returns the token. */
-	signIn(credential: Credential): Promise<string>;
+	/** Has n8n sign in with the credential and store the token. The account learns the outcome. */
+	renewToken(credential: Credential): Promise<void>;
 	clock: Pick<Clock, 'now' | 'random' | 'sleep'>;
 	/** Aborted when the execution ends. */
 	end: AbortSignal;
@@ -21,12 +26,6 @@ const MAX_NEW_TOKENS_LATER = 1;
 /** Requests that fail this way and failed sign-ins, in a row, before the session ends. */
 const MAX_FAILURES_IN_A_ROW = 20;
 
-/**
- * Keeps one account signed in for all requests of an execution.
- * Without a token, all requests wait until one of them finds a token in n8n's store or signs in. A request whose token was
- * refused drops the token and starts over. If the platform refuses new tokens too, only this request fails.
- * A session doesn't retry after other failures. It keeps nothing for other executions: the account does.
- */
 export class Session {
 	private maxNewTokens = MAX_NEW_TOKENS;
 	private failuresInARow = 0;
@@ -52,20 +51,20 @@ export class Session {
 	 */
 	async run<T>(send: (credential: Credential) => Promise<T>, keepsToken = false): Promise<T> {
 		for (let [sent, newTokens] = [0, 0]; ; sent++) {
-			const { account, token, credential } = await this.signedIn();
+			const { account, token, credential } = await this.ready();
 			const outcome = await outcomeOf(send(credential));
-			const failure = 'failure' in outcome && outcome.failure instanceof Failure ? outcome.failure : undefined;
-			const { tokenRefused, kind } = failure?.details ?? {};
-			// If the platform refused the request itself, it has accepted the token.
-			if ('value' in outcome || (kind === 'refused' && tokenRefused !== true)) {
+			if (acceptsToken(outcome)) {
 				this.failuresInARow = 0;
 				account.accept(token?.value);
 			}
 			if ('value' in outcome) return outcome.value;
-			if (failure === undefined || tokenRefused !== true || keepsToken) throw outcome.failure;
-			// A token that is already replaced, or that another process got, says little about this request.
-			if (account.token !== undefined && account.token !== token) continue;
-			if (sent > 0 && token?.issuedAt !== undefined) newTokens++;
+			const { failure } = outcome;
+			// Rules: another failure says nothing about the token. If the token was replaced, the request is sent again with its
+			// successor. A token that another process got counts for nothing, because that process may have ended it. A request
+			// fails after a number of new tokens; what it learned about them is not carried over to other requests.
+			if (!refusesToken(failure) || keepsToken) throw failure;
+			if (isReplaced(token, account)) continue;
+			if (sent > 0 && isFromThisProcess(token)) newTokens++;
 			if (token === undefined || newTokens >= this.maxNewTokens) {
 				this.maxNewTokens = MAX_NEW_TOKENS_LATER;
 				this.noteFailure(failure);
@@ -76,7 +75,7 @@ export class Session {
 	}
 
 	/** Waits for a token and returns the credential for the next request. An API key has no token. */
-	private async signedIn(): Promise<{ account: Account; token: Token | undefined; credential: Credential }> {
+	private async ready(): Promise<{ account: Account; token: Token | undefined; credential: Credential }> {
 		const { end } = this.dependencies;
 		for (;;) {
 			if (this.ended !== undefined) throw this.ended;
@@ -95,7 +94,7 @@ export class Session {
 	/** Finds a token for all callers. It finds none if this execution ends, or if its credential was changed to another user. */
 	private readonly findToken = async (): Promise<void> => {
 		const { account } = this;
-		const { clock, end, load, signIn } = this.dependencies;
+		const { clock, end, load, renewToken } = this.dependencies;
 		const pauseMs = account.pauseMs(clock.random());
 		if (pauseMs > 0) await clock.sleep(pauseMs, end);
 		const credential = await load();
@@ -107,12 +106,12 @@ export class Session {
 		this.credential = credential;
 		this.account.use(credential.token);
 		if (this.account !== account || account.token !== undefined) return;
-		const refused = account.refusedSignIn(clock.now());
+		const refused = account.refusedLogin(clock.now());
 		if (refused !== undefined) throw refused;
 		const send = async () => {
 			if (end.aborted) return;
 			const began = clock.now();
-			account.use(await signIn(credential.withToken('')), began);
+			await renewToken(credential.forSignIn());
 			account.signInTook = clock.now() - began;
 		};
 		await account.rateLimit.afterPause(send, clock, end).catch((thrown: unknown) => {
@@ -131,6 +130,20 @@ export class Session {
 		this.ended ??= new Failure({ ...details, retryable: false });
 	}
 }
+
+const refusesToken = (failure: unknown) => failure instanceof Failure && failure.details.tokenRefused === true;
+
+/** Whether the platform accepted the token: it carried out the request, or refused the request itself. */
+function acceptsToken(outcome: { value: unknown } | { failure: unknown }): boolean {
+	if ('value' in outcome) return true;
+	const { failure } = outcome;
+	return failure instanceof Failure && failure.details.kind === 'refused' && !refusesToken(failure);
+}
+
+const isReplaced = (token: Token | undefined, account: Account) =>
+	account.token !== undefined && account.token !== token;
+
+const isFromThisProcess = (token: Token | undefined) => token?.issuedAt !== undefined;
 
 /** Says whose devices a credential shows. A changed password shows the same ones. */
 function userOf({ baseUrl, stored }: Credential): string {

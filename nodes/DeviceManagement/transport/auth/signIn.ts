@@ -1,6 +1,6 @@
 /**
- * Signs in with login name and password and returns the token. One request is sent, and the token is searched for in its
- * response. It doesn't retry, store the token or decide when to sign in.
+ * Signs in with login name and password and returns the token; the account learns the outcome. One request is sent, and the token
+ * is searched for in its response. It doesn't retry, store the token or decide when to sign in.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
@@ -10,10 +10,13 @@ import { inWords } from '../../core/errors/purpose';
 import { Failure } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
-import type { SessionFields } from './account';
+import { accountOf } from './account';
 import { currentClock } from '../waiting/clock';
-import { type Credential, passwordDigest } from './credential';
+import { type Credential, passwordDigest, type SessionFields } from './credential';
 import { exchange } from '../exchange';
+
+/** n8n's request function without authentication. */
+export type PlainRequest = (options: IHttpRequestOptions) => Promise<unknown>;
 
 const SIGN_IN_TIMEOUT_MS = 30_000;
 
@@ -23,12 +26,11 @@ const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 /**
  * Signs in with login name and password (section 5 of the API document).
  * @param send n8n's plain request function
- * @throws Failure with `final`, unless a retry may help
+ * @throws Failure with `final`, unless a retry may help; a refusal says when the node tries the same login again
  */
-export async function signIn(
-	{ baseUrl, stored, owner, redact }: Credential,
-	send: (options: IHttpRequestOptions) => Promise<unknown>,
-): Promise<SessionFields> {
+export async function signIn(credential: Credential, send: PlainRequest): Promise<SessionFields> {
+	const { baseUrl, stored, owner, redact } = credential;
+	const [account, clock] = [accountOf(credential), currentClock()];
 	try {
 		const response = await exchange(send, {
 			method: 'POST',
@@ -36,12 +38,16 @@ export async function signIn(
 			body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
 			skipCertificateCheck: stored.allowUnauthorizedCerts,
 			timeoutMs: SIGN_IN_TIMEOUT_MS,
-			clock: currentClock(),
+			clock,
 		});
 		const token = findToken(unwrap(response), stored.tokenPath);
+		account.signedIn(token, clock.now());
 		return { sessionToken: token, sessionOwner: owner };
 	} catch (error) {
-		throw asSignInFailure(inWords(error, 'login', redact));
+		const failure = asSignInFailure(inWords(error, 'login', redact));
+		if (!(failure instanceof Failure) || failure.details.loginRefused !== true) throw failure;
+		account.refuseLogin(failure.details, clock.now());
+		throw account.refusedLogin(clock.now());
 	}
 }
 
