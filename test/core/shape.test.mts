@@ -1,5 +1,5 @@
 import { shapeDevice } from '../../nodes/DeviceManagement/core/shape.ts';
-import { fieldOptions } from '../../nodes/DeviceManagement/fields/deviceFields.ts';
+import { deviceFieldChoices } from '../../nodes/DeviceManagement/fields/deviceFields.ts';
 import { deviceSchema, Fleet } from '../../testbed/platform/fleet.mts';
 
 describe('output', () => {
@@ -35,7 +35,7 @@ describe('output', () => {
 	});
 
 	test('offers the fields of the API document', () => {
-		expect(fieldOptions.map(({ value }) => value)).toEqual(Object.keys(deviceSchema.shape).sort());
+		expect(deviceFieldChoices.map(({ value }) => value)).toEqual(Object.keys(deviceSchema.shape).sort());
 	});
 });
 

@@ -1,8 +1,5 @@
-/** Sorts choices by label. */
-export const byLabel = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
-
 /** All fields of a device (section 2.1 of the API document), as choices. */
-export const fieldOptions = [
+export const deviceFieldChoices = [
 	{ name: 'Attributes', value: 'attributes' },
 	{ name: 'Create Time', value: 'createTime' },
 	{ name: 'Creator', value: 'creator' },

@@ -8,7 +8,8 @@ import { z } from 'zod/v4';
 import { type Failure, inputFailure } from '../core/failure';
 import { DEEPEST_NESTING, nestsDeeperThan } from '../core/json';
 import { buildFilterQuery, type ListCriteria } from '../core/query';
-import { checkQueryParameters, entriesField, queryParametersField } from './queryParameters';
+import { entriesField, textField } from './formFields';
+import { checkQueryParameters, queryParametersField } from './queryParameters';
 import {
 	check,
 	checkCollection,
@@ -35,8 +36,8 @@ export const filtersField: INodeProperties = {
 			{ displayName: 'Attributes', name: 'attributes', description: 'Only devices whose attributes have these values' },
 			{ displayName: 'Attribute', name: 'pair' },
 			[
-				{ displayName: 'Key', name: 'key', placeholder: 'e.g. site', description: 'Key without spaces or commas' },
-				{ displayName: 'Value', name: 'value', placeholder: 'e.g. Hamburg', description: 'Value without commas' },
+				textField('Key', 'key', 'site', 'Key without spaces or commas'),
+				textField('Value', 'value', 'Hamburg', 'Value without commas'),
 			],
 		),
 		{
@@ -47,14 +48,7 @@ export const filtersField: INodeProperties = {
 			description:
 				'Whole number that sums up the state of a device. The documentation of your platform lists the values.',
 		},
-		{
-			displayName: 'Name',
-			name: 'name',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. R310',
-			description: 'Text to search for. Your platform decides which fields it searches.',
-		},
+		textField('Name', 'name', 'R310', 'Text to search for. Your platform decides which fields it searches.'),
 		{ ...queryParametersField, description: 'Other filters that your platform supports' },
 		{
 			displayName: 'Search Criteria (JSON)',
@@ -63,14 +57,7 @@ export const filtersField: INodeProperties = {
 			default: '{}',
 			description: 'JSON object whose fields n8n adds to the search criteria in the request body, like {"status": 1}',
 		},
-		{
-			displayName: 'Tags',
-			name: 'tags',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. indoor, pilot',
-			description: 'One tag, or several separated by commas',
-		},
+		textField('Tags', 'tags', 'indoor, pilot', 'One tag, or several separated by commas'),
 	],
 };
 

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { inputFailure } from '../core/failure';
-import { asGiven } from './asGiven';
+import { asGiven } from './formFields';
 import { checkCollection, checkNumber, type ReadParameter } from './check';
 
 /** The number fields under 'Options' that govern requests. Values are checked against these defaults and limits. */

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import type { OutputMode } from '../core/shape';
-import { fieldOptions } from './deviceFields';
+import { deviceFieldChoices } from './deviceFields';
 import { check, type ReadParameter } from './check';
 
 /** 'Output' and 'Fields': which fields of a device the node returns. */
@@ -23,7 +23,7 @@ export const outputFields: INodeProperties[] = [
 		displayName: 'Fields',
 		name: 'fields',
 		type: 'multiOptions',
-		options: fieldOptions,
+		options: deviceFieldChoices,
 		default: ['sn', 'onlineStatus', 'status'],
 		// With the slash, n8n's editor keeps the choice when an expression replaces 'Output'.
 		displayOptions: { show: { '/output': ['selected'] } },
@@ -36,6 +36,6 @@ export function readOutputMode(read: ReadParameter): OutputMode {
 	const output = check(z.enum(['simplified', 'raw', 'selected']), read('output'), 'Output');
 	if (output !== 'selected') return { output };
 	const fields = check(z.array(z.string()), read('fields'), 'Fields');
-	const documented: readonly string[] = fieldOptions.map(({ value }) => value);
+	const documented: readonly string[] = deviceFieldChoices.map(({ value }) => value);
 	return { output, fields, undocumented: fields.filter((field) => !documented.includes(field)) };
 }

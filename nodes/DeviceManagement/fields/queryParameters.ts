@@ -1,37 +1,16 @@
-import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../core/failure';
 import { check, checkEntries, textSchema } from './check';
-
-/** Returns a field with several entries, each with the same text fields. */
-export function entriesField(
-	field: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
-	entry: { displayName: string; name: string },
-	texts: ReadonlyArray<Pick<INodeProperties, 'displayName' | 'name' | 'placeholder' | 'description'>>,
-): INodeProperties {
-	return {
-		...field,
-		type: 'fixedCollection',
-		typeOptions: { multipleValues: true },
-		placeholder: `Add ${entry.displayName}`,
-		default: {},
-		options: [{ ...entry, values: texts.map((text) => ({ ...text, type: 'string', default: '' })) }],
-	};
-}
+import { entriesField, textField } from './formFields';
 
 /** 'Query Parameters': names and values. */
 export const queryParametersField = entriesField(
 	{ displayName: 'Query Parameters', name: 'query' },
 	{ displayName: 'Parameter', name: 'parameter' },
 	[
-		{ displayName: 'Name', name: 'name', placeholder: 'e.g. description', description: 'Name of the query parameter' },
-		{
-			displayName: 'Value',
-			name: 'value',
-			placeholder: 'e.g. Spare unit & antenna',
-			description: 'Value, which n8n encodes',
-		},
+		textField('Name', 'name', 'description', 'Name of the query parameter'),
+		textField('Value', 'value', 'Spare unit & antenna', 'Value, which n8n encodes'),
 	],
 );
 

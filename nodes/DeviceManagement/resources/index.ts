@@ -24,8 +24,14 @@ export const properties: INodeProperties[] = [
 /** The names of all options of the node, also those of single operations. */
 export const OPTION_NAMES = optionNames(properties);
 
+const ACTIONS = Object.fromEntries(
+	Object.entries(RESOURCES).flatMap(([resource, { operations }]) =>
+		Object.entries(operations).map(([operation, { action }]) => [`${resource}:${operation}`, action]),
+	),
+);
+
 /** The subtitle on the canvas: the action of the chosen operation. */
-export const subtitle = `={{ (${JSON.stringify(actions())})[$parameter["resource"] + ":" + $parameter["operation"]] }}`;
+export const subtitle = `={{ (${JSON.stringify(ACTIONS)})[$parameter["resource"] + ":" + $parameter["operation"]] }}`;
 
 function fieldsOf(resource: string, { operations, defaultOperation }: Resource): INodeProperties[] {
 	const list: INodeProperties = {
@@ -49,12 +55,4 @@ function fieldsOf(resource: string, { operations, defaultOperation }: Resource):
 		})),
 	);
 	return [list, ...fields];
-}
-
-function actions(): Record<string, string> {
-	return Object.fromEntries(
-		Object.entries(RESOURCES).flatMap(([resource, { operations }]) =>
-			Object.entries(operations).map(([operation, { action }]) => [`${resource}:${operation}`, action]),
-		),
-	);
 }

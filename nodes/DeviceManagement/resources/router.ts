@@ -25,7 +25,13 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const hints = new Set<string>();
 	const executionFor = async (itemIndex: number): Promise<Execution> => {
 		const platform = await platforms.at(itemIndex);
-		const execution = executions.get(platform) ?? newExecution(context, platform, hints);
+		const execution = executions.get(platform) ?? {
+			platform,
+			requestedDevices: new Map(),
+			// isToolExecution() is false for a node that an agent calls.
+			byModel: NodeHelpers.isToolType(node.type),
+			hint: (message) => void hints.add(message),
+		};
 		executions.set(platform, execution);
 		return execution;
 	};
@@ -74,16 +80,6 @@ function chosenOperation(context: IExecuteFunctions): Operation {
 		undefined,
 		false,
 	);
-}
-
-function newExecution(context: IExecuteFunctions, platform: Platform, hints: Set<string>): Execution {
-	return {
-		platform,
-		requestedDevices: new Map(),
-		// isToolExecution() is false for a node that an agent calls.
-		byModel: NodeHelpers.isToolType(context.getNode().type),
-		hint: (message) => void hints.add(message),
-	};
 }
 
 /** Returns the first item's value, or the default if it is invalid. The first item then fails when it runs. */

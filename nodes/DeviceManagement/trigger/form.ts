@@ -8,7 +8,7 @@ import { z } from 'zod/v4';
 import { inputFailure } from '../core/failure';
 import type { OutputMode } from '../core/shape';
 import type { ListCriteria } from '../core/query';
-import { asGiven } from '../fields/asGiven';
+import { asGiven } from '../fields/formFields';
 import { filtersField, readFilters } from '../fields/filters';
 import { optionFields, optionNames, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';

@@ -1,7 +1,3 @@
-/**
- * Explains why a request could not be sent, or its response could not be read. Each kind of system error has one row, found by
- * the error's code. It doesn't use the errors themselves, which contain the request with its headers.
- */
 import { type CauseClass, Failure } from '../failure';
 import { outside } from '../redaction';
 
@@ -51,7 +47,8 @@ const SYSTEM_ERRORS: readonly SystemError[] = [
 ];
 
 /**
- * Returns a Failure `unreachable` or `timeout` for a request that was not sent, or a response that was not read.
+ * Returns a Failure `unreachable` or `timeout` for a request that was not sent, or a response that was not read. It doesn't get
+ * the error itself, which contains the request with its headers.
  * @param systemCode like ECONNRESET; '' if there was none
  * @param ownText the error's own words
  * @param hasBegun whether the response had begun

@@ -8,7 +8,7 @@ import { z } from 'zod/v4';
 import { inputFailure } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import { addParameter, apiPath, type Query } from '../../core/query';
-import { asGiven } from '../../fields/asGiven';
+import { asGiven } from '../../fields/formFields';
 import { optionsField } from '../../fields/options';
 import { checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
 import { check, readJson, textSchema, writeJson } from '../../fields/check';

@@ -1,4 +1,4 @@
-import { asGiven } from '../../fields/asGiven';
+import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
 import { countDevices } from '../../transport/devices';

@@ -1,6 +1,6 @@
 import { identifyListed } from '../../core/device';
 import { shapeDevices } from '../../core/shape';
-import { asGiven } from '../../fields/asGiven';
+import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';

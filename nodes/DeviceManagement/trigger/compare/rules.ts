@@ -8,6 +8,7 @@ import { z } from 'zod/v4';
 
 import { inputFailure } from '../../core/failure';
 import { checkEntries, givenTextSchema, type ReadParameter, textSchema } from '../../fields/check';
+import { entriesField, textField } from '../../fields/formFields';
 import type { Change } from './events';
 import { keep, type Kept, keepDigest, recall, shownOf, textOf } from './kept';
 import { FIELDS, type WatchedField } from './watched';
@@ -30,21 +31,16 @@ const ruleFields: INodeProperties[] = [
 	textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
 ];
 
-function textField(displayName: string, name: string, example: string, description: string): INodeProperties {
-	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
-}
-
-export const onlyWhenField: INodeProperties = {
-	displayName: 'Only When',
-	name: 'conditions',
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true },
-	placeholder: 'Add Rule',
-	default: {},
-	description:
-		'Report only changes that match a rule. Rules for the same field are alternatives. For a field without a rule, n8n reports every change.',
-	options: [{ displayName: 'Rule', name: 'rule', values: ruleFields }],
-};
+export const onlyWhenField = entriesField(
+	{
+		displayName: 'Only When',
+		name: 'conditions',
+		description:
+			'Report only changes that match a rule. Rules for the same field are alternatives. For a field without a rule, n8n reports every change.',
+	},
+	{ displayName: 'Rule', name: 'rule' },
+	ruleFields,
+);
 
 const schema = z.strictObject({
 	field: z.enum(FIELDS.map(({ name }) => name)).default('onlineStatus'),
