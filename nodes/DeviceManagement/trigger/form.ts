@@ -2,7 +2,7 @@
  * The trigger's form, and how a poll reads it: an invalid value fails the poll with the label of its field. Events and subtitle
  * derive from the table in watched.ts. It doesn't have the fields of a rule (rules.ts) and those of both nodes (fields/).
  */
-import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
+import type { IDisplayOptions, INodeProperties, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../core/failure';
@@ -116,7 +116,8 @@ export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.
  * Returns the values of the trigger's form.
  * @throws Failure `input` that names the field
  */
-export function readTriggerParameters(read: ReadParameter): TriggerParameters {
+export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodeParameter'>): TriggerParameters {
+	const read: ReadParameter = (name, fallback, options) => context.getNodeParameter(name, fallback, options);
 	const events = readEvents(read);
 	const attributes = readAttributes(read, events.has('attributeChanged'));
 	const fields = watchedFields(events, attributes);

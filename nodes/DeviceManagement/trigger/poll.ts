@@ -78,7 +78,7 @@ export async function pollDevices(
 /** Returns the items of “Fetch Test Event”: the newest devices as events. */
 async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: number): Promise<INodeExecutionData[][]> {
 	try {
-		const parameters = parametersOf(context);
+		const parameters = readTriggerParameters(context);
 		const platform = await openPlatform(context, platformOptions(parameters, clock, budgetMs));
 		const events = await fetchTestEvents(platform, parameters).finally(() => platform.stop());
 		return [itemsOf(events, parameters, clock.date())];
@@ -89,7 +89,7 @@ async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: num
 
 async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const { open, context, memory, clock, budgetMs } = poll;
-	const parameters = parametersOf(context);
+	const parameters = readTriggerParameters(context);
 	const credential = await loadCredential(context);
 	const fingerprint = fingerprintOf(context, parameters, credential);
 	const handed = stateOf(context);
@@ -239,10 +239,6 @@ function itemsOf(
 	});
 	const isOne = emit === 'perPoll' && items.length > 0;
 	return (isOne ? [{ count: items.length, events: items }] : items).map((json) => ({ json }));
-}
-
-function parametersOf(context: IPollFunctions): TriggerParameters {
-	return readTriggerParameters((name, fallback, options) => context.getNodeParameter(name, fallback, options));
 }
 
 function stateOf(context: IPollFunctions): string | undefined {

@@ -20,19 +20,19 @@ export interface State {
 
 const whole = z.number().int().safe();
 
-const recentSchema = z.strictObject({
-	field: z.enum(TIMES.map(({ field }) => field)),
-	newest: whole.nullable(),
-	/** By the time in seconds: the identities of the devices. */
-	rows: z.record(z.string().regex(/^-?\d+$/), z.array(z.string())),
-});
-
 const storedSchema = z.strictObject({
 	format: z.literal(1),
 	number: whole,
 	writes: whole.optional(),
 	fingerprint: z.string(),
-	recent: z.array(recentSchema),
+	recent: z.array(
+		z.strictObject({
+			field: z.enum(TIMES.map(({ field }) => field)),
+			newest: whole.nullable(),
+			/** By the time in seconds: the identities of the devices. */
+			rows: z.record(z.string().regex(/^-?\d+$/), z.array(z.string())),
+		}),
+	),
 	/** By the kept values: the serial numbers of the devices. */
 	devices: z.record(z.string(), z.array(z.string())).optional(),
 	holds: z.array(z.strictObject({ sn: z.string(), field: whole.nonnegative(), value: z.string(), since: whole })),

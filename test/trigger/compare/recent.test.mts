@@ -19,9 +19,9 @@ function look(before: Recent | undefined, times: Record<string, number>, changes
 	const rows = Object.entries(times).flatMap(
 		([id, time]) => rowOf({ id, createTime: timeText(time * 1000) }, 'createTime', before) ?? [],
 	);
-	const newest = rows.length === 0 ? null : Math.max(...Object.values(times));
+	const top = [...rows].sort((one, other) => other.time - one.time).at(0);
 	const isNew = rows.filter(({ device }) => device !== undefined).map(({ id }) => id);
-	return { isNew, after: recentAfter(before, { rows, newest, complete: true, ...changes }) };
+	return { isNew, after: recentAfter(before, { rows, top, complete: true, ...changes }) };
 }
 const baseline = (times: Record<string, number>): Recent => look(undefined, times).after;
 const plain = ({ newest, rows }: Recent) => ({ newest, rows: Object.fromEntries(rows) });
@@ -53,8 +53,8 @@ describe('the row of a device', () => {
 	const device = { id: 7, sn: 'A', createTime: '1970-01-12 13:46:40' };
 
 	it('has its time, and the record if it is new', () => {
-		expect(rowOf(device, 'createTime', baseline({ 7: T }))).toEqual({ id: '7', time: T });
-		expect(rowOf(device, 'createTime', baseline({ B: T }))).toEqual({ id: '7', time: T, device });
+		expect(rowOf(device, 'createTime', baseline({ 7: T }))).toEqual({ id: '7', sn: 'A', time: T });
+		expect(rowOf(device, 'createTime', baseline({ B: T }))).toEqual({ id: '7', sn: 'A', time: T, device });
 		expect(rowOf(device, 'updateTime', undefined)).toBeUndefined();
 	});
 
@@ -86,7 +86,7 @@ describe('a baseline', () => {
 	});
 
 	it('takes the newest time of the fleet, not of the filter', () => {
-		const { after } = look(undefined, { A: T - WINDOW - 1, B: T - 1 }, { newest: T });
+		const { after } = look(undefined, { A: T - WINDOW - 1, B: T - 1 }, { top: { id: 'C', sn: 'C', time: T } });
 		expect(plain(after)).toEqual({ newest: T, rows: { B: T - 1 } });
 	});
 });
@@ -130,7 +130,7 @@ describe('the newest time', () => {
 	it('never falls, and a row that is not listed is remembered', () => {
 		const { after } = look(before, { B: T - 100 });
 		expect(plain(after)).toEqual({ newest: T, rows: { A: T, B: T - 100 } });
-		expect(plain(look(before, {}, { newest: null }).after)).toEqual({ newest: T, rows: { A: T } });
+		expect(plain(look(before, {}).after)).toEqual({ newest: T, rows: { A: T } });
 	});
 });
 

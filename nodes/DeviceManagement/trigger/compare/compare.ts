@@ -1,4 +1,3 @@
-import { serialNumberOf } from '../../core/device';
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from './events';
 import { isAskedFor } from './rules';
 import { type FetchedRows, type Recent, recentAfter } from './recent';
@@ -36,20 +35,19 @@ export function compare(
 	const recent = new Map<TimeField, Recent>();
 	const events: DeviceEvent[] = [];
 	const reported = new Set<string>();
+	// Changes of a new device are not reported.
+	const created = new Set<string>();
 	for (const time of TIMES) {
 		const newest = fetched.get(time.field);
 		if (newest === undefined) continue;
 		recent.set(time.field, recentAfter(before?.recent.get(time.field), newest));
-		for (const { id, device } of newest.rows) {
+		for (const { id, sn, device } of newest.rows) {
 			if (device === undefined) continue;
 			if (!reported.has(id)) events.push(timeEvent(time, id, device));
 			reported.add(id);
+			if (time.event === 'deviceCreated') created.add(sn);
 		}
 	}
-	// Changes of a new device are not reported.
-	const created = new Set(
-		events.flatMap(({ event, device }) => (event === 'deviceCreated' ? serialNumberOf(device) : [])),
-	);
 	const compared = list && compareSnapshot(before?.snapshot, list, options, created);
 	const changes = compared?.changes.filter((change) => isAskedFor(options.rules, change)) ?? [];
 	for (const change of changes) events.push(changedEvent(change, number));

@@ -1,6 +1,6 @@
 import type { Device } from '../../core/device';
 import type { JsonValue } from '../../core/json';
-import { digestOf, identityOf, type Kept, type KeptValues, recall, splitKept } from './kept';
+import { digestOf, type Kept, type KeptValues, partOf, recall, splitKept } from './kept';
 import { deviceOf, type EventName, type TIMES, valueOf, type WatchedField } from './watched';
 
 /** An event, before its device is reduced to the chosen fields. */
@@ -35,7 +35,7 @@ export function changedEvent({ sn, device, field, previous, current }: Change, n
 	const { event, name } = field;
 	return {
 		event,
-		eventId: digestOf([event, sn, name, identityOf(previous), identityOf(current), number]),
+		eventId: digestOf([event, sn, name, partOf(previous, 'id'), partOf(current, 'id'), number]),
 		field: name,
 		// The state has only a digest of a long value.
 		previous: recall(previous) ?? null,

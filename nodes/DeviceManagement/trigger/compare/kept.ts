@@ -49,29 +49,15 @@ export function keepDigest(json: string): Kept {
 	return `{"digest":"${digest(json)}"}`;
 }
 
-/** Returns the part of a kept value that is compared. */
-export function identityOf(kept: Kept): Kept {
-	return partOf(kept, 'id');
-}
-
-/** Whether two kept values are equal in the part that is compared. */
-export function areEqual(one: Kept, other: Kept): boolean {
-	return one === other || identityOf(one) === identityOf(other);
-}
-
-/** Returns the part of a kept value that users see. */
-export function shownOf(kept: Kept): Kept {
-	return partOf(kept, 'shown');
-}
-
-function partOf(kept: Kept, name: string): Kept {
+/** Returns the part of a kept value that is compared, or that users see. It is the whole value, unless these differ. */
+export function partOf(kept: Kept, part: 'id' | 'shown'): Kept {
 	const value: unknown = JSON.parse(kept);
-	return isRecord(value) && name in value ? JSON.stringify(value[name]) : kept;
+	return isRecord(value) && part in value ? JSON.stringify(value[part]) : kept;
 }
 
 /** Returns the value that users see; undefined if only its digest was kept. */
 export function recall(kept: Kept): JsonValue {
-	const value: JsonValue = JSON.parse(shownOf(kept));
+	const value: JsonValue = JSON.parse(partOf(kept, 'shown'));
 	return isRecord(value) ? value['json'] : value;
 }
 

@@ -1,4 +1,4 @@
-import { type Device, identifyDevice } from '../../core/device';
+import { type Device, identifyDevice, serialNumberOf } from '../../core/device';
 import { Failure } from '../../core/failure';
 import { shortIdentity } from './kept';
 import type { TimeField } from './watched';
@@ -21,6 +21,7 @@ export interface Recent {
 export interface Row {
 	/** Identity of the device. */
 	readonly id: string;
+	readonly sn: string;
 	/** In seconds, see {@link secondsOf}. */
 	readonly time: number;
 	/** The record, if the row is new. */
@@ -31,10 +32,8 @@ export interface Row {
 export interface FetchedRows {
 	/** In any order, and may include older rows. */
 	readonly rows: readonly Row[];
-	/** The newest time of the whole fleet, whatever the filters; null if no device has one. */
-	readonly newest: number | null;
-	/** Serial number of the device with that time. */
-	readonly newestSn?: string | undefined;
+	/** The newest row of the whole fleet, whatever the filters; undefined if no device has the time. */
+	readonly top: Row | undefined;
 	/** Whether all rows since {@link floorOf} were read. */
 	readonly complete: boolean;
 }
@@ -66,7 +65,8 @@ export function rowOf(device: Device, field: TimeField, before: Recent | undefin
 	if (!Number.isNaN(time)) {
 		const id = shortIdentity(identifyDevice(device));
 		const isNew = before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
-		return isNew ? { id, time, device } : { id, time };
+		const row = { id, sn: serialNumberOf(device), time };
+		return isNew ? { ...row, device } : row;
 	}
 	throw new Failure({
 		kind: 'response',
@@ -77,10 +77,10 @@ export function rowOf(device: Device, field: TimeField, before: Recent | undefin
 }
 
 /** Returns what to remember. If not all rows were fetched, the newest time stays, so that the next poll fetches the same rows again. */
-export function recentAfter(before: Recent | undefined, { rows, newest: fetched, complete }: FetchedRows): Recent {
+export function recentAfter(before: Recent | undefined, { rows, top, complete }: FetchedRows): Recent {
 	const known = before?.newest ?? null;
 	const mayRise = complete || before === undefined;
-	const newest = mayRise && fetched !== null && fetched > (known ?? -Infinity) ? fetched : known;
+	const newest = mayRise && top !== undefined && top.time > (known ?? -Infinity) ? top.time : known;
 	const floor = floorOf({ newest });
 	const all = [...(before?.rows ?? []), ...rows.map(({ id, time }): [string, number] => [id, time])];
 	return { newest, rows: new Map(all.filter(([, time]) => time >= floor)) };
@@ -98,8 +98,8 @@ export function wordsAboutFuture(
 	return [...recent].flatMap(([field, { newest }]) => {
 		if (newest === null || newest <= now + 2 * 86_400) return [];
 		const time = new Date(newest * 1000).toISOString().slice(0, 19).replace('T', ' ');
-		const top = fetched.get(field);
-		const cause = top?.newest === newest ? `the device ${top.newestSn} has` : 'a device had';
+		const top = fetched.get(field)?.top;
+		const cause = top?.time === newest ? `the device ${top.sn} has` : 'a device had';
 		return `can't find other devices by ${field} before ${time}, because ${cause} that date`;
 	});
 }

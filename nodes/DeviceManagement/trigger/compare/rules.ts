@@ -10,7 +10,7 @@ import { inputFailure } from '../../core/failure';
 import { checkEntries, givenTextSchema, type ReadParameter, textSchema } from '../../fields/check';
 import { entriesField, textField } from '../../fields/formFields';
 import type { Change } from './events';
-import { keep, type Kept, keepDigest, recall, shownOf, textOf } from './kept';
+import { keep, type Kept, keepDigest, partOf, recall, textOf } from './kept';
 import { FIELDS, type WatchedField } from './watched';
 
 /** The fields of a rule. Their defaults are those of {@link schema}. */
@@ -95,5 +95,5 @@ export function isMet(rule: ChangeRule, side: 'from' | 'to', value: Kept): boole
 	const shown = recall(value);
 	if (shown !== undefined) return textOf(shown) === text;
 	// The digest of a text, or of the JSON of anything else.
-	return [keep(text), keepDigest(text)].includes(shownOf(value));
+	return [keep(text), keepDigest(text)].includes(partOf(value, 'shown'));
 }

@@ -4,7 +4,7 @@
  */
 import type { Device } from '../../core/device';
 import type { Change } from './events';
-import { areEqual, joinKept, type Kept, type KeptValues, splitKept } from './kept';
+import { joinKept, type Kept, type KeptValues, partOf, splitKept } from './kept';
 import { type ChangeRule, leadsToRule } from './rules';
 import type { WatchedField } from './watched';
 
@@ -65,7 +65,12 @@ export function compareSnapshot(
 ): { after: Snapshot; changes: Change[] } {
 	const devices = new Map(before?.devices);
 	for (const sn of [...list.removed, ...list.unlisted]) devices.delete(sn);
-	const listed = onePerSerialNumber(list.devices);
+	// Of devices with one serial number, always the same one counts. Otherwise each poll would report a change.
+	const listed = new Map<string, ListedDevice>();
+	for (const device of list.devices) {
+		const other = listed.get(device.sn);
+		if (other === undefined || device.values < other.values) listed.set(device.sn, device);
+	}
 	const heldBefore = new Map(before?.holds.map((hold) => [keyOf(hold), hold]));
 	const holds = (before?.holds ?? []).filter(({ sn }) => devices.has(sn) && !listed.has(sn));
 	const changes: Change[] = [];
@@ -97,10 +102,11 @@ function compareDevice(
 		const [field, previous] = [fields[position], values[position]];
 		if (previous === undefined || field === undefined) continue;
 		values[position] = current;
-		if (areEqual(previous, current)) continue;
+		const id = partOf(current, 'id');
+		if (partOf(previous, 'id') === id) continue;
 		const hold = heldBefore.get(keyOf({ sn, field: position }));
 		// If the clock was set back, the wait must not become longer.
-		const since = hold !== undefined && areEqual(hold.value, current) ? Math.min(hold.since, now) : now;
+		const since = hold !== undefined && partOf(hold.value, 'id') === id ? Math.min(hold.since, now) : now;
 		const change = { sn, device, field, previous, current };
 		if (now - since >= holdSeconds || (isFirst && leadsToRule(rules, change))) {
 			reported.push(change);
@@ -114,17 +120,4 @@ function compareDevice(
 
 function keyOf({ sn, field }: Pick<Hold, 'sn' | 'field'>): string {
 	return `${field} ${sn}`;
-}
-
-/**
- * Returns one device per serial number. If two devices have the same one, the choice doesn't depend on the list's order:
- * otherwise each poll would report a change.
- */
-function onePerSerialNumber(devices: readonly ListedDevice[]): ReadonlyMap<string, ListedDevice> {
-	const chosen = new Map<string, ListedDevice>();
-	for (const device of devices) {
-		const other = chosen.get(device.sn);
-		if (other === undefined || device.values < other.values) chosen.set(device.sn, device);
-	}
-	return chosen;
 }

@@ -68,20 +68,20 @@ export type EventName = (typeof TIMES)[number]['event'] | 'deviceRemoved' | Chan
 
 const FIELD_KINDS: ReadonlyArray<FieldKind & { readonly event: ChangeEvent }> = TABLE;
 
-const byLabel = (one: { label: string }, other: { label: string }) => (one.label < other.label ? -1 : 1);
+function byLabel<T extends { readonly label: string }>(list: readonly T[]): readonly T[] {
+	return [...list].sort((one, other) => (one.label < other.label ? -1 : 1));
+}
 
 /** All fields, in the order of their labels. */
-export const FIELDS: typeof FIELD_KINDS = [...FIELD_KINDS].sort(byLabel);
+export const FIELDS = byLabel(FIELD_KINDS);
 
-const events: Array<{ readonly name: EventName; readonly label: string; readonly description: string }> = [
+/** All events, in the order of their labels. */
+export const EVENTS = byLabel<{ readonly name: EventName; readonly label: string; readonly description: string }>([
 	{ name: 'deviceCreated', label: 'Device Created', description: 'The platform has a new device' },
 	{ name: 'deviceRemoved', label: 'Device Removed', description: 'The platform no longer has a device' },
 	{ name: 'deviceUpdated', label: 'Device Updated', description: 'The update time of a device changed' },
 	...FIELDS.map(({ event, label, description }) => ({ name: event, label: `${label} Changed`, description })),
-];
-
-/** All events, in the order of their labels. */
-export const EVENTS: Readonly<typeof events> = events.sort(byLabel);
+]);
 
 /** Events of change, which have a previous and a current value. */
 export const CHANGE_EVENTS: readonly ChangeEvent[] = FIELD_KINDS.map(({ event }) => event);

@@ -2,7 +2,7 @@
  * Reads the newest devices by one of their times, with one small request on a quiet fleet. It first checks that the platform
  * sorts, which the API document leaves open. If not, it returns nothing, and observe.ts reads the whole fleet.
  */
-import { type Device, serialNumberOf } from '../../core/device';
+import type { Device } from '../../core/device';
 import { mayRefuseOrder } from '../../core/paging/refusal';
 import { walkPages } from '../../core/paging/walk';
 import type { ListCriteria } from '../../core/query';
@@ -73,7 +73,7 @@ export async function fetchNewest(platform: Platform, options: NewestOptions): P
 
 async function fetchInOrder(platform: Platform, options: NewestOptions): Promise<FetchedRows | undefined> {
 	if (!options.isFiltered) {
-		const walk = await fetchDownToKnown(platform, options, topOf([], options.field));
+		const walk = await fetchDownToKnown(platform, options, undefined);
 		// A list that was read to its end needs no order.
 		return walk?.isWholeList === false && !(await isReliable(platform, options, walk.first)) ? undefined : walk;
 	}
@@ -81,7 +81,7 @@ async function fetchInOrder(platform: Platform, options: NewestOptions): Promise
 	const first = await fetchFirst(platform, options, 'desc');
 	if (first.length > 0 && !(await isReliable(platform, options, first))) return undefined;
 	const top = topOf(first, options.field);
-	return options.onlyTop ? { rows: [], ...top, complete: true } : await fetchDownToKnown(platform, options, top);
+	return options.onlyTop ? { rows: [], top, complete: true } : await fetchDownToKnown(platform, options, top);
 }
 
 interface Walk extends FetchedRows {
@@ -93,25 +93,25 @@ interface Walk extends FetchedRows {
 /**
  * Reads devices down to two hours before the newest remembered time. If more rows are known than fit on a page, as after an
  * import, it does so once an hour; otherwise it ends at the first page with nothing new.
- * @param top the newest time of the fleet, and its device; empty to take them from the first page
+ * @param top the newest row of the fleet; undefined to take it from the first page
  * @returns undefined if the list is not sorted, newest first
  */
 async function fetchDownToKnown(
 	platform: Platform,
 	options: NewestOptions,
-	top: ReturnType<typeof topOf>,
+	top: Row | undefined,
 	pageSize = Math.min(options.settings.pageSize, FEW + (isWholeDue(options) ? (options.before?.rows.size ?? 0) : 0)),
 ): Promise<Walk | undefined> {
 	const { field, before, criteria, settings } = options;
 	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${field} desc`] }, settings);
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
-	const walk = { rows, ...top, complete: true, first, isWholeList: false };
+	const walk = { rows, top, complete: true, first, isWholeList: false };
 	let [last, total] = [Infinity, 0];
 	const walkOptions = { pageSize, parallelRequests: 1 };
 	for await (const { newItems, read, reportedTotal = total } of walkPages(source, walkOptions)) {
 		if (walk.first.length === 0) walk.first = newItems;
-		if (walk.newest === null) Object.assign(walk, topOf(newItems, field));
-		const floor = floorOf(before ?? walk);
+		walk.top ??= topOf(newItems, field);
+		const floor = floorOf(before ?? { newest: walk.top?.time ?? null });
 		const found: Row[] = [];
 		for (const device of newItems) {
 			const row = rowOf(device, field, before);
@@ -148,14 +148,14 @@ function isWholeDue({ before, settings, now, order }: NewestOptions, pageLength 
  */
 async function isReliable(platform: Platform, options: NewestOptions, first: readonly Device[]): Promise<boolean> {
 	const { field, now, order } = options;
-	const { newest } = topOf(first, field);
+	const newest = topOf(first, field)?.time;
 	// Devices without the time may come first.
-	if (newest === null) return false;
+	if (newest === undefined) return false;
 	if (isWithin(DAY_MS, order.reliableAt, now)) return true;
 	const oldest = await fetchFirst(platform, options, 'asc');
-	const time = topOf(oldest, field).newest ?? -Infinity;
+	const time = topOf(oldest, field)?.time ?? -Infinity;
 	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
-	const smallest = Math.min(...first.map((device) => topOf([device], field).newest ?? newest));
+	const smallest = Math.min(...first.map((device) => topOf([device], field)?.time ?? newest));
 	if (oldest.length === 0 || time >= newest || time > smallest) return false;
 	order.reliableAt = now;
 	return true;
@@ -171,8 +171,7 @@ async function fetchFirst(
 	return content.slice(0, 1);
 }
 
-/** Returns the time and the serial number of the first device. */
-function topOf([device]: readonly Device[], field: TimeField): Pick<FetchedRows, 'newest' | 'newestSn'> {
-	const row = device && rowOf(device, field, undefined);
-	return { newest: row?.time ?? null, newestSn: device && serialNumberOf(device) };
+/** Returns the first device's row; undefined if there is none, or if it does not have the time. */
+function topOf([device]: readonly Device[], field: TimeField): Row | undefined {
+	return device && rowOf(device, field, undefined);
 }

@@ -6,7 +6,7 @@ import type { Observation } from '../compare/compare';
 import { type FleetEntry, fetchFleet } from './fleet';
 import { EVERYTHING, type KnownOrder, fetchNewest } from './newest';
 import type { TriggerParameters } from '../form';
-import type { FetchedRows } from '../compare/recent';
+import type { FetchedRows, Row } from '../compare/recent';
 import { checkMissing, missingFrom } from './removal';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
@@ -48,8 +48,8 @@ export async function observe(
 	if (listing === undefined) return { recent, list: undefined, remarks };
 	for (const { field } of times) {
 		const { rows } = rowsOf(listing, field);
-		const top = recent.get(field) ?? rowsOf(fleet ?? listing, field);
-		recent.set(field, { ...top, rows, complete: top.complete && listing.settled });
+		const ofFleet = recent.get(field) ?? rowsOf(fleet ?? listing, field);
+		recent.set(field, { ...ofFleet, rows, complete: ofFleet.complete && listing.settled });
 	}
 	if (!watches) return { recent, list: undefined, remarks };
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
@@ -67,7 +67,6 @@ export async function observe(
 
 function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField): FetchedRows {
 	const rows = items.flatMap(({ rows: ofDevice }) => ofDevice[field] ?? []);
-	const newest = rows.reduce((most, { time }) => Math.max(most, time), -Infinity);
-	const newestSn = items.find((device) => device.rows[field]?.time === newest)?.sn;
-	return { rows, newest: newest === -Infinity ? null : newest, newestSn, complete: settled };
+	const top = rows.reduce<Row | undefined>((most, row) => (most && most.time >= row.time ? most : row), undefined);
+	return { rows, top, complete: settled };
 }
