@@ -5,7 +5,7 @@ import { inputFailure } from '../core/failure';
 import { optionFields, readSettings } from '../fields/options';
 import { checkCollection, checkNumber, type ReadParameter } from '../fields/check';
 import { asNodeError, failedItem } from '../nodeError';
-import { openPlatforms, type Platform } from '../transport/platform';
+import { openPlatformForItems, type Platform } from '../transport/platform';
 import { OPTION_NAMES, RESOURCES } from './index';
 import type { Execution, Operation } from './operation';
 
@@ -19,12 +19,12 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const node = context.getNode();
 	const operation = chosenOperation(context);
 	const parallel = parallelRequestsOf(readerOf(context, 0));
-	const platforms = openPlatforms(context, { parallelRequests: parallel });
+	const platforms = openPlatformForItems(context, { parallelRequests: parallel });
 	const executions = new Map<Platform, Execution>();
 	// Items often have the same hint.
 	const hints = new Set<string>();
 	const executionFor = async (itemIndex: number): Promise<Execution> => {
-		const platform = await platforms.at(itemIndex);
+		const platform = await platforms.forItem(itemIndex);
 		const execution = executions.get(platform) ?? {
 			platform,
 			requestedDevices: new Map(),

@@ -1,3 +1,8 @@
+/**
+ * One HTTP exchange through n8n: it returns the whole response, whatever its status, or says why there is none. It reads the body as a
+ * stream, so that size and timeout limit the body, too. It doesn't retry, and it doesn't follow redirects: the credential must not
+ * reach another host.
+ */
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
@@ -38,8 +43,7 @@ const responseSchema = z.object({
 });
 
 /**
- * Sends one request through n8n and reads the whole response, whatever its status. It reads the body as a stream, so that size
- * and timeout limit the body, too. It doesn't follow redirects: the credential must not reach another host.
+ * Sends one request and reads the whole response.
  * @param send n8n's request function, with or without authentication
  * @throws Failure `unreachable`, `timeout` or `cancelled`; `response` for a body that is too large. It never throws n8n's error,
  * which contains the request with its headers.

@@ -79,7 +79,7 @@ export async function pollDevices(
 async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: number): Promise<INodeExecutionData[][]> {
 	try {
 		const parameters = readTriggerParameters(context);
-		const platform = await openPlatform(context, platformOptions(parameters, clock, budgetMs));
+		const platform = await openPlatform(context, platformOptions(parameters, budgetMs));
 		const events = await fetchTestEvents(platform, parameters).finally(() => platform.stop());
 		return [itemsOf(events, parameters, clock.date())];
 	} catch (thrown) {
@@ -102,7 +102,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	if (before === undefined) announceBaseline(poll, from, known);
 	const now = Math.floor(clock.date() / 1000);
 	const orders = deepCopy(memory.orders);
-	const platform = await open(context, { ...platformOptions(parameters, clock, budgetMs), credential });
+	const platform = await open(context, platformOptions(parameters, budgetMs), credential);
 	try {
 		const observation = await observe(platform, parameters, before, clock, orders);
 		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
@@ -209,7 +209,7 @@ function fingerprintOf(
 	return digestOf([context.getWorkflow().id ?? null, watched, baseUrl.href, user]);
 }
 
-function platformOptions({ settings }: TriggerParameters, clock: Clock, budgetMs: number) {
+function platformOptions({ settings }: TriggerParameters, budgetMs: number) {
 	const failure = () =>
 		new Failure({
 			kind: 'timeout',
@@ -218,7 +218,7 @@ function platformOptions({ settings }: TriggerParameters, clock: Clock, budgetMs
 			remedy:
 				"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. No event is lost: the next poll starts from the same state.",
 		});
-	return { parallelRequests: settings.parallelRequests, clock, deadline: { ms: budgetMs, failure } };
+	return { parallelRequests: settings.parallelRequests, deadline: { ms: budgetMs, failure } };
 }
 
 /** Returns the output items for a poll's events. */

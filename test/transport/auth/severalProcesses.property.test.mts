@@ -157,10 +157,7 @@ async function play({ latencies, oneTokenPerUser, executions, expiries, chances 
 		}
 		await time.sleep(begins);
 		try {
-			const opened = await process.openPlatform(contextIn(process, stop.signal), {
-				parallelRequests: parallel,
-				clock: time,
-			});
+			const opened = await process.openPlatform(contextIn(process, stop.signal), { parallelRequests: parallel });
 			let next = 0;
 			const work = async () => {
 				while (next < requests) {

@@ -4,6 +4,7 @@ import { z } from 'zod/v4';
 
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { LONGEST_PAUSE_MS, RateLimit } from '../../../nodes/DeviceManagement/transport/waiting/rateLimit.ts';
+import { replaceClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { openPlatform, type PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { runs } from '../../../testbed/runs.mts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
@@ -110,7 +111,9 @@ test('a retry is sent before the requests that wait since before it', async () =
 		getCredentials: async () => ({ baseUrl: 'https://platform.example', apiKey: 'k' }),
 		helpers: { httpRequestWithAuthentication: answer },
 	};
-	const platform = await openPlatform(context as unknown as PlatformContext, { parallelRequests: 8, clock: time });
+	const putBack = replaceClock(time);
+	const platform = await openPlatform(context as unknown as PlatformContext, { parallelRequests: 8 });
+	putBack();
 	const request = async (name: string, maxRetries: number) =>
 		await platform.request({
 			method: 'GET',

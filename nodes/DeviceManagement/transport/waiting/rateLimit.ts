@@ -1,3 +1,8 @@
+/**
+ * Waits for the pauses that the platform asks for (`Retry-After`), for all requests of one account. A pause delays every request;
+ * afterwards a window limits the requests at the same time: 2 after the first pause, half as many after each further pause, 1/8 more
+ * after each response. It sends retries first, then the others as they arrived, but it does not retry.
+ */
 import { Failure } from '../../core/failure';
 import { beforeEnd, type Clock } from './clock';
 import { timeInWords } from './retry';
@@ -12,12 +17,6 @@ const QUIET_MS = 60_000;
 /** A request that takes longer no longer counts for the window. */
 const SLOW_MS = 10_000;
 
-/**
- * Waits for the pauses that the platform asks for (`Retry-After`), for all requests of one account.
- * A pause delays every request. Afterwards a window limits the requests at the same time: 2 after the first pause, half as
- * many after each further pause, 1/8 more after each response. Retries are sent first, then the others as they arrived.
- * It does not retry.
- */
 export class RateLimit {
 	private pausedUntil = -Infinity;
 	/** The end of the pause by the platform's header; later than `pausedUntil` if the pause is too long for the node. */
