@@ -22,7 +22,7 @@ const SOURCES = ['credentials', 'nodes'].flatMap((folder) =>
 );
 
 /** Functions that quote their last argument. */
-const QUOTES_ITS_LABEL = new Set(['check', 'readJson', 'readJsonObject']);
+const QUOTES_ITS_LABEL = new Set(['check', 'checkJson']);
 
 const credential: ICredentialType = new DeviceManagementApi();
 const credentialLabels = labelsOf(credential.properties);

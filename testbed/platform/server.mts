@@ -236,11 +236,17 @@ export class EmbeddedPlatform {
 					}),
 			});
 		};
-		const pagedList = (method: string, path: string, handler: Handler) => {
+		const pagedList = <Item extends Record<string, unknown>>(
+			method: string,
+			path: string,
+			list: (request: PlatformRequest) => Page<Item>,
+			json?: (item: Item) => string | Buffer,
+		) => {
 			this.#pagedLists.add(`${method} ${path}`);
-			route(method, path, handler);
+			route(method, path, (request) => this.#paged(list(request), request, json));
 		};
-		pagedList('POST', '/api/device/list', (request) => this.#list(request));
+		const listDevices = (request: PlatformRequest) => this.#list(request);
+		pagedList('POST', '/api/device/list', listDevices, (device) => this.fleet.bytes(device));
 		route('GET', '/api/device/sn/:sn', (_request, { sn = '' }) => success(JSON.stringify(this.#device(sn))));
 		route('POST', '/api/device', (request) => this.#create(request), true);
 		route(['PUT', 'PATCH'], '/api/device/sn/:sn', (request, { sn = '' }) => this.#change(request, sn), true);
@@ -445,23 +451,25 @@ export class EmbeddedPlatform {
 		return success(JSON.stringify(data));
 	}
 
-	#list(request: PlatformRequest): Answer {
+	#list(request: PlatformRequest): Page<Device> {
 		parse(z.unknown(), request.body);
-		const page = this.#listing.page(this.fleet, request, this.settings);
-		const { changePage } = this.settings;
-		if (changePage === undefined) return this.#paged(page, (device) => this.fleet.bytes(device));
-		const changed = changePage(structuredClone({ content: [...page.items], ...page.metadata }), request);
-		return success(JSON.stringify(changed) ?? 'null');
+		return this.#listing.page(this.fleet, request, this.settings);
 	}
 
 	/**
 	 * Responds with a page of any list, made by `pageOf`.
 	 * @param json returns an item as JSON; faster if the JSON exists already
 	 */
-	#paged<Item>(
+	#paged<Item extends Record<string, unknown>>(
 		{ items, metadata }: Page<Item>,
+		request: PlatformRequest,
 		json: (item: Item) => string | Buffer = (item) => JSON.stringify(item),
 	): Answer {
+		const { changePage } = this.settings;
+		if (changePage !== undefined) {
+			const page = structuredClone({ content: [...items], ...metadata });
+			return success(JSON.stringify(changePage(page, request)) ?? 'null');
+		}
 		const content = items.flatMap((item, position) => (position === 0 ? [json(item)] : [comma, json(item)]));
 		return success([`{"content":[`, ...content, `],${JSON.stringify(metadata).slice(1)}`]);
 	}

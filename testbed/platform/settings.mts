@@ -1,5 +1,4 @@
 import { z } from 'zod/v4';
-import type { Device } from './fleet.mts';
 
 /** The kind of a request. 'other' is every path except the three in the document. */
 export type RequestKind = 'list' | 'sn' | 'login' | 'other';
@@ -84,7 +83,7 @@ interface Sorted {
 
 /** `data` of a list response, section 1.2. */
 export interface PageData {
-	content: Device[];
+	content: Array<Record<string, unknown>>;
 	pageable: { sort: Sorted; offset: number; pageSize: number; pageNumber: number; paged: boolean; unpaged: boolean };
 	totalElements: number;
 	totalPages: number;
@@ -151,7 +150,7 @@ export const settingsSchema = z.strictObject({
 	filtering: z.enum(['obeyed', 'ignored']).default('obeyed'),
 	/** How a sort treats missing values: as smallest or largest; or first or last in both directions. */
 	missingValues: z.enum(['smallest', 'largest', 'first', 'last']).default('smallest'),
-	/** Changes the `data` of a list response; gets a copy. */
+	/** Changes the `data` of a response with a page of any list: other items, another total. It gets a copy. */
 	changePage: callback<(page: PageData, request: PlatformRequest) => unknown>('changePage'),
 
 	// Time and faults

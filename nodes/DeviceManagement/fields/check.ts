@@ -22,8 +22,8 @@ export interface NumberField {
 	readonly typeOptions: { readonly minValue: number; readonly maxValue: number };
 }
 
-/** Marks the issue of a number that has lost digits, see {@link lostDigits}. */
-const LOST_DIGITS = { params: { lostDigits: true } };
+/** The issue of a number that has lost digits, see {@link lostDigits}. */
+const LOST_DIGITS = 'has more digits than n8n can keep';
 
 /** Text. An expression may return a number or a boolean instead, but not nothing. */
 export const givenTextSchema = z
@@ -87,8 +87,11 @@ export function checkNumber(value: unknown, field: NumberField): number {
 	);
 }
 
-/** Returns the value of a JSON field; undefined if it is empty. */
-export function readJson(value: unknown, label: string): unknown {
+/**
+ * Checks and returns the value of a JSON field; undefined if it is empty.
+ * @throws Failure `input` that names the label, for text that is not JSON
+ */
+export function checkJson(value: unknown, label: string): unknown {
 	if (value === undefined || value === null) return undefined;
 	if (typeof value !== 'string') return value;
 	if (value.trim() === '') return undefined;
@@ -147,8 +150,7 @@ function textOf(value: unknown, onNumber: (number: number) => void): string | un
 export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {
 	const parsed = schema.safeParse(value);
 	if (parsed.success) return parsed.data;
-	if (parsed.error.issues.some((issue) => issue.code === 'custom' && issue.params === LOST_DIGITS.params))
-		throw lostDigits(label, ENTER_AS_TEXT);
+	if (parsed.error.issues.some(({ message }) => message === LOST_DIGITS)) throw lostDigits(label, ENTER_AS_TEXT);
 	throw inputFailure(`'${label}' has a value of the wrong type`, 'Check the expression in this field and its result.');
 }
 
@@ -166,7 +168,7 @@ function keepsDigits(number: number): boolean {
 const ENTER_AS_TEXT = 'Enter it as text.';
 
 function lostDigits(label: string, remedy: string): Failure {
-	return inputFailure(`The number in '${label}' has more digits than n8n can keep`, remedy);
+	return inputFailure(`The number in '${label}' ${LOST_DIGITS}`, remedy);
 }
 
 function parseJson(text: string): { value: unknown } | undefined {

@@ -14,10 +14,10 @@ import {
 	check,
 	checkCollection,
 	checkEntries,
+	checkJson,
 	checkNumber,
 	isPlainObject,
 	type NumberField,
-	readJson,
 	type ReadParameter,
 	textSchema,
 	writeJson,
@@ -154,7 +154,7 @@ function readCriteria({ body, compositeStatus }: Record<string, unknown>, byMode
 
 /** Returns the search criteria from the form's text, or from an expression's value. */
 function checkCriteria(body: unknown, byModel: boolean): Record<string, unknown> {
-	const criteria = readJson(body, SEARCH_CRITERIA);
+	const criteria = checkJson(body, SEARCH_CRITERIA);
 	if (!isPlainObject(criteria) || nestsDeeperThan(criteria, DEEPEST_NESTING)) {
 		throw inputFailure(`'${SEARCH_CRITERIA}' is not a JSON object`, 'Enter an object like {"status": 1}.');
 	}

@@ -11,7 +11,7 @@ import { addParameter, apiPath, type Query } from '../../core/query';
 import { asGiven } from '../../fields/formFields';
 import { optionsField } from '../../fields/options';
 import { checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
-import { check, readJson, textSchema, writeJson } from '../../fields/check';
+import { check, checkJson, textSchema, writeJson } from '../../fields/check';
 import type { Operation } from '../operation';
 
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
@@ -96,7 +96,7 @@ function readBody(value: unknown): string | undefined {
 			'Check the expression in this field and its result, or leave the field empty to send no body.',
 		);
 	}
-	const body = readJson(value, 'Body');
+	const body = checkJson(value, 'Body');
 	if (body === undefined) return undefined;
 	return typeof value === 'string'
 		? value
