@@ -6,35 +6,16 @@ import type { IDisplayOptions, INodeProperties, IPollFunctions } from 'n8n-workf
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../core/failure';
-import type { OutputMode } from '../core/shape';
-import type { ListCriteria } from '../core/query';
 import { asGiven } from '../fields/formFields';
 import { filtersField, readFilters } from '../fields/filters';
 import { optionFields, optionNames, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
 import { check, checkNumber, type ReadParameter, textSchema } from '../fields/check';
-import type { ListSettings } from '../transport/pagedList';
-import { type ChangeRule, onlyWhenField, readRules } from './compare/rules';
-import { CHANGE_EVENTS, type EventName, EVENTS, TIMES, watchedFields, type WatchedField } from './compare/watched';
+import { onlyWhenField, readRules } from './compare/rules';
+import { CHANGE_EVENTS, type EventName, EVENTS, TIMES, watchedFields } from './compare/watched';
 
 /** The values of the trigger's form. */
-export interface TriggerParameters {
-	readonly events: ReadonlySet<EventName>;
-	/** Keys of the watched attributes, each once, in alphabetical order. */
-	readonly attributes: readonly string[];
-	/** The fields whose values are compared. */
-	readonly fields: readonly WatchedField[];
-	/** The times that show new and edited devices, if these are reported. */
-	readonly times: ReadonlyArray<(typeof TIMES)[number]>;
-	readonly rules: readonly ChangeRule[];
-	readonly criteria: ListCriteria;
-	readonly output: OutputMode;
-	readonly settings: ListSettings;
-	/** How long a new value must last, in seconds. */
-	readonly holdSeconds: number;
-	/** One item for each event, or one item for all events of a poll. */
-	readonly emit: 'perDevice' | 'perPoll';
-}
+export type TriggerParameters = Readonly<ReturnType<typeof readTriggerParameters>>;
 
 const WHOLE_FLEET_EVENTS: EventName[] = [...CHANGE_EVENTS, 'deviceRemoved'];
 
@@ -116,7 +97,7 @@ export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.
  * Returns the values of the trigger's form.
  * @throws Failure `input` that names the field
  */
-export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodeParameter'>): TriggerParameters {
+export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodeParameter'>) {
 	const read: ReadParameter = (name, fallback, options) => context.getNodeParameter(name, fallback, options);
 	const events = readEvents(read);
 	const attributes = readAttributes(read, events.has('attributeChanged'));
@@ -126,14 +107,19 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	return {
 		events,
+		/** Keys of the watched attributes, each once, in alphabetical order. */
 		attributes,
+		/** The fields whose values are compared. */
 		fields,
+		/** The times that show new and edited devices, if these are reported. */
 		times: TIMES.filter(({ event }) => events.has(event)),
 		rules: readRules(read, fields),
 		criteria: readFilters(read),
 		output: readOutputMode(read),
 		settings,
+		/** How long a new value must last. */
 		holdSeconds: minutes * 60,
+		/** One item for each event, or one item for all events of a poll. */
 		emit: check(emitSchema, options['emit'], 'Items'),
 	};
 }

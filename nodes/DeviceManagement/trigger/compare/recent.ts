@@ -1,3 +1,7 @@
+/**
+ * What is remembered of the newest rows by one of their times, so that each pair of device and time is reported once. The platform's
+ * times are compared only with one another, so its clock and time zone don't matter. It doesn't fetch the rows: see read/.
+ */
 import { type Device, identifyDevice, serialNumberOf } from '../../core/device';
 import { Failure } from '../../core/failure';
 import { shortIdentity } from './kept';
@@ -6,10 +10,7 @@ import type { TimeField } from './watched';
 /** Rows are remembered up to this many seconds before the newest time: twice the repeated hour of a clock change. */
 export const WINDOW = 7200;
 
-/**
- * What is remembered of the newest rows by one of their times. The platform's times are compared only with one another, so its
- * clock and time zone don't matter.
- */
+/** What is remembered by one of the times. */
 export interface Recent {
 	/** The newest time of the fleet so far; null if no device had one. */
 	readonly newest: number | null;

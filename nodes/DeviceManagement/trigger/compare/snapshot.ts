@@ -3,10 +3,10 @@
  * new value is remembered beside the old one until it has lasted. It doesn't find out which devices are removed.
  */
 import type { Device } from '../../core/device';
+import type { TriggerParameters } from '../form';
 import type { Change } from './events';
 import { joinKept, type Kept, type KeptValues, partOf, splitKept } from './kept';
-import { type ChangeRule, leadsToRule } from './rules';
-import type { WatchedField } from './watched';
+import { leadsToRule } from './rules';
 
 /** A new value that has not lasted long enough to be reported. */
 export interface Hold {
@@ -42,13 +42,9 @@ export interface DeviceList {
 	readonly unlisted: readonly string[];
 }
 
-export interface SnapshotOptions {
-	readonly fields: readonly WatchedField[];
+export interface SnapshotOptions extends Pick<TriggerParameters, 'fields' | 'holdSeconds' | 'rules'> {
 	/** This machine's clock in seconds. */
 	readonly now: number;
-	/** How long a new value must last, in seconds. */
-	readonly holdSeconds: number;
-	readonly rules: readonly ChangeRule[];
 	/** Whether this is the first poll of a process. n8n may have lost what quiet polls saw. */
 	readonly isFirst: boolean;
 }

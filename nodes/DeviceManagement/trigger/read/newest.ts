@@ -7,8 +7,9 @@ import { mayRefuseOrder } from '../../core/paging/refusal';
 import { walkPages } from '../../core/paging/walk';
 import type { ListCriteria } from '../../core/query';
 import { DEVICE_LIST } from '../../transport/devices';
-import { type ListSettings, pageSource } from '../../transport/pagedList';
+import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
+import type { TriggerParameters } from '../form';
 import { floorOf, type FetchedRows, type Recent, type Row, rowOf } from '../compare/recent';
 import type { TimeField } from '../compare/watched';
 
@@ -35,15 +36,13 @@ function isWithin(spanMs: number, at: number | undefined, now: number): boolean 
 	return at !== undefined && now - at < spanMs;
 }
 
-export interface NewestOptions {
+export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'settings'> {
 	readonly field: TimeField;
 	readonly before: Recent | undefined;
-	readonly criteria: ListCriteria;
 	/** Whether the criteria may match less than the whole fleet. */
 	readonly isFiltered: boolean;
 	/** Whether only the newest time of the fleet is needed, because the poll reads all devices anyway. */
 	readonly onlyTop: boolean;
-	readonly settings: ListSettings;
 	readonly now: number;
 	readonly order: KnownOrder;
 }
