@@ -7,12 +7,8 @@ import { Watch } from '../../testbed/watch.mts';
 import { joinKept, keep } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import { TIMES } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { runs } from '../../testbed/runs.mts';
+import { text } from './compare/values.mts';
 
-const text = fc.oneof(
-	fc.string(),
-	fc.string({ unit: 'binary' }),
-	fc.constantFrom('', ' ', '"', '\\', '\0', '\ud800', '__proto__', 'constructor'),
-);
 const seconds = fc.integer({ min: -100, max: 4_000_000_000 });
 const recent = fc
 	.record({ newest: fc.option(seconds), rows: fc.array(fc.tuple(text, seconds)) })
