@@ -62,3 +62,30 @@ export const FILTER_FIELDS = [
 	['filters.query.parameter.value', 'string', ''],
 	['filters.tags', 'string', ''],
 ] as const;
+
+/** The fields of a device that the form offers, with the names in saved workflows. */
+export const DEVICE_FIELDS = [
+	...['attributes', 'createTime', 'creator', 'description', 'group', 'iccid', 'iccidOverwrite', 'id', 'imei', 'model'],
+	...['onlineStatus', 'sensorOverwrite', 'sensorSn', 'sn', 'status', 'tags', 'updateTime', 'updator'],
+];
+
+/** Sorts rows by their first column, the path of a field. */
+export const byPath = (rows: ReadonlyArray<readonly unknown[]>) =>
+	rows.map((row) => [...row]).sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+
+/** Path, type and default of each field of a form, as saved workflows hold them. */
+export const namesIn = (fields: readonly INodeProperties[]) =>
+	byPath(everyField(withoutTwins(fields)).map(({ path, property }) => [path, property.type, property.default]));
+
+/** The values of each field with choices. A field that stands in several operations is one row if its choices are the same. */
+export function choicesIn(fields: readonly INodeProperties[]): unknown[][] {
+	const rows = everyField(fields)
+		.filter(({ property }) => choices(property).length > 0)
+		.map(({ path, property }) => [
+			path,
+			choices(property)
+				.map(({ value }) => String(value))
+				.sort(),
+		]);
+	return byPath([...new Map(rows.map((row) => [JSON.stringify(row), row])).values()]);
+}

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
 import type { IExecuteFunctions, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
 
 import { RESOURCES } from '../nodes/DeviceManagement/resources/index.ts';
@@ -7,7 +10,17 @@ import { useBench } from '../testbed/jest.mts';
 import { operationNames, operations } from '../testbed/operations.mts';
 import { outputOf } from '../testbed/output.mts';
 import { triggerType } from '../testbed/watch.mts';
-import { choices, everyField, FILTER_FIELDS, isTwin, withoutTwins } from './form.mts';
+import {
+	byPath,
+	choices,
+	choicesIn,
+	DEVICE_FIELDS,
+	everyField,
+	FILTER_FIELDS,
+	isTwin,
+	namesIn,
+	withoutTwins,
+} from './form.mts';
 
 const bench = useBench();
 let node: INodeType;
@@ -40,29 +53,37 @@ const offered = (): Array<readonly [string, string]> =>
 			.flatMap((property) => choices(property).map(({ value }) => [String(resource), String(value)] as const)),
 	);
 
-describe('operations', () => {
-	const every = Object.entries(RESOURCES).flatMap(([resource, { operations: own }]) =>
-		Object.keys(own).map((operation) => ({ resource, operation })),
-	);
+const everyOperation = Object.entries(RESOURCES).flatMap(([resource, { operations: own }]) =>
+	Object.keys(own).map((operation) => ({ resource, operation })),
+);
 
+describe('operations', () => {
 	it('the form offers every one, and no other', () => {
 		const inOrder = (pairs: ReadonlyArray<readonly unknown[]>) => pairs.map(String).sort();
-		expect(inOrder(offered())).toEqual(inOrder(every.map(({ resource, operation }) => [resource, operation])));
+		expect(inOrder(offered())).toEqual(inOrder(everyOperation.map(({ resource, operation }) => [resource, operation])));
 	});
 
 	it('each has a set of parameters in testbed/operations.mts, so that every suite runs it', () => {
 		const sampled = operationNames.map((name) => operations[name]);
 		const known = (resource: string, operation: string) =>
 			sampled.some((sample) => sample.resource === resource && sample.operation === operation);
-		expect(every.filter(({ resource, operation }) => !known(resource, operation))).toEqual([]);
+		expect(everyOperation.filter(({ resource, operation }) => !known(resource, operation))).toEqual([]);
 	});
 
-	it.each(every)('the subtitle on the canvas says what $resource $operation does', ({ resource, operation }) => {
-		const subtitle = String(node.description.subtitle).replace(/^=\{\{(.*)\}\}$/, '$1');
-		const said = new Function('$parameter', `return ${subtitle}`)({ resource, operation });
-		const list = propertiesOf(resource).find(({ name }) => name === 'operation');
-		expect(said).toBe(choices(list).find(({ value }) => value === operation)?.action);
+	it('each has a file with tests of what it does', () => {
+		const files = everyOperation.map(({ resource, operation }) => `resources/${resource}/${operation}.test.mts`);
+		expect(files.filter((file) => !existsSync(join(__dirname, file)))).toEqual([]);
 	});
+
+	it.each(everyOperation)(
+		'the subtitle on the canvas says what $resource $operation does',
+		({ resource, operation }) => {
+			const subtitle = String(node.description.subtitle).replace(/^=\{\{(.*)\}\}$/, '$1');
+			const said = new Function('$parameter', `return ${subtitle}`)({ resource, operation });
+			const list = propertiesOf(resource).find(({ name }) => name === 'operation');
+			expect(said).toBe(choices(list).find(({ value }) => value === operation)?.action);
+		},
+	);
 
 	/** Choices of the form that show other fields. */
 	const STATES: INodeParameters[] = [
@@ -153,12 +174,7 @@ describe('the names that saved workflows hold', () => {
 			version: 1,
 			credentials: [{ name: 'deviceManagementApi', required: true }],
 		});
-		expect(offered()).toEqual([
-			['api', 'request'],
-			['device', 'count'],
-			['device', 'get'],
-			['device', 'getAll'],
-		]);
+		expect(offered().map((names) => names.join(' '))).toEqual(Object.keys(FIELDS));
 	});
 
 	const OUTPUT = [
@@ -172,97 +188,55 @@ describe('the names that saved workflows hold', () => {
 		['options.timeout', 'number', 60_000],
 	] as const;
 
-	it.each([
-		{
-			operation: 'get',
-			resource: 'device',
-			fields: [
-				['device', 'resourceLocator', { mode: 'list', value: '' }],
-				...OUTPUT,
-				...OPTIONS,
-				['options.ifNotFound', 'options', 'error'],
-			],
-		},
-		{
-			operation: 'getAll',
-			resource: 'device',
-			fields: [
-				...FILTER_FIELDS,
-				['limit', 'number', 50],
-				...OUTPUT,
-				...OPTIONS,
-				['options.ifFleetChanges', 'options', 'fail'],
-				['options.pageSize', 'number', 1000],
-				['options.skip', 'number', 0],
-				['returnAll', 'boolean', false],
-				['sort', 'fixedCollection', {}],
-				['sort.rule.attribute', 'string', ''],
-				['sort.rule.direction', 'options', 'desc'],
-				['sort.rule.field', 'options', 'createTime'],
-			],
-		},
-		{ operation: 'count', resource: 'device', fields: [...FILTER_FIELDS, ...OPTIONS] },
-		{
-			operation: 'request',
-			resource: 'api',
-			fields: [
-				['body', 'json', ''],
-				['method', 'options', 'GET'],
-				...OPTIONS,
-				['path', 'string', ''],
-				['query', 'fixedCollection', {}],
-				['query.parameter.name', 'string', ''],
-				['query.parameter.value', 'string', ''],
-			],
-		},
-	])('the fields of $resource $operation', ({ resource, operation, fields }) => {
-		const found = everyField(withoutTwins(propertiesOf(resource, operation))).map(({ path, property }) => [
-			path,
-			property.type,
-			property.default,
-		]);
-		const byPath = (one: unknown[], other: unknown[]) => (String(one[0]) < String(other[0]) ? -1 : 1);
-		expect(found.sort(byPath)).toEqual(fields.map((field) => [...field]).sort(byPath));
+	/** Path, type and default of each operation's fields. */
+	const FIELDS: Record<string, ReadonlyArray<readonly unknown[]>> = {
+		'api request': [
+			['body', 'json', ''],
+			['method', 'options', 'GET'],
+			...OPTIONS,
+			['path', 'string', ''],
+			['query', 'fixedCollection', {}],
+			['query.parameter.name', 'string', ''],
+			['query.parameter.value', 'string', ''],
+		],
+		'device count': [...FILTER_FIELDS, ...OPTIONS],
+		'device get': [
+			['device', 'resourceLocator', { mode: 'list', value: '' }],
+			...OUTPUT,
+			...OPTIONS,
+			['options.ifNotFound', 'options', 'error'],
+		],
+		'device getAll': [
+			...FILTER_FIELDS,
+			['limit', 'number', 50],
+			...OUTPUT,
+			...OPTIONS,
+			['options.ifFleetChanges', 'options', 'fail'],
+			['options.pageSize', 'number', 1000],
+			['options.skip', 'number', 0],
+			['returnAll', 'boolean', false],
+			['sort', 'fixedCollection', {}],
+			['sort.rule.attribute', 'string', ''],
+			['sort.rule.direction', 'options', 'desc'],
+			['sort.rule.field', 'options', 'createTime'],
+		],
+	};
+
+	it.each(everyOperation)('the fields of $resource $operation are those in this file', ({ resource, operation }) => {
+		expect(namesIn(propertiesOf(resource, operation))).toEqual(byPath(FIELDS[`${resource} ${operation}`] ?? []));
 	});
 
-	const DEVICE_FIELDS = [
-		'attributes',
-		'createTime',
-		'creator',
-		'description',
-		'group',
-		'iccid',
-		'iccidOverwrite',
-		'id',
-		'imei',
-		'model',
-		'onlineStatus',
-		'sensorOverwrite',
-		'sensorSn',
-		'sn',
-		'status',
-		'tags',
-		'updateTime',
-		'updator',
-	];
-	it.each([
-		['resource', ['api', 'device']],
-		['output', ['raw', 'selected', 'simplified']],
-		['fields', DEVICE_FIELDS],
-		['sort.rule.field', [...DEVICE_FIELDS, 'custom'].sort()],
-		['sort.rule.direction', ['asc', 'desc']],
-		['options.ifFleetChanges', ['fail', 'return']],
-		['options.ifNotFound', ['empty', 'error']],
-		['method', ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']],
-	])('the choices of %s', (path, values) => {
-		const found = everyField(properties).filter((place) => place.path === path);
-		expect(found.length).toBeGreaterThan(0);
-		for (const { property } of found)
-			expect(
-				choices(property)
-					.map(({ value }) => value)
-					.sort(),
-			).toEqual(values);
+	it('the choices of each field are those in this file', () => {
+		expect(choicesIn(properties.filter(({ name }) => name !== 'operation'))).toEqual([
+			['fields', DEVICE_FIELDS],
+			['method', ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']],
+			['options.ifFleetChanges', ['fail', 'return']],
+			['options.ifNotFound', ['empty', 'error']],
+			['output', ['raw', 'selected', 'simplified']],
+			['resource', ['api', 'device']],
+			['sort.rule.direction', ['asc', 'desc']],
+			['sort.rule.field', [...DEVICE_FIELDS, 'custom'].sort()],
+		]);
 	});
 
 	it('the modes of the device locator, which opens on its list', () => {

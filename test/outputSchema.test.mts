@@ -52,7 +52,7 @@ const described = (resource: string, operation: string) =>
 		items: [...(items?.type ?? [])].sort(),
 	}));
 
-it('there is one preview for every operation', () => {
+it('__schema__ has one preview for every operation', () => {
 	const files = readdirSync(join(nodeDir, '__schema__'), { recursive: true, encoding: 'utf8' })
 		.filter((file) => file.endsWith('.json'))
 		.map((file) => file.replaceAll('\\', '/'));

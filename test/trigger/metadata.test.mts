@@ -3,7 +3,7 @@ import type { INodeParameters, INodeProperties, INodeType, IPollFunctions } from
 import { workflow as n8n } from '../../testbed/engine/host.cjs';
 import { useBench } from '../../testbed/jest.mts';
 import { triggerType, Watch } from '../../testbed/watch.mts';
-import { choices, everyField, FILTER_FIELDS, isTwin, withoutTwins } from '../form.mts';
+import { byPath, choices, choicesIn, DEVICE_FIELDS, FILTER_FIELDS, isTwin, namesIn } from '../form.mts';
 
 const bench = useBench();
 let node: INodeType;
@@ -29,15 +29,9 @@ it('is a polling trigger', () => {
 	expect(node.trigger).toBeUndefined();
 });
 
-it('the names that saved workflows hold', () => {
-	const found = everyField(withoutTwins(properties)).map(({ path, property }) => [
-		path,
-		property.type,
-		property.default,
-	]);
-	const byPath = (one: readonly unknown[], other: readonly unknown[]) => (String(one[0]) < String(other[0]) ? -1 : 1);
-	expect(found.sort(byPath)).toEqual(
-		[
+it('the names that saved workflows hold are those in this file', () => {
+	expect(namesIn(properties)).toEqual(
+		byPath([
 			['attributes', 'string', ''],
 			['conditions', 'fixedCollection', {}],
 			['conditions.rule.attribute', 'string', ''],
@@ -55,25 +49,21 @@ it('the names that saved workflows hold', () => {
 			['options.parallelRequests', 'number', 8],
 			['options.timeout', 'number', 60_000],
 			['output', 'options', 'simplified'],
-		].sort(byPath),
+		]),
 	);
 });
 
-it.each([
-	[
-		'events',
-		['attributeChanged', 'deviceCreated', 'deviceRemoved', 'deviceUpdated', 'onlineStatusChanged', 'statusChanged'],
-	],
-	['conditions.rule.field', ['attributes', 'onlineStatus', 'status']],
-	['options.emit', ['perDevice', 'perPoll']],
-	['output', ['raw', 'selected', 'simplified']],
-])('the choices of %s', (path, values) => {
-	const [place] = everyField(properties).filter((one) => one.path === path);
-	expect(
-		choices(place?.property)
-			.map(({ value }) => value)
-			.sort(),
-	).toEqual(values);
+it('the choices of each field are those in this file', () => {
+	expect(choicesIn(properties)).toEqual([
+		['conditions.rule.field', ['attributes', 'onlineStatus', 'status']],
+		[
+			'events',
+			['attributeChanged', 'deviceCreated', 'deviceRemoved', 'deviceUpdated', 'onlineStatusChanged', 'statusChanged'],
+		],
+		['fields', DEVICE_FIELDS],
+		['options.emit', ['perDevice', 'perPoll']],
+		['output', ['raw', 'selected', 'simplified']],
+	]);
 });
 
 it('the panel finds the events by their label', () => {
