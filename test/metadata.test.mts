@@ -7,7 +7,7 @@ import { RESOURCES } from '../nodes/DeviceManagement/resources/index.ts';
 import { workflow as n8n } from '../testbed/engine/host.cjs';
 import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
-import { operationNames, operations } from '../testbed/operations.mts';
+import { operationNames, operations, serialNumberItems } from '../testbed/operations.mts';
 import { outputOf } from '../testbed/output.mts';
 import { triggerType } from '../testbed/watch.mts';
 import {
@@ -68,6 +68,11 @@ describe('operations', () => {
 		const known = (resource: string, operation: string) =>
 			sampled.some((sample) => sample.resource === resource && sample.operation === operation);
 		expect(everyOperation.filter(({ resource, operation }) => !known(resource, operation))).toEqual([]);
+	});
+
+	it.each(operationNames)('%s has its endpoint in testbed/platform/server.mts', async (name) => {
+		const { error } = await bench.run(operations[name], { input: serialNumberItems(bench, 1) });
+		expect(error?.message).toBeUndefined();
 	});
 
 	it('each has a file with tests of what it does', () => {
