@@ -7,6 +7,7 @@ import { readSort } from '../../nodes/DeviceManagement/fields/sort.ts';
 import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts';
 import { OPTION_NAMES } from '../../nodes/DeviceManagement/resources/index.ts';
 import { useBench } from '../../testbed/jest.mts';
+import { operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
 import { jsonOf } from '../../testbed/output.mts';
 import { runs } from '../../testbed/runs.mts';
 import { COLLECTIONS } from './refusal.mts';
@@ -20,8 +21,6 @@ const bench = useBench();
 
 const getMany = { resource: 'device', operation: 'getAll' };
 const count = { resource: 'device', operation: 'count' };
-const get = { resource: 'device', operation: 'get', device: { __rl: true, mode: 'sn', value: 'RT1' } };
-const request = { resource: 'api', operation: 'request', path: '/api/version' };
 
 test.each(COLLECTIONS)(
 	'$label of $operation given as a text reaches the node as it is, and is refused',
@@ -79,24 +78,21 @@ test('a filter that the form does not have reaches the node, and is refused', as
 	expect(bench.platform.requests).toEqual([]);
 });
 
-test.each<[string, Record<string, unknown>]>([
-	['Get Many', getMany],
-	['Count', count],
-	['Get', get],
-	['Request', request],
-])(
+test.each(operationNames)(
 	'%s refuses an option that there is not, or only the trigger has, and takes one that only another operation has',
-	async (_name, parameters) => {
-		const wrong = await bench.run({ ...parameters, options: '={{ { skpi: 3 } }}' });
-		expect(wrong.error?.message).toBe('There is no option "skpi" under \'Options\'');
-		expect(bench.platform.requests).toEqual([]);
-		for (const name of ['forAtLeast', 'emit']) {
-			const stranger = await bench.run({ ...parameters, options: { [name]: 1 } });
-			expect(stranger.error?.message).toBe(`There is no option "${name}" under 'Options'`);
+	async (name) => {
+		const input = serialNumberItems(bench, 1);
+		const run = async (options: unknown) => await bench.run({ ...operations[name], options }, { input });
+		for (const [options, stranger] of [
+			['={{ { skpi: 3 } }}', 'skpi'],
+			[{ forAtLeast: 1 }, 'forAtLeast'],
+			[{ emit: 1 }, 'emit'],
+		]) {
+			const { error } = await run(options);
+			expect(error?.message).toBe(`There is no option "${String(stranger)}" under 'Options'`);
 		}
 		expect(bench.platform.requests).toEqual([]);
-		const left = await bench.run({ ...parameters, options: '={{ { skip: 3, ifNotFound: "empty", pageSize: 50 } }}' });
-		expect(left.error).toBeUndefined();
+		expect((await run('={{ { skip: 3, ifNotFound: "empty", pageSize: 50 } }}')).error).toBeUndefined();
 	},
 );
 
