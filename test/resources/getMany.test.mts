@@ -1,3 +1,4 @@
+import type { Listing } from '../../nodes/DeviceManagement/core/paging/passes.ts';
 import { fetchItems, listOptionFields, remarkOn } from '../../nodes/DeviceManagement/resources/getMany.ts';
 import type { Item } from '../../nodes/DeviceManagement/resources/operation.ts';
 import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
@@ -6,41 +7,40 @@ import type { PagedEndpoint } from '../../nodes/DeviceManagement/transport/paged
 const steady = { items: ['a', 'b'], settled: true, reportedTotal: 2, passes: 1 };
 const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false, passes: 3 };
 
-test.each([
-	[steady, {}],
-	[{ ...steady, reportedTotal: undefined }, {}],
-	[{ ...steady, reportedTotal: 100 }, { limit: 2 }],
-	[{ ...steady, reportedTotal: 2 }, { limit: 3 }],
-	[{ ...steady, reportedTotal: 102 }, { skip: 100 }],
-	[
-		{ ...steady, reportedTotal: 102 },
-		{ limit: 200, skip: 100 },
-	],
-	[{ ...steady, items: [], reportedTotal: 60 }, { skip: 100 }],
+type Part = [skip: number, limit?: number];
+
+test.each<[Listing<string>, Part]>([
+	[steady, [0]],
+	[{ ...steady, reportedTotal: undefined }, [0]],
+	[{ ...steady, reportedTotal: 100 }, [0, 2]],
+	[{ ...steady, reportedTotal: 2 }, [0, 3]],
+	[{ ...steady, reportedTotal: 102 }, [100]],
+	[{ ...steady, reportedTotal: 102 }, [100, 200]],
+	[{ ...steady, items: [], reportedTotal: 60 }, [100]],
 ])(
 	'a settled list of as many items as the platform reports, or the limit, needs no words: %j of %j',
 	(listing, part) => {
-		expect(remarkOn(listing, part)).toBeUndefined();
+		expect(remarkOn(listing, ...part)).toBeUndefined();
 	},
 );
 
-test.each([
-	[3, {}, 'a total of 3 items but lists 2'],
-	[3, { limit: 3 }, 'a total of 3 items but lists 2'],
-	[1, { limit: 3 }, 'a total of 1 items but lists 2'],
-	[250, { limit: 200, skip: 100 }, 'a total of 150 items after the first 100 but lists 2'],
+test.each<[number, Part, string]>([
+	[3, [0], 'a total of 3 items but lists 2'],
+	[3, [0, 3], 'a total of 3 items but lists 2'],
+	[1, [0, 3], 'a total of 1 items but lists 2'],
+	[250, [100, 200], 'a total of 150 items after the first 100 but lists 2'],
 ])('a reported total of %i for %j is quoted with both numbers', (reportedTotal, part, words) => {
-	expect(remarkOn({ ...steady, reportedTotal, passes: 2 }, part)).toBe(
+	expect(remarkOn({ ...steady, reportedTotal, passes: 2 }, ...part)).toBe(
 		`The platform reports ${words} in each of 2 readings. The output has the items it lists.`,
 	);
 });
 
-test.each([
-	[{}, '3 items, from all readings.'],
-	[{ limit: 3 }, '3 items, from all readings.'],
-	[{ skip: 100 }, '3 items after the first 100, from all readings.'],
+test.each<[Part, string]>([
+	[[0], '3 items, from all readings.'],
+	[[0, 3], '3 items, from all readings.'],
+	[[100], '3 items after the first 100, from all readings.'],
 ])('an unsettled list %j says how many items it holds, and does not claim to be complete', (part, words) => {
-	expect(remarkOn(unsettled, part)).toBe(
+	expect(remarkOn(unsettled, ...part)).toBe(
 		`The list changed during each of 3 readings. The output has ${words} Some items may be missing, and some may no longer exist. Run the node again for an exact list.`,
 	);
 });

@@ -98,11 +98,8 @@ function isBlank(value: unknown): boolean {
 	return typeof value === 'string' && value.trim() === '';
 }
 
-function checkAttributes(value: unknown): Array<{ key: string; value: string }> {
-	return checkEntries(value, 'pair', ATTRIBUTES, 'Attributes');
-}
-
 const ATTRIBUTES = z.array(z.strictObject({ key: textSchema, value: textSchema }));
+const checkAttributes = (value: unknown) => checkEntries(value, 'pair', ATTRIBUTES, 'Attributes');
 
 /** Refuses an unknown filter, and a filter without a value: the node would list all devices. */
 function checkFilter(name: string, value: unknown, byModel: boolean): void {
@@ -147,19 +144,13 @@ function hasNoValue(value: unknown): boolean {
 
 /** Returns the search criteria for the request body. 'Composite Status' overrides a field of that name. */
 function readCriteria({ body, compositeStatus }: Record<string, unknown>, byModel: boolean): Record<string, unknown> {
-	const criteria = body === undefined ? {} : checkCriteria(body, byModel);
-	if (compositeStatus === undefined) return criteria;
-	return { ...criteria, compositeStatus: checkNumber(compositeStatus, COMPOSITE_STATUS) };
-}
-
-/** Returns the search criteria from the form's text, or from an expression's value. */
-function checkCriteria(body: unknown, byModel: boolean): Record<string, unknown> {
-	const criteria = checkJson(body, SEARCH_CRITERIA);
+	const criteria = body === undefined ? {} : checkJson(body, SEARCH_CRITERIA);
 	if (!isPlainObject(criteria) || nestsDeeperThan(criteria, DEEPEST_NESTING)) {
 		throw inputFailure(`'${SEARCH_CRITERIA}' is not a JSON object`, 'Enter an object like {"status": 1}.');
 	}
-	if (Object.keys(criteria).length === 0) throw withoutValue(SEARCH_CRITERIA, byModel);
-	return criteria;
+	if (body !== undefined && Object.keys(criteria).length === 0) throw withoutValue(SEARCH_CRITERIA, byModel);
+	if (compositeStatus === undefined) return criteria;
+	return { ...criteria, compositeStatus: checkNumber(compositeStatus, COMPOSITE_STATUS) };
 }
 
 /** Returns the tags as text with commas. An expression may return a list. */

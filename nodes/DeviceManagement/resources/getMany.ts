@@ -108,19 +108,16 @@ export async function fetchItems(
 			remedy: `Run the workflow again, if possible at a quieter time. To accept an incomplete list, set '${label}' under 'Options' to 'Return What Was Read'.`,
 		});
 	}
-	const remark = remarkOn(listing, { skip, limit });
+	const remark = remarkOn(listing, skip, limit);
 	if (remark !== undefined) hint(remark);
 	return listing.items;
 }
 
 /**
  * Returns a hint if the list changed while it was read, or if the platform's total differs from its list; else undefined.
- * @param part the items skipped at the beginning, and the limit; undefined for all
+ * @param skip the number of items skipped at the beginning
  */
-export function remarkOn(
-	{ items, settled, reportedTotal, passes }: Listing<unknown>,
-	{ skip = 0, limit = Infinity }: { skip?: number; limit?: number | undefined },
-): string | undefined {
+export function remarkOn({ items, settled, reportedTotal, passes }: Listing<unknown>, skip: number, limit = Infinity) {
 	const listed = items.length;
 	const after = skip === 0 ? '' : ` after the first ${skip}`;
 	if (!settled) {

@@ -23,23 +23,19 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const executions = new Map<Platform, Execution>();
 	// Items often have the same hint.
 	const hints = new Set<string>();
-	const executionFor = async (itemIndex: number): Promise<Execution> => {
-		const platform = await platforms.forItem(itemIndex);
-		const execution = executions.get(platform) ?? {
-			platform,
-			requestedDevices: new Map(),
-			// isToolExecution() is false for a node that an agent calls.
-			byModel: NodeHelpers.isToolType(node.type),
-			hint: (message) => void hints.add(message),
-		};
-		executions.set(platform, execution);
-		return execution;
-	};
 
 	const slots = pLimit(operation.inSequence?.(node.parameters) === true ? 1 : parallel);
 	const runItem = async (itemIndex: number): Promise<readonly INodeExecutionData['json'][]> => {
 		try {
-			const execution = await executionFor(itemIndex);
+			const platform = await platforms.forItem(itemIndex);
+			const execution = executions.get(platform) ?? {
+				platform,
+				requestedDevices: new Map(),
+				// isToolExecution() is false for a node that an agent calls.
+				byModel: NodeHelpers.isToolType(node.type),
+				hint: (message) => void hints.add(message),
+			};
+			executions.set(platform, execution);
 			const read = readerOf(context, itemIndex);
 			return await operation.run({ ...execution, read, settings: readSettings(read, OPTION_NAMES) });
 		} catch (thrown) {

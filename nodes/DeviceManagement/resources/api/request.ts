@@ -1,7 +1,3 @@
-/**
- * API Request: Request. It calls any endpoint of the platform with the credential's sign-in, and returns the payload as items. Paths
- * outside the API are refused. A write is sent again only after a refused sign-in. It doesn't read further pages.
- */
 import type { IDataObject, IHttpRequestMethods } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
@@ -16,7 +12,7 @@ import type { Operation } from '../operation';
 
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
 
-/** API Request: Request (section 4.3 of the API document). */
+/** API Request: Request (section 4.3 of the API document): any endpoint below /api. It doesn't read further pages. */
 export const request: Operation = {
 	name: 'Request',
 	action: 'Make API request',
