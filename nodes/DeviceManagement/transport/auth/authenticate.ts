@@ -8,7 +8,7 @@ import { inputFailure } from '../../core/failure';
 import { accountOf } from './account';
 import { currentClock } from '../waiting/clock';
 import { type Credential, credentialOf, type SessionFields } from './credential';
-import { type PlainRequest, signIn } from './signIn';
+import { checkReachable, type PlainRequest, signIn } from './signIn';
 
 /** Makes n8n sign in: its request functions treat this error of `authenticate` like HTTP 401. */
 class SignInNeeded extends Error {
@@ -34,8 +34,14 @@ export function authenticate(data: CredentialData, options: IHttpRequestOptions)
 	const credential = credentialOf(data);
 	const { stored } = credential;
 	checkTarget(credential, options);
+	// An older token doesn't prove the password, and an expired one would fail the test despite a correct password.
+	const isTest = options.headers?.[TEST_MARK] !== undefined;
+	if (isTest && !justSignedIn.has(credential) && !beingTested.has(credential)) {
+		beingTested.add(credential);
+		throw new SignInNeeded('A connection test signs in, or checks that the platform responds');
+	}
 	if (stored.authentication === 'login') {
-		setHeader(options, 'Authorization', `Bearer ${tokenFor(credential, options)}`);
+		setHeader(options, 'Authorization', `Bearer ${tokenFor(credential)}`);
 	} else {
 		const { apiKey, apiKeyIn, apiKeyName: name, apiKeyPrefix: prefix } = stored;
 		const value = prefix === '' ? apiKey : `${prefix} ${apiKey}`;
@@ -47,7 +53,7 @@ export function authenticate(data: CredentialData, options: IHttpRequestOptions)
 	return options;
 }
 
-/** Credentials of a connection test, which always signs in. */
+/** Credentials of a connection test, which always signs in, or with a key checks that the platform responds. */
 const beingTested = new WeakSet<Credential>();
 /** Credentials with a new token. n8n passes the same data to both functions. */
 const justSignedIn = new WeakSet<Credential>();
@@ -63,7 +69,10 @@ const attempts = new WeakMap<Credential, Promise<Partial<SessionFields>>>();
  */
 export async function preAuthenticate(data: CredentialData, send: PlainRequest): Promise<Partial<SessionFields>> {
 	const credential = credentialOf(data);
-	if (credential.stored.authentication !== 'login') return {};
+	if (credential.stored.authentication !== 'login') {
+		if (beingTested.has(credential)) await checkReachable(credential, send);
+		return {};
+	}
 	const attempt = attempts.get(credential) ?? findFields(credential, send);
 	attempts.set(credential, attempt);
 	const fields = await attempt;
@@ -93,14 +102,8 @@ async function findFields(credential: Credential, send: PlainRequest): Promise<P
 	return own;
 }
 
-function tokenFor(credential: Credential, options: IHttpRequestOptions): string {
+function tokenFor(credential: Credential): string {
 	const { token } = credential;
-	const isTest = options.headers?.[TEST_MARK] !== undefined;
-	// An older token doesn't prove the password, and an expired one would fail the test despite a correct password.
-	if (isTest && !justSignedIn.has(credential)) {
-		beingTested.add(credential);
-		throw new SignInNeeded('A connection test signs in');
-	}
 	const refused = token === '' ? accountOf(credential).refusedLogin(currentClock().now()) : undefined;
 	if (refused !== undefined) throw refused;
 	if (token === '') throw new SignInNeeded('There is no token for this login yet');

@@ -29,17 +29,11 @@ const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
  * @throws Failure with `final`, unless a retry may help; a refusal says when the node tries the same login again
  */
 export async function signIn(credential: Credential, send: PlainRequest): Promise<SessionFields> {
-	const { baseUrl, stored, owner, redact } = credential;
+	const { stored, owner, redact } = credential;
 	const [account, clock] = [accountOf(credential), currentClock()];
 	try {
-		const response = await exchange(send, {
-			method: 'POST',
-			url: `${baseUrl.href}${stored.loginPath}`,
-			body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
-			skipCertificateCheck: stored.allowUnauthorizedCerts,
-			timeoutMs: SIGN_IN_TIMEOUT_MS,
-			clock,
-		});
+		const body = JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) });
+		const response = await exchange(send, { ...requestTo(credential, stored.loginPath), method: 'POST', body });
 		const token = findToken(unwrap(response), stored.tokenPath);
 		account.signedIn(token, clock.now());
 		return { sessionToken: token, sessionOwner: owner };
@@ -49,6 +43,21 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 		account.refuseLogin(failure.details, clock.now());
 		throw account.refusedLogin(clock.now());
 	}
+}
+
+/**
+ * Sends a request without the key, for a connection test: n8n would show only a code, like ECONNREFUSED.
+ * @throws Failure if the platform does not respond
+ */
+export async function checkReachable(credential: Credential, send: PlainRequest): Promise<void> {
+	await exchange(send, { ...requestTo(credential, '/api/version'), method: 'GET' }).catch((thrown: unknown) => {
+		throw inWords(thrown, 'login', credential.redact);
+	});
+}
+
+function requestTo({ baseUrl, stored }: Credential, path: string) {
+	const [skipCertificateCheck, clock] = [stored.allowUnauthorizedCerts, currentClock()];
+	return { url: `${baseUrl.href}${path}`, skipCertificateCheck, timeoutMs: SIGN_IN_TIMEOUT_MS, clock };
 }
 
 /**
