@@ -31,16 +31,7 @@ export function shapeDevices(devices: readonly Device[], mode: OutputMode, hint:
 }
 
 function simplify(device: Device): Device {
-	return {
-		id: device['id'],
-		sn: device['sn'],
-		onlineStatus: device['onlineStatus'],
-		status: device['status'],
-		modelName: nameOf(device['model']),
-		groupName: nameOf(device['group']),
-		tags: device['tags'],
-		description: device['description'],
-		createTime: device['createTime'],
-		updateTime: device['updateTime'],
-	};
+	const { id, sn, onlineStatus, status, model, group, tags, description, createTime, updateTime } = device;
+	const names = { modelName: nameOf(model), groupName: nameOf(group) };
+	return { id, sn, onlineStatus, status, ...names, tags, description, createTime, updateTime };
 }

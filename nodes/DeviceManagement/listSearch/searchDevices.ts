@@ -71,8 +71,7 @@ async function searchPage(
 		.filter((device) => isSerialNumber(serialNumberOf(device)))
 		.map((device) => ({ name: labelOf(device), value: serialNumberOf(device) }));
 	if (next === undefined) return { results };
-	const nextToken: Token = { place: next, atTop };
-	return { results, paginationToken: JSON.stringify(nextToken) };
+	return { results, paginationToken: JSON.stringify({ place: next, atTop } satisfies Token) };
 }
 
 /** Returns the device with this serial number, if any. The platform may refuse part of a serial number with any code. */

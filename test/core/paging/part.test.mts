@@ -128,14 +128,8 @@ describe('the requests', () => {
 			if (size > 10) throw refused;
 			return await server.source.fetchPage(page, size);
 		};
-		const source = { ...server.source, fetchPage };
-		const { items } = await fetchPart(source, {
-			pageSize: 50,
-			smallerSizes: [10],
-			parallelRequests: 1,
-			skip: 35,
-			limit: 20,
-		});
+		const options = { pageSize: 50, smallerSizes: [10], parallelRequests: 1, skip: 35, limit: 20 };
+		const { items } = await fetchPart({ ...server.source, fetchPage }, options);
 		expect(items).toEqual(server.fleet.devices.slice(35, 55));
 	});
 
