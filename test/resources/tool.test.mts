@@ -71,51 +71,18 @@ describe('the arguments of a model are used', () => {
 });
 
 describe('an unusable value is refused, with what to change', () => {
+	const NO_SERIAL_NUMBER = ["The serial number in 'Device' is empty", 'Enter a serial number.'] as const;
+	const NO_LIMIT = ["'Limit' is not a whole number of 1 or more", 'Enter a number within these limits'] as const;
+
 	test.each([
-		['an empty serial number', get, { Device: '' }, "The serial number in 'Device' is empty", 'Enter a serial number.'],
-		[
-			'a blank serial number',
-			get,
-			{ Device: '  ' },
-			"The serial number in 'Device' is empty",
-			'Enter a serial number.',
-		],
+		['an empty serial number', get, { Device: '' }, ...NO_SERIAL_NUMBER],
+		['a blank serial number', get, { Device: '  ' }, ...NO_SERIAL_NUMBER],
 		['two dots', get, { Device: '..' }, "can't be part of an address", 'Enter a serial number.'],
-		[
-			'nothing for a limit',
-			getMany,
-			{ Limit: 0 },
-			"'Limit' is not a whole number of 1 or more",
-			'Enter a number within these limits',
-		],
-		[
-			'less than nothing',
-			getMany,
-			{ Limit: -5 },
-			"'Limit' is not a whole number of 1 or more",
-			'Enter a number within these limits',
-		],
-		[
-			'half a device',
-			getMany,
-			{ Limit: 2.5 },
-			"'Limit' is not a whole number of 1 or more",
-			'Enter a number within these limits',
-		],
-		[
-			'more than can be counted',
-			getMany,
-			{ Limit: 1e300 },
-			"'Limit' is not a whole number of 1 or more",
-			'Enter a number within these limits',
-		],
-		[
-			'words for a number',
-			{ ...getMany, limit: byModel('Limit', 'string') },
-			{ Limit: 'all' },
-			"'Limit' is not a whole number of 1 or more",
-			'Enter a number within these limits',
-		],
+		['nothing for a limit', getMany, { Limit: 0 }, ...NO_LIMIT],
+		['less than nothing', getMany, { Limit: -5 }, ...NO_LIMIT],
+		['half a device', getMany, { Limit: 2.5 }, ...NO_LIMIT],
+		['more than can be counted', getMany, { Limit: 1e300 }, ...NO_LIMIT],
+		['words for a number', { ...getMany, limit: byModel('Limit', 'string') }, { Limit: 'all' }, ...NO_LIMIT],
 		['another host', request, { Path: 'https://example.com/api/device' }, "'Path'", 'Enter a path of the platform'],
 		['an empty path', request, { Path: '' }, "'Path'", 'Enter a path of the platform'],
 		[
