@@ -13,15 +13,17 @@ import { runs } from '../../testbed/runs.mts';
 
 const input = expect.objectContaining({ details: expect.objectContaining({ kind: 'input' }) });
 
-function refused(run: () => unknown): string {
+function refusal(run: () => unknown): Failure['details'] {
 	try {
 		run();
 	} catch (error) {
-		if (error instanceof Failure && error.details.kind === 'input') return error.message;
+		if (error instanceof Failure && error.details.kind === 'input') return error.details;
 		throw error;
 	}
 	throw new Error('It was not refused');
 }
+
+const refused = (run: () => unknown) => refusal(run).message;
 
 describe('sort', () => {
 	const asc = (field: string): SortRule => ({ field, direction: 'asc' });
@@ -285,62 +287,35 @@ describe('path of a further endpoint', () => {
 });
 
 describe('words for what is refused', () => {
-	const words = (run: () => unknown) => {
-		try {
-			run();
-		} catch (error) {
-			if (error instanceof Failure) return `${error.details.kind}: ${error.message} | ${error.details.remedy}`;
-			throw error;
-		}
-		throw new Error('It was not refused');
-	};
 	const NO_VALUE = 'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.';
 	const NAME = 'Enter one name per entry, without them.';
-	const CUT = 'Check the expression that cuts the text.';
+	const CUT = 'is cut in the middle of a character | Check the expression that cuts the text.';
+	const SET_BY_NODE =
+		"under 'Query Parameters' | Remove it. The node reads all pages, and only its own fields set their size and order.";
+	const UNENCODED = "'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20).";
+	const NO_API = "'Path' does not begin with /api | Enter a path of the platform like /api/model/list.";
+	const A_QUERY = "'Path' contains a ? or a # | Move what follows it to 'Query Parameters'.";
+	const BARE_PERCENT = "'Path' contains a % that is not an encoding | Write %25 for a percent sign.";
+	const sortBy = (field: string) => buildSort([{ field, direction: 'asc' }]);
+	const attribute = (key: string, value: string) => buildFilterQuery({ attributes: [{ key, value }] });
+	const parameter = (name: string) => buildFilterQuery({ parameters: [{ name, value: '1' }] });
 
 	test.each<[() => unknown, string]>([
+		[() => sortBy(' '), "A field name under 'Sort' is empty | Fill it in, or remove the entry."],
+		[() => sortBy('a b'), `"a b", a field name under 'Sort', contains a space or a comma | ${NAME}`],
+		[() => sortBy('a,b'), `"a,b", a field name under 'Sort', contains a space or a comma | ${NAME}`],
+		[() => sortBy('\ud800'), `The text of a field name under 'Sort' ${CUT}`],
+		[() => buildFilterQuery({ name: '\ud800' }), `The text of 'Name' ${CUT}`],
+		[() => buildFilterQuery({ tags: 'a,\ud800' }), `The text of 'Tags' ${CUT}`],
+		[() => attribute('a', ' '), `The attribute "a" under 'Attributes' has no value | ${NO_VALUE}`],
 		[
-			() => buildSort([{ field: ' ', direction: 'asc' }]),
-			"A field name under 'Sort' is empty | Fill it in, or remove the entry.",
-		],
-		[
-			() => buildSort([{ field: 'a b', direction: 'asc' }]),
-			`"a b", a field name under 'Sort', contains a space or a comma | ${NAME}`,
-		],
-		[
-			() => buildSort([{ field: 'a,b', direction: 'asc' }]),
-			`"a,b", a field name under 'Sort', contains a space or a comma | ${NAME}`,
-		],
-		[
-			() => buildSort([{ field: '\ud800', direction: 'asc' }]),
-			`The text of a field name under 'Sort' is cut in the middle of a character | ${CUT}`,
-		],
-		[() => buildFilterQuery({ name: '\ud800' }), `The text of 'Name' is cut in the middle of a character | ${CUT}`],
-		[() => buildFilterQuery({ tags: 'a,\ud800' }), `The text of 'Tags' is cut in the middle of a character | ${CUT}`],
-		[
-			() => buildFilterQuery({ attributes: [{ key: 'a', value: ' ' }] }),
-			`The attribute "a" under 'Attributes' has no value | ${NO_VALUE}`,
-		],
-		[
-			() => buildFilterQuery({ attributes: [{ key: 'a', value: 'b,c' }] }),
+			() => attribute('a', 'b,c'),
 			`The value of the attribute "a" under 'Attributes' contains a comma | The platform can't filter by it. Filter by another attribute, or filter the devices in a later step.`,
 		],
-		[
-			() => buildFilterQuery({ attributes: [{ key: 'a', value: '\ud800' }] }),
-			`The text of the attribute "a" is cut in the middle of a character | ${CUT}`,
-		],
-		[
-			() => buildFilterQuery({ attributes: [{ key: ' ', value: 'x' }] }),
-			"A key under 'Attributes' is empty | Fill it in, or remove the entry.",
-		],
-		[
-			() => buildFilterQuery({ parameters: [{ name: ' page ', value: '1' }] }),
-			'The node already sets the parameter "page" under \'Query Parameters\' | Remove it. The node reads all pages, and only its own fields set their size and order.',
-		],
-		[
-			() => buildFilterQuery({ parameters: [{ name: 'size', value: '1' }] }),
-			'The node already sets the parameter "size" under \'Query Parameters\' | Remove it. The node reads all pages, and only its own fields set their size and order.',
-		],
+		[() => attribute('a', '\ud800'), `The text of the attribute "a" ${CUT}`],
+		[() => attribute(' ', 'x'), "A key under 'Attributes' is empty | Fill it in, or remove the entry."],
+		[() => parameter(' page '), `The node already sets the parameter "page" ${SET_BY_NODE}`],
+		[() => parameter('size'), `The node already sets the parameter "size" ${SET_BY_NODE}`],
 		[
 			() => addParameter({}, '', 'x'),
 			"A parameter under 'Query Parameters' has no name | Fill in its 'Name', or remove it.",
@@ -349,14 +324,8 @@ describe('words for what is refused', () => {
 			() => addParameter({}, 'constructor', 'x'),
 			"A parameter under 'Query Parameters' can't have the name \"constructor\" | n8n doesn't send parameters of that name. Remove it.",
 		],
-		[
-			() => addParameter({}, '\ud800', 'x'),
-			`The text of 'Query Parameters' is cut in the middle of a character | ${CUT}`,
-		],
-		[
-			() => addParameter({}, 'a', '\ud800'),
-			`The text of the parameter "a" is cut in the middle of a character | ${CUT}`,
-		],
+		[() => addParameter({}, '\ud800', 'x'), `The text of 'Query Parameters' ${CUT}`],
+		[() => addParameter({}, 'a', '\ud800'), `The text of the parameter "a" ${CUT}`],
 		[
 			() => devicePath(' '),
 			"The serial number in 'Device' is empty | Enter a serial number. If it comes from an expression, check that the field has a value for every item.",
@@ -365,31 +334,23 @@ describe('words for what is refused', () => {
 			() => devicePath(' .. '),
 			"The serial number \"..\" in 'Device' can't be part of an address | Enter a serial number.",
 		],
-		[() => devicePath('a\ud800'), `The text of 'Device' is cut in the middle of a character | ${CUT}`],
-		[() => apiPath('/app'), "'Path' does not begin with /api | Enter a path of the platform like /api/model/list."],
-		[() => apiPath('x/api'), "'Path' does not begin with /api | Enter a path of the platform like /api/model/list."],
-		[() => apiPath('/api/a?b'), "'Path' contains a ? or a # | Move what follows it to 'Query Parameters'."],
-		[() => apiPath('/api/a#b'), "'Path' contains a ? or a # | Move what follows it to 'Query Parameters'."],
-		[
-			() => apiPath('/api/a b'),
-			"'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20).",
-		],
-		[
-			() => apiPath('/api/a\\b'),
-			"'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20).",
-		],
-		[
-			() => apiPath('/api/a\u0007b'),
-			"'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20).",
-		],
+		[() => devicePath('a\ud800'), `The text of 'Device' ${CUT}`],
+		[() => apiPath('/app'), NO_API],
+		[() => apiPath('x/api'), NO_API],
+		[() => apiPath('/api/a?b'), A_QUERY],
+		[() => apiPath('/api/a#b'), A_QUERY],
+		[() => apiPath('/api/a b'), UNENCODED],
+		[() => apiPath('/api/a\\b'), UNENCODED],
+		[() => apiPath('/api/a\u0007b'), UNENCODED],
 		[() => apiPath('/api/..'), "'Path' contains a segment '.' or '..' | Enter the path without it."],
 		[() => apiPath('/api/a%00'), "'Path' contains an encoded zero byte | Enter the path without it."],
-		[() => apiPath('/api/%4'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
-		[() => apiPath('/api/%g1'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
-		[() => apiPath('/api/%1g'), "'Path' contains a % that is not an encoding | Write %25 for a percent sign."],
-		[() => apiPath('/api/\ud800'), `The text of 'Path' is cut in the middle of a character | ${CUT}`],
+		[() => apiPath('/api/%4'), BARE_PERCENT],
+		[() => apiPath('/api/%g1'), BARE_PERCENT],
+		[() => apiPath('/api/%1g'), BARE_PERCENT],
+		[() => apiPath('/api/\ud800'), `The text of 'Path' ${CUT}`],
 	])('%#', (run, expected) => {
-		expect(words(run)).toBe(`input: ${expected}`);
+		const { message, remedy } = refusal(run);
+		expect(`${message} | ${remedy}`).toBe(expected);
 	});
 });
 
