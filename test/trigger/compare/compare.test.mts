@@ -1,5 +1,5 @@
 import { type Device, nameOf } from '../../../nodes/DeviceManagement/core/device.ts';
-import { isRecord, type JsonValue } from '../../../nodes/DeviceManagement/core/json.ts';
+import { isRecord } from '../../../nodes/DeviceManagement/core/json.ts';
 import {
 	compare,
 	type CompareOptions,
@@ -8,6 +8,7 @@ import {
 import { missingFrom } from '../../../nodes/DeviceManagement/trigger/read/removal.ts';
 import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
 import { rowOf } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
+import { readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
 import { keepValues } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import {
 	CHANGE_EVENTS,
@@ -114,30 +115,21 @@ describe('a watched field', () => {
 });
 
 it('a field with an identity changes with it, and shows its name', () => {
-	const read = ({ group }: Device) => nameOf(group);
-	const identify = ({ group }: Device) => (isRecord(group) ? group['id'] : null);
-	const show = (name: JsonValue) => ({ group: { name } });
-	const words = { label: '', description: '' };
+	const [watched] = watchedFields(new Set(['statusChanged']), []);
+	if (watched === undefined) throw new Error('No field is watched');
 	const group: WatchedField = {
-		...words,
-		name: 'group',
-		event: 'statusChanged',
-		hasKeys: false,
-		key: '',
-		read,
-		identify,
-		show,
+		...watched,
+		read: ({ group: own }) => nameOf(own),
+		identify: ({ group: own }) => (isRecord(own) ? own['id'] : null),
+		show: (name) => ({ group: { name } }),
 	};
+	const rules = readRules(() => ({ rule: [{ field: 'status', from: 'Berlin' }] }), [group]);
 	const look = (before: State | undefined, id: number, name: string, now: number, removed: string[] = []) => {
 		const record = device('A', { group: { id, name } });
-		const list = { removed, unlisted: [], devices: [{ sn: 'A', values: keepValues(record, [group]), device: record }] };
-		const rules = [{ field: 'group', from: 'Berlin', to: '' }];
-		const { state, events } = compare(
-			before,
-			{ recent: new Map(), list: removed.length > 0 ? { ...list, devices: [] } : list },
-			{ ...task, fields: [group], rules, holdSeconds: 60, now },
-		);
-		return { state, told: events.map(({ previous, current, device: { group } }) => [previous, current, group]) };
+		const devices = removed.length > 0 ? [] : [{ sn: 'A', values: keepValues(record, [group]), device: record }];
+		const observation = { recent: new Map(), list: { removed, unlisted: [], devices } };
+		const { state, events } = compare(before, observation, { ...task, fields: [group], rules, holdSeconds: 60, now });
+		return { state, told: events.map(({ previous, current, device: shown }) => [previous, current, shown['group']]) };
 	};
 	const renamed = look(look(undefined, 1, 'Hamburg', 0).state, 1, 'Berlin', 0);
 	expect(renamed.told).toEqual([]);
@@ -207,7 +199,7 @@ describe('a comparison', () => {
 	});
 
 	it('leaves out changes that match no rule, and remembers them', () => {
-		const rules = [{ field: 'status', from: '', to: '5' }];
+		const rules = readRules(() => ({ rule: [{ field: 'status', to: '5' }] }), fields);
 		const compared = compare(baseline([device('A')]), seen(undefined, [device('A', { status: 9, onlineStatus: 3 })]), {
 			...task,
 			rules,
