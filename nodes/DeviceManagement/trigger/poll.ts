@@ -8,7 +8,7 @@ import { Failure, inputFailure } from '../core/failure';
 import { shapeDevice } from '../core/shape';
 import { timeInWords } from '../transport/waiting/retry';
 import { asNodeError } from '../nodeError';
-import { type Clock, currentClock } from '../transport/waiting/clock';
+import { currentClock } from '../transport/waiting/clock';
 import { type Credential, CREDENTIAL_TYPE } from '../transport/auth/credential';
 import { loadCredential, openPlatform } from '../transport/platform';
 import { compare } from './compare/compare';
@@ -33,7 +33,7 @@ interface Poll {
 	readonly context: IPollFunctions;
 	readonly memory: NodeMemory;
 	readonly turn: NonNullable<NodeMemory['turn']>;
-	readonly clock: Clock;
+	/** Time that n8n lets the poll take. */
 	readonly budgetMs: number;
 	/** Whether this is the first poll of an activation. */
 	readonly isFirst: boolean;
@@ -51,19 +51,18 @@ export async function pollDevices(
 	context: IPollFunctions,
 	open = openPlatform,
 ): Promise<INodeExecutionData[][] | null> {
-	const clock = currentClock();
 	const budgetMs = budgetOf(context) ?? USUAL_BUDGET_MS;
-	if (context.getMode() === 'manual') return await pollManually(context, clock, budgetMs);
+	if (context.getMode() === 'manual') return await pollManually(context, budgetMs);
 	const isFirst = !polled.has(context);
 	polled.add(context);
 	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name);
 	if (!isFirst) memory.keepsContext = true;
-	const turn = takeTurn(memory, clock.now(), budgetMs);
+	const turn = takeTurn(memory, currentClock().now(), budgetMs);
 	if (turn === undefined) {
 		log(context, 'info', 'skips this poll, because the previous one is still running');
 		return null;
 	}
-	const poll = { open, context, memory, turn, clock, budgetMs, isFirst };
+	const poll = { open, context, memory, turn, budgetMs, isFirst };
 	try {
 		return await pollOnce(poll);
 	} catch (thrown) {
@@ -76,19 +75,19 @@ export async function pollDevices(
 }
 
 /** Returns the items of “Fetch Test Event”: the newest devices as events. */
-async function pollManually(context: IPollFunctions, clock: Clock, budgetMs: number): Promise<INodeExecutionData[][]> {
+async function pollManually(context: IPollFunctions, budgetMs: number): Promise<INodeExecutionData[][]> {
 	try {
 		const parameters = readTriggerParameters(context);
 		const platform = await openPlatform(context, platformOptions(parameters, budgetMs));
 		const events = await fetchTestEvents(platform, parameters).finally(() => platform.stop());
-		return [itemsOf(events, parameters, clock.date())];
+		return [itemsOf(events, parameters)];
 	} catch (thrown) {
 		throw asNodeError(context.getNode(), thrown);
 	}
 }
 
 async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
-	const { open, context, memory, clock, budgetMs } = poll;
+	const { open, context, memory, budgetMs } = poll;
 	const parameters = readTriggerParameters(context);
 	const credential = await loadCredential(context);
 	const fingerprint = fingerprintOf(context, parameters, credential);
@@ -100,29 +99,26 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const latest = isFirst && isStartOfN8n(context) ? withoutHolds(known) : known;
 	const before = latest?.fingerprint === fingerprint ? latest : undefined;
 	if (before === undefined) announceBaseline(poll, from, known);
-	const now = Math.floor(clock.date() / 1000);
+	const now = Math.floor(currentClock().date() / 1000);
 	const orders = deepCopy(memory.orders);
 	const platform = await open(context, platformOptions(parameters, budgetMs), credential);
-	try {
-		const observation = await observe(platform, parameters, before, clock, orders);
-		const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
-		const options = { ...parameters, fingerprint, now, firstNumber, isFirst };
-		const { state, events } = compare(before, observation, options);
-		const items = itemsOf(events, parameters, clock.date());
-		const quiet = encodeState(state);
-		const to = quiet === from ? quiet : encodeState({ ...state, writes: (state.writes ?? 0) + 1 });
-		// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
-		if (!commit(poll, handed, to, items.length === 0 || from === undefined ? to : from)) return null;
-		memory.orders = orders;
-		if (memory.outage !== undefined) log(context, 'info', 'can poll again');
-		memory.outage = undefined;
-		const remarks = [...observation.remarks, ...wordsAboutFuture(state.recent, observation.recent, now)];
-		for (const words of remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
-		memory.remarks = remarks;
-		return items.length > 0 ? [items] : null;
-	} finally {
-		platform.stop();
-	}
+	const observing = observe(platform, parameters, before, orders);
+	const observation = await observing.finally(() => platform.stop());
+	const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
+	const options = { ...parameters, fingerprint, now, firstNumber, isFirst };
+	const { state, events } = compare(before, observation, options);
+	const items = itemsOf(events, parameters);
+	const quiet = encodeState(state);
+	const to = quiet === from ? quiet : encodeState({ ...state, writes: (state.writes ?? 0) + 1 });
+	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
+	if (!commit(poll, handed, to, items.length === 0 || from === undefined ? to : from)) return null;
+	memory.orders = orders;
+	if (memory.outage !== undefined) log(context, 'info', 'can poll again');
+	memory.outage = undefined;
+	const remarks = [...observation.remarks, ...wordsAboutFuture(state.recent, observation.recent, now)];
+	for (const words of remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
+	memory.remarks = remarks;
+	return items.length > 0 ? [items] : null;
 }
 
 /** Logs why a trigger with a state takes a new baseline, and forgets the platform's sort orders. */
@@ -222,12 +218,8 @@ function platformOptions({ settings }: TriggerParameters, budgetMs: number) {
 }
 
 /** Returns the output items for a poll's events. */
-function itemsOf(
-	events: readonly DeviceEvent[],
-	{ output, emit }: TriggerParameters,
-	now: number,
-): INodeExecutionData[] {
-	const detectedAt = new Date(now).toISOString();
+function itemsOf(events: readonly DeviceEvent[], { output, emit }: TriggerParameters): INodeExecutionData[] {
+	const detectedAt = new Date(currentClock().date()).toISOString();
 	const shown = new Set<DeviceEvent['device']>();
 	const items = events.map(({ event, eventId, device, ...change }): IDataObject => {
 		// A workflow may change an item. That must not change another item.

@@ -1,6 +1,6 @@
 import type { Listing } from '../../core/paging/passes';
 import type { ListCriteria } from '../../core/query';
-import type { Clock } from '../../transport/waiting/clock';
+import { currentClock } from '../../transport/waiting/clock';
 import type { Platform } from '../../transport/platform';
 import type { Observation } from '../compare/compare';
 import { type FleetEntry, fetchFleet } from './fleet';
@@ -22,11 +22,10 @@ export async function observe(
 	platform: Platform,
 	parameters: TriggerParameters,
 	before: State | undefined,
-	clock: Pick<Clock, 'now' | 'random'>,
 	orders: Record<TimeField, KnownOrder>,
 ): Promise<Observation> {
 	const { events, fields, times, criteria, settings } = parameters;
-	const now = clock.now();
+	const now = currentClock().now();
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
 	const fetchAll = async (which: ListCriteria) => await fetchFleet(platform, which, parameters, before);
@@ -58,7 +57,7 @@ export async function observe(
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	}
 	const missing = isComplete ? missingFrom(devices, before?.snapshot) : [];
-	const { failure, ...found } = await checkMissing(platform, missing, parameters, () => clock.random());
+	const { failure, ...found } = await checkMissing(platform, missing, parameters);
 	if (failure !== undefined) {
 		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
 	}

@@ -6,6 +6,7 @@ import { Failure } from '../../core/failure';
 import { fitsInPath } from '../../core/query';
 import { fetchDevice } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
+import { currentClock } from '../../transport/waiting/clock';
 import type { TriggerParameters } from '../form';
 import type { ListedDevice, Snapshot } from '../compare/snapshot';
 
@@ -24,7 +25,6 @@ export function missingFrom(list: readonly ListedDevice[], before: Snapshot | un
 /**
  * Requests missing devices by their serial numbers (section 4.2), unless the trigger does not report removed devices. A device is
  * removed only if the platform says so.
- * @param random returns 0 to 1. Of too many devices it picks some, so that each is requested at some time.
  * @returns the removed devices, the devices that still exist or can't be requested, and why the check of another one failed:
  * the next poll checks that one again
  * @throws Failure if no other request can succeed either
@@ -33,10 +33,10 @@ export async function checkMissing(
 	platform: Platform,
 	missing: readonly string[],
 	{ events, settings }: Pick<TriggerParameters, 'events' | 'settings'>,
-	random: () => number,
 ): Promise<{ removed: string[]; unlisted: string[]; failure: Failure | undefined }> {
 	if (!events.has('deviceRemoved')) return { removed: [], unlisted: [...missing], failure: undefined };
-	const start = missing.length > MAX_PER_POLL ? Math.floor(random() * missing.length) : 0;
+	// Of too many devices, it picks some by chance, so that each is requested at some time.
+	const start = missing.length > MAX_PER_POLL ? Math.floor(currentClock().random() * missing.length) : 0;
 	const requested = [...missing.slice(start), ...missing.slice(0, start)].slice(0, MAX_PER_POLL);
 	const slots = pLimit(settings.parallelRequests);
 	const once = { ...settings, keepsToken: true };
