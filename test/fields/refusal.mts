@@ -2,6 +2,7 @@ import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts';
 import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
 import { OPTION_NAMES, RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
+import type { Item } from '../../nodes/DeviceManagement/resources/operation.ts';
 import { operationNames, operations } from '../../testbed/operations.mts';
 
 /** Each collection in the form of each operation, with parameters to which it can be added. */
@@ -24,17 +25,8 @@ export async function refusalOf(parameters: Record<string, unknown>): Promise<Fa
 	const { resource, operation } = parameters;
 	const { run } = RESOURCES[String(resource)]?.operations[String(operation)] ?? {};
 	if (run === undefined) throw new Error(`There is no operation ${String(operation)}`);
-	const execution = {
-		platform: {
-			request: async () => await Promise.reject(new Error('It was not refused')),
-			stop: () => {},
-		},
-		requestedDevices: new Map(),
-		byModel: false,
-		hint: () => {},
-	};
-	const read = readerOf(parameters);
-	const runItem = async () => await run({ ...execution, read, settings: readSettings(read, OPTION_NAMES) });
+	const refuse = async () => await Promise.reject(new Error('It was not refused'));
+	const runItem = async () => await run(itemWith(parameters, refuse));
 	return await runItem().then(
 		() => {
 			throw new Error('It was not refused');
@@ -44,6 +36,14 @@ export async function refusalOf(parameters: Record<string, unknown>): Promise<Fa
 			throw thrown;
 		},
 	);
+}
+
+/** Returns an item with these parameters, without n8n. */
+export function itemWith(parameters: Record<string, unknown>, request: Item['platform']['request']): Item {
+	const read = readerOf(parameters);
+	const platform = { request, stop: () => {} };
+	const settings = readSettings(read, OPTION_NAMES);
+	return { platform, requestedDevices: new Map(), byModel: false, hint: () => {}, read, settings };
 }
 
 function readerOf(parameters: Record<string, unknown>): ReadParameter {

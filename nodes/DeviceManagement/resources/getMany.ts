@@ -59,6 +59,7 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 	return [
 		{
 			displayName: keepsChanging(words),
+			// Saved workflows have this name, for every list.
 			name: 'ifFleetChanges',
 			type: 'options',
 			options: [
