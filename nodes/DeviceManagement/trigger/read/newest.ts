@@ -5,15 +5,13 @@
 import type { Device } from '../../core/device';
 import { mayRefuseOrder } from '../../core/paging/refusal';
 import { walkPages } from '../../core/paging/walk';
-import type { ListCriteria } from '../../core/query';
 import { DEVICE_LIST } from '../../transport/devices';
 import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
+import { currentClock } from '../../transport/waiting/clock';
 import type { TriggerParameters } from '../form';
 import { floorOf, type FetchedRows, type Recent, type Row, rowOf } from '../compare/recent';
 import type { TimeField } from '../compare/watched';
-
-export const EVERYTHING: ListCriteria = { body: '{}', query: {} };
 
 /** Rows of the first request in addition to the known ones: enough for a quiet fleet. */
 const FEW = 20;
@@ -32,8 +30,9 @@ export interface KnownOrder {
 	readWholeAt?: number;
 }
 
-function isWithin(spanMs: number, at: number | undefined, now: number): boolean {
-	return at !== undefined && now - at < spanMs;
+/** Whether a time was less than so long ago. */
+function isWithin(spanMs: number, at = -Infinity): boolean {
+	return currentClock().now() - at < spanMs;
 }
 
 export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'settings'> {
@@ -43,7 +42,6 @@ export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'set
 	readonly isFiltered: boolean;
 	/** Whether only the newest time of the fleet is needed, because the poll reads all devices anyway. */
 	readonly onlyTop: boolean;
-	readonly now: number;
 	readonly order: KnownOrder;
 }
 
@@ -52,8 +50,8 @@ export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'set
  * @throws Failure
  */
 export async function fetchNewest(platform: Platform, options: NewestOptions): Promise<FetchedRows | undefined> {
-	const { now, order } = options;
-	if (isWithin(HOUR_MS, order.avoidedAt, now)) return undefined;
+	const { order } = options;
+	if (isWithin(HOUR_MS, order.avoidedAt)) return undefined;
 	const { refusals = 0 } = order;
 	order.refusals = 0;
 	const fetched = await fetchInOrder(platform, options).catch((thrown: unknown) => {
@@ -61,11 +59,11 @@ export async function fetchNewest(platform: Platform, options: NewestOptions): P
 		order.refusals = refusals + 1;
 		return undefined;
 	});
-	if (fetched?.complete === true) order.readWholeAt = now;
+	if (fetched?.complete === true) order.readWholeAt = currentClock().now();
 	// One refusal may be temporary.
 	if (fetched === undefined && order.refusals !== 1) {
 		delete order.reliableAt;
-		order.avoidedAt = now;
+		order.avoidedAt = currentClock().now();
 	}
 	return fetched;
 }
@@ -136,8 +134,8 @@ async function fetchDownToKnown(
 }
 
 /** Whether to read all known rows again. The platform's pages may be shorter than requested. */
-function isWholeDue({ before, settings, now, order }: NewestOptions, pageLength = settings.pageSize): boolean {
-	return (before?.rows.size ?? 0) <= pageLength || !isWithin(HOUR_MS, order.readWholeAt, now);
+function isWholeDue({ before, settings, order }: NewestOptions, pageLength = settings.pageSize): boolean {
+	return (before?.rows.size ?? 0) <= pageLength || !isWithin(HOUR_MS, order.readWholeAt);
 }
 
 /**
@@ -146,17 +144,17 @@ function isWholeDue({ before, settings, now, order }: NewestOptions, pageLength 
  * @param first the first page or device of the whole fleet, newest first
  */
 async function isReliable(platform: Platform, options: NewestOptions, first: readonly Device[]): Promise<boolean> {
-	const { field, now, order } = options;
+	const { field, order } = options;
 	const newest = topOf(first, field)?.time;
 	// Devices without the time may come first.
 	if (newest === undefined) return false;
-	if (isWithin(DAY_MS, order.reliableAt, now)) return true;
+	if (isWithin(DAY_MS, order.reliableAt)) return true;
 	const oldest = await fetchFirst(platform, options, 'asc');
 	const time = topOf(oldest, field)?.time ?? -Infinity;
 	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
 	const smallest = Math.min(...first.map((device) => topOf([device], field)?.time ?? newest));
 	if (oldest.length === 0 || time >= newest || time > smallest) return false;
-	order.reliableAt = now;
+	order.reliableAt = currentClock().now();
 	return true;
 }
 

@@ -1,15 +1,17 @@
 import type { Listing } from '../../core/paging/passes';
 import type { ListCriteria } from '../../core/query';
-import { currentClock } from '../../transport/waiting/clock';
+import { DEVICE_LIST } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import type { Observation } from '../compare/compare';
 import { type FleetEntry, fetchFleet } from './fleet';
-import { EVERYTHING, type KnownOrder, fetchNewest } from './newest';
+import { fetchNewest, type KnownOrder } from './newest';
 import type { TriggerParameters } from '../form';
 import type { FetchedRows, Row } from '../compare/recent';
 import { checkMissing, missingFrom } from './removal';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
+
+const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
 
 /**
  * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
@@ -25,7 +27,6 @@ export async function observe(
 	orders: Record<TimeField, KnownOrder>,
 ): Promise<Observation> {
 	const { events, fields, times, criteria, settings } = parameters;
-	const now = currentClock().now();
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
 	const fetchAll = async (which: ListCriteria) => await fetchFleet(platform, which, parameters, before);
@@ -33,7 +34,7 @@ export async function observe(
 	const recent = new Map<TimeField, FetchedRows>();
 	const unordered: TimeField[] = [];
 	for (const { field } of isFiltered || !watches ? times : []) {
-		const options = { criteria, isFiltered, onlyTop: watches, settings, now, order: orders[field] };
+		const options = { criteria, isFiltered, onlyTop: watches, settings, order: orders[field] };
 		const fetched = await fetchNewest(platform, { field, before: before?.recent.get(field), ...options });
 		if (fetched === undefined) unordered.push(field);
 		else recent.set(field, fetched);
