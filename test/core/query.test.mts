@@ -111,29 +111,9 @@ describe('path of a device', () => {
 	});
 
 	test.each([
-		'',
-		'   ',
-		'.',
-		' .. ',
-		'\ud800',
-		'../../version',
-		'../../user',
-		'..\\..\\x',
-		'a/../b',
-		'a/..',
-		'./a',
-		'a\\.\\b',
-		'%2e%2e',
-		'%2e',
-		'a%2f..%2fb',
-		'%252e%252e/x',
-		'%25252e%25252e',
-		'..%5cx',
-		'..%255c..%255cx',
-		'a/%2%65%2e/b',
-		'..;x=1/admin',
-		'a/..?x',
-		'a/..%23x',
+		...['', '   ', '.', ' .. ', '\ud800', '..;x=1/admin', 'a/..?x', 'a/..%23x'],
+		...['../../version', '../../user', '..\\..\\x', 'a/../b', 'a/..', './a', 'a\\.\\b'],
+		...['%2e%2e', '%2e', 'a%2f..%2fb', '%252e%252e/x', '%25252e%25252e', '..%5cx', '..%255c..%255cx', 'a/%2%65%2e/b'],
 	])('%j is refused', (sn) => {
 		expect(refused(() => devicePath(sn))).toContain("'Device'");
 	});
@@ -169,27 +149,8 @@ describe('path of a device', () => {
 
 /** What paths that go up are made of, and what hides it. */
 const PIECES = [
-	'.',
-	'..',
-	'%2e',
-	'%2E',
-	'%252e',
-	'%25',
-	'25',
-	'2',
-	'e',
-	'%',
-	'/',
-	'\\',
-	'%2f',
-	'%5C',
-	'%255c',
-	';',
-	'?',
-	'#',
-	'a',
-	' ',
-	'é',
+	...['.', '..', '%2e', '%2E', '%252e', '%25', '25', '2', 'e', '%'],
+	...['/', '\\', '%2f', '%5C', '%255c', ';', '?', '#', 'a', ' ', 'é'],
 ];
 
 /** Decodes as often as anything changes, then looks at the segments: the long way round. */
@@ -211,63 +172,18 @@ describe('path of a further endpoint', () => {
 	);
 
 	test.each([
-		'',
-		'api/group',
-		'/apis',
-		'/',
-		'//other.example/api',
-		'https://other.example/api',
-		'/api/../admin',
-		'/api/./x',
-		'/api/%2e%2e/admin',
-		'/api/.%2E/admin',
-		'/api/..;/admin',
-		'/api/..;x=1/actuator/env',
-		'/api/..%3Bx/admin',
-		'/api/%2e%2e%2fadmin',
-		'/api/..%2fadmin',
-		'/api/a%5c..%5cadmin',
-		'/api/%252e%252e/admin',
-		'/api/%25252e%25252e/admin',
-		'/api/a%252f..%252fadmin',
-		'/api/..%255cadmin',
-		'/api/%2%65%2e/admin',
-		'/api/..%3fx/admin',
-		'/api/..%23x/admin',
-		'/api/x%2500',
-		'/api/x%00',
-		'/api/x?y=1',
-		'/api/x#y',
-		'/api/a b',
-		'/api\\..\\admin',
-		'/api/%zz',
-		'/api/\n/x',
-		'/api/\ud800',
+		...['', 'api/group', '/apis', '/', '//other.example/api', 'https://other.example/api'],
+		...['/api/../admin', '/api/./x', '/api/%2e%2e/admin', '/api/.%2E/admin', '/api\\..\\admin', '/api/%2%65%2e/admin'],
+		...['/api/..;/admin', '/api/..;x=1/actuator/env', '/api/..%3Bx/admin', '/api/..%3fx/admin', '/api/..%23x/admin'],
+		...['/api/%2e%2e%2fadmin', '/api/..%2fadmin', '/api/a%5c..%5cadmin', '/api/%252e%252e/admin'],
+		...['/api/%25252e%25252e/admin', '/api/a%252f..%252fadmin', '/api/..%255cadmin'],
+		...['/api/x%2500', '/api/x%00', '/api/x?y=1', '/api/x#y', '/api/a b', '/api/%zz', '/api/\n/x', '/api/\ud800'],
 	])('%j is refused', (path) => {
 		expect(() => apiPath(path)).toThrow(input);
 	});
 
 	test('nothing that is let through leaves /api or the host', () => {
-		const part = fc.constantFrom(
-			'api',
-			'.',
-			'..',
-			'%2e',
-			'%2E',
-			'/',
-			'//',
-			'\\',
-			'@',
-			':',
-			'x',
-			'%',
-			'%2f',
-			' ',
-			'?',
-			'#',
-			'é',
-			...PIECES,
-		);
+		const part = fc.constantFrom('api', '//', '@', ':', 'x', ...PIECES);
 		fc.assert(
 			fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
 				let path: string;

@@ -11,6 +11,7 @@ const count = { resource: 'device', operation: 'count' };
 const request = { resource: 'api', operation: 'request', path: '/api/version' };
 
 const COMPOSITE_STATUS = "'Composite Status' is not a whole number from -2147483648 to 2147483647";
+const VALUE = '={{ $json.value }}';
 const LIMIT = "'Limit' is not a whole number of 1 or more";
 
 describe('in n8n, an invalid field is refused before any request', () => {
@@ -62,42 +63,17 @@ it('a number whose digits all arrive is taken, and so is a longer one as text', 
 });
 
 describe('under “continue” a bad item costs no other one', () => {
-	const cases: ReadonlyArray<{ field: string; parameters: Record<string, unknown>; good: unknown; bad: unknown }> = [
-		{
-			field: 'Device',
-			parameters: { ...get, device: bySerialNumber('={{ $json.value }}') },
-			good: 'RT99046419',
-			bad: '..',
-		},
-		{ field: 'Limit', parameters: { ...getMany, limit: '={{ $json.value }}' }, good: 1, bad: 0 },
-		{
-			field: 'Composite Status',
-			parameters: { ...count, filters: { compositeStatus: '={{ $json.value }}' } },
-			good: 2,
-			bad: 'x',
-		},
-		{
-			field: 'Search Criteria (JSON)',
-			parameters: { ...count, filters: { body: '={{ $json.value }}' } },
-			good: '{"compositeStatus": 2}',
-			bad: '{',
-		},
-		{
-			field: 'Page Size',
-			parameters: { ...getMany, limit: 1, options: { pageSize: '={{ $json.value }}' } },
-			good: 10,
-			bad: 0,
-		},
-		{
-			field: 'Parallel Requests',
-			parameters: { ...count, options: { parallelRequests: '={{ $json.value }}' } },
-			good: 2,
-			bad: 99,
-		},
-		{ field: 'Path', parameters: { ...request, path: '={{ $json.value }}' }, good: '/api/version', bad: '/other' },
+	const cases: ReadonlyArray<[field: string, parameters: Record<string, unknown>, good: unknown, bad: unknown]> = [
+		['Device', { ...get, device: bySerialNumber(VALUE) }, 'RT99046419', '..'],
+		['Limit', { ...getMany, limit: VALUE }, 1, 0],
+		['Composite Status', { ...count, filters: { compositeStatus: VALUE } }, 2, 'x'],
+		['Search Criteria (JSON)', { ...count, filters: { body: VALUE } }, '{"compositeStatus": 2}', '{'],
+		['Page Size', { ...getMany, limit: 1, options: { pageSize: VALUE } }, 10, 0],
+		['Parallel Requests', { ...count, options: { parallelRequests: VALUE } }, 2, 99],
+		['Path', { ...request, path: VALUE }, '/api/version', '/other'],
 	];
 
-	it.each(cases)('$field, at any position of the bad item', async ({ field, parameters, good, bad }) => {
+	it.each(cases)('%s, at any position of the bad item', async (field, parameters, good, bad) => {
 		for (const position of [0, 1, 2]) {
 			const input = [0, 1, 2].map((index) => ({ value: index === position ? bad : good }));
 			bench.platform.forget();
@@ -188,53 +164,38 @@ describe('the base URL', () => {
 });
 
 describe('the sign-in', () => {
+	const custom = (data: ICredentialDataDecryptedObject) => ({ ...data, customSignIn: true });
+
 	it.each([
-		{
-			field: 'no key',
-			data: () => ({ apiKey: '' }),
-			message: "'API Key' in the Device Management API credential is empty",
-		},
-		{
-			field: 'no name for the key',
-			data: () => ({ apiKeyName: ' ', customSignIn: true }),
-			message: "'Key Name' in the Device Management API credential is empty",
-		},
+		{ field: 'no key', data: () => ({ apiKey: '' }), said: "'API Key' {} is empty" },
+		{ field: 'no name for the key', data: () => custom({ apiKeyName: ' ' }), said: "'Key Name' {} is empty" },
 		{
 			field: 'a name no header can have',
-			data: () => ({ apiKeyName: 'X Key:', customSignIn: true }),
-			message: "'Key Name' in the Device Management API credential can't be the name of a header",
+			data: () => custom({ apiKeyName: 'X Key:' }),
+			said: "'Key Name' {} can't be the name of a header",
 		},
 		{
 			field: 'a key no header can carry',
 			data: () => ({ apiKey: 'secret-key\nX: y' }),
-			message:
-				"'API Key' or 'Key Prefix' in the Device Management API credential has a character that a header can't contain",
+			said: "'API Key' or 'Key Prefix' {} has a character that a header can't contain",
 		},
-		{
-			field: 'no login name',
-			data: () => signIn({ loginName: ' ' }),
-			message: "'Login Name' in the Device Management API credential is empty",
-		},
-		{
-			field: 'no password',
-			data: () => signIn({ password: '' }),
-			message: "'Password' in the Device Management API credential is empty",
-		},
+		{ field: 'no login name', data: () => signIn({ loginName: ' ' }), said: "'Login Name' {} is empty" },
+		{ field: 'no password', data: () => signIn({ password: '' }), said: "'Password' {} is empty" },
 		{
 			field: 'a plain password said to be MD5',
-			data: () => signIn({ passwordFormat: 'md5', customSignIn: true }),
-			message: "'Password' in the Device Management API credential is not an MD5 value",
+			data: () => signIn(custom({ passwordFormat: 'md5' })),
+			said: "'Password' {} is not an MD5 value",
 		},
 		...['api/user/login', '//elsewhere.example/login', 'https://elsewhere.example', '/', '/login?x=1', ''].map(
 			(loginPath) => ({
 				field: `the login path ${JSON.stringify(loginPath)}`,
-				data: () => signIn({ loginPath, customSignIn: true }),
-				message: "'Login Path' in the Device Management API credential is not a path",
+				data: () => signIn(custom({ loginPath })),
+				said: "'Login Path' {} is not a path",
 			}),
 		),
-	])('$field is refused before any request', async ({ data, message }) => {
+	])('$field is refused before any request', async ({ data, said }) => {
 		const result = await bench.run(count, { credential: await save(data()) });
-		expect(result.error?.message).toBe(message);
+		expect(result.error?.message).toBe(said.replace('{}', 'in the Device Management API credential'));
 		expect(result.error?.description).toMatch(/^[A-Z].{10,}\.$/s);
 		expect(JSON.stringify(result.raw)).not.toMatch(/secret-key|demo-password/);
 		expect(bench.platform.requests).toEqual([]);
