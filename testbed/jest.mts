@@ -149,8 +149,9 @@ export function useStillClock(): { now: number } {
 	const clock = { now: 0 };
 	beforeEach(() => {
 		clock.now = Date.UTC(2026, 10, 1);
-		const now = () => clock.now;
-		putBack.push(replaceClock({ ...systemClock, now, date: now, random: () => 0.5, sleep: async () => {} }));
+		const began = clock.now;
+		const time = { now: () => clock.now - began, date: () => clock.now };
+		putBack.push(replaceClock({ ...systemClock, ...time, random: () => 0.5, sleep: async () => {} }));
 	});
 	return clock;
 }

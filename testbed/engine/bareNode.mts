@@ -98,7 +98,9 @@ function observed(staticData: IDataObject, key: string): IDataObject {
 }
 
 /** A clock that only moves when a test moves it. Waits take no time; timeouts never occur. */
-export function stopClock(now: () => number): () => void {
+export function stopClock(date: () => number): () => void {
+	const began = date();
+	const now = () => date() - began;
 	const timeout = () => new AbortController().signal;
-	return replaceClock({ ...systemClock, now, date: now, random: () => 0.5, sleep: async () => {}, timeout });
+	return replaceClock({ ...systemClock, now, date, random: () => 0.5, sleep: async () => {}, timeout });
 }

@@ -139,15 +139,15 @@ function originOf(location: unknown, from: string): Outside | undefined {
  * headers. If this package threw a Failure inside that function, it returns that one.
  */
 export function unsent(error: unknown, hasBegun = false, timeoutMs = 0, cancel?: AbortSignal): Failure {
-	let code = '';
+	let systemCode = '';
 	let words = '';
 	let link: unknown = error;
 	for (let depth = 0; depth < 5 && link instanceof Error; depth++) {
 		if (link instanceof Failure) return link;
 		const own: unknown = Reflect.get(link, 'code');
-		if (code === '' && typeof own === 'string' && /^[A-Z][A-Z0-9_]*$/.test(own)) code = own;
+		if (systemCode === '' && typeof own === 'string' && /^[A-Z][A-Z0-9_]*$/.test(own)) systemCode = own;
 		words = link.message;
 		link = link.cause;
 	}
-	return cancel?.aborted === true ? whyEnded(cancel) : explainUnsent(code, words, hasBegun, timeoutMs);
+	return cancel?.aborted === true ? whyEnded(cancel) : explainUnsent(systemCode, words, hasBegun, timeoutMs);
 }

@@ -1,6 +1,6 @@
 /**
- * Reads and checks the credential before anything is sent. It returns typed fields, the account that they belong to and the
- * secrets to remove from messages. It doesn't sign in and doesn't remember tokens.
+ * Checks the credential before anything is sent, once for each of n8n's objects. A Credential has typed fields, the account that they
+ * belong to, the token and the function that removes secrets from text. It doesn't sign in and doesn't remember tokens.
  */
 import { createHash } from 'crypto';
 import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workflow';
