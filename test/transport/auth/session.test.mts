@@ -494,6 +494,16 @@ describe('a credential that is changed during the execution', () => {
 		expect(platform.signIns).toBe(6);
 	});
 
+	test('to another password: the session takes the token that it has already', async () => {
+		const platform = new FakePlatform(1);
+		const session = platform.open();
+		await session.run(platform.send);
+		platform.stored = { ...LOGIN, password: 'another' };
+		platform.signInElsewhere();
+		await expect(session.run(platform.send)).resolves.toBe('token 2');
+		expect(platform.signIns).toBe(1);
+	});
+
 	test('lets the other executions of the account get their own token', async () => {
 		const platform = new FakePlatform(Infinity);
 		const [changed, other] = [platform.open(), new FakePlatform(Infinity)];

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
+import { exchange } from '../../../nodes/DeviceManagement/transport/exchange.ts';
 import type { Clock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import {
 	backoffMs,
@@ -9,6 +10,8 @@ import {
 	withRetries,
 } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
 import { runs } from '../../../testbed/runs.mts';
+import { VirtualTime } from '../../../testbed/virtualTime.mts';
+import { responseOf } from '../auth/signedOut.mts';
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
 
@@ -132,6 +135,15 @@ describe('Retry-After', () => {
 		['Thursday, 01-Jan-26 12:00:30 GMT', 30_000],
 	])('%j is %i ms', (header, ms) => {
 		expect(parseRetryAfter(header, NOW)).toBe(ms);
+	});
+
+	test('a date is compared with the date, not with the clock of waits', async () => {
+		const clock = new VirtualTime();
+		const headers = { 'retry-after': new Date(clock.date() + 30_000).toUTCString() };
+		const url = 'https://platform.example';
+		const request = { method: 'GET', url, skipCertificateCheck: false, timeoutMs: 5000, clock } as const;
+		const response = exchange(async () => ({ ...responseOf({}), headers }), request);
+		await expect(response).resolves.toMatchObject({ retryAfterMs: 30_000 });
 	});
 
 	test.each([['0'], ['Thu, 01 Jan 2026 11:00:00 GMT'], ['-5'], ['soon'], [''], ['12,13'], [undefined], [17], [['1']]])(
