@@ -35,7 +35,6 @@ export async function withRetries<T>(
 		if ('value' in outcome) return outcome.value;
 		const { failure } = outcome;
 		if (!(failure instanceof Failure) || failure.details.retryable !== true) throw failure;
-		if (limits.maxRetries === 0) throw failure;
 		if (retries >= limits.maxRetries) throw gaveUp(failure, retries, '');
 		const { retryAfterMs } = failure.details;
 		const waitMs = retryAfterMs ?? backoffMs(retries, clock.random());
