@@ -1,8 +1,7 @@
 import type { Listing } from '../../nodes/DeviceManagement/core/paging/passes.ts';
 import { fetchItems, listOptionFields, remarkOn } from '../../nodes/DeviceManagement/resources/getMany.ts';
-import type { Item } from '../../nodes/DeviceManagement/resources/operation.ts';
-import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
 import type { PagedEndpoint } from '../../nodes/DeviceManagement/transport/pagedList.ts';
+import { itemWith } from '../fields/refusal.mts';
 
 const steady = { items: ['a', 'b'], settled: true, reportedTotal: 2, passes: 1 };
 const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false, passes: 3 };
@@ -53,20 +52,10 @@ test('the words for a list are in its options and its messages', async () => {
 		'How many items to skip at the start, to read a long list in parts',
 	]);
 	let id = 0;
-	const read = (name: string, fallback: unknown) => (name === 'returnAll' ? true : fallback);
-	const item: Item = {
-		platform: {
-			// Each pass finds another item on the first page, and no other page.
-			request: async ({ schema, query }) =>
-				schema.parse({ content: query?.['page'] === undefined ? [{ id: ++id }] : [] }),
-			stop: () => {},
-		},
-		requestedDevices: new Map(),
-		byModel: false,
-		hint: () => {},
-		read,
-		settings: readSettings(read, new Set()),
-	};
+	// Each pass finds another item on the first page, and no other page.
+	const item = itemWith({ returnAll: true }, async ({ schema, query }) =>
+		schema.parse({ content: query?.['page'] === undefined ? [{ id: ++id }] : [] }),
+	);
 	const endpoint: PagedEndpoint = { method: 'GET', path: '/api/group/list', purpose: 'list' };
 	await expect(fetchItems(item, endpoint, words)).rejects.toMatchObject({
 		details: { remedy: expect.stringContaining("set 'If the Group List Keeps Changing' under 'Options'") },
