@@ -87,6 +87,8 @@ test.each(operationNames)(
 			['={{ { skpi: 3 } }}', 'skpi'],
 			[{ forAtLeast: 1 }, 'forAtLeast'],
 			[{ emit: 1 }, 'emit'],
+			// The name of a filter.
+			[{ tags: 1 }, 'tags'],
 		]) {
 			const { error } = await run(options);
 			expect(error?.message).toBe(`There is no option "${String(stranger)}" under 'Options'`);
