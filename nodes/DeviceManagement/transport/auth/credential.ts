@@ -61,7 +61,7 @@ interface CheckedFields {
 }
 
 /** A checked credential. */
-export interface Credential extends Omit<CheckedFields, 'secrets'> {
+export interface Credential extends CheckedFields {
 	/** n8n's object. n8n writes a new token into it. */
 	readonly data: CredentialData;
 	/** The token that the data has now; '' unless it belongs to this login. */
@@ -89,10 +89,9 @@ export function credentialOf(data: CredentialData): Credential {
 }
 
 function credentialWith(data: CredentialData, checked: CheckedFields, isForSignIn = false): Credential {
-	const { secrets, ...fields } = checked;
-	const { owner } = fields;
+	const { owner, secrets } = checked;
 	const credential: Credential = {
-		...fields,
+		...checked,
 		data,
 		get token() {
 			const { sessionToken, sessionOwner } = sessionSchema.parse(data);
