@@ -1,7 +1,6 @@
 /**
  * The table of all that the trigger can report. The events, the choices of a rule, the subtitle and the values of a removed device
- * derive from it, so a new kind of change is one entry. It doesn't keep or compare
- * the values: see kept.ts and snapshot.ts.
+ * derive from it, so a new kind of change is one entry. It doesn't keep or compare the values: see kept.ts and snapshot.ts.
  */
 import type { Device } from '../../core/device';
 import { isRecord, type JsonValue } from '../../core/json';
