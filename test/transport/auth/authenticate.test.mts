@@ -49,7 +49,7 @@ class FakeN8n {
 	}
 
 	plainRequest = async ({ url }: IHttpRequestOptions): Promise<unknown> => {
-		if (url.endsWith('/api/version')) return responseOf({ code: 0 });
+		if (url === SIGNED_OUT['baseUrl']) return responseOf({ code: 0 });
 		if (!url.endsWith('/api/user/login')) throw new Error(`A login goes to ${url}`);
 		const token = `token ${++this.logins}`.replace(' ', '-');
 		await this.time.sleep(100);
@@ -270,5 +270,14 @@ describe('a request that is made for its login alone', () => {
 		const { data } = credentialOf(SIGNED_OUT).forSignIn();
 		expect(await outcomeOf(n8n.request('current', data))).toBeInstanceOf(SignedIn);
 		expect(n8n).toMatchObject({ logins: 1, sent: [], stored: { sessionToken: 'token-1' } });
+	});
+
+	test('does not wait for its own session if n8n copies the data', async () => {
+		const { data } = credentialOf(SIGNED_OUT).forSignIn();
+		const search = account().findOnce(async () => {
+			await n8n.time.sleep(1);
+			expect(await preAuthenticate({ ...data }, n8n.plainRequest)).toMatchObject({ sessionToken: 'token-1' });
+		});
+		await n8n.time.until(search);
 	});
 });

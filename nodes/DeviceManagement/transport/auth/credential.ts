@@ -76,6 +76,9 @@ export interface Credential extends CheckedFields {
 	forSignIn(): Credential;
 }
 
+/** The owner of no token, in the data of a request that is only for its sign-in. A copy has it, too. n8n never stores it. */
+const FOR_SIGN_IN = 'sign-in';
+
 /** Credentials by n8n's object, so that each is parsed once. */
 const known = new WeakMap<CredentialData, Credential>();
 
@@ -88,7 +91,7 @@ export function credentialOf(data: CredentialData): Credential {
 	return known.get(data) ?? credentialWith(data, checkFields(data));
 }
 
-function credentialWith(data: CredentialData, checked: CheckedFields, isForSignIn = false): Credential {
+function credentialWith(data: CredentialData, checked: CheckedFields): Credential {
 	const { owner, secrets } = checked;
 	const credential: Credential = {
 		...checked,
@@ -99,8 +102,8 @@ function credentialWith(data: CredentialData, checked: CheckedFields, isForSignI
 		},
 		redact: (text) => redactor([...secrets, sessionSchema.parse(data).sessionToken])(text),
 		withToken: (token) => credentialWith({ ...data, sessionToken: token, sessionOwner: owner }, checked),
-		isForSignIn,
-		forSignIn: () => credentialWith({ ...data, sessionToken: '' }, checked, true),
+		isForSignIn: data['sessionOwner'] === FOR_SIGN_IN,
+		forSignIn: () => credentialWith({ ...data, sessionToken: '', sessionOwner: FOR_SIGN_IN }, checked),
 	};
 	known.set(data, credential);
 	return credential;

@@ -60,8 +60,8 @@ export class Session {
 			if ('value' in outcome) return outcome.value;
 			const { failure } = outcome;
 			// Rules: another failure says nothing about the token. If the token was replaced, the request is sent again with its
-			// successor. A token that another process got counts for nothing, because that process may have ended it. A request
-			// fails after a number of new tokens; what it learned about them is not carried over to other requests.
+			// successor. A token that another process got doesn't count, because that process may have ended it. A request fails
+			// after four new tokens, and a later one of the session after one.
 			if (!refusesToken(failure) || keepsToken) throw failure;
 			if (isReplaced(token, account)) continue;
 			if (sent > 0 && isFromThisProcess(token)) newTokens++;

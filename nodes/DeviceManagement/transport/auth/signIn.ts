@@ -50,8 +50,8 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
  * @throws Failure if the platform does not respond
  */
 export async function checkReachable(credential: Credential, send: PlainRequest): Promise<void> {
-	await exchange(send, { ...requestTo(credential, '/api/version'), method: 'GET' }).catch((thrown: unknown) => {
-		throw inWords(thrown, 'login', credential.redact);
+	await exchange(send, { ...requestTo(credential, ''), method: 'GET' }).catch((thrown: unknown) => {
+		throw inWords(thrown, 'dropdown', credential.redact);
 	});
 }
 
