@@ -1,9 +1,5 @@
 import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
-import {
-	mayRefuseOrder,
-	mayRefuseSize,
-	undefinedIfPageRefused,
-} from '../../../nodes/DeviceManagement/core/paging/refusal.ts';
+import { mayRefuse, undefinedIfPageRefused } from '../../../nodes/DeviceManagement/core/paging/refusal.ts';
 
 const mayRefusePage = async (error: unknown) =>
 	await Promise.reject(error)
@@ -62,16 +58,16 @@ const CASES: Array<{ details: Partial<FailureDetails>; size: boolean; page: bool
 ];
 
 test.each(CASES)('$details: of the size $size, of the page $page', async ({ details, size, page, order = size }) => {
-	expect(mayRefuseSize(thrown(details))).toBe(size);
-	expect(mayRefuseOrder(thrown(details))).toBe(order);
+	expect(mayRefuse('size', thrown(details))).toBe(size);
+	expect(mayRefuse('order', thrown(details))).toBe(order);
 	expect(await mayRefusePage(thrown(details))).toBe(page);
 });
 
 test.each([new Error('no'), { details: { kind: 'refused', code: 10001 } }, undefined])(
 	'what is no answer of the platform’s refuses none of these: %p',
 	async (error) => {
-		expect(mayRefuseSize(error)).toBe(false);
-		expect(mayRefuseOrder(error)).toBe(false);
+		expect(mayRefuse('size', error)).toBe(false);
+		expect(mayRefuse('order', error)).toBe(false);
 		expect(await mayRefusePage(error)).toBe(false);
 	},
 );

@@ -3,20 +3,18 @@ import { isRetryableStatus } from '../errors/statuses';
 
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
-const STATUSES_THAT_MAY_BE_THE_SIZE: ReadonlySet<number> = new Set([400, 413, 414, 422, 500]);
-const STATUSES_THAT_MAY_BE_THE_ORDER: ReadonlySet<number> = new Set([400, 422, 500]);
-
-/** Whether a first page may have failed because of its size (section 8 doesn't name the largest size). */
-export function mayRefuseSize(thrown: unknown): boolean {
-	return isOneOf(thrown, STATUSES_THAT_MAY_BE_THE_SIZE);
-}
+const STATUSES_THAT_MAY_BE = { size: [400, 413, 414, 422, 500], order: [400, 422, 500] };
 
 /**
- * Whether a page may have failed because of its sort order (section 1.3 doesn't name the allowed fields). Most of these
- * failures can also be temporary, so callers must check before they remember the result.
+ * Whether a first page may have failed because of its size (section 8 doesn't name the largest) or its sort order (section 1.3
+ * doesn't name the allowed fields). Most of these failures can also be temporary, so callers must check before they remember it.
  */
-export function mayRefuseOrder(thrown: unknown): boolean {
-	return isOneOf(thrown, STATUSES_THAT_MAY_BE_THE_ORDER);
+export function mayRefuse(what: keyof typeof STATUSES_THAT_MAY_BE, thrown: unknown): boolean {
+	if (!(thrown instanceof Failure) || thrown.details.tokenRefused === true) return false;
+	const { kind, code, httpStatus = 0 } = thrown.details;
+	if (isRetryableStatus(httpStatus)) return false;
+	if (kind === 'refused') return code !== undefined && MAY_BE_THE_QUERY.has(code);
+	return kind === 'status' && STATUSES_THAT_MAY_BE[what].includes(httpStatus);
 }
 
 /**
@@ -29,12 +27,4 @@ export function undefinedIfPageRefused(thrown: unknown): undefined {
 	if (cause === 'credential' || final === true || tokenRefused === true) throw thrown;
 	if (httpStatus !== undefined && isRetryableStatus(httpStatus)) throw thrown;
 	if (kind !== 'refused' && kind !== 'status' && kind !== 'response') throw thrown;
-}
-
-function isOneOf(thrown: unknown, statuses: ReadonlySet<number>): boolean {
-	if (!(thrown instanceof Failure) || thrown.details.tokenRefused === true) return false;
-	const { kind, code, httpStatus } = thrown.details;
-	if (httpStatus !== undefined && isRetryableStatus(httpStatus)) return false;
-	if (kind === 'refused') return code !== undefined && MAY_BE_THE_QUERY.has(code);
-	return kind === 'status' && httpStatus !== undefined && statuses.has(httpStatus);
 }

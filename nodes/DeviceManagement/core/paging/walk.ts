@@ -6,7 +6,7 @@ import { Failure } from '../failure';
 import { expectsMore, saysItIsLast } from './end';
 import { PageFeed } from './feed';
 import type { Page, PageSource } from './page';
-import { mayRefuseSize, undefinedIfPageRefused } from './refusal';
+import { mayRefuse, undefinedIfPageRefused } from './refusal';
 
 export interface WalkOptions {
 	/** Items per request; fewer if `skip` and `limit` need fewer. */
@@ -110,7 +110,7 @@ export async function fetchFirstPage<T>(
 	const refusals: unknown[] = [];
 	for (const size of [largest, ...smallerSizes.filter((smaller) => smaller < largest)]) {
 		const page = await source.fetchPage(undefined, size).catch((thrown: unknown) => {
-			if (!mayRefuseSize(thrown)) throw thrown;
+			if (!mayRefuse('size', thrown)) throw thrown;
 			refusals.push(thrown);
 		});
 		if (page !== undefined) return { size, page };

@@ -3,7 +3,7 @@
  * sorts, which the API document leaves open. If not, it returns nothing, and observe.ts reads the whole fleet.
  */
 import type { Device } from '../../core/device';
-import { mayRefuseOrder } from '../../core/paging/refusal';
+import { mayRefuse } from '../../core/paging/refusal';
 import { walkPages } from '../../core/paging/walk';
 import { DEVICE_LIST } from '../../transport/devices';
 import { pageSource } from '../../transport/pagedList';
@@ -55,7 +55,7 @@ export async function fetchNewest(platform: Platform, options: NewestOptions): P
 	const { refusals = 0 } = order;
 	order.refusals = 0;
 	const fetched = await fetchInOrder(platform, options).catch((thrown: unknown) => {
-		if (!mayRefuseOrder(thrown)) throw thrown;
+		if (!mayRefuse('order', thrown)) throw thrown;
 		order.refusals = refusals + 1;
 		return undefined;
 	});

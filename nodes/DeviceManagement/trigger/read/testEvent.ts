@@ -1,7 +1,7 @@
 import { type Device, identifyDevice, serialNumberOf } from '../../core/device';
 import { inputFailure } from '../../core/failure';
 import type { JsonValue } from '../../core/json';
-import { mayRefuseOrder } from '../../core/paging/refusal';
+import { mayRefuse } from '../../core/paging/refusal';
 import { DEVICE_LIST } from '../../transport/devices';
 import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
@@ -24,7 +24,7 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 	const fetchFew = async (sort: string[]) =>
 		await pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings).fetchPage(undefined, FEW);
 	const page = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
-		if (!mayRefuseOrder(thrown)) throw thrown;
+		if (!mayRefuse('order', thrown)) throw thrown;
 		return await fetchFew([]);
 	});
 	const devices = page.content.slice(0, FEW);
