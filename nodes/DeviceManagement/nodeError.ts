@@ -8,19 +8,10 @@ import { Failure, type FailureDetails } from './core/failure';
  */
 export type FailedItem = {
 	error: string;
-	details: {
-		description?: string;
-		/** The platform's return code, if any. */
-		code?: number;
-		httpStatus?: number;
-	};
+	details: { description?: string; code?: number; httpStatus?: number };
 };
 
-/**
- * Returns n8n's error for any error.
- * @param itemIndex index of the input item; undefined if there is none
- * @param severalItems whether the message has to name the item
- */
+/** Returns n8n's error for any error of an input item, or of a poll or a dropdown. Among several items, the message names it. */
 export function asNodeError(
 	node: INode,
 	thrown: unknown,
@@ -58,16 +49,13 @@ export function failedItem(error: NodeApiError | NodeOperationError, thrown: unk
 	return { error: error.message, details: { ...description, ...numbers } };
 }
 
-function numbersOf({ code, httpStatus }: FailureDetails): { code?: number; httpStatus?: number } {
+function numbersOf({ code, httpStatus }: FailureDetails) {
 	return { ...(code === undefined ? {} : { code }), ...(httpStatus === undefined ? {} : { httpStatus }) };
 }
 
 /** Restores our words: n8n replaces a message that contains the name of a system error, even within a serial number. */
 function withWords<E extends NodeApiError | NodeOperationError>(error: E, message: string, description: string): E {
-	error.message = message;
-	error.description = description;
-	error.messages = [];
-	return error;
+	return Object.assign(error, { message, description, messages: [] });
 }
 
 /**

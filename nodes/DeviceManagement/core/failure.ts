@@ -52,20 +52,13 @@ export interface FailureDetails {
  * It contains words and numbers only, never a request, a response or another error, and text from outside only until `inWords`.
  */
 export class Failure extends Error {
-	readonly details: Readonly<FailureDetails>;
-
-	constructor(details: FailureDetails) {
+	constructor(readonly details: Readonly<FailureDetails>) {
 		super(details.message);
 		this.name = 'Failure';
-		this.details = details;
 	}
 }
 
-/**
- * Returns the error for a value that the user entered, before any request.
- * @param message what is wrong, with the field's label in single quotes
- * @param remedy what to enter instead
- */
+/** Returns the error for a value that the user entered, before any request. The message has the field's label in single quotes. */
 export function inputFailure(message: string, remedy: string): Failure {
 	return new Failure({ kind: 'input', cause: 'input', message, remedy });
 }

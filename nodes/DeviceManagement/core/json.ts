@@ -10,14 +10,9 @@ export function describeValue(value: unknown): string {
 	if (value === undefined) return 'nothing';
 	if (value === null) return 'null';
 	if (Array.isArray(value)) return `a list of ${value.length}`;
-	switch (typeof value) {
-		case 'string':
-			return `text of ${value.length} characters`;
-		case 'object':
-			return `an object with ${Object.keys(value).length} fields`;
-		default:
-			return `a ${typeof value}`;
-	}
+	if (typeof value === 'string') return `text of ${value.length} characters`;
+	if (typeof value === 'object') return `an object with ${Object.keys(value).length} fields`;
+	return `a ${typeof value}`;
 }
 
 /** Whether a value is an object with fields: not null, not a list. */

@@ -74,10 +74,7 @@ export const CODE_TABLE = ROWS.map(([code, cause, message, remedy]) =>
 
 const BY_CODE = new Map(ROWS.map(([code, ...words]) => [code, words]));
 
-/**
- * Returns the words for a refusal by the platform (section 7). The message has a place for the platform's own words.
- * @param code the envelope's `code`, any number but 0
- */
+/** Returns the words for an envelope's `code` other than 0 (section 7), with a place for the platform's own words. */
 export function explainCode(code: number): Explanation {
 	const [cause, message, remedy] = BY_CODE.get(code) ?? UNDOCUMENTED;
 	// With these codes, the platform may have carried out the request.
@@ -91,17 +88,14 @@ const UNDOCUMENTED = [
 	"Look up the code in the platform's own documentation.",
 ] as const;
 
-/** The outcome of a read by serial number. */
-type ReadOutcome = Pick<FailureDetails, 'code' | 'withoutData'>;
-
 /** Whether the platform has no device with this serial number (section 4.2), by a code or by a success without data. */
-export function meansNoDevice({ code, withoutData }: ReadOutcome): boolean {
+export function meansNoDevice({ code, withoutData }: Partial<FailureDetails>): boolean {
 	return withoutData === true || code === 10007 || code === 14401;
 }
 
 /** Whether the device doesn't exist or its serial number is not valid (section 4.2). */
-export function meansNotFound(outcome: ReadOutcome): boolean {
-	return meansNoDevice(outcome) || outcome.code === 10018;
+export function meansNotFound(details: Partial<FailureDetails>): boolean {
+	return meansNoDevice(details) || details.code === 10018;
 }
 
 /** Whether the platform rejected the key or token, and not the user (section 5). */

@@ -41,10 +41,7 @@ const OTHER: Row = [
 
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/**
- * Returns the words for an HTTP status, for a response without an envelope. A redirect's message has a place for its target.
- * @param status any but 2xx
- */
+/** Returns the words for an HTTP status other than 2xx, without an envelope. A redirect's message has a place for its target. */
 export function explainStatus(status: number): Explanation {
 	const isRedirect = status >= 300 && status <= 399;
 	const [cause, message, remedy] = BY_STATUS[status] ?? (isRedirect ? REDIRECT : status >= 500 ? SERVER : OTHER);

@@ -11,11 +11,7 @@ export interface Page<T> {
 
 /** Fetches pages and identifies their items. */
 export interface PageSource<T> {
-	/**
-	 * Fetches one page.
-	 * @param page the page parameter; without it, the API document returns the first page
-	 * @param size the size parameter
-	 */
+	/** Fetches one page of this size. Without the page parameter, the platform returns the first page (section 1.2). */
 	fetchPage(page: number | undefined, size: number): Promise<Page<T>>;
 	/** Returns the identity of an item, as text. */
 	identify: (item: T) => string;

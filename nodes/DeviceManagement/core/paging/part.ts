@@ -69,10 +69,7 @@ async function findStart<T>(
 /** A page with a wrong length for its position, or a wrong first item. */
 class PageMismatch extends Error {}
 
-/**
- * Returns a list's pages from `start` on, as a list that counts from 1.
- * @throws PageMismatch for a page that doesn't fit
- */
+/** Returns a list's pages from `start` on, as a list that counts from 1. A page that doesn't fit throws PageMismatch. */
 function pagesFrom<T>(source: PageSource<T>, start: Start): PageSource<T> {
 	const before = start.index * start.pageLength;
 	const fetchPage = async (page = 1, size: number) => {
