@@ -1,7 +1,3 @@
-/**
- * The device dropdown: it lists one page of devices per call, and finds a device by what a person types. Its page token contains all
- * that the next call needs. It doesn't read the whole fleet and keeps nothing between calls.
- */
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
@@ -21,7 +17,7 @@ const PAGE_SIZE = 50;
 const SETTINGS = { timeoutMs: 20_000, maxRetries: 1 };
 
 /**
- * Returns one page of the device dropdown.
+ * Returns one page of the device dropdown. It doesn't read the whole fleet and keeps nothing between calls.
  * @param filter the typed text: a complete serial number, or text for the platform's `name` filter
  * @param paginationToken the token that the previous call returned
  * @throws n8n's error
@@ -33,14 +29,14 @@ export async function searchDevices(
 ): Promise<INodeListSearchResult> {
 	try {
 		const platform = await openPlatform(this, { parallelRequests: 1 });
-		const search = searchPage(platform, (filter ?? '').trim(), paginationToken);
+		const search = searchPage(platform, (filter ?? '').trim(), decodeToken(paginationToken));
 		return await search.finally(() => platform.stop());
 	} catch (thrown) {
 		throw asNodeError(this.getNode(), thrown);
 	}
 }
 
-/** The page token. `atTop` is the serial number of a device that the first call showed at the top. */
+/** The page token contains all that the next call needs. `atTop` is the serial number of a device that the first call showed at the top. */
 const tokenSchema = z.object({ place: placeSchema, atTop: z.string().optional() });
 
 type Token = z.infer<typeof tokenSchema>;
@@ -54,14 +50,9 @@ function decodeToken(paginationToken: string | undefined): Token | undefined {
 	}
 }
 
-async function searchPage(
-	platform: Platform,
-	text: string,
-	paginationToken: string | undefined,
-): Promise<INodeListSearchResult> {
+async function searchPage(platform: Platform, text: string, token: Token | undefined): Promise<INodeListSearchResult> {
 	const query = buildFilterQuery({ name: text });
 	const source = pageSource(platform, { ...DEVICE_LIST, query, purpose: 'dropdown' }, SETTINGS);
-	const token = decodeToken(paginationToken);
 	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
 	const exact = token === undefined && text !== '' ? await findExact(platform, text) : undefined;
 	const atTop = exact === undefined ? token?.atTop : serialNumberOf(exact);
