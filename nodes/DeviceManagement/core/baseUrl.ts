@@ -10,6 +10,7 @@ export interface BaseUrl {
 
 const EXAMPLE = 'Enter it like https://devices.example.com, without /api at the end.';
 const EMPTY = `${EXAMPLE} If it is an expression, it gave no value for this item.`;
+const WITHOUT_USER = "Remove everything before the @ and use 'Authentication' below it to sign in.";
 
 /**
  * Returns the base URL that the user entered (section 1 of the API document: {base_url}).
@@ -18,20 +19,12 @@ const EMPTY = `${EXAMPLE} If it is an expression, it gave no value for this item
  */
 export function parseBaseUrl(entered: string): BaseUrl {
 	const text = entered.trim();
-	if (text === '') throw inputFailure("'Base URL' in the credential is empty", EMPTY);
-	if (!/^https?:\/\//i.test(text)) {
-		throw inputFailure("'Base URL' in the credential does not start with https:// or http://", EXAMPLE);
-	}
-	if (!URL.canParse(text)) throw inputFailure("'Base URL' in the credential is not an address", EXAMPLE);
+	const refuse = (what: string, remedy = EXAMPLE) => inputFailure(`'Base URL' in the credential ${what}`, remedy);
+	if (text === '') throw refuse('is empty', EMPTY);
+	if (!/^https?:\/\//i.test(text)) throw refuse('does not start with https:// or http://');
+	if (!URL.canParse(text)) throw refuse('is not an address');
 	const url = new URL(text);
-	if (url.username !== '' || url.password !== '') {
-		throw inputFailure(
-			"'Base URL' in the credential contains a user name or password",
-			"Remove everything before the @ and use 'Authentication' below it to sign in.",
-		);
-	}
-	if (url.search !== '' || url.hash !== '') {
-		throw inputFailure("'Base URL' in the credential contains a ? or a #", EXAMPLE);
-	}
+	if (url.username !== '' || url.password !== '') throw refuse('contains a user name or password', WITHOUT_USER);
+	if (url.search !== '' || url.hash !== '') throw refuse('contains a ? or a #');
 	return { origin: url.origin, href: `${url.origin}${url.pathname.replace(/\/+$/, '')}` };
 }

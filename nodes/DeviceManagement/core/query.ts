@@ -36,8 +36,7 @@ const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
 const DROPPED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * Builds the values of the `sort` parameter (section 1.3): consecutive rules of one direction share a value.
- * @returns one text per group of rules, like `name,createTime asc`
+ * Builds the values of the `sort` parameter (section 1.3): consecutive rules of one direction share one, like `name,createTime asc`.
  * @throws Failure `input` for a name that is empty or contains a space or comma
  */
 export function buildSort(rules: readonly SortRule[]): string[] {
@@ -55,16 +54,14 @@ export function buildSort(rules: readonly SortRule[]): string[] {
  * Builds the query parameters of the filters (section 1.4).
  * @throws Failure `input` for a comma in an attribute's value, and a space or comma in its key
  */
-export function buildFilterQuery(filters: DeviceFilters): Query {
+export function buildFilterQuery({ name = '', tags = '', attributes = [], parameters = [] }: DeviceFilters): Query {
 	const query: Query = {};
-	const { name = '', tags = '' } = filters;
 	if (name !== '') query['name'] = checkText(name, "'Name'");
 	const given = tags.split(',').map((tag) => tag.trim());
 	const tagList = given.filter((tag) => tag !== '').join(',');
 	if (tagList !== '') query['tags'] = checkText(tagList, "'Tags'");
-	const attributes = (filters.attributes ?? []).map(attributePair);
-	if (attributes.length > 0) query['attributes'] = attributes.join(',');
-	for (const parameter of filters.parameters ?? []) {
+	if (attributes.length > 0) query['attributes'] = attributes.map(attributePair).join(',');
+	for (const parameter of parameters) {
 		const name = parameter.name.trim();
 		if (RESERVED.has(name)) {
 			throw inputFailure(

@@ -8,11 +8,7 @@ import { z } from 'zod/v4';
 import { type Failure, inputFailure } from '../core/failure';
 import { describeValue, isRecord } from '../core/json';
 
-/**
- * Returns a parameter of the node, for one input item or one poll.
- * @param fallback the value if the parameter is missing
- * @param options n8n's, like `extractValue` for a resource locator
- */
+/** Returns a parameter of the node for one input item or one poll; `fallback` if it is missing. The options are n8n's. */
 export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNodeParameterOptions) => unknown;
 
 /** A number field of the form: its label, default and limits. */
@@ -143,10 +139,7 @@ function textOf(value: unknown, onNumber: (number: number) => void): string | un
 	}
 }
 
-/**
- * Checks and returns a value that the form guarantees, but an expression may not.
- * @throws Failure `input` that names the label
- */
+/** Returns a value that the form guarantees, but an expression may not: then it throws a Failure `input` that names the label. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {
 	const parsed = schema.safeParse(value);
 	if (parsed.success) return parsed.data;

@@ -15,10 +15,7 @@ export function textField(displayName: string, name: string, example: string, de
 	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
 }
 
-/**
- * Returns a field with several entries, for `checkEntries`.
- * @param values the fields of an entry
- */
+/** Returns a field with several entries of these fields, for `checkEntries`. */
 export function entriesField(
 	field: Partial<INodeProperties> & Pick<INodeProperties, 'displayName' | 'name'>,
 	entry: { displayName: string; name: string },

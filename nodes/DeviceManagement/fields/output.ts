@@ -36,6 +36,6 @@ export function readOutputMode(read: ReadParameter): OutputMode {
 	const output = check(z.enum(['simplified', 'raw', 'selected']), read('output'), 'Output');
 	if (output !== 'selected') return { output };
 	const fields = check(z.array(z.string()), read('fields'), 'Fields');
-	const documented: readonly string[] = deviceFieldChoices.map(({ value }) => value);
-	return { output, fields, undocumented: fields.filter((field) => !documented.includes(field)) };
+	const undocumented = fields.filter((field) => !deviceFieldChoices.some(({ value }) => value === field));
+	return { output, fields, undocumented };
 }
