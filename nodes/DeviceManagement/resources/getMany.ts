@@ -114,10 +114,7 @@ export async function fetchItems(
 	return listing.items;
 }
 
-/**
- * Returns a hint if the list changed while it was read, or if the platform's total differs from its list; else undefined.
- * @param skip the number of items skipped at the beginning
- */
+/** Returns a hint if the list changed while it was read, or if the platform's total differs from its list; else undefined. */
 export function remarkOn({ items, settled, reportedTotal, passes }: Listing<unknown>, skip: number, limit = Infinity) {
 	const listed = items.length;
 	const after = skip === 0 ? '' : ` after the first ${skip}`;

@@ -32,16 +32,9 @@ export interface Operation {
 	action: string;
 	description: string;
 	fields: INodeProperties[];
-	/**
-	 * Whether items run one after the other. Without it, several run at the same time.
-	 * @param parameters the node's own, with unresolved expressions
-	 */
+	/** Whether items run one after the other, and not several at once, by the node's parameters with unresolved expressions. */
 	inSequence?(parameters: INodeParameters): boolean;
-	/**
-	 * Runs the operation for one input item.
-	 * @returns the data of the output items
-	 * @throws Failure with words for the user
-	 */
+	/** Runs the operation for one input item. Returns the data of its output items, or throws a Failure with words for the user. */
 	run(item: Item): Promise<readonly IDataObject[]>;
 }
 

@@ -49,12 +49,10 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 		platforms.stop(),
 	);
 	for (const message of hints) context.addExecutionHints({ message, location: 'outputPane', type: 'warning' });
-	const output: INodeExecutionData[] = [];
-	for (const [item, part] of outputs.entries()) {
+	return outputs.flatMap((output, item) => {
 		const pairedItem = { item };
-		for (const json of part) output.push({ json, pairedItem });
-	}
-	return output;
+		return output.map((json) => ({ json, pairedItem }));
+	});
 }
 
 /** Returns the reader of the parameters for one input item. */
@@ -67,15 +65,11 @@ function chosenOperation(context: IExecuteFunctions): Operation {
 	const name = String(context.getNodeParameter('operation', 0));
 	const operation = RESOURCES[resource]?.operations[name];
 	if (operation !== undefined) return operation;
-	throw asNodeError(
-		context.getNode(),
-		inputFailure(
-			`The node has no operation "${name}" for the resource "${resource}"`,
-			"Choose 'Resource' and 'Operation' again, or update the node.",
-		),
-		undefined,
-		false,
+	const failure = inputFailure(
+		`The node has no operation "${name}" for the resource "${resource}"`,
+		"Choose 'Resource' and 'Operation' again, or update the node.",
 	);
+	throw asNodeError(context.getNode(), failure);
 }
 
 /** Returns the first item's value, or the default if it is invalid. The first item then fails when it runs. */
