@@ -26,7 +26,7 @@ export function renderErrorsPage(table: typeof CODE_TABLE, texts: ReadonlyMap<nu
 
 Every response of the platform has a return code. 0 means success. For every other code, the node shows an error:
 
-- The message is the text under “What happened”, with the code and the platform's own text.
+- The message is the text under “What happened”, or a clearer one, with the code and the platform's own text.
 - Below the message is the text under “What to do”. If the operation has fields to check, it names them.
 
 If the node continues after an error, the failed item has the message in \`error\` and the code in \`details.code\`.
