@@ -5,35 +5,40 @@
 import type {
 	DisplayCondition,
 	Icon,
-	ICredentialDataDecryptedObject,
+	ICredentialDataDecryptedObject as CredentialData,
 	ICredentialTestRequest,
 	ICredentialType,
 	IHttpRequestHelper,
 	IHttpRequestOptions,
-	INodeProperties,
+	INodeProperties as Field,
 } from 'n8n-workflow';
 
 import { authenticate, preAuthenticate, TEST_MARK } from '../nodes/DeviceManagement/transport/auth/authenticate';
+import type { SessionFields } from '../nodes/DeviceManagement/transport/auth/credential';
 import { credentialTestRules, rethrowWithRemedy } from '../nodes/DeviceManagement/transport/auth/connectionTest';
 
 /** The condition that a field's value begins with `start`. */
 const beginning = (start: string): DisplayCondition => ({ _cnd: { startsWith: start } });
-const forApiKey = { show: { authentication: ['apiKey'] } };
-const forLogin = { show: { authentication: ['login'] } };
-const forOtherApiKey = { show: { authentication: ['apiKey'], customSignIn: [true] } };
-const forOtherLogin = { show: { authentication: ['login'], customSignIn: [true] } };
 
-const fields: INodeProperties[] = [
-	{
-		displayName: 'Base URL',
-		name: 'baseUrl',
-		type: 'string',
-		default: '',
-		required: true,
-		placeholder: 'e.g. https://devices.example.com',
-		description:
-			'Address of the platform, without /api at the end. Keep a path in front of /api if your platform has one.',
-	},
+// What fields have in common.
+const forApiKey = { required: true, displayOptions: { show: { authentication: ['apiKey'] } } };
+const forLogin = { required: true, displayOptions: { show: { authentication: ['login'] } } };
+const forOtherApiKey = { displayOptions: { show: { authentication: ['apiKey'], customSignIn: [true] } } };
+const forOtherLogin = { displayOptions: { show: { authentication: ['login'], customSignIn: [true] } } };
+const secret = { typeOptions: { password: true } };
+
+/** Returns a field for a text, empty by default. */
+function textField(displayName: string, name: string, description: string, more: Partial<Field>): Field {
+	return { displayName, name, type: 'string', default: '', description, ...more };
+}
+
+const fields: Field[] = [
+	textField(
+		'Base URL',
+		'baseUrl',
+		'Address of the platform, without /api at the end. Keep a path in front of /api if your platform has one.',
+		{ required: true, placeholder: 'e.g. https://devices.example.com' },
+	),
 	{
 		displayName:
 			'This address is not encrypted: others on the network can read the key or password. Use https:// unless the platform is on this machine.',
@@ -60,35 +65,12 @@ const fields: INodeProperties[] = [
 		],
 		default: 'apiKey',
 	},
-	{
-		displayName: 'API Key',
-		name: 'apiKey',
-		type: 'string',
-		typeOptions: { password: true },
-		default: '',
-		required: true,
-		displayOptions: forApiKey,
-		description: 'The key that you generated on the platform',
-	},
-	{
-		displayName: 'Login Name',
-		name: 'loginName',
-		type: 'string',
-		default: '',
-		required: true,
-		displayOptions: forLogin,
-		description: 'The name that you sign in to the platform with',
-	},
-	{
-		displayName: 'Password',
-		name: 'password',
-		type: 'string',
-		typeOptions: { password: true },
-		default: '',
-		required: true,
-		displayOptions: forLogin,
-		description: 'n8n sends only its MD5 value, as the platform expects',
-	},
+	textField('API Key', 'apiKey', 'The key that you generated on the platform', { ...secret, ...forApiKey }),
+	textField('Login Name', 'loginName', 'The name that you sign in to the platform with', forLogin),
+	textField('Password', 'password', 'n8n sends only its MD5 value, as the platform expects', {
+		...secret,
+		...forLogin,
+	}),
 	{
 		displayName: 'My Platform Signs In Differently',
 		name: 'customSignIn',
@@ -106,25 +88,19 @@ const fields: INodeProperties[] = [
 			{ name: 'Query Parameter', value: 'query' },
 		],
 		default: 'header',
-		displayOptions: forOtherApiKey,
+		...forOtherApiKey,
 		description: 'Where the platform expects the key',
 	},
-	{
-		displayName: 'Key Name',
-		name: 'apiKeyName',
-		type: 'string',
+	textField('Key Name', 'apiKeyName', 'Name of the header or query parameter for the key', {
 		default: 'Authorization',
-		displayOptions: forOtherApiKey,
-		description: 'Name of the header or query parameter for the key',
-	},
-	{
-		displayName: 'Key Prefix',
-		name: 'apiKeyPrefix',
-		type: 'string',
-		default: 'ApiKey',
-		displayOptions: forOtherApiKey,
-		description: 'Word that n8n sends before the key, with a space between. Leave it empty to send the key alone.',
-	},
+		...forOtherApiKey,
+	}),
+	textField(
+		'Key Prefix',
+		'apiKeyPrefix',
+		'Word that n8n sends before the key, with a space between. Leave it empty to send the key alone.',
+		{ default: 'ApiKey', ...forOtherApiKey },
+	),
 	{
 		displayName: 'Password Format',
 		name: 'passwordFormat',
@@ -134,26 +110,19 @@ const fields: INodeProperties[] = [
 			{ name: 'MD5', value: 'md5', description: 'You entered the MD5 value of the password' },
 		],
 		default: 'plain',
-		displayOptions: forOtherLogin,
+		...forOtherLogin,
 		description: 'What you entered as the password',
 	},
-	{
-		displayName: 'Login Path',
-		name: 'loginPath',
-		type: 'string',
+	textField('Login Path', 'loginPath', 'Path of the login on the platform', {
 		default: '/api/user/login',
-		displayOptions: forOtherLogin,
-		description: 'Path of the login on the platform',
-	},
-	{
-		displayName: 'Token Path',
-		name: 'tokenPath',
-		type: 'string',
-		default: '',
-		displayOptions: forOtherLogin,
-		placeholder: 'e.g. data.session.token',
-		description: 'Where the login response has the token. Leave it empty to find it automatically.',
-	},
+		...forOtherLogin,
+	}),
+	textField(
+		'Token Path',
+		'tokenPath',
+		'Where the login response has the token. Leave it empty to find it automatically.',
+		{ placeholder: 'e.g. data.session.token', ...forOtherLogin },
+	),
 	{
 		displayName: 'Ignore SSL Issues (Insecure)',
 		name: 'allowUnauthorizedCerts',
@@ -169,7 +138,7 @@ const fields: INodeProperties[] = [
 		typeOptions: { expirable: true, password: true },
 		default: '',
 	},
-	{ displayName: 'Session Owner', name: 'sessionOwner', type: 'hidden', typeOptions: { password: true }, default: '' },
+	{ displayName: 'Session Owner', name: 'sessionOwner', type: 'hidden', ...secret, default: '' },
 ];
 
 export class DeviceManagementApi implements ICredentialType {
@@ -188,20 +157,14 @@ export class DeviceManagementApi implements ICredentialType {
 	properties = fields;
 
 	/** n8n calls this without a token and after HTTP 401. It stores the result with the credential. */
-	async preAuthentication(
-		this: IHttpRequestHelper,
-		credentials: ICredentialDataDecryptedObject,
-	): Promise<{ sessionToken?: string; sessionOwner?: string }> {
+	async preAuthentication(this: IHttpRequestHelper, credentials: CredentialData): Promise<Partial<SessionFields>> {
 		const send = async (options: IHttpRequestOptions): Promise<unknown> => await this.helpers.httpRequest(options);
 		return await preAuthenticate(credentials, send).catch(rethrowWithRemedy);
 	}
 
-	async authenticate(
-		credentials: ICredentialDataDecryptedObject,
-		requestOptions: IHttpRequestOptions,
-	): Promise<IHttpRequestOptions> {
+	async authenticate(credentials: CredentialData, options: IHttpRequestOptions): Promise<IHttpRequestOptions> {
 		try {
-			return authenticate(credentials, requestOptions);
+			return authenticate(credentials, options);
 		} catch (thrown) {
 			return rethrowWithRemedy(thrown);
 		}
