@@ -17,7 +17,7 @@ import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn } from './mem
 import { observe } from './read/observe';
 import { readTriggerParameters, type TriggerParameters } from './form';
 import { wordsAboutFuture } from './compare/recent';
-import { decodeState, encodeState, type State, withoutHolds } from './state';
+import { decodeState, encodeState, type State } from './state';
 import { fetchTestEvents } from './read/testEvent';
 import { digestOf } from './compare/kept';
 
@@ -95,18 +95,20 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const from = carriedFrom(memory, handed);
 	const known = decodeState(from);
 	const isFirst = memory.carry === undefined;
-	// What was held may have come back in a quiet poll before the start, which n8n's default host did not save.
-	const latest = isFirst && isStartOfN8n(context) ? withoutHolds(known) : known;
-	const before = latest?.fingerprint === fingerprint ? latest : undefined;
-	if (before === undefined) announceBaseline(poll, from, known);
 	const now = Math.floor(currentClock().date() / 1000);
+	// What was held may have come back in a quiet poll before the start, which n8n's default host did not save.
+	const startsHolds = isFirst && isStartOfN8n(context);
+	const snapshot = known?.snapshot && { ...known.snapshot, ...(startsHolds && { holds: [] }) };
+	const isKnown = known?.fingerprint === fingerprint;
+	if (!isKnown) announceBaseline(poll, from, known);
+	const number = Math.max(now, (known?.number ?? 0) + 1);
+	const nothing: State = { fingerprint, number, writes: undefined, recent: new Map(), snapshot: undefined };
+	const before = isKnown ? { ...known, snapshot } : nothing;
 	const orders = deepCopy(memory.orders);
 	const platform = await open(context, platformOptions(parameters, budgetMs), credential);
 	const observing = observe(platform, parameters, before, orders);
 	const observation = await observing.finally(() => platform.stop());
-	const firstNumber = Math.max(now, (known?.number ?? 0) + 1);
-	const options = { ...parameters, fingerprint, now, firstNumber, isFirst };
-	const { state, events } = compare(before, observation, options);
+	const { state, events } = compare(before, observation, { ...parameters, now, isFirst });
 	const items = itemsOf(events, parameters);
 	const quiet = encodeState(state);
 	const to = quiet === from ? quiet : encodeState({ ...state, writes: (state.writes ?? 0) + 1 });

@@ -68,11 +68,6 @@ export function decodeState(text: string | undefined): State | undefined {
 	}
 }
 
-/** Returns the state without the values that are held: the time of each starts again. */
-export function withoutHolds(state: State | undefined): State | undefined {
-	return state?.snapshot === undefined ? state : { ...state, snapshot: { ...state.snapshot, holds: [] } };
-}
-
 /** Returns the keys of a map by value, so that a value of many devices is written once. */
 function groupByValue(map: ReadonlyMap<string, string | number>): Record<string, string[]> {
 	const groups: Record<string, string[]> = {};

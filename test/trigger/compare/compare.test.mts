@@ -1,11 +1,6 @@
 import { type Device, nameOf } from '../../../nodes/DeviceManagement/core/device.ts';
 import { isRecord } from '../../../nodes/DeviceManagement/core/json.ts';
-import {
-	compare,
-	type CompareOptions,
-	type Observation,
-} from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
-import { missingFrom } from '../../../nodes/DeviceManagement/trigger/read/removal.ts';
+import { compare, type Observation } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
 import { rowOf } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
 import { readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
@@ -25,15 +20,9 @@ import { timeText } from '../../../testbed/platform/fleet.mts';
 const T = 1_000_000;
 const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
 const fields = watchedFields(ALL, ['firmware']);
-const task: CompareOptions = {
-	fields,
-	rules: [],
-	isFirst: false,
-	holdSeconds: 0,
-	fingerprint: 'f',
-	now: 500,
-	firstNumber: 40,
-};
+const task = { fields, rules: [], isFirst: false, holdSeconds: 0, now: 500 };
+/** What a baseline is compared with. */
+const nothing: State = { fingerprint: 'f', number: 40, writes: undefined, recent: new Map(), snapshot: undefined };
 
 const device = (sn: string, changes: Device = {}): Device => ({
 	id: `id ${sn}`,
@@ -45,7 +34,7 @@ const device = (sn: string, changes: Device = {}): Device => ({
 });
 /** What a poll sees of devices, dated by seconds. */
 const seen = (
-	before: State | undefined,
+	before: State,
 	devices: Device[],
 	removed: string[] = [],
 	unlisted: string[] = [],
@@ -53,7 +42,7 @@ const seen = (
 	recent: new Map(
 		TIMES.map(({ field }) => {
 			const dated = devices.map((one) => ({ ...one, [field]: one[field] && timeText(Number(one[field]) * 1000) }));
-			const rows = dated.flatMap((one) => rowOf(one, field, before?.recent.get(field)) ?? []);
+			const rows = dated.flatMap((one) => rowOf(one, field, before.recent.get(field)) ?? []);
 			return [field, { rows, top: { id: '', sn: '', time: T }, complete: true }];
 		}),
 	),
@@ -63,7 +52,7 @@ const seen = (
 		devices: devices.map((one) => ({ sn: String(one['sn']), values: keepValues(one, fields), device: one })),
 	},
 });
-const baseline = (devices: Device[]): State => compare(undefined, seen(undefined, devices), task).state;
+const baseline = (devices: Device[]): State => compare(nothing, seen(nothing, devices), task).state;
 const told = ({ events }: Pick<ReturnType<typeof compare>, 'events'>) =>
 	events.map(({ event, device: { sn } }) => [event, sn]);
 
@@ -124,14 +113,14 @@ it('a field with an identity changes with it, and shows its name', () => {
 		show: (name) => ({ group: { name } }),
 	};
 	const rules = readRules(() => ({ rule: [{ field: 'status', from: 'Berlin' }] }), [group]);
-	const look = (before: State | undefined, id: number, name: string, now: number, removed: string[] = []) => {
+	const look = (before: State, id: number, name: string, now: number, removed: string[] = []) => {
 		const record = device('A', { group: { id, name } });
 		const devices = removed.length > 0 ? [] : [{ sn: 'A', values: keepValues(record, [group]), device: record }];
 		const observation = { recent: new Map(), list: { removed, unlisted: [], devices } };
 		const { state, events } = compare(before, observation, { ...task, fields: [group], rules, holdSeconds: 60, now });
 		return { state, told: events.map(({ previous, current, device: shown }) => [previous, current, shown['group']]) };
 	};
-	const renamed = look(look(undefined, 1, 'Hamburg', 0).state, 1, 'Berlin', 0);
+	const renamed = look(look(nothing, 1, 'Hamburg', 0).state, 1, 'Berlin', 0);
 	expect(renamed.told).toEqual([]);
 	const moved = look(look(renamed.state, 2, 'Berlin', 0).state, 2, 'Kiel', 60);
 	expect(moved.told).toEqual([['Berlin', 'Kiel', { id: 2, name: 'Kiel' }]]);
@@ -140,16 +129,11 @@ it('a field with an identity changes with it, and shows its name', () => {
 
 describe('a comparison', () => {
 	it('takes a baseline without events, with the number it is given', () => {
-		const { state, events } = compare(undefined, seen(undefined, [device('A', { createTime: T })]), task);
+		const { state, events } = compare(nothing, seen(nothing, [device('A', { createTime: T })]), task);
 		expect(events).toEqual([]);
 		expect(state).toMatchObject({ fingerprint: 'f', number: 40 });
 		expect(state.recent.get('createTime')).toMatchObject({ newest: T });
-		expect(compare(undefined, { recent: new Map(), list: undefined }, task).state).toEqual({
-			fingerprint: 'f',
-			number: 40,
-			recent: new Map(),
-			snapshot: undefined,
-		});
+		expect(compare(nothing, { recent: new Map(), list: undefined }, task).state).toEqual(nothing);
 	});
 
 	it('tells created, updated and changed, in this order, and raises the number', () => {
@@ -200,7 +184,7 @@ describe('a comparison', () => {
 
 	it('leaves out changes that match no rule, and remembers them', () => {
 		const rules = readRules(() => ({ rule: [{ field: 'status', to: '5' }] }), fields);
-		const compared = compare(baseline([device('A')]), seen(undefined, [device('A', { status: 9, onlineStatus: 3 })]), {
+		const compared = compare(baseline([device('A')]), seen(nothing, [device('A', { status: 9, onlineStatus: 3 })]), {
 			...task,
 			rules,
 		});
@@ -211,10 +195,10 @@ describe('a comparison', () => {
 	it('tells of a large fleet that goes offline at once', () => {
 		const fleet = (onlineStatus: number) =>
 			seen(
-				undefined,
+				nothing,
 				Array.from({ length: 150_000 }, (_, index) => device(`S${index}`, { onlineStatus })),
 			);
-		const { state } = compare(undefined, fleet(1), task);
+		const { state } = compare(nothing, fleet(1), task);
 		expect(compare(state, fleet(0), task).events).toHaveLength(150_000);
 	});
 });
@@ -254,12 +238,5 @@ describe('missing devices', () => {
 			['deviceRemoved', 'B'],
 		]);
 		expect(compared.state.number).toBe(41);
-	});
-
-	it('are those that a list does not have, unless it is empty', () => {
-		const [one] = seen(undefined, [device('A')]).list?.devices ?? [];
-		expect(missingFrom(one === undefined ? [] : [one], before.snapshot)).toEqual(['B', 'C']);
-		expect(missingFrom([], before.snapshot)).toEqual([]);
-		expect(missingFrom(one === undefined ? [] : [one], undefined)).toEqual([]);
 	});
 });

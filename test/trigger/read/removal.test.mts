@@ -209,7 +209,11 @@ it.each([false, true])('ends the poll only if every request would fail: %p', asy
 	const failure = new Failure({ kind: 'refused', cause: 'credential', message: 'No', remedy: '', final });
 	const platform = { request: async () => await Promise.reject(failure), stop: () => {} };
 	const settings = { pageSize: 10, parallelRequests: 1, timeoutMs: 1000, maxRetries: 0 };
-	const outcome = checkMissing(platform, ['A'], { events: new Set(['deviceRemoved']), settings });
+	const before = { devices: new Map([['A', '[]']]), holds: [] };
+	const outcome = checkMissing(platform, [{ sn: 'B', values: '[]' }], before, {
+		events: new Set(['deviceRemoved']),
+		settings,
+	});
 	if (final) await expect(outcome).rejects.toBe(failure);
 	else expect(await outcome).toEqual({ removed: [], unlisted: [], failure });
 });

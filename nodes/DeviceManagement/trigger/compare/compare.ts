@@ -15,23 +15,16 @@ export interface Observation {
 	readonly remarks: readonly string[];
 }
 
-/** What the form asks for, and what the new state has to contain. */
-export interface CompareOptions extends SnapshotOptions {
-	readonly fingerprint: string;
-	/** The number of a new baseline. */
-	readonly firstNumber: number;
-}
-
 /**
  * Compares the old state with what a poll read, and returns the new state and the events.
- * @param before a state with the same fingerprint; undefined for a baseline, which has no events
+ * @param before a state with the same fingerprint; for a baseline an empty one, which leads to no events
  */
 export function compare(
-	before: State | undefined,
+	before: State,
 	{ recent: fetched, list }: Omit<Observation, 'remarks'>,
-	options: CompareOptions,
+	options: SnapshotOptions,
 ): { state: State; events: DeviceEvent[] } {
-	const number = before?.number ?? options.firstNumber;
+	const { number } = before;
 	const recent = new Map<TimeField, Recent>();
 	const events: DeviceEvent[] = [];
 	const reported = new Set<string>();
@@ -40,7 +33,7 @@ export function compare(
 	for (const time of TIMES) {
 		const newest = fetched.get(time.field);
 		if (newest === undefined) continue;
-		recent.set(time.field, recentAfter(before?.recent.get(time.field), newest));
+		recent.set(time.field, recentAfter(before.recent.get(time.field), newest));
 		for (const { id, sn, device } of newest.rows) {
 			if (device === undefined) continue;
 			if (!reported.has(id)) events.push(timeEvent(time, id, device));
@@ -48,12 +41,12 @@ export function compare(
 			if (time.event === 'deviceCreated') created.add(sn);
 		}
 	}
-	const compared = list && compareSnapshot(before?.snapshot, list, options, created);
+	const compared = list && compareSnapshot(before.snapshot, list, options, created);
 	const changes = compared?.changes.filter((change) => isAskedFor(options.rules, change)) ?? [];
 	for (const change of changes) events.push(changedEvent(change, number));
 	for (const sn of list?.removed ?? []) {
-		events.push(removedEvent(sn, before?.snapshot?.devices.get(sn) ?? '[]', options.fields, number));
+		events.push(removedEvent(sn, before.snapshot?.devices.get(sn) ?? '[]', options.fields, number));
 	}
-	const numbers = { number: number + Math.min(events.length, 1), writes: before?.writes };
-	return { state: { fingerprint: options.fingerprint, ...numbers, recent, snapshot: compared?.after }, events };
+	const state = { ...before, number: number + Math.min(events.length, 1), recent, snapshot: compared?.after };
+	return { state, events };
 }

@@ -27,7 +27,7 @@ export async function fetchFleet(
 	platform: Platform,
 	criteria: ListCriteria,
 	parameters: TriggerParameters,
-	before: State | undefined,
+	before: State,
 ): Promise<Listing<FleetEntry>> {
 	const { settings } = parameters;
 	const devices = pageSource(platform, { ...DEVICE_LIST, ...criteria }, settings);
@@ -41,13 +41,13 @@ export async function fetchFleet(
 	return await fetchList(entries, settings);
 }
 
-function entryOf(device: Device, { fields, times }: TriggerParameters, before: State | undefined): FleetEntry {
+function entryOf(device: Device, { fields, times }: TriggerParameters, before: State): FleetEntry {
 	const sn = serialNumberOf(device);
 	const values = keepValues(device, fields);
-	const last = before?.snapshot?.devices.get(sn);
+	const last = before.snapshot?.devices.get(sn);
 	const rows: FleetEntry['rows'] = {};
 	for (const { field } of times) {
-		const row = rowOf(device, field, before?.recent.get(field));
+		const row = rowOf(device, field, before.recent.get(field));
 		if (row !== undefined) rows[field] = row;
 	}
 	const entry = { id: identifyDevice(device), sn, values, rows };

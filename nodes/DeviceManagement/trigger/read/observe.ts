@@ -7,7 +7,7 @@ import { type FleetEntry, fetchFleet } from './fleet';
 import { fetchNewest, type KnownOrder } from './newest';
 import type { TriggerParameters } from '../form';
 import type { FetchedRows, Row } from '../compare/recent';
-import { checkMissing, missingFrom } from './removal';
+import { checkMissing } from './removal';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
 
@@ -16,14 +16,14 @@ const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
 /**
  * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
  * small requests are enough if the platform sorts reliably. It requests each device that is no longer listed.
- * @param before the state to compare with; undefined for a baseline
+ * @param before the state to compare with; an empty one for a baseline
  * @param orders what is known of the platform's sort orders; is updated
  * @throws Failure
  */
 export async function observe(
 	platform: Platform,
 	parameters: TriggerParameters,
-	before: State | undefined,
+	before: State,
 	orders: Record<TimeField, KnownOrder>,
 ): Promise<Observation> {
 	const { events, fields, times, criteria, settings } = parameters;
@@ -35,7 +35,7 @@ export async function observe(
 	const unordered: TimeField[] = [];
 	for (const { field } of isFiltered || !watches ? times : []) {
 		const options = { criteria, isFiltered, onlyTop: watches, settings, order: orders[field] };
-		const fetched = await fetchNewest(platform, { field, before: before?.recent.get(field), ...options });
+		const fetched = await fetchNewest(platform, { field, before: before.recent.get(field), ...options });
 		if (fetched === undefined) unordered.push(field);
 		else recent.set(field, fetched);
 	}
@@ -57,8 +57,8 @@ export async function observe(
 	if (settled && !isComplete) {
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	}
-	const missing = isComplete ? missingFrom(devices, before?.snapshot) : [];
-	const { failure, ...found } = await checkMissing(platform, missing, parameters);
+	const complete = isComplete ? devices : [];
+	const { failure, ...found } = await checkMissing(platform, complete, before.snapshot, parameters);
 	if (failure !== undefined) {
 		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
 	}

@@ -14,27 +14,22 @@ import type { ListedDevice, Snapshot } from '../compare/snapshot';
 const MAX_PER_POLL = 100;
 
 /**
- * Returns the serial numbers of remembered devices that the list doesn't have. An empty list is more likely to be wrong than all
- * devices are to be removed.
- */
-export function missingFrom(list: readonly ListedDevice[], before: Snapshot | undefined): string[] {
-	const listed = new Set(list.map(({ sn }) => sn));
-	return listed.size === 0 ? [] : [...(before?.devices.keys() ?? [])].filter((sn) => !listed.has(sn));
-}
-
-/**
- * Requests missing devices by their serial numbers (section 4.2), unless the trigger does not report removed devices. A device is
- * removed only if the platform says so.
+ * Requests the remembered devices that a complete list doesn't have by their serial numbers (section 4.2), unless the trigger does
+ * not report removed devices. A device is removed only if the platform says so.
  * @returns the removed devices, the devices that still exist or can't be requested, and why the check of another one failed:
  * the next poll checks that one again
  * @throws Failure if no other request can succeed either
  */
 export async function checkMissing(
 	platform: Platform,
-	missing: readonly string[],
+	list: readonly ListedDevice[],
+	before: Snapshot | undefined,
 	{ events, settings }: Pick<TriggerParameters, 'events' | 'settings'>,
 ): Promise<{ removed: string[]; unlisted: string[]; failure: Failure | undefined }> {
-	if (!events.has('deviceRemoved')) return { removed: [], unlisted: [...missing], failure: undefined };
+	const listed = new Set(list.map(({ sn }) => sn));
+	// An empty list is more likely to be wrong than all devices are to be removed.
+	const missing = listed.size === 0 ? [] : [...(before?.devices.keys() ?? [])].filter((sn) => !listed.has(sn));
+	if (!events.has('deviceRemoved')) return { removed: [], unlisted: missing, failure: undefined };
 	// Of too many devices, it picks some by chance, so that each is requested at some time.
 	const start = missing.length > MAX_PER_POLL ? Math.floor(currentClock().random() * missing.length) : 0;
 	const requested = [...missing.slice(start), ...missing.slice(0, start)].slice(0, MAX_PER_POLL);
