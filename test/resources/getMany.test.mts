@@ -45,7 +45,7 @@ test.each<[Part, string]>([
 });
 
 test('the words for a list are in its options and its messages', async () => {
-	const words = { whole: 'Group List' };
+	const words = { ifChanges: 'If the Group List Keeps Changing' };
 	const [ifChanges, , skip] = listOptionFields(words);
 	expect([ifChanges?.displayName, skip?.description]).toEqual([
 		'If the Group List Keeps Changing',

@@ -16,8 +16,8 @@ import type { Item } from './operation';
 
 /** What differs between the lists of the platform. */
 export interface ListWords {
-	/** All items, in a label: 'Fleet'. */
-	readonly whole: string;
+	/** The label of the option for a list that changes each time: 'If the Fleet Keeps Changing'. */
+	readonly ifChanges: string;
 	/** The fields to sort by so that new items come last; undefined for a list without 'Sort'. */
 	readonly order?: string;
 }
@@ -58,7 +58,7 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 	const order = words.order && `. Sort by ${words.order}, both ascending, so that new items come last.`;
 	return [
 		{
-			displayName: keepsChanging(words),
+			displayName: words.ifChanges,
 			// Saved workflows have this name, for every list.
 			name: 'ifFleetChanges',
 			type: 'options',
@@ -79,10 +79,6 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 	];
 }
 
-function keepsChanging({ whole }: ListWords): string {
-	return `If the ${whole} Keeps Changing`;
-}
-
 const ifChangesSchema = z.enum(['fail', 'return']).default('fail');
 
 /**
@@ -97,8 +93,7 @@ export async function fetchItems(
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT);
 	const skip = checkNumber(settings.options['skip'], SKIP);
-	const label = keepsChanging(words);
-	const ifChanges = check(ifChangesSchema, settings.options['ifFleetChanges'], label);
+	const ifChanges = check(ifChangesSchema, settings.options['ifFleetChanges'], words.ifChanges);
 	const fetch = skip > 0 ? fetchPart : fetchList;
 	const listing = await fetch(pageSource(platform, endpoint, settings), { ...settings, skip, limit });
 	if (returnAll && !listing.settled && ifChanges === 'fail') {
@@ -106,7 +101,7 @@ export async function fetchItems(
 			kind: 'paging',
 			cause: 'platform',
 			message: `The list changed during each of ${listing.passes} readings, so some items may be missing`,
-			remedy: `Run the workflow again, if possible at a quieter time. To accept an incomplete list, set '${label}' under 'Options' to 'Return What Was Read'.`,
+			remedy: `Run the workflow again, if possible at a quieter time. To accept an incomplete list, set '${words.ifChanges}' under 'Options' to 'Return What Was Read'.`,
 		});
 	}
 	const remark = remarkOn(listing, skip, limit);

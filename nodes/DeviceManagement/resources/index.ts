@@ -1,12 +1,17 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { api } from './api';
-import { device } from './device';
 import { optionNames } from '../fields/options';
+import { request } from './api/request';
+import { count } from './device/count';
+import { get } from './device/get';
+import { getAll } from './device/getAll';
 import type { Resource } from './operation';
 
-/** All resources of the node by the name in saved workflows, in alphabetical order of their labels. */
-export const RESOURCES: Readonly<Record<string, Resource>> = { api, device };
+/** All resources and their operations by the names in saved workflows, in alphabetical order of their labels. */
+export const RESOURCES: Readonly<Record<string, Resource>> = {
+	api: { name: 'API Request', operations: { request }, defaultOperation: 'request' },
+	device: { name: 'Device', operations: { count, get, getAll }, defaultOperation: 'getAll' },
+};
 
 /** The node's form: 'Resource', 'Operation', and the fields of each operation. */
 export const properties: INodeProperties[] = [

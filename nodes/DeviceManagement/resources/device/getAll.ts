@@ -9,7 +9,7 @@ import { DEVICE_LIST } from '../../transport/devices';
 import { fetchItems, limitFields, listOptionFields } from '../getMany';
 import type { Operation } from '../operation';
 
-const WORDS = { whole: 'Fleet', order: 'creation time and ID' };
+const WORDS = { ifChanges: 'If the Fleet Keeps Changing', order: 'creation time and ID' };
 
 /** Device: Get Many (section 4.1 of the API document). */
 export const getAll: Operation = {

@@ -1,4 +1,0 @@
-import type { Resource } from '../operation';
-import { request } from './request';
-
-export const api: Resource = { name: 'API Request', operations: { request }, defaultOperation: 'request' };
