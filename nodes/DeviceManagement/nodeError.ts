@@ -11,13 +11,10 @@ export type FailedItem = {
 	details: { description?: string; code?: number; httpStatus?: number };
 };
 
+type NodeError = NodeApiError | NodeOperationError;
+
 /** Returns n8n's error for any error of an input item, or of a poll or a dropdown. Among several items, the message names it. */
-export function asNodeError(
-	node: INode,
-	thrown: unknown,
-	itemIndex?: number,
-	severalItems = false,
-): NodeApiError | NodeOperationError {
+export function asNodeError(node: INode, thrown: unknown, itemIndex?: number, severalItems = false): NodeError {
 	const place = itemIndex === undefined ? {} : { itemIndex };
 	// n8n's own errors (an expression that fails, a missing parameter) are clear and don't contain the request.
 	if (!(thrown instanceof Failure)) {
@@ -26,7 +23,9 @@ export function asNodeError(
 	const { kind, httpStatus, cause } = thrown.details;
 	const words = withoutAuthorization(thrown.details);
 	const suffix = severalItems && itemIndex !== undefined ? ` [item ${itemIndex}]` : '';
-	const message = messageFor(node, `${words.message}${suffix}`, words.remedy);
+	const short = `${words.message}${suffix}`;
+	// A model that uses the node as a tool sees only the message.
+	const message = NodeHelpers.isToolType(node.type) ? `${short}. ${words.remedy}` : short;
 	const options = { message, description: words.remedy, ...place };
 	if (kind === 'input' || kind === 'cancelled') {
 		return withWords(new NodeOperationError(node, message, options), message, words.remedy);
@@ -37,13 +36,8 @@ export function asNodeError(
 	return withWords(error, message, words.remedy);
 }
 
-/** Returns the message, for a tool node with the remedy: a model sees only the message. */
-function messageFor({ type }: INode, message: string, remedy: string): string {
-	return NodeHelpers.isToolType(type) ? `${message}. ${remedy}` : message;
-}
-
 /** Returns the data of a failed item, for a node that continues on errors. */
-export function failedItem(error: NodeApiError | NodeOperationError, thrown: unknown): FailedItem {
+export function failedItem(error: NodeError, thrown: unknown): FailedItem {
 	const description = typeof error.description === 'string' ? { description: error.description } : {};
 	const numbers = thrown instanceof Failure ? numbersOf(thrown.details) : {};
 	return { error: error.message, details: { ...description, ...numbers } };
@@ -54,7 +48,7 @@ function numbersOf({ code, httpStatus }: FailureDetails) {
 }
 
 /** Restores our words: n8n replaces a message that contains the name of a system error, even within a serial number. */
-function withWords<E extends NodeApiError | NodeOperationError>(error: E, message: string, description: string): E {
+function withWords(error: NodeError, message: string, description: string): NodeError {
 	return Object.assign(error, { message, description, messages: [] });
 }
 

@@ -13,8 +13,7 @@ const EMPTY = `${EXAMPLE} If it is an expression, it gave no value for this item
 const WITHOUT_USER = "Remove everything before the @ and use 'Authentication' below it to sign in.";
 
 /**
- * Returns the base URL that the user entered (section 1 of the API document: {base_url}).
- * @param entered the credential's 'Base URL'; may have spaces around it, slashes at its end and a path prefix
+ * Returns the base URL that the user entered, with its path prefix (section 1 of the API document: {base_url}).
  * @throws Failure `input` for an address without http(s), or with user info, a query or a fragment
  */
 export function parseBaseUrl(entered: string): BaseUrl {
