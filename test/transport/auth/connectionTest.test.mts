@@ -191,6 +191,16 @@ describe('the credential test', () => {
 		expect(tested.message).toMatch(/^The connection to the server was closed unexpectedly/);
 	});
 
+	test('passes with a key if only the addresses below /api respond', async () => {
+		const page = JSON.stringify({ code: 0, data: { content: [] } });
+		const server = await serve(({ url = '' }, response) =>
+			url.startsWith('/api/')
+				? response.setHeader('content-type', 'application/json').end(page)
+				: response.socket?.destroy(),
+		);
+		expect((await pressTest('apiKey', { credential: { baseUrl: server.url } })).tested).toEqual(OK);
+	});
+
 	test('does not send its mark along', async () => {
 		const { platform } = await pressTest('login');
 		for (const { headers } of platform.requests) expect(Object.keys(headers).join()).not.toContain('credential-test');

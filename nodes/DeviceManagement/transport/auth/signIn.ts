@@ -13,6 +13,7 @@ import type { Redact } from '../../core/redaction';
 import { accountOf } from './account';
 import { currentClock } from '../waiting/clock';
 import { type Credential, passwordDigest, type SessionFields } from './credential';
+import { DEVICE_LIST } from '../devices';
 import { exchange } from '../exchange';
 
 /** n8n's request function without authentication. */
@@ -50,7 +51,8 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
  * @throws Failure if the platform does not respond
  */
 export async function checkReachable(credential: Credential, send: PlainRequest): Promise<void> {
-	await exchange(send, { ...requestTo(credential, ''), method: 'GET' }).catch((thrown: unknown) => {
+	// Some servers drop requests to other paths than the platform's.
+	await exchange(send, { ...requestTo(credential, DEVICE_LIST.path), method: 'GET' }).catch((thrown: unknown) => {
 		throw inWords(thrown, 'dropdown', credential.redact);
 	});
 }
