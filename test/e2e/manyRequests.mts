@@ -2,7 +2,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { systemClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
 
 const REQUESTS = 20_000;
@@ -18,7 +17,7 @@ async function askFor(requests: number): Promise<void> {
 	for (let request = 0; request < requests; request++) {
 		const cancel = request % 2 === 0 ? undefined : AbortSignal.any([execution.signal]);
 		const answer = async () => ({ statusCode: 200, headers: {}, body: Readable.from([Buffer.from('{}')]) });
-		const limits = { timeoutMs: 3_600_000, clock: systemClock, cancel };
+		const limits = { timeoutMs: 3_600_000, cancel };
 		await exchange(answer, { method: 'GET', url: 'http://platform.example/', skipCertificateCheck: false, ...limits });
 	}
 }

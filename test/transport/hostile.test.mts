@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
 
-import { systemClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations, pagedNames } from '../../testbed/operations.mts';
@@ -86,9 +85,9 @@ test.each<[OperationName, string, string, string]>([
 test.each([undefined, 'text', { statusCode: 200, headers: {}, body: 'text' }])(
 	'a response of n8n in another form (%j) is named',
 	async (response) => {
-		const request = { method: 'GET', url: 'https://platform.example', skipCertificateCheck: false } as const;
-		const limits = { timeoutMs: 5000, clock: systemClock };
-		await expect(exchange(async () => await Promise.resolve(response), { ...request, ...limits })).rejects.toThrow(
+		const limits = { skipCertificateCheck: false, timeoutMs: 5000 };
+		const request = { method: 'GET', url: 'https://platform.example', ...limits } as const;
+		await expect(exchange(async () => await Promise.resolve(response), request)).rejects.toThrow(
 			'n8n returned a response in a form that this node does not know',
 		);
 	},

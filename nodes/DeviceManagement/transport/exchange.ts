@@ -13,7 +13,7 @@ import type { Query } from '../core/query';
 import { type Outside, outside } from '../core/redaction';
 import { parseRetryAfter } from './waiting/retry';
 import { badResponse, explainUnsent, timedOut, tooLarge } from '../core/errors/unsent';
-import { beforeEnd, type Clock, whyEnded } from './waiting/clock';
+import { beforeEnd, currentClock, whyEnded } from './waiting/clock';
 
 /** Far more than a page of 2000 devices, far less than a worker's memory. */
 const LARGEST_BODY = 64 * 1024 * 1024;
@@ -28,7 +28,6 @@ export interface WireRequest {
 	skipCertificateCheck: boolean;
 	/** Longest time from sending to reading the last byte, in milliseconds. */
 	timeoutMs: number;
-	clock: Pick<Clock, 'date' | 'timeout'>;
 	cancel?: AbortSignal | undefined;
 }
 
@@ -52,12 +51,12 @@ export async function exchange(
 	send: (options: IHttpRequestOptions) => Promise<unknown>,
 	request: WireRequest,
 ): Promise<RawResponse> {
-	const { cancel, clock, timeoutMs } = request;
+	const { cancel, timeoutMs } = request;
 	const controller = new AbortController();
 	const end = AbortSignal.any(cancel === undefined ? [controller.signal] : [controller.signal, cancel]);
 	if (end.aborted) throw whyEnded(end);
 	// Not part of AbortSignal.any above: in Node.js 24, a combined signal with a timeout leaks memory.
-	const timeUp = clock.timeout(timeoutMs);
+	const timeUp = currentClock().timeout(timeoutMs);
 	const giveUp = () => controller.abort(timedOut(timeoutMs));
 	timeUp.addEventListener('abort', giveUp, { once: true });
 	if (timeUp.aborted) giveUp();
@@ -73,7 +72,7 @@ export async function exchange(
 		if (bytes === undefined) throw whyEnded(end);
 		return {
 			status: statusCode,
-			retryAfterMs: parseRetryAfter(headers['retry-after'], clock.date()),
+			retryAfterMs: parseRetryAfter(headers['retry-after'], currentClock().date()),
 			redirectOrigin: originOf(headers['location'], request.url),
 			body: bytes,
 		};

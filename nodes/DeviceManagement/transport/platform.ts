@@ -22,7 +22,6 @@ import { accountOf } from './auth/account';
 import { currentClock } from './waiting/clock';
 import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
 import { exchange, unsent } from './exchange';
-import { LONGEST_PAUSE_MS } from './waiting/rateLimit';
 import { Session } from './auth/session';
 
 /** A running node, a dropdown, or a trigger's poll. */
@@ -156,9 +155,8 @@ class Execution {
 				return await slots(async () => await rateLimit.pass(sendNow, clock, end, attempts++));
 			};
 			const maxRetries = sent.purpose === 'write' ? 0 : sent.settings.maxRetries;
-			const limits = { maxRetries, maxWaitMs: LONGEST_PAUSE_MS };
 			const run = async () => await session.run(send, sent.settings.keepsToken);
-			const payload = await withRetries(run, limits, clock, end);
+			const payload = await withRetries(run, maxRetries, end);
 			return checkPayload(payload, schema, expected);
 		};
 		return { request, stop };
@@ -181,7 +179,6 @@ class Execution {
 				url: `${baseUrl.href}${path}`,
 				skipCertificateCheck: stored.allowUnauthorizedCerts,
 				timeoutMs: settings.timeoutMs,
-				clock: this.clock,
 				cancel: this.end,
 			});
 			return unwrap(response, request.purpose === 'write');

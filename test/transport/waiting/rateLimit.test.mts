@@ -3,8 +3,9 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { LONGEST_PAUSE_MS, RateLimit } from '../../../nodes/DeviceManagement/transport/waiting/rateLimit.ts';
+import { RateLimit } from '../../../nodes/DeviceManagement/transport/waiting/rateLimit.ts';
 import { replaceClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { LONGEST_WAIT_MS } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
 import { openPlatform, type PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { runs } from '../../../testbed/runs.mts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
@@ -113,7 +114,6 @@ test('a retry is sent before the requests that wait since before it', async () =
 	};
 	const putBack = replaceClock(time);
 	const platform = await openPlatform(context as unknown as PlatformContext, { parallelRequests: 8 });
-	putBack();
 	const request = async (name: string, maxRetries: number) =>
 		await platform.request({
 			method: 'GET',
@@ -125,6 +125,7 @@ test('a retry is sent before the requests that wait since before it', async () =
 		});
 	await time.until(request('x', 0).catch(() => {}));
 	await time.until(Promise.all(['a', 'b', 'c', 'd'].map(async (name) => await request(name, 1))));
+	putBack();
 	expect(sent).toEqual(['x', 'a', 'b', 'a', 'c', 'd']);
 });
 
@@ -212,17 +213,17 @@ test('after ten seconds, a request lets one more request start', async () => {
 });
 
 test('the node waits for a pause of two minutes; a longer one fails the request, and is forgotten after two minutes', async () => {
-	await pause(LONGEST_PAUSE_MS);
+	await pause(LONGEST_WAIT_MS);
 	const waiting = limit.pass(async () => time.now(), time, forEver);
 	await time.run();
-	await expect(waiting).resolves.toBe(LONGEST_PAUSE_MS);
+	await expect(waiting).resolves.toBe(LONGEST_WAIT_MS);
 
 	await pause(3_600_000);
 	await expect(limit.pass(async () => 'sent', time, forEver)).rejects.toMatchObject({
 		message: 'The platform asked for a pause that ends in 60 minutes, so the node sent nothing',
 		details: { kind: 'status', httpStatus: 429, retryable: false },
 	});
-	await time.run(LONGEST_PAUSE_MS);
+	await time.run(LONGEST_WAIT_MS);
 	await expect(limit.pass(async () => 'sent', time, forEver)).resolves.toBe('sent');
 });
 
@@ -417,7 +418,7 @@ test('no request waits forever, and never more are under way than the window all
 				expect(ended).toBe(requests.length);
 				await Promise.all(all);
 				// Every place was given back.
-				await time.run(LONGEST_PAUSE_MS);
+				await time.run(LONGEST_WAIT_MS);
 				await pause(1000);
 				const { begins, all: later } = sendAll(40, 100);
 				await time.run(1050);

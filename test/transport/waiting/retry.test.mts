@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { exchange } from '../../../nodes/DeviceManagement/transport/exchange.ts';
-import type { Clock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { replaceClock, systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import {
 	backoffMs,
 	parseRetryAfter,
@@ -10,16 +10,26 @@ import {
 	withRetries,
 } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
 import { runs } from '../../../testbed/runs.mts';
-import { VirtualTime } from '../../../testbed/virtualTime.mts';
 import { responseOf } from '../auth/signedOut.mts';
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
 
-/** A clock on which waits take no time. */
-function fakeClock(random = () => 0.5): Pick<Clock, 'random' | 'sleep'> & { slept: number[] } {
-	const slept: number[] = [];
-	return { slept, random, sleep: async (ms) => void slept.push(ms) };
-}
+const end = new AbortController().signal;
+let slept: number[];
+let chance: number;
+let putBack: () => void;
+beforeEach(() => {
+	[slept, chance] = [[], 0.5];
+	// Waits take no time.
+	const time = {
+		now: () => 0,
+		date: () => NOW,
+		random: () => chance,
+		sleep: async (ms: number) => void slept.push(ms),
+	};
+	putBack = replaceClock({ ...systemClock, ...time });
+});
+afterEach(() => putBack());
 
 function failing(times: number, details: Partial<Failure['details']> = {}) {
 	let attempts = 0;
@@ -40,19 +50,16 @@ function failing(times: number, details: Partial<Failure['details']> = {}) {
 	};
 }
 
-const LIMITS = { maxRetries: 3, maxWaitMs: 120_000 };
-
 test('a request that succeeds after two failures returns its answer', async () => {
-	const clock = fakeClock();
 	const request = failing(2);
-	await expect(withRetries(request.run, LIMITS, clock)).resolves.toBe('done');
+	await expect(withRetries(request.run, 3, end)).resolves.toBe('done');
 	expect(request.attempts()).toBe(3);
-	expect(clock.slept).toEqual([375, 750]);
+	expect(slept).toEqual([375, 750]);
 });
 
 test('what still fails says how often it was tried', async () => {
 	const request = failing(99);
-	await expect(withRetries(request.run, LIMITS, fakeClock())).rejects.toMatchObject({
+	await expect(withRetries(request.run, 3, end)).rejects.toMatchObject({
 		message: 'Not now, also after 3 retries',
 		details: { remedy: 'Wait.', retryable: false },
 	});
@@ -61,35 +68,33 @@ test('what still fails says how often it was tried', async () => {
 
 test('a failure that is not retryable is not tried again', async () => {
 	const request = failing(99, { retryable: false });
-	await expect(withRetries(request.run, LIMITS, fakeClock())).rejects.toThrow('Not now');
+	await expect(withRetries(request.run, 3, end)).rejects.toThrow('Not now');
 	expect(request.attempts()).toBe(1);
 });
 
 test('with no retries allowed, a failure comes back as it was', async () => {
 	const request = failing(99);
-	await expect(withRetries(request.run, { ...LIMITS, maxRetries: 0 }, fakeClock())).rejects.toThrow(/^Not now$/);
+	await expect(withRetries(request.run, 0, end)).rejects.toThrow(/^Not now$/);
 	expect(request.attempts()).toBe(1);
 });
 
 test('anything else that is thrown is passed on', async () => {
 	const bug = new TypeError('a bug');
-	await expect(withRetries(async () => await Promise.reject(bug), LIMITS, fakeClock())).rejects.toBe(bug);
+	await expect(withRetries(async () => await Promise.reject(bug), 3, end)).rejects.toBe(bug);
 });
 
 test('the wait that the platform asks for is left to the rate limit', async () => {
-	const clock = fakeClock();
 	const request = failing(1, { retryAfterMs: 7000 });
-	await withRetries(request.run, LIMITS, clock);
-	expect({ slept: clock.slept, attempts: request.attempts() }).toEqual({ slept: [], attempts: 2 });
+	await withRetries(request.run, 3, end);
+	expect({ slept, attempts: request.attempts() }).toEqual({ slept: [], attempts: 2 });
 });
 
 test('a wait longer than the limit is not begun', async () => {
-	const clock = fakeClock();
 	const request = failing(1, { retryAfterMs: 3_600_000 });
-	await expect(withRetries(request.run, LIMITS, clock)).rejects.toThrow(
+	await expect(withRetries(request.run, 3, end)).rejects.toThrow(
 		'Not now; the next try would be in 3600 seconds, which is longer than this node waits',
 	);
-	expect(clock.slept).toEqual([]);
+	expect(slept).toEqual([]);
 });
 
 test('all waits together stay within the limit, for any chance and any Retry-After', async () => {
@@ -98,8 +103,8 @@ test('all waits together stay within the limit, for any chance and any Retry-Aft
 			fc.double({ min: 0, max: 0.999_999, noNaN: true }),
 			fc.array(fc.option(fc.nat(200_000), { nil: undefined }), { minLength: 20, maxLength: 20 }),
 			fc.integer({ min: 0, max: 10 }),
-			async (chance, asked, maxRetries) => {
-				const clock = fakeClock(() => chance);
+			async (random, asked, maxRetries) => {
+				[slept, chance] = [[], random];
 				let attempts = 0;
 				const run = async () => {
 					const retryAfterMs = asked[attempts++];
@@ -112,9 +117,9 @@ test('all waits together stay within the limit, for any chance and any Retry-Aft
 						...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 					});
 				};
-				await expect(withRetries(run, { maxRetries, maxWaitMs: 120_000 }, clock)).rejects.toBeInstanceOf(Failure);
+				await expect(withRetries(run, maxRetries, end)).rejects.toBeInstanceOf(Failure);
 				expect(attempts).toBeLessThanOrEqual(maxRetries + 1);
-				expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(120_000);
+				expect(slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(120_000);
 			},
 		),
 		runs(1000),
@@ -138,10 +143,9 @@ describe('Retry-After', () => {
 	});
 
 	test('a date is compared with the date, not with the clock of waits', async () => {
-		const clock = new VirtualTime();
-		const headers = { 'retry-after': new Date(clock.date() + 30_000).toUTCString() };
+		const headers = { 'retry-after': new Date(NOW + 30_000).toUTCString() };
 		const url = 'https://platform.example';
-		const request = { method: 'GET', url, skipCertificateCheck: false, timeoutMs: 5000, clock } as const;
+		const request = { method: 'GET', url, skipCertificateCheck: false, timeoutMs: 5000 } as const;
 		const response = exchange(async () => ({ ...responseOf({}), headers }), request);
 		await expect(response).resolves.toMatchObject({ retryAfterMs: 30_000 });
 	});
@@ -155,7 +159,7 @@ describe('Retry-After', () => {
 });
 
 test('a failure says how often it was tried, and when the next try would be', async () => {
-	const last = async (failures: Array<Partial<Failure['details']>>, limits: Partial<typeof LIMITS>) => {
+	const last = async (failures: Array<Partial<Failure['details']>>, maxRetries = 3) => {
 		const given = [...failures];
 		const run = async () =>
 			await Promise.reject(
@@ -168,26 +172,24 @@ test('a failure says how often it was tried, and when the next try would be', as
 					...given.shift(),
 				}),
 			);
-		return await withRetries(run, { ...LIMITS, ...limits }, fakeClock()).catch(
-			(failure: unknown) => Object(failure).details,
-		);
+		return await withRetries(run, maxRetries, end).catch((failure: unknown) => Object(failure).details);
 	};
 	const LONG = { retryAfterMs: 600_500 };
 	const soon = 'the next try would be in 601 seconds, which is longer than this node waits';
-	expect(await last([], { maxRetries: 1 })).toMatchObject({
+	expect(await last([], 1)).toMatchObject({
 		message: 'Not now, also after one retry',
 		retryable: false,
 	});
-	expect(await last([], { maxRetries: 2 })).toMatchObject({
+	expect(await last([], 2)).toMatchObject({
 		message: 'Not now, also after 2 retries',
 		retryable: false,
 	});
-	expect(await last([LONG], {})).toMatchObject({ message: `Not now; ${soon}`, retryable: false });
-	expect(await last([{}, LONG], {})).toMatchObject({
+	expect(await last([LONG])).toMatchObject({ message: `Not now; ${soon}`, retryable: false });
+	expect(await last([{}, LONG])).toMatchObject({
 		message: `Not now, also after one retry; ${soon}`,
 		retryable: false,
 	});
-	expect(await last([{}, {}, LONG], {})).toMatchObject({
+	expect(await last([{}, {}, LONG])).toMatchObject({
 		message: `Not now, also after 2 retries; ${soon}`,
 		retryable: false,
 	});
@@ -199,7 +201,7 @@ test('waits of just the limit are kept to, a millisecond more is not', async () 
 		[60_001, 2],
 	] as const) {
 		const request = failing(2, { retryAfterMs });
-		await withRetries(request.run, LIMITS, fakeClock()).catch(() => {});
+		await withRetries(request.run, 3, end).catch(() => {});
 		expect(request.attempts()).toBe(attempts);
 	}
 });

@@ -58,8 +58,8 @@ export async function checkReachable(credential: Credential, send: PlainRequest)
 }
 
 function requestTo({ baseUrl, stored }: Credential, path: string) {
-	const [skipCertificateCheck, clock] = [stored.allowUnauthorizedCerts, currentClock()];
-	return { url: `${baseUrl.href}${path}`, skipCertificateCheck, timeoutMs: SIGN_IN_TIMEOUT_MS, clock };
+	const skipCertificateCheck = stored.allowUnauthorizedCerts;
+	return { url: `${baseUrl.href}${path}`, skipCertificateCheck, timeoutMs: SIGN_IN_TIMEOUT_MS };
 }
 
 /**

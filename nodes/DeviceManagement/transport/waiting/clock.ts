@@ -11,7 +11,7 @@ export interface Clock {
 	/** From 0 (inclusive) to 1 (exclusive). */
 	random(): number;
 	/** Resolves after the given milliseconds, or as soon as `end` is aborted. */
-	sleep(ms: number, end?: AbortSignal): Promise<void>;
+	sleep(ms: number, end: AbortSignal): Promise<void>;
 	/** A signal that is aborted after the given milliseconds. */
 	timeout(ms: number): AbortSignal;
 }
@@ -26,9 +26,8 @@ export const systemClock: Clock = {
 	random: () => Math.random(),
 	timeout: (ms) => AbortSignal.timeout(ms),
 	async sleep(ms, end) {
-		for (let left = ms; left > 0 && end?.aborted !== true; left -= WAIT_STEP_MS) {
-			const step = sleep(Math.min(left, WAIT_STEP_MS));
-			await (end === undefined ? step : beforeEnd(end, step));
+		for (let left = ms; left > 0 && !end.aborted; left -= WAIT_STEP_MS) {
+			await beforeEnd(end, sleep(Math.min(left, WAIT_STEP_MS)));
 		}
 	},
 };

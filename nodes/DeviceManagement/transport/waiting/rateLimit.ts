@@ -5,10 +5,8 @@
  */
 import { Failure } from '../../core/failure';
 import { beforeEnd, type Clock } from './clock';
-import { timeInWords } from './retry';
+import { LONGEST_WAIT_MS, timeInWords } from './retry';
 
-/** Longest pause that the node accepts, in milliseconds. */
-export const LONGEST_PAUSE_MS = 120_000;
 /** Requests at the same time after the first pause. */
 const FIRST_WINDOW = 2;
 const GROWTH_PER_RESPONSE = 1 / 8;
@@ -71,13 +69,13 @@ export class RateLimit {
 			this.window = this.window === Infinity ? FIRST_WINDOW : Math.max(1, this.window / 2);
 		}
 		if (now + retryAfterMs < this.pausedUntil) return;
-		this.pausedUntil = now + Math.min(retryAfterMs, LONGEST_PAUSE_MS);
+		this.pausedUntil = now + Math.min(retryAfterMs, LONGEST_WAIT_MS);
 		this.namedUntil = now + retryAfterMs;
 		this.askedBy = failure;
 	}
 
 	private async waitForPause(clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
-		const latest = clock.now() + LONGEST_PAUSE_MS;
+		const latest = clock.now() + LONGEST_WAIT_MS;
 		for (let left; (left = this.pausedUntil - clock.now()) > 0 && !end.aborted; await clock.sleep(left, end)) {
 			if (this.namedUntil > latest) throw this.tooLong(this.namedUntil - clock.now());
 		}

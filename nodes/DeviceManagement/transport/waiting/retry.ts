@@ -4,42 +4,34 @@
  * doesn't know what a request is, or which ones may be retried.
  */
 import { Failure } from '../../core/failure';
-import type { Clock } from './clock';
+import { currentClock } from './clock';
 
-export interface RetryLimits {
-	/** Retries after the first attempt; 0 turns retries off. */
-	maxRetries: number;
-	/** Longest total wait between the attempts of one request, in milliseconds. */
-	maxWaitMs: number;
-}
-
+/** Longest total wait between the attempts of one request, and longest pause for an account, in milliseconds. */
+export const LONGEST_WAIT_MS = 120_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
 
 /**
  * Runs an attempt until it succeeds, fails for good, or reaches a limit. It doesn't begin a wait that exceeds the limit.
  * @param attempt throws a Failure whose `retryable` says whether a retry may help
+ * @param maxRetries after the first attempt; 0 turns retries off
  * @param end ends a wait early; the next attempt then has to fail
  * @returns the value of the first successful attempt
  * @throws the last attempt's Failure, with the number of retries in its message
  */
-export async function withRetries<T>(
-	attempt: () => Promise<T>,
-	limits: RetryLimits,
-	clock: Pick<Clock, 'random' | 'sleep'>,
-	end?: AbortSignal,
-): Promise<T> {
+export async function withRetries<T>(attempt: () => Promise<T>, maxRetries: number, end: AbortSignal): Promise<T> {
+	const clock = currentClock();
 	let waitedMs = 0;
 	for (let retries = 0; ; retries++) {
 		const outcome = await outcomeOf(attempt());
 		if ('value' in outcome) return outcome.value;
 		const { failure } = outcome;
 		if (!(failure instanceof Failure) || failure.details.retryable !== true) throw failure;
-		if (retries >= limits.maxRetries) throw gaveUp(failure, retries, '');
+		if (retries >= maxRetries) throw gaveUp(failure, retries, '');
 		const { retryAfterMs } = failure.details;
 		const waitMs = retryAfterMs ?? backoffMs(retries, clock.random());
 		waitedMs += waitMs;
-		if (waitedMs > limits.maxWaitMs) {
+		if (waitedMs > LONGEST_WAIT_MS) {
 			const next = `; the next try would be in ${Math.ceil(waitMs / 1000)} seconds, which is longer than this node waits`;
 			throw gaveUp(failure, retries, next);
 		}
@@ -66,10 +58,7 @@ export function backoffMs(retries: number, chance: number): number {
 	return Math.round(step / 2 + (step / 2) * chance);
 }
 
-/**
- * Returns the wait that a `Retry-After` header asks for, in milliseconds; undefined if it asks for none.
- * @param header seconds or a date
- */
+/** Returns the wait that a `Retry-After` header (seconds or a date) asks for, in milliseconds; undefined for none. */
 export function parseRetryAfter(header: unknown, nowMs: number): number | undefined {
 	if (typeof header !== 'string') return undefined;
 	const text = header.trim();
