@@ -1,14 +1,10 @@
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
 import type { PageSource } from '../core/paging/page';
-import type { WalkOptions } from '../core/paging/walk';
 import type { Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
 import { identifyRecord, PAGE_IN_WORDS, pageSchema } from '../core/record';
 import type { Platform, RequestSettings } from './platform';
-
-/** Settings of a list with many pages. */
-export type ListSettings = RequestSettings & Pick<WalkOptions, 'pageSize' | 'parallelRequests'>;
 
 /** A request to a paged endpoint, without its page. */
 export interface PagedEndpoint {

@@ -61,10 +61,7 @@ export interface PlatformRequest<T> {
 
 /** The platform for one execution: one sign-in, one limit of parallel requests, and an end with the execution. */
 export interface Platform {
-	/**
-	 * Sends a request and returns its payload.
-	 * @throws Failure with words for the user
-	 */
+	/** Sends a request and returns its payload. Throws a Failure with words for the user. */
 	request<T>(request: PlatformRequest<T>): Promise<T>;
 	/** Stops all requests of the execution. None starts afterwards. */
 	stop(): void;

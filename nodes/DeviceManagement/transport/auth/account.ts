@@ -66,10 +66,7 @@ export class Account {
 		return value === known || now >= issuedAt + BRAND_NEW_MS ? undefined : value;
 	}
 
-	/**
-	 * Lets one caller at a time find a token; the others wait for it.
-	 * @throws what the `find` of that caller throws
-	 */
+	/** Lets one caller at a time find a token; the others wait for it. All throw what its `find` throws. */
 	async findOnce(find: () => Promise<void>): Promise<void> {
 		this.search ??= find().finally(() => (this.search = undefined));
 		await this.search;

@@ -63,7 +63,6 @@ const attempts = new WeakMap<Credential, Promise<Partial<SessionFields>>>();
 /**
  * Returns a token for a login that has none, or whose token was refused: a very recent one of this process, or a new one.
  * @param data n8n passes the same object to {@link authenticate} next
- * @param send n8n's plain request function
  * @returns the fields that n8n stores with the credential; none for an API key, or after a sign-in that was refused recently
  * @throws Failure with the reason why there is no token
  */
@@ -118,12 +117,9 @@ function queryOf({ qs }: IHttpRequestOptions): IDataObject {
 }
 
 function setHeader(options: IHttpRequestOptions, name: string, value: string): void {
-	const headers: IDataObject = {};
-	for (const [present, its] of Object.entries(options.headers ?? {})) {
-		if (present.toLowerCase() !== name.toLowerCase()) headers[present] = its;
-	}
-	headers[name] = value;
-	options.headers = headers;
+	const present = Object.entries(options.headers ?? {});
+	const others = present.filter(([other]) => other.toLowerCase() !== name.toLowerCase());
+	options.headers = { ...Object.fromEntries(others), [name]: value };
 }
 
 function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): void {

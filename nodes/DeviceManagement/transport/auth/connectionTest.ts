@@ -46,10 +46,7 @@ function bodyRule(key: string, value: unknown, message: string): IAuthenticateRu
 	return { type: 'responseSuccessBody', properties: { key, value, message } };
 }
 
-/**
- * Adds the remedy to a failure's message: n8n's connection test and its HTTP Request node show only the message.
- * @throws the same failure
- */
+/** Throws the failure with the remedy in its message: n8n's connection test and HTTP Request node show only the message. */
 export function rethrowWithRemedy(thrown: unknown): never {
 	if (thrown instanceof Failure) thrown.message = inOneLine(thrown.details);
 	throw thrown;

@@ -48,8 +48,8 @@ export type SessionFields = z.infer<typeof sessionSchema>;
 /** The credential's fields (section 5 of the API document), of the right types but otherwise unchecked. */
 export type StoredCredential = z.infer<typeof storedSchema>;
 
-/** What is the same for all tokens of a credential. */
-interface CheckedFields {
+/** A checked credential. */
+export interface Credential {
 	readonly baseUrl: BaseUrl;
 	readonly stored: StoredCredential;
 	/** A digest of platform and user. Credentials with the same account share tokens and waits. */
@@ -58,10 +58,6 @@ interface CheckedFields {
 	readonly owner: string;
 	/** Keys, passwords and their digests. */
 	readonly secrets: readonly string[];
-}
-
-/** A checked credential. */
-export interface Credential extends CheckedFields {
 	/** n8n's object. n8n writes a new token into it. */
 	readonly data: CredentialData;
 	/** The token that the data has now; '' unless it belongs to this login. */
@@ -83,15 +79,14 @@ const FOR_SIGN_IN = 'sign-in';
 const known = new WeakMap<CredentialData, Credential>();
 
 /**
- * Returns the credential in n8n's object.
- * @param data the decrypted credential
+ * Returns the credential in n8n's decrypted data.
  * @throws Failure `input` that names the wrong field
  */
 export function credentialOf(data: CredentialData): Credential {
 	return known.get(data) ?? credentialWith(data, checkFields(data));
 }
 
-function credentialWith(data: CredentialData, checked: CheckedFields): Credential {
+function credentialWith(data: CredentialData, checked: ReturnType<typeof checkFields>): Credential {
 	const { owner, secrets } = checked;
 	const credential: Credential = {
 		...checked,
@@ -115,7 +110,8 @@ export function passwordDigest(stored: StoredCredential): string {
 	return createHash('md5').update(stored.password, 'utf8').digest('hex');
 }
 
-function checkFields(data: CredentialData): CheckedFields {
+/** Returns what is the same for all tokens of a credential. */
+function checkFields(data: CredentialData) {
 	const parsed = storedSchema.safeParse(data);
 	if (!parsed.success) {
 		const field = String(parsed.error.issues[0]?.path[0] ?? '');

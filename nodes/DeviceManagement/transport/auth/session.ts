@@ -64,7 +64,7 @@ export class Session {
 			// after four new tokens, and a later one of the session after one.
 			if (!refusesToken(failure) || keepsToken) throw failure;
 			if (isReplaced(token, account)) continue;
-			if (sent > 0 && isFromThisProcess(token)) newTokens++;
+			if (sent > 0 && token?.issuedAt !== undefined) newTokens++;
 			if (token === undefined || newTokens >= this.maxNewTokens) {
 				this.maxNewTokens = MAX_NEW_TOKENS_LATER;
 				this.noteFailure(failure);
@@ -142,8 +142,6 @@ function acceptsToken(outcome: { value: unknown } | { failure: unknown }): boole
 
 const isReplaced = (token: Token | undefined, account: Account) =>
 	account.token !== undefined && account.token !== token;
-
-const isFromThisProcess = (token: Token | undefined) => token?.issuedAt !== undefined;
 
 /** Says whose devices a credential shows. A changed password shows the same ones. */
 function userOf({ baseUrl, stored }: Credential): string {

@@ -26,7 +26,6 @@ const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 
 /**
  * Signs in with login name and password (section 5 of the API document).
- * @param send n8n's plain request function
  * @throws Failure with `final`, unless a retry may help; a refusal says when the node tries the same login again
  */
 export async function signIn(credential: Credential, send: PlainRequest): Promise<SessionFields> {
@@ -46,10 +45,7 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 	}
 }
 
-/**
- * Sends a request without the key, for a connection test: n8n would show only a code, like ECONNREFUSED.
- * @throws Failure if the platform does not respond
- */
+/** Throws a Failure if the platform doesn't respond to a request without the key: n8n would show only a code, like ECONNREFUSED. */
 export async function checkReachable(credential: Credential, send: PlainRequest): Promise<void> {
 	// Some servers drop requests to other paths than the platform's.
 	await exchange(send, { ...requestTo(credential, DEVICE_LIST.path), method: 'GET' }).catch((thrown: unknown) => {

@@ -43,9 +43,7 @@ export function currentClock(): Clock {
 export function replaceClock(clock: Clock): () => void {
 	const before = current;
 	current = clock;
-	return () => {
-		current = before;
-	};
+	return () => void (current = before);
 }
 
 /** Returns the promise's value, or undefined if the end comes first. It then ignores the promise's error. */

@@ -12,11 +12,10 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
 
 /**
- * Runs an attempt until it succeeds, fails for good, or reaches a limit. It doesn't begin a wait that exceeds the limit.
+ * Returns the value of the first attempt that succeeds. It doesn't begin a wait that exceeds the limit.
  * @param attempt throws a Failure whose `retryable` says whether a retry may help
  * @param maxRetries after the first attempt; 0 turns retries off
  * @param end ends a wait early; the next attempt then has to fail
- * @returns the value of the first successful attempt
  * @throws the last attempt's Failure, with the number of retries in its message
  */
 export async function withRetries<T>(attempt: () => Promise<T>, maxRetries: number, end: AbortSignal): Promise<T> {
