@@ -29,32 +29,6 @@ const forAtLeastField = {
 		'How many minutes a new value must last before n8n reports it. If the value changes back in that time, there is no event.',
 } as const satisfies INodeProperties;
 
-const triggerOptions: INodeProperties[] = [
-	{
-		displayName: 'Items',
-		name: 'emit',
-		type: 'options',
-		options: [
-			{ name: 'One Item for Each Event', value: 'perDevice', description: 'Each event is an item' },
-			{ name: 'One Item for Each Poll', value: 'perPoll', description: 'One item lists all events of a poll' },
-		],
-		default: 'perDevice',
-		description: 'How the workflow receives events',
-	},
-	optionFields.pageSize,
-];
-
-/** What users should know about the chosen events before the first poll. */
-const notices: INodeProperties[] = [
-	notice('firstPollNotice', 'The first poll only records. Devices that are offline already are not reported.', {}),
-	notice('wholeFleetNotice', 'To find changes and removals, n8n reads the whole fleet at each poll.', {
-		show: { events: WHOLE_FLEET_EVENTS },
-	}),
-	notice('sortingNotice', 'If your platform ignores sorting, n8n reads the whole fleet at each poll.', {
-		hide: { events: WHOLE_FLEET_EVENTS },
-	}),
-];
-
 function notice(name: string, displayName: string, displayOptions: IDisplayOptions): INodeProperties {
 	return { displayName, name, type: 'notice', default: '', displayOptions };
 }
@@ -70,7 +44,14 @@ export const triggerFields: INodeProperties[] = [
 		default: ['deviceCreated'],
 		description: 'Events that start the workflow',
 	},
-	...notices,
+	// What users should know about the chosen events before the first poll.
+	notice('firstPollNotice', 'The first poll only records. Devices that are offline already are not reported.', {}),
+	notice('wholeFleetNotice', 'To find changes and removals, n8n reads the whole fleet at each poll.', {
+		show: { events: WHOLE_FLEET_EVENTS },
+	}),
+	notice('sortingNotice', 'If your platform ignores sorting, n8n reads the whole fleet at each poll.', {
+		hide: { events: WHOLE_FLEET_EVENTS },
+	}),
 	{
 		displayName: 'Attributes',
 		name: 'attributes',
@@ -83,7 +64,20 @@ export const triggerFields: INodeProperties[] = [
 	forAtLeastField,
 	...asGiven(filtersField),
 	...outputFields,
-	...optionsField(triggerOptions),
+	...optionsField([
+		{
+			displayName: 'Items',
+			name: 'emit',
+			type: 'options',
+			options: [
+				{ name: 'One Item for Each Event', value: 'perDevice', description: 'Each event is an item' },
+				{ name: 'One Item for Each Poll', value: 'perPoll', description: 'One item lists all events of a poll' },
+			],
+			default: 'perDevice',
+			description: 'How the workflow receives events',
+		},
+		optionFields.pageSize,
+	]),
 ];
 
 const OPTION_NAMES = optionNames(triggerFields);
@@ -93,10 +87,7 @@ export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.
 	Object.fromEntries(EVENTS.map(({ name, label }) => [name, label])),
 )})[event]).join(", ") }}`;
 
-/**
- * Returns the values of the trigger's form.
- * @throws Failure `input` that names the field
- */
+/** Returns the values of the trigger's form. Throws a Failure `input` that names the field. */
 export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodeParameter'>) {
 	const read: ReadParameter = (name, fallback, options) => context.getNodeParameter(name, fallback, options);
 	const events = readEvents(read);

@@ -106,8 +106,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const before = isKnown ? { ...known, snapshot } : nothing;
 	const orders = deepCopy(memory.orders);
 	const platform = await open(context, platformOptions(parameters, budgetMs), credential);
-	const observing = observe(platform, parameters, before, orders);
-	const observation = await observing.finally(() => platform.stop());
+	const observation = await observe(platform, parameters, before, orders).finally(() => platform.stop());
 	const { state, events } = compare(before, observation, { ...parameters, now, isFirst });
 	const items = itemsOf(events, parameters);
 	const quiet = encodeState(state);
@@ -194,11 +193,9 @@ function isStartOfN8n(context: IPollFunctions): boolean {
 const megabytes = (characters: number) => Math.ceil(characters / 1_000_000);
 
 /** Returns the fingerprint of a state. The user of an API key is unknown, so its credential's ID counts as the user. */
-function fingerprintOf(
-	context: IPollFunctions,
-	{ events, attributes, criteria }: TriggerParameters,
-	{ baseUrl, stored }: Credential,
-): string {
+function fingerprintOf(context: IPollFunctions, parameters: TriggerParameters, credential: Credential): string {
+	const { baseUrl, stored } = credential;
+	const { events, attributes, criteria } = parameters;
 	const user =
 		stored.authentication === 'login'
 			? ['login', stored.loginName.trim()]

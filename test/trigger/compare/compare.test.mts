@@ -4,10 +4,10 @@ import { compare, type Observation } from '../../../nodes/DeviceManagement/trigg
 import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
 import { rowOf } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
 import { readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
+import { removedEvent } from '../../../nodes/DeviceManagement/trigger/compare/events.ts';
 import { keepValues } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import {
 	CHANGE_EVENTS,
-	deviceOf,
 	EVENTS,
 	FIELDS,
 	TIMES,
@@ -77,15 +77,17 @@ describe('a watched field', () => {
 			['attributes.a.b', 7],
 			['attributes.none', null],
 		]);
-		const values = watched.map((field) => valueOf(field, record));
-		expect(deviceOf('A', watched, values)).toEqual({
+		expect(removedEvent('A', keepValues(record, watched), watched, 1).device).toEqual({
 			sn: 'A',
 			onlineStatus: 1,
 			status: 2,
 			attributes: { firmware: '1.4', 'a.b': 7 },
 		});
 		// A value of which only the digest was kept is not known.
-		expect(deviceOf('A', watched, [null, undefined, undefined])).toEqual({ sn: 'A', onlineStatus: null });
+		expect(removedEvent('A', '[null,{"digest":"x"},{"digest":"y"}]', watched, 1).device).toEqual({
+			sn: 'A',
+			onlineStatus: null,
+		});
 	});
 
 	it.each([[undefined], [null], [[]], ['text'], [{ __proto__: { firmware: 1 } }]])(

@@ -36,7 +36,7 @@ export function compare(
 		recent.set(time.field, recentAfter(before.recent.get(time.field), newest));
 		for (const { id, sn, device } of newest.rows) {
 			if (device === undefined) continue;
-			if (!reported.has(id)) events.push(timeEvent(time, id, device));
+			if (!reported.has(id)) events.push(timeEvent(time, device));
 			reported.add(id);
 			if (time.event === 'deviceCreated') created.add(sn);
 		}

@@ -1,7 +1,7 @@
-import type { Device } from '../../core/device';
+import { type Device, identifyDevice } from '../../core/device';
 import type { JsonValue } from '../../core/json';
-import { digestOf, type Kept, type KeptValues, partOf, recall, splitKept } from './kept';
-import { deviceOf, type EventName, type TIMES, valueOf, type WatchedField } from './watched';
+import { digestOf, type Kept, type KeptValues, partOf, recall, shortIdentity, splitKept } from './kept';
+import { type EventName, type TIMES, valueOf, type WatchedField } from './watched';
 
 /** An event, before its device is reduced to the chosen fields. */
 export interface DeviceEvent {
@@ -22,12 +22,9 @@ export interface Change {
 	readonly current: Kept;
 }
 
-/**
- * Returns the event of a new or edited device.
- * @param id identity of the device
- */
-export function timeEvent({ field, event }: (typeof TIMES)[number], id: string, device: Device): DeviceEvent {
-	return { event, eventId: digestOf([event, id, device[field]]), device };
+/** Returns the event of a new or edited device. */
+export function timeEvent({ field, event }: (typeof TIMES)[number], device: Device): DeviceEvent {
+	return { event, eventId: digestOf([event, shortIdentity(identifyDevice(device)), device[field]]), device };
 }
 
 /** Returns the event of a changed value. `number` is the number of the state that it was compared with. */
@@ -44,17 +41,17 @@ export function changedEvent({ sn, device, field, previous, current }: Change, n
 	};
 }
 
-/**
- * Returns the event of a removed device.
- * @param values the last known values of its watched fields
- * @param number number of the state that still had the device
- */
+/** Returns the event of a removed device, with the last known values. `number` is that of the state that still had the device. */
 export function removedEvent(
 	sn: string,
 	values: KeptValues,
 	fields: readonly WatchedField[],
 	number: number,
 ): DeviceEvent {
-	const device = deviceOf(sn, fields, splitKept(values).map(recall));
+	const device: Device = { sn };
+	for (const [position, kept] of splitKept(values).entries()) {
+		const [field, value] = [fields[position], recall(kept)];
+		if (field !== undefined && value !== undefined) Object.assign(device, field.show(value, field.key, device));
+	}
 	return { event: 'deviceRemoved', eventId: digestOf(['deviceRemoved', sn, number]), device };
 }

@@ -3,7 +3,6 @@
  * with a value gets the whole rule, so a new option of a rule is a field, a line of the schema and a line there. It doesn't decide
  * how long a value must last: see snapshot.ts.
  */
-import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../../core/failure';
@@ -13,24 +12,7 @@ import type { Change } from './events';
 import { keep, type Kept, keepDigest, partOf, recall, textOf } from './kept';
 import { FIELDS, type WatchedField } from './watched';
 
-/** The fields of a rule. Their defaults are those of {@link schema}. */
-const ruleFields: INodeProperties[] = [
-	{
-		displayName: 'Field',
-		name: 'field',
-		type: 'options',
-		options: FIELDS.map(({ name, label }) => ({ name: label, value: name })),
-		default: 'onlineStatus',
-		description: 'The field that the rule applies to',
-	},
-	{
-		...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
-		displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
-	},
-	textField('From', 'from', '1', 'Value before the change, compared as text. Leave it empty to match any value.'),
-	textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
-];
-
+/** The rules. The defaults of their fields are those of {@link schema}. */
 export const onlyWhenField = entriesField(
 	{
 		displayName: 'Only When',
@@ -39,7 +21,22 @@ export const onlyWhenField = entriesField(
 			'Report only changes that match a rule. Rules for the same field are alternatives. For a field without a rule, n8n reports every change.',
 	},
 	{ displayName: 'Rule', name: 'rule' },
-	ruleFields,
+	[
+		{
+			displayName: 'Field',
+			name: 'field',
+			type: 'options',
+			options: FIELDS.map(({ name, label }) => ({ name: label, value: name })),
+			default: 'onlineStatus',
+			description: 'The field that the rule applies to',
+		},
+		{
+			...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
+			displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
+		},
+		textField('From', 'from', '1', 'Value before the change, compared as text. Leave it empty to match any value.'),
+		textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
+	],
 );
 
 const schema = z.strictObject({

@@ -93,10 +93,7 @@ export interface WatchedField extends FieldKind {
 	readonly key: string;
 }
 
-/**
- * Returns the values that the chosen events watch, in the order of the table.
- * @param keys keys of the watched attributes
- */
+/** Returns the values that the chosen events watch, in the order of the table. `keys` are those of the watched attributes. */
 export function watchedFields(events: ReadonlySet<string>, keys: readonly string[]): WatchedField[] {
 	return FIELD_KINDS.filter(({ event }) => events.has(event)).flatMap((kind) =>
 		kind.hasKeys ? keys.map((key) => ({ ...kind, name: `${kind.name}.${key}`, key })) : { ...kind, key: '' },
@@ -106,14 +103,4 @@ export function watchedFields(events: ReadonlySet<string>, keys: readonly string
 /** Returns the value of a watched field that users see; null if the device has none. */
 export function valueOf({ read, key }: WatchedField, device: Device): JsonValue {
 	return read(device, key) ?? null;
-}
-
-/** Returns a device with only the known values. */
-export function deviceOf(sn: string, fields: readonly WatchedField[], values: readonly JsonValue[]): Device {
-	const device: Device = { sn };
-	for (const [position, { show, key }] of fields.entries()) {
-		const value = values[position];
-		if (value !== undefined) Object.assign(device, show(value, key, device));
-	}
-	return device;
 }

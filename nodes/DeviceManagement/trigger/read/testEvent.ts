@@ -1,4 +1,4 @@
-import { type Device, identifyDevice, serialNumberOf } from '../../core/device';
+import { type Device, serialNumberOf } from '../../core/device';
 import { inputFailure } from '../../core/failure';
 import type { JsonValue } from '../../core/json';
 import { mayRefuse } from '../../core/paging/refusal';
@@ -7,7 +7,7 @@ import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from '../compare/events';
 import type { TriggerParameters } from '../form';
-import { keep, keepValues, shortIdentity } from '../compare/kept';
+import { keep, keepValues } from '../compare/kept';
 import { type ChangeRule, isMet } from '../compare/rules';
 import { valueOf } from '../compare/watched';
 
@@ -36,9 +36,8 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 }
 
 function sampleEvents(device: Device, { events, fields, times, rules }: TriggerParameters): DeviceEvent[] {
-	const id = shortIdentity(identifyDevice(device));
 	const sn = serialNumberOf(device);
-	const shown = times.map((time) => timeEvent(time, id, device));
+	const shown = times.map((time) => timeEvent(time, device));
 	for (const field of fields) {
 		const today = valueOf(field, device);
 		const rule = rules.find((each) => each.field === field.name);
