@@ -252,6 +252,21 @@ describe('one sign-in', () => {
 		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
 		expect(platform.waits).toEqual([2000]);
 	});
+
+	test('that waits for Retry-After does not hold up a connection test or another node', async () => {
+		const platform = new FakePlatform(Infinity);
+		const { signal } = platform.stop;
+		const told = failureWith({ kind: 'status', httpStatus: 429, retryable: true, retryAfterMs: 60_000 });
+		const clock = { now: () => BEGIN, sleep: async () => {} };
+		await account()
+			.rateLimit.afterPause(async () => await Promise.reject(told), clock, signal)
+			.catch(() => {});
+		let searches = 0;
+		platform.onWait = () => void account().findOnce(async () => void searches++);
+		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
+		expect(searches).toBe(1);
+		expect(platform.waits).toEqual([60_000]);
+	});
 });
 
 test('sixteen requests refused late with an old token make one sign-in, although it brings the same text again', async () => {

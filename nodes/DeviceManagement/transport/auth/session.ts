@@ -76,7 +76,7 @@ export class Session {
 
 	/** Waits for a token and returns the credential for the next request. An API key has no token. */
 	private async ready(): Promise<{ account: Account; token: Token | undefined; credential: Credential }> {
-		const { end } = this.dependencies;
+		const { clock, end } = this.dependencies;
 		for (;;) {
 			if (this.ended !== undefined) throw this.ended;
 			if (end.aborted) throw whyEnded(end);
@@ -84,7 +84,12 @@ export class Session {
 			const { token } = account;
 			if (credential.stored.authentication !== 'login') return { account, token: undefined, credential };
 			if (token !== undefined) return { account, token, credential: credential.withToken(token.value) };
-			await beforeEnd(end, account.findOnce(this.findToken)).catch((thrown: unknown) => {
+			const search = async () => {
+				// Before the search, because a connection test and n8n's other nodes join it, and don't wait for a pause.
+				await account.rateLimit.waitForPause(clock, end);
+				if (account.token === undefined) await account.findOnce(this.findToken);
+			};
+			await beforeEnd(end, search()).catch((thrown: unknown) => {
 				if (thrown instanceof Failure && thrown.details.final === true) this.endWith(thrown);
 				throw thrown;
 			});

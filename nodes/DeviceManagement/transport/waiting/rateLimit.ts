@@ -74,7 +74,11 @@ export class RateLimit {
 		this.askedBy = failure;
 	}
 
-	private async waitForPause(clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
+	/**
+	 * Waits until no pause is left, or for the end.
+	 * @throws Failure `status` if the platform asked for a pause that is too long
+	 */
+	async waitForPause(clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
 		const latest = clock.now() + LONGEST_WAIT_MS;
 		for (let left; (left = this.pausedUntil - clock.now()) > 0 && !end.aborted; await clock.sleep(left, end)) {
 			if (this.namedUntil > latest) throw this.tooLong(this.namedUntil - clock.now());
