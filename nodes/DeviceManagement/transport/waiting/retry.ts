@@ -25,7 +25,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, maxRetries: numb
 		const outcome = await outcomeOf(attempt());
 		if ('value' in outcome) return outcome.value;
 		const { failure } = outcome;
-		if (!(failure instanceof Failure) || failure.details.retryable !== true) throw failure;
+		if (!(failure instanceof Failure) || failure.details.retryable !== true || maxRetries === 0) throw failure;
 		if (retries >= maxRetries) throw gaveUp(failure, retries, '');
 		const { retryAfterMs } = failure.details;
 		const waitMs = retryAfterMs ?? backoffMs(retries, clock.random());
