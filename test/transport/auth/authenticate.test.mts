@@ -172,6 +172,12 @@ test('fields that the form hides do not count', () => {
 	expect(authenticate(stored, LIST).headers).toMatchObject({ Authorization: 'ApiKey k' });
 });
 
+test('a key replaces a header of the same name in another case, and no other header', () => {
+	const headers = { authorization: 'other', Accept: 'text/plain' };
+	const request = authenticate({ ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' }, { ...LIST, headers });
+	expect(request.headers).toEqual({ Accept: 'text/plain', Authorization: 'ApiKey k' });
+});
+
 describe.each(['current', 'older'] as const)("n8n's request function (%s) with a dead token", (way) => {
 	beforeEach(() => {
 		n8n.stored = withToken(SIGNED_OUT, 'dead');
