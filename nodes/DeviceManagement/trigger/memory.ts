@@ -1,11 +1,8 @@
-/**
- * What the process remembers of each trigger node between polls. A poll must work without it: it may be lost at any time, and
- * each process has its own. If it grows too large, the nodes that polled longest ago are forgotten.
- */
 import type { KnownOrder } from './read/newest';
 import { digest } from './compare/kept';
 import type { TimeField } from './compare/watched';
 
+/** What a process remembers of a trigger node between polls. It may be lost at any time, so a poll must work without it. */
 export interface NodeMemory {
 	/** The state after quiet polls. Some hosts of n8n return an older state after a quiet poll. */
 	carry?: {
@@ -40,7 +37,7 @@ const memories = new Map<string, NodeMemory>();
 export function memoryOf(workflowId: string, nodeName: string): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
 	const memory: NodeMemory = memories.get(key) ?? { orders: { createTime: {}, updateTime: {} }, remarks: [] };
-	// The node that polled last comes last.
+	// The node that polled last comes last, and is forgotten last.
 	memories.delete(key);
 	memories.set(key, memory);
 	let left = MAX_CHARACTERS;

@@ -1,7 +1,6 @@
 /**
- * 'Only When': the fields of a rule, how they are read, and which changes the rules let pass. The only function that compares a rule
- * with a value gets the whole rule, so a new option of a rule is a field, a line of the schema and a line there. It doesn't decide
- * how long a value must last: see snapshot.ts.
+ * 'Only When': the fields of a rule, how they are read, and which changes the rules let pass. Only {@link isMet} compares a
+ * rule with a value. It doesn't decide how long a value must last: see snapshot.ts.
  */
 import { z } from 'zod/v4';
 

@@ -104,8 +104,7 @@ async function fetchDownToKnown(
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
 	const walk = { rows, top, complete: true, first, isWholeList: false };
 	let [last, total] = [Infinity, 0];
-	const walkOptions = { pageSize, parallelRequests: 1 };
-	for await (const { newItems, read, reportedTotal = total } of walkPages(source, walkOptions)) {
+	for await (const { newItems, read, reportedTotal = total } of walkPages(source, { pageSize, parallelRequests: 1 })) {
 		if (walk.first.length === 0) walk.first = newItems;
 		walk.top ??= topOf(newItems, field);
 		const floor = floorOf(before ?? { newest: walk.top?.time ?? null });
@@ -126,8 +125,7 @@ async function fetchDownToKnown(
 		const isEnd = total > 0 && read >= total;
 		if (!hasNew && !isEnd && !isWholeDue(options, walk.first.length)) return { ...walk, complete: false };
 		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
-		const isFull = newItems.length >= pageSize;
-		if (isFull && pageSize < settings.pageSize)
+		if (newItems.length >= pageSize && pageSize < settings.pageSize)
 			return await fetchDownToKnown(platform, options, top, settings.pageSize);
 	}
 	return { ...walk, isWholeList: true };
