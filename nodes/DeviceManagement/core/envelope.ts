@@ -45,12 +45,12 @@ export function unwrap(response: RawResponse, mayBeEmpty = false): unknown {
 	const ok = status >= 200 && status <= 299;
 	if (ok && mayBeEmpty && body.byteLength === 0) return undefined;
 	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, MOST_VALUES)) throw tooLarge('500,000 values');
-	const reading = decodeEnvelope(body);
-	if (typeof reading !== 'string' && reading.code !== SUCCESS) throw refusal(response, reading);
+	const decoded = decodeEnvelope(body);
+	if (typeof decoded !== 'string' && decoded.code !== SUCCESS) throw refusal(response, decoded);
 	if (!ok) throw refusal(response);
-	if (typeof reading !== 'string') return reading.data;
+	if (typeof decoded !== 'string') return decoded.data;
 	throw badResponse(
-		`Expected the platform's JSON envelope with a whole number in 'code', but got ${reading} (HTTP ${status})`,
+		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded} (HTTP ${status})`,
 		"Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.",
 		status,
 	);

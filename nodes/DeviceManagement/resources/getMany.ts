@@ -94,8 +94,8 @@ export async function fetchItems(
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT);
 	const skip = checkNumber(settings.options['skip'], SKIP);
 	const ifChanges = check(ifChangesSchema, settings.options['ifFleetChanges'], words.ifChanges);
-	const fetch = skip > 0 ? fetchPart : fetchList;
-	const listing = await fetch(pageSource(platform, endpoint, settings), { ...settings, skip, limit });
+	const fetchListing = skip > 0 ? fetchPart : fetchList;
+	const listing = await fetchListing(pageSource(platform, endpoint, settings), { ...settings, skip, limit });
 	if (returnAll && !listing.settled && ifChanges === 'fail') {
 		throw new Failure({
 			kind: 'paging',

@@ -5,7 +5,7 @@ import { devicePath, type ListCriteria } from '../core/query';
 import { type PagedEndpoint, pageSource } from './pagedList';
 import type { Platform, RequestSettings } from './platform';
 
-/** The list of devices (section 4.1), without filters and sort order. */
+/** The list of devices (section 4.1), without filters and sort order. Get Many identifies devices more strictly than the trigger. */
 export const DEVICE_LIST = {
 	method: 'POST',
 	path: '/api/device/list',

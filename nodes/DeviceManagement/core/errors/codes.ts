@@ -1,6 +1,6 @@
 /**
  * The platform's return codes in words (section 7 of the API document): what happened, and what to do. Each code has one row;
- * docs/errors.md is generated from the rows. It knows no fields of a form: if a remedy names one, `fillIn` adds it by purpose.
+ * docs/errors.md is generated from the rows. If a remedy names a field of an operation, `fillIn` adds it by purpose.
  */
 import type { CauseClass, FailureDetails } from '../failure';
 import { fillIn } from './purpose';

@@ -13,7 +13,7 @@ export class PageFeed<T> {
 	totalMoved = false;
 	private firstPageNumber: FirstPageNumber | undefined;
 	/** Responses and failures by page parameter, until they are returned. */
-	private readonly settled = new Map<number, Promise<Page<T>>>();
+	private readonly responses = new Map<number, Promise<Page<T>>>();
 	private readonly inFlight = new Map<number, Promise<void>>();
 	/** Lowest page parameter that was empty or failed. Pages beyond it are not fetched ahead. */
 	private stopAt = Infinity;
@@ -39,7 +39,7 @@ export class PageFeed<T> {
 		);
 		const parameter = this.firstPageNumber + index;
 		const page = await this.fetch(parameter, this.firstPageNumber + pages - 1);
-		this.settled.delete(parameter);
+		this.responses.delete(parameter);
 		return page;
 	}
 
@@ -50,11 +50,11 @@ export class PageFeed<T> {
 
 	private async fetch(parameter: number, last: number): Promise<Page<T>> {
 		for (;;) {
-			const response = this.settled.get(parameter);
+			const response = this.responses.get(parameter);
 			if (response !== undefined) return await response;
 			const end = Math.max(parameter, Math.min(last, this.stopAt, parameter + MAX_PAGES_AHEAD));
 			for (let ahead = parameter; ahead <= end && this.inFlight.size < this.options.parallelRequests; ahead++) {
-				if (!this.settled.has(ahead) && !this.inFlight.has(ahead)) this.inFlight.set(ahead, this.request(ahead));
+				if (!this.responses.has(ahead) && !this.inFlight.has(ahead)) this.inFlight.set(ahead, this.request(ahead));
 			}
 			await Promise.race(this.inFlight.values());
 		}
@@ -68,7 +68,7 @@ export class PageFeed<T> {
 		// The total 0 of an empty page doesn't mean that the list is empty.
 		const isAboutTheList = page?.content.length !== 0 || total !== 0;
 		this.totalMoved ||= isAboutTheList && total !== (this.first.totalElements ?? total);
-		this.settled.set(parameter, response);
+		this.responses.set(parameter, response);
 		this.inFlight.delete(parameter);
 	}
 }

@@ -63,7 +63,7 @@ export async function* walkPages<T>(
 	let page = first;
 	let reportedTotal = first.totalElements;
 	let [read, repeatedPages, emptyPages] = [0, 0, 0];
-	let [expectsEnd, calledLast] = [false, false];
+	let [expectsEnd, lastWasWrong] = [false, false];
 	for (let index = 0; index < MAX_PAGES && read < MAX_ITEMS; index++) {
 		const next = feed.at(index, pagesExpected(page, pageLength, skip + limit));
 		const response = await (expectsEnd ? next.catch(undefinedIfPageRefused) : next);
@@ -90,15 +90,10 @@ export async function* walkPages<T>(
 		const steady = isCounted && isWhole && !moved && read === distinct;
 		yield { newItems, read, distinct, reportedTotal, moved, steady };
 		if (atEnd) return;
-		expectsEnd = !isRepeated && saysItIsLast(page, { index, read }, calledLast);
-		calledLast ||= page.last === true;
+		expectsEnd = !isRepeated && saysItIsLast(page, { index, read }, lastWasWrong);
+		lastWasWrong ||= page.last === true;
 	}
-	throw new Failure({
-		kind: 'paging',
-		cause: 'platform',
-		message: `The list did not end after ${MAX_ITEMS} items or ${MAX_PAGES} pages`,
-		remedy: 'Request fewer items, or ask your platform administrator.',
-	});
+	throw withoutEnd();
 }
 
 /** Fetches the first page at the largest size that the server accepts. */
@@ -117,6 +112,12 @@ export async function fetchFirstPage<T>(
 	}
 	// If every size was refused, the size was not the reason, and the first refusal says the most.
 	throw refusals[0];
+}
+
+function withoutEnd(): Failure {
+	const message = `The list did not end after ${MAX_ITEMS} items or ${MAX_PAGES} pages`;
+	const remedy = 'Request fewer items, or ask your platform administrator.';
+	return new Failure({ kind: 'paging', cause: 'platform', message, remedy });
 }
 
 /** Returns how many pages to fetch, by the latest page's metadata. */
