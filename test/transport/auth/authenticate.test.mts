@@ -102,7 +102,7 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 	});
 
 	test.each(['signs in', 'finds one in the store', 'is stopped', 'fails'])(
-		'waits while an execution is looking for a token, which %s; a connection test then signs in itself',
+		'waits while an execution is looking for a token, which %s; a connection test then signs in unless it did',
 		async (outcome) => {
 			const { data } = credentialOf(SIGNED_OUT).forSignIn();
 			const execution = account().findOnce(async () => {
@@ -117,7 +117,8 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 			await outcomeOf(execution);
 			expect(own).toBe(outcome === 'fails' ? failed : undefined);
 			const found = { 'signs in': 1, 'finds one in the store': 0 }[outcome] ?? 0;
-			const logins = outcome === 'is stopped' || (way === 'test' && outcome !== 'fails') ? found + 1 : found;
+			const isOld = way === 'test' && outcome === 'finds one in the store';
+			const logins = outcome === 'is stopped' || isOld ? found + 1 : found;
 			expect(n8n).toMatchObject({ logins, sent: outcome === 'fails' ? [] : [`Bearer token-${logins}`] });
 		},
 	);
@@ -248,6 +249,13 @@ describe("n8n's connection test", () => {
 		await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
 		await outcomeOf(n8n.request('test'));
 		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-2'] });
+	});
+
+	test('shares its login with tests and executions that begin meanwhile, as each login may end the token before', async () => {
+		const { data } = credentialOf(SIGNED_OUT).forSignIn();
+		const execution = account().findOnce(async () => await n8n.request('current', data).catch(() => {}));
+		await outcomeOf(Promise.all([n8n.request('test'), n8n.request('test'), execution]));
+		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1', 'Bearer token-1'] });
 	});
 
 	test('logs in each time', async () => {

@@ -81,10 +81,11 @@ export async function preAuthenticate(data: CredentialData, send: PlainRequest):
 
 /**
  * Finds a token in the account's one search, which sessions share. A session that is searching has n8n call this function, and a
- * connection test proves the password: both sign in at once.
+ * connection test proves the password: both sign in at once. Another caller's login during the search proves it, too.
  */
 async function findFields(credential: Credential, send: PlainRequest): Promise<Partial<SessionFields>> {
 	const [account, clock] = [accountOf(credential), currentClock()];
+	const began = clock.now();
 	let own: SessionFields | undefined;
 	const ask = async () => {
 		own = await signIn(credential, send);
@@ -95,7 +96,10 @@ async function findFields(credential: Credential, send: PlainRequest): Promise<P
 	for (let isNew = false; own === undefined; isNew = true) {
 		if (account.refusedLogin(clock.now()) !== undefined) return {};
 		const token = isNew ? account.token?.value : account.newToken(known, clock.now());
-		if (token !== undefined && token !== known) return { sessionToken: token, sessionOwner: credential.owner };
+		if (token !== undefined && token !== known) {
+			if (isNew && (account.token?.issuedAt ?? -Infinity) >= began) justSignedIn.add(credential);
+			return { sessionToken: token, sessionOwner: credential.owner };
+		}
 		await account.findOnce(async () => await account.rateLimit.afterPause(ask, clock, NO_WAIT));
 	}
 	return own;
