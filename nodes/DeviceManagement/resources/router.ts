@@ -24,7 +24,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	// Items often have the same hint.
 	const hints = new Set<string>();
 
-	const slots = pLimit(operation.inSequence?.(node.parameters) === true ? 1 : parallel);
+	const itemSlots = pLimit(operation.inSequence?.(node.parameters) === true ? 1 : parallel);
 	const runItem = async (itemIndex: number): Promise<readonly INodeExecutionData['json'][]> => {
 		try {
 			const platform = await platforms.forItem(itemIndex);
@@ -45,8 +45,8 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 		}
 	};
 	// After a failure, waiting items and pages that are fetched ahead send no more requests.
-	const outputs = await Promise.all(items.map(async (_, itemIndex) => await slots(runItem, itemIndex))).finally(() =>
-		platforms.stop(),
+	const outputs = await Promise.all(items.map(async (_, itemIndex) => await itemSlots(runItem, itemIndex))).finally(
+		() => platforms.stop(),
 	);
 	for (const message of hints) context.addExecutionHints({ message, location: 'outputPane', type: 'warning' });
 	return outputs.flatMap((output, item) => {

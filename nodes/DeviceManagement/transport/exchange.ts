@@ -96,6 +96,7 @@ function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRe
 		...(request.body === undefined ? {} : { body: request.body }),
 		encoding: 'stream',
 		returnFullResponse: true,
+		// Otherwise n8n would sign in after HTTP 401. The session does.
 		ignoreHttpStatusErrors: true,
 		disableFollowRedirect: true,
 		sendCredentialsOnCrossOriginRedirect: false,

@@ -51,7 +51,7 @@ export interface PlatformRequest<T> {
 	query?: Query;
 	/** JSON text. */
 	body?: string | undefined;
-	/** What the request is for. A write is sent again only after a refused sign-in. */
+	/** What the request is for. A write is sent again only after a refused token. */
 	purpose: Purpose;
 	/** The schema of the payload, and the same in words. */
 	schema: z.ZodType<T>;
@@ -87,21 +87,21 @@ export async function openPlatform(
 	options: OpenOptions,
 	credential?: Credential,
 ): Promise<Platform> {
-	return new Execution(context, options).open(credential ?? (await loadCredential(context)));
+	return new Requests(context, options).open(credential ?? (await loadCredential(context)));
 }
 
 /** Opens the platforms of an execution with items. */
 export function openPlatformForItems(context: IExecuteFunctions, options: OpenOptions): ItemPlatforms {
-	const execution = new Execution(context, options);
+	const requests = new Requests(context, options);
 	const open = new Map<string, Platform>();
 	return {
 		async forItem(itemIndex) {
 			const credential = await loadCredential(context, itemIndex);
-			const platform = open.get(credential.accountName) ?? execution.open(credential, itemIndex);
+			const platform = open.get(credential.accountName) ?? requests.open(credential, itemIndex);
 			open.set(credential.accountName, platform);
 			return platform;
 		},
-		stop: execution.stop,
+		stop: requests.stop,
 	};
 }
 
@@ -119,7 +119,7 @@ export async function loadCredential(context: PlatformContext, itemIndex = 0): P
 }
 
 /** What the requests of one execution share: its limit of parallel requests and its end. */
-class Execution {
+class Requests {
 	private readonly clock = currentClock();
 	private readonly halt = new AbortController();
 	private readonly end: AbortSignal;
@@ -145,6 +145,7 @@ class Execution {
 		const load = async () => await loadCredential(context, itemIndex);
 		const session = new Session(loaded, { load, renewToken: this.renewToken, clock, end });
 		const request: Platform['request'] = async ({ schema, expected, ...sent }) => {
+			// From outside: retries, token, slot, rate limit, one HTTP exchange.
 			let attempts = 0;
 			const send = async (credential: Credential) => {
 				const { rateLimit } = accountOf(credential);
@@ -184,7 +185,7 @@ class Execution {
 		}
 	}
 
-	/** Has n8n sign in and store the token. No request follows, because `authenticate` throws once there is a token. */
+	/** Has n8n sign in and store the token. No request follows: once the account and the data have the token, `authenticate` throws. */
 	private readonly renewToken = async (credential: Credential): Promise<void> => {
 		const outcome = await outcomeOf(this.sendByN8n({ url: credential.baseUrl.href }, credential));
 		if (credential.token !== '') return;

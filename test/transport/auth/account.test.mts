@@ -85,22 +85,26 @@ describe('the pause before a sign-in', () => {
 });
 
 describe('a refused login', () => {
-	beforeEach(() => account.refuseLogin(REFUSED, now));
+	beforeEach(() => account.noteLoginRefusal(REFUSED, now));
 
 	test('is remembered for five minutes, and says when it is tried again', () => {
-		expect(account.refusedLogin(now)).toMatchObject({
+		expect(account.recentLoginRefusal(now)).toMatchObject({
 			message: 'No. The same login is tried again in 5 minutes',
 			// The connection test shows both in one line, which ends with what to do.
 			details: { remedy: expect.stringMatching(/connection test.* Change it\.$/) },
 		});
-		expect(account.refusedLogin(now + 1.5 * MINUTE)?.message).toBe('No. The same login is tried again in 4 minutes');
-		expect(account.refusedLogin(now + 5 * MINUTE - 1)?.message).toBe('No. The same login is tried again in 1 second');
-		expect(account.refusedLogin(now + 5 * MINUTE)).toBeUndefined();
+		expect(account.recentLoginRefusal(now + 1.5 * MINUTE)?.message).toBe(
+			'No. The same login is tried again in 4 minutes',
+		);
+		expect(account.recentLoginRefusal(now + 5 * MINUTE - 1)?.message).toBe(
+			'No. The same login is tried again in 1 second',
+		);
+		expect(account.recentLoginRefusal(now + 5 * MINUTE)).toBeUndefined();
 	});
 
 	test('is forgotten after a sign-in', () => {
 		account.signedIn('new', now);
-		expect(account.refusedLogin(now)).toBeUndefined();
+		expect(account.recentLoginRefusal(now)).toBeUndefined();
 	});
 });
 

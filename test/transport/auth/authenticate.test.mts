@@ -274,7 +274,7 @@ describe("n8n's connection test", () => {
 			n8n.refuseLogin = undefined;
 			expect(await outcomeOf(n8n.request('test'))).toBeUndefined();
 			expect(n8n.logins).toBe(2);
-			expect(account().refusedLogin(n8n.time.now())).toBeUndefined();
+			expect(account().recentLoginRefusal(n8n.time.now())).toBeUndefined();
 		}
 	});
 });

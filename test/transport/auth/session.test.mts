@@ -130,7 +130,7 @@ const account = (): Account => accountOf(credentialOf(LOGIN));
 
 /** As after a sign-in that the platform refused a moment ago. */
 function rememberRefusal(): void {
-	account().refuseLogin(failureWith({ code: 14201, final: true, loginRefused: true }).details, BEGIN);
+	account().noteLoginRefusal(failureWith({ code: 14201, final: true, loginRefused: true }).details, BEGIN);
 }
 
 const turns = async (count = 20) => {

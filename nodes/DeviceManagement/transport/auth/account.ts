@@ -79,12 +79,12 @@ export class Account {
 	}
 
 	/** Notes that the platform refused the login. */
-	refuseLogin(details: FailureDetails, now: number): void {
+	noteLoginRefusal(details: FailureDetails, now: number): void {
 		this.refusal = { details, until: now + REFUSAL_MS };
 	}
 
 	/** Returns the refusal of the last five minutes, if any: another sign-in now may block the account. */
-	refusedLogin(now: number): Failure | undefined {
+	recentLoginRefusal(now: number): Failure | undefined {
 		const { details, until = now } = this.refusal ?? {};
 		const leftMs = until - now;
 		if (details === undefined || leftMs <= 0) return undefined;

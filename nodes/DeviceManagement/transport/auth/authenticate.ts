@@ -1,6 +1,7 @@
 /**
  * The credential's part of a request: it adds the key or token, and makes n8n sign in if there is no token. It refuses other hosts
- * and forbids redirects. It sends only sign-ins, and it doesn't read or store the credential: n8n does.
+ * and forbids redirects. It sends no other request than sign-ins and a test's first one, and it doesn't load or store the
+ * credential: n8n does.
  */
 import type { ICredentialDataDecryptedObject as CredentialData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
@@ -94,7 +95,7 @@ async function findFields(credential: Credential, send: PlainRequest): Promise<P
 	if (credential.isForSignIn || beingTested.has(credential)) await ask();
 	const known = credential.data['sessionToken'];
 	for (let isNew = false; own === undefined; isNew = true) {
-		if (account.refusedLogin(clock.now()) !== undefined) return {};
+		if (account.recentLoginRefusal(clock.now()) !== undefined) return {};
 		const token = isNew ? account.token?.value : account.newToken(known, clock.now());
 		if (token !== undefined && token !== known) {
 			if (isNew && (account.token?.issuedAt ?? -Infinity) >= began) justSignedIn.add(credential);
@@ -107,7 +108,7 @@ async function findFields(credential: Credential, send: PlainRequest): Promise<P
 
 function tokenFor(credential: Credential): string {
 	const { token } = credential;
-	const refused = token === '' ? accountOf(credential).refusedLogin(currentClock().now()) : undefined;
+	const refused = token === '' ? accountOf(credential).recentLoginRefusal(currentClock().now()) : undefined;
 	if (refused !== undefined) throw refused;
 	if (token === '') throw new SignInNeeded('There is no token for this login yet');
 	if (credential.isForSignIn) throw new SignedIn();

@@ -97,6 +97,7 @@ function credentialWith(data: CredentialData, checked: ReturnType<typeof checkFi
 		},
 		redact: (text) => redactor([...secrets, sessionSchema.parse(data).sessionToken])(text),
 		withToken: (token) => credentialWith({ ...data, sessionToken: token, sessionOwner: owner }, checked),
+		// Read now: after the sign-in, n8n replaces the owner.
 		isForSignIn: data['sessionOwner'] === FOR_SIGN_IN,
 		forSignIn: () => credentialWith({ ...data, sessionToken: '', sessionOwner: FOR_SIGN_IN }, checked),
 	};

@@ -1,7 +1,7 @@
 /**
  * Keeps one account signed in for all requests of an execution. Without a token, all requests wait until one of them finds one in
  * n8n's store or signs in. A request whose token was refused drops the token and starts over; if the platform refuses new tokens
- * too, only this request fails. It doesn't retry other failures, and it keeps nothing for other executions: the account does.
+ * too, this request fails, and after 20 in a row all do. It doesn't retry other failures, and it keeps nothing for other executions.
  */
 import { Failure, inputFailure } from '../../core/failure';
 import { outcomeOf } from '../waiting/retry';
@@ -111,7 +111,7 @@ export class Session {
 		this.credential = credential;
 		this.account.use(credential.token);
 		if (this.account !== account || account.token !== undefined) return;
-		const refused = account.refusedLogin(clock.now());
+		const refused = account.recentLoginRefusal(clock.now());
 		if (refused !== undefined) throw refused;
 		const send = async () => {
 			if (end.aborted) return;

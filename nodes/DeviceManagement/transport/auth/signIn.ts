@@ -1,6 +1,6 @@
 /**
- * Signs in with login name and password and returns the token; the account learns the outcome. One request is sent, and the token
- * is searched for in its response. It doesn't retry, store the token or decide when to sign in.
+ * Signs in with login name and password and returns the token; the account learns the outcome. It sends one request, and
+ * looks for the token in the response. It doesn't retry, store the token or decide when to sign in.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
@@ -34,14 +34,14 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 	try {
 		const body = JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) });
 		const response = await exchange(send, { ...requestTo(credential, stored.loginPath), method: 'POST', body });
-		const token = findToken(unwrap(response), stored.tokenPath);
+		const token = tokenIn(unwrap(response), stored.tokenPath);
 		account.signedIn(token, clock.now());
 		return { sessionToken: token, sessionOwner: owner };
 	} catch (error) {
 		const failure = asSignInFailure(inWords(error, 'login', redact));
 		if (!(failure instanceof Failure) || failure.details.loginRefused !== true) throw failure;
-		account.refuseLogin(failure.details, clock.now());
-		throw account.refusedLogin(clock.now());
+		account.noteLoginRefusal(failure.details, clock.now());
+		throw account.recentLoginRefusal(clock.now());
 	}
 }
 
@@ -62,7 +62,7 @@ function requestTo({ baseUrl, stored }: Credential, path: string) {
  * Returns the token in the response's payload: at `tokenPath`, or without one the payload itself or the first known place.
  * @throws Failure that names the keys of the payload, never their values
  */
-function findToken(payload: unknown, tokenPath: string): string {
+function tokenIn(payload: unknown, tokenPath: string): string {
 	const found =
 		tokenPath === ''
 			? [payload, ...KNOWN_PLACES.map((place) => fieldOf(payload, place))]

@@ -47,7 +47,7 @@ export class RateLimit {
 		}
 	}
 
-	/** Runs a request once no pause is left. It ignores the window, because other requests wait for this one's token. */
+	/** Runs a request once no pause is left. A sign-in calls it without the window, because other requests wait for its token. */
 	async afterPause<T>(run: () => Promise<T>, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<T> {
 		await this.waitForPause(clock, end);
 		const sentAfter = this.pauses;
