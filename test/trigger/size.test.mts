@@ -24,7 +24,7 @@ function remembered(events: string[], attributes: string[] = []) {
 	const task = {
 		fields,
 		rules: [],
-		isFirst: false,
+		isFirstOfProcess: false,
 		holdSeconds: 0,
 		now: 1_800_000_000,
 	};

@@ -8,7 +8,7 @@ export interface NodeMemory {
 	carry?: {
 		/** Digests of the states that n8n returned or polls wrote since the last report, the newest last. */
 		readonly known: ReadonlySet<string>;
-		/** The state after the last quiet poll. */
+		/** The state to compare with if n8n returns one of these. */
 		readonly to: string;
 	};
 	/** The running poll, which may write the state. After `until` (`Clock.now`), another poll may take its turn. */

@@ -1,6 +1,6 @@
 /**
  * One poll of the trigger. It reports each change since the last poll once: it reads the fleet, compares it with the state that n8n
- * has, and writes the new state last. It doesn't know how n8n keeps the state: docs/maintainers/trigger.md.
+ * has, and writes the new state. It doesn't decide what is read or what a change is: docs/maintainers/trigger.md.
  */
 import { deepCopy, type IDataObject, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
@@ -36,7 +36,7 @@ interface Poll {
 	/** Time that n8n lets the poll take. */
 	readonly budgetMs: number;
 	/** Whether this is the first poll of an activation. */
-	readonly isFirst: boolean;
+	readonly isFirstOfActivation: boolean;
 }
 
 /** Contexts that polled before. Each activation has its own context. */
@@ -53,21 +53,21 @@ export async function pollDevices(
 ): Promise<INodeExecutionData[][] | null> {
 	const budgetMs = budgetOf(context) ?? USUAL_BUDGET_MS;
 	if (context.getMode() === 'manual') return await pollManually(context, budgetMs);
-	const isFirst = !polled.has(context);
+	const isFirstOfActivation = !polled.has(context);
 	polled.add(context);
 	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name);
-	if (!isFirst) memory.keepsContext = true;
+	if (!isFirstOfActivation) memory.keepsContext = true;
 	const turn = takeTurn(memory, currentClock().now(), budgetMs);
 	if (turn === undefined) {
 		log(context, 'info', 'skips this poll, because the previous one is still running');
 		return null;
 	}
-	const poll = { open, context, memory, turn, budgetMs, isFirst };
+	const poll = { open, context, memory, turn, budgetMs, isFirstOfActivation };
 	try {
 		return await pollOnce(poll);
 	} catch (thrown) {
 		// If another poll has taken over, it reports the failure.
-		if (memory.turn === turn) fail(poll, thrown);
+		if (memory.turn === turn) reportOutage(poll, thrown);
 		return null;
 	} finally {
 		if (memory.turn === turn) memory.turn = undefined;
@@ -91,28 +91,29 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const parameters = readTriggerParameters(context);
 	const credential = await loadCredential(context);
 	const fingerprint = fingerprintOf(context, parameters, credential);
-	const handed = stateOf(context);
-	const from = carriedFrom(memory, handed);
-	const known = decodeState(from);
-	const isFirst = memory.carry === undefined;
+	const stored = stateOf(context);
+	const base = carriedFrom(memory, stored);
+	const known = decodeState(base);
+	const isFirstOfProcess = memory.carry === undefined;
 	const now = Math.floor(currentClock().date() / 1000);
 	// What was held may have come back in a quiet poll before the start, which n8n's default host did not save.
-	const startsHolds = isFirst && isStartOfN8n(context);
+	const startsHolds = isFirstOfProcess && isStartOfN8n(context);
 	const snapshot = known?.snapshot && { ...known.snapshot, ...(startsHolds && { holds: [] }) };
 	const isKnown = known?.fingerprint === fingerprint;
-	if (!isKnown) announceBaseline(poll, from, known);
+	if (!isKnown) announceBaseline(poll, base, known);
 	const number = Math.max(now, (known?.number ?? 0) + 1);
 	const nothing: State = { fingerprint, number, writes: undefined, recent: new Map(), snapshot: undefined };
 	const before = isKnown ? { ...known, snapshot } : nothing;
 	const orders = deepCopy(memory.orders);
 	const platform = await open(context, platformOptions(parameters, budgetMs), credential);
 	const observation = await observe(platform, parameters, before, orders).finally(() => platform.stop());
-	const { state, events } = compare(before, observation, { ...parameters, now, isFirst });
+	const { state, events } = compare(before, observation, { ...parameters, now, isFirstOfProcess });
 	const items = itemsOf(events, parameters);
 	const quiet = encodeState(state);
-	const to = quiet === from ? quiet : encodeState({ ...state, writes: (state.writes ?? 0) + 1 });
+	const to = quiet === base ? quiet : encodeState({ ...state, writes: (state.writes ?? 0) + 1 });
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
-	if (!commit(poll, handed, to, items.length === 0 || from === undefined ? to : from)) return null;
+	const carried = items.length === 0 ? to : (base ?? to);
+	if (!commit(poll, stored, to, carried)) return null;
 	memory.orders = orders;
 	if (memory.outage !== undefined) log(context, 'info', 'can poll again');
 	memory.outage = undefined;
@@ -123,10 +124,10 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 }
 
 /** Logs why a trigger with a state takes a new baseline, and forgets the platform's sort orders. */
-function announceBaseline({ context, memory }: Poll, from: string | undefined, known: State | undefined): void {
+function announceBaseline({ context, memory }: Poll, base: string | undefined, known: State | undefined): void {
 	// It may be another platform now.
 	memory.orders = { createTime: {}, updateTime: {} };
-	if (from === undefined) return;
+	if (base === undefined) return;
 	const why =
 		known === undefined
 			? "it can't read the state that n8n kept"
@@ -135,7 +136,7 @@ function announceBaseline({ context, memory }: Poll, from: string | undefined, k
 }
 
 /**
- * Writes the state if it changed. This is the last step of a poll.
+ * Writes the state if it changed. After it, no step of a poll can fail.
  * @param stored the state that n8n returned at the beginning of the poll
  * @param carried the state that the next poll compares with if n8n returns an older one than `to`
  * @returns false if the poll must not report anything, because another poll has changed the state
@@ -162,14 +163,15 @@ function commit({ context, memory, turn }: Poll, stored: string | undefined, to:
  * Logs why a poll failed, and reports it once per outage; a failure that a person must fix also during another outage.
  * @throws n8n's error
  */
-function fail({ context, memory, isFirst }: Poll, thrown: unknown): void {
+function reportOutage({ context, memory, isFirstOfActivation }: Poll, thrown: unknown): void {
 	const level = needsPerson(thrown) ? 2 : 1;
 	const mode = context.getActivationMode();
 	// When n8n starts, an error would delay the workflow's activation for up to a day.
-	const isSilent = isFirst && isStartOfN8n(context) && level === 1 && decodeState(stateOf(context)) !== undefined;
+	const isSilent =
+		isFirstOfActivation && isStartOfN8n(context) && level === 1 && decodeState(stateOf(context)) !== undefined;
 	// A person is waiting for the activation. In mode `update`, each poll of n8n's scheduler looks like one.
 	const isUpdate = mode === 'update' && (memory.keepsContext === true || budgetOf(context) === USUAL_BUDGET_MS);
-	const isAwaited = isFirst && (mode === 'activate' || isUpdate);
+	const isAwaited = isFirstOfActivation && (mode === 'activate' || isUpdate);
 	const reported = memory.outage ?? 0;
 	const isDue = isAwaited || (level > reported && !isSilent);
 	memory.outage = isDue ? level : reported;

@@ -20,7 +20,7 @@ import { timeText } from '../../../testbed/platform/fleet.mts';
 const T = 1_000_000;
 const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
 const fields = watchedFields(ALL, ['firmware']);
-const task = { fields, rules: [], isFirst: false, holdSeconds: 0, now: 500 };
+const task = { fields, rules: [], isFirstOfProcess: false, holdSeconds: 0, now: 500 };
 /** What a baseline is compared with. */
 const nothing: State = { fingerprint: 'f', number: 40, writes: undefined, recent: new Map(), snapshot: undefined };
 

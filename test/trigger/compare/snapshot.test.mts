@@ -5,7 +5,7 @@ import { watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/w
 import { runs } from '../../../testbed/runs.mts';
 
 const fields = watchedFields(new Set(['attributeChanged']), ['0', '1', '2']);
-const options = { fields, now: 1000, holdSeconds: 0, rules: [], isFirst: false };
+const options = { fields, now: 1000, holdSeconds: 0, rules: [], isFirstOfProcess: false };
 const list = (devices: Record<string, unknown[]>) => ({
 	devices: Object.entries(devices).map(([sn, values]) => ({ sn, values: JSON.stringify(values), device: { sn } })),
 	removed: [],

@@ -46,7 +46,7 @@ export interface SnapshotOptions extends Pick<TriggerParameters, 'fields' | 'hol
 	/** This machine's clock in seconds. */
 	readonly now: number;
 	/** Whether this is the first poll of a process. n8n may have lost what quiet polls saw. */
-	readonly isFirst: boolean;
+	readonly isFirstOfProcess: boolean;
 }
 
 /**
@@ -89,7 +89,7 @@ function compareDevice(
 	{ sn, values: listed, device }: Required<ListedDevice>,
 	last: KeptValues,
 	heldBefore: ReadonlyMap<string, Hold>,
-	{ fields, now, holdSeconds, rules, isFirst }: SnapshotOptions,
+	{ fields, now, holdSeconds, rules, isFirstOfProcess }: SnapshotOptions,
 ): { values: KeptValues; held: Hold[]; reported: Change[] } {
 	const values = splitKept(last);
 	const held: Hold[] = [];
@@ -104,7 +104,7 @@ function compareDevice(
 		// If the clock was set back, the wait must not become longer.
 		const since = hold !== undefined && partOf(hold.value, 'id') === id ? Math.min(hold.since, now) : now;
 		const change = { sn, device, field, previous, current };
-		if (now - since >= holdSeconds || (isFirst && leadsToRule(rules, change))) {
+		if (now - since >= holdSeconds || (isFirstOfProcess && leadsToRule(rules, change))) {
 			reported.push(change);
 			continue;
 		}
