@@ -5,11 +5,11 @@ import type { Redact } from '../redaction';
  * What a request is for:
  * - `list`: a page of Get Many or of the trigger
  * - `device`: one device by its serial number
- * - `dropdown`: the device dropdown, or the credential's connection test
+ * - `dropdown`: the device dropdown; `test`: the credential's connection test
  * - `read`: API Request by GET; `write`: API Request by any other method
  * - `login`: the sign-in
  */
-export type Purpose = 'list' | 'count' | 'device' | 'dropdown' | 'read' | 'write' | 'login';
+export type Purpose = 'list' | 'count' | 'device' | 'dropdown' | 'test' | 'read' | 'write' | 'login';
 
 /** The words that differ by purpose, by their place in a message or remedy. They name only fields that the user can see. */
 const REQUEST = {
@@ -55,6 +55,7 @@ export const WORDING: Readonly<Record<Purpose, typeof REQUEST>> = {
 		tooSlow: "Try again later, or enter the device 'By SN'.",
 		tooLarge: "Enter the device 'By SN'.",
 	},
+	test: { ...REQUEST, tooMany: 'Try again later.', tooSlow: 'Check whether n8n can reach it: firewalls and VPN.' },
 	read: { ...API_REQUEST, names: "'Path' and 'Query Parameters'" },
 	write: { ...API_REQUEST, names: "'Path', 'Query Parameters' and 'Body'", body: "'Body'" },
 	login: {

@@ -31,7 +31,7 @@ export function credentialTestRules(): NonNullable<ICredentialTestRequest['rules
 		...STATUSES.map(
 			(value): IAuthenticateRuleResponseCode => ({
 				type: 'responseCode',
-				properties: { value, message: inOneLine(fillIn(explainStatus(value), 'dropdown')) },
+				properties: { value, message: inOneLine(fillIn(explainStatus(value), 'test')) },
 			}),
 		),
 		...CODE_TABLE.filter(({ code }) => code !== SUCCESS).map((row) => bodyRule('code', row.code, inOneLine(row))),

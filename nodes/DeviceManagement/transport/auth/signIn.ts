@@ -49,7 +49,7 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 export async function checkReachable(credential: Credential, send: PlainRequest): Promise<void> {
 	// Some servers drop requests to other paths than the platform's.
 	await exchange(send, { ...requestTo(credential, DEVICE_LIST.path), method: 'GET' }).catch((thrown: unknown) => {
-		throw inWords(thrown, 'dropdown', credential.redact);
+		throw inWords(thrown, 'test', credential.redact);
 	});
 }
 
