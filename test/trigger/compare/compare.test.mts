@@ -112,7 +112,7 @@ it('a field with an identity changes with it, and shows its name', () => {
 		...watched,
 		read: ({ group: own }) => nameOf(own),
 		identify: ({ group: own }) => (isRecord(own) ? own['id'] : null),
-		show: (name) => ({ group: { name } }),
+		show: (name, _key, { group: own }) => ({ group: { ...(isRecord(own) && own), name } }),
 	};
 	const rules = readRules(() => ({ rule: [{ field: 'status', from: 'Berlin' }] }), [group]);
 	const look = (before: State, id: number, name: string, now: number, removed: string[] = []) => {

@@ -1,10 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isRecord } from '../../../nodes/DeviceManagement/core/json.ts';
 import { EVENTS } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { useBench } from '../../../testbed/jest.mts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
 import { Watch } from '../../../testbed/watch.mts';
-import { changeOf, parametersFor } from '../samples.mts';
+import { changeOf, parametersFor, SAMPLES } from '../samples.mts';
 
 const bench = useBench();
 
@@ -87,6 +88,18 @@ it('shows the values of the first rule for its field, in the type of the deviceâ
 		['attributes.none', null, '7', 1, 3, { ...today, none: '7' }],
 		['attributes.site', null, 'Hamburg', 1, 3, today],
 	]);
+});
+
+it.each(Object.entries(SAMPLES))('changes only the value of the field: %s', async (event, { field }) => {
+	const device = bench.fleet.update(bench.fleet.at(0).sn, { attributes: { firmware: '1', site: 'Hamburg' } });
+	const [name, attribute = ''] = field.split('.');
+	const conditions = { rule: [{ field: name, attribute, to: '99' }] };
+	const { items } = await fetchTestEvent({ ...parametersFor([event]), conditions, output: 'raw' });
+	const shown = items?.[0]?.json['device'] as IDataObject;
+	const keysOf = (record: object) =>
+		Object.entries(record).map(([key, value]) => [key, ...(isRecord(value) ? Object.keys(value) : [])]);
+	expect(shown).not.toEqual(device);
+	expect(keysOf(shown)).toEqual(keysOf(device));
 });
 
 it('shows one item where all events of a poll are one', async () => {

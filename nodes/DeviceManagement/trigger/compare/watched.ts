@@ -18,7 +18,7 @@ interface FieldKind {
 	readonly read: (device: Device, key: string) => JsonValue;
 	/** Returns what is compared instead, if the value is only its name, as with a record that has an ID and a name. */
 	readonly identify?: (device: Device, key: string) => JsonValue;
-	/** Returns what the remembered value adds to a removed device, whose other fields are `known`. */
+	/** Returns what a value adds to a removed device or to a sample, whose other fields are `known`: keep them. */
 	readonly show: (value: JsonValue, key: string, known: Device) => Device;
 }
 
