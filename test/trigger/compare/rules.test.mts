@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 
 import { keep, textOf } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
-import { isAskedFor, isMet, readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
+import { isAskedFor, isMet, onlyWhenField, readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
 import { watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { runs } from '../../../testbed/runs.mts';
+import { everyField } from '../../form.mts';
 import { text, value } from './values.mts';
 
 const fields = watchedFields(new Set(['onlineStatusChanged', 'statusChanged']), []);
@@ -32,6 +33,13 @@ it.each([
 	// As the trigger reads them.
 	const rules = readRules((_, fallback) => (given.length === 0 ? fallback : { rule: given }), fields);
 	expect(isAskedFor(rules, change(1, 0))).toBe(expected);
+});
+
+it('a rule without values is read as the form shows it', () => {
+	const values = everyField([onlyWhenField]).filter(({ path }) => path.startsWith('conditions.rule.'));
+	const shown = Object.fromEntries(values.map(({ property }) => [property.name, property.default]));
+	const read = (given: object) => readRules(() => ({ rule: [given] }), fields);
+	expect(read({})).toEqual(read(shown));
 });
 
 it('accepts the text of a value, also where only a digest was kept', () => {
