@@ -243,9 +243,12 @@ export class EmbeddedPlatform {
 			json?: (item: Item) => string | Buffer,
 		) => {
 			this.#pagedLists.add(`${method} ${path}`);
-			route(method, path, (request) => this.#paged(list(request), request, json));
+			route(method, path, (request) => {
+				if (method === 'POST') parse(z.unknown(), request.body);
+				return this.#paged(list(request), request, json);
+			});
 		};
-		const listDevices = (request: PlatformRequest) => this.#list(request);
+		const listDevices = (request: PlatformRequest) => this.#listing.page(this.fleet, request, this.settings);
 		pagedList('POST', '/api/device/list', listDevices, (device) => this.fleet.bytes(device));
 		route('GET', '/api/device/sn/:sn', (_request, { sn = '' }) => success(JSON.stringify(this.#device(sn))));
 		route('POST', '/api/device', (request) => this.#create(request), true);
@@ -449,11 +452,6 @@ export class EmbeddedPlatform {
 			.slice(1)
 			.reduceRight<unknown>((value, key) => ({ [key]: value }), this.issueToken());
 		return success(JSON.stringify(data));
-	}
-
-	#list(request: PlatformRequest): Page<Device> {
-		parse(z.unknown(), request.body);
-		return this.#listing.page(this.fleet, request, this.settings);
 	}
 
 	/**
