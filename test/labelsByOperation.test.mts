@@ -101,8 +101,8 @@ function strangersIn({ form }: Reader, { message, description }: Words): string[
 	);
 }
 
-/** Makes a reader speak, and compares what it quotes with what it has. */
-async function expectKnown(reader: Reader, what: string): Promise<void> {
+/** Makes a reader speak, and compares what it quotes with what it has. It quotes `remedy` if it has that field. */
+async function expectKnown(reader: Reader, what: string, remedy?: string): Promise<void> {
 	forgetAccounts();
 	const words = await reader.hear();
 	// API Request takes any payload.
@@ -114,6 +114,8 @@ async function expectKnown(reader: Reader, what: string): Promise<void> {
 		words.description,
 		[],
 	]);
+	if (remedy === undefined || !labelsOf(reader.form).includes(remedy)) return;
+	expect([what, quotedIn(words.description ?? '')]).toEqual([what, expect.arrayContaining([remedy])]);
 }
 
 describe.each(readers)('$name names no field that it does not have', (reader) => {
@@ -127,7 +129,7 @@ describe.each(readers)('$name names no field that it does not have', (reader) =>
 	test('after a time-out', async () => {
 		hurry(200);
 		bench.platform.settings.fault = () => 'hang';
-		await expectKnown(reader, 'a time-out');
+		await expectKnown(reader, 'a time-out', 'Page Size');
 	});
 
 	test('after a response over 64 MB', async () => {
@@ -135,6 +137,6 @@ describe.each(readers)('$name names no field that it does not have', (reader) =>
 			response.writeHead(200, { 'content-length': '70000000' }).write('{'),
 		);
 		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
-		await expectKnown(reader, 'an answer over 64 MB');
+		await expectKnown(reader, 'an answer over 64 MB', 'Page Size');
 	});
 });
