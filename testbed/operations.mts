@@ -4,8 +4,8 @@ import type { Bench } from './bench.mts';
 
 /**
  * One set of parameters for each operation. The key is the name of the operation, with the resource in front if another resource has
- * the same name: `groupGetAll`. Get reads the serial number from the item's `sn`. The others send the item's `mark` as a query
- * parameter, so that a test can see at the platform which item a request is for.
+ * the same name: `groupGetAll`. Get reads the serial number from the item's `sn`. The others, if they have a query,
+ * send the item's `mark` as a parameter, so that a test can see at the platform which item a request is for.
  */
 export const operations = {
 	get: {
