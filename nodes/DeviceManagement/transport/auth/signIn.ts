@@ -12,8 +12,8 @@ import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
 import { accountOf } from './account';
 import { currentClock } from '../waiting/clock';
+import { TEST_PATH } from './connectionTest';
 import { type Credential, passwordDigest, type SessionFields } from './credential';
-import { DEVICE_LIST } from '../devices';
 import { exchange } from '../exchange';
 
 /** n8n's request function without authentication. */
@@ -48,7 +48,7 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 /** Throws a Failure if the platform doesn't respond to a request without the key: n8n would show only a code, like ECONNREFUSED. */
 export async function checkReachable(credential: Credential, send: PlainRequest): Promise<void> {
 	// Some servers drop requests to other paths than the platform's.
-	await exchange(send, { ...requestTo(credential, DEVICE_LIST.path), method: 'GET' }).catch((thrown: unknown) => {
+	await exchange(send, { ...requestTo(credential, TEST_PATH), method: 'GET' }).catch((thrown: unknown) => {
 		throw inWords(thrown, 'test', credential.redact);
 	});
 }
