@@ -1,6 +1,6 @@
 import type { INodeListSearchItems } from 'n8n-workflow';
 
-import type { Settings } from '../../testbed/platform/server.mts';
+import { Fleet, type Settings } from '../../testbed/platform/server.mts';
 import { useBench } from '../../testbed/jest.mts';
 
 const bench = useBench();
@@ -36,6 +36,11 @@ describe('without a filter', () => {
 		expect(paginationToken).toBeDefined();
 		expect(bench.platform.requestsOf('list')).toHaveLength(1);
 		expect(bench.platform.requestsOf('list')[0]?.query).not.toHaveProperty('page');
+	});
+
+	it('shows all devices, also those that share an ID', async () => {
+		bench.platform.fleet = new Fleet(bench.fleet.devices.map((device) => ({ ...device, id: 'the same' })));
+		expect(values(await scroll())).toEqual(serialNumbers());
 	});
 
 	it.each(['x', '{"place":7}'])('begins again with the page token %s, which it cannot read', async (token) => {

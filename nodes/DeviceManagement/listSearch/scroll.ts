@@ -8,7 +8,7 @@ import { undefinedIfPageRefused } from '../core/paging/refusal';
 /** What the next call needs to know about earlier pages, as JSON. */
 export const placeSchema = z.object({
 	/** Index of the page to fetch, from 0. */
-	index: z.number().int().positive(),
+	index: z.number(),
 	/** Number of the server's first page; until that is known, the first page's `number` to compare page 2 with. */
 	firstPageNumber: z.literal([0, 1]).optional(),
 	number: z.number().optional(),

@@ -19,12 +19,13 @@ export interface PagedEndpoint {
 	purpose: Purpose;
 	/** Returns the identity of an item; default: its `id`. */
 	identify?: PageSource<JsonObject>['identify'];
+	idOf?: PageSource<JsonObject>['idOf'];
 }
 
 /** Returns the source of a list's pages (section 1.2). */
 export function pageSource(
 	platform: Platform,
-	{ sort = [], query, identify = identifyRecord, ...endpoint }: PagedEndpoint,
+	{ sort = [], query, identify = identifyRecord, idOf, ...endpoint }: PagedEndpoint,
 	settings: RequestSettings,
 ): PageSource<JsonObject> {
 	const payload = { schema: pageSchema, expected: PAGE_IN_WORDS };
@@ -39,6 +40,7 @@ export function pageSource(
 			});
 		},
 		identify,
+		idOf,
 	};
 }
 

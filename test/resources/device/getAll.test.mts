@@ -161,6 +161,17 @@ describe('paging', () => {
 		]);
 	});
 
+	it('a device that moves to another page and gets another serial number there hides no other device', async () => {
+		const { sn } = bench.fleet.at(0);
+		const devices = truth().slice(1);
+		let requests = 0;
+		bench.platform.settings.beforeAnswer = () => {
+			if (++requests === 2) bench.fleet.move(bench.fleet.update(sn, { sn: 'corrected' }).sn, 249);
+		};
+		const result = await all({ options: { pageSize: 60, parallelRequests: 1 } });
+		expect(serialNumbersOf(result)).toEqual([...devices, 'corrected']);
+	});
+
 	it('an unchanged fleet has no hint', async () => {
 		expect((await all({ options: { pageSize: 60 } })).hints('Devices')).toEqual([]);
 	});

@@ -84,5 +84,5 @@ function pagesFrom<T>(source: PageSource<T>, start: Start): PageSource<T> {
 		const left = { totalElements: Math.max(0, total - before), totalPages: Math.max(0, totalPages - start.index) };
 		return { ...metadata, ...left, content, number: page - 1 };
 	};
-	return { fetchPage, identify: source.identify };
+	return { ...source, fetchPage };
 }

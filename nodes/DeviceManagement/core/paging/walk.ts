@@ -32,7 +32,7 @@ export interface WalkedPage<T> {
 	reportedTotal: number | undefined;
 	/** Whether the total has changed since the first page. */
 	moved: boolean;
-	/** Whether the list did not change, if it ends here: the total stayed the same, no item appeared twice, and the count is right. */
+	/** Whether the list did not change, if it ends here: the total stayed the same, no item or ID appeared twice, and the count is right. */
 	steady: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function* walkPages<T>(
 	const feed = new PageFeed(source, first, { size, parallelRequests, trustsNumbers });
 	// The first page counts as full: the server may return fewer items than requested.
 	const pageLength = first.content.length || first.size || size;
-	const seen = new Set<string>();
+	const seen = new Seen(source);
 	let page = first;
 	let reportedTotal = first.totalElements;
 	let [read, repeatedPages, emptyPages] = [0, 0, 0];
@@ -71,7 +71,7 @@ export async function* walkPages<T>(
 		page = response ?? { content: [] };
 		const { length } = page.content;
 		const known = seen.size;
-		const newItems = takeNew(source, page, seen, skip - read);
+		const newItems = seen.addNew(page, skip - read);
 		const isRepeated = length > 0 && seen.size === known;
 		if (isRepeated) {
 			pastEnd = expectsEnd || seen.size >= (page.totalElements ?? Infinity);
@@ -87,7 +87,7 @@ export async function* walkPages<T>(
 		const isCounted = first.totalElements !== undefined || index === 0 || (expectsEnd && read === first.content.length);
 		const [distinct, moved] = [seen.size, feed.totalMoved];
 		const isWhole = distinct >= skip + limit || distinct === (reportedTotal ?? distinct);
-		const steady = isCounted && isWhole && !moved && read === distinct;
+		const steady = isCounted && isWhole && !moved && read === distinct && !seen.sharesIds;
 		yield { newItems, read, distinct, reportedTotal, moved, steady };
 		if (atEnd) return;
 		expectsEnd = !isRepeated && saysItIsLast(page, { index, read }, lastWasWrong);
@@ -125,12 +125,30 @@ function pagesExpected<T>({ totalElements = 0, totalPages = 0 }: Page<T>, pageLe
 	return Math.ceil(Math.min(Math.max(totalElements / pageLength, totalPages), limit / pageLength));
 }
 
-/** Returns a page's new items from a position on, and adds the identities of all its items to `seen`. */
-function takeNew<T>(source: PageSource<T>, { content }: Page<T>, seen: Set<string>, from: number): T[] {
-	return content.filter((item, position) => {
-		const known = seen.size;
-		return seen.add(source.identify(item)).size > known && position >= from;
-	});
+/** The items of a walk, each once. */
+class Seen<T> {
+	/** Whether two items have one ID: the platform may give it to both, or one item was edited, and may have moved. */
+	sharesIds = false;
+	/** The identities by ID. A further item with the same ID is found by its identity. */
+	private readonly identities = new Map<string, string>();
+
+	constructor(private readonly source: PageSource<T>) {}
+
+	get size(): number {
+		return this.identities.size;
+	}
+
+	/** Adds a page's items and returns the new ones from a position on. */
+	addNew({ content }: Page<T>, from: number): T[] {
+		const { identify, idOf = identify } = this.source;
+		return content.filter((item, position) => {
+			const [known, identity, id] = [this.size, identify(item), idOf(item)];
+			const isOther = (this.identities.get(id) ?? identity) !== identity;
+			this.sharesIds ||= isOther;
+			this.identities.set(isOther ? identity : id, identity);
+			return this.size > known && position >= from;
+		});
+	}
 }
 
 /** The error of a walk that found pages with nothing new before the end of the list. */

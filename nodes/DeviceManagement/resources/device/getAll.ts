@@ -1,4 +1,4 @@
-import { identifyListed } from '../../core/device';
+import { identifyDevice, identifyListed } from '../../core/device';
 import { shapeDevices } from '../../core/shape';
 import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
@@ -28,7 +28,8 @@ export const getAll: Operation = {
 		const { byModel, hint, read } = item;
 		const selection = { ...readFilters(read, { byModel }), sort: readSort(read) };
 		const mode = readOutputMode(read);
-		const devices = await fetchItems(item, { ...DEVICE_LIST, ...selection, identify: identifyListed }, WORDS);
+		const identity = { identify: identifyListed, idOf: identifyDevice };
+		const devices = await fetchItems(item, { ...DEVICE_LIST, ...selection, ...identity }, WORDS);
 		return shapeDevices(devices, mode, hint);
 	},
 };
