@@ -1,6 +1,7 @@
 import { Failure } from '../core/failure';
 import { DEVICE_IN_WORDS, type Device, deviceSchema, identifyDevice } from '../core/device';
 import { WORDING } from '../core/errors/purpose';
+import { fetchFirstPage } from '../core/paging/walk';
 import { devicePath, type ListCriteria } from '../core/query';
 import { type PagedEndpoint, pageSource } from './pagedList';
 import type { Platform, RequestSettings } from './platform';
@@ -24,7 +25,7 @@ export async function countDevices(
 	settings: RequestSettings,
 ): Promise<number> {
 	const endpoint = { ...DEVICE_LIST, ...criteria, purpose: 'count' } as const;
-	const page = await pageSource(platform, endpoint, settings).fetchPage(undefined, 1);
+	const { page } = await fetchFirstPage(pageSource(platform, endpoint, settings), { pageSize: 50, limit: 1 });
 	if (page.totalElements !== undefined && page.totalElements >= page.content.length) {
 		return page.totalElements;
 	}

@@ -500,6 +500,49 @@ describe('lists that were read wrong once', () => {
 		expect(items).toHaveLength(35);
 	});
 
+	/** A list of the numbers from 1 to `total`, in pages of at most 100. */
+	function countingByRequestedSize(total: number, sizes: number[]): PageSource<number> {
+		return {
+			async fetchPage(page = 1, size) {
+				sizes.push(size);
+				const [offset, rows] = [(page - 1) * size, Math.min(size, 100)];
+				const content = Array.from({ length: Math.min(rows, total - offset) }, (_, row) => offset + row + 1);
+				const totalPages = Math.ceil(total / rows);
+				return { content, number: page - 1, size: rows, totalElements: total, totalPages, last: page >= totalPages };
+			},
+			identify: String,
+		};
+	}
+
+	test.each([{ limit: 300 }, { limit: undefined }])(
+		'a server that reduces the size, but counts its offset by the requested one, is read completely (limit $limit)',
+		async ({ limit }) => {
+			const sizes: number[] = [];
+			const source = countingByRequestedSize(2550, sizes);
+			const listing = await fetchList(source, { pageSize: 1000, parallelRequests: 4, limit });
+			expect(listing).toMatchObject({ settled: true, passes: 1 });
+			expect(listing.items).toEqual(Array.from({ length: limit ?? 2550 }, (_, row) => row + 1));
+			expect(new Set(sizes.slice(1))).toEqual(new Set([100]));
+		},
+	);
+
+	test('a server that says the rows of a page as its size is asked for pages of one size', async () => {
+		const { source } = serve(2490, { ...ONE_BASED, largestSize: 500 });
+		const sizes: number[] = [];
+		const hiding: PageSource<Device> = {
+			...source,
+			async fetchPage(page, size) {
+				sizes.push(size);
+				const { content, ...said } = await source.fetchPage(page, size);
+				const shown = page === undefined || page === 1 ? content.slice(10) : content;
+				return { ...said, content: shown, size: shown.length, totalElements: 2480 };
+			},
+		};
+		const listing = await fetchList(hiding, { pageSize: 500, parallelRequests: 2 });
+		expect(listing).toMatchObject({ settled: true, passes: 1 });
+		expect(new Set(sizes)).toEqual(new Set([500]));
+	});
+
 	test('a platform that always lists one device twice counts as unchanged, with its own total', async () => {
 		const { source: double } = source((page) => ({
 			content: page > 3 ? [] : page === 3 ? ['1-0', '3-1'] : five(page),

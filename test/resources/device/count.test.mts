@@ -20,6 +20,11 @@ it.each(['apiKey', 'login'] as const)(
 	},
 );
 
+it('counts the fleet of a platform that refuses a page of one device', async () => {
+	bench.platform.settings.fault = ({ query }) => (query['size'] === '1' ? { code: 10001 } : undefined);
+	expect(jsonOf(await count())).toEqual([{ count: 250 }]);
+});
+
 it('counts the devices that meet the filters, sent as Get Many sends them', async () => {
 	const result = await count({
 		filters: {

@@ -95,6 +95,17 @@ describe('how many', () => {
 		expect(sizes()).toEqual(['7']);
 	});
 
+	it.each([
+		{ limit: 7, pageSize: 40, asked: ['7', '40'] },
+		{ limit: 7, pageSize: 1000, asked: ['7', '50'] },
+		{ limit: 120, pageSize: 1000, asked: ['120', '50', '50', '50'] },
+	])('a platform that accepts a few sizes only returns a Limit of $limit', async ({ limit, pageSize, asked }) => {
+		bench.platform.settings.fault = ({ query }) =>
+			['40', '50'].includes(String(query['size'])) ? undefined : { code: 10001 };
+		expect(serialNumbersOf(await getMany({ limit, options: { pageSize } }))).toEqual(truth().slice(0, limit));
+		expect(sizes()).toEqual(asked);
+	});
+
 	it('a Limit is about the devices that meet the filters', async () => {
 		const result = await getMany({ limit: 60, filters: { compositeStatus: 2 }, options: { pageSize: 25 } });
 		expect(serialNumbersOf(result)).toEqual(truth(({ status }) => status === 2).slice(0, 60));

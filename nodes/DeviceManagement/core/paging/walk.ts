@@ -99,19 +99,29 @@ export async function* walkPages<T>(
 /** Fetches the first page at the largest size that the server accepts. */
 export async function fetchFirstPage<T>(
 	source: PageSource<T>,
-	{ pageSize, smallerSizes = SMALLER_SIZES, skip = 0, limit = Infinity }: WalkOptions,
+	{ pageSize, smallerSizes = SMALLER_SIZES, skip = 0, limit = Infinity }: Omit<WalkOptions, 'parallelRequests'>,
 ) {
 	const largest = Math.min(pageSize, skip + limit);
+	const smaller = smallerSizes.filter((size) => size < largest);
+	// Some platforms accept only some sizes, and none as small as a limit below 50.
+	const sizes = new Set([largest, ...smaller, Math.min(pageSize, Math.max(largest, 50))]);
 	const refusals: unknown[] = [];
-	for (const size of [largest, ...smallerSizes.filter((smaller) => smaller < largest)]) {
+	for (const size of sizes) {
 		const page = await source.fetchPage(undefined, size).catch((thrown: unknown) => {
 			if (!mayRefuse('size', thrown)) throw thrown;
 			refusals.push(thrown);
 		});
-		if (page !== undefined) return { size, page };
+		if (page !== undefined) return { size: nextSize(page, size), page };
 	}
 	// If every size was refused, the size was not the reason, and the first refusal says the most.
 	throw refusals[0];
+}
+
+/** Returns the size of the other pages: a server may reduce the size, but count a page's offset by the requested one. */
+function nextSize<T>({ content, size, totalElements = 0, totalPages }: Page<T>, requested: number): number {
+	const fits = (pageSize: number) => Math.ceil(totalElements / pageSize) === totalPages;
+	if (size === undefined || size >= requested || content.length > size) return requested;
+	return fits(size) && !fits(requested) ? size : requested;
 }
 
 function withoutEnd(): Failure {
