@@ -264,13 +264,13 @@ test.each([
 
 describe('an answer to a write', () => {
 	test('may be empty in 2xx only', () => {
-		for (const status of [200, 204, 299]) expect(unwrap(answer('', { status }), true)).toBeUndefined();
+		for (const status of [200, 204, 299]) expect(unwrap(answer('', { status }), 'write')).toBeUndefined();
 		for (const status of [199, 300, 403, 500]) {
-			expect(failureOf(() => unwrap(answer('', { status }), true)).details.kind).toBe('status');
+			expect(failureOf(() => unwrap(answer('', { status }), 'write')).details.kind).toBe('status');
 		}
 		expect(failureOf(() => unwrap(answer(''))).details.kind).toBe('response');
 		expect(failureOf(() => unwrap(answer('')), 'list').details.kind).toBe('response');
-		expect(unwrap(answer('{"code":0,"data":1}'), true)).toBe(1);
+		expect(unwrap(answer('{"code":0,"data":1}'), 'write')).toBe(1);
 	});
 
 	const inDoubt = (body: string, status: number, purpose: Purpose = 'write') => {

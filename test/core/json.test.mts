@@ -21,8 +21,9 @@ test('nesting is measured no deeper than asked', () => {
 test.each([
 	['[1,2,3]', 3],
 	['{"a":[],"b":{"c":1}}', 4],
-	['"a, b"', 1],
-])('%s has %i commas and opening brackets', (json, marks) => {
+	['"a, b [1, {2"', 0],
+	['["\\",\\\\",[],"\\"","," ]', 5],
+])('%s has %i commas and opening brackets outside of texts', (json, marks) => {
 	const bytes = new TextEncoder().encode(json);
 	for (let limit = 0; limit < 6; limit++) expect(hasMoreValuesThan(bytes, limit)).toBe(marks > limit);
 });

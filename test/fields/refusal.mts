@@ -41,7 +41,7 @@ export async function refusalOf(parameters: Record<string, unknown>): Promise<Fa
 /** Returns an item with these parameters, without n8n. */
 export function itemWith(parameters: Record<string, unknown>, request: Item['platform']['request']): Item {
 	const read = readerOf(parameters);
-	const platform = { request, stop: () => {} };
+	const platform = { request, largestPage: { size: Infinity }, stop: () => {} };
 	const settings = readSettings(read, OPTION_NAMES);
 	return { platform, requestedDevices: new Map(), byModel: false, hint: () => {}, read, settings };
 }

@@ -44,6 +44,7 @@ export class BareEngine implements HostEngine {
 				throw inWords(error, purpose, String);
 			}
 		},
+		largestPage: { size: Infinity },
 		stop: () => {},
 	});
 

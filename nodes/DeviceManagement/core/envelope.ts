@@ -5,14 +5,19 @@
 import { z } from 'zod/v4';
 
 import { explainCode, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
+import type { Purpose } from './errors/purpose';
 import { Failure } from './failure';
 import { DEEPEST_NESTING, describeValue, hasMoreValuesThan, isRecord, nestsDeeperThan } from './json';
 import { type Outside, outside } from './redaction';
 import { explainStatus, isRetryableStatus } from './errors/statuses';
 import { badResponse, tooLarge } from './errors/unsent';
 
-/** Six pages of 2000 devices without attributes. A small packed response could hold so many values that n8n's memory ends. */
-const MOST_VALUES = 500_000;
+/**
+ * A small packed response could hold so many values that n8n's memory ends. 500,000 are six pages of 2000 devices without
+ * attributes. With twice as many, a heap of 1 GB is enough to save the items of API Request.
+ */
+const MOST_VALUES = [500_000, '500,000'] as const;
+const MOST_OF_API_REQUEST = [1_000_000, '1,000,000'] as const;
 const LARGE_BODY = 1024 * 1024;
 
 /** An HTTP response, with the values of the headers that matter. */
@@ -35,16 +40,17 @@ type Envelope = z.infer<typeof envelopeSchema>;
 
 /**
  * Returns the payload of a response (sections 1.1 and 7 of the API document).
- * @param mayBeEmpty whether a 2xx response needs no envelope
+ * @param purpose what the request was for: the response to a write may be empty, and that to an API Request may be larger
  * @returns the envelope's `data`; undefined if it has none
  * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for any
  * other body without an envelope, and for too many values
  */
-export function unwrap(response: RawResponse, mayBeEmpty = false): unknown {
+export function unwrap(response: RawResponse, purpose: Purpose = 'list'): unknown {
 	const { status, body } = response;
 	const ok = status >= 200 && status <= 299;
-	if (ok && mayBeEmpty && body.byteLength === 0) return undefined;
-	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, MOST_VALUES)) throw tooLarge('500,000 values');
+	if (ok && purpose === 'write' && body.byteLength === 0) return undefined;
+	const [limit, inWords] = purpose === 'read' || purpose === 'write' ? MOST_OF_API_REQUEST : MOST_VALUES;
+	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, limit)) throw tooLarge(`${inWords} values`);
 	const decoded = decodeEnvelope(body);
 	if (typeof decoded !== 'string' && decoded.code !== SUCCESS) throw refusal(response, decoded);
 	if (!ok) throw refusal(response);

@@ -39,6 +39,8 @@ export interface FailureDetails {
 	retryAfterMs?: number | undefined;
 	/** Whether the key or token was refused: a new one may help. */
 	tokenRefused?: boolean;
+	/** Whether the response was too large to read, and a smaller one may be read. */
+	tooLarge?: boolean;
 	/** Whether the platform reported success and returned no data. */
 	withoutData?: boolean;
 	/** Whether all other requests of this execution will fail too (a refused login, a refused key). */

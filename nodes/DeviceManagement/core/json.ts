@@ -20,12 +20,26 @@ export function isRecord(value: unknown): value is JsonObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether JSON has more than `limit` commas and opening brackets. Each value has about one of them, and takes memory. */
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** A comma and opening brackets. Each value has about one of them. */
+const MARKS = [0x2c, 0x5b, 0x7b];
+
+/** Whether JSON has more values than `limit`. Each value takes memory, and a text counts as one. */
 export function hasMoreValuesThan(json: Uint8Array, limit: number): boolean {
+	let marks = 0;
+	// `indexOf` is twice as fast as a loop over the bytes, but also counts what is inside texts.
+	for (const mark of MARKS) {
+		for (let at = json.indexOf(mark); at >= 0 && marks <= limit; at = json.indexOf(mark, at + 1)) marks++;
+	}
+	if (marks <= limit) return false;
 	let values = 0;
-	// `indexOf` is more than twice as fast as a loop over the bytes.
-	for (const mark of [0x2c, 0x5b, 0x7b]) {
-		for (let at = json.indexOf(mark); at >= 0 && values <= limit; at = json.indexOf(mark, at + 1)) values++;
+	let isText = false;
+	for (let at = 0; at < json.length && values <= limit; at++) {
+		const byte = json[at] ?? QUOTE;
+		if (byte === QUOTE) isText = !isText;
+		else if (isText) at += byte === BACKSLASH ? 1 : 0;
+		else if (MARKS.includes(byte)) values++;
 	}
 	return values > limit;
 }

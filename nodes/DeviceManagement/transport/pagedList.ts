@@ -1,6 +1,7 @@
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
 import type { PageSource } from '../core/paging/page';
+import { isTooLarge, SMALLER_SIZES } from '../core/paging/refusal';
 import type { Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
 import { identifyRecord, PAGE_IN_WORDS, pageSchema } from '../core/record';
@@ -36,12 +37,20 @@ export function pageSource(
 			if (sort.length > 0) paging['sort'] = [...sort];
 			const request = { ...endpoint, query: { ...query, ...paging }, ...payload, settings };
 			return await platform.request(request).catch((thrown: unknown) => {
-				throw withPage(thrown, page);
+				throw withPage(isTooLarge(thrown) ? tooLarge(thrown, size, platform) : thrown, page);
 			});
 		},
+		largestPage: platform.largestPage,
 		identify,
 		idOf,
 	};
+}
+
+/** Makes all lists of the account use smaller pages. There is nothing smaller than the smallest size. */
+function tooLarge({ details }: Failure, size: number, { largestPage }: Platform): Failure {
+	const smaller = SMALLER_SIZES.find((other) => other < size);
+	largestPage.size = Math.min(largestPage.size, smaller ?? Infinity);
+	return new Failure({ ...details, tooLarge: smaller !== undefined });
 }
 
 /** Adds to a failure's message which page could not be read. The first page has no page parameter. */

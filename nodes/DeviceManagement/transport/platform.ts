@@ -18,7 +18,7 @@ import { type Failure, inputFailure } from '../core/failure';
 import { inWords, type Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
 import { outcomeOf, withRetries } from './waiting/retry';
-import { accountOf } from './auth/account';
+import { type Account, accountOf } from './auth/account';
 import { currentClock } from './waiting/clock';
 import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
 import { exchange, unsent } from './exchange';
@@ -63,6 +63,7 @@ export interface PlatformRequest<T> {
 export interface Platform {
 	/** Sends a request and returns its payload. Throws a Failure with words for the user. */
 	request<T>(request: PlatformRequest<T>): Promise<T>;
+	readonly largestPage: Account['largestPage'];
 	/** Stops all requests of the execution. None starts afterwards. */
 	stop(): void;
 }
@@ -157,7 +158,8 @@ class Requests {
 			const payload = await withRetries(run, maxRetries, end);
 			return checkPayload(payload, schema, expected);
 		};
-		return { request, stop };
+		const { largestPage } = accountOf(loaded);
+		return { request, largestPage, stop };
 	}
 
 	/** Sends a request once and returns its unchecked payload. */
@@ -179,7 +181,7 @@ class Requests {
 				timeoutMs: settings.timeoutMs,
 				cancel: this.end,
 			});
-			return unwrap(response, request.purpose === 'write');
+			return unwrap(response, request.purpose);
 		} catch (error) {
 			throw inWords(error, request.purpose, redact);
 		}

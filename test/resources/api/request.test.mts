@@ -36,6 +36,16 @@ describe('what comes out', () => {
 		expect(result.data('Devices')).toEqual(items.map((json) => ({ json, pairedItem: { item: 0 } })));
 	});
 
+	test.each([
+		['a text with commas', { csv: '2024-01-01,21.5,"[a]"\n'.repeat(120_000) }],
+		['180,000 points', { points: new Array(180_000).fill([1_700_000_000, 21.5]) }],
+	])('%s of several MB arrives whole, by GET and by POST', async (_name, data) => {
+		bench.platform.settings.fault = () => ({ code: 0, data });
+		for (const method of ['GET', 'POST']) {
+			expect(jsonOf(await request({ method, path: '/api/echo' }))).toEqual([data]);
+		}
+	});
+
 	test('an envelope without data is one item whose data is null', async () => {
 		const server = await serve((_request, response) => response.end('{"code":0}'));
 		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });

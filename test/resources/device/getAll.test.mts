@@ -183,6 +183,18 @@ describe('paging', () => {
 		expect(serialNumbersOf(result)).toEqual([...devices, 'corrected']);
 	});
 
+	it.each([0, 1])('if page %i has too many values, this run and the next ones read smaller pages', async (large) => {
+		const log = new Array(6000).fill(0);
+		bench.platform.settings.changePage = ({ content, ...page }, { query }) => {
+			const isLarge = query['size'] === '100' && page.number === large;
+			return { ...page, content: isLarge ? content.map((device) => ({ ...device, log })) : content };
+		};
+		expect(serialNumbersOf(await all({ options: { pageSize: 100, parallelRequests: 1 } }))).toEqual(truth());
+		expect(sizes().filter((size) => size !== '100')).toEqual(new Array(5).fill('50'));
+		expect(serialNumbersOf(await all({ options: { pageSize: 100, parallelRequests: 1 } }))).toEqual(truth());
+		expect(sizes()).toEqual(new Array(5).fill('50'));
+	});
+
 	it('an unchanged fleet has no hint', async () => {
 		expect((await all({ options: { pageSize: 60 } })).hints('Devices')).toEqual([]);
 	});

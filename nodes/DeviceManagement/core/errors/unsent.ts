@@ -75,7 +75,8 @@ export function timedOut(timeoutMs: number): Failure {
 
 /** Returns the error for a response that is too large to read. */
 export function tooLarge(limit: string): Failure {
-	return badResponse(`The response is larger than ${limit}`, '{tooLarge}');
+	const { details } = badResponse(`The response is larger than ${limit}`, '{tooLarge}');
+	return new Failure({ ...details, tooLarge: true });
 }
 
 /** Returns a Failure `response` for a response that tells nothing about the request. */

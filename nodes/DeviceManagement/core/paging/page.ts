@@ -15,6 +15,8 @@ export interface PageSource<T> {
 	fetchPage(page: number | undefined, size: number): Promise<Page<T>>;
 	/** Returns the identity of an item, as text. */
 	identify: (item: T) => string;
+	/** The largest page to request. It falls when a page was too large to read. Default: any size. */
+	readonly largestPage?: { readonly size: number };
 	/** Returns the part of the identity that stays when the item is edited; default: all of it. */
 	idOf?: ((item: T) => string) | undefined;
 }

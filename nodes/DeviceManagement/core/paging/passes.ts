@@ -1,4 +1,5 @@
 import { areSame, type PageSource } from './page';
+import { isTooLarge } from './refusal';
 import { RepeatedPages, type WalkedPage, walkPages, type WalkOptions } from './walk';
 
 /** A list that was read. */
@@ -50,16 +51,17 @@ interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 
 async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
 	const pass: Pass<T> = { items: [], read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
-	const walk = async () => {
+	try {
 		for await (const { newItems, ...page } of walkPages(source, options, trustsNumbers)) {
 			for (const item of newItems) pass.items.push(item);
 			Object.assign(pass, page);
 		}
-	};
-	await walk().catch((thrown: unknown) => {
+	} catch (thrown) {
+		// Again, in smaller pages.
+		if (isTooLarge(thrown)) return await fetchPass(source, options, trustsNumbers);
 		if (!(thrown instanceof RepeatedPages)) throw thrown;
 		Object.assign(pass, { moved: true, steady: false, voidedBy: thrown });
-	});
+	}
 	return pass;
 }
 

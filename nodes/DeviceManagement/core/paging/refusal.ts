@@ -3,6 +3,8 @@ import { isRetryableStatus } from '../errors/statuses';
 
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
+/** Page sizes to fall back to, the largest first. */
+export const SMALLER_SIZES = [1000, 200, 50];
 const STATUSES_THAT_MAY_BE = { size: [400, 413, 414, 422, 500], order: [400, 422, 500] };
 
 /**
@@ -13,8 +15,14 @@ export function mayRefuse(what: keyof typeof STATUSES_THAT_MAY_BE, thrown: unkno
 	if (!(thrown instanceof Failure) || thrown.details.tokenRefused === true) return false;
 	const { kind, code, httpStatus = 0 } = thrown.details;
 	if (isRetryableStatus(httpStatus)) return false;
+	if (isTooLarge(thrown)) return what === 'size';
 	if (kind === 'refused') return code !== undefined && MAY_BE_THE_QUERY.has(code);
 	return kind === 'status' && STATUSES_THAT_MAY_BE[what].includes(httpStatus);
+}
+
+/** Whether a page was too large to read, and smaller pages may be read. */
+export function isTooLarge(thrown: unknown): thrown is Failure {
+	return thrown instanceof Failure && thrown.details.tooLarge === true;
 }
 
 /**
@@ -24,7 +32,7 @@ export function mayRefuse(what: keyof typeof STATUSES_THAT_MAY_BE, thrown: unkno
 export function undefinedIfPageRefused(thrown: unknown): undefined {
 	if (!(thrown instanceof Failure)) throw thrown;
 	const { kind, cause, httpStatus, final, tokenRefused } = thrown.details;
-	if (cause === 'credential' || final === true || tokenRefused === true) throw thrown;
+	if (cause === 'credential' || final === true || tokenRefused === true || isTooLarge(thrown)) throw thrown;
 	if (httpStatus !== undefined && isRetryableStatus(httpStatus)) throw thrown;
 	if (kind !== 'refused' && kind !== 'status' && kind !== 'response') throw thrown;
 }

@@ -6,7 +6,7 @@ import { Failure } from '../failure';
 import { expectsMore, saysItIsLast } from './end';
 import { PageFeed } from './feed';
 import type { Page, PageSource } from './page';
-import { mayRefuse, undefinedIfPageRefused } from './refusal';
+import { mayRefuse, SMALLER_SIZES, undefinedIfPageRefused } from './refusal';
 
 export interface WalkOptions {
 	/** Items per request; fewer if `skip` and `limit` need fewer. */
@@ -35,8 +35,6 @@ export interface WalkedPage<T> {
 	/** Whether the list did not change, if it ends here: the total stayed the same, no item or ID appeared twice, and the count is right. */
 	steady: boolean;
 }
-
-const SMALLER_SIZES = [200, 50];
 
 /** Stops a walk if the server's list has no end. */
 const MAX_PAGES = 100_000;
@@ -101,7 +99,7 @@ export async function fetchFirstPage<T>(
 	source: PageSource<T>,
 	{ pageSize, smallerSizes = SMALLER_SIZES, skip = 0, limit = Infinity }: Omit<WalkOptions, 'parallelRequests'>,
 ) {
-	const largest = Math.min(pageSize, skip + limit);
+	const largest = Math.min(pageSize, skip + limit, source.largestPage?.size ?? Infinity);
 	const smaller = smallerSizes.filter((size) => size < largest);
 	// Some platforms accept only some sizes, and none as small as a limit below 50.
 	const sizes = new Set([largest, ...smaller, Math.min(pageSize, Math.max(largest, 50))]);

@@ -29,6 +29,8 @@ const LONGEST_SIGN_IN_MS = 5000;
 
 export class Account {
 	readonly rateLimit = new RateLimit();
+	/** The largest page of a list to request. It falls when a page was too large to read. */
+	readonly largestPage = { size: Infinity };
 	token: Token | undefined;
 	/** How long the last sign-in took until n8n had stored the token, in milliseconds. */
 	signInTook = 0;
