@@ -57,11 +57,11 @@ export async function* walkPages<T>(
 	const feed = new PageFeed(source, first, { size, parallelRequests, trustsNumbers });
 	// The first page counts as full: the server may return fewer items than requested.
 	const pageLength = first.content.length || first.size || size;
-	const seen = new Seen(source);
+	const seen = new Map<string, string>();
 	let page = first;
 	let reportedTotal = first.totalElements;
 	let [read, repeatedPages, emptyPages] = [0, 0, 0];
-	let [expectsEnd, lastWasWrong] = [false, false];
+	let [expectsEnd, lastWasWrong, sharedId] = [false, false, false];
 	for (let index = 0; index < MAX_PAGES && read < MAX_ITEMS; index++) {
 		const next = feed.at(index, pagesExpected(page, pageLength, skip + limit));
 		const response = await (expectsEnd ? next.catch(undefinedIfPageRefused) : next);
@@ -69,7 +69,8 @@ export async function* walkPages<T>(
 		page = response ?? { content: [] };
 		const { length } = page.content;
 		const known = seen.size;
-		const newItems = seen.addNew(page, skip - read);
+		const { newItems, sharesId } = takeNew(source, page, seen, skip - read);
+		sharedId ||= sharesId;
 		const isRepeated = length > 0 && seen.size === known;
 		if (isRepeated) {
 			pastEnd = expectsEnd || seen.size >= (page.totalElements ?? Infinity);
@@ -85,7 +86,7 @@ export async function* walkPages<T>(
 		const isCounted = first.totalElements !== undefined || index === 0 || (expectsEnd && read === first.content.length);
 		const [distinct, moved] = [seen.size, feed.totalMoved];
 		const isWhole = distinct >= skip + limit || distinct === (reportedTotal ?? distinct);
-		const steady = isCounted && isWhole && !moved && read === distinct && !seen.sharesIds;
+		const steady = isCounted && isWhole && !moved && read === distinct && !sharedId;
 		yield { newItems, read, distinct, reportedTotal, moved, steady };
 		if (atEnd) return;
 		expectsEnd = !isRepeated && saysItIsLast(page, { index, read }, lastWasWrong);
@@ -133,30 +134,20 @@ function pagesExpected<T>({ totalElements = 0, totalPages = 0 }: Page<T>, pageLe
 	return Math.ceil(Math.min(Math.max(totalElements / pageLength, totalPages), limit / pageLength));
 }
 
-/** The items of a walk, each once. */
-class Seen<T> {
-	/** Whether two items have one ID: the platform may give it to both, or one item was edited, and may have moved. */
-	sharesIds = false;
-	/** The identities by ID. A further item with the same ID is found by its identity. */
-	private readonly identities = new Map<string, string>();
-
-	constructor(private readonly source: PageSource<T>) {}
-
-	get size(): number {
-		return this.identities.size;
-	}
-
-	/** Adds a page's items and returns the new ones from a position on. */
-	addNew({ content }: Page<T>, from: number): T[] {
-		const { identify, idOf = identify } = this.source;
-		return content.filter((item, position) => {
-			const [known, identity, id] = [this.size, identify(item), idOf(item)];
-			const isOther = (this.identities.get(id) ?? identity) !== identity;
-			this.sharesIds ||= isOther;
-			this.identities.set(isOther ? identity : id, identity);
-			return this.size > known && position >= from;
-		});
-	}
+/**
+ * Returns a page's new items from a position on, and adds all its items to `seen`: identities by ID. If another item has the ID
+ * already, the platform gave it to both, or one item was edited and may have moved.
+ */
+function takeNew<T>(source: PageSource<T>, { content }: Page<T>, seen: Map<string, string>, from: number) {
+	const { identify, idOf = identify } = source;
+	let sharesId = false;
+	const newItems = content.filter((item, position) => {
+		const [known, identity, id] = [seen.size, identify(item), idOf(item)];
+		const isOther = (seen.get(id) ?? identity) !== identity;
+		sharesId ||= isOther;
+		return seen.set(isOther ? identity : id, identity).size > known && position >= from;
+	});
+	return { newItems, sharesId };
 }
 
 /** The error of a walk that found pages with nothing new before the end of the list. */
