@@ -177,3 +177,15 @@ it('has another number after each baseline, so that no change has the id of an o
 	}
 	expect(ids.size).toBe(4);
 });
+
+it('logs once that it takes devices with one id for one, also if they are on several pages', async () => {
+	const [one, other] = [bench.fleet.at(3), bench.fleet.at(200)];
+	bench.fleet.update(other.sn, { id: one.id });
+	const watching = new Watch(bench, { events: ['onlineStatusChanged'], options: { pageSize: 50 } });
+	expect(await watching.activate()).toBeNull();
+	expect(await watching.poll()).toBeNull();
+	const aboutIds = warnings().filter((words) => words.includes('same id'));
+	expect(aboutIds).toEqual([
+		`The trigger "Watch" takes several devices for one, because the platform gives them the same id: ${one.id}`,
+	]);
+});
