@@ -156,7 +156,10 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		expect(await watching.poll()).toBeNull();
 	});
 
-	it('a poll that takes too long is abandoned, and its late result is discarded', async () => {
+	it.each([
+		['result', []],
+		['failure', [{ fault: { status: 503 }, order: 1 }]],
+	])('a poll that takes too long is abandoned, and its late %s is discarded', async (_, faults) => {
 		const watching = new Watch(bench, { events: ['onlineStatusChanged'], options: { maxRetries: 0 } }, { host });
 		await watching.activate();
 		bench.fleet.update(sn(), { onlineStatus: 77 });
@@ -165,6 +168,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 			if (order === 1) await new Promise<void>((resolve) => (release = resolve));
 		};
 		bench.platform.forget();
+		bench.platform.settings.faults = faults;
 		const lost = watching.poll();
 		while (bench.platform.inFlight === 0) await new Promise(setImmediate);
 		clock.now += 6 * 60_000 + 1;

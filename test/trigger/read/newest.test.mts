@@ -231,6 +231,15 @@ describe('the order', () => {
 		expect(await askedBy(watching)).toEqual(['size=106&sort=createTime desc']);
 	});
 
+	it('is checked again after a new baseline, which may be of another platform', async () => {
+		const watching = await watch({ filters: { tags: 'pilot' }, options: { pageSize: 50 } });
+		bench.platform.settings.sorting = 'ignored';
+		watching.parameters = { options: { pageSize: 50 } };
+		expect(await watching.activate('update')).toBeNull();
+		const sn = add({ createTime: LATER }, 250);
+		expect(await told(watching)).toEqual([sn]);
+	});
+
 	it('is not proven by a list in which all devices have one time', async () => {
 		for (const { sn } of fleet().devices) fleet().update(sn, { createTime: '2024-01-01 00:00:00' });
 		bench.platform.settings.sorting = 'ignored';
