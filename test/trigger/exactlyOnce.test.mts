@@ -142,6 +142,31 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		expect(seen).toHaveLength(1);
 	});
 
+	it('a poll whose items n8n does not take keeps what it saw of other devices', async () => {
+		const watching = new Watch(bench, { events: ['deviceCreated', 'onlineStatusChanged'], forAtLeast: 15 }, { host });
+		const { sn: held } = bench.fleet.update(sn(), { onlineStatus: 1 });
+		await watching.activate();
+		bench.fleet.update(held, { onlineStatus: 0 });
+		expect(await watching.poll()).toBeNull();
+		clock.now += 14 * 60_000;
+		bench.fleet.update(held, { onlineStatus: 1 });
+		bench.fleet.add();
+		const tick = watching.host.tick();
+		// The default host discards the items of a poll during which the workflow is published.
+		if (host === 'A') await watching.activate('update');
+		else tick.abandon();
+		const end = await tick.done;
+		const lost = 'items' in end ? end.items?.map(({ json }) => json) : undefined;
+		expect(lost).toMatchObject([{ event: 'deviceCreated' }]);
+		bench.fleet.update(held, { onlineStatus: 0 });
+		clock.now += 60_000;
+		expect(ids(await watching.poll())).toEqual(ids(lost ?? null));
+		clock.now += 14 * 60_000;
+		expect(await watching.poll()).toBeNull();
+		clock.now += 60_000;
+		expect(await watching.poll()).toMatchObject([{ previous: 1, current: 0 }]);
+	});
+
 	it('a poll leaves its work to the one that is under way', async () => {
 		const watching = new Watch(bench, { events: ['onlineStatusChanged'] }, { host });
 		await watching.activate();

@@ -71,7 +71,7 @@ export function carriedFrom({ carry }: NodeMemory, stored: string | undefined): 
 /**
  * Remembers the state that the next poll compares with.
  * @param stored the state that n8n returned
- * @param to the state that a quiet poll wrote; for a poll that reports something, the state that it compared with
+ * @param to the state that a quiet poll wrote; for a poll that reports something, the state without what it reports
  */
 export function carryOn(memory: NodeMemory, stored: string | undefined, to: string): void {
 	const now = digest(stored ?? '');

@@ -107,12 +107,13 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const orders = deepCopy(memory.orders);
 	const platform = await open(context, platformOptions(parameters, budgetMs), credential);
 	const observation = await observe(platform, parameters, before, orders).finally(() => platform.stop());
-	const { state, events } = compare(before, observation, { ...parameters, now, isFirstOfProcess });
+	const { state, untaken, events } = compare(before, observation, { ...parameters, now, isFirstOfProcess });
 	const items = itemsOf(events, parameters);
 	const quiet = encodeState(state);
-	const to = quiet === base ? quiet : encodeState({ ...state, writes: (state.writes ?? 0) + 1 });
+	const writes = (state.writes ?? 0) + 1;
+	const to = quiet === base ? quiet : encodeState({ ...state, writes });
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
-	const carried = items.length === 0 ? to : (base ?? to);
+	const carried = items.length === 0 ? to : encodeState({ ...untaken, writes });
 	if (!commit(poll, stored, to, carried)) return null;
 	memory.orders = orders;
 	if (memory.outage !== undefined) log(context, 'info', 'can poll again');

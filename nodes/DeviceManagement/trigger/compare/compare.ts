@@ -16,14 +16,15 @@ export interface Observation {
 }
 
 /**
- * Compares the old state with what a poll read, and returns the new state and the events.
+ * Compares the old state with what a poll read, and returns the new state, the events, and as `untaken` the state without
+ * the events, which the next poll compares with if n8n doesn't take them: it has everything else that this poll saw.
  * @param before a state with the same fingerprint; for a baseline an empty one, which leads to no events
  */
 export function compare(
 	before: State,
 	{ recent: fetched, list }: Omit<Observation, 'remarks'>,
 	options: SnapshotOptions,
-): { state: State; events: DeviceEvent[] } {
+): { state: State; untaken: State; events: DeviceEvent[] } {
 	const { number } = before;
 	const recent = new Map<TimeField, Recent>();
 	const events: DeviceEvent[] = [];
@@ -48,5 +49,8 @@ export function compare(
 		events.push(removedEvent(sn, before.snapshot?.devices.get(sn) ?? '[]', options.fields, number));
 	}
 	const state = { ...before, number: number + Math.min(events.length, 1), recent, snapshot: compared?.after };
-	return { state, events };
+	if (list === undefined || events.length === 0) return { state, untaken: before, events };
+	const rest = { ...list, devices: list.devices.filter(({ sn }) => !created.has(sn)), removed: [] };
+	const { after } = compareSnapshot(before.snapshot, rest, { ...options, holdsAsked: true });
+	return { state, untaken: { ...before, snapshot: after }, events };
 }

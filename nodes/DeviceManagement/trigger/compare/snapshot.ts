@@ -6,7 +6,7 @@ import type { Device } from '../../core/device';
 import type { TriggerParameters } from '../form';
 import type { Change } from './events';
 import { joinKept, type Kept, type KeptValues, partOf, splitKept } from './kept';
-import { leadsToRule } from './rules';
+import { isAskedFor, leadsToRule } from './rules';
 
 /** A new value that has not lasted long enough to be reported. */
 export interface Hold {
@@ -47,6 +47,8 @@ export interface SnapshotOptions extends Pick<TriggerParameters, 'fields' | 'hol
 	readonly now: number;
 	/** Whether this is the first poll of a process. n8n may have lost what quiet polls saw. */
 	readonly isFirstOfProcess: boolean;
+	/** Whether changes that the rules ask for stay held, because n8n may not take their events. */
+	readonly holdsAsked?: boolean;
 }
 
 /**
@@ -89,7 +91,7 @@ function compareDevice(
 	{ sn, values: listed, device }: Required<ListedDevice>,
 	last: KeptValues,
 	heldBefore: ReadonlyMap<string, Hold>,
-	{ fields, now, holdSeconds, rules, isFirstOfProcess }: SnapshotOptions,
+	{ fields, now, holdSeconds, rules, isFirstOfProcess, holdsAsked }: SnapshotOptions,
 ): { values: KeptValues; held: Hold[]; reported: Change[] } {
 	const values = splitKept(last);
 	const held: Hold[] = [];
@@ -104,7 +106,8 @@ function compareDevice(
 		// If the clock was set back, the wait must not become longer.
 		const since = hold !== undefined && partOf(hold.value, 'id') === id ? Math.min(hold.since, now) : now;
 		const change = { sn, device, field, previous, current };
-		if (now - since >= holdSeconds || (isFirstOfProcess && leadsToRule(rules, change))) {
+		const counts = now - since >= holdSeconds || (isFirstOfProcess && leadsToRule(rules, change));
+		if (counts && !(holdsAsked === true && isAskedFor(rules, change))) {
 			reported.push(change);
 			continue;
 		}
