@@ -1,5 +1,6 @@
-import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+import type { IDataObject, IPollFunctions, WorkflowActivateMode } from 'n8n-workflow';
 
+import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
 import { useBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
@@ -204,23 +205,54 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 	});
 });
 
-it('a restart of the default host starts the time of a held value again, because the value may have come back', async () => {
-	const watching = new Watch(bench, { events: ['deviceCreated', 'onlineStatusChanged'], forAtLeast: 15 });
-	bench.fleet.update(sn(), { onlineStatus: 1 });
-	await watching.activate();
-	const { sn: held } = bench.fleet.update(sn(), { onlineStatus: 0 });
-	bench.fleet.add();
-	// n8n saves the hold with this event, and not what the next polls see.
-	expect(await watching.poll()).toHaveLength(1);
-	for (const onlineStatus of [1, 0]) {
-		clock.now += 5 * 60_000;
-		bench.fleet.update(held, { onlineStatus });
+describe('the default host starts the time of a held value again, because other polls may have seen it come back', () => {
+	const parameters = { events: ['deviceCreated', 'onlineStatusChanged'], forAtLeast: 15 };
+	/** Publishes, and lets n8n save a hold with an event. Returns the held device. */
+	const held = async (watching: Watch) => {
+		bench.fleet.update(sn(), { onlineStatus: 1 });
+		await watching.activate();
+		const device = bench.fleet.update(sn(), { onlineStatus: 0 });
+		bench.fleet.add();
+		expect(await watching.poll()).toHaveLength(1);
+		return device;
+	};
+	const reportsAfter15Minutes = async (watching: Watch) => {
+		for (const minutes of [1, 13]) {
+			clock.now += minutes * 60_000;
+			expect(await watching.poll()).toBeNull();
+		}
+		clock.now += 60_000;
+		expect(await watching.poll()).toMatchObject([{ previous: 1, current: 0 }]);
+	};
+
+	it.each<[string, boolean, WorkflowActivateMode]>([
+		['after a restart', true, 'init'],
+		['after a restart while the workflow was not published', true, 'activate'],
+		['after a restart in which the workflow did not start', true, 'update'],
+		['after another main process was the leader', false, 'leadershipChange'],
+	])('%s', async (_, isRestart, mode) => {
+		const watching = new Watch(bench, parameters);
+		await held(watching);
+		if (isRestart) forgetPolls();
+		clock.now += 15 * 60_000;
+		expect(await watching.activate(mode)).toBeNull();
+		await reportsAfter15Minutes(watching);
+	});
+
+	it('after another main process was the leader during a poll', async () => {
+		const watching = new Watch(bench, parameters);
+		await held(watching);
+		let release = () => {};
+		const released = new Promise<void>((resolve) => (release = resolve));
+		bench.platform.settings.beforeAnswer = async () => await released;
+		const slow = watching.poll();
+		expect(await watching.activate('leadershipChange')).toBeNull();
+		release();
+		expect(await slow).toBeNull();
+		clock.now += 15 * 60_000;
 		expect(await watching.poll()).toBeNull();
-	}
-	clock.now += 5 * 60_000;
-	expect(await watching.restart()).toBeNull();
-	clock.now += 15 * 60_000;
-	expect(await watching.poll()).toMatchObject([{ previous: 1, current: 0 }]);
+		await reportsAfter15Minutes(watching);
+	});
 });
 
 it('finds that its state changed during the poll, and leaves the work to the next', async () => {

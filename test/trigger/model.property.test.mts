@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { IDataObject, INodeExecutionData, WorkflowActivateMode } from 'n8n-workflow';
 
-import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
+import { forgetPolls, memoryOf, type NodeMemory } from '../../nodes/DeviceManagement/trigger/memory.ts';
 import { BareEngine, stopClock } from '../../testbed/engine/bareNode.mts';
 import type { WorkflowJson } from '../../testbed/engine/engine.mts';
 import {
@@ -152,6 +152,8 @@ class Model {
 	registered: Memory | undefined;
 	/** What polls came to since the last report, and the states that were handed out or written since then. */
 	carry: { met: ReadonlySet<string>; to: Memory } | undefined;
+	/** The same of another main process. */
+	carryOfOther: Model['carry'];
 	/** The id of each change that was told, and the change of each id. */
 	readonly ids = new Map<string, string>();
 	readonly changes = new Map<string, string>();
@@ -162,6 +164,8 @@ class Real {
 	readonly engine: BareEngine;
 	readonly host: PollHost;
 	readonly putClockBack: () => void;
+	/** What another main process remembers. */
+	other: Partial<NodeMemory> = {};
 
 	constructor(
 		readonly world: World,
@@ -210,7 +214,7 @@ function follow(
 			refusesMissing: world.toMissing !== undefined,
 		},
 	};
-	const { changes, after } = look(around, base, Math.floor(startedAt / 1000), told);
+	const { changes, after, untaken } = look(around, base, Math.floor(startedAt / 1000), told);
 	const rest = [...changes];
 	const unexpected: Told[] = [];
 	for (const [position, one] of told.entries()) {
@@ -223,7 +227,7 @@ function follow(
 	// Jest's expectations take time, even those that are met.
 	if (missing.length + unexpected.length > 0) expect({ missing, unexpected }).toEqual({ missing: [], unexpected: [] });
 	const earlier = isCarried ? [...(model.carry?.met ?? [])] : [];
-	const to = told.length > 0 ? base : after;
+	const to = told.length > 0 ? untaken : after;
 	const met = new Set([...earlier, handedText, ...(told.length > 0 ? [] : [real.engine.written])]);
 	model.carry = to === undefined ? undefined : { met, to };
 	if (!accepted) return;
@@ -332,7 +336,7 @@ class Flap implements Command {
 			const device = real.world.at(this.position);
 			if (device !== undefined) real.world.fleet.update(device.sn, { onlineStatus });
 			for (let minute = 0; minute < this.minutes; minute++) await new Poll(1).run(model, real);
-			if (index === 0 && this.restarts) await register(real, model, 'init');
+			if (index === 0 && this.restarts) await register(real, model, 'init', true);
 		}
 	}
 	toString(): string {
@@ -347,6 +351,8 @@ class SlowPoll implements Command {
 		/** How long the next poll comes after it, in minutes. */
 		private readonly gap: number,
 		private readonly abandoned: boolean,
+		/** How the registration begins that replaces the abandoned one. */
+		private readonly mode: 'update' | 'leadershipChange',
 	) {}
 	check(): boolean {
 		return true;
@@ -373,8 +379,8 @@ class SlowPoll implements Command {
 		else expect(itemsOf(await host.tick().done)).toBeNull();
 		if (this.abandoned && real.isInMemory) {
 			// What the registration before this one puts out is thrown away.
-			if (countsAsLost) await register(real, model, 'update');
-			else await registerDuringPoll(real, model);
+			if (countsAsLost) await register(real, model, this.mode);
+			else await registerDuringPoll(real, model, this.mode);
 		} else if (this.abandoned) {
 			slow.abandon();
 		}
@@ -389,25 +395,23 @@ class SlowPoll implements Command {
 		}
 		expect(savedMeanwhile).toBe(savedBefore);
 		follow(real, model, { handed, handedText, startedAt, savedBefore, accepted: !this.abandoned }, items);
+		if (this.abandoned && real.isInMemory && this.mode === 'leadershipChange') model.carry = undefined;
 	}
 	toString(): string {
-		return `slowPoll(${this.meanwhile.join(', ')}; the next ${this.gap} min later${this.abandoned ? '; abandoned' : ''})`;
+		return `slowPoll(${this.meanwhile.join(', ')}; the next ${this.gap} min later${this.abandoned ? `; abandoned by ${this.mode}` : ''})`;
 	}
 }
 
-/** Publishes the workflow, or starts the process: what n8n keeps is loaded, and the trigger is polled. */
-async function register(real: Real, model: Model, mode: WorkflowActivateMode): Promise<void> {
+/** Publishes the workflow, perhaps in a new process: what n8n keeps is loaded, and the trigger is polled. */
+async function register(real: Real, model: Model, mode: WorkflowActivateMode, isNewProcess = false): Promise<void> {
 	const { database } = real.world;
 	const savedBefore = database.history.length;
 	const executionsBefore = database.executions.length;
-	if (mode === 'init') {
-		model.carry = undefined;
-		await real.host.restart();
-	} else {
-		await real.host.activate(mode);
-	}
+	if (isNewProcess) forgetPolls();
+	if (isNewProcess || mode === 'leadershipChange') model.carry = undefined;
+	await real.host.activate(mode);
 	// The others are polled by their schedule alone, but for the first time.
-	if (!real.isInMemory && mode !== 'activate') return;
+	if (!real.isInMemory && savedBefore > 0) return;
 	model.registered = model.stored;
 	const items = database.executions.slice(executionsBefore).flat();
 	const handed = handedTo(real, model);
@@ -416,23 +420,43 @@ async function register(real: Real, model: Model, mode: WorkflowActivateMode): P
 }
 
 /** Publishes the workflow while a poll is under way, to which the first poll of the new registration leaves the work. */
-async function registerDuringPoll(real: Real, model: Model): Promise<void> {
+async function registerDuringPoll(real: Real, model: Model, mode: WorkflowActivateMode): Promise<void> {
 	const { database } = real.world;
 	const before = { saved: database.history.length, executions: database.executions.length };
-	await real.host.activate('update');
+	await real.host.activate(mode);
 	model.registered = model.stored;
 	expect({ saved: database.history.length, executions: database.executions.length }).toEqual(before);
 }
 
+/** The process starts, and n8n or the user publishes the workflow. */
 class Restart implements Command {
+	constructor(private readonly mode: 'init' | 'activate' | 'update') {}
 	check(): boolean {
 		return true;
 	}
 	async run(model: Model, real: Real): Promise<void> {
-		await register(real, model, 'init');
+		await register(real, model, this.mode, true);
 	}
 	toString(): string {
-		return 'restart()';
+		return `restart(${this.mode})`;
+	}
+}
+
+/** Another main process polls from now on, with what it remembers. On the default host, it is the new leader. */
+class OtherMain implements Command {
+	check(): boolean {
+		return true;
+	}
+	async run(model: Model, real: Real): Promise<void> {
+		const other = { ...memoryOf('watching', 'Watch') };
+		forgetPolls();
+		Object.assign(memoryOf('watching', 'Watch'), real.other);
+		real.other = other;
+		[model.carry, model.carryOfOther] = [model.carryOfOther, model.carry];
+		if (real.isInMemory) await register(real, model, 'leadershipChange');
+	}
+	toString(): string {
+		return 'otherMain()';
 	}
 }
 
@@ -557,8 +581,13 @@ const happenings = fc
 	.map((several) => new Happening(several.join(', '), (world) => several.forEach((one) => one.happen(world))));
 const poll = fc.nat({ max: 2 }).map((minutes) => new Poll(minutes));
 const slowPoll = fc
-	.tuple(fc.array(happening, { maxLength: 3 }), fc.constantFrom(0, 0, 1, 2, 10), fc.boolean())
-	.map(([meanwhile, gap, abandoned]) => new SlowPoll(meanwhile, gap, abandoned));
+	.tuple(
+		fc.array(happening, { maxLength: 3 }),
+		fc.constantFrom(0, 0, 1, 2, 10),
+		fc.boolean(),
+		fc.constantFrom('update' as const, 'leadershipChange' as const),
+	)
+	.map(([meanwhile, gap, abandoned, mode]) => new SlowPoll(meanwhile, gap, abandoned, mode));
 const otherSetting = fc.oneof(
 	fc.constantFrom<Partial<Setting>>({ holdMinutes: 0 }, { holdMinutes: 3 }),
 	fc.constantFrom<Partial<Setting>>({ tag: 'a' }, { tag: undefined }),
@@ -573,7 +602,8 @@ const commands = fc.commands(
 		fc.integer({ min: 1, max: 3 }).map((failAt) => new Poll(1, failAt)),
 		fc.constant(new Poll(1, undefined, true)),
 		slowPoll,
-		fc.constant(new Restart()),
+		fc.constantFrom('init' as const, 'activate' as const, 'update' as const).map((mode) => new Restart(mode)),
+		fc.constant(new OtherMain()),
 		fc
 			.tuple(
 				position,

@@ -82,13 +82,14 @@ interface Around {
  * @param isInMemory whether n8n forgets in a restart what quiet polls saw, so that held values start again
  * @param refusesMissing whether the platform doesn't say what became of a missing device
  * @param smallPages whether rows within two hours may not fit on a page, so that a late one may come an hour later
+ * @returns what has to be told, what the observer then remembers, and what if n8n did not take it: it is still to be told
  */
 export function look(
 	{ fleet, setting, lastTold, smallPages, ...process }: Around,
 	before: Memory | undefined,
 	now: number,
 	items: readonly Told[],
-): { changes: Change[]; after: Memory } {
+): { changes: Change[]; after: Memory; untaken: Memory | undefined } {
 	const { events, tag, status } = setting;
 	const fingerprint = JSON.stringify([[...events].sort(), tag, status]);
 	const known = before?.fingerprint === fingerprint ? before : undefined;
@@ -129,9 +130,10 @@ export function look(
 	// Nothing else is said of a device that is new.
 	const isCreated = ({ sn }: Device) => known !== undefined && came.has(`deviceCreated ${sn}`);
 	const updated = lookAt('deviceUpdated', 'updateTime', known?.updated, isCreated);
-	const { values, holds } = lookAtValues(fleet, setting, known, { ...process, now, number, isCreated, changes });
+	const seen = lookAtValues(fleet, setting, known, { ...process, now, number, isCreated, changes });
+	const { values, holds, untaken } = seen;
 	const after = { fingerprint, number: number + (items.length > 0 ? 1 : 0), created, updated, values, holds };
-	return { changes, after };
+	return { changes, after, untaken: known && { ...known, ...untaken } };
 }
 
 /** Adds the changes of watched values, and devices that are removed. */
@@ -153,11 +155,12 @@ function lookAtValues(
 		isCreated: (device: Device) => boolean;
 		changes: Change[];
 	},
-): Pick<Memory, 'values' | 'holds'> {
+): Pick<Memory, 'values' | 'holds'> & { untaken: Pick<Memory, 'values' | 'holds'> } {
 	const { events, holdMinutes, rule } = setting;
 	const fields = samplesOf(events);
 	const values = new Map(known?.values);
 	const holds = new Map(isFirst && isInMemory ? [] : known?.holds);
+	const untaken = { values: new Map(known?.values), holds: new Map(holds) };
 	const list = fields.length > 0 || events.includes('deviceRemoved') ? listed(fleet, setting) : [];
 	for (const device of list) {
 		const { sn } = device;
@@ -165,6 +168,7 @@ function lookAtValues(
 		const last = isCreated(device) ? undefined : values.get(sn);
 		const kept = new Map(last ?? current);
 		const held = new Map<string, { value: unknown; since: number }>();
+		const told = new Map<string, { value: unknown; since: number }>();
 		for (const { event, field } of fields) {
 			const value = current.get(field);
 			const previous = (last ?? current).get(field);
@@ -182,22 +186,32 @@ function lookAtValues(
 			}
 			kept.set(field, value);
 			if (!isAsked) continue;
-			const told = { event, sn, field, previous: shown(previous), current: value };
-			changes.push({ told, change: JSON.stringify([sn, field, previous, value, number]) });
+			told.set(field, { value, since });
+			changes.push({
+				told: { event, sn, field, previous: shown(previous), current: value },
+				change: JSON.stringify([sn, field, previous, value, number]),
+			});
 		}
 		values.set(sn, kept);
 		holds.delete(sn);
 		if (held.size > 0) holds.set(sn, held);
+		if (isCreated(device)) continue;
+		untaken.values.set(sn, new Map([...kept, ...[...told.keys()].map((field) => [field, last?.get(field)] as const)]));
+		untaken.holds.set(sn, new Map([...held, ...told]));
 	}
 	const here = new Set(list.map(({ sn }) => sn));
 	for (const sn of list.length === 0 ? [] : [...values.keys()].filter((one) => !here.has(one))) {
 		if (refusesMissing && events.includes('deviceRemoved')) continue;
 		values.delete(sn);
 		holds.delete(sn);
-		if (fleet.get(sn) !== undefined || !events.includes('deviceRemoved')) continue;
+		if (fleet.get(sn) !== undefined || !events.includes('deviceRemoved')) {
+			untaken.values.delete(sn);
+			untaken.holds.delete(sn);
+			continue;
+		}
 		changes.push({ told: { event: 'deviceRemoved', sn }, change: JSON.stringify([sn, number]) });
 	}
-	return { values, holds };
+	return { values, holds, untaken };
 }
 
 const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);

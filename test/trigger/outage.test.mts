@@ -118,6 +118,15 @@ describe('activation on the default host', () => {
 		},
 	);
 
+	it('when this process is the leader again, it reports a new outage', async () => {
+		const watching = await published('A');
+		bench.platform.settings.faults = OUTAGE;
+		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
+		// Another main process saw the end of this outage.
+		expect(await watching.activate('leadershipChange')).toBeNull();
+		expect(await ends(watching, 3)).toEqual([DOWN, 'quiet', 'quiet']);
+	});
+
 	it.each(['init', 'leadershipChange'] as const)('in mode %s, a refused sign-in is reported', async (mode) => {
 		const watching = await published('A');
 		bench.platform.settings.apiKey = 'another-key-0123456789';

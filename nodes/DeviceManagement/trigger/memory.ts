@@ -12,7 +12,7 @@ export interface NodeMemory {
 		readonly to: string;
 	};
 	/** The running poll, which may write the state. After `until` (`Clock.now`), another poll may take its turn. */
-	turn?: { readonly until: number } | undefined;
+	turn?: { until: number } | undefined;
 	/** Whether a context polled twice, as only n8n's default host does. */
 	keepsContext?: boolean;
 	/** What was reported of an outage: 0 nothing, 1 the outage, 2 that a person has to act. */
@@ -33,10 +33,15 @@ const GRACE_MS = 60_000;
 
 const memories = new Map<string, NodeMemory>();
 
-/** Returns the memory of a node, found by workflow and node name, as n8n finds its state. */
-export function memoryOf(workflowId: string, nodeName: string): NodeMemory {
+/**
+ * Returns the memory of a node, found by workflow and node name, as n8n finds its state.
+ * @param isNewLeader whether another process may have polled since: then the memory has only the running turn
+ */
+export function memoryOf(workflowId: string, nodeName: string, isNewLeader = false): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
-	const memory: NodeMemory = memories.get(key) ?? { orders: { createTime: {}, updateTime: {} }, remarks: [] };
+	const known = memories.get(key);
+	const empty = { turn: known?.turn, orders: { createTime: {}, updateTime: {} }, remarks: [] };
+	const memory: NodeMemory = isNewLeader ? empty : (known ?? empty);
 	// The node that polled last comes last, and is forgotten last.
 	memories.delete(key);
 	memories.set(key, memory);

@@ -55,7 +55,8 @@ export async function pollDevices(
 	if (context.getMode() === 'manual') return await pollManually(context, budgetMs);
 	const isFirstOfActivation = !polled.has(context);
 	polled.add(context);
-	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name);
+	const isNewLeader = isFirstOfActivation && context.getActivationMode() === 'leadershipChange';
+	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name, isNewLeader);
 	if (!isFirstOfActivation) memory.keepsContext = true;
 	const turn = takeTurn(memory, currentClock().now(), budgetMs);
 	if (turn === undefined) {
@@ -70,7 +71,7 @@ export async function pollDevices(
 		if (memory.turn === turn) reportOutage(poll, thrown);
 		return null;
 	} finally {
-		if (memory.turn === turn) memory.turn = undefined;
+		turn.until = 0;
 	}
 }
 
@@ -97,7 +98,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const isFirstOfProcess = memory.carry === undefined;
 	const now = Math.floor(currentClock().date() / 1000);
 	// What was held may have come back in a quiet poll before the start, which n8n's default host did not save.
-	const startsHolds = isFirstOfProcess && isStartOfN8n(context);
+	const startsHolds = isFirstOfProcess && isDefaultHost(poll);
 	const snapshot = known?.snapshot && { ...known.snapshot, ...(startsHolds && { holds: [] }) };
 	const isKnown = known?.fingerprint === fingerprint;
 	if (!isKnown) announceBaseline(poll, base, known);
@@ -166,13 +167,11 @@ function commit({ context, memory, turn }: Poll, stored: string | undefined, to:
  */
 function reportOutage({ context, memory, isFirstOfActivation }: Poll, thrown: unknown): void {
 	const level = needsPerson(thrown) ? 2 : 1;
-	const mode = context.getActivationMode();
+	const isStart = ['init', 'leadershipChange'].includes(context.getActivationMode());
 	// When n8n starts, an error would delay the workflow's activation for up to a day.
-	const isSilent =
-		isFirstOfActivation && isStartOfN8n(context) && level === 1 && decodeState(stateOf(context)) !== undefined;
-	// A person is waiting for the activation. In mode `update`, each poll of n8n's scheduler looks like one.
-	const isUpdate = mode === 'update' && (memory.keepsContext === true || budgetOf(context) === USUAL_BUDGET_MS);
-	const isAwaited = isFirstOfActivation && (mode === 'activate' || isUpdate);
+	const isSilent = isFirstOfActivation && isStart && level === 1 && decodeState(stateOf(context)) !== undefined;
+	// A person is waiting for the activation.
+	const isAwaited = isFirstOfActivation && !isStart && isDefaultHost({ context, memory });
 	const reported = memory.outage ?? 0;
 	const isDue = isAwaited || (level > reported && !isSilent);
 	memory.outage = isDue ? level : reported;
@@ -188,9 +187,10 @@ function needsPerson(thrown: unknown): boolean {
 	return kind === 'input' || cause === 'credential' || tokenRefused === true || final === true;
 }
 
-/** Whether n8n's default host activated the workflow when it started. Other hosts name another mode. */
-function isStartOfN8n(context: IPollFunctions): boolean {
-	return ['init', 'leadershipChange'].includes(context.getActivationMode());
+/** Whether n8n's default host polls. Each poll of n8n's scheduler has a context of its own, with mode `update` and less time. */
+function isDefaultHost({ context, memory }: Pick<Poll, 'context' | 'memory'>): boolean {
+	const isUpdate = context.getActivationMode() === 'update';
+	return !isUpdate || memory.keepsContext === true || budgetOf(context) === USUAL_BUDGET_MS;
 }
 
 const megabytes = (characters: number) => Math.ceil(characters / 1_000_000);
