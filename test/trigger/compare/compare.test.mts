@@ -242,3 +242,22 @@ describe('missing devices', () => {
 		expect(compared.state.number).toBe(41);
 	});
 });
+
+it('what is carried if n8n does not take the events has everything that was not reported', () => {
+	const values = (onlineStatus: number) => keepValues(device('', { onlineStatus }), fields);
+	const before = baseline([device('A'), device('B', { onlineStatus: 0 }), device('C')]);
+	const list = [device('A', { onlineStatus: 0 }), device('B'), device('D', { createTime: T }), device('E')];
+	const rules = [{ field: 'onlineStatus', from: '1', to: '0' }];
+	const compared = compare(before, seen(before, list, ['C']), { ...task, rules });
+	expect(told(compared)).toEqual([
+		['deviceCreated', 'D'],
+		['onlineStatusChanged', 'A'],
+		['deviceRemoved', 'C'],
+	]);
+	const { devices, holds } = compared.untaken.snapshot ?? {};
+	expect(Object.fromEntries(devices ?? [])).toEqual({ A: values(1), B: values(1), C: values(1), E: values(1) });
+	expect(holds).toEqual([
+		{ sn: 'A', field: fields.findIndex(({ name }) => name === 'onlineStatus'), value: '0', since: 500 },
+	]);
+	expect(compared.untaken).toMatchObject({ number: before.number, recent: before.recent });
+});
