@@ -3,7 +3,7 @@ import { fetchItems, listOptionFields, remarkOn } from '../../nodes/DeviceManage
 import type { PagedEndpoint } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import { itemWith } from '../fields/refusal.mts';
 
-const steady = { items: ['a', 'b'], settled: true, reportedTotal: 2, passes: 1 };
+const steady = { items: ['a', 'b'], settled: true, reportedTotal: 2, repeated: 0, passes: 1 };
 const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false, passes: 3 };
 
 type Part = [skip: number, limit?: number];

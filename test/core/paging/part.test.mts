@@ -106,6 +106,7 @@ describe('the requests', () => {
 						items: [],
 						settled: true,
 						reportedTotal: 30,
+						repeated: 0,
 						passes: 1,
 					});
 					expect(server.asked).toEqual([undefined, 1, undefined, numbering === 'one-based' ? 30 : 29]);

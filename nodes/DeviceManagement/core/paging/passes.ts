@@ -10,6 +10,8 @@ export interface Listing<T> {
 	settled: boolean;
 	/** The server's own total, from the last page. */
 	reportedTotal: number | undefined;
+	/** How many items of the last pass had the identity of an earlier one. */
+	repeated: number;
 	passes: number;
 }
 
@@ -36,7 +38,8 @@ export async function fetchList<T>(source: PageSource<T>, options: WalkOptions):
 		if (!settled) seen = union(source, pass.items, seen);
 		if (settled || passes === PASSES) {
 			const items = settled ? pass.items : [...seen.values()];
-			return { items: items.slice(0, options.limit), settled, reportedTotal: pass.reportedTotal, passes };
+			const { reportedTotal, read, distinct } = pass;
+			return { items: items.slice(0, options.limit), settled, reportedTotal, repeated: read - distinct, passes };
 		}
 		previous = pass;
 	}

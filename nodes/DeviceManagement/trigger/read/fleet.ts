@@ -21,7 +21,6 @@ export interface FleetEntry extends ListedDevice {
 
 /**
  * Reads all devices that match the criteria (section 4.1). To save memory, it keeps the record of a changed device only.
- * @returns the devices, and as `sharedId` an `id` that several devices have: the trigger takes them for one
  * @throws Failure
  */
 export async function fetchFleet(
@@ -29,22 +28,17 @@ export async function fetchFleet(
 	criteria: ListCriteria,
 	parameters: TriggerParameters,
 	before: State,
-): Promise<Listing<FleetEntry> & { sharedId: string | undefined }> {
+): Promise<Listing<FleetEntry>> {
 	const { settings } = parameters;
 	const devices = pageSource(platform, { ...DEVICE_LIST, ...criteria }, settings);
-	/** The serial number by `id`; empty if devices share it. */
-	const snOf = new Map<string, string>();
 	const entries: PageSource<FleetEntry> = {
 		async fetchPage(page, size) {
-			const { content: records, ...rest } = await devices.fetchPage(page, size);
-			const content = records.map((device) => entryOf(device, parameters, before));
-			for (const { id, sn } of content) snOf.set(id, (snOf.get(id) ?? sn) === sn ? sn : '');
-			return { ...rest, content };
+			const { content, ...rest } = await devices.fetchPage(page, size);
+			return { ...rest, content: content.map((device) => entryOf(device, parameters, before)) };
 		},
 		identify: ({ id }) => id,
 	};
-	const listing = await fetchList(entries, settings);
-	return { ...listing, sharedId: [...snOf].flatMap(([id, sn]) => (sn === '' ? id : [])).sort()[0] };
+	return await fetchList(entries, settings);
 }
 
 function entryOf(device: Device, { fields, times }: TriggerParameters, before: State): FleetEntry {

@@ -45,9 +45,7 @@ export async function observe(
 		.filter((field) => orders[field].avoidedAt !== undefined)
 		.map((field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
 	if (listing === undefined) return { recent, list: undefined, remarks };
-	if (listing.sharedId !== undefined) {
-		remarks.push(`takes several devices for one, because the platform gives them the same id: ${listing.sharedId}`);
-	}
+	if (listing.settled && listing.repeated > 0) remarks.push('takes listed devices with the same id for one device');
 	for (const { field } of times) {
 		const { rows } = rowsOf(listing, field);
 		const ofFleet = recent.get(field) ?? rowsOf(fleet ?? listing, field);
