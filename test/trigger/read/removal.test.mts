@@ -2,8 +2,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { checkMissing } from '../../../nodes/DeviceManagement/trigger/read/removal.ts';
+import { replaceClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { useBench, useStillClock } from '../../../testbed/jest.mts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
+import { VirtualTime } from '../../../testbed/virtualTime.mts';
 import { Watch } from '../../../testbed/watch.mts';
 
 const bench = useBench();
@@ -83,6 +85,27 @@ it.each([{ code: 14101 }, { code: 14102 }, { status: 401 }])(
 		expect(await watching.poll()).toHaveLength(60);
 	},
 );
+
+it.each([
+	[10_000, {}],
+	[3000, { timeout: 3000 }],
+])('is asked for once per poll, for %i ms at most with the options %j', async (expected, options) => {
+	const watching = await watch({ events: ['deviceRemoved', 'onlineStatusChanged'], options });
+	remove(4);
+	const changed = bench.fleet.update(bench.fleet.at(7).sn, { onlineStatus: 77 });
+	const asked = new Promise<void>((resolve) => {
+		bench.platform.settings.fault = ({ kind }) => (kind === 'sn' ? (resolve(), 'hang') : undefined);
+	});
+	const time = new VirtualTime();
+	const putBack = replaceClock(time);
+	const poll = watching.poll();
+	await asked;
+	await time.until(poll);
+	putBack();
+	expect(await poll).toMatchObject([{ event: 'onlineStatusChanged', device: { sn: changed.sn } }]);
+	expect(time.now()).toBe(expected);
+	expect(reads()).toHaveLength(1);
+});
 
 it('is not reported for a device that only left the filter', async () => {
 	const watching = await watch({ filters: { tags: 'pilot' } });

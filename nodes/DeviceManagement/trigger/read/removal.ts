@@ -12,6 +12,8 @@ import type { ListedDevice, Snapshot } from '../compare/snapshot';
 
 /** Most devices to request in one poll. The others wait for later polls. */
 const MAX_PER_POLL = 100;
+/** Longest wait for one of them, so that a poll ends in time. The next poll asks again. */
+const LONGEST_CHECK_MS = 10_000;
 
 /**
  * Requests the remembered devices that a complete list doesn't have by their serial numbers (section 4.2), unless the trigger does
@@ -34,7 +36,8 @@ export async function checkMissing(
 	const start = missing.length > MAX_PER_POLL ? Math.floor(currentClock().random() * missing.length) : 0;
 	const requested = [...missing.slice(start), ...missing.slice(0, start)].slice(0, MAX_PER_POLL);
 	const slots = pLimit(settings.parallelRequests);
-	const once = { ...settings, keepsToken: true };
+	const timeoutMs = Math.min(settings.timeoutMs, LONGEST_CHECK_MS);
+	const once = { ...settings, timeoutMs, maxRetries: 0, keepsToken: true };
 	const check = async (sn: string) =>
 		isSerialNumber(sn) && sn === sn.trim() && fitsInPath(sn)
 			? await fetchDevice(platform, sn, once).then(() => 'unlisted' as const, outcomeOfFailure)
