@@ -57,7 +57,7 @@ export async function observe(
 	if (settled && !isComplete) {
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	}
-	const complete = isComplete ? devices : [];
+	const complete = isComplete ? devices : undefined;
 	const { failure, ...found } = await checkMissing(platform, complete, before.snapshot, parameters);
 	if (failure !== undefined) {
 		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);

@@ -18,19 +18,21 @@ const LONGEST_CHECK_MS = 10_000;
 /**
  * Requests the remembered devices that a complete list doesn't have by their serial numbers (section 4.2), unless the trigger does
  * not report removed devices. A device is removed only if the platform says so.
+ * @param list undefined if the list is incomplete; no device is then missing
  * @returns the removed devices, the devices that still exist or can't be requested, and why the check of another one failed:
  * the next poll checks that one again
  * @throws Failure if no other request can succeed either
  */
 export async function checkMissing(
 	platform: Platform,
-	list: readonly ListedDevice[],
+	list: readonly ListedDevice[] | undefined,
 	before: Snapshot | undefined,
 	{ events, settings }: Pick<TriggerParameters, 'events' | 'settings'>,
 ): Promise<{ removed: string[]; unlisted: string[]; failure: Failure | undefined }> {
-	const listed = new Set(list.map(({ sn }) => sn));
+	const listed = new Set(list?.map(({ sn }) => sn));
 	// An empty list is more likely to be wrong than all devices are to be removed.
-	const missing = listed.size === 0 ? [] : [...(before?.devices.keys() ?? [])].filter((sn) => !listed.has(sn));
+	const known = list === undefined || listed.size === 0 ? [] : [...(before?.devices.keys() ?? [])];
+	const missing = known.filter((sn) => !listed.has(sn));
 	if (!events.has('deviceRemoved')) return { removed: [], unlisted: missing, failure: undefined };
 	// Of too many devices, it picks some by chance, so that each is requested at some time.
 	const start = missing.length > MAX_PER_POLL ? Math.floor(currentClock().random() * missing.length) : 0;
