@@ -336,12 +336,14 @@ it('reads a stretch again in which a removed device may have hidden another one'
 	expect([...first, ...(await told(watching))].sort()).toEqual([...added].sort());
 });
 
-it.each<[string, IDataObject]>([
+const MODES: Array<[string, IDataObject]> = [
 	['alone', {}],
 	['with a filter', { filters: { tags: 'pilot' } }],
 	['with a filter and all devices', { filters: { tags: 'pilot' }, events: ['deviceCreated', 'statusChanged'] }],
 	['with all devices', { events: ['deviceCreated', 'statusChanged'] }],
-])('names a device once that is dated more than two days ahead and hides others: %s', async (_, parameters) => {
+];
+
+it.each(MODES)('names a device once that is dated over two days ahead and hides others: %s', async (_, parameters) => {
 	const watching = await watch(parameters);
 	const sn = add({ createTime: '2026-11-03 00:00:00' });
 	for (let count = 0; count < 2; count++) await watching.poll();
@@ -355,10 +357,63 @@ it.each<[string, IDataObject]>([
 	expect(warnings()).toEqual([`${words} the device ${sn} has that date`, `${words} a device had that date`]);
 });
 
-it('names a time of a form that is not known', async () => {
-	fleet().update(fleet().at(0).sn, { createTime: '1704713322000' });
-	await expect(new Watch(bench, {}).activate()).rejects.toMatchObject({
-		message: "The platform sends an unknown date format in 'createTime'",
-		description: expect.stringContaining('YYYY-MM-DD HH:MM:SS'),
+describe('a date in another format', () => {
+	const odd = (sn: string, field = 'createTime') =>
+		`The trigger "Watch" can't find the device ${sn} by ${field}: its date does not have the format YYYY-MM-DD HH:MM:SS`;
+
+	it.each(
+		MODES.flatMap(([mode, parameters]) =>
+			// Where a platform lists them that sorts dates as text, newest first.
+			Object.entries({ first: 'N/A', 'after the newest one': '2024-01-08 11:42', last: '1704713322000' }).map(
+				([place, createTime]) => ({ mode, parameters, place, createTime }),
+			),
+		),
+	)('hides no other device, and is named once: $place, $mode', async ({ mode, parameters, place, createTime }) => {
+		const { sn } = fleet().devices.find(({ tags }) => tags.includes('pilot')) ?? fleet().at(0);
+		fleet().update(sn, { createTime });
+		const watching = await watch(parameters);
+		for (let count = 0; count < 2; count++) {
+			const added = [add({ tags: ['pilot'] }), add({ tags: ['pilot'] }, 200)];
+			expect((await told(watching)).sort()).toEqual(added.sort());
+		}
+		// A short list is not read down to the last device.
+		expect(warnings()).toEqual(place === 'last' && mode === 'with a filter' ? [] : [odd(sn)]);
+	});
+
+	it('hides no device on the next page of a long list', async () => {
+		const watching = await watch({ options: { pageSize: 20 } });
+		const added = Array.from({ length: 30 }, (_, index) =>
+			add({ createTime: `2031-01-${String(index + 1).padStart(2, '0')} 00:00:00` }),
+		);
+		// The last one on the first page.
+		fleet().update(added.splice(10, 1).join(), { createTime: '2031-01-11' });
+		expect((await told(watching)).sort()).toEqual(added.sort());
+		expect(await told(watching)).toEqual([]);
+	});
+
+	it('counts once it is corrected: the device is new if that is within two hours of the newest one', async () => {
+		const [late, old] = [fleet().at(0).sn, fleet().at(30).sn];
+		for (const sn of [late, old]) fleet().update(sn, { createTime: 'N/A' });
+		const watching = await watch();
+		expect(await told(watching)).toEqual([]);
+		fleet().update(late, { createTime: '2024-01-08 09:42:03' });
+		expect(await told(watching)).toEqual([late]);
+		fleet().update(old, { createTime: '2024-01-08 09:42:01' });
+		// The order is used again at once.
+		expect((await askedBy(watching)).at(-1)).toBe('size=1&sort=createTime asc');
+		// Of two devices, the log names the first by serial number.
+		expect(warnings()).toEqual([odd(old)]);
+	});
+
+	it.each(MODES)('fails the poll if no device has a readable one: %s', async (_, parameters) => {
+		for (const { sn } of fleet().devices) fleet().update(sn, { createTime: '1704713322000' });
+		await expect(new Watch(bench, parameters).activate()).rejects.toMatchObject({
+			message: "The platform sends an unknown date format in 'createTime'",
+			description:
+				"The API document has the format YYYY-MM-DD HH:MM:SS. Remove the event that needs it from 'Events', or ask your platform administrator.",
+		});
+		// Also if the others have none.
+		for (const { sn } of fleet().devices.slice(1)) fleet().update(sn, { createTime: '' });
+		await expect(new Watch(bench, parameters).activate()).rejects.toThrow("an unknown date format in 'createTime'");
 	});
 });

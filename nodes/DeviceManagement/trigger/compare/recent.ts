@@ -23,7 +23,7 @@ export interface Row {
 	/** Identity of the device. */
 	readonly id: string;
 	readonly sn: string;
-	/** In seconds, see {@link secondsOf}. */
+	/** In seconds, see {@link secondsOf}; NaN for another format. */
 	readonly time: number;
 	/** The record, if the row is new. */
 	readonly device?: Device;
@@ -57,19 +57,20 @@ export function floorOf({ newest }: Pick<Recent, 'newest'>): number {
 
 /**
  * Returns a device's row for one of its times; undefined if the device does not have that time. The row is new if its pair of device
- * and time is unknown. In a baseline, no row is new.
- * @throws Failure `response` for a time in another format than the API document's
+ * and time is unknown. In a baseline, no row is new, and no row with a time in another format is.
  */
 export function rowOf(device: Device, field: TimeField, before: Recent | undefined): Row | undefined {
 	const time = secondsOf(device[field]);
 	if (time === undefined) return undefined;
-	if (!Number.isNaN(time)) {
-		const id = shortIdentity(identifyDevice(device));
-		const isNew = before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
-		const row = { id, sn: serialNumberOf(device), time };
-		return isNew ? { ...row, device } : row;
-	}
-	throw new Failure({
+	const id = shortIdentity(identifyDevice(device));
+	const isNew = before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
+	const row = { id, sn: serialNumberOf(device), time };
+	return isNew ? { ...row, device } : row;
+}
+
+/** Returns the failure of a poll that finds times in another format than the API document's, and no other ones. */
+export function unknownFormat(field: TimeField): Failure {
+	return new Failure({
 		kind: 'response',
 		cause: 'platform',
 		message: `The platform sends an unknown date format in '${field}'`,

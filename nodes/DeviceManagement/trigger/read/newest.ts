@@ -112,7 +112,8 @@ async function fetchDownToKnown(
 		for (const device of newItems) {
 			const row = rowOf(device, field, before);
 			const time = row?.time ?? -Infinity;
-			if (time > last) return undefined;
+			// A time in another format tells nothing about the order.
+			if (Number.isNaN(time) || time > last) return undefined;
 			last = time;
 			if (row !== undefined && time >= floor) found.push(row);
 		}
@@ -138,14 +139,14 @@ function isWholeDue({ before, settings, order }: NewestOptions, pageLength = set
 
 /**
  * Whether an order is reliable: the list begins with a device that has the time, and, checked once a day, the list in the other
- * direction begins with an older device, or one without the time.
+ * direction begins with an older device, or one without a readable time.
  * @param first the first page or device of the whole fleet, newest first
  */
 async function isReliable(platform: Platform, options: NewestOptions, first: readonly Device[]): Promise<boolean> {
 	const { field, order } = options;
 	const newest = topOf(first, field)?.time;
-	// Devices without the time may come first.
-	if (newest === undefined) return false;
+	// Devices without the time may come first, or with another format.
+	if (newest === undefined || Number.isNaN(newest)) return false;
 	if (isWithin(DAY_MS, order.reliableAt)) return true;
 	const oldest = await fetchFirst(platform, options, 'asc');
 	const time = topOf(oldest, field)?.time ?? -Infinity;

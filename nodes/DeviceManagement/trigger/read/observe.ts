@@ -6,7 +6,7 @@ import type { Observation } from '../compare/compare';
 import { type FleetEntry, fetchFleet } from './fleet';
 import { fetchNewest, type KnownOrder } from './newest';
 import type { TriggerParameters } from '../form';
-import type { FetchedRows, Row } from '../compare/recent';
+import { type FetchedRows, type Row, unknownFormat } from '../compare/recent';
 import { checkMissing } from './removal';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
@@ -41,15 +41,20 @@ export async function observe(
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
 	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING) : undefined;
 	const listing = watches || unordered.length > 0 ? await fetchAll(criteria) : undefined;
-	const remarks = unordered
-		.filter((field) => orders[field].avoidedAt !== undefined)
-		.map((field) => `reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
-	if (listing === undefined) return { recent, list: undefined, remarks };
-	if (listing.settled && listing.repeated > 0) remarks.push('takes listed devices with the same id for one device');
+	if (listing === undefined) return { recent, list: undefined, remarks: [] };
+	const remarks = listing.settled && listing.repeated > 0 ? ['takes listed devices with the same id for one device'] : [];
 	for (const { field } of times) {
-		const { rows } = rowsOf(listing, field);
-		const ofFleet = recent.get(field) ?? rowsOf(fleet ?? listing, field);
-		recent.set(field, { ...ofFleet, rows, complete: ofFleet.complete && listing.settled });
+		const { odd, ...all } = rowsOf(fleet ?? listing, field);
+		const ofFleet = recent.get(field) ?? all;
+		recent.set(field, { ...ofFleet, rows: rowsOf(listing, field).rows, complete: ofFleet.complete && listing.settled });
+		if (odd !== undefined) {
+			if (ofFleet.top === undefined) throw unknownFormat(field);
+			// The order may be reliable without it: the next poll asks for it again.
+			delete orders[field].avoidedAt;
+			remarks.push(`can't find the device ${odd} by ${field}: its date does not have the format YYYY-MM-DD HH:MM:SS`);
+		} else if (unordered.includes(field) && orders[field].avoidedAt !== undefined) {
+			remarks.push(`reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
+		}
 	}
 	if (!watches) return { recent, list: undefined, remarks };
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
@@ -65,8 +70,11 @@ export async function observe(
 	return { recent, list: { devices, ...found }, remarks };
 }
 
-function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField): FetchedRows {
-	const rows = items.flatMap(({ rows: ofDevice }) => ofDevice[field] ?? []);
+/** Returns the rows, and the serial number of a device whose time has another format; always the same one of several. */
+function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField): FetchedRows & { odd: string | undefined } {
+	const all = items.flatMap(({ rows: ofDevice }) => ofDevice[field] ?? []);
+	const rows = all.filter(({ time }) => !Number.isNaN(time));
+	const [odd] = all.flatMap(({ sn, time }) => (Number.isNaN(time) ? sn : [])).sort();
 	const top = rows.reduce<Row | undefined>((most, row) => (most && most.time >= row.time ? most : row), undefined);
-	return { rows, top, complete: settled };
+	return { rows, top, complete: settled, odd };
 }
