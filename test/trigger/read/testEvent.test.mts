@@ -90,6 +90,35 @@ it('shows the values of the first rule for its field, in the type of the deviceâ
 	]);
 });
 
+describe('a sample is a change that the rules let pass', () => {
+	const fetchSamples = async (from: string, to: string, onlineStatus: number, events = ['onlineStatusChanged']) => {
+		for (const { sn } of bench.fleet.devices.slice(0, 3)) bench.fleet.update(sn, { onlineStatus });
+		const { items } = await fetchTestEvent({ events, conditions: { rule: [{ field: 'onlineStatus', from, to }] } });
+		return (items ?? []).map(({ json: { event, previous, current } }) => [event, previous, current]);
+	};
+
+	it.each<[from: string, to: string, today: number, previous: number | null, current: number]>([
+		['', '0', 1, 1, 0],
+		['', '0', 0, null, 0],
+		['', '', 1, null, 1],
+		['1', '', 0, 1, 0],
+		['1', '0', 0, 1, 0],
+	])('from %j to %j of a device that has %i: %p â†’ %p', async (from, to, today, previous, current) => {
+		const sample = ['onlineStatusChanged', previous, current];
+		expect(await fetchSamples(from, to, today)).toEqual([sample, sample, sample]);
+	});
+
+	it.each(['', '1'])('from 1 to %j of a device that has 1: no sample, and a message says what helps', async (to) => {
+		const events = (await fetchSamples('1', to, 1, ['deviceCreated', 'onlineStatusChanged'])).map(([event]) => event);
+		expect(events).toEqual(['deviceCreated', 'deviceCreated', 'deviceCreated']);
+		await expect(fetchSamples('1', to, 1)).rejects.toMatchObject({
+			message: 'No data with the current filter could be found',
+			description:
+				"The newest devices already have the value in 'From', and 'To' has no other value. Enter one in 'To' for the test.",
+		});
+	});
+});
+
 it.each(Object.entries(SAMPLES))('changes only the value of the field: %s', async (event, { field }) => {
 	const device = bench.fleet.update(bench.fleet.at(0).sn, { attributes: { firmware: '1', site: 'Hamburg' } });
 	const [name, attribute = ''] = field.split('.');

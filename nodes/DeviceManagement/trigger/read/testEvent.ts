@@ -17,7 +17,7 @@ const FEW = 3;
 /**
  * Returns sample events of the newest devices that match the filters, for “Fetch Test Event”. It uses no state: previous values are
  * those of the rules under 'Only When'.
- * @throws Failure `input` if no device matches
+ * @throws Failure `input` if no device matches, or none has a sample
  */
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
 	const { criteria, settings } = parameters;
@@ -28,10 +28,13 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 		return await fetchFew([]);
 	});
 	const devices = page.content.slice(0, FEW);
-	if (devices.length > 0) return devices.flatMap((device) => sampleEvents(device, parameters));
+	const samples = devices.flatMap((device) => sampleEvents(device, parameters));
+	if (samples.length > 0) return samples;
 	throw inputFailure(
 		'No data with the current filter could be found',
-		"No device matches the 'Filters'. Change them, or remove them to see any device.",
+		devices.length === 0
+			? "No device matches the 'Filters'. Change them, or remove them to see any device."
+			: "The newest devices already have the value in 'From', and 'To' has no other value. Enter one in 'To' for the test.",
 	);
 }
 
@@ -41,10 +44,12 @@ function sampleEvents(device: Device, { events, fields, times, rules }: TriggerP
 	for (const field of fields) {
 		const today = valueOf(field, device);
 		const rule = rules.find((each) => each.field === field.name);
-		const previous = keep(rule ? sampleFor(rule, 'from', today) : null);
 		const current = rule ? sampleFor(rule, 'to', today) : today;
+		// Only 'From' tells the value before the one that the device has.
+		const previous = rule && (rule.from !== '' || current !== today) ? sampleFor(rule, 'from', today) : null;
+		if (rule && rule.from !== '' && keep(previous) === keep(current)) continue;
 		const changed = current === today ? device : { ...device, ...field.show(current, field.key, device) };
-		shown.push(changedEvent({ sn, device: changed, field, previous, current: keep(current) }, 0));
+		shown.push(changedEvent({ sn, device: changed, field, previous: keep(previous), current: keep(current) }, 0));
 	}
 	if (events.has('deviceRemoved')) shown.push(removedEvent(sn, keepValues(device, fields), fields, 0));
 	return shown;
