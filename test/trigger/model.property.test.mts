@@ -20,7 +20,7 @@ import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
 import { runs } from '../../testbed/runs.mts';
 import { EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
-import { type LastTold, look, type Memory, type Setting, type Told } from './observer.mts';
+import { type LastTold, look, type Memory, secondsOf, type Setting, type Told } from './observer.mts';
 import { parametersFor, SAMPLES } from './samples.mts';
 
 /**
@@ -110,6 +110,18 @@ class World {
 	edit(position: number, changes: Partial<Device>, isDated = true): void {
 		const device = this.at(position);
 		if (device !== undefined) this.fleet.update(device.sn, { ...changes, ...(isDated && { updateTime: this.time() }) });
+	}
+
+	/** A poll fails if a field has dates in another format and no others. */
+	keepReadable(): void {
+		for (const [field, time] of [
+			['createTime', this.time()],
+			['updateTime', null],
+		] as const) {
+			if (this.fleet.devices.some((device) => secondsOf(device[field]) > -Infinity)) continue;
+			const odd = this.fleet.devices.filter((device) => device[field] !== null);
+			for (const { sn } of odd) this.fleet.update(sn, { [field]: time });
+		}
 	}
 
 	workflow = (): WorkflowJson => {
@@ -271,6 +283,7 @@ class Happening implements Command {
 	}
 	async run(_model: Model, { world }: Real): Promise<void> {
 		this.happen(world);
+		world.keepReadable();
 	}
 	toString(): string {
 		return this.words;
@@ -524,6 +537,18 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 				if (device !== undefined) world.add(0, world.fleet.remove(device.sn).sn);
 			}),
 	),
+	fc
+		.tuple(
+			position,
+			fc.constantFrom('createTime', 'updateTime'),
+			fc.constantFrom('N/A', '1', '2026-03-29 01', undefined),
+		)
+		.map(
+			([at, field, date]) =>
+				new Happening(`date(${at}, ${field}, ${date})`, (world) =>
+					world.edit(at, { [field]: date ?? world.time() }, false),
+				),
+		),
 	fc.integer({ min: -30, max: 30 }).map((skew) => new Happening(`skew(${skew} min)`, (world) => (world.skew = skew))),
 	fc
 		.integer({ min: 1, max: 300 })

@@ -109,7 +109,7 @@ export function look(
 			newest = Math.max(newest, secondsOf(device[field]));
 		for (const device of events.includes(event) ? listed(fleet, setting) : []) {
 			const time = device[field];
-			if (time === null || met.get(device.id) === time) continue;
+			if (time === null || secondsOf(time) === -Infinity || met.get(device.id) === time) continue;
 			const change = `${event} ${device.id} ${time}`;
 			const since = Math.max(times?.waiting.get(change) ?? now, lastTold.get(change) ?? -Infinity);
 			const isLate = secondsOf(time) < (times?.newest ?? -Infinity) - 2 * HOURS;
@@ -215,5 +215,8 @@ function lookAtValues(
 }
 
 const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);
-const secondsOf = (time: string | null) =>
-	time === null ? -Infinity : Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;
+/** A date in another format counts as missing. */
+export const secondsOf = (time: string | null) =>
+	time !== null && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(time)
+		? Date.parse(`${time.replace(' ', 'T')}Z`) / 1000
+		: -Infinity;
