@@ -3,7 +3,7 @@ import type { INode } from 'n8n-workflow';
 
 import { Failure, type FailureDetails, inputFailure } from '../nodes/DeviceManagement/core/failure.ts';
 import { explainUnsent, timedOut } from '../nodes/DeviceManagement/core/errors/unsent.ts';
-import { asNodeError, failedItem } from '../nodes/DeviceManagement/nodeError.ts';
+import { asNodeError, failedItem, withoutAuthorization } from '../nodes/DeviceManagement/nodeError.ts';
 import { runs } from '../testbed/runs.mts';
 
 const node: INode = {
@@ -51,7 +51,7 @@ describe('whether n8n tries again is decided by the cause', () => {
 	});
 });
 
-describe('a message', () => {
+describe('a message with the word Authorization', () => {
 	const about = fc
 		.string()
 		.chain((before) =>
@@ -60,28 +60,29 @@ describe('a message', () => {
 				.chain((after) => fc.mixedCase(fc.constant('authorization')).map((word) => `${before}${word}${after}`)),
 		);
 
-	test('never holds the word Authorization; the description has all of it', () => {
+	test('is as it was, except in a poll, which has it in the description', () => {
 		fc.assert(
 			fc.property(about, fc.boolean(), fc.boolean(), (message, isInput, severalItems) => {
 				const failure = isInput
 					? inputFailure(message, 'Change it.')
 					: new Failure({ kind: 'refused', cause: 'unknown', message, remedy: 'Wait.', httpStatus: 200 });
 				const error = asNodeError(node, failure, 3, severalItems);
-				expect(error.message).not.toMatch(/authorization/i);
-				expect(error.message.endsWith(' [item 3]')).toBe(severalItems);
-				expect(error.description).toBe(`${failure.details.remedy} In full: ${message}`);
+				expect(error.message).toBe(`${message}${severalItems ? ' [item 3]' : ''}`);
+				expect(error.description).toBe(failure.details.remedy);
 				expect(failedItem(error, failure)).toMatchObject({
 					error: error.message,
 					details: { description: error.description },
 				});
+				const ofPoll = asNodeError(node, withoutAuthorization(failure));
+				expect(ofPoll.message).not.toMatch(/authorization/i);
+				expect(ofPoll.description).toBe(`${failure.details.remedy} In full: ${message}`);
 			}),
 			runs(1000),
 		);
 	});
 
-	test('without that word is as it was', () => {
-		const error = asNodeError(node, inputFailure("'Path' is empty, not authorized", 'Enter it.'), undefined, false);
-		expect(error.message).toBe("'Path' is empty, not authorized");
-		expect(error.description).toBe('Enter it.');
+	test('is another one than “not authorized”', () => {
+		const failure = inputFailure("'Path' is empty, not authorized", 'Enter it.');
+		expect(withoutAuthorization(failure)).toBe(failure);
 	});
 });

@@ -20,20 +20,31 @@ export function asNodeError(node: INode, thrown: unknown, itemIndex?: number, se
 	if (!(thrown instanceof Failure)) {
 		return new NodeOperationError(node, thrown instanceof Error ? thrown : 'Something unexpected was thrown', place);
 	}
-	const { kind, httpStatus, cause } = thrown.details;
-	const words = withoutAuthorization(thrown.details);
+	const { kind, httpStatus, cause, remedy } = thrown.details;
 	const suffix = severalItems && itemIndex !== undefined ? ` [item ${itemIndex}]` : '';
-	const short = `${words.message}${suffix}`;
+	const short = `${thrown.details.message}${suffix}`;
 	// A model that uses the node as a tool sees only the message.
-	const message = NodeHelpers.isToolType(node.type) ? `${short}. ${words.remedy}` : short;
-	const options = { message, description: words.remedy, ...place };
+	const message = NodeHelpers.isToolType(node.type) ? `${short}. ${remedy}` : short;
+	const options = { message, description: remedy, ...place };
 	if (kind === 'input' || kind === 'cancelled') {
-		return withWords(new NodeOperationError(node, message, options), message, words.remedy);
+		return withWords(new NodeOperationError(node, message, options), message, remedy);
 	}
 	const httpCode = httpStatus === undefined ? {} : { httpCode: String(httpStatus) };
 	const error = new NodeApiError(node, { message }, { ...options, ...httpCode, ...failureCause(thrown) });
 	error.context['data'] = { ...numbersOf(thrown.details), cause };
-	return withWords(error, message, words.remedy);
+	return withWords(error, message, remedy);
+}
+
+/**
+ * Removes the word “authorization” from the message of a poll's error, and puts the full message into the description: n8n never
+ * retries an activation whose error contains that word, and it may come from the platform or from a field of the node.
+ */
+export function withoutAuthorization(thrown: unknown): unknown {
+	if (!(thrown instanceof Failure)) return thrown;
+	const { message, remedy } = thrown.details;
+	const cleaned = message.replace(/authorization/gi, '…');
+	if (cleaned === message) return thrown;
+	return new Failure({ ...thrown.details, message: cleaned, remedy: `${remedy} In full: ${message}` });
 }
 
 /** Returns the data of a failed item, for a node that continues on errors. */
@@ -50,15 +61,6 @@ function numbersOf({ code, httpStatus }: FailureDetails) {
 /** Restores our words: n8n replaces a message that contains the name of a system error, even within a serial number. */
 function withWords(error: NodeError, message: string, description: string): NodeError {
 	return Object.assign(error, { message, description, messages: [] });
-}
-
-/**
- * Removes the word “authorization” from the message, and puts the full message into the description: n8n never retries an
- * activation whose error contains that word, and it may come from the platform or from a field of the node.
- */
-function withoutAuthorization({ message, remedy }: FailureDetails): { message: string; remedy: string } {
-	const cleaned = message.replace(/authorization/gi, '…');
-	return cleaned === message ? { message, remedy } : { message: cleaned, remedy: `${remedy} In full: ${message}` };
 }
 
 /**

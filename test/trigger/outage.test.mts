@@ -182,5 +182,8 @@ it('n8n learns which errors are temporary, so that its own back-off fits', async
 it('no message keeps n8n from trying an activation again', async () => {
 	bench.platform.settings.faults = [{ fault: { code: 10009, details: ['Authorization'] }, times: Infinity }];
 	const error = await new Watch(bench, parameters).activate().catch((thrown: Error) => thrown);
-	expect(error).toMatchObject({ message: expect.not.stringContaining('Authorization') });
+	expect(error).toMatchObject({
+		message: expect.not.stringContaining('Authorization'),
+		description: expect.stringMatching(/ In full: .*Authorization/),
+	});
 });

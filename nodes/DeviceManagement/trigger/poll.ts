@@ -7,7 +7,7 @@ import { deepCopy, type IDataObject, type INodeExecutionData, type IPollFunction
 import { Failure, inputFailure } from '../core/failure';
 import { shapeDevice } from '../core/shape';
 import { timeInWords } from '../transport/waiting/retry';
-import { asNodeError } from '../nodeError';
+import { asNodeError, withoutAuthorization } from '../nodeError';
 import { currentClock } from '../transport/waiting/clock';
 import { type Credential, CREDENTIAL_TYPE } from '../transport/auth/credential';
 import { loadCredential, openPlatform } from '../transport/platform';
@@ -175,7 +175,7 @@ function reportOutage({ context, memory, isFirstOfActivation }: Poll, thrown: un
 	const reported = memory.outage ?? 0;
 	const isDue = isAwaited || (level > reported && !isSilent);
 	memory.outage = isDue ? level : reported;
-	const error = asNodeError(context.getNode(), thrown);
+	const error = asNodeError(context.getNode(), withoutAuthorization(thrown));
 	log(context, 'warn', `could not poll: ${error.message}`);
 	if (isDue) throw error;
 }
