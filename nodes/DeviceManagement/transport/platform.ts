@@ -1,6 +1,6 @@
 /**
- * Sends the requests of one execution to the platform and returns their payloads. Each attempt waits for a token, for one of
- * the execution's parallel requests and for the account's rate limit. It knows no endpoints and no lists.
+ * Sends the requests of one execution to the platform and returns their payloads. Each attempt waits for a token, for the account's
+ * rate limit and for one of the execution's parallel requests. It knows no endpoints and no lists.
  */
 import type {
 	IAllExecuteFunctions,
@@ -135,7 +135,7 @@ class Requests {
 		this.end = AbortSignal.any(cancel === undefined ? [this.halt.signal] : [this.halt.signal, cancel]);
 		if (deadline === undefined) return;
 		const giveUp = () => this.halt.abort(deadline.failure());
-		this.clock.timeout(deadline.ms).addEventListener('abort', giveUp, { once: true });
+		this.clock.timeout(deadline.ms).addEventListener('abort', giveUp, { signal: this.halt.signal });
 	}
 
 	readonly stop = (): void => this.halt.abort();
@@ -146,12 +146,12 @@ class Requests {
 		const load = async () => await loadCredential(context, itemIndex);
 		const session = new Session(loaded, { load, renewToken: this.renewToken, clock, end });
 		const request: Platform['request'] = async ({ schema, expected, ...sent }) => {
-			// From outside: retries, token, slot, rate limit, one HTTP exchange.
+			// From outside: retries, token, rate limit, slot, one HTTP exchange.
 			let attempts = 0;
 			const send = async (credential: Credential) => {
 				const { rateLimit } = accountOf(credential);
 				const sendNow = async () => await this.sendOnce(sent, credential);
-				return await slots(async () => await rateLimit.pass(sendNow, clock, end, attempts++));
+				return await rateLimit.pass(sendNow, clock, end, attempts++, slots);
 			};
 			const maxRetries = sent.purpose === 'write' ? 0 : sent.settings.maxRetries;
 			const run = async () => await session.run(send, sent.settings.keepsToken);

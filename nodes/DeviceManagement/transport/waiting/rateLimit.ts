@@ -12,8 +12,12 @@ const FIRST_WINDOW = 2;
 const GROWTH_PER_RESPONSE = 1 / 8;
 /** Time without a new pause after which requests are no longer limited. */
 const QUIET_MS = 60_000;
-/** A request that takes longer no longer counts for the window. */
+/** A request that takes longer, with its wait for a slot, no longer counts for the window. */
 const SLOW_MS = 10_000;
+
+/** Runs a function once the execution may send one more request. */
+type Slots = <T>(send: () => Promise<T>) => Promise<T>;
+const FREE: Slots = async (send) => await send();
 
 export class RateLimit {
 	private pausedUntil = -Infinity;
@@ -26,24 +30,31 @@ export class RateLimit {
 	private readonly queue: Array<{ attempts: number; start(): void }> = [];
 
 	/**
-	 * Runs a request once the window has a place and no pause is left.
+	 * Runs a request once the window has a place, no pause is left and its execution has a slot. The slot comes last: other accounts
+	 * and retries may need it during a pause.
 	 * @param end ends the wait; `run` must check it, too
 	 * @param attempts how often the request was sent before
 	 * @throws Failure `status` if the platform asked for a pause that is too long, and what `run` throws
 	 */
-	async pass<T>(run: () => Promise<T>, clock: Clock, end: AbortSignal, attempts = 0): Promise<T> {
-		if (clock.now() > this.pausedUntil + QUIET_MS) this.window = Infinity;
-		this.admit();
-		if (this.window === Infinity) return await this.afterPause(run, clock, end);
-		const leave = await this.enter(clock, end, attempts);
-		const send = async () => {
-			clock.timeout(SLOW_MS).addEventListener('abort', leave, { once: true });
-			return await run();
-		};
-		try {
-			return await this.afterPause(send, clock, end);
-		} finally {
-			leave();
+	async pass<T>(run: () => Promise<T>, clock: Clock, end: AbortSignal, attempts = 0, slots = FREE): Promise<T> {
+		for (;;) {
+			if (clock.now() > this.pausedUntil + QUIET_MS) this.window = Infinity;
+			this.admit();
+			const place = new AbortController();
+			const isLimited = this.window < Infinity;
+			if (isLimited) await this.enter(place, clock, end, attempts);
+			try {
+				await this.waitForPause(clock, end);
+				if (isLimited) clock.timeout(SLOW_MS).addEventListener('abort', () => place.abort(), { signal: place.signal });
+				const sent = await slots(async () => {
+					// A pause may have begun during the wait for the slot.
+					const mustWait = clock.now() < this.pausedUntil || (!isLimited && this.window < Infinity);
+					return mustWait && !end.aborted ? undefined : { response: await this.afterPause(run, clock, end) };
+				});
+				if (sent !== undefined) return sent.response;
+			} finally {
+				place.abort();
+			}
 		}
 	}
 
@@ -85,10 +96,9 @@ export class RateLimit {
 		}
 	}
 
-	/** Waits for a place in the window, or for the end. Returns the function that frees the place. */
-	private async enter(clock: Clock, end: AbortSignal, attempts: number): Promise<() => void> {
-		let leave = () => {};
-		const left = new Promise<void>((resolve) => (leave = resolve));
+	/** Waits for a place in the window, or for the end. An abort of `place` frees it. */
+	private async enter(place: AbortController, clock: Clock, end: AbortSignal, attempts: number): Promise<void> {
+		const left = new Promise<void>((resolve) => place.signal.addEventListener('abort', () => resolve()));
 		const turn = new Promise<void>((start) => this.queue.push({ attempts, start }));
 		this.queue.sort((one, other) => other.attempts - one.attempts);
 		void Promise.all([turn, left]).then(async () => {
@@ -99,8 +109,7 @@ export class RateLimit {
 		});
 		this.admit();
 		await beforeEnd(end, turn);
-		if (end.aborted) leave();
-		return leave;
+		if (end.aborted) place.abort();
 	}
 
 	private admit(): void {
