@@ -1,4 +1,7 @@
-import { useBench } from '../../testbed/jest.mts';
+import { getEventListeners } from 'node:events';
+
+import { currentClock, replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { hurry, useBench } from '../../testbed/jest.mts';
 import { roundTrip } from '../../testbed/rawServer.mts';
 import { Watch, type WatchOptions } from '../../testbed/watch.mts';
 
@@ -69,6 +72,25 @@ it('sends no more requests afterwards', async () => {
 	await roundTrip();
 	expect(bench.platform.requests).toHaveLength(length);
 	expect(bench.platform.requests.length).toBeLessThan(10);
+});
+
+it('leaves nothing that waits for a timeout', async () => {
+	const { node } = await withBudget(90_000);
+	bench.platform.settings.faults = [{ fault: { status: 429, headers: { 'retry-after': '1' } }, times: 1 }];
+	const timeouts: Array<{ ms: number; signal: AbortSignal }> = [];
+	hurry();
+	const timeout = (ms: number) => {
+		const { signal } = new AbortController();
+		timeouts.push({ ms, signal });
+		return signal;
+	};
+	const putBack = replaceClock({ ...currentClock(), timeout });
+	expect(await node.poll()).toHaveLength(1);
+	putBack();
+	const left = timeouts.filter(({ signal }) => getEventListeners(signal, 'abort').length > 0).map(({ ms }) => ms);
+	expect(left).toEqual([]);
+	// The timeouts of the poll, of its requests, and of requests after a pause.
+	expect(new Set(timeouts.map(({ ms }) => ms))).toEqual(new Set([90_000, 60_000, 10_000]));
 });
 
 it('has five minutes in an n8n that says nothing of a budget', async () => {

@@ -58,7 +58,7 @@ export async function exchange(
 	// Not part of AbortSignal.any above: in Node.js 24, a combined signal with a timeout leaks memory.
 	const timeUp = currentClock().timeout(timeoutMs);
 	const giveUp = () => controller.abort(timedOut(timeoutMs));
-	timeUp.addEventListener('abort', giveUp, { once: true });
+	timeUp.addEventListener('abort', giveUp, { signal: controller.signal });
 	if (timeUp.aborted) giveUp();
 	let hasBegun = false;
 	try {
@@ -79,8 +79,8 @@ export async function exchange(
 	} catch (error) {
 		throw unsent(error, hasBegun, timeoutMs, cancel);
 	} finally {
-		timeUp.removeEventListener('abort', giveUp);
-		// Closes the connection if the response was not read to its end. Destroying the body doesn't: n8n passes on a copy.
+		// Removes the listener, and closes the connection if the response was not read to its end. Destroying the body doesn't: n8n
+		// passes on a copy.
 		controller.abort();
 	}
 }
