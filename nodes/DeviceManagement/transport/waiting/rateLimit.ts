@@ -40,20 +40,21 @@ export class RateLimit {
 		for (;;) {
 			if (clock.now() > this.pausedUntil + QUIET_MS) this.window = Infinity;
 			this.admit();
-			const place = new AbortController();
-			const isLimited = this.window < Infinity;
-			if (isLimited) await this.enter(place, clock, end, attempts);
+			const place = this.window < Infinity ? new AbortController() : undefined;
+			if (place !== undefined) await this.enter(place, clock, end, attempts);
 			try {
 				await this.waitForPause(clock, end);
-				if (isLimited) clock.timeout(SLOW_MS).addEventListener('abort', () => place.abort(), { signal: place.signal });
+				if (place !== undefined) {
+					clock.timeout(SLOW_MS).addEventListener('abort', () => place.abort(), { signal: place.signal });
+				}
 				const sent = await slots(async () => {
 					// A pause may have begun during the wait for the slot.
-					const mustWait = clock.now() < this.pausedUntil || (!isLimited && this.window < Infinity);
+					const mustWait = clock.now() < this.pausedUntil || (place === undefined && this.window < Infinity);
 					return mustWait && !end.aborted ? undefined : { response: await this.afterPause(run, clock, end) };
 				});
 				if (sent !== undefined) return sent.response;
 			} finally {
-				place.abort();
+				place?.abort();
 			}
 		}
 	}
