@@ -15,11 +15,7 @@ import type {
 
 import { authenticate, preAuthenticate, TEST_MARK } from '../nodes/DeviceManagement/transport/auth/authenticate';
 import type { SessionFields } from '../nodes/DeviceManagement/transport/auth/credential';
-import {
-	credentialTestRules,
-	rethrowWithRemedy,
-	TEST_PATH,
-} from '../nodes/DeviceManagement/transport/auth/connectionTest';
+import { credentialTestRules, rethrowWithRemedy } from '../nodes/DeviceManagement/transport/auth/connectionTest';
 
 /** The condition that a field's value begins with `start`. */
 const beginning = (start: string): DisplayCondition => ({ _cnd: { startsWith: start } });
@@ -178,7 +174,7 @@ export class DeviceManagementApi implements ICredentialType {
 	test: ICredentialTestRequest = {
 		request: {
 			baseURL: '={{$credentials.baseUrl.trim().replace(/\\/+$/, "")}}',
-			url: TEST_PATH,
+			url: '/api/device/list',
 			method: 'POST',
 			qs: { size: 1 },
 			headers: { 'Content-Type': 'application/json', [TEST_MARK]: 'true' },

@@ -88,7 +88,6 @@ test.each([
 	['read', /^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
 	['write', /Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
 	['dropdown', /'By SN'\.$/, /'By SN'\.$/],
-	['test', /firewalls and VPN\.$/, /another service/],
 	['login', /'Login Path'/, /^Check 'Base URL'/],
 ] as const)('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {
 	const [late, huge] = [worded(timedOut(1500), purpose), worded(tooLarge('64 MB'), purpose)];

@@ -55,7 +55,7 @@ export const WORDING: Readonly<Record<Purpose, typeof REQUEST>> = {
 		tooSlow: "Try again later, or enter the device 'By SN'.",
 		tooLarge: "Enter the device 'By SN'.",
 	},
-	test: { ...REQUEST, tooMany: 'Try again later.', tooSlow: 'Check whether n8n can reach it: firewalls and VPN.' },
+	test: { ...REQUEST, tooMany: 'Try again later.' },
 	read: { ...API_REQUEST, names: "'Path' and 'Query Parameters'" },
 	write: { ...API_REQUEST, names: "'Path', 'Query Parameters' and 'Body'", body: "'Body'" },
 	login: {

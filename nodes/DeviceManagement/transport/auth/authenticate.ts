@@ -1,7 +1,6 @@
 /**
  * The credential's part of a request: it adds the key or token, and makes n8n sign in if there is no token. It refuses other hosts
- * and forbids redirects. It sends no other request than sign-ins and a test's first one, and it doesn't load or store the
- * credential: n8n does.
+ * and forbids redirects. It sends no other request than sign-ins, and it doesn't load or store the credential: n8n does.
  */
 import type { ICredentialDataDecryptedObject as CredentialData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
 
@@ -9,7 +8,7 @@ import { inputFailure } from '../../core/failure';
 import { accountOf } from './account';
 import { currentClock } from '../waiting/clock';
 import { type Credential, credentialOf, type SessionFields } from './credential';
-import { checkReachable, type PlainRequest, signIn } from './signIn';
+import { type PlainRequest, signIn } from './signIn';
 
 /** Makes n8n sign in: its request functions treat this error of `authenticate` like HTTP 401. */
 class SignInNeeded extends Error {
@@ -35,13 +34,12 @@ export function authenticate(data: CredentialData, options: IHttpRequestOptions)
 	const credential = credentialOf(data);
 	const { stored } = credential;
 	checkTarget(credential, options);
-	// An older token doesn't prove the password, and an expired one would fail the test despite a correct password.
-	const isTest = options.headers?.[TEST_MARK] !== undefined;
-	if (isTest && !justSignedIn.has(credential) && !beingTested.has(credential)) {
-		beingTested.add(credential);
-		throw new SignInNeeded('A connection test signs in, or checks that the platform responds');
-	}
 	if (stored.authentication === 'login') {
+		// An older token doesn't prove the password, and an expired one would fail the test despite a correct password.
+		if (options.headers?.[TEST_MARK] !== undefined && !justSignedIn.has(credential)) {
+			beingTested.add(credential);
+			throw new SignInNeeded('A connection test signs in');
+		}
 		setHeader(options, 'Authorization', `Bearer ${tokenFor(credential)}`);
 	} else {
 		const { apiKey, apiKeyIn, apiKeyName: name, apiKeyPrefix: prefix } = stored;
@@ -54,7 +52,7 @@ export function authenticate(data: CredentialData, options: IHttpRequestOptions)
 	return options;
 }
 
-/** Credentials of a connection test, which always signs in, or with a key checks that the platform responds. */
+/** Logins of a connection test, which always signs in. */
 const beingTested = new WeakSet<Credential>();
 /** Credentials with a new token. n8n passes the same data to both functions. */
 const justSignedIn = new WeakSet<Credential>();
@@ -69,10 +67,7 @@ const attempts = new WeakMap<Credential, Promise<Partial<SessionFields>>>();
  */
 export async function preAuthenticate(data: CredentialData, send: PlainRequest): Promise<Partial<SessionFields>> {
 	const credential = credentialOf(data);
-	if (credential.stored.authentication !== 'login') {
-		if (beingTested.has(credential)) await checkReachable(credential, send);
-		return {};
-	}
+	if (credential.stored.authentication !== 'login') return {};
 	const attempt = attempts.get(credential) ?? findFields(credential, send);
 	attempts.set(credential, attempt);
 	const fields = await attempt;

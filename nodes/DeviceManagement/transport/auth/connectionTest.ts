@@ -9,9 +9,6 @@ import { fillIn } from '../../core/errors/purpose';
 import { explainStatus } from '../../core/errors/statuses';
 import { Failure } from '../../core/failure';
 
-/** The list of devices, which needs no serial number. */
-export const TEST_PATH = '/api/device/list';
-
 /** Statuses of a platform or proxy that refuses a connection test. */
 const STATUSES = [301, 302, 303, 307, 308, 401, 403, 404, 429, 500, 502, 503, 504];
 

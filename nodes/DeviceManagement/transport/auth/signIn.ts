@@ -12,7 +12,6 @@ import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
 import { accountOf } from './account';
 import { currentClock } from '../waiting/clock';
-import { TEST_PATH } from './connectionTest';
 import { type Credential, passwordDigest, type SessionFields } from './credential';
 import { exchange } from '../exchange';
 
@@ -29,11 +28,16 @@ const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
  * @throws Failure with `final`, unless a retry may help; a refusal says when the node tries the same login again
  */
 export async function signIn(credential: Credential, send: PlainRequest): Promise<SessionFields> {
-	const { stored, owner, redact } = credential;
+	const { baseUrl, stored, owner, redact } = credential;
 	const [account, clock] = [accountOf(credential), currentClock()];
 	try {
-		const body = JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) });
-		const response = await exchange(send, { ...requestTo(credential, stored.loginPath), method: 'POST', body });
+		const response = await exchange(send, {
+			method: 'POST',
+			url: `${baseUrl.href}${stored.loginPath}`,
+			body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
+			skipCertificateCheck: stored.allowUnauthorizedCerts,
+			timeoutMs: SIGN_IN_TIMEOUT_MS,
+		});
 		const token = tokenIn(unwrap(response), stored.tokenPath);
 		account.signedIn(token, clock.now());
 		return { sessionToken: token, sessionOwner: owner };
@@ -43,19 +47,6 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 		account.noteLoginRefusal(failure.details, clock.now());
 		throw account.recentLoginRefusal(clock.now());
 	}
-}
-
-/** Throws a Failure if the platform doesn't respond to a request without the key: n8n would show only a code, like ECONNREFUSED. */
-export async function checkReachable(credential: Credential, send: PlainRequest): Promise<void> {
-	// Some servers drop requests to other paths than the platform's.
-	await exchange(send, { ...requestTo(credential, TEST_PATH), method: 'GET' }).catch((thrown: unknown) => {
-		throw inWords(thrown, 'test', credential.redact);
-	});
-}
-
-function requestTo({ baseUrl, stored }: Credential, path: string) {
-	const skipCertificateCheck = stored.allowUnauthorizedCerts;
-	return { url: `${baseUrl.href}${path}`, skipCertificateCheck, timeoutMs: SIGN_IN_TIMEOUT_MS };
 }
 
 /**
