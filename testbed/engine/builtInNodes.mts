@@ -145,7 +145,7 @@ async function requestForItem(this: IExecuteFunctions, item: number): Promise<ID
 			...body,
 		});
 	}
-	const request = { method, uri: url, json: true, ...body };
+	const request = { method, uri: url, json: true, followRedirect: true, followAllRedirects: true, ...body };
 	return await this.helpers.requestWithAuthentication.call(this, credentialType, request, undefined, item);
 }
 
