@@ -113,6 +113,21 @@ describe('Retry-After', () => {
 			expect(platform.requests).toHaveLength(1);
 		},
 	);
+
+	test.each([10, -10])(
+		"as a date is counted from the platform's date, with its clock %i minutes ahead",
+		async (minutes) => {
+			const { platform, run } = await open();
+			const date = Date.now() + minutes * 60_000;
+			const [sent, retry] = [date, date + 2000].map((time) => new Date(time).toUTCString());
+			const headers = { date: String(sent), 'retry-after': String(retry) };
+			platform.settings.faults = [{ fault: { status: 429, headers } }];
+			const waits: number[] = [];
+			hurry(1, (ms) => waits.push(Math.ceil(ms / 1000)));
+			expect((await run(operations.count)).error).toBeUndefined();
+			expect(waits).toEqual([2]);
+		},
+	);
 });
 
 test.each([1, 3, 16])('no more than %i requests are in flight at once, over all items', async (parallelRequests) => {

@@ -72,7 +72,7 @@ export async function exchange(
 		if (bytes === undefined) throw whyEnded(end);
 		return {
 			status: statusCode,
-			retryAfterMs: parseRetryAfter(headers['retry-after'], currentClock().date()),
+			retryAfterMs: parseRetryAfter(headers['retry-after'], headers['date'], currentClock().date()),
 			redirectOrigin: originOf(headers['location'], request.url),
 			body: bytes,
 		};

@@ -139,21 +139,28 @@ describe('Retry-After', () => {
 		['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
 		['Thursday, 01-Jan-26 12:00:30 GMT', 30_000],
 	])('%j is %i ms', (header, ms) => {
-		expect(parseRetryAfter(header, NOW)).toBe(ms);
+		expect(parseRetryAfter(header, undefined, NOW)).toBe(ms);
 	});
 
-	test('a date is compared with the date, not with the clock of waits', async () => {
-		const headers = { 'retry-after': new Date(NOW + 30_000).toUTCString() };
-		const url = 'https://platform.example';
-		const request = { method: 'GET', url, skipCertificateCheck: false, timeoutMs: 5000 } as const;
-		const response = exchange(async () => ({ ...responseOf({}), headers }), request);
-		await expect(response).resolves.toMatchObject({ retryAfterMs: 30_000 });
-	});
+	test.each([
+		[undefined, 30_000],
+		['soon', 30_000],
+		['Thu, 01 Jan 2026 12:00:20 GMT', 10_000],
+	])(
+		"a date is compared with the response's date (%s), or with n8n's, not with the clock of waits",
+		async (date, ms) => {
+			const headers = { date, 'retry-after': new Date(NOW + 30_000).toUTCString() };
+			const url = 'https://platform.example';
+			const request = { method: 'GET', url, skipCertificateCheck: false, timeoutMs: 5000 } as const;
+			const response = exchange(async () => ({ ...responseOf({}), headers }), request);
+			await expect(response).resolves.toMatchObject({ retryAfterMs: ms });
+		},
+	);
 
 	test.each([['0'], ['Thu, 01 Jan 2026 11:00:00 GMT'], ['-5'], ['soon'], [''], ['12,13'], [undefined], [17], [['1']]])(
 		'%j asks for no wait: the node takes its own',
 		(header) => {
-			expect(parseRetryAfter(header, NOW)).toBeUndefined();
+			expect(parseRetryAfter(header, undefined, NOW)).toBeUndefined();
 		},
 	);
 });
@@ -207,10 +214,10 @@ test('waits of just the limit are kept to, a millisecond more is not', async () 
 });
 
 test('Retry-After takes seconds with any fraction, dates with or without a comma, and no other text', () => {
-	expect(parseRetryAfter('1.25', NOW)).toBe(1250);
-	expect(parseRetryAfter('Thu 01 Jan 2026 12:00:30 GMT', NOW)).toBe(30_000);
+	expect(parseRetryAfter('1.25', undefined, NOW)).toBe(1250);
+	expect(parseRetryAfter('Thu 01 Jan 2026 12:00:30 GMT', undefined, NOW)).toBe(30_000);
 	for (const text of ['in Thu, 01 Jan 2026 12:00:30 GMT', '1.', '.5', '1.2.3', '2026-01-01T12:00:30Z']) {
-		expect(parseRetryAfter(text, NOW)).toBeUndefined();
+		expect(parseRetryAfter(text, undefined, NOW)).toBeUndefined();
 	}
 });
 

@@ -57,15 +57,22 @@ export function backoffMs(retries: number, chance: number): number {
 	return Math.round(step / 2 + (step / 2) * chance);
 }
 
-/** Returns the wait that a `Retry-After` header (seconds or a date) asks for, in milliseconds; undefined for none. */
-export function parseRetryAfter(header: unknown, nowMs: number): number | undefined {
+/**
+ * Returns the wait that a `Retry-After` header (seconds or a date) asks for, in milliseconds; undefined for none.
+ * @param date the response's `Date` header, because the platform's clock may differ from n8n's (`nowMs`)
+ */
+export function parseRetryAfter(header: unknown, date: unknown, nowMs: number): number | undefined {
 	if (typeof header !== 'string') return undefined;
 	const text = header.trim();
 	if (/^\d{1,15}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000) || undefined;
+	const waitMs = timeOf(text) - (timeOf(date) || nowMs);
+	return waitMs > 0 ? waitMs : undefined;
+}
+
+/** Returns the time in a header; NaN if it has none. */
+function timeOf(header: unknown): number {
 	// Date.parse would accept '-5' as a date, too.
-	if (!/^[A-Za-z]{3,9},? /.test(text)) return undefined;
-	const at = Date.parse(text);
-	return at > nowMs ? at - nowMs : undefined;
+	return typeof header === 'string' && /^[A-Za-z]{3,9},? /.test(header) ? Date.parse(header) : NaN;
 }
 
 /** Returns a time span for messages, in seconds or minutes, rounded up. */
