@@ -43,7 +43,7 @@ export interface FailureDetails {
 	tooLarge?: boolean;
 	/** Whether the platform reported success and returned no data. */
 	withoutData?: boolean;
-	/** Whether all other requests of this execution will fail too (a refused login, a refused key). */
+	/** Whether all other requests of this execution will fail too (a refused login). Only a sign-in that may be retried has `false`. */
 	final?: boolean;
 	/** Whether the login itself was refused: another try may lock the account. */
 	loginRefused?: boolean;

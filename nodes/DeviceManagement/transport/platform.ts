@@ -14,7 +14,7 @@ import pLimit from 'p-limit';
 import type { z } from 'zod/v4';
 
 import { checkPayload, unwrap } from '../core/envelope';
-import { type Failure, inputFailure } from '../core/failure';
+import { type Failure, type FailureDetails, inputFailure } from '../core/failure';
 import { inWords, type Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
 import { outcomeOf, withRetries } from './waiting/retry';
@@ -37,7 +37,7 @@ export interface OpenOptions {
 export interface RequestSettings {
 	/** Longest time for one attempt, in milliseconds. */
 	timeoutMs: number;
-	/** How often to retry a read. */
+	/** How often to retry a read, or the sign-in before any request. */
 	maxRetries: number;
 	/** Whether to fail if the token is refused: the platform has just accepted it for another request. */
 	keepsToken?: boolean;
@@ -153,9 +153,10 @@ class Requests {
 				const sendNow = async () => await this.sendOnce(sent, credential);
 				return await rateLimit.pass(sendNow, clock, end, attempts++, slots);
 			};
-			const maxRetries = sent.purpose === 'write' ? 0 : sent.settings.maxRetries;
+			// After a failed sign-in, a write was not sent, or the platform refused its token.
+			const mayRetry = ({ final }: FailureDetails) => sent.purpose !== 'write' || final === false;
 			const run = async () => await session.run(send, sent.settings.keepsToken);
-			const payload = await withRetries(run, maxRetries, end);
+			const payload = await withRetries(run, sent.settings.maxRetries, end, mayRetry);
 			return checkPayload(payload, schema, expected);
 		};
 		const { largestPage } = accountOf(loaded);

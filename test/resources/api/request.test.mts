@@ -259,12 +259,12 @@ describe('a write with an unknown outcome says that it may have been carried out
 		'not where the login before it got no answer (%j)',
 		async (fault) => {
 			hurry(100);
-			bench.platform.settings.faults = [{ kind: 'login', fault, times: 1 }];
+			bench.platform.settings.faults = [{ kind: 'login', fault, times: Infinity }];
 			const result = await request({ method: 'POST', path: '/api/echo' }, bench.login);
 			expect(result.error?.message).toMatch(/^The sign-in failed/);
 			expect(result.error?.message).not.toMatch(DOUBT);
 			expect(result.error?.description).not.toContain('send the request again');
-			expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login']);
+			expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['login', 'login', 'login', 'login']);
 		},
 	);
 
@@ -341,6 +341,22 @@ test.each(writes)('a %s whose repetition fails is not sent a third time', async 
 		const result = await request({ method, path: '/api/echo', body: '{}', options: { timeout: 30_000 } }, bench.login);
 		expect(result.error?.message).toMatch(words);
 		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(['other', 'login', 'other']);
+	}
+});
+
+test.each(writes)('a %s waits for a rate-limited sign-in, before it and after its token was refused', async (method) => {
+	hurry();
+	const fault = { status: 429, headers: { 'retry-after': '2' } };
+	for (const kinds of [
+		['login', 'login', 'other'],
+		['other', 'login', 'login', 'other'],
+	]) {
+		bench.platform.forget();
+		bench.platform.settings.faults = [{ kind: 'login', fault }];
+		const result = await request({ method, path: '/api/echo', body: '{}' }, bench.login);
+		expect(result.error).toBeUndefined();
+		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(kinds);
+		bench.platform.expireTokens();
 	}
 });
 

@@ -3,7 +3,7 @@
  * (`Retry-After`), only the total counts it: the rate limit waits, because the wait is for all requests of the account. It
  * doesn't know what a request is, or which ones may be retried.
  */
-import { Failure } from '../../core/failure';
+import { Failure, type FailureDetails } from '../../core/failure';
 import { currentClock } from './clock';
 
 /** Longest total wait between the attempts of one request, and longest pause for an account, in milliseconds. */
@@ -16,9 +16,15 @@ const LONGEST_BACKOFF_MS = 20_000;
  * @param attempt throws a Failure whose `retryable` says whether a retry may help
  * @param maxRetries after the first attempt; 0 turns retries off
  * @param end ends a wait early; the next attempt then has to fail
+ * @param mayRetry whether the attempt may be repeated after such a failure
  * @throws the last attempt's Failure, with the number of retries in its message
  */
-export async function withRetries<T>(attempt: () => Promise<T>, maxRetries: number, end: AbortSignal): Promise<T> {
+export async function withRetries<T>(
+	attempt: () => Promise<T>,
+	maxRetries: number,
+	end: AbortSignal,
+	mayRetry: (details: FailureDetails) => boolean = () => true,
+): Promise<T> {
 	const clock = currentClock();
 	let waitedMs = 0;
 	for (let retries = 0; ; retries++) {
@@ -26,6 +32,7 @@ export async function withRetries<T>(attempt: () => Promise<T>, maxRetries: numb
 		if ('value' in outcome) return outcome.value;
 		const { failure } = outcome;
 		if (!(failure instanceof Failure) || failure.details.retryable !== true || maxRetries === 0) throw failure;
+		if (!mayRetry(failure.details)) throw failure;
 		if (retries >= maxRetries) throw gaveUp(failure, retries, '');
 		const { retryAfterMs } = failure.details;
 		const waitMs = retryAfterMs ?? backoffMs(retries, clock.random());
