@@ -275,7 +275,7 @@ test('nothing appears when the credential is unusable', async () => {
 		{ apiKeyName: `${KEY}`, customSignIn: true },
 		{ authentication: 'login', password: `${PASSWORD}`, passwordFormat: 'md5', customSignIn: true },
 		{ authentication: 'login', loginPath: `${PASSWORD}`, customSignIn: true },
-		{ apiKey: 7 },
+		{ apiKey: [KEY] },
 		{ baseUrl: `ftp://${encodeURIComponent(KEY)}` },
 		{ baseUrl: `http://127.0.0.1/?key=${KEY}` },
 	]) {

@@ -5,6 +5,11 @@ export const DEEPEST_NESTING = 200;
 export type JsonValue = string | number | boolean | object | null | undefined;
 export type JsonObject = { [key: string]: JsonValue };
 
+/** Whether a number is exact. JavaScript changes whole numbers beyond 2^53, so an ID would be another device's. */
+export function keepsDigits(number: number): boolean {
+	return !Number.isInteger(number) || Number.isSafeInteger(number);
+}
+
 /** Returns the kind and size of a value for messages, never its content. */
 export function describeValue(value: unknown): string {
 	if (value === undefined) return 'nothing';

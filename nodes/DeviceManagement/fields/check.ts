@@ -6,7 +6,7 @@ import type { IGetNodeParameterOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { type Failure, inputFailure } from '../core/failure';
-import { describeValue, isRecord } from '../core/json';
+import { describeValue, isRecord, keepsDigits } from '../core/json';
 
 /** Returns a parameter of the node for one input item or one poll; `fallback` if it is missing. The options are n8n's. */
 export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNodeParameterOptions) => unknown;
@@ -151,11 +151,6 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
 	// The prototype may differ: n8n's expressions may run in another realm.
 	return isRecord(value) && Object.prototype.toString.call(value) === '[object Object]';
-}
-
-/** Whether a number is exact. JavaScript changes whole numbers beyond 2^53, so an ID would be another device's. */
-function keepsDigits(number: number): boolean {
-	return !Number.isInteger(number) || Number.isSafeInteger(number);
 }
 
 const ENTER_AS_TEXT = 'Enter it as text.';

@@ -1,3 +1,4 @@
+import { DeviceManagementApi } from '../../../credentials/DeviceManagementApi.credentials.ts';
 import { replaceClock, systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import type { Bench } from '../../../testbed/bench.mts';
 import { useBenches, useProcesses } from '../../../testbed/jest.mts';
@@ -201,6 +202,29 @@ describe('a credential with expressions', () => {
 		}
 		// n8n's store has room for one token; the other one is kept in the process.
 		expect([one.platform.logins.attempted, other.platform.logins.attempted]).toEqual([1, 1]);
+	});
+
+	test('names the label of a field whose expression returns null or a number that lost digits', async () => {
+		const fields = new DeviceManagementApi().properties.filter(({ type }) => type !== 'notice' && type !== 'hidden');
+		for (const { name, displayName, displayOptions } of fields) {
+			const bench = await open();
+			const way = displayOptions?.show?.['authentication']?.[0] === 'login' ? bench.login : bench.apiKey;
+			for (const value of ['={{ null }}', '={{ 12345678901234567890 }}']) {
+				await bench.engine.editCredential(way, { customSignIn: true, [name]: value });
+				const { error } = await bench.run(operations.count, { credential: way });
+				expect(error).toMatchObject({
+					message: `'${displayName}' in the Device Management API credential has a value of the wrong type`,
+					description: expect.stringContaining('expression'),
+				});
+			}
+			expect(bench.platform.requests).toEqual([]);
+		}
+	});
+
+	test('may return numbers for texts', async () => {
+		const { engine, login, run } = await open({ loginName: '4711', password: '1.5' });
+		await engine.editCredential(login, { loginName: '={{ 4711 }}', password: '={{ 1.5 }}' });
+		expect(jsonOf(await run(operations.count, { credential: login }))).toEqual([{ count: 25 }]);
 	});
 
 	test('that leads one item nowhere fails that item alone', async () => {

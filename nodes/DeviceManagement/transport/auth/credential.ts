@@ -8,41 +8,47 @@ import { z } from 'zod/v4';
 
 import { type BaseUrl, parseBaseUrl } from '../../core/baseUrl';
 import { inputFailure } from '../../core/failure';
+import { keepsDigits } from '../../core/json';
 import { type Redact, redactor } from '../../core/redaction';
 
 /** Name of the credential type, as workflows store it. */
 export const CREDENTIAL_TYPE = 'deviceManagementApi';
 
-const text = z.string().default('');
+/** Text, or a number from an expression. Each schema has the label of its field as its message. */
+const text = (label: string, fallback = '') =>
+	z
+		.union([z.string(), z.number().refine(keepsDigits, label)], label)
+		.transform(String)
+		.default(fallback);
 /** People paste these with spaces and line breaks around them. */
-const trimmed = z.string().trim().default('');
+const trimmed = (label: string, fallback?: string) => text(label, fallback).transform((value) => value.trim());
 
 /** Fields that only unusual platforms need, with the form's defaults. */
 const customSignInSchema = z.object({
-	apiKeyIn: z.enum(['header', 'query']).default('header'),
-	apiKeyName: z.string().trim().default('Authorization'),
-	apiKeyPrefix: z.string().trim().default('ApiKey'),
-	passwordFormat: z.enum(['plain', 'md5']).default('plain'),
-	loginPath: z.string().trim().default('/api/user/login'),
-	tokenPath: trimmed,
+	apiKeyIn: z.enum(['header', 'query'], 'Send Key In').default('header'),
+	apiKeyName: trimmed('Key Name', 'Authorization'),
+	apiKeyPrefix: trimmed('Key Prefix', 'ApiKey'),
+	passwordFormat: z.enum(['plain', 'md5'], 'Password Format').default('plain'),
+	loginPath: trimmed('Login Path', '/api/user/login'),
+	tokenPath: trimmed('Token Path'),
 });
 
 /** The credential as n8n stores it. A field that an older n8n or an import left out gets the form's default. */
 const storedSchema = customSignInSchema
 	.extend({
-		baseUrl: text,
-		authentication: z.enum(['apiKey', 'login']).default('apiKey'),
-		apiKey: trimmed,
-		loginName: trimmed,
-		password: text,
-		customSignIn: z.boolean().default(false),
-		allowUnauthorizedCerts: z.boolean().default(false),
+		baseUrl: text('Base URL'),
+		authentication: z.enum(['apiKey', 'login'], 'Authentication').default('apiKey'),
+		apiKey: trimmed('API Key'),
+		loginName: trimmed('Login Name'),
+		password: text('Password'),
+		customSignIn: z.boolean('My Platform Signs In Differently').default(false),
+		allowUnauthorizedCerts: z.boolean('Ignore SSL Issues (Insecure)').default(false),
 	})
 	// The form hides these fields while the switch is off, so their stored values don't count.
 	.transform((stored) => (stored.customSignIn ? stored : { ...stored, ...customSignInSchema.parse({}) }));
 
 /** The fields that a sign-in adds. n8n writes them into the object that was read. */
-const sessionSchema = z.object({ sessionToken: text.catch(''), sessionOwner: text.catch('') });
+const sessionSchema = z.object({ sessionToken: z.string().catch(''), sessionOwner: z.string().catch('') });
 export type SessionFields = z.infer<typeof sessionSchema>;
 
 /** The credential's fields (section 5 of the API document), of the right types but otherwise unchecked. */
@@ -115,10 +121,9 @@ export function passwordDigest(stored: StoredCredential): string {
 function checkFields(data: CredentialData) {
 	const parsed = storedSchema.safeParse(data);
 	if (!parsed.success) {
-		const field = String(parsed.error.issues[0]?.path[0] ?? '');
 		throw inputFailure(
-			`The field "${field}" of the Device Management API credential has a value of the wrong type`,
-			'Open the credential, enter the value again and save it.',
+			`'${parsed.error.issues[0]?.message}' in the Device Management API credential has a value of the wrong type`,
+			'Check the expression in this field and its result. Enter a long number as text.',
 		);
 	}
 	const stored = parsed.data;

@@ -64,14 +64,12 @@ export function backoffMs(retries: number, chance: number): number {
 	return Math.round(step / 2 + (step / 2) * chance);
 }
 
-/**
- * Returns the wait that a `Retry-After` header (seconds or a date) asks for, in milliseconds; undefined for none.
- * @param date the response's `Date` header, because the platform's clock may differ from n8n's (`nowMs`)
- */
+/** Returns the wait that `Retry-After` (seconds or a date) asks for, in milliseconds; undefined for none. `date` is the `Date` header. */
 export function parseRetryAfter(header: unknown, date: unknown, nowMs: number): number | undefined {
 	if (typeof header !== 'string') return undefined;
 	const text = header.trim();
 	if (/^\d{1,15}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000) || undefined;
+	// The platform's clock may differ from n8n's.
 	const waitMs = timeOf(text) - (timeOf(date) || nowMs);
 	return waitMs > 0 ? waitMs : undefined;
 }
