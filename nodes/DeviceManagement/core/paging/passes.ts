@@ -27,9 +27,10 @@ export async function fetchList<T>(source: PageSource<T>, options: WalkOptions):
 	let previous: Pass<T> | undefined;
 	let [agreements, voidPasses] = [0, 0];
 	let seen = new Map<string, T>();
+	const sharing = new Set<string>();
 	for (let passes = 1; ; passes++) {
 		const parallelRequests = passes < PASSES ? options.parallelRequests : 1;
-		const pass: Pass<T> = await fetchPass(source, { ...options, parallelRequests }, passes === 1);
+		const pass: Pass<T> = await fetchPass(source, { ...options, parallelRequests, sharing }, passes === 1);
 		agreements = previous !== undefined && agree(source, previous, pass) ? agreements + 1 : 0;
 		// Two equal passes mean that the total is wrong or missing, and the list did not change. If an item appeared twice, it takes three
 		// equal passes: the server may list it twice, or it may have moved.

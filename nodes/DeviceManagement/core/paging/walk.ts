@@ -19,6 +19,8 @@ export interface WalkOptions {
 	skip?: number;
 	/** How many items to read after those, in the server's order; undefined for all. */
 	limit?: number | undefined;
+	/** Items that had another item's ID in an earlier walk: the platform gave it to both. The walk adds those that it finds. */
+	sharing?: Set<string>;
 }
 
 /** One page of a walk. It may be empty, most likely the last one. */
@@ -52,7 +54,7 @@ export async function* walkPages<T>(
 	options: WalkOptions,
 	trustsNumbers = true,
 ): AsyncGenerator<WalkedPage<T>, void, undefined> {
-	const { parallelRequests, skip = 0, limit = Infinity } = options;
+	const { parallelRequests, skip = 0, limit = Infinity, sharing = new Set() } = options;
 	const { size, page: first } = await fetchFirstPage(source, options);
 	const feed = new PageFeed(source, first, { size, parallelRequests, trustsNumbers });
 	// The first page counts as full: the server may return fewer items than requested.
@@ -61,7 +63,7 @@ export async function* walkPages<T>(
 	let page = first;
 	let reportedTotal = first.totalElements;
 	let [read, repeatedPages, emptyPages] = [0, 0, 0];
-	let [expectsEnd, lastWasWrong, sharedId] = [false, false, false];
+	let [expectsEnd, lastWasWrong, mayHaveMoved] = [false, false, false];
 	for (let index = 0; index < MAX_PAGES && read < MAX_ITEMS; index++) {
 		const next = feed.at(index, pagesExpected(page, pageLength, skip + limit));
 		const response = await (expectsEnd ? next.catch(undefinedIfPageRefused) : next);
@@ -69,8 +71,10 @@ export async function* walkPages<T>(
 		page = response ?? { content: [] };
 		const { length } = page.content;
 		const known = seen.size;
-		const { newItems, sharesId } = takeNew(source, page, seen, skip - read);
-		sharedId ||= sharesId;
+		const shared = sharing.size;
+		const newItems = takeNew(source, page, { seen, sharing }, skip - read);
+		// An item of an earlier page may have been edited and have moved.
+		mayHaveMoved ||= sharing.size > shared && index > 0;
 		const isRepeated = length > 0 && seen.size === known;
 		if (isRepeated) {
 			pastEnd = expectsEnd || seen.size >= (page.totalElements ?? Infinity);
@@ -86,7 +90,7 @@ export async function* walkPages<T>(
 		const isCounted = first.totalElements !== undefined || index === 0 || (expectsEnd && read === first.content.length);
 		const [distinct, moved] = [seen.size, feed.totalMoved];
 		const isWhole = distinct >= skip + limit || distinct === (reportedTotal ?? distinct);
-		const steady = isCounted && isWhole && !moved && read === distinct && !sharedId;
+		const steady = isCounted && isWhole && !moved && read === distinct && !mayHaveMoved;
 		yield { newItems, read, distinct, reportedTotal, moved, steady };
 		if (atEnd) return;
 		expectsEnd = !isRepeated && saysItIsLast(page, { index, read }, lastWasWrong);
@@ -134,20 +138,20 @@ function pagesExpected<T>({ totalElements = 0, totalPages = 0 }: Page<T>, pageLe
 	return Math.ceil(Math.min(Math.max(totalElements / pageLength, totalPages), limit / pageLength));
 }
 
-/**
- * Returns a page's new items from a position on, and adds all its items to `seen`: identities by ID. If another item has the ID
- * already, the platform gave it to both, or one item was edited and may have moved.
- */
-function takeNew<T>(source: PageSource<T>, { content }: Page<T>, seen: Map<string, string>, from: number) {
+/** Returns a page's new items from a position on. Adds all its items to `seen`: their identities by ID. */
+function takeNew<T>(
+	source: PageSource<T>,
+	{ content }: Page<T>,
+	{ seen, sharing }: { seen: Map<string, string>; sharing: Set<string> },
+	from: number,
+): T[] {
 	const { identify, idOf = identify } = source;
-	let sharesId = false;
-	const newItems = content.filter((item, position) => {
+	return content.filter((item, position) => {
 		const [known, identity, id] = [seen.size, identify(item), idOf(item)];
-		const isOther = (seen.get(id) ?? identity) !== identity;
-		sharesId ||= isOther;
-		return seen.set(isOther ? identity : id, identity).size > known && position >= from;
+		const isShared = (seen.get(id) ?? identity) !== identity;
+		if (isShared) sharing.add(identity);
+		return seen.set(isShared ? identity : id, identity).size > known && position >= from;
 	});
-	return { newItems, sharesId };
 }
 
 /** The error of a walk that found pages with nothing new before the end of the list. */
