@@ -3,9 +3,9 @@ import { z } from 'zod/v4';
 
 import { checkPayload, type RawResponse, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
-import { DEVICE_IN_WORDS, deviceSchema } from '../../nodes/DeviceManagement/core/device.ts';
+import { deviceSchema } from '../../nodes/DeviceManagement/core/device.ts';
 import { inWords, type Purpose } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
-import { PAGE_IN_WORDS, pageSchema } from '../../nodes/DeviceManagement/core/record.ts';
+import { pageSchema } from '../../nodes/DeviceManagement/core/record.ts';
 import { outside, redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
 import { runs } from '../../testbed/runs.mts';
 
@@ -93,7 +93,7 @@ test('an answer nested a hundred thousand deep is refused, not followed', () => 
 
 test('__proto__ in an answer changes no other object', () => {
 	const data = unwrap(answer('{"code":0,"data":{"content":[{"__proto__":{"polluted":1}}]}}'));
-	checkPayload(data, pageSchema, PAGE_IN_WORDS);
+	checkPayload(data, pageSchema);
 	expect(Object.prototype).not.toHaveProperty('polluted');
 });
 
@@ -107,16 +107,14 @@ test.each([
 	['an item that is no object', { content: [{}, 'x'] }, "'data.content.1' is text of 1 characters"],
 	['an item that is null', { content: [null] }, "'data.content.0' is null"],
 ])('a page that is %s is named', (_, data, place) => {
-	expect(failureOf(() => checkPayload(data, pageSchema, PAGE_IN_WORDS)).message).toBe(
-		`The platform did not return ${PAGE_IN_WORDS}: ${place}`,
+	expect(failureOf(() => checkPayload(data, pageSchema)).message).toBe(
+		`The platform did not return ${pageSchema.description}: ${place}`,
 	);
 });
 
 test('a list of two million numbers is refused for its first one, at once', () => {
 	const content = new Array<number>(2_000_000).fill(1);
-	expect(failureOf(() => checkPayload({ content }, pageSchema, PAGE_IN_WORDS)).message).toContain(
-		"'data.content.0' is a number",
-	);
+	expect(failureOf(() => checkPayload({ content }, pageSchema)).message).toContain("'data.content.0' is a number");
 });
 
 test.each([
@@ -124,12 +122,12 @@ test.each([
 	['a list', []],
 	['text', 'x'],
 ])('a device that is %s is refused', (_, data) => {
-	expect(failureOf(() => checkPayload(data, deviceSchema('A'), DEVICE_IN_WORDS)).details.kind).toBe('response');
+	expect(failureOf(() => checkPayload(data, deviceSchema('A'))).details.kind).toBe('response');
 });
 
 test('impossible metadata counts as missing', () => {
 	const page = { content: [], totalElements: -1, totalPages: 'three', last: 'yes', number: 1.5, size: null };
-	expect(checkPayload(page, pageSchema, PAGE_IN_WORDS)).toEqual({
+	expect(checkPayload(page, pageSchema)).toEqual({
 		content: [],
 		totalElements: undefined,
 		totalPages: undefined,
@@ -141,7 +139,7 @@ test('impossible metadata counts as missing', () => {
 
 test('the devices of a page are the very objects that came', () => {
 	const device = { id: '1', anything: [1] };
-	expect(checkPayload({ content: [device] }, pageSchema, PAGE_IN_WORDS).content[0]).toBe(device);
+	expect(checkPayload({ content: [device] }, pageSchema).content[0]).toBe(device);
 });
 
 test('a redirect names the origin it leads to and nothing else of it', () => {
@@ -228,7 +226,7 @@ describe('the details of a failure', () => {
 		['', false],
 		[0, false],
 	])('a payload of %j that is no page', (data, withoutData) => {
-		expect(failureOf(() => checkPayload(data, pageSchema, PAGE_IN_WORDS)).details).toEqual({
+		expect(failureOf(() => checkPayload(data, pageSchema)).details).toEqual({
 			kind: 'response',
 			cause: 'platform',
 			message: expect.stringContaining('did not return a page of a list'),
@@ -360,7 +358,7 @@ describe('fuzz', () => {
 			fc.property(body, status, fc.constantFrom(pageSchema, deviceSchema('A'), z.unknown()), (bytes, code, schema) => {
 				let failure: unknown;
 				try {
-					checkPayload<unknown>(unwrap(answer(bytes, { status: code })), schema, 'something');
+					checkPayload<unknown>(unwrap(answer(bytes, { status: code })), schema);
 					return;
 				} catch (error) {
 					failure = inWords(error, 'read', redact);

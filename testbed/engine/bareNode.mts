@@ -34,12 +34,12 @@ export class BareEngine implements HostEngine {
 
 	/** The platform without HTTP, sign-in, retries and timeouts. Its responses are read as usual. */
 	private readonly reach: typeof openPlatform = async () => ({
-		request: async ({ schema, expected, method, path, query, body, purpose }) => {
+		request: async ({ schema, method, path, query, body, purpose }) => {
 			const request: InProcessRequest = { method, url: path, ...(query === undefined ? {} : { qs: query }), body };
 			const { status, text } = await this.platform.respond(request);
 			const answer = { status, body: Buffer.from(text), retryAfterMs: undefined, redirectOrigin: undefined };
 			try {
-				return checkPayload(unwrap(answer), schema, expected);
+				return checkPayload(unwrap(answer), schema);
 			} catch (error) {
 				throw inWords(error, purpose, String);
 			}

@@ -9,10 +9,9 @@ export type Device = JsonObject;
 /** Returns the schema of the device with this serial number (section 4.2). A platform may ignore upper and lower case. */
 export function deviceSchema(sn: string) {
 	const plain = (text: string) => text.trim().toLowerCase();
-	return z.custom<Device>((data) => isRecord(data) && plain(serialNumberOf(data)) === plain(sn));
+	const isThisDevice = (data: unknown) => isRecord(data) && plain(serialNumberOf(data)) === plain(sn);
+	return z.custom<Device>(isThisDevice).describe('the device with this serial number');
 }
-
-export const DEVICE_IN_WORDS = 'the device with this serial number';
 
 /** Returns the identity of a device: its `id`, else its serial number, else the whole record as JSON. */
 export function identifyDevice(device: Device): string {

@@ -12,17 +12,17 @@ const records = z.custom<JsonObject[]>(Array.isArray).superRefine((content, refi
 });
 
 /** A page of any list (section 1.2). The schema checks that items are objects, and doesn't read or copy their fields. */
-export const pageSchema = z.object({
-	content: records,
-	number: count,
-	size: count,
-	totalElements: count,
-	totalPages: count,
-	last: z.boolean().optional().catch(undefined),
-	pageable: z.object({ offset: count }).optional().catch(undefined),
-});
-
-export const PAGE_IN_WORDS = "a page of a list (an object with a list of objects in 'content')";
+export const pageSchema = z
+	.object({
+		content: records,
+		number: count,
+		size: count,
+		totalElements: count,
+		totalPages: count,
+		last: z.boolean().optional().catch(undefined),
+		pageable: z.object({ offset: count }).optional().catch(undefined),
+	})
+	.describe("a page of a list (an object with a list of objects in 'content')");
 
 /** Returns the `id` of a record as text; undefined if it has none that is unique. */
 export function idOf({ id }: JsonObject): string | undefined {

@@ -1,5 +1,5 @@
 import { Failure } from '../core/failure';
-import { DEVICE_IN_WORDS, type Device, deviceSchema, identifyDevice } from '../core/device';
+import { type Device, deviceSchema, identifyDevice } from '../core/device';
 import { WORDING } from '../core/errors/purpose';
 import { fetchFirstPage } from '../core/paging/walk';
 import { devicePath, type ListCriteria } from '../core/query';
@@ -47,9 +47,8 @@ export async function fetchDevice(
 	settings: RequestSettings,
 ): Promise<Device> {
 	const path = devicePath(serialNumber);
-	const device = { schema: deviceSchema(serialNumber), expected: DEVICE_IN_WORDS };
 	return await platform
-		.request({ method: 'GET', path, purpose: 'device', ...device, settings })
+		.request({ method: 'GET', path, purpose: 'device', schema: deviceSchema(serialNumber), settings })
 		.catch((thrown: unknown) => {
 			if (!(thrown instanceof Failure) || thrown.details.withoutData !== true) throw thrown;
 			throw new Failure({

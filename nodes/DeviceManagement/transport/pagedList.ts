@@ -4,7 +4,7 @@ import type { PageSource } from '../core/paging/page';
 import { isTooLarge, SMALLER_SIZES } from '../core/paging/refusal';
 import type { Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
-import { identifyRecord, PAGE_IN_WORDS, pageSchema } from '../core/record';
+import { identifyRecord, pageSchema } from '../core/record';
 import type { Platform, RequestSettings } from './platform';
 
 /** A request to a paged endpoint, without its page. */
@@ -29,13 +29,12 @@ export function pageSource(
 	{ sort = [], query, identify = identifyRecord, idOf, ...endpoint }: PagedEndpoint,
 	settings: RequestSettings,
 ): PageSource<JsonObject> {
-	const payload = { schema: pageSchema, expected: PAGE_IN_WORDS };
 	return {
 		async fetchPage(page, size) {
 			const paging: Query = { size: String(size) };
 			if (page !== undefined) paging['page'] = String(page);
 			if (sort.length > 0) paging['sort'] = [...sort];
-			const request = { ...endpoint, query: { ...query, ...paging }, ...payload, settings };
+			const request = { ...endpoint, query: { ...query, ...paging }, schema: pageSchema, settings };
 			return await platform.request(request).catch((thrown: unknown) => {
 				throw withPage(isTooLarge(thrown) ? tooLarge(thrown, size, platform) : thrown, page);
 			});

@@ -53,9 +53,8 @@ export interface PlatformRequest<T> {
 	body?: string | undefined;
 	/** What the request is for. A write is sent again only after a refused token. */
 	purpose: Purpose;
-	/** The schema of the payload, and the same in words. */
+	/** The schema of the payload, with a description for messages. */
 	schema: z.ZodType<T>;
-	expected: string;
 	settings: RequestSettings;
 }
 
@@ -145,7 +144,7 @@ class Requests {
 		const { clock, context, end, slots, stop } = this;
 		const load = async () => await loadCredential(context, itemIndex);
 		const session = new Session(loaded, { load, renewToken: this.renewToken, clock, end });
-		const request: Platform['request'] = async ({ schema, expected, ...sent }) => {
+		const request: Platform['request'] = async ({ schema, ...sent }) => {
 			// From outside: retries, token, rate limit, slot, one HTTP exchange.
 			let attempts = 0;
 			const send = async (credential: Credential) => {
@@ -157,7 +156,7 @@ class Requests {
 			const mayRetry = ({ final }: FailureDetails) => sent.purpose !== 'write' || final === false;
 			const run = async () => await session.run(send, sent.settings.keepsToken);
 			const payload = await withRetries(run, sent.settings.maxRetries, end, mayRetry);
-			return checkPayload(payload, schema, expected);
+			return checkPayload(payload, schema);
 		};
 		const { largestPage } = accountOf(loaded);
 		return { request, largestPage, stop };
@@ -165,7 +164,7 @@ class Requests {
 
 	/** Sends a request once and returns its unchecked payload. */
 	private async sendOnce(
-		{ path, settings, ...request }: Omit<PlatformRequest<unknown>, 'schema' | 'expected'>,
+		{ path, settings, ...request }: Omit<PlatformRequest<unknown>, 'schema'>,
 		credential: Credential,
 	): Promise<unknown> {
 		const { baseUrl, stored, redact } = credential;

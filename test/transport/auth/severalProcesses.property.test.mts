@@ -166,7 +166,6 @@ async function play({ latencies, oneTokenPerUser, executions, expiries, chances 
 						path: `/api/device/sn/${next++}`,
 						purpose: 'device',
 						schema: z.unknown(),
-						expected: 'a device',
 						settings: { timeoutMs: 30_000, maxRetries: 0 },
 					});
 					await time.sleep(idles * chance(), stop.signal);

@@ -132,7 +132,6 @@ function begin(parallelRequests: number, answer: (name: string) => Promise<numbe
 			path: `/api/${name}`,
 			purpose: 'read',
 			schema: z.unknown(),
-			expected: 'anything',
 			settings: { timeoutMs: 60_000, maxRetries },
 		});
 	return async (item: number, names: readonly string[], maxRetries = 0) => {

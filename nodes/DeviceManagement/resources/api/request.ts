@@ -68,7 +68,6 @@ export const request: Operation = {
 			body,
 			purpose: method === 'GET' ? 'read' : 'write',
 			schema: z.unknown(),
-			expected: 'anything',
 			settings,
 		});
 		return asItems(data);
