@@ -99,7 +99,6 @@ function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRe
 		// Otherwise n8n would sign in after HTTP 401. The session does.
 		ignoreHttpStatusErrors: true,
 		disableFollowRedirect: true,
-		sendCredentialsOnCrossOriginRedirect: false,
 		skipSslCertificateValidation: request.skipCertificateCheck,
 		timeout: request.timeoutMs,
 		abortSignal,

@@ -139,7 +139,6 @@ function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): voi
 /** Keeps the credential on the platform's host. Turns the certificate check off only if the user did. */
 function forbidRedirects(options: IHttpRequestOptions, skipCertificateCheck: boolean): void {
 	options.disableFollowRedirect = true;
-	options.sendCredentialsOnCrossOriginRedirect = false;
 	// For n8n's older request function.
 	Object.assign(options, { followRedirect: false, followAllRedirects: false });
 	if (skipCertificateCheck) {
