@@ -67,20 +67,10 @@ export interface Platform {
 	stop(): void;
 }
 
-/** The platforms of one execution: if the credential contains expressions, it may differ for each item. */
-export interface ItemPlatforms {
-	/**
-	 * Returns the platform for one item; items of the same account share it. It loads the credential, and again only to renew a token.
-	 * @throws Failure `input` for an invalid credential, and n8n's error if n8n can't resolve the credential
-	 */
-	forItem(itemIndex: number): Promise<Platform>;
-	stop: Platform['stop'];
-}
-
 /**
  * Opens the platform of a dropdown or a poll.
  * @param credential if it was loaded already
- * @throws as {@link ItemPlatforms.forItem}
+ * @throws as {@link loadCredential}
  */
 export async function openPlatform(
 	context: PlatformContext,
@@ -90,12 +80,13 @@ export async function openPlatform(
 	return new Requests(context, options).open(credential ?? (await loadCredential(context)));
 }
 
-/** Opens the platforms of an execution with items. */
-export function openPlatformForItems(context: IExecuteFunctions, options: OpenOptions): ItemPlatforms {
+/** Opens the platforms of an execution with items: if the credential contains expressions, it may differ for each item. */
+export function openPlatformForItems(context: IExecuteFunctions, options: OpenOptions) {
 	const requests = new Requests(context, options);
 	const open = new Map<string, Platform>();
 	return {
-		async forItem(itemIndex) {
+		/** Returns the platform for one item; items of the same account share it. Throws as {@link loadCredential}. */
+		async forItem(itemIndex: number): Promise<Platform> {
 			const credential = await loadCredential(context, itemIndex);
 			const platform = open.get(credential.accountName) ?? requests.open(credential, itemIndex);
 			open.set(credential.accountName, platform);
