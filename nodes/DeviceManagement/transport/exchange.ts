@@ -22,7 +22,7 @@ const LARGEST_BODY = 64 * 1024 * 1024;
 export interface WireRequest {
 	method: IHttpRequestMethods;
 	url: string;
-	query?: Query;
+	query?: Query | undefined;
 	/** JSON text. */
 	body?: string | undefined;
 	skipCertificateCheck: boolean;

@@ -2,28 +2,19 @@ import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
 import type { PageSource } from '../core/paging/page';
 import { isTooLarge, SMALLER_SIZES } from '../core/paging/refusal';
-import type { Purpose } from '../core/errors/purpose';
 import type { Query } from '../core/query';
 import { identifyRecord, pageSchema } from '../core/record';
-import type { Platform, RequestSettings } from './platform';
+import type { Platform, PlatformRequest, RequestSettings } from './platform';
 
 /** A request to a paged endpoint, without its page. */
-export interface PagedEndpoint {
-	method: 'GET' | 'POST';
-	/** Begins with /api. */
-	path: string;
-	query?: Query | undefined;
-	/** JSON text; for POST. */
-	body?: string | undefined;
+export interface PagedEndpoint
+	extends Omit<PlatformRequest<unknown>, 'schema' | 'settings'>,
+		Partial<Pick<PageSource<JsonObject>, 'identify' | 'idOf'>> {
 	/** Values of the `sort` parameter. */
 	sort?: readonly string[] | undefined;
-	purpose: Purpose;
-	/** Returns the identity of an item; default: its `id`. */
-	identify?: PageSource<JsonObject>['identify'];
-	idOf?: PageSource<JsonObject>['idOf'];
 }
 
-/** Returns the source of a list's pages (section 1.2). */
+/** Returns the source of a list's pages (section 1.2). Without `identify`, items are identified by their `id`. */
 export function pageSource(
 	platform: Platform,
 	{ sort = [], query, identify = identifyRecord, idOf, ...endpoint }: PagedEndpoint,

@@ -5,7 +5,6 @@
 import type {
 	IAllExecuteFunctions,
 	IExecuteFunctions,
-	IHttpRequestMethods,
 	IHttpRequestOptions,
 	ILoadOptionsFunctions,
 	IPollFunctions,
@@ -16,12 +15,11 @@ import type { z } from 'zod/v4';
 import { checkPayload, unwrap } from '../core/envelope';
 import { type Failure, type FailureDetails, inputFailure } from '../core/failure';
 import { inWords, type Purpose } from '../core/errors/purpose';
-import type { Query } from '../core/query';
 import { outcomeOf, withRetries } from './waiting/retry';
 import { type Account, accountOf } from './auth/account';
 import { currentClock } from './waiting/clock';
 import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
-import { exchange, unsent } from './exchange';
+import { exchange, unsent, type WireRequest } from './exchange';
 import { Session } from './auth/session';
 
 /** A running node, a dropdown, or a trigger's poll. */
@@ -44,13 +42,9 @@ export interface RequestSettings {
 }
 
 /** A request in the terms of the API document (section 4). */
-export interface PlatformRequest<T> {
-	method: IHttpRequestMethods;
+export interface PlatformRequest<T> extends Pick<WireRequest, 'method' | 'query' | 'body'> {
 	/** Path below the base URL, already percent-encoded; begins with /api. */
 	path: string;
-	query?: Query;
-	/** JSON text. */
-	body?: string | undefined;
 	/** What the request is for. A write is sent again only after a refused token. */
 	purpose: Purpose;
 	/** The schema of the payload, with a description for messages. */
