@@ -63,7 +63,7 @@ export class Session {
 			// successor. A token that another process got doesn't count, because that process may have ended it. A request fails
 			// after four new tokens, and a later one of the session after one.
 			if (!refusesToken(failure) || keepsToken) throw failure;
-			if (isReplaced(token, account)) continue;
+			if (account.token !== undefined && account.token !== token) continue;
 			if (sent > 0 && token?.issuedAt !== undefined) newTokens++;
 			if (token === undefined || newTokens >= this.maxNewTokens) {
 				this.maxNewTokens = MAX_NEW_TOKENS_LATER;
@@ -144,9 +144,6 @@ function acceptsToken(outcome: { value: unknown } | { failure: unknown }): boole
 	const { failure } = outcome;
 	return failure instanceof Failure && failure.details.kind === 'refused' && !refusesToken(failure);
 }
-
-const isReplaced = (token: Token | undefined, account: Account) =>
-	account.token !== undefined && account.token !== token;
 
 /** Says whose devices a credential shows. A changed password shows the same ones. */
 function userOf({ baseUrl, stored }: Credential): string {
