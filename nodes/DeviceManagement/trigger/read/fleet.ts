@@ -19,10 +19,7 @@ export interface FleetEntry extends ListedDevice {
 	readonly rows: Partial<Record<TimeField, Row>>;
 }
 
-/**
- * Reads all devices that match the criteria (section 4.1). To save memory, it keeps the record of a changed device only.
- * @throws Failure
- */
+/** Reads all devices that match the criteria (section 4.1). To save memory, it keeps the record of a changed device only. */
 export async function fetchFleet(
 	platform: Platform,
 	criteria: ListCriteria,

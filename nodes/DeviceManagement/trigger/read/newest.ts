@@ -45,10 +45,7 @@ export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'set
 	readonly order: KnownOrder;
 }
 
-/**
- * Reads the newest devices by one of their times, in the platform's order (section 1.3); undefined if the order is not reliable.
- * @throws Failure
- */
+/** Reads the newest devices by one of their times, in the platform's order (section 1.3); undefined if the order is not reliable. */
 export async function fetchNewest(platform: Platform, options: NewestOptions): Promise<FetchedRows | undefined> {
 	const { order } = options;
 	if (isWithin(HOUR_MS, order.avoidedAt)) return undefined;

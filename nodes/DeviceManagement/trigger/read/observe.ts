@@ -17,7 +17,6 @@ const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
  * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
  * small requests are enough if the platform sorts reliably. It requests each device that is no longer listed.
  * @param orders what is known of the platform's sort orders; is updated
- * @throws Failure
  */
 export async function observe(
 	platform: Platform,
