@@ -58,7 +58,7 @@ export function unwrap(response: RawResponse, purpose: Purpose = 'list'): unknow
 	throw badResponse(
 		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded} (HTTP ${status})`,
 		"Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.",
-		status,
+		{ httpStatus: status },
 	);
 }
 

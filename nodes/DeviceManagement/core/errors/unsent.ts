@@ -1,4 +1,4 @@
-import { type CauseClass, Failure } from '../failure';
+import { type CauseClass, Failure, type FailureDetails } from '../failure';
 import { outside } from '../redaction';
 
 type SystemError = readonly [systemCodes: RegExp, cause: CauseClass, message: string, remedy: string];
@@ -75,11 +75,10 @@ export function timedOut(timeoutMs: number): Failure {
 
 /** Returns the error for a response that is too large to read. */
 export function tooLarge(limit: string): Failure {
-	const { details } = badResponse(`The response is larger than ${limit}`, '{tooLarge}');
-	return new Failure({ ...details, tooLarge: true });
+	return badResponse(`The response is larger than ${limit}`, '{tooLarge}', { tooLarge: true });
 }
 
 /** Returns a Failure `response` for a response that tells nothing about the request. */
-export function badResponse(message: string, remedy: string, httpStatus?: number): Failure {
-	return new Failure({ kind: 'response', cause: 'platform', message, remedy, inDoubt: true, httpStatus });
+export function badResponse(message: string, remedy: string, more: Partial<FailureDetails> = {}): Failure {
+	return new Failure({ kind: 'response', cause: 'platform', message, remedy, inDoubt: true, ...more });
 }
