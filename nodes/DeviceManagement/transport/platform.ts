@@ -29,7 +29,7 @@ export interface OpenOptions {
 	/** Most requests at the same time. */
 	parallelRequests: number;
 	/** The time after which all requests must have ended, in milliseconds, and the error if they have not. */
-	deadline?: { ms: number; failure(): Failure };
+	deadline?: { ms: number; failure: Failure };
 }
 
 export interface RequestSettings {
@@ -118,7 +118,7 @@ class Requests {
 		const cancel = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 		this.end = AbortSignal.any(cancel === undefined ? [this.halt.signal] : [this.halt.signal, cancel]);
 		if (deadline === undefined) return;
-		const giveUp = () => this.halt.abort(deadline.failure());
+		const giveUp = () => this.halt.abort(deadline.failure);
 		this.clock.timeout(deadline.ms).addEventListener('abort', giveUp, { signal: this.halt.signal });
 	}
 

@@ -208,14 +208,13 @@ function fingerprintOf(context: IPollFunctions, parameters: TriggerParameters, c
 }
 
 function platformOptions({ settings }: TriggerParameters, budgetMs: number) {
-	const failure = () =>
-		new Failure({
-			kind: 'timeout',
-			cause: 'platform',
-			message: `The poll did not end within n8n's limit of ${timeInWords(budgetMs)}`,
-			remedy:
-				"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. No event is lost: the next poll starts from the same state.",
-		});
+	const failure = new Failure({
+		kind: 'timeout',
+		cause: 'platform',
+		message: `The poll did not end within n8n's limit of ${timeInWords(budgetMs)}`,
+		remedy:
+			"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. No event is lost: the next poll starts from the same state.",
+	});
 	return { parallelRequests: settings.parallelRequests, deadline: { ms: budgetMs, failure } };
 }
 
