@@ -2,15 +2,6 @@ import { type Failure as N8nFailure, type INode, NodeApiError, NodeHelpers, Node
 
 import { Failure, type FailureDetails } from './core/failure';
 
-/**
- * The data of a failed item, which an If node can read. n8n recognizes failed items by exactly these names and sends them to
- * the error output. With another field, or an `error` on the item itself, it would not, or would drop the details.
- */
-export type FailedItem = {
-	error: string;
-	details: { description?: string; code?: number; httpStatus?: number };
-};
-
 type NodeError = NodeApiError | NodeOperationError;
 
 /** Returns n8n's error for any error of an input item, or of a poll or a dropdown. Among several items, the message names it. */
@@ -47,8 +38,11 @@ export function withoutAuthorization(thrown: unknown): unknown {
 	return new Failure({ ...thrown.details, message: cleaned, remedy: `${remedy} In full: ${message}` });
 }
 
-/** Returns the data of a failed item, for a node that continues on errors. */
-export function failedItem(error: NodeError, thrown: unknown): FailedItem {
+/**
+ * Returns the data of a failed item, which an If node can read. n8n recognizes failed items by exactly these names and sends them to
+ * the error output. With another field, or an `error` on the item itself, it would not, or would drop the details.
+ */
+export function failedItem(error: NodeError, thrown: unknown) {
 	const description = typeof error.description === 'string' ? { description: error.description } : {};
 	const numbers = thrown instanceof Failure ? numbersOf(thrown.details) : {};
 	return { error: error.message, details: { ...description, ...numbers } };
