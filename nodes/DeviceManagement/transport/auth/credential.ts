@@ -62,8 +62,6 @@ export interface Credential {
 	readonly accountName: string;
 	/** A digest of the login that a token belongs to; '' for an API key. n8n stores it encrypted, like the password. */
 	readonly owner: string;
-	/** Keys, passwords and their digests. */
-	readonly secrets: readonly string[];
 	/** n8n's object. n8n writes a new token into it. */
 	readonly data: CredentialData;
 	/** The token that the data has now; '' unless it belongs to this login. */
