@@ -143,8 +143,7 @@ class Requests {
 			const payload = await withRetries(run, sent.settings.maxRetries, end, mayRetry);
 			return checkPayload(payload, schema);
 		};
-		const { largestPage } = accountOf(loaded);
-		return { request, largestPage, stop };
+		return { request, largestPage: accountOf(loaded).largestPage, stop };
 	}
 
 	/** Sends a request once and returns its unchecked payload. */

@@ -154,14 +154,9 @@ async function isReliable(platform: Platform, options: NewestOptions, first: rea
 	return true;
 }
 
-async function fetchFirst(
-	platform: Platform,
-	{ field, settings }: NewestOptions,
-	direction: 'asc' | 'desc',
-): Promise<readonly Device[]> {
-	const endpoint = { ...DEVICE_LIST, sort: [`${field} ${direction}`] };
-	const { content } = await pageSource(platform, endpoint, settings).fetchPage(undefined, 1);
-	return content.slice(0, 1);
+async function fetchFirst(platform: Platform, { field, settings }: NewestOptions, direction: 'asc' | 'desc') {
+	const source = pageSource(platform, { ...DEVICE_LIST, sort: [`${field} ${direction}`] }, settings);
+	return (await source.fetchPage(undefined, 1)).content.slice(0, 1);
 }
 
 /** Returns the first device's row; undefined if there is none, or if it does not have the time. */
