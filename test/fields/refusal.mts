@@ -43,7 +43,7 @@ export function itemWith(parameters: Record<string, unknown>, request: Item['pla
 	const read = readerOf(parameters);
 	const platform = { request, largestPage: { size: Infinity }, stop: () => {} };
 	const settings = readSettings(read, OPTION_NAMES);
-	return { platform, requestedDevices: new Map(), byModel: false, hint: () => {}, read, settings };
+	return { platform, byModel: false, hint: () => {}, read, settings };
 }
 
 function readerOf(parameters: Record<string, unknown>): ReadParameter {

@@ -1,23 +1,17 @@
 import type { IDataObject, INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import type { Device } from '../core/device';
 import type { ReadParameter } from '../fields/check';
 import type { Settings } from '../fields/options';
 import type { Platform } from '../transport/platform';
 
-/** Shared by the items of one execution that use the same platform. */
-export interface Execution {
+/** One input item of an execution. */
+export interface Item {
+	/** Items of the same account share it. */
 	platform: Platform;
-	/** Devices that this execution has requested, by serial number. */
-	requestedDevices: Map<string, Promise<Device>>;
 	/** Whether a model calls the node as its tool and fills in the parameters. */
 	byModel: boolean;
 	/** Shows a hint beside the output, each text once. */
 	hint(message: string): void;
-}
-
-/** One input item of an execution. */
-export interface Item extends Execution {
 	/** Reads a parameter of the node for this item. */
 	read: ReadParameter;
 	/** The values of 'Options' for this item. */

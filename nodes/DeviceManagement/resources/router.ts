@@ -5,9 +5,9 @@ import { inputFailure } from '../core/failure';
 import { optionFields, readSettings } from '../fields/options';
 import { checkCollection, checkNumber, type ReadParameter } from '../fields/check';
 import { asNodeError, failedItem } from '../nodeError';
-import { openPlatformForItems, type Platform } from '../transport/platform';
+import { openPlatformForItems } from '../transport/platform';
 import { OPTION_NAMES, RESOURCES } from './index';
-import type { Execution, Operation } from './operation';
+import type { Operation } from './operation';
 
 /**
  * Runs the chosen operation for every input item, several at the same time, and returns the output in the order of the input.
@@ -20,24 +20,18 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const operation = chosenOperation(context);
 	const parallel = parallelRequestsOf(readerOf(context, 0));
 	const platforms = openPlatformForItems(context, { parallelRequests: parallel });
-	const executions = new Map<Platform, Execution>();
 	// Items often have the same hint.
 	const hints = new Set<string>();
+	const hint = (message: string) => void hints.add(message);
+	// isToolExecution() is false for a node that an agent calls.
+	const byModel = NodeHelpers.isToolType(node.type);
 
 	const itemSlots = pLimit(operation.inSequence?.(node.parameters) === true ? 1 : parallel);
 	const runItem = async (itemIndex: number): Promise<readonly INodeExecutionData['json'][]> => {
 		try {
 			const platform = await platforms.forItem(itemIndex);
-			const execution = executions.get(platform) ?? {
-				platform,
-				requestedDevices: new Map(),
-				// isToolExecution() is false for a node that an agent calls.
-				byModel: NodeHelpers.isToolType(node.type),
-				hint: (message) => void hints.add(message),
-			};
-			executions.set(platform, execution);
 			const read = readerOf(context, itemIndex);
-			return await operation.run({ ...execution, read, settings: readSettings(read, OPTION_NAMES) });
+			return await operation.run({ platform, byModel, hint, read, settings: readSettings(read, OPTION_NAMES) });
 		} catch (thrown) {
 			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
 			if (continues) return [failedItem(error, thrown)];

@@ -9,6 +9,7 @@ import { FAIL_THE_ITEM, optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { check, textSchema } from '../../fields/check';
 import { fetchDevice } from '../../transport/devices';
+import type { Platform } from '../../transport/platform';
 import type { Item, Operation } from '../operation';
 
 const notFoundSchema = z.enum(['error', 'empty']).default('error');
@@ -66,10 +67,14 @@ export const get: Operation = {
 	},
 };
 
+/** The devices that an execution has requested, by its platform and by serial number. */
+const requested = new WeakMap<Platform, Map<string, Promise<Device>>>();
+
 /** Reads a device. Equal serial numbers of one execution are requested once, and each item gets its own copy. */
-async function fetchDeviceOnce({ platform, requestedDevices, settings }: Item, entered: string): Promise<Device> {
+async function fetchDeviceOnce({ platform, settings }: Item, entered: string): Promise<Device> {
 	const sn = entered.trim();
-	const device = requestedDevices.get(sn) ?? fetchDevice(platform, sn, settings);
-	requestedDevices.set(sn, device);
+	const devices = requested.get(platform) ?? new Map<string, Promise<Device>>();
+	const device = devices.get(sn) ?? fetchDevice(platform, sn, settings);
+	requested.set(platform, devices.set(sn, device));
 	return deepCopy(await device);
 }
