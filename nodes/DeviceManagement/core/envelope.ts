@@ -23,7 +23,6 @@ const LARGE_BODY = 1024 * 1024;
 /** An HTTP response, with the values of the headers that matter. */
 export interface RawResponse {
 	status: number;
-	/** From `Retry-After`. */
 	retryAfterMs: number | undefined;
 	/** The origin that a redirect leads to. */
 	redirectOrigin: Outside | undefined;

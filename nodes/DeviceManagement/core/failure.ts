@@ -1,6 +1,5 @@
 import type { Outside } from './redaction';
 
-/** How a request failed. */
 export type FailureKind =
 	/** The package refused it before anything was sent. */
 	| 'input'

@@ -49,7 +49,6 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	});
 }
 
-/** Returns the reader of the parameters for one input item. */
 function readerOf(context: IExecuteFunctions, itemIndex: number): ReadParameter {
 	return (name, fallback, options) => context.getNodeParameter(name, itemIndex, fallback, options);
 }

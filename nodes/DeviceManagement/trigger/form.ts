@@ -14,7 +14,6 @@ import { check, checkNumber, type ReadParameter, textSchema } from '../fields/ch
 import { onlyWhenField, readRules } from './compare/rules';
 import { CHANGE_EVENTS, type EventName, EVENTS, TIMES, watchedFields } from './compare/watched';
 
-/** The values of the trigger's form. */
 export type TriggerParameters = Readonly<ReturnType<typeof readTriggerParameters>>;
 
 const WHOLE_FLEET_EVENTS: EventName[] = [...CHANGE_EVENTS, 'deviceRemoved'];

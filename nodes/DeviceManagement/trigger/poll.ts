@@ -35,7 +35,6 @@ interface Poll {
 	readonly turn: NonNullable<NodeMemory['turn']>;
 	/** Time that n8n lets the poll take. */
 	readonly budgetMs: number;
-	/** Whether this is the first poll of an activation. */
 	readonly isFirstOfActivation: boolean;
 }
 
@@ -218,7 +217,6 @@ function platformOptions({ settings }: TriggerParameters, budgetMs: number) {
 	return { parallelRequests: settings.parallelRequests, deadline: { ms: budgetMs, failure } };
 }
 
-/** Returns the output items for a poll's events. */
 function itemsOf(events: readonly DeviceEvent[], { output, emit }: TriggerParameters): INodeExecutionData[] {
 	const detectedAt = new Date(currentClock().date()).toISOString();
 	const shown = new Set<DeviceEvent['device']>();

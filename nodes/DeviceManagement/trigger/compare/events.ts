@@ -13,7 +13,6 @@ export interface DeviceEvent {
 	readonly device: Device;
 }
 
-/** A value that changed. */
 export interface Change {
 	readonly sn: string;
 	readonly device: Device;

@@ -51,7 +51,6 @@ export type ChangeRule = Readonly<Omit<z.output<typeof schema>, 'attribute'>>;
 
 /**
  * Returns the rules of the form.
- * @param fields the watched fields
  * @throws Failure `input` that names the label, also for a rule of a field that is not watched
  */
 export function readRules(read: ReadParameter, fields: readonly WatchedField[]): ChangeRule[] {

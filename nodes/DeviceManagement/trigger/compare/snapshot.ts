@@ -25,7 +25,6 @@ export interface Snapshot {
 	readonly holds: readonly Hold[];
 }
 
-/** A device of a list. */
 export interface ListedDevice {
 	readonly sn: string;
 	readonly values: KeptValues;
