@@ -41,7 +41,8 @@ export async function observe(
 	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING) : undefined;
 	const listing = watches || unordered.length > 0 ? await fetchAll(criteria) : undefined;
 	if (listing === undefined) return { recent, list: undefined, remarks: [] };
-	const remarks = listing.settled && listing.repeated > 0 ? ['takes listed devices with the same id for one device'] : [];
+	const remarks =
+		listing.settled && listing.repeated > 0 ? ['takes listed devices with the same id for one device'] : [];
 	for (const { field } of times) {
 		const { odd, ...all } = rowsOf(fleet ?? listing, field);
 		const ofFleet = recent.get(field) ?? all;
