@@ -1,13 +1,11 @@
-import type {
-	IAuthenticateRuleResponseCode,
-	IAuthenticateRuleResponseSuccessBody,
-	ICredentialTestRequest,
-} from 'n8n-workflow';
+import type { ICredentialTestRequest } from 'n8n-workflow';
 
 import { CODE_TABLE, SUCCESS } from '../../core/errors/codes';
 import { fillIn } from '../../core/errors/purpose';
 import { explainStatus } from '../../core/errors/statuses';
 import { Failure } from '../../core/failure';
+
+type Rules = NonNullable<ICredentialTestRequest['rules']>;
 
 /** Statuses of a platform or proxy that refuses a connection test. */
 const STATUSES = [301, 302, 303, 307, 308, 401, 403, 404, 429, 500, 502, 503, 504];
@@ -26,23 +24,21 @@ const NO_PLATFORM =
  * rule matches the body. There are rules for each code, and for bodies without a code or a list of devices. Other statuses
  * always fail; their rules explain why.
  */
-export function credentialTestRules(): NonNullable<ICredentialTestRequest['rules']> {
-	const rules = [
-		...STATUSES.map(
-			(value): IAuthenticateRuleResponseCode => ({
-				type: 'responseCode',
-				properties: { value, message: inOneLine(fillIn(explainStatus(value), 'test')) },
-			}),
-		),
+export function credentialTestRules(): Rules {
+	const rules: Array<Rules[number]> = [
+		...STATUSES.map((value): Rules[number] => ({
+			type: 'responseCode',
+			properties: { value, message: inOneLine(fillIn(explainStatus(value), 'test')) },
+		})),
 		...CODE_TABLE.filter(({ code }) => code !== SUCCESS).map((row) => bodyRule('code', row.code, inOneLine(row))),
 		...NO_CODES.map((kind) => bodyRule('code.constructor.name', kind, NO_PLATFORM)),
 		bodyRule('data.content', undefined, NO_PLATFORM),
 	];
 	// n8n accepts rules of both types; only the declaration requires one type.
-	return rules as IAuthenticateRuleResponseSuccessBody[];
+	return rules as Rules;
 }
 
-function bodyRule(key: string, value: unknown, message: string): IAuthenticateRuleResponseSuccessBody {
+function bodyRule(key: string, value: unknown, message: string): Rules[number] {
 	return { type: 'responseSuccessBody', properties: { key, value, message } };
 }
 
