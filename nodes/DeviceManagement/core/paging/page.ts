@@ -1,12 +1,10 @@
+import type { z } from 'zod/v4';
+
+import type { pageSchema } from '../record';
+
 /** One page of a list. Missing or impossible metadata is undefined. */
-export interface Page<T> {
+export interface Page<T> extends Partial<Omit<z.infer<typeof pageSchema>, 'content'>> {
 	content: readonly T[];
-	number?: number | undefined;
-	size?: number | undefined;
-	totalElements?: number | undefined;
-	totalPages?: number | undefined;
-	last?: boolean | undefined;
-	pageable?: { offset?: number | undefined } | undefined;
 }
 
 /** Fetches pages and identifies their items. */
