@@ -87,11 +87,10 @@ export const EVENTS = byLabel<{ readonly name: EventName; readonly label: string
 export const CHANGE_EVENTS: readonly ChangeEvent[] = FIELD_KINDS.map(({ event }) => event);
 
 /** A watched value of each device. Its name is that of events, rules and sort orders: `attributes.firmware` (section 1.3). */
-export interface WatchedField extends FieldKind {
-	readonly event: ChangeEvent;
+export type WatchedField = (typeof FIELD_KINDS)[number] & {
 	/** The key of an attribute; else empty. */
 	readonly key: string;
-}
+};
 
 /** Returns the values that the chosen events watch, in the order of the table. `keys` are those of the watched attributes. */
 export function watchedFields(events: ReadonlySet<string>, keys: readonly string[]): WatchedField[] {
