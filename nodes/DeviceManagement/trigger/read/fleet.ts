@@ -15,8 +15,8 @@ import type { TimeField } from '../compare/watched';
 /** The parts of a device that are kept while the whole fleet is read. */
 export interface FleetEntry extends ListedDevice {
 	readonly id: string;
-	/** The device's row for each watched time. */
-	readonly rows: Partial<Record<TimeField, Row>>;
+	/** The device's row for each watched time that it has. */
+	readonly rows: Partial<Record<TimeField, Row | undefined>>;
 }
 
 /** Reads all devices that match the criteria (section 4.1). To save memory, it keeps the record of a changed device only. */
@@ -43,10 +43,7 @@ function entryOf(device: Device, { fields, times }: TriggerParameters, before: S
 	const values = keepValues(device, fields);
 	const last = before.snapshot?.devices.get(sn);
 	const rows: FleetEntry['rows'] = {};
-	for (const { field } of times) {
-		const row = rowOf(device, field, before.recent.get(field));
-		if (row !== undefined) rows[field] = row;
-	}
+	for (const { field } of times) rows[field] = rowOf(device, field, before.recent.get(field));
 	const entry = { id: identifyDevice(device), sn, values, rows };
 	return last === undefined || last === values ? entry : { ...entry, device };
 }
