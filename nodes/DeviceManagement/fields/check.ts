@@ -88,8 +88,7 @@ export function checkNumber(value: unknown, field: NumberField): number {
  * @throws Failure `input` that names the label, for text that is not JSON
  */
 export function checkJson(value: unknown, label: string): unknown {
-	if (value === undefined || value === null) return undefined;
-	if (typeof value !== 'string') return value;
+	if (typeof value !== 'string') return value ?? undefined;
 	if (value.trim() === '') return undefined;
 	const parsed = parseJson(value);
 	if (parsed !== undefined) return parsed.value;
