@@ -96,7 +96,9 @@ export async function* walkPages<T>(
 		expectsEnd = !isRepeated && saysItIsLast(page, { index, read }, lastWasWrong);
 		lastWasWrong ||= page.last === true;
 	}
-	throw withoutEnd();
+	const message = `The list did not end after ${MAX_ITEMS} items or ${MAX_PAGES} pages`;
+	const remedy = 'Request fewer items, or ask your platform administrator.';
+	throw new Failure({ kind: 'paging', cause: 'platform', message, remedy });
 }
 
 /** Fetches the first page at the largest size that the server accepts. */
@@ -125,12 +127,6 @@ function nextSize<T>({ content, size, totalElements = 0, totalPages }: Page<T>, 
 	const fits = (pageSize: number) => Math.ceil(totalElements / pageSize) === totalPages;
 	if (size === undefined || size >= requested || content.length > size) return requested;
 	return fits(size) && !fits(requested) ? size : requested;
-}
-
-function withoutEnd(): Failure {
-	const message = `The list did not end after ${MAX_ITEMS} items or ${MAX_PAGES} pages`;
-	const remedy = 'Request fewer items, or ask your platform administrator.';
-	return new Failure({ kind: 'paging', cause: 'platform', message, remedy });
 }
 
 /** Returns how many pages to fetch, by the latest page's metadata. */
