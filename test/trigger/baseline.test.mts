@@ -178,6 +178,19 @@ it('has another number after each baseline, so that no change has the id of an o
 	expect(ids.size).toBe(4);
 });
 
+it('reads a fleet with too many values on its second page in smaller pages, also in the next poll', async () => {
+	const log = new Array(6000).fill(0);
+	bench.platform.settings.changePage = ({ content, ...page }, { query }) => {
+		const isLarge = query['size'] === '100' && page.number === 1;
+		return { ...page, content: isLarge ? content.map((device) => ({ ...device, log })) : content };
+	};
+	const watching = new Watch(bench, { events: ['onlineStatusChanged'], options: { pageSize: 100 } });
+	expect(await watching.activate()).toBeNull();
+	bench.platform.forget();
+	expect(await watching.poll()).toBeNull();
+	expect(bench.platform.requestsOf('list').map(({ query }) => query['size'])).toEqual(new Array(5).fill('50'));
+});
+
 it('logs once that it takes devices with one id for one, also if they are on several pages', async () => {
 	const [one, other] = [bench.fleet.at(3), bench.fleet.at(200)];
 	bench.fleet.update(other.sn, { id: one.id });

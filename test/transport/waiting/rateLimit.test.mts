@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
+import pLimit from 'p-limit';
 import { z } from 'zod/v4';
 
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
@@ -150,6 +151,26 @@ test('a retry is sent before the requests that wait since before it', async () =
 	await time.until(send(0, ['x']));
 	await time.until(send(0, ['a', 'b', 'c', 'd'], 1));
 	expect(sent).toEqual(['x', 'a', 'b', 'a', 'c', 'd']);
+});
+
+test('executions take turns, so that a dropdown does not wait for all requests of eight lists', async () => {
+	await pause(1000);
+	const sent: string[] = [];
+	const execution = (name: string) => {
+		const slots = pLimit(8);
+		const run = async () => {
+			sent.push(name);
+			await time.sleep(100);
+		};
+		return async (count: number) =>
+			await Promise.all(Array.from({ length: count }, async () => await limit.pass(run, time, forEver, 0, slots)));
+	};
+	const [lists, poll, early, late] = ['lists', 'poll', 'early', 'late'].map(execution);
+	const all = [lists?.(64), poll?.(10), early?.(1), time.sleep(2000).then(async () => await late?.(1))];
+	await time.until(Promise.all(all));
+	expect(sent.indexOf('early')).toBeLessThan(6);
+	expect(sent.lastIndexOf('poll')).toBeLessThan(30);
+	expect(sent.indexOf('late')).toBeLessThan(50);
 });
 
 test('eight lists of one execution lose no page to new requests, and send nothing during a pause', async () => {

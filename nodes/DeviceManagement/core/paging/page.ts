@@ -14,7 +14,7 @@ export interface PageSource<T> {
 	/** Returns the identity of an item, as text. */
 	identify: (item: T) => string;
 	/** The largest page to request. It falls when a page was too large to read. Default: any size. */
-	readonly largestPage?: { readonly size: number };
+	readonly largestPage?: { readonly size: number } | undefined;
 	/** Returns the part of the identity that stays when the item is edited; default: all of it. */
 	idOf?: ((item: T) => string) | undefined;
 }

@@ -62,7 +62,7 @@ async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsN
 		}
 	} catch (thrown) {
 		// Again, in smaller pages.
-		if (isTooLarge(thrown)) return await fetchPass(source, options, trustsNumbers);
+		if (isTooLarge(thrown) && source.largestPage) return await fetchPass(source, options, trustsNumbers);
 		if (!(thrown instanceof RepeatedPages)) throw thrown;
 		Object.assign(pass, { moved: true, steady: false, voidedBy: thrown });
 	}

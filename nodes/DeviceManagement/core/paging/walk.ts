@@ -141,11 +141,12 @@ function takeNew<T>(
 	{ seen, sharing }: { seen: Map<string, string>; sharing: Set<string> },
 	from: number,
 ): T[] {
-	const { identify, idOf = identify } = source;
 	return content.filter((item, position) => {
-		const [known, identity, id] = [seen.size, identify(item), idOf(item)];
-		const isShared = (seen.get(id) ?? identity) !== identity;
-		if (isShared) sharing.add(identity);
+		const [known, identity] = [seen.size, source.identify(item)];
+		const id = source.idOf?.(item) ?? identity;
+		const first = seen.get(id) ?? identity;
+		const isShared = first !== identity;
+		if (isShared) sharing.add(first).add(identity);
 		return seen.set(isShared ? identity : id, identity).size > known && position >= from;
 	});
 }

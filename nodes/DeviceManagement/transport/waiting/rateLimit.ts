@@ -27,7 +27,10 @@ export class RateLimit {
 	private pauses = 0;
 	private window = Infinity;
 	private inFlight = 0;
-	private readonly queue: Array<{ attempts: number; start(): void }> = [];
+	private readonly queue: Array<{ attempts: number; turn: number; start(): void }> = [];
+	/** The turn of the request that left the queue last, and of each execution's last request: executions take turns. */
+	private turn = 0;
+	private readonly turns = new WeakMap<Slots, number>();
 
 	/**
 	 * Runs a request once the window has a place, no pause is left and its execution has a slot. The slot comes last: other accounts
@@ -41,7 +44,7 @@ export class RateLimit {
 			if (clock.now() > this.pausedUntil + QUIET_MS) this.window = Infinity;
 			this.admit();
 			const place = this.window < Infinity ? new AbortController() : undefined;
-			if (place !== undefined) await this.enter(place, clock, end, attempts);
+			if (place !== undefined) await this.enter(place, clock, end, attempts, slots);
 			try {
 				await this.waitForPause(clock, end);
 				if (place !== undefined) {
@@ -98,25 +101,29 @@ export class RateLimit {
 	}
 
 	/** Waits for a place in the window, or for the end. An abort of `place` frees it. */
-	private async enter(place: AbortController, clock: Clock, end: AbortSignal, attempts: number): Promise<void> {
+	private async enter(place: AbortController, clock: Clock, end: AbortSignal, attempts: number, slots: Slots) {
 		const left = new Promise<void>((resolve) => place.signal.addEventListener('abort', () => resolve()));
-		const turn = new Promise<void>((start) => this.queue.push({ attempts, start }));
-		this.queue.sort((one, other) => other.attempts - one.attempts);
-		void Promise.all([turn, left]).then(async () => {
+		const turn = Math.max(this.turn, this.turns.get(slots) ?? 0) + 1;
+		if (attempts === 0) this.turns.set(slots, turn);
+		const started = new Promise<void>((start) => this.queue.push({ attempts, turn, start }));
+		this.queue.sort((one, other) => other.attempts - one.attempts || one.turn - other.turn);
+		void Promise.all([started, left]).then(async () => {
 			// The next request is chosen after the pause, when retries are in the queue, too.
 			await this.waitForPause(clock, end).catch(() => {});
 			this.inFlight--;
 			this.admit();
 		});
 		this.admit();
-		await beforeEnd(end, turn);
+		await beforeEnd(end, started);
 		if (end.aborted) place.abort();
 	}
 
 	private admit(): void {
 		while (this.inFlight + 1 <= this.window && this.queue.length > 0) {
 			this.inFlight++;
-			this.queue.shift()?.start();
+			const next = this.queue.shift();
+			if (next?.attempts === 0) this.turn = next.turn;
+			next?.start();
 		}
 	}
 

@@ -29,6 +29,7 @@ export async function fetchFleet(
 	const { settings } = parameters;
 	const devices = pageSource(platform, { ...DEVICE_LIST, ...criteria }, settings);
 	const entries: PageSource<FleetEntry> = {
+		largestPage: devices.largestPage,
 		async fetchPage(page, size) {
 			const { content, ...rest } = await devices.fetchPage(page, size);
 			return { ...rest, content: content.map((device) => entryOf(device, parameters, before)) };
