@@ -198,5 +198,5 @@ it('logs once that it takes devices with one id for one, also if they are on sev
 	expect(await watching.activate()).toBeNull();
 	expect(await watching.poll()).toBeNull();
 	const aboutIds = warnings().filter((words) => words.includes('same id'));
-	expect(aboutIds).toEqual(['The trigger "Watch" takes listed devices with the same id for one device']);
+	expect(aboutIds).toEqual(['The trigger "Watch" takes devices with the same id for one device']);
 });

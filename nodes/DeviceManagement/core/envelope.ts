@@ -12,11 +12,9 @@ import { type Outside, outside } from './redaction';
 import { explainStatus, isRetryableStatus } from './errors/statuses';
 import { badResponse, tooLarge } from './errors/unsent';
 
-/**
- * A small packed response could hold so many values that n8n's memory ends. 500,000 are six pages of 2000 devices without
- * attributes. With twice as many, a heap of 1 GB is enough to save the items of API Request.
- */
+/** Six pages of 2000 devices without attributes. A small packed response could hold so many values that n8n's memory ends. */
 const MOST_VALUES = [500_000, '500,000'] as const;
+/** With a heap of 1 GB, n8n can save the items of so many values. */
 const MOST_OF_API_REQUEST = [1_000_000, '1,000,000'] as const;
 const LARGE_BODY = 1024 * 1024;
 

@@ -52,8 +52,7 @@ function decodeToken(paginationToken: string | undefined): Token | undefined {
 
 async function searchPage(platform: Platform, text: string, token: Token | undefined): Promise<INodeListSearchResult> {
 	const query = buildFilterQuery({ name: text });
-	const list = { ...DEVICE_LIST, query, purpose: 'dropdown', identify: identifyListed } as const;
-	const source = pageSource(platform, list, SETTINGS);
+	const source = pageSource(platform, { ...DEVICE_LIST, identify: identifyListed, query, purpose: 'dropdown' }, SETTINGS);
 	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
 	const exact = token === undefined && text !== '' ? await findExact(platform, text) : undefined;
 	const atTop = exact === undefined ? token?.atTop : serialNumberOf(exact);

@@ -79,8 +79,7 @@ export async function exchange(
 	} catch (error) {
 		throw unsent(error, hasBegun, timeoutMs, cancel);
 	} finally {
-		// Removes the listener, and closes the connection if the response was not read to its end. Destroying the body doesn't: n8n
-		// passes on a copy.
+		// Removes the listener, and closes a connection that was not read to its end. n8n passes on only a copy of the body.
 		controller.abort();
 	}
 }

@@ -45,7 +45,7 @@ export interface RequestSettings {
 export interface PlatformRequest<T> extends Pick<WireRequest, 'method' | 'query' | 'body'> {
 	/** Path below the base URL, already percent-encoded; begins with /api. */
 	path: string;
-	/** What the request is for. A write is sent again only after a refused token. */
+	/** What the request is for. A write that was sent is sent again only after a refused token. */
 	purpose: Purpose;
 	/** The schema of the payload, with a description for messages. */
 	schema: z.ZodType<T>;

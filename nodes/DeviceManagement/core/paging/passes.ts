@@ -55,18 +55,19 @@ interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 
 async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
 	const pass: Pass<T> = { items: [], read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
-	try {
+	const read = async () => {
 		for await (const { newItems, ...page } of walkPages(source, options, trustsNumbers)) {
 			for (const item of newItems) pass.items.push(item);
 			Object.assign(pass, page);
 		}
-	} catch (thrown) {
+		return pass;
+	};
+	return await read().catch(async (thrown: unknown) => {
 		// Again, in smaller pages.
 		if (isTooLarge(thrown) && source.largestPage) return await fetchPass(source, options, trustsNumbers);
 		if (!(thrown instanceof RepeatedPages)) throw thrown;
-		Object.assign(pass, { moved: true, steady: false, voidedBy: thrown });
-	}
-	return pass;
+		return Object.assign(pass, { moved: true, steady: false, voidedBy: thrown });
+	});
 }
 
 /** Whether two passes have the same items, order and total. */

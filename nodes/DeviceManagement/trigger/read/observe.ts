@@ -41,8 +41,7 @@ export async function observe(
 	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING) : undefined;
 	const listing = watches || unordered.length > 0 ? await fetchAll(criteria) : undefined;
 	if (listing === undefined) return { recent, list: undefined, remarks: [] };
-	const remarks =
-		listing.settled && listing.repeated > 0 ? ['takes listed devices with the same id for one device'] : [];
+	const remarks = listing.settled && listing.repeated > 0 ? ['takes devices with the same id for one device'] : [];
 	for (const { field } of times) {
 		const { odd, ...all } = rowsOf(fleet ?? listing, field);
 		const ofFleet = recent.get(field) ?? all;
@@ -51,7 +50,7 @@ export async function observe(
 			if (ofFleet.top === undefined) throw unknownFormat(field);
 			// The order may be reliable without it: the next poll asks for it again.
 			delete orders[field].avoidedAt;
-			remarks.push(`can't find the device ${odd} by ${field}: its date does not have the format YYYY-MM-DD HH:MM:SS`);
+			remarks.push(`can't read ${field} of the device ${odd}, and may read the whole fleet: it is no YYYY-MM-DD HH:MM:SS`);
 		} else if (unordered.includes(field) && orders[field].avoidedAt !== undefined) {
 			remarks.push(`reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
 		}
