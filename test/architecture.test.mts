@@ -10,7 +10,11 @@ import { checkout } from '../testbed/checkout.mts';
  */
 const LAYERS: ReadonlyArray<{ layer: string; files: RegExp; imports: readonly string[] }> = [
 	{ layer: 'test', files: /^test\//, imports: ['hooks of jest', 'scripts', 'testbed', 'embedded platform', 'shipped'] },
-	{ layer: 'hooks of jest', files: /^testbed\/(jest|watchdog)\.mts$/, imports: ['testbed', 'embedded platform', 'shipped'] },
+	{
+		layer: 'hooks of jest',
+		files: /^testbed\/(jest|watchdog)\.mts$/,
+		imports: ['testbed', 'embedded platform', 'shipped'],
+	},
 	{ layer: 'scripts', files: /^scripts\//, imports: ['testbed', 'embedded platform', 'shipped'] },
 	// The embedded platform shares no code with the package, because it would share its mistakes, too.
 	{ layer: 'embedded platform', files: /^testbed\/platform\//, imports: [] },

@@ -52,7 +52,8 @@ function decodeToken(paginationToken: string | undefined): Token | undefined {
 
 async function searchPage(platform: Platform, text: string, token: Token | undefined): Promise<INodeListSearchResult> {
 	const query = buildFilterQuery({ name: text });
-	const source = pageSource(platform, { ...DEVICE_LIST, identify: identifyListed, query, purpose: 'dropdown' }, SETTINGS);
+	const list = { ...DEVICE_LIST, identify: identifyListed, query, purpose: 'dropdown' } as const;
+	const source = pageSource(platform, list, SETTINGS);
 	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
 	const exact = token === undefined && text !== '' ? await findExact(platform, text) : undefined;
 	const atTop = exact === undefined ? token?.atTop : serialNumberOf(exact);

@@ -203,7 +203,12 @@ describe('passes', () => {
 
 	test('a list that never stands still is read three times, and its numbers are believed the first time only', async () => {
 		const { source, asked } = saying(restless);
-		await expect(fetchList(source, one)).resolves.toMatchObject({ items, settled: false, reportedTotal: 11, passes: 3 });
+		await expect(fetchList(source, one)).resolves.toMatchObject({
+			items,
+			settled: false,
+			reportedTotal: 11,
+			passes: 3,
+		});
 		const again = [undefined, 1, 2, 3];
 		expect(asked).toEqual([undefined, 2, 3, ...again, ...again]);
 	});

@@ -344,21 +344,24 @@ test.each(writes)('a %s whose repetition fails is not sent a third time', async 
 	}
 });
 
-test.each(writes)('a %s waits for a rate-limited sign-in, before it and after its token was refused', async (method) => {
-	hurry();
-	const fault = { status: 429, headers: { 'retry-after': '2' } };
-	for (const kinds of [
-		['login', 'login', 'other'],
-		['other', 'login', 'login', 'other'],
-	]) {
-		bench.platform.forget();
-		bench.platform.settings.faults = [{ kind: 'login', fault }];
-		const result = await request({ method, path: '/api/echo', body: '{}' }, bench.login);
-		expect(result.error).toBeUndefined();
-		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(kinds);
-		bench.platform.expireTokens();
-	}
-});
+test.each(writes)(
+	'a %s waits for a rate-limited sign-in, before it and after its token was refused',
+	async (method) => {
+		hurry();
+		const fault = { status: 429, headers: { 'retry-after': '2' } };
+		for (const kinds of [
+			['login', 'login', 'other'],
+			['other', 'login', 'login', 'other'],
+		]) {
+			bench.platform.forget();
+			bench.platform.settings.faults = [{ kind: 'login', fault }];
+			const result = await request({ method, path: '/api/echo', body: '{}' }, bench.login);
+			expect(result.error).toBeUndefined();
+			expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(kinds);
+			bench.platform.expireTokens();
+		}
+	},
+);
 
 test.each(writes)('a %s whose new token is refused, too, was not carried out and is sent once more', async (method) => {
 	hurry();

@@ -230,7 +230,11 @@ it('has what is known of the device: at least the serial number', async () => {
 
 it.each([false, true])('ends the poll only if every request would fail: %p', async (final) => {
 	const failure = new Failure({ kind: 'refused', cause: 'credential', message: 'No', remedy: '', final });
-	const platform = { request: async () => await Promise.reject(failure), largestPage: { size: Infinity }, stop: () => {} };
+	const platform = {
+		request: async () => await Promise.reject(failure),
+		largestPage: { size: Infinity },
+		stop: () => {},
+	};
 	const settings = { pageSize: 10, parallelRequests: 1, timeoutMs: 1000, maxRetries: 0 };
 	const before = { devices: new Map([['A', '[]']]), holds: [] };
 	const outcome = checkMissing(platform, [{ sn: 'B', values: '[]' }], before, {
