@@ -359,7 +359,7 @@ it.each(MODES)('names a device once that is dated over two days ahead and hides 
 
 describe('a date in another format', () => {
 	const odd = (sn: string, field = 'createTime') =>
-		`The trigger "Watch" can't read ${field} of ${sn} (not YYYY-MM-DD HH:MM:SS), and may read the whole fleet at each poll`;
+		`The trigger "Watch" can't read ${field} of ${sn} (not YYYY-MM-DD HH:MM:SS), and may read the whole fleet`;
 
 	it.each(
 		MODES.flatMap(([mode, parameters]) =>

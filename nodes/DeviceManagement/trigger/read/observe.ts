@@ -50,7 +50,7 @@ export async function observe(
 			if (ofFleet.top === undefined) throw unknownFormat(field);
 			// The order may be reliable without it: the next poll asks for it again.
 			delete orders[field].avoidedAt;
-			remarks.push(`can't read ${field} of ${odd} (not YYYY-MM-DD HH:MM:SS), and may read the whole fleet at each poll`);
+			remarks.push(`can't read ${field} of ${odd} (not YYYY-MM-DD HH:MM:SS), and may read the whole fleet`);
 		} else if (unordered.includes(field) && orders[field].avoidedAt !== undefined) {
 			remarks.push(`reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
 		}
