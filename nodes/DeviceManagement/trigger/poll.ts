@@ -186,7 +186,7 @@ function needsPerson(thrown: unknown): boolean {
 	return kind === 'input' || cause === 'credential' || tokenRefused === true || final === true;
 }
 
-/** Whether n8n's default host polls. Each poll of n8n's scheduler has a context of its own, with mode `update` and less time. */
+/** Whether n8n's default host polls. Each poll of n8n's scheduler has its own context, with mode `update` and less time. */
 function isDefaultHost({ context, memory }: Pick<Poll, 'context' | 'memory'>): boolean {
 	const isUpdate = context.getActivationMode() === 'update';
 	return !isUpdate || memory.keepsContext === true || budgetOf(context) === USUAL_BUDGET_MS;
