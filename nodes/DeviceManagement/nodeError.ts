@@ -31,10 +31,9 @@ export function asNodeError(node: INode, thrown: unknown, itemIndex?: number, se
  * retries an activation whose error contains that word, and it may come from the platform or from a field of the node.
  */
 export function withoutAuthorization(thrown: unknown): unknown {
-	if (!(thrown instanceof Failure)) return thrown;
+	if (!(thrown instanceof Failure) || !/authorization/i.test(thrown.message)) return thrown;
 	const { message, remedy } = thrown.details;
 	const cleaned = message.replace(/authorization/gi, '…');
-	if (cleaned === message) return thrown;
 	return new Failure({ ...thrown.details, message: cleaned, remedy: `${remedy} In full: ${message}` });
 }
 

@@ -1,3 +1,5 @@
+import { z } from 'zod/v4';
+
 import {
 	deviceSchema,
 	identifyDevice,
@@ -70,4 +72,8 @@ test.each([
 	[false, [{}, { id: 'A1' }, { sn: 'A2' }, { sn: null }, null, [], 'A1', undefined]],
 ])('that it is the device with a serial number is %p of some responses', (isIt, responses) => {
 	for (const data of responses) expect(deviceSchema('A1').safeParse(data).success).toBe(isIt);
+});
+
+test('the schema of a device is not kept after its request', () => {
+	expect(z.globalRegistry.has(deviceSchema('A-1'))).toBe(false);
 });

@@ -122,9 +122,11 @@ describe('activation on the default host', () => {
 		const watching = await published('A');
 		bench.platform.settings.faults = OUTAGE;
 		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
-		// Another main process saw the end of this outage.
-		expect(await watching.activate('leadershipChange')).toBeNull();
-		expect(await ends(watching, 3)).toEqual([DOWN, 'quiet', 'quiet']);
+		// Each time, another main process saw the end of the outage.
+		for (let times = 0; times < 2; times++) {
+			expect(await watching.activate('leadershipChange')).toBeNull();
+			expect(await ends(watching, 3)).toEqual([DOWN, 'quiet', 'quiet']);
+		}
 	});
 
 	it.each(['init', 'leadershipChange'] as const)(

@@ -61,19 +61,19 @@ export function unwrap(response: RawResponse, purpose: Purpose = 'list'): unknow
 
 /**
  * Checks a payload against the operation's schema and returns it.
- * @param schema its description completes the message: 'a device (an object)'
+ * @param schema its description or its own message completes the message: 'a device (an object)'
  * @throws Failure `response` that names the place and describes its value by kind and size only
  */
 export function checkPayload<T>(data: unknown, schema: z.ZodType<T>): T {
 	const parsed = schema.safeParse(data);
 	if (parsed.success) return parsed.data;
-	const path = parsed.error.issues[0]?.path ?? [];
+	const { path = [], message: expected } = parsed.error.issues[0] ?? {};
 	const found = path.reduce<unknown>((value, key) => Reflect.get(Object(value), key), data);
 	const place = ['data', ...path.map(String)].join('.');
 	throw new Failure({
 		kind: 'response',
 		cause: 'platform',
-		message: `The platform did not return ${schema.description}: '${place}' is ${describeValue(found)}`,
+		message: `The platform did not return ${schema.description ?? expected}: '${place}' is ${describeValue(found)}`,
 		remedy:
 			"Check that 'Base URL' in the credential is the address of the platform. Check whether a proxy changes its responses.",
 		withoutData: data === undefined || data === null,

@@ -38,8 +38,7 @@ export function hasMoreValuesThan(json: Uint8Array, limit: number): boolean {
 		for (let at = json.indexOf(mark); at >= 0 && marks <= limit; at = json.indexOf(mark, at + 1)) marks++;
 	}
 	if (marks <= limit) return false;
-	let values = 0;
-	let isText = false;
+	let [values, isText] = [0, false];
 	for (let at = 0; at < json.length && values <= limit; at++) {
 		const byte = json[at] ?? QUOTE;
 		if (byte === QUOTE) isText = !isText;

@@ -41,8 +41,9 @@ export function memoryOf(workflowId: string, nodeName: string, isNewLeader = fal
 	const key = JSON.stringify([workflowId, nodeName]);
 	const known = memories.get(key);
 	const empty = { turn: known?.turn, orders: { createTime: {}, updateTime: {} }, remarks: [] };
-	// n8n repeats an activation that failed. Then nothing was polled since, and the outage was reported.
-	const memory: NodeMemory = isNewLeader && known?.carry !== undefined ? empty : (known ?? empty);
+	// n8n repeats an activation that failed, in a new context. It has reported that failure.
+	const hasPolled = known?.carry !== undefined || known?.keepsContext === true;
+	const memory: NodeMemory = isNewLeader && hasPolled ? empty : (known ?? empty);
 	// The node that polled last comes last, and is forgotten last.
 	memories.delete(key);
 	memories.set(key, memory);

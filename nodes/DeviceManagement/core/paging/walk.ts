@@ -70,8 +70,7 @@ export async function* walkPages<T>(
 		let pastEnd = response === undefined;
 		page = response ?? { content: [] };
 		const { length } = page.content;
-		const known = seen.size;
-		const shared = sharing.size;
+		const [known, shared] = [seen.size, sharing.size];
 		const newItems = takeNew(source, page, { seen, sharing }, skip - read);
 		// An item of an earlier page may have been edited and have moved.
 		mayHaveMoved ||= sharing.size > shared && index > 0;
@@ -145,9 +144,8 @@ function takeNew<T>(
 		const [known, identity] = [seen.size, source.identify(item)];
 		const id = source.idOf?.(item) ?? identity;
 		const first = seen.get(id) ?? identity;
-		const isShared = first !== identity;
-		if (isShared) sharing.add(first).add(identity);
-		return seen.set(isShared ? identity : id, identity).size > known && position >= from;
+		if (first !== identity) sharing.add(first).add(identity);
+		return seen.set(first === identity ? id : identity, identity).size > known && position >= from;
 	});
 }
 

@@ -14,6 +14,8 @@ const GROWTH_PER_RESPONSE = 1 / 8;
 const QUIET_MS = 60_000;
 /** A request that takes longer, with its wait for a slot, no longer counts for the window. */
 const SLOW_MS = 10_000;
+/** Requests of one execution before the next one has its turn: as many as a list usually sends at once. */
+const REQUESTS_PER_TURN = 8;
 
 /** Runs a function once the execution may send one more request. */
 type Slots = <T>(send: () => Promise<T>) => Promise<T>;
@@ -103,7 +105,7 @@ export class RateLimit {
 	/** Waits for a place in the window, or for the end. An abort of `place` frees it. */
 	private async enter(place: AbortController, clock: Clock, end: AbortSignal, attempts: number, slots: Slots) {
 		const left = new Promise<void>((resolve) => place.signal.addEventListener('abort', () => resolve()));
-		const turn = Math.max(this.turn, this.turns.get(slots) ?? 0) + 1;
+		const turn = Math.max(Math.floor(this.turn) + 1, (this.turns.get(slots) ?? 0) + 1 / REQUESTS_PER_TURN);
 		if (attempts === 0) this.turns.set(slots, turn);
 		const started = new Promise<void>((start) => this.queue.push({ attempts, turn, start }));
 		this.queue.sort((one, other) => other.attempts - one.attempts || one.turn - other.turn);
