@@ -1,7 +1,7 @@
 /**
  * Waits for the pauses that the platform asks for (`Retry-After`), for all requests of one account. A pause delays every request;
  * afterwards a window limits the requests at the same time: 2 after the first pause, half as many after each further pause, 1/8 more
- * after each response. It sends retries first, then the others as they arrived, but it does not retry.
+ * after each response. It sends retries first, and executions take turns, but it does not retry.
  */
 import { Failure } from '../../core/failure';
 import { beforeEnd, type Clock } from './clock';
