@@ -20,7 +20,7 @@ export function identifyDevice(device: Device): string {
 	return sn === undefined ? identifyRecord(device) : (idOf(device) ?? `\0sn ${sn}`);
 }
 
-/** Returns the identity of a device in Get Many. Some platforms give several devices the same `id`. */
+/** Returns the identity of a device in Get Many and the dropdown. Some platforms give several devices the same `id`. */
 export function identifyListed(device: Device): string {
 	return `${identifyDevice(device)}\0${ownSerialNumber(device) ?? ''}`;
 }

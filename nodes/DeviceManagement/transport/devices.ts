@@ -6,7 +6,7 @@ import { devicePath, type ListCriteria } from '../core/query';
 import { type PagedEndpoint, pageSource } from './pagedList';
 import type { Platform, RequestSettings } from './platform';
 
-/** The list of devices (section 4.1), without filters and sort order. Get Many identifies devices more strictly than the trigger. */
+/** The list of devices (section 4.1), without filters and sort order. Get Many and the dropdown identify devices more strictly than the trigger. */
 export const DEVICE_LIST = {
 	method: 'POST',
 	path: '/api/device/list',
@@ -25,7 +25,7 @@ export async function countDevices(
 	settings: RequestSettings,
 ): Promise<number> {
 	const endpoint = { ...DEVICE_LIST, ...criteria, purpose: 'count' } as const;
-	const { page } = await fetchFirstPage(pageSource(platform, endpoint, settings), { pageSize: 50, limit: 1 });
+	const { page } = await fetchFirstPage(pageSource(platform, endpoint, settings), { pageSize: Infinity, limit: 1 });
 	if (page.totalElements !== undefined && page.totalElements >= page.content.length) {
 		return page.totalElements;
 	}

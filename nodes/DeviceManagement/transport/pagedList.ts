@@ -27,7 +27,7 @@ export function pageSource(
 			if (sort.length > 0) paging['sort'] = [...sort];
 			const request = { ...endpoint, query: { ...query, ...paging }, schema: pageSchema, settings };
 			return await platform.request(request).catch((thrown: unknown) => {
-				throw withPage(isTooLarge(thrown) ? tooLarge(thrown, size, platform) : thrown, page);
+				throw withPage(isTooLarge(thrown) ? noteTooLarge(thrown, size, platform) : thrown, page);
 			});
 		},
 		largestPage: platform.largestPage,
@@ -37,7 +37,7 @@ export function pageSource(
 }
 
 /** Makes all lists of the account use smaller pages. There is nothing smaller than the smallest size. */
-function tooLarge({ details }: Failure, size: number, { largestPage }: Platform): Failure {
+function noteTooLarge({ details }: Failure, size: number, { largestPage }: Platform): Failure {
 	const smaller = SMALLER_SIZES.find((other) => other < size);
 	largestPage.size = Math.min(largestPage.size, smaller ?? Infinity);
 	return new Failure({ ...details, tooLarge: smaller !== undefined });

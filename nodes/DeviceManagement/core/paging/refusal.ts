@@ -3,9 +3,9 @@ import { isRetryableStatus } from '../errors/statuses';
 
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
+const STATUSES_THAT_MAY_BE = { size: [400, 413, 414, 422, 500], order: [400, 422, 500] };
 /** Page sizes to fall back to, the largest first. */
 export const SMALLER_SIZES = [1000, 200, 50];
-const STATUSES_THAT_MAY_BE = { size: [400, 413, 414, 422, 500], order: [400, 422, 500] };
 
 /**
  * Whether a first page may have failed because of its size (section 8 doesn't name the largest) or its sort order (section 1.3

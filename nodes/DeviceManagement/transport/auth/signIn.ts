@@ -38,7 +38,7 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 			skipCertificateCheck: stored.allowUnauthorizedCerts,
 			timeoutMs: SIGN_IN_TIMEOUT_MS,
 		});
-		const token = tokenIn(unwrap(response), stored.tokenPath);
+		const token = tokenIn(unwrap(response, 'login'), stored.tokenPath);
 		account.signedIn(token, clock.now());
 		return { sessionToken: token, sessionOwner: owner };
 	} catch (error) {

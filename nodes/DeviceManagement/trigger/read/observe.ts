@@ -45,7 +45,8 @@ export async function observe(
 	for (const { field } of times) {
 		const { odd, ...all } = rowsOf(fleet ?? listing, field);
 		const ofFleet = recent.get(field) ?? all;
-		recent.set(field, { ...ofFleet, rows: rowsOf(listing, field).rows, complete: ofFleet.complete && listing.settled });
+		const { rows } = fleet === undefined ? all : rowsOf(listing, field);
+		recent.set(field, { ...ofFleet, rows, complete: ofFleet.complete && listing.settled });
 		if (odd !== undefined) {
 			if (ofFleet.top === undefined) throw unknownFormat(field);
 			// The order may be reliable without it: the next poll asks for it again.
@@ -57,11 +58,10 @@ export async function observe(
 	}
 	if (!watches) return { recent, list: undefined, remarks };
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
-	const isComplete = settled && reportedTotal === devices.length;
-	if (settled && !isComplete) {
+	const complete = settled && reportedTotal === devices.length ? devices : undefined;
+	if (settled && complete === undefined) {
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	}
-	const complete = isComplete ? devices : undefined;
 	const { failure, ...found } = await checkMissing(platform, complete, before.snapshot, parameters);
 	if (failure !== undefined) {
 		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
