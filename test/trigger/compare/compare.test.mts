@@ -43,7 +43,7 @@ const seen = (
 		TIMES.map(({ field }) => {
 			const dated = devices.map((one) => ({ ...one, [field]: one[field] && timeText(Number(one[field]) * 1000) }));
 			const rows = dated.flatMap((one) => rowOf(one, field, before.recent.get(field)) ?? []);
-			return [field, { rows, top: { id: '', sn: '', time: T }, complete: true }];
+			return [field, { rows, top: { id: '', sn: '', time: T, isNew: false }, complete: true }];
 		}),
 	),
 	list: {

@@ -20,7 +20,7 @@ function look(before: Recent | undefined, times: Record<string, number>, changes
 		([id, time]) => rowOf({ id, createTime: timeText(time * 1000) }, 'createTime', before) ?? [],
 	);
 	const top = [...rows].sort((one, other) => other.time - one.time).at(0);
-	const isNew = rows.filter(({ device }) => device !== undefined).map(({ id }) => id);
+	const isNew = rows.filter((row) => row.isNew).map(({ id }) => id);
 	return { isNew, after: recentAfter(before, { rows, top, complete: true, ...changes }) };
 }
 const baseline = (times: Record<string, number>): Recent => look(undefined, times).after;
@@ -53,8 +53,8 @@ describe('the row of a device', () => {
 	const device = { id: 7, sn: 'A', createTime: '1970-01-12 13:46:40' };
 
 	it('has its time, and the record if it is new', () => {
-		expect(rowOf(device, 'createTime', baseline({ 7: T }))).toEqual({ id: '7', sn: 'A', time: T });
-		expect(rowOf(device, 'createTime', baseline({ B: T }))).toEqual({ id: '7', sn: 'A', time: T, device });
+		expect(rowOf(device, 'createTime', baseline({ 7: T }))).toEqual({ id: '7', sn: 'A', time: T, isNew: false });
+		expect(rowOf(device, 'createTime', baseline({ B: T }))).toEqual({ id: '7', sn: 'A', time: T, isNew: true, device });
 		expect(rowOf(device, 'updateTime', undefined)).toBeUndefined();
 	});
 
@@ -63,6 +63,7 @@ describe('the row of a device', () => {
 			id: '7',
 			sn: 'A',
 			time: NaN,
+			isNew: false,
 		});
 	});
 });
@@ -80,7 +81,11 @@ describe('a baseline', () => {
 	});
 
 	it('takes the newest time of the fleet, not of the filter', () => {
-		const { after } = look(undefined, { A: T - WINDOW - 1, B: T - 1 }, { top: { id: 'C', sn: 'C', time: T } });
+		const { after } = look(
+			undefined,
+			{ A: T - WINDOW - 1, B: T - 1 },
+			{ top: { id: 'C', sn: 'C', time: T, isNew: false } },
+		);
 		expect(plain(after)).toEqual({ newest: T, rows: { B: T - 1 } });
 	});
 });

@@ -35,11 +35,11 @@ export function compare(
 		const newest = fetched.get(time.field);
 		if (newest === undefined) continue;
 		recent.set(time.field, recentAfter(before.recent.get(time.field), newest));
-		for (const { id, sn, device } of newest.rows) {
-			if (device === undefined) continue;
-			if (!reported.has(id)) events.push(timeEvent(time, device));
-			reported.add(id);
-			if (time.event === 'deviceCreated') created.add(sn);
+		for (const row of newest.rows) {
+			if (!row.isNew) continue;
+			if (!reported.has(row.id)) events.push(timeEvent(time, row.device));
+			reported.add(row.id);
+			if (time.event === 'deviceCreated') created.add(row.sn);
 		}
 	}
 	const compared = list && compareSnapshot(before.snapshot, list, options, created);

@@ -18,16 +18,14 @@ export interface Recent {
 	readonly rows: ReadonlyMap<string, number>;
 }
 
-/** A device with one of its times. */
-export interface Row {
+/** A device with one of its times. To save memory, only a new row keeps the device's record. */
+export type Row = {
 	/** Identity of the device. */
 	readonly id: string;
 	readonly sn: string;
 	/** In seconds, see {@link secondsOf}; NaN for another format. */
 	readonly time: number;
-	/** The record, if the row is new. */
-	readonly device?: Device;
-}
+} & ({ readonly isNew: false } | { readonly isNew: true; readonly device: Device });
 
 /** The newest rows that a poll fetched. */
 export interface FetchedRows {
@@ -65,7 +63,7 @@ export function rowOf(device: Device, field: TimeField, before: Recent | undefin
 	const id = shortIdentity(identifyDevice(device));
 	const isNew = before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
 	const row = { id, sn: serialNumberOf(device), time };
-	return isNew ? { ...row, device } : row;
+	return isNew ? { ...row, isNew, device } : { ...row, isNew };
 }
 
 /** Returns the failure of a poll that finds times in another format than the API document's, and no other ones. */

@@ -119,7 +119,7 @@ async function fetchDownToKnown(
 		if (reportedTotal < total) walk.complete = false;
 		total = reportedTotal;
 		if (found.length < newItems.length) return walk;
-		const hasNew = found.some(({ device }) => device !== undefined);
+		const hasNew = found.some(({ isNew }) => isNew);
 		const isEnd = total > 0 && read >= total;
 		if (!hasNew && !isEnd && !isWholeDue(options, walk.first.length)) return { ...walk, complete: false };
 		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
