@@ -1,6 +1,5 @@
-import type { KnownOrder } from './read/newest';
+import type { KnownOrders } from './read/newest';
 import { digest } from './compare/kept';
-import type { TimeField } from './compare/watched';
 
 /** What a process remembers of a trigger node between polls. It may be lost at any time, so a poll must work without it. */
 export interface NodeMemory {
@@ -18,7 +17,7 @@ export interface NodeMemory {
 	/** What was reported of an outage: 0 nothing, 1 the outage, 2 that a person has to act. */
 	outage?: 0 | 1 | 2 | undefined;
 	/** What is known about the platform's sort orders. */
-	orders: Record<TimeField, KnownOrder>;
+	orders: KnownOrders;
 	/** The remarks of the last poll, so that each is logged once. */
 	remarks: readonly string[];
 }
@@ -40,7 +39,7 @@ const memories = new Map<string, NodeMemory>();
 export function memoryOf(workflowId: string, nodeName: string, isNewLeader = false): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
 	const known = memories.get(key);
-	const empty = { turn: known?.turn, orders: { createTime: {}, updateTime: {} }, remarks: [] };
+	const empty = { turn: known?.turn, orders: new Map(), remarks: [] };
 	// n8n repeats an activation that failed, in a new context. It has reported that failure.
 	const hasPolled = known?.carry !== undefined || known?.keepsContext === true;
 	const memory: NodeMemory = isNewLeader && hasPolled ? empty : (known ?? empty);

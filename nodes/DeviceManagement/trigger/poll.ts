@@ -104,9 +104,9 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const number = Math.max(now, (known?.number ?? 0) + 1);
 	const nothing: State = { fingerprint, number, writes: undefined, recent: new Map(), snapshot: undefined };
 	const before = isKnown ? { ...known, snapshot } : nothing;
-	const orders = deepCopy(memory.orders);
 	const platform = await open(context, platformOptions(parameters, budgetMs), credential);
-	const observation = await observe(platform, parameters, before, orders).finally(() => platform.stop());
+	const options = { ...parameters, orders: memory.orders };
+	const observation = await observe(platform, options, before).finally(() => platform.stop());
 	const { state, untaken, events } = compare(before, observation, { ...parameters, now, isFirstOfProcess });
 	const items = itemsOf(events, parameters);
 	const quiet = encodeState(state);
@@ -115,7 +115,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
 	const carried = items.length === 0 ? to : encodeState({ ...untaken, writes });
 	if (!commit(poll, stored, to, carried)) return null;
-	memory.orders = orders;
+	memory.orders = observation.orders;
 	if (memory.outage !== undefined) log(context, 'info', 'can poll again');
 	memory.outage = undefined;
 	const remarks = [...observation.remarks, ...wordsAboutFuture(state.recent, observation.recent, now)];
@@ -127,7 +127,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 /** Logs why a trigger with a state takes a new baseline, and forgets the platform's sort orders. */
 function announceBaseline({ context, memory }: Poll, base: string | undefined, known: State | undefined): void {
 	// It may be another platform now.
-	memory.orders = { createTime: {}, updateTime: {} };
+	memory.orders = new Map();
 	if (base === undefined) return;
 	const why =
 		known === undefined

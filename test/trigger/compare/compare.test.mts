@@ -33,12 +33,7 @@ const device = (sn: string, changes: Device = {}): Device => ({
 	...changes,
 });
 /** What a poll sees of devices, dated by seconds. */
-const seen = (
-	before: State,
-	devices: Device[],
-	removed: string[] = [],
-	unlisted: string[] = [],
-): Omit<Observation, 'remarks'> => ({
+const seen = (before: State, devices: Device[], removed: string[] = [], unlisted: string[] = []): Observation => ({
 	recent: new Map(
 		TIMES.map(({ field }) => {
 			const dated = devices.map((one) => ({ ...one, [field]: one[field] && timeText(Number(one[field]) * 1000) }));

@@ -5,14 +5,12 @@ import { compareSnapshot, type DeviceList, type SnapshotOptions } from './snapsh
 import type { State } from '../state';
 import { type TimeField, TIMES } from './watched';
 
-/** What one poll read from the platform, and what it has to log. */
+/** What one poll read from the platform. */
 export interface Observation {
 	/** By watched time. */
 	readonly recent: ReadonlyMap<TimeField, FetchedRows>;
 	/** Undefined if neither changes nor removals are watched. */
 	readonly list: DeviceList | undefined;
-	/** Limits of the platform that make polls slower or hide events, in words for the log, which has each once. */
-	readonly remarks: readonly string[];
 }
 
 /**
@@ -22,7 +20,7 @@ export interface Observation {
  */
 export function compare(
 	before: State,
-	{ recent: fetched, list }: Omit<Observation, 'remarks'>,
+	{ recent: fetched, list }: Observation,
 	options: SnapshotOptions,
 ): { state: State; untaken: State; events: DeviceEvent[] } {
 	const { number } = before;

@@ -19,16 +19,18 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** What the process knows about sorting by one of the times. Times are of `Clock.now`. */
-export interface KnownOrder {
+interface KnownOrder {
 	/** When the order was last found reliable; it counts as reliable for a day. */
-	reliableAt?: number;
+	readonly reliableAt?: number | undefined;
 	/** When it was last found unreliable; for an hour, polls read the whole fleet instead. */
-	avoidedAt?: number;
+	readonly avoidedAt?: number | undefined;
 	/** How often in a row the platform refused it. */
-	refusals?: number;
+	readonly refusals?: number;
 	/** When a poll last read all known rows again. */
-	readWholeAt?: number;
+	readonly readWholeAt?: number | undefined;
 }
+
+export type KnownOrders = ReadonlyMap<TimeField, KnownOrder>;
 
 /** Whether a time was less than so long ago. */
 function isWithin(spanMs: number, at = -Infinity): boolean {
@@ -45,37 +47,39 @@ export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'set
 	readonly order: KnownOrder;
 }
 
-/** Reads the newest devices by one of their times, in the platform's order (section 1.3); undefined if the order is not reliable. */
-export async function fetchNewest(platform: Platform, options: NewestOptions): Promise<FetchedRows | undefined> {
-	const { order } = options;
-	if (isWithin(HOUR_MS, order.avoidedAt)) return undefined;
-	const { refusals = 0 } = order;
-	order.refusals = 0;
-	const fetched = await fetchInOrder(platform, options).catch((thrown: unknown) => {
+/**
+ * Reads the newest devices by one of their times, in the platform's order (section 1.3). Returns them, or undefined if the order is
+ * not reliable, and what is known about the order afterwards.
+ */
+export async function fetchNewest(platform: Platform, options: NewestOptions) {
+	const { field, isFiltered, onlyTop, order } = options;
+	if (isWithin(HOUR_MS, order.avoidedAt)) return { fetched: undefined, order };
+	let [reliableAt, refusals] = [order.reliableAt, 0];
+	const isReliable = async (first: readonly Device[]) =>
+		(reliableAt = await provenAt(platform, options, first)) !== undefined;
+	const fetchInOrder = async (): Promise<FetchedRows | undefined> => {
+		if (!isFiltered) {
+			const walk = await fetchDownToKnown(platform, options, undefined);
+			// A list that was read to its end needs no order.
+			return walk?.isWholeList === false && !(await isReliable(walk.first)) ? undefined : walk;
+		}
+		// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
+		const first = await fetchFirst(platform, options, 'desc');
+		if (first.length > 0 && !(await isReliable(first))) return undefined;
+		const top = topOf(first, field);
+		return onlyTop ? { rows: [], top, complete: true } : await fetchDownToKnown(platform, options, top);
+	};
+	const fetched = await fetchInOrder().catch((thrown: unknown) => {
 		if (!mayRefuse('order', thrown)) throw thrown;
-		order.refusals = refusals + 1;
+		refusals = (order.refusals ?? 0) + 1;
 		return undefined;
 	});
-	if (fetched?.complete === true) order.readWholeAt = currentClock().now();
+	const now = currentClock().now();
 	// One refusal may be temporary.
-	if (fetched === undefined && order.refusals !== 1) {
-		delete order.reliableAt;
-		order.avoidedAt = currentClock().now();
-	}
-	return fetched;
-}
-
-async function fetchInOrder(platform: Platform, options: NewestOptions): Promise<FetchedRows | undefined> {
-	if (!options.isFiltered) {
-		const walk = await fetchDownToKnown(platform, options, undefined);
-		// A list that was read to its end needs no order.
-		return walk?.isWholeList === false && !(await isReliable(platform, options, walk.first)) ? undefined : walk;
-	}
-	// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
-	const first = await fetchFirst(platform, options, 'desc');
-	if (first.length > 0 && !(await isReliable(platform, options, first))) return undefined;
-	const top = topOf(first, options.field);
-	return options.onlyTop ? { rows: [], top, complete: true } : await fetchDownToKnown(platform, options, top);
+	const isAvoided = fetched === undefined && refusals !== 1;
+	const found = isAvoided ? { avoidedAt: now } : { reliableAt, avoidedAt: order.avoidedAt };
+	const readWholeAt = fetched?.complete === true ? now : order.readWholeAt;
+	return { fetched, order: { ...found, refusals, readWholeAt } };
 }
 
 interface Walk extends FetchedRows {
@@ -135,23 +139,21 @@ function isWholeDue({ before, settings, order }: NewestOptions, pageLength = set
 }
 
 /**
- * Whether an order is reliable: the list begins with a device that has the time, and, checked once a day, the list in the other
- * direction begins with an older device, or one without a readable time.
+ * Returns when an order was last found reliable; undefined if it is not: the list begins with a device that has the time, and, checked
+ * once a day, the list in the other direction begins with an older device, or one without a readable time.
  * @param first the first page or device of the whole fleet, newest first
  */
-async function isReliable(platform: Platform, options: NewestOptions, first: readonly Device[]): Promise<boolean> {
+async function provenAt(platform: Platform, options: NewestOptions, first: readonly Device[]) {
 	const { field, order } = options;
 	const newest = topOf(first, field)?.time;
 	// Devices without the time may come first, or with another format.
-	if (newest === undefined || Number.isNaN(newest)) return false;
-	if (isWithin(DAY_MS, order.reliableAt)) return true;
+	if (newest === undefined || Number.isNaN(newest)) return undefined;
+	if (isWithin(DAY_MS, order.reliableAt)) return order.reliableAt;
 	const oldest = await fetchFirst(platform, options, 'asc');
 	const time = topOf(oldest, field)?.time ?? -Infinity;
 	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
 	const smallest = Math.min(...first.map((device) => topOf([device], field)?.time ?? newest));
-	if (oldest.length === 0 || time >= newest || time > smallest) return false;
-	order.reliableAt = currentClock().now();
-	return true;
+	return oldest.length === 0 || time >= newest || time > smallest ? undefined : currentClock().now();
 }
 
 async function fetchFirst(platform: Platform, { field, settings }: NewestOptions, direction: 'asc' | 'desc') {

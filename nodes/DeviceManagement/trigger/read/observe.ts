@@ -2,45 +2,47 @@ import type { Listing } from '../../core/paging/passes';
 import type { ListCriteria } from '../../core/query';
 import { DEVICE_LIST } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
-import type { Observation } from '../compare/compare';
 import { type FleetEntry, fetchFleet } from './fleet';
-import { fetchNewest, type KnownOrder } from './newest';
+import { fetchNewest, type KnownOrders } from './newest';
 import type { TriggerParameters } from '../form';
 import { type FetchedRows, type Row, unknownFormat } from '../compare/recent';
 import { checkMissing } from './removal';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
 
+export interface ObserveOptions extends TriggerParameters {
+	/** What is known of the platform's sort orders. */
+	readonly orders: KnownOrders;
+}
+
 const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
 
 /**
  * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
  * small requests are enough if the platform sorts reliably. It requests each device that is no longer listed.
- * @param orders what is known of the platform's sort orders; is updated
+ * @returns it, what is known of the sort orders now, and remarks in words for the log, which has each once: limits of the platform
+ * that make polls slower or hide events
  */
-export async function observe(
-	platform: Platform,
-	parameters: TriggerParameters,
-	before: State,
-	orders: Record<TimeField, KnownOrder>,
-): Promise<Observation> {
-	const { events, fields, times, criteria, settings } = parameters;
+export async function observe(platform: Platform, options: ObserveOptions, before: State) {
+	const { events, fields, times, criteria } = options;
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
-	const fetchAll = async (which: ListCriteria) => await fetchFleet(platform, which, parameters, before);
+	const fetchAll = async (which: ListCriteria) => await fetchFleet(platform, which, options, before);
 
+	const orders = new Map(options.orders);
 	const recent = new Map<TimeField, FetchedRows>();
 	const unordered: TimeField[] = [];
 	for (const { field } of isFiltered || !watches ? times : []) {
-		const options = { criteria, isFiltered, onlyTop: watches, settings, order: orders[field] };
-		const fetched = await fetchNewest(platform, { field, before: before.recent.get(field), ...options });
+		const known = { field, before: before.recent.get(field), order: orders.get(field) ?? {} };
+		const { fetched, order } = await fetchNewest(platform, { ...options, ...known, isFiltered, onlyTop: watches });
+		orders.set(field, order);
 		if (fetched === undefined) unordered.push(field);
 		else recent.set(field, fetched);
 	}
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
 	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING) : undefined;
 	const listing = watches || unordered.length > 0 ? await fetchAll(criteria) : undefined;
-	if (listing === undefined) return { recent, list: undefined, remarks: [] };
+	if (listing === undefined) return { recent, list: undefined, remarks: [], orders };
 	const remarks = listing.settled && listing.repeated > 0 ? ['takes devices with the same id for one device'] : [];
 	for (const { field } of times) {
 		const { odd, ...all } = rowsOf(fleet ?? listing, field);
@@ -50,23 +52,23 @@ export async function observe(
 		if (odd !== undefined) {
 			if (ofFleet.top === undefined) throw unknownFormat(field);
 			// The order may be reliable without it: the next poll asks for it again.
-			delete orders[field].avoidedAt;
+			orders.set(field, { ...orders.get(field), avoidedAt: undefined });
 			remarks.push(`can't read ${field} of ${odd} (not YYYY-MM-DD HH:MM:SS), and may read the whole fleet`);
-		} else if (unordered.includes(field) && orders[field].avoidedAt !== undefined) {
+		} else if (unordered.includes(field) && orders.get(field)?.avoidedAt !== undefined) {
 			remarks.push(`reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
 		}
 	}
-	if (!watches) return { recent, list: undefined, remarks };
+	if (!watches) return { recent, list: undefined, remarks, orders };
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
 	const complete = settled && reportedTotal === devices.length ? devices : undefined;
 	if (settled && complete === undefined) {
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	}
-	const { failure, ...found } = await checkMissing(platform, complete, before.snapshot, parameters);
+	const { failure, ...found } = await checkMissing(platform, complete, before.snapshot, options);
 	if (failure !== undefined) {
 		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
 	}
-	return { recent, list: { devices, ...found }, remarks };
+	return { recent, list: { devices, ...found }, remarks, orders };
 }
 
 /** Returns the rows, and the serial number of a device whose time has another format; always the same one of several. */
