@@ -90,20 +90,11 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const { open, context, memory, budgetMs } = poll;
 	const parameters = readTriggerParameters(context);
 	const credential = await loadCredential(context);
-	const fingerprint = fingerprintOf(context, parameters, credential);
-	const stored = stateOf(context);
-	const base = carriedFrom(memory, stored);
-	const known = decodeState(base);
 	const isFirstOfProcess = memory.carry === undefined;
 	const now = Math.floor(currentClock().date() / 1000);
-	// What was held may have come back in a quiet poll before the start, which n8n's default host did not save.
-	const startsHolds = isFirstOfProcess && isDefaultHost(poll);
-	const snapshot = known?.snapshot && { ...known.snapshot, ...(startsHolds && { holds: [] }) };
-	const isKnown = known?.fingerprint === fingerprint;
-	if (!isKnown) announceBaseline(poll, base, known);
-	const number = Math.max(now, (known?.number ?? 0) + 1);
-	const nothing: State = { fingerprint, number, writes: undefined, recent: new Map(), snapshot: undefined };
-	const before = isKnown ? { ...known, snapshot } : nothing;
+	const stored = stateOf(context);
+	const base = carriedFrom(memory, stored);
+	const before = stateBefore(poll, base, fingerprintOf(context, parameters, credential), now);
 	const platform = await open(context, platformOptions(parameters, budgetMs), credential);
 	const options = { ...parameters, orders: memory.orders };
 	const observation = await observe(platform, options, before).finally(() => platform.stop());
@@ -124,16 +115,28 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	return items.length > 0 ? [items] : null;
 }
 
-/** Logs why a trigger with a state takes a new baseline, and forgets the platform's sort orders. */
-function announceBaseline({ context, memory }: Poll, base: string | undefined, known: State | undefined): void {
+/**
+ * Returns the state that a poll compares with. For a baseline, it is empty: then the log says why, and the orders are forgotten.
+ * @param base the text of the last state
+ */
+function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, now: number): State {
+	const { context, memory } = poll;
+	const last = decodeState(base);
+	if (last?.fingerprint === fingerprint) {
+		// What was held may have come back in a quiet poll before the start, which n8n's default host did not save.
+		const startsHolds = memory.carry === undefined && isDefaultHost(poll);
+		return { ...last, snapshot: last.snapshot && { ...last.snapshot, ...(startsHolds && { holds: [] }) } };
+	}
 	// It may be another platform now.
 	memory.orders = new Map();
-	if (base === undefined) return;
 	const why =
-		known === undefined
+		last === undefined
 			? "it can't read the state that n8n kept"
 			: "'Events', 'Attributes', 'Filters', the workflow, the platform or the user changed";
-	log(context, 'warn', `takes a new baseline, because ${why}. It does not report what changed since the last poll`);
+	const words = `takes a new baseline, because ${why}. It does not report what changed since the last poll`;
+	if (base !== undefined) log(context, 'warn', words);
+	const number = Math.max(now, (last?.number ?? 0) + 1);
+	return { fingerprint, number, writes: undefined, recent: new Map(), snapshot: undefined };
 }
 
 /**
