@@ -1,5 +1,6 @@
 import type { INodeParameters, INodeProperties, INodeType, IPollFunctions } from 'n8n-workflow';
 
+import { CHANGE_EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { workflow as n8n } from '../../testbed/engine/host.cjs';
 import { useBench } from '../../testbed/jest.mts';
 import { triggerType, Watch } from '../../testbed/watch.mts';
@@ -64,6 +65,10 @@ it('the choices of each field are those in this file', () => {
 		['options.emit', ['perDevice', 'perPoll']],
 		['output', ['raw', 'selected', 'simplified']],
 	]);
+});
+
+it('saved states find values and holds by position: to reorder TABLE would compare the wrong fields, so new entries go last', () => {
+	expect(CHANGE_EVENTS).toEqual(['onlineStatusChanged', 'statusChanged', 'attributeChanged']);
 });
 
 it('the panel finds the events by their label', () => {

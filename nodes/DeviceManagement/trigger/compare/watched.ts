@@ -22,6 +22,7 @@ interface FieldKind {
 	readonly show: (value: JsonValue, key: string, known: Device) => Device;
 }
 
+/** Saved states find values and holds by their position here, so a new entry goes last. */
 const TABLE = [
 	{
 		name: 'onlineStatus',
