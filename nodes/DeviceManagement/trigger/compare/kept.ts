@@ -5,7 +5,7 @@ import { isRecord, type JsonValue } from '../../core/json';
 import type { WatchedField } from './watched';
 
 /**
- * A remembered value as JSON text: a string, number or boolean as it is, `{"json":…}` for an object or a list, and
+ * A remembered value as JSON text: a string, number, boolean or null as it is, `{"json":…}` for an object or a list, and
  * `{"digest":"…"}` for a value that is too long. Equal values have equal texts. If something else is compared than what users see, it
  * is `{"id":…,"shown":…}`, two kept values.
  */

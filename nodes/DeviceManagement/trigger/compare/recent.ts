@@ -14,7 +14,7 @@ export const WINDOW = 7200;
 export interface Recent {
 	/** The newest time of the fleet so far; null if no device had one. */
 	readonly newest: number | null;
-	/** The time of each device within two hours before it, by the device's identity. */
+	/** By the device's identity: each known time since two hours before it. */
 	readonly rows: ReadonlyMap<string, number>;
 }
 
@@ -55,7 +55,7 @@ export function floorOf({ newest }: Pick<Recent, 'newest'>): number {
 
 /**
  * Returns a device's row for one of its times; undefined if the device does not have that time. The row is new if its pair of device
- * and time is unknown. In a baseline, no row is new, and no row with a time in another format is.
+ * and time is unknown and not older than {@link floorOf}. In a baseline, no row is new, and no row with a time in another format is.
  */
 export function rowOf(device: Device, field: TimeField, before: Recent | undefined): Row | undefined {
 	const time = secondsOf(device[field]);

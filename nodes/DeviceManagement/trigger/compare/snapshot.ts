@@ -20,7 +20,7 @@ export interface Hold {
 
 /** What is remembered of the watched devices. */
 export interface Snapshot {
-	/** By serial number: the values that were last reported, or first seen. */
+	/** By serial number: the values that the next poll compares with, which are those before a hold. */
 	readonly devices: ReadonlyMap<string, KeptValues>;
 	readonly holds: readonly Hold[];
 }
@@ -28,7 +28,7 @@ export interface Snapshot {
 export interface ListedDevice {
 	readonly sn: string;
 	readonly values: KeptValues;
-	/** The record, if a value differs from the remembered one. */
+	/** The record, only if a value differs from the remembered one. */
 	readonly device?: Device;
 }
 
@@ -37,7 +37,7 @@ export interface DeviceList {
 	readonly devices: readonly ListedDevice[];
 	/** Serial numbers of remembered devices that the platform no longer has. */
 	readonly removed: readonly string[];
-	/** Serial numbers of remembered devices that are neither listed nor removed. The trigger forgets them. */
+	/** Serial numbers of other remembered devices that the trigger forgets: they left the filters, or removals are not reported. */
 	readonly unlisted: readonly string[];
 }
 
@@ -74,7 +74,7 @@ export function compareSnapshot(
 	for (const [sn, { values, device }] of listed) {
 		const last = devices.get(sn);
 		devices.set(sn, values);
-		// Without a record, the device is new or has the remembered values.
+		// Without a record, the device has the remembered values.
 		if (last === undefined || device === undefined || created.has(sn)) continue;
 		const compared = compareDevice({ sn, values, device }, last, heldBefore, options);
 		devices.set(sn, compared.values);

@@ -1,6 +1,6 @@
 /**
- * The table of all that the trigger can report. The events, the choices of a rule, the subtitle and the values of a removed device
- * derive from it, so a new kind of change is one entry. It doesn't keep or compare the values: see kept.ts and snapshot.ts.
+ * The table of the fields whose changes the trigger reports. Their events, the choices of a rule, the subtitle and the values of a
+ * removed device derive from it, so a new kind of change is one entry. It doesn't keep or compare the values: see kept.ts and snapshot.ts.
  */
 import type { Device } from '../../core/device';
 import { isRecord, type JsonValue } from '../../core/json';
@@ -55,7 +55,7 @@ const TABLE = [
 	},
 ] as const satisfies readonly FieldKind[];
 
-/** The times that show new and edited devices. A new device is not reported as edited. */
+/** The times that show new and edited devices. A poll that reports a device as new does not also report it as edited. */
 export const TIMES = [
 	{ field: 'createTime', event: 'deviceCreated' },
 	{ field: 'updateTime', event: 'deviceUpdated' },
@@ -73,10 +73,8 @@ function byLabel<T extends { readonly label: string }>(list: readonly T[]): read
 	return [...list].sort((one, other) => (one.label < other.label ? -1 : 1));
 }
 
-/** All fields, in the order of their labels. */
 export const FIELDS = byLabel(FIELD_KINDS);
 
-/** All events, in the order of their labels. */
 export const EVENTS = byLabel<{ readonly name: EventName; readonly label: string; readonly description: string }>([
 	{ name: 'deviceCreated', label: 'Device Created', description: 'The platform has a new device' },
 	{ name: 'deviceRemoved', label: 'Device Removed', description: 'The platform no longer has a device' },

@@ -19,15 +19,14 @@ export interface FleetEntry extends ListedDevice {
 	readonly rows: Partial<Record<TimeField, Row | undefined>>;
 }
 
-/** Reads all devices that match the criteria (section 4.1). To save memory, it keeps the record of a changed device only. */
+/** Reads all devices that match the criteria (section 4.1). To save memory, it keeps the records of new and changed devices only. */
 export async function fetchFleet(
 	platform: Platform,
 	criteria: ListCriteria,
 	parameters: TriggerParameters,
 	before: State,
 ): Promise<Listing<FleetEntry>> {
-	const { settings } = parameters;
-	const devices = pageSource(platform, { ...DEVICE_LIST, ...criteria }, settings);
+	const devices = pageSource(platform, { ...DEVICE_LIST, ...criteria }, parameters.settings);
 	const entries: PageSource<FleetEntry> = {
 		largestPage: devices.largestPage,
 		async fetchPage(page, size) {
@@ -36,7 +35,7 @@ export async function fetchFleet(
 		},
 		identify: ({ id }) => id,
 	};
-	return await fetchList(entries, settings);
+	return await fetchList(entries, parameters.settings);
 }
 
 function entryOf(device: Device, { fields, times }: TriggerParameters, before: State): FleetEntry {

@@ -1,6 +1,6 @@
 /**
- * Reads the newest devices by one of their times, with one small request on a quiet fleet. It first checks that the platform
- * sorts, which the API document leaves open. If not, it returns nothing, and observe.ts reads the whole fleet.
+ * Reads the newest devices by one of their times, on a quiet fleet with one small request, or two with a filter. It checks that the
+ * platform sorts, which the API document leaves open. If not, it returns no rows, and observe.ts reads the whole fleet.
  */
 import type { Device } from '../../core/device';
 import { mayRefuse } from '../../core/paging/refusal';
