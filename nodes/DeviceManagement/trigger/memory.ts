@@ -16,7 +16,6 @@ export interface NodeMemory {
 	keepsContext?: boolean;
 	/** What was reported of an outage: 0 nothing, 1 the outage, 2 that a person has to act. */
 	outage?: 0 | 1 | 2 | undefined;
-	/** What is known about the platform's sort orders. */
 	orders: KnownOrders;
 	/** The remarks of the last poll, so that each is logged once. */
 	remarks: readonly string[];

@@ -30,9 +30,9 @@ interface KnownOrder {
 	readonly readWholeAt?: number | undefined;
 }
 
+/** What is known about the platform's sort orders. */
 export type KnownOrders = ReadonlyMap<TimeField, KnownOrder>;
 
-/** Whether a time was less than so long ago. */
 function isWithin(spanMs: number, at = -Infinity): boolean {
 	return currentClock().now() - at < spanMs;
 }

@@ -10,11 +10,6 @@ import { checkMissing } from './removal';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
 
-export interface ObserveOptions extends TriggerParameters {
-	/** What is known of the platform's sort orders. */
-	readonly orders: KnownOrders;
-}
-
 const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
 
 /**
@@ -23,7 +18,7 @@ const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
  * @returns it, what is known of the sort orders now, and remarks in words for the log, which has each once: limits of the platform
  * that make polls slower or hide events
  */
-export async function observe(platform: Platform, options: ObserveOptions, before: State) {
+export async function observe(platform: Platform, options: TriggerParameters & { orders: KnownOrders }, before: State) {
 	const { events, fields, times, criteria } = options;
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
