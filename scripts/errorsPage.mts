@@ -19,8 +19,19 @@ const CAUSES: Record<CauseClass, string> = {
  */
 export function renderErrorsPage(table: typeof CODE_TABLE, texts: ReadonlyMap<number, string>): string {
 	const causes = Object.entries(CAUSES).map(([cause, meaning]) => `- **${cause}**: ${meaning}`);
-	const rows = table.map(({ code, message, remedy, cause }) =>
-		tableRow([`\`${code}\``, `\`${texts.get(code) ?? ''}\``, message, remedy, cause]),
+	if (table.some(({ temporary }) => temporary)) {
+		causes.push(
+			'- **temporary**: The same request may succeed later. The node retries a read, as often as _Max Retries_ says.',
+		);
+	}
+	const rows = table.map(({ code, message, remedy, cause, temporary }) =>
+		tableRow([
+			`\`${code}\``,
+			`\`${texts.get(code) ?? ''}\``,
+			message,
+			remedy,
+			temporary ? `${cause}, temporary` : cause,
+		]),
 	);
 	return `# What the platform's codes mean
 

@@ -37,6 +37,7 @@ describe('whether n8n tries again is decided by the cause', () => {
 		['a refused login in HTTP 403', refused({ httpStatus: 403, cause: 'credential' }), 'credential-invalid'],
 		['wrong input in HTTP 404', refused({ httpStatus: 404, cause: 'input' }), 'configuration-invalid'],
 		['nothing found in HTTP 200', refused({ httpStatus: 200, cause: 'not found' }), 'configuration-invalid'],
+		['a temporary code', refused({ httpStatus: 200, temporary: true }), 'temporarily-unavailable'],
 		['a code that does not tell', refused({ httpStatus: 200 }), undefined],
 		['a conflict', refused({ httpStatus: 200, cause: 'conflict' }), undefined],
 	])('%s', (_name, failure, cause) => {

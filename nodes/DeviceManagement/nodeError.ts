@@ -56,19 +56,15 @@ function withWords(error: NodeError, message: string, description: string): Node
 	return Object.assign(error, { message, description, messages: [] });
 }
 
-/**
- * Returns n8n's class of the cause; older versions of n8n ignore it. n8n pauses a poll for half an hour after a permanent
- * cause. HTTP 403 without another cause counts as temporary, because a proxy may return it during a redeploy.
- */
+/** Returns n8n's class of the cause; older versions of n8n ignore it. n8n pauses a poll for half an hour after a permanent cause. */
 function failureCause({ details }: Failure): { failure?: N8nFailure } {
-	const { cause, kind, httpStatus = 0, retryAfterMs, tokenRefused } = details;
+	const { cause, kind, httpStatus = 0, retryAfterMs, temporary, tokenRefused } = details;
 	const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
 	if (httpStatus === 429) return { failure: { cause: 'rate-limited', ...wait } };
 	if (cause === 'credential' || tokenRefused === true) return { failure: { cause: 'credential-invalid' } };
 	if (cause === 'not found' || cause === 'input') return { failure: { cause: 'configuration-invalid' } };
+	// More than the node itself retries, because the next poll comes later. A proxy may return 403 or 404 during a redeploy.
 	const mayPass = httpStatus === 403 || httpStatus === 404 || httpStatus >= 500;
-	if (mayPass || kind === 'timeout' || kind === 'unreachable') {
-		return { failure: { cause: 'temporarily-unavailable', ...wait } };
-	}
-	return {};
+	const nextPollMaySucceed = temporary === true || mayPass || kind === 'timeout' || kind === 'unreachable';
+	return nextPollMaySucceed ? { failure: { cause: 'temporarily-unavailable', ...wait } } : {};
 }

@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 import { checkPayload, type RawResponse, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { deviceSchema } from '../../nodes/DeviceManagement/core/device.ts';
-import { inWords, type Purpose } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
+import { inWords, type Purpose, WORDING } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
 import { pageSchema } from '../../nodes/DeviceManagement/core/record.ts';
 import { outside, redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
 import { runs } from '../../testbed/runs.mts';
@@ -161,12 +161,12 @@ describe('the details of a failure', () => {
 			code: 10018,
 			httpStatus: 200,
 			tokenRefused: false,
-			retryable: false,
+			temporary: false,
 		});
 	});
 
 	test.each<[number, number, boolean, boolean]>([
-		// code, status, whether the token was refused, whether another try may help
+		// code, status, whether the token was refused, whether it is temporary
 		[10002, 200, false, false],
 		[10002, 401, true, false],
 		[10002, 403, false, false],
@@ -178,8 +178,8 @@ describe('the details of a failure', () => {
 		[14201, 401, false, false],
 		[14201, 503, false, false],
 		[14203, 429, false, false],
-	])('code %i in HTTP %i', (code, status, tokenRefused, retryable) => {
-		expect(of(`{"code":${code}}`, { status })).toMatchObject({ code, httpStatus: status, tokenRefused, retryable });
+	])('code %i in HTTP %i', (code, status, tokenRefused, temporary) => {
+		expect(of(`{"code":${code}}`, { status })).toMatchObject({ code, httpStatus: status, tokenRefused, temporary });
 	});
 
 	test.each<[number, boolean, boolean]>([
@@ -188,7 +188,7 @@ describe('the details of a failure', () => {
 		[429, false, true],
 		[500, false, false],
 		[502, false, true],
-	])('HTTP %i without an envelope', (status, tokenRefused, retryable) => {
+	])('HTTP %i without an envelope', (status, tokenRefused, temporary) => {
 		expect(of('', { status })).toEqual({
 			kind: 'status',
 			cause: expect.any(String),
@@ -196,7 +196,25 @@ describe('the details of a failure', () => {
 			remedy: expect.any(String),
 			httpStatus: status,
 			tokenRefused,
-			retryable,
+			temporary,
+		});
+	});
+
+	test('a code that is temporary by its row, whatever the status', async () => {
+		const path = '../../nodes/DeviceManagement/core/errors/codes.ts';
+		const actual = jest.requireActual<typeof import('../../nodes/DeviceManagement/core/errors/codes.ts')>(path);
+		const explainCode = (code: number) => ({ ...actual.explainCode(code), temporary: true });
+		await jest.isolateModulesAsync(async () => {
+			jest.doMock(path, () => ({ ...actual, explainCode }));
+			const isolated = await import('../../nodes/DeviceManagement/core/envelope.ts');
+			jest.dontMock(path);
+			for (const [code, temporary] of [
+				[15001, true],
+				[14201, false],
+			]) {
+				const read = () => isolated.unwrap(answer(`{"code":${code}}`));
+				expect(read).toThrow(expect.objectContaining({ details: expect.objectContaining({ temporary }) }));
+			}
 		});
 	});
 
@@ -298,7 +316,7 @@ describe('an answer to a write', () => {
 	});
 
 	test('is nothing that an answer to anything else would be told of', () => {
-		for (const purpose of ['list', 'count', 'device', 'dropdown', 'read', 'login'] as const) {
+		for (const purpose of Object.keys(WORDING).filter((name): name is Purpose => name !== 'write')) {
 			for (const [body, status] of [
 				['', 500],
 				['<html>', 200],

@@ -16,6 +16,12 @@ it('says what each cause means', () => {
 		expect(page).toMatch(new RegExp(`^- \\*\\*${cause}\\*\\*: \\S`, 'm'));
 });
 
+it('says which codes are temporary, and what that means', () => {
+	const page = renderErrorsPage([{ ...CODE_TABLE[0]!, cause: 'platform', temporary: true }], new Map());
+	expect(page).toMatch(/^- \*\*temporary\*\*: .*retries a read/m);
+	expect(page).toContain('| platform, temporary |');
+});
+
 it('a bar in a text starts no new column', () => {
 	expect(renderErrorsPage(CODE_TABLE, new Map([[10003, 'a | b']]))).toContain('| `a \\| b` |');
 });

@@ -9,7 +9,7 @@ import type { Purpose } from './errors/purpose';
 import { Failure } from './failure';
 import { DEEPEST_NESTING, describeValue, hasMoreValuesThan, isRecord, nestsDeeperThan } from './json';
 import { type Outside, outside } from './redaction';
-import { explainStatus, isRetryableStatus } from './errors/statuses';
+import { explainStatus } from './errors/statuses';
 import { badResponse, tooLarge } from './errors/unsent';
 
 /** Six pages of 2000 devices without attributes. A small packed response could hold so many values that n8n's memory ends. */
@@ -109,15 +109,16 @@ function decodeEnvelope(body: Uint8Array): Envelope | string {
 /** Returns the failure for a code other than 0, or for an error status without an envelope. */
 function refusal({ status, retryAfterMs, redirectOrigin }: RawResponse, envelope?: Envelope): Failure {
 	const code = envelope?.code;
+	const byStatus = explainStatus(status);
 	const words =
 		envelope === undefined
-			? { ...explainStatus(status), outside: redirectOrigin }
+			? { ...byStatus, outside: redirectOrigin }
 			: { ...explainCode(envelope.code), outside: outside(': ', envelope.msg), code: envelope.code };
 	return new Failure({
 		...words,
 		httpStatus: status,
 		tokenRefused: meansTokenRefused(code) || (status === 401 && !meansUserRefused(code)),
-		retryable: isRetryableStatus(status) && !meansUserRefused(code),
+		temporary: (words.temporary || byStatus.temporary) && !meansUserRefused(code),
 		retryAfterMs,
 	});
 }

@@ -32,8 +32,10 @@ export interface FailureDetails {
 	/** The platform's return code, if any. */
 	code?: number;
 	httpStatus?: number | undefined;
-	/** Whether a read may be retried. */
-	retryable?: boolean;
+	/** Whether the same request may succeed later: by its code's or status's row, or because no response arrived. */
+	temporary?: boolean;
+	/** False if the node does not retry a temporary failure (again): retries or session have ended, or the wait is too long. */
+	retryable?: false;
 	/** The wait that the platform asked for, in milliseconds. */
 	retryAfterMs?: number | undefined;
 	/** Whether the key or token was refused: a new one may help. */

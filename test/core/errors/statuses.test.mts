@@ -1,8 +1,7 @@
 import { fillIn, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
-import {
-	explainStatus as explainFacts,
-	isRetryableStatus,
-} from '../../../nodes/DeviceManagement/core/errors/statuses.ts';
+import { explainStatus as explainFacts } from '../../../nodes/DeviceManagement/core/errors/statuses.ts';
+import { optionFields } from '../../../nodes/DeviceManagement/fields/options.ts';
+import { readPage } from '../../../testbed/pages.mts';
 
 const explainStatus = (status: number, purpose: Purpose, target?: string) =>
 	fillIn(explainFacts(status), purpose, target === undefined ? '' : ` to ${target}`);
@@ -71,10 +70,12 @@ test('every status has a message in the style of n8n', () => {
 	}
 });
 
-test.each([429, 502, 503, 504])('HTTP %i is worth repeating', (status) => {
-	expect(isRetryableStatus(status)).toBe(true);
-});
-
-test.each([200, 301, 400, 401, 403, 404, 500, 501])('HTTP %i is not worth repeating', (status) => {
-	expect(isRetryableStatus(status)).toBe(false);
+test('the form and docs/list.md name the temporary statuses, and no others, as those that the node retries', () => {
+	const temporary = Array.from({ length: 900 }, (_, index) => 100 + index).filter(
+		(status) => explainFacts(status).temporary,
+	);
+	expect(temporary).toEqual([429, 502, 503, 504]);
+	const named = `HTTP ${temporary.slice(0, -1).join(', ')} or ${temporary.at(-1)}`;
+	expect(optionFields.maxRetries.description).toMatch(new RegExp(`${named}$`));
+	expect(readPage('docs/list.md')).toContain(`${named}. The node obeys`);
 });

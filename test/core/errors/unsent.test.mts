@@ -48,8 +48,8 @@ test.each([
 	['ERR_SSL_WRONG_VERSION', 'input', `${NO_TLS} (ERR_SSL_WRONG_VERSION)`, 'http:// instead of https://', false],
 	['EACCES', 'input', "n8n can't send the request (EACCES): a •••", 'whether this n8n may', false],
 	['', 'input', "n8n can't send the request: a •••", 'whether this n8n may', false],
-])('the system error %j, also of a write', (code, cause, message, remedy, retryable) => {
-	const expected = { kind: 'unreachable', cause, message, remedy: expect.stringContaining(remedy), retryable };
+])('the system error %j, also of a write', (code, cause, message, remedy, temporary) => {
+	const expected = { kind: 'unreachable', cause, message, remedy: expect.stringContaining(remedy), temporary };
 	expect(explain(code, 'a secret')).toEqual(expected);
 	expect(explain(code, 'a secret', 'write')).toEqual({ ...expected, message: `${message}${IN_DOUBT}` });
 });
@@ -70,7 +70,7 @@ test.each([
 test.each(['socket hang up', 'The request was ABORTED', 'Premature close'])(
 	'a connection that ended without a code was dropped: %s',
 	(said) => {
-		expect(explain('', said)).toMatchObject({ message: `${DROPPED} (aborted)`, retryable: true });
+		expect(explain('', said)).toMatchObject({ message: `${DROPPED} (aborted)`, temporary: true });
 	},
 );
 
@@ -81,28 +81,33 @@ test('a response that ends early is unreadable, unless the connection was droppe
 	expect(explain('ECONNRESET', 'odd', 'read', true).message).toBe(`${DROPPED} (ECONNRESET)`);
 });
 
-test.each([
-	['list', /'Timeout \(Milliseconds\)'.*'Page Size'/, /'Page Size'.*'Filters'/],
-	['count', /^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /^Check 'Base URL'/],
-	['device', /^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /^Check 'Base URL'/],
-	['read', /^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
-	['write', /Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
-	['dropdown', /'By SN'\.$/, /'By SN'\.$/],
-	['login', /'Login Path'/, /^Check 'Base URL'/],
-] as const)('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {
+const SLOW_OR_LARGE: Record<Purpose, readonly [slow: RegExp, large: RegExp]> = {
+	list: [/'Timeout \(Milliseconds\)'.*'Page Size'/, /'Page Size'.*'Filters'/],
+	count: [/^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /^Check 'Base URL'/],
+	device: [/^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /^Check 'Base URL'/],
+	read: [/^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
+	write: [/Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /'Query Parameters' or another 'Path'/],
+	dropdown: [/'By SN'\.$/, /'By SN'\.$/],
+	test: [/^Raise 'Timeout \(Milliseconds\)'/, /^Check 'Base URL'/],
+	login: [/'Login Path'/, /^Check 'Base URL'/],
+};
+const PURPOSES = Object.keys(WORDING) as Purpose[];
+
+test.each(PURPOSES)('a response that is too slow or too large for the purpose %s', (purpose) => {
+	const [slow, large] = SLOW_OR_LARGE[purpose];
 	const [late, huge] = [worded(timedOut(1500), purpose), worded(tooLarge('64 MB'), purpose)];
 	const doubt = purpose === 'write' ? IN_DOUBT : '';
-	expect(late).toMatchObject({ kind: 'timeout', cause: 'platform', retryable: true });
+	expect(late).toMatchObject({ kind: 'timeout', cause: 'platform', temporary: true });
 	expect(late.message).toBe(`The platform did not respond within 1500 ms${doubt}`);
 	expect(late.remedy).toMatch(slow);
 	expect(huge).toMatchObject({ kind: 'response', cause: 'platform', remedy: expect.stringMatching(large) });
 	expect(huge.message).toBe(`The response is larger than 64 MB${doubt}`);
-	expect(huge).not.toHaveProperty('retryable');
+	expect(huge).not.toHaveProperty('temporary');
 });
 
 test('only a write is in doubt, and words are completed once', () => {
 	const facts = badResponse('It broke', 'Mend it.');
-	for (const purpose of Object.keys(WORDING) as Purpose[]) {
+	for (const purpose of PURPOSES) {
 		if (purpose !== 'write') expect(worded(facts, purpose)).toMatchObject({ message: 'It broke', remedy: 'Mend it.' });
 	}
 	const doubted = inWords(facts, 'write', String);

@@ -100,14 +100,14 @@ class FakePlatform {
 		const token = String(data['sessionToken']);
 		const left = this.valid.get(token) ?? 0;
 		this.valid.set(token, left - 1);
-		if (left <= 0) throw failureWith({ code: 14101, tokenRefused: true, retryable: true });
+		if (left <= 0) throw failureWith({ code: 14101, tokenRefused: true, temporary: true });
 		return token;
 	};
 
 	/** An endpoint that refuses every token. */
 	refuse = async (credential: Credential): Promise<string> => {
 		await this.send(credential);
-		throw failureWith({ code: 14101, tokenRefused: true, retryable: true });
+		throw failureWith({ code: 14101, tokenRefused: true, temporary: true });
 	};
 
 	private async renewToken(): Promise<void> {
@@ -240,7 +240,7 @@ describe('one sign-in', () => {
 	test('waits for Retry-After, but not for a place in the window', async () => {
 		const platform = new FakePlatform(Infinity);
 		const { rateLimit } = account();
-		const told = failureWith({ kind: 'status', httpStatus: 429, retryable: true, retryAfterMs: 2000 });
+		const told = failureWith({ kind: 'status', httpStatus: 429, temporary: true, retryAfterMs: 2000 });
 		const clock = {
 			now: () => BEGIN,
 			date: () => BEGIN,
@@ -259,7 +259,7 @@ describe('one sign-in', () => {
 	test('that waits for Retry-After does not hold up a connection test or another node', async () => {
 		const platform = new FakePlatform(Infinity);
 		const { signal } = platform.stop;
-		const told = failureWith({ kind: 'status', httpStatus: 429, retryable: true, retryAfterMs: 60_000 });
+		const told = failureWith({ kind: 'status', httpStatus: 429, temporary: true, retryAfterMs: 60_000 });
 		const clock = { now: () => BEGIN, sleep: async () => {} };
 		await account()
 			.rateLimit.afterPause(async () => await Promise.reject(told), clock, signal)
@@ -443,7 +443,7 @@ describe('a refused sign-in', () => {
 });
 
 test('a sign-in that could not be carried out may be tried again, twenty times at most', async () => {
-	const unavailable = failureWith({ kind: 'timeout', retryable: true });
+	const unavailable = failureWith({ kind: 'timeout', temporary: true });
 	const platform = new FakePlatform(Infinity);
 	platform.refuseSignIn = unavailable;
 	const session = platform.open();
@@ -568,7 +568,7 @@ describe('an execution that is stopped', () => {
 			account().use('refused', BEGIN);
 			account().refuse('refused');
 		} else {
-			const told = failureWith({ kind: 'status', retryable: true, retryAfterMs: 2000 });
+			const told = failureWith({ kind: 'status', temporary: true, retryAfterMs: 2000 });
 			const clock = { now: () => BEGIN, sleep: async () => {} };
 			await account()
 				.rateLimit.afterPause(async () => await Promise.reject(told), clock, stop.signal)

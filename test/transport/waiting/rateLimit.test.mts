@@ -32,7 +32,7 @@ const askedToWait = (retryAfterMs: number, httpStatus = 429) =>
 		message: 'Wait',
 		remedy: '',
 		httpStatus,
-		retryable: true,
+		temporary: true,
 		retryAfterMs,
 	});
 
@@ -79,7 +79,7 @@ test.each([0, -1])('a Retry-After of %d ms is no pause', async (ms) => {
 
 test('a failure that no retry helps against starts no pause', async () => {
 	const { details } = askedToWait(2000);
-	const refused = new Failure({ ...details, retryable: false });
+	const refused = new Failure({ ...details, temporary: false });
 	await expect(limit.pass(async () => await Promise.reject(refused), time, forEver)).rejects.toBe(refused);
 	await expect(limit.pass(async () => time.now(), time, forEver)).resolves.toBe(0);
 });

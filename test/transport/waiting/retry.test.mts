@@ -43,7 +43,7 @@ function failing(times: number, details: Partial<Failure['details']> = {}) {
 				cause: 'platform',
 				message: 'Not now',
 				remedy: 'Wait.',
-				retryable: true,
+				temporary: true,
 				...details,
 			});
 		},
@@ -66,11 +66,14 @@ test('what still fails says how often it was tried', async () => {
 	expect(request.attempts()).toBe(4);
 });
 
-test('a failure that is not retryable is not tried again', async () => {
-	const request = failing(99, { retryable: false });
-	await expect(withRetries(request.run, 3, end)).rejects.toThrow('Not now');
-	expect(request.attempts()).toBe(1);
-});
+test.each([{ temporary: false }, { retryable: false } as const])(
+	'with %j, a failure is not retried',
+	async (details) => {
+		const request = failing(99, details);
+		await expect(withRetries(request.run, 3, end)).rejects.toThrow('Not now');
+		expect(request.attempts()).toBe(1);
+	},
+);
 
 test('with no retries allowed, a failure comes back as it was', async () => {
 	const request = failing(99);
@@ -113,7 +116,7 @@ test('all waits together stay within the limit, for any chance and any Retry-Aft
 						cause: 'platform',
 						message: 'Not now',
 						remedy: '',
-						retryable: true,
+						temporary: true,
 						...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 					});
 				};
@@ -175,7 +178,7 @@ test('a failure says how often it was tried, and when the next try would be', as
 					cause: 'platform',
 					message: 'Not now',
 					remedy: 'Wait.',
-					retryable: true,
+					temporary: true,
 					...given.shift(),
 				}),
 			);

@@ -6,7 +6,10 @@ import type { CauseClass, FailureDetails } from '../failure';
 import { fillIn } from './purpose';
 
 /** What a failed request says, with places that `inWords` fills in. */
-export type Explanation = Pick<FailureDetails, 'kind' | 'cause' | 'message' | 'remedy' | 'inDoubt'>;
+export type Explanation = FailureDetails & { temporary: boolean };
+/** What a code or a status means. It ends with TEMPORARY if the same request may succeed later: the node then retries a read. */
+export type Meaning = readonly [cause: CauseClass, message: string, remedy: string, temporary?: boolean];
+export const TEMPORARY = true;
 
 export const SUCCESS = 0;
 
@@ -16,7 +19,7 @@ const RIGHTS = 'Ask your platform administrator to give this user (or API key) t
 export const CREDENTIAL =
 	"Check the key or the login in the Device Management API credential, and whether it needs 'My Platform Signs In Differently'.";
 
-const ROWS: ReadonlyArray<readonly [code: number, cause: CauseClass, message: string, remedy: string]> = [
+const ROWS: ReadonlyArray<readonly [code: number, ...meaning: Meaning]> = [
 	[-1, 'unknown', 'The platform could not say what went wrong', LATER],
 	[SUCCESS, 'unknown', 'The request succeeded', 'Nothing to do.'],
 	[9999, 'unknown', 'The platform did not carry out the request', LATER],
@@ -68,25 +71,25 @@ const ROWS: ReadonlyArray<readonly [code: number, cause: CauseClass, message: st
 ];
 
 /** All codes in the order of the document, in words that fit any request. */
-export const CODE_TABLE = ROWS.map(([code, cause, message, remedy]) =>
-	fillIn({ code, cause, message, remedy }, 'test'),
+export const CODE_TABLE = ROWS.map(([code, cause, message, remedy, temporary = false]) =>
+	fillIn({ code, cause, message, remedy, temporary }, 'test'),
 );
 
-const BY_CODE = new Map(ROWS.map(([code, ...words]) => [code, words]));
+const BY_CODE = new Map(ROWS.map(([code, ...meaning]) => [code, meaning]));
 
 /** Returns the words for an envelope's `code` other than 0 (section 7), with a place for the platform's own words. */
 export function explainCode(code: number): Explanation {
-	const [cause, message, remedy] = BY_CODE.get(code) ?? UNDOCUMENTED;
+	const [cause, message, remedy, temporary = false] = BY_CODE.get(code) ?? UNDOCUMENTED;
 	// With these codes, the platform may have carried out the request.
 	const inDoubt = code === -1 || code === 10002;
-	return { kind: 'refused', cause, message: `${message} (code ${code}{outside})`, remedy, inDoubt };
+	return { kind: 'refused', cause, message: `${message} (code ${code}{outside})`, remedy, temporary, inDoubt };
 }
 
-const UNDOCUMENTED = [
+const UNDOCUMENTED: Meaning = [
 	'unknown',
 	'The platform refused the request with an undocumented code',
 	"Look up the code in the platform's own documentation.",
-] as const;
+];
 
 /** Whether the platform has no device with this serial number (section 4.2), by a code or by a success without data. */
 export function meansNoDevice({ code, withoutData }: Partial<FailureDetails>): boolean {

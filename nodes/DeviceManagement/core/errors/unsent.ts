@@ -64,13 +64,13 @@ export function explainUnsent(systemCode: string, ownText: string, hasBegun: boo
 	const place = row === UNREADABLE || row === NOT_SENT ? '{outside}' : '';
 	const message = `${what}${shownCode === '' ? '' : ` (${shownCode})`}${place}`;
 	const words = { cause, message, remedy, outside: outside(': ', ownText) };
-	return new Failure({ kind: 'unreachable', ...words, inDoubt: true, retryable: isDropped });
+	return new Failure({ kind: 'unreachable', ...words, inDoubt: true, temporary: isDropped });
 }
 
 /** Returns the error for a response that did not arrive in time. */
 export function timedOut(timeoutMs: number): Failure {
 	const words = { message: `The platform did not respond within ${timeoutMs} ms`, remedy: '{tooSlow}' };
-	return new Failure({ kind: 'timeout', cause: 'platform', ...words, inDoubt: true, retryable: true });
+	return new Failure({ kind: 'timeout', cause: 'platform', ...words, inDoubt: true, temporary: true });
 }
 
 /** Returns the error for a response that is too large to read. */

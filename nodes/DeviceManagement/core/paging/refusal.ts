@@ -1,5 +1,4 @@
 import { Failure } from '../failure';
-import { isRetryableStatus } from '../errors/statuses';
 
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
@@ -9,12 +8,12 @@ export const SMALLER_SIZES = [1000, 200, 50];
 
 /**
  * Whether a first page may have failed because of its size (section 8 doesn't name the largest) or its sort order (section 1.3
- * doesn't name the allowed fields). Most of these failures can also be temporary, so callers must check before they remember it.
+ * doesn't name the allowed fields). Most of these failures may have another reason that soon passes: callers must check before they remember it.
  */
 export function mayRefuse(what: keyof typeof STATUSES_THAT_MAY_BE, thrown: unknown): boolean {
-	if (!(thrown instanceof Failure) || thrown.details.tokenRefused === true) return false;
-	const { kind, code, httpStatus = 0 } = thrown.details;
-	if (isRetryableStatus(httpStatus)) return false;
+	if (!(thrown instanceof Failure)) return false;
+	const { kind, code, httpStatus = 0, temporary, tokenRefused } = thrown.details;
+	if (temporary === true || tokenRefused === true) return false;
 	if (isTooLarge(thrown)) return what === 'size';
 	if (kind === 'refused') return code !== undefined && MAY_BE_THE_QUERY.has(code);
 	return kind === 'status' && STATUSES_THAT_MAY_BE[what].includes(httpStatus);
@@ -27,12 +26,12 @@ export function isTooLarge(thrown: unknown): thrown is Failure {
 
 /**
  * Returns undefined if the platform refused a page that may be past the end, or sent no page. For the `catch` of its request.
- * @throws the same error for a refused credential, a temporary failure and anything else
+ * @throws the same error for a refused or failed (`final`) sign-in, a temporary failure and anything else
  */
 export function undefinedIfPageRefused(thrown: unknown): undefined {
 	if (!(thrown instanceof Failure)) throw thrown;
-	const { kind, cause, httpStatus, final, tokenRefused } = thrown.details;
+	const { kind, cause, final, temporary, tokenRefused } = thrown.details;
 	if (cause === 'credential' || final === true || tokenRefused === true || isTooLarge(thrown)) throw thrown;
-	if (httpStatus !== undefined && isRetryableStatus(httpStatus)) throw thrown;
+	if (temporary === true) throw thrown;
 	if (kind !== 'refused' && kind !== 'status' && kind !== 'response') throw thrown;
 }

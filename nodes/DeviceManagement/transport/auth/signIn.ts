@@ -106,7 +106,7 @@ function keysOf(payload: unknown, redact: Redact): string {
 function asSignInFailure(error: unknown): unknown {
 	if (!(error instanceof Failure)) return error;
 	const { details } = error;
-	const final = details.retryable !== true;
+	const final = details.temporary !== true;
 	return new Failure({
 		...details,
 		remedy: final

@@ -69,7 +69,7 @@ export class RateLimit {
 		await this.waitForPause(clock, end);
 		const sentAfter = this.pauses;
 		const response = await run().catch((thrown: unknown) => {
-			if (thrown instanceof Failure && thrown.details.retryable === true) this.pause(thrown, sentAfter, clock.now());
+			if (thrown instanceof Failure && thrown.details.temporary === true) this.pause(thrown, sentAfter, clock.now());
 			throw thrown;
 		});
 		if (sentAfter === this.pauses) this.window += GROWTH_PER_RESPONSE;

@@ -13,7 +13,7 @@ const LONGEST_BACKOFF_MS = 20_000;
 
 /**
  * Returns the value of the first attempt that succeeds. It doesn't begin a wait that exceeds the limit.
- * @param attempt throws a Failure whose `retryable` says whether a retry may help
+ * @param attempt throws a Failure that is `temporary` if a retry may help
  * @param maxRetries after the first attempt; 0 turns retries off
  * @param end ends a wait early; the next attempt then has to fail
  * @param mayRetry whether the attempt may be repeated after such a failure
@@ -31,10 +31,10 @@ export async function withRetries<T>(
 		const outcome = await outcomeOf(attempt());
 		if ('value' in outcome) return outcome.value;
 		const { failure } = outcome;
-		if (!(failure instanceof Failure) || failure.details.retryable !== true || maxRetries === 0) throw failure;
-		if (!mayRetry(failure.details)) throw failure;
+		if (!(failure instanceof Failure) || maxRetries === 0) throw failure;
+		const { temporary = false, retryable = temporary, retryAfterMs } = failure.details;
+		if (!retryable || !mayRetry(failure.details)) throw failure;
 		if (retries >= maxRetries) throw gaveUp(failure, retries, '');
-		const { retryAfterMs } = failure.details;
 		const waitMs = retryAfterMs ?? backoffMs(retries, clock.random());
 		waitedMs += waitMs;
 		if (waitedMs > LONGEST_WAIT_MS) {
