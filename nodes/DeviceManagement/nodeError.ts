@@ -1,6 +1,6 @@
 import { type Failure as N8nFailure, type INode, NodeApiError, NodeHelpers, NodeOperationError } from 'n8n-workflow';
 
-import { Failure, type FailureDetails } from './core/failure';
+import { concernsSignIn, Failure, type FailureDetails } from './core/failure';
 
 type NodeError = NodeApiError | NodeOperationError;
 
@@ -58,10 +58,10 @@ function withWords(error: NodeError, message: string, description: string): Node
 
 /** Returns n8n's class of the cause; older versions of n8n ignore it. n8n pauses a poll for half an hour after a permanent cause. */
 function failureCause({ details }: Failure): { failure?: N8nFailure } {
-	const { cause, kind, httpStatus = 0, retryAfterMs, temporary, tokenRefused } = details;
+	const { cause, kind, httpStatus = 0, retryAfterMs, temporary } = details;
 	const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
 	if (httpStatus === 429) return { failure: { cause: 'rate-limited', ...wait } };
-	if (cause === 'credential' || tokenRefused === true) return { failure: { cause: 'credential-invalid' } };
+	if (concernsSignIn(details)) return { failure: { cause: 'credential-invalid' } };
 	if (cause === 'not found' || cause === 'input') return { failure: { cause: 'configuration-invalid' } };
 	// More than the node itself retries, because the next poll comes later. A proxy may return 403 or 404 during a redeploy.
 	const mayPass = httpStatus === 403 || httpStatus === 404 || httpStatus >= 500;

@@ -61,12 +61,16 @@ export class Failure extends Error {
 	}
 }
 
+/** Whether the platform refused the key, the token, the login or the user. `final` also has other reasons why a sign-in failed. */
+export function concernsSignIn({ cause, tokenRefused }: FailureDetails): boolean {
+	return cause === 'credential' || tokenRefused === true;
+}
+
 /** Returns the error for a value that the user entered, before any request. The message has the field's label in single quotes. */
 export function inputFailure(message: string, remedy: string): Failure {
 	return new Failure({ kind: 'input', cause: 'input', message, remedy });
 }
 
-/** Returns the error of an execution that was stopped. */
 export function cancelledFailure(): Failure {
 	return new Failure({
 		kind: 'cancelled',

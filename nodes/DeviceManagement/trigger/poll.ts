@@ -4,7 +4,7 @@
  */
 import { deepCopy, type IDataObject, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
-import { Failure, inputFailure } from '../core/failure';
+import { concernsSignIn, Failure, inputFailure } from '../core/failure';
 import { shapeDevice } from '../core/shape';
 import { timeInWords } from '../transport/waiting/retry';
 import { asNodeError, withoutAuthorization } from '../nodeError';
@@ -182,11 +182,11 @@ function reportOutage({ context, memory, isFirstOfActivation }: Poll, thrown: un
 	if (isDue) throw error;
 }
 
-/** Whether a person must act: the sign-in was refused, or a field of the node or its credential is invalid. */
+/** Whether a person must act: the sign-in was refused or failed (`final`), or a field of the node or its credential is invalid. */
 function needsPerson(thrown: unknown): boolean {
 	if (!(thrown instanceof Failure)) return true;
-	const { kind, cause, tokenRefused, final } = thrown.details;
-	return kind === 'input' || cause === 'credential' || tokenRefused === true || final === true;
+	const { kind, final } = thrown.details;
+	return kind === 'input' || final === true || concernsSignIn(thrown.details);
 }
 
 /** Whether n8n's default host polls. Each poll of n8n's scheduler has its own context, with mode `update` and less time. */

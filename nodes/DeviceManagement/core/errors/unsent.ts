@@ -67,13 +67,11 @@ export function explainUnsent(systemCode: string, ownText: string, hasBegun: boo
 	return new Failure({ kind: 'unreachable', ...words, inDoubt: true, temporary: isDropped });
 }
 
-/** Returns the error for a response that did not arrive in time. */
 export function timedOut(timeoutMs: number): Failure {
 	const words = { message: `The platform did not respond within ${timeoutMs} ms`, remedy: '{tooSlow}' };
 	return new Failure({ kind: 'timeout', cause: 'platform', ...words, inDoubt: true, temporary: true });
 }
 
-/** Returns the error for a response that is too large to read. */
 export function tooLarge(limit: string): Failure {
 	return badResponse(`The response is larger than ${limit}`, '{tooLarge}', { tooLarge: true });
 }

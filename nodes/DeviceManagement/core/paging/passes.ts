@@ -2,7 +2,6 @@ import { areSame, type PageSource } from './page';
 import { isTooLarge } from './refusal';
 import { RepeatedPages, type WalkedPage, walkPages, type WalkOptions } from './walk';
 
-/** A list that was read. */
 export interface Listing<T> {
 	/** Each item once: those of the last pass in the server's order; unless settled, also those of earlier passes. */
 	items: T[];
@@ -46,7 +45,6 @@ export async function fetchList<T>(source: PageSource<T>, options: WalkOptions):
 	}
 }
 
-/** The result of one pass over the list. */
 interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 	items: T[];
 	/** Why the pass ended early. Its items are then not the whole list. */

@@ -1,4 +1,4 @@
-import { Failure } from '../failure';
+import { concernsSignIn, Failure } from '../failure';
 
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
@@ -30,8 +30,7 @@ export function isTooLarge(thrown: unknown): thrown is Failure {
  */
 export function undefinedIfPageRefused(thrown: unknown): undefined {
 	if (!(thrown instanceof Failure)) throw thrown;
-	const { kind, cause, final, temporary, tokenRefused } = thrown.details;
-	if (cause === 'credential' || final === true || tokenRefused === true || isTooLarge(thrown)) throw thrown;
-	if (temporary === true) throw thrown;
+	const { kind, final, temporary } = thrown.details;
+	if (concernsSignIn(thrown.details) || final === true || temporary === true || isTooLarge(thrown)) throw thrown;
 	if (kind !== 'refused' && kind !== 'status' && kind !== 'response') throw thrown;
 }

@@ -45,7 +45,6 @@ export async function withRetries<T>(
 	}
 }
 
-/** Returns the promise's value or its error. */
 export async function outcomeOf<T>(promise: Promise<T>): Promise<{ value: T } | { failure: unknown }> {
 	return await promise.then(
 		(value) => ({ value }),
