@@ -3,6 +3,8 @@ import type { INodeProperties } from 'n8n-workflow';
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
+import { CODE_TABLE, explainCode } from '../nodes/DeviceManagement/core/errors/codes.ts';
+import { explainStatus } from '../nodes/DeviceManagement/core/errors/statuses.ts';
 import { forgetAccounts } from '../nodes/DeviceManagement/transport/auth/account.ts';
 import { hurry, useBench, useServers } from '../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../testbed/operations.mts';
@@ -85,10 +87,17 @@ const readers: readonly Reader[] = [
 	},
 ];
 
-/** Where the words of `core/errors/purpose.ts` are said; all others quote no field but the credential's. */
+/** Whether words depend on the purpose of the request; all others quote no field but the credential's. */
+const dependOnPurpose = ({ message, remedy }: { message: string; remedy: string }) =>
+	/\{(?!outside)/.test(message + remedy);
+const codes = CODE_TABLE.map(({ code }) => code).filter((code) => dependOnPurpose(explainCode(code)));
+const statuses = Array.from({ length: 500 }, (_, index) => 100 + index).filter((status) =>
+	dependOnPurpose(explainStatus(status)),
+);
+
 const faults: Array<[string, Fault]> = [
-	...[10001, 10005, 10014].map((code): [string, Fault] => [`code ${code}`, { code, details: ['alpha'] }]),
-	...[404, 429].map((status): [string, Fault] => [`HTTP ${status}`, { status }]),
+	...codes.map((code): [string, Fault] => [`code ${code}`, { code, details: ['alpha'] }]),
+	...statuses.map((status): [string, Fault] => [`HTTP ${status}`, { status }]),
 	['a payload of another kind', { code: 0, data: 'x' }],
 	['no payload', { code: 0 }],
 ];

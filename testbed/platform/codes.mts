@@ -43,7 +43,6 @@ export const codes = [
 	[14501, 'the protocol does not support this instruction'],
 ] as const;
 
-/** One of the 38 codes of section 7. */
 type Code = (typeof codes)[number][0];
 
 const templates: ReadonlyMap<number, string> = new Map(codes);

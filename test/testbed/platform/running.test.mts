@@ -5,8 +5,7 @@ import { startPlatform, type Fault, type FaultRule } from '../../../testbed/plat
 const start = clients();
 
 describe('return codes (section 7)', () => {
-	test('each of the 38 codes can be the response to any request, with its message', async () => {
-		expect(new Set(codes.map(([code]) => code)).size).toBe(38);
+	test('each code can be the response to any request, with its message', async () => {
 		const client = await start();
 		for (const [code, template] of codes) {
 			client.platform.settings.fault = () => ({ code, details: ['one', 'two'] });
