@@ -25,7 +25,7 @@ export interface FailureDetails {
 	message: string;
 	/** What to do about it. Never contains a secret. */
 	remedy: string;
-	/** Whether a write may have been carried out. It is undefined after `inWords` (errors/purpose.ts) completed the words. */
+	/** Whether a write may have been carried out. Undefined means that the words are complete: `inWords` (errors/purpose.ts) removes it. */
 	inDoubt?: boolean;
 	/** Text from outside that `inWords` puts into the message at {outside}. */
 	outside?: Outside | undefined;

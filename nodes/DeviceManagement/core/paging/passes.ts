@@ -5,9 +5,9 @@ import { RepeatedPages, type WalkedPage, walkPages, type WalkOptions } from './w
 export interface Listing<T> {
 	/** Each item once: those of the last pass in the server's order; unless settled, also those of earlier passes. */
 	items: T[];
-	/** Whether the list did not change while it was read. */
+	/** Whether the passes show that the list did not change: the last one was steady, or enough of them in a row are equal. */
 	settled: boolean;
-	/** The server's own total, from the last page. */
+	/** The server's own total, from the last page. A settled list that was read to its end is complete if it has as many items. */
 	reportedTotal: number | undefined;
 	/** How many items of the last pass had the identity of an earlier one. */
 	repeated: number;

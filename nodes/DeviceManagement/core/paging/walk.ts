@@ -34,7 +34,7 @@ export interface WalkedPage<T> {
 	reportedTotal: number | undefined;
 	/** Whether the total has changed since the first page. */
 	moved: boolean;
-	/** Whether the list did not change, if it ends here: the total stayed the same, no item or ID appeared twice, and the count is right. */
+	/** Whether this walk alone shows that the list did not change, if it ends here: one total, each item and ID once, the right count. */
 	steady: boolean;
 }
 
