@@ -6,9 +6,9 @@ import { z } from 'zod/v4';
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
+import { deviceFieldChoices } from '../nodes/DeviceManagement/fields/deviceFields.ts';
 import type { Resource } from '../nodes/DeviceManagement/resources/operation.ts';
 import { RESOURCES } from '../nodes/DeviceManagement/resources/index.ts';
-import { EVENTS } from '../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { triggerFields } from '../nodes/DeviceManagement/trigger/form.ts';
 import { checkout } from '../testbed/checkout.mts';
 import { nodeType } from '../testbed/deviceWorkflow.mts';
@@ -96,13 +96,21 @@ function formOf(several: readonly Resource[]): INodeProperties[] {
 	return several.flatMap(({ operations }) => Object.values(operations).flatMap(({ fields }) => fields));
 }
 
-/** The labels of a form without those that another page describes. Key, name and value of a pair describe themselves. */
+/**
+ * The labels of a form and of its choices, without those that another page describes. Key, name and value of a pair, fields of a device
+ * and HTTP methods describe themselves.
+ */
 function fieldLabels(fields: readonly INodeProperties[], elsewhere: readonly INodeProperties[] = []): string[] {
 	const known = new Set(everyField(elsewhere).map(({ path }) => path));
 	return everyField(fields)
 		.filter(({ path, property }) => !known.has(path) && !['hidden', 'notice'].includes(property.type))
 		.filter(({ path }) => !/\.(pair|parameter)\./.test(path))
-		.map(({ property }) => property.displayName);
+		.flatMap(({ path, property }) => [
+			property.displayName,
+			...choices(path === 'method' ? undefined : property)
+				.filter(({ value }) => !deviceFieldChoices.some((field) => field.value === value))
+				.map(({ name }) => name),
+		]);
 }
 
 /** Parameters of a node of ours that a page shows without a node around them. */
@@ -180,13 +188,13 @@ const DESCRIBED = Object.entries({
 	'README.md': operationLabels([...listed, ...api]),
 	'docs/list.md': [...operationLabels(listed), ...fieldLabels(formOf(listed))],
 	'docs/api-request.md': [...operationLabels(api), ...fieldLabels(formOf(api), formOf(listed))],
-	'docs/watch.md': [...EVENTS.map(({ label }) => label), ...fieldLabels(triggerFields, formOf([...listed, ...api]))],
+	'docs/watch.md': fieldLabels(triggerFields, formOf([...listed, ...api])),
 	'docs/connect.md': fieldLabels(new DeviceManagementApi().properties),
 });
 
-test.each(DESCRIBED)('%s names each operation, event and field that it describes', (page, labels) => {
+test.each(DESCRIBED)('%s names each operation, event, field and choice that it describes', (page, labels) => {
 	const named = new Set(namesOn(page));
-	const missing = labels.filter((label) => !named.has(label));
+	const missing = [...new Set(labels)].filter((label) => !named.has(label));
 	expect(missing.map((label) => `Describe '${label}' in ${page}: in italics, in bold or as a heading`)).toEqual([]);
 });
 
