@@ -370,7 +370,7 @@ describe('how the form reads', () => {
 
 	it('limits shown in the form are those the values are checked against', () => {
 		for (const { property } of places().filter(({ path }) =>
-			/^(forAtLeast|options\.(pageSize|parallelRequests|skip|timeout|maxRetries))$/.test(path),
+			/^(filters\.compositeStatus|forAtLeast|options\.(pageSize|parallelRequests|skip|timeout|maxRetries))$/.test(path),
 		)) {
 			expect(property.typeOptions).toEqual({ minValue: expect.any(Number), maxValue: expect.any(Number) });
 			expect(property.default).toBeGreaterThanOrEqual(property.typeOptions?.minValue ?? NaN);

@@ -17,11 +17,20 @@ import {
 	checkJson,
 	checkNumber,
 	isPlainObject,
-	type NumberField,
 	type ReadParameter,
 	textSchema,
 	writeJson,
 } from './check';
+
+const COMPOSITE_STATUS = {
+	displayName: 'Composite Status',
+	name: 'compositeStatus',
+	type: 'number',
+	// A 32-bit integer (section 4.1).
+	typeOptions: { minValue: -(2 ** 31), maxValue: 2 ** 31 - 1 },
+	default: 0,
+	description: 'Whole number that sums up the state of a device. The documentation of your platform lists the values.',
+} satisfies INodeProperties;
 
 /** 'Filters' of a list (section 1.4 of the API document). */
 export const filtersField: INodeProperties = {
@@ -40,14 +49,7 @@ export const filtersField: INodeProperties = {
 				textField('Value', 'value', 'Hamburg', 'Value without commas'),
 			],
 		),
-		{
-			displayName: 'Composite Status',
-			name: 'compositeStatus',
-			type: 'number',
-			default: 0,
-			description:
-				'Whole number that sums up the state of a device. The documentation of your platform lists the values.',
-		},
+		COMPOSITE_STATUS,
 		textField('Name', 'name', 'R310', 'Text to search for. Your platform decides which fields it searches.'),
 		{ ...queryParametersField, description: 'Other filters that your platform supports' },
 		{
@@ -80,13 +82,6 @@ export function readFilters(read: ReadParameter, { byModel = false } = {}): List
 		}),
 	};
 }
-
-/** A 32-bit integer (section 4.1). */
-const COMPOSITE_STATUS: NumberField = {
-	displayName: 'Composite Status',
-	default: 0,
-	typeOptions: { minValue: -(2 ** 31), maxValue: 2 ** 31 - 1 },
-};
 
 const SEARCH_CRITERIA = 'Search Criteria (JSON)';
 
