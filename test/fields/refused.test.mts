@@ -1,3 +1,6 @@
+import { RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
+import { operationNames, operations } from '../../testbed/operations.mts';
+import { choices, everyField } from '../form.mts';
 import { COLLECTIONS, refusalOf } from './refusal.mts';
 
 /**
@@ -254,6 +257,22 @@ const BAD_FIELDS: readonly BadField[] = [
 		}));
 	}),
 ];
+
+test.each(operationNames)('each choice in the form of %s is accepted', async (name) => {
+	const { resource, operation } = operations[name];
+	const fields = everyField(RESOURCES[resource]?.operations[operation]?.fields ?? []);
+	for (const { path, property } of fields.filter((place) => place.property.type === 'options')) {
+		for (const { value } of choices(property)) {
+			const [field = '', ...below] = path.split('.');
+			const within = (inner: unknown, key: string) => ({
+				[key]: key === 'rule' ? [{ attribute: 'x', ...Object(inner) }] : inner,
+			});
+			const given = below.reduceRight<unknown>(within, value);
+			const parameters = { ...operations[name], device: bySerialNumber('RT1'), [field]: given };
+			await expect(refusalOf(parameters)).rejects.toThrow('It was not refused');
+		}
+	}
+});
 
 test('a filter by an attribute without a value says what to do about an expression', async () => {
 	const { details } = await refusalOf(attribute('site', '={{ $json.nothing }}'));

@@ -5,6 +5,11 @@ import { checkEntries, type ReadParameter, textSchema } from './check';
 import { deviceFieldChoices } from './deviceFields';
 import { entriesField, textField } from './formFields';
 
+const DIRECTIONS = [
+	{ name: 'Ascending', value: 'asc' },
+	{ name: 'Descending', value: 'desc' },
+] as const;
+
 /** 'Sort' of a list (section 1.3 of the API document). */
 export const sortField = entriesField(
 	{
@@ -41,10 +46,7 @@ export const sortField = entriesField(
 			displayName: 'Direction',
 			name: 'direction',
 			type: 'options',
-			options: [
-				{ name: 'Ascending', value: 'asc' },
-				{ name: 'Descending', value: 'desc' },
-			],
+			options: [...DIRECTIONS],
 			default: 'desc',
 			description: 'Whether the lowest or the highest value comes first',
 		},
@@ -64,7 +66,7 @@ const RULES = z.array(
 	z.strictObject({
 		field: z.string().default('createTime'),
 		attribute: textSchema,
-		direction: z.enum(['asc', 'desc']).default('desc'),
+		direction: z.enum(DIRECTIONS.map(({ value }) => value)).default('desc'),
 	}),
 );
 

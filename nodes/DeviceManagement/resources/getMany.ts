@@ -53,6 +53,16 @@ const SKIP = {
 	description: 'How many items to skip at the start, to read a long list in parts',
 } satisfies INodeProperties;
 
+const IF_CHANGES = [
+	{ name: 'Fail the Item', value: 'fail', description: FAIL_THE_ITEM },
+	{
+		name: 'Return What Was Read',
+		value: 'return',
+		description: 'The list may be incomplete. A hint at the output says so.',
+	},
+] as const;
+const ifChangesSchema = z.enum(IF_CHANGES.map(({ value }) => value)).default('fail');
+
 /** Returns the options of every Get Many, for {@link optionsField}. */
 export function listOptionFields(words: ListWords): INodeProperties[] {
 	const order = words.order && `. Sort by ${words.order}, both ascending, so that new items come last.`;
@@ -62,14 +72,7 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 			// Saved workflows have this name, for every list.
 			name: 'ifFleetChanges',
 			type: 'options',
-			options: [
-				{ name: 'Fail the Item', value: 'fail', description: FAIL_THE_ITEM },
-				{
-					name: 'Return What Was Read',
-					value: 'return',
-					description: 'The list may be incomplete. A hint at the output says so.',
-				},
-			],
+			options: [...IF_CHANGES],
 			default: 'fail',
 			displayOptions: { show: { '/returnAll': [true] } },
 			description: 'What to do if the list changes each time n8n reads it',
@@ -78,8 +81,6 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 		{ ...SKIP, description: `${SKIP.description}${order ?? ''}` },
 	];
 }
-
-const ifChangesSchema = z.enum(['fail', 'return']).default('fail');
 
 /**
  * Fetches the items of a list by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.

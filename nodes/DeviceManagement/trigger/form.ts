@@ -28,6 +28,11 @@ const forAtLeastField = {
 		'How many minutes a new value must last before n8n reports it. If the value changes back in that time, there is no event.',
 } as const satisfies INodeProperties;
 
+const EMIT = [
+	{ name: 'One Item for Each Event', value: 'perDevice', description: 'Each event is an item' },
+	{ name: 'One Item for Each Poll', value: 'perPoll', description: 'One item lists all events of a poll' },
+] as const;
+
 function notice(name: string, displayName: string, displayOptions: IDisplayOptions): INodeProperties {
 	return { displayName, name, type: 'notice', default: '', displayOptions };
 }
@@ -68,10 +73,7 @@ export const triggerFields: INodeProperties[] = [
 			displayName: 'Items',
 			name: 'emit',
 			type: 'options',
-			options: [
-				{ name: 'One Item for Each Event', value: 'perDevice', description: 'Each event is an item' },
-				{ name: 'One Item for Each Poll', value: 'perPoll', description: 'One item lists all events of a poll' },
-			],
+			options: [...EMIT],
 			default: 'perDevice',
 			description: 'How the workflow receives events',
 		},
@@ -115,7 +117,7 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 }
 
 const eventsSchema = z.array(z.enum(EVENTS.map(({ name }) => name)));
-const emitSchema = z.enum(['perDevice', 'perPoll']).default('perDevice');
+const emitSchema = z.enum(EMIT.map(({ value }) => value)).default('perDevice');
 
 function readEvents(read: ReadParameter): ReadonlySet<EventName> {
 	const events = check(eventsSchema, read('events'), 'Events');

@@ -12,7 +12,11 @@ import { fetchDevice } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import type { Item, Operation } from '../operation';
 
-const notFoundSchema = z.enum(['error', 'empty']).default('error');
+const IF_NOT_FOUND = [
+	{ name: 'Fail the Item', value: 'error', description: FAIL_THE_ITEM },
+	{ name: 'Return an Empty Item', value: 'empty', description: 'The output item has no fields' },
+] as const;
+const notFoundSchema = z.enum(IF_NOT_FOUND.map(({ value }) => value)).default('error');
 
 /** Device: Get (section 4.2 of the API document). */
 export const get: Operation = {
@@ -44,10 +48,7 @@ export const get: Operation = {
 				displayName: 'If Not Found',
 				name: 'ifNotFound',
 				type: 'options',
-				options: [
-					{ name: 'Fail the Item', value: 'error', description: FAIL_THE_ITEM },
-					{ name: 'Return an Empty Item', value: 'empty', description: 'The output item has no fields' },
-				],
+				options: [...IF_NOT_FOUND],
 				default: 'error',
 				description: 'What to do if the device does not exist or the serial number is not valid',
 			},
