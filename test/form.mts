@@ -1,5 +1,7 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
+import { filtersField } from '../nodes/DeviceManagement/fields/filters.ts';
+
 /** A property of the form, a collection's or a list's own ones included. */
 export interface Place {
 	path: string;
@@ -38,6 +40,27 @@ export function labelsOf(
 		...('values' in field ? labelsOf(field.values) : []),
 		...('modes' in field ? (field.modes ?? []).map(({ displayName }) => displayName) : []),
 	]);
+}
+
+/** The filters of the form. */
+export const filterFields = (filtersField.options ?? []).filter(
+	(option): option is INodeProperties => 'type' in option,
+);
+
+/** Those whose value is a text or a number, and not several entries. */
+export const plainFilters = filterFields.filter(({ type }) => type !== 'fixedCollection');
+
+/** A value for each field of a form, by its path: what a workflow contains. A collection of entries has one. */
+export function filledIn(fields: readonly INodeProperties[], valueAt: (path: string) => unknown, path = ''): object {
+	return Object.fromEntries(
+		fields.map(({ name, options = [] }) => {
+			const here = `${path}${name}`;
+			const groups = options.flatMap((group) =>
+				'values' in group ? [[group.name, [filledIn(group.values, valueAt, `${here}.${group.name}.`)]]] : [],
+			);
+			return [name, groups.length === 0 ? valueAt(here) : Object.fromEntries(groups)];
+		}),
+	);
 }
 
 /** Names of fields in responses of the platform; messages quote those, too. */

@@ -10,6 +10,7 @@ import { useBench } from '../../testbed/jest.mts';
 import { operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
 import { jsonOf } from '../../testbed/output.mts';
 import { runs } from '../../testbed/runs.mts';
+import { everyField, filledIn, filterFields } from '../form.mts';
 import { COLLECTIONS } from './refusal.mts';
 
 /**
@@ -134,7 +135,7 @@ test('any value of an expression for filters narrows the list, or is refused', (
 	const filter = fc.oneof(fc.anything(), fc.constantFrom('', ' ', '{}', 'x', '{"a":1}', 0, undefined, null));
 	const filters = fc.oneof(
 		fc.anything({ withDate: true, withMap: true, withSet: true, withTypedArray: true }),
-		fc.dictionary(fc.constantFrom('name', 'tags', 'body', 'compositeStatus', 'attributes', 'query', 'other'), filter),
+		fc.dictionary(fc.constantFrom(...filterFields.map(({ name }) => name), 'other'), filter),
 		fc.json(),
 	);
 	fc.assert(
@@ -157,11 +158,14 @@ test('any value of an expression for filters narrows the list, or is refused', (
 
 test('a whole number arrives digit by digit, or is refused', () => {
 	const digits = fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }).map(String);
+	const texts = everyField(filterFields).filter(({ property }) => property.type === 'string');
 	const places = fc.constantFrom<(number: string) => string>(
-		(number) => `{"name":${number}}`,
+		...texts.map(({ path }) => {
+			const filter = filterFields.filter(({ name }) => name === path.split('.')[0]);
+			const given = JSON.stringify(filledIn(filter, (at) => (at === path ? null : 'iccid')));
+			return (number: string) => given.replace('null', number);
+		}),
 		(number) => `{"tags":["a",${number}]}`,
-		(number) => `{"attributes":{"pair":[{"key":"iccid","value":${number}}]}}`,
-		(number) => `{"query":{"parameter":[{"name":"iccid","value":${number}}]}}`,
 		(number) => `{"body":{"list":[{"iccid":${number}}]}}`,
 	);
 	fc.assert(

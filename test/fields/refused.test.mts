@@ -1,6 +1,6 @@
 import { RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
 import { operationNames, operations } from '../../testbed/operations.mts';
-import { choices, everyField } from '../form.mts';
+import { choices, everyField, plainFilters } from '../form.mts';
 import { COLLECTIONS, refusalOf } from './refusal.mts';
 
 /**
@@ -109,12 +109,7 @@ const BAD_FIELDS: readonly BadField[] = [
 		message: COMPOSITE_STATUS,
 	},
 	...[getMany, count].flatMap((operation) =>
-		[
-			['compositeStatus', 'Composite Status'],
-			['name', 'Name'],
-			['tags', 'Tags'],
-			['body', 'Search Criteria (JSON)'],
-		].flatMap(([name = '', label]) =>
+		plainFilters.flatMap(({ name, displayName: label }) =>
 			['={{ $json.nothing }}', '={{ null }}', '', ' ', '={{ $json.nothing ?? "" }}', '={{ [] }}'].map((value) => ({
 				field: `${label} ${JSON.stringify(value)} of ${operation.operation}`,
 				parameters: { ...operation, filters: { [name]: value } },
@@ -260,8 +255,8 @@ const BAD_FIELDS: readonly BadField[] = [
 
 test.each(operationNames)('each choice in the form of %s is accepted', async (name) => {
 	const { resource, operation } = operations[name];
-	const fields = everyField(RESOURCES[resource]?.operations[operation]?.fields ?? []);
-	for (const { path, property } of fields.filter((place) => place.property.type === 'options')) {
+	const fields = RESOURCES[resource]?.operations[operation]?.fields ?? [];
+	for (const { path, property } of everyField(fields).filter((place) => place.property.type === 'options')) {
 		for (const { value } of choices(property)) {
 			const [field = '', ...below] = path.split('.');
 			const within = (inner: unknown, key: string) => ({

@@ -1,21 +1,19 @@
 import { useBench } from '../../testbed/jest.mts';
 import { jsonOf } from '../../testbed/output.mts';
+import { everyField, filledIn, filterFields, plainFilters } from '../form.mts';
 
 const bench = useBench();
 
 const count = { resource: 'device', operation: 'count' };
 const fromModel = (name: string) => `={{ $fromAI('${name}') }}`;
 
-/** Every filter that can hold a text, filled by a model. */
-const filters = {
-	name: fromModel('name'),
-	tags: fromModel('tags'),
-	compositeStatus: fromModel('status'),
-	body: fromModel('criteria'),
-	attributes: { pair: [{ key: fromModel('key'), value: fromModel('value') }] },
-	query: { parameter: [{ name: 'description', value: fromModel('description') }] },
+/** Every filter of the form, filled by a model: an argument for each field. */
+const argument = (path: string) => path.replaceAll('.', '_');
+const filters = filledIn(filterFields, (path) => fromModel(argument(path)));
+const EMPTY = {
+	...Object.fromEntries(everyField(filterFields).map(({ path }) => [argument(path), ''])),
+	...{ tags: ' ', attributes_pair_key: 'site', query_parameter_name: 'description' },
 };
-const EMPTY = { name: '', tags: ' ', status: '', criteria: '', key: 'site', value: '', description: '' };
 
 const call = async (parameters: Record<string, unknown>, given: Record<string, string>) =>
 	(await bench.callTool(parameters, [given]))[0];
@@ -48,10 +46,15 @@ describe('filters that a model fills', () => {
 	});
 
 	test.each([
-		['an attribute without a key', filters, { ...EMPTY, key: '', value: 'x' }, "A key under 'Attributes' is empty"],
+		[
+			'an attribute without a key',
+			filters,
+			{ ...EMPTY, attributes_pair_key: '', attributes_pair_value: 'x' },
+			"A key under 'Attributes' is empty",
+		],
 		['a filter that is null', { ...filters, name: '={{ null }}' }, EMPTY, "'Name' under 'Filters' has no value"],
 		['only commas', filters, { ...EMPTY, tags: ', ,' }, "'Tags' under 'Filters' has no value"],
-		['empty criteria', filters, { ...EMPTY, criteria: '{}' }, "'Search Criteria (JSON)' under 'Filters' has no value"],
+		['empty criteria', filters, { ...EMPTY, body: '{}' }, "'Search Criteria (JSON)' under 'Filters' has no value"],
 		['a list without tags', { tags: '={{ [] }}' }, {}, "'Tags' under 'Filters' has no value"],
 		[
 			'an empty text as a whole',
@@ -74,14 +77,9 @@ describe('filters that a model fills', () => {
 	});
 });
 
-test.each([
-	[{ name: '' }, 'Name'],
-	[{ tags: '' }, 'Tags'],
-	[{ compositeStatus: '' }, 'Composite Status'],
-	[{ body: '' }, 'Search Criteria (JSON)'],
-])('from a workflow, %j stays refused', async (given, label) => {
-	const result = await bench.run({ ...count, filters: given });
-	expect(result.error?.message).toBe(`'${label}' under 'Filters' has no value`);
+test.each(plainFilters)('from a workflow, an empty $displayName stays refused', async ({ name, displayName }) => {
+	const result = await bench.run({ ...count, filters: { [name]: '' } });
+	expect(result.error?.message).toBe(`'${displayName}' under 'Filters' has no value`);
 	expect(result.error?.description).toBe('Fill it in, or remove the filter. If it is an expression, check its result.');
 });
 
