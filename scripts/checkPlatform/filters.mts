@@ -2,7 +2,7 @@ import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { areSame, FIRST_SIZE, idsOf } from './paging.mts';
 import { inWords, isRefusal, type Probe, type Selection } from './probe.mts';
-import { type Finding, no, unsure, yes } from './rows.mts';
+import { type CheckId, type Finding, no, unsure, yes } from './rows.mts';
 
 /** A value that no device has. */
 const NO_VALUE = 'no-device-has-this-7f3a9c';
@@ -10,6 +10,8 @@ const NO_STATUS = 987_654_321;
 
 /** A filter to check. */
 interface Filter {
+	/** The row of the table: 'filter' and the filter's name in the form. */
+	id: CheckId;
 	/** Asks for devices that don't exist: an obeyed filter returns none. */
 	forNone: Selection;
 	/** Asks for some of the devices, in case the platform refuses or ignores the first value. */
@@ -20,25 +22,28 @@ interface Filter {
 const FILTER_IN_N8N = "Don't use this filter. Add n8n's Filter node after Get Many.";
 
 /** The filters of the API document (sections 1.4 and 4.1), with values that fit the devices. */
-export function filtersFor(devices: readonly Device[], attribute: string | undefined) {
+export function filtersFor(devices: readonly Device[], attribute: string | undefined): Filter[] {
 	const statuses = devices.map(({ status }) => status).filter((status) => Number.isInteger(status));
-	return {
-		filterCompositeStatus: {
+	return [
+		{
+			id: 'filterCompositeStatus',
 			forNone: { body: JSON.stringify({ compositeStatus: NO_STATUS }) },
 			...(statuses.length === 0 ? {} : { forSome: { body: JSON.stringify({ compositeStatus: statuses[0] }) } }),
 			ignored: FILTER_IN_N8N,
 		},
-		filterName: {
+		{
+			id: 'filterName',
 			forNone: { query: { name: NO_VALUE } },
 			ignored: 'The search in the device list shows all devices. Enter the serial number instead.',
 		},
-		filterTags: { forNone: { query: { tags: NO_VALUE } }, ignored: FILTER_IN_N8N },
-		filterAttributes: {
+		{ id: 'filterTags', forNone: { query: { tags: NO_VALUE } }, ignored: FILTER_IN_N8N },
+		{
+			id: 'filterAttributes',
 			// A key and its value are separated by a space.
 			forNone: { query: { attributes: `${attribute ?? 'site'} ${NO_VALUE}` } },
 			ignored: FILTER_IN_N8N,
 		},
-	} satisfies Record<string, Filter>;
+	];
 }
 
 /** Whether the platform obeys a filter. */

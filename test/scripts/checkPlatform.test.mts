@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod/v4';
 
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
+import { filtersFor } from '../../scripts/checkPlatform/filters.mts';
 import { byAttribute, checkOrder } from '../../scripts/checkPlatform/order.mts';
 import type { Selection } from '../../scripts/checkPlatform/probe.mts';
 import { EXIT_CODES, MARKS } from '../../scripts/checkPlatform/report.mts';
@@ -19,6 +20,7 @@ import { checkout } from '../../testbed/checkout.mts';
 import { hurry, useBench } from '../../testbed/jest.mts';
 import { readPage } from '../../testbed/pages.mts';
 import { type EmbeddedPlatform, Fleet, type Settings, startPlatform } from '../../testbed/platform/server.mts';
+import { filterFields } from '../form.mts';
 
 const bench = useBench({ fleet: { size: 240 } });
 
@@ -170,6 +172,16 @@ describe('a habit shows in its row alone', () => {
 	test.each(habits)('%s', async (_name, settings, expected) => {
 		expect(differences(await check(settings))).toEqual(expected);
 	});
+});
+
+test('each filter of the form is tried', () => {
+	// Users name what these send, so there is no filter to try.
+	const OPEN = ['body', 'query'];
+	const tried: string[] = filtersFor([], undefined).map(({ id }) => id);
+	const missing = filterFields.filter(
+		({ name }) => !OPEN.includes(name) && !tried.includes(`filter${name.charAt(0).toUpperCase()}${name.slice(1)}`),
+	);
+	expect(missing.map(({ displayName }) => `Try '${displayName}' in filtersFor() of scripts/checkPlatform`)).toEqual([]);
 });
 
 test('docs/platform.md explains each row once, in the order of the table', async () => {
