@@ -28,7 +28,7 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 16 },
 		default: 8,
-		description: 'How many requests to send at the same time. The value of the first item applies to the whole run.',
+		description: "How many requests to send at the same time. The first item's value also limits the whole run.",
 	},
 	timeout: {
 		displayName: 'Timeout (Milliseconds)',
