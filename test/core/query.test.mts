@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
-import {
-	addParameter,
-	apiPath,
-	buildFilterQuery,
-	buildSort,
-	devicePath,
-	type SortRule,
-} from '../../nodes/DeviceManagement/core/query.ts';
+import { apiPath, devicePath } from '../../nodes/DeviceManagement/core/query.ts';
 import { runs } from '../../testbed/runs.mts';
 
 const input = expect.objectContaining({ details: expect.objectContaining({ kind: 'input' }) });
@@ -24,77 +17,6 @@ function refusal(run: () => unknown): Failure['details'] {
 }
 
 const refused = (run: () => unknown) => refusal(run).message;
-
-describe('sort', () => {
-	const asc = (field: string): SortRule => ({ field, direction: 'asc' });
-	const desc = (field: string): SortRule => ({ field, direction: 'desc' });
-
-	test.each([
-		['one rule', [desc('createTime')], ['createTime desc']],
-		['rules of one direction share a value', [asc('a'), asc('b')], ['a,b asc']],
-		['a change of direction begins a new one', [asc('a'), asc('b'), desc('c')], ['a,b asc', 'c desc']],
-		['the order of rules is kept', [asc('a'), desc('b'), asc('c')], ['a asc', 'b desc', 'c asc']],
-		['an attribute', [desc('attributes.site')], ['attributes.site desc']],
-		['no rule', [], []],
-	])('%s', (_, rules, values) => {
-		expect(buildSort(rules)).toEqual(values);
-	});
-
-	test('reads back as the rules it was made of', () => {
-		const name = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9._-]*$/);
-		const rule = fc.record({ field: name, direction: fc.constantFrom('asc' as const, 'desc' as const) });
-		fc.assert(
-			fc.property(fc.array(rule), (rules) => {
-				const back = buildSort(rules).flatMap((value) => {
-					const [fields = '', direction] = value.split(' ');
-					return fields.split(',').map((field) => ({ field, direction }));
-				});
-				expect(back).toEqual(rules);
-			}),
-			runs(1000),
-		);
-	});
-
-	test.each([
-		['', 'empty'],
-		['  ', 'empty'],
-		['two words', 'a space'],
-		['a,b', 'a comma'],
-	])('the field %j is refused because it is or has %s', (field, what) => {
-		expect(refused(() => buildSort([asc(field)]))).toMatch(new RegExp(`'Sort'.*${what}`));
-	});
-});
-
-describe('filters', () => {
-	test('go into the query under the names of the API document', () => {
-		expect(
-			buildFilterQuery({
-				name: 'Zürich & co',
-				tags: ' a , b ,,',
-				attributes: [
-					{ key: 'site', value: 'North Harbour' },
-					{ key: ' floor ', value: '2' },
-				],
-				parameters: [
-					{ name: 'x', value: '1' },
-					{ name: 'x', value: '' },
-					{ name: 'y', value: '+%#' },
-				],
-			}),
-		).toEqual({ name: 'Zürich & co', tags: 'a,b', attributes: 'site North Harbour,floor 2', x: ['1', ''], y: '+%#' });
-	});
-
-	test('that are empty are left out', () => {
-		expect(buildFilterQuery({ name: '', tags: ' , ' })).toEqual({});
-	});
-
-	test.each(['__proto__', 'constructor', 'prototype'])(
-		'a parameter called %s, which n8n would drop, is refused',
-		(name) => {
-			expect(refused(() => addParameter({}, name, 'x'))).toContain(name);
-		},
-	);
-});
 
 describe('path of a device', () => {
 	test.each([
@@ -203,45 +125,13 @@ describe('path of a further endpoint', () => {
 });
 
 describe('words for what is refused', () => {
-	const NO_VALUE = 'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.';
-	const NAME = 'Enter one name per entry, without them.';
 	const CUT = 'is cut in the middle of a character | Check the expression that cuts the text.';
-	const SET_BY_NODE =
-		"under 'Query Parameters' | Remove it. The node reads all pages, and only its own fields set their size and order.";
 	const UNENCODED = "'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20).";
 	const NO_API = "'Path' does not begin with /api | Enter a path of the platform like /api/model/list.";
 	const A_QUERY = "'Path' contains a ? or a # | Move what follows it to 'Query Parameters'.";
 	const BARE_PERCENT = "'Path' contains a % that is not an encoding | Write %25 for a percent sign.";
-	const sortBy = (field: string) => buildSort([{ field, direction: 'asc' }]);
-	const attribute = (key: string, value: string) => buildFilterQuery({ attributes: [{ key, value }] });
-	const parameter = (name: string) => buildFilterQuery({ parameters: [{ name, value: '1' }] });
 
 	test.each<[() => unknown, string]>([
-		[() => sortBy(' '), "A field name under 'Sort' is empty | Fill it in, or remove the entry."],
-		[() => sortBy('a b'), `"a b", a field name under 'Sort', contains a space or a comma | ${NAME}`],
-		[() => sortBy('a,b'), `"a,b", a field name under 'Sort', contains a space or a comma | ${NAME}`],
-		[() => sortBy('\ud800'), `The text of a field name under 'Sort' ${CUT}`],
-		[() => buildFilterQuery({ name: '\ud800' }), `The text of 'Name' ${CUT}`],
-		[() => buildFilterQuery({ tags: 'a,\ud800' }), `The text of 'Tags' ${CUT}`],
-		[() => attribute('a', ' '), `The attribute "a" under 'Attributes' has no value | ${NO_VALUE}`],
-		[
-			() => attribute('a', 'b,c'),
-			`The value of the attribute "a" under 'Attributes' contains a comma | The platform can't filter by it. Filter by another attribute, or filter the devices in a later step.`,
-		],
-		[() => attribute('a', '\ud800'), `The text of the attribute "a" ${CUT}`],
-		[() => attribute(' ', 'x'), "A key under 'Attributes' is empty | Fill it in, or remove the entry."],
-		[() => parameter(' page '), `The node already sets the parameter "page" ${SET_BY_NODE}`],
-		[() => parameter('size'), `The node already sets the parameter "size" ${SET_BY_NODE}`],
-		[
-			() => addParameter({}, '', 'x'),
-			"A parameter under 'Query Parameters' has no name | Fill in its 'Name', or remove it.",
-		],
-		[
-			() => addParameter({}, 'constructor', 'x'),
-			"A parameter under 'Query Parameters' can't have the name \"constructor\" | n8n doesn't send parameters of that name. Remove it.",
-		],
-		[() => addParameter({}, '\ud800', 'x'), `The text of 'Query Parameters' ${CUT}`],
-		[() => addParameter({}, 'a', '\ud800'), `The text of the parameter "a" ${CUT}`],
 		[
 			() => devicePath(' '),
 			"The serial number in 'Device' is empty | Enter a serial number. If it comes from an expression, check that the field has a value for every item.",
@@ -267,27 +157,5 @@ describe('words for what is refused', () => {
 	])('%#', (run, expected) => {
 		const { message, remedy } = refusal(run);
 		expect(`${message} | ${remedy}`).toBe(expected);
-	});
-});
-
-describe('a query', () => {
-	test('holds nothing that was not given', () => {
-		expect(buildFilterQuery({})).toEqual({});
-		expect(buildFilterQuery({ name: '', tags: '', attributes: [], parameters: [] })).toEqual({});
-		expect(buildFilterQuery({ name: ' a ' })).toEqual({ name: ' a ' });
-		expect(buildFilterQuery({ tags: 'a' })).toEqual({ tags: 'a' });
-	});
-
-	test('repeats a parameter that is given more than once, in order', () => {
-		const query = {};
-		for (const value of ['1', '2', '3']) addParameter(query, 'x', value);
-		addParameter(query, 'toString', '4');
-		expect(query).toEqual({ x: ['1', '2', '3'], toString: '4' });
-	});
-
-	test('takes any name for a parameter but those that are set by the node or lost on the way', () => {
-		for (const name of ['pages', 'sizes', 'sort by', 'Page', 'prototypes']) {
-			expect(buildFilterQuery({ parameters: [{ name: ` ${name} `, value: 'x' }] })).toEqual({ [name]: 'x' });
-		}
 	});
 });

@@ -1,6 +1,6 @@
 /**
- * Builds paths and query parameters from what the user entered. It refuses what the API or a URL can't carry, and paths that
- * lead out of the API. It doesn't read the node's fields and doesn't encode query parameters: n8n does.
+ * Builds paths from what the user entered. It refuses what a URL can't carry, and paths that lead out of the API. It doesn't
+ * build queries (the files of fields/ do), and doesn't encode them: n8n does.
  */
 import { inputFailure } from './failure';
 
@@ -12,85 +12,6 @@ export interface ListCriteria {
 	/** The search criteria as JSON text. */
 	body: string;
 	query: Query;
-}
-
-export interface SortRule {
-	/** A device field, or `attributes.<key>`. */
-	field: string;
-	direction: 'asc' | 'desc';
-}
-
-export interface DeviceFilters {
-	name?: string;
-	/** Comma-separated. */
-	tags?: string;
-	attributes?: ReadonlyArray<{ key: string; value: string }>;
-	/** Other parameters, by the platform's names. */
-	parameters?: ReadonlyArray<{ name: string; value: string }>;
-}
-
-/** Parameters that the node sets. */
-const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
-
-/** Names that n8n's request functions drop. */
-const DROPPED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
-/**
- * Builds the values of the `sort` parameter (section 1.3): consecutive rules of one direction share one, like `name,createTime asc`.
- * @throws Failure `input` for a name that is empty or contains a space or comma
- */
-export function buildSort(rules: readonly SortRule[]): string[] {
-	const groups: Array<{ direction: SortRule['direction']; fields: string[] }> = [];
-	for (const { field, direction } of rules) {
-		const name = checkName(field, "a field name under 'Sort'");
-		const current = groups.at(-1);
-		if (current?.direction === direction) current.fields.push(name);
-		else groups.push({ direction, fields: [name] });
-	}
-	return groups.map(({ direction, fields }) => `${fields.join(',')} ${direction}`);
-}
-
-/**
- * Builds the query parameters of the filters (section 1.4).
- * @throws Failure `input` for a comma in an attribute's value, and a space or comma in its key
- */
-export function buildFilterQuery({ name = '', tags = '', attributes = [], parameters = [] }: DeviceFilters): Query {
-	const query: Query = {};
-	if (name !== '') query['name'] = checkText(name, "'Name'");
-	const given = tags.split(',').map((tag) => tag.trim());
-	const tagList = given.filter((tag) => tag !== '').join(',');
-	if (tagList !== '') query['tags'] = checkText(tagList, "'Tags'");
-	if (attributes.length > 0) query['attributes'] = attributes.map(attributePair).join(',');
-	for (const parameter of parameters) {
-		const name = parameter.name.trim();
-		if (RESERVED.has(name)) {
-			throw inputFailure(
-				`The node already sets the parameter "${name}" under 'Query Parameters'`,
-				'Remove it. The node reads all pages, and only its own fields set their size and order.',
-			);
-		}
-		addParameter(query, name, parameter.value);
-	}
-	return query;
-}
-
-/**
- * Adds a parameter to a query. If the name has a value already, the parameter is repeated.
- * @throws Failure `input` for an empty name, a name that n8n drops, and a text that a URL can't carry
- */
-export function addParameter(query: Query, name: string, value: string): void {
-	if (name === '') {
-		throw inputFailure("A parameter under 'Query Parameters' has no name", "Fill in its 'Name', or remove it.");
-	}
-	if (DROPPED_NAMES.has(name)) {
-		throw inputFailure(
-			`A parameter under 'Query Parameters' can't have the name "${name}"`,
-			"n8n doesn't send parameters of that name. Remove it.",
-		);
-	}
-	const text = checkText(value, `the parameter "${checkText(name, "'Query Parameters'")}"`);
-	const present = Object.hasOwn(query, name) ? query[name] : undefined;
-	query[name] = present === undefined ? text : [...[present].flat(), text];
 }
 
 /**
@@ -158,35 +79,11 @@ function goesUp(decoded: string): boolean {
 	return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}([;?#]|$)/.test(segment));
 }
 
-function attributePair({ key, value }: { key: string; value: string }): string {
-	const name = checkName(key, "a key under 'Attributes'");
-	if (value.trim() === '') {
-		throw inputFailure(
-			`The attribute "${name}" under 'Attributes' has no value`,
-			'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.',
-		);
-	}
-	if (value.includes(',')) {
-		throw inputFailure(
-			`The value of the attribute "${name}" under 'Attributes' contains a comma`,
-			"The platform can't filter by it. Filter by another attribute, or filter the devices in a later step.",
-		);
-	}
-	return `${name} ${checkText(value, `the attribute "${name}"`)}`;
-}
-
-/** The API splits field names and attribute keys at spaces and commas. */
-function checkName(entered: string, what: string): string {
-	const name = entered.trim();
-	if (name === '') throw inputFailure(`${what.replace('a', 'A')} is empty`, 'Fill it in, or remove the entry.');
-	if (/[\s,]/.test(name)) {
-		throw inputFailure(`"${name}", ${what}, contains a space or a comma`, 'Enter one name per entry, without them.');
-	}
-	return checkText(name, what);
-}
-
-/** Half a character (a lone surrogate, left when text is cut) can't be percent-encoded. */
-function checkText(text: string, what: string): string {
+/**
+ * Returns a text if it can be percent-encoded. Half a character (a lone surrogate, left when text is cut) can't.
+ * @throws Failure `input` that names `what`
+ */
+export function checkText(text: string, what: string): string {
 	if (text.isWellFormed()) return text;
 	const message = `The text of ${what} is cut in the middle of a character`;
 	throw inputFailure(message, 'Check the expression that cuts the text.');

@@ -7,6 +7,7 @@ import { z } from 'zod/v4';
 
 import { type Failure, inputFailure } from '../core/failure';
 import { describeValue, isRecord, keepsDigits } from '../core/json';
+import { checkText } from '../core/query';
 
 /** Returns a parameter of the node for one input item or one poll; `fallback` if it is missing. The options are n8n's. */
 export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNodeParameterOptions) => unknown;
@@ -144,6 +145,19 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 	if (parsed.success) return parsed.data;
 	if (parsed.error.issues.some(({ message }) => message === LOST_DIGITS)) throw lostDigits(label, ENTER_AS_TEXT);
 	throw inputFailure(`'${label}' has a value of the wrong type`, 'Check the expression in this field and its result.');
+}
+
+/**
+ * Checks and returns a field name or an attribute's key. The API splits them at spaces and commas.
+ * @throws Failure `input` that names `what`
+ */
+export function checkName(entered: string, what: string): string {
+	const name = entered.trim();
+	if (name === '') throw inputFailure(`${what.replace('a', 'A')} is empty`, 'Fill it in, or remove the entry.');
+	if (/[\s,]/.test(name)) {
+		throw inputFailure(`"${name}", ${what}, contains a space or a comma`, 'Enter one name per entry, without them.');
+	}
+	return checkText(name, what);
 }
 
 /** Whether a value is an object with fields, and not a date or a map. */

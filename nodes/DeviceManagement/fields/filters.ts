@@ -7,14 +7,15 @@ import { z } from 'zod/v4';
 
 import { type Failure, inputFailure } from '../core/failure';
 import { DEEPEST_NESTING, nestsDeeperThan } from '../core/json';
-import { buildFilterQuery, type ListCriteria } from '../core/query';
+import { checkText, type ListCriteria, type Query } from '../core/query';
 import { entriesField, textField } from './formFields';
-import { checkQueryParameters, queryParametersField } from './queryParameters';
+import { addParameter, checkQueryParameters, queryParametersField } from './queryParameters';
 import {
 	check,
 	checkCollection,
 	checkEntries,
 	checkJson,
+	checkName,
 	checkNumber,
 	isPlainObject,
 	type ReadParameter,
@@ -74,16 +75,37 @@ export function readFilters(read: ReadParameter, { byModel = false } = {}): List
 	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byModel);
 	return {
 		body: writeJson(readCriteria(filters, byModel), SEARCH_CRITERIA),
-		query: buildFilterQuery({
-			name: check(textSchema, filters['name'], 'Name'),
-			tags: readTags(filters['tags']),
-			attributes: readEntries(filters['attributes'], 'Attributes', checkAttributes, byModel),
-			parameters: readEntries(filters['query'], 'Query Parameters', checkQueryParameters, byModel),
-		}),
+		query: readQuery(filters, byModel),
 	};
 }
 
 const SEARCH_CRITERIA = 'Search Criteria (JSON)';
+
+/** Parameters that the node sets. */
+const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
+
+/** Returns the query parameters of the filters (section 1.4). */
+function readQuery(filters: Record<string, unknown>, byModel: boolean): Query {
+	const name = check(textSchema, filters['name'], 'Name');
+	const tags = readTags(filters['tags']);
+	const attributes = readEntries(filters['attributes'], 'Attributes', checkAttributes, byModel);
+	const parameters = readEntries(filters['query'], 'Query Parameters', checkQueryParameters, byModel);
+	const query: Query = {};
+	if (name !== '') query['name'] = checkText(name, "'Name'");
+	if (tags !== '') query['tags'] = checkText(tags, "'Tags'");
+	if (attributes.length > 0) query['attributes'] = attributes.map(attributePair).join(',');
+	for (const parameter of parameters) {
+		const name = parameter.name.trim();
+		if (RESERVED.has(name)) {
+			throw inputFailure(
+				`The node already sets the parameter "${name}" under 'Query Parameters'`,
+				'Remove it. The node reads all pages, and only its own fields set their size and order.',
+			);
+		}
+		addParameter(query, name, parameter.value);
+	}
+	return query;
+}
 
 const FILTER_LABELS: ReadonlyMap<string, string> = new Map(
 	filtersField.options?.map((filter) => [filter.name, 'displayName' in filter ? filter.displayName : filter.name]),
@@ -149,13 +171,31 @@ function readCriteria({ body, compositeStatus }: Record<string, unknown>, byMode
 }
 
 /** Returns the tags as text with commas. An expression may return a list. */
-function readTags(tags: unknown): string {
-	if (!Array.isArray(tags)) return check(textSchema, tags, 'Tags');
-	const texts = check(z.array(textSchema), tags, 'Tags');
-	const broken = texts.find((tag) => tag.includes(','));
+function readTags(given: unknown): string {
+	const isList = Array.isArray(given);
+	const tags = isList ? check(z.array(textSchema), given, 'Tags') : check(textSchema, given, 'Tags').split(',');
+	const texts = tags.map((tag) => tag.trim()).filter((tag) => tag !== '');
+	const broken = tags.find((tag) => tag.includes(','));
 	if (broken === undefined) return texts.join(',');
 	throw inputFailure(
 		`The tag "${broken}" under 'Tags' contains a comma`,
 		"The platform can't filter by it. Filter by another tag, or filter the devices in a later step.",
 	);
+}
+
+function attributePair({ key, value }: { key: string; value: string }): string {
+	const name = checkName(key, "a key under 'Attributes'");
+	if (value.trim() === '') {
+		throw inputFailure(
+			`The attribute "${name}" under 'Attributes' has no value`,
+			'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.',
+		);
+	}
+	if (value.includes(',')) {
+		throw inputFailure(
+			`The value of the attribute "${name}" under 'Attributes' contains a comma`,
+			"The platform can't filter by it. Filter by another attribute, or filter the devices in a later step.",
+		);
+	}
+	return `${name} ${checkText(value, `the attribute "${name}"`)}`;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../core/failure';
+import { checkText, type Query } from '../core/query';
 import { check, checkEntries, textSchema } from './check';
 import { entriesField, textField } from './formFields';
 
@@ -29,3 +30,25 @@ export function checkQueryParameters(value: unknown): Array<{ name: string; valu
 }
 
 const PARAMETERS = z.array(z.strictObject({ name: textSchema, value: z.unknown().default('') }));
+
+/** Names that n8n's request functions drop. */
+const DROPPED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * Adds a parameter to a query. If the name has a value already, the parameter is repeated.
+ * @throws Failure `input` for an empty name, a name that n8n drops, and a text that a URL can't carry
+ */
+export function addParameter(query: Query, name: string, value: string): void {
+	if (name === '') {
+		throw inputFailure("A parameter under 'Query Parameters' has no name", "Fill in its 'Name', or remove it.");
+	}
+	if (DROPPED_NAMES.has(name)) {
+		throw inputFailure(
+			`A parameter under 'Query Parameters' can't have the name "${name}"`,
+			"n8n doesn't send parameters of that name. Remove it.",
+		);
+	}
+	const text = checkText(value, `the parameter "${checkText(name, "'Query Parameters'")}"`);
+	const present = Object.hasOwn(query, name) ? query[name] : undefined;
+	query[name] = present === undefined ? text : [...[present].flat(), text];
+}

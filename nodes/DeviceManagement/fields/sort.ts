@@ -1,7 +1,6 @@
 import { z } from 'zod/v4';
 
-import { buildSort } from '../core/query';
-import { checkEntries, type ReadParameter, textSchema } from './check';
+import { checkEntries, checkName, type ReadParameter, textSchema } from './check';
 import { deviceFieldChoices } from './deviceFields';
 import { entriesField, textField } from './formFields';
 
@@ -54,12 +53,19 @@ export const sortField = entriesField(
 );
 
 /**
- * Returns the value of 'Sort' for one item: the values of the `sort` parameter. Without any, the platform chooses the order.
+ * Returns the value of 'Sort' for one item: the values of the `sort` parameter. Consecutive rules of one direction share one, like
+ * `name,createTime asc`. Without any, the platform chooses the order.
  * @throws Failure `input` that names the label
  */
 export function readSort(read: ReadParameter): string[] {
-	const rules = checkEntries(read('sort', {}), 'rule', RULES, 'Sort');
-	return buildSort(rules.map(({ field, attribute, direction }) => ({ field: sortName(field, attribute), direction })));
+	const groups: Array<{ direction: string; fields: string[] }> = [];
+	for (const { field, attribute, direction } of checkEntries(read('sort', {}), 'rule', RULES, 'Sort')) {
+		const name = checkName(sortName(field, attribute), "a field name under 'Sort'");
+		const current = groups.at(-1);
+		if (current?.direction === direction) current.fields.push(name);
+		else groups.push({ direction, fields: [name] });
+	}
+	return groups.map(({ direction, fields }) => `${fields.join(',')} ${direction}`);
 }
 
 const RULES = z.array(

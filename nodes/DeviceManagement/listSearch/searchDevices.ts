@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 import { Failure } from '../core/failure';
 import { type Device, identifyListed, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
 import type { JsonValue } from '../core/json';
-import { buildFilterQuery } from '../core/query';
+import { checkText, type Query } from '../core/query';
 import { DEVICE_LIST, fetchDevice } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
 import { asNodeError } from '../nodeError';
@@ -51,7 +51,7 @@ function decodeToken(paginationToken: string | undefined): Token | undefined {
 }
 
 async function searchPage(platform: Platform, text: string, token: Token | undefined): Promise<INodeListSearchResult> {
-	const query = buildFilterQuery({ name: text });
+	const query: Query = text === '' ? {} : { name: checkText(text, "'Name'") };
 	const list = { ...DEVICE_LIST, identify: identifyListed, query, purpose: 'dropdown' } as const;
 	const source = pageSource(platform, list, SETTINGS);
 	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);

@@ -3,10 +3,10 @@ import { z } from 'zod/v4';
 
 import { inputFailure } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
-import { addParameter, apiPath, type Query } from '../../core/query';
+import { apiPath, type Query } from '../../core/query';
 import { asGiven } from '../../fields/formFields';
 import { optionsField } from '../../fields/options';
-import { checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
+import { addParameter, checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
 import { check, checkJson, textSchema, writeJson } from '../../fields/check';
 import type { Operation } from '../operation';
 
