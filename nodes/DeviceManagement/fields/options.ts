@@ -57,7 +57,6 @@ export function optionsField(own: INodeProperties[] = []): INodeProperties[] {
 	});
 }
 
-/** Returns the names of all options in a node's form. */
 export function optionNames(form: readonly INodeProperties[]): ReadonlySet<string> {
 	const collections = form.filter(({ name }) => name === 'options');
 	return new Set(collections.flatMap(({ options = [] }) => options.map(({ name }) => name)));

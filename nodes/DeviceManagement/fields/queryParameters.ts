@@ -5,7 +5,6 @@ import { checkText, type Query } from '../core/query';
 import { check, checkEntries, textSchema } from './check';
 import { entriesField, textField } from './formFields';
 
-/** 'Query Parameters': names and values. */
 export const queryParametersField = entriesField(
 	{ displayName: 'Query Parameters', name: 'query' },
 	{ displayName: 'Parameter', name: 'parameter' },
