@@ -5,6 +5,7 @@ import { readFilters } from '../../nodes/DeviceManagement/fields/filters.ts';
 import { addParameter } from '../../nodes/DeviceManagement/fields/queryParameters.ts';
 import { readSort } from '../../nodes/DeviceManagement/fields/sort.ts';
 import { runs } from '../../testbed/runs.mts';
+import { filterFields } from '../form.mts';
 
 /** The query parameters that 'Sort' and 'Filters' become, and the words for what is refused. */
 
@@ -50,15 +51,20 @@ describe('sort', () => {
 });
 
 describe('a query', () => {
-	test('has the filters under the names of the API document', () => {
-		expect(
-			queryOf({
-				name: 'Zürich & co',
-				tags: ' a , b ,,',
-				...attributes({ key: 'site', value: 'North Harbour' }, { key: ' floor ', value: '2' }),
-				...parameters({ name: 'x', value: '1' }, { name: 'x', value: '' }, { name: 'y', value: '+%#' }),
-			}),
-		).toEqual({ name: 'Zürich & co', tags: 'a,b', attributes: 'site North Harbour,floor 2', x: ['1', ''], y: '+%#' });
+	test('has every filter of the form under its name in the API document', () => {
+		const filters = {
+			name: 'Zürich & co',
+			tags: ' a , b ,,',
+			...attributes({ key: 'site', value: 'North Harbour' }, { key: ' floor ', value: '2' }),
+			...parameters({ name: 'x', value: '1' }, { name: 'x', value: '' }, { name: 'y', value: '+%#' }),
+			compositeStatus: 2,
+			body: '{"status": 1}',
+		};
+		expect(Object.keys(filters).sort()).toEqual(filterFields.map(({ name }) => name).sort());
+		expect(readFilters(() => filters)).toEqual({
+			body: '{"status":1,"compositeStatus":2}',
+			query: { name: 'Zürich & co', tags: 'a,b', attributes: 'site North Harbour,floor 2', x: ['1', ''], y: '+%#' },
+		});
 	});
 
 	test('holds nothing that was not given', () => {

@@ -41,6 +41,8 @@ const noFilter = (name: string) => `There is no filter "${name}" under 'Filters'
 const COMPOSITE_STATUS = "'Composite Status' is not a whole number from -2147483648 to 2147483647";
 const LIMIT = "'Limit' is not a whole number of 1 or more";
 
+const TEXT_FILTERS = plainFilters.filter(({ type }) => type === 'string');
+
 /** Values that the field can't have at all. */
 const OF_WRONG_KIND: ReadonlyArray<readonly [label: string, parameters: Record<string, unknown>]> = [
 	['Device', { ...get, device: bySerialNumber('={{ {} }}') }],
@@ -51,8 +53,7 @@ const OF_WRONG_KIND: ReadonlyArray<readonly [label: string, parameters: Record<s
 		['Output', { ...operation, output: 'everything' }] as const,
 		['Fields', { ...operation, output: 'selected', fields: '={{ "sn" }}' }] as const,
 	]),
-	['Name', withFilters({ name: '={{ {} }}' })],
-	['Tags', withFilters({ tags: '={{ {} }}' })],
+	...TEXT_FILTERS.map(({ name, displayName }) => [displayName, withFilters({ [name]: '={{ {} }}' })] as const),
 	['Tags', withFilters({ tags: '={{ [{}] }}' })],
 	['Attributes', attribute('={{ {} }}', 'x')],
 	['Query Parameters', parameter('x', '={{ {} }}')],
@@ -65,8 +66,9 @@ const OF_WRONG_KIND: ReadonlyArray<readonly [label: string, parameters: Record<s
 /** Fields whose text is not whole. */
 const CUT: ReadonlyArray<readonly [what: string, parameters: Record<string, unknown>]> = [
 	["'Device'", { ...get, device: bySerialNumber(`RT${HALF_A_CHARACTER}`) }],
-	["'Name'", withFilters({ name: HALF_A_CHARACTER })],
-	["'Tags'", withFilters({ tags: HALF_A_CHARACTER })],
+	...TEXT_FILTERS.map(
+		({ name, displayName }) => [`'${displayName}'`, withFilters({ [name]: HALF_A_CHARACTER })] as const,
+	),
 	['the attribute "site"', attribute('site', HALF_A_CHARACTER)],
 	['the parameter "x"', parameter('x', HALF_A_CHARACTER)],
 ];
@@ -231,8 +233,7 @@ const BAD_FIELDS: readonly BadField[] = [
 		const given = `={{ ${number} }}`;
 		const fields = [
 			['Device', { ...get, device: bySerialNumber(given), options: { ifNotFound: 'empty' } }],
-			['Name', withFilters({ name: given })],
-			['Tags', withFilters({ tags: given })],
+			...TEXT_FILTERS.map(({ name, displayName }) => [displayName, withFilters({ [name]: given })] as const),
 			['Tags', withFilters({ tags: `={{ ["a", ${number}] }}` })],
 			['Attributes', attribute('iccid', given)],
 			['Attributes', attribute(given, 'x')],
