@@ -92,6 +92,9 @@ export const DEVICE_FIELDS = [
 	...['onlineStatus', 'sensorOverwrite', 'sensorSn', 'sn', 'status', 'tags', 'updateTime', 'updator'],
 ];
 
+/** The choices of 'Output' in both nodes, with the values in saved workflows. */
+export const OUTPUT_MODES = ['raw', 'selected', 'simplified'];
+
 /** Sorts rows by their first column, the path of a field. */
 export const byPath = (rows: ReadonlyArray<readonly unknown[]>) =>
 	rows.map((row) => [...row]).sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));

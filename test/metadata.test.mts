@@ -19,6 +19,7 @@ import {
 	FILTER_FIELDS,
 	isTwin,
 	namesIn,
+	OUTPUT_MODES,
 	withoutTwins,
 } from './form.mts';
 
@@ -237,7 +238,7 @@ describe('the names that saved workflows hold', () => {
 			['method', ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']],
 			['options.ifFleetChanges', ['fail', 'return']],
 			['options.ifNotFound', ['empty', 'error']],
-			['output', ['raw', 'selected', 'simplified']],
+			['output', OUTPUT_MODES],
 			['resource', ['api', 'device']],
 			['sort.rule.direction', ['asc', 'desc']],
 			['sort.rule.field', [...DEVICE_FIELDS, 'custom'].sort()],

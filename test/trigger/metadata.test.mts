@@ -4,7 +4,7 @@ import { CHANGE_EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watc
 import { workflow as n8n } from '../../testbed/engine/host.cjs';
 import { useBench } from '../../testbed/jest.mts';
 import { triggerType, Watch } from '../../testbed/watch.mts';
-import { byPath, choices, choicesIn, DEVICE_FIELDS, FILTER_FIELDS, isTwin, namesIn } from '../form.mts';
+import { byPath, choices, choicesIn, DEVICE_FIELDS, FILTER_FIELDS, isTwin, namesIn, OUTPUT_MODES } from '../form.mts';
 
 const bench = useBench();
 let node: INodeType;
@@ -63,7 +63,7 @@ it('the choices of each field are those in this file', () => {
 		],
 		['fields', DEVICE_FIELDS],
 		['options.emit', ['perDevice', 'perPoll']],
-		['output', ['raw', 'selected', 'simplified']],
+		['output', OUTPUT_MODES],
 	]);
 });
 
