@@ -183,6 +183,6 @@ test('the search above reaches every message of core and transport', () => {
 });
 
 test('the credential’s own form quotes only its own fields', () => {
-	const texts = declarations.get('credentials/DeviceManagementApi.credentials.ts#fields')?.texts ?? [];
+	const texts = declarations.get('nodes/DeviceManagement/transport/auth/form.ts#fields')?.texts ?? [];
 	expect(texts.flatMap(quotedIn).filter((quoted) => !credentialLabels.includes(quoted))).toEqual([]);
 });

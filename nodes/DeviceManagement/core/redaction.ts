@@ -48,7 +48,6 @@ export function redactor(secrets: readonly string[]): Redact {
 	};
 }
 
-/** Returns the pattern of all forms of a secret. */
 function formsOf(secret: string): string {
 	const bytes = Buffer.from(secret);
 	const inBytes = bytes.length < SHORTEST_IN_BYTES ? [] : (['hex', 'base64', 'base64url'] as const);
@@ -85,6 +84,4 @@ function characterForms(character: string): string[] {
 	];
 }
 
-function literally(text: string): string {
-	return text.replace(/[.*+?^${}()|[\]\\/]/g, (mark) => `\\${mark}`);
-}
+const literally = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, (mark) => `\\${mark}`);

@@ -82,8 +82,8 @@ export function openPlatformForItems(context: IExecuteFunctions, options: OpenOp
 		/** Returns the platform for one item; items of the same account share it. Throws as {@link loadCredential}. */
 		async forItem(itemIndex: number): Promise<Platform> {
 			const credential = await loadCredential(context, itemIndex);
-			const platform = open.get(credential.accountName) ?? requests.open(credential, itemIndex);
-			open.set(credential.accountName, platform);
+			const platform = open.get(credential.accountDigest) ?? requests.open(credential, itemIndex);
+			open.set(credential.accountDigest, platform);
 			return platform;
 		},
 		stop: requests.stop,
@@ -152,8 +152,9 @@ class Requests {
 		credential: Credential,
 	): Promise<unknown> {
 		const { baseUrl, stored, redact } = credential;
-		const { authentication, apiKeyIn, apiKeyName: name } = stored;
-		if (authentication === 'apiKey' && apiKeyIn === 'query' && Object.hasOwn(request.query ?? {}, name)) {
+		const { authentication, apiKeyIn, apiKeyName } = stored;
+		const name = { apiKey: apiKeyIn === 'query' ? apiKeyName : undefined, login: undefined }[authentication];
+		if (name !== undefined && Object.hasOwn(request.query ?? {}, name)) {
 			const remedy = "Remove the parameter, or change 'Key Name' in the credential.";
 			throw inputFailure(`The query parameter "${name}" has the name of the key in the credential`, remedy);
 		}

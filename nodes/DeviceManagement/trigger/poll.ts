@@ -201,10 +201,10 @@ const megabytes = (characters: number) => Math.ceil(characters / 1_000_000);
 function fingerprintOf(context: IPollFunctions, parameters: TriggerParameters, credential: Credential): string {
 	const { baseUrl, stored } = credential;
 	const { events, attributes, criteria } = parameters;
-	const user =
-		stored.authentication === 'login'
-			? ['login', stored.loginName.trim()]
-			: ['apiKey', context.getNode().credentials?.[CREDENTIAL_TYPE]?.id ?? null];
+	const user = {
+		apiKey: ['apiKey', context.getNode().credentials?.[CREDENTIAL_TYPE]?.id ?? null],
+		login: ['login', stored.loginName.trim()],
+	}[stored.authentication];
 	const watched = [[...events].sort(), attributes, JSON.parse(criteria.body), criteria.query];
 	return digestOf([context.getWorkflow().id ?? null, watched, baseUrl.href, user]);
 }

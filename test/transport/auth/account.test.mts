@@ -124,10 +124,10 @@ test('one caller finds a token for all at the same time, and the next one finds 
 });
 
 test('1,000 accounts are remembered; the one that was used longest ago is forgotten', () => {
-	const [first, second] = [accountOf({ accountName: '0' }), accountOf({ accountName: '1' })];
-	for (let n = 2; n < 1000; n++) accountOf({ accountName: String(n) });
-	expect(accountOf({ accountName: '0' })).toBe(first);
-	accountOf({ accountName: '1000' });
-	expect(accountOf({ accountName: '0' })).toBe(first);
-	expect(accountOf({ accountName: '1' })).not.toBe(second);
+	const [first, second] = [accountOf({ accountDigest: '0' }), accountOf({ accountDigest: '1' })];
+	for (let n = 2; n < 1000; n++) accountOf({ accountDigest: String(n) });
+	expect(accountOf({ accountDigest: '0' })).toBe(first);
+	accountOf({ accountDigest: '1000' });
+	expect(accountOf({ accountDigest: '0' })).toBe(first);
+	expect(accountOf({ accountDigest: '1' })).not.toBe(second);
 });

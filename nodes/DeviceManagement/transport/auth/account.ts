@@ -1,7 +1,7 @@
 /**
- * What this process knows about one account on one platform: its token, its refused tokens and its rate limit. All users of one login
- * or API key share it (executions, dropdowns, triggers, n8n's HTTP Request node), so that they sign in once; it lasts until the
- * process ends, or until 1,000 other accounts were used. It does not decide when to sign in, and it doesn't send requests.
+ * What this process knows about one account: its token, refused tokens, a refused login, its rate limit and its largest page. All that
+ * use credentials of one account share it (executions, dropdowns, triggers, n8n's HTTP Request node). It is forgotten when the process
+ * ends, or after 1,000 other accounts were used. It doesn't decide when to sign in, and it doesn't send requests.
  */
 import { Failure, type FailureDetails } from '../../core/failure';
 import { timeInWords } from '../waiting/retry';
@@ -80,7 +80,6 @@ export class Account {
 		this.use(token, now);
 	}
 
-	/** Notes that the platform refused the login. */
 	noteLoginRefusal(details: FailureDetails, now: number): void {
 		this.refusal = { details, until: now + REFUSAL_MS };
 	}
@@ -111,12 +110,11 @@ export class Account {
 
 const accounts = new Map<string, Account>();
 
-/** Returns what this process knows about a credential's account. */
-export function accountOf({ accountName: name }: Pick<Credential, 'accountName'>): Account {
-	const account = accounts.get(name) ?? new Account();
+export function accountOf({ accountDigest }: Pick<Credential, 'accountDigest'>): Account {
+	const account = accounts.get(accountDigest) ?? new Account();
 	// The account that was used last comes last in the map.
-	accounts.delete(name);
-	accounts.set(name, account);
+	accounts.delete(accountDigest);
+	accounts.set(accountDigest, account);
 	const [oldest = ''] = accounts.keys();
 	if (accounts.size > MAX_ACCOUNTS) accounts.delete(oldest);
 	return account;

@@ -34,22 +34,31 @@ export function authenticate(data: CredentialData, options: IHttpRequestOptions)
 	const credential = credentialOf(data);
 	const { stored } = credential;
 	checkTarget(credential, options);
-	if (stored.authentication === 'login') {
-		// An older token doesn't prove the password, and an expired one would fail the test despite a correct password.
-		if (options.headers?.[TEST_MARK] !== undefined && !justSignedIn.has(credential)) {
-			beingTested.add(credential);
-			throw new SignInNeeded('A connection test signs in');
-		}
-		setHeader(options, 'Authorization', `Bearer ${tokenFor(credential)}`);
-	} else {
-		const { apiKey, apiKeyIn, apiKeyName: name, apiKeyPrefix: prefix } = stored;
-		const value = prefix === '' ? apiKey : `${prefix} ${apiKey}`;
-		if (apiKeyIn === 'query') options.qs = { ...queryOf(options), [name]: value };
-		else setHeader(options, name, value);
-	}
+	({ apiKey: addKey, login: addToken })[stored.authentication](credential, options);
 	delete options.headers?.[TEST_MARK];
 	forbidRedirects(options, stored.allowUnauthorizedCerts);
 	return options;
+}
+
+function addKey({ stored }: Credential, options: IHttpRequestOptions): void {
+	const { apiKey, apiKeyIn, apiKeyName: name, apiKeyPrefix: prefix } = stored;
+	const value = prefix === '' ? apiKey : `${prefix} ${apiKey}`;
+	if (apiKeyIn === 'query') options.qs = { ...queryOf(options), [name]: value };
+	else setHeader(options, name, value);
+}
+
+function addToken(credential: Credential, options: IHttpRequestOptions): void {
+	// An older token doesn't prove the password, and an expired one would fail the test despite a correct password.
+	if (options.headers?.[TEST_MARK] !== undefined && !justSignedIn.has(credential)) {
+		beingTested.add(credential);
+		throw new SignInNeeded('A connection test signs in');
+	}
+	const { token } = credential;
+	const refused = token === '' ? accountOf(credential).recentLoginRefusal(currentClock().now()) : undefined;
+	if (refused !== undefined) throw refused;
+	if (token === '') throw new SignInNeeded('There is no token for this login yet');
+	if (credential.isForSignIn) throw new SignedIn();
+	setHeader(options, 'Authorization', `Bearer ${token}`);
 }
 
 /** Logins of a connection test, which always signs in. */
@@ -67,7 +76,7 @@ const attempts = new WeakMap<Credential, Promise<Partial<SessionFields>>>();
  */
 export async function preAuthenticate(data: CredentialData, send: PlainRequest): Promise<Partial<SessionFields>> {
 	const credential = credentialOf(data);
-	if (credential.stored.authentication !== 'login') return {};
+	if (credential.owner === '') return {};
 	const attempt = attempts.get(credential) ?? findFields(credential, send);
 	attempts.set(credential, attempt);
 	const fields = await attempt;
@@ -101,15 +110,6 @@ async function findFields(credential: Credential, send: PlainRequest): Promise<P
 	return own;
 }
 
-function tokenFor(credential: Credential): string {
-	const { token } = credential;
-	const refused = token === '' ? accountOf(credential).recentLoginRefusal(currentClock().now()) : undefined;
-	if (refused !== undefined) throw refused;
-	if (token === '') throw new SignInNeeded('There is no token for this login yet');
-	if (credential.isForSignIn) throw new SignedIn();
-	return token;
-}
-
 /** Returns the query as an object. n8n's older request function also accepts text. */
 function queryOf({ qs }: IHttpRequestOptions): IDataObject {
 	const query: unknown = qs;
@@ -117,8 +117,7 @@ function queryOf({ qs }: IHttpRequestOptions): IDataObject {
 }
 
 function setHeader(options: IHttpRequestOptions, name: string, value: string): void {
-	const present = Object.entries(options.headers ?? {});
-	const others = present.filter(([other]) => other.toLowerCase() !== name.toLowerCase());
+	const others = Object.entries(options.headers ?? {}).filter(([key]) => key.toLowerCase() !== name.toLowerCase());
 	options.headers = { ...Object.fromEntries(others), [name]: value };
 }
 
@@ -138,11 +137,7 @@ function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): voi
 
 /** Keeps the credential on the platform's host. Turns the certificate check off only if the user did. */
 function forbidRedirects(options: IHttpRequestOptions, skipCertificateCheck: boolean): void {
-	options.disableFollowRedirect = true;
-	// For n8n's older request function.
-	Object.assign(options, { followRedirect: false, followAllRedirects: false });
-	if (skipCertificateCheck) {
-		options.skipSslCertificateValidation = true;
-		Object.assign(options, { rejectUnauthorized: false });
-	}
+	// n8n's older request function has other names for these options.
+	Object.assign(options, { disableFollowRedirect: true, followRedirect: false, followAllRedirects: false });
+	if (skipCertificateCheck) Object.assign(options, { skipSslCertificateValidation: true, rejectUnauthorized: false });
 }

@@ -48,6 +48,4 @@ export function rethrowWithRemedy(thrown: unknown): never {
 	throw thrown;
 }
 
-function inOneLine({ message, remedy }: { message: string; remedy: string }): string {
-	return `${message}. ${remedy}`;
-}
+const inOneLine = ({ message, remedy }: { message: string; remedy: string }) => `${message}. ${remedy}`;

@@ -10,6 +10,7 @@ import { type BaseUrl, parseBaseUrl } from '../../core/baseUrl';
 import { inputFailure } from '../../core/failure';
 import { keepsDigits } from '../../core/json';
 import { type Redact, redactor } from '../../core/redaction';
+import { AUTHENTICATION, fieldsOf, KEY_PLACES, PASSWORD_FORMATS, passwordFields } from './form';
 
 /** Name of the credential type, as workflows store it. */
 export const CREDENTIAL_TYPE = 'deviceManagementApi';
@@ -22,13 +23,14 @@ const text = (label: string, fallback = '') =>
 		.default(fallback);
 /** People paste these with spaces and line breaks around them. */
 const trimmed = (label: string, fallback?: string) => text(label, fallback).transform((value) => value.trim());
+const valuesOf = <T extends string>(choices: readonly { value: T }[]) => choices.map(({ value }) => value);
 
 /** Fields that only unusual platforms need, with the form's defaults. */
 const customSignInSchema = z.object({
-	apiKeyIn: z.enum(['header', 'query'], 'Send Key In').default('header'),
+	apiKeyIn: z.enum(valuesOf(KEY_PLACES), 'Send Key In').default('header'),
 	apiKeyName: trimmed('Key Name', 'Authorization'),
 	apiKeyPrefix: trimmed('Key Prefix', 'ApiKey'),
-	passwordFormat: z.enum(['plain', 'md5'], 'Password Format').default('plain'),
+	passwordFormat: z.enum(valuesOf(PASSWORD_FORMATS), 'Password Format').default('plain'),
 	loginPath: trimmed('Login Path', '/api/user/login'),
 	tokenPath: trimmed('Token Path'),
 });
@@ -37,7 +39,7 @@ const customSignInSchema = z.object({
 const storedSchema = customSignInSchema
 	.extend({
 		baseUrl: text('Base URL'),
-		authentication: z.enum(['apiKey', 'login'], 'Authentication').default('apiKey'),
+		authentication: z.enum(valuesOf(AUTHENTICATION), 'Authentication').default('apiKey'),
 		apiKey: trimmed('API Key'),
 		loginName: trimmed('Login Name'),
 		password: text('Password'),
@@ -54,13 +56,12 @@ export type SessionFields = z.infer<typeof sessionSchema>;
 /** The credential's fields (section 5 of the API document), of the right types but otherwise unchecked. */
 export type StoredCredential = z.infer<typeof storedSchema>;
 
-/** A checked credential. */
 export interface Credential {
 	readonly baseUrl: BaseUrl;
 	readonly stored: StoredCredential;
-	/** A digest of platform and user. Credentials with the same account share tokens and waits. */
-	readonly accountName: string;
-	/** A digest of the login that a token belongs to; '' for an API key. n8n stores it encrypted, like the password. */
+	/** A digest of the fields that separate accounts. Credentials with the same one share tokens and waits. */
+	readonly accountDigest: string;
+	/** A digest of the login that a token belongs to; '' for a way without tokens. n8n stores it encrypted, like the password. */
 	readonly owner: string;
 	/** n8n's object. n8n writes a new token into it. */
 	readonly data: CredentialData;
@@ -76,8 +77,8 @@ export interface Credential {
 	forSignIn(): Credential;
 }
 
-/** The owner of no token, in the data of a request that is only for its sign-in. A copy has it, too. n8n never stores it. */
-const FOR_SIGN_IN = 'sign-in';
+/** The owner in the data, and its copies, of a request that is only for its sign-in. No word, because messages lose password fields. */
+const FOR_SIGN_IN = '(sign-in only)';
 
 /** Credentials by n8n's object, so that each is parsed once. */
 const known = new WeakMap<CredentialData, Credential>();
@@ -91,7 +92,7 @@ export function credentialOf(data: CredentialData): Credential {
 }
 
 function credentialWith(data: CredentialData, checked: ReturnType<typeof checkFields>): Credential {
-	const { owner, secrets } = checked;
+	const { owner, digest } = checked;
 	const credential: Credential = {
 		...checked,
 		data,
@@ -99,7 +100,7 @@ function credentialWith(data: CredentialData, checked: ReturnType<typeof checkFi
 			const { sessionToken, sessionOwner } = sessionSchema.parse(data);
 			return owner !== '' && sessionOwner === owner ? sessionToken : '';
 		},
-		redact: (text) => redactor([...secrets, sessionSchema.parse(data).sessionToken])(text),
+		redact: (text) => redactor([...textsIn(data, passwordFields()), digest])(text),
 		withToken: (token) => credentialWith({ ...data, sessionToken: token, sessionOwner: owner }, checked),
 		// Read now: after the sign-in, n8n replaces the owner.
 		isForSignIn: data['sessionOwner'] === FOR_SIGN_IN,
@@ -125,23 +126,31 @@ function checkFields(data: CredentialData) {
 		);
 	}
 	const stored = parsed.data;
-	const { authentication, apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, allowUnauthorizedCerts } = stored;
 	const baseUrl = parseBaseUrl(stored.baseUrl);
-	for (const [isWrong, message, remedy] of CHECKS[authentication]) {
+	for (const [isWrong, message, remedy] of CHECKS[stored.authentication]) {
 		if (isWrong(stored)) throw inputFailure(message, remedy);
 	}
 	const digest = stored.password === '' ? '' : passwordDigest(stored);
-	const secrets = [apiKey, stored.password, digest];
-	if (authentication === 'apiKey') {
-		const key = ['key', baseUrl.href, apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, allowUnauthorizedCerts];
-		return { baseUrl, stored, accountName: digestOf(key), owner: '', secrets };
-	}
-	const owner = digestOf([baseUrl.href, stored.loginPath, stored.tokenPath, stored.loginName, digest]);
-	return { baseUrl, stored, accountName: digestOf(['login', owner, allowUnauthorizedCerts]), owner, secrets };
+	const values: Record<string, unknown> = { ...data, ...stored, baseUrl: baseUrl.href, password: digest };
+	const textOf = (names: Iterable<string>) => JSON.stringify(Array.from(names, (name) => values[name]));
+	const sha256Of = (names: Iterable<string>) => createHash('sha256').update(textOf(names)).digest('hex');
+	const names = fieldsOf(stored.authentication).filter((name) => !SAME_ACCOUNT.includes(name));
+	const ownerNames = new Set([...OWNER, ...names.filter((name) => !SAME_OWNER.includes(name))]);
+	const owner = { apiKey: '', login: sha256Of(ownerNames) }[stored.authentication];
+	return { baseUrl, stored, accountDigest: sha256Of(names), owner, digest };
 }
 
-function digestOf(parts: readonly unknown[]): string {
-	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+/** Fields that don't separate accounts. What the first two lead to counts; a notice has no value; a sign-in changes the others. */
+const SAME_ACCOUNT = ['passwordFormat', 'customSignIn', 'plainHttpNotice', 'sessionToken', 'sessionOwner'];
+/** Fields that separate accounts, but don't change whose token it is. */
+const SAME_OWNER = ['authentication', 'allowUnauthorizedCerts'];
+/** The order of the owner's digest in saved credentials; other fields follow. */
+const OWNER = ['baseUrl', 'loginPath', 'tokenPath', 'loginName', 'password'];
+
+/** Returns the texts and numbers in these fields of the data, at any depth. */
+function textsIn(data: unknown, names: readonly string[], isText = false): string[] {
+	if (typeof data !== 'object' || data === null) return isText ? [String(data ?? '')] : [];
+	return Object.entries(data).flatMap(([name, value]) => textsIn(value, names, isText || names.includes(name)));
 }
 
 type Check = readonly [isWrong: (stored: StoredCredential) => boolean, message: string, remedy: string];

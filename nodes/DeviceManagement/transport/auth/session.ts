@@ -1,7 +1,7 @@
 /**
- * Keeps one account signed in for all requests of an execution. Without a token, all requests wait until one of them finds one in
- * n8n's store or signs in. A request whose token was refused drops the token and starts over; if the platform refuses new tokens
- * too, this request fails, and after 20 in a row all do. It doesn't retry other failures, and it keeps nothing for other executions.
+ * Finds the token for an execution's requests with one account. Without one, all wait until a request of any execution finds one in
+ * n8n's store or signs in. A request whose token was refused drops the token and starts over. If new tokens are refused, too, it fails;
+ * after 20 such failures and failed sign-ins in a row, all fail. It doesn't retry other failures. Tokens and waits are the account's.
  */
 import { Failure, inputFailure } from '../../core/failure';
 import { outcomeOf } from '../waiting/retry';
@@ -9,7 +9,6 @@ import { type Account, accountOf, type Token } from './account';
 import { beforeEnd, type Clock, whyEnded } from '../waiting/clock';
 import type { Credential } from './credential';
 
-/** What a session needs from its execution. */
 export interface SessionDependencies {
 	/** Loads the credential from n8n's store again: it may have changed, or another process may have signed in. */
 	load(): Promise<Credential>;
@@ -82,7 +81,7 @@ export class Session {
 			if (end.aborted) throw whyEnded(end);
 			const { account, credential } = this;
 			const { token } = account;
-			if (credential.stored.authentication !== 'login') return { account, token: undefined, credential };
+			if (credential.owner === '') return { account, token: undefined, credential };
 			if (token !== undefined) return { account, token, credential: credential.withToken(token.value) };
 			const search = async () => {
 				// Before the search, because a connection test and n8n's other nodes join it, and don't wait for a pause.

@@ -1,6 +1,6 @@
 /**
- * Signs in with login name and password and returns the token; the account learns the outcome. It sends one request, and
- * looks for the token in the response. It doesn't retry, store the token or decide when to sign in.
+ * Signs in with login name and password. It sends one request, and looks for the token in the response. The account remembers the token
+ * or the refusal. It doesn't retry, write to n8n's store or decide when to sign in.
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 

@@ -1,0 +1,130 @@
+/**
+ * The credential's form. Two rules derive from it, for new fields, too: text from outside is shown without the values of password
+ * fields, and all fields of a way to sign in separate accounts. It doesn't check values: credential.ts does.
+ */
+import type { DisplayCondition, INodeProperties as Field } from 'n8n-workflow';
+
+export const AUTHENTICATION = [
+	{ name: 'API Key', value: 'apiKey', description: 'A key that you generate on the platform' },
+	{ name: 'Login', value: 'login', description: 'Login name and password. n8n renews the token automatically.' },
+] as const;
+export const KEY_PLACES = [
+	{ name: 'Header', value: 'header' },
+	{ name: 'Query Parameter', value: 'query' },
+] as const;
+export const PASSWORD_FORMATS = [
+	{ name: 'Plain Text', value: 'plain', description: 'You entered the password itself' },
+	{ name: 'MD5', value: 'md5', description: 'You entered the MD5 value of the password' },
+] as const;
+
+const beginning = (start: string): DisplayCondition => ({ _cnd: { startsWith: start } });
+
+const forApiKey = { required: true, displayOptions: { show: { authentication: ['apiKey'] } } };
+const forLogin = { required: true, displayOptions: { show: { authentication: ['login'] } } };
+const forOtherApiKey = { displayOptions: { show: { authentication: ['apiKey'], customSignIn: [true] } } };
+const forOtherLogin = { displayOptions: { show: { authentication: ['login'], customSignIn: [true] } } };
+const secret = { typeOptions: { password: true } };
+
+/** Returns a field for a text, or of the type in `more`. */
+function field(displayName: string, name: string, description: string, more: Partial<Field>): Field {
+	return { displayName, name, type: 'string', default: '', description, ...more };
+}
+
+export const fields: Field[] = [
+	field(
+		'Base URL',
+		'baseUrl',
+		'Address of the platform, without /api at the end. Keep a path in front of /api if your platform has one.',
+		{ required: true, placeholder: 'e.g. https://devices.example.com' },
+	),
+	{
+		displayName:
+			'This address is not encrypted: others on the network can read the key or password. Use https:// unless the platform is on this machine.',
+		name: 'plainHttpNotice',
+		type: 'notice',
+		default: '',
+		// No regular expression: n8n runs it with a time limit whenever it reads the credential, which fails on a busy machine.
+		displayOptions: {
+			show: { baseUrl: ['http://', 'HTTP://', 'Http://'].map(beginning) },
+			hide: {
+				baseUrl: ['http://127.', ...['localhost', '[::1]'].flatMap((host) => [`http://${host}:`, `http://${host}/`])]
+					.map(beginning)
+					.concat(['http://localhost', 'http://[::1]'].map((whole) => ({ _cnd: { eq: whole } }))),
+			},
+		},
+	},
+	{
+		displayName: 'Authentication',
+		name: 'authentication',
+		type: 'options',
+		options: [...AUTHENTICATION],
+		default: 'apiKey',
+	},
+	field('API Key', 'apiKey', 'The key that you generated on the platform', { ...secret, ...forApiKey }),
+	field('Login Name', 'loginName', 'The name that you sign in to the platform with', forLogin),
+	field('Password', 'password', 'n8n sends only its MD5 value, as the platform expects', { ...secret, ...forLogin }),
+	field(
+		'My Platform Signs In Differently',
+		'customSignIn',
+		'Whether to show the settings that only unusual platforms need. While this is off, their defaults are used.',
+		{ type: 'boolean', default: false },
+	),
+	field('Send Key In', 'apiKeyIn', 'Where the platform expects the key', {
+		type: 'options',
+		options: [...KEY_PLACES],
+		default: 'header',
+		...forOtherApiKey,
+	}),
+	field('Key Name', 'apiKeyName', 'Name of the header or query parameter for the key', {
+		default: 'Authorization',
+		...forOtherApiKey,
+	}),
+	field(
+		'Key Prefix',
+		'apiKeyPrefix',
+		'Word that n8n sends before the key, with a space between. Leave it empty to send the key alone.',
+		{ default: 'ApiKey', ...forOtherApiKey },
+	),
+	field('Password Format', 'passwordFormat', 'What you entered as the password', {
+		type: 'options',
+		options: [...PASSWORD_FORMATS],
+		default: 'plain',
+		...forOtherLogin,
+	}),
+	field('Login Path', 'loginPath', 'Path of the login on the platform', {
+		default: '/api/user/login',
+		...forOtherLogin,
+	}),
+	field('Token Path', 'tokenPath', 'Where the login response has the token. Leave it empty to find it automatically.', {
+		placeholder: 'e.g. data.session.token',
+		...forOtherLogin,
+	}),
+	field(
+		'Ignore SSL Issues (Insecure)',
+		'allowUnauthorizedCerts',
+		"Whether to connect even if the platform's TLS certificate can't be checked. Anyone on the network path can then read everything.",
+		{ type: 'boolean', default: false },
+	),
+	{
+		displayName: 'Session Token',
+		name: 'sessionToken',
+		type: 'hidden',
+		typeOptions: { expirable: true, password: true },
+		default: '',
+	},
+	{ displayName: 'Session Owner', name: 'sessionOwner', type: 'hidden', ...secret, default: '' },
+];
+
+/** Returns the names of the fields that the form shows with a way to sign in. */
+export function fieldsOf(way: string): string[] {
+	const ways = ({ displayOptions }: Field) => displayOptions?.show?.['authentication'] ?? [way];
+	return fields.filter((field) => ways(field).includes(way)).map(({ name }) => name);
+}
+
+/** Returns the names of all password fields, nested ones included. */
+export function passwordFields(form = fields): string[] {
+	return form.flatMap(({ name, typeOptions, options = [] }) => [
+		...(typeOptions?.password === true ? [name] : []),
+		...passwordFields(options.flatMap((part) => ('type' in part ? part : 'values' in part ? part.values : []))),
+	]);
+}

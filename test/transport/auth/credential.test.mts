@@ -1,0 +1,99 @@
+import fc from 'fast-check';
+import { type ICredentialDataDecryptedObject as CredentialData, type INodeParameters, NodeHelpers } from 'n8n-workflow';
+import { createHash } from 'node:crypto';
+
+import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
+import { fields } from '../../../nodes/DeviceManagement/transport/auth/form.ts';
+import { runs } from '../../../testbed/runs.mts';
+import { choices } from '../../form.mts';
+import { SIGNED_OUT } from './signedOut.mts';
+
+const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+const digestOf = (data: CredentialData) => credentialOf({ ...data }).accountDigest;
+
+/** Valid values of fields that not every text fits. */
+const VALID: Record<string, (text: string) => string> = {
+	baseUrl: (text) => `https://${text}.example`,
+	loginPath: (text) => `/${text}`,
+	password: md5,
+};
+
+/** The named exceptions: what these fields lead to counts. A sign-in changes the hidden ones. */
+const EXCEPTIONS = ['passwordFormat', 'customSignIn', 'sessionToken', 'sessionOwner'];
+const form = fields.filter(({ type }) => type !== 'notice');
+const separating = form.filter(({ name }) => !EXCEPTIONS.includes(name));
+const word = fc.stringMatching(/^[a-z0-9]{1,8}$/);
+const valueOf = (field: (typeof form)[number]): fc.Arbitrary<string | boolean> => {
+	if (field.type === 'options') return fc.constantFrom(...choices(field).map(({ value }) => String(value)));
+	return field.type === 'boolean' ? fc.boolean() : word.map(VALID[field.name] ?? ((text) => text));
+};
+const credential: fc.Arbitrary<CredentialData> = fc.record(
+	Object.fromEntries(form.map((field) => [field.name, valueOf(field)])),
+);
+
+describe('an account', () => {
+	test('is another one if a field that the form shows is changed, and the same after any other change', () => {
+		fc.assert(
+			fc.property(credential, credential, fc.constantFrom(...separating), (data, other, field) => {
+				const { name } = field;
+				const isShown = NodeHelpers.displayParameter({ ...data } as INodeParameters, field, null, null);
+				const changed = { ...data, [name]: other[name] ?? '' };
+				expect(digestOf(changed) !== digestOf(data)).toBe(isShown && changed[name] !== data[name]);
+			}),
+			runs(5000),
+		);
+	});
+
+	test('is the same with the password or its MD5, with the switch and defaults or without, and after a sign-in', () => {
+		const custom = { ...SIGNED_OUT, customSignIn: true };
+		for (const data of [custom, { ...custom, passwordFormat: 'md5', password: md5('secret').toUpperCase() }]) {
+			expect(digestOf({ ...data, sessionToken: 'token', sessionOwner: 'owner' })).toBe(digestOf(SIGNED_OUT));
+		}
+	});
+});
+
+describe('a field that is added to the form', () => {
+	const nested = {
+		displayName: 'S',
+		name: 'nested',
+		type: 'string',
+		typeOptions: { password: true },
+		default: '',
+	} as const;
+	const list = { displayName: 'L', name: 'list', values: [nested] };
+	const group = { displayName: 'G', name: 'group', type: 'fixedCollection', default: {}, options: [list] } as const;
+	const added: typeof fields = [
+		{ ...nested, name: 'added' },
+		{ ...group, options: [...group.options] },
+	];
+	beforeEach(() => void fields.push(...added));
+	afterEach(() => void fields.splice(-added.length));
+
+	const data = (added: string, nested: string) => ({
+		...SIGNED_OUT,
+		added,
+		group: { list: [{ nested, shown: 'yes' }] },
+	});
+
+	test.each([
+		['one account', 'apiKey', 'accountDigest'],
+		['one account', 'login', 'accountDigest'],
+		['the owner of a token', 'login', 'owner'],
+	] as const)('separates %s from another, with %s', (_, authentication, digest) => {
+		const all = [data('a', 'b'), data('x', 'b'), data('a', 'x')].map(
+			(each) => credentialOf({ ...each, authentication, apiKey: 'k' })[digest],
+		);
+		expect(new Set(all).size).toBe(3);
+	});
+
+	test('is removed from messages if it is a password, a nested one, too', () => {
+		const { redact } = credentialOf(data('canary-1', 'canary-2'));
+		expect(redact('canary-1 canary-2 yes')).toBe('••• ••• yes');
+	});
+});
+
+test('the owner of a saved token stays the same, so that no update of the package signs in again', () => {
+	const custom = { customSignIn: true, loginPath: '/sign-in', tokenPath: 'data.token' };
+	const data = { ...SIGNED_OUT, baseUrl: 'https://devices.example.com/x/', ...custom, allowUnauthorizedCerts: true };
+	expect(credentialOf(data).owner).toBe('c3ad264048ade7b09f5c692fb4306fa0f32a2e4cdc8f08a81d6a7ad48e9fb1ef');
+});
