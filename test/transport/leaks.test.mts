@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 
 import { forgetAccounts } from '../../nodes/DeviceManagement/transport/auth/account.ts';
+import { credentialOf } from '../../nodes/DeviceManagement/transport/auth/credential.ts';
+import { AUTHENTICATION, fields } from '../../nodes/DeviceManagement/transport/auth/form.ts';
 import { codes } from '../../testbed/platform/codes.mts';
 import type { EmbeddedPlatform, Fault, PlatformRequest } from '../../testbed/platform/server.mts';
 import { hurry, useBench, useServers } from '../../testbed/jest.mts';
@@ -19,8 +21,16 @@ const MD5 = createHash('md5').update(PASSWORD, 'utf8').digest('hex');
 const TOKEN = 'canary-token.zqtokenqzwx-._~+/==';
 const RENEWED = 'canary-renewed.zqrenewedqzwx-._~+/==';
 
+/** A canary in every password field of the form. The required fields are filled, too. */
+const CANARIES: Record<string, string> = { apiKey: HEADER_KEY, password: PASSWORD, sessionToken: TOKEN };
+const filled: Record<string, string> = {};
+for (const { name, typeOptions, required } of fields) {
+	if (typeOptions?.password === true) filled[name] = CANARIES[name] ??= `canary-zq${name.toLowerCase()}qzwx`;
+	else if (required === true) filled[name] = 'demo';
+}
+
 /** What must be found nowhere: the unique part of every canary survives any encoding, the MD5 in either case. */
-const TRACES = ['zqkeyqzwx', 'zqpassqzwx', 'zqtokenqzwx', 'zqrenewedqzwx', MD5];
+const TRACES = ['zqrenewedqzwx', MD5, ...Object.values(CANARIES).flatMap((canary) => /zq\w+zwx/.exec(canary) ?? [])];
 
 /** Everything of a value, at any depth: hidden fields, symbols, causes, stacks, prototypes' getters. */
 function everything(value: unknown): string {
@@ -45,39 +55,20 @@ test('the search finds what is hidden in an error', () => {
 	expect(() => expectNoTrace(new Error('fine'))).not.toThrow();
 });
 
-/** The ways to sign in, each with its canaries. */
-const ways = {
-	'a key in a header': { authentication: 'apiKey', apiKey: HEADER_KEY },
-	'a key in a query parameter': {
-		authentication: 'apiKey',
-		apiKey: KEY,
-		apiKeyIn: 'query',
-		apiKeyName: 'key',
-		customSignIn: true,
-	},
-	'a key in a query parameter without prefix': {
-		authentication: 'apiKey',
-		apiKey: KEY,
-		customSignIn: true,
-		apiKeyIn: 'query',
-		apiKeyName: 'key',
-		apiKeyPrefix: '',
-	},
-	'a stored token': { authentication: 'login', password: PASSWORD, sessionToken: TOKEN },
-	'a new token': { authentication: 'login', password: PASSWORD },
-	'the MD5 of a password': {
-		authentication: 'login',
-		password: MD5.toUpperCase(),
-		passwordFormat: 'md5',
-		customSignIn: true,
-	},
-} as const;
+const inQuery = { authentication: 'apiKey', apiKey: KEY, customSignIn: true, apiKeyIn: 'query', apiKeyName: 'key' };
+const asMd5 = { authentication: 'login', password: MD5.toUpperCase(), customSignIn: true, passwordFormat: 'md5' };
+/** The ways to sign in as the form offers them, and their variants. */
+const ways: Record<string, Record<string, string | boolean>> = {
+	...Object.fromEntries(AUTHENTICATION.map(({ name, value }) => [`${name}: the secret`, { authentication: value }])),
+	'a key in a query parameter': inQuery,
+	'a key in a query parameter without prefix': { ...inQuery, apiKeyPrefix: '' },
+	'a stored token': { authentication: 'login' },
+	'the MD5 of a password': asMd5,
+};
+const wayNames = Object.keys(ways);
 
-type Way = keyof typeof ways;
-const wayNames = Object.keys(ways) as Way[];
-
-/** A platform that takes all canaries, and a credential that holds them all at once: the other way's, too. */
-async function plant(way: Way): Promise<string> {
+/** A platform that takes all canaries, and a credential that holds them all at once: the other ways', too. */
+async function plant(way: string): Promise<string> {
 	const { engine, platform } = bench;
 	platform.forget();
 	engine.logs.length = 0;
@@ -86,17 +77,12 @@ async function plant(way: Way): Promise<string> {
 	// Every request is answered here; a login gets a canary for a token.
 	platform.settings.fault = (request) =>
 		request.kind === 'login' ? { code: 0, data: logins++ === 0 ? TOKEN : RENEWED } : undefined;
-	const credential = await engine.saveCredential({
+	const data = { ...filled, baseUrl: platform.baseUrl, ...ways[way] };
+	return await engine.saveCredential({
 		name: 'Canaries',
 		type: 'deviceManagementApi',
-		data: { baseUrl: platform.baseUrl, loginName: 'demo', apiKey: KEY, password: PASSWORD, ...ways[way] },
+		data: way === 'a stored token' ? credentialOf(data).withToken(TOKEN).data : data,
 	});
-	if (ways[way].authentication === 'apiKey' && !('apiKeyIn' in ways[way])) {
-		await engine.editCredential(credential, { apiKey: HEADER_KEY });
-	} else if (ways[way].authentication === 'login') {
-		await engine.editCredential(credential, { apiKey: '' });
-	}
-	return credential;
 }
 
 const modes = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const;
@@ -225,7 +211,7 @@ describe('the password and its MD5 appear nowhere', () => {
 
 	test.each(loginFailures)('when the login ends in %s', async (_name, fail) => {
 		hurry();
-		for (const way of ['a new token', 'the MD5 of a password'] as const) {
+		for (const way of ['Login: the secret', 'the MD5 of a password']) {
 			const credential = await plant(way);
 			bench.platform.settings.fault = (request) => (request.kind === 'login' ? fail(request) : undefined);
 			await runAll(credential, turn++);
@@ -279,7 +265,7 @@ test('nothing appears when the credential is unusable', async () => {
 		{ baseUrl: `ftp://${encodeURIComponent(KEY)}` },
 		{ baseUrl: `http://127.0.0.1/?key=${KEY}` },
 	]) {
-		const credential = await plant('a key in a header');
+		const credential = await plant('API Key: the secret');
 		await bench.engine.editCredential(credential, changes);
 		const result = await bench.run(operations.count, { credential });
 		expect(result.error?.message).toMatch(/credential/);
@@ -290,7 +276,7 @@ test('nothing appears when the credential is unusable', async () => {
 
 test('a redirect to a host that is named like the key does not name it', async () => {
 	const { engine, platform, run } = bench;
-	const credential = await plant('a key in a header');
+	const credential = await plant('API Key: the secret');
 	await engine.editCredential(credential, { apiKey: 'zqkeyqzwx' });
 	platform.settings.fault = () => ({ status: 302, headers: { location: 'http://zqkeyqzwx.invalid/' } });
 	const { error, raw } = await run(operations.count, { credential });
