@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
 
@@ -85,11 +85,13 @@ test.each<[OperationName, string, string, string]>([
 test.each([undefined, 'text', { statusCode: 200, headers: {}, body: 'text' }])(
 	'a response of n8n in another form (%j) is named',
 	async (response) => {
-		const limits = { skipCertificateCheck: false, timeoutMs: 5000 };
+		const cancel = new AbortController().signal;
+		const limits = { skipCertificateCheck: false, timeoutMs: 5000, cancel };
 		const request = { method: 'GET', url: 'https://platform.example', ...limits } as const;
 		await expect(exchange(async () => await Promise.resolve(response), request)).rejects.toThrow(
 			'n8n returned a response in a form that this node does not know',
 		);
+		expect(getEventListeners(cancel, 'abort')).toEqual([]);
 	},
 );
 
@@ -332,6 +334,19 @@ describe('no connection stays open', () => {
 		expect(result.error?.message).toMatch(/did not respond within 1000 ms|is larger than 64 MB/);
 		await server.allClosed();
 	});
+});
+
+test('a stopped execution closes a connection that was not read to its end', async () => {
+	const bench = await open();
+	const stop = new AbortController();
+	const server = await serve((_request, response) => {
+		response.writeHead(200, { 'content-type': 'application/json' });
+		response.write('{"code":0,', () => stop.abort());
+	});
+	await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
+	const result = await bench.run(operations.count, { signal: stop.signal });
+	expect(result.cancelled).toBe(true);
+	await server.allClosed();
 });
 
 test('the dropdown names a sign-in page in the same words', async () => {

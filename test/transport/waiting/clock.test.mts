@@ -1,4 +1,6 @@
-import { systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { getEventListeners } from 'node:events';
+
+import { beforeEnd, systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 
 test('a wait on the system clock ends as soon as its signal does', async () => {
 	const stop = new AbortController();
@@ -26,4 +28,16 @@ test('a wait of several steps has the right length', async () => {
 	const began = performance.now();
 	await systemClock.sleep(300, new AbortController().signal);
 	expect(performance.now() - began).toBeGreaterThanOrEqual(295);
+});
+
+test('many waits on one signal share a listener, which is removed with the last of them', async () => {
+	const stop = new AbortController();
+	const listeners = () => getEventListeners(stop.signal, 'abort').length;
+	await Promise.all(Array.from({ length: 20 }, async () => await beforeEnd(stop.signal, Promise.resolve())));
+	expect(listeners()).toBe(0);
+	const waits = Array.from({ length: 20 }, async () => await beforeEnd(stop.signal, new Promise(() => {})));
+	expect(listeners()).toBe(1);
+	stop.abort();
+	expect(await Promise.all(waits)).toEqual(waits.map(() => undefined));
+	expect(listeners()).toBe(0);
 });

@@ -46,21 +46,32 @@ export function replaceClock(clock: Clock): () => void {
 	return () => void (current = before);
 }
 
+/** What to call at the end of a signal. Node.js warns of a leak if a signal has many listeners, so each has one. */
+const waiting = new WeakMap<AbortSignal, Set<() => void>>();
+
+function stopAll(this: AbortSignal): void {
+	for (const stop of waiting.get(this) ?? []) stop();
+}
+
+/** Calls a function when the signal is aborted, or at once if it is aborted already. Returns a function that ends the wait. */
+export function onEnd(end: AbortSignal, stop: () => void): () => void {
+	const stops = waiting.get(end) ?? new Set();
+	waiting.set(end, stops.add(stop));
+	end.addEventListener('abort', stopAll);
+	if (end.aborted) stop();
+	return () => {
+		// A timeout or a combined signal stays in memory while it has a listener.
+		if (stops.delete(stop) && stops.size === 0) end.removeEventListener('abort', stopAll);
+	};
+}
+
 /** Returns the promise's value, or undefined if the end comes first. It then ignores the promise's error. */
 export async function beforeEnd<T>(end: AbortSignal, promise: Promise<T>): Promise<T | undefined> {
-	// One signal per call: Node.js warns of a leak if many calls wait on the same one.
-	const own = AbortSignal.any([end]);
-	let stop = () => {};
+	let forget = () => {};
 	const ended = new Promise<undefined>((resolve) => {
-		stop = () => resolve(undefined);
-		if (own.aborted) stop();
-		own.addEventListener('abort', stop, { once: true });
+		forget = onEnd(end, () => resolve(undefined));
 	});
-	try {
-		return await Promise.race([ended, promise]);
-	} finally {
-		own.removeEventListener('abort', stop);
-	}
+	return await Promise.race([ended, promise]).finally(forget);
 }
 
 /** Returns why an execution ended: a deadline has its own error, n8n's stop button has none. */
