@@ -22,7 +22,7 @@ const failureSchema = z.object({
 	remedy: z.string(),
 	code: z.number().optional(),
 	httpStatus: z.number().optional(),
-	retryable: z.boolean().optional(),
+	temporary: z.boolean().optional(),
 	tokenRefused: z.boolean().optional(),
 	withoutData: z.boolean().optional(),
 	final: z.boolean().optional(),
@@ -87,8 +87,8 @@ export class Probe {
 }
 
 /** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */
-export function isRefusal({ kind, retryable, tokenRefused, final }: Refusal): boolean {
-	if (retryable === true || tokenRefused === true || final === true) return false;
+export function isRefusal({ kind, temporary, tokenRefused, final }: Refusal): boolean {
+	if (temporary === true || tokenRefused === true || final === true) return false;
 	return kind === 'refused' || kind === 'status' || kind === 'response';
 }
 
