@@ -153,7 +153,7 @@ it('records a new baseline, and logs it, if the state is unreadable', async () =
 	const watching = new Watch(bench, EVERYTHING, { host: 'B' });
 	await watching.activate();
 	const { staticData } = watching.database;
-	watching.database.save({ staticData: staticData.replace('\\"format\\":1', '\\"format\\":0') });
+	watching.database.save({ staticData: staticData.replace('\\"format\\":2', '\\"format\\":0') });
 	await watching.restart();
 	change({ onlineStatus: 77 });
 	expect(await watching.poll()).toBeNull();

@@ -235,16 +235,21 @@ describe('Filters', () => {
 		expect(await watching.poll()).toBeNull();
 	});
 
-	it('forget a device that leaves them', async () => {
+	it('forget a device that left them an hour ago', async () => {
 		const inside = change(0, { tags: ['in'], onlineStatus: 1 });
 		change(1, { tags: ['in'] });
 		const watching = await watch({ events: ['onlineStatusChanged', 'deviceRemoved'], filters: { tags: 'in' } });
 		bench.fleet.update(inside, { tags: [] });
 		expect(await watching.poll()).toBeNull();
 		bench.fleet.update(inside, { tags: ['in'], onlineStatus: 2 });
+		expect(await watching.poll()).toMatchObject([{ previous: 1, current: 2 }]);
+		bench.fleet.update(inside, { tags: [] });
 		expect(await watching.poll()).toBeNull();
-		bench.fleet.update(inside, { onlineStatus: 3 });
-		expect(await watching.poll()).toMatchObject([{ previous: 2, current: 3 }]);
+		clock.now += 3_600_000;
+		bench.fleet.update(inside, { tags: ['in'], onlineStatus: 3 });
+		expect(await watching.poll()).toBeNull();
+		bench.fleet.update(inside, { onlineStatus: 4 });
+		expect(await watching.poll()).toMatchObject([{ previous: 3, current: 4 }]);
 	});
 });
 

@@ -134,7 +134,9 @@ class World {
 			},
 			forAtLeast: events.some((event) => event.endsWith('Changed')) ? holdMinutes : 0,
 			options: { maxRetries: 0, pageSize: this.kind.pageSize },
-			...(rule === undefined ? {} : { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),
+			...(rule === undefined || !events.includes('onlineStatusChanged')
+				? {}
+				: { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),
 		};
 		return {
 			id: 'watching',
@@ -565,15 +567,26 @@ const toMissing = fc
 	});
 
 const EVENT_NAMES: string[] = EVENTS.map(({ name }) => name);
-const setting: fc.Arbitrary<Setting> = fc
-	.record({
-		events: fc.oneof(fc.constant(EVENT_NAMES), fc.subarray(EVENT_NAMES, { minLength: 1 })),
-		tag: fc.option(fc.constant('a'), { nil: undefined, freq: 3 }),
-		status: fc.option(fc.constant(2), { nil: undefined, freq: 3 }),
-		holdMinutes: fc.constantFrom(0, 3),
-		rule: fc.option(fc.record({ from: fc.constantFrom('1', ''), to: fc.constantFrom('0', '') }), { nil: undefined }),
-	})
-	.map((made) => (made.events.includes('onlineStatusChanged') ? made : { ...made, rule: undefined }));
+/** It asks for a state, often; or for a change. */
+const rule = fc.constantFrom(
+	undefined,
+	...[
+		{ from: '', to: '0' },
+		{ from: '', to: '0' },
+	],
+	...[
+		{ from: '1', to: '0' },
+		{ from: '1', to: '' },
+		{ from: '', to: '' },
+	],
+);
+const setting: fc.Arbitrary<Setting> = fc.record({
+	events: fc.oneof(fc.constant(EVENT_NAMES), fc.subarray(EVENT_NAMES, { minLength: 1 })),
+	tag: fc.option(fc.constant('a'), { nil: undefined, freq: 3 }),
+	status: fc.option(fc.constant(2), { nil: undefined, freq: 3 }),
+	holdMinutes: fc.constantFrom(0, 3),
+	rule,
+});
 
 /** The usual platform, and with pages so small that what it makes of the order counts. */
 const platformKind: fc.Arbitrary<Kind> = fc.oneof(
@@ -616,7 +629,8 @@ const slowPoll = fc
 const otherSetting = fc.oneof(
 	fc.constantFrom<Partial<Setting>>({ holdMinutes: 0 }, { holdMinutes: 3 }),
 	fc.constantFrom<Partial<Setting>>({ tag: 'a' }, { tag: undefined }),
-	fc.subarray(EVENT_NAMES, { minLength: 1 }).map((events) => ({ events, rule: undefined })),
+	fc.subarray(EVENT_NAMES, { minLength: 1 }).map((events) => ({ events })),
+	rule.map((other) => ({ rule: other })),
 );
 
 // What stands more than once comes more often.

@@ -9,7 +9,7 @@ export interface Setting {
 	/** Only devices with this status, which may be watched, too. */
 	status: number | undefined;
 	holdMinutes: number;
-	/** Reports only these changes of the online status; an empty text is any value. */
+	/** Reports only these changes of the online status; an empty text is any value. With `to` and without `from`, it asks for a state. */
 	rule: { from: string; to: string } | undefined;
 }
 
@@ -39,7 +39,12 @@ export interface Memory {
 	updated: Times;
 	values: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 	holds: ReadonlyMap<string, ReadonlyMap<string, { value: unknown; since: number }>>;
+	/** Devices that are no longer listed, and since when. They are forgotten after an hour. */
+	away: ReadonlyMap<string, number>;
 }
+
+/** A state that is still to be told. Users see it as null. */
+const UNTOLD = Symbol('untold');
 
 interface Times {
 	/** The newest time of the whole fleet so far. */
@@ -73,8 +78,8 @@ interface Around {
 
 /**
  * What a poll has to tell of a fleet, by what users are promised: a device is new or edited if it meets the filters, if its time
- * was not met yet, and if that is at most two hours before the newest time of the fleet; a value changed; a device that was
- * watched is no longer there.
+ * was not met yet, and if that is at most two hours before the newest time of the fleet; a value changed; a device that
+ * appears has a state that a rule asks for; a device that was watched is no longer there.
  * @param before undefined for an observer who looks for the first time
  * @param now seconds
  * @param items what the trigger told: of changes that may come later, the observer remembers those that came
@@ -127,12 +132,12 @@ export function look(
 		return { newest, met, waiting };
 	};
 	const created = lookAt('deviceCreated', 'createTime', known?.created, () => false);
-	// Nothing else is said of a device that is new.
+	// Only states are told of a device that is new.
 	const isCreated = ({ sn }: Device) => known !== undefined && came.has(`deviceCreated ${sn}`);
 	const updated = lookAt('deviceUpdated', 'updateTime', known?.updated, isCreated);
 	const seen = lookAtValues(fleet, setting, known, { ...process, now, number, isCreated, changes });
-	const { values, holds, untaken } = seen;
-	const after = { fingerprint, number: number + (items.length > 0 ? 1 : 0), created, updated, values, holds };
+	const { untaken, ...kept } = seen;
+	const after = { fingerprint, number: number + (items.length > 0 ? 1 : 0), created, updated, ...kept };
 	return { changes, after, untaken: known && { ...known, ...untaken } };
 }
 
@@ -155,31 +160,45 @@ function lookAtValues(
 		isCreated: (device: Device) => boolean;
 		changes: Change[];
 	},
-): Pick<Memory, 'values' | 'holds'> & { untaken: Pick<Memory, 'values' | 'holds'> } {
+): Pick<Memory, 'values' | 'holds' | 'away'> & { untaken: Pick<Memory, 'values' | 'holds' | 'away'> } {
 	const { events, holdMinutes, rule } = setting;
 	const fields = samplesOf(events);
 	const values = new Map(known?.values);
 	const holds = new Map(isFirst && isInMemory ? [] : known?.holds);
-	const untaken = { values: new Map(known?.values), holds: new Map(holds) };
+	const away = new Map(known?.away);
+	for (const [sn] of [...away].filter(([, since]) => now - since >= HOURS)) {
+		values.delete(sn);
+		away.delete(sn);
+	}
+	const untaken = { values: new Map(values), holds: new Map(holds), away: new Map(away) };
+	const isFirstList = values.size === 0;
+	const isMet = (wanted: string, one: unknown) => wanted === '' || String(one) === wanted;
+	const asksForState = (field: string, value: unknown) =>
+		field === 'onlineStatus' && rule?.from === '' && rule.to !== '' && isMet(rule.to, value);
 	const list = fields.length > 0 || events.includes('deviceRemoved') ? listed(fleet, setting) : [];
 	for (const device of list) {
 		const { sn } = device;
 		const current = new Map(fields.map(({ field, valueOf }) => [field, valueOf(device)]));
-		const last = isCreated(device) ? undefined : values.get(sn);
-		const kept = new Map(last ?? current);
+		const remembered = values.get(sn);
+		const isState = ([field, value]: [string, unknown]) => !isFirstList && asksForState(field, value);
+		const states = [...current].filter(isState).map(([field]) => [field, remembered?.get(field) ?? UNTOLD] as const);
+		const last = isCreated(device) || remembered === undefined ? new Map([...current, ...states]) : remembered;
+		const kept = new Map(last);
 		const held = new Map<string, { value: unknown; since: number }>();
 		const told = new Map<string, { value: unknown; since: number }>();
 		for (const { event, field } of fields) {
 			const value = current.get(field);
-			const previous = (last ?? current).get(field);
+			const previous = last.get(field);
 			if (value === previous) continue;
 			const hold = holds.get(sn)?.get(field);
 			const since = hold?.value === value ? (hold?.since ?? now) : now;
-			const isMet = (wanted: string, one: unknown) => wanted === '' || String(one) === wanted;
 			const own = field === 'onlineStatus' ? rule : undefined;
-			const isAsked = own === undefined || (isMet(own.from, previous) && isMet(own.to, value));
+			const isAsked =
+				previous === UNTOLD
+					? asksForState(field, value)
+					: own === undefined || (isMet(own.from, previous) && isMet(own.to, value));
 			// n8n may have lost that the value came before the restart.
-			const countsAtOnce = isFirst && !isAsked && isMet(own?.from ?? '', value);
+			const countsAtOnce = isFirst && !isAsked && own !== undefined && isMet(own.from, value);
 			if (now - since < holdMinutes * 60 && !countsAtOnce) {
 				held.set(field, { value, since });
 				continue;
@@ -189,32 +208,35 @@ function lookAtValues(
 			told.set(field, { value, since });
 			changes.push({
 				told: { event, sn, field, previous: shown(previous), current: value },
-				change: JSON.stringify([sn, field, previous, value, number]),
+				change: JSON.stringify([sn, field, previous === UNTOLD ? 'untold' : previous, value, number]),
 			});
 		}
 		values.set(sn, kept);
+		away.delete(sn);
 		holds.delete(sn);
 		if (held.size > 0) holds.set(sn, held);
 		if (isCreated(device)) continue;
-		untaken.values.set(sn, new Map([...kept, ...[...told.keys()].map((field) => [field, last?.get(field)] as const)]));
+		untaken.away.delete(sn);
+		untaken.values.set(sn, new Map([...kept, ...[...told.keys()].map((field) => [field, last.get(field)] as const)]));
 		untaken.holds.set(sn, new Map([...held, ...told]));
 	}
 	const here = new Set(list.map(({ sn }) => sn));
-	for (const sn of list.length === 0 ? [] : [...values.keys()].filter((one) => !here.has(one))) {
+	for (const sn of list.length === 0 ? [] : [...values.keys()].filter((one) => !here.has(one) && !away.has(one))) {
 		if (refusesMissing && events.includes('deviceRemoved')) continue;
-		values.delete(sn);
 		holds.delete(sn);
 		if (fleet.get(sn) !== undefined || !events.includes('deviceRemoved')) {
-			untaken.values.delete(sn);
+			for (const each of [away, untaken.away]) each.set(sn, now);
 			untaken.holds.delete(sn);
 			continue;
 		}
+		values.delete(sn);
 		changes.push({ told: { event: 'deviceRemoved', sn }, change: JSON.stringify([sn, number]) });
 	}
-	return { values, holds, untaken };
+	return { values, holds, away, untaken };
 }
 
-const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);
+const shown = (value: unknown) =>
+	value === UNTOLD || (typeof value === 'string' && value.length > LONGEST_KNOWN) ? null : value;
 /** A date in another format counts as missing. */
 export const secondsOf = (time: string | null) =>
 	time !== null && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(time)

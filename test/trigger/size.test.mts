@@ -1,5 +1,10 @@
+import type { NodeParameterValueType } from 'n8n-workflow';
+
 import { compare } from '../../nodes/DeviceManagement/trigger/compare/compare.ts';
-import { decodeState, encodeState } from '../../nodes/DeviceManagement/trigger/state.ts';
+import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
+import { fetchFleet } from '../../nodes/DeviceManagement/trigger/read/fleet.ts';
+import type { Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
+import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
 import { keepValues } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { useBareBench, useStillClock } from '../../testbed/jest.mts';
@@ -67,4 +72,40 @@ it('a state of more than 20 MB fails the poll, and what was known stays', async 
 		description: "Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
 	});
 	expect(watching.state).toBe(state);
+});
+
+it('10,000 new devices take as much of the state as others, and only those whose state is reported keep their records', async () => {
+	const fleet = Fleet.seeded({ size: 10_000, seed: 5 });
+	for (const [index, { sn }] of fleet.devices.entries()) fleet.update(sn, { onlineStatus: index < 500 ? 0 : 1 });
+	const rule = [{ field: 'onlineStatus', to: '0' }];
+	const given: Record<string, NodeParameterValueType> = {
+		events: ['onlineStatusChanged'],
+		conditions: { rule },
+		forAtLeast: 15,
+		output: 'simplified',
+	};
+	const parameters = readTriggerParameters({
+		getNodeParameter: (name: string, fallback: NodeParameterValueType = '') => given[name] ?? fallback,
+	});
+	const platform: Platform = {
+		request: async ({ schema }) => schema.parse({ content: fleet.devices, totalElements: fleet.size }),
+		largestPage: { size: Infinity },
+		stop: () => {},
+	};
+	const none = { fingerprint: 'f', number: 1, writes: undefined, recent: new Map() };
+	const before = { ...none, snapshot: { devices: new Map([['A', '[1]']]), away: new Map(), holds: [] } };
+	const keptRecords = async (known: State) => {
+		const { items } = await fetchFleet(platform, parameters.criteria, parameters, known);
+		return { items, count: items.filter(({ device }) => device !== undefined).length };
+	};
+	const { items, count } = await keptRecords(before);
+	expect(count).toBe(500);
+	expect((await keptRecords({ ...none, snapshot: undefined })).count).toBe(0);
+	const seen = { recent: new Map(), list: { devices: items, removed: [], unlisted: [] } };
+	const options = { ...parameters, isFirstOfProcess: false, now: 1_800_000_000 };
+	const { state } = compare(before, seen, options);
+	expect(encodeState({ ...state, snapshot: state.snapshot && { ...state.snapshot, holds: [] } }).length).toBeLessThan(
+		10_000 * (10 + 6),
+	);
+	expect(state.snapshot?.holds).toHaveLength(500);
 });

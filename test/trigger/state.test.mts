@@ -21,8 +21,8 @@ const hold = fc.record(
 	{ noNullPrototype: true },
 );
 const snapshot = fc
-	.record({ devices: fc.array(fc.tuple(text, values)), holds: fc.array(hold) })
-	.map(({ devices, holds }) => ({ devices: new Map(devices), holds }));
+	.record({ devices: fc.array(fc.tuple(text, values)), away: fc.array(fc.tuple(text, seconds)), holds: fc.array(hold) })
+	.map(({ devices, away, holds }) => ({ devices: new Map(devices), away: new Map(away), holds }));
 const optional = <T,>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const state: fc.Arbitrary<State> = fc.record(
 	{
@@ -63,10 +63,10 @@ it('is one text without anything that a database or JSON would not keep', () => 
 });
 
 const WRITTEN =
-	'{"format":1,"number":3,"fingerprint":"f",' +
+	'{"format":2,"number":3,"fingerprint":"f",' +
 	'"recent":[{"field":"createTime","newest":100,"rows":{"100":["A","B"],"40":["C"]}},' +
 	'{"field":"updateTime","newest":null,"rows":{}}],' +
-	'"devices":{"[1,0]":["SN1","SN2"],"[2,\\"x\\"]":["SN3"]},' +
+	'"devices":{"[1,0]":["SN1","SN2"],"[2,\\"x\\"]":["SN3"]},"away":{"7":["SN2"]},' +
 	'"holds":[{"sn":"SN1","field":0,"value":"2","since":5}]}';
 
 it('is plain JSON, grouped by values', () => {
@@ -74,6 +74,7 @@ it('is plain JSON, grouped by values', () => {
 	expect(read?.recent.get('createTime')?.rows.get('C')).toBe(40);
 	expect(read?.recent.get('updateTime')).toEqual({ newest: null, rows: new Map() });
 	expect(read?.snapshot?.devices.get('SN2')).toBe('[1,0]');
+	expect([...(read?.snapshot?.away ?? [])]).toEqual([['SN2', 7]]);
 	expect(read?.snapshot?.holds).toEqual([{ sn: 'SN1', field: 0, value: '2', since: 5 }]);
 	expect(JSON.parse(read === undefined ? '' : encodeState(read))).toEqual(JSON.parse(WRITTEN));
 });
@@ -96,7 +97,9 @@ it('is not taken from a text that was cut, or in which a part has another form',
 		['"[1,0]"', '"[1,0"'],
 		['"[1,0]"', '"{}"'],
 		['"field":0', '"field":-1'],
-		['"format":1', '"format":1,"more":1'],
+		['"format":2', '"format":2,"more":1'],
+		['"format":2', '"format":3'],
+		['"7":', '"seven":'],
 		['"holds"', '"held"'],
 	] as const) {
 		expect(WRITTEN).toContain(one);
@@ -113,20 +116,25 @@ describe('of version 0.1.0', () => {
 		'"devices":{"[1]":["LG33606866","TK71803467","LG10000068"]},' +
 		'"holds":[{"sn":"LG33606866","field":0,"value":"0","since":1793491260}]}';
 
-	it('is read: it reports nothing twice, and a hold of that time goes on', async () => {
+	it('is read: a hold of that time goes on, and an offline device that it lacks is reported, once', async () => {
 		const { platform } = bench;
 		platform.fleet = Fleet.seeded({ size: 3, seed: 7 });
 		platform.fleet.devices.forEach(({ sn }, index) => platform.fleet.update(sn, { onlineStatus: index === 0 ? 0 : 1 }));
-		const rule = [{ field: 'onlineStatus', from: '1', to: '0' }];
+		const { sn } = platform.fleet.add(platform.fleet.make({ createTime: '2020-01-01 00:00:00', onlineStatus: 0 }));
+		const rule = [{ field: 'onlineStatus', to: '0' }];
 		const parameters = { events: ['deviceCreated', 'onlineStatusChanged'], forAtLeast: 15, conditions: { rule } };
 		const watching = new Watch(bench, parameters, { host: 'C' });
 		watching.database.cursor = JSON.stringify({ state: SAVED });
 		clock.now = 1793491260_000 + 14 * 60_000;
 		expect(await watching.poll()).toBeNull();
-		expect(watching.state).toBe(SAVED);
+		expect(watching.state).toMatch(
+			/^{"format":2,"number":1793491200,"writes":1,"fingerprint":"NfXFQA9VjwkIZm2azvjfFh"/,
+		);
 		expect(bench.engine.logs).toEqual([]);
 		clock.now += 60_000;
 		expect(await watching.poll()).toMatchObject([{ previous: 1, current: 0, device: { sn: 'LG33606866' } }]);
+		clock.now += 14 * 60_000;
+		expect(await watching.poll()).toMatchObject([{ previous: null, current: 0, device: { sn } }]);
 		expect(await watching.poll()).toBeNull();
 	});
 });

@@ -17,6 +17,7 @@ import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn } from './mem
 import { observe } from './read/observe';
 import { readTriggerParameters, type TriggerParameters } from './form';
 import { wordsAboutFuture } from './compare/recent';
+import { forgetAway } from './compare/snapshot';
 import { decodeState, encodeState, type State } from './state';
 import { fetchTestEvents } from './read/testEvent';
 import { digestOf } from './compare/kept';
@@ -125,7 +126,10 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 	if (last?.fingerprint === fingerprint) {
 		// What was held may have come back in a quiet poll before the start, which n8n's default host did not save.
 		const startsHolds = memory.carry === undefined && isDefaultHost(poll);
-		return { ...last, snapshot: last.snapshot && { ...last.snapshot, ...(startsHolds && { holds: [] }) } };
+		return {
+			...last,
+			snapshot: last.snapshot && { ...forgetAway(last.snapshot, now), ...(startsHolds && { holds: [] }) },
+		};
 	}
 	// It may be another platform now.
 	memory.orders = new Map();

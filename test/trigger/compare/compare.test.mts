@@ -220,7 +220,8 @@ describe('missing devices', () => {
 		expect(compared.events).toEqual([
 			{ event: 'deviceRemoved', eventId: expect.any(String), device: { sn: 'B', onlineStatus: 1, status: 2 } },
 		]);
-		expect([...(compared.state.snapshot?.devices.keys() ?? [])]).toEqual(['A']);
+		expect([...(compared.state.snapshot?.devices.keys() ?? [])]).toEqual(['A', 'C']);
+		expect([...(compared.state.snapshot?.away ?? [])]).toEqual([['C', 500]]);
 		expect(compared.state.number).toBe(41);
 	});
 

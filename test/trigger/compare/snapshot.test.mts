@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 
-import { compareSnapshot, type Snapshot } from '../../../nodes/DeviceManagement/trigger/compare/snapshot.ts';
+import {
+	compareSnapshot,
+	forgetAway,
+	type Snapshot,
+} from '../../../nodes/DeviceManagement/trigger/compare/snapshot.ts';
 import { watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { runs } from '../../../testbed/runs.mts';
 
@@ -129,9 +133,14 @@ describe('devices that are not listed', () => {
 		expect(plain(after)).toEqual({ devices: { A: '[1]', B: '[1]', C: '[1]', D: '[1]' }, holds: before.holds.slice(1) });
 	});
 
-	it('are forgotten with their holds if they are removed or left the filter', () => {
+	it('are forgotten if they are removed, and an hour after they left the filter', () => {
 		const gone = { devices: [], removed: ['B', 'X'], unlisted: ['C'] };
-		expect(plain(compareSnapshot(before, gone, options).after)).toEqual({ devices: { A: '[1]' }, holds: [hold('A')] });
+		const { after } = compareSnapshot(before, gone, options);
+		expect(plain(after)).toEqual({ devices: { A: '[1]', C: '[1]' }, holds: [hold('A')] });
+		expect(forgetAway(after, 1000 + 3599)).toEqual(after);
+		expect(plain(forgetAway(after, 1000 + 3600))).toEqual({ devices: { A: '[1]' }, holds: [hold('A')] });
+		// The clock was set back.
+		expect([...forgetAway(after, 10).away]).toEqual([['C', 10]]);
 	});
 });
 

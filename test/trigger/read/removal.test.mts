@@ -9,7 +9,7 @@ import { VirtualTime } from '../../../testbed/virtualTime.mts';
 import { Watch } from '../../../testbed/watch.mts';
 
 const bench = useBench();
-useStillClock();
+const clock = useStillClock();
 
 async function watch(parameters: IDataObject = {}): Promise<Watch> {
 	const watching = new Watch(bench, { events: ['deviceRemoved'], ...parameters });
@@ -236,7 +236,7 @@ it.each([false, true])('ends the poll only if every request would fail: %p', asy
 		stop: () => {},
 	};
 	const settings = { pageSize: 10, parallelRequests: 1, timeoutMs: 1000, maxRetries: 0 };
-	const before = { devices: new Map([['A', '[]']]), holds: [] };
+	const before = { devices: new Map([['A', '[]']]), away: new Map(), holds: [] };
 	const outcome = checkMissing(platform, [{ sn: 'B', values: '[]' }], before, {
 		events: new Set(['deviceRemoved']),
 		settings,
@@ -260,6 +260,7 @@ it('no longer watches a device whose serial number no path can hold', async () =
 	for (const sn of ['.', '..']) bench.fleet.remove(sn);
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 	expect(reads()).toEqual([]);
+	clock.now += 3_600_000;
 	const sn = remove(0);
 	expect(removed(await watching.poll())).toEqual([['deviceRemoved', sn]]);
 	expect(watching.state?.length).toBeLessThan(state?.length ?? 0);

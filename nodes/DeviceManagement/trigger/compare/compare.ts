@@ -27,7 +27,7 @@ export function compare(
 	const recent = new Map<TimeField, Recent>();
 	const events: DeviceEvent[] = [];
 	const reported = new Set<string>();
-	// Changes of a new device are not reported.
+	// Of a new device, only states are reported.
 	const created = new Set<string>();
 	for (const time of TIMES) {
 		const newest = fetched.get(time.field);

@@ -14,6 +14,9 @@ export type Kept = string;
 /** The kept values of a device's watched fields as a JSON list. Equal values have equal texts. */
 export type KeptValues = string;
 
+/** Remembered instead of a value that was not reported yet. It differs from each value, also from a missing one, and users see null. */
+export const UNREPORTED: Kept = '{"json":null}';
+
 /** Longest value that is not replaced by its digest, in characters. */
 const LONGEST_KEPT = 100;
 

@@ -8,7 +8,7 @@ import { inputFailure } from '../../core/failure';
 import { checkEntries, givenTextSchema, type ReadParameter, textSchema } from '../../fields/check';
 import { entriesField, textField } from '../../fields/formFields';
 import type { Change } from './events';
-import { keep, type Kept, keepDigest, partOf, recall, textOf } from './kept';
+import { keep, type Kept, keepDigest, partOf, recall, textOf, UNREPORTED } from './kept';
 import { FIELDS, type WatchedField } from './watched';
 
 /** The rules. The defaults of their fields are those of {@link schema}. */
@@ -33,7 +33,12 @@ export const onlyWhenField = entriesField(
 			...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
 			displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
 		},
-		textField('From', 'from', '1', 'Value before the change, compared as text. Leave it empty to match any value.'),
+		textField(
+			'From',
+			'from',
+			'1',
+			"Value before the change, compared as text. Leave it empty to match any value, also of a new device that has the value in 'To'.",
+		),
 		textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
 	],
 );
@@ -68,10 +73,21 @@ export function readRules(read: ReadParameter, fields: readonly WatchedField[]):
 	});
 }
 
-/** Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. */
+/**
+ * Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. Before
+ * a value that was not reported yet, nothing is known: only its state counts.
+ */
 export function isAskedFor(rules: readonly ChangeRule[], { field, previous, current }: Change): boolean {
+	if (previous === UNREPORTED) return asksForState(rules, field, current);
 	const own = rules.filter((rule) => rule.field === field.name);
 	return own.length === 0 || own.some((rule) => isMet(rule, 'from', previous) && isMet(rule, 'to', current));
+}
+
+/** Whether a rule with 'To' and without 'From' accepts a value: it asks for a state, whatever was before. */
+export function asksForState(rules: readonly ChangeRule[], field: WatchedField | undefined, value: Kept): boolean {
+	return rules.some(
+		(rule) => rule.field === field?.name && rule.from === '' && rule.to !== '' && isMet(rule, 'to', value),
+	);
 }
 
 /** Whether no rule asks for a change, but a rule asks for a change from its new value. */

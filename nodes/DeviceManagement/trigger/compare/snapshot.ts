@@ -5,8 +5,11 @@
 import type { Device } from '../../core/device';
 import type { TriggerParameters } from '../form';
 import type { Change } from './events';
-import { joinKept, type Kept, type KeptValues, partOf, splitKept } from './kept';
-import { isAskedFor, leadsToRule } from './rules';
+import { joinKept, type Kept, type KeptValues, partOf, splitKept, UNREPORTED } from './kept';
+import { asksForState, isAskedFor, leadsToRule } from './rules';
+
+/** How long a device that is no longer listed stays remembered, in seconds. */
+const REMEMBERED_SECONDS = 3600;
 
 /** A new value that has not lasted long enough to be reported. */
 export interface Hold {
@@ -22,13 +25,15 @@ export interface Hold {
 export interface Snapshot {
 	/** By serial number: the values that the next poll compares with, which are those before a hold. */
 	readonly devices: ReadonlyMap<string, KeptValues>;
+	/** Which of them are no longer listed, and since when, by this machine's clock in seconds. */
+	readonly away: ReadonlyMap<string, number>;
 	readonly holds: readonly Hold[];
 }
 
 export interface ListedDevice {
 	readonly sn: string;
 	readonly values: KeptValues;
-	/** The record, only if a value differs from the remembered one. */
+	/** The record, only if a value differs from the remembered one, or from {@link firstValues}. */
 	readonly device?: Device;
 }
 
@@ -37,7 +42,7 @@ export interface DeviceList {
 	readonly devices: readonly ListedDevice[];
 	/** Serial numbers of remembered devices that the platform no longer has. */
 	readonly removed: readonly string[];
-	/** Serial numbers of other remembered devices that the trigger forgets: they left the filters, or removals are not reported. */
+	/** Serial numbers of other remembered devices: they left the filters, or removals are not reported. They stay remembered for an hour. */
 	readonly unlisted: readonly string[];
 }
 
@@ -50,9 +55,37 @@ export interface SnapshotOptions extends Pick<TriggerParameters, 'fields' | 'hol
 	readonly holdsAsked?: boolean;
 }
 
+/** Returns a snapshot without the devices that have not been listed for an hour. */
+export function forgetAway(snapshot: Snapshot, now: number): Snapshot {
+	const devices = new Map(snapshot.devices);
+	const away = new Map<string, number>();
+	for (const [sn, since] of snapshot.away) {
+		// If the clock was set back, the hour must not become longer.
+		if (now - since < REMEMBERED_SECONDS) away.set(sn, Math.min(since, now));
+		else devices.delete(sn);
+	}
+	return { ...snapshot, devices, away };
+}
+
 /**
- * Returns the new snapshot and the changes. A device that is seen for the first time has no change.
- * @param created serial numbers of devices that are reported as created, whose changes are not reported
+ * Returns what a new device is compared with: its own values, so that they are only recorded. A value that a rule asks for as a
+ * state is still to be reported.
+ * @param known what is remembered of the device nevertheless
+ */
+export function firstValues(
+	values: KeptValues,
+	{ fields, rules }: Pick<SnapshotOptions, 'fields' | 'rules'>,
+	known = '[]',
+): KeptValues {
+	const remembered = splitKept(known);
+	const first = (value: Kept, position: number) =>
+		asksForState(rules, fields[position], value) ? (remembered[position] ?? UNREPORTED) : value;
+	return joinKept(splitKept(values).map(first));
+}
+
+/**
+ * Returns the new snapshot and the changes. Of a device that is seen for the first time, only states count.
+ * @param created serial numbers of devices that are reported as created, of which also only states count
  */
 export function compareSnapshot(
 	before: Snapshot | undefined,
@@ -61,7 +94,9 @@ export function compareSnapshot(
 	created: ReadonlySet<string> = new Set(),
 ): { after: Snapshot; changes: Change[] } {
 	const devices = new Map(before?.devices);
-	for (const sn of [...list.removed, ...list.unlisted]) devices.delete(sn);
+	const away = new Map(before?.away);
+	for (const sn of list.removed) devices.delete(sn);
+	for (const sn of list.unlisted) away.set(sn, options.now);
 	// Of devices with one serial number, always the same one counts. Otherwise each poll would report a change.
 	const listed = new Map<string, ListedDevice>();
 	for (const device of list.devices) {
@@ -69,13 +104,15 @@ export function compareSnapshot(
 		if (other === undefined || device.values < other.values) listed.set(device.sn, device);
 	}
 	const heldBefore = new Map(before?.holds.map((hold) => [keyOf(hold), hold]));
-	const holds = (before?.holds ?? []).filter(({ sn }) => devices.has(sn) && !listed.has(sn));
+	const holds = (before?.holds ?? []).filter(({ sn }) => devices.has(sn) && !away.has(sn) && !listed.has(sn));
 	const changes: Change[] = [];
 	for (const [sn, { values, device }] of listed) {
-		const last = devices.get(sn);
+		const known = devices.get(sn);
 		devices.set(sn, values);
-		// Without a record, the device has the remembered values.
-		if (last === undefined || device === undefined || created.has(sn)) continue;
+		away.delete(sn);
+		// Without a record, there is nothing to report.
+		if (device === undefined) continue;
+		const last = known === undefined || created.has(sn) ? firstValues(values, options, known) : known;
 		const compared = compareDevice({ sn, values, device }, last, heldBefore, options);
 		devices.set(sn, compared.values);
 		holds.push(...compared.held);
@@ -83,7 +120,7 @@ export function compareSnapshot(
 	}
 	// The same order each time, so that the state's text doesn't change.
 	holds.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
-	return { after: { devices, holds }, changes };
+	return { after: { devices, away, holds }, changes };
 }
 
 function compareDevice(

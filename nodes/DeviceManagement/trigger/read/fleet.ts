@@ -7,7 +7,7 @@ import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
 import type { TriggerParameters } from '../form';
 import { type Row, rowOf } from '../compare/recent';
-import type { ListedDevice } from '../compare/snapshot';
+import { firstValues, type ListedDevice } from '../compare/snapshot';
 import type { State } from '../state';
 import { keepValues } from '../compare/kept';
 import type { TimeField } from '../compare/watched';
@@ -19,7 +19,7 @@ export interface FleetEntry extends ListedDevice {
 	readonly rows: Partial<Record<TimeField, Row | undefined>>;
 }
 
-/** Reads all devices that match the criteria (section 4.1). To save memory, it keeps the records of new and changed devices only. */
+/** Reads all devices that match the criteria (section 4.1). To save memory, it keeps only the records of new rows and of compared devices. */
 export async function fetchFleet(
 	platform: Platform,
 	criteria: ListCriteria,
@@ -38,12 +38,15 @@ export async function fetchFleet(
 	return await fetchList(entries, parameters.settings);
 }
 
-function entryOf(device: Device, { fields, times }: TriggerParameters, before: State): FleetEntry {
+function entryOf(device: Device, parameters: TriggerParameters, before: State): FleetEntry {
+	const { fields, times } = parameters;
 	const sn = serialNumberOf(device);
 	const values = keepValues(device, fields);
-	const last = before.snapshot?.devices.get(sn);
+	const known = before.snapshot?.devices;
+	// The first list with devices is only recorded.
+	const last = known?.get(sn) ?? (known === undefined || known.size === 0 ? values : firstValues(values, parameters));
 	const rows: FleetEntry['rows'] = {};
 	for (const { field } of times) rows[field] = rowOf(device, field, before.recent.get(field));
 	const entry = { id: identifyDevice(device), sn, values, rows };
-	return last === undefined || last === values ? entry : { ...entry, device };
+	return last === values ? entry : { ...entry, device };
 }

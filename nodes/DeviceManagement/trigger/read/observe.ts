@@ -22,7 +22,7 @@ export async function observe(platform: Platform, options: TriggerParameters & {
 	const { events, fields, times, criteria } = options;
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
-	const fetchAll = async (which: ListCriteria) => await fetchFleet(platform, which, options, before);
+	const fetchAll = async (which: ListCriteria, known = before) => await fetchFleet(platform, which, options, known);
 
 	const orders = new Map(options.orders);
 	const recent = new Map<TimeField, FetchedRows>();
@@ -35,7 +35,9 @@ export async function observe(platform: Platform, options: TriggerParameters & {
 		else recent.set(field, fetched);
 	}
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
-	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING) : undefined;
+	// Its values are not compared, so their records are not kept.
+	const onlyTimes = { ...before, snapshot: undefined };
+	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING, onlyTimes) : undefined;
 	const listing = watches || unordered.length > 0 ? await fetchAll(criteria) : undefined;
 	if (listing === undefined) return { recent, list: undefined, remarks: [], orders };
 	const remarks = listing.settled && listing.repeated > 0 ? ['takes devices with the same id for one device'] : [];

@@ -16,7 +16,7 @@ const MAX_PER_POLL = 100;
 const LONGEST_CHECK_MS = 10_000;
 
 /**
- * Requests the remembered devices that a complete list doesn't have by their serial numbers (section 4.2), unless the trigger does
+ * Requests the remembered devices that a complete list lacks, each once, by their serial numbers (section 4.2), unless the trigger does
  * not report removed devices. A device is removed only if the platform says so.
  * @param list undefined if the list is incomplete; no device is then missing
  * @returns the removed devices, the devices that still exist or can't be requested, and why the check of another one failed:
@@ -32,7 +32,7 @@ export async function checkMissing(
 	const listed = new Set(list?.map(({ sn }) => sn));
 	// An empty list is more likely to be wrong than all devices are to be removed.
 	const known = list === undefined || listed.size === 0 ? [] : [...(before?.devices.keys() ?? [])];
-	const missing = known.filter((sn) => !listed.has(sn));
+	const missing = known.filter((sn) => !listed.has(sn) && before?.away.has(sn) !== true);
 	if (!events.has('deviceRemoved')) return { removed: [], unlisted: missing, failure: undefined };
 	// Of too many devices, it picks some by chance, so that each is requested at some time.
 	const start = missing.length > MAX_PER_POLL ? Math.floor(currentClock().random() * missing.length) : 0;
