@@ -49,7 +49,11 @@ export const triggerFields: INodeProperties[] = [
 		description: 'Events that start the workflow',
 	},
 	// What users should know about the chosen events before the first poll.
-	notice('firstPollNotice', 'The first poll only records. Devices that are offline already are not reported.', {}),
+	notice(
+		'firstPollNotice',
+		"The first poll only records, also after you change 'Events', 'Attributes' or 'Filters'. Devices that are offline then are not reported.",
+		{},
+	),
 	notice('wholeFleetNotice', 'To find changes and removals, n8n reads the whole fleet at each poll.', {
 		show: { events: WHOLE_FLEET_EVENTS },
 	}),
