@@ -43,7 +43,7 @@ const HOSTS = {
 const WORKFLOW = 'e2eHost';
 const FOR_AT_LEAST_MINUTES = 1;
 /** What the parts change, as rules of 'Only When'. */
-const RULES = [{ to: '77' }, { to: '78' }, { to: '79' }, { from: '1', to: '0' }];
+const RULES = [{ to: '77' }, { to: '78' }, { to: '79' }, { to: '80' }, { from: '1', to: '0' }];
 /** Polls come once a minute; with durable cursors n8n waits longer after one that failed. */
 const LONGEST_MS = 300_000;
 /** Requests that are further apart belong to different polls. */
@@ -76,6 +76,7 @@ export async function pollHosts(host: N8nHost, folder: string, services: Service
 	await all('A new device, and a status that holds', async (story) => await story.changes());
 	await all('An outage', async (story) => await story.outage());
 	await all('An orderly restart between two polls', async (story) => await story.restart());
+	await all('A device that appears in a state', async (story) => await story.appears());
 	await all('The end', async (story) => await story.end());
 }
 
@@ -179,6 +180,28 @@ class Story {
 		await this.until(`onlineStatusChanged ${back}`);
 		this.check(
 			'reports what changed while n8n was stopped, once, and a device that only quiet polls saw come back',
+			() => {
+				assert.deepEqual(this.whats(), [...this.expected].sort());
+			},
+		);
+	}
+
+	async appears(): Promise<void> {
+		const { fleet } = this.platform;
+		// Too old to be reported as created.
+		const old = { createTime: '2020-01-01 00:00:00', updateTime: null };
+		const { sn } = fleet.add(fleet.make({ ...old, onlineStatus: 80 }));
+		await this.polls(1);
+		await this.main?.stop();
+		this.main = await this.n8n.startSignedIn(this.owner);
+		await this.until(`onlineStatusChanged ${sn}`);
+		this.expected.push(`onlineStatusChanged ${sn}`);
+		const device = fleet.remove(sn);
+		await this.polls(2);
+		fleet.add(device);
+		await this.polls(4);
+		this.check(
+			'reports the state of an imported device once, also if n8n restarts or the list lacks it for a poll',
 			() => {
 				assert.deepEqual(this.whats(), [...this.expected].sort());
 			},
