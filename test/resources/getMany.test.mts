@@ -61,3 +61,12 @@ test('the words for a list are in its options and its messages', async () => {
 		details: { remedy: expect.stringContaining("set 'If the Group List Keeps Changing' under 'Options'") },
 	});
 });
+
+test('items are identified as they were sent, not as they are shaped', async () => {
+	const content = [{ only: 1 }, { only: 2 }];
+	const item = itemWith({ returnAll: true }, async ({ schema }) =>
+		schema.parse({ content, totalElements: 2, last: true }),
+	);
+	const endpoint: PagedEndpoint = { method: 'GET', path: '/api/group/list', purpose: 'list' };
+	expect(await fetchItems(item, endpoint, { ifChanges: '' }, () => ({}))).toEqual([{}, {}]);
+});

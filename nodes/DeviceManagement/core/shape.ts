@@ -21,13 +21,13 @@ export function shapeDevice(device: Device, mode: OutputMode): Device {
 	return shaped;
 }
 
-/** Shapes devices. Calls `hint` if none of them has an undocumented field that the user selected. */
-export function shapeDevices(devices: readonly Device[], mode: OutputMode, hint: (message: string) => void): Device[] {
+/** Returns shaped devices. Calls `hint` if none of them has an undocumented field that the user selected. */
+export function withHint(devices: Device[], mode: OutputMode, hint: (message: string) => void): Device[] {
 	const fields = mode.output === 'selected' && devices.length > 0 ? (mode.undocumented ?? []) : [];
 	const unknown = fields.filter((field) => !devices.some((device) => Object.hasOwn(device, field)));
 	const names = unknown.map((field) => `"${field}"`).join(', ');
 	if (names !== '') hint(`The platform returned no device with the field ${names}. Check the names in 'Fields'.`);
-	return devices.map((device) => shapeDevice(device, mode));
+	return devices;
 }
 
 function simplify(device: Device): Device {

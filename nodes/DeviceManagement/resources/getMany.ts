@@ -7,8 +7,9 @@ import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
+import { keepOnly } from '../core/paging/page';
 import { fetchPart } from '../core/paging/part';
-import { fetchList, type Listing } from '../core/paging/passes';
+import type { Listing } from '../core/paging/passes';
 import { FAIL_THE_ITEM, optionFields } from '../fields/options';
 import { check, checkNumber } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
@@ -90,13 +91,14 @@ export async function fetchItems(
 	{ platform, hint, read, settings }: Item,
 	endpoint: PagedEndpoint,
 	words: ListWords,
+	shape = (record: JsonObject) => record,
 ): Promise<JsonObject[]> {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT);
 	const skip = checkNumber(settings.options['skip'], SKIP);
 	const ifChanges = check(ifChangesSchema, settings.options['ifFleetChanges'], words.ifChanges);
-	const fetchListing = skip > 0 ? fetchPart : fetchList;
-	const listing = await fetchListing(pageSource(platform, endpoint, settings), { ...settings, skip, limit });
+	const source = keepOnly(pageSource(platform, endpoint, settings), shape);
+	const listing = await fetchPart(source, { ...settings, skip, limit });
 	if (returnAll && !listing.settled && ifChanges === 'fail') {
 		throw new Failure({
 			kind: 'paging',
@@ -107,7 +109,7 @@ export async function fetchItems(
 	}
 	const remark = remarkOn(listing, skip, limit);
 	if (remark !== undefined) hint(remark);
-	return listing.items;
+	return listing.items.map(({ kept }) => kept);
 }
 
 /** Returns a hint if the list changed while it was read, or if the platform's total differs from its list; else undefined. */

@@ -3,7 +3,7 @@ import { z } from 'zod/v4';
 
 import { meansNotFound } from '../../core/errors/codes';
 import { Failure } from '../../core/failure';
-import { shapeDevices } from '../../core/shape';
+import { shapeDevice, withHint } from '../../core/shape';
 import type { Device } from '../../core/device';
 import { FAIL_THE_ITEM, optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
@@ -64,7 +64,7 @@ export const get: Operation = {
 			if (ifNotFound === 'empty' && thrown instanceof Failure && meansNotFound(thrown.details)) return undefined;
 			throw thrown;
 		});
-		return device === undefined ? [{}] : shapeDevices([device], mode, hint);
+		return device === undefined ? [{}] : withHint([shapeDevice(device, mode)], mode, hint);
 	},
 };
 

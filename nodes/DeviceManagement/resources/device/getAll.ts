@@ -1,5 +1,5 @@
 import { identifyDevice, identifyListed } from '../../core/device';
-import { shapeDevices } from '../../core/shape';
+import { shapeDevice, withHint } from '../../core/shape';
 import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
@@ -29,7 +29,8 @@ export const getAll: Operation = {
 		const selection = { ...readFilters(read, { byModel }), sort: readSort(read) };
 		const mode = readOutputMode(read);
 		const identity = { identify: identifyListed, idOf: identifyDevice };
-		const devices = await fetchItems(item, { ...DEVICE_LIST, ...selection, ...identity }, WORDS);
-		return shapeDevices(devices, mode, hint);
+		const endpoint = { ...DEVICE_LIST, ...selection, ...identity };
+		const devices = await fetchItems(item, endpoint, WORDS, (device) => shapeDevice(device, mode));
+		return withHint(devices, mode, hint);
 	},
 };

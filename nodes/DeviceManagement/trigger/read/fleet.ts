@@ -1,6 +1,6 @@
-import { type Device, identifyDevice, serialNumberOf } from '../../core/device';
-import { type Listing, fetchList } from '../../core/paging/passes';
-import type { PageSource } from '../../core/paging/page';
+import { type Device, serialNumberOf } from '../../core/device';
+import { keepOnly } from '../../core/paging/page';
+import { fetchList } from '../../core/paging/passes';
 import type { ListCriteria } from '../../core/query';
 import { DEVICE_LIST } from '../../transport/devices';
 import { pageSource } from '../../transport/pagedList';
@@ -14,39 +14,26 @@ import type { TimeField } from '../compare/watched';
 
 /** The parts of a device that are kept while the whole fleet is read. */
 export interface FleetEntry extends ListedDevice {
-	readonly id: string;
 	/** The device's row for each watched time that it has. */
 	readonly rows: Partial<Record<TimeField, Row | undefined>>;
 }
 
 /** Reads all devices that match the criteria (section 4.1). To save memory, it keeps only the records of new rows and of compared devices. */
-export async function fetchFleet(
-	platform: Platform,
-	criteria: ListCriteria,
-	parameters: TriggerParameters,
-	before: State,
-): Promise<Listing<FleetEntry>> {
-	const devices = pageSource(platform, { ...DEVICE_LIST, ...criteria }, parameters.settings);
-	const entries: PageSource<FleetEntry> = {
-		largestPage: devices.largestPage,
-		async fetchPage(page, size) {
-			const { content, ...rest } = await devices.fetchPage(page, size);
-			return { ...rest, content: content.map((device) => entryOf(device, parameters, before)) };
-		},
-		identify: ({ id }) => id,
-	};
-	return await fetchList(entries, parameters.settings);
+export async function fetchFleet(platform: Platform, which: ListCriteria, options: TriggerParameters, before: State) {
+	const devices = pageSource(platform, { ...DEVICE_LIST, ...which }, options.settings);
+	const entries = keepOnly(devices, (device) => entryOf(device, options, before));
+	const { items, ...listing } = await fetchList(entries, options.settings);
+	return { ...listing, items: items.map(({ kept }) => kept) };
 }
 
-function entryOf(device: Device, parameters: TriggerParameters, before: State): FleetEntry {
-	const { fields, times } = parameters;
+function entryOf(device: Device, options: TriggerParameters, before: State): FleetEntry {
+	const { fields, times } = options;
 	const sn = serialNumberOf(device);
 	const values = keepValues(device, fields);
 	const known = before.snapshot?.devices;
 	// The first list with devices is only recorded.
-	const last = known?.get(sn) ?? (known === undefined || known.size === 0 ? values : firstValues(values, parameters));
+	const last = known?.get(sn) ?? (known === undefined || known.size === 0 ? values : firstValues(values, options));
 	const rows: FleetEntry['rows'] = {};
 	for (const { field } of times) rows[field] = rowOf(device, field, before.recent.get(field));
-	const entry = { id: identifyDevice(device), sn, values, rows };
-	return last === values ? entry : { ...entry, device };
+	return last === values ? { sn, values, rows } : { sn, values, rows, device };
 }
