@@ -1,5 +1,6 @@
 import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
 
 import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
@@ -347,6 +348,20 @@ test('a stopped execution closes a connection that was not read to its end', asy
 	const result = await bench.run(operations.count, { signal: stop.signal });
 	expect(result.cancelled).toBe(true);
 	await server.allClosed();
+});
+
+test('a response that comes after the end and then breaks off does not end n8n', async () => {
+	const [stop, body] = [new AbortController(), new PassThrough()];
+	let respond = (_response: unknown) => {};
+	const send = async () => await new Promise((resolve) => (respond = resolve));
+	const request = { method: 'GET', url: 'http://localhost', skipCertificateCheck: false, timeoutMs: 60_000 } as const;
+	const exchanged = exchange(send, { ...request, cancel: stop.signal });
+	stop.abort();
+	await expect(exchanged).rejects.toMatchObject({ details: { kind: 'cancelled' } });
+	respond({ statusCode: 200, headers: {}, body });
+	await new Promise(setImmediate);
+	// An error event without a listener is thrown.
+	expect(body.emit('error', new Error('broke off'))).toBe(true);
 });
 
 test('the dropdown names a sign-in page in the same words', async () => {

@@ -61,6 +61,8 @@ export async function exchange(
 	let hasBegun = false;
 	const receive = async (): Promise<RawResponse> => {
 		const parsed = responseSchema.safeParse(await send(requestOptions(request, end)));
+		// Without a listener, the error event of a response that breaks off would end n8n.
+		if (parsed.success) parsed.data.body.on('error', () => {});
 		if (end.aborted) throw whyEnded(end);
 		if (!parsed.success) throw unknownForm();
 		hasBegun = true;
@@ -107,8 +109,6 @@ function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRe
 }
 
 async function collect(body: z.infer<typeof responseSchema>['body'], contentLength: unknown): Promise<Uint8Array> {
-	// Without a listener, the error event of a response that breaks off would end n8n.
-	body.on('error', () => {});
 	if (Number(contentLength) > LARGEST_BODY) throw tooLarge('64 MB');
 	const chunks: Uint8Array[] = [];
 	let size = 0;
