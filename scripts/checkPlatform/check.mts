@@ -4,6 +4,7 @@
  */
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
+import { findDates, findValues } from './fields.mts';
 import { checkFilter, filtersFor } from './filters.mts';
 import { findingsOfFirst, type SignIn } from './first.mts';
 import { attributeToTry, BY_CREATE_TIME, BY_UPDATE_TIME, byAttribute, checkOrder } from './order.mts';
@@ -12,7 +13,7 @@ import { CheckEnded, Probe } from './probe.mts';
 import { type CountedPlatform, MOST_REQUESTS } from './requests.mts';
 import { CHECKS, type CheckId, type Finding, type Findings, type Row, rowsOf, unsure } from './rows.mts';
 import { checkGet, checkUnknownSerialNumber } from './single.mts';
-import { findSpeed } from './speed.mts';
+import { findPolls, findSpeed } from './speed.mts';
 
 export interface CheckOptions {
 	signIn: SignIn;
@@ -73,9 +74,12 @@ async function checkTheRest(
 		({ sample } = size);
 		return size.finding;
 	});
+	const devices = sample?.devices ?? first.content;
+	for (const field of ['onlineStatus', 'status'] as const) findings[field] = findValues(field, devices);
+	for (const field of ['createTime', 'updateTime'] as const) findings[field] = findDates(field, devices);
 	begin('totals');
 	Object.assign(findings, await checkEnd(probe, first, firstPageNumber ?? 1));
-	const devices = sample?.devices ?? first.content;
+	findings.polls = findPolls(sample, first.totalElements, findings);
 	const attribute = attributeToTry(devices);
 	await check('sortCreateTime', async () => await checkOrder(probe, BY_CREATE_TIME));
 	await check('sortUpdateTime', async () => await checkOrder(probe, BY_UPDATE_TIME));

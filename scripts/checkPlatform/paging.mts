@@ -76,6 +76,7 @@ export async function checkSeveralPages(probe: Probe, first: Page<Device>): Prom
 
 /** A page that was read to measure the platform. */
 export interface Sample {
+	/** At least one. */
 	devices: readonly Device[];
 	/** Milliseconds until the package had read it. */
 	took: number;
@@ -93,7 +94,7 @@ export async function checkPageSize(
 		const { value, refusal } = await probe.page(size);
 		if (value === undefined) return { finding: findingOfRefusedSize(accepted, size, inWords(refusal)), sample };
 		const { content, totalElements, size: said } = value;
-		if (size <= 1000) sample = { devices: content, took: now() - began };
+		if (size <= 1000 && content.length > 0) sample = { devices: content, took: now() - began };
 		const hasAll = content.length < size && (totalElements === undefined || content.length >= totalElements);
 		if (hasAll && said === undefined) {
 			const found = `at least ${asNumber(accepted)}`;

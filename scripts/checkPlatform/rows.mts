@@ -17,6 +17,11 @@ export const CHECKS = {
 	filterAttributes: 'Filter attributes',
 	get: 'Get by serial number',
 	unknownSerialNumber: 'Unknown serial number',
+	onlineStatus: 'Field onlineStatus',
+	status: 'Field status',
+	createTime: 'Field createTime',
+	updateTime: 'Field updateTime',
+	polls: 'Requests of a poll',
 	speed: 'Speed',
 } as const;
 
@@ -29,7 +34,7 @@ const ESSENTIAL: ReadonlySet<CheckId> = new Set(['signIn', 'envelope', 'list', '
 export interface Finding {
 	/** `unsure`: the check could not tell. */
 	result: 'yes' | 'no' | 'unsure';
-	/** What the platform does, in a few words. Holds no device data. */
+	/** What the platform does, in a few words. Of devices, it holds counts and short status values only. */
 	found: string;
 	/** What that means for the nodes: one line. */
 	advice: string;

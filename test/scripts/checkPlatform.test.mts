@@ -8,18 +8,21 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod/v4';
 
+import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
+import { findDates, findValues } from '../../scripts/checkPlatform/fields.mts';
 import { filtersFor } from '../../scripts/checkPlatform/filters.mts';
 import { byAttribute, checkOrder } from '../../scripts/checkPlatform/order.mts';
 import type { Selection } from '../../scripts/checkPlatform/probe.mts';
 import { EXIT_CODES, MARKS } from '../../scripts/checkPlatform/report.mts';
-import { CHECKS, type CheckId, type Row, verdictOn } from '../../scripts/checkPlatform/rows.mts';
+import { CHECKS, type CheckId, type Finding, type Row, verdictOn } from '../../scripts/checkPlatform/rows.mts';
 import { runCheck, type RunOptions } from '../../scripts/checkPlatform/run.mts';
 import type { Target } from '../../scripts/target.mts';
 import { checkout } from '../../testbed/checkout.mts';
 import { hurry, useBench } from '../../testbed/jest.mts';
 import { readPage } from '../../testbed/pages.mts';
 import { type EmbeddedPlatform, Fleet, type Settings, startPlatform } from '../../testbed/platform/server.mts';
+import { Watch } from '../../testbed/watch.mts';
 import { filterFields } from '../form.mts';
 
 const bench = useBench({ fleet: { size: 240 } });
@@ -80,6 +83,11 @@ const AS_IT_IS: Partial<Record<CheckId, string>> = {
 	...ofEachFilter('obeyed'),
 	get: 'the same device',
 	unknownSerialNumber: 'code 10007',
+	onlineStatus: '1: 170, 0: 70 of the first 240',
+	status: '2: 170, 1: 60, 3: 7, 0: 3 of the first 240',
+	createTime: 'readable: 240 of the first 240',
+	updateTime: 'readable: 104, none: 136 of the first 240',
+	polls: '1',
 };
 
 const login = (): Target => {
@@ -126,7 +134,15 @@ describe('a habit shows in its row alone', () => {
 				changePage: (page, request) =>
 					pastEnd(request) ? { ...page, content: bench.fleet.devices.slice(230), number: 23 } : page,
 			},
-			{ pageSize: '✗ 125 fails (code 10001)', pastEnd: '✓ the last page again' },
+			{
+				pageSize: '✗ 125 fails (code 10001)',
+				pastEnd: '✓ the last page again',
+				onlineStatus: '✓ 1: 7, 0: 3 of the first 10',
+				status: '✓ 2: 7, 1: 3 of the first 10',
+				createTime: '✓ readable: 10 of the first 10',
+				updateTime: '✓ readable: 3, none: 7 of the first 10',
+				polls: '✓ 5',
+			},
 		],
 		[
 			'ignores filters, and repeats the first page',
@@ -153,12 +169,38 @@ describe('a habit shows in its row alone', () => {
 		[
 			'has no totals',
 			{ changePage: ({ content }) => ({ content }) },
-			{ list: '✓ 10 devices', totals: '✗ no total', pageSize: '? at least 125' },
+			{ list: '✓ 10 devices', totals: '✗ no total', pageSize: '? at least 125', polls: '? at least 1' },
 		],
 		[
 			'has a total of its own',
 			{ changePage: (page) => ({ ...page, totalElements: 1500 }) },
-			{ list: '✓ 1,500 devices', totals: '? the total does not match the pages' },
+			{ list: '✓ 1,500 devices', totals: '? the total does not match the pages', polls: '? at least 7' },
+		],
+		[
+			'has a total that is too small',
+			{ changePage: (page) => ({ ...page, totalElements: 100 }) },
+			{
+				list: '✓ 100 devices',
+				totals: "✗ the total is right, 'last' is wrong",
+				pastEnd: '? more devices',
+				polls: '? at least 1',
+			},
+		],
+		[
+			'has none of the fields that alerts need',
+			{
+				changePage: ({ content, ...page }) => ({ ...page, content: content.map(({ id, sn }) => ({ id, sn })) }),
+				sorting: 'refused',
+			},
+			{
+				onlineStatus: '✗ no device has it',
+				status: '✗ no device has it',
+				createTime: '✗ no device has it',
+				updateTime: '✗ no device has it',
+				sortCreateTime: '✗ refused (code 10005)',
+				sortUpdateTime: '✗ refused (code 10005)',
+				sortAttribute: '? no attributes',
+			},
 		],
 		[
 			'refuses every serial number',
@@ -169,6 +211,60 @@ describe('a habit shows in its row alone', () => {
 
 	test.each(habits)('%s', async (_name, settings, expected) => {
 		expect(differences(await check(settings))).toEqual(expected);
+	});
+});
+
+describe('what alerts need', () => {
+	const devices = (values: readonly unknown[]) =>
+		values.map((value): Device => JSON.parse(JSON.stringify({ sn: 'RT1', status: value, updateTime: value })));
+	const show = ({ result, found }: Finding) => `${MARKS[result]} ${found}`;
+
+	const statuses: ReadonlyArray<readonly [string, readonly unknown[], string]> = [
+		['numbers, the most frequent first', [0, 1, 1, -1], '✓ 1: 2, 0: 1, -1: 1 of the first 4'],
+		['numbers as texts and booleans', ['0', 0, true, false], '✓ 0: 2, true: 1, false: 1 of the first 4'],
+		['no value', [1, null, undefined], '? 1: 1, none: 2 of the first 3'],
+		[
+			'values that may identify a device',
+			['Anna', '', 'RT46643907', 862_462_030_142_276, 21.5, [0], { toString: 1 }],
+			'? other: 7 of the first 7',
+		],
+		[
+			'many values',
+			Array.from({ length: 5000 }, (_, at) => (at % 2) * at),
+			'? 0: 2,500, 1: 1, 3: 1, 5: 1, 7: 1, 9: 1, 11: 1, 13: 1, other: 2,493 of the first 5,000',
+		],
+	];
+	test.each(statuses)('of a status: %s', (_name, values, expected) => {
+		expect(show(findValues('status', devices(values)))).toBe(expected);
+	});
+
+	const dates: ReadonlyArray<readonly [string, readonly unknown[], string]> = [
+		['also without a value', ['2024-01-08 22:27:29', null, ''], '✓ readable: 1, none: 2 of the first 3'],
+		[
+			'some in another format',
+			['2024-01-08 22:27:29', '08.01.2024'],
+			'? readable: 1, another format: 1 of the first 2',
+		],
+		['in another format', [1_704_752_849, '08.01.2024', {}], '✗ another format: 3 of the first 3'],
+	];
+	test.each(dates)('of dates: %s', (_name, values, expected) => {
+		expect(show(findDates('updateTime', devices(values)))).toBe(expected);
+	});
+
+	const pages: ReadonlyArray<readonly [Partial<Settings>, number, string]> = [
+		[{}, 1000, '1'],
+		[{ largestSize: 100 }, 1000, '3'],
+		[{ largestSize: 200, largerSize: 'refuse' }, 125, '2'],
+		[{ largestSize: 100, largerSize: 'refuse' }, 50, '5'],
+	];
+	test.each(pages)('of a poll: as many requests as the trigger sends with %j', async (settings, pageSize, expected) => {
+		const rows = await check(settings);
+		const found = rows.find(({ id }) => id === 'polls');
+		expect(found).toMatchObject({ result: 'yes', found: expected });
+		expect(found?.advice).toContain(`${(1440 * Number(expected)).toLocaleString('en')} a day`);
+		const checked = bench.platform.requests.length;
+		await new Watch(bench, { events: ['onlineStatusChanged'], options: { pageSize } }).activate();
+		expect(String(bench.platform.requests.length - checked)).toBe(expected);
 	});
 });
 
@@ -263,6 +359,8 @@ describe('what is essential', () => {
 		bench.platform.fleet = new Fleet([]);
 		const rows = await check();
 		expect(rows.find(({ id }) => id === 'list')).toMatchObject({ result: 'unsure', found: 'no devices' });
+		expect(rows.find(({ id }) => id === 'onlineStatus')).toMatchObject({ result: 'unsure', found: 'not checked' });
+		expect(bench.platform.requests).toHaveLength(1);
 		expect(verdictOn(rows)).toBe('unsure');
 	});
 });
