@@ -165,7 +165,8 @@ function lookAtValues(
 	const fields = samplesOf(events);
 	const values = new Map(known?.values);
 	const holds = new Map(isFirst && isInMemory ? [] : known?.holds);
-	const away = new Map(known?.away);
+	// In a restart, n8n may forget that a missing device came back.
+	const away = new Map([...(known?.away ?? [])].map(([sn, since]) => [sn, isFirst ? now : since]));
 	for (const [sn] of [...away].filter(([, since]) => now - since >= HOURS)) {
 		values.delete(sn);
 		away.delete(sn);

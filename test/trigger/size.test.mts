@@ -74,6 +74,19 @@ it('a state of more than 20 MB fails the poll, and what was known stays', async 
 	expect(watching.state).toBe(state);
 });
 
+it('a state that only missing devices make too large forgets these devices', async () => {
+	bench.platform.fleet = Fleet.seeded({ size: 2 });
+	const watching = new Watch(bench, { events: ['statusChanged'] }, { host: 'C' });
+	const device = bench.platform.fleet.at(0);
+	const ids = Array.from({ length: 11 }, (_, index) => `${index}`);
+	const many = ids.map((id) => ({ ...device, id, sn: id.padEnd(1_000_000, 'x') }));
+	bench.platform.fleet = new Fleet([...bench.platform.fleet.devices, ...many]);
+	await watching.activate();
+	bench.platform.fleet = new Fleet(bench.platform.fleet.devices.slice(0, 2));
+	expect(await watching.poll()).toBeNull();
+	expect(watching.state?.length).toBeLessThan(1000);
+});
+
 it('10,000 new devices take as much of the state as others, and only those whose state is reported keep their records', async () => {
 	const fleet = Fleet.seeded({ size: 10_000, seed: 5 });
 	for (const [index, { sn }] of fleet.devices.entries()) fleet.update(sn, { onlineStatus: index < 500 ? 0 : 1 });

@@ -203,6 +203,20 @@ const STORIES: Array<[words: string, parameters: IDataObject, story: (story: Sto
 		},
 		onAll([16, null, 0]),
 	],
+	[
+		'comes back in a quiet poll, more than an hour before a restart that forgets it',
+		{ forAtLeast: 0 },
+		async (story) => {
+			await story.polls(1);
+			story.toggle(false);
+			story.fleet.update(story.fleet.at(1).sn, { onlineStatus: 0 });
+			await story.polls(1);
+			story.toggle(true);
+			await story.polls(61);
+			story.tell(await story.watching.restart());
+		},
+		onAll([1, null, 0], [2, 1, 0]),
+	],
 	...([[], [from1], [{ field: 'onlineStatus' }]] as IDataObject[][]).map((rule): (typeof STORIES)[number] => [
 		`is seen before the rules become ${JSON.stringify(rule)}`,
 		{},

@@ -101,11 +101,11 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const observation = await observe(platform, options, before).finally(() => platform.stop());
 	const { state, untaken, events } = compare(before, observation, { ...parameters, now, isFirstOfProcess });
 	const items = itemsOf(events, parameters);
-	const quiet = encodeState(state);
+	const quiet = textOf(state);
 	const writes = (state.writes ?? 0) + 1;
-	const to = quiet === base ? quiet : encodeState({ ...state, writes });
+	const to = quiet === base ? quiet : textOf({ ...state, writes });
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
-	const carried = items.length === 0 ? to : encodeState({ ...untaken, writes });
+	const carried = items.length === 0 ? to : textOf({ ...untaken, writes });
 	if (!commit(poll, stored, to, carried)) return null;
 	memory.orders = observation.orders;
 	if (memory.outage !== undefined) log(context, 'info', 'can poll again');
@@ -124,12 +124,12 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 	const { context, memory } = poll;
 	const last = decodeState(base);
 	if (last?.fingerprint === fingerprint) {
-		// What was held may have come back in a quiet poll before the start, which n8n's default host did not save.
-		const startsHolds = memory.carry === undefined && isDefaultHost(poll);
-		return {
-			...last,
-			snapshot: last.snapshot && { ...forgetAway(last.snapshot, now), ...(startsHolds && { holds: [] }) },
-		};
+		// What was held may have come back in a quiet poll before the start, which n8n's default host did not save. A missing
+		// device may have come back, too: its hour starts again.
+		const isFirstOfProcess = memory.carry === undefined;
+		const startsHolds = isFirstOfProcess && isDefaultHost(poll);
+		const snapshot = last.snapshot && forgetAway(last.snapshot, now, isFirstOfProcess);
+		return { ...last, snapshot: snapshot && { ...snapshot, ...(startsHolds && { holds: [] }) } };
 	}
 	// It may be another platform now.
 	memory.orders = new Map();
@@ -141,6 +141,13 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 	if (base !== undefined) log(context, 'warn', words);
 	const number = Math.max(now, (last?.number ?? 0) + 1);
 	return { fingerprint, number, writes: undefined, recent: new Map(), snapshot: undefined };
+}
+
+/** Returns the text of a state; of one that is too large, without the devices that are no longer listed. */
+function textOf(state: State): string {
+	const text = encodeState(state);
+	if (text.length <= LARGEST_STATE || state.snapshot === undefined) return text;
+	return encodeState({ ...state, snapshot: forgetAway(state.snapshot, Infinity) });
 }
 
 /**

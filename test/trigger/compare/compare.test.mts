@@ -83,6 +83,8 @@ describe('a watched field', () => {
 			sn: 'A',
 			onlineStatus: null,
 		});
+		// A state that was still to be reported is no value.
+		expect(removedEvent('A', '[{"json":null}]', watched, 1).device).toEqual({ sn: 'A' });
 	});
 
 	it.each([[undefined], [null], [[]], ['text'], [{ __proto__: { firmware: 1 } }]])(

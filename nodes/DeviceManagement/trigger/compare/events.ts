@@ -1,6 +1,6 @@
 import { type Device, identifyDevice } from '../../core/device';
 import type { JsonValue } from '../../core/json';
-import { digestOf, type Kept, type KeptValues, partOf, recall, shortIdentity, splitKept } from './kept';
+import { digestOf, type Kept, type KeptValues, partOf, recall, shortIdentity, splitKept, UNREPORTED } from './kept';
 import { type EventName, type TIMES, valueOf, type WatchedField } from './watched';
 
 /** An event, before its device is reduced to the chosen fields. */
@@ -50,7 +50,8 @@ export function removedEvent(
 	const device: Device = { sn };
 	for (const [position, kept] of splitKept(values).entries()) {
 		const [field, value] = [fields[position], recall(kept)];
-		if (field !== undefined && value !== undefined) Object.assign(device, field.show(value, field.key, device));
+		if (field !== undefined && value !== undefined && kept !== UNREPORTED)
+			Object.assign(device, field.show(value, field.key, device));
 	}
 	return { event: 'deviceRemoved', eventId: digestOf(['deviceRemoved', sn, number]), device };
 }

@@ -55,13 +55,15 @@ export interface SnapshotOptions extends Pick<TriggerParameters, 'fields' | 'hol
 	readonly holdsAsked?: boolean;
 }
 
-/** Returns a snapshot without the devices that have not been listed for an hour. */
-export function forgetAway(snapshot: Snapshot, now: number): Snapshot {
+/** Returns a snapshot without the devices that have not been listed for an hour, which may start again now. */
+export function forgetAway(snapshot: Snapshot, now: number, startsAgain = false): Snapshot {
+	if (snapshot.away.size === 0) return snapshot;
 	const devices = new Map(snapshot.devices);
 	const away = new Map<string, number>();
-	for (const [sn, since] of snapshot.away) {
+	for (const [sn, saved] of snapshot.away) {
 		// If the clock was set back, the hour must not become longer.
-		if (now - since < REMEMBERED_SECONDS) away.set(sn, Math.min(since, now));
+		const since = startsAgain ? now : Math.min(saved, now);
+		if (now - since < REMEMBERED_SECONDS) away.set(sn, since);
 		else devices.delete(sn);
 	}
 	return { ...snapshot, devices, away };
