@@ -21,8 +21,11 @@ const nodeSchema = z.looseObject({
 	position: place,
 	parameters: z.looseObject({}),
 	credentials: z.record(z.string(), z.object({ id: z.string(), name: z.string() })).default({}),
+	disabled: z.boolean().default(false),
 });
 const noteSchema = z.object({ width: z.number(), height: z.number(), content: z.string() });
+
+const SCHEDULE = 'n8n-nodes-base.scheduleTrigger';
 
 /** How much room a node takes on the canvas, its name included. */
 const NODE = { width: 100, height: 140 };
@@ -71,7 +74,7 @@ test('notes name other examples as the editor does, and the error workflow where
 		const named = [...text.matchAll(/\*(Example: .+?)\*/g)].map(([, name = '']) => name);
 		const wrong = [...named.filter((name) => !names.has(name)), ...examples.filter((each) => text.includes(each.file))];
 		expect({ file, wrong }).toEqual({ file, wrong: [] });
-		if (nodes.some(({ type }) => type === triggerType || type === 'n8n-nodes-base.scheduleTrigger')) {
+		if (nodes.some(({ type }) => type === triggerType || type === SCHEDULE)) {
 			expect(named).toContain('Example: mail when an execution fails');
 		}
 	}
@@ -79,11 +82,29 @@ test('notes name other examples as the editor does, and the error workflow where
 
 test('they are few enough to look through, and none sends anything to a placeholder', async () => {
 	const examples = await read();
-	expect(examples.length).toBeLessThanOrEqual(15);
+	expect(examples.length).toBeLessThanOrEqual(16);
 	const placeholders = examples.flatMap(({ nodes }) =>
 		nodes.filter(({ type }) => type === 'n8n-nodes-base.noOp').map(({ name }) => name),
 	);
 	expect(new Set(placeholders)).toEqual(new Set(['Do your work here']));
+});
+
+test('each scheduled example ends with a call of a monitor, which only the heartbeat makes until you switch it on', async () => {
+	const scheduled = (await read()).filter(({ nodes }) => nodes.some(({ type }) => type === SCHEDULE));
+	for (const { file, workflow, nodes } of scheduled) {
+		const calls = nodes.filter(({ type }) => type === 'n8n-nodes-base.httpRequest');
+		expect({ file, calls }).toEqual({
+			file,
+			calls: [
+				expect.objectContaining({
+					name: 'Call monitor',
+					disabled: file !== 'heartbeat',
+					parameters: { url: 'https://your-monitor.example.com/your-check', options: {} },
+				}),
+			],
+		});
+		expect(workflow['connections']).not.toHaveProperty('Call monitor');
+	}
 });
 
 test('connections and expressions name nodes that are there', async () => {

@@ -10,7 +10,7 @@ import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { failedExecutions, offlineDevices, offlineReport, offlineTickets } from './offline.mts';
 import { inPartsOf150, oldestFirst, partsOf, serialNumbers } from './parts.mts';
-import { byHand, devicesOf, newestOf, onSchedule, simplified } from './runs.mts';
+import { byHand, callsOfMonitor, devicesOf, newestOf, onSchedule, simplified } from './runs.mts';
 
 export async function examples(setup: ExampleSetup, workflows: ReadonlyMap<string, ExampleWorkflow>): Promise<void> {
 	for (const [name, workflow] of workflows) {
@@ -31,6 +31,7 @@ const runs: Readonly<Record<string, Run>> = {
 	'change-devices': changeDevices,
 	'check-serial-numbers': checkSerialNumbers,
 	'failed-executions': failedExecutions,
+	heartbeat,
 	'list-devices': listDevices,
 	'nightly-inventory': nightlyInventory,
 	'offline-devices': offlineDevices,
@@ -99,6 +100,17 @@ async function nightlyInventory(setup: ExampleSetup, workflow: ExampleWorkflow):
 			lines.slice(1).map((line) => line.split(',')[1]),
 			sorted,
 		);
+	});
+}
+
+async function heartbeat(setup: ExampleSetup, workflow: ExampleWorkflow): Promise<void> {
+	const { checks, platform } = setup;
+	const calls = await callsOfMonitor(workflow, async (watched) => await onSchedule(setup, watched));
+	platform.settings.fault = () => ({ code: 10005 });
+	const whileDown = await callsOfMonitor(workflow, async (watched) => await onSchedule(setup, watched));
+	platform.settings.fault = undefined;
+	checks.check('calls the monitor once, and not while the platform is down', () => {
+		assert.deepEqual([calls, whileDown], [1, 0]);
 	});
 }
 

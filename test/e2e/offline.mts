@@ -6,7 +6,7 @@ import type { Mail } from '../../testbed/n8n/mailServer.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import type { Device } from '../../testbed/platform/server.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-import { byHand, devicesOf, newestOf, newId, onSchedule, simplified } from './runs.mts';
+import { byHand, callsOfMonitor, devicesOf, newestOf, newId, onSchedule, simplified } from './runs.mts';
 
 /** `offline-devices.json` */
 export async function offlineDevices(setup: ExampleSetup, workflow: ExampleWorkflow): Promise<void> {
@@ -32,7 +32,9 @@ export async function offlineReport(setup: ExampleSetup, workflow: ExampleWorkfl
 	assert(first);
 	const group = { ...first.group, name: 'Hall <b>7</b>' };
 	platform.fleet.update(first.sn, { group, attributes: { offlineSince: '2026-11-20 07:15:00' } });
-	resultOf(await onSchedule(setup, workflow), 'Send report');
+	const calls = await callsOfMonitor(workflow, async (watched) =>
+		resultOf(await onSchedule(setup, watched), 'Call monitor'),
+	);
 	platform.fleet.update(first.sn, first);
 	checks.check('sends one mail with a table of all offline devices, and since when the platform says so', () => {
 		const [mail, ...others] = mailsAbout(setup, 'Offline devices');
@@ -57,8 +59,11 @@ export async function offlineReport(setup: ExampleSetup, workflow: ExampleWorkfl
 	});
 
 	platform.settings.fault = () => ({ code: 10005 });
-	await byHand(setup, workflow);
+	const whileDown = await callsOfMonitor(workflow, async (watched) => await onSchedule(setup, watched));
 	platform.settings.fault = undefined;
+	checks.check('calls the monitor once it sent the report, and not while the platform is down', () => {
+		assert.deepEqual([calls, whileDown], [1, 0]);
+	});
 	checks.check('sends only the reason if the devices could not be listed', () => {
 		const [mail] = mailsAbout(setup, 'No report of offline devices today');
 		assert.match(mail?.text ?? '', /^n8n could not list the devices\.\n\n.*code 10005.*\n.+/);

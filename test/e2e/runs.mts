@@ -1,4 +1,5 @@
 /** How an example is started, and what it is compared with. */
+import fastify from 'fastify';
 import { randomBytes } from 'node:crypto';
 import pWaitFor from 'p-wait-for';
 
@@ -26,6 +27,26 @@ export async function onSchedule({ main }: ExampleSetup, workflow: ExampleWorkfl
 		return await newestOf(main, id);
 	} finally {
 		await main.unpublish(id);
+	}
+}
+
+/** Runs an example that calls a monitor of this machine. Returns how often it called. */
+export async function callsOfMonitor(
+	workflow: ExampleWorkflow,
+	run: (watched: ExampleWorkflow) => Promise<unknown>,
+): Promise<number> {
+	let calls = 0;
+	const monitor = fastify({ forceCloseConnections: true });
+	monitor.get('/check', () => `call ${++calls}`);
+	const url = `${await monitor.listen({ host: '127.0.0.1', port: 0 })}/check`;
+	const watched = workflow.nodes.map((node) =>
+		node.name === 'Call monitor' ? { ...node, disabled: false, parameters: { ...node.parameters, url } } : node,
+	);
+	try {
+		await run({ ...workflow, nodes: watched });
+		return calls;
+	} finally {
+		await monitor.close();
 	}
 }
 
