@@ -209,7 +209,7 @@ describe('the details of a failure', () => {
 			const isolated = await import('../../nodes/DeviceManagement/core/envelope.ts');
 			jest.dontMock(path);
 			for (const [code, temporary] of [
-				[15001, true],
+				[99_001, true],
 				[14201, false],
 			]) {
 				const read = () => isolated.unwrap(answer(`{"code":${code}}`));
