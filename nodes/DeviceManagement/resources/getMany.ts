@@ -9,7 +9,7 @@ import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
 import { keepOnly } from '../core/paging/page';
 import { fetchPart } from '../core/paging/part';
-import type { Listing } from '../core/paging/passes';
+import { fetchList, type Listing } from '../core/paging/passes';
 import { FAIL_THE_ITEM, optionFields } from '../fields/options';
 import { check, checkNumber } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
@@ -98,7 +98,8 @@ export async function fetchItems(
 	const skip = checkNumber(settings.options['skip'], SKIP);
 	const ifChanges = check(ifChangesSchema, settings.options['ifFleetChanges'], words.ifChanges);
 	const source = keepOnly(pageSource(platform, endpoint, settings), shape);
-	const listing = await fetchPart(source, { ...settings, skip, limit });
+	const fetchListing = skip > 0 ? fetchPart : fetchList;
+	const listing = await fetchListing(source, { ...settings, skip, limit });
 	if (returnAll && !listing.settled && ifChanges === 'fail') {
 		throw new Failure({
 			kind: 'paging',
