@@ -85,6 +85,9 @@ it('a state that only missing devices make too large forgets these devices', asy
 	bench.platform.fleet = new Fleet(bench.platform.fleet.devices.slice(0, 2));
 	expect(await watching.poll()).toBeNull();
 	expect(watching.state?.length).toBeLessThan(1000);
+	expect(bench.engine.logs.at(-1)).toMatchObject({
+		message: expect.stringContaining('forgets the devices that are no longer'),
+	});
 });
 
 it('10,000 new devices take as much of the state as others, and only those whose state is reported keep their records', async () => {

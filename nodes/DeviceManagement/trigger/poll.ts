@@ -101,7 +101,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const observation = await observe(platform, options, before).finally(() => platform.stop());
 	const { state, untaken, events } = compare(before, observation, { ...parameters, now, isFirstOfProcess });
 	const items = itemsOf(events, parameters);
-	const quiet = textOf(state);
+	const quiet = textOf(state, (words) => log(context, 'warn', words));
 	const writes = (state.writes ?? 0) + 1;
 	const to = quiet === base ? quiet : textOf({ ...state, writes });
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
@@ -143,10 +143,11 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 	return { fingerprint, number, writes: undefined, recent: new Map(), snapshot: undefined };
 }
 
-/** Returns the text of a state; of one that is too large, without the devices that are no longer listed. */
-function textOf(state: State): string {
+/** Returns the text of a state; of one that is too large, without the devices that are no longer listed, and warns of that. */
+function textOf(state: State, warn?: (words: string) => void): string {
 	const text = encodeState(state);
-	if (text.length <= LARGEST_STATE || state.snapshot === undefined) return text;
+	if (text.length <= LARGEST_STATE || state.snapshot === undefined || state.snapshot.away.size === 0) return text;
+	warn?.('forgets the devices that are no longer listed, because its state would be too large');
 	return encodeState({ ...state, snapshot: forgetAway(state.snapshot, Infinity) });
 }
 
