@@ -1,5 +1,6 @@
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
+import { number } from '../demo/tables.mts';
 import { inWords, type Outcome, type Refusal } from './probe.mts';
 import { type Finding, type Findings, no, unsure, yes } from './rows.mts';
 
@@ -20,7 +21,7 @@ export function findingsOfFirst({ value, refusal }: Outcome<Page<Device>>, signI
 		list:
 			content.length === 0
 				? unsure('no devices', 'Add devices, or check what this user may see. Then run the check again.')
-				: yes(`${count.toLocaleString('en')} devices`, 'Get Many works.'),
+				: yes(`${number(count)} devices`, 'Get Many works.'),
 	};
 }
 

@@ -4,6 +4,7 @@
  */
 import { type Device, identifyDevice } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
+import { number } from '../demo/tables.mts';
 import { inWords, isRefusal, type Outcome, type Probe } from './probe.mts';
 import { type Finding, no, unsure, yes } from './rows.mts';
 
@@ -97,32 +98,32 @@ export async function checkPageSize(
 		if (size <= 1000 && content.length > 0) sample = { devices: content, took: now() - began };
 		const hasAll = content.length < size && (totalElements === undefined || content.length >= totalElements);
 		if (hasAll && said === undefined) {
-			const found = `at least ${asNumber(accepted)}`;
+			const found = `at least ${number(accepted)}`;
 			return { finding: unsure(found, 'The whole fleet fits on one page: Page Size does not matter.'), sample };
 		}
 		const isCut = said === undefined ? content.length < size && !hasAll : said < size;
 		if (isCut) return { finding: findingOfCut(said ?? content.length), sample };
 		accepted = size;
 	}
-	return { finding: yes(`${asNumber(accepted)} or more`, KEEP_SIZE), sample };
+	return { finding: yes(`${number(accepted)} or more`, KEEP_SIZE), sample };
 }
 
 const KEEP_SIZE = 'Keep the default Page Size of 1,000.';
 
 function findingOfCut(length: number): Finding {
 	const advice = length >= 1000 ? KEEP_SIZE : 'The nodes notice shorter pages. Nothing to do.';
-	return yes(`${asNumber(length)}; larger pages are cut`, advice);
+	return yes(`${number(length)}; larger pages are cut`, advice);
 }
 
 function findingOfRefusedSize(accepted: number, size: number, words: string): Finding {
-	const refused = `${asNumber(size)} fails (${words})`;
+	const refused = `${number(size)} fails (${words})`;
 	if (accepted === 0)
 		return no(refused, 'The nodes fall back to 50 devices a page. Set Page Size to 50 to save a request.');
 	const advice =
 		accepted >= 1000
 			? KEEP_SIZE
 			: `The nodes fall back to smaller pages. Set Page Size to ${accepted} to save requests.`;
-	return yes(`${asNumber(accepted)}; ${refused}`, advice);
+	return yes(`${number(accepted)}; ${refused}`, advice);
 }
 
 /** The end of the list: whether the total and `last` are right there, and what comes after it. */
@@ -187,7 +188,3 @@ function findingPastEnd(
 }
 
 const STOPS_THERE = 'The nodes stop there.';
-
-function asNumber(value: number): string {
-	return value.toLocaleString('en');
-}

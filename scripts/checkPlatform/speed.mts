@@ -1,3 +1,4 @@
+import { number } from '../demo/tables.mts';
 import type { Sample } from './paging.mts';
 import { type Finding, type Findings, unsure, yes } from './rows.mts';
 
@@ -6,7 +7,7 @@ export function findSpeed(sample: Sample | undefined, total: number | undefined,
 	if (sample === undefined) return unsure('no page to measure', 'Run the check again.');
 	const { devices, took } = sample;
 	const bytes = Buffer.byteLength(JSON.stringify(devices));
-	const found = `${inNumbers(devices.length)} devices: ${inSeconds(took)}, ${inMegabytes(bytes)}`;
+	const found = `${number(devices.length)} devices: ${inSeconds(took)}, ${inMegabytes(bytes)}`;
 	const pages = pagesOf(total, devices.length);
 	// One page after the other. The nodes read several pages at once.
 	const fullRead = inSeconds(pages * took);
@@ -20,11 +21,11 @@ export function findSpeed(sample: Sample | undefined, total: number | undefined,
 export function findPolls(sample: Sample | undefined, total: number | undefined, { totals }: Findings): Finding {
 	// The nodes fall back to pages of 50.
 	const requests = pagesOf(total, sample?.devices.length ?? 50);
-	const aDay = (polls: number) => inNumbers(polls * requests);
+	const aDay = (polls: number) => number(polls * requests);
 	const advice = `Polls every minute: ${aDay(1440)} a day. Every five minutes: ${aDay(288)} a day.`;
 	// The walker reads a list again if its total is missing or wrong.
 	const isCertain = total !== undefined && total >= (sample?.devices.length ?? 0) && totals?.result !== 'unsure';
-	return isCertain ? yes(inNumbers(requests), advice) : unsure(`at least ${inNumbers(requests)}`, advice);
+	return isCertain ? yes(number(requests), advice) : unsure(`at least ${number(requests)}`, advice);
 }
 
 function pagesOf(total: number | undefined, length: number): number {
@@ -33,13 +34,9 @@ function pagesOf(total: number | undefined, length: number): number {
 
 /** Rounded up to a tenth of a second. */
 function inSeconds(ms: number): string {
-	return `${inNumbers(Math.max(1, Math.ceil(ms / 100)) / 10)} s`;
+	return `${number(Math.max(1, Math.ceil(ms / 100)) / 10)} s`;
 }
 
 function inMegabytes(bytes: number): string {
-	return `${inNumbers(Math.max(1, Math.ceil(bytes / 100_000)) / 10)} MB`;
-}
-
-function inNumbers(value: number): string {
-	return value.toLocaleString('en');
+	return `${number(Math.max(1, Math.ceil(bytes / 100_000)) / 10)} MB`;
 }
