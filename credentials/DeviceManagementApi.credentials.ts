@@ -26,7 +26,7 @@ export class DeviceManagementApi implements ICredentialType {
 	documentationUrl =
 		'https://github.com/n8n-nodes-device-management/n8n-nodes-device-management/blob/main/docs/connect.md';
 
-	/** A copy, because n8n adds fields of its own. */
+	/** A copy, because n8n adds other fields. */
 	properties = [...fields];
 
 	/** n8n calls this without a token and after HTTP 401. It stores the result with the credential. */

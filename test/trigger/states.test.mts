@@ -139,24 +139,25 @@ const STORIES: Array<[words: string, parameters: IDataObject, story: (story: Sto
 		async (story) => story.set({ createTime: '2031-01-01 00:00:00' }),
 		onAll([1, 'deviceCreated'], [16, null, 0]),
 	],
-	[
-		'is reported as created by the next poll: the time goes on',
+	...[1, 20].map((minutes): (typeof STORIES)[number] => [
+		`is reported as created ${minutes} minutes later: the time goes on, or is over`,
 		{ events: ['deviceCreated', 'onlineStatusChanged'] },
 		async (story) => {
-			await story.polls(1);
+			await story.polls(minutes);
 			story.set({ createTime: '2031-01-01 00:00:00' });
 		},
-		onAll([2, 'deviceCreated'], [16, null, 0]),
-	],
-	[
-		'is reported as created after its state was',
-		{ events: ['deviceCreated', 'onlineStatusChanged'] },
-		async (story) => {
-			await story.polls(20);
-			story.set({ createTime: '2031-01-01 00:00:00' });
-		},
-		onAll([16, null, 0], [21, 'deviceCreated']),
-	],
+		onAll(
+			...(minutes < 15
+				? [
+						[2, 'deviceCreated'],
+						[16, null, 0],
+					]
+				: [
+						[16, null, 0],
+						[21, 'deviceCreated'],
+					]),
+		),
+	]),
 	...[59, 61].map((minutes): (typeof STORIES)[number] => [
 		`is missing for ${minutes} minutes`,
 		{},

@@ -8,7 +8,7 @@ export const SMALLER_SIZES = [1000, 200, 50];
 
 /**
  * Whether a first page may have failed because of its size (section 8 doesn't name the largest) or its sort order (section 1.3
- * doesn't name the allowed fields). Most of these failures may have another reason that soon passes: callers must check before they remember it.
+ * doesn't name the allowed fields). Most of these failures may have a reason that soon passes: callers check before they remember it.
  */
 export function mayRefuse(what: keyof typeof STATUSES_THAT_MAY_BE, thrown: unknown): boolean {
 	if (!(thrown instanceof Failure)) return false;
