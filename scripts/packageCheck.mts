@@ -11,7 +11,7 @@ import { z } from 'zod/v4';
 import { checkout, type Manifest, readManifest } from '../testbed/checkout.mts';
 import { withPackedPackage } from '../testbed/pack.mts';
 import { removing } from '../testbed/removing.mts';
-import { checksumOf, differingFiles, packTo, sameness } from './release/tarball.mts';
+import { checksumOf, differingFiles, packTo, packVersion, sameness } from './release/tarball.mts';
 
 /** The modules that n8n provides at run time and verification lets a package import. */
 const importable = ['n8n-workflow', 'zod', 'lodash', 'luxon', 'moment', 'p-limit', 'crypto'];
@@ -54,12 +54,31 @@ async function checkReproducible() {
 		await execa(process.execPath, [build, 'build'], { cwd: copy });
 		const one = await packTo(join(temporary, 'one'), checkout);
 		const other = await packTo(join(temporary, 'other'), copy);
-		const differing = (await sameness(one, other)) === 'bytes' ? [] : await differingFiles(one, other);
-		check('built and packed again elsewhere, it has the same bytes', differing);
+		check('built and packed again elsewhere, it has the same bytes', await differences(one, other));
 		console.log(`    sha256 ${await checksumOf(one)}`);
+		await checkVersions(temporary, one, copy);
 	} finally {
 		await rm(temporary, removing);
 	}
+}
+
+/** Packs with a version that names a commit, from both folders, and with the version that the tarball `plain` has. */
+async function checkVersions(temporary: string, plain: string, copy: string) {
+	const { version } = await readManifest(checkout);
+	const named = `${version}-dev.g0123456789ab`;
+	const one = await packVersion(join(temporary, 'named'), named);
+	const other = await packVersion(join(temporary, 'named again'), named, copy);
+	const same = await packVersion(join(temporary, 'same version'), version);
+	check('packed twice as the build of a commit, it has the same bytes', await differences(one, other));
+	check('packed with its own version, it has the bytes of npm pack', await differences(plain, same));
+	const others = (await differingFiles(plain, one)).filter((file) => file !== 'package/package.json');
+	check('the build of a commit differs from npm pack only in package.json', others);
+}
+
+/** Returns what differs between two tarballs; an empty list if they have the same bytes. */
+async function differences(one: string, other: string): Promise<string[]> {
+	const same = await sameness(one, other);
+	return same === 'bytes' ? [] : [`same ${same}`, ...(await differingFiles(one, other))];
 }
 
 function checkFiles(files: string[]) {

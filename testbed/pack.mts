@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +9,7 @@ import { removing } from './removing.mts';
 
 const execute = promisify(execFile);
 const packedSchema = z.tuple([z.object({ filename: z.string() })]);
+const manifestSchema = z.record(z.string(), z.unknown());
 
 /**
  * Packs the built package in `source` as publishing would, into `folder`, and returns the tarball's path. It doesn't build:
@@ -24,11 +25,25 @@ export async function packTo(folder: string, source: string): Promise<string> {
 	return join(folder, basename(filename));
 }
 
-/** Packs the built package, empties `folder` and unpacks the package there. */
-export async function packInto(folder: string): Promise<void> {
+/**
+ * Packs the built package in `source` into `folder`, with `version` in the tarball's package.json, and returns the tarball's path.
+ * The package.json in `source` keeps its version.
+ */
+export async function packVersion(folder: string, version: string, source = checkout): Promise<string> {
+	const pack = async (staged: string) => {
+		const file = join(staged, 'package.json');
+		const manifest = manifestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+		await writeFile(file, `${JSON.stringify({ ...manifest, version }, undefined, 2)}\n`);
+		return await packTo(folder, staged);
+	};
+	return await withPackedPackage(pack, source);
+}
+
+/** Packs the built package in `source`, empties `folder` and unpacks the package there. */
+export async function packInto(folder: string, source = checkout): Promise<void> {
 	const temporary = await mkdtemp(join(tmpdir(), 'packed-'));
 	try {
-		const tarball = await packTo(temporary, checkout);
+		const tarball = await packTo(temporary, source);
 		await rm(folder, removing);
 		await mkdir(folder, { recursive: true });
 		await execute('tar', ['-xzf', basename(tarball), '--strip-components=1', '-C', folder], { cwd: temporary });
@@ -38,11 +53,11 @@ export async function packInto(folder: string): Promise<void> {
 }
 
 /** Runs `work` with the unpacked package in a temporary folder, which is removed afterwards. */
-export async function withPackedPackage<T>(work: (folder: string) => Promise<T>): Promise<T> {
+export async function withPackedPackage<T>(work: (folder: string) => Promise<T>, source = checkout): Promise<T> {
 	const temporary = await mkdtemp(join(tmpdir(), 'unpacked-'));
 	try {
 		const folder = join(temporary, 'package');
-		await packInto(folder);
+		await packInto(folder, source);
 		return await work(folder);
 	} finally {
 		await rm(temporary, removing);

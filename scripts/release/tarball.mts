@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 
-export { packTo } from '../../testbed/pack.mts';
+export { packTo, packVersion } from '../../testbed/pack.mts';
 
 /** Returns a file's SHA-256 in hex. */
 export async function checksumOf(file: string): Promise<string> {
