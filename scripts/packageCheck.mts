@@ -11,6 +11,7 @@ import { z } from 'zod/v4';
 import { checkout, type Manifest, readManifest } from '../testbed/checkout.mts';
 import { withPackedPackage } from '../testbed/pack.mts';
 import { removing } from '../testbed/removing.mts';
+import { SOURCES } from './release/buildVersion.mts';
 import { checksumOf, differingFiles, packTo, packVersion, sameness } from './release/tarball.mts';
 
 /** The modules that n8n provides at run time and verification lets a package import. */
@@ -46,7 +47,7 @@ async function checkReproducible() {
 	const temporary = await mkdtemp(join(tmpdir(), 'again-'));
 	try {
 		const copy = join(temporary, 'checkout');
-		for (const name of ['package.json', 'README.md', 'LICENSE', 'tsconfig.json', 'nodes', 'credentials', 'icons']) {
+		for (const name of SOURCES) {
 			await cp(join(checkout, name), join(copy, name), { recursive: true });
 		}
 		await symlink(join(checkout, 'node_modules'), join(copy, 'node_modules'), 'junction');
