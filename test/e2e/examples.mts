@@ -6,6 +6,7 @@ import { FormData } from 'undici';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
+import { Fleet } from '../../testbed/platform/server.mts';
 import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { failedExecutions, offlineDevices, offlineReport, offlineTickets } from './offline.mts';
@@ -81,10 +82,20 @@ async function serialNumberLookup(setup: ExampleSetup, workflow: ExampleWorkflow
 }
 
 async function nightlyInventory(setup: ExampleSetup, workflow: ExampleWorkflow): Promise<void> {
-	const results = await onSchedule(setup, workflow);
-	resultOf(results, 'Write file');
-	const { checks, n8n } = setup;
-	const files = (await readdir(n8n.files)).filter((file) => file.endsWith('.csv'));
+	const { checks, n8n, platform } = setup;
+	const written = async () => (await readdir(n8n.files)).filter((file) => file.endsWith('.csv'));
+	const { fleet } = platform;
+	platform.fleet = new Fleet([]);
+	const ofEmptyList = await onSchedule(setup, workflow);
+	platform.fleet = fleet;
+	const withoutDevices = await written();
+	checks.check('fails if the list is empty, says so, and writes no file', () => {
+		assert.match(ofEmptyList['Stop: no devices']?.error ?? '', /^The platform returned no devices/);
+		assert.deepEqual(withoutDevices, []);
+	});
+
+	resultOf(await onSchedule(setup, workflow), 'Write file');
+	const files = await written();
 	const lines = (await readFile(join(n8n.files, files[0] ?? ''), 'utf8')).trim().split('\n');
 	checks.check('writes one file, named by the day', () => {
 		assert.equal(files.length, 1);
