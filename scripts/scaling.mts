@@ -83,7 +83,6 @@ async function run(): Promise<void> {
 			data: { baseUrl, authentication: 'apiKey', apiKey },
 		})),
 		workflows: [...single, ...inParts],
-		workers: WORKERS,
 		concurrency: 1,
 		settings: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
 	});

@@ -94,7 +94,9 @@ export class N8nInstance implements Service {
 			N8N_PORT: new URL(url).port,
 			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
 			N8N_EDITOR_BASE_URL: url,
+			// Older versions know the first one only.
 			WEBHOOK_URL: url,
+			N8N_WEBHOOK_URL: url,
 			N8N_LOG_LEVEL: 'warn',
 			// Browsers refuse a secure cookie over plain HTTP, some of them even on the loopback address.
 			N8N_SECURE_COOKIE: 'false',
@@ -111,10 +113,12 @@ export class N8nInstance implements Service {
 	/**
 	 * Starts a worker, which runs the jobs in the queue.
 	 * @param concurrency how many executions it runs at once
+	 * @param healthPort answers health checks, if they are on
 	 */
-	async startWorker(concurrency: number): Promise<N8nProcess> {
+	async startWorker(concurrency: number, healthPort: number): Promise<N8nProcess> {
 		const n8n = this.run(['worker', `--concurrency=${concurrency}`], {
 			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
+			QUEUE_HEALTH_CHECK_PORT: String(healthPort),
 			// It then says that it is ready, and names each execution that it starts.
 			N8N_LOG_LEVEL: 'info',
 		});

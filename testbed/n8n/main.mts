@@ -60,12 +60,21 @@ export class Main {
 		return this.n8n.ended;
 	}
 
+	get hasEnded(): boolean {
+		return this.n8n.hasEnded;
+	}
+
 	get pid(): number | undefined {
 		return this.n8n.pid;
 	}
 
 	async stop(): Promise<void> {
 		await this.n8n.stop();
+	}
+
+	/** Kills it at once. */
+	async kill(): Promise<void> {
+		await this.n8n.kill();
 	}
 
 	/** Creates the owner's account in a new n8n. Does nothing if it exists. */

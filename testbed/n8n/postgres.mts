@@ -26,7 +26,6 @@ export async function postgres(): Promise<Database> {
 	const pool = new Pool({ ...server, database });
 	return {
 		environment: {
-			DB_TYPE: 'postgresdb',
 			DB_POSTGRESDB_HOST: server.host,
 			DB_POSTGRESDB_PORT: String(server.port),
 			DB_POSTGRESDB_USER: server.user,

@@ -17,6 +17,7 @@ export interface N8nProcess {
 	readonly pid: number | undefined;
 	/** Its output so far. */
 	readonly printed: string;
+	readonly hasEnded: boolean;
 	/** Settles with all its output when it ends, for any reason. */
 	readonly ended: Promise<string>;
 	/** Asks it to end, and kills it after some seconds, with all its processes. */
@@ -74,6 +75,9 @@ export function startProcess(
 	};
 	return {
 		pid: n8n.pid,
+		get hasEnded() {
+			return n8n.exitCode !== null || n8n.signalCode !== null;
+		},
 		get printed() {
 			return printed.join('');
 		},

@@ -1,12 +1,16 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
+import { checkout } from '../checkout.mts';
+import { packTo } from '../pack.mts';
+import { type Compose, filledIn, installAsImage, readCompose } from './deployment.mts';
+import { type Gate, gateTo } from './gate.mts';
 import type { N8nHost } from './host.mts';
 import { type Credential, N8nInstance } from './instance.mts';
 import { type Main, newOwner } from './main.mts';
 import { type Database, postgres } from './postgres.mts';
-import type { N8nProcess } from './process.mts';
+import { freePort, type N8nProcess } from './process.mts';
 import { redis } from './redis.mts';
 import { type Environment, Services } from './services.mts';
 
@@ -14,11 +18,9 @@ export interface QueueModeOptions {
 	credentials: Credential[];
 	/** All of them are published. */
 	workflows: readonly object[];
-	/** How many there are. */
-	workers: number;
 	/** How many executions a worker runs at once. */
 	concurrency: number;
-	/** Further settings for every process. */
+	/** Further settings for every process, beside those of compose.yaml. */
 	settings: Environment;
 }
 
@@ -47,27 +49,40 @@ const owner = newOwner();
 export interface Foundation {
 	services: Services;
 	database: Database;
+	/** n8n's ways to PostgreSQL and Redis. */
+	gates: { readonly postgres: Gate; readonly redis: Gate };
 }
 
 /**
- * Creates a database, a key prefix and an encryption key.
+ * Creates a database and a key prefix.
  * @throws Unreachable at once without PostgreSQL or Redis
  */
 export async function layFoundation(): Promise<Foundation> {
 	const services = new Services();
+	const gate = async (prefix: 'DB_POSTGRESDB' | 'QUEUE_BULL_REDIS') => {
+		const names = { host: `${prefix}_HOST`, port: `${prefix}_PORT` };
+		return await services.add(
+			async ({ [names.host]: host = '', [names.port]: port }) => await gateTo(host, Number(port), names),
+		);
+	};
 	try {
 		const database = await services.add(postgres);
 		await services.add(redis);
-		const key = randomBytes(24).toString('base64');
-		await services.add(() => ({ environment: { N8N_ENCRYPTION_KEY: key }, stop: async () => {} }));
-		return { services, database };
+		return {
+			services,
+			database,
+			gates: { postgres: await gate('DB_POSTGRESDB'), redis: await gate('QUEUE_BULL_REDIS') },
+		};
 	} catch (error) {
 		await services.stop();
 		throw error;
 	}
 }
 
-/** An n8n in queue mode: one main process and workers that share a database and a queue. Each has the package in its user folder. */
+/**
+ * An n8n in queue mode, as `examples/queue-mode` sets it up: a main process and workers that share a database and a queue. Each has
+ * the package in its user folder, installed as in the image.
+ */
 export class QueueMode {
 	private constructor(
 		private readonly database: Database,
@@ -75,6 +90,7 @@ export class QueueMode {
 		/** The current main process. */
 		public main: Main,
 		readonly workers: readonly Worker[],
+		readonly compose: Compose,
 	) {}
 
 	/** Sets everything up in folders below `folder` and starts it, which takes about a minute. */
@@ -82,33 +98,51 @@ export class QueueMode {
 		host: N8nHost,
 		folder: string,
 		{ services, database }: Foundation,
-		{ credentials, workflows, workers, concurrency, settings }: QueueModeOptions,
+		{ credentials, workflows, concurrency, settings }: QueueModeOptions,
 	): Promise<QueueMode> {
-		const install = async (name: string) => {
+		const compose = await readCompose(await filledIn());
+		const tarball = await packTo(folder, checkout);
+		const install = async (service: 'main' | 'worker', name: string) => {
+			const { environment } = serviceOf(compose, service);
 			const instance = await services.add(
-				(environment) => new N8nInstance(host, join(folder, name), { ...environment, ...settings }),
+				(places) => new N8nInstance(host, join(folder, name), { ...environment, ...places, ...settings }),
 			);
-			await instance.installPackage();
+			await installAsImage(instance.folder, tarball);
 			return instance;
 		};
-		const mainInstance = await install('main');
+		const mainInstance = await install('main', 'main');
 		await mainInstance.importCredentials(credentials);
-		const names = Array.from({ length: workers }, (_, index) => `worker-${index + 1}`);
+		const { replicas } = serviceOf(compose, 'worker').deploy ?? { replicas: 1 };
+		const names = Array.from({ length: replicas }, (_, index) => `worker-${index + 1}`);
 		const [main, ...started] = await Promise.all([
 			mainInstance.startSignedIn(owner),
 			...names.map(async (name) => {
-				const instance = await install(name);
-				return new Worker(instance, concurrency, await instance.startWorker(concurrency));
+				const instance = await install('worker', name);
+				return await Worker.start(instance, concurrency);
 			}),
 		]);
 		for (const workflow of workflows) await main.publish(await main.create(workflow));
-		return new QueueMode(database, mainInstance, main, started);
+		return new QueueMode(database, mainInstance, main, started, compose);
 	}
 
 	/** The executions of a workflow, in the order in which they were put into the queue. */
 	async executions(workflowId: string): Promise<Execution[]> {
 		const sql = 'SELECT id, status FROM execution_entity WHERE "workflowId" = $1 ORDER BY id';
 		return await this.database.query(executionSchema, sql, workflowId);
+	}
+
+	/**
+	 * Waits until an execution has ended.
+	 * @throws Error if it takes a minute
+	 */
+	async ended(workflowId: string, executionId: string): Promise<Execution> {
+		const read = async () => {
+			const execution = (await this.executions(workflowId)).find(({ id }) => id === executionId);
+			const runs = execution === undefined || ['new', 'running'].includes(execution.status);
+			return !runs && pWaitFor.resolveWith(execution);
+		};
+		const timeout = { milliseconds: 60_000, message: `Execution ${executionId} does not end` };
+		return await pWaitFor(read, { interval: 200, timeout });
 	}
 
 	/**
@@ -143,26 +177,51 @@ export class QueueMode {
 		return z.string().optional().parse(follow(error, 'message'));
 	}
 
+	/** Starts a main process after the last one has ended. */
+	async startMain(): Promise<void> {
+		this.main = await this.mainInstance.startSignedIn(owner);
+	}
+
 	/**
-	 * Stops the main process and starts another one.
+	 * Stops the main process, and starts one of another build, as a new container.
 	 * @param between runs while there is none
 	 */
-	async restartMain(between: () => Promise<void>): Promise<void> {
+	async replaceMain(tarball: string, between: () => void): Promise<void> {
 		await this.main.stop();
-		await between();
-		this.main = await this.mainInstance.startSignedIn(owner);
+		between();
+		await installAsImage(this.mainInstance.folder, tarball);
+		await this.startMain();
+	}
+
+	/** Starts again what has ended by itself, as Docker does. Returns how many processes that were. */
+	async restartEnded(): Promise<number> {
+		const mainHasEnded = this.main.hasEnded;
+		const workers = this.workers.filter(({ hasEnded }) => hasEnded);
+		if (mainHasEnded) await this.startMain();
+		await Promise.all(workers.map(async (worker) => await worker.restart()));
+		return workers.length + Number(mainHasEnded);
 	}
 }
 
 export class Worker {
-	constructor(
+	private constructor(
 		private readonly instance: N8nInstance,
 		private readonly concurrency: number,
+		readonly healthPort: number,
 		private process: N8nProcess,
 	) {}
 
+	static async start(instance: N8nInstance, concurrency: number): Promise<Worker> {
+		const port = await freePort();
+		return new Worker(instance, concurrency, port, await instance.startWorker(concurrency, port));
+	}
+
 	get pid(): number | undefined {
 		return this.process.pid;
+	}
+
+	get hasEnded(): boolean {
+		return this.process.hasEnded;
 	}
 
 	/** Ids of the executions that it began since its start. */
@@ -177,6 +236,19 @@ export class Worker {
 
 	/** Starts it again after it has ended. */
 	async restart(): Promise<void> {
-		this.process = await this.instance.startWorker(this.concurrency);
+		this.process = await this.instance.startWorker(this.concurrency, this.healthPort);
 	}
+
+	/** Stops it, and starts one of another build, as a new container. */
+	async replace(tarball: string): Promise<void> {
+		await this.process.stop();
+		await installAsImage(this.instance.folder, tarball);
+		await this.restart();
+	}
+}
+
+function serviceOf({ services }: Compose, name: string): Compose['services'][string] {
+	const service = services[name];
+	if (service === undefined) throw new Error(`compose.yaml has no service ${name}`);
+	return service;
 }

@@ -35,7 +35,6 @@ export async function redis(): Promise<Service> {
 	const prefix = `n8n-test-${randomBytes(6).toString('hex')}`;
 	return {
 		environment: {
-			EXECUTIONS_MODE: 'queue',
 			QUEUE_BULL_REDIS_HOST: host,
 			QUEUE_BULL_REDIS_PORT: String(port),
 			QUEUE_BULL_REDIS_USERNAME: username,

@@ -1,0 +1,69 @@
+/** The files of `examples/queue-mode`, so that tests run n8n as these files do, without Docker. It starts nothing itself. */
+import { execa } from 'execa';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod/v4';
+
+import { checkout } from '../checkout.mts';
+import { keptEnvironment } from '../processes.mts';
+import { removing } from '../removing.mts';
+import type { Environment } from './services.mts';
+
+const composeSchema = z.object({
+	services: z.record(
+		z.string(),
+		z.looseObject({
+			image: z.string(),
+			environment: z.record(z.string(), z.string()).default({}),
+			deploy: z.object({ replicas: z.int() }).optional(),
+			healthcheck: z.object({ test: z.string() }),
+		}),
+	),
+});
+
+export type Compose = z.infer<typeof composeSchema>;
+
+const folder = join(checkout, 'examples', 'queue-mode');
+
+/** The values of .env.example, with a secret for each that is to be filled in. */
+export async function filledIn(): Promise<Environment> {
+	const text = await readFile(join(folder, '.env.example'), 'utf8');
+	const values = [...text.matchAll(/^(\w+)=(.*)$/gm)];
+	return Object.fromEntries(values.map(([, name = '', value]) => [name, value || randomBytes(24).toString('hex')]));
+}
+
+/**
+ * Reads compose.yaml as Docker does, with the values of its .env file in place of `${NAME:?}`.
+ * @throws Error for a value that is missing or empty
+ */
+export async function readCompose(values: Environment): Promise<Compose> {
+	const text = (await readFile(join(folder, 'compose.yaml'), 'utf8')).replace(/\$\{(\w+):\?\}/g, (_, name: string) => {
+		if (!values[name]) throw new Error(`compose.yaml needs ${name}`);
+		return values[name];
+	});
+	return composeSchema.parse(parse(text, { merge: true }));
+}
+
+/** The image that the Dockerfile starts from. */
+export async function baseImage(): Promise<string> {
+	return /^FROM (\S+)$/m.exec(await dockerfile())?.[1] ?? '';
+}
+
+/** Runs what the Dockerfile runs, in an empty home folder instead of the image's. */
+export async function installAsImage(home: string, tarball: string): Promise<void> {
+	const [, copied] = /^COPY n8n-nodes-device-management-\$\{PACKAGE\}\.tgz (\S+)$/m.exec(await dockerfile()) ?? [];
+	const commands = [...(await dockerfile()).matchAll(/^RUN (.+)$/gm)].flatMap(([, command]) => command ?? []);
+	if (copied === undefined || commands.length === 0) throw new Error('The Dockerfile installs no package');
+	await rm(join(home, '.n8n'), removing);
+	await mkdir(home, { recursive: true });
+	for (const command of commands) {
+		const env = { ...keptEnvironment(process.env), PATH: process.env['PATH'], HOME: home };
+		await execa('sh', ['-c', command.replaceAll(copied, tarball)], { env, extendEnv: false, stdin: 'ignore' });
+	}
+}
+
+async function dockerfile(): Promise<string> {
+	return await readFile(join(folder, 'Dockerfile'), 'utf8');
+}
