@@ -16,6 +16,7 @@ import {
 	exampleFleet,
 	exampleWorkflows,
 	startTenants,
+	type ExampleWorkflow,
 	type TenantPlatforms,
 } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
@@ -74,16 +75,17 @@ async function start(): Promise<void> {
 	if (fresh) await rm(folder, removing);
 	await mkdir(folder, { recursive: true, mode: 0o700 });
 
-	const { editor, owner } = await prepare();
+	const examples = await examplesInOrder();
+	const { editor, owner } = await prepare(examples);
 	console.log(`
 The n8n editor is running, with the package installed.
 
-  Editor      ${editor.url}
+  Workflows   ${editor.url}/home/workflows
   Account     ${owner.email}
   Password    ${owner.password}
 
-It has all example workflows. A note in each one says what to change. Their credentials are for an embedded platform with
-${exampleFleet.size} devices:
+Open “${examples.at(-1)?.name}” first and click Execute workflow. The list also has all other examples. A note in each
+one says what to change. Their credentials are for an embedded platform with ${exampleFleet.size} devices:
 
   Base URL    ${platform?.baseUrl}
   API key     ${platform?.apiKey}
@@ -99,12 +101,12 @@ Ctrl-C stops everything.`);
 }
 
 /** Starts the editor and shows the progress. */
-async function prepare(): Promise<{ editor: Main; owner: Owner }> {
+async function prepare(examples: readonly ExampleWorkflow[]): Promise<{ editor: Main; owner: Owner }> {
 	const owner = await readOwner();
 	const tasks = new Listr<{ instance: N8nInstance; editor: Main }>(
 		[
 			{
-				title: 'n8n (downloaded on the first start: some minutes and 3 GB)',
+				title: 'n8n (downloaded on the first start: some minutes and 3 GB; if you stop it, the next start goes on)',
 				task: async (context, task) => {
 					const host = await provideN8n((words) => {
 						task.output = words;
@@ -128,7 +130,7 @@ async function prepare(): Promise<{ editor: Main; owner: Owner }> {
 					if (platform && tenants) {
 						await instance.importCredentials(exampleCredentials(platform, tenants, toolsToken(owner)));
 					}
-					await importChangedExamples(instance);
+					await importChangedExamples(instance, examples);
 				},
 			},
 			{
@@ -160,12 +162,18 @@ function toolsToken({ password }: Owner): string {
 	return createHash('sha256').update(`device tools ${password}`).digest('base64url').slice(0, 24);
 }
 
+/** The examples in the order of their import. n8n lists the newest first, so the one to open first comes last. */
+async function examplesInOrder(): Promise<ExampleWorkflow[]> {
+	const { 'list-devices': first, ...others } = Object.fromEntries(await exampleWorkflows());
+	if (first === undefined) throw new Error('The example list-devices is missing.');
+	return [...Object.values(others), first];
+}
+
 /** Imports the examples only if they changed, so that the user's changes stay. */
-async function importChangedExamples(instance: N8nInstance): Promise<void> {
-	const workflows = [...(await exampleWorkflows()).values()];
+async function importChangedExamples(instance: N8nInstance, workflows: readonly ExampleWorkflow[]): Promise<void> {
 	const wanted = createHash('sha256').update(JSON.stringify(workflows)).digest('hex');
 	const stamp = join(folder, 'examples');
 	if ((await readFile(stamp, 'utf8').catch(() => '')) === wanted) return;
-	await instance.importWorkflows(workflows);
+	await instance.importWorkflows([...workflows]);
 	await writeFile(stamp, wanted);
 }
