@@ -24,8 +24,11 @@ export async function resolveLock(folder, flags, before, onProgress) {
 	return await install(folder, ['install', '--package-lock-only', ...date, ...flags], Infinity, onProgress);
 }
 
+/** npm keeps fetched packages in its cache, and takes them from there. */
+const RUN_AGAIN = 'Run it again: it goes on where it stopped.';
+
 async function install(folder, [command, ...flags], count, onProgress) {
-	const fetched = new Set();
+	const [lookedUp, fetched] = [new Set(), new Set()];
 	const errors = [];
 	const step = process.stdout.isTTY ? 1 : Math.ceil(count / 10);
 	let said;
@@ -36,6 +39,7 @@ async function install(folder, [command, ...flags], count, onProgress) {
 	let isAnswering = false;
 	let lastAnswer = Date.now();
 
+	say('waiting for the npm registry');
 	const exitCode = await runNpm(
 		[command, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=http', ...flags],
 		{ cwd: folder },
@@ -53,11 +57,13 @@ async function install(folder, [command, ...flags], count, onProgress) {
 			} else if (answer) {
 				isAnswering = true;
 				lastAnswer = Date.now();
+				const isPackage = /\.tgz\b/.test(answer[1]);
+				const { size } = (isPackage ? fetched : lookedUp).add(answer[1]);
 				if (count === Infinity) say('choosing versions');
-				if (!/\.tgz\b/.test(answer[1])) return;
-				fetched.add(answer[1]);
-				if (fetched.size >= count) say('unpacking');
-				else if (fetched.size % step === 0) say(`${fetched.size} of ${count} fetched`);
+				// Several entries of the lockfile may be one package.
+				else if (size % step === 0) {
+					say(`${isPackage ? 'fetching and unpacking' : 'looking up'} packages, ${size} of at most ${count}`);
+				}
 			} else if (line.startsWith('npm error')) {
 				errors.push(line.replace(/^npm error ?/, ''));
 			}
@@ -74,10 +80,10 @@ async function install(folder, [command, ...flags], count, onProgress) {
 			`The packages could not be fetched: ${unreachable}.`,
 			'Check the network connection. A proxy, or a registry of your own, is set by',
 			'  npm config set proxy <address>      npm config set registry <address>',
-			'Then run the command again.',
+			RUN_AGAIN,
 		];
 	}
-	return ['npm could not install the packages. It says:', ...errors.slice(0, 20).map((line) => `  ${line}`)];
+	return ['npm could not install the packages. It says:', ...errors.slice(0, 20).map((line) => `  ${line}`), RUN_AGAIN];
 }
 
 /** Runs the npm that started this script, on Windows too. */

@@ -11,7 +11,7 @@ import { z } from 'zod/v4';
 import { checkout } from '../checkout.mts';
 import { fitsSystem, installLocked, resolveLock } from '../npm.mjs';
 import { removing } from '../removing.mts';
-import { manifestOf, readRecipe, recipe } from './versions.mts';
+import { type Manifest, manifestOf, readRecipe, recipe } from './versions.mts';
 
 /** An installed n8n, ready to run. */
 export interface N8nHost {
@@ -49,29 +49,46 @@ export async function provideN8n(onProgress: (words: string) => void, version?: 
 	const lockfile = isPinned ? await readFile(join(recipe, 'package-lock.json'), 'utf8') : JSON.stringify(manifest);
 	const system = [process.platform, process.arch, before].filter(Boolean).join(' ');
 	const wanted = createHash('sha256').update(lockfile).update(system).digest('hex');
+	const unpacked = `${wanted} without database driver`;
 	const found = await readFile(stamp, 'utf8').catch(() => '');
 	if (found !== wanted) {
-		await mkdir(folder, { recursive: true });
-		const lock = join(folder, 'package-lock.json');
-		await rm(lock, removing);
-		const write = async (json: object) =>
-			await writeFile(join(folder, 'package.json'), JSON.stringify(json, undefined, 2));
-		if (before !== undefined) {
-			// At that date there may have been none of the Node.js packages: they are added to the lockfile afterwards.
-			await write({ ...manifest, optionalDependencies: {} });
-			orThrow(await resolveLock(folder, flags, before, onProgress));
+		if (found !== unpacked) {
+			await rm(stamp, removing);
+			await mkdir(folder, { recursive: true });
+			await unpack(folder, manifest, { isPinned, before, onProgress });
+			await writeFile(stamp, unpacked);
 		}
-		await write(manifest);
-		if (isPinned) await cp(join(recipe, 'package-lock.json'), lock);
-		else orThrow(await resolveLock(folder, flags, undefined, onProgress));
-		const count = countForThisSystem(await readFile(lock, 'utf8'));
-		orThrow(await installLocked(folder, flags, count, onProgress));
-		onProgress('preparing the database driver');
+		onProgress('waiting for the database driver, fetched or compiled');
 		await buildDatabaseDriver(folder, await findNode(folder));
 		await writeFile(stamp, wanted);
 	}
 	const n8n = join(folder, 'node_modules', 'n8n', 'bin', 'n8n');
 	return { version: manifest.dependencies.n8n, node: await findNode(folder), n8n };
+}
+
+interface Unpacking {
+	isPinned: boolean;
+	/** The date to resolve versions at. */
+	before?: string | undefined;
+	onProgress: (words: string) => void;
+}
+
+/** Installs n8n, still without its database driver. */
+async function unpack(folder: string, manifest: Manifest, { isPinned, before, onProgress }: Unpacking): Promise<void> {
+	const lock = join(folder, 'package-lock.json');
+	await rm(lock, removing);
+	const write = async (json: object) =>
+		await writeFile(join(folder, 'package.json'), JSON.stringify(json, undefined, 2));
+	if (before !== undefined) {
+		// At that date there may have been none of the Node.js packages: they are added to the lockfile afterwards.
+		await write({ ...manifest, optionalDependencies: {} });
+		orThrow(await resolveLock(folder, flags, before, onProgress));
+	}
+	await write(manifest);
+	if (isPinned) await cp(join(recipe, 'package-lock.json'), lock);
+	else orThrow(await resolveLock(folder, flags, undefined, onProgress));
+	const count = countForThisSystem(await readFile(lock, 'utf8'));
+	orThrow(await installLocked(folder, flags, count, onProgress));
 }
 
 function orThrow(problem: string[] | undefined): void {
@@ -121,6 +138,7 @@ async function buildDatabaseDriver(folder: string, node: string): Promise<void> 
 	if (!failed && existsSync(binary)) return;
 	throw new Error(
 		"n8n's database driver (sqlite3) could be neither fetched nor compiled. " +
-			`Compiling it takes Python 3, make and a C++ compiler. npm says:\n${(all ?? '').split('\n').slice(-15).join('\n')}`,
+			`Compiling it takes Python 3, make and a C++ compiler. npm says:\n${(all ?? '').split('\n').slice(-15).join('\n')}\n` +
+			'Run it again: it goes on where it stopped.',
 	);
 }
