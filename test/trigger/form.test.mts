@@ -297,7 +297,7 @@ describe('an item', () => {
 		change(7, { onlineStatus: 50 });
 		clock.now += 61_500;
 		const [first, second] = (await watching.poll()) ?? [];
-		expect(Object.keys(first ?? {})).toEqual(['event', 'eventId', 'detectedAt', 'device']);
+		expect(Object.keys(first ?? {})).toEqual(['event', 'device', 'eventId', 'detectedAt']);
 		expect(first).toMatchObject({
 			event: 'deviceCreated',
 			detectedAt: '2026-11-01T00:01:01.500Z',
@@ -305,12 +305,12 @@ describe('an item', () => {
 		});
 		expect(Object.keys(second ?? {})).toEqual([
 			'event',
-			'eventId',
-			'detectedAt',
 			'field',
 			'previous',
 			'current',
 			'device',
+			'eventId',
+			'detectedAt',
 		]);
 		expect(second?.['eventId']).toMatch(/^[\w-]{22}$/);
 	});
@@ -380,7 +380,7 @@ describe('bad input is refused with the label of its field', () => {
 		[{ options: '={{ { forAtleast: 15 } }}' }, 'There is no option "forAtleast" under \'Options\''],
 		[{ options: { skip: 5 } }, 'There is no option "skip" under \'Options\''],
 		[{ options: { ifNotFound: 'empty' } }, 'There is no option "ifNotFound" under \'Options\''],
-		[{ options: { emit: 'never' } }, "'Items' has a value of the wrong type"],
+		[{ options: { emit: 'never' } }, "'Items per Poll' has a value of the wrong type"],
 		[{ options: { forAtLeast: 15 } }, 'There is no option "forAtLeast" under \'Options\''],
 		[{ events: ['statusChanged'], forAtLeast: -1 }, "'For At Least (Minutes)' is not a whole number from 0 to 43200"],
 		[{ events: ['statusChanged'], forAtLeast: '={{ null }}' }, "'For At Least (Minutes)' is not a whole number"],

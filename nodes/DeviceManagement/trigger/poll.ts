@@ -241,7 +241,8 @@ function itemsOf(events: readonly DeviceEvent[], { output, emit }: TriggerParame
 		shown.add(device);
 		// A removed device has only the known values, so 'Output' doesn't apply.
 		const shaped = event === 'deviceRemoved' ? own : shapeDevice(own, output);
-		return { event, eventId, detectedAt, ...change, device: shaped };
+		// The table in n8n's editor shows the first fields.
+		return { event, ...change, device: shaped, eventId, detectedAt };
 	});
 	const isOne = emit === 'perPoll' && items.length > 0;
 	return (isOne ? [{ count: items.length, events: items }] : items).map((json) => ({ json }));
