@@ -302,7 +302,7 @@ describe('how the form reads', () => {
 		[...everyField(properties), ...everyField(trigger()), ...everyField(credentialProperties)].filter(
 			({ property }) => property.type !== 'hidden',
 		);
-	const SMALL_WORDS = new Set(['a', 'an', 'and', 'by', 'for', 'in', 'of', 'on', 'or', 'the', 'to']);
+	const SMALL_WORDS = new Set(['a', 'an', 'and', 'by', 'for', 'in', 'of', 'on', 'or', 'per', 'the', 'to']);
 	const isTitle = (text: string) =>
 		text
 			.split(/[\s-]+/)

@@ -46,7 +46,10 @@ export const filtersField: INodeProperties = {
 			{ displayName: 'Attributes', name: 'attributes', description: 'Only devices whose attributes have these values' },
 			{ displayName: 'Attribute', name: 'pair' },
 			[
-				textField('Key', 'key', 'site', 'Key without spaces or commas'),
+				{
+					...textField('Key', 'key', 'site', 'Key without spaces or commas'),
+					hint: "To see the keys, set 'Output' to 'Raw' in Get Many",
+				},
 				textField('Value', 'value', 'Hamburg', 'Value without commas'),
 			],
 		),

@@ -20,7 +20,8 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 10_000 },
 		default: 1000,
-		description: 'How many items to request per page. If your platform allows fewer, n8n still reads all items.',
+		description:
+			'How many items to request per page, at most 10,000. If your platform sends fewer, n8n reads more pages. If it refuses, n8n asks for 1000, then for 200, then for 50.',
 	},
 	parallelRequests: {
 		displayName: 'Parallel Requests',

@@ -65,7 +65,7 @@ export const triggerFields: INodeProperties[] = [
 		name: 'attributes',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. firmware, site',
+		placeholder: 'e.g. firmware, site (only for Attribute Changed)',
 		description: "Keys of the attributes that 'Attribute Changed' watches, separated by commas",
 	},
 	...asGiven(onlyWhenField),
@@ -74,7 +74,7 @@ export const triggerFields: INodeProperties[] = [
 	...outputFields,
 	...optionsField([
 		{
-			displayName: 'Items',
+			displayName: 'Items per Poll',
 			name: 'emit',
 			type: 'options',
 			options: [...EMIT],
@@ -116,7 +116,7 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 		/** How long a new value must last. */
 		holdSeconds: minutes * 60,
 		/** One item for each event, or one item for all events of a poll. */
-		emit: check(emitSchema, options['emit'], 'Items'),
+		emit: check(emitSchema, options['emit'], 'Items per Poll'),
 	};
 }
 

@@ -11,6 +11,9 @@ import type { Change } from './events';
 import { keep, type Kept, keepDigest, partOf, recall, textOf, UNREPORTED } from './kept';
 import { FIELDS, type WatchedField } from './watched';
 
+const FIND_NUMBER =
+	'To find the number that means offline, use Get to read a device that you know is offline, and look at its onlineStatus.';
+
 /** The rules. The defaults of their fields are those of {@link schema}. */
 export const onlyWhenField = entriesField(
 	{
@@ -37,9 +40,14 @@ export const onlyWhenField = entriesField(
 			'From',
 			'from',
 			'1',
-			"Value before the change, compared as text. Leave it empty to match any value, also of a new device that has the value in 'To'.",
+			`Value before the change, compared as text. Leave it empty to match any value, also of a new device that has the value in 'To'. ${FIND_NUMBER}`,
 		),
-		textField('To', 'to', '0', 'Value after the change, compared as text. Leave it empty to match any value.'),
+		textField(
+			'To',
+			'to',
+			'0',
+			`Value after the change, compared as text. Leave it empty to match any value. ${FIND_NUMBER}`,
+		),
 	],
 );
 
