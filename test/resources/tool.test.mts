@@ -72,7 +72,7 @@ describe('the arguments of a model are used', () => {
 
 describe('an unusable value is refused, with what to change', () => {
 	const NO_SERIAL_NUMBER = ["The serial number in 'Device' is empty", 'Enter a serial number.'] as const;
-	const NO_LIMIT = ["'Limit' is not a whole number of 1 or more", 'Enter a number within these limits'] as const;
+	const NO_LIMIT = ["'Limit' is not a whole number of 1 or more", "Enter 1 or more, or turn on 'Return All'."] as const;
 
 	test.each([
 		['an empty serial number', get, { Device: '' }, ...NO_SERIAL_NUMBER],

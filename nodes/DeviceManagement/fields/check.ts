@@ -70,7 +70,7 @@ const entriesSchema = z.array(
  * Checks and returns the value of a number field; its default if the field is missing. An expression may return text.
  * @throws Failure `input` that names the field and its limits
  */
-export function checkNumber(value: unknown, field: NumberField): number {
+export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_WITHIN_LIMITS): number {
 	if (value === undefined) return field.default;
 	const { minValue, maxValue } = field.typeOptions;
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
@@ -78,10 +78,7 @@ export function checkNumber(value: unknown, field: NumberField): number {
 		return number;
 	}
 	const limits = maxValue === Number.MAX_SAFE_INTEGER ? ` of ${minValue} or more` : ` from ${minValue} to ${maxValue}`;
-	throw inputFailure(
-		`'${field.displayName}' is not a whole number${limits}`,
-		'Enter a number within these limits, or check the expression in this field.',
-	);
+	throw inputFailure(`'${field.displayName}' is not a whole number${limits}`, remedy);
 }
 
 /**
@@ -166,6 +163,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 	return isRecord(value) && Object.prototype.toString.call(value) === '[object Object]';
 }
 
+const ENTER_WITHIN_LIMITS = 'Enter a number within these limits, or check the expression in this field.';
 const ENTER_AS_TEXT = 'Enter it as text.';
 
 function lostDigits(label: string, remedy: string): Failure {

@@ -33,6 +33,8 @@ const LIMIT = {
 	description: 'Max number of results to return',
 } satisfies INodeProperties;
 
+const ENTER_LIMIT = "Enter 1 or more, or turn on 'Return All'.";
+
 /** 'Return All' and 'Limit', the first fields of every Get Many. */
 export const limitFields: INodeProperties[] = [
 	{
@@ -94,7 +96,7 @@ export async function fetchItems(
 	shape = (record: JsonObject) => record,
 ): Promise<JsonObject[]> {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
-	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT);
+	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
 	const skip = checkNumber(settings.options['skip'], SKIP);
 	const ifChanges = check(ifChangesSchema, settings.options['ifFleetChanges'], words.ifChanges);
 	const source = keepOnly(pageSource(platform, endpoint, settings), shape);

@@ -1,7 +1,7 @@
 import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
 
 import { CODE_TABLE } from '../../../nodes/DeviceManagement/core/errors/codes.ts';
-import type { StartOptions } from '../../../testbed/platform/server.mts';
+import type { Fault, StartOptions } from '../../../testbed/platform/server.mts';
 import type { RunResult, WorkflowJson } from '../../../testbed/engine/engine.mts';
 import type { Bench } from '../../../testbed/bench.mts';
 import { useBenches, useServers } from '../../../testbed/jest.mts';
@@ -88,6 +88,16 @@ describe('the credential test', () => {
 			expect(platform.logins.attempted).toBe(0);
 		},
 	);
+
+	test.each<[string, Fault]>([
+		['code 14101', { code: 14101 }],
+		['code 14102', { code: 14102 }],
+		['HTTP 401', { status: 401 }],
+	])('does not speak of a login after it has refused a key with %s', async (_name, fault) => {
+		const { message = '' } = (await pressTest('apiKey', { platform: { fault: () => fault } })).tested;
+		expect(message).toMatch(INSTRUCTION);
+		expect(message).not.toMatch(/log\s?in/i);
+	});
 
 	test.each([
 		[14201, {}],

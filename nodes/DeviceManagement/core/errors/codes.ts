@@ -17,7 +17,7 @@ const LATER = 'Try again later. If it happens again, ask your platform administr
 const RIGHTS = 'Ask your platform administrator to give this user (or API key) the right to do this.';
 
 export const CREDENTIAL =
-	"Check the key or the login in the Device Management API credential, and whether it needs 'My Platform Signs In Differently'.";
+	"Check what you entered in the Device Management API credential, and whether it needs 'My Platform Signs In Differently'.";
 
 const ROWS: ReadonlyArray<readonly [code: number, ...meaning: Meaning]> = [
 	[-1, 'unknown', 'The platform could not say what went wrong', LATER],
