@@ -57,11 +57,12 @@ test('each has a note that says what to change, by the names of its nodes, and c
 			unknown: [],
 		});
 
-		const covered = nodes.filter(({ position: [x, y] }) => {
-			const [left, top] = note?.position ?? [0, 0];
-			const beside = x > left + (note?.width ?? 0) || x + NODE.width < left;
-			return !beside && y < top + (note?.height ?? 0) && y + NODE.height > top;
-		});
+		const covered = nodes.filter(({ position: [x, y] }) =>
+			notes.some(({ position: [left, top], width, height }) => {
+				const beside = x > left + width || x + NODE.width < left;
+				return !beside && y < top + height && y + NODE.height > top;
+			}),
+		);
 		expect({ file, covered: covered.map(({ name }) => name) }).toEqual({ file, covered: [] });
 	}
 });
