@@ -79,7 +79,8 @@ function notesInExamples(): Text[] {
 	const schema = z.object({
 		nodes: z.array(z.object({ type: z.string(), parameters: z.looseObject({ content: z.string().optional() }) })),
 	});
-	return readdirSync(join(checkout, 'examples')).flatMap((file) => {
+	const files = readdirSync(join(checkout, 'examples')).filter((file) => file.endsWith('.json'));
+	return files.flatMap((file) => {
 		const { nodes } = schema.parse(JSON.parse(readFileSync(join(checkout, 'examples', file), 'utf8')));
 		return nodes
 			.filter(({ type }) => type === 'n8n-nodes-base.stickyNote')
