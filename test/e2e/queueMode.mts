@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod/v4';
 
-import { exampleWorkflows, signInCredentials } from '../../testbed/n8n/examples.mts';
+import { databaseCredential, exampleWorkflows, signInCredentials } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
+import { type Database, postgres } from '../../testbed/n8n/postgres.mts';
 import { type Execution, type Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import { packVersion } from '../../testbed/pack.mts';
@@ -13,6 +14,7 @@ import type { Checks } from './checks.mts';
 import { deployment } from './deployment.mts';
 import { type Builds, EventsInStorms } from './eventsInStorms.mts';
 import { holdAnswers } from './heldAnswers.mts';
+import { nightlyInventoryInPostgres } from './inventory.mts';
 import { inPartsOf150, oldestFirst, partsOf, serialNumbers } from './parts.mts';
 import { triggerWorkflow, webhookWorkflow } from './workflows.mts';
 
@@ -58,10 +60,11 @@ const parts = {
 		parameters: { ...everything, options: { pageSize: 1000, parallelRequests: 2 } },
 	},
 	overWorkers: { fleet: { size: 2000 }, credential: 'apiKey' },
+	inventory: { fleet: { size: 10_000 }, credential: 'apiKey' },
 } as const;
 
 type PartName = keyof typeof parts;
-/** The parts whose workflows are made for them; the last one runs an example. */
+/** The parts whose workflows are made for them; the last ones run examples. */
 const ownWorkflows = [
 	'sharedToken',
 	'oneToken',
@@ -69,17 +72,20 @@ const ownWorkflows = [
 	'trigger',
 	'killed',
 ] as const satisfies readonly PartName[];
-const partNames = [...ownWorkflows, 'overWorkers'] as const;
+const partNames = [...ownWorkflows, 'overWorkers', 'inventory'] as const;
 
 const devicesSchema = z.array(z.looseObject({ sn: z.string() }));
 
 export async function queueMode(host: N8nHost, folder: string, foundation: Foundation, checks: Checks): Promise<void> {
 	const platforms = new Map<PartName, EmbeddedPlatform>();
+	const inventory = await postgres();
+	// Not added as it is: its environment would move n8n to this database.
+	await foundation.services.add(() => ({ stop: async () => await inventory.stop() }));
 	try {
 		for (const name of partNames) platforms.set(name, await startPlatform({ fleet: parts[name].fleet }));
-		const n8n = await start(host, folder, foundation, checks, platforms);
+		const n8n = await start(host, folder, foundation, checks, platforms, inventory);
 		const builds = { first: await packVersion(folder, '0.0.1'), second: await packVersion(folder, '0.0.2') };
-		await new QueueRun(host, n8n, foundation, builds, platforms, checks).all();
+		await new QueueRun(host, n8n, foundation, builds, platforms, inventory, checks).all();
 	} finally {
 		await Promise.all([...platforms.values()].map(async (platform) => await platform.stop()));
 	}
@@ -91,6 +97,7 @@ async function start(
 	foundation: Foundation,
 	checks: Checks,
 	platforms: ReadonlyMap<PartName, EmbeddedPlatform>,
+	inventory: Database,
 ): Promise<QueueMode> {
 	const credentials = [...platforms].flatMap(([name, platform]) => {
 		const [apiKey, login] = signInCredentials(platform);
@@ -101,7 +108,7 @@ async function start(
 		'Setting up: PostgreSQL, Redis, one main process and two workers',
 		async () =>
 			await QueueMode.start(host, folder, foundation, {
-				credentials,
+				credentials: [...credentials, databaseCredential(inventory)],
 				workflows: ownWorkflows.map((name) =>
 					(name === 'trigger' ? triggerWorkflow : webhookWorkflow)(name, name, parts[name].parameters),
 				),
@@ -123,6 +130,7 @@ class QueueRun {
 		private readonly foundation: Foundation,
 		private readonly builds: Builds,
 		private readonly platforms: ReadonlyMap<PartName, EmbeddedPlatform>,
+		private readonly inventory: Database,
 		private readonly checks: Checks,
 	) {}
 
@@ -138,6 +146,9 @@ class QueueRun {
 		await checks.part('Example parts-over-workers.json', async () => await this.overWorkers());
 		await storms.all();
 		await checks.part('A worker killed in the middle of 20,000 devices', async () => await this.killed());
+		await checks.part('Example nightly-inventory-postgres.json', async () => {
+			await nightlyInventoryInPostgres(this.n8n, this.platform('inventory'), this.inventory, 'inventory', checks);
+		});
 		await checks.part('The trigger, at the end', async () => storms.end());
 	}
 

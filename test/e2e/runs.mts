@@ -10,7 +10,7 @@ import type { Device } from '../../testbed/platform/server.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 
 /** Runs a workflow as a click does, from its first node. */
-export async function byHand({ main }: ExampleSetup, workflow: ExampleWorkflow): Promise<NodeResults> {
+export async function byHand({ main }: Pick<ExampleSetup, 'main'>, workflow: ExampleWorkflow): Promise<NodeResults> {
 	return await main.execute(workflow.id, workflow.nodes[0]?.name ?? '');
 }
 

@@ -6,6 +6,7 @@ import { z } from 'zod/v4';
 import { type EmbeddedPlatform, type PlatformAccess, type StartOptions, startPlatform } from '../platform/server.mts';
 import { checkout } from '../checkout.mts';
 import type { Credential } from './instance.mts';
+import type { Database } from './postgres.mts';
 
 /** A fleet with the devices that the examples need. */
 export const exampleFleet = { size: 1000, seed: 1 } satisfies StartOptions['fleet'];
@@ -35,7 +36,7 @@ export function exampleCredentials(
 	tenants: TenantPlatforms,
 	toolsToken: string,
 ): Credential[] {
-	const others = [tenantsCredential(tenants), toolsCredential(toolsToken)];
+	const others = [tenantsCredential(tenants), toolsCredential(toolsToken), databaseCredential()];
 	return [...others, ...signInCredentials(platform).reverse()];
 }
 
@@ -60,6 +61,23 @@ function tenantsCredential(platforms: TenantPlatforms): Credential {
 /** The token that an agent sends to use the tools of `agent-tools.json`. */
 function toolsCredential(token: string): Credential {
 	return { id: 'deviceToolsToken', name: 'Device tools (token)', type: 'httpBearerAuth', data: { token } };
+}
+
+/** The PostgreSQL of `nightly-inventory-postgres.json`; default: the one of compose.yaml. */
+export function databaseCredential({ environment = {} }: Partial<Database> = {}): Credential {
+	return {
+		id: 'inventoryDatabase',
+		name: 'Inventory database',
+		type: 'postgres',
+		data: {
+			host: environment['DB_POSTGRESDB_HOST'] ?? '127.0.0.1',
+			port: Number(environment['DB_POSTGRESDB_PORT'] ?? 5432),
+			user: environment['DB_POSTGRESDB_USER'] ?? 'postgres',
+			password: environment['DB_POSTGRESDB_PASSWORD'] ?? '',
+			database: environment['DB_POSTGRESDB_DATABASE'] ?? 'postgres',
+			ssl: 'disable',
+		},
+	};
 }
 
 /** The two credentials that most examples use, for a running embedded platform: one for each way to sign in. */
