@@ -206,10 +206,6 @@ class QueueRun {
 			assertEach(answers, () => all);
 			assertAtLeast(6, expiries);
 		});
-		// Workers that sign in at the same moment end each other's token and sign in again after a pause.
-		checks.check('the workers sent at most three logins per worker and expiry', () => {
-			assertAtMost(expiries * n8n.workers.length * 3, platform.logins.attempted);
-		});
 		console.log(`  ${platform.logins.attempted} logins after ${expiries} expiries`);
 	}
 

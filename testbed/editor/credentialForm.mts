@@ -48,12 +48,18 @@ export class CredentialForm {
 		await this.form.getByTestId('credentials-config-container-test-success').waitFor();
 	}
 
-	/** Waits for the red box; returns all its words. */
-	async refused(): Promise<string> {
+	/**
+	 * Waits for the red box, opens its details and returns all its words.
+	 * @param beforeDetails runs while the details are closed
+	 */
+	async refused(beforeDetails: () => Promise<void>): Promise<string> {
 		const box = this.form
 			.locator('.el-tag--danger:visible')
 			.filter({ hasText: 'Couldn’t connect with these settings' });
-		await box.getByText('More details').click();
+		const details = box.getByText('More details');
+		await details.waitFor();
+		await beforeDetails();
+		await details.click();
 		return await box.innerText();
 	}
 

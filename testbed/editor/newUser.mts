@@ -79,10 +79,9 @@ export async function walkAsNewUser(
 		await form.connected();
 		await form.fillSecret('Password', 'not-the-password');
 		await form.save();
-		const reason = await form.refused();
+		const reason = await form.refused(async () => await look('credential-refused', 'dialog'));
 		assert.match(reason, /login name or the password is not right/);
 		assert(!reason.includes('not-the-password'));
-		await look('credential-refused', 'dialog');
 		await form.fillSecret('Password', platform.password);
 		await form.save();
 		await form.connected();
@@ -204,7 +203,11 @@ export async function walkAsNewUser(
 			(await node.table()).map(({ event, previous, current }) => [event, previous?.replaceAll(/\W/g, ''), current]),
 			devices.slice(0, 3).map(({ onlineStatus }) => ['onlineStatusChanged', onlineStatus === 0 ? 'null' : '1', '0']),
 		);
-		await node.showOutputAs('JSON', newest.sn);
+		await node.add('Add Option', 'Items per Poll');
+		await node.choose('Items per Poll', 'One Item for Each Poll');
+		await node.fetchTestEvent();
+		await node.showOutputAs('JSON', '"events"');
+		await node.scrollToTop();
 		await look('trigger', 'step');
 		await node.close();
 	});
