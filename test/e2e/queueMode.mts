@@ -181,7 +181,7 @@ class QueueRun {
 	}
 
 	private async oneToken(): Promise<void> {
-		const { checks, n8n } = this;
+		const { checks } = this;
 		const platform = this.platform('oneToken');
 		platform.settings.livingTokens = 'one-per-user';
 		const all = serialNumbers(platform.fleet.devices);
