@@ -64,8 +64,11 @@ async function benchAll(readers: Readers, platforms: Platforms): Promise<void> {
 	print(pollsSection(polls));
 	if (!flags.write) return;
 	await performanceFigures.write({ lists, polls });
-	await writeBetweenMarks('docs/performance.md', await machineWords(), [listsSection(lists)]);
-	await writeBetweenMarks('docs/maintainers/benchmark.md', '', [targetsSection(lists), pollsSection(polls)]);
+	await writeBetweenMarks('docs/maintainers/benchmark.md', await machineWords(), [
+		listsSection(lists),
+		targetsSection(lists),
+		pollsSection(polls),
+	]);
 }
 
 /** Runs everything once, so that just-in-time compilation does not slow down the first case. */

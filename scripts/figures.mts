@@ -25,8 +25,6 @@ const outcomeSchema = z.union([
 		/** Most memory of a worker. */
 		workerBytes: z.number(),
 		executionBytes: z.number(),
-		/** Most memory of the main process while the editor opened the execution. */
-		openedBytes: z.number(),
 	}),
 ]);
 const fleetsSchema = z.object({ runs: z.array(z.object(measurement).and(outcomeSchema)) });

@@ -1,9 +1,8 @@
 /**
- * `npm run scaling`: measures the cost of reading a whole fleet in a real n8n in queue mode: time, memory of main process and
+ * `npm run scaling`: measures the cost of reading a whole fleet in a real n8n in queue mode: time, memory of the
  * worker, and the size of the execution in the database. Needs PostgreSQL and Redis, like `npm run test:e2e -- --queue`. About ten minutes.
  */
 import assert from 'node:assert/strict';
-import { constants } from 'node:buffer';
 import { Command } from 'commander';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +31,6 @@ const { write, quick } = new Command('npm run scaling --')
 const PAGE = 'docs/large-fleets.md';
 
 const SIZES = quick ? [1_000, 10_000] : [1_000, 5_000, 10_000, 100_000];
-const COMPUTED = 1_000_000;
 const WORKERS = 2;
 /** Without a limit, Node.js keeps garbage while the machine has free memory. */
 const HEAP_MB = 640;
@@ -120,8 +118,8 @@ async function measure(
 			await worker.restart();
 		}),
 	);
-	const { main, workers } = n8n;
-	const watch = new MemoryWatch(pidsOf([main, ...workers]));
+	const { workers } = n8n;
+	const watch = new MemoryWatch(pidsOf(workers));
 	const before = Date.now();
 	await start(n8n, workflow);
 	const costs = await pWaitFor<Cost[] | typeof TOO_MUCH>(
@@ -140,16 +138,10 @@ async function measure(
 	const peaks = await watch.stop();
 	if (costs === TOO_MUCH) return { outOfMemory: true };
 	for (const { status } of costs) assert.equal(status, 'success', `${workflow} ended with ${status}`);
-
-	const [first] = await n8n.executions(workflow);
-	const opening = new MemoryWatch(pidsOf([main]));
-	if (executions === 1 && first !== undefined) await main.results(first.id);
-	const opened = await opening.stop();
 	return {
 		milliseconds: executions === 1 ? Math.max(...costs.map(({ milliseconds }) => milliseconds)) : wallMs,
 		workerBytes: peakOf(workers, peaks),
 		executionBytes: costs.reduce((sum, { bytes }) => sum + bytes, 0),
-		openedBytes: peakOf([main], opened),
 	};
 }
 
@@ -162,10 +154,9 @@ async function startByHand(n8n: QueueMode, workflow: string): Promise<void> {
 	await n8n.main.execute(workflow, 'Start');
 }
 
-async function idleMemory({ main, workers }: QueueMode): Promise<{ main: number; worker: number }> {
-	const watch = new MemoryWatch(pidsOf([main, ...workers]));
-	const peaks = await watch.stop();
-	return { main: peakOf([main], peaks), worker: peakOf(workers, peaks) };
+async function idleMemory({ workers }: QueueMode): Promise<number> {
+	const watch = new MemoryWatch(pidsOf(workers));
+	return peakOf(workers, await watch.stop());
 }
 
 /** Returns the highest value of all processes. */
@@ -177,19 +168,15 @@ function pidsOf(processes: ReadonlyArray<{ pid: number | undefined }>): number[]
 	return processes.flatMap(({ pid }) => pid ?? []);
 }
 
-function report(runs: Runs, idle: { main: number; worker: number }): Section[] {
+function report(runs: Runs, idleWorker: number): Section[] {
 	const table = (title: string, words: string, key: Figure, inWords: (value: number) => string): Section => ({
 		title,
 		words,
-		head: ['', ...SIZES.map((size) => count(size)), `${count(COMPUTED)} (computed)`],
+		head: ['', ...SIZES.map((size) => count(size))],
 		rows: [...new Set(runs.map(({ way }) => way))].map((way) => {
 			const bySize = SIZES.map((size) => runs.find((run) => run.way === way && run.devices === size));
 			const values = bySize.map((run) => run && ('outOfMemory' in run ? TOO_MUCH : run[key]));
-			const cells = [...values, computed(values)].map((value) =>
-				typeof value === 'number' ? inWords(value) : (value ?? '–'),
-			);
-			// A worker has only one part in memory, for any number of parts.
-			return [way, ...(key === 'workerBytes' && way === PARTS_NAME ? [...cells.slice(0, -1), 'as before'] : cells)];
+			return [way, ...values.map((value) => (typeof value === 'number' ? inWords(value) : (value ?? '–')))];
 		}),
 	});
 	return [
@@ -201,7 +188,7 @@ function report(runs: Runs, idle: { main: number; worker: number }): Section[] {
 		),
 		table(
 			'Memory of the worker',
-			`The highest memory of the process. An idle worker has ${megabytes(idle.worker)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “${TOO_MUCH}” means that the worker ended.`,
+			`The highest memory of the process. An idle worker has ${megabytes(idleWorker)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “${TOO_MUCH}” means that the worker ended.`,
 			'workerBytes',
 			megabytes,
 		),
@@ -209,24 +196,9 @@ function report(runs: Runs, idle: { main: number; worker: number }): Section[] {
 			'The execution in the database',
 			'What n8n saves for an execution that it keeps, before PostgreSQL compresses it. For parts: all executions together.',
 			'executionBytes',
-			// n8n saves an execution as one text.
-			(bytes) => (bytes > constants.MAX_STRING_LENGTH ? 'too large to save' : megabytes(bytes)),
-		),
-		table(
-			'Memory of the main process while you open the execution',
-			`The highest memory of the main process while n8n's editor loaded the execution. For parts, none was opened. The main process had ${megabytes(idle.main)} right after its start, and later less at times.`,
-			'openedBytes',
 			megabytes,
 		),
 	];
 }
 
-type Figure = 'milliseconds' | 'workerBytes' | 'executionBytes' | 'openedBytes';
-
-/** Computes the next value from the growth between the last two sizes. */
-function computed(values: ReadonlyArray<number | typeof TOO_MUCH | undefined>): number | typeof TOO_MUCH | undefined {
-	const [smaller = NaN, larger = NaN] = SIZES.slice(-2);
-	const [before, after] = values.slice(-2);
-	if (typeof before !== 'number' || typeof after !== 'number') return after === TOO_MUCH ? TOO_MUCH : undefined;
-	return after + (Math.max(0, after - before) * (COMPUTED - larger)) / (larger - smaller);
-}
+type Figure = 'milliseconds' | 'workerBytes' | 'executionBytes';

@@ -2,7 +2,7 @@ import { readPage } from '../../testbed/pages.mts';
 import { fleetFigures, performanceFigures } from '../../scripts/figures.mts';
 
 // A measurement takes up to twenty minutes: it must not fail when it writes.
-test.each(['docs/performance.md', 'docs/maintainers/benchmark.md', 'docs/large-fleets.md'])(
+test.each(['docs/maintainers/benchmark.md', 'docs/large-fleets.md'])(
 	'%s has one place for measured figures',
 	(page) => {
 		expect(readPage(page).split('<!-- figures -->')).toHaveLength(2);
