@@ -62,7 +62,7 @@ async function demonstrate(): Promise<void> {
 
 		const devices = devicesOf(result, names.list);
 		print(
-			heading(`${number(devices.length)} devices in Hamburg with status 2, newest first`),
+			heading(`${number(devices.length)} devices at site Hamburg with composite status 2, newest first`),
 			firstOf(devices),
 			heading('The first one, read by its serial number'),
 			...devicesOf(result, names.read).map(deviceTable),
