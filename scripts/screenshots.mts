@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: takes the pictures of the docs in a real n8n with the packed package, along the steps of a new user, and of
- * every example workflow. Replaces all `.png` files in `docs/pictures/`.
+ * `npm run screenshots`: takes the pictures of the docs in a real n8n with the packed package, along the steps of a new user, and of the
+ * example workflows that pages show. Replaces all `.png` files in `docs/pictures/`.
  */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

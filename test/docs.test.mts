@@ -201,7 +201,7 @@ test.each(DESCRIBED)('%s names each operation, event, field and choice that it d
 test('texts in italics on pages for users are labels of the package or of n8n', () => {
 	const OF_N8N = [
 		...['On Error', 'Continue', 'Continue (using error output)', 'Retry On Fail', 'Import from File', 'Tool'],
-		...['MCP Server Trigger', 'Remove Duplicates', 'SSL Certificates'],
+		...['MCP Server Trigger', 'Remove Duplicates'],
 		'Authentication → Predefined Credential Type → Device Management API',
 	];
 	const descriptions = [new DeviceManagement(), new DeviceManagementTrigger()].map(({ description }) => description);
