@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,13 +27,16 @@ export async function packTo(folder: string, source: string): Promise<string> {
 
 /**
  * Packs the built package in `source` into `folder`, with `version` in the tarball's package.json, and returns the tarball's path.
- * The package.json in `source` keeps its version.
+ * The package.json in `source` keeps its version. Files get the same mode everywhere, because a tarball contains it.
  */
 export async function packVersion(folder: string, version: string, source = checkout): Promise<string> {
 	const pack = async (staged: string) => {
 		const file = join(staged, 'package.json');
 		const manifest = manifestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
 		await writeFile(file, `${JSON.stringify({ ...manifest, version }, undefined, 2)}\n`);
+		for (const entry of await readdir(staged, { recursive: true, withFileTypes: true })) {
+			if (entry.isFile()) await chmod(join(entry.parentPath, entry.name), 0o644);
+		}
 		return await packTo(folder, staged);
 	};
 	return await withPackedPackage(pack, source);

@@ -1,25 +1,24 @@
 #!/usr/bin/env bash
-# The first start: packs this commit, makes .env with new secrets, builds the image, and starts all containers. Says which build
-# main and a worker have. Needs Docker, Node.js and npm.
+# Builds the image and starts all containers. The first time, it packs this commit and makes .env with new secrets. Says which build
+# main and a worker have. Needs Docker, Node.js and npm. docs/queue-mode.md says how to update.
 set -euo pipefail
-umask 077
 cd "$(dirname "$0")"
-if [ -e .env ]; then
-	echo "There is a file .env already, so this is not the first start. docs/queue-mode.md says how to update." >&2
-	exit 1
+
+if [ ! -e .env ]; then
+	# The last lines are the checksum and the name.
+	tarball=$(npm run --silent --prefix ../.. package | tee /dev/stderr | sed -n 's/^[0-9a-f]*  //p')
+	cp "../../$tarball" .
+	version=${tarball#n8n-nodes-device-management-}
+	key=$(openssl rand -hex 24)
+	password=$(openssl rand -hex 24)
+	(
+		umask 077
+		sed "s/^PACKAGE=$/&${version%.tgz}/; s/^N8N_ENCRYPTION_KEY=$/&$key/; s/^POSTGRES_PASSWORD=$/&$password/" .env.example >.env
+	)
 fi
 
-npm run --prefix ../.. package
-tarball=$(ls -t ../../n8n-nodes-device-management-*.tgz | head -n 1)
-cp "$tarball" .
-version=$(basename "$tarball" .tgz)
-sed "s/^PACKAGE=$/PACKAGE=${version#n8n-nodes-device-management-}/" .env.example |
-	while IFS= read -r line; do
-		# Each value that is still missing is a secret.
-		case $line in *=) echo "$line$(openssl rand -hex 24)" ;; *) echo "$line" ;; esac
-	done >.env
-
-docker compose up --detach --build --wait
+docker compose build main
+docker compose up --detach --wait
 for service in main worker; do
 	docker compose exec -T "$service" npm ls --prefix /home/node/.n8n/nodes n8n-nodes-device-management
 done

@@ -25,7 +25,7 @@ export async function buildVersion(folder: string): Promise<string> {
 	const commit = /^\n([0-9a-f]{40,64})\n$/.exec(head)?.[1];
 	if (commit === undefined) throw new Error(withoutCommit(folder, version));
 
-	const changes = await git('status', '--porcelain', '--untracked-files=normal', '--', ...SOURCES);
+	const changes = await git('status', '--porcelain', '--untracked-files=normal', '--ignored', '--', ...SOURCES);
 	const tags = await git('tag', '--points-at', commit);
 	if (changes === '' && tags.split('\n').includes(`v${version}`)) return version;
 	// The 'g' is there because a number with a leading zero is not valid in a version.

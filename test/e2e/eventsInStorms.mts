@@ -54,8 +54,8 @@ export class EventsInStorms {
 		await checks.part('A second build, and back to the first', async () => await this.update());
 		await checks.part('Main killed between two polls, and during the next one', async () => await this.mainKilled());
 		await checks.part('A worker killed while it handles an event', async () => await this.workerKilled());
-		await checks.part('PostgreSQL away for a minute', async () => await this.away(postgres));
-		await checks.part('Redis away for a minute', async () => await this.away(redis));
+		await checks.part('PostgreSQL away for a minute', async () => await this.away(postgres, 0));
+		await checks.part('Redis away for a minute', async () => await this.away(redis, 3));
 	}
 
 	/** What should not be reported would have come by now, if other parts ran in between. */
@@ -111,7 +111,7 @@ export class EventsInStorms {
 		this.change();
 		const { held, release } = holdAnswers(platform, ({ kind }) => kind === 'list');
 		await n8n.startMain();
-		await held;
+		await held();
 		this.change();
 		await n8n.main.kill();
 		release();
@@ -123,7 +123,7 @@ export class EventsInStorms {
 		const { checks, n8n, platform } = this;
 		const { held, release } = holdAnswers(platform, ({ kind }) => kind === 'other');
 		this.change();
-		await held;
+		await held();
 		const execution = (await n8n.executions('trigger')).at(-1);
 		assert(execution);
 		const worker = n8n.workers.find(({ executions }) => executions.includes(execution.id));
@@ -137,12 +137,14 @@ export class EventsInStorms {
 		await worker.restart();
 	}
 
-	private async away(gate: Gate): Promise<void> {
+	/** @param ends how many processes end by that; Docker starts them again */
+	private async away(gate: Gate, ends: number): Promise<void> {
 		await gate.close();
 		this.change();
 		await pause(AWAY_MS);
 		await gate.open();
-		console.log(`  ${await this.n8n.restartEnded()} processes ended meanwhile`);
+		const ended = await this.n8n.restartEnded();
+		this.checks.check(ends > 0 ? 'all processes end' : 'no process ends', () => assert.equal(ended, ends));
 		await this.reportsAll('reports afterwards what changed meanwhile, once');
 	}
 

@@ -194,7 +194,7 @@ class InventoryRun {
 
 	private async rows(): Promise<Row[]> {
 		const sql = `
-			SELECT sn, seen_at::text AS seen, gone_at::text AS gone, json_build_object(
+			SELECT sn, to_json(seen_at) #>> '{}' AS seen, to_json(gone_at) #>> '{}' AS gone, json_build_object(
 				'id', id, 'sn', sn, 'onlineStatus', online_status, 'status', status, 'modelName', model_name, 'groupName', group_name,
 				'tags', tags, 'description', description, 'createTime', create_time, 'updateTime', update_time) AS device
 			FROM device_inventory`;
@@ -218,7 +218,7 @@ class InventoryRun {
 	/** Locks the row of a device. Returns how to release it. */
 	private async lock(sn: string): Promise<() => Promise<void>> {
 		const locked = 'SELECT FROM device_inventory WHERE sn = $1 FOR UPDATE';
-		const held = this.query(`SELECT pg_sleep(600) FROM (${locked}) AS locked`, sn).catch(() => {});
+		const held = this.query(`SELECT pg_sleep(90) FROM (${locked}) AS locked`, sn).catch(() => {});
 		await this.until('The row is not locked', `wait_event = 'PgSleep'`, 1);
 		return async () => {
 			await this.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'`);

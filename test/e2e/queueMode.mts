@@ -263,7 +263,7 @@ class QueueRun {
 		const platform = this.platform('killed');
 		const { held, release } = holdAnswers(platform, ({ page }) => page === 10);
 		const answer = n8n.main.webhook('killed', {}).catch((error: unknown) => ({ status: 0, json: String(error) }));
-		await held;
+		await held();
 		const [execution] = await n8n.executions('killed');
 		assert(execution);
 		const worker = n8n.workers.find(({ executions }) => executions.includes(execution.id));

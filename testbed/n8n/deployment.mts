@@ -11,16 +11,36 @@ import { keptEnvironment } from '../processes.mts';
 import { removing } from '../removing.mts';
 import type { Environment } from './services.mts';
 
+const environmentSchema = z.record(z.string(), z.string());
+const healthSchema = z.looseObject({ test: z.string() });
+/** Strict: n8n's own data is in PostgreSQL, so its processes have no volumes. */
+const processSchema = z.strictObject({
+	image: z.string(),
+	restart: z.literal('unless-stopped'),
+	stop_grace_period: z.templateLiteral([z.int().min(31), 's']),
+	environment: environmentSchema,
+	healthcheck: healthSchema,
+	depends_on: z.record(z.string(), z.object({ condition: z.literal('service_healthy') })),
+});
+/** Strict: their data survives the container. */
+const storeSchema = z.strictObject({
+	image: z.string().regex(/^\w+:\d+\.\d+$/),
+	restart: z.literal('unless-stopped'),
+	environment: environmentSchema.default({}),
+	command: z.string().optional(),
+	volumes: z.tuple([z.string()]),
+	healthcheck: healthSchema,
+});
 const composeSchema = z.object({
-	services: z.record(
-		z.string(),
-		z.looseObject({
-			image: z.string(),
-			environment: z.record(z.string(), z.string()).default({}),
-			deploy: z.object({ replicas: z.int() }).optional(),
-			healthcheck: z.object({ test: z.string() }),
+	services: z.strictObject({
+		main: processSchema.extend({
+			build: z.object({ context: z.literal('.'), args: z.strictObject({ PACKAGE: z.string() }) }),
+			ports: z.tuple([z.literal('127.0.0.1:5678:5678')]),
 		}),
-	),
+		worker: processSchema.extend({ command: z.literal('worker'), deploy: z.object({ replicas: z.int().min(2) }) }),
+		postgres: storeSchema,
+		redis: storeSchema.extend({ command: z.string().includes('--appendonly yes') }),
+	}),
 });
 
 export type Compose = z.infer<typeof composeSchema>;
@@ -53,7 +73,8 @@ export async function baseImage(): Promise<string> {
 
 /** Runs what the Dockerfile runs, in an empty home folder instead of the image's. */
 export async function installAsImage(home: string, tarball: string): Promise<void> {
-	const [, copied] = /^COPY n8n-nodes-device-management-\$\{PACKAGE\}\.tgz (\S+)$/m.exec(await dockerfile()) ?? [];
+	const [, copied] =
+		/^COPY --chown=node n8n-nodes-device-management-\$\{PACKAGE\}\.tgz (\S+)$/m.exec(await dockerfile()) ?? [];
 	const commands = [...(await dockerfile()).matchAll(/^RUN (.+)$/gm)].flatMap(([, command]) => command ?? []);
 	if (copied === undefined || commands.length === 0) throw new Error('The Dockerfile installs no package');
 	await rm(join(home, '.n8n'), removing);

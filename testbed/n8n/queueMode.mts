@@ -103,7 +103,7 @@ export class QueueMode {
 		const compose = await readCompose(await filledIn());
 		const tarball = await packTo(folder, checkout);
 		const install = async (service: 'main' | 'worker', name: string) => {
-			const { environment } = serviceOf(compose, service);
+			const { environment } = compose.services[service];
 			const instance = await services.add(
 				(places) => new N8nInstance(host, join(folder, name), { ...environment, ...places, ...settings }),
 			);
@@ -112,7 +112,7 @@ export class QueueMode {
 		};
 		const mainInstance = await install('main', 'main');
 		await mainInstance.importCredentials(credentials);
-		const { replicas } = serviceOf(compose, 'worker').deploy ?? { replicas: 1 };
+		const { replicas } = compose.services.worker.deploy;
 		const names = Array.from({ length: replicas }, (_, index) => `worker-${index + 1}`);
 		const [main, ...started] = await Promise.all([
 			mainInstance.startSignedIn(owner),
@@ -245,10 +245,4 @@ export class Worker {
 		await installAsImage(this.instance.folder, tarball);
 		await this.restart();
 	}
-}
-
-function serviceOf({ services }: Compose, name: string): Compose['services'][string] {
-	const service = services[name];
-	if (service === undefined) throw new Error(`compose.yaml has no service ${name}`);
-	return service;
 }
