@@ -6,12 +6,12 @@ import { FormData } from 'undici';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
-import { Fleet } from '../../testbed/platform/server.mts';
+import { type Device, Fleet } from '../../testbed/platform/server.mts';
 import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { failedExecutions, offlineDevices, offlineReport, offlineTickets } from './offline.mts';
 import { inPartsOf150, oldestFirst, partsOf, serialNumbers } from './parts.mts';
-import { byHand, callsOfMonitor, devicesOf, newestOf, onSchedule, simplified } from './runs.mts';
+import { byHand, callsOfMonitor, devicesOf, newestOf, newId, onSchedule, simplified } from './runs.mts';
 
 export async function examples(setup: ExampleSetup, workflows: ReadonlyMap<string, ExampleWorkflow>): Promise<void> {
 	for (const [name, workflow] of workflows) {
@@ -47,6 +47,7 @@ const runs: Readonly<Record<string, Run>> = {
 	'read-in-parts': readInParts,
 	'serial-number-lookup': serialNumberLookup,
 	'several-tenants': severalTenants,
+	'sheet-lookup': sheetLookup,
 };
 
 async function listDevices(setup: ExampleSetup, workflow: ExampleWorkflow): Promise<void> {
@@ -196,6 +197,42 @@ async function checkSerialNumbers(setup: ExampleSetup, workflow: ExampleWorkflow
 		});
 		assert.match(String(empty?.['Reason']), /'Device'/);
 		assert.equal(file?.binary?.['data']?.fileName, 'not-found.csv');
+	});
+}
+
+/** Pinned data replaces the two Google Sheets nodes. All others run. */
+async function sheetLookup(setup: ExampleSetup, workflow: ExampleWorkflow): Promise<void> {
+	const { checks, main, platform } = setup;
+	const { fleet } = platform;
+	const [online, offline, numeric] = [fleet.at(10), fleet.at(11), fleet.at(12)];
+	fleet.update(online.sn, { onlineStatus: 1 });
+	fleet.update(offline.sn, { onlineStatus: 0 });
+	fleet.update(numeric.sn, { sn: '354762000000018', onlineStatus: 2 });
+	const serials = [offline.sn, 'RT00000000', 354762000000018, '', online.sn, offline.sn];
+	const rows = serials.map((sn, at) => ({ row_number: 2 + 3 * at, 'Serial Number': sn, Shelf: `Shelf ${at}` }));
+	const pinData = { 'Read rows': rows.map((json) => ({ json })), 'Write rows': [{ json: {} }] };
+	const results = await byHand(setup, { ...workflow, id: await main.create({ ...workflow, id: newId(), pinData }) });
+	for (const device of [online, offline]) fleet.update(device.sn, device);
+	fleet.update('354762000000018', numeric);
+	resultOf(results, 'Write rows');
+	const written = resultOf(results, 'Group and status').items;
+	const group = ({ group: { name } }: Device) => name;
+	checks.check('writes group and status into the row of each serial number, text or number, and unknown', () => {
+		assert.deepEqual(written.toSpliced(3, 1), [
+			{ row_number: 2, Group: group(offline), Status: 'offline' },
+			{ row_number: 5, Group: '', Status: 'unknown' },
+			{ row_number: 8, Group: group(numeric), Status: '2' },
+			{ row_number: 14, Group: group(online), Status: 'online' },
+			{ row_number: 17, Group: group(offline), Status: 'offline' },
+		]);
+	});
+	checks.check('writes the reason into a row without a serial number', () => {
+		const { Status: reason, ...row } = written[3] ?? {};
+		assert.deepEqual(row, { row_number: 11, Group: '' });
+		assert.match(String(reason), /'Device'/);
+	});
+	checks.check('requests equal serial numbers once', () => {
+		assert.equal(platform.requestsOf('sn').length, new Set(serials.filter((sn) => sn !== '')).size);
 	});
 }
 
