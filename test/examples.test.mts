@@ -83,7 +83,7 @@ test('notes name other examples as the editor does, and the error workflow where
 
 test('they are few enough to look through, and none sends anything to a placeholder', async () => {
 	const examples = await read();
-	expect(examples.length).toBeLessThanOrEqual(17);
+	expect(examples.length).toBeLessThanOrEqual(18);
 	const placeholders = examples.flatMap(({ nodes }) =>
 		nodes.filter(({ type }) => type === 'n8n-nodes-base.noOp').map(({ name }) => name),
 	);
