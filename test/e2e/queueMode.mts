@@ -138,7 +138,7 @@ class QueueRun {
 		const { checks } = this;
 		const storms = new EventsInStorms(this.n8n, this.foundation, this.platform('trigger'), this.builds, checks);
 		// The polls come while the other parts run.
-		storms.begin();
+		await checks.part('The trigger has a durable cursor', async () => await storms.begin());
 		await checks.part('examples/queue-mode', async () => await deployment(this.n8n, this.host, checks));
 		await checks.part('Two workers, one account', async () => await this.sharedToken());
 		await checks.part('One token per user', async () => await this.oneToken());

@@ -61,7 +61,8 @@ export const filtersField: INodeProperties = {
 			name: 'body',
 			type: 'json',
 			default: '{}',
-			description: 'JSON object whose fields n8n adds to the search criteria in the request body, like {"status": 1}',
+			description:
+				'JSON object whose fields n8n adds to the search criteria in the request body, like {"onlineStatus": 0}',
 		},
 		textField('Tags', 'tags', 'indoor, pilot', 'One tag, or several separated by commas'),
 	],
