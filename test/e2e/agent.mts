@@ -62,7 +62,7 @@ export async function agentTools(
 		});
 		const none = await call('list_devices', { limit: 0 });
 		checks.check('says what to change if a number is invalid', () => {
-			assert.match(none.refusal ?? '', /'Limit' is not a whole number of 1 or more.*Enter a number/s);
+			assert.match(none.refusal ?? '', /'Limit' is not a whole number of 1 or more.*Enter 1 or more/s);
 		});
 
 		const all = await call('count_devices', {});
