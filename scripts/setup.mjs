@@ -1,6 +1,6 @@
 /**
  * Runs before every npm command of a clone. It installs the development dependencies if they are missing or do not match
- * package-lock.json. With `--build`, it compiles the package if its sources changed, with `--build --anew` in any case: `dist` may have
+ * package-lock.json. With `--build`, it compiles the package if its sources changed; with `--build --always`, each time: `dist` may have
  * been changed by hand. Otherwise it prints nothing and is fast.
  *
  * Plain JavaScript with nothing but Node's own modules, because it runs before anything is installed.
@@ -18,7 +18,7 @@ const buildStamp = join(root, 'node_modules', '.setup', 'build');
 
 refuseOldNode();
 await installWhenNeeded();
-if (process.argv.includes('--anew')) rmSync(buildStamp, { force: true });
+if (process.argv.includes('--always')) rmSync(buildStamp, { force: true });
 if (process.argv.includes('--build')) await buildWhenNeeded();
 
 function refuseOldNode() {

@@ -193,7 +193,7 @@ export class QueueMode {
 		await this.startMain();
 	}
 
-	/** Starts again what has ended by itself, as Docker does. Returns how many processes that were. */
+	/** Starts each process again that has ended, as Docker does. Returns how many these were. */
 	async restartEnded(): Promise<number> {
 		const mainHasEnded = this.main.hasEnded;
 		const workers = this.workers.filter(({ hasEnded }) => hasEnded);
