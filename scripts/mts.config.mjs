@@ -1,19 +1,87 @@
 /**
- * ESLint for what is not shipped: tests and developer commands. Separate, because the package's own
- * `eslint.config.mjs` has to stay the unchanged stock one, which looks at `.ts` only.
+ * ESLint for what is not shipped, tests and developer commands, and for which folder may import which. Separate, because the
+ * package's own `eslint.config.mjs` has to stay the unchanged stock one.
  */
 import { defineConfig, globalIgnores } from 'eslint/config';
+import imports, { createNodeResolver } from 'eslint-plugin-import-x';
 import typescript from 'typescript-eslint';
 
-export default defineConfig(globalIgnores(['.cache/', 'dist/', 'coverage/', '**/*.{js,cjs,mjs,ts}']), {
-	files: ['**/*.mts'],
-	extends: [typescript.configs.recommended],
-	rules: {
-		'@typescript-eslint/no-explicit-any': 'error',
-		// Like the compiler: a leading underscore marks an unused parameter.
-		'@typescript-eslint/no-unused-vars': [
-			'error',
-			{ argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },
-		],
+const node = './nodes/DeviceManagement';
+const shipped = ['./nodes', './credentials'];
+
+/** What may import what: the imports of a folder, itself aside. Tests may import everything. */
+const LAYERS = {
+	'./scripts': ['./testbed', ...shipped],
+	'./testbed': shipped,
+	// The embedded platform shares no code with the package, because it would share its mistakes, too.
+	'./testbed/platform': [],
+	'./credentials': [`${node}/transport`, `${node}/core`],
+	'./nodes': [],
+	[`${node}/resources`]: [`${node}/fields`, `${node}/nodeError.ts`, `${node}/transport`, `${node}/core`],
+	[`${node}/listSearch`]: [`${node}/fields`, `${node}/nodeError.ts`, `${node}/transport`, `${node}/core`],
+	[`${node}/trigger`]: [`${node}/fields`, `${node}/nodeError.ts`, `${node}/transport`, `${node}/core`],
+	[`${node}/nodeError.ts`]: [`${node}/transport`, `${node}/core`],
+	[`${node}/fields`]: [`${node}/transport`, `${node}/core`],
+	[`${node}/transport`]: [`${node}/core`],
+	[`${node}/core`]: [],
+};
+
+const zones = Object.entries(LAYERS).map(([target, allowed]) => ({
+	target,
+	from: '.',
+	except: ['./node_modules', target, ...allowed],
+}));
+
+export default defineConfig(
+	globalIgnores(['.cache/', 'dist/', 'coverage/', '**/*.{js,cjs,mjs}']),
+	{
+		files: ['**/*.{mts,ts}'],
+		plugins: { 'import-x': imports },
+		languageOptions: { parser: typescript.parser },
+		// Shipped code switches off rules of the stock configuration.
+		linterOptions: { reportUnusedDisableDirectives: 'off' },
+		settings: {
+			'import-x/extensions': ['.ts', '.mts'],
+			'import-x/parsers': { '@typescript-eslint/parser': ['.ts', '.mts'] },
+			'import-x/resolver-next': [createNodeResolver({ extensions: ['.ts', '.js', '.json'] })],
+		},
+		rules: {
+			'import-x/no-restricted-paths': ['error', { zones }],
+			'import-x/no-cycle': ['error', { ignoreExternal: true }],
+			// The two rules above only know imports that they can follow.
+			'import-x/no-unresolved': ['error', { commonjs: true }],
+		},
 	},
-});
+	{
+		files: ['nodes/DeviceManagement/core/**'],
+		rules: { 'no-restricted-imports': ['error', { patterns: [{ regex: 'n8n' }] }] },
+	},
+	{
+		files: ['**/*.{mts,ts}'],
+		ignores: ['test/**', 'testbed/{jest,watchdog}.mts'],
+		rules: {
+			'no-restricted-globals': [
+				'error',
+				'jest',
+				'expect',
+				'describe',
+				'beforeEach',
+				'afterEach',
+				'beforeAll',
+				'afterAll',
+			],
+		},
+	},
+	{
+		files: ['**/*.mts'],
+		extends: [typescript.configs.recommended],
+		rules: {
+			'@typescript-eslint/no-explicit-any': 'error',
+			// Like the compiler: a leading underscore marks an unused parameter.
+			'@typescript-eslint/no-unused-vars': [
+				'error',
+				{ argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },
+			],
+		},
+	},
+);

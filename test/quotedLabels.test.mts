@@ -1,188 +1,169 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
-
-import type { ICredentialType } from 'n8n-workflow';
+/**
+ * A message that quotes a field which the form at hand does not have sends people on a search. Every text that a node can reach is
+ * taken from its bundle. Words that depend on the purpose of a request are heard from each operation.
+ */
+import { buildSync } from 'esbuild';
+import type { INodeProperties } from 'n8n-workflow';
 import ts from 'typescript';
 
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
+import { CODE_TABLE, explainCode } from '../nodes/DeviceManagement/core/errors/codes.ts';
+import { explainStatus } from '../nodes/DeviceManagement/core/errors/statuses.ts';
+import { forgetAccounts } from '../nodes/DeviceManagement/transport/auth/account.ts';
+import { checkout } from '../testbed/checkout.mts';
+import { hurry, useBench, useServers } from '../testbed/jest.mts';
+import { type OperationName, operationNames, operations } from '../testbed/operations.mts';
+import type { Fault } from '../testbed/platform/server.mts';
+import { triggerWorkflow, Watch } from '../testbed/watch.mts';
 import { labelsOf, quotedIn, WIRE_NAMES } from './form.mts';
 
-/**
- * A message that names a field the node at hand does not have sends people on a search. Every text that a node can reach
- * through its imports is taken from the sources, and the labels that it quotes are looked for in the node's own form and in
- * the credential's.
- */
-const root = join(__dirname, '..');
-const SOURCES = ['credentials', 'nodes'].flatMap((folder) =>
-	readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-		.filter((file) => file.endsWith('.ts'))
-		.map((file) => join(folder, file)),
-);
+const bench = useBench({ fleet: { size: 3 } });
+const serve = useServers();
 
-/** Functions that quote their last argument. */
-const QUOTES_ITS_LABEL = new Set(['check', 'checkJson']);
+const action = new DeviceManagement().description.properties;
+const trigger = new DeviceManagementTrigger().description.properties;
+const credentialLabels = labelsOf(new DeviceManagementApi().properties);
 
-const credential: ICredentialType = new DeviceManagementApi();
-const credentialLabels = labelsOf(credential.properties);
-
-/** A declaration at the top level of a file. */
-interface Declaration {
-	/** `file#name`. */
-	id: string;
-	texts: string[];
-	/** Ids of the declarations that it mentions. */
-	mentions: string[];
-}
-
-const declarations = new Map<string, Declaration>();
-for (const file of SOURCES) {
-	for (const declaration of declarationsOf(file)) declarations.set(declaration.id, declaration);
-}
-
-function declarationsOf(file: string): Declaration[] {
-	const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
-	const known = new Map<string, string>();
-	const own: Array<{ name: string; node: ts.Node }> = [];
-	for (const statement of source.statements) {
-		if (ts.isImportDeclaration(statement)) {
-			const from = ts.isStringLiteral(statement.moduleSpecifier) ? statement.moduleSpecifier.text : '';
-			const bindings = statement.importClause?.namedBindings;
-			if (!from.startsWith('.') || bindings === undefined || !ts.isNamedImports(bindings)) continue;
-			for (const { name, propertyName } of bindings.elements) {
-				known.set(name.text, `${fileOf(file, from)}#${(propertyName ?? name).text}`);
-			}
-		} else if (ts.isVariableStatement(statement)) {
-			for (const node of statement.declarationList.declarations) own.push({ name: node.name.getText(), node });
-		} else if (
-			(ts.isFunctionDeclaration(statement) || ts.isClassDeclaration(statement)) &&
-			statement.name !== undefined
-		) {
-			own.push({ name: statement.name.text, node: statement });
-		}
-	}
-	for (const { name } of own) known.set(name, `${file}#${name}`);
-	return own.map(({ name, node }) => ({
-		id: `${file}#${name}`,
-		texts: [...textsIn(node), ...labelsGivenIn(node)],
-		mentions: mentionsIn(node, known),
-	}));
-}
-
-function fileOf(from: string, specifier: string): string {
-	const path = normalize(join(dirname(from), specifier));
-	const file = [`${path}.ts`, join(path, 'index.ts')].find((candidate) => SOURCES.includes(candidate));
-	if (file === undefined) throw new Error(`${from} imports ${specifier}, which is no file`);
-	return file;
-}
-
-function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
-	visit(node);
-	ts.forEachChild(node, (child) => walk(child, visit));
-}
-
-/** Texts of a declaration; what a template fills in is a dot. */
-function textsIn(declaration: ts.Node): string[] {
-	const texts: string[] = [];
-	walk(declaration, (node) => {
-		if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) texts.push(node.text);
-		if (ts.isTemplateExpression(node)) {
-			texts.push([node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('.'));
-		}
-	});
-	return texts;
-}
-
-/** Labels that a declaration hands to a function which quotes them in its message, as if they were quoted there. */
-function labelsGivenIn(declaration: ts.Node): string[] {
-	const labels: string[] = [];
-	walk(declaration, (node) => {
-		if (!ts.isCallExpression(node) || !QUOTES_ITS_LABEL.has(node.expression.getText())) return;
-		const given = node.arguments.at(-1);
-		if (given !== undefined && ts.isStringLiteral(given)) labels.push(`'${given.text}'`);
-	});
-	return labels;
-}
-
-function mentionsIn(declaration: ts.Node, known: ReadonlyMap<string, string>): string[] {
-	const mentions: string[] = [];
-	walk(declaration, (node) => {
-		if (!ts.isIdentifier(node)) return;
-		const { parent } = node;
-		const isMember =
-			(ts.isPropertyAccessExpression(parent) || ts.isPropertyAssignment(parent) || ts.isMethodDeclaration(parent)) &&
-			parent.name === node;
-		const id = isMember ? undefined : known.get(node.text);
-		if (id !== undefined) mentions.push(id);
-	});
-	return mentions;
-}
-
-/** Everything that is said on the way from these declarations on. */
-function reachedFrom(entries: readonly string[]): Declaration[] {
-	const reached = new Map<string, Declaration>();
-	const waiting = [...entries];
-	for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-		const declaration = declarations.get(id);
-		if (declaration === undefined || reached.has(id)) continue;
-		reached.set(id, declaration);
-		waiting.push(...declaration.mentions);
-	}
-	return [...reached.values()];
-}
-
-const inFile = (file: string) => [...declarations.keys()].filter((id) => id.startsWith(`${file}#`));
-
-/** Here words differ by purpose; `labelsByOperation.test.mts` hears them from each operation. */
-const GOES_BY_PURPOSE = /^nodes\/DeviceManagement\/core\/errors\/purpose\.ts#/;
-
-/** The trigger doesn't show this refusal: removal.ts forgets a device whose serial number can't be requested. */
-const NOT_SHOWN_BY_TRIGGER = 'nodes/DeviceManagement/core/query.ts#devicePath';
-
-function isSkipped(id: string, reader: string): boolean {
-	return GOES_BY_PURPOSE.test(id) || (id === NOT_SHOWN_BY_TRIGGER && reader === 'Device Management Trigger');
-}
-
-/** Who reads the messages: a node by its file, with what its form and the credential's have. */
-const readers = [new DeviceManagement(), new DeviceManagementTrigger()].map(({ constructor, description }) => ({
-	reader: description.displayName,
-	entries: inFile(`nodes/DeviceManagement/${constructor.name}.node.ts`),
-	labels: [...labelsOf(description.properties), ...credentialLabels],
-}));
-
-test('every node of the package is a reader', () => {
-	expect(readers).toHaveLength(SOURCES.filter((file) => file.endsWith('.node.ts')).length);
-	for (const { entries } of readers) expect(entries).not.toEqual([]);
-});
-
-describe.each(readers)('$reader', ({ reader, entries, labels }) => {
-	test('meets no text that quotes a field it does not have', () => {
-		const strangers = reachedFrom(entries).flatMap(({ id, texts }) =>
-			(isSkipped(id, reader) ? [] : texts).flatMap((text) =>
-				quotedIn(text)
-					.filter((quoted) => !labels.includes(quoted) && !WIRE_NAMES.has(quoted) && quoted !== '.')
-					.map((quoted) => `${id} quotes '${quoted}': ${text}`),
-			),
-		);
+describe.each([
+	['nodes/DeviceManagement/DeviceManagement.node.ts', labelsOf(action)],
+	// The trigger doesn't show the refusal that quotes 'Device': removal.ts forgets a device with such a serial number.
+	['nodes/DeviceManagement/DeviceManagementTrigger.node.ts', [...labelsOf(trigger), 'Device']],
+	['nodes/DeviceManagement/transport/auth/form.ts', []],
+])('%s', (file, labels) => {
+	test('reaches no text that quotes a field it does not have', () => {
+		const known = new Set([...labels, ...credentialLabels, ...WIRE_NAMES]);
+		const strangers = textsReachedFrom(file).filter((text) => quotedIn(text).some((quoted) => !known.has(quoted)));
 		expect(strangers).toEqual([]);
 	});
 });
 
-test('the search above reaches every message of core and transport', () => {
-	const heard = new Set(
-		reachedFrom([
-			...inFile('credentials/DeviceManagementApi.credentials.ts'),
-			...readers.flatMap(({ entries }) => entries),
-		]).map(({ id }) => id),
-	);
-	const unheard = [...declarations.values()].filter(
-		({ id, texts }) => texts.flatMap(quotedIn).length > 0 && !heard.has(id),
-	);
-	expect(unheard.map(({ id }) => id)).toEqual([]);
-});
+/** The texts of a file and of what it uses of its imports; what a template fills in is a dot. */
+function textsReachedFrom(file: string): string[] {
+	const { outputFiles } = buildSync({
+		absWorkingDir: checkout,
+		entryPoints: [file],
+		bundle: true,
+		packages: 'external',
+		format: 'esm',
+		charset: 'utf8',
+		write: false,
+	});
+	// The bundler names each file in a comment. The words of purpose.ts are for one purpose each.
+	const parts = outputFiles.flatMap(({ text }) => text.split(/^\/\/ (?=\w+\/)/m));
+	return parts.filter((part) => !part.startsWith('nodes/DeviceManagement/core/errors/purpose.ts')).flatMap(textsIn);
+}
 
-test('the credential’s own form quotes only its own fields', () => {
-	const texts = declarations.get('nodes/DeviceManagement/transport/auth/form.ts#fields')?.texts ?? [];
-	expect(texts.flatMap(quotedIn).filter((quoted) => !credentialLabels.includes(quoted))).toEqual([]);
+function textsIn(code: string): string[] {
+	const texts: string[] = [];
+	const visit = (node: ts.Node) => {
+		if (ts.isStringLiteralLike(node)) texts.push(node.text);
+		if (ts.isTemplateExpression(node)) {
+			texts.push([node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('.'));
+		}
+		// These functions quote their last argument.
+		const label =
+			ts.isCallExpression(node) && /^check(Json)?$/.test(node.expression.getText()) && node.arguments.at(-1);
+		if (label && ts.isStringLiteral(label)) texts.push(`'${label.text}'`);
+		ts.forEachChild(node, visit);
+	};
+	visit(ts.createSourceFile('part.js', code, ts.ScriptTarget.Latest, true));
+	return texts;
+}
+
+interface Reader {
+	name: string;
+	form: INodeProperties[];
+	/** Runs it; returns its error, if any. */
+	hear(): Promise<{ message: string; description?: string | null | undefined } | undefined>;
+}
+
+/** What the form shows with these parameters, as far as they are chosen from a list. */
+function formOf(chosen: Record<string, unknown>): INodeProperties[] {
+	return action.filter(({ displayOptions }) =>
+		['resource', 'operation', 'method'].every((name) => {
+			const values = displayOptions?.show?.[name];
+			return values === undefined || values.some((value) => value === chosen[name]);
+		}),
+	);
+}
+
+function operation(name: OperationName, more: { method?: string } = {}): Reader {
+	const parameters = { ...operations[name], ...more, options: { maxRetries: 0 } };
+	return {
+		name: [name, ...Object.values(more)].join(' '),
+		form: formOf(parameters),
+		hear: async () => (await bench.run(parameters, { input: [{ sn: 'RT1' }] })).error,
+	};
+}
+
+function thrower(name: string, form: INodeProperties[], run: () => Promise<unknown>): Reader {
+	return { name, form, hear: async () => await run().then(() => undefined, Object) };
+}
+
+const get = { resource: 'device', operation: 'get' };
+const watch = { options: { maxRetries: 0 } };
+const readers: readonly Reader[] = [
+	...operationNames.map((name) => operation(name)),
+	operation('request', { method: 'POST' }),
+	thrower('the dropdown of Get', formOf(get), async () => {
+		await bench.engine.listSearch(get, bench.engine.credentialReference(bench.apiKey), 'searchDevices');
+	}),
+	thrower('the trigger', trigger, async () => await new Watch(bench, watch).activate()),
+	thrower('the trigger’s test event', trigger, async () => {
+		await bench.engine.poll(triggerWorkflow(bench.engine, bench.apiKey, watch), { mode: 'manual', staticData: {} });
+	}),
+];
+
+/** Whether words depend on the purpose of the request; all others quote no field but the credential's. */
+const dependOnPurpose = ({ message, remedy }: { message: string; remedy: string }) =>
+	/\{(?!outside)/.test(message + remedy);
+const codes = CODE_TABLE.map(({ code }) => code).filter((code) => dependOnPurpose(explainCode(code)));
+const statuses = Array.from({ length: 500 }, (_, index) => 100 + index).filter((status) =>
+	dependOnPurpose(explainStatus(status)),
+);
+const faults: Fault[] = [
+	...codes.map((code) => ({ code, details: ['alpha'] })),
+	...statuses.map((status) => ({ status })),
+	{ code: 0, data: 'x' },
+	{ code: 0 },
+];
+
+describe.each(readers)('$name quotes no field that it does not have', ({ name, form, hear }) => {
+	const labels = new Set([...labelsOf(form), ...credentialLabels, ...WIRE_NAMES]);
+
+	/** @returns what the reader quotes after this fault; it says something to all but a payload that API Request takes */
+	async function quotedAfter(fault: unknown): Promise<string[]> {
+		forgetAccounts();
+		const words = await hear();
+		if (words === undefined && !(name.startsWith('request') && Object(fault)['code'] === 0))
+			throw new Error(`Nothing is said to ${JSON.stringify(fault)}`);
+		const quoted = words === undefined ? [] : quotedIn(`${words.message}. ${words.description ?? ''}`);
+		expect({ fault, words, strangers: quoted.filter((label) => !labels.has(label)) }).toMatchObject({ strangers: [] });
+		return quoted;
+	}
+
+	test('with any response of the platform', async () => {
+		for (const fault of faults) {
+			bench.platform.settings.fault = () => fault;
+			await quotedAfter(fault);
+		}
+	});
+
+	const pageSize = labels.has('Page Size') ? [expect.stringMatching('Page Size')] : [];
+
+	test('after a time-out, and lowers the page size if it has one', async () => {
+		hurry(200);
+		bench.platform.settings.fault = () => 'hang';
+		expect(await quotedAfter('a time-out')).toEqual(expect.arrayContaining(pageSize));
+	});
+
+	test('after a response over 64 MB, and lowers the page size if it has one', async () => {
+		const server = await serve((_request, response) =>
+			response.writeHead(200, { 'content-length': '70000000' }).write('{'),
+		);
+		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
+		expect(await quotedAfter('a response over 64 MB')).toEqual(expect.arrayContaining(pageSize));
+	});
 });
