@@ -1,13 +1,12 @@
+import type { IExecuteFunctions, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-
-import type { IExecuteFunctions, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
 
 import { RESOURCES } from '../nodes/DeviceManagement/resources/index.ts';
 import { workflow as n8n } from '../testbed/engine/host.cjs';
 import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
-import { operationNames, operations, serialNumberItems } from '../testbed/operations.mts';
+import { operationNames, operations } from '../testbed/operations.mts';
 import { outputOf } from '../testbed/output.mts';
 import { triggerType } from '../testbed/watch.mts';
 import {
@@ -20,18 +19,22 @@ import {
 	isTwin,
 	namesIn,
 	OUTPUT_MODES,
+	type Place,
 	withoutTwins,
 } from './form.mts';
 
 const bench = useBench();
 let node: INodeType;
+let trigger: INodeType;
 let properties: INodeProperties[];
-let credentialProperties: INodeProperties[];
+let credential: INodeProperties[];
 beforeEach(() => {
-	node = bench.engine.packages.getByNameAndVersion(nodeType, 1);
+	const { packages } = bench.engine;
+	node = packages.getByNameAndVersion(nodeType, 1);
+	trigger = packages.getByNameAndVersion(triggerType, 1);
 	({ properties } = node.description);
 	// n8n itself adds two fields that limit the domains a credential may be used for.
-	credentialProperties = bench.engine.packages
+	credential = packages
 		.getCredentialType('deviceManagementApi')
 		.properties.filter(({ name }) => !/^allowed\w*Domains$/i.test(name));
 });
@@ -43,53 +46,27 @@ const propertiesOf = (resource: string, operation?: string): INodeProperties[] =
 		return resources?.includes(resource) === true && shownFor?.[0] === operation;
 	});
 
-/** Resource and operation as the form offers them. */
-const offered = (): Array<readonly [string, string]> =>
-	choices(properties.find(({ name }) => name === 'resource')).flatMap(({ value: resource }) =>
-		properties
-			.filter(
-				({ name, displayOptions }) =>
-					name === 'operation' && displayOptions?.show?.['resource']?.includes(resource) === true,
-			)
-			.flatMap((property) => choices(property).map(({ value }) => [String(resource), String(value)] as const)),
-	);
-
 const everyOperation = Object.entries(RESOURCES).flatMap(([resource, { operations: own }]) =>
 	Object.keys(own).map((operation) => ({ resource, operation })),
 );
 
-describe('operations', () => {
-	it('the form offers every one, and no other', () => {
-		const inOrder = (pairs: ReadonlyArray<readonly unknown[]>) => pairs.map(String).sort();
-		expect(inOrder(offered())).toEqual(inOrder(everyOperation.map(({ resource, operation }) => [resource, operation])));
-	});
-
-	it('each has a set of parameters in testbed/operations.mts, so that every suite runs it', () => {
-		const sampled = operationNames.map((name) => operations[name]);
-		const known = (resource: string, operation: string) =>
-			sampled.some((sample) => sample.resource === resource && sample.operation === operation);
-		expect(everyOperation.filter(({ resource, operation }) => !known(resource, operation))).toEqual([]);
-	});
-
-	it.each(operationNames)('%s has its endpoint in testbed/platform/server.mts', async (name) => {
-		const { error } = await bench.run(operations[name], { input: serialNumberItems(bench, 1) });
-		expect(error?.message).toBeUndefined();
-	});
-
-	it('each has a file with tests of what it does', () => {
-		const files = everyOperation.map(({ resource, operation }) => `resources/${resource}/${operation}.test.mts`);
-		expect(files.filter((file) => !existsSync(join(__dirname, file)))).toEqual([]);
-	});
-
-	it.each(everyOperation)(
-		'the subtitle on the canvas says what $resource $operation does',
-		({ resource, operation }) => {
-			const subtitle = String(node.description.subtitle).replace(/^=\{\{(.*)\}\}$/, '$1');
-			const said = new Function('$parameter', `return ${subtitle}`)({ resource, operation });
-			const list = propertiesOf(resource).find(({ name }) => name === 'operation');
-			expect(said).toBe(choices(list).find(({ value }) => value === operation)?.action);
+describe('each operation', () => {
+	test.each(everyOperation)(
+		'$resource $operation has a file with its tests, and parameters that each suite runs',
+		(one) => {
+			expect(existsSync(join(__dirname, `resources/${one.resource}/${one.operation}.test.mts`))).toBe(true);
+			expect(operationNames.map((name) => operations[name])).toContainEqual(expect.objectContaining(one));
 		},
 	);
+
+	test.each(everyOperation)('$resource $operation has a subtitle on the canvas that says what it does', (one) => {
+		const subtitle = String(node.description.subtitle).replace(/^=\{\{(.*)\}\}$/, '$1');
+		const said: unknown = new Function('$parameter', `return ${subtitle}`)(one);
+		const list = choices(propertiesOf(one.resource).find(({ name }) => name === 'operation'));
+		const action = list.find(({ value }) => value === one.operation)?.action;
+		expect(said).toBe(action);
+		expect(action).toMatch(/^[A-Z][a-z]+ (?!.*\b(a|an|the)\b)[\w ]+$/);
+	});
 
 	/** Choices of the form that show other fields. */
 	const STATES: INodeParameters[] = [
@@ -100,9 +77,32 @@ describe('operations', () => {
 		{ method: 'POST' },
 	];
 
-	it.each(operationNames)('%s reads no parameter that its form does not show, and all that it shows', async (name) => {
-		const { resource, operation } = operations[name];
-		const read = new Set<string>();
+	test.each(operationNames)(
+		'%s reads no parameter that its form does not show, and all that it shows',
+		async (name) => {
+			const { resource, operation } = operations[name];
+			const own = new Set(propertiesOf(resource, operation).map((property) => property.name));
+			const read = new Set<string>();
+			const stopWatching = watchParameters(read);
+			const shown = new Set<string>();
+			try {
+				for (const state of STATES.filter((choice) => Object.keys(choice).every((field) => own.has(field)))) {
+					read.clear();
+					const parameters = { ...operations[name], ...state };
+					expect(outputOf(await bench.run(parameters, { input: [{ sn: bench.fleet.at(0).sn }] }))).not.toEqual([]);
+					const visible = visibleFields(parameters);
+					expect([...read].sort()).toEqual(visible);
+					for (const field of visible) shown.add(field);
+				}
+			} finally {
+				stopWatching();
+			}
+			expect([...shown].sort()).toEqual([...own, 'resource', 'operation'].sort());
+		},
+	);
+
+	/** Adds each parameter that the node reads; returns what ends it. */
+	function watchParameters(read: Set<string>): () => void {
 		const { execute } = node;
 		if (execute === undefined) throw new Error('The node has nothing to execute');
 		node.execute = async function (this: IExecuteFunctions) {
@@ -117,44 +117,30 @@ describe('operations', () => {
 			});
 			return await execute.call(watched);
 		};
-		const own = propertiesOf(resource, operation).map((property) => property.name);
-		const shown = new Set<string>();
-		try {
-			for (const state of STATES.filter((choice) => Object.keys(choice).every((field) => own.includes(field)))) {
-				read.clear();
-				const parameters = { ...operations[name], ...state };
-				outputOf(await bench.run(parameters, { input: [{ sn: bench.fleet.at(0).sn }] }));
-				const complete =
-					n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, node.description) ?? {};
-				const visible = properties
-					.filter((property) => n8n.NodeHelpers.displayParameter(complete, property, null, node.description))
-					.filter(({ type }) => type !== 'notice')
-					.map((property) => property.name);
-				for (const property of visible) shown.add(property);
-				expect([...read].sort()).toEqual([...new Set(visible)].sort());
-			}
-		} finally {
-			node.execute = execute;
-		}
-		expect([...shown].sort()).toEqual([...new Set([...own, 'resource', 'operation'])].sort());
-	});
+		return () => (node.execute = execute);
+	}
 
-	it('every collection has its hidden twin right behind it, shown where it is shown', () => {
+	function visibleFields(parameters: INodeParameters): string[] {
+		const { description } = node;
+		const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, description) ?? {};
+		const visible = properties
+			.filter((property) => n8n.NodeHelpers.displayParameter(complete, property, null, description))
+			.filter(({ type }) => type !== 'notice')
+			.map((property) => property.name);
+		return [...new Set(visible)].sort();
+	}
+});
+
+describe('what n8n would lose', () => {
+	test('an unknown field in a collection: each has its hidden twin, shown where it is shown', () => {
+		const pairOf = ({ displayName, name, default: value, displayOptions }: INodeProperties) =>
+			JSON.stringify([displayName, name, value, displayOptions]);
 		const collections = properties.filter(({ type }) => type === 'collection' || type === 'fixedCollection');
 		expect(collections.length).toBeGreaterThanOrEqual(8);
-		for (const { displayName, name, displayOptions, default: value } of collections) {
-			const twins = properties.filter(
-				(property) =>
-					isTwin(property) &&
-					property.name === name &&
-					JSON.stringify(property.displayOptions?.show) === JSON.stringify(displayOptions?.show),
-			);
-			expect(twins).toEqual([{ displayName, name, type: 'hidden', default: value, displayOptions }]);
-		}
-		expect(properties.filter(isTwin)).toHaveLength(collections.length);
+		expect(properties.filter(isTwin).map(pairOf).sort()).toEqual(collections.map(pairOf).sort());
 	});
 
-	it('a field with choices depends on no other field by its plain name: n8n would delete its value with each change', () => {
+	test('the value of a field with choices that depends on another by its plain name, with each change', () => {
 		const deleted = properties.filter(
 			({ type, displayOptions }) =>
 				['collection', 'fixedCollection', 'multiOptions'].includes(type) &&
@@ -163,24 +149,28 @@ describe('operations', () => {
 		expect(deleted).toEqual([]);
 	});
 
-	it('every search of a locator’s list exists, and no other', () => {
+	test('a locator’s list without its search', () => {
 		const named = everyField(properties).flatMap(({ property }) =>
 			(property.modes ?? []).flatMap(({ typeOptions }) => typeOptions?.searchListMethod ?? []),
 		);
-		expect(new Set(Object.keys(node.methods?.listSearch ?? {}))).toEqual(new Set(named));
-		expect(named.length).toBeGreaterThan(0);
+		expect(Object.keys(node.methods?.listSearch ?? {})).toEqual([...new Set(named)]);
 	});
 });
 
 describe('the names that saved workflows hold', () => {
-	it('node, version and credential', () => {
+	test('node, version and credential', () => {
 		expect(node.description).toMatchObject({
 			name: 'deviceManagement',
 			displayName: 'Device Management',
 			version: 1,
 			credentials: [{ name: 'deviceManagementApi', required: true }],
 		});
-		expect(offered().map((names) => names.join(' '))).toEqual(Object.keys(FIELDS));
+		const offered = Object.keys(RESOURCES).flatMap((resource) =>
+			choices(propertiesOf(resource).find(({ name }) => name === 'operation')).map(
+				({ value }) => `${resource} ${value}`,
+			),
+		);
+		expect(offered).toEqual(Object.keys(FIELDS));
 	});
 
 	const OUTPUT = [
@@ -228,14 +218,11 @@ describe('the names that saved workflows hold', () => {
 		],
 	};
 
-	it.each(everyOperation)(
-		'the fields of $resource $operation are those in this file or test/form.mts',
-		({ resource, operation }) => {
-			expect(namesIn(propertiesOf(resource, operation))).toEqual(byPath(FIELDS[`${resource} ${operation}`] ?? []));
-		},
-	);
+	test.each(everyOperation)('the fields of $resource $operation', ({ resource, operation }) => {
+		expect(namesIn(propertiesOf(resource, operation))).toEqual(byPath(FIELDS[`${resource} ${operation}`] ?? []));
+	});
 
-	it('the choices of each field are those in this file or test/form.mts', () => {
+	test('the choices of each field, and the modes of the device locator', () => {
 		expect(choicesIn(properties.filter(({ name }) => name !== 'operation'))).toEqual([
 			['fields', DEVICE_FIELDS],
 			['method', ['DELETE', 'GET', 'PATCH', 'POST', 'PUT']],
@@ -246,30 +233,26 @@ describe('the names that saved workflows hold', () => {
 			['sort.rule.direction', ['asc', 'desc']],
 			['sort.rule.field', [...DEVICE_FIELDS, 'custom'].sort()],
 		]);
+		expect(properties.find(({ name }) => name === 'device')?.modes?.map(({ name }) => name)).toEqual(['list', 'sn']);
 	});
 
-	it('the modes of the device locator, which opens on its list', () => {
-		const locator = properties.find(({ name }) => name === 'device');
-		expect(locator?.modes?.map(({ name }) => name)).toEqual(['list', 'sn']);
-	});
-
-	it('the fields of the credential', () => {
-		const table = credentialProperties
+	test('the fields of the credential: name, type, default, when it is shown', () => {
+		const table = credential
 			.filter(({ type }) => type !== 'notice')
-			.map(({ name, type, typeOptions, default: value, displayOptions }) => [
-				name,
-				type === 'string' && typeOptions?.password === true ? 'password' : type,
+			.map(({ name, required, type, typeOptions, default: value, displayOptions }) => [
+				`${name}${required === true ? ' *' : ''}`,
+				`${type}${typeOptions?.password === true ? ' password' : ''}${typeOptions?.expirable === true ? ' expirable' : ''}`,
 				value,
 				Object.entries(displayOptions?.show ?? {})
 					.map(([field, values]) => (field === 'customSignIn' ? field : values?.join()))
 					.join(' and ') || 'always',
 			]);
 		expect(table).toEqual([
-			['baseUrl', 'string', '', 'always'],
+			['baseUrl *', 'string', '', 'always'],
 			['authentication', 'options', 'apiKey', 'always'],
-			['apiKey', 'password', '', 'apiKey'],
-			['loginName', 'string', '', 'login'],
-			['password', 'password', '', 'login'],
+			['apiKey *', 'string password', '', 'apiKey'],
+			['loginName *', 'string', '', 'login'],
+			['password *', 'string password', '', 'login'],
 			['customSignIn', 'boolean', false, 'always'],
 			['apiKeyIn', 'options', 'header', 'apiKey and customSignIn'],
 			['apiKeyName', 'string', 'Authorization', 'apiKey and customSignIn'],
@@ -278,149 +261,131 @@ describe('the names that saved workflows hold', () => {
 			['loginPath', 'string', '/api/user/login', 'login and customSignIn'],
 			['tokenPath', 'string', '', 'login and customSignIn'],
 			['allowUnauthorizedCerts', 'boolean', false, 'always'],
-			['sessionToken', 'hidden', '', 'always'],
-			['sessionOwner', 'hidden', '', 'always'],
+			// n8n leaves password fields out when it sends a credential to the browser.
+			['sessionToken', 'hidden password expirable', '', 'always'],
+			['sessionOwner', 'hidden password', '', 'always'],
 		]);
-		const field = (name: string) => credentialProperties.find((property) => property.name === name);
-		for (const name of ['baseUrl', 'apiKey', 'loginName', 'password']) expect(field(name)?.required).toBe(true);
-		expect(field('sessionToken')?.typeOptions?.expirable).toBe(true);
-		// n8n leaves such fields out when it sends a credential to the browser.
-		expect(field('sessionOwner')?.typeOptions?.password).toBe(true);
-		expect(choices(field('authentication')).map(({ value }) => value)).toEqual(['apiKey', 'login']);
-		expect(choices(field('apiKeyIn')).map(({ value }) => value)).toEqual(['header', 'query']);
-		expect(choices(field('passwordFormat')).map(({ value }) => value)).toEqual(['plain', 'md5']);
+		expect(choicesIn(credential)).toEqual([
+			['apiKeyIn', ['header', 'query']],
+			['authentication', ['apiKey', 'login']],
+			['passwordFormat', ['md5', 'plain']],
+		]);
 	});
 });
 
-describe('how the form reads', () => {
-	// When to poll is n8n's own field.
-	const trigger = () =>
-		bench.engine.packages
-			.getByNameAndVersion(triggerType, 1)
-			.description.properties.filter(({ name }) => name !== 'pollTimes');
-	const places = () =>
-		[...everyField(properties), ...everyField(trigger()), ...everyField(credentialProperties)].filter(
-			({ property }) => property.type !== 'hidden',
-		);
-	const SMALL_WORDS = new Set(['a', 'an', 'and', 'by', 'for', 'in', 'of', 'on', 'or', 'per', 'the', 'to']);
+describe('how the forms read', () => {
+	const SMALL_WORDS = /^(a|an|and|by|for|in|of|on|or|per|the|to)$/;
 	const isTitle = (text: string) =>
 		text
 			.split(/[\s-]+/)
-			.every((word, position) => /^[^a-z]/.test(word.replace(/^\(/, '')) || (position > 0 && SMALL_WORDS.has(word)));
+			.every((word, position) => /^\(?[^a-z(]/.test(word) || (position > 0 && SMALL_WORDS.test(word)));
+	const labelsIn = ({ options = [] }: INodeProperties) =>
+		options.map((option) => ('displayName' in option ? option.displayName : option.name));
+	const isCollection = ({ type }: INodeProperties) => type === 'collection' || type === 'fixedCollection';
+	const NUMBERS =
+		/^(filters\.compositeStatus|forAtLeast|options\.(pageSize|parallelRequests|skip|timeout|maxRetries))$/;
 
-	it('filters, sort, output and options stand in the same order in both nodes', () => {
+	/** A rule, and how many fields or more it is about; a field keeps it or not, or it is not about it: undefined. */
+	const RULES: Array<[rule: string, atLeast: number, keeps: (place: Place) => boolean | undefined]> = [
+		[
+			'labels are in Title Case',
+			50,
+			({ property }) =>
+				[
+					...(property.type === 'notice' ? [] : [property.displayName]),
+					...labelsIn(property),
+					...(property.modes ?? []).map(({ displayName }) => displayName),
+				].every(isTitle),
+		],
+		[
+			'five or more choices are in alphabetical order',
+			4,
+			({ property }) => {
+				const labels = labelsIn(property);
+				if (property.type === 'fixedCollection' || labels.length < 5) return undefined;
+				return labels.join() === [...labels].sort((one, other) => one.localeCompare(other, 'en')).join();
+			},
+		],
+		[
+			'what a yes or no means begins with “Whether”',
+			2,
+			({ property }) => (property.type === 'boolean' ? /^Whether /.test(property.description ?? '') : undefined),
+		],
+		[
+			'an example in an empty field begins with “e.g.”',
+			8,
+			({ property }) => {
+				const inputs = [property, ...(property.modes ?? []).filter(({ type }) => type !== 'list')];
+				const examples = isCollection(property) ? [] : inputs.flatMap(({ placeholder }) => placeholder || []);
+				return examples.length === 0 ? undefined : examples.every((example) => /^e\.g\. \S/.test(example));
+			},
+		],
+		[
+			'a field says what it is for, where its label and choices do not',
+			30,
+			({ property: { name, type, description = '' } }) =>
+				type === 'notice' ||
+				type === 'resourceLocator' ||
+				/^(authentication|operation|options|query|resource)$/.test(name) ||
+				description !== '',
+		],
+		[
+			'a number has limits, and its default is within them',
+			8,
+			({ path, property: { typeOptions: { minValue = NaN, maxValue = NaN } = {}, default: value } }) =>
+				NUMBERS.test(path) ? minValue <= Number(value) && Number(value) <= maxValue : undefined,
+		],
+	];
+
+	test.each(RULES)('%s', (_rule, atLeast, keeps) => {
+		// When to poll is n8n's own field.
+		const ofTrigger = trigger.description.properties.filter(({ name }) => name !== 'pollTimes');
+		const places = [...everyField(properties), ...everyField(ofTrigger), ...everyField(credential)]
+			.filter(({ property }) => property.type !== 'hidden')
+			.filter((place) => keeps(place) !== undefined);
+		expect(places.filter((place) => keeps(place) === false).map(({ path }) => path)).toEqual([]);
+		expect(places.length).toBeGreaterThanOrEqual(atLeast);
+	});
+
+	test('filters, sort, output and options stand in the same order in both nodes, which share their description', () => {
 		const inOrder = (fields: INodeProperties[]) =>
 			withoutTwins(fields).flatMap(({ name }) => (/^(filters|sort|output|options)$/.test(name) ? [name] : []));
-		const trigger = bench.engine.packages.getByNameAndVersion(triggerType, 1);
 		expect(inOrder(propertiesOf('device', 'getAll'))).toEqual(['filters', 'sort', 'output', 'options']);
 		expect(inOrder(trigger.description.properties)).toEqual(['filters', 'output', 'options']);
-	});
-
-	it('labels are in Title Case', () => {
-		const labels = places().flatMap(({ property }) => [
-			...(property.type === 'notice' ? [] : [property.displayName]),
-			...(property.options ?? []).map((option) => ('displayName' in option ? option.displayName : option.name)),
-			...(property.modes ?? []).map(({ displayName }) => displayName),
-		]);
-		expect(labels.length).toBeGreaterThan(50);
-		expect(labels.filter((label) => !isTitle(label))).toEqual([]);
-	});
-
-	it('five or more choices are in alphabetical order', () => {
-		const lists = places()
-			.filter(({ property }) => property.type !== 'fixedCollection' && (property.options ?? []).length >= 5)
-			.map(({ property }) =>
-				(property.options ?? []).map((option) => ('displayName' in option ? option.displayName : option.name)),
-			);
-		expect(lists.length).toBeGreaterThanOrEqual(4);
-		for (const list of lists) expect(list).toEqual([...list].sort((one, other) => one.localeCompare(other, 'en')));
-	});
-
-	it('what a yes or no means begins with “Whether”', () => {
-		const booleans = places().filter(({ property }) => property.type === 'boolean');
-		expect(booleans.length).toBeGreaterThanOrEqual(2);
-		for (const { property } of booleans) expect(property.description).toMatch(/^Whether /);
-	});
-
-	it('an example in an empty field begins with “e.g.”', () => {
-		const examples = places()
-			.filter(({ property }) => !['collection', 'fixedCollection'].includes(property.type))
-			.flatMap(({ property }) => [
-				property.placeholder,
-				...(property.modes ?? []).filter(({ type }) => type !== 'list').map(({ placeholder }) => placeholder),
-			])
-			.filter((placeholder) => placeholder !== undefined && placeholder !== '');
-		expect(examples.length).toBeGreaterThanOrEqual(8);
-		for (const example of examples) expect(example).toMatch(/^e\.g\. \S/);
-	});
-
-	it('every field says what it is for, where its label and choices do not', () => {
-		const silent = places().filter(
-			({ property }) =>
-				!['notice', 'resourceLocator'].includes(property.type) &&
-				!['authentication', 'operation', 'options', 'query', 'resource'].includes(property.name) &&
-				(property.description ?? '') === '',
-		);
-		expect(silent.map(({ path }) => path)).toEqual([]);
-	});
-
-	it('an operation’s action is a sentence without articles that begins like its name', () => {
-		const lists = properties.filter(({ name }) => name === 'operation').flatMap(choices);
-		for (const { action } of lists) {
-			expect(action).toMatch(/^[A-Z][a-z]+ [\w ]+$/);
-			expect(action).not.toMatch(/\b(a|an|the)\b/);
-		}
-	});
-
-	it('limits shown in the form are those the values are checked against', () => {
-		for (const { property } of places().filter(({ path }) =>
-			/^(filters\.compositeStatus|forAtLeast|options\.(pageSize|parallelRequests|skip|timeout|maxRetries))$/.test(path),
-		)) {
-			expect(property.typeOptions).toEqual({ minValue: expect.any(Number), maxValue: expect.any(Number) });
-			expect(property.default).toBeGreaterThanOrEqual(property.typeOptions?.minValue ?? NaN);
-			expect(property.default).toBeLessThanOrEqual(property.typeOptions?.maxValue ?? NaN);
-		}
+		expect(trigger.description.description).toBe(node.description.description);
 	});
 });
 
-it('the nodes panel shows one description for both nodes', () => {
-	const trigger = bench.engine.packages.getByNameAndVersion(triggerType, 1);
-	expect(trigger.description.description).toBe(node.description.description);
-});
-
-it.each([true, false])("with 'Return All' %s, 'If the Fleet Keeps Changing' is shown: %s", (returnAll) => {
-	const options = propertiesOf('device', 'getAll').find(({ name }) => name === 'options');
-	const option = everyField(options === undefined ? [] : [options]).find(
-		({ path }) => path === 'options.ifFleetChanges',
-	);
-	if (option === undefined) throw new Error('There is no such option');
-	expect(n8n.NodeHelpers.displayParameter({}, option.property, null, null, { returnAll })).toBe(returnAll);
-});
-
-describe("the credential's notice about an address that is not encrypted", () => {
-	const isShown = (baseUrl: string) => {
-		const notice = credentialProperties.find(({ name }) => name === 'plainHttpNotice');
-		if (notice === undefined) throw new Error('There is no such notice');
-		return n8n.NodeHelpers.displayParameter({ baseUrl }, notice, null, null);
+describe('what a field depends on', () => {
+	/** @param values what the form has @param root what the whole form has, for an option */
+	const isShown = (field: INodeProperties | undefined, values: INodeParameters, root = values) => {
+		if (field === undefined) throw new Error('There is no such field');
+		return n8n.NodeHelpers.displayParameter(values, field, null, null, root);
 	};
 
-	it.each([
-		'http://devices.example.com',
-		'HTTP://devices.example.com',
-		'http://localhost.example.com',
-		'http://10.0.0.7:8080/',
-	])('is shown for %s', (baseUrl) => expect(isShown(baseUrl)).toBe(true));
+	test.each([true, false])("with 'Return All' %s, 'If the Fleet Keeps Changing' is shown: %s", (returnAll) => {
+		const places = everyField(propertiesOf('device', 'getAll'));
+		const option = places.find(({ path }) => path === 'options.ifFleetChanges')?.property;
+		expect(isShown(option, {}, { returnAll })).toBe(returnAll);
+	});
 
-	it.each([
-		'',
-		'https://devices.example.com',
-		'http://localhost',
-		'http://localhost:4070',
-		'http://127.0.0.1:4070/x',
-		'http://[::1]:80',
-	])('is not shown for "%s"', (baseUrl) => expect(isShown(baseUrl)).toBe(false));
+	test.each([
+		['http://devices.example.com', true],
+		['HTTP://devices.example.com', true],
+		['http://localhost.example.com', true],
+		['http://10.0.0.7:8080/', true],
+		['', false],
+		['https://devices.example.com', false],
+		['http://localhost', false],
+		['http://localhost:4070', false],
+		['http://127.0.0.1:4070/x', false],
+		['http://[::1]:80', false],
+	])("the credential's notice about an address that is not encrypted, for '%s': %s", (baseUrl, shown) => {
+		const notice = credential.find(({ name }) => name === 'plainHttpNotice');
+		expect(isShown(notice, { baseUrl })).toBe(shown);
+	});
 
-	it('needs no pattern, which n8n gives too little time on a busy machine', () => {
-		expect(JSON.stringify([credentialProperties, properties])).not.toContain('"regex"');
+	test('no field depends on a pattern, which n8n gives too little time on a busy machine', () => {
+		expect(JSON.stringify([credential, properties])).not.toContain('"regex"');
 	});
 });
