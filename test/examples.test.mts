@@ -5,197 +5,190 @@ import { z } from 'zod/v4';
 
 import { properties } from '../nodes/DeviceManagement/resources/index.ts';
 import { checkout } from '../testbed/checkout.mts';
+import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
-import { exampleCredentials, exampleFleet, exampleWorkflows } from '../testbed/n8n/examples.mts';
+import { exampleCredentials, exampleWorkflows } from '../testbed/n8n/examples.mts';
 import { jsonOf } from '../testbed/output.mts';
+import { jsonOn, pages, workflowsOn } from '../testbed/pages.mts';
 import { OTHER_ENDPOINT } from '../testbed/platform/server.mts';
 import { triggerType, Watch } from '../testbed/watch.mts';
 
-const bench = useBench({ fleet: exampleFleet });
+// Enough devices for each part and filter. It has the devices that pages and examples name, as every seeded fleet of 720 devices.
+const bench = useBench({ fleet: { size: 3500, seed: 1 } });
 
-const place = z.tuple([z.number(), z.number()]);
 const nodeSchema = z.looseObject({
 	id: z.string(),
 	name: z.string(),
 	type: z.string(),
-	position: place,
+	position: z.tuple([z.number(), z.number()]),
 	parameters: z.looseObject({}),
 	credentials: z.record(z.string(), z.object({ id: z.string(), name: z.string() })).default({}),
 	disabled: z.boolean().default(false),
 });
 const noteSchema = z.object({ width: z.number(), height: z.number(), content: z.string() });
+const connectionsSchema = z.record(z.string(), z.record(z.string(), z.array(z.array(z.object({ node: z.string() })))));
+
+type Node = z.infer<typeof nodeSchema>;
 
 const SCHEDULE = 'n8n-nodes-base.scheduleTrigger';
 
 /** How much room a node takes on the canvas, its name included. */
 const NODE = { width: 100, height: 140 };
 
-async function read() {
+async function examples() {
 	return [...(await exampleWorkflows())].map(([file, workflow]) => {
 		const nodes = z.array(nodeSchema).parse(workflow.nodes);
-		const isNote = ({ type }: { type: string }) => type === 'n8n-nodes-base.stickyNote';
+		const isNote = ({ type }: Node) => type === 'n8n-nodes-base.stickyNote';
 		const notes = nodes.filter(isNote).map((note) => ({ ...note, ...noteSchema.parse(note.parameters) }));
-		return { file, workflow, notes, nodes: nodes.filter((node) => !isNote(node)) };
+		const connections = connectionsSchema.parse(workflow['connections']);
+		return {
+			file,
+			name: workflow.name,
+			id: workflow.id,
+			connections,
+			notes,
+			nodes: nodes.filter((node) => !isNote(node)),
+		};
 	});
 }
 
-test('each has an id and a name of its own', async () => {
-	const examples = await read();
-	expect(new Set(examples.map(({ workflow }) => workflow.id)).size).toBe(examples.length);
-	expect(new Set(examples.map(({ workflow }) => workflow.name)).size).toBe(examples.length);
-	for (const { workflow } of examples) expect(workflow.name).toMatch(/^Example: [a-z]/);
-});
+describe('examples and workflows on pages', () => {
+	/** Parameters of a node of ours that a page shows without a node around them. */
+	const alone = z.looseObject({ resource: z.string(), operation: z.string() });
 
-test('each has a note that says what to change, by the names of its nodes, and covers none of them', async () => {
-	for (const { file, notes, nodes } of await read()) {
-		const [note] = notes;
-		const [, changes = ''] = note?.content.split('**Change**') ?? [];
-		const named = [...changes.matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name);
-		expect({ file, named }).not.toEqual({ file, named: [] });
-		expect({ file, unknown: named.filter((name) => !nodes.some((node) => node.name === name)) }).toEqual({
-			file,
-			unknown: [],
-		});
-
-		const covered = nodes.filter(({ position: [x, y] }) =>
-			notes.some(({ position: [left, top], width, height }) => {
-				const beside = x > left + width || x + NODE.width < left;
-				return !beside && y < top + height && y + NODE.height > top;
+	async function shown() {
+		const onPages = pages.flatMap((page) => [
+			...workflowsOn(page).map(({ nodes, connections }) => ({ file: page, nodes, connections })),
+			...jsonOn(page).flatMap((json) => {
+				const { data: parameters } = alone.safeParse(json);
+				return parameters ? { file: page, nodes: [{ name: '', type: nodeType, parameters }], connections: {} } : [];
 			}),
-		);
-		expect({ file, covered: covered.map(({ name }) => name) }).toEqual({ file, covered: [] });
+		]);
+		return [...onPages, ...(await examples())];
 	}
-});
 
-test('notes name other examples as the editor does, and the error workflow where an execution starts unattended', async () => {
-	const examples = await read();
-	const names = new Set(examples.map(({ workflow }) => workflow.name));
-	for (const { file, notes, nodes } of examples) {
-		const text = notes.map(({ content }) => content).join();
-		const named = [...text.matchAll(/\*(Example: .+?)\*/g)].map(([, name = '']) => name);
-		const wrong = [...named.filter((name) => !names.has(name)), ...examples.filter((each) => text.includes(each.file))];
-		expect({ file, wrong }).toEqual({ file, wrong: [] });
-		if (nodes.some(({ type }) => type === triggerType || type === SCHEDULE)) {
-			expect(named).toContain('Example: mail when an execution fails');
+	test('have nodes of different names, and connections and expressions that name them', async () => {
+		for (const { file, nodes, connections } of await shown()) {
+			const names = nodes.map(({ name }) => name);
+			expect([file, [...new Set(names)]]).toEqual([file, names]);
+			const targets = Object.values(connections).flatMap((outputs) => Object.values(outputs).flat(2));
+			const referred = [...JSON.stringify(nodes).matchAll(/\$\('(.+?)'\)/g)].map(([, name = '']) => name);
+			const named = [...Object.keys(connections), ...targets.map(({ node }) => node), ...referred];
+			expect([file, named.filter((name) => !names.includes(name))]).toEqual([file, []]);
 		}
+	});
+
+	test('have our nodes with fields of their forms, and these run unchanged, with what the one before puts out', async () => {
+		for (const { file, nodes } of await shown()) {
+			let input: IDataObject[] = [sample()];
+			for (const { type, parameters } of nodes.filter((node) => node.type.startsWith('n8n-nodes-device-management.'))) {
+				const { description } = bench.engine.packages.getByNameAndVersion(type, 1);
+				const known = description.properties.map(({ name }) => name);
+				expect([file, known]).toEqual([file, expect.arrayContaining(Object.keys(parameters))]);
+				input = await run(file, type, parameters, input);
+			}
+		}
+	});
+
+	const sample = () => {
+		const { sn } = bench.fleet.at(0);
+		const fields = { sn, 'Serial Number': sn, 'New Description': 'Pier 4', limit: 5, skip: 0 };
+		return { ...fields, query: { sn }, body: { limit: 5, skip: 0 } };
+	};
+
+	/** @returns input items for the next node */
+	async function run(file: string, type: string, parameters: Record<string, unknown>, input: IDataObject[]) {
+		if (type === triggerType) {
+			await new Watch(bench, parameters as IDataObject).activate();
+			return input;
+		}
+		if (type.endsWith('Tool')) {
+			const { sn } = bench.fleet.at(0);
+			const [{ error, response } = {}] = await bench.callTool(parameters, [{ serial_number: sn, limit: 5, text: '' }]);
+			expect({ file, error, response }).toEqual({ file, error: undefined, response: expect.anything() });
+			return input;
+		}
+		const output = jsonOf(await bench.run(parameters, { input }));
+		expect([file, parameters, output.length]).not.toEqual([file, parameters, 0]);
+		return output.slice(0, 5).map((item) => ({ ...sample(), ...item }));
 	}
 });
 
-test('they are few enough to look through, and none sends anything to a placeholder', async () => {
-	const examples = await read();
-	expect(examples.length).toBeLessThanOrEqual(18);
-	const placeholders = examples.flatMap(({ nodes }) =>
-		nodes.filter(({ type }) => type === 'n8n-nodes-base.noOp').map(({ name }) => name),
-	);
-	expect(new Set(placeholders)).toEqual(new Set(['Do your work here']));
-});
+describe('examples', () => {
+	test('are few enough to look through, each with an id and a name of its own', async () => {
+		const all = await examples();
+		expect(all.length).toBeLessThanOrEqual(18);
+		expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+		expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+		for (const { name } of all) expect(name).toMatch(/^Example: [a-z]/);
+	});
 
-test('each scheduled example ends with a call of a monitor, which only the heartbeat makes until you switch it on', async () => {
-	const scheduled = (await read()).filter(({ nodes }) => nodes.some(({ type }) => type === SCHEDULE));
-	for (const { file, workflow, nodes } of scheduled) {
-		const calls = nodes.filter(({ type }) => type === 'n8n-nodes-base.httpRequest');
-		expect({ file, calls }).toEqual({
-			file,
-			calls: [
-				expect.objectContaining({
-					name: 'Call monitor',
-					disabled: file !== 'heartbeat',
-					parameters: { url: 'https://your-monitor.example.com/your-check', options: {} },
+	test('have a note that says what to change, by the names of their nodes, and covers none of them', async () => {
+		for (const { file, notes, nodes } of await examples()) {
+			const [, changes = ''] = notes[0]?.content.split('**Change**') ?? [];
+			const named = [...changes.matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name);
+			expect([file, named]).not.toEqual([file, []]);
+			expect([file, nodes.map(({ name }) => name)]).toEqual([file, expect.arrayContaining(named)]);
+			const covered = nodes.filter(({ position: [x, y] }) =>
+				notes.some(({ position: [left, top], width, height }) => {
+					const beside = x > left + width || x + NODE.width < left;
+					return !beside && y < top + height && y + NODE.height > top;
 				}),
-			],
-		});
-		expect(workflow['connections']).not.toHaveProperty('Call monitor');
-	}
-});
+			);
+			expect([file, covered.map(({ name }) => name)]).toEqual([file, []]);
+		}
+	});
 
-test('connections and expressions name nodes that are there', async () => {
-	for (const { file, workflow, nodes } of await read()) {
-		const connections = z
-			.record(z.string(), z.record(z.string(), z.array(z.array(z.looseObject({ node: z.string() })))))
-			.parse(workflow['connections']);
-		const targets = Object.values(connections).flatMap((outputs) => Object.values(outputs).flat(2));
-		const referred = [...JSON.stringify(nodes).matchAll(/\$\('(.+?)'\)/g)].map(([, name = '']) => name);
-		const named = [...Object.keys(connections), ...targets.map(({ node }) => node), ...referred];
-		const lost = named.filter((name) => !nodes.some((node) => node.name === name));
-		expect({ file, lost }).toEqual({ file, lost: [] });
-	}
-});
+	test('name other examples as the editor does, and the error workflow where an execution starts unattended', async () => {
+		const all = await examples();
+		for (const { file, notes, nodes } of all) {
+			const text = notes.map(({ content }) => content).join();
+			const named = [...text.matchAll(/\*(Example: .+?)\*/g)].map(([, name = '']) => name);
+			expect([file, all.map(({ name }) => name)]).toEqual([file, expect.arrayContaining(named)]);
+			expect([file, all.filter((each) => text.includes(each.file))]).toEqual([file, []]);
+			if (nodes.some(({ type }) => type === triggerType || type === SCHEDULE)) {
+				expect(named).toContain('Example: mail when an execution fails');
+			}
+		}
+	});
 
-test('the first example lists devices without a filter', async () => {
-	const parameters = (await read()).find(({ file }) => file === 'list-devices')?.nodes[1]?.parameters;
-	expect(parameters).toMatchObject({ operation: 'getAll', filters: {}, sort: {} });
-});
+	test('send nothing to a placeholder: scheduled ones end with a call of a monitor that is off, except the heartbeat’s', async () => {
+		for (const { file, nodes, connections } of await examples()) {
+			const ofType = (wanted: string) => nodes.filter(({ type }) => type === wanted);
+			for (const { name } of ofType('n8n-nodes-base.noOp')) expect(name).toBe('Do your work here');
+			if (ofType(SCHEDULE).length === 0) continue;
+			const calls = ofType('n8n-nodes-base.httpRequest');
+			const parameters = { url: 'https://your-monitor.example.com/your-check', options: {} };
+			const call = { name: 'Call monitor', disabled: file !== 'heartbeat', parameters };
+			expect([file, calls]).toEqual([file, [expect.objectContaining(call)]]);
+			expect(connections).not.toHaveProperty('Call monitor');
+		}
+	});
 
-test('they are made of nodes of n8n and ours, with the credentials that npm start makes', async () => {
-	const { platform } = bench;
-	const known = exampleCredentials(platform, new Map([['north', platform]]), 'token');
-	for (const { nodes } of await read()) {
-		for (const { type, credentials } of nodes) {
+	test('are made of nodes of n8n and ours, with the credentials that npm start makes', async () => {
+		const known = exampleCredentials(bench.platform, new Map([['north', bench.platform]]), 'token');
+		for (const { type, credentials } of (await examples()).flatMap(({ nodes }) => nodes)) {
 			expect(type).toMatch(/^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain|n8n-nodes-device-management)\.\w+$/);
 			for (const [kind, { id, name }] of Object.entries(credentials)) {
 				expect(known).toContainEqual(expect.objectContaining({ type: kind, id, name }));
 			}
 		}
-	}
-});
+	});
 
-test('the parameters of our nodes are those of their forms', async () => {
-	for (const { file, nodes } of await read()) {
-		for (const { name, type, parameters } of nodes.filter((node) =>
-			node.type.startsWith('n8n-nodes-device-management.'),
-		)) {
-			const { properties } = bench.engine.packages.getByNameAndVersion(type, 1).description;
-			const known = new Set(properties.map((property) => property.name));
-			const unknown = Object.keys(parameters).filter((parameter) => !known.has(parameter));
-			expect({ file, name, unknown }).toEqual({ file, name, unknown: [] });
-		}
-	}
-});
+	test('begin with one that lists devices without a filter', async () => {
+		const parameters = (await examples()).find(({ file }) => file === 'list-devices')?.nodes[1]?.parameters;
+		expect(parameters).toMatchObject({ operation: 'getAll', filters: {}, sort: {} });
+	});
 
-test('our nodes run as they stand there, each with what the one before it puts out', async () => {
-	const { sn } = bench.fleet.at(0);
-	const sample = {
-		sn,
-		'Serial Number': sn,
-		'New Description': 'Pier 4',
-		query: { sn },
-		body: { limit: 5, skip: 0 },
-		limit: 5,
-		skip: 0,
-	};
-	for (const { file, nodes } of await read()) {
-		let input: Array<Record<string, unknown>> = [sample];
-		for (const { name, type, parameters } of nodes.filter((node) =>
-			node.type.startsWith('n8n-nodes-device-management.'),
-		)) {
-			if (type === triggerType) {
-				await new Watch(bench, parameters as IDataObject).activate();
-			} else if (type.endsWith('Tool')) {
-				const [{ error, response } = {}] = await bench.callTool(parameters, [
-					{ serial_number: sn, limit: 5, text: '' },
-				]);
-				expect({ file, name, error, response }).toEqual({ file, name, error: undefined, response: expect.anything() });
-			} else {
-				const output = jsonOf(await bench.run(parameters, { input: input as IDataObject[] }));
-				expect({ file, name, items: output.length }).not.toEqual({ file, name, items: 0 });
-				input = output.slice(0, 5).map((item) => ({ ...sample, ...item }));
-			}
-		}
-	}
-});
-
-test('the example of another endpoint counts the devices of each of its records', async () => {
-	const [list, count] = (await read()).find(({ file }) => file === 'other-endpoint')?.nodes.slice(1, 3) ?? [];
-	const models = jsonOf(await bench.run(list?.parameters ?? {}));
-	expect(models).toEqual(bench.fleet.models);
-	expect(jsonOf(await bench.run(count?.parameters ?? {}, { input: models }))).toEqual(
-		models.map(({ name }) => ({ count: bench.fleet.devices.filter(({ model }) => model.name === name).length })),
-	);
-});
-
-test('the form, the docs and the example name the same endpoint for API Request', () => {
-	expect(properties.find(({ name }) => name === 'path')?.placeholder).toBe(`e.g. ${OTHER_ENDPOINT}`);
-	for (const file of ['docs/api-request.md', 'examples/other-endpoint.json']) {
-		expect(readFileSync(join(checkout, file), 'utf8')).toContain(`"path": "${OTHER_ENDPOINT}"`);
-	}
+	test('have one of another endpoint, the same as in the form and the docs, that counts the devices of each record', async () => {
+		const [list, count] = (await examples()).find(({ file }) => file === 'other-endpoint')?.nodes.slice(1, 3) ?? [];
+		const models = jsonOf(await bench.run(list?.parameters ?? {}));
+		expect(models).toEqual(bench.fleet.models);
+		expect(jsonOf(await bench.run(count?.parameters ?? {}, { input: models }))).toEqual(
+			models.map(({ name }) => ({ count: bench.fleet.devices.filter(({ model }) => model.name === name).length })),
+		);
+		expect(list?.parameters).toMatchObject({ path: OTHER_ENDPOINT });
+		expect(properties.find(({ name }) => name === 'path')?.placeholder).toBe(`e.g. ${OTHER_ENDPOINT}`);
+		expect(readFileSync(join(checkout, 'docs/api-request.md'), 'utf8')).toContain(`"path": "${OTHER_ENDPOINT}"`);
+	});
 });

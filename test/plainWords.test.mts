@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { globSync } from 'tinyglobby';
 import ts from 'typescript';
-import { z } from 'zod/v4';
 
 import { checkout } from '../testbed/checkout.mts';
+import { exampleWorkflows } from '../testbed/n8n/examples.mts';
 import { maintainersPages, textsOn, userPages } from '../testbed/pages.mts';
 
 /** A text that people read, and its file. */
@@ -16,7 +17,7 @@ interface Text {
 
 interface Source {
 	name: string;
-	texts: () => Text[];
+	texts: () => Text[] | Promise<Text[]>;
 }
 
 const sources: readonly Source[] = [
@@ -34,16 +35,16 @@ const UNWANTED = [
 const LONGEST_SENTENCE = 30;
 
 describe.each(sources)('$name', ({ texts }) => {
-	test('hold no word that a plain one replaces', () => {
+	test('hold no word that a plain one replaces', async () => {
 		const unwanted = new RegExp(`\\b(${UNWANTED.join('|')})\\b`, 'gi');
-		const found = texts().flatMap(({ place, text }) =>
+		const found = (await texts()).flatMap(({ place, text }) =>
 			[...text.matchAll(unwanted)].map(([word]) => ({ place, word, text })),
 		);
 		expect(found).toEqual([]);
 	});
 
-	test(`have no sentence of more than ${LONGEST_SENTENCE} words`, () => {
-		const long = texts()
+	test(`have no sentence of more than ${LONGEST_SENTENCE} words`, async () => {
+		const long = (await texts())
 			.filter(({ isRunning }) => isRunning)
 			.flatMap(({ place, text }) => sentencesOf(text).map((sentence) => ({ place, sentence })))
 			.filter(({ sentence }) => wordsIn(sentence) > LONGEST_SENTENCE);
@@ -57,35 +58,24 @@ function onPage(page: string): Text[] {
 
 /** Every text in shipped code, comments aside. */
 function inCode(folder: string): Text[] {
-	const files = readdirSync(join(checkout, folder), { recursive: true, encoding: 'utf8' });
-	return files
-		.filter((file) => file.endsWith('.ts'))
-		.flatMap((file) => {
-			const place = join(folder, file);
-			const source = ts.createSourceFile(place, readFileSync(join(checkout, place), 'utf8'), ts.ScriptTarget.Latest);
-			const texts: Text[] = [];
-			const visit = (node: ts.Node) => {
-				const isText =
-					ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
-				if (isText) texts.push({ place, text: node.text, isRunning: false });
-				ts.forEachChild(node, visit);
-			};
-			visit(source);
-			return texts;
-		});
+	return globSync(`${folder}/**/*.ts`, { cwd: checkout }).flatMap((place) => {
+		const texts: Text[] = [];
+		const visit = (node: ts.Node) => {
+			const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
+			if (isText) texts.push({ place, text: node.text, isRunning: false });
+			ts.forEachChild(node, visit);
+		};
+		visit(ts.createSourceFile(place, readFileSync(join(checkout, place), 'utf8'), ts.ScriptTarget.Latest));
+		return texts;
+	});
 }
 
-function notesInExamples(): Text[] {
-	const schema = z.object({
-		nodes: z.array(z.object({ type: z.string(), parameters: z.looseObject({ content: z.string().optional() }) })),
-	});
-	const files = readdirSync(join(checkout, 'examples')).filter((file) => file.endsWith('.json'));
-	return files.flatMap((file) => {
-		const { nodes } = schema.parse(JSON.parse(readFileSync(join(checkout, 'examples', file), 'utf8')));
-		return nodes
+async function notesInExamples(): Promise<Text[]> {
+	return [...(await exampleWorkflows())].flatMap(([place, { nodes }]) =>
+		nodes
 			.filter(({ type }) => type === 'n8n-nodes-base.stickyNote')
-			.map(({ parameters }) => ({ place: file, text: parameters.content ?? '', isRunning: true }));
-	});
+			.map(({ parameters }) => ({ place, text: String(parameters['content']), isRunning: true })),
+	);
 }
 
 function sentencesOf(text: string): string[] {
