@@ -1,3 +1,7 @@
+/**
+ * Each of these once listed the whole fleet without a word: what narrows or orders a list, or governs a request, is used or
+ * refused.
+ */
 import fc from 'fast-check';
 
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
@@ -11,65 +15,18 @@ import { operationNames, operations, serialNumberItems } from '../../testbed/ope
 import { jsonOf } from '../../testbed/output.mts';
 import { runs } from '../../testbed/runs.mts';
 import { everyField, filledIn, filterFields } from '../form.mts';
-import { COLLECTIONS } from './refusal.mts';
-
-/**
- * Each of these once listed the whole fleet without a word: what narrows or orders a list, or governs a request, is used or
- * refused.
- */
+import { COLLECTIONS, count, getMany } from './oneItem.mts';
 
 const bench = useBench();
-
-const getMany = { resource: 'device', operation: 'getAll' };
-const count = { resource: 'device', operation: 'count' };
 
 test.each(COLLECTIONS)(
 	'$label of $operation given as a text reaches the node as it is, and is refused',
 	async ({ label, name, parameters }) => {
 		const result = await bench.run({ ...parameters, [name]: '={{ "harbour" }}' }, { input: [{}, {}] });
 		expect(result.error?.message).toBe(`'${label}' is text of 7 characters instead of an object [item 0]`);
-		expect(result.error?.description).toContain('Check the expression in this field');
 		expect(bench.platform.requests).toEqual([]);
 	},
 );
-
-test('only the item whose expression is empty fails, and the message names it', async () => {
-	const result = await bench.run(
-		{ ...count, filters: '={{ $json.filters }}' },
-		{ input: [{ filters: { name: 'RT' } }, {}, { filters: { name: 'RT' } }], onError: 'continueRegularOutput' },
-	);
-	expect(jsonOf(result).map(({ error }) => error)).toEqual([
-		undefined,
-		"'Filters' is nothing instead of an object [item 1]",
-		undefined,
-	]);
-	expect(bench.platform.requests).toHaveLength(2);
-});
-
-test('an object, or its JSON text, from an expression is taken', async () => {
-	const [device] = bench.platform.fleet.devices;
-	const group = [...new Set(bench.platform.fleet.devices.map(({ tags }) => tags[0]))].find((tag) => tag !== undefined);
-	for (const filters of [{ tags: group }, { name: device?.sn }]) {
-		const [plain] = jsonOf(await bench.run({ ...count, filters }));
-		for (const expression of [
-			`={{ ${JSON.stringify(filters)} }}`,
-			`={{ JSON.stringify(${JSON.stringify(filters)}) }}`,
-		]) {
-			expect(jsonOf(await bench.run({ ...count, filters: expression }))).toEqual([plain]);
-		}
-	}
-	const sort = { rule: [{ field: 'sn', direction: 'asc' }] };
-	const sorted = jsonOf(await bench.run({ ...getMany, limit: 5, sort })).map(({ sn }) => sn);
-	for (const expression of [`={{ ${JSON.stringify(sort)} }}`, `={{ JSON.stringify(${JSON.stringify(sort)}) }}`]) {
-		expect(jsonOf(await bench.run({ ...getMany, limit: 5, sort: expression })).map(({ sn }) => sn)).toEqual(sorted);
-	}
-	expect(sorted).toEqual(
-		bench.platform.fleet.devices
-			.map(({ sn }) => sn)
-			.sort()
-			.slice(0, 5),
-	);
-});
 
 test('a filter that the form does not have reaches the node, and is refused', async () => {
 	for (const filters of [{ nmae: 'harbour' }, '={{ { nmae: "harbour" } }}']) {
@@ -79,56 +36,58 @@ test('a filter that the form does not have reaches the node, and is refused', as
 	expect(bench.platform.requests).toEqual([]);
 });
 
+test('filters and sort rules from an expression are used, as an object or its JSON text', async () => {
+	const [device] = bench.fleet.devices;
+	const [filters, sort] = [{ name: device?.sn }, { rule: [{ field: 'sn', direction: 'asc' }] }].map((value) =>
+		JSON.stringify(value),
+	);
+	for (const [one, other] of [
+		[`={{ ${filters} }}`, `={{ ${sort} }}`],
+		[filters, sort],
+	]) {
+		expect(jsonOf(await bench.run({ ...count, filters: one }))).toEqual([{ count: 1 }]);
+		const sorted = jsonOf(await bench.run({ ...getMany, limit: 5, sort: other })).map(({ sn }) => sn);
+		const all = bench.fleet.devices.map(({ sn }) => sn).sort();
+		expect(sorted).toEqual(all.slice(0, 5));
+	}
+});
+
+test('a sort rule that n8n does not save, because it is the default, has that default', async () => {
+	await bench.run({ ...getMany, sort: { rule: [{}, { field: 'sn' }, { direction: 'asc' }] } });
+	expect(bench.platform.requests[0]?.query['sort']).toEqual(['createTime,sn desc', 'createTime asc']);
+});
+
 test.each(operationNames)(
-	'%s refuses an option that there is not, or only the trigger has, and takes one that only another operation has',
+	'%s refuses an unknown option, one of the trigger and a filter, and accepts one of another operation',
 	async (name) => {
-		const input = serialNumberItems(bench, 1);
-		const run = async (options: unknown) => await bench.run({ ...operations[name], options }, { input });
-		for (const [options, stranger] of [
+		const run = async (options: unknown) =>
+			await bench.run({ ...operations[name], options }, { input: serialNumberItems(bench, 1) });
+		for (const [options, unknown] of [
 			['={{ { skpi: 3 } }}', 'skpi'],
 			[{ forAtLeast: 1 }, 'forAtLeast'],
 			[{ emit: 1 }, 'emit'],
-			// The name of a filter.
 			[{ tags: 1 }, 'tags'],
 		]) {
 			const { error } = await run(options);
-			expect(error?.message).toBe(`There is no option "${String(stranger)}" under 'Options'`);
+			expect(error?.message).toBe(`There is no option "${String(unknown)}" under 'Options'`);
 		}
 		expect(bench.platform.requests).toEqual([]);
 		expect((await run('={{ { skip: 3, ifNotFound: "empty", pageSize: 50 } }}')).error).toBeUndefined();
 	},
 );
 
-test('a value that n8n does not save, because it is the default, has that default', async () => {
-	await bench.run({ ...getMany, sort: { rule: [{}, { field: 'sn' }, { direction: 'asc' }] } });
-	expect(bench.platform.requests[0]?.query['sort']).toEqual(['createTime,sn desc', 'createTime asc']);
-	bench.platform.forget();
-	await bench.run({ ...count, filters: { query: { parameter: [{ name: 'site' }] } } });
-	expect(bench.platform.requests[0]?.url).toContain('site=&');
-});
-
-describe('a workflow that was saved before there was a parameter', () => {
+test('a parameter that a saved workflow does not have is empty, but not one whose expression is empty', () => {
 	const reader =
 		(parameters: Record<string, unknown>): ReadParameter =>
 		(name, fallback) =>
 			Object.hasOwn(parameters, name) ? parameters[name] : fallback;
-
-	test('reads as one that leaves it empty', () => {
-		expect(readFilters(reader({}))).toEqual({ body: '{}', query: {} });
-		expect(readSort(reader({}))).toEqual([]);
-		expect(readSettings(reader({}), OPTION_NAMES)).toEqual(readSettings(reader({ options: {} }), OPTION_NAMES));
-	});
-
-	test('differs from one whose expression is empty', () => {
-		expect(() => readFilters(reader({ filters: undefined }))).toThrow(Failure);
-		expect(() => readSort(reader({ sort: undefined }))).toThrow(Failure);
-		expect(() => readSettings(reader({ options: undefined }), OPTION_NAMES)).toThrow(Failure);
-	});
-});
-
-test('a criterion that JSON would empty is refused, a date is not', () => {
-	expect(() => readFilters(() => ({ body: { a: new Map([[1, 2]]) } }))).toThrow('has no value in "a"');
-	expect(readFilters(() => ({ body: { a: new Date(0) } })).body).toBe('{"a":"1970-01-01T00:00:00.000Z"}');
+	const settings = { pageSize: 1000, parallelRequests: 8, timeoutMs: 60_000, maxRetries: 3 };
+	expect(readFilters(reader({}))).toEqual({ body: '{}', query: {} });
+	expect(readSort(reader({}))).toEqual([]);
+	expect(readSettings(reader({}), OPTION_NAMES)).toEqual({ options: {}, ...settings });
+	expect(() => readFilters(reader({ filters: undefined }))).toThrow(Failure);
+	expect(() => readSort(reader({ sort: undefined }))).toThrow(Failure);
+	expect(() => readSettings(reader({ options: undefined }), OPTION_NAMES)).toThrow(Failure);
 });
 
 test('any value of an expression for filters narrows the list, or is refused', () => {

@@ -1,135 +1,173 @@
 /** The node as an agent's tool, built like in n8n and called with typical arguments of models. */
 import { RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
 import { useBench } from '../../testbed/jest.mts';
+import { jsonOf } from '../../testbed/output.mts';
+import { bySerialNumber, type Parameters } from '../fields/oneItem.mts';
+import { everyField, filledIn, filterFields, plainFilters } from '../form.mts';
 
 const bench = useBench();
 
 /** What n8n's editor writes when a person lets the model fill a field. */
-const byModel = (label: string, type: 'string' | 'number' | 'boolean') =>
+const byModel = (label: string, type: 'string' | 'number' = 'string') =>
 	`={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('${label}', \`\`, '${type}') }}`;
 
-const get = {
-	resource: 'device',
-	operation: 'get',
-	device: { __rl: true, mode: 'sn', value: byModel('Device', 'string') },
-	options: {},
+const get = { resource: 'device', operation: 'get', device: bySerialNumber(byModel('Device')) };
+const getMany = { resource: 'device', operation: 'getAll', limit: byModel('Limit', 'number') };
+const count = { resource: 'device', operation: 'count' };
+const request = { resource: 'api', operation: 'request', path: byModel('Path') };
+
+/** Every filter of the form, filled by a model: an argument for each field. */
+const argument = (path: string) => path.replaceAll('.', '_');
+const filters = filledIn(filterFields, (path) => byModel(argument(path)));
+const EMPTY: Arguments = {
+	...Object.fromEntries(everyField(filterFields).map(({ path }) => [argument(path), ''])),
+	...{ tags: ' ', attributes_pair_key: 'site', query_parameter_name: 'description' },
 };
-const getMany = { resource: 'device', operation: 'getAll', limit: byModel('Limit', 'number'), options: {} };
-const count = { resource: 'device', operation: 'count', filters: { name: byModel('Name', 'string') }, options: {} };
-const request = { resource: 'api', operation: 'request', path: byModel('Path', 'string'), options: {} };
 
-const call = async (parameters: Record<string, unknown>, args: Record<string, string | number | boolean | null>) =>
-	(await bench.callTool(parameters, [args]))[0];
+type Arguments = Record<string, string | number | null>;
+const call = async (parameters: Parameters, args: Arguments) => (await bench.callTool(parameters, [args]))[0] ?? {};
 
-describe('small and safe by default', () => {
-	test('a list holds 50 devices with ten fields each', async () => {
-		const { response } = (await call({ resource: 'device', operation: 'getAll' }, {})) ?? {};
-		expect(response).toHaveLength(50);
-		for (const device of Array.isArray(response) ? response : []) expect(Object.keys(Object(device))).toHaveLength(10);
-	});
-
-	test('a model reads the action as a sentence', () => {
-		const { defaults, properties } = bench.engine.packages.getByNameAndVersion(
-			'n8n-nodes-device-management.deviceManagement',
-			1,
-		).description;
-		const actions = properties
-			.filter(({ name }) => name === 'operation')
-			.flatMap(({ options = [] }) =>
-				options.map((option) => ('action' in option ? `${option.action} in ${defaults.name}` : '')),
-			);
-		const every = Object.values(RESOURCES).flatMap(({ operations }) => Object.values(operations));
-		expect(actions).toEqual(every.map(({ action }) => `${action} in Device Management`));
-	});
+test('by default a list has 50 devices with ten fields each', async () => {
+	const { response } = await call({ resource: 'device', operation: 'getAll' }, {});
+	expect(response).toHaveLength(50);
+	for (const device of Array.isArray(response) ? response : []) expect(Object.keys(Object(device))).toHaveLength(10);
 });
 
-describe('the arguments of a model are used', () => {
-	test('a serial number, blanks around it left out', async () => {
-		const device = bench.fleet.at(3);
-		const expected = { response: [expect.objectContaining({ id: device.id, sn: device.sn })] };
-		expect(await call(get, { Device: device.sn })).toEqual(expected);
-		expect(await call(get, { Device: ` ${device.sn}\n` })).toEqual(expected);
+test('a model reads the action as a sentence', () => {
+	const name = 'n8n-nodes-device-management.deviceManagement';
+	const { defaults, properties } = bench.engine.packages.getByNameAndVersion(name, 1).description;
+	const actions = properties
+		.filter(({ name }) => name === 'operation')
+		.flatMap(({ options = [] }) =>
+			options.map((option) => ('action' in option ? `${option.action} in ${defaults.name}` : '')),
+		);
+	const every = Object.values(RESOURCES).flatMap(({ operations }) => Object.values(operations));
+	expect(actions).toEqual(every.map(({ action }) => `${action} in Device Management`));
+});
+
+describe('a model may give', () => {
+	test('a serial number with spaces around it', async () => {
+		const { id, sn } = bench.fleet.at(3);
+		expect(await call(get, { Device: ` ${sn}\n` })).toMatchObject({ response: [{ id, sn }] });
 	});
 
-	test('a number where the tool expects text', async () => {
-		const { response } = (await call({ ...getMany, limit: byModel('Limit', 'string') }, { Limit: '7' })) ?? {};
-		expect(response).toHaveLength(7);
+	test('a number as text, a limit beyond the fleet, and arguments that the tool does not have', async () => {
+		const limits = [7, 1_000_000_000].map(async (Limit) => await call(getMany, { Limit, Other: 1, device: 'x' }));
+		const text = await call({ ...getMany, limit: byModel('Limit') }, { Limit: '7' });
+		const lengths = [...(await Promise.all(limits)), text].map(({ response }) => Object(response).length);
+		expect(lengths).toEqual([7, bench.fleet.size, 7]);
 	});
 
-	test('a limit beyond the fleet lists the fleet', async () => {
-		const { response } = (await call(getMany, { Limit: 1_000_000_000 })) ?? {};
+	test('empty texts for no filter, in a count and in a list', async () => {
+		expect(await call({ ...count, filters }, EMPTY)).toEqual({ response: [{ count: bench.fleet.size }] });
+		expect(bench.platform.requests[0]?.query).toEqual({ size: '1' });
+		const { response } = await call({ resource: 'device', operation: 'getAll', returnAll: true, filters }, EMPTY);
 		expect(response).toHaveLength(bench.fleet.size);
 	});
 
-	test('an empty text means no filter', async () => {
-		expect(await call(count, { Name: '' })).toEqual({ response: [{ count: bench.fleet.size }] });
-	});
-
-	test('arguments that the tool does not have change nothing', async () => {
-		expect(await call(count, { Name: '', limit: 1, device: 'x' })).toEqual({ response: [{ count: bench.fleet.size }] });
+	test('some filters, or all of them as one argument', async () => {
+		const [tag = ''] = bench.fleet.devices.flatMap(({ tags }) => tags);
+		const expected = { response: [{ count: bench.fleet.devices.filter(({ tags }) => tags.includes(tag)).length }] };
+		expect(await call({ ...count, filters }, { ...EMPTY, tags: tag })).toEqual(expected);
+		const all = { filters: JSON.stringify({ tags: tag, name: '' }) };
+		expect(await call({ ...count, filters: byModel('filters') }, all)).toEqual(expected);
 	});
 });
 
 describe('an unusable value is refused, with what to change', () => {
 	const NO_SERIAL_NUMBER = ["The serial number in 'Device' is empty", 'Enter a serial number.'] as const;
 	const NO_LIMIT = ["'Limit' is not a whole number of 1 or more", "Enter 1 or more, or turn on 'Return All'."] as const;
+	const USE_EMPTY = 'Fill it in, or use an empty text for no filter.';
+	const NO_OBJECT = 'Check the expression in this field';
 
-	test.each([
+	test.each<[string, Parameters, Arguments, message: string, remedy: string]>([
 		['an empty serial number', get, { Device: '' }, ...NO_SERIAL_NUMBER],
-		['a blank serial number', get, { Device: '  ' }, ...NO_SERIAL_NUMBER],
 		['two dots', get, { Device: '..' }, "can't be part of an address", 'Enter a serial number.'],
-		['nothing for a limit', getMany, { Limit: 0 }, ...NO_LIMIT],
-		['less than nothing', getMany, { Limit: -5 }, ...NO_LIMIT],
-		['half a device', getMany, { Limit: 2.5 }, ...NO_LIMIT],
-		['more than can be counted', getMany, { Limit: 1e300 }, ...NO_LIMIT],
-		['words for a number', { ...getMany, limit: byModel('Limit', 'string') }, { Limit: 'all' }, ...NO_LIMIT],
-		['another host', request, { Path: 'https://example.com/api/device' }, "'Path'", 'Enter a path of the platform'],
-		['an empty path', request, { Path: '' }, "'Path'", 'Enter a path of the platform'],
+		['a limit of 0', getMany, { Limit: 0 }, ...NO_LIMIT],
+		['a huge limit', getMany, { Limit: 1e300 }, ...NO_LIMIT],
+		['words for a number', { ...getMany, limit: byModel('Limit') }, { Limit: 'all' }, ...NO_LIMIT],
+		['another host', request, { Path: 'https://example.com/api' }, "'Path'", 'Enter a path of the platform'],
+		[
+			'an attribute without a key',
+			{ ...count, filters },
+			{ ...EMPTY, attributes_pair_key: '', attributes_pair_value: 'x' },
+			"A key under 'Attributes' is empty",
+			'Fill it in, or remove the entry.',
+		],
+		[
+			'a filter that is null',
+			{ ...count, filters: { ...filters, name: '={{ null }}' } },
+			EMPTY,
+			"'Name' under 'Filters' has no value",
+			USE_EMPTY,
+		],
 		[
 			'only commas for tags',
-			{ ...count, filters: { tags: byModel('Tags', 'string') } },
-			{ Tags: ',' },
+			{ ...count, filters },
+			{ ...EMPTY, tags: ', ,' },
 			"'Tags' under 'Filters' has no value",
-			'Fill it in, or use an empty text for no filter.',
+			USE_EMPTY,
 		],
-	])('%s', async (_name, parameters, args, happened, remedy) => {
-		const { error } = (await call(parameters, args)) ?? {};
-		expect(error).toContain(happened);
-		expect(error).toContain(remedy);
-		// Once: n8n puts a description below a message that does not hold it yet.
+		[
+			'empty criteria',
+			{ ...count, filters },
+			{ ...EMPTY, body: '{}' },
+			"'Search Criteria (JSON)' under 'Filters' has no value",
+			USE_EMPTY,
+		],
+		[
+			'no attribute at all',
+			{ ...count, filters: { attributes: {} } },
+			{},
+			"'Attributes' under 'Filters' has no value",
+			USE_EMPTY,
+		],
+		[
+			'an empty text for all filters',
+			{ ...count, filters: byModel('filters') },
+			{ filters: '' },
+			"'Filters' is text of 0 characters instead of an object",
+			NO_OBJECT,
+		],
+	])('%s', async (_name, parameters, args, message, remedy) => {
+		const { error } = await call(parameters, args);
+		expect(error).toContain(message);
+		// Once: n8n puts a description below a message that does not contain it.
 		expect(String(error).split(remedy)).toHaveLength(2);
 		expect(bench.platform.requests).toEqual([]);
 	});
 
 	test.each([
 		['a missing argument', get, {}, 'Device'],
-		['null', get, { Device: null }, 'Device'],
 		['a number for a text', get, { Device: 12_345 }, 'Device'],
-		['a text for a number', getMany, { Limit: '7' }, 'Limit'],
 		['null for a number', getMany, { Limit: null }, 'Limit'],
-		['null for a filter', count, { Name: null }, 'Name'],
 	])('%s, by n8n itself, which names the argument', async (_name, parameters, args, argument) => {
-		const { error } = (await call(parameters, args)) ?? {};
+		const { error } = await call(parameters, args);
 		expect(error).toMatch(/did not match expected schema/);
 		expect(error).toContain(argument);
 		expect(bench.platform.requests).toEqual([]);
 	});
 
 	test('a serial number that no device has', async () => {
-		const { error } = (await call(get, { Device: 'RT00000000' })) ?? {};
-		expect(error).toMatch(
-			/^No device has this serial number \(code 10007: device RT00000000 non-existent\)\. Check the serial number/,
-		);
-	});
-
-	test('a platform that refuses, with its code', async () => {
-		bench.platform.settings.role = 'none';
-		const { error } = (await call(count, { Name: '' })) ?? {};
-		expect(error).toContain('14103');
+		const message = 'No device has this serial number (code 10007: device RT00000000 non-existent)';
+		const { error } = await call(get, { Device: 'RT00000000' });
+		expect(error).toContain(`${message}. Check the serial number`);
+		// For people, the remedy is below the message.
+		const forPeople = await bench.run({ ...get, device: bySerialNumber('RT00000000') });
+		expect(forPeople.error?.message).toBe(message);
 	});
 });
 
-test('for people the remedy stands below the message alone', async () => {
-	const result = await bench.run({ ...get, device: { __rl: true, mode: 'sn', value: 'RT00000000' } });
-	expect(result.error?.message).toBe('No device has this serial number (code 10007: device RT00000000 non-existent)');
+test.each(plainFilters)('from a workflow, an empty $displayName is refused', async ({ name, displayName }) => {
+	const { error } = await bench.run({ ...count, filters: { [name]: '' } });
+	expect(error?.message).toBe(`'${displayName}' under 'Filters' has no value`);
+	expect(error?.description).toBe('Fill it in, or remove the filter. If it is an expression, check its result.');
+});
+
+test('from a workflow, an empty text is a value for a query parameter, but not for an attribute', async () => {
+	const parameters = { query: { parameter: [{ name: 'description', value: '' }] } };
+	expect(jsonOf(await bench.run({ ...count, filters: parameters }))).toHaveLength(1);
+	expect(bench.platform.requests[0]?.url).toContain('description=&');
+	const { error } = await bench.run({ ...count, filters: { attributes: { pair: [{ key: 'site', value: '' }] } } });
+	expect(error?.message).toBe('The attribute "site" under \'Attributes\' has no value');
 });

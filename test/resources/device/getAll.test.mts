@@ -1,537 +1,254 @@
-import { type Device, Fleet, type PlatformRequest } from '../../../testbed/platform/server.mts';
+/** What Get Many asks for and returns. Paging is proved in test/core/paging, the query of filters and sort in test/fields. */
 import type { NodeRun } from '../../../testbed/bench.mts';
 import { useBench } from '../../../testbed/jest.mts';
 import { jsonOf, outputOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
+import { type Device, Fleet } from '../../../testbed/platform/server.mts';
+import { getMany, type Parameters, runAlone } from '../../fields/oneItem.mts';
 
 /** Text that a URL, a form or a careless client would change on its way. */
 const AWKWARD_TEXTS = [
-	'two words',
-	' spaces  within ',
-	'a & b',
-	'a=b;c',
-	'#7 hash',
-	'1+1 = 2',
-	'100 % sure',
-	'%41%2C',
-	'what/where?',
-	'back\\slashes\\',
-	'"double" and \'single\'',
-	'[0] {x} <y>',
-	'Łódź, Köln',
-	'東京の冷蔵庫',
-	'مستودع دبي',
-	'🚚 👩‍🔧 on the way',
-	'e\u0301 not composed',
-] as const;
+	...['two words', ' spaces  within ', 'a & b', 'a=b;c', '#7 hash', '1+1 = 2', '100 % sure', '%41%2C', 'what/where?'],
+	...['back\\slashes\\', '"double" and \'single\'', '[0] {x} <y>', 'Łódź, Köln', '東京の冷蔵庫', 'مستودع دبي'],
+	...['🚚 👩‍🔧 on the way', 'e\u0301 not composed'],
+];
 
 const bench = useBench();
 
-const getMany = async (parameters: Record<string, unknown>, run: NodeRun = {}) => {
-	bench.platform.forget();
-	return await bench.run({ resource: 'device', operation: 'getAll', ...parameters }, run);
-};
-const all = async (parameters: Record<string, unknown>, run: NodeRun = {}) =>
-	await getMany({ returnAll: true, ...parameters }, run);
+const list = async (parameters: Parameters, run: NodeRun = {}) => await bench.run({ ...getMany, ...parameters }, run);
+const all = async (parameters: Parameters, run: NodeRun = {}) => await list({ returnAll: true, ...parameters }, run);
 const truth = (fits: (device: Device) => boolean = () => true) => bench.fleet.devices.filter(fits).map(({ sn }) => sn);
-const lists = (): PlatformRequest[] => bench.platform.requestsOf('list');
-const firstList = (): PlatformRequest => {
-	const [first] = lists();
-	if (first === undefined) throw new Error('No list was asked for');
-	return first;
-};
+const lists = () => bench.platform.requestsOf('list');
 const sizes = () => lists().map(({ query }) => query['size']);
-
-test('devices with the same ID and different serial numbers are all listed, without a hint', async () => {
-	const { devices } = Fleet.seeded({ size: 30 });
-	bench.platform.fleet = new Fleet(devices.map((device, at) => ({ ...device, id: `id ${at % 20}` })));
-	for (const pageSize of [7, 100]) {
-		const result = await all({ options: { pageSize } });
-		expect(serialNumbersOf(result)).toEqual(truth());
-		expect(result.hints('Devices')).toEqual([]);
-	}
-});
+const hintsOf = (result: Awaited<ReturnType<typeof list>>) => result.hints('Devices').map(({ message }) => message);
 
 describe('how many', () => {
-	it.each(['apiKey', 'login'] as const)(
-		'Return All lists the whole fleet once and in its order, signed in by %s',
-		async (way) => {
-			const result = await all({ options: { pageSize: 40 } }, { credential: bench[way] });
-			expect(serialNumbersOf(result)).toEqual(truth());
-			expect(lists()).toHaveLength(7);
-		},
-	);
-
-	it('Return All of an empty fleet returns no items and sends one request', async () => {
-		bench.platform.fleet = new Fleet([]);
-		expect(outputOf(await all({}))).toEqual([]);
-		expect(lists()).toHaveLength(1);
+	test.each(['apiKey', 'login'] as const)('Return All lists the whole fleet once, signed in by %s', async (way) => {
+		const result = await all({ options: { pageSize: 40 } }, { credential: bench[way] });
+		expect(serialNumbersOf(result)).toEqual(truth());
+		expect(hintsOf(result)).toEqual([]);
+		expect(lists()).toHaveLength(7);
+		expect(lists()[0]).toMatchObject({ body: {}, query: { size: '40' } });
+		expect(lists()[0]?.headers).toMatchObject({ 'content-type': 'application/json', accept: 'application/json' });
 	});
 
-	it('by default it returns the first 50 and requests no more than 50', async () => {
-		expect(serialNumbersOf(await getMany({}))).toEqual(truth().slice(0, 50));
-		expect(lists().map(({ query }) => query)).toEqual([{ size: '50' }]);
-	});
-
-	it.each([
-		{ limit: 1, pages: 1 },
-		{ limit: 39, pages: 1 },
-		{ limit: 40, pages: 1 },
-		{ limit: 41, pages: 2 },
-		{ limit: 80, pages: 2 },
-		{ limit: 100, pages: 3 },
-		{ limit: 250, pages: 7 },
-		{ limit: 100_000, pages: 7 },
-	])(
-		'Limit $limit with a page size of 40 costs $pages pages, however many requests may run at once',
-		async ({ limit, pages }) => {
-			const result = await getMany({ limit, options: { pageSize: 40, parallelRequests: 16 } });
-			expect(serialNumbersOf(result)).toEqual(truth().slice(0, limit));
-			expect(lists()).toHaveLength(pages);
-		},
-	);
-
-	it('a Limit below the page size requests no larger page than needed', async () => {
-		await getMany({ limit: 7, options: { pageSize: 40 } });
-		expect(sizes()).toEqual(['7']);
-	});
-
-	it.each([
-		{ limit: 7, pageSize: 40, asked: ['7', '40'] },
-		{ limit: 7, pageSize: 1000, asked: ['7', '50'] },
-		{ limit: 120, pageSize: 1000, asked: ['120', '50', '50', '50'] },
-	])('a platform that accepts a few sizes only returns a Limit of $limit', async ({ limit, pageSize, asked }) => {
-		bench.platform.settings.fault = ({ query }) =>
-			['40', '50'].includes(String(query['size'])) ? undefined : { code: 10001 };
-		expect(serialNumbersOf(await getMany({ limit, options: { pageSize } }))).toEqual(truth().slice(0, limit));
+	test.each<[parameters: Parameters, devices: number, sizes: string[]]>([
+		[{}, 50, ['50']],
+		[{ limit: 7, options: { pageSize: 40 } }, 7, ['7']],
+		[{ limit: '41', options: { pageSize: 40, parallelRequests: 16 } }, 41, ['40', '40']],
+		[{ limit: 100_000 }, 250, ['1000']],
+	])('with %j, returns %i devices and reads pages of %j', async (parameters, devices, asked) => {
+		expect(serialNumbersOf(await list(parameters))).toEqual(truth().slice(0, devices));
 		expect(sizes()).toEqual(asked);
 	});
 
-	it('a Limit is about the devices that meet the filters', async () => {
-		const result = await getMany({ limit: 60, filters: { compositeStatus: 2 }, options: { pageSize: 25 } });
-		expect(serialNumbersOf(result)).toEqual(truth(({ status }) => status === 2).slice(0, 60));
-	});
-});
-
-describe('paging', () => {
-	it.each(['one-based', 'zero-based'] as const)(
-		'the whole fleet is listed once from a %s platform',
-		async (pageNumbering) => {
-			bench.platform.settings.pageNumbering = pageNumbering;
-			for (const pageSize of [83, 125, 251]) {
-				expect(serialNumbersOf(await all({ options: { pageSize } }))).toEqual(truth());
-			}
-		},
-	);
-
-	describe('a fleet that keeps changing', () => {
-		beforeEach(() => {
-			bench.platform.settings.beforeAnswer = () => void bench.fleet.add();
-		});
-
-		it.each([{}, { ifFleetChanges: 'fail' }])('fails Return All with what to do: %j', async (more) => {
-			const { error, ...result } = await all({ options: { pageSize: 60, ...more } });
-			expect(error?.message).toBe('The list changed during each of 3 readings, so some items may be missing');
-			expect(error?.description).toMatch(
-				/^Run the workflow again.* set 'If the Fleet Keeps Changing' under 'Options' to/,
-			);
-			expect(result.data('Devices')).toEqual([]);
-		});
-
-		it('returns each device that was met once, with a hint, if the option says so', async () => {
-			const result = await all({ options: { pageSize: 60, ifFleetChanges: 'return' } });
-			const listed = serialNumbersOf(result);
-			expect(listed.length).toBeGreaterThanOrEqual(250);
-			expect(new Set(listed).size).toBe(listed.length);
-			expect(result.hints('Devices')).toEqual([
-				expect.objectContaining({
-					type: 'warning',
-					location: 'outputPane',
-					message: expect.stringContaining(
-						`The list changed during each of 3 readings. The output has ${listed.length} items, from all readings.`,
-					),
-				}),
-			]);
-		});
-
-		it.each(['fail', 'return'])(
-			'returns a Limit with a hint, although the option %s is left set',
-			async (ifFleetChanges) => {
-				const result = await getMany({ limit: 200, options: { pageSize: 60, ifFleetChanges } });
-				expect(result.data('Devices')).toHaveLength(200);
-				expect(result.hints('Devices')).toHaveLength(1);
-			},
-		);
-	});
-
-	it('if the platform miscounts, the output has what it lists, and a hint with both numbers', async () => {
-		bench.platform.settings.changePage = (page) => ({ ...page, totalElements: page.totalElements + 5 });
-		const result = await all({ options: { pageSize: 60 } });
-		expect(serialNumbersOf(result)).toEqual(truth());
-		expect(result.hints('Devices').map(({ message }) => message)).toEqual([
-			'The platform reports a total of 255 items but lists 250 in each of 2 readings. The output has the items it lists.',
-		]);
-	});
-
-	it('a device that moves to another page and gets another serial number there hides no other device', async () => {
-		const { sn } = bench.fleet.at(0);
-		const devices = truth().slice(1);
-		let requests = 0;
-		bench.platform.settings.beforeAnswer = () => {
-			if (++requests === 2) bench.fleet.move(bench.fleet.update(sn, { sn: 'corrected' }).sn, 249);
-		};
-		const result = await all({ options: { pageSize: 60, parallelRequests: 1 } });
-		expect(serialNumbersOf(result)).toEqual([...devices, 'corrected']);
-	});
-
-	it.each([0, 1])('if page %i has too many values, this run and the next ones read smaller pages', async (large) => {
-		const log = new Array(6000).fill(0);
-		bench.platform.settings.changePage = ({ content, ...page }, { query }) => {
-			const isLarge = query['size'] === '100' && page.number === large;
-			return { ...page, content: isLarge ? content.map((device) => ({ ...device, log })) : content };
-		};
-		expect(serialNumbersOf(await all({ options: { pageSize: 100, parallelRequests: 1 } }))).toEqual(truth());
-		expect(sizes().filter((size) => size !== '100')).toEqual(new Array(5).fill('50'));
-		expect(serialNumbersOf(await all({ options: { pageSize: 100, parallelRequests: 1 } }))).toEqual(truth());
-		expect(sizes()).toEqual(new Array(5).fill('50'));
-	});
-
-	it('an unchanged fleet has no hint', async () => {
-		expect((await all({ options: { pageSize: 60 } })).hints('Devices')).toEqual([]);
-	});
-
-	it('a platform that ignores the page parameter makes the run fail, and no part is returned as the whole list', async () => {
-		bench.platform.settings.changePage = (page) => ({ ...page, content: bench.fleet.devices.slice(0, 60) });
-		const result = await all({ options: { pageSize: 60 } });
-		expect(result.error?.message).toMatch(/^Page 3 of the list has only items of earlier pages/);
-		expect(result.data('Devices')).toEqual([]);
-	});
-});
-
-describe('Skip', () => {
-	it('costs the first page and three requests for one device more than the pages of the part', async () => {
-		expect(serialNumbersOf(await getMany({ limit: 50, options: { skip: 100 } }))).toEqual(truth().slice(100, 150));
-		expect(sizes()).toEqual(['50', '1', '1', '1', '50']);
-	});
-
-	it('with Return All, returns the rest of the devices that match the filters, in the sort order', async () => {
-		const result = await all({
-			filters: { compositeStatus: 2 },
-			sort: {
-				rule: [
-					{ field: 'createTime', direction: 'asc' },
-					{ field: 'id', direction: 'asc' },
-				],
-			},
-			options: { skip: 17, pageSize: 20 },
-		});
-		expect(serialNumbersOf(result)).toEqual(
-			truth(({ status }) => status === 2)
-				.reverse()
-				.slice(17),
-		);
+	test('Skip and Return All together return the rest of the filtered and sorted devices', async () => {
+		const rule = ['createTime', 'id'].map((field) => ({ field, direction: 'asc' }));
+		const options = { skip: 17, pageSize: 20 };
+		const result = await all({ filters: { compositeStatus: 2 }, sort: { rule }, options });
+		const online = truth(({ status }) => status === 2);
+		expect(serialNumbersOf(result)).toEqual(online.reverse().slice(17));
 		for (const { body, query } of lists()) {
 			expect(body).toEqual({ compositeStatus: 2 });
 			expect(query).toMatchObject({ sort: 'createTime,id asc' });
 		}
 	});
 
-	it('each item has its own part', async () => {
+	test('each item has its own part', async () => {
 		const input = [0, 100, 200].map((skip) => ({ skip }));
-		const result = await getMany({ limit: 100, options: { skip: '={{ $json.skip }}' } }, { input });
+		const result = await list({ limit: 100, options: { skip: '={{ $json.skip }}' } }, { input });
 		expect(serialNumbersOf(result)).toEqual(truth());
 	});
 });
 
-describe('filters', () => {
-	it('Composite Status goes into the body as a number, also 0 and below', async () => {
-		for (const compositeStatus of [0, 2, -1]) {
-			const result = await all({ filters: { compositeStatus } });
-			expect(firstList().body).toEqual({ compositeStatus });
-			expect(serialNumbersOf(result)).toEqual(truth(({ status }) => status === compositeStatus));
-		}
+describe('a list that changes or contradicts itself', () => {
+	const CHANGED = 'The list changed during each of 3 readings';
+	const HINT = `${CHANGED}. The output has`;
+
+	test.each<[what: string, parameters: Parameters, error: string | undefined, hint: string | undefined]>([
+		['fails Return All', {}, CHANGED, undefined],
+		['fails Return All if chosen', { options: { ifFleetChanges: 'fail' } }, CHANGED, undefined],
+		['is returned with a hint if chosen', { options: { ifFleetChanges: 'return' } }, undefined, HINT],
+		['is returned with a hint for a Limit', { returnAll: false, limit: 200 }, undefined, HINT],
+	])('%s', async (_what, parameters, error, hint) => {
+		bench.platform.settings.beforeAnswer = () => void bench.fleet.add();
+		const result = await all({ ...parameters, options: { pageSize: 60, ...Object(parameters['options']) } });
+		expect(result.error?.message).toBe(error && `${error}, so some items may be missing`);
+		if (error) expect(result.error?.description).toContain("set 'If the Fleet Keeps Changing' under 'Options'");
+		const listed = result.data('Devices').map(({ json }) => json['sn']);
+		expect(new Set(listed).size).toBe(listed.length);
+		expect(listed.length >= 200).toBe(error === undefined);
+		const warning = { type: 'warning', location: 'outputPane', message: expect.stringContaining(String(hint)) };
+		expect(result.hints('Devices')).toEqual(hint ? [expect.objectContaining(warning)] : []);
 	});
 
-	it('Search Criteria (JSON) go into the body with Composite Status, which has priority if both set it', async () => {
-		const result = await all({
-			filters: {
-				compositeStatus: 2,
-				body: '{"compositeStatus": 1, "creator": "山田", "model": {"vendor": "Lumen Field"}}',
-			},
-		});
-		expect(firstList().body).toEqual({ compositeStatus: 2, creator: '山田', model: { vendor: 'Lumen Field' } });
-		const expected = truth(
-			({ status, creator, model }) => status === 2 && creator === '山田' && model.vendor === 'Lumen Field',
-		);
-		expect(expected.length).toBeGreaterThan(0);
-		expect(serialNumbersOf(result)).toEqual(expected);
+	test('a wrong total gives a hint with both numbers', async () => {
+		bench.platform.settings.changePage = (page) => ({ ...page, totalElements: page.totalElements + 5 });
+		const result = await all({ options: { pageSize: 60 } });
+		expect(serialNumbersOf(result)).toEqual(truth());
+		expect(hintsOf(result)).toEqual([
+			expect.stringContaining('a total of 255 items but lists 250 in each of 2 readings'),
+		]);
 	});
 
-	it('Search Criteria (JSON) may come from an expression as an object', async () => {
-		await all({ filters: { body: '={{ $json.criteria }}' } }, { input: [{ criteria: { creator: 'admin' } }] });
-		expect(firstList().body).toEqual({ creator: 'admin' });
+	test('devices with the same ID and different serial numbers are all listed, without a hint', async () => {
+		const { devices } = Fleet.seeded({ size: 30 });
+		bench.platform.fleet = new Fleet(devices.map((device, at) => ({ ...device, id: `id ${at % 20}` })));
+		const result = await all({ options: { pageSize: 7 } });
+		expect(serialNumbersOf(result)).toEqual(truth());
+		expect(hintsOf(result)).toEqual([]);
 	});
 
-	it('without filters the body is an empty object and the query has nothing but the size', async () => {
-		await all({ filters: {} });
-		expect(firstList().body).toEqual({});
-		expect(firstList().query).toEqual({ size: '1000' });
-		expect(firstList().headers).toMatchObject({ 'content-type': 'application/json', accept: 'application/json' });
+	test('a device that moves to another page with another serial number hides no other device', async () => {
+		const { sn } = bench.fleet.at(0);
+		const devices = truth().slice(1);
+		bench.platform.settings.beforeAnswer = ({ order }) => {
+			if (order === 2) bench.fleet.move(bench.fleet.update(sn, { sn: 'corrected' }).sn, 249);
+		};
+		const result = await all({ options: { pageSize: 60, parallelRequests: 1 } });
+		expect(serialNumbersOf(result)).toEqual([...devices, 'corrected']);
 	});
 
-	it.each(AWKWARD_TEXTS)('the text %j arrives as it is in every filter', async (text) => {
-		const device = { description: text, tags: ['other', text.trim()], attributes: { 'lage.im-Haus_7': text } };
-		const { sn } = bench.fleet.add(bench.fleet.make(device));
-		const parameter = [
-			{ name: 'description', value: text },
-			{ name: `x ${text}`.trim(), value: '1' },
-		];
-		// Tags and attributes are lists with commas on the wire.
-		const lists = { tags: text, attributes: { pair: [{ key: 'lage.im-Haus_7', value: text }] } };
-		const result = await all({ filters: { name: text, query: { parameter }, ...(text.includes(',') ? {} : lists) } });
-		expect(firstList().query).toEqual({
-			name: text,
-			description: text,
-			[`x ${text}`.trim()]: '1',
-			...(text.includes(',') ? {} : { tags: text.trim(), attributes: `lage.im-Haus_7 ${text}` }),
-			size: '1000',
-		});
-		expect(serialNumbersOf(result)).toEqual([sn]);
-	});
-
-	it('several tags are joined by commas, empty ones left out', async () => {
-		const result = await all({ filters: { tags: ' indoor ,, pilot,' } });
-		expect(firstList().query['tags']).toBe('indoor,pilot');
-		const expected = truth(({ tags }) => tags.includes('indoor') && tags.includes('pilot'));
-		expect(expected.length).toBeGreaterThan(0);
-		expect(serialNumbersOf(result)).toEqual(expected);
-	});
-
-	it('a list of tags from an expression is the same as text with commas', async () => {
-		await all({ filters: { tags: '={{ $json.tags }}' } }, { input: [{ tags: ['indoor', 'cold chain'] }] });
-		expect(firstList().query['tags']).toBe('indoor,cold chain');
-	});
-
-	it('several attributes share one parameter, key and value apart by a space, pairs apart by a comma', async () => {
-		const result = await all({
-			filters: {
-				attributes: {
-					pair: [
-						{ key: 'site', value: 'São Paulo' },
-						{ key: ' floor ', value: 3 },
-					],
-				},
-			},
-		});
-		expect(firstList().query['attributes']).toBe('site São Paulo,floor 3');
-		const expected = truth(({ attributes }) => attributes['site'] === 'São Paulo' && attributes['floor'] === 3);
-		expect(expected.length).toBeGreaterThan(0);
-		expect(serialNumbersOf(result)).toEqual(expected);
-	});
-
-	it('a query parameter that is set twice arrives twice', async () => {
-		const result = await all({
-			filters: {
-				query: {
-					parameter: [
-						{ name: 'creator', value: 'admin' },
-						{ name: 'creator', value: '山田' },
-					],
-				},
-			},
-		});
-		expect(firstList().query['creator']).toEqual(['admin', '山田']);
-		expect(serialNumbersOf(result)).toEqual(truth(({ creator }) => creator === 'admin' || creator === '山田'));
-	});
-
-	it('all filters, a sort and paging go together, on every page', async () => {
-		const result = await all({
-			filters: {
-				compositeStatus: 2,
-				name: 'R',
-				tags: 'indoor',
-				body: '{"onlineStatus": 1}',
-				query: {
-					parameter: [
-						{ name: 'creator', value: 'admin' },
-						{ name: 'creator', value: 'import' },
-						{ name: 'creator', value: '山田' },
-					],
-				},
-			},
-			sort: { rule: [{ field: 'sn', direction: 'asc' }] },
-			options: { pageSize: 1, parallelRequests: 1 },
-		});
-		const expected = bench.fleet.devices
-			.filter(
-				({ status, onlineStatus, tags, creator }) =>
-					status === 2 &&
-					onlineStatus === 1 &&
-					tags.includes('indoor') &&
-					['admin', 'import', '山田'].includes(creator),
-			)
-			.filter(({ sn, description, model }) => [sn, description ?? '', model.name].some((text) => /r/i.test(text)))
-			.map(({ sn }) => sn)
-			.sort();
-		expect(expected.length).toBeGreaterThan(1);
-		expect(serialNumbersOf(result)).toEqual(expected);
-		for (const { body, query } of lists()) {
-			expect(body).toEqual({ compositeStatus: 2, onlineStatus: 1 });
-			expect(query).toMatchObject({
-				name: 'R',
-				tags: 'indoor',
-				creator: ['admin', 'import', '山田'],
-				sort: 'sn asc',
-				size: '1',
-			});
-		}
+	test.each([0, 1])('if page %i has too many values, this run and the next ones read smaller pages', async (large) => {
+		const log = new Array(6000).fill(0);
+		bench.platform.settings.changePage = ({ content, ...page }, { query }) => {
+			const isLarge = query['size'] === '100' && page.number === large;
+			return { ...page, content: isLarge ? content.map((device) => ({ ...device, log })) : content };
+		};
+		const options = { pageSize: 100, parallelRequests: 1 };
+		expect(serialNumbersOf(await all({ options }))).toEqual(truth());
+		expect(sizes().filter((size) => size !== '100')).toEqual(new Array(5).fill('50'));
+		bench.platform.forget();
+		expect(serialNumbersOf(await all({ options }))).toEqual(truth());
+		expect(sizes()).toEqual(new Array(5).fill('50'));
 	});
 });
 
-describe('sort', () => {
-	const rule = (field: string, direction?: 'asc' | 'desc', attribute?: string) => ({
-		field,
-		...(direction === undefined ? {} : { direction }),
-		...(attribute === undefined ? {} : { attribute }),
-	});
-	const compare = (one: unknown, other: unknown) =>
-		String(one) < String(other) ? -1 : String(one) > String(other) ? 1 : 0;
-
-	it.each([
-		{
-			name: 'a direction that comes back',
-			rules: [rule('creator', 'asc'), rule('status', 'asc'), rule('sn', 'desc'), rule('id', 'asc')],
-			wire: ['creator,status asc', 'sn desc', 'id asc'],
-		},
-		{
-			name: 'a name of the platform, and an attribute with dots and letters of any script',
-			rules: [rule('custom', 'asc', 'model.name'), rule('attributes', 'asc', ' расположение.x ')],
-			wire: 'model.name,attributes.расположение.x asc',
-		},
-		{ name: 'nothing chosen', rules: [{}], wire: 'createTime desc' },
-	])('$name: sort=$wire', async ({ rules, wire }) => {
-		bench.platform.settings.fault = () => ({ code: 0, data: { content: [] } });
-		await all({ sort: { rule: rules } });
-		expect(firstList().query['sort']).toEqual(wire);
-	});
-
-	it('without rules no sort is sent', async () => {
-		await all({ sort: {} });
-		expect(firstList().query).not.toHaveProperty('sort');
-	});
-
-	it('the output keeps the platform’s order over all pages', async () => {
-		const result = await all({
-			sort: { rule: [rule('creator', 'asc'), rule('createTime', 'desc'), rule('sn', 'desc')] },
-			options: { pageSize: 30 },
-		});
-		const expected = [...bench.fleet.devices].sort(
-			(one, other) =>
-				compare(one.creator, other.creator) || compare(other.createTime, one.createTime) || compare(other.sn, one.sn),
+describe('filters and sort', () => {
+	test('go with every page, and the output keeps the platform’s order', async () => {
+		const creators = ['admin', 'import', '山田'];
+		const result = await all(
+			{
+				filters: {
+					compositeStatus: 2,
+					name: 'R',
+					tags: 'indoor',
+					body: '={{ $json.criteria }}',
+					query: { parameter: creators.map((value) => ({ name: 'creator', value })) },
+				},
+				sort: { rule: [{ field: 'creator', direction: 'asc' }, { field: 'sn' }] },
+				options: { pageSize: 1, parallelRequests: 1 },
+			},
+			{ input: [{ criteria: { onlineStatus: 1 } }] },
 		);
+		const key = ({ creator, sn }: Device) => `${creator} ${[...sn].map((letter) => 200 - letter.charCodeAt(0)).join()}`;
+		const expected = bench.fleet.devices
+			.filter(({ status, onlineStatus, tags }) => status === 2 && onlineStatus === 1 && tags.includes('indoor'))
+			.filter(({ creator }) => creators.includes(creator))
+			.filter(({ sn, description, model }) => [sn, description ?? '', model.name].some((text) => /r/i.test(text)))
+			.sort((one, other) => (key(one) < key(other) ? -1 : 1));
+		expect(expected.length).toBeGreaterThan(2);
 		expect(serialNumbersOf(result)).toEqual(expected.map(({ sn }) => sn));
-		for (const { query } of lists()) expect(query['sort']).toEqual(['creator asc', 'createTime,sn desc']);
+		const query = { name: 'R', tags: 'indoor', creator: creators, sort: ['creator asc', 'sn desc'], size: '1' };
+		for (const page of lists()) expect(page).toMatchObject({ body: { compositeStatus: 2, onlineStatus: 1 }, query });
+	});
+
+	test('a device is found by an attribute, and by a tag of a list from an expression', async () => {
+		const attributes = {
+			pair: [
+				{ key: 'site', value: 'São Paulo' },
+				{ key: ' floor ', value: 3 },
+			],
+		};
+		const onFloor = truth(({ attributes: { site, floor } }) => site === 'São Paulo' && floor === 3);
+		expect(onFloor.length).toBeGreaterThan(0);
+		expect(serialNumbersOf(await all({ filters: { attributes } }))).toEqual(onFloor);
+		const input = [{ tags: ['indoor', 'pilot'] }];
+		const tagged = truth(({ tags }) => tags.includes('indoor') && tags.includes('pilot'));
+		expect(tagged.length).toBeGreaterThan(0);
+		expect(serialNumbersOf(await all({ filters: { tags: '={{ $json.tags }}' } }, { input }))).toEqual(tagged);
+	});
+
+	test('any text arrives unchanged as the name and the value of a parameter', async () => {
+		const parameter = AWKWARD_TEXTS.map((text) => ({ name: `x ${text}`.trim(), value: text }));
+		await list({ filters: { name: AWKWARD_TEXTS.join(), query: { parameter } } });
+		expect(lists()[0]?.query).toEqual({
+			name: AWKWARD_TEXTS.join(),
+			...Object.fromEntries(parameter.map(({ name, value }) => [name, value])),
+			size: '50',
+		});
 	});
 });
 
 describe('output', () => {
-	it('raw is the platform’s record, untouched, unknown fields included', async () => {
-		const future = { deep: [1, null, { '': 'x' }], big: 1e300 };
-		bench.platform.settings.changePage = (page) => ({
-			...page,
-			content: page.content.map((device) => ({ ...device, future })),
-		});
-		const result = await all({ output: 'raw', options: { pageSize: 100 } });
-		expect(jsonOf(result)).toEqual(bench.fleet.devices.map((device) => ({ ...device, future })));
-	});
+	const device = {
+		id: 'x',
+		sn: 'S',
+		onlineStatus: 1,
+		status: 2,
+		tags: ['a'],
+		imei: null,
+		model: null,
+		group: { name: 'G' },
+	};
+	const flat = { id: 'x', sn: 'S', onlineStatus: 1, status: 2, modelName: null, groupName: 'G', tags: ['a'] };
 
-	it('simplified is ten flat fields and the default', async () => {
-		const expected = bench.fleet.devices.map((device) => ({
-			id: device.id,
-			sn: device.sn,
-			onlineStatus: device.onlineStatus,
-			status: device.status,
-			modelName: device.model.name,
-			groupName: device.group.name,
-			tags: device.tags,
-			description: device.description,
-			createTime: device.createTime,
-			updateTime: device.updateTime,
-		}));
-		expect(jsonOf(await all({ output: 'simplified' }))).toEqual(expected);
-		expect(jsonOf(await all({}))).toEqual(expected);
-	});
-
-	it('a selected name that no device has gives one hint, however many items ask for it', async () => {
-		const fields = ['sn', 'onlinestatus', 'imei'];
-		const input = [{ fields }, { fields }, { fields: ['sn'] }];
-		const result = await getMany({ limit: 2, output: 'selected', fields: '={{ $json.fields }}' }, { input });
-		expect(outputOf(result)).toHaveLength(6);
-		expect(result.hints('Devices').map(({ message }) => message)).toEqual([
+	test.each<[what: string, parameters: Parameters, expected: unknown, hint?: string]>([
+		[
+			'the platform’s record if raw, with unknown fields',
+			{ output: 'raw' },
+			{ ...device, future: { deep: [1, null] } },
+		],
+		['ten flat fields by default', {}, flat],
+		[
+			'the ID and the selected fields',
+			{ output: 'selected', fields: ['group', 'imei'] },
+			{ id: 'x', imei: null, group: { name: 'G' } },
+		],
+		['only the ID if no field is selected', { output: 'selected', fields: [] }, { id: 'x' }],
+		[
+			'a hint about a selected name that no device has',
+			{ output: 'selected', fields: ['sn', 'iccid', 'onlinestatus'] },
+			{ id: 'x', sn: 'S' },
 			'The platform returned no device with the field "onlinestatus". Check the names in \'Fields\'.',
-		]);
+		],
+	])('is %s', async (_what, parameters, expected, hint = undefined) => {
+		const content = [{ ...device, future: { deep: [1, null] } }];
+		const page = { content, totalElements: 1, last: true };
+		const { output, hints } = await runAlone({ ...getMany, returnAll: true, ...parameters }, () => page);
+		expect(output).toEqual([expected]);
+		expect(hints).toEqual(hint === undefined ? [] : [hint]);
+	});
+
+	test('the same hint of several items appears once, and without devices not at all', async () => {
+		const input = [{ fields: ['imie'] }, { fields: ['imie'] }, { fields: ['sn'] }];
+		const parameters = { limit: 2, output: 'selected', fields: '={{ $json.fields }}' };
+		const result = await list(parameters, { input });
+		expect(outputOf(result)).toHaveLength(6);
+		expect(hintsOf(result)).toEqual([expect.stringContaining('no device with the field "imie"')]);
 		bench.platform.fleet = new Fleet([]);
-		expect((await getMany({ output: 'selected', fields: '={{ $json.fields }}' }, { input })).hints('Devices')).toEqual(
-			[],
-		);
-	});
-
-	it('selected is the ID and the chosen fields', async () => {
-		const result = await all({ output: 'selected', fields: ['attributes', 'imei', 'group'] });
-		expect(jsonOf(result)).toEqual(
-			bench.fleet.devices.map(({ id, attributes, imei, group }) => ({ id, attributes, imei, group })),
-		);
-		expect(jsonOf(await all({ output: 'selected', fields: [] }))).toEqual(
-			bench.fleet.devices.map(({ id }) => ({ id })),
-		);
-	});
-
-	it('a device without model, group or tags still goes through', async () => {
-		bench.platform.settings.changePage = (page) => ({
-			...page,
-			content: [{ id: 'x', sn: 'bare', model: null }],
-			totalElements: 1,
-			totalPages: 1,
-			last: true,
-		});
-		expect(jsonOf(await all({}))).toEqual([
-			expect.objectContaining({ id: 'x', sn: 'bare', modelName: null, groupName: null }),
-		]);
+		expect(hintsOf(await list(parameters, { input }))).toEqual([]);
 	});
 });
 
-describe('several input items', () => {
-	it('expressions hold for each item; the output is in the order of the input and paired with it', async () => {
-		// The first item's answer waits until the last item's request has come.
-		let letGo = () => {};
-		const lastHasCome = new Promise<void>((resolve) => (letGo = resolve));
-		bench.platform.settings.beforeAnswer = async ({ body }) => {
-			if (JSON.stringify(body) === '{"compositeStatus":1}') letGo();
-			if (JSON.stringify(body) === '{"compositeStatus":2}') await lastHasCome;
-		};
-		const result = await getMany(
-			{
-				limit: '={{ $json.limit }}',
-				output: '={{ $json.output }}',
-				filters: { compositeStatus: '={{ $json.status }}' },
-			},
-			{
-				input: [
-					{ status: 2, limit: 3, output: 'simplified' },
-					{ status: 3, limit: '2', output: 'selected' },
-					{ status: 1, limit: 4, output: 'simplified' },
-				],
-			},
-		);
-		const expected = (status: number, limit: number) => truth((device) => device.status === status).slice(0, limit);
-		expect(serialNumbersOf(result)).toEqual([...expected(2, 3), ...expected(3, 2), ...expected(1, 4)]);
-		expect(pairedItemsOf(result)).toEqual([0, 0, 0, 1, 1, 2, 2, 2, 2]);
-		expect(Object.keys(jsonOf(result)[3] ?? {})).toEqual(['id', 'sn', 'onlineStatus', 'status']);
-	});
+test('expressions are resolved for each item, whose output is paired with it', async () => {
+	const result = await list(
+		{ limit: '={{ $json.limit }}', output: '={{ $json.output }}', filters: { compositeStatus: '={{ $json.status }}' } },
+		{
+			input: [
+				{ status: 2, limit: 3, output: 'simplified' },
+				{ status: 3, limit: '2', output: 'selected' },
+			],
+		},
+	);
+	const expected = (status: number, limit: number) => truth((device) => device.status === status).slice(0, limit);
+	expect(serialNumbersOf(result)).toEqual([...expected(2, 3), ...expected(3, 2)]);
+	expect(pairedItemsOf(result)).toEqual([0, 0, 0, 1, 1]);
+	expect(Object.keys(jsonOf(result)[3] ?? {})).toEqual(['id', 'sn', 'onlineStatus', 'status']);
+});
 
-	it.each([1, 25])('the credential is read once an item for %i items and many pages', async (items) => {
-		const before = bench.engine.credentialUse;
-		await all({ options: { pageSize: 100 } }, { input: Array.from({ length: items }, () => ({})) });
-		expect(lists()).toHaveLength(items * 3);
-		expect(bench.engine.credentialUse.decrypted - before.decrypted).toBe(items);
-	});
+test('the credential is read once for each item, however many pages are read', async () => {
+	const before = bench.engine.credentialUse;
+	await all({ options: { pageSize: 100 } }, { input: [{}, {}, {}] });
+	expect(lists()).toHaveLength(9);
+	expect(bench.engine.credentialUse.decrypted - before.decrypted).toBe(3);
 });

@@ -1,0 +1,88 @@
+/** Runs an operation for one input item, without n8n and without a platform. Expressions see an empty item. */
+import type { IDataObject } from 'n8n-workflow';
+
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts';
+import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
+import { OPTION_NAMES, RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
+import type { Item } from '../../nodes/DeviceManagement/resources/operation.ts';
+import type { PlatformRequest } from '../../nodes/DeviceManagement/transport/platform.ts';
+import { operationNames, operations } from '../../testbed/operations.mts';
+
+export type Parameters = Record<string, unknown>;
+/** A request of the operation, and the payload of its response. */
+type Sent = Omit<PlatformRequest<unknown>, 'schema'>;
+type Respond = (request: Sent) => unknown;
+
+export const bySerialNumber = (value: unknown, mode = 'sn') => ({ __rl: true, mode, value });
+export const get = { resource: 'device', operation: 'get', device: bySerialNumber('RT1') };
+export const getMany = { resource: 'device', operation: 'getAll' };
+export const count = { resource: 'device', operation: 'count' };
+export const request = { resource: 'api', operation: 'request', path: '/api/version' };
+
+/** Each collection in the form of each operation, with parameters to which it can be added. */
+export const COLLECTIONS = operationNames.flatMap((operation) => {
+	const { resource, operation: name } = operations[operation];
+	const fields = RESOURCES[resource]?.operations[name]?.fields ?? [];
+	const parameters = { ...operations[operation], device: get.device };
+	const collections = fields.filter(({ type }) => type === 'collection' || type === 'fixedCollection');
+	const labels = new Map(collections.map((field) => [field.name, field.displayName]));
+	return [...labels].map(([field, label]) => ({ label, name: field, operation, parameters }));
+});
+
+/**
+ * Runs the operation that the parameters name.
+ * @returns its requests, the data of its output items, and its hints
+ */
+export async function runAlone(parameters: Parameters, respond: Respond = () => ({})) {
+	const { resource, operation } = parameters;
+	const { run } = RESOURCES[String(resource)]?.operations[String(operation)] ?? {};
+	if (run === undefined) throw new Error(`There is no operation ${String(operation)}`);
+	const sent: Sent[] = [];
+	const hints: string[] = [];
+	const item = itemWith(parameters, (one) => {
+		sent.push(one);
+		return respond(one);
+	});
+	const output: readonly IDataObject[] = await run({ ...item, hint: (message) => void hints.push(message) });
+	return { sent, output, hints };
+}
+
+/** Returns why the operation refuses the parameters. Throws if it sends a request. */
+export async function refusalOf(parameters: Parameters): Promise<Failure['details']> {
+	const refuse = () => {
+		throw new Error('It was not refused');
+	};
+	const thrown: unknown = await runAlone(parameters, refuse).then(refuse, (reason: unknown) => reason);
+	if (thrown instanceof Failure) return thrown.details;
+	throw thrown;
+}
+
+/** Returns an item with these parameters. */
+export function itemWith(parameters: Parameters, respond: Respond): Item {
+	const read = readerOf(parameters);
+	const request: Item['platform']['request'] = async ({ schema, ...sent }) => schema.parse(await respond(sent));
+	const platform = { request, largestPage: { size: Infinity }, stop: () => {} };
+	return { platform, byModel: false, hint: () => {}, read, settings: readSettings(read, OPTION_NAMES) };
+}
+
+function readerOf(parameters: Parameters): ReadParameter {
+	return (name, fallback, options) => {
+		const value = Object.hasOwn(parameters, name) ? resolved(parameters[name]) : (DEFAULTS[name] ?? fallback);
+		return options?.extractValue === true ? Object(value).value : value;
+	};
+}
+
+/** What n8n fills in for fields that are not set, where that matters. */
+const DEFAULTS: Parameters = { returnAll: false, limit: 50, output: 'simplified', fields: [], method: 'GET' };
+
+/** Evaluates expressions at any depth. */
+function resolved(value: unknown): unknown {
+	if (typeof value === 'string') {
+		const [, expression] = /^=\{\{(.*)\}\}$/s.exec(value) ?? [];
+		return expression === undefined ? value : new Function('$json', `return (${expression});`)({});
+	}
+	if (Array.isArray(value)) return value.map(resolved);
+	if (typeof value !== 'object' || value === null) return value;
+	return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, resolved(field)]));
+}
