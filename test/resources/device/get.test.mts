@@ -1,291 +1,169 @@
-import type { Device } from '../../../testbed/platform/server.mts';
+import type { IDataObject } from 'n8n-workflow';
+
 import type { NodeRun } from '../../../testbed/bench.mts';
 import { useBench } from '../../../testbed/jest.mts';
-import { jsonOf, outputOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
-import { inGroupsOf } from '../../../testbed/platform/inGroupsOf.mts';
+import { jsonOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
+import { bySerialNumber, get, type Parameters, runAlone } from '../../fields/oneItem.mts';
 
 /** Serial numbers that would change a careless client's path. */
 const AWKWARD_SERIAL_NUMBERS = [
-	'A/B',
-	'/',
-	'a//b/',
-	'A/B-7',
-	'...',
-	'A%2eB\\7',
-	'%',
-	'100%',
-	'a?b=c',
-	'#12',
-	'1+1',
-	'two words',
-	'a&b=c;d',
-	'back\\slash',
-	'[1]{2}',
-	'"quoted" \'too\'',
-	'a:b@c',
-	'ÄÖ-ß',
-	'設備-007',
-	'جهاز١٢',
-	'🚚42',
-] as const;
+	...['A/B', '/', 'a//b/', 'A/B-7', '...', 'A%2eB\\7', '%', '100%', 'a?b=c', '#12', '1+1', 'two words', 'a&b=c;d'],
+	...['back\\slash', '[1]{2}', '"quoted" \'too\'', 'a:b@c', 'ÄÖ-ß', '設備-007', 'جهاز١٢', '🚚42'],
+];
+const SN = '={{ $json.sn }}';
 
 const bench = useBench();
 
-const bySerialNumber = (value: unknown, mode = 'sn') => ({ __rl: true, mode, value });
-const get = async (parameters: Record<string, unknown>, run: NodeRun = {}) =>
-	await bench.run(
-		{ resource: 'device', operation: 'get', device: bySerialNumber('={{ $json.sn }}'), ...parameters },
-		run,
-	);
-const paths = () => bench.platform.requests.map(({ method, path }) => `${method} ${path}`);
-const decoded = (path: string) => decodeURIComponent(path.replace('/api/device/sn/', ''));
-/** Lets the platform know every serial number, also those it would call invalid. */
-const knowEverySerialNumber = () => {
-	bench.platform.settings.fault = ({ path }) => ({ code: 0, data: { id: path, sn: decoded(path) } });
-};
+const read = async (input: IDataObject[], parameters: Parameters = {}, run: NodeRun = {}) =>
+	await bench.run({ ...get, device: bySerialNumber(SN), ...parameters }, { input, ...run });
+const paths = () => bench.platform.requests.map(({ method, url }) => `${method} ${url}`);
+const missing = (sn: string, item?: number) =>
+	`No device has this serial number (code 10007: device ${sn} non-existent)${item === undefined ? '' : ` [item ${item}]`}`;
 
 describe('the serial number', () => {
-	it.each(['apiKey', 'login'] as const)('reads one device by it, signed in by %s', async (way) => {
+	test.each(['apiKey', 'login'] as const)('reads one device, signed in by %s', async (way) => {
 		const device = bench.fleet.at(17);
-		const result = await get({ device: bySerialNumber(device.sn), output: 'raw' }, { credential: bench[way] });
+		const result = await read([{ sn: ` \t${device.sn}\n` }], { output: 'raw' }, { credential: bench[way] });
 		expect(jsonOf(result)).toEqual([device]);
-		expect(pairedItemsOf(result)).toEqual([0]);
+		const [sent] = bench.platform.requestsOf('sn');
+		expect(sent).toMatchObject({ method: 'GET', url: `/api/device/sn/${device.sn}`, body: undefined });
+		expect(sent?.headers['accept']).toBe('application/json');
 	});
 
-	it('is trimmed', async () => {
-		const { sn } = bench.fleet.at(0);
-		expect(serialNumbersOf(await get({ device: bySerialNumber(` \t${sn}\n`) }))).toEqual([sn]);
-		expect(paths()).toEqual([`GET /api/device/sn/${sn}`]);
+	test('is one segment of the path and arrives unchanged, with any characters', async () => {
+		bench.platform.settings.fault = ({ path }) => ({
+			code: 0,
+			data: { sn: decodeURIComponent(path.split('/')[4] ?? '') },
+		});
+		const result = await read(AWKWARD_SERIAL_NUMBERS.map((sn) => ({ sn })));
+		expect(serialNumbersOf(result)).toEqual(AWKWARD_SERIAL_NUMBERS);
+		const expected = AWKWARD_SERIAL_NUMBERS.map((sn) => `GET /api/device/sn/${encodeURIComponent(sn)}`);
+		expect(paths().sort()).toEqual(expected.sort());
 	});
 
-	it.each(AWKWARD_SERIAL_NUMBERS)('%j is one segment of the path and arrives as it is', async (sn) => {
-		knowEverySerialNumber();
-		expect(serialNumbersOf(await get({}, { input: [{ sn }] }))).toEqual([sn]);
-		expect(paths()).toEqual([`GET /api/device/sn/${encodeURIComponent(sn)}`]);
-		expect(bench.platform.requests[0]?.path.split('/')).toHaveLength(5);
-		expect(bench.platform.requests[0]?.query).toEqual({});
-	});
-
-	it.each([
-		{ name: 'a device picked from the list', device: (sn: string) => bySerialNumber(sn, 'list') },
-		{ name: 'a serial number typed in', device: (sn: string) => bySerialNumber(sn) },
-		{ name: 'an expression in the field', device: () => bySerialNumber('={{ $json.sn }}') },
-		{ name: 'an expression in the list mode', device: () => bySerialNumber('={{ $json.sn }}', 'list') },
-		{ name: 'an expression in place of the whole field', device: () => '={{ $json.sn }}' },
-		{ name: 'a text in place of the whole field', device: (sn: string) => sn },
-	])('may be $name', async ({ device }) => {
-		const { sn } = bench.fleet.at(3);
-		expect(serialNumbersOf(await get({ device: device(sn) }, { input: [{ sn }] }))).toEqual([sn]);
-	});
-
-	it.each([bySerialNumber('={{ $json.sn }}'), '={{ $json.sn }}'])(
-		'may be a number from an expression: %j',
-		async (device) => {
-			bench.fleet.add(bench.fleet.make({ sn: '4711' }));
-			expect(serialNumbersOf(await get({ device }, { input: [{ sn: 4711 }] }))).toEqual(['4711']);
-		},
-	);
-
-	it('sends no body and accepts JSON', async () => {
-		await get({}, { input: [{ sn: bench.fleet.at(0).sn }] });
-		expect(bench.platform.requests[0]).toMatchObject({ body: undefined, headers: { accept: 'application/json' } });
+	test.each<[what: string, device: (sn: string) => unknown]>([
+		['a device picked from the list', (sn) => bySerialNumber(sn, 'list')],
+		['a serial number typed in', (sn) => bySerialNumber(sn)],
+		['an expression in the list mode', () => bySerialNumber(SN, 'list')],
+		['an expression in place of the whole field', () => SN],
+		['a text in place of the whole field', (sn) => sn],
+		['a number from an expression', () => bySerialNumber('={{ Number($json.sn) }}')],
+		['a number in place of the whole field', () => '={{ Number($json.sn) }}'],
+	])('may be %s', async (_what, device) => {
+		const { sn } = bench.fleet.add(bench.fleet.make({ sn: '4711' }));
+		expect(serialNumbersOf(await read([{ sn }], { device: device(sn) }))).toEqual([sn]);
 	});
 });
 
 describe('several items', () => {
-	const input = (positions: readonly number[]) => positions.map((position) => ({ sn: bench.fleet.at(position).sn }));
-
-	it('come out in the order they came in, whichever is answered first', async () => {
-		const items = input([5, 6, 7, 8]);
-		let letGo = () => {};
-		const lastHasCome = new Promise<void>((resolve) => (letGo = resolve));
-		bench.platform.settings.beforeAnswer = async ({ path }) => {
-			if (decoded(path) === items[3]?.sn) letGo();
-			else await lastHasCome;
-		};
-		const result = await get({}, { input: items });
-		expect(jsonOf(result)).toEqual(items.map(({ sn }) => expect.objectContaining({ sn })));
-		expect(pairedItemsOf(result)).toEqual([0, 1, 2, 3]);
-	});
-
-	it('are read as many at once as Parallel Requests says, and never more', async () => {
-		bench.platform.settings.beforeAnswer = inGroupsOf(3);
-		await get(
-			{ options: { parallelRequests: 3 } },
-			{ input: input(Array.from({ length: 12 }, (_, position) => position)) },
-		);
-		expect(bench.platform.requests).toHaveLength(12);
-		expect(bench.platform.peakInFlight).toBe(3);
-	});
-
-	it('with one serial number cost one request, and each has its own copy', async () => {
-		const device = bench.fleet.devices.find(
-			({ tags, attributes }) => tags.length > 0 && Object.keys(attributes).length > 0,
-		);
-		if (device === undefined) throw new Error('No such device');
-		const result = await get(
-			{ output: 'raw' },
-			{ input: [{ sn: device.sn }, { sn: ` ${device.sn} ` }, { sn: bench.fleet.at(0).sn }, { sn: device.sn }] },
-		);
-		expect(bench.platform.requests).toHaveLength(2);
-		const copies = [0, 1, 3].map((index) => jsonOf(result)[index]);
-		for (const copy of copies) expect(copy).toEqual(device);
-		for (const part of [
-			(copy: unknown) => copy,
-			(copy: unknown) => Object(copy).tags,
-			(copy: unknown) => Object(copy).model,
-		]) {
-			expect(new Set(copies.map(part)).size).toBe(3);
-		}
-	});
-
-	it.each([1, 30])('read the credential once each for %i of them, because it may hold expressions', async (count) => {
-		const before = bench.engine.credentialUse;
-		await get({}, { input: input(Array.from({ length: count }, (_, position) => position)) });
-		expect(bench.engine.credentialUse.decrypted - before.decrypted).toBe(count);
-	});
-
-	it('with output chosen per item', async () => {
-		const [one, two] = [bench.fleet.at(0), bench.fleet.at(1)];
-		const result = await get(
-			{ output: '={{ $json.output }}', fields: '={{ $json.fields }}' },
-			{
-				input: [
-					{ sn: one.sn, output: 'raw' },
-					{ sn: two.sn, output: 'selected', fields: ['sn', 'attributes'] },
-				],
-			},
-		);
-		expect(jsonOf(result)).toEqual([one, { id: two.id, sn: two.sn, attributes: two.attributes }]);
-	});
-});
-
-describe('an item that fails', () => {
-	const items = () => [
-		{ sn: bench.fleet.at(0).sn, keep: 1 },
-		{ sn: 'MISSING-1', keep: 2 },
-		{ sn: bench.fleet.at(2).sn, keep: 3 },
-	];
-
-	it('stops the run with its number, what happened and what to do', async () => {
-		const result = await get({}, { input: items() });
-		expect(result.error?.message).toBe(
-			'No device has this serial number (code 10007: device MISSING-1 non-existent) [item 1]',
-		);
-		expect(result.error).toMatchObject({
-			description: "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'.",
-			context: expect.objectContaining({ itemIndex: 1 }),
-		});
-		expect(result.data('Devices')).toEqual([]);
-	});
-
-	it('stops the run with its own message, not with that of the aborted requests', async () => {
+	/** Pauses requests with this serial number until one with another has come `times`. */
+	const holdBack = (isHeld: (sn: string) => boolean, times = 1) => {
 		let letGo = () => {};
 		const othersHaveCome = new Promise<void>((resolve) => (letGo = resolve));
 		let others = 0;
-		Object.assign(bench.platform.settings, {
-			beforeAnswer: async ({ path }: { path: string }) => {
-				if (path.endsWith('/MISSING-1')) await othersHaveCome;
-				else if (++others === 3) letGo();
-			},
-			fault: ({ path }: { path: string }) => (path.endsWith('/MISSING-1') ? undefined : 'hang'),
+		bench.platform.settings.beforeAnswer = async ({ path }) => {
+			if (isHeld(path.slice('/api/device/sn/'.length))) await othersHaveCome;
+			else if (++others === times) letGo();
+		};
+	};
+
+	test('come out in the order of the input, whichever response is first', async () => {
+		const input = [5, 6, 7, 8].map((at) => ({ sn: bench.fleet.at(at).sn }));
+		holdBack((sn) => sn !== input[3]?.sn);
+		const result = await read(input);
+		expect(jsonOf(result)).toMatchObject(input);
+		expect(pairedItemsOf(result)).toEqual([0, 1, 2, 3]);
+	});
+
+	test('with one serial number cost one request, and each has its own copy', async () => {
+		const device = bench.fleet.devices.slice(2).find(({ tags }) => tags.length > 0) ?? bench.fleet.at(0);
+		const input = [device.sn, ` ${device.sn} `, bench.fleet.at(1).sn, device.sn].map((sn) => ({ sn }));
+		const output = jsonOf(await read(input, { output: 'raw' }));
+		expect(bench.platform.requests).toHaveLength(2);
+		const copies = [0, 1, 3].map((index) => output[index]);
+		expect(copies).toEqual([device, device, device]);
+		for (const part of [copies, copies.map((copy) => copy?.['tags']), copies.map((copy) => copy?.['model'])]) {
+			expect(new Set(part).size).toBe(3);
+		}
+	});
+
+	test('may have their own output', async () => {
+		const [one, two] = [bench.fleet.at(0), bench.fleet.at(1)];
+		const input = [
+			{ sn: one.sn, output: 'raw' },
+			{ sn: two.sn, output: 'selected', fields: ['sn', 'attributes'] },
+		];
+		const result = await read(input, { output: '={{ $json.output }}', fields: '={{ $json.fields }}' });
+		expect(jsonOf(result)).toEqual([one, { id: two.id, sn: two.sn, attributes: two.attributes }]);
+	});
+
+	test('stop at one that fails, with its own message and not that of the aborted requests', async () => {
+		holdBack((sn) => sn === 'MISSING-1', 3);
+		bench.platform.settings.fault = ({ path }) => (path.endsWith('/MISSING-1') ? undefined : 'hang');
+		const input = ['A', 'B', 'MISSING-1', 'C', 'D'].map((sn) => ({ sn }));
+		const result = await read(input, { options: { parallelRequests: 4 } });
+		expect(result.error?.message).toBe(missing('MISSING-1', 2));
+		expect(result.error).toMatchObject({
+			description: "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'.",
+			context: expect.objectContaining({ itemIndex: 2 }),
 		});
-		const result = await get({}, { input: [{ sn: 'A' }, { sn: 'B' }, { sn: 'MISSING-1' }, { sn: 'C' }, { sn: 'D' }] });
-		expect(result.error?.message).toBe(
-			'No device has this serial number (code 10007: device MISSING-1 non-existent) [item 2]',
-		);
+		expect(result.data('Devices')).toEqual([]);
 		expect(bench.platform.requests).toHaveLength(4);
 	});
 
-	it('says nothing of an item number where there is only one', async () => {
-		const result = await get({}, { input: [{ sn: 'MISSING-1' }] });
-		expect(result.error?.message).toBe('No device has this serial number (code 10007: device MISSING-1 non-existent)');
-	});
-
-	it('fails like all others with the same serial number, after one request', async () => {
-		const result = await get({}, { input: [{ sn: 'X' }, { sn: 'X' }], onError: 'continueRegularOutput' });
-		expect(jsonOf(result).map(({ error }) => error)).toEqual([
-			'No device has this serial number (code 10007: device X non-existent) [item 0]',
-			'No device has this serial number (code 10007: device X non-existent) [item 1]',
-		]);
-		expect(bench.platform.requests).toHaveLength(1);
+	test('fail alone if their expression fails, with the message of n8n', async () => {
+		const [one, other] = [bench.fleet.at(0).sn, bench.fleet.at(1).sn];
+		const device = bySerialNumber("={{ $json.broken ? $('No such node').item.json.sn : $json.sn }}");
+		const result = await read([{ sn: one }, { broken: true }, { sn: other }], { device }, CONTINUE);
+		const error = expect.stringMatching(/No such node|referenced node/i);
+		expect(jsonOf(result)).toMatchObject([{ sn: one }, { error }, { sn: other }]);
+		expect(pairedItemsOf(result)).toEqual([0, 1, 2]);
+		expect(paths()).toHaveLength(2);
 	});
 });
 
-describe('If Not Found', () => {
-	const MISSING: ReadonlyArray<{ code: number; make: () => void }> = [
-		{ code: 10007, make: () => (bench.platform.settings.noDeviceCode = 10007) },
-		{ code: 14401, make: () => (bench.platform.settings.noDeviceCode = 14401) },
-		{ code: 10018, make: () => (bench.platform.settings.fault = () => ({ code: 10018, details: ['MISSING'] })) },
-	];
+const CONTINUE: NodeRun = { onError: 'continueRegularOutput' };
 
-	it.each(MISSING)('Return an Empty Item returns an item without fields for code $code', async ({ make }) => {
-		make();
-		const result = await get(
-			{ device: bySerialNumber('MISSING'), options: { ifNotFound: 'empty' } },
-			{ input: [{ a: 1 }, { a: 2 }] },
-		);
+describe('If Not Found', () => {
+	test.each([10007, 14401, 10018, 0])('returns an item without fields, if chosen, for code %i', async (code) => {
+		bench.platform.settings.fault = () => ({ code });
+		const result = await read([{ sn: 'X' }, { sn: 'Y' }], { options: { ifNotFound: 'empty' } });
 		expect(jsonOf(result)).toEqual([{}, {}]);
 		expect(pairedItemsOf(result)).toEqual([0, 1]);
 	});
 
-	it('Return an Empty Item does so for a success without data', async () => {
-		bench.platform.settings.noDeviceCode = 0;
-		expect(jsonOf(await get({ device: bySerialNumber('MISSING'), options: { ifNotFound: 'empty' } }))).toEqual([{}]);
-	});
-
-	it('Return an Empty Item hides nothing but a missing device', async () => {
+	test('hides nothing but a missing device', async () => {
 		bench.platform.settings.fault = () => ({ code: 14103 });
-		const result = await get({ device: bySerialNumber('ANY'), options: { ifNotFound: 'empty' } });
-		expect(result.error?.message).toBe('The user may not do this (code 14103: not authorized)');
+		const { error } = await read([{ sn: 'X' }], { options: { ifNotFound: 'empty' } });
+		expect(error?.message).toBe('The user may not do this (code 14103: not authorized)');
 	});
 
-	it('may differ for each item, also for the same device', async () => {
-		const result = await get(
-			{ options: { ifNotFound: '={{ $json.choice }}' } },
-			{
-				input: [
-					{ sn: 'X', choice: 'empty' },
-					{ sn: 'X', choice: 'error' },
-				],
-				onError: 'continueRegularOutput',
-			},
-		);
-		expect(jsonOf(result)).toEqual([
-			{},
-			expect.objectContaining({
-				error: 'No device has this serial number (code 10007: device X non-existent) [item 1]',
-			}),
-		]);
+	test('may differ for items with the same serial number, which share one request', async () => {
+		const input = ['empty', 'error', 'error'].map((choice) => ({ sn: 'X', choice }));
+		const result = await read(input, { options: { ifNotFound: '={{ $json.choice }}' } }, CONTINUE);
+		expect(jsonOf(result)).toMatchObject([{}, { error: missing('X', 1) }, { error: missing('X', 2) }]);
+		expect(Object.keys(jsonOf(result)[0] ?? {})).toEqual([]);
+		expect(bench.platform.requests).toHaveLength(1);
+	});
+
+	test('is named in the message about a success without a device', async () => {
+		bench.platform.settings.noDeviceCode = 0;
+		const { error } = await read([{ sn: 'MISSING' }]);
+		expect(error?.message).toBe('No device has this serial number: the platform returned a success without data');
+		expect(error?.description).toContain("'If Not Found'");
 	});
 });
 
-it('an unknown field of the platform goes through raw, and null fields stay null', async () => {
-	const device: Device & Record<string, unknown> = {
-		...bench.fleet.at(0),
-		imei: null,
-		future: { list: [1, { two: null }] },
-	};
-	bench.platform.settings.fault = () => ({ code: 0, data: device });
-	expect(jsonOf(await get({ device: bySerialNumber(device.sn), output: 'raw' }))).toEqual([device]);
-});
-
-it('a success without a device means that the device does not exist', async () => {
-	bench.platform.settings.noDeviceCode = 0;
-	const result = await get({ device: bySerialNumber('MISSING') });
-	expect(result.error?.message).toBe('No device has this serial number: the platform returned a success without data');
-	expect(result.error?.description).toContain("'If Not Found'");
-});
-
-test('a failing expression only fails its own item, with the message of n8n', async () => {
-	const [one, other] = [bench.fleet.at(0).sn, bench.fleet.at(1).sn];
-	const result = await get(
-		{ device: bySerialNumber("={{ $json.broken ? $('No such node').item.json.sn : $json.sn }}") },
-		{ input: [{ sn: one }, { broken: true }, { sn: other }], onError: 'continueRegularOutput' },
-	);
-	const [first, second, third] = outputOf(result);
-	expect([first?.json['sn'], third?.json['sn']]).toEqual([one, other]);
-	expect(second?.json['error']).toMatch(/No such node|referenced node/i);
-	expect(pairedItemsOf(result)).toEqual([0, 1, 2]);
-	expect(paths()).toHaveLength(2);
+test.each<[output: string, parameters: Parameters, expected: IDataObject, hints: unknown[]]>([
+	['raw, with unknown fields', { output: 'raw' }, { id: 'x', sn: 'RT1', imei: null, future: [{ a: null }] }, []],
+	[
+		'selected',
+		{ output: 'selected', fields: ['imei', 'imie'] },
+		{ id: 'x', imei: null },
+		[expect.stringMatching(/"imie"/)],
+	],
+])('the output may be %s', async (_output, parameters, expected, hints) => {
+	const device = { id: 'x', sn: 'RT1', imei: null, future: [{ a: null }] };
+	const { output, hints: given } = await runAlone({ ...get, ...parameters }, () => device);
+	expect([output, given]).toEqual([[expected], hints]);
 });
