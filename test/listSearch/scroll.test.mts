@@ -4,6 +4,7 @@ import { type Device, Fleet } from '../../testbed/platform/fleet.mts';
 import { PagedServer, type ServerScript } from '../../testbed/pagedServer.mts';
 
 const noSuchPage = new Failure({ kind: 'refused', cause: 'input', code: 10001, message: 'no such page', remedy: '' });
+const late = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
 
 const serve = (size: number, script: Partial<ServerScript>) =>
 	new PagedServer(Fleet.seeded({ size }), { numbering: 'one-based', largestSize: 2000, ...script });
@@ -19,62 +20,51 @@ async function scroll({ source }: PagedServer): Promise<Device[]> {
 	return devices;
 }
 
-test('asks a server that counts from 1 for its pages and nothing else', async () => {
-	const server = serve(25, {});
-	expect(await scroll(server)).toEqual(server.fleet.devices);
-	expect(server.asked).toEqual([undefined, 2, 3]);
-});
+/** No page has metadata. */
+const falsify = () => ({});
+const withoutLast: ServerScript['falsify'] = ({ last: _, ...rest }) => rest;
+const zeroBased = 'zero-based';
 
-test('asks a server that counts from 0 once for page 1 and the first page again', async () => {
-	const server = serve(45, { numbering: 'zero-based' });
+test.each<[what: string, size: number, script: Partial<ServerScript>, pages?: Array<number | undefined>]>([
+	['counts from 1', 25, {}, [undefined, 2, 3]],
+	[
+		'counts from 0: page 1 and the first page once more',
+		45,
+		{ numbering: zeroBased },
+		[undefined, 2, 1, undefined, 2, 3, 4],
+	],
+	['has no metadata and ends with a short page', 25, { falsify }, [undefined, 1, undefined, 2, 3]],
+	[
+		'ends with an empty page, with wrong metadata',
+		20,
+		{ falsify: (honest) => ({ ...honest, totalElements: 90, totalPages: 9, last: false }) },
+		[undefined, 2, 3],
+	],
+	['refuses a page past the end', 20, { pastEnd: noSuchPage, falsify: withoutLast }, [undefined, 2, 3]],
+	[
+		'counts from 0 and refuses a page past the end',
+		20,
+		{ numbering: zeroBased, pastEnd: noSuchPage, falsify: withoutLast },
+	],
+	['only says on the last page that it is the last', 30, { pastEnd: noSuchPage, falsify: ({ last }) => ({ last }) }],
+	['repeats its first page past the end', 20, { pastEnd: 'first page', falsify }],
+	['repeats its last page past the end', 20, { pastEnd: 'last page', falsify }],
+])('reads each device once from a server that %s', async (_what, size, script, pages = undefined) => {
+	const server = serve(size, script);
 	expect(await scroll(server)).toEqual(server.fleet.devices);
-	expect(server.asked).toEqual([undefined, 2, 1, undefined, 2, 3, 4]);
+	if (pages !== undefined) expect(server.asked).toEqual(pages);
 });
 
 test('is not misled by a device that is added between two pages while the numbering is found out', async () => {
-	const server = serve(25, { falsify: () => ({}), changes: new Map([[2, (fleet) => void fleet.add()]]) });
+	const server = serve(25, { falsify, changes: new Map([[2, (fleet) => void fleet.add()]]) });
 	const before = server.fleet.devices.map(({ sn }) => sn);
 	const seen = (await scroll(server)).map(({ sn }) => sn);
 	expect(new Set(seen)).toEqual(new Set(before));
 });
 
-test.each(['one-based', 'zero-based'] as const)(
-	'ends at the refusal of a page past the end (%s)',
-	async (numbering) => {
-		const server = serve(20, { numbering, pastEnd: noSuchPage, falsify: ({ last: _, ...rest }) => rest });
-		expect(await scroll(server)).toEqual(server.fleet.devices);
-	},
-);
-
-test('says the refusal where nothing speaks for the end', async () => {
-	const server = serve(20, { pastEnd: noSuchPage, falsify: () => ({}) });
-	await expect(scroll(server)).rejects.toBe(noSuchPage);
-});
-
-test('says at once what is no refusal of a page', async () => {
-	const late = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
-	const server = serve(20, { pastEnd: late, falsify: ({ last: _, ...rest }) => rest });
-	await expect(scroll(server)).rejects.toBe(late);
-});
-
-test('ends at the refusal of a page past the end, if only the last page said so', async () => {
-	const server = serve(30, { pastEnd: noSuchPage, falsify: ({ last }) => ({ last }) });
-	expect(await scroll(server)).toEqual(server.fleet.devices);
-});
-
-test('ends with a short page without metadata', async () => {
-	const server = serve(25, { falsify: () => ({}) });
-	expect(await scroll(server)).toEqual(server.fleet.devices);
-	expect(server.asked).toEqual([undefined, 1, undefined, 2, 3]);
-});
-
-test.each(['first page', 'last page'] as const)('ends where the %s comes again past the end', async (pastEnd) => {
-	const server = serve(20, { pastEnd, falsify: () => ({}) });
-	expect(await scroll(server)).toEqual(server.fleet.devices);
-});
-
-test('ends with an empty page, with any metadata', async () => {
-	const server = serve(20, { falsify: (honest) => ({ ...honest, totalElements: 90, totalPages: 9, last: false }) });
-	expect(await scroll(server)).toEqual(server.fleet.devices);
-	expect(server.asked).toEqual([undefined, 2, 3]);
+test.each<[what: string, Failure, ServerScript['falsify']]>([
+	['a refusal of a page, if nothing indicates the end', noSuchPage, falsify],
+	['any other failure', late, withoutLast],
+])('throws %s', async (_what, pastEnd, metadata) => {
+	await expect(scroll(serve(20, { pastEnd, falsify: metadata }))).rejects.toBe(pastEnd);
 });
