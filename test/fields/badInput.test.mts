@@ -28,13 +28,6 @@ test.each<[Parameters, string]>([
 	expect(bench.platform.requests).toEqual([]);
 });
 
-test.each([
-	['Device', { ...get, device: bySerialNumber('') }],
-	['Path', { ...request, path: '' }],
-])('n8n itself asks for an empty %s before it runs anything', async (field, parameters) => {
-	await expect(bench.run(parameters)).rejects.toThrow(`Parameter "${field}" is required`);
-});
-
 describe('under “continue”, only the item with the bad value fails', () => {
 	test.each<[field: string, parameters: Parameters, good: unknown, bad: unknown]>([
 		['Device', { ...get, device: bySerialNumber(VALUE) }, 'RT99046419', '..'],

