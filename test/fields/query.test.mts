@@ -100,5 +100,5 @@ test('API Request repeats a parameter that is given more than once, in order', a
 		...request,
 		query: { parameter: [...parameter, { name: 'toString', value: '4' }] },
 	});
-	expect(sent).toMatchObject([{ query: { x: ['1', '2', '3'], toString: '4' } }]);
+	expect(sent).toMatchObject([{ query: { x: ['1', '2', '3'], toString: '4' }, purpose: 'read' }]);
 });

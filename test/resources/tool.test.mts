@@ -1,9 +1,8 @@
 /** The node as an agent's tool, built like in n8n and called with typical arguments of models. */
-import { RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { jsonOf } from '../../testbed/output.mts';
 import { bySerialNumber, type Parameters } from '../fields/oneItem.mts';
-import { everyField, filledIn, filterFields, plainFilters } from '../form.mts';
+import { everyField, filledIn, filterFields } from '../form.mts';
 
 const bench = useBench();
 
@@ -31,18 +30,6 @@ test('by default a list has 50 devices with ten fields each', async () => {
 	const { response } = await call({ resource: 'device', operation: 'getAll' }, {});
 	expect(response).toHaveLength(50);
 	for (const device of Array.isArray(response) ? response : []) expect(Object.keys(Object(device))).toHaveLength(10);
-});
-
-test('a model reads the action as a sentence', () => {
-	const name = 'n8n-nodes-device-management.deviceManagement';
-	const { defaults, properties } = bench.engine.packages.getByNameAndVersion(name, 1).description;
-	const actions = properties
-		.filter(({ name }) => name === 'operation')
-		.flatMap(({ options = [] }) =>
-			options.map((option) => ('action' in option ? `${option.action} in ${defaults.name}` : '')),
-		);
-	const every = Object.values(RESOURCES).flatMap(({ operations }) => Object.values(operations));
-	expect(actions).toEqual(every.map(({ action }) => `${action} in Device Management`));
 });
 
 describe('a model may give', () => {
@@ -141,16 +128,14 @@ describe('an unusable value is refused, with what to change', () => {
 	});
 });
 
-test.each(plainFilters)('from a workflow, an empty $displayName is refused', async ({ name, displayName }) => {
-	const { error } = await bench.run({ ...count, filters: { [name]: '' } });
-	expect(error?.message).toBe(`'${displayName}' under 'Filters' has no value`);
-	expect(error?.description).toBe('Fill it in, or remove the filter. If it is an expression, check its result.');
-});
-
-test('from a workflow, an empty text is a value for a query parameter, but not for an attribute', async () => {
-	const parameters = { query: { parameter: [{ name: 'description', value: '' }] } };
-	expect(jsonOf(await bench.run({ ...count, filters: parameters }))).toHaveLength(1);
+test('from a workflow, an empty text is a value for a query parameter, but not for another filter', async () => {
+	const query = { parameter: [{ name: 'description', value: '' }] };
+	expect(jsonOf(await bench.run({ ...count, filters: { query } }))).toHaveLength(1);
 	expect(bench.platform.requests[0]?.url).toContain('description=&');
-	const { error } = await bench.run({ ...count, filters: { attributes: { pair: [{ key: 'site', value: '' }] } } });
-	expect(error?.message).toBe('The attribute "site" under \'Attributes\' has no value');
+	const { error } = await bench.run({ ...count, filters: { query, tags: '' } });
+	expect(error?.message).toBe("'Tags' under 'Filters' has no value");
+	expect(error?.description).toBe('Fill it in, or remove the filter. If it is an expression, check its result.');
+	const attributes = { pair: [{ key: 'site', value: '' }] };
+	const refused = await bench.run({ ...count, filters: { attributes } });
+	expect(refused.error?.message).toBe('The attribute "site" under \'Attributes\' has no value');
 });

@@ -1,13 +1,12 @@
 import type { NodeRun } from '../../../testbed/bench.mts';
 import { useBench } from '../../../testbed/jest.mts';
-import { jsonOf, pairedItemsOf } from '../../../testbed/output.mts';
+import { jsonOf } from '../../../testbed/output.mts';
 import { count, type Parameters, runAlone } from '../../fields/oneItem.mts';
 
 const bench = useBench();
 
 const counted = async (parameters: Parameters = {}, run: NodeRun = {}) =>
 	await bench.run({ ...count, ...parameters }, run);
-const online = () => bench.fleet.devices.filter(({ status }) => status === 2).length;
 
 test.each(['apiKey', 'login'] as const)(
 	'counts the fleet by reading one device at most, signed in by %s',
@@ -35,13 +34,6 @@ test('sends the filters as Get Many does', async () => {
 	const query = { name: 'R & D', tags: 'indoor', attributes: 'site São Paulo', creator: 'admin', size: '1' };
 	expect(sent).toMatchObject([{ body: '{"onlineStatus":1,"compositeStatus":2}', query }]);
 	expect(output).toEqual([{ count: 0 }]);
-});
-
-test('returns one item for each input item, in its order and paired with it', async () => {
-	const input = [{ status: 2 }, { status: 99 }, { status: 2 }];
-	const result = await counted({ filters: { compositeStatus: '={{ $json.status }}' } }, { input });
-	expect(jsonOf(result)).toEqual([{ count: online() }, { count: 0 }, { count: online() }]);
-	expect(pairedItemsOf(result)).toEqual([0, 1, 2]);
 });
 
 test.each([undefined, '250', 0, -1, 2.5])(
