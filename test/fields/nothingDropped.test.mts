@@ -12,7 +12,7 @@ import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts
 import { OPTION_NAMES } from '../../nodes/DeviceManagement/resources/index.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
-import { jsonOf } from '../../testbed/output.mts';
+import { jsonOf, serialNumbersOf } from '../../testbed/output.mts';
 import { runs } from '../../testbed/runs.mts';
 import { everyField, filledIn, filterFields } from '../form.mts';
 import { COLLECTIONS, count, getMany } from './oneItem.mts';
@@ -36,21 +36,19 @@ test('a filter that the form does not have reaches the node, and is refused', as
 	expect(bench.platform.requests).toEqual([]);
 });
 
-test('filters and sort rules from an expression are used, as an object or its JSON text', async () => {
-	const [device] = bench.fleet.devices;
-	const [filters, sort] = [{ name: device?.sn }, { rule: [{ field: 'sn', direction: 'asc' }] }].map((value) =>
-		JSON.stringify(value),
-	);
-	for (const [one, other] of [
-		[`={{ ${filters} }}`, `={{ ${sort} }}`],
-		[filters, sort],
-	]) {
-		expect(jsonOf(await bench.run({ ...count, filters: one }))).toEqual([{ count: 1 }]);
-		const sorted = jsonOf(await bench.run({ ...getMany, limit: 5, sort: other })).map(({ sn }) => sn);
+test.each(['as JSON text', 'as an object of an expression'])(
+	'filters and sort rules given %s are used',
+	async (how) => {
+		const given = (value: unknown) => {
+			const json = JSON.stringify(value);
+			return how === 'as JSON text' ? json : `={{ ${json} }}`;
+		};
 		const all = bench.fleet.devices.map(({ sn }) => sn).sort();
-		expect(sorted).toEqual(all.slice(0, 5));
-	}
-});
+		expect(jsonOf(await bench.run({ ...count, filters: given({ name: all[0] }) }))).toEqual([{ count: 1 }]);
+		const sort = given({ rule: [{ field: 'sn', direction: 'asc' }] });
+		expect(serialNumbersOf(await bench.run({ ...getMany, limit: 5, sort }))).toEqual(all.slice(0, 5));
+	},
+);
 
 test('a sort rule that n8n does not save, because it is the default, has that default', async () => {
 	await bench.run({ ...getMany, sort: { rule: [{}, { field: 'sn' }, { direction: 'asc' }] } });

@@ -1,5 +1,5 @@
 /** What API Request sends and returns. Codes, statuses and retries of each kind are proved in test/core and test/transport. */
-import type { Fault, RequestKind } from '../../../testbed/platform/server.mts';
+import type { Fault, FaultRule } from '../../../testbed/platform/server.mts';
 import { hurry, useBench } from '../../../testbed/jest.mts';
 import { operations } from '../../../testbed/operations.mts';
 import { jsonOf, pairedItemsOf } from '../../../testbed/output.mts';
@@ -10,7 +10,7 @@ const bench = useBench();
 const echo: Parameters = { ...operations.request, query: {} };
 const request = async (parameters: Parameters, credential = bench.apiKey) =>
 	await bench.run({ ...echo, ...parameters }, { credential });
-const kinds = () => bench.platform.requests.map(({ kind }) => kind);
+const kinds = () => bench.platform.requests.map(({ kind }) => kind).join(' ');
 
 describe('what comes out', () => {
 	test.each<[string, unknown, unknown[]]>([
@@ -56,26 +56,8 @@ describe('what is sent', () => {
 
 	test('any text as the name and the value of a query parameter', async () => {
 		const texts = [
-			...[
-				'two words',
-				'a & b',
-				'a=b;c',
-				'#7 hash',
-				'1+1 = 2',
-				'100 % sure',
-				'%41%2C',
-				'what/where?',
-				'back\\slashes\\',
-			],
-			...[
-				'"double" and \'single\'',
-				'[0] {x} <y>',
-				'Łódź, Köln',
-				'東京の冷蔵庫',
-				'مستودع دبي',
-				'🚚 👩‍🔧 on the way',
-				'e\u0301',
-			],
+			...['two words', 'a & b', 'a=b;c', '#7 hash', '1+1 = 2', '100 % sure', '%41%2C', 'what/where?', 'e\u0301'],
+			...['back\\', '"double" and \'single\'', '[0] {x} <y>', 'Łódź, Köln', '東京の冷蔵庫', 'مستودع دبي', '🚚 👩‍🔧'],
 		];
 		const parameter = texts.map((name) => ({ name, value: ` ${name} ` }));
 		await request({ query: { parameter: [...parameter, { name: 'empty', value: '' }] } });
@@ -159,36 +141,28 @@ describe('after a failure', () => {
 		expect(error?.message).toMatch(/^The sign-in failed/);
 		expect(error?.message).not.toMatch(DOUBT);
 		expect(error?.description).not.toContain('send the request again');
-		expect(kinds()).toEqual(['login', 'login', 'login', 'login']);
+		expect(kinds()).toBe('login login login login');
 	});
 });
 
 describe('a write by a login', () => {
 	const LATER = { status: 429, headers: { 'retry-after': '2' } };
-	const again = (fault: Fault) => ({ kind: 'other', orderOfKind: 2, fault }) as const;
+	const again = (fault: Fault): FaultRule => ({ kind: 'other', orderOfKind: 2, fault });
 
-	test.each<[what: string, rules: Parameters[], sent: RequestKind[], error?: RegExp]>([
-		['is repeated once with a new token', [], ['other', 'login', 'other']],
-		[
-			'is repeated after a sign-in that had to wait',
-			[{ kind: 'login', fault: LATER }],
-			['other', 'login', 'login', 'other'],
-		],
-		[
-			'is repeated again if the new token is refused',
-			[again({ code: 14101 })],
-			['other', 'login', 'other', 'login', 'other'],
-		],
-		['is not repeated after a dropped connection', [again('drop')], ['other', 'login', 'other'], DOUBT],
-		['is not repeated after HTTP 503', [again({ status: 503 })], ['other', 'login', 'other'], DOUBT],
-		['is not repeated after a code', [again({ code: 10001 })], ['other', 'login', 'other'], /\(code 10001: /],
-	])('%s', async (_what, rules, sent, error = undefined) => {
+	test.each<[what: string, faults: FaultRule[], sent: string, error?: RegExp]>([
+		['is repeated once with a new token', [], 'other login other'],
+		['is repeated after a sign-in that had to wait', [{ kind: 'login', fault: LATER }], 'other login login other'],
+		['is repeated again if the new token is refused', [again({ code: 14101 })], 'other login other login other'],
+		['is not repeated after a dropped connection', [again('drop')], 'other login other', DOUBT],
+		['is not repeated after HTTP 503', [again({ status: 503 })], 'other login other', DOUBT],
+		['is not repeated after a code', [again({ code: 10001 })], 'other login other', /\(code 10001: /],
+	])('%s', async (_what, faults, sent, error = undefined) => {
 		hurry(120);
 		await bench.signInEarlier();
 		bench.platform.expireTokens();
-		Object.assign(bench.platform.settings, { faults: rules });
-		const result = await request({ method: 'POST', body: '{"n":1}', options: { timeout: 30_000 } }, bench.login);
-		expect(kinds()).toEqual(sent);
+		bench.platform.settings.faults = faults;
+		const result = await request({ method: 'POST', body: '{"n":1}' }, bench.login);
+		expect(kinds()).toBe(sent);
 		for (const { body, kind } of bench.platform.requests) if (kind === 'other') expect(body).toEqual({ n: 1 });
 		if (error === undefined) expect(result.data('Devices')).toHaveLength(1);
 		else expect(result.error?.message).toMatch(error);
@@ -198,7 +172,7 @@ describe('a write by a login', () => {
 		hurry();
 		bench.platform.settings.faults = [{ kind: 'login', fault: LATER }];
 		expect((await request({ method: 'POST' }, bench.login)).error).toBeUndefined();
-		expect(kinds()).toEqual(['login', 'login', 'other']);
+		expect(kinds()).toBe('login login other');
 	});
 });
 
@@ -206,19 +180,16 @@ describe('several items', () => {
 	const input = ['1', '2', '3', '4', '5', '6'].map((mark) => ({ mark }));
 	const marks = () => bench.platform.requests.map(({ query }) => query['mark']);
 
-	test.each(['PUT', '={{ "POST" }}'])(
-		'of %s are sent one after the other, and none after a failure',
-		async (method) => {
-			await bench.run({ ...operations.request, method }, { input });
-			expect(marks()).toEqual(['1', '2', '3', '4', '5', '6']);
-			expect(bench.platform.peakInFlight).toBe(1);
-			bench.platform.forget();
-			bench.platform.settings.fault = ({ order }) => (order === 3 ? { code: 10004 } : undefined);
-			const { error } = await bench.run({ ...operations.request, method }, { input });
-			expect(error?.message).toBe('The platform could not save the change (code 10004: edit failed) [item 2]');
-			expect(marks()).toEqual(['1', '2', '3']);
-		},
-	);
+	test.each(['PUT', '={{ "POST" }}'])('of %s are sent in order, and none after a failure', async (method) => {
+		await bench.run({ ...operations.request, method }, { input });
+		expect(marks()).toEqual(['1', '2', '3', '4', '5', '6']);
+		expect(bench.platform.peakInFlight).toBe(1);
+		bench.platform.forget();
+		bench.platform.settings.fault = ({ order }) => (order === 3 ? { code: 10004 } : undefined);
+		const { error } = await bench.run({ ...operations.request, method }, { input });
+		expect(error?.message).toBe('The platform could not save the change (code 10004: edit failed) [item 2]');
+		expect(marks()).toEqual(['1', '2', '3']);
+	});
 
 	test.each([{ method: 'GET' }, { method: undefined }])('with %j are sent at the same time', async (method) => {
 		bench.platform.settings.latencyMs = 1;
