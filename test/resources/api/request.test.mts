@@ -160,7 +160,8 @@ describe('a write by a login', () => {
 		hurry(120);
 		await bench.signInEarlier();
 		bench.platform.expireTokens();
-		bench.platform.settings.faults = faults;
+		// Copies, because the platform counts how often it used a rule.
+		bench.platform.settings.faults = faults.map((rule) => ({ ...rule }));
 		const result = await request({ method: 'POST', body: '{"n":1}' }, bench.login);
 		expect(kinds()).toBe(sent);
 		for (const { body, kind } of bench.platform.requests) if (kind === 'other') expect(body).toEqual({ n: 1 });

@@ -34,6 +34,11 @@ describe('how many', () => {
 		expect(sizes()).toEqual(asked);
 	});
 
+	test('Skip costs the first page and three requests for one device more than the pages of the part', async () => {
+		expect(serialNumbersOf(await list({ options: { skip: 100 } }))).toEqual(truth().slice(100, 150));
+		expect(sizes()).toEqual(['50', '1', '1', '1', '50']);
+	});
+
 	test('Skip and Return All together return the rest of the filtered and sorted devices', async () => {
 		const rule = ['createTime', 'id'].map((field) => ({ field, direction: 'asc' }));
 		const options = { skip: 17, pageSize: 20 };
