@@ -16,7 +16,7 @@ const LONG = '={{ 89882110000003456789 }}';
 /** JSON of more levels than n8n can store. */
 const DEEP = `{"a":${'['.repeat(200)}${']'.repeat(200)}}`;
 /** Values that are no number. */
-const NO_NUMBERS = ['={{ "some" }}', '={{ null }}', '={{ [1] }}', '={{ true }}', ' '];
+const NO_NUMBERS = ['some', null, [1], true, ' '];
 
 const CRITERIA = 'Search Criteria (JSON)';
 const TEXT_FILTERS = plainFilters.filter(({ type }) => type === 'string');
@@ -59,6 +59,7 @@ const REFUSED: ReadonlyArray<readonly [message: string, rows: readonly Row[]]> =
 			['Attributes', attribute({}, 'x'), ...[{ site: 'x' }, { pair: NOTHING }].map(filter('attributes'))],
 			['Attributes', filter('attributes')({ pair: [{ key: 'a', value: 'b', operator: 'not' }] })],
 			['Query Parameters', parameter('x', {}), ...[{ site: 'x' }, { parameter: NOTHING }].map(filter('query'))],
+			['Query Parameters', filter('query')({ parameter: [{ name: 'x', operator: 'not' }] })],
 			['Sort', ...[{ rules: [{ field: 'sn' }] }, { field: 'sn', direction: 'asc' }, { rule: NOTHING }].map(sort)],
 			['Sort', ...[{ order: 'asc' }, { direction: 'up' }, { direction: NOTHING }, { field: NOTHING }].map(rule)],
 			['Path', path({})],
@@ -103,7 +104,6 @@ const REFUSED: ReadonlyArray<readonly [message: string, rows: readonly Row[]]> =
 					return [displayName, ...EMPTY.map((value) => ({ ...operation, filters: { [name]: value } }))];
 				}),
 			),
-			['Name', filters('={{ { name: $json.nothing } }}')],
 			['Tags', ...[[''], '={{ ["a", $json.nothing] }}', ' , ,'].map(filter('tags'))],
 			['Attributes', ...[{}, '{}', { pair: [] }].map(filter('attributes'))],
 			['Query Parameters', filter('query')({ parameter: [] })],
