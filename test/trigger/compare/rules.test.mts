@@ -7,19 +7,14 @@ import { runs } from '../../../testbed/runs.mts';
 import { everyField } from '../../form.mts';
 import { text, value } from './values.mts';
 
-const fields = watchedFields(new Set(['onlineStatusChanged', 'statusChanged']), []);
-const [field] = fields;
-if (field === undefined) throw new Error('No field is watched');
-const change = (from: unknown, to: number) => ({
-	sn: 'A',
-	device: { onlineStatus: to },
-	field,
-	previous: keep(typeof from === 'number' || typeof from === 'string' ? from : null),
-	current: keep(to),
-});
-const rule = (from: string, to: string, name = field.name) => ({ field: name, from, to });
+const ALL = ['onlineStatusChanged', 'statusChanged', 'attributeChanged'];
+const fields = watchedFields(new Set(ALL), ['a']);
+/** The rules as the trigger reads them. */
+const read = (...given: object[]) =>
+	readRules((_, fallback) => (given.length === 0 ? fallback : { rule: given }), fields);
+const rule = (from: string, to: string, field = 'onlineStatus') => ({ field, from, to });
 
-it.each([
+it.each<[ReturnType<typeof rule>[], boolean]>([
 	[[], true],
 	[[rule('', '')], true],
 	[[rule('1', '0')], true],
@@ -29,17 +24,29 @@ it.each([
 	[[rule('1', '1')], false],
 	[[rule('2', ''), rule('', '0')], true],
 	[[rule('2', '2', 'status')], true],
-])('%j: %p', (given, expected) => {
-	// As the trigger reads them.
-	const rules = readRules((_, fallback) => (given.length === 0 ? fallback : { rule: given }), fields);
-	expect(isAskedFor(rules, change(1, 0))).toBe(expected);
+])('with the rules %j, a change of the online status from 1 to 0 is reported: %p', (rules, expected) => {
+	const [field] = fields;
+	if (field === undefined) throw new Error('No field is watched');
+	const change = { sn: 'A', device: {}, field, previous: keep(1), current: keep(0) };
+	expect(isAskedFor(read(...rules), change)).toBe(expected);
 });
 
 it('a rule without values is read as the form shows it', () => {
 	const values = everyField([onlyWhenField]).filter(({ path }) => path.startsWith('conditions.rule.'));
 	const shown = Object.fromEntries(values.map(({ property }) => [property.name, property.default]));
-	const read = (given: object) => readRules(() => ({ rule: [given] }), fields);
 	expect(read({})).toEqual(read(shown));
+	expect(read({ field: 'attributes', attribute: ' a ' })).toEqual([rule('', '', 'attributes.a')]);
+});
+
+it.each([
+	[['statusChanged'], { field: 'onlineStatus' }, "'Online Status', which is not watched"],
+	[['onlineStatusChanged'], { field: 'status' }, "'Status', which is not watched"],
+	[['statusChanged'], { field: 'attributes', attribute: 'a' }, 'the attribute "a", which is not watched'],
+	[['attributeChanged'], { field: 'attributes', attribute: 'site' }, 'the attribute "site", which is not watched'],
+	[['attributeChanged'], { field: 'attributes', attribute: ' ' }, 'the attribute "", which is not watched'],
+	[['deviceCreated'], { field: 'status' }, "'Status', which is not watched"],
+])('with the events %j, the rule %j can never apply and is refused', (events, given, words) => {
+	expect(() => readRules(() => ({ rule: [given] }), watchedFields(new Set(events), ['a']))).toThrow(words);
 });
 
 it('accepts the text of a value, also where only a digest was kept', () => {

@@ -8,7 +8,7 @@ import {
 import { watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { runs } from '../../../testbed/runs.mts';
 
-const fields = watchedFields(new Set(['attributeChanged']), ['0', '1', '2']);
+const fields = watchedFields(new Set(['attributeChanged']), ['0', '1']);
 const options = { fields, now: 1000, holdSeconds: 0, rules: [], isFirstOfProcess: false };
 const list = (devices: Record<string, unknown[]>) => ({
 	devices: Object.entries(devices).map(([sn, values]) => ({ sn, values: JSON.stringify(values), device: { sn } })),
@@ -18,133 +18,10 @@ const list = (devices: Record<string, unknown[]>) => ({
 const baseline = (devices: Record<string, unknown[]>): Snapshot =>
 	compareSnapshot(undefined, list(devices), options).after;
 const told = ({ changes }: ReturnType<typeof compareSnapshot>) =>
-	changes.map(({ sn, field, previous, current }) => [sn, fields.indexOf(field), previous, current]);
-const plain = ({ devices, holds }: Snapshot) => ({ devices: Object.fromEntries(devices), holds });
+	changes.map(({ sn, field, previous, current }) => `${sn} ${field.key}: ${previous} → ${current}`);
+const valuesIn = ({ devices }: Snapshot) => Object.fromEntries(devices);
 
-it('takes a baseline without changes, and a quiet list in any order changes nothing', () => {
-	const first = compareSnapshot(undefined, list({ A: [1], B: [2] }), options);
-	expect(first).toMatchObject({ changes: [] });
-	const second = compareSnapshot(first.after, list({ B: [2], A: [1] }), options);
-	expect([...second.after.devices]).toEqual([...first.after.devices]);
-	expect(second).toMatchObject({ changes: [], after: { holds: [] } });
-});
-
-it('reports each changed field once, and does not change its arguments', () => {
-	const before = baseline({ A: [1, 2, 3], B: [1, 2, 3] });
-	const compared = compareSnapshot(before, list({ A: [7, 2, 'x'], B: [1, 2, 3] }), options);
-	expect(told(compared)).toEqual([
-		['A', 0, '1', '7'],
-		['A', 2, '3', '"x"'],
-	]);
-	expect(plain(compared.after).devices).toEqual({ A: '[7,2,"x"]', B: '[1,2,3]' });
-	expect(told(compareSnapshot(compared.after, list({ A: [7, 2, 'x'], B: [1, 2, 3] }), options))).toEqual([]);
-	expect(before.devices.get('A')).toBe('[1,2,3]');
-});
-
-it('takes up a device that it did not know without a change, and one that is reported as created', () => {
-	const before = baseline({ A: [1] });
-	const compared = compareSnapshot(before, list({ A: [2], B: [9] }), options, new Set(['A']));
-	expect(told(compared)).toEqual([]);
-	expect(plain(compared.after).devices).toEqual({ A: '[2]', B: '[9]' });
-});
-
-it('handles two devices with one serial number, in any order', () => {
-	const twins = [
-		{ sn: 'A', values: '[2]' },
-		{ sn: 'A', values: '[1]' },
-	];
-	const before = compareSnapshot(undefined, { ...list({}), devices: twins }, options).after;
-	expect(plain(before).devices).toEqual({ A: '[1]' });
-	const compared = compareSnapshot(before, { ...list({}), devices: [...twins].reverse() }, options);
-	expect(told(compared)).toEqual([]);
-});
-
-describe('for at least', () => {
-	const hold = (now: number, holdSeconds = 60) => ({ ...options, now, holdSeconds });
-
-	it('reports a value when it has held so long, once, and with the value before the first change', () => {
-		const first = compareSnapshot(baseline({ A: [1] }), list({ A: [0] }), hold(100));
-		expect(told(first)).toEqual([]);
-		expect(plain(first.after)).toEqual({
-			devices: { A: '[1]' },
-			holds: [{ sn: 'A', field: 0, value: '0', since: 100 }],
-		});
-		const second = compareSnapshot(first.after, list({ A: [0] }), hold(159));
-		expect(second.after).toEqual(first.after);
-		const third = compareSnapshot(second.after, list({ A: [0] }), hold(160));
-		expect(told(third)).toEqual([['A', 0, '1', '0']]);
-		expect(plain(third.after)).toEqual({ devices: { A: '[0]' }, holds: [] });
-	});
-
-	it('says nothing of a device that came back, and starts again with another value', () => {
-		const down = compareSnapshot(baseline({ A: [1] }), list({ A: [0] }), hold(100)).after;
-		const back = compareSnapshot(down, list({ A: [1] }), hold(130)).after;
-		expect(back.holds).toEqual([]);
-		const again = compareSnapshot(back, list({ A: [0] }), hold(150)).after;
-		const other = compareSnapshot(again, list({ A: [5] }), hold(205));
-		expect(told(other)).toEqual([]);
-		expect(told(compareSnapshot(other.after, list({ A: [5] }), hold(265)))).toEqual([['A', 0, '1', '5']]);
-	});
-
-	it('holds each field for itself', () => {
-		const first = compareSnapshot(baseline({ A: [1, 1] }), list({ A: [0, 1] }), hold(100)).after;
-		const second = compareSnapshot(first, list({ A: [0, 0] }), hold(150)).after;
-		const third = compareSnapshot(second, list({ A: [0, 0] }), hold(160));
-		expect(told(third)).toEqual([['A', 0, '1', '0']]);
-		expect(told(compareSnapshot(third.after, list({ A: [0, 0] }), hold(210)))).toEqual([['A', 1, '1', '0']]);
-	});
-
-	it('reports held changes at once if the time is set to 0', () => {
-		const held = compareSnapshot(baseline({ A: [1] }), list({ A: [0] }), hold(100)).after;
-		expect(told(compareSnapshot(held, list({ A: [0] }), hold(101, 0)))).toEqual([['A', 0, '1', '0']]);
-	});
-
-	it('does not hold forever after the clock was set back', () => {
-		const held = compareSnapshot(baseline({ A: [1] }), list({ A: [0] }), hold(1_000_000)).after;
-		const back = compareSnapshot(held, list({ A: [0] }), hold(100)).after;
-		expect(told(compareSnapshot(back, list({ A: [0] }), hold(160)))).toHaveLength(1);
-	});
-
-	it('keeps the holds of devices that are not listed, in another order', () => {
-		const before = baseline({ A: [1, 1], B: [1, 1] });
-		const held = compareSnapshot(before, list({ B: [1, 0], A: [0, 0] }), hold(100)).after;
-		expect(held.holds.map(({ sn, field }) => [field, sn])).toEqual([
-			[0, 'A'],
-			[1, 'A'],
-			[1, 'B'],
-		]);
-		const other = compareSnapshot(held, list({ B: [1, 0] }), hold(110)).after;
-		expect(other).toEqual(held);
-	});
-
-	it('drops the holds of a device that is reported as created', () => {
-		const held = compareSnapshot(baseline({ A: [1] }), list({ A: [0] }), hold(100)).after;
-		const created = compareSnapshot(held, list({ A: [0] }), hold(110), new Set(['A']));
-		expect(plain(created.after)).toEqual({ devices: { A: '[0]' }, holds: [] });
-	});
-});
-
-describe('devices that are not listed', () => {
-	const hold = (sn: string) => ({ sn, field: 0, value: '0', since: 5 });
-	const before = { ...baseline({ A: [1], B: [1], C: [1] }), holds: [hold('A'), hold('B'), hold('C')] };
-
-	it('stay remembered', () => {
-		const { after } = compareSnapshot(before, list({ A: [1], D: [1] }), options);
-		expect(plain(after)).toEqual({ devices: { A: '[1]', B: '[1]', C: '[1]', D: '[1]' }, holds: before.holds.slice(1) });
-	});
-
-	it('are forgotten if they are removed, and an hour after they left the filter', () => {
-		const gone = { devices: [], removed: ['B', 'X'], unlisted: ['C'] };
-		const { after } = compareSnapshot(before, gone, options);
-		expect(plain(after)).toEqual({ devices: { A: '[1]', C: '[1]' }, holds: [hold('A')] });
-		expect(forgetAway(after, 1000 + 3599)).toEqual(after);
-		expect(plain(forgetAway(after, 1000 + 3600))).toEqual({ devices: { A: '[1]' }, holds: [hold('A')] });
-		// The clock was set back.
-		expect([...forgetAway(after, 10).away]).toEqual([['C', 10]]);
-	});
-});
-
-it('returns exactly the differences, for any devices and values', () => {
+it('returns exactly the differences of known devices, for any devices and values, and changes no argument', () => {
 	const values = fc.tuple(fc.nat({ max: 1 }), fc.nat({ max: 1 }));
 	const devices = fc.dictionary(fc.constantFrom('A', 'B', 'C', 'D'), values, { noNullPrototype: true });
 	fc.assert(
@@ -152,14 +29,16 @@ it('returns exactly the differences, for any devices and values', () => {
 			let before = baseline(first);
 			const last = new Map(Object.entries(first));
 			for (const shown of others) {
-				const expected = Object.entries(shown).flatMap(([sn, now]) => {
-					const old = last.get(sn);
-					return old === undefined
-						? []
-						: [0, 1].filter((field) => old[field] !== now[field]).map((field) => [sn, field]);
-				});
+				const expected = Object.entries(shown).flatMap(([sn, now]) =>
+					[0, 1].flatMap((field) => {
+						const old = last.get(sn)?.[field];
+						return old === undefined || old === now[field] ? [] : `${sn} ${field}: ${old} → ${now[field]}`;
+					}),
+				);
+				const copy = structuredClone(before);
 				const compared = compareSnapshot(before, list(shown), options);
-				expect(told(compared).map(([sn, field]) => [sn, field])).toEqual(expected);
+				expect(told(compared)).toEqual(expected);
+				expect(before).toEqual(copy);
 				for (const [sn, now] of Object.entries(shown)) last.set(sn, now);
 				expect([...compared.after.devices].map(([sn, kept]) => [sn, JSON.parse(kept)])).toEqual([...last]);
 				before = compared.after;
@@ -167,4 +46,79 @@ it('returns exactly the differences, for any devices and values', () => {
 		}),
 		runs(1000),
 	);
+});
+
+it('of devices with one serial number, always the same one counts', () => {
+	const twins = ['[2]', '[1]'].map((values) => ({ sn: 'A', values }));
+	const before = compareSnapshot(undefined, { ...list({}), devices: twins }, options).after;
+	expect(valuesIn(before)).toEqual({ A: '[1]' });
+	expect(told(compareSnapshot(before, { ...list({}), devices: twins.reverse() }, options))).toEqual([]);
+});
+
+// At these seconds, device A has these values. A value has to last a minute.
+it.each<[string, number[], string[], string[]]>([
+	[
+		'is reported when it has lasted, once, with the value before the first change',
+		[0, 100, 159, 160, 300],
+		['[1]', '[0]', '[0]', '[0]', '[0]'],
+		['160 A 0: 1 → 0'],
+	],
+	[
+		'is not reported if the old one came back, and starts again with another one',
+		[0, 100, 130, 150, 205, 264, 265],
+		['[1]', '[0]', '[1]', '[0]', '[5]', '[5]', '[5]'],
+		['265 A 0: 1 → 5'],
+	],
+	[
+		'lasts apart from that of another field',
+		[0, 100, 150, 160, 210],
+		['[1,1]', '[0,1]', '[0,0]', '[0,0]', '[0,0]'],
+		['160 A 0: 1 → 0', '210 A 1: 1 → 0'],
+	],
+	[
+		'does not wait longer if the clock was set back',
+		[0, 9000, 100, 160],
+		['[1]', '[0]', '[0]', '[0]'],
+		['160 A 0: 1 → 0'],
+	],
+])('with For At Least, a new value %s', (_, times, values, expected) => {
+	let before: Snapshot | undefined;
+	const reported = times.flatMap((now, index) => {
+		const shown = list({ A: JSON.parse(values[index] ?? '') });
+		const compared = compareSnapshot(before, shown, { ...options, now, holdSeconds: 60 });
+		before = compared.after;
+		return told(compared).map((words) => `${now} ${words}`);
+	});
+	expect(reported).toEqual(expected);
+});
+
+describe('a new value that has not lasted', () => {
+	const hold = (sn: string, field: number) => ({ sn, field, value: '0', since: 100 });
+	const held = compareSnapshot(baseline({ A: [1, 1], B: [1, 1] }), list({ B: [1, 0], A: [0, 0] }), {
+		...options,
+		now: 100,
+		holdSeconds: 60,
+	}).after;
+
+	it('is kept beside the old one, always in the same order, also if its device is not listed', () => {
+		expect(held.holds).toEqual([hold('A', 0), hold('A', 1), hold('B', 1)]);
+		expect(valuesIn(held)).toEqual({ A: '[1,1]', B: '[1,1]' });
+		expect(compareSnapshot(held, list({ B: [1, 0] }), { ...options, now: 110, holdSeconds: 60 }).after).toEqual(held);
+	});
+
+	it('is dropped if its device is reported as created, or left the list', () => {
+		const created = compareSnapshot(held, list({ A: [0, 0] }), { ...options, holdSeconds: 60 }, new Set(['A']));
+		expect([created.after.holds, valuesIn(created.after)]).toEqual([[hold('B', 1)], { A: '[0,0]', B: '[1,1]' }]);
+		const left = compareSnapshot(held, { devices: [], removed: ['B', 'X'], unlisted: ['A'] }, options).after;
+		expect([left.holds, valuesIn(left), [...left.away]]).toEqual([[], { A: '[1,1]' }, [['A', 1000]]]);
+	});
+});
+
+it('a device that left the list is forgotten after an hour, also if the clock was set back', () => {
+	const gone = { devices: [], removed: [], unlisted: ['B'] };
+	const { after } = compareSnapshot(baseline({ A: [1], B: [1] }), gone, options);
+	expect(forgetAway(after, 1000 + 3599)).toEqual(after);
+	expect(valuesIn(forgetAway(after, 1000 + 3600))).toEqual({ A: '[1]' });
+	expect([...forgetAway(after, 10).away]).toEqual([['B', 10]]);
+	expect([...forgetAway(after, 5000, true).away]).toEqual([['B', 5000]]);
 });
