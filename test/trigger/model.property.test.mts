@@ -1,270 +1,213 @@
+/**
+ * Random sequences of what can happen to a fleet, to polls and to n8n, on each host that keeps a trigger's state. Whatever the trigger
+ * hands to n8n has to be what a perfect observer tells (observer.mts), who remembers what n8n lets the trigger remember, in sets
+ * instead of watermarks and digests. It doesn't change the fleet within a poll: see moving.property.test.mts.
+ */
 import { setImmediate } from 'node:timers/promises';
 
 import fc from 'fast-check';
 import type { IDataObject, INodeExecutionData, WorkflowActivateMode } from 'n8n-workflow';
 
+import { EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { forgetPolls, memoryOf, type NodeMemory } from '../../nodes/DeviceManagement/trigger/memory.ts';
 import { BareEngine, stopClock } from '../../testbed/engine/bareNode.mts';
-import type { WorkflowJson } from '../../testbed/engine/engine.mts';
-import {
-	CursorHost,
-	FreshHost,
-	type HostOptions,
-	InMemoryHost,
-	PollDatabase,
-	type PollHost,
-	type TickEnd,
-} from '../../testbed/engine/pollHosts.mts';
-import { type Device, Fleet, timeText } from '../../testbed/platform/fleet.mts';
-import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
-import type { Settings } from '../../testbed/platform/settings.mts';
+import type { TickEnd } from '../../testbed/engine/pollHosts.mts';
 import { runs } from '../../testbed/runs.mts';
-import { EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
-import { type LastTold, look, type Memory, secondsOf, type Setting, type Told } from './observer.mts';
+import { type HostLetter, Watch } from '../../testbed/watch.mts';
+import { type LastTold, look, type Memory, type Setting, type Told } from './observer.mts';
 import { parametersFor, SAMPLES } from './samples.mts';
+import { type Kind, MINUTE, World } from './world.mts';
 
-/**
- * Sequences of what can happen to a fleet, to polls and to n8n, on each of the hosts that keep a trigger's state. Whatever
- * the trigger hands to n8n has to be what a perfect observer would have told, who remembers what n8n lets the trigger
- * remember, in sets instead of watermarks and digests.
- */
-
-const LONGEST = 20;
-
-const START = Date.UTC(2026, 2, 29, 0, 30);
-const MINUTE = 60_000;
-
-/** What platforms do differently, and how many devices the trigger asks for at once. */
-interface Kind {
-	settings: Pick<Settings, 'sorting' | 'missingValues' | 'largestSize' | 'largerSize' | 'noDeviceCode'>;
-	pageSize: number;
-	/** Whether its first devices have never been updated. */
-	isUntouched: boolean;
-}
-
-/** Everything outside of the trigger. */
-class World {
-	now = START;
-	/** How far the platform's clock is ahead, in minutes. */
-	skew = 0;
-	readonly platform: InProcessPlatform;
-	readonly database = new PollDatabase();
-	private nextDevice = 0;
-	/** Answers wait for it. */
-	held: Promise<void> | undefined;
-	release = () => {};
-	/** The list request of a poll that comes to nothing, counted from 1. */
-	failAt: number | undefined;
-	failed = false;
-	/** The response to each request for a device, in place of the platform's own. */
-	toMissing: { statusCode: number; body: string } | undefined;
+/** The trigger on a host, and what the observer remembers, and what n8n lets it remember. */
+class Run {
+	readonly engine: BareEngine;
+	readonly watching: Watch;
+	readonly isInMemory: boolean;
+	/** By what was saved, in its order. */
+	private readonly saved: Array<Memory | undefined> = [];
+	/** What n8n's database holds now, and what the registration of the default host holds. */
+	private stored: Memory | undefined;
+	private registered: Memory | undefined;
+	/** What polls saw since the last report, and the states that were handed out or written since then. */
+	private carry: { met: ReadonlySet<string>; to: Memory } | undefined;
+	/** What another main process remembers. */
+	private other: { carry: Run['carry']; memory: Partial<NodeMemory> } = { carry: undefined, memory: {} };
+	/** The id of each change that was told, and the change of each id. */
+	private readonly ids = new Map<string, string>();
+	private readonly lastTold: LastTold = new Map();
 
 	constructor(
+		host: HostLetter,
 		public setting: Setting,
-		readonly kind: Kind,
+		readonly world: World,
 	) {
-		this.platform = new InProcessPlatform(new Fleet([]), kind.settings);
-		this.platform.intervene = async ({ url }) => {
-			await this.held;
-			if (!url.endsWith('/api/device/list')) return this.toMissing;
-			if (this.failAt === undefined || --this.failAt > 0) return undefined;
-			this.failAt = undefined;
-			this.failed = true;
-			return { statusCode: 503, body: '' };
-		};
-		for (let count = 0; count < 5; count++) this.add(600 - 100 * count);
+		forgetPolls();
+		this.engine = new BareEngine(world.platform);
+		this.watching = new Watch({ engine: this.engine, apiKey: '1' }, {}, { host });
+		this.isInMemory = host === 'A';
 	}
 
-	get fleet(): Fleet {
-		return this.platform.fleet;
+	/** Polls once. Meanwhile, nothing else happens. */
+	async poll(minutes = 0, failAt?: number, isDiscarded = false): Promise<void> {
+		const { world, watching } = this;
+		world.now += minutes * MINUTE;
+		Object.assign(world, { failAt, failed: false });
+		const begun = this.begin();
+		const tick = watching.host.tick();
+		if (isDiscarded) tick.abandon();
+		const end = await tick.done;
+		world.failAt = undefined;
+		if (!world.failed) return this.follow({ ...begun, handedText: this.engine.handed }, itemsOf(end), !isDiscarded);
+		expect('items' in end ? end.items : null).toBeNull();
+		expect(watching.database.history).toHaveLength(begun.savedBefore);
 	}
 
-	/** The platform's time, so many minutes ago. */
-	time(minutesAgo = 0): string {
-		return timeText(this.now + (this.skew - minutesAgo) * MINUTE);
-	}
-
-	/** A new device that says it is so many minutes old, at some position of the platform's own order. */
-	add(minutesAgo: number, sn = `SN ${this.nextDevice}`, position = 0): void {
-		const number = this.nextDevice++;
-		const device = {
-			...TEMPLATE,
-			id: `id${number}`,
-			sn,
-			attributes: number % 2 === 0 ? { firmware: '1' } : {},
-			tags: number % 3 === 0 ? [] : ['a'],
-			onlineStatus: number % 2,
-			status: number % 3,
-			createTime: this.time(minutesAgo),
-			updateTime: number % 4 === 0 && !this.kind.isUntouched ? this.time(minutesAgo) : null,
-		};
-		this.fleet.add(device, position % (this.fleet.size + 1));
-	}
-
-	/** The device at a position, as far as there are any. */
-	at(position: number): Device | undefined {
-		return this.fleet.size === 0 ? undefined : this.fleet.at(position % this.fleet.size);
-	}
-
-	/** @param isDated whether the device's update time shows it */
-	edit(position: number, changes: Partial<Device>, isDated = true): void {
-		const device = this.at(position);
-		if (device !== undefined) this.fleet.update(device.sn, { ...changes, ...(isDated && { updateTime: this.time() }) });
-	}
-
-	/** A poll fails if a field has dates in another format and no others. */
-	keepReadable(): void {
-		for (const [field, time] of [
-			['createTime', this.time()],
-			['updateTime', null],
-		] as const) {
-			if (this.fleet.devices.some((device) => secondsOf(device[field]) > -Infinity)) continue;
-			const odd = this.fleet.devices.filter((device) => device[field] !== null);
-			for (const { sn } of odd) this.fleet.update(sn, { [field]: time });
+	/**
+	 * A poll that waits for a response, while other things happen and another poll begins after so many minutes.
+	 * @param abandonedBy how the registration begins that replaces it, if it is abandoned
+	 */
+	async slowPoll(
+		meanwhile: readonly Step[],
+		minutes: number,
+		abandonedBy: 'update' | 'leadershipChange' | undefined,
+	): Promise<void> {
+		const { world, watching } = this;
+		const { host, database } = watching;
+		world.now += MINUTE;
+		const begun = this.begin();
+		const release = world.hold();
+		const asked = world.platform.requests;
+		const slow = host.tick();
+		while (world.platform.requests === asked) await setImmediate();
+		const { handed: handedText } = this.engine;
+		for (const step of meanwhile) await step.run(this);
+		world.now += minutes * MINUTE;
+		const answer = world.held;
+		world.held = undefined;
+		const countsAsLost = world.now - begun.startedAt >= (this.isInMemory ? 300_000 : 36_000) + 60_000;
+		if (countsAsLost) await this.poll();
+		else expect(itemsOf(await host.tick().done)).toBeNull();
+		// The default host throws away what comes of the registration before. The first poll of the new one leaves it the work.
+		if (abandonedBy !== undefined && !this.isInMemory) slow.abandon();
+		else if (abandonedBy !== undefined) await this.register(abandonedBy, !countsAsLost);
+		const savedMeanwhile = database.history.length;
+		release();
+		await answer;
+		const items = itemsOf(await slow.done);
+		if (countsAsLost) {
+			expect(items).toBeNull();
+			expect(database.history).toHaveLength(savedMeanwhile);
+			return;
 		}
+		expect(savedMeanwhile).toBe(begun.savedBefore);
+		this.follow({ ...begun, handedText }, items, abandonedBy === undefined);
+		if (this.isInMemory && abandonedBy === 'leadershipChange') this.carry = undefined;
 	}
 
-	workflow = (): WorkflowJson => {
+	/** Publishes the workflow, or n8n starts: what n8n keeps is loaded, and the trigger is polled unless a poll is under way. */
+	async register(mode: WorkflowActivateMode, isUnderWay = false): Promise<void> {
+		const { database, host } = this.watching;
+		const { history, executions } = database;
+		const begun = { ...this.begin(), handed: this.stored };
+		const told = executions.length;
+		if (mode === 'leadershipChange' && !isUnderWay) this.carry = undefined;
+		await host.activate(mode);
+		// The others are polled by their schedule alone, except for the first time.
+		if (!this.isInMemory && begun.savedBefore > 0) return;
+		this.registered = this.stored;
+		if (isUnderWay) expect([history.length, executions.length]).toEqual([begun.savedBefore, told]);
+		else this.follow({ ...begun, handedText: this.engine.handed }, executions.slice(told).flat(), true);
+	}
+
+	/** The process starts, and n8n or the user publishes the workflow. */
+	async restart(mode: WorkflowActivateMode): Promise<void> {
+		forgetPolls();
+		this.carry = undefined;
+		await this.register(mode);
+	}
+
+	/** Another main process polls from now on, with what it remembers. On the default host, it is the new leader. */
+	async changeMain(): Promise<void> {
+		const left = { carry: this.carry, memory: { ...memoryOf('watching', 'Watch') } };
+		forgetPolls();
+		Object.assign(memoryOf('watching', 'Watch'), this.other.memory);
+		this.carry = this.other.carry;
+		this.other = left;
+		if (this.isInMemory) await this.register('leadershipChange');
+	}
+
+	/** Another program writes an older state into n8n's database. */
+	rewind(back: number): void {
+		const { database } = this.watching;
+		const to = Math.max(0, database.history.length - 1 - back);
+		database.rewind(to);
+		this.stored = this.saved[to];
+	}
+
+	/** What is known when a poll begins. */
+	private begin() {
 		const { events, tag, status, holdMinutes, rule } = this.setting;
-		const parameters = {
+		this.watching.parameters = {
 			...parametersFor(events),
-			filters: {
-				...(tag === undefined ? {} : { tags: tag }),
-				...(status === undefined ? {} : { compositeStatus: status }),
-			},
+			filters: { ...(tag !== undefined && { tags: tag }), ...(status !== undefined && { compositeStatus: status }) },
 			forAtLeast: events.some((event) => event.endsWith('Changed')) ? holdMinutes : 0,
-			options: { maxRetries: 0, pageSize: this.kind.pageSize },
-			...(rule === undefined || !events.includes('onlineStatusChanged')
-				? {}
-				: { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),
+			options: { maxRetries: 0, pageSize: this.world.kind.pageSize },
+			...(rule &&
+				events.includes('onlineStatusChanged') && { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),
 		};
 		return {
-			id: 'watching',
-			nodes: [
-				{
-					id: 'watch',
-					name: 'Watch',
-					type: 'n8n-nodes-device-management.deviceManagementTrigger',
-					parameters,
-					credentials: { deviceManagementApi: { id: '1', name: 'key' } },
-				},
-			],
-			connections: {},
+			handed: this.isInMemory ? this.registered : this.stored,
+			startedAt: this.world.now,
+			savedBefore: this.watching.database.history.length,
 		};
-	};
-}
-
-const TEMPLATE = Fleet.seeded({ size: 1, seed: 3 }).at(0);
-
-/** What the observer remembers, and what n8n lets it remember. */
-class Model {
-	/** By what was saved, in its order. */
-	readonly saved: Array<Memory | undefined> = [];
-	/** What n8n's database holds now. */
-	stored: Memory | undefined;
-	/** What the registration of the first host holds. */
-	registered: Memory | undefined;
-	/** What polls came to since the last report, and the states that were handed out or written since then. */
-	carry: { met: ReadonlySet<string>; to: Memory } | undefined;
-	/** The same of another main process. */
-	carryOfOther: Model['carry'];
-	/** The id of each change that was told, and the change of each id. */
-	readonly ids = new Map<string, string>();
-	readonly changes = new Map<string, string>();
-	readonly lastTold: LastTold = new Map();
-}
-
-class Real {
-	readonly engine: BareEngine;
-	readonly host: PollHost;
-	readonly putClockBack: () => void;
-	/** What another main process remembers. */
-	other: Partial<NodeMemory> = {};
-
-	constructor(
-		readonly world: World,
-		readonly kind: (options: HostOptions) => PollHost,
-	) {
-		this.putClockBack = stopClock(() => world.now);
-		forgetPolls();
-		const { database, workflow, platform } = world;
-		this.engine = new BareEngine(platform);
-		this.host = kind({ engine: this.engine, database, workflow, onProcessEnd: forgetPolls });
 	}
 
-	get isInMemory(): boolean {
-		return this.host instanceof InMemoryHost;
+	/** Checks what the trigger said, and remembers what it saw as n8n and the process do. */
+	private follow(
+		{ handed, startedAt, savedBefore, handedText }: ReturnType<Run['begin']> & { handedText: string },
+		items: INodeExecutionData[] | null,
+		isAccepted: boolean,
+	): void {
+		const { world, setting, lastTold, isInMemory, carry } = this;
+		const isCarried = carry?.met.has(handedText) === true;
+		const told = (items ?? []).map(({ json }) => asTold(json));
+		const process = { isFirst: carry === undefined, isInMemory, refusesMissing: world.toMissing !== undefined };
+		const around = { ...process, fleet: world.fleet, setting, lastTold, smallPages: world.kind.pageSize < 1000 };
+		const base = isCarried ? carry.to : handed;
+		const { changes, after, untaken } = look(around, base, Math.floor(startedAt / 1000), told);
+		const rest = [...changes];
+		const unexpected = told.filter((one, position) => {
+			const found = rest.findIndex((change) => JSON.stringify(change.told) === JSON.stringify(one));
+			const [change] = found < 0 ? [] : rest.splice(found, 1);
+			if (change !== undefined) this.checkId(change.change, `id ${items?.[position]?.json['eventId']}`);
+			return change === undefined;
+		});
+		const missing = rest.filter(({ mayWait }) => mayWait !== true).map((change) => change.told);
+		// Jest's expectations take time, even those that are met.
+		if (missing.length + unexpected.length > 0)
+			expect({ missing, unexpected }).toEqual({ missing: [], unexpected: [] });
+		const to = told.length > 0 ? untaken : after;
+		const met = [...(isCarried ? carry.met : []), handedText, ...(told.length > 0 ? [] : [this.engine.written])];
+		this.carry = to && { met: new Set(met), to };
+		if (!isAccepted) return;
+		if (isInMemory) this.registered = after;
+		const count = this.watching.database.history.length - savedBefore;
+		if (count > 0) this.stored = after;
+		this.saved.push(...new Array<Memory>(count).fill(after));
 	}
-}
 
-/** What the trigger starts from at its next poll. */
-function handedTo({ isInMemory }: Real, model: Model): Memory | undefined {
-	return isInMemory ? model.registered : model.stored;
-}
-
-/** Looks as the trigger does, and remembers it as n8n and the process do. Checks what the trigger said. */
-function follow(
-	real: Real,
-	model: Model,
-	{
-		handed,
-		handedText,
-		startedAt,
-		savedBefore,
-		accepted,
-	}: { handed: Memory | undefined; handedText: string; startedAt: number; savedBefore: number; accepted: boolean },
-	items: INodeExecutionData[] | null,
-): void {
-	const { world } = real;
-	const { fleet, setting, kind } = world;
-	const isCarried = model.carry?.met.has(handedText) === true;
-	const base = isCarried ? model.carry?.to : handed;
-	const told = (items ?? []).map(({ json }) => asTold(json));
-	const around = {
-		...{ fleet, setting, lastTold: model.lastTold, smallPages: kind.pageSize < 1000 },
-		...{
-			isFirst: model.carry === undefined,
-			isInMemory: real.isInMemory,
-			refusesMissing: world.toMissing !== undefined,
-		},
-	};
-	const { changes, after, untaken } = look(around, base, Math.floor(startedAt / 1000), told);
-	const rest = [...changes];
-	const unexpected: Told[] = [];
-	for (const [position, one] of told.entries()) {
-		const found = rest.findIndex((change) => JSON.stringify(change.told) === JSON.stringify(one));
-		const [change] = found < 0 ? [] : rest.splice(found, 1);
-		if (change === undefined) unexpected.push(one);
-		else checkId(model, change.change, String(items?.[position]?.json['eventId']));
+	/** The same change has the same id whenever it is told, and another one another. */
+	private checkId(change: string, id: string): void {
+		const known = [this.ids.get(change) ?? id, this.ids.get(id) ?? change];
+		if (known[0] !== id || known[1] !== change) expect(known).toEqual([id, change]);
+		this.ids.set(change, id).set(id, change);
 	}
-	const missing = rest.filter(({ mayWait }) => mayWait !== true).map((change) => change.told);
-	// Jest's expectations take time, even those that are met.
-	if (missing.length + unexpected.length > 0) expect({ missing, unexpected }).toEqual({ missing: [], unexpected: [] });
-	const earlier = isCarried ? [...(model.carry?.met ?? [])] : [];
-	const to = told.length > 0 ? untaken : after;
-	const met = new Set([...earlier, handedText, ...(told.length > 0 ? [] : [real.engine.written])]);
-	model.carry = to === undefined ? undefined : { met, to };
-	if (!accepted) return;
-	if (real.isInMemory) model.registered = after;
-	for (let count = savedBefore; count < world.database.history.length; count++)
-		model.saved.push((model.stored = after));
-}
-
-/** The same change has the same id whenever it is told, and another one another. */
-function checkId(model: Model, change: string, id: string): void {
-	const known = [model.ids.get(change) ?? id, model.changes.get(id) ?? change];
-	if (known[0] !== id || known[1] !== change) expect(known).toEqual([id, change]);
-	model.ids.set(change, id);
-	model.changes.set(id, change);
 }
 
 function asTold({ event, field, previous, current, device }: IDataObject): Told {
 	const { sn } = device as IDataObject;
-	return {
-		event: String(event),
-		sn: String(sn),
-		...(field === undefined ? {} : { field: String(field), previous, current }),
-	};
+	const change = field === undefined ? {} : { field: String(field), previous, current };
+	return { event: String(event), sn: String(sn), ...change };
 }
 
 function itemsOf(end: TickEnd): INodeExecutionData[] | null {
@@ -272,309 +215,56 @@ function itemsOf(end: TickEnd): INodeExecutionData[] | null {
 	return end.items;
 }
 
-type Command = fc.AsyncCommand<Model, Real>;
-
-/** Something that happens to the platform or to time, and to nothing else. */
-class Happening implements Command {
-	constructor(
-		private readonly words: string,
-		readonly happen: (world: World) => void,
-	) {}
-	check(): boolean {
-		return true;
-	}
-	async run(_model: Model, { world }: Real): Promise<void> {
-		this.happen(world);
-		world.keepReadable();
-	}
-	toString(): string {
-		return this.words;
-	}
+interface Step {
+	run(run: Run): Promise<void>;
+	toString(): string;
 }
 
-/** A poll that begins and ends while nothing else happens. */
-class Poll implements Command {
-	constructor(
-		private readonly minutes: number,
-		/** The list request that fails. */
-		private readonly failAt?: number,
-		/** Whether n8n throws away what comes of it. */
-		private readonly discarded = false,
-	) {}
-	check(): boolean {
-		return true;
-	}
-	async run(model: Model, real: Real): Promise<void> {
-		const { world, host } = real;
-		world.now += this.minutes * MINUTE;
-		world.failAt = this.failAt;
-		world.failed = false;
-		const handed = handedTo(real, model);
-		const savedBefore = world.database.history.length;
-		const tick = host.tick();
-		const isDiscarded = this.discarded && !real.isInMemory;
-		if (isDiscarded) tick.abandon();
-		const end = await tick.done;
-		world.failAt = undefined;
-		if (world.failed) {
-			expect('items' in end ? end.items : null).toBeNull();
-			expect(world.database.history).toHaveLength(savedBefore);
-			return;
-		}
-		const handedText = real.engine.handed;
-		follow(
-			real,
-			model,
-			{ handed, handedText, startedAt: world.now, savedBefore, accepted: !isDiscarded },
-			itemsOf(end),
-		);
-	}
-	toString(): string {
-		const failing = this.failAt === undefined ? '' : `, request ${this.failAt} fails`;
-		return `poll(${this.minutes} min later${failing}${this.discarded ? ', discarded' : ''})`;
-	}
-}
+/** Something that happens, with arguments by chance. */
+const step = <Arguments extends unknown[]>(
+	name: string,
+	args: { [Key in keyof Arguments]: fc.Arbitrary<Arguments[Key]> },
+	happen: (run: Run, ...args: Arguments) => unknown,
+): fc.Arbitrary<Step> =>
+	fc.tuple<Arguments>(...args).map((values) => ({
+		run: async (run) => {
+			await happen(run, ...values);
+			run.world.keepReadable();
+		},
+		toString: () => `${name}(${values.map((value) => fc.stringify(value)).join(', ')})`,
+	}));
 
-/** A device that changes back and forth, with polls after each change, and a restart after the first ones. */
-class Flap implements Command {
-	constructor(
-		private readonly position: number,
-		private readonly values: readonly number[],
-		private readonly minutes: number,
-		private readonly restarts: boolean,
-	) {}
-	check(): boolean {
-		return true;
-	}
-	async run(model: Model, real: Real): Promise<void> {
-		for (const [index, onlineStatus] of this.values.entries()) {
-			const device = real.world.at(this.position);
-			if (device !== undefined) real.world.fleet.update(device.sn, { onlineStatus });
-			for (let minute = 0; minute < this.minutes; minute++) await new Poll(1).run(model, real);
-			if (index === 0 && this.restarts) await register(real, model, 'init', true);
-		}
-	}
-	toString(): string {
-		return `flap(${this.position}: ${this.values.join()}, ${this.minutes} polls each${this.restarts ? ', restart after the first' : ''})`;
-	}
-}
+const at = fc.nat({ max: 7 });
+const date = fc.constantFrom('N/A', '1', '2026-03-29 01', undefined);
 
-/** A poll that waits for a response, while other things happen and other polls begin. */
-class SlowPoll implements Command {
-	constructor(
-		private readonly meanwhile: readonly Happening[],
-		/** How long the next poll comes after it, in minutes. */
-		private readonly gap: number,
-		private readonly abandoned: boolean,
-		/** How the registration begins that replaces the abandoned one. */
-		private readonly mode: 'update' | 'leadershipChange',
-	) {}
-	check(): boolean {
-		return true;
-	}
-	async run(model: Model, real: Real): Promise<void> {
-		const { world, host } = real;
-		world.now += MINUTE;
-		const startedAt = world.now;
-		const handed = handedTo(real, model);
-		const savedBefore = world.database.history.length;
-		world.held = new Promise((release) => {
-			world.release = () => release();
-		});
-		const asked = world.platform.requests;
-		const slow = host.tick();
-		while (world.platform.requests === asked) await setImmediate();
-		const held = world.held;
-		const handedText = real.engine.handed;
-		for (const happening of this.meanwhile) await happening.run(model, real);
-		world.now += this.gap * MINUTE;
-		world.held = undefined;
-		const countsAsLost = world.now - startedAt >= (real.isInMemory ? 300_000 : 36_000) + 60_000;
-		if (countsAsLost) await new Poll(0).run(model, real);
-		else expect(itemsOf(await host.tick().done)).toBeNull();
-		if (this.abandoned && real.isInMemory) {
-			// What the registration before this one puts out is thrown away.
-			if (countsAsLost) await register(real, model, this.mode);
-			else await registerDuringPoll(real, model, this.mode);
-		} else if (this.abandoned) {
-			slow.abandon();
-		}
-		const savedMeanwhile = world.database.history.length;
-		world.release();
-		await held;
-		const items = itemsOf(await slow.done);
-		if (countsAsLost) {
-			expect(items).toBeNull();
-			expect(world.database.history).toHaveLength(savedMeanwhile);
-			return;
-		}
-		expect(savedMeanwhile).toBe(savedBefore);
-		follow(real, model, { handed, handedText, startedAt, savedBefore, accepted: !this.abandoned }, items);
-		if (this.abandoned && real.isInMemory && this.mode === 'leadershipChange') model.carry = undefined;
-	}
-	toString(): string {
-		return `slowPoll(${this.meanwhile.join(', ')}; the next ${this.gap} min later${this.abandoned ? `; abandoned by ${this.mode}` : ''})`;
-	}
-}
-
-/** Publishes the workflow, perhaps in a new process: what n8n keeps is loaded, and the trigger is polled. */
-async function register(real: Real, model: Model, mode: WorkflowActivateMode, isNewProcess = false): Promise<void> {
-	const { database } = real.world;
-	const savedBefore = database.history.length;
-	const executionsBefore = database.executions.length;
-	if (isNewProcess) forgetPolls();
-	if (isNewProcess || mode === 'leadershipChange') model.carry = undefined;
-	await real.host.activate(mode);
-	// The others are polled by their schedule alone, but for the first time.
-	if (!real.isInMemory && savedBefore > 0) return;
-	model.registered = model.stored;
-	const items = database.executions.slice(executionsBefore).flat();
-	const handed = handedTo(real, model);
-	const handedText = real.engine.handed;
-	follow(real, model, { handed, handedText, startedAt: real.world.now, savedBefore, accepted: true }, items);
-}
-
-/** Publishes the workflow while a poll is under way, to which the first poll of the new registration leaves the work. */
-async function registerDuringPoll(real: Real, model: Model, mode: WorkflowActivateMode): Promise<void> {
-	const { database } = real.world;
-	const before = { saved: database.history.length, executions: database.executions.length };
-	await real.host.activate(mode);
-	model.registered = model.stored;
-	expect({ saved: database.history.length, executions: database.executions.length }).toEqual(before);
-}
-
-/** The process starts, and n8n or the user publishes the workflow. */
-class Restart implements Command {
-	constructor(private readonly mode: 'init' | 'activate' | 'update') {}
-	check(): boolean {
-		return true;
-	}
-	async run(model: Model, real: Real): Promise<void> {
-		await register(real, model, this.mode, true);
-	}
-	toString(): string {
-		return `restart(${this.mode})`;
-	}
-}
-
-/** Another main process polls from now on, with what it remembers. On the default host, it is the new leader. */
-class OtherMain implements Command {
-	check(): boolean {
-		return true;
-	}
-	async run(model: Model, real: Real): Promise<void> {
-		const other = { ...memoryOf('watching', 'Watch') };
-		forgetPolls();
-		Object.assign(memoryOf('watching', 'Watch'), real.other);
-		real.other = other;
-		[model.carry, model.carryOfOther] = [model.carryOfOther, model.carry];
-		if (real.isInMemory) await register(real, model, 'leadershipChange');
-	}
-	toString(): string {
-		return 'otherMain()';
-	}
-}
-
-/** The user publishes the workflow with other settings. */
-class Publish implements Command {
-	constructor(private readonly changes: Partial<Setting>) {}
-	check(): boolean {
-		return true;
-	}
-	async run(model: Model, real: Real): Promise<void> {
-		real.world.setting = { ...real.world.setting, ...this.changes };
-		await register(real, model, 'update');
-	}
-	toString(): string {
-		return `publish(${JSON.stringify(this.changes)})`;
-	}
-}
-
-/** Another program writes an older state into n8n's database. */
-class Rewind implements Command {
-	constructor(private readonly back: number) {}
-	check(): boolean {
-		return true;
-	}
-	async run(model: Model, { world: { database } }: Real): Promise<void> {
-		const to = Math.max(0, database.history.length - 1 - this.back);
-		database.rewind(to);
-		model.stored = model.saved[to];
-	}
-	toString(): string {
-		return `rewind(${this.back})`;
-	}
-}
-
-const position = fc.nat({ max: 7 });
-
-const happening: fc.Arbitrary<Happening> = fc.oneof(
-	fc
-		.tuple(fc.nat({ max: 59 }), position)
-		.map(([late, at]) => new Happening(`add(${late} min old, at ${at})`, (world) => world.add(late, undefined, at))),
+/** What happens to the platform or to time. */
+const happening: fc.Arbitrary<Step> = fc.oneof(
+	step('add', [fc.nat({ max: 59 }), at], ({ world }, minutesAgo, position) => world.add(minutesAgo, position)),
 	...Object.values(SAMPLES).map(({ changes }) =>
-		fc
-			.tuple(position, fc.constantFrom(...changes), fc.boolean())
-			.map(
-				([at, change, isDated]) =>
-					new Happening(`change(${at}, ${JSON.stringify(change)}, ${isDated})`, (world) =>
-						world.edit(at, change, isDated),
-					),
-			),
+		step('change', [at, fc.constantFrom(...changes), fc.boolean()], ({ world }, ...args) => world.edit(...args)),
 	),
-	fc
-		.tuple(position, fc.constantFrom<string[]>(['a'], [], ['b']))
-		.map(([at, tags]) => new Happening(`tags(${at}, [${tags.join()}])`, (world) => world.edit(at, { tags }))),
-	position.map(
-		(at) =>
-			new Happening(`remove(${at})`, (world) => {
-				const device = world.at(at);
-				if (device !== undefined) world.fleet.remove(device.sn);
-			}),
+	step('tags', [at, fc.constantFrom<string[]>(['a'], [], ['b'])], ({ world }, position, tags) =>
+		world.edit(position, { tags }),
 	),
-	position.map(
-		(at) =>
-			new Happening(`replace(${at})`, (world) => {
-				const device = world.at(at);
-				if (device !== undefined) world.add(0, world.fleet.remove(device.sn).sn);
-			}),
+	step('remove', [at], ({ world }, position) => world.remove(position)),
+	step('replace', [at], ({ world }, position) => {
+		const gone = world.remove(position);
+		if (gone !== undefined) world.add(0, 0, gone.sn);
+	}),
+	step('date', [at, fc.constantFrom('createTime', 'updateTime'), date], ({ world }, position, field, text) =>
+		world.edit(position, { [field]: text ?? world.time() }, false),
 	),
-	fc
-		.tuple(
-			position,
-			fc.constantFrom('createTime', 'updateTime'),
-			fc.constantFrom('N/A', '1', '2026-03-29 01', undefined),
-		)
-		.map(
-			([at, field, date]) =>
-				new Happening(`date(${at}, ${field}, ${date})`, (world) =>
-					world.edit(at, { [field]: date ?? world.time() }, false),
-				),
-		),
-	fc.integer({ min: -30, max: 30 }).map((skew) => new Happening(`skew(${skew} min)`, (world) => (world.skew = skew))),
-	fc
-		.integer({ min: 1, max: 300 })
-		.map((minutes) => new Happening(`wait(${minutes} min)`, (world) => (world.now += minutes * MINUTE))),
+	step('skew', [fc.integer({ min: -30, max: 30 })], ({ world }, minutes) => (world.skew = minutes)),
+	step('wait', [fc.integer({ min: 1, max: 300 })], ({ world }, minutes) => (world.now += minutes * MINUTE)),
 );
-
-/** What the platform may say of a missing device, its own words apart. */
-const toMissing = fc
-	.constantFrom(-1, 9999, 10001, 10005, 10018, 14101, 14102, 14103, 14201, 401, 403, 404, 500, 503, undefined)
-	.map((code) => {
-		const status = code !== undefined && code > 0 && code < 600 ? code : 200;
-		const answer = { statusCode: status, body: status === 200 ? JSON.stringify({ code, msg: '', data: null }) : '' };
-		return new Happening(`missing(${code})`, (world) => (world.toMissing = code === undefined ? code : answer));
-	});
 
 const EVENT_NAMES: string[] = EVENTS.map(({ name }) => name);
 /** It asks for a state, often; or for a change. */
-const rule = fc.constantFrom(
+const rule = fc.constantFrom<Setting['rule'][]>(
 	undefined,
 	...[
 		{ from: '', to: '0' },
 		{ from: '', to: '0' },
-	],
-	...[
 		{ from: '1', to: '0' },
 		{ from: '1', to: '' },
 		{ from: '', to: '' },
@@ -587,45 +277,6 @@ const setting: fc.Arbitrary<Setting> = fc.record({
 	holdMinutes: fc.constantFrom(0, 3),
 	rule,
 });
-
-/** The usual platform, and with pages so small that what it makes of the order counts. */
-const platformKind: fc.Arbitrary<Kind> = fc.oneof(
-	fc.constant<Kind>({
-		settings: {
-			sorting: 'obeyed',
-			missingValues: 'smallest',
-			largestSize: 2000,
-			largerSize: 'clamp',
-			noDeviceCode: 10007,
-		},
-		pageSize: 1000,
-		isUntouched: false,
-	}),
-	fc.record<Kind>({
-		settings: fc.record<Kind['settings']>({
-			sorting: fc.constantFrom('obeyed', 'obeyed', 'refused', 'ignored'),
-			missingValues: fc.constantFrom('smallest', 'largest', 'first', 'last'),
-			largestSize: fc.constantFrom(2000, 3),
-			largerSize: fc.constant('clamp'),
-			noDeviceCode: fc.constantFrom(10007, 14401, 0),
-		}),
-		pageSize: fc.integer({ min: 2, max: 5 }),
-		isUntouched: fc.boolean(),
-	}),
-);
-
-const happenings = fc
-	.array(happening, { minLength: 1, maxLength: 3 })
-	.map((several) => new Happening(several.join(', '), (world) => several.forEach((one) => one.happen(world))));
-const poll = fc.nat({ max: 2 }).map((minutes) => new Poll(minutes));
-const slowPoll = fc
-	.tuple(
-		fc.array(happening, { maxLength: 3 }),
-		fc.constantFrom(0, 0, 1, 2, 10),
-		fc.boolean(),
-		fc.constantFrom('update' as const, 'leadershipChange' as const),
-	)
-	.map(([meanwhile, gap, abandoned, mode]) => new SlowPoll(meanwhile, gap, abandoned, mode));
 const otherSetting = fc.oneof(
 	fc.constantFrom<Partial<Setting>>({ holdMinutes: 0 }, { holdMinutes: 3 }),
 	fc.constantFrom<Partial<Setting>>({ tag: 'a' }, { tag: undefined }),
@@ -633,55 +284,89 @@ const otherSetting = fc.oneof(
 	rule.map((other) => ({ rule: other })),
 );
 
-// What stands more than once comes more often.
-const commands = fc.commands(
-	[
-		...[happenings, happenings, happenings, happenings],
-		...[poll, poll, poll, poll],
-		fc.integer({ min: 1, max: 3 }).map((failAt) => new Poll(1, failAt)),
-		fc.constant(new Poll(1, undefined, true)),
-		slowPoll,
-		fc.constantFrom('init' as const, 'activate' as const, 'update' as const).map((mode) => new Restart(mode)),
-		fc.constant(new OtherMain()),
-		fc
-			.tuple(
-				position,
-				fc.array(fc.nat({ max: 1 }), { minLength: 2, maxLength: 3 }),
-				fc.constantFrom(1, 4),
-				fc.boolean(),
-			)
-			.map(([at, values, minutes, restarts]) => new Flap(at, values, minutes, restarts)),
-		toMissing,
-		fc.nat({ max: 3 }).map((back) => new Rewind(back)),
-		otherSetting.map((changes) => new Publish(changes)),
-	],
-	{ maxCommands: LONGEST, size: 'max' },
+/** The usual platform, and with pages so small that what it makes of the order counts. */
+const platformKind: fc.Arbitrary<Kind> = fc.oneof(
+	fc.constant<Kind>({ settings: {}, pageSize: 1000, isUntouched: false }),
+	fc.record<Kind>({
+		settings: fc.record<Kind['settings']>({
+			sorting: fc.constantFrom('obeyed', 'obeyed', 'refused', 'ignored'),
+			missingValues: fc.constantFrom('smallest', 'largest', 'first', 'last'),
+			largestSize: fc.constantFrom(2000, 3),
+			noDeviceCode: fc.constantFrom(10007, 14401, 0),
+		}),
+		pageSize: fc.integer({ min: 2, max: 5 }),
+		isUntouched: fc.boolean(),
+	}),
 );
 
-describe.each([
-	['the default host, which keeps the state in memory', (options: HostOptions) => new InMemoryHost(options)],
-	[
-		'the durable scheduler, which reads the state afresh at each poll',
-		(options: HostOptions) => new FreshHost(options),
-	],
-	['durable cursors, which keep every state', (options: HostOptions) => new CursorHost(options)],
-])('%s', (_, kind) => {
-	it('hands over what a perfect observer would tell', async () => {
+/** What the platform may say of a missing device; undefined: its own words. */
+const toMissing = fc.constantFrom(
+	...[-1, 9999, 10001, 10005, 10018, 14101, 14102, 14103, 14201, 401, 403, 404, 500, 503, undefined],
+);
+const poll = step('poll', [fc.nat({ max: 2 })], (run, minutes) => run.poll(minutes));
+const happenings = step('happen', [fc.array(happening, { minLength: 1, maxLength: 3 })], async (run, several) => {
+	for (const one of several) await one.run(run);
+});
+const mode = fc.constantFrom<WorkflowActivateMode[]>('init', 'activate', 'update');
+const flaps = fc.array(fc.nat({ max: 1 }), { minLength: 2, maxLength: 3 });
+
+const anything = fc.oneof(
+	{ weight: 4, arbitrary: happenings },
+	{ weight: 4, arbitrary: poll },
+	step('failedPoll', [fc.integer({ min: 1, max: 3 })], (run, failAt) => run.poll(1, failAt)),
+	step('discardedPoll', [], (run) => run.poll(1, undefined, !run.isInMemory)),
+	step(
+		'slowPoll',
+		[
+			fc.array(happening, { maxLength: 3 }),
+			fc.constantFrom(0, 0, 1, 2, 10),
+			fc.constantFrom(undefined, undefined, 'update', 'leadershipChange'),
+		],
+		(run, ...args) => run.slowPoll(...args),
+	),
+	step('restart', [mode], (run, how) => run.restart(how)),
+	step('changeMain', [], (run) => run.changeMain()),
+	// A device changes back and forth, with polls after each change, and a restart after the first ones.
+	step('flap', [at, flaps, fc.constantFrom(1, 4), fc.boolean()], async (run, position, values, minutes, restarts) => {
+		for (const [index, onlineStatus] of values.entries()) {
+			run.world.edit(position, { onlineStatus }, false);
+			for (let minute = 0; minute < minutes; minute++) await run.poll(1);
+			if (index === 0 && restarts) await run.restart('init');
+		}
+	}),
+	step('missing', [toMissing], ({ world }, code) => world.sayOfMissing(code)),
+	step('rewind', [fc.nat({ max: 3 })], (run, back) => run.rewind(back)),
+	step('publish', [otherSetting], async (run, changes) => {
+		run.setting = { ...run.setting, ...changes };
+		await run.register('update');
+	}),
+);
+
+it.each<[string, HostLetter]>([
+	['the default host, which keeps the state in memory', 'A'],
+	['the durable scheduler, which reads the state afresh at each poll', 'B'],
+	['durable cursors, which keep every state', 'C'],
+])(
+	'on %s, it hands over what a perfect observer would tell',
+	async (_, host) => {
+		const steps = fc.array(anything, { maxLength: 20, size: 'max' });
 		await fc.assert(
-			fc.asyncProperty(setting, platformKind, commands, async (chosen, platform, sequence) => {
-				const real = new Real(new World(chosen, platform), kind);
-				const model = new Model();
+			fc.asyncProperty(setting, platformKind, steps, async (chosen, kind, sequence) => {
+				const world = new World(kind);
+				const putClockBack = stopClock(() => world.now);
 				try {
-					await register(real, model, 'activate');
-					await fc.asyncModelRun(() => ({ model, real }), sequence);
+					const run = new Run(host, chosen, world);
+					await run.register('activate');
+					for (const each of sequence) await each.run(run);
 					// At the latest now, what had to wait.
-					real.world.toMissing = undefined;
-					for (const minutes of [61, 61, 0]) await new Poll(minutes).run(model, real);
+					world.toMissing = undefined;
+					for (const minutes of [61, 61, 0]) await run.poll(minutes);
 				} finally {
-					real.putClockBack();
+					putClockBack();
 				}
 			}),
 			runs(500),
 		);
-	}, 600_000);
-});
+	},
+	600_000,
+);

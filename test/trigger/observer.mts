@@ -31,17 +31,24 @@ export interface Change {
 }
 
 /** What an observer remembers. It is never changed: a new one takes its place. */
-export interface Memory {
+export interface Memory extends Values {
 	fingerprint: string;
 	number: number;
 	/** By device: the times that were met, and when a time was met that was not told at once. */
 	created: Times;
 	updated: Times;
+}
+
+/** Of each device. */
+interface Values {
 	values: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
-	holds: ReadonlyMap<string, ReadonlyMap<string, { value: unknown; since: number }>>;
+	holds: ReadonlyMap<string, Held>;
 	/** Devices that are no longer listed, and since when. They are forgotten after an hour. */
 	away: ReadonlyMap<string, number>;
 }
+
+/** By field: a value that has not lasted. */
+type Held = Map<string, { value: unknown; since: number }>;
 
 /** A state that is still to be told. Users see it as null. */
 const UNTOLD = Symbol('untold');
@@ -60,20 +67,39 @@ const LONGEST_KNOWN = 100;
 const HOURS = 3600;
 
 /** What a filter leaves of the fleet. */
-export function listed(fleet: Fleet, { tag, status }: Setting): Device[] {
+function listed(fleet: Fleet, { tag, status }: Setting): Device[] {
 	return fleet.devices.filter(
 		(device) => (tag === undefined || device.tags.includes(tag)) && (status === undefined || device.status === status),
 	);
 }
 
+/** What an observer sees besides the devices. */
 interface Around {
 	fleet: Fleet;
 	setting: Setting;
 	lastTold: LastTold;
+	/** Whether rows within two hours may not fit on a page, so that a late one may come an hour later. */
 	smallPages: boolean;
+	/** Whether the process looks for the first time. */
 	isFirst: boolean;
+	/** Whether n8n forgets in a restart what quiet polls saw, so that held values start again. */
 	isInMemory: boolean;
+	/** Whether the platform doesn't say what became of a missing device. */
 	refusesMissing: boolean;
+}
+
+/** One look: at what it is compared with, and what it has to tell. */
+interface Look extends Around {
+	/** What is remembered of this trigger; undefined in a baseline. */
+	known: Memory | undefined;
+	number: number;
+	/** Seconds. */
+	now: number;
+	/** Event and serial number of what the trigger told. */
+	came: ReadonlySet<string>;
+	changes: Change[];
+	/** Only states are told of a device that is new. */
+	isCreated(device: Device): boolean;
 }
 
 /**
@@ -83,86 +109,53 @@ interface Around {
  * @param before undefined for an observer who looks for the first time
  * @param now seconds
  * @param items what the trigger told: of changes that may come later, the observer remembers those that came
- * @param isFirst whether the process looks for the first time
- * @param isInMemory whether n8n forgets in a restart what quiet polls saw, so that held values start again
- * @param refusesMissing whether the platform doesn't say what became of a missing device
- * @param smallPages whether rows within two hours may not fit on a page, so that a late one may come an hour later
  * @returns what has to be told, what the observer then remembers, and what if n8n did not take it: it is still to be told
  */
-export function look(
-	{ fleet, setting, lastTold, smallPages, ...process }: Around,
-	before: Memory | undefined,
-	now: number,
-	items: readonly Told[],
-): { changes: Change[]; after: Memory; untaken: Memory | undefined } {
-	const { events, tag, status } = setting;
+export function look(around: Around, before: Memory | undefined, now: number, items: readonly Told[]) {
+	const { events, tag, status } = around.setting;
 	const fingerprint = JSON.stringify([[...events].sort(), tag, status]);
 	const known = before?.fingerprint === fingerprint ? before : undefined;
 	const number = known?.number ?? Math.max(now, (before?.number ?? 0) + 1);
 	const came = new Set(items.map(({ event, sn }) => `${event} ${sn}`));
-	const changes: Change[] = [];
-	const lookAt = (
-		event: string,
-		field: 'createTime' | 'updateTime',
-		times: Times | undefined,
-		isHidden: (device: Device) => boolean,
-	) => {
-		const met = new Map(times?.met);
-		const waiting = new Map<string, number>();
-		let newest = times?.newest ?? -Infinity;
-		for (const device of events.includes(event) ? fleet.devices : [])
-			newest = Math.max(newest, secondsOf(device[field]));
-		for (const device of events.includes(event) ? listed(fleet, setting) : []) {
-			const time = device[field];
-			if (time === null || secondsOf(time) === -Infinity || met.get(device.id) === time) continue;
-			const change = `${event} ${device.id} ${time}`;
-			const since = Math.max(times?.waiting.get(change) ?? now, lastTold.get(change) ?? -Infinity);
-			const isLate = secondsOf(time) < (times?.newest ?? -Infinity) - 2 * HOURS;
-			const isTold = came.has(`${event} ${device.sn}`);
-			if (known === undefined || (isLate && !(smallPages && (isTold || times?.waiting.has(change))))) {
-				met.set(device.id, time);
-				continue;
-			}
-			const mayWait = smallPages && now - since < HOURS;
-			if (!isHidden(device)) changes.push({ told: { event, sn: device.sn }, change, mayWait });
-			if (!mayWait || isTold || isHidden(device)) met.set(device.id, time);
-			else waiting.set(change, since);
-			if (isTold) lastTold.set(change, now);
-		}
-		return { newest, met, waiting };
-	};
-	const created = lookAt('deviceCreated', 'createTime', known?.created, () => false);
-	// Only states are told of a device that is new.
 	const isCreated = ({ sn }: Device) => known !== undefined && came.has(`deviceCreated ${sn}`);
-	const updated = lookAt('deviceUpdated', 'updateTime', known?.updated, isCreated);
-	const seen = lookAtValues(fleet, setting, known, { ...process, now, number, isCreated, changes });
-	const { untaken, ...kept } = seen;
-	const after = { fingerprint, number: number + (items.length > 0 ? 1 : 0), created, updated, ...kept };
-	return { changes, after, untaken: known && { ...known, ...untaken } };
+	const one: Look = { ...around, known, number, now, came, changes: [], isCreated };
+	const created = lookAtTimes(one, 'deviceCreated', 'createTime', known?.created);
+	const updated = lookAtTimes(one, 'deviceUpdated', 'updateTime', known?.updated);
+	const { untaken, ...kept } = lookAtValues(one);
+	const after: Memory = { fingerprint, number: number + Math.min(items.length, 1), created, updated, ...kept };
+	return { changes: one.changes, after, untaken: known && { ...known, ...untaken } };
+}
+
+/** Adds the devices that are new or edited by one of their times. */
+function lookAtTimes(one: Look, event: string, field: 'createTime' | 'updateTime', times: Times | undefined): Times {
+	const { fleet, setting, lastTold, smallPages, known, now, came, changes } = one;
+	const met = new Map(times?.met);
+	const waiting = new Map<string, number>();
+	if (!setting.events.includes(event)) return { newest: times?.newest ?? -Infinity, met, waiting };
+	for (const device of listed(fleet, setting)) {
+		const { id, sn, [field]: time } = device;
+		if (time === null || secondsOf(time) === -Infinity || met.get(id) === time) continue;
+		const change = `${event} ${id} ${time}`;
+		const since = Math.max(times?.waiting.get(change) ?? now, lastTold.get(change) ?? -Infinity);
+		const isLate = secondsOf(time) < (times?.newest ?? -Infinity) - 2 * HOURS;
+		const isTold = came.has(`${event} ${sn}`);
+		const mayBeTold = !isLate || (smallPages && (isTold || times?.waiting.has(change) === true));
+		const mayWait = smallPages && now - since < HOURS;
+		const isHidden = event === 'deviceUpdated' && one.isCreated(device);
+		if (known === undefined || !mayBeTold || !mayWait || isTold || isHidden) met.set(id, time);
+		else waiting.set(change, since);
+		if (known === undefined || !mayBeTold) continue;
+		if (!isHidden) changes.push({ told: { event, sn }, change, mayWait });
+		if (isTold) lastTold.set(change, now);
+	}
+	const newest = Math.max(times?.newest ?? -Infinity, ...fleet.devices.map((device) => secondsOf(device[field])));
+	return { newest, met, waiting };
 }
 
 /** Adds the changes of watched values, and devices that are removed. */
-function lookAtValues(
-	fleet: Fleet,
-	setting: Setting,
-	known: Memory | undefined,
-	{
-		now,
-		number,
-		isCreated,
-		changes,
-		isFirst,
-		isInMemory,
-		refusesMissing,
-	}: Pick<Around, 'isFirst' | 'isInMemory' | 'refusesMissing'> & {
-		now: number;
-		number: number;
-		isCreated: (device: Device) => boolean;
-		changes: Change[];
-	},
-): Pick<Memory, 'values' | 'holds' | 'away'> & { untaken: Pick<Memory, 'values' | 'holds' | 'away'> } {
-	const { events, holdMinutes, rule } = setting;
-	const fields = samplesOf(events);
+function lookAtValues(one: Look): Values & { untaken: Values } {
+	const { fleet, setting, known, now, number, changes, isFirst, isInMemory, refusesMissing } = one;
+	const { events } = setting;
 	const values = new Map(known?.values);
 	const holds = new Map(isFirst && isInMemory ? [] : known?.holds);
 	// In a restart, n8n may forget that a missing device came back.
@@ -173,56 +166,22 @@ function lookAtValues(
 	}
 	const untaken = { values: new Map(values), holds: new Map(holds), away: new Map(away) };
 	const isFirstList = values.size === 0;
-	const isMet = (wanted: string, one: unknown) => wanted === '' || String(one) === wanted;
-	const asksForState = (field: string, value: unknown) =>
-		field === 'onlineStatus' && rule?.from === '' && rule.to !== '' && isMet(rule.to, value);
-	const list = fields.length > 0 || events.includes('deviceRemoved') ? listed(fleet, setting) : [];
+	const watches = samplesOf(events).length > 0 || events.includes('deviceRemoved');
+	const list = watches ? listed(fleet, setting) : [];
 	for (const device of list) {
 		const { sn } = device;
-		const current = new Map(fields.map(({ field, valueOf }) => [field, valueOf(device)]));
-		const remembered = values.get(sn);
-		const isState = ([field, value]: [string, unknown]) => !isFirstList && asksForState(field, value);
-		const states = [...current].filter(isState).map(([field]) => [field, remembered?.get(field) ?? UNTOLD] as const);
-		const last = isCreated(device) || remembered === undefined ? new Map([...current, ...states]) : remembered;
-		const kept = new Map(last);
-		const held = new Map<string, { value: unknown; since: number }>();
-		const told = new Map<string, { value: unknown; since: number }>();
-		for (const { event, field } of fields) {
-			const value = current.get(field);
-			const previous = last.get(field);
-			if (value === previous) continue;
-			const hold = holds.get(sn)?.get(field);
-			const since = hold?.value === value ? (hold?.since ?? now) : now;
-			const own = field === 'onlineStatus' ? rule : undefined;
-			const isAsked =
-				previous === UNTOLD
-					? asksForState(field, value)
-					: own === undefined || (isMet(own.from, previous) && isMet(own.to, value));
-			// n8n may have lost that the value came before the restart.
-			const countsAtOnce = isFirst && !isAsked && own !== undefined && isMet(own.from, value);
-			if (now - since < holdMinutes * 60 && !countsAtOnce) {
-				held.set(field, { value, since });
-				continue;
-			}
-			kept.set(field, value);
-			if (!isAsked) continue;
-			told.set(field, { value, since });
-			changes.push({
-				told: { event, sn, field, previous: shown(previous), current: value },
-				change: JSON.stringify([sn, field, previous === UNTOLD ? 'untold' : previous, value, number]),
-			});
-		}
+		const { last, kept, held, told } = lookAtDevice(one, device, values.get(sn), holds.get(sn), isFirstList);
 		values.set(sn, kept);
 		away.delete(sn);
 		holds.delete(sn);
 		if (held.size > 0) holds.set(sn, held);
-		if (isCreated(device)) continue;
+		if (one.isCreated(device)) continue;
 		untaken.away.delete(sn);
 		untaken.values.set(sn, new Map([...kept, ...[...told.keys()].map((field) => [field, last.get(field)] as const)]));
 		untaken.holds.set(sn, new Map([...held, ...told]));
 	}
 	const here = new Set(list.map(({ sn }) => sn));
-	for (const sn of list.length === 0 ? [] : [...values.keys()].filter((one) => !here.has(one) && !away.has(one))) {
+	for (const sn of list.length === 0 ? [] : [...values.keys()].filter((sn) => !here.has(sn) && !away.has(sn))) {
 		if (refusesMissing && events.includes('deviceRemoved')) continue;
 		holds.delete(sn);
 		if (fleet.get(sn) !== undefined || !events.includes('deviceRemoved')) {
@@ -236,8 +195,57 @@ function lookAtValues(
 	return { values, holds, away, untaken };
 }
 
+/** Adds the changes of a device. Returns what it was compared with, and what is then known, held and told. */
+function lookAtDevice(
+	{ setting, number, now, changes, isFirst, isCreated }: Look,
+	device: Device,
+	remembered: ReadonlyMap<string, unknown> | undefined,
+	holds: Held | undefined,
+	isFirstList: boolean,
+) {
+	const { events, holdMinutes, rule } = setting;
+	const isMet = (wanted: string, value: unknown) => wanted === '' || String(value) === wanted;
+	const asksForState = (field: string, value: unknown) =>
+		field === 'onlineStatus' && rule?.from === '' && rule.to !== '' && isMet(rule.to, value);
+	const current = samplesOf(events).map(({ event, field, valueOf }) => ({ event, field, value: valueOf(device) }));
+	const first = current.map(({ field, value }): [string, unknown] => {
+		const isState = !isFirstList && asksForState(field, value);
+		return [field, isState ? (remembered?.get(field) ?? UNTOLD) : value];
+	});
+	const last = isCreated(device) || remembered === undefined ? new Map(first) : remembered;
+	const kept = new Map(last);
+	const held: Held = new Map();
+	const told: Held = new Map();
+	for (const { event, field, value } of current) {
+		const previous = last.get(field);
+		if (value === previous) continue;
+		const hold = holds?.get(field);
+		const since = hold?.value === value ? (hold?.since ?? now) : now;
+		const own = field === 'onlineStatus' ? rule : undefined;
+		const isAsked =
+			previous === UNTOLD
+				? asksForState(field, value)
+				: own === undefined || (isMet(own.from, previous) && isMet(own.to, value));
+		// n8n may have lost that the value came before the restart.
+		const countsAtOnce = isFirst && !isAsked && own !== undefined && isMet(own.from, value);
+		if (now - since < holdMinutes * 60 && !countsAtOnce) {
+			held.set(field, { value, since });
+			continue;
+		}
+		kept.set(field, value);
+		if (!isAsked) continue;
+		told.set(field, { value, since });
+		changes.push({
+			told: { event, sn: device.sn, field, previous: shown(previous), current: value },
+			change: JSON.stringify([device.sn, field, previous === UNTOLD ? 'untold' : previous, value, number]),
+		});
+	}
+	return { last, kept, held, told };
+}
+
 const shown = (value: unknown) =>
 	value === UNTOLD || (typeof value === 'string' && value.length > LONGEST_KNOWN) ? null : value;
+
 /** A date in another format counts as missing. */
 export const secondsOf = (time: string | null) =>
 	time !== null && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(time)

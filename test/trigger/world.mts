@@ -1,0 +1,110 @@
+import { Fleet, type Device, timeText } from '../../testbed/platform/fleet.mts';
+import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
+import type { Settings } from '../../testbed/platform/settings.mts';
+import { secondsOf } from './observer.mts';
+
+export const START = Date.UTC(2026, 2, 29, 0, 30);
+export const MINUTE = 60_000;
+export const TEMPLATE = Fleet.seeded({ size: 1, seed: 3 }).at(0);
+
+/** What platforms do differently, and how many devices the trigger asks for at once. */
+export interface Kind {
+	settings: Partial<Settings>;
+	pageSize: number;
+	/** Whether its first devices have never been updated. */
+	isUntouched: boolean;
+}
+
+/** The platform and the time, for random tests of the trigger. */
+export class World {
+	now = START;
+	/** How far the platform's clock is ahead, in minutes. */
+	skew = 0;
+	readonly platform: InProcessPlatform;
+	private nextDevice = 0;
+	/** Answers wait for it. */
+	held: Promise<void> | undefined;
+	/** The list request of a poll that fails, counted from 1. */
+	failAt: number | undefined;
+	failed = false;
+	/** The response to each request for a device, in place of the platform's own. */
+	toMissing: { statusCode: number; body: string } | undefined;
+
+	constructor(readonly kind: Kind) {
+		this.platform = new InProcessPlatform(new Fleet([]), kind.settings);
+		this.platform.intervene = async ({ url }) => {
+			await this.held;
+			if (!url.endsWith('/api/device/list')) return this.toMissing;
+			if (this.failAt === undefined || --this.failAt > 0) return undefined;
+			this.failAt = undefined;
+			this.failed = true;
+			return { statusCode: 503, body: '' };
+		};
+		for (let count = 0; count < 5; count++) this.add(600 - 100 * count);
+	}
+
+	get fleet(): Fleet {
+		return this.platform.fleet;
+	}
+
+	/** Lets the responses from now on wait. Returns the function that sends them. */
+	hold(): () => void {
+		let release = () => {};
+		this.held = new Promise((resolve) => (release = resolve));
+		return release;
+	}
+
+	/** The platform's time, so many minutes ago. */
+	time(minutesAgo = 0): string {
+		return timeText(this.now + (this.skew - minutesAgo) * MINUTE);
+	}
+
+	/** A new device that says it is so many minutes old, at some position of the platform's own order. */
+	add(minutesAgo: number, position = 0, sn = `SN ${this.nextDevice}`): void {
+		const number = this.nextDevice++;
+		const device = {
+			...TEMPLATE,
+			...{ id: `id${number}`, sn, onlineStatus: number % 2, status: number % 3 },
+			attributes: number % 2 === 0 ? { firmware: '1' } : {},
+			tags: number % 3 === 0 ? [] : ['a'],
+			createTime: this.time(minutesAgo),
+			updateTime: number % 4 === 0 && !this.kind.isUntouched ? this.time(minutesAgo) : null,
+		};
+		this.fleet.add(device, position % (this.fleet.size + 1));
+	}
+
+	/** @param isDated whether the device's update time shows it */
+	edit(position: number, changes: Partial<Device>, isDated = true): void {
+		const device = this.at(position);
+		if (device !== undefined) this.fleet.update(device.sn, { ...changes, ...(isDated && { updateTime: this.time() }) });
+	}
+
+	remove(position: number): Device | undefined {
+		const device = this.at(position);
+		return device && this.fleet.remove(device.sn);
+	}
+
+	/** The device at a position, if there are any. */
+	private at(position: number): Device | undefined {
+		return this.fleet.size === 0 ? undefined : this.fleet.at(position % this.fleet.size);
+	}
+
+	/** @param code a return code or an HTTP status; undefined: the platform's own words */
+	sayOfMissing(code: number | undefined): void {
+		const statusCode = code !== undefined && code > 0 && code < 600 ? code : 200;
+		const body = statusCode === 200 ? JSON.stringify({ code, msg: '', data: null }) : '';
+		this.toMissing = code === undefined ? undefined : { statusCode, body };
+	}
+
+	/** A poll fails if a field has dates in another format and no others. */
+	keepReadable(): void {
+		for (const [field, time] of [
+			['createTime', this.time()],
+			['updateTime', null],
+		] as const) {
+			if (this.fleet.devices.some((device) => secondsOf(device[field]) > -Infinity)) continue;
+			const odd = this.fleet.devices.filter((device) => device[field] !== null);
+			for (const { sn } of odd) this.fleet.update(sn, { [field]: time });
+		}
+	}
+}
