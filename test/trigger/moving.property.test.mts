@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type { IDataObject } from 'n8n-workflow';
 
 import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
 import { BareEngine, stopClock } from '../../testbed/engine/bareNode.mts';
@@ -8,12 +7,10 @@ import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
 import { runs } from '../../testbed/runs.mts';
 import { Watch } from '../../testbed/watch.mts';
+import { snsOf } from './watching.mts';
+import { MINUTE, START, TEMPLATE } from './world.mts';
 
 /** A fleet that changes between any two requests of a poll, the first one too, on platforms that sort and that do not. */
-
-const START = Date.UTC(2026, 2, 29, 0, 30);
-const MINUTE = 60_000;
-const TEMPLATE = Fleet.seeded({ size: 1, seed: 3 }).at(0);
 
 /** What happens before a request is answered: devices come, and go, at these positions. */
 interface Between {
@@ -23,16 +20,16 @@ interface Between {
 
 const positions = fc.array(fc.nat({ max: 20 }), { maxLength: 2 });
 const between: fc.Arbitrary<Between> = fc.record({ added: positions, removed: positions });
-const nothing = fc.constant<Between>({ added: [], removed: [] });
+const NOTHING: Between = { added: [], removed: [] };
 /** The requests of one poll; those that are not named find the fleet as it is. */
-const requests = fc.array(fc.oneof(between, nothing), { maxLength: 12 });
+const requests = fc.array(fc.oneof(between, fc.constant(NOTHING)), { maxLength: 12 });
 /** The same again and again, as it takes to hide a device from each of several walks. */
 const rounds = fc
-	.array(
-		fc.constantFrom<Between>({ added: [0], removed: [] }, { added: [], removed: [0] }, { added: [], removed: [] }),
-		{ minLength: 2, maxLength: 5 },
-	)
-	.map((round) => Array.from({ length: 60 }, (_, index) => round[index % round.length] ?? { added: [], removed: [] }));
+	.array(fc.constantFrom<Between>({ added: [0], removed: [] }, { added: [], removed: [0] }, NOTHING), {
+		minLength: 2,
+		maxLength: 5,
+	})
+	.map((round) => Array.from({ length: 60 }, (_, index) => round[index % round.length] ?? NOTHING));
 
 const setting = fc.record({
 	sorting: fc.constantFrom<Array<Settings['sorting']>>('obeyed', 'obeyed', 'obeyed', 'refused', 'ignored'),
@@ -65,7 +62,7 @@ it('reports each new device after the first poll once, and no older one, while t
 			let [removedInPoll, mayPassProof] = [false, false];
 			platform.intervene = async () => {
 				const isProof = sorting === 'ignored' && platform.asked.at(-1)?.endsWith(' asc') === true;
-				const { added = [], removed = [] } = script.shift() ?? {};
+				const { added, removed } = script.shift() ?? NOTHING;
 				for (const position of added) came.add(add(now, position));
 				for (const position of removed) {
 					if (platform.fleet.size > 1) platform.fleet.remove(platform.fleet.at(position % platform.fleet.size).sn);
@@ -93,11 +90,11 @@ it('reports each new device after the first poll once, and no older one, while t
 			} finally {
 				putClockBack();
 			}
-			const told = watching.database.executions.flat().map(({ json }) => String((json['device'] as IDataObject)['sn']));
+			const told = snsOf(watching.database.executions.flat().map(({ json }) => json));
 			expect(new Set(told).size).toBe(told.length);
 			// A device that a removal hid from the first poll may be reported by the next one.
 			const isHidden = first.some(({ removed }) => removed.length > 0);
-			if (sorting === 'obeyed' && !isHidden) expect(told.filter((sn) => old.has(sn))).toEqual([]);
+			if (sorting === 'obeyed' && !isHidden) expect(told.filter((sn) => old.has(String(sn)))).toEqual([]);
 			const missed = [...after].filter((sn) => platform.fleet.get(sn) !== undefined && !told.includes(sn));
 			if (!mayPassProof) expect(missed).toEqual([]);
 		}),

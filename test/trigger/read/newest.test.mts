@@ -2,85 +2,74 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { useBareBench, useStillClock } from '../../../testbed/jest.mts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
+import type { Settings } from '../../../testbed/platform/settings.mts';
 import { Watch } from '../../../testbed/watch.mts';
+import { HOUR, LATER, published, snsOf, warningsOf } from '../watching.mts';
 
 const bench = useBareBench();
 const clock = useStillClock();
 
 const BOTH = ['deviceCreated', 'deviceUpdated'];
-const LATER = '2031-01-01 00:00:00';
-const HOUR = 3_600_000;
 
 const fleet = () => bench.platform.fleet;
 const add = (changes: Parameters<Fleet['make']>[0] = {}, position = 0) =>
 	fleet().add(fleet().make(changes), position).sn;
-
-async function watch(parameters: IDataObject = {}): Promise<Watch> {
-	const watching = new Watch(bench, parameters);
-	expect(await watching.activate()).toBeNull();
-	bench.platform.asked.length = 0;
-	return watching;
-}
+const addMany = (count: number, createTime: string) =>
+	Array.from({ length: count }, () => add({ createTime })).reverse();
+const watch = async (parameters: IDataObject = {}) => await published(bench, parameters);
 
 /** The serial numbers that a poll reports. */
-const told = async (watching: Watch) =>
-	((await watching.poll()) ?? []).map(({ device }) => (device as IDataObject)['sn']);
+const told = async (watching: Watch) => snsOf(await watching.poll());
 /** What a poll that finds nothing asks. */
 async function askedBy(watching: Watch): Promise<string[]> {
 	bench.platform.asked.length = 0;
 	expect(await watching.poll()).toBeNull();
 	return [...bench.platform.asked];
 }
-const warnings = () => bench.engine.logs.filter(({ level }) => level === 'warn').map(({ message }) => message);
+/** What a quiet poll asks, and at which order. */
+const NEWEST = 'size=106&sort=createTime desc';
+const REVERSED = 'size=1&sort=createTime asc';
+const warnings = () => warningsOf(bench.engine.logs);
 const slow = (field: string) =>
 	`The trigger "Watch" reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`;
 
-describe('a quiet poll', () => {
-	it('costs one small request for created and one for updated', async () => {
-		const watching = await watch({ events: BOTH });
-		expect(await askedBy(watching)).toEqual(['size=106&sort=createTime desc', 'size=23&sort=updateTime desc']);
-		expect(watching.database.history).toHaveLength(1);
-		expect(watching.state?.length).toBeLessThan(5000);
-	});
-
-	it('costs one more with a filter: the newest time of the whole fleet comes first', async () => {
-		const watching = await watch({ filters: { tags: 'pilot' } });
-		expect(await askedBy(watching)).toEqual(['size=1&sort=createTime desc', 'tags=pilot&size=35&sort=createTime desc']);
-	});
-
-	it('only requests the newest time if the trigger reads with a filter anyway', async () => {
-		const watching = await watch({ events: ['deviceCreated', 'statusChanged'], filters: { tags: 'pilot' } });
-		expect(await askedBy(watching)).toEqual(['size=1&sort=createTime desc', 'tags=pilot&size=1000']);
-	});
+it.each<[string, IDataObject, string[]]>([
+	['one small request for each time', { events: BOTH }, [NEWEST, 'size=23&sort=updateTime desc']],
+	[
+		'one more with a filter: the newest time of the whole fleet comes first',
+		{ filters: { tags: 'pilot' } },
+		['size=1&sort=createTime desc', 'tags=pilot&size=35&sort=createTime desc'],
+	],
+	[
+		'only the newest time, if it reads with a filter anyway',
+		{ events: ['deviceCreated', 'statusChanged'], filters: { tags: 'pilot' } },
+		['size=1&sort=createTime desc', 'tags=pilot&size=1000'],
+	],
+])('a quiet poll asks for %s', async (_, parameters, asked) => {
+	const watching = await watch(parameters);
+	expect(await askedBy(watching)).toEqual(asked);
+	expect(watching.database.history).toHaveLength(1);
 });
 
 describe('a device is new', () => {
 	it('on as many pages as there are, and at a total that counts the page alone', async () => {
 		const watching = await watch({ options: { pageSize: 50 } });
 		for (const count of [120, 70]) {
-			const added = Array.from({ length: count }, () => add());
-			expect(await told(watching)).toEqual(added.reverse());
+			const added = addMany(count, LATER);
+			expect(await told(watching)).toEqual(added);
 			expect(await told(watching)).toEqual([]);
 		}
 	});
 
-	it('in the second of the newest one, and up to two hours before it', async () => {
-		const watching = await watch();
-		const newest = fleet().at(0).createTime;
-		const same = add({ createTime: newest }, 1);
+	it('in the second of the newest one, and up to two hours before it, however long no poll came', async () => {
+		const watching = await watch({ options: { pageSize: 50 } });
+		const same = add({ createTime: fleet().at(0).createTime }, 1);
 		expect(await told(watching)).toEqual([same]);
+		clock.now += 1000 * HOUR;
 		const late = add({ createTime: '2024-01-08 09:42:03' }, 100);
 		expect(await told(watching)).toEqual([late]);
 		add({ createTime: '2024-01-08 09:42:01' }, 100);
 		expect(await told(watching)).toEqual([]);
-	});
-
-	it('two hours before the newest one, however long no poll came', async () => {
-		const watching = await watch({ options: { pageSize: 50 } });
-		await watching.poll();
-		clock.now += 1000 * HOUR;
-		const late = add({ createTime: '2024-01-08 09:42:03' }, 100);
-		expect(await told(watching)).toEqual([late]);
 	});
 
 	it('if the fleet was empty before', async () => {
@@ -112,52 +101,43 @@ it('an update needs another time: a changed status or an edit with the same time
 
 describe('more rows within two hours than fit on a page', () => {
 	const IMPORTED = 400;
+	const SMALL = 'size=20&sort=createTime desc';
 
-	async function afterImport(): Promise<Watch> {
-		const watching = await watch({ options: { pageSize: 100 } });
-		for (let count = 0; count < IMPORTED; count++) add({ createTime: LATER });
+	async function afterImport(events = ['deviceCreated']): Promise<{ watching: Watch; late: string }> {
+		const watching = await watch({ events, options: { pageSize: 100, maxRetries: 0 } });
+		addMany(IMPORTED, LATER);
 		expect(await told(watching)).toHaveLength(IMPORTED);
-		return watching;
+		expect(await askedBy(watching)).toContain(SMALL);
+		return { watching, late: add({ createTime: '2030-12-31 23:00:00' }, IMPORTED) };
 	}
 
-	it('are read again once an hour', async () => {
-		const watching = await afterImport();
-		for (let minute = 0; minute < 59; minute++) {
-			clock.now += 60_000;
-			expect(await askedBy(watching)).toEqual(['size=20&sort=createTime desc']);
-		}
-		clock.now += 60_000;
-		expect(await askedBy(watching)).toHaveLength(5);
-		expect(await askedBy(watching)).toEqual(['size=20&sort=createTime desc']);
-	});
-
-	it('let a newer device through at once, and a late one within the hour', async () => {
-		const watching = await afterImport();
-		const late = add({ createTime: '2030-12-31 23:00:00' }, IMPORTED);
-		const newer = Array.from({ length: 150 }, () => add({ createTime: '2031-01-01 00:00:01' }));
-		expect(await told(watching)).toEqual(newer.reverse());
-		expect(await told(watching)).toEqual([]);
-		clock.now += HOUR;
+	it('are read again once an hour: a newer device comes at once, and a late one within the hour', async () => {
+		const { watching, late } = await afterImport();
+		const newer = addMany(150, '2031-01-01 00:00:01');
+		expect(await told(watching)).toEqual(newer);
+		clock.now += HOUR - 1;
+		expect(await askedBy(watching)).toEqual([SMALL]);
+		clock.now += 1;
+		bench.platform.asked.length = 0;
 		expect(await told(watching)).toEqual([late]);
-		expect(await told(watching)).toEqual([]);
+		expect(bench.platform.asked).toHaveLength(6);
+		expect(await askedBy(watching)).toEqual([SMALL]);
 	});
 
 	it('are read again by the next poll, if one that read them fails', async () => {
-		const watching = await afterImport();
-		const late = add({ createTime: '2030-12-31 23:00:00' }, IMPORTED);
+		const { watching, late } = await afterImport(BOTH);
 		clock.now += HOUR;
-		const failing = jest.spyOn(Date.prototype, 'toISOString').mockImplementation(() => {
-			throw new Error('No time');
-		});
-		await expect(watching.poll()).rejects.toThrow('No time');
-		failing.mockRestore();
+		bench.platform.intervene = async ({ qs }) =>
+			JSON.stringify(qs).includes('updateTime desc') ? { statusCode: 502, body: '' } : undefined;
+		await expect(watching.poll()).rejects.toThrow('HTTP 502');
+		bench.platform.intervene = undefined;
 		expect(await told(watching)).toEqual([late]);
 	});
 
 	it('cost one request, too, where the pages of the platform are smaller than requested', async () => {
 		bench.platform.settings.largestSize = 100;
 		const watching = await watch();
-		for (let count = 0; count < 900; count++) add({ createTime: LATER });
+		addMany(900, LATER);
 		expect(await told(watching)).toHaveLength(900);
 		expect(await askedBy(watching)).toEqual(['size=920&sort=createTime desc']);
 		clock.now += HOUR;
@@ -168,15 +148,13 @@ describe('more rows within two hours than fit on a page', () => {
 	});
 
 	it('are read again by a new process', async () => {
-		const watching = await afterImport();
-		const late = add({ createTime: '2030-12-31 23:00:00' }, IMPORTED);
-		const items = await watching.restart();
-		expect(items?.map(({ device }) => (device as IDataObject)['sn'])).toEqual([late]);
+		const { watching, late } = await afterImport();
+		expect(snsOf(await watching.restart())).toEqual([late]);
 	});
 });
 
 describe('the order', () => {
-	it.each<[string, Partial<typeof bench.platform.settings>, string[]]>([
+	it.each<[string, Partial<Settings>, string[]]>([
 		['is refused', { sorting: 'refused' }, BOTH],
 		['is ignored', { sorting: 'ignored' }, BOTH],
 		['begins with devices without the time', { missingValues: 'largest' }, ['deviceUpdated']],
@@ -204,7 +182,7 @@ describe('the order', () => {
 			bench.platform.intervene = async ({ qs = {} }) => ('sort' in qs ? { statusCode: 500, body: '' } : undefined);
 			expect((await askedBy(watching)).at(-1)).toBe('size=1000');
 			bench.platform.intervene = undefined;
-			expect(await askedBy(watching)).toEqual(['size=106&sort=createTime desc']);
+			expect(await askedBy(watching)).toEqual([NEWEST]);
 		}
 		expect(warnings()).toEqual([]);
 	});
@@ -220,15 +198,13 @@ describe('the order', () => {
 	});
 
 	it('is relied upon after one reversed request a day', async () => {
-		const watching = new Watch(bench, {});
-		await watching.activate();
-		const reversed = 'size=1&sort=createTime asc';
-		expect(bench.platform.asked).toContain(reversed);
+		const watching = await watch();
+		expect(bench.platform.asked).toContain(REVERSED);
 		clock.now += 23 * HOUR;
-		expect(await askedBy(watching)).toEqual(['size=106&sort=createTime desc']);
+		expect(await askedBy(watching)).toEqual([NEWEST]);
 		clock.now += HOUR;
-		expect(await askedBy(watching)).toEqual(['size=106&sort=createTime desc', reversed]);
-		expect(await askedBy(watching)).toEqual(['size=106&sort=createTime desc']);
+		expect(await askedBy(watching)).toEqual([NEWEST, REVERSED]);
+		expect(await askedBy(watching)).toEqual([NEWEST]);
 	});
 
 	it('is checked again after a new baseline, which may be of another platform', async () => {
@@ -269,7 +245,7 @@ describe('the order', () => {
 		expect(await told(watching)).toEqual([sn]);
 		bench.platform.settings.sorting = 'obeyed';
 		clock.now += HOUR;
-		expect(await askedBy(watching)).toContain('size=1&sort=createTime asc');
+		expect(await askedBy(watching)).toContain(REVERSED);
 	});
 
 	it('is kept during an outage, until the whole fleet was read instead', async () => {
@@ -277,7 +253,7 @@ describe('the order', () => {
 		bench.platform.intervene = async () => ({ statusCode: 500, body: '' });
 		await expect(watching.poll()).rejects.toThrow('HTTP 500');
 		bench.platform.intervene = undefined;
-		expect(await askedBy(watching)).toEqual(['size=106&sort=createTime desc']);
+		expect(await askedBy(watching)).toEqual([NEWEST]);
 	});
 
 	it('is not used with a filter if the platform does not sort reliably', async () => {
@@ -290,27 +266,15 @@ describe('the order', () => {
 		expect(await told(watching)).toEqual([sn]);
 	});
 
-	it('is not needed for a list that is read whole', async () => {
-		bench.platform.fleet = Fleet.seeded({ size: 1 });
-		const watching = await watch();
-		expect(await askedBy(watching)).toEqual(['size=21&sort=createTime desc']);
-	});
-
 	it.each(['first', 'last', 'smallest', 'largest'] as const)(
 		'finds every update, also the first ever: devices without the time %s',
 		async (missingValues) => {
-			Object.assign(bench.platform.settings, { missingValues });
+			bench.platform.settings.missingValues = missingValues;
 			for (const bare of [40, 250]) {
-				fleet()
-					.devices.slice(0, bare)
-					.forEach(({ sn }) => fleet().update(sn, { updateTime: null }));
+				for (const { sn } of fleet().devices.slice(0, bare)) fleet().update(sn, { updateTime: null });
 				const watching = await watch({ events: ['deviceUpdated'] });
-				for (const [position, updateTime] of [
-					[100, LATER],
-					[0, '2031-01-01 00:00:01'],
-					[101, '2031-01-02 00:00:00'],
-				] as const) {
-					const { sn } = fleet().update(fleet().at(position).sn, { updateTime });
+				for (const [day, position] of [100, 0, 101].entries()) {
+					const { sn } = fleet().update(fleet().at(position).sn, { updateTime: `2031-01-0${day + 1} 00:00:00` });
 					expect(await told(watching)).toEqual([sn]);
 					expect(await told(watching)).toEqual([]);
 				}
@@ -319,17 +283,17 @@ describe('the order', () => {
 	);
 });
 
+/** Thirty devices of as many days, the newest first. */
+const addDays = () =>
+	Array.from({ length: 30 }, (_, day) => add({ createTime: `2031-01-${`${day + 1}`.padStart(2, '0')} 00:00:00` }));
+
 it('reads a stretch again in which a removed device may have hidden another one', async () => {
 	const watching = await watch({ options: { pageSize: 20 } });
-	const added = Array.from({ length: 30 }, (_, index) =>
-		add({ createTime: `2031-01-${String(index + 1).padStart(2, '0')} 00:00:00` }),
-	);
+	const added = addDays();
 	bench.platform.intervene = async ({ qs }) => {
-		if (JSON.stringify(qs).includes('"page":"2"')) {
-			bench.platform.intervene = undefined;
-			fleet().remove(fleet().at(0).sn);
-		}
-		return undefined;
+		if (!JSON.stringify(qs).includes('"page":"2"')) return undefined;
+		bench.platform.intervene = undefined;
+		return void fleet().remove(fleet().at(0).sn);
 	};
 	const first = await told(watching);
 	expect(first).toHaveLength(29);
@@ -345,21 +309,19 @@ const MODES: Array<[string, IDataObject]> = [
 
 it.each(MODES)('names a device once that is dated over two days ahead and hides others: %s', async (_, parameters) => {
 	const watching = await watch(parameters);
-	const sn = add({ createTime: '2026-11-03 00:00:00' });
-	for (let count = 0; count < 2; count++) await watching.poll();
-	expect(warnings()).toEqual([]);
-	fleet().update(sn, { createTime: '2026-11-03 00:00:01' });
-	for (let count = 0; count < 2; count++) await watching.poll();
+	const sn = add();
 	// A corrected date still hides others.
-	fleet().update(sn, { createTime: LATER.replace('2031', '2026') });
-	for (let count = 0; count < 2; count++) await watching.poll();
+	for (const createTime of ['2026-11-03 00:00:00', '2026-11-03 00:00:01', '2026-01-01 00:00:00']) {
+		fleet().update(sn, { createTime });
+		for (let count = 0; count < 2; count++) await watching.poll();
+	}
 	const words = `The trigger "Watch" can't find other devices by createTime before 2026-11-03 00:00:01, because`;
 	expect(warnings()).toEqual([`${words} the device ${sn} has that date`, `${words} a device had that date`]);
 });
 
 describe('a date in another format', () => {
-	const odd = (sn: string, field = 'createTime') =>
-		`The trigger "Watch" can't read ${field} of ${sn} (not YYYY-MM-DD HH:MM:SS), and may read the whole fleet`;
+	const odd = (sn: string) =>
+		`The trigger "Watch" can't read createTime of ${sn} (not YYYY-MM-DD HH:MM:SS), and may read the whole fleet`;
 
 	it.each(
 		MODES.flatMap(([mode, parameters]) =>
@@ -382,9 +344,7 @@ describe('a date in another format', () => {
 
 	it('hides no device on the next page of a long list', async () => {
 		const watching = await watch({ options: { pageSize: 20 } });
-		const added = Array.from({ length: 30 }, (_, index) =>
-			add({ createTime: `2031-01-${String(index + 1).padStart(2, '0')} 00:00:00` }),
-		);
+		const added = addDays();
 		// The last one on the first page.
 		fleet().update(added.splice(10, 1).join(), { createTime: '2031-01-11' });
 		expect((await told(watching)).sort()).toEqual(added.sort());
@@ -400,20 +360,23 @@ describe('a date in another format', () => {
 		expect(await told(watching)).toEqual([late]);
 		fleet().update(old, { createTime: '2024-01-08 09:42:01' });
 		// The order is used again at once.
-		expect((await askedBy(watching)).at(-1)).toBe('size=1&sort=createTime asc');
+		expect((await askedBy(watching)).at(-1)).toBe(REVERSED);
 		// Of two devices, the log names the first by serial number.
 		expect(warnings()).toEqual([odd(old)]);
 	});
 
-	it.each(MODES)('fails the poll if no device has a readable one: %s', async (_, parameters) => {
-		for (const { sn } of fleet().devices) fleet().update(sn, { createTime: '1704713322000' });
-		await expect(new Watch(bench, parameters).activate()).rejects.toMatchObject({
-			message: "The platform sends an unknown date format in 'createTime'",
-			description:
-				"The API document has the format YYYY-MM-DD HH:MM:SS. Remove the event that needs it from 'Events', or ask your platform administrator.",
-		});
-		// Also if the others have none.
-		for (const { sn } of fleet().devices.slice(1)) fleet().update(sn, { createTime: '' });
-		await expect(new Watch(bench, parameters).activate()).rejects.toThrow("an unknown date format in 'createTime'");
-	});
+	it.each(MODES)(
+		'fails the poll if no device has a readable one, also if others have none: %s',
+		async (_, parameters) => {
+			for (const { sn } of fleet().devices) fleet().update(sn, { createTime: '1704713322000' });
+			for (let round = 0; round < 2; round++) {
+				await expect(new Watch(bench, parameters).activate()).rejects.toMatchObject({
+					message: "The platform sends an unknown date format in 'createTime'",
+					description:
+						"The API document has the format YYYY-MM-DD HH:MM:SS. Remove the event that needs it from 'Events', or ask your platform administrator.",
+				});
+				for (const { sn } of fleet().devices.slice(1)) fleet().update(sn, { createTime: '' });
+			}
+		},
+	);
 });
