@@ -1,178 +1,151 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBench, useStillClock } from '../../testbed/jest.mts';
-import type { Device } from '../../testbed/platform/fleet.mts';
+import { useBareBench, useBench, useStillClock } from '../../testbed/jest.mts';
 import { Watch } from '../../testbed/watch.mts';
+import { published, warningsOf } from './watching.mts';
 
-const bench = useBench();
+const n8n = useBench();
+const bench = useBareBench();
 const clock = useStillClock();
-
-const change = (changes: Partial<Device>) => {
-	const router = bench.fleet.devices.find(({ sn }) => sn.startsWith('RT'));
-	if (router !== undefined) bench.fleet.update(router.sn, changes);
-};
-const warnings = () => bench.engine.logs.filter(({ level }) => level === 'warn').map(({ message }) => message);
-
-const BEGINS_ANEW =
-	"The trigger \"Watch\" takes a new baseline, because 'Events', 'Attributes', 'Filters', the workflow, the platform or the user changed. It does not report what changed since the last poll";
 
 const EVERYTHING = {
 	events: ['attributeChanged', 'deviceCreated', 'onlineStatusChanged'],
 	attributes: 'firmware',
 	filters: { name: 'R' },
 };
+const NEW_BASELINE =
+	"The trigger \"Watch\" takes a new baseline, because 'Events', 'Attributes', 'Filters', the workflow, the platform or the user changed. It does not report what changed since the last poll";
 
-/** Publishes a trigger, lets something happen that it would report, and publishes it with other settings. */
-async function republish(watching: Watch, changes: IDataObject, happen = () => change({ onlineStatus: 77 })) {
-	const before = watching.state;
-	await watching.activate();
-	expect(watching.state).not.toBe(before);
-	happen();
-	watching.parameters = { ...watching.parameters, ...changes };
-	clock.now += 60_000;
-	return await watching.activate('update');
+/** Changes a router, which all these triggers watch. */
+function change(onlineStatus: number, fleet = bench.platform.fleet): void {
+	const router = fleet.devices.find(({ sn }) => sn.startsWith('RT'));
+	if (router !== undefined) fleet.update(router.sn, { onlineStatus });
 }
+const warnings = () => warningsOf(bench.engine.logs);
+const events = async (poll: Promise<IDataObject[] | null>) =>
+	(await poll)?.map(({ previous, current }) => `${previous} → ${current}`) ?? [];
 
 beforeEach(() => {
-	change({ onlineStatus: 1 });
-	bench.engine.logs.length = 0;
+	for (const fleet of [bench.platform.fleet, n8n.fleet]) change(1, fleet);
+	n8n.engine.logs.length = 0;
 });
 
-it('takes a baseline at first and reports nothing of a fleet that was there already', async () => {
-	const watching = new Watch(bench, EVERYTHING);
-	expect(await watching.activate()).toBeNull();
-	expect(await watching.poll()).toBeNull();
-	expect(warnings()).toEqual([]);
+it('reports nothing of a fleet that was there already', async () => {
+	const watching = await published(bench, EVERYTHING);
+	expect([await watching.poll(), ...warnings()]).toEqual([null]);
 });
 
-it.each<[string, IDataObject]>([
-	['an event more', { events: [...EVERYTHING.events, 'statusChanged'] }],
-	['an event less', { events: ['deviceCreated', 'onlineStatusChanged'], attributes: '' }],
-	['another attribute', { attributes: 'firmware, site' }],
-	['another filter', { filters: { name: 'RT' } }],
-	['no filter', { filters: {} }],
-])('records a new baseline, and logs it, with %s', async (_, changes) => {
-	const watching = new Watch(bench, EVERYTHING);
-	expect(await republish(watching, changes)).toBeNull();
-	expect(warnings()).toEqual([BEGINS_ANEW]);
-	change({ onlineStatus: 78 });
-	expect(await watching.poll()).toMatchObject([{ event: 'onlineStatusChanged', previous: 77, current: 78 }]);
+const RULE = { rule: [{ field: 'onlineStatus', from: '1' }] };
+const OPTIONS = { emit: 'perDevice', pageSize: 100, parallelRequests: 2, timeout: 5000, maxRetries: 1 };
+it.each<[string, IDataObject, string[]]>([
+	['an event more: a new baseline', { events: [...EVERYTHING.events, 'statusChanged'] }, [NEW_BASELINE]],
+	['an event less: a new baseline', { events: ['onlineStatusChanged'], attributes: '' }, [NEW_BASELINE]],
+	['another attribute: a new baseline', { attributes: 'firmware, site' }, [NEW_BASELINE]],
+	['another filter: a new baseline', { filters: { name: 'RT' } }, [NEW_BASELINE]],
+	['no filter: a new baseline', { filters: {} }, [NEW_BASELINE]],
+	['the events in another order: nothing is lost', { events: [...EVERYTHING.events].reverse() }, []],
+	['the attributes in another form: nothing is lost', { attributes: ' firmware,firmware ' }, []],
+	['another output: nothing is lost', { output: 'raw' }, []],
+	['other options: nothing is lost', { options: OPTIONS }, []],
+	['a rule: nothing is lost', { conditions: RULE }, []],
+])('publishing with %s', async (_, changes, logged) => {
+	const watching = await published(bench, EVERYTHING);
+	change(77);
+	watching.parameters = { ...EVERYTHING, ...changes };
+	clock.now += 60_000;
+	const isNew = logged.length > 0;
+	expect(await events(watching.activate('update'))).toEqual(isNew ? [] : ['1 → 77']);
+	expect(warnings()).toEqual(logged);
+	change(78);
+	// The rule lets only changes from 1 pass.
+	expect(await events(watching.poll())).toEqual(changes['conditions'] === RULE ? [] : ['77 → 78']);
 });
 
-it.each<[string, IDataObject]>([
-	['the events in another order', { events: [...EVERYTHING.events].reverse() }],
-	['the attributes in another order', { attributes: ' firmware,firmware ' }],
-	['another output', { output: 'raw' }],
-	['other options', { options: { emit: 'perPoll', pageSize: 100, parallelRequests: 2, timeout: 5000, maxRetries: 1 } }],
-	['a rule', { conditions: { rule: [{ field: 'onlineStatus', from: '1' }] } }],
-])('loses nothing with %s', async (_, changes) => {
-	const watching = new Watch(bench, EVERYTHING);
-	expect(await republish(watching, changes)).toHaveLength(1);
-	expect(warnings()).toEqual([]);
-});
-
-it('loses nothing with another time to hold', async () => {
-	const watching = new Watch(bench, { ...EVERYTHING, forAtLeast: 15 });
-	expect(await republish(watching, { forAtLeast: 5 })).toBeNull();
+it('publishing with another time to last loses nothing', async () => {
+	const watching = await published(bench, { ...EVERYTHING, forAtLeast: 15 });
+	change(77);
+	watching.parameters = { ...EVERYTHING, forAtLeast: 5 };
+	expect(await watching.activate('update')).toBeNull();
 	clock.now += 5 * 60_000;
-	expect(await watching.poll()).toMatchObject([{ previous: 1, current: 77 }]);
+	expect(await events(watching.poll())).toEqual(['1 → 77']);
 });
 
-it('records a new baseline in a copied or imported workflow, and after the node was renamed', async () => {
-	const watching = new Watch(bench, EVERYTHING);
-	await watching.activate();
-	change({ onlineStatus: 77 });
+it('a copied or imported workflow records a new baseline, and one whose node was renamed, too', async () => {
+	const watching = await published(bench, EVERYTHING);
+	change(77);
 	const copy = new Watch(bench, EVERYTHING, { workflowId: 'copy' });
 	copy.database.save({ staticData: watching.database.staticData });
 	expect(await copy.activate()).toBeNull();
-	expect(warnings()).toEqual([BEGINS_ANEW]);
+	expect(warnings()).toEqual([NEW_BASELINE]);
 	watching.options.nodeName = 'Renamed';
 	expect(await watching.activate('update')).toBeNull();
-	change({ onlineStatus: 78 });
-	expect(await watching.poll()).toMatchObject([{ previous: 77, current: 78 }]);
+	change(78);
+	expect(await events(watching.poll())).toEqual(['77 → 78']);
 });
 
 describe('the credential', () => {
 	const save = async (data: Record<string, string>) =>
-		await bench.engine.saveCredential({
-			name: 'Another',
-			type: 'deviceManagementApi',
-			data: { baseUrl: bench.platform.baseUrl, ...data },
+		await n8n.engine.saveCredential({
+			...{ name: 'Another', type: 'deviceManagementApi' },
+			data: { baseUrl: n8n.platform.baseUrl, ...data },
 		});
+	const update = async (id: string, changes: Record<string, string>) =>
+		await n8n.engine.updateCredential(id, { ...(await n8n.engine.storedCredential(id)), ...changes });
+	const otherAddress = () => ({ baseUrl: n8n.platform.baseUrl.replace('127.0.0.1', 'localhost') });
 
-	it('another password of the same user, or another key in the same credential, loses nothing', async () => {
-		for (const [id, changes] of [
-			[bench.login, { password: 'another password' }],
-			[bench.apiKey, { apiKey: 'another-key-0123456789' }],
-		] as const) {
-			const watching = new Watch(bench, EVERYTHING, { credential: id, workflowId: `with credential ${id}` });
-			change({ onlineStatus: 1 });
-			await watching.activate();
-			await bench.engine.updateCredential(id, { ...(await bench.engine.storedCredential(id)), ...changes });
-			Object.assign(bench.platform.settings, changes);
-			change({ onlineStatus: 77 });
-			expect(await watching.poll()).toHaveLength(1);
-		}
-		expect(warnings()).toEqual([]);
+	it.each<[string, 'login' | 'apiKey', () => Record<string, string>, boolean]>([
+		['another password of the same user loses nothing', 'login', () => ({ password: 'another password' }), false],
+		['another key in the same credential loses nothing', 'apiKey', () => ({ apiKey: 'another-key-0123456789' }), false],
+		['another login name records a new baseline', 'login', () => ({ loginName: 'somebody-else' }), true],
+		['another base URL records a new baseline', 'login', otherAddress, true],
+	])('%s', async (_, way, changes, isNew) => {
+		const watching = await published(n8n, EVERYTHING, { credential: n8n[way] });
+		await update(n8n[way], changes());
+		const { baseUrl: _address, ...settings } = { baseUrl: '', ...changes() };
+		Object.assign(n8n.platform.settings, settings);
+		change(77, n8n.fleet);
+		expect(await events(watching.poll())).toEqual(isNew ? [] : ['1 → 77']);
+		expect(warningsOf(n8n.engine.logs)).toEqual(isNew ? [NEW_BASELINE] : []);
 	});
 
 	it('another credential with the same user loses nothing; one with another key records a new baseline', async () => {
-		const { loginName, password, apiKey } = bench.platform;
-		const watching = new Watch(bench, EVERYTHING, { credential: bench.login });
-		await watching.activate();
-		watching.options.credential = await save({ authentication: 'login', loginName, password });
-		change({ onlineStatus: 77 });
-		expect(await watching.activate('update')).toHaveLength(1);
-		watching.options.credential = bench.apiKey;
-		change({ onlineStatus: 78 });
-		expect(await watching.activate('update')).toBeNull();
-		watching.options.credential = await save({ authentication: 'apiKey', apiKey });
-		change({ onlineStatus: 79 });
-		expect(await watching.activate('update')).toBeNull();
-		expect(warnings()).toEqual(Array(2).fill(BEGINS_ANEW));
-	});
-
-	it.each([
-		['login name', { loginName: 'somebody-else' }],
-		['base URL', { baseUrl: 'localhost' }],
-	])('another %s records a new baseline', async (_, changes) => {
-		const watching = new Watch(bench, EVERYTHING, { credential: bench.login });
-		await watching.activate();
-		const stored = await bench.engine.storedCredential(bench.login);
-		const other =
-			'baseUrl' in changes ? { baseUrl: bench.platform.baseUrl.replace('127.0.0.1', 'localhost') } : changes;
-		await bench.engine.updateCredential(bench.login, { ...stored, ...other });
-		Object.assign(bench.platform.settings, 'loginName' in changes ? changes : {});
-		change({ onlineStatus: 77 });
-		expect(await watching.poll()).toBeNull();
-		expect(warnings()).toEqual([BEGINS_ANEW]);
+		const { platform } = n8n;
+		const watching = await published(n8n, EVERYTHING, { credential: n8n.login });
+		const login = { authentication: 'login', loginName: platform.loginName, password: platform.password };
+		const ids = [await save(login), n8n.apiKey, await save({ authentication: 'apiKey', apiKey: platform.apiKey })];
+		const reported: string[][] = [];
+		for (const [index, id] of ids.entries()) {
+			watching.options.credential = id;
+			change(77 + index, n8n.fleet);
+			reported.push(await events(watching.activate('update')));
+		}
+		expect(reported).toEqual([['1 → 77'], [], []]);
+		expect(warningsOf(n8n.engine.logs)).toEqual([NEW_BASELINE, NEW_BASELINE]);
 	});
 });
 
 it('records a new baseline, and logs it, if the state is unreadable', async () => {
-	const watching = new Watch(bench, EVERYTHING, { host: 'B' });
-	await watching.activate();
+	const watching = await published(bench, EVERYTHING, { host: 'B' });
 	const { staticData } = watching.database;
 	watching.database.save({ staticData: staticData.replace('\\"format\\":2', '\\"format\\":0') });
 	await watching.restart();
-	change({ onlineStatus: 77 });
+	change(77);
 	expect(await watching.poll()).toBeNull();
 	expect(warnings()).toEqual([
 		'The trigger "Watch" takes a new baseline, because it can\'t read the state that n8n kept. It does not report what changed since the last poll',
 	]);
-	change({ onlineStatus: 78 });
-	expect(await watching.poll()).toMatchObject([{ previous: 77, current: 78 }]);
+	change(78);
+	expect(await events(watching.poll())).toEqual(['77 → 78']);
 });
 
 it('has another number after each baseline, so that no change has the id of an older one', async () => {
-	const watching = new Watch(bench, EVERYTHING);
-	await watching.activate();
+	const watching = await published(bench, EVERYTHING);
 	const ids = new Set<unknown>();
-	for (const name of ['R', 'RT', 'R', 'RT']) {
-		watching.parameters = { ...watching.parameters, filters: { name } };
-		change({ onlineStatus: 1 });
+	for (const name of ['RT', 'R', 'RT', 'R']) {
+		watching.parameters = { ...EVERYTHING, filters: { name } };
+		change(1);
 		await watching.activate('update');
-		change({ onlineStatus: 0 });
+		change(0);
 		for (const { eventId } of (await watching.poll()) ?? []) ids.add(eventId);
 	}
 	expect(ids.size).toBe(4);
@@ -180,22 +153,20 @@ it('has another number after each baseline, so that no change has the id of an o
 
 it('reads a fleet with too many values on its second page in smaller pages, also in the next poll', async () => {
 	const log = new Array(6000).fill(0);
-	bench.platform.settings.changePage = ({ content, ...page }, { query }) => {
+	n8n.platform.settings.changePage = ({ content, ...page }, { query }) => {
 		const isLarge = query['size'] === '100' && page.number === 1;
 		return { ...page, content: isLarge ? content.map((device) => ({ ...device, log })) : content };
 	};
-	const watching = new Watch(bench, { events: ['onlineStatusChanged'], options: { pageSize: 100 } });
-	expect(await watching.activate()).toBeNull();
-	bench.platform.forget();
+	const watching = await published(n8n, { events: ['onlineStatusChanged'], options: { pageSize: 100 } });
+	n8n.platform.forget();
 	expect(await watching.poll()).toBeNull();
-	expect(bench.platform.requestsOf('list').map(({ query }) => query['size'])).toEqual(new Array(5).fill('50'));
+	expect(n8n.platform.requestsOf('list').map(({ query }) => query['size'])).toEqual(new Array(5).fill('50'));
 });
 
 it('logs once that it takes devices with one id for one, also if they are on several pages', async () => {
-	const [one, other] = [bench.fleet.at(3), bench.fleet.at(200)];
-	bench.fleet.update(other.sn, { id: one.id });
-	const watching = new Watch(bench, { events: ['onlineStatusChanged'], options: { pageSize: 50 } });
-	expect(await watching.activate()).toBeNull();
+	const { fleet } = bench.platform;
+	fleet.update(fleet.at(200).sn, { id: fleet.at(3).id });
+	const watching = await published(bench, { events: ['onlineStatusChanged'], options: { pageSize: 50 } });
 	expect(await watching.poll()).toBeNull();
 	const aboutIds = warnings().filter((words) => words.includes('same id'));
 	expect(aboutIds).toEqual(['The trigger "Watch" takes devices with the same id for one device']);

@@ -15,19 +15,17 @@ beforeEach(() => {
 	properties = node.description.properties.filter(({ name, type }) => name !== 'pollTimes' && type !== 'notice');
 });
 
+/** Whether the form shows a field for these parameters. */
+const isShown = (property: INodeProperties, parameters: INodeParameters) =>
+	n8n.NodeHelpers.displayParameter(parameters, property, null, node.description);
+
 it('is a polling trigger', () => {
-	expect(node.description).toMatchObject({
-		name: 'deviceManagementTrigger',
-		displayName: 'Device Management Trigger',
-		version: 1,
-		group: ['trigger'],
-		polling: true,
-		inputs: [],
-		credentials: [{ name: 'deviceManagementApi', required: true }],
+	const { description, execute, trigger } = node;
+	expect(description).toMatchObject({
+		...{ name: 'deviceManagementTrigger', displayName: 'Device Management Trigger', version: 1, group: ['trigger'] },
+		...{ polling: true, inputs: [], credentials: [{ name: 'deviceManagementApi', required: true }] },
 	});
-	expect(node.description.usableAsTool).toBeUndefined();
-	expect(node.execute).toBeUndefined();
-	expect(node.trigger).toBeUndefined();
+	expect([description.usableAsTool, execute, trigger]).toEqual([undefined, undefined, undefined]);
 });
 
 it('the names that saved workflows hold are those in this file', () => {
@@ -52,15 +50,15 @@ it('the names that saved workflows hold are those in this file', () => {
 			['output', 'options', 'simplified'],
 		]),
 	);
+	// The panel finds the events by their label.
+	expect(properties[0]).toMatchObject({ name: 'events', displayName: 'Events', required: true });
 });
 
 it('the choices of each field are those in this file', () => {
+	const changed = ['attributeChanged', 'onlineStatusChanged', 'statusChanged'];
 	expect(choicesIn(properties)).toEqual([
 		['conditions.rule.field', ['attributes', 'onlineStatus', 'status']],
-		[
-			'events',
-			['attributeChanged', 'deviceCreated', 'deviceRemoved', 'deviceUpdated', 'onlineStatusChanged', 'statusChanged'],
-		],
+		['events', [...changed, 'deviceCreated', 'deviceRemoved', 'deviceUpdated'].sort()],
 		['fields', DEVICE_FIELDS],
 		['options.emit', ['perDevice', 'perPoll']],
 		['output', OUTPUT_MODES],
@@ -71,21 +69,14 @@ it('saved states find values and holds by position: to reorder TABLE would compa
 	expect(CHANGE_EVENTS).toEqual(['onlineStatusChanged', 'statusChanged', 'attributeChanged']);
 });
 
-it('the panel finds the events by their label', () => {
-	expect(properties.find(({ name }) => name === 'events')).toMatchObject({ displayName: 'Events', required: true });
-});
-
 it('every collection has its hidden twin right behind it, shown where it is shown', () => {
-	for (const [position, { displayName, name, type, displayOptions, default: value }] of properties.entries()) {
-		if (type !== 'collection' && type !== 'fixedCollection') continue;
-		expect(properties[position + 1]).toEqual({
-			displayName,
-			name,
-			type: 'hidden',
-			default: value,
-			...(displayOptions === undefined ? {} : { displayOptions }),
-		});
-	}
+	const isCollection = ({ type }: INodeProperties) => type === 'collection' || type === 'fixedCollection';
+	const twins = properties.flatMap((property, position) => (isCollection(property) ? [properties[position + 1]] : []));
+	const expected = properties.filter(isCollection).map(({ displayName, name, displayOptions, default: value }) => ({
+		...{ displayName, name, type: 'hidden', default: value },
+		...(displayOptions === undefined ? {} : { displayOptions }),
+	}));
+	expect(twins).toEqual(expected);
 	expect(properties.filter(isTwin)).toHaveLength(3);
 });
 
@@ -94,35 +85,24 @@ it("only 'Fields' depends on another field: n8n deletes the value of a hidden fi
 	expect(dependent).toEqual([['fields', { show: { '/output': ['selected'] } }]]);
 });
 
-it.each([
-	[['deviceCreated'], ['firstPollNotice', 'sortingNotice']],
-	[
-		['deviceUpdated', 'deviceCreated'],
-		['firstPollNotice', 'sortingNotice'],
-	],
-	[
-		['deviceRemoved', 'deviceCreated'],
-		['firstPollNotice', 'wholeFleetNotice'],
-	],
-	[['attributeChanged'], ['firstPollNotice', 'wholeFleetNotice']],
-	[['onlineStatusChanged'], ['firstPollNotice', 'wholeFleetNotice']],
-])('the notices for %j are %j', (events, names) => {
-	const shown = node.description.properties.filter(
-		(property) =>
-			property.type === 'notice' && n8n.NodeHelpers.displayParameter({ events }, property, null, node.description),
-	);
-	expect(shown.map(({ name }) => name)).toEqual(names);
+it.each<[string[], string]>([
+	[['deviceUpdated', 'deviceCreated'], 'sortingNotice'],
+	[['deviceRemoved', 'deviceCreated'], 'wholeFleetNotice'],
+	[['attributeChanged'], 'wholeFleetNotice'],
+	[['onlineStatusChanged'], 'wholeFleetNotice'],
+	[['statusChanged'], 'wholeFleetNotice'],
+])('for %j, the form says that the first poll only records, and what is read: %s', (events, name) => {
+	const notices = node.description.properties.filter(({ type }) => type === 'notice');
+	const shown = notices.filter((property) => isShown(property, { events }));
+	expect(shown.map((notice) => notice.name)).toEqual(['firstPollNotice', name]);
 });
 
 it.each<INodeParameters>([
-	{},
 	{ events: ['deviceRemoved', 'deviceUpdated'] },
-	{ events: ['statusChanged'], output: 'raw' },
 	{ events: ['attributeChanged', 'onlineStatusChanged'], attributes: 'firmware', output: 'selected' },
 ])('a poll reads all parameters that the form shows, and no other: %p', async (parameters) => {
 	const read = new Set<string>();
-	const watching = new Watch(bench, parameters);
-	const { workflow, context } = bench.engine.pollingNode(watching.workflow());
+	const { context } = bench.engine.pollingNode(new Watch(bench, parameters).workflow());
 	const watched = new Proxy(context, {
 		get(target, name) {
 			if (name !== 'getNodeParameter') return Reflect.get(target, name);
@@ -134,11 +114,8 @@ it.each<INodeParameters>([
 	});
 	await node.poll?.call(watched as IPollFunctions);
 	const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, node.description) ?? {};
-	const visible = properties.filter((property) =>
-		n8n.NodeHelpers.displayParameter(complete, property, null, node.description),
-	);
+	const visible = properties.filter((property) => isShown(property, complete));
 	expect([...read].sort()).toEqual([...new Set(visible.map(({ name }) => name))].sort());
-	expect(workflow.staticData).toHaveProperty(['node:Watch']);
 });
 
 it('the subtitle on the canvas names the events as the form does', () => {
