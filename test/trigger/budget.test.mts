@@ -1,81 +1,63 @@
 import { getEventListeners } from 'node:events';
 
 import { currentClock, replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
+import type { FaultRule } from '../../testbed/platform/settings.mts';
 import { hurry, useBench } from '../../testbed/jest.mts';
 import { roundTrip } from '../../testbed/rawServer.mts';
-import { Watch, type WatchOptions } from '../../testbed/watch.mts';
+import { published } from './watching.mts';
 
 const bench = useBench();
 
-const parameters = { events: ['onlineStatusChanged'], options: { pageSize: 10, parallelRequests: 1, maxRetries: 10 } };
-
 /** A trigger that knows the fleet and has so many milliseconds for each poll from now on. */
-async function withBudget(budgetMs: number, options: WatchOptions = {}) {
-	const watching = new Watch(bench, parameters, options);
-	await watching.activate();
+async function withBudget(budgetMs: number | undefined, credential = bench.apiKey) {
+	const options = { pageSize: 10, parallelRequests: 1, maxRetries: 10 };
+	const watching = await published(bench, { events: ['onlineStatusChanged'], options }, { credential });
 	const staticData = JSON.parse(watching.database.staticData);
-	const node = bench.engine.pollingNode(watching.workflow(), { staticData, budgetMs });
+	const node = bench.engine.pollingNode(watching.workflow(), { staticData });
+	Object.assign(node.context, { getPollBudgetMs: budgetMs === undefined ? undefined : () => budgetMs });
 	bench.fleet.update(bench.fleet.at(3).sn, { onlineStatus: 77 });
 	bench.platform.forget();
 	return { node, before: JSON.stringify(staticData) };
 }
 
-it('ends a walk that would take too long, and says what helps', async () => {
-	const { node, before } = await withBudget(1100);
-	bench.platform.settings.latencyMs = 200;
+it('ends a walk that would take too long, sends no more requests, and says what helps', async () => {
+	const { node, before } = await withBudget(200);
+	bench.platform.settings.latencyMs = 50;
 	await expect(node.poll()).rejects.toMatchObject({
-		message: expect.stringContaining("The poll did not end within n8n's limit of 2 seconds"),
+		message: expect.stringContaining("The poll did not end within n8n's limit of 1 second"),
 		description: expect.stringContaining(
 			"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.",
 		),
 		failure: { cause: 'temporarily-unavailable' },
 	});
-	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
+	const { length } = bench.platform.requests;
+	expect(length).toBeLessThan(10);
 	bench.platform.settings.latencyMs = 0;
+	await roundTrip();
+	expect(bench.platform.requests).toHaveLength(length);
+	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
 	Object.assign(node.context, { getPollBudgetMs: () => 60_000 });
 	expect(await node.poll()).toHaveLength(1);
 });
 
-it.each<[string, WatchOptions, () => void]>([
-	['an answer that never comes', {}, () => (bench.platform.settings.faults = [{ fault: 'hang', times: Infinity }])],
-	['an answer that stops half way', {}, () => (bench.platform.settings.faults = [{ fault: 'stall', times: Infinity }])],
-	[
-		'the waits between retries',
-		{},
-		() =>
-			(bench.platform.settings.faults = [
-				{ fault: { status: 503, headers: { 'retry-after': '30' } }, times: Infinity },
-			]),
-	],
-	[
-		'a login that takes long',
-		{},
-		() => {
-			bench.platform.expireTokens();
-			bench.platform.settings.faults = [{ fault: 'hang', kind: 'login', times: Infinity }];
-		},
-	],
-])('ends %s', async (words, options, hinder) => {
-	const credential = words.includes('login') ? bench.login : bench.apiKey;
-	const { node, before } = await withBudget(200, { ...options, credential });
-	hinder();
+it.each<[string, Omit<FaultRule, 'times'>]>([
+	['a response that never comes', { fault: 'hang' }],
+	['a response that stops half way', { fault: 'stall' }],
+	['the waits between retries', { fault: { status: 503, headers: { 'retry-after': '30' } } }],
+	['a sign-in that takes long', { fault: 'hang', kind: 'login' }],
+])('ends %s', async (_, fault) => {
+	const { node, before } = await withBudget(200, fault.kind === 'login' ? bench.login : bench.apiKey);
+	if (fault.kind === 'login') bench.platform.expireTokens();
+	bench.platform.settings.faults = [{ ...fault, times: Infinity }];
 	await expect(node.poll()).rejects.toThrow("did not end within n8n's limit of 1 second");
 	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
 });
 
-it('sends no more requests afterwards', async () => {
-	const { node } = await withBudget(500);
-	bench.platform.settings.latencyMs = 100;
-	await expect(node.poll()).rejects.toThrow();
-	const { length } = bench.platform.requests;
-	bench.platform.settings.latencyMs = 0;
-	await roundTrip();
-	expect(bench.platform.requests).toHaveLength(length);
-	expect(bench.platform.requests.length).toBeLessThan(10);
-});
-
-it('leaves nothing that waits for a timeout', async () => {
-	const { node } = await withBudget(90_000);
+it.each([
+	['of n8n', 90_000, 90_000],
+	['of five minutes in an n8n that names none', undefined, 300_000],
+])('has the limit %s, and leaves nothing that waits for a timeout', async (_, budgetMs, expected) => {
+	const { node } = await withBudget(budgetMs);
 	bench.platform.settings.faults = [{ fault: { status: 429, headers: { 'retry-after': '1' } }, times: 1 }];
 	const timeouts: Array<{ ms: number; signal: AbortSignal }> = [];
 	hurry();
@@ -87,15 +69,7 @@ it('leaves nothing that waits for a timeout', async () => {
 	const putBack = replaceClock({ ...currentClock(), timeout });
 	expect(await node.poll()).toHaveLength(1);
 	putBack();
-	const left = timeouts.filter(({ signal }) => getEventListeners(signal, 'abort').length > 0).map(({ ms }) => ms);
-	expect(left).toEqual([]);
+	expect(timeouts.filter(({ signal }) => getEventListeners(signal, 'abort').length > 0)).toEqual([]);
 	// The timeouts of the poll, of its requests, and of requests after a pause.
-	expect(new Set(timeouts.map(({ ms }) => ms))).toEqual(new Set([90_000, 60_000, 10_000]));
-});
-
-it('has five minutes in an n8n that says nothing of a budget', async () => {
-	const { node } = await withBudget(100);
-	Object.assign(node.context, { getPollBudgetMs: undefined });
-	bench.platform.settings.latencyMs = 20;
-	expect(await node.poll()).toHaveLength(1);
+	expect(new Set(timeouts.map(({ ms }) => ms))).toEqual(new Set([expected, 60_000, 10_000]));
 });

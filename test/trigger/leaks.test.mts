@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 
 import { useBenches, useStillClock } from '../../testbed/jest.mts';
-import { Watch } from '../../testbed/watch.mts';
+import { HOUR, published, warningsOf } from './watching.mts';
 
 const open = useBenches();
 const clock = useStillClock();
@@ -21,21 +21,15 @@ const TRACES = [KEY, PASSWORD, TOKEN].flatMap((secret) => [
 	Buffer.from(secret).toString('base64').slice(4, 20),
 ]);
 
-function expectNoTrace(...values: unknown[]): void {
-	const text = values
-		.map((value) =>
-			inspect(value, { depth: null, showHidden: true, getters: true, maxArrayLength: null, maxStringLength: null }),
-		)
-		.join('\n')
-		.toLowerCase();
-	for (const trace of TRACES) {
-		if (text.includes(trace.toLowerCase())) throw new Error(`"${trace}" came out`);
-	}
+function tracesIn(value: unknown): string[] {
+	const all = { depth: null, showHidden: true, getters: true, maxArrayLength: null, maxStringLength: null };
+	const text = inspect(value, all).toLowerCase();
+	return TRACES.filter((trace) => text.includes(trace.toLowerCase()));
 }
 
 it('the search finds what it looks for', () => {
-	expect(() => expectNoTrace({ a: [new Error(`x ${KEY}`)] })).toThrow('came out');
-	expect(() => expectNoTrace(createHash('sha256').update(PASSWORD).digest('base64url'))).toThrow('came out');
+	expect(tracesIn({ a: [new Error(`x ${KEY}`)] })).toHaveLength(1);
+	expect(tracesIn(createHash('sha256').update(PASSWORD).digest('base64url'))).toHaveLength(1);
 });
 
 it.each(['apiKey', 'login'])(
@@ -47,66 +41,38 @@ it.each(['apiKey', 'login'])(
 		let refusing: 'list' | 'sn' | undefined;
 		platform.settings.fault = ({ kind }) => {
 			if (kind === 'login') return { code: 0, data: TOKEN };
-			if (kind === refusing) return { code: 10002, msg: `${known} service invocation failed` };
-			return undefined;
-		};
-		const data = {
-			baseUrl: platform.baseUrl,
-			authentication,
-			apiKey: KEY,
-			loginName: platform.loginName,
-			password: PASSWORD,
+			return kind === refusing ? { code: 10002, msg: `${known} service invocation failed` } : undefined;
 		};
 		// Behind the sign-in everybody may do everything here.
 		platform.settings.beforeAnswer = ({ headers }) => {
 			if (headers['authorization'] === `Bearer ${TOKEN}`) headers['authorization'] = `ApiKey ${KEY}`;
 		};
+		const { baseUrl, loginName } = platform;
+		const data = { baseUrl, authentication, apiKey: KEY, loginName, password: PASSWORD };
 		const credential = await engine.saveCredential({ name: 'Canaries', type: 'deviceManagementApi', data });
-		const watching = new Watch(
-			{ engine, apiKey: credential },
-			{
-				events: ['deviceCreated', 'deviceUpdated', 'deviceRemoved', 'onlineStatusChanged', 'attributeChanged'],
-				attributes: 'firmware',
-				output: 'raw',
-				options: { maxRetries: 0 },
-			},
-		);
+		const events = ['deviceCreated', 'deviceUpdated', 'deviceRemoved', 'onlineStatusChanged'];
+		const parameters = { events, output: 'raw', options: { maxRetries: 0 } };
+		const watching = await published({ engine, apiKey: credential }, parameters);
+		const came: unknown[] = [];
 		const thrown: unknown[] = [];
-		const items: unknown[] = [];
-		const poll = async () => {
-			clock.now += 61 * 60_000;
-			items.push(await watching.poll().catch((error: unknown) => thrown.push(error)));
-		};
-		await watching.activate();
 		fleet.update(fleet.at(1).sn, { onlineStatus: 77 });
-		fleet.remove(fleet.at(5).sn);
 		fleet.add();
-		await poll();
-		refusing = 'sn';
-		fleet.remove(fleet.at(6).sn);
-		await poll();
-		refusing = 'list';
-		await poll();
+		for (refusing of [undefined, 'sn', 'list'] as const) {
+			fleet.remove(fleet.at(5).sn);
+			clock.now += HOUR + 60_000;
+			came.push(await watching.poll().catch((error: unknown) => void thrown.push(error)));
+		}
 		refusing = undefined;
-		watching.parameters = { ...watching.parameters, filters: { name: 'T' } };
-		items.push(await watching.activate('update'));
-		items.push((await engine.poll(watching.workflow(), { mode: 'manual' })).items);
+		watching.parameters = { ...parameters, filters: { name: 'T' } };
+		came.push(await watching.activate('update'));
+		came.push((await engine.poll(watching.workflow(), { mode: 'manual' })).items);
 
 		expect(thrown).toHaveLength(1);
-		expect(watching.database.executions.flat().length).toBeGreaterThan(1);
-		const warnings = engine.logs.filter(({ level }) => level === 'warn');
-		expect(warnings.length).toBeGreaterThanOrEqual(3);
-		expect(warnings.map(({ message }) => message).join()).toContain('•••');
-		const { loginName: _, ...secrets } = data;
+		expect(watching.database.executions.flat()).toHaveLength(3);
+		const logged = engine.logs.filter(({ message }) => message.includes('Watch'));
+		expect(warningsOf(logged)).toHaveLength(3);
+		expect(warningsOf(logged).join()).toContain('•••');
 		expect(watching.state).toBeDefined();
-		expectNoTrace(
-			watching.database,
-			items,
-			thrown,
-			engine.logs.filter(({ message }) => message.includes('Watch')),
-			watching.state,
-		);
-		for (const value of Object.values(secrets))
-			if (value !== platform.baseUrl && value !== authentication) expect(watching.state).not.toContain(value);
+		expect(tracesIn([watching.database, watching.state, came, thrown, logged])).toEqual([]);
 	},
 );
