@@ -12,7 +12,7 @@ import {
 import { replaceClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
-import { responseOf, SIGNED_OUT } from './signedOut.mts';
+import { responseOf, SIGNED_OUT } from '../fakes.mts';
 
 const withToken = (data: ICredentialDataDecryptedObject, token: string) => credentialOf(data).withToken(token).data;
 const LIST: IHttpRequestOptions = { url: 'https://platform.example/api/device/list' };

@@ -6,7 +6,7 @@ import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/cre
 import { fields } from '../../../nodes/DeviceManagement/transport/auth/form.ts';
 import { runs } from '../../../testbed/runs.mts';
 import { choices } from '../../form.mts';
-import { SIGNED_OUT } from './signedOut.mts';
+import { SIGNED_OUT } from '../fakes.mts';
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const digestOf = (data: CredentialData) => credentialOf({ ...data }).accountDigest;

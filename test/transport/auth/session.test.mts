@@ -1,19 +1,14 @@
 import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workflow';
+import { setImmediate as everythingElse } from 'node:timers/promises';
 
-import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
+import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { type Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
 import { type Credential, credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { Session } from '../../../nodes/DeviceManagement/transport/auth/session.ts';
+import { failureOf, settled, SIGNED_OUT } from '../fakes.mts';
 
-const LOGIN: CredentialData = {
-	baseUrl: 'https://platform.example',
-	authentication: 'login',
-	loginName: 'anna',
-	password: 'secret',
-	sessionToken: '',
-};
-const KEY: CredentialData = { ...LOGIN, authentication: 'apiKey', apiKey: 'k' };
-const SIGNED_IN: CredentialData = { ...LOGIN, sessionToken: 'any' };
+const KEY: CredentialData = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' };
+const SIGNED_IN: CredentialData = { ...SIGNED_OUT, sessionToken: 'any' };
 const BEGIN = 1_000_000;
 /** More than any test sends. */
 const MOST_REQUESTS = 3000;
@@ -21,10 +16,11 @@ const withToken = (data: CredentialData, token: string): CredentialData => crede
 
 beforeEach(() => forgetAccounts());
 
-function failureWith(details: Partial<FailureDetails>): Failure {
-	return new Failure({ kind: 'refused', cause: 'credential', message: 'refused', remedy: '', ...details });
-}
+const refusal = (details: Partial<FailureDetails>) => failureOf({ kind: 'refused', cause: 'credential', ...details });
+const deadToken = () => refusal({ code: 14101, tokenRefused: true, temporary: true });
 const REFUSED = { details: { code: 14101 } };
+const CANCELLED = { details: { kind: 'cancelled' } };
+const account = (): Account => accountOf(credentialOf(SIGNED_OUT));
 
 /** A platform whose tokens work for so many requests, n8n's store and n8n's way of signing in, without any of them. */
 class FakePlatform {
@@ -33,7 +29,7 @@ class FakePlatform {
 	reads = 0;
 	stored: CredentialData;
 	waits: number[] = [];
-	refuseSignIn: Failure | undefined;
+	refuseSignIn: Error | undefined;
 	/** Whether every sign-in brings the same token. */
 	issuesTheSame = false;
 	signInTakes = 0;
@@ -47,8 +43,8 @@ class FakePlatform {
 	private readonly valid = new Map<string, number>();
 
 	constructor(
-		private requestsPerToken: number,
-		data: CredentialData = LOGIN,
+		public requestsPerToken = Infinity,
+		data: CredentialData = SIGNED_OUT,
 		private readonly oneTokenPerUser = false,
 	) {
 		this.stored = data;
@@ -57,25 +53,20 @@ class FakePlatform {
 
 	/** @param end ends the execution; default: `stop` */
 	open(end = this.stop.signal): Session {
-		return new Session(credentialOf(this.stored), {
-			load: async () => {
-				this.reads++;
-				await this.onRead();
-				return credentialOf({ ...this.stored });
-			},
-			renewToken: async () => await this.renewToken(),
-			clock: {
-				now: () => this.time,
-				random: () => 0.5,
-				sleep: async (ms, ends) => {
-					if (ms > 0) this.waits.push(ms);
-					this.time += ms;
-					if (ms > 0) this.onWait();
-					if (ends?.aborted !== true) for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-				},
-			},
-			end,
-		});
+		const load = async () => {
+			this.reads++;
+			await this.onRead();
+			return credentialOf({ ...this.stored });
+		};
+		const sleep = async (ms: number, ends: AbortSignal) => {
+			if (ms > 0) this.waits.push(ms);
+			this.time += ms;
+			if (ms > 0) this.onWait();
+			if (!ends.aborted) await everythingElse();
+		};
+		const clock = { now: () => this.time, random: () => 0.5, sleep };
+		const renewToken = async () => await this.renewToken();
+		return new Session(credentialOf(this.stored), { load, renewToken, clock, end });
 	}
 
 	/** Signs in as another process would, and stores the token. */
@@ -87,11 +78,6 @@ class FakePlatform {
 		this.valid.clear();
 	}
 
-	/** From now on tokens work. */
-	mend(): void {
-		this.requestsPerToken = Infinity;
-	}
-
 	send = async ({ data }: Pick<Credential, 'data'>): Promise<string> => {
 		// Ends a loop that jest's time limit can't interrupt, because it never leaves the microtasks.
 		if (++this.sent > MOST_REQUESTS) throw new Error('The session sends requests endlessly');
@@ -100,14 +86,14 @@ class FakePlatform {
 		const token = String(data['sessionToken']);
 		const left = this.valid.get(token) ?? 0;
 		this.valid.set(token, left - 1);
-		if (left <= 0) throw failureWith({ code: 14101, tokenRefused: true, temporary: true });
+		if (left <= 0) throw deadToken();
 		return token;
 	};
 
 	/** An endpoint that refuses every token. */
 	refuse = async (credential: Credential): Promise<string> => {
 		await this.send(credential);
-		throw failureWith({ code: 14101, tokenRefused: true, temporary: true });
+		throw deadToken();
 	};
 
 	private async renewToken(): Promise<void> {
@@ -129,36 +115,33 @@ class FakePlatform {
 	}
 }
 
-const account = (): Account => accountOf(credentialOf(LOGIN));
-
-/** As after a sign-in that the platform refused a moment ago. */
-function rememberRefusal(): void {
-	account().noteLoginRefusal(failureWith({ code: 14201, final: true, loginRefused: true }).details, BEGIN);
+/** The platform has just asked the account for a pause. */
+async function askToWait(retryAfterMs: number): Promise<void> {
+	const told = failureOf({ httpStatus: 429, temporary: true, retryAfterMs });
+	const clock = { now: () => BEGIN, sleep: async () => {} };
+	const { signal } = new AbortController();
+	await settled(account().rateLimit.afterPause(async () => await Promise.reject(told), clock, signal));
 }
 
-const turns = async (count = 20) => {
-	for (let turn = 0; turn < count; turn++) await Promise.resolve();
-};
 const times = async <T,>(count: number, run: (n: number) => Promise<T>): Promise<T[]> =>
 	await Promise.all(Array.from({ length: count }, async (_, n) => await run(n)));
 
 /** A request that is answered when the test says so. */
 function slowRequest(session: Session) {
-	let answer = () => {};
-	let refuse = () => {};
-	const response = session.run(
-		async () =>
-			await new Promise<string>((resolve, reject) => {
-				answer = () => resolve('late');
-				refuse = () => reject(failureWith({ code: 14101, tokenRefused: true }));
-			}),
-	);
-	return { response, answer: () => answer(), refuse: () => refuse() };
+	let sent = held();
+	const response = session.run(async () => await (sent = held()).promise);
+	return { response, answer: () => sent.resolve(), refuse: () => sent.reject(deadToken()) };
+}
+
+function held() {
+	let [resolve, reject] = [() => {}, (_reason: unknown) => {}];
+	const promise = new Promise<void>((...both) => ([resolve, reject] = both));
+	return { promise, resolve: () => resolve(), reject: (reason: unknown) => reject(reason) };
 }
 
 describe('one sign-in', () => {
 	test('serves sixteen executions with sixteen requests each that begin without a token', async () => {
-		const platform = new FakePlatform(Infinity);
+		const platform = new FakePlatform();
 		await times(16, async () => {
 			const session = platform.open();
 			await times(16, async () => await session.run(platform.send));
@@ -171,7 +154,6 @@ describe('one sign-in', () => {
 		[1, 4],
 		[4, 16],
 		[5, 16],
-		[16, 16],
 	])('replaces each token that worked for %i requests, with %i requests at once', async (life, parallel) => {
 		const platform = new FakePlatform(life);
 		const session = platform.open();
@@ -184,8 +166,7 @@ describe('one sign-in', () => {
 	test('is not needed for a token that another execution stored', async () => {
 		const platform = new FakePlatform(2, SIGNED_IN);
 		const session = platform.open();
-		await session.run(platform.send);
-		await session.run(platform.send);
+		await times(2, async () => await session.run(platform.send));
 		platform.signInElsewhere();
 		await expect(session.run(platform.send)).resolves.toBe('token 2');
 		expect(platform).toMatchObject({ signIns: 0, reads: 1, waits: [] });
@@ -196,139 +177,113 @@ describe('one sign-in', () => {
 		const [one, other] = [platform.open(), platform.open()];
 		platform.expireTokens();
 		await expect(one.run(platform.send)).resolves.toBe('token 2');
-		platform.stored = LOGIN;
-		await expect(other.run(platform.send)).resolves.toBe('token 2');
-		await expect(platform.open().run(platform.send)).resolves.toBe('token 2');
+		platform.stored = SIGNED_OUT;
+		for (const session of [other, platform.open()]) await expect(session.run(platform.send)).resolves.toBe('token 2');
 		expect(platform).toMatchObject({ signIns: 1, reads: 1 });
 	});
 
 	test.each([
-		['has no owner', { ...LOGIN, sessionToken: 'token of nobody' }],
-		['belongs to another password', { ...withToken(LOGIN, 'old'), password: 'changed' }],
+		['has no owner', { ...SIGNED_OUT, sessionToken: 'token of nobody' }],
+		['belongs to another password', { ...withToken(SIGNED_OUT, 'old'), password: 'changed' }],
+		['belongs to another platform', { ...withToken(SIGNED_OUT, 'old'), baseUrl: 'https://other.example' }],
 	])('is made where the stored token %s', async (_name, stored) => {
-		const platform = new FakePlatform(Infinity);
+		const platform = new FakePlatform();
 		platform.stored = stored;
-		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
-		expect(platform).toMatchObject({ signIns: 1, sent: 1 });
+		const seen: unknown[] = [];
+		const other = accountOf(credentialOf(stored));
+		platform.onIssue = () => other.signedIn('token 1', BEGIN);
+		await platform.open().run(async ({ token }) => void seen.push(token));
+		expect({ seen, signIns: platform.signIns }).toEqual({ seen: ['token 1'], signIns: 1 });
 	});
 
 	test('is shared before n8n has stored its token', async () => {
-		const platform = new FakePlatform(Infinity);
-		let store = () => {};
-		platform.onIssue = async () => await new Promise<void>((resolve) => (store = resolve));
+		const platform = new FakePlatform();
+		const { promise, resolve: store } = held();
+		platform.onIssue = async () => await promise;
 		const first = platform.open().run(platform.send);
-		await turns();
+		await everythingElse();
 		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
 		store();
 		await expect(first).resolves.toBe('token 1');
 		// It was accepted before it was stored, so that the next sign-in needs no pause.
 		platform.expireTokens();
-		platform.onIssue = () => {};
 		await platform.open().run(platform.send);
 		expect(platform).toMatchObject({ signIns: 2, waits: [] });
 	});
 
 	test('is enough although n8n could not store its token', async () => {
-		const platform = new FakePlatform(Infinity);
+		const platform = new FakePlatform();
 		platform.onIssue = () => {
-			throw failureWith({ kind: 'unreachable', message: 'the database is locked' });
+			throw failureOf({ kind: 'unreachable', message: 'the database is locked' });
 		};
 		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
 		expect(platform.signIns).toBe(1);
 	});
 
-	test('waits for Retry-After, but not for a place in the window', async () => {
-		const platform = new FakePlatform(Infinity);
-		const { rateLimit } = account();
-		const told = failureWith({ kind: 'status', httpStatus: 429, temporary: true, retryAfterMs: 2000 });
-		const clock = {
-			now: () => BEGIN,
-			date: () => BEGIN,
-			random: () => 0.5,
-			sleep: async () => {},
-			timeout: () => new AbortController().signal,
-		};
-		const busy = async () => await new Promise<void>(() => {});
-		await rateLimit.pass(async () => await Promise.reject(told), clock, platform.stop.signal).catch(() => {});
-		clock.now = () => BEGIN + 2000;
-		for (let n = 0; n < 20; n++) void rateLimit.pass(busy, clock, platform.stop.signal);
-		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
-		expect(platform.waits).toEqual([2000]);
-	});
-
 	test('that waits for Retry-After does not hold up a connection test or another node', async () => {
-		const platform = new FakePlatform(Infinity);
-		const { signal } = platform.stop;
-		const told = failureWith({ kind: 'status', httpStatus: 429, temporary: true, retryAfterMs: 60_000 });
-		const clock = { now: () => BEGIN, sleep: async () => {} };
-		await account()
-			.rateLimit.afterPause(async () => await Promise.reject(told), clock, signal)
-			.catch(() => {});
+		const platform = new FakePlatform();
+		await askToWait(60_000);
 		let searches = 0;
 		platform.onWait = () => void account().findOnce(async () => void searches++);
 		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
-		expect(searches).toBe(1);
-		expect(platform.waits).toEqual([60_000]);
+		expect({ searches, waits: platform.waits }).toEqual({ searches: 1, waits: [60_000] });
 	});
-});
 
-test('sixteen requests refused late with an old token make one sign-in, although it brings the same text again', async () => {
-	const platform = new FakePlatform(Infinity, SIGNED_IN);
-	platform.issuesTheSame = true;
-	const session = platform.open();
-	const late = Array.from({ length: 16 }, () => slowRequest(platform.open()));
-	await turns();
-	platform.expireTokens();
-	await session.run(platform.send);
-	for (const { refuse, answer } of late) {
-		refuse();
-		await turns(100);
-		answer();
-	}
-	await Promise.all(late.map(async ({ response }) => await response));
-	expect(platform.signIns).toBe(1);
+	test('that is told to wait delays the next one', async () => {
+		const platform = new FakePlatform();
+		platform.refuseSignIn = failureOf({ temporary: true, retryAfterMs: 2000 });
+		const session = platform.open();
+		await settled(session.run(platform.send));
+		platform.refuseSignIn = undefined;
+		await expect(session.run(platform.send)).resolves.toBe('token 1');
+		expect(platform.waits).toEqual([2000]);
+	});
+
+	test('is made for sixteen requests that are refused late, although it brings the same text again', async () => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
+		platform.issuesTheSame = true;
+		const session = platform.open();
+		const late = Array.from({ length: 16 }, () => slowRequest(platform.open()));
+		await everythingElse();
+		platform.expireTokens();
+		await session.run(platform.send);
+		for (const { refuse, answer } of late) {
+			refuse();
+			await everythingElse();
+			answer();
+		}
+		await Promise.all(late.map(async ({ response }) => await settled(response)));
+		expect(platform.signIns).toBe(1);
+	});
 });
 
 describe('fresh tokens that are refused, too', () => {
 	test('fail the requests after four, with a longer pause by chance before each sign-in', async () => {
 		const platform = new FakePlatform(0);
 		const session = platform.open();
-		const outcomes = await Promise.allSettled(Array.from({ length: 16 }, async () => await session.run(platform.send)));
-		expect(outcomes.map(({ status }) => status)).toEqual(Array.from({ length: 16 }, () => 'rejected'));
+		const outcomes = await times(16, async () => await settled(session.run(platform.send)));
+		expect(outcomes).toMatchObject(Array.from({ length: 16 }, () => REFUSED));
 		expect(platform).toMatchObject({ signIns: 5, sent: 80, waits: [200, 400, 800, 1600] });
 	});
 
 	test('fail the next requests of the execution after one, and leave it in place', async () => {
-		const platform = new FakePlatform(Infinity);
+		const platform = new FakePlatform();
 		const session = platform.open();
-		await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
-		expect(platform.signIns).toBe(5);
-		for (let n = 1; n <= 4; n++) {
+		for (const signIns of [5, 6, 7, 8, 9]) {
 			await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
-			expect(platform.signIns).toBe(5 + n);
+			expect(platform.signIns).toBe(signIns);
 		}
 		await expect(session.run(platform.send)).resolves.toBe('token 9');
 		await expect(platform.open().run(platform.refuse)).rejects.toMatchObject(REFUSED);
 		expect(platform.signIns).toBe(13);
 	});
 
-	test('pause no longer once a token was accepted', async () => {
-		const platform = new FakePlatform(Infinity);
-		const session = platform.open();
-		await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
-		await session.run(platform.send);
-		platform.waits = [];
-		await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
-		expect(platform.waits).toEqual([]);
-	});
-
 	test('pause at least as long as a sign-in takes, and take what the store holds then', async () => {
-		const platform = new FakePlatform(Infinity, LOGIN, true);
+		const platform = new FakePlatform(Infinity, SIGNED_OUT, true);
 		platform.signInTakes = 4000;
-		const session = platform.open();
 		platform.onIssue = () => void (platform.signIns === 1 && platform.expireTokens());
 		platform.onWait = () => platform.signInElsewhere();
-		await expect(session.run(platform.send)).resolves.toBe('token 2');
+		await expect(platform.open().run(platform.send)).resolves.toBe('token 2');
 		expect(platform).toMatchObject({ signIns: 1, waits: [8000] });
 	});
 
@@ -359,32 +314,24 @@ describe('a request that is always refused', () => {
 	});
 
 	test.each([
-		['a login', SIGNED_IN],
-		['an API key', KEY],
-	])('fails alone with %s: the requests before and after it succeed', async (_name, data) => {
+		['a login', SIGNED_IN, [4 + 29, 4 + 48 + 20]],
+		['an API key', KEY, [0, 0]],
+	])('fails alone with %s; the twentieth in a row ends the session', async (_name, data, [alone, inARow]) => {
 		const platform = new FakePlatform(Infinity, data);
 		const session = platform.open();
 		for (let n = 0; n < 30; n++) {
 			await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
 			await session.run(platform.send);
 		}
-		expect(platform.signIns).toBe(data === KEY ? 0 : 4 + 29);
-	});
-
-	test.each([
-		['a login', SIGNED_IN, 4 + 18 + 20],
-		['an API key', KEY, 0],
-	])('ends the session with %s as the twentieth in a row', async (_name, data, signIns) => {
-		const platform = new FakePlatform(Infinity, data);
-		const session = platform.open();
-		for (let n = 0; n < 19; n++) await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+		expect(platform.signIns).toBe(alone);
+		for (let n = 0; n < 19; n++) await settled(session.run(platform.refuse));
 		await session.run(platform.send);
-		for (let n = 0; n < 20; n++) await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
-		expect(platform.signIns).toBe(signIns);
+		for (let n = 0; n < 20; n++) await settled(session.run(platform.refuse));
+		expect(platform.signIns).toBe(inARow);
 		const { sent } = platform;
 		await expect(session.run(platform.send)).rejects.toMatchObject({ details: { code: 14101, retryable: false } });
 		expect(platform.sent).toBe(sent);
-		await expect(platform.open().run(platform.send)).resolves.toBeDefined();
+		await expect(platform.open().run(platform.send)).resolves.toMatch(/^token|^by key$/);
 	});
 
 	test.each([1, 16])('fails no other of 1,000 items when the token really expires, %i at once', async (parallel) => {
@@ -405,179 +352,129 @@ describe('a request that is always refused', () => {
 });
 
 describe('a refused sign-in', () => {
+	/** As after a sign-in that the platform refused a moment ago. */
+	const remember = () => account().noteLoginRefusal(refusal({ code: 14201, final: true }).details, BEGIN);
+
 	test('ends the session for all', async () => {
 		const platform = new FakePlatform(1);
-		platform.refuseSignIn = failureWith({ code: 9999, final: true });
+		platform.refuseSignIn = refusal({ code: 9999, final: true });
 		const session = platform.open();
-		await Promise.allSettled(Array.from({ length: 8 }, async () => await session.run(platform.send)));
+		await times(8, async () => await settled(session.run(platform.send)));
 		await expect(session.run(platform.send)).rejects.toMatchObject({ details: { code: 9999, final: true } });
 		expect(platform).toMatchObject({ signIns: 1, sent: 0 });
 	});
 
-	test('that the process remembers is not sent again, unless the store holds another token', async () => {
-		const platform = new FakePlatform(Infinity);
-		rememberRefusal();
+	test('that the process remembers is not sent again, until another process has stored a token', async () => {
+		const platform = new FakePlatform();
+		remember();
 		await expect(platform.open().run(platform.send)).rejects.toMatchObject({ details: { code: 14201 } });
 		expect(platform).toMatchObject({ signIns: 0, sent: 0 });
-
-		const other = platform.open();
 		platform.signInElsewhere();
-		await expect(other.run(platform.send)).resolves.toBe('token 1');
+		await expect(platform.open().run(platform.send)).resolves.toBe('token 1');
 		expect(platform.signIns).toBe(0);
 	});
 
-	test('stays remembered although a request with the expired token is answered late', async () => {
-		const platform = new FakePlatform(Infinity, SIGNED_IN);
-		rememberRefusal();
+	test('may be tried again if it could not be carried out, twenty times at most', async () => {
+		const platform = new FakePlatform();
+		platform.refuseSignIn = failureOf({ kind: 'timeout', temporary: true });
 		const session = platform.open();
-		const slow = slowRequest(session);
-		await turns();
-		platform.expireTokens();
-		platform.onRead = async () => {
-			slow.answer();
-			await slow.response;
-		};
-		await expect(session.run(platform.send)).rejects.toMatchObject({ details: { code: 14201 } });
-		expect(platform).toMatchObject({ signIns: 0, sent: 1 });
+		await expect(session.run(platform.send)).rejects.toBe(platform.refuseSignIn);
+		const { refuseSignIn } = platform;
+		platform.refuseSignIn = undefined;
+		await expect(session.run(platform.send)).resolves.toBe('token 1');
+
+		forgetAccounts();
+		Object.assign(platform, { stored: SIGNED_OUT, signIns: 0, refuseSignIn });
+		const doomed = platform.open();
+		for (let n = 0; n < 20; n++) await settled(doomed.run(platform.send));
+		await expect(doomed.run(platform.send)).rejects.toMatchObject({ details: { kind: 'timeout', retryable: false } });
+		expect(platform.signIns).toBe(20);
 	});
 });
 
-test('a sign-in that could not be carried out may be tried again, twenty times at most', async () => {
-	const unavailable = failureWith({ kind: 'timeout', temporary: true });
-	const platform = new FakePlatform(Infinity);
-	platform.refuseSignIn = unavailable;
-	const session = platform.open();
-	await expect(session.run(platform.send)).rejects.toBe(unavailable);
-	platform.refuseSignIn = undefined;
-	await expect(session.run(platform.send)).resolves.toBe('token 1');
-	expect(platform.signIns).toBe(2);
-
-	forgetAccounts();
-	const down = new FakePlatform(Infinity);
-	down.refuseSignIn = unavailable;
-	const doomed = down.open();
-	for (let n = 0; n < 20; n++)
-		await expect(doomed.run(down.send)).rejects.toMatchObject({ details: { kind: 'timeout' } });
-	await expect(doomed.run(down.send)).rejects.toMatchObject({ details: { kind: 'timeout', retryable: false } });
-	expect(down.signIns).toBe(20);
-});
-
-test.each([14103, 14201, 14202, 14203])('code %i on a request costs no sign-in and accepts the token', async (code) => {
+test.each<[string, Error, pauseMs: number]>([
+	['code 14103', refusal({ code: 14103 }), 0],
+	['code 14201', refusal({ code: 14201 }), 0],
+	['a failure of the network', failureOf({ kind: 'unreachable' }), 300],
+	['a bug', new Error('a bug'), 300],
+])('%s costs no sign-in; only an answer accepts the token', async (_name, thrown, pauseMs) => {
 	const platform = new FakePlatform(Infinity, SIGNED_IN);
 	account().use('token 1', BEGIN);
 	const session = platform.open();
-	const failure = failureWith({ code });
-	await expect(session.run(async () => await Promise.reject(failure))).rejects.toBe(failure);
-	expect(account().pauseMs(1)).toBe(0);
+	await expect(session.run(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
+	expect(account().pauseMs(1)).toBe(pauseMs);
 	await expect(session.run(platform.send)).resolves.toBe('token 1');
 	expect(platform.signIns).toBe(0);
 });
 
-test.each<[string, unknown]>([
-	['a failure of the network', failureWith({ kind: 'unreachable' })],
-	['a bug', new Error('a bug')],
-])('%s says nothing about the token', async (_name, thrown) => {
-	const platform = new FakePlatform(Infinity, SIGNED_IN);
-	account().use('token 1', BEGIN);
-	await expect(platform.open().run(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
-	expect(account()).toMatchObject({ token: { value: 'token 1' } });
-	expect(account().pauseMs(1)).toBe(300);
-});
-
 describe('a credential that is changed during the execution', () => {
-	const CHANGED = {
-		details: { kind: 'input', message: expect.stringContaining('was changed to another platform or user') },
-	};
+	const changed = expect.stringContaining('was changed to another platform or user');
+	const CHANGED = { details: { kind: 'input', message: changed } };
 
 	test.each([
-		['to a key', KEY],
-		['to another login', { ...LOGIN, loginName: 'berta' }],
-		['to another platform', { ...LOGIN, baseUrl: 'https://other.example' }],
-	])('%s ends the session: one list must not hold the devices of two users', async (_, stored) => {
+		['a key', KEY],
+		['another login', { ...SIGNED_OUT, loginName: 'berta' }],
+		['another platform', { ...SIGNED_OUT, baseUrl: 'https://other.example' }],
+	])('to %s ends the session: one list must not hold the devices of two users', async (_name, stored) => {
 		const platform = new FakePlatform(1);
 		const session = platform.open();
 		await session.run(platform.send);
 		platform.stored = stored;
-		await expect(session.run(platform.send)).rejects.toMatchObject(CHANGED);
-		await expect(session.run(platform.send)).rejects.toMatchObject(CHANGED);
+		for (let n = 0; n < 2; n++) await expect(session.run(platform.send)).rejects.toMatchObject(CHANGED);
 	});
 
-	test('to another password: the session continues with it', async () => {
+	test('to another password continues with it, and with a token that was stored for it', async () => {
 		const platform = new FakePlatform(0);
 		const session = platform.open();
 		await expect(session.run(platform.send)).rejects.toMatchObject(REFUSED);
-		platform.stored = { ...LOGIN, password: 'another' };
-		platform.mend();
-		await expect(session.run(platform.send)).resolves.toMatch(/^token/);
+		platform.stored = { ...SIGNED_OUT, password: 'another' };
+		platform.requestsPerToken = 1;
+		await expect(session.run(platform.send)).resolves.toBe('token 6');
+		platform.stored = { ...SIGNED_OUT, password: 'a third one' };
+		platform.signInElsewhere();
+		await expect(session.run(platform.send)).resolves.toBe('token 7');
 		expect(platform.signIns).toBe(6);
 	});
 
-	test('to another password: the session takes the token that it has already', async () => {
-		const platform = new FakePlatform(1);
-		const session = platform.open();
-		await session.run(platform.send);
-		platform.stored = { ...LOGIN, password: 'another' };
-		platform.signInElsewhere();
-		await expect(session.run(platform.send)).resolves.toBe('token 2');
-		expect(platform.signIns).toBe(1);
-	});
-
 	test('lets the other executions of the account get their own token', async () => {
-		const platform = new FakePlatform(Infinity);
-		const [changed, other] = [platform.open(), new FakePlatform(Infinity)];
-		platform.stored = KEY;
-		const waiting = other.open();
-		const runs = [changed.run(platform.send), waiting.run(other.send)];
+		const [changing, other] = [new FakePlatform(), new FakePlatform()];
+		const session = changing.open();
+		changing.stored = KEY;
+		const runs = [session.run(changing.send), other.open().run(other.send)];
 		const [ended, continued] = await Promise.allSettled(runs);
 		expect(ended).toMatchObject({ reason: CHANGED });
 		expect(continued).toMatchObject({ value: 'token 1' });
 	});
 });
 
-test('a late response brings no expired token back', async () => {
-	const platform = new FakePlatform(Infinity, SIGNED_IN, true);
-	const slow = slowRequest(platform.open());
-	await turns();
-	platform.expireTokens();
-	await expect(platform.open().run(platform.send)).resolves.toBe('token 2');
-	slow.answer();
-	await slow.response;
-	expect(account().token?.value).toBe('token 2');
-});
-
 describe('an execution that is stopped', () => {
 	test('stops waiting for a token at once, and leaves the sign-in to the others', async () => {
-		const platform = new FakePlatform(Infinity);
+		const platform = new FakePlatform();
 		const stop = new AbortController();
-		let issue = () => {};
-		platform.onIssue = async () => await new Promise<void>((resolve) => (issue = resolve));
+		const { promise, resolve: issue } = held();
+		platform.onIssue = async () => await promise;
 		const leader = platform.open(stop.signal).run(platform.send);
 		const other = platform.open().run(platform.send);
-		await turns();
+		await everythingElse();
 		stop.abort();
-		await expect(leader).rejects.toMatchObject({ details: { kind: 'cancelled' } });
+		await expect(leader).rejects.toMatchObject(CANCELLED);
 		issue();
 		await expect(other).resolves.toBe('token 1');
 		expect(platform.signIns).toBe(1);
 	});
 
 	test.each(['the pause', 'Retry-After'])('during %s sends no sign-in; another execution sends it', async (wait) => {
-		const platform = new FakePlatform(Infinity);
+		const platform = new FakePlatform();
 		const stop = new AbortController();
-		if (wait === 'the pause') {
+		if (wait === 'Retry-After') await askToWait(2000);
+		else {
 			account().use('refused', BEGIN);
 			account().refuse('refused');
-		} else {
-			const told = failureWith({ kind: 'status', temporary: true, retryAfterMs: 2000 });
-			const clock = { now: () => BEGIN, sleep: async () => {} };
-			await account()
-				.rateLimit.afterPause(async () => await Promise.reject(told), clock, stop.signal)
-				.catch(() => {});
 		}
 		platform.onWait = () => stop.abort();
 		const leader = platform.open(stop.signal).run(platform.send);
 		const other = platform.open().run(platform.send);
-		await expect(leader).rejects.toMatchObject({ details: { kind: 'cancelled' } });
+		await expect(leader).rejects.toMatchObject(CANCELLED);
 		await expect(other).resolves.toBe('token 1');
 		expect(platform.signIns).toBe(1);
 	});
@@ -588,7 +485,7 @@ describe('an execution that is stopped', () => {
 			platform.stop.abort();
 			return await platform.refuse(credential);
 		};
-		await expect(platform.open().run(refusedAtTheEnd)).rejects.toMatchObject({ details: { kind: 'cancelled' } });
+		await expect(platform.open().run(refusedAtTheEnd)).rejects.toMatchObject(CANCELLED);
 		expect(platform).toMatchObject({ signIns: 0, sent: 1 });
 	});
 });

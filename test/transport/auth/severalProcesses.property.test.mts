@@ -5,7 +5,7 @@ import { z } from 'zod/v4';
 import type { PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { runs } from '../../../testbed/runs.mts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
-import { responseOf, SIGNED_OUT } from './signedOut.mts';
+import { responseOf, SIGNED_OUT } from '../fakes.mts';
 
 /** The package as each process loads it, with separate memory. */
 async function load() {
