@@ -2,15 +2,12 @@ import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failur
 import { Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
 
 const MINUTE = 60_000;
+const now = 1_000_000;
 let account: Account;
-let now: number;
 beforeEach(() => {
 	forgetAccounts();
 	account = new Account();
-	now = 1_000_000;
 });
-
-const REFUSED: FailureDetails = { kind: 'refused', cause: 'credential', message: 'No', remedy: 'Change it.' };
 
 describe('the token', () => {
 	test('issued less than five seconds ago goes to requests that have another one', () => {
@@ -30,15 +27,15 @@ describe('the token', () => {
 		account.refuse('other');
 		expect(account.token).toMatchObject({ value: 'one' });
 		account.refuse('one');
-		expect(account.token).toBeUndefined();
-		account.use('one');
-		account.use('');
-		expect(account.token).toBeUndefined();
+		for (const value of ['one', '']) {
+			account.use(value);
+			expect(account.token).toBeUndefined();
+		}
 		account.use('two');
 		expect(account.token).toMatchObject({ value: 'two' });
 	});
 
-	test('the last hundred refused ones are remembered', () => {
+	test('is compared with the last hundred refused ones', () => {
 		for (let n = 0; n <= 100; n++) account.refuse(`${n}`);
 		account.use('1');
 		expect(account.token).toBeUndefined();
@@ -50,19 +47,12 @@ describe('the token', () => {
 describe('the pause before a sign-in', () => {
 	test('doubles with each sign-in in vain, up to 1.6 seconds, and at most triples by chance', () => {
 		const pauses = [0, 1, 2, 3, 4, 5, 6].map((n) => {
-			const pause = [account.pauseMs(0), account.pauseMs(0.5), account.pauseMs(1)];
+			const pause = [0, 0.5, 1].map((chance) => account.pauseMs(chance));
 			account.use(`token ${n}`, now);
 			return pause;
 		});
-		expect(pauses).toEqual([
-			[0, 0, 0],
-			[100, 200, 300],
-			[200, 400, 600],
-			[400, 800, 1200],
-			[800, 1600, 2400],
-			[1600, 3200, 4800],
-			[1600, 3200, 4800],
-		]);
+		const shortest = [0, 100, 200, 400, 800, 1600, 1600];
+		expect(pauses).toEqual(shortest.map((ms) => [ms, 2 * ms, 3 * ms]));
 	});
 
 	test('is at least as long as the last sign-in took, five seconds at most', () => {
@@ -73,7 +63,7 @@ describe('the pause before a sign-in', () => {
 		expect(account.pauseMs(0)).toBe(5000);
 	});
 
-	test('ends with an accepted token, also if it is found again', () => {
+	test('ends with an accepted token, also if it is found again, and not with a late response to an older one', () => {
 		account.use('one', now);
 		account.accept('late');
 		expect(account.pauseMs(1)).toBe(300);
@@ -84,28 +74,21 @@ describe('the pause before a sign-in', () => {
 	});
 });
 
-describe('a refused login', () => {
-	beforeEach(() => account.noteLoginRefusal(REFUSED, now));
-
-	test('is remembered for five minutes, and says when it is tried again', () => {
-		expect(account.recentLoginRefusal(now)).toMatchObject({
-			message: 'No. The same login is tried again in 5 minutes',
-			// The connection test shows both in one line, which ends with what to do.
-			details: { remedy: expect.stringMatching(/connection test.* Change it\.$/) },
-		});
-		expect(account.recentLoginRefusal(now + 1.5 * MINUTE)?.message).toBe(
-			'No. The same login is tried again in 4 minutes',
-		);
-		expect(account.recentLoginRefusal(now + 5 * MINUTE - 1)?.message).toBe(
-			'No. The same login is tried again in 1 second',
-		);
-		expect(account.recentLoginRefusal(now + 5 * MINUTE)).toBeUndefined();
-	});
-
-	test('is forgotten after a sign-in', () => {
-		account.signedIn('new', now);
-		expect(account.recentLoginRefusal(now)).toBeUndefined();
-	});
+test('a refused login is remembered for five minutes, says when it is tried again, and is forgotten after a sign-in', () => {
+	const details: FailureDetails = { kind: 'refused', cause: 'credential', message: 'No', remedy: 'Change it.' };
+	account.noteLoginRefusal(details, now);
+	// The connection test shows both in one line, which ends with what to do.
+	const remedy = expect.stringMatching(/connection test.* Change it\.$/);
+	expect(account.recentLoginRefusal(now)).toMatchObject({ details: { remedy } });
+	const waits = [0, 1.5 * MINUTE, 5 * MINUTE - 1, 5 * MINUTE].map(
+		(ms) => account.recentLoginRefusal(now + ms)?.message,
+	);
+	const inWords = (wait: string) => `No. The same login is tried again in ${wait}`;
+	expect(waits).toEqual([inWords('5 minutes'), inWords('4 minutes'), inWords('1 second'), undefined]);
+	account.accept('any');
+	expect(account.recentLoginRefusal(now)?.message).toBe(inWords('5 minutes'));
+	account.signedIn('new', now);
+	expect(account.recentLoginRefusal(now)).toBeUndefined();
 });
 
 test('one caller finds a token for all at the same time, and the next one finds another one', async () => {

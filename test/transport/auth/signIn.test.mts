@@ -1,0 +1,104 @@
+import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
+import { createHash } from 'node:crypto';
+
+import { accountOf } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
+import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
+import { signIn } from '../../../nodes/DeviceManagement/transport/auth/signIn.ts';
+import { responseOf, settled, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
+
+const virtual = useVirtualTime();
+
+/** Signs in where the login answers this way, with these fields in the credential. */
+async function signInWith(response: unknown, fields: ICredentialDataDecryptedObject = {}) {
+	const credential = credentialOf({ ...SIGNED_OUT, ...fields });
+	const sent: IHttpRequestOptions[] = [];
+	const send = async (options: IHttpRequestOptions) => {
+		sent.push(options);
+		return await response;
+	};
+	const outcome = await settled(signIn(credential, send));
+	return { outcome, sent, remembered: accountOf(credential).recentLoginRefusal(virtual.time.now()) };
+}
+
+const md5 = createHash('md5').update('secret').digest('hex');
+
+test.each<[string, ICredentialDataDecryptedObject, object]>([
+	['the MD5 of the password', {}, {}],
+	['a name without the spaces around it', { loginName: ' anna\n' }, {}],
+	['an MD5 as it was entered', { customSignIn: true, passwordFormat: 'md5', password: ` ${md5.toUpperCase()}` }, {}],
+	['to another path', { customSignIn: true, loginPath: '/in' }, { url: 'https://platform.example/in' }],
+	['despite its certificate', { allowUnauthorizedCerts: true }, { skipSslCertificateValidation: true }],
+])('a login sends %s, once', async (_name, fields, differs) => {
+	const { sent } = await signInWith(responseOf({ code: 0, data: 'token' }), fields);
+	const body = JSON.stringify({ loginName: 'anna', password: md5 });
+	const url = 'https://platform.example/api/user/login';
+	expect(sent).toMatchObject([{ method: 'POST', url, body, skipSslCertificateValidation: false, ...differs }]);
+});
+
+describe('the token in the answer to the login', () => {
+	test.each([
+		['as the data', '', 'found'],
+		['at data.token', '', { token: 'found' }],
+		['at data.accessToken', '', { accessToken: 'found' }],
+		['at data.access_token', '', { access_token: 'found' }],
+		['without the word Bearer before it', '', ' bearer  found'],
+		['by a path from the envelope', 'data.session.jwt', { session: { jwt: 'found' } }],
+		['by a path from the data', 'session.jwt', { session: { jwt: 'found' } }],
+		['by a path to data in the data', 'data.data', { data: 'found' }],
+	])('is found %s', async (_place, tokenPath, data) => {
+		const { outcome } = await signInWith(responseOf({ code: 0, data }), { customSignIn: true, tokenPath });
+		expect(outcome).toMatchObject({ sessionToken: 'found' });
+	});
+
+	const places = "looked for 'data' as text, or under token, accessToken, access_token; 'data' ";
+	test.each([
+		['an object', '', { ticket: 'value-1', expires: 'value-2' }, `${places}has the keys ticket, expires`],
+		['null', '', null, `${places}is null`],
+		['a list', '', ['value-in-list'], `${places}is a list of 1`],
+		['an empty text', '', '', `${places}is text of 0 characters`],
+		['a number', '', 42, `${places}is a number`],
+		['a path', 'data.x', { token: 'value-1' }, `looked for 'data' as under "data.x"; 'data' has the keys token`],
+	])('that is missing in %s is told by what was looked for and the keys that came', async (...row) => {
+		const [, tokenPath, data, words] = row;
+		const { outcome } = await signInWith(responseOf({ code: 0, data }), { customSignIn: true, tokenPath });
+		const message = `The sign-in failed. The login was accepted, but its response has no token: ${words}`;
+		expect(outcome).toMatchObject({ message, details: { final: true } });
+	});
+
+	test('that no header carries is refused without being shown', async () => {
+		const { outcome } = await signInWith(responseOf({ code: 0, data: 'value\nof-header' }));
+		const message = "The sign-in failed. The token in the login response has characters that a header can't contain";
+		expect(outcome).toMatchObject({ message });
+	});
+});
+
+describe('a login that is refused', () => {
+	test.each<[string, unknown, remembered: boolean, details: object]>([
+		['by code 14201', responseOf({ code: 14201 }), true, { cause: 'credential', final: true }],
+		['by code 14202', responseOf({ code: 14202 }), true, { cause: 'credential', final: true }],
+		['by code 14203', responseOf({ code: 14203 }), true, { cause: 'credential', final: true }],
+		['by HTTP 401', responseOf('', {}, 401), true, { cause: 'credential', final: true }],
+		['by HTTP 403', responseOf('', {}, 403), true, { cause: 'credential', final: true }],
+		['by another code', responseOf({ code: 14101 }), false, { final: true, tokenRefused: false }],
+		['by HTTP 404', responseOf('', {}, 404), false, { cause: 'unknown', final: true }],
+		['by HTTP 503', responseOf('', {}, 503), false, { cause: 'platform', final: false }],
+		['by HTTP 429', responseOf('', { 'retry-after': '7' }, 429), false, { final: false, retryAfterMs: 7000 }],
+	])('%s is remembered if it is about the login, and tried again if it is not', async (_by, response, ...expected) => {
+		const [isRemembered, details] = expected;
+		const { outcome, remembered, sent } = await signInWith(response);
+		expect(outcome).toMatchObject({ message: expect.stringMatching(/^The sign-in failed\. /), details });
+		expect(remembered).toEqual(isRemembered ? outcome : undefined);
+		expect(sent).toHaveLength(1);
+	});
+
+	test('by silence fails after thirty seconds, whatever the timeout of other requests is', async () => {
+		const ended = signInWith(new Promise(() => {}));
+		await virtual.time.until(ended);
+		const { outcome } = await ended;
+		expect(outcome).toMatchObject({ details: { final: false, remedy: expect.not.stringContaining('Timeout') } });
+		expect([virtual.time.now(), Object(outcome).message]).toEqual([
+			30_000,
+			'The sign-in failed. The platform did not respond within 30000 ms',
+		]);
+	});
+});
