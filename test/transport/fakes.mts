@@ -1,13 +1,19 @@
 /** What stands in for n8n, the platform and time where a test needs none of them. */
-import type { ICredentialDataDecryptedObject } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOptions } from 'n8n-workflow';
+import { z } from 'zod/v4';
 
 import { Failure, type FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
 import { forgetAccounts } from '../../nodes/DeviceManagement/transport/auth/account.ts';
+import type {
+	authenticate,
+	preAuthenticate,
+	TEST_MARK,
+} from '../../nodes/DeviceManagement/transport/auth/authenticate.ts';
 import { replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { VirtualTime } from '../../testbed/virtualTime.mts';
 
 /** A credential that signs in and has no token yet, as n8n stores it. */
-export const SIGNED_OUT: ICredentialDataDecryptedObject = {
+export const SIGNED_OUT: CredentialData = {
 	baseUrl: 'https://platform.example',
 	authentication: 'login',
 	loginName: 'anna',
@@ -29,6 +35,57 @@ export function responseOf(envelope: unknown, headers: Record<string, string> = 
 
 export function failureOf(details: Partial<FailureDetails> = {}): Failure {
 	return new Failure({ kind: 'status', cause: 'platform', message: 'Not now', remedy: 'Wait.', ...details });
+}
+
+const http401 = z.object({ response: z.object({ status: z.literal(401) }) });
+
+/** The credential's functions, as a process loads them. */
+type CredentialModule = Readonly<{
+	authenticate: typeof authenticate;
+	preAuthenticate: typeof preAuthenticate;
+	TEST_MARK: typeof TEST_MARK;
+}>;
+
+/** n8n's store and its request functions, as much as a request passes through: see n8n-core's authentication.js. */
+export class FakeN8n {
+	stored = SIGNED_OUT;
+
+	/**
+	 * @param platform sends a request; it throws for HTTP 401 as n8n does
+	 * @param write takes as long as n8n takes to write to its store
+	 */
+	constructor(
+		private readonly platform: (options: IHttpRequestOptions) => Promise<unknown>,
+		private readonly write: () => Promise<void> = async () => {},
+	) {}
+
+	/** @param data each read of the credential returns a new object, which one request keeps to its end */
+	async request(
+		credential: CredentialModule,
+		way: 'current' | 'older' | 'test',
+		options: IHttpRequestOptions,
+		data = { ...this.stored },
+	): Promise<unknown> {
+		const headers = way === 'test' ? { [credential.TEST_MARK]: 'true' } : {};
+		const send = async () => await this.platform(credential.authenticate(data, { headers, ...options }));
+		try {
+			if (way === 'test' || data['sessionToken'] === '') await this.signIn(credential, data);
+			return await send();
+		} catch (error) {
+			if (way !== 'older' && !http401.safeParse(error).success) throw error;
+			if (!(await this.signIn(credential, data)) && way === 'older') throw error;
+			return await send();
+		}
+	}
+
+	private async signIn({ preAuthenticate }: CredentialModule, data: CredentialData): Promise<boolean> {
+		const output = await preAuthenticate(data, this.platform);
+		if (output.sessionToken === undefined) return false;
+		await this.write();
+		this.stored = { ...this.stored, ...output };
+		Object.assign(data, output);
+		return true;
+	}
 }
 
 /** Returns what a promise resolves or rejects with. */

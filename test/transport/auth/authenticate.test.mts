@@ -1,296 +1,291 @@
 import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
-import { z } from 'zod/v4';
 
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
-import {
-	authenticate,
-	preAuthenticate,
-	SignedIn,
-	TEST_MARK,
-} from '../../../nodes/DeviceManagement/transport/auth/authenticate.ts';
-import { replaceClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { accountOf } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
+import * as authentication from '../../../nodes/DeviceManagement/transport/auth/authenticate.ts';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
-import { VirtualTime } from '../../../testbed/virtualTime.mts';
-import { responseOf, SIGNED_OUT } from '../fakes.mts';
+import { FakeN8n, failureOf, responseOf, settled, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
 
-const withToken = (data: ICredentialDataDecryptedObject, token: string) => credentialOf(data).withToken(token).data;
+const { authenticate, preAuthenticate, SignedIn, TEST_MARK } = authentication;
 const LIST: IHttpRequestOptions = { url: 'https://platform.example/api/device/list' };
+const KEY = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' };
+const withToken = (token: string, data = SIGNED_OUT) => credentialOf(data).withToken(token).data;
+const account = () => accountOf(credentialOf(SIGNED_OUT));
 
-/** n8n's store, its plain request function, and a platform that issues tokens after 100 ms. */
-class FakeN8n {
-	readonly time = new VirtualTime();
-	stored = SIGNED_OUT;
-	logins = 0;
-	/** Tokens that requests were sent with. */
-	sent: string[] = [];
-	headers: IHttpRequestOptions['headers'] = {};
-	/** The envelope of a login response without a token. */
-	refuseLogin: { code: number } | undefined;
-	/** The Retry-After of a login response. */
-	loginAsksToWait: string | undefined;
-	/** HTTP status of each response; 200 after the last one. */
-	statuses: number[] = [];
+const virtual = useVirtualTime();
+let n8n: FakeN8n;
+let logins: number;
+/** What requests were sent with. */
+let sent: unknown[];
+/** The answer to a login instead of a token. */
+let refusal: object | undefined;
+/** HTTP status of each response; 200 after the last one. */
+let statuses: number[];
+beforeEach(() => {
+	[logins, sent, refusal, statuses] = [0, [], undefined, []];
+	n8n = new FakeN8n(platform);
+});
 
-	/** What n8n does for a request of a node: see n8n-core's authentication.js. */
-	async request(way: 'current' | 'older' | 'test', data = { ...this.stored }): Promise<void> {
-		// Each read of the credential returns a new object, which one request keeps to its end.
-		const request = { ...LIST, headers: way === 'test' ? { [TEST_MARK]: 'true' } : {} };
-		try {
-			if (way === 'test' || data['sessionToken'] === '') await this.preAuthentication(data);
-			return await this.send(authenticate(data, request));
-		} catch (error) {
-			const is401 = z.object({ response: z.object({ status: z.literal(401) }) }).safeParse(error).success;
-			if (way !== 'older' && !is401) throw error;
-			const found = await this.preAuthentication(data);
-			if (way === 'older' && !found) throw error;
-			return await this.send(authenticate(data, request));
-		}
+/** A platform that issues tokens after 100 ms. */
+async function platform({ url, headers }: IHttpRequestOptions): Promise<unknown> {
+	if (url.endsWith('/api/user/login')) {
+		const token = `token-${++logins}`;
+		await virtual.time.sleep(100);
+		return refusal ?? responseOf({ code: 0, data: { token } });
 	}
-
-	plainRequest = async ({ url }: IHttpRequestOptions): Promise<unknown> => {
-		if (!url.endsWith('/api/user/login')) throw new Error(`A login goes to ${url}`);
-		const token = `token ${++this.logins}`.replace(' ', '-');
-		await this.time.sleep(100);
-		const envelope = this.refuseLogin ?? { code: 0, data: { token } };
-		if (this.loginAsksToWait === undefined) return responseOf(envelope);
-		return { ...responseOf({}), statusCode: 429, headers: { 'retry-after': this.loginAsksToWait } };
-	};
-
-	private async preAuthentication(data: ICredentialDataDecryptedObject): Promise<boolean> {
-		const output = await preAuthenticate(data, this.plainRequest);
-		if (output.sessionToken === undefined) return false;
-		this.stored = { ...this.stored, ...output };
-		Object.assign(data, output);
-		return true;
-	}
-
-	private async send({ headers }: IHttpRequestOptions): Promise<void> {
-		this.headers = headers;
-		this.sent.push(String(headers?.['Authorization']));
-		const status = this.statuses.shift() ?? 200;
-		if (status !== 200) throw Object.assign(new Error(`HTTP ${status}`), { response: { status } });
-	}
+	sent.push(headers?.['Authorization']);
+	const status = statuses.shift() ?? 200;
+	if (status === 200) return undefined;
+	throw Object.assign(new Error(`HTTP ${status}`), { response: { status } });
 }
 
-let n8n: FakeN8n;
-let putBack: () => void;
-beforeEach(() => {
-	forgetAccounts();
-	n8n = new FakeN8n();
-	putBack = replaceClock(n8n.time);
-});
-afterEach(() => putBack());
-
-const account = () => accountOf(credentialOf(SIGNED_OUT));
-/** Lets time pass until the promise has settled. */
-const outcomeOf = async <T,>(promise: Promise<T>): Promise<unknown> => {
-	const outcome = promise.then(
-		(value) => value,
-		(thrown: unknown) => thrown,
-	);
-	await n8n.time.until(outcome);
+/** Lets time pass until the promise has settled, and returns what with. */
+async function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
+	const outcome = settled(promise);
+	await virtual.time.until(outcome);
 	return await outcome;
-};
+}
+const request = async (way: 'current' | 'older' | 'test', data?: ICredentialDataDecryptedObject) =>
+	await outcomeOf(n8n.request(authentication, way, LIST, data));
+/** Another request of this process signs in. */
+const signInBefore = async () => await outcomeOf(preAuthenticate(withToken(''), platform));
 
 describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s)", (way) => {
 	test('signs in once for all requests that begin without a token at the same time', async () => {
 		const count = way === 'test' ? 1 : 10;
-		await outcomeOf(Promise.all(Array.from({ length: count }, async () => await n8n.request(way))));
-		expect(n8n).toMatchObject({ logins: 1, sent: Array.from({ length: count }, () => 'Bearer token-1') });
+		await outcomeOf(
+			Promise.all(Array.from({ length: count }, async () => await n8n.request(authentication, way, LIST))),
+		);
+		expect({ logins, sent }).toEqual({ logins: 1, sent: Array.from({ length: count }, () => 'Bearer token-1') });
 	});
 
-	test.each(['signs in', 'finds one in the store', 'is stopped', 'fails'])(
-		'waits while an execution is looking for a token, which %s; a connection test then signs in unless it did',
-		async (outcome) => {
+	test.each([
+		['signs in', 1, 1],
+		['finds one in the store', 0, 1],
+		['is stopped', 1, 1],
+		['fails', 0, 0],
+	])('waits while an execution looks for a token, which %s', async (outcome, ifRequest, ifTest) => {
+		const failed = failureOf();
+		const execution = account().findOnce(async () => {
+			await virtual.time.sleep(1000);
+			if (outcome === 'finds one in the store') account().use('token-0');
 			const { data } = credentialOf(SIGNED_OUT).forSignIn();
-			const execution = account().findOnce(async () => {
-				await n8n.time.sleep(1000);
-				if (outcome === 'finds one in the store') account().use('token-0');
-				if (outcome === 'signs in') await n8n.request('current', data).catch(() => {});
-				if (outcome === 'fails') throw failed;
-			});
-			const failed = new Failure({ kind: 'unreachable', cause: 'platform', message: 'No', remedy: '' });
-			execution.catch(() => {});
-			const own = await outcomeOf(n8n.request(way));
-			await outcomeOf(execution);
-			expect(own).toBe(outcome === 'fails' ? failed : undefined);
-			const found = { 'signs in': 1, 'finds one in the store': 0 }[outcome] ?? 0;
-			const isOld = way === 'test' && outcome === 'finds one in the store';
-			const logins = outcome === 'is stopped' || isOld ? found + 1 : found;
-			expect(n8n).toMatchObject({ logins, sent: outcome === 'fails' ? [] : [`Bearer token-${logins}`] });
-		},
-	);
+			if (outcome === 'signs in') await settled(n8n.request(authentication, 'current', LIST, data));
+			if (outcome === 'fails') throw failed;
+		});
+		void settled(execution);
+		const own = await request(way);
+		// A connection test signs in itself, unless the execution did.
+		const expected = way === 'test' ? ifTest : ifRequest;
+		expect({ own, logins }).toEqual({ own: outcome === 'fails' ? failed : undefined, logins: expected });
+		expect(sent).toEqual(outcome === 'fails' ? [] : [`Bearer token-${expected}`]);
+	});
 
 	test('asks a login that does not answer once, and the next request asks again', async () => {
-		n8n.refuseLogin = { code: 9999 };
-		expect(await outcomeOf(n8n.request(way))).toMatchObject({ details: { code: 9999 } });
-		expect(n8n.logins).toBe(1);
-		await outcomeOf(n8n.request(way));
-		expect(n8n).toMatchObject({ logins: 2, sent: [] });
+		refusal = responseOf({ code: 9999 });
+		for (const count of [1, 2]) {
+			expect(await request(way)).toMatchObject({ details: { code: 9999 } });
+			expect({ logins, sent }).toEqual({ logins: count, sent: [] });
+		}
 	});
 
-	test('asks a refused login once, and five minutes later again', async () => {
-		n8n.refuseLogin = { code: 14201 };
-		expect(await outcomeOf(n8n.request(way))).toMatchObject({ details: { code: 14201 } });
-		expect(n8n.logins).toBe(1);
-		const again = await outcomeOf(n8n.request(way));
-		expect(again).toBeInstanceOf(Failure);
-		expect(again).toMatchObject({ message: expect.stringMatching(/The same login is tried again in 5 minutes/) });
-		expect(n8n.logins).toBe(way === 'test' ? 2 : 1);
-		n8n.refuseLogin = undefined;
-		await n8n.time.run(300_000);
-		expect(await outcomeOf(n8n.request(way))).toBeUndefined();
+	test('asks a refused login once, and five minutes later again; a test asks each time', async () => {
+		refusal = responseOf({ code: 14201 });
+		for (const asked of [1, way === 'test' ? 2 : 1]) {
+			const message = expect.stringMatching(/The same login is tried again in 5 minutes/);
+			expect(await request(way)).toMatchObject({ message, details: { code: 14201 } });
+			expect(logins).toBe(asked);
+		}
+		refusal = undefined;
+		await virtual.time.run(300_000);
+		expect(await request(way)).toBeUndefined();
 	});
 
-	test('does not take a token whose login was changed', async () => {
-		n8n.stored = { ...withToken({ ...SIGNED_OUT, password: 'before' }, 'old'), password: 'secret' };
-		await outcomeOf(n8n.request(way));
-		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
+	test.each<[string, ICredentialDataDecryptedObject, number, string]>([
+		['no token whose login was changed', { ...withToken('old'), password: 'changed' }, 1, 'Bearer token-1'],
+		['no login and no token where there is a key', { ...KEY, sessionToken: 'old' }, 0, 'ApiKey k'],
+	])('sends %s', async (_name, stored, count, authorization) => {
+		n8n.stored = stored;
+		await request(way);
+		expect({ logins, sent }).toEqual({ logins: count, sent: [authorization] });
 	});
-
-	test('sends no login and takes no token where there is a key', async () => {
-		n8n.stored = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k', sessionToken: 'old' };
-		await outcomeOf(n8n.request(way));
-		expect(n8n).toMatchObject({ logins: 0, sent: ['ApiKey k'] });
-	});
-});
-
-test("the account learns of a pause that another node's login is asked for; that node does not wait for it", async () => {
-	n8n.loginAsksToWait = '2';
-	await outcomeOf(n8n.request('current'));
-	n8n.loginAsksToWait = undefined;
-	const stop = new AbortController();
-	const waiting = account().rateLimit.afterPause(async () => n8n.time.now(), n8n.time, stop.signal);
-	expect(await outcomeOf(n8n.request('current'))).toBeUndefined();
-	expect(n8n.time.now()).toBe(200);
-	expect(await outcomeOf(waiting)).toBe(2100);
-});
-
-test('fields that the form hides do not count', () => {
-	const stored = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k', apiKeyPrefix: 'Token', customSignIn: false };
-	expect(authenticate(stored, LIST).headers).toMatchObject({ Authorization: 'ApiKey k' });
-});
-
-test('a key replaces a header of the same name in another case, and no other header', () => {
-	const headers = { authorization: 'other', Accept: 'text/plain' };
-	const request = authenticate({ ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' }, { ...LIST, headers });
-	expect(request.headers).toEqual({ Accept: 'text/plain', Authorization: 'ApiKey k' });
 });
 
 describe.each(['current', 'older'] as const)("n8n's request function (%s) with a dead token", (way) => {
 	beforeEach(() => {
-		n8n.stored = withToken(SIGNED_OUT, 'dead');
-		n8n.statuses = [401];
-	});
-
-	test('logs in once', async () => {
-		await outcomeOf(n8n.request(way));
-		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer dead', 'Bearer token-1'] });
+		n8n.stored = withToken('dead');
+		statuses = [401];
 	});
 
 	test('signs in if an execution that was looking for a token found the dead one', async () => {
 		const execution = account().findOnce(async () => {
-			await n8n.time.sleep(10);
+			await virtual.time.sleep(10);
 			account().use('dead');
 		});
-		await outcomeOf(n8n.request(way));
+		await request(way);
 		await execution;
-		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer dead', 'Bearer token-1'] });
+		expect({ logins, sent }).toEqual({ logins: 1, sent: ['Bearer dead', 'Bearer token-1'] });
 	});
 
-	test('gets the token that another request was issued a moment ago', async () => {
-		await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
-		await n8n.time.run(4000);
-		await outcomeOf(n8n.request(way));
-		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer dead', 'Bearer token-1'] });
+	test.each([
+		[4_000, 1],
+		[5_000, 2],
+	])('gets the token that another request was issued %i ms ago, or another one: login %i', async (ms, count) => {
+		await signInBefore();
+		await virtual.time.run(ms);
+		await request(way);
+		expect({ logins, sent }).toEqual({ logins: count, sent: ['Bearer dead', `Bearer token-${count}`] });
 	});
 
-	test('gets another one if that is longer ago, if the platform refused it, and if it expired', async () => {
-		await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
-		await n8n.time.run(5000);
-		await outcomeOf(n8n.request(way));
-		expect(n8n.sent.at(-1)).toBe('Bearer token-2');
-		account().refuse('token-2');
-		n8n.stored = withToken(SIGNED_OUT, 'dead');
-		n8n.statuses = [401];
-		await outcomeOf(n8n.request(way));
-		expect(n8n.sent.at(-1)).toBe('Bearer token-3');
-		n8n.statuses = [401];
-		await outcomeOf(n8n.request(way));
-		expect(n8n.sent.slice(-2)).toEqual(['Bearer token-3', 'Bearer token-4']);
-	});
-
-	test('signs in again if that is also refused', async () => {
-		n8n.stored = SIGNED_OUT;
-		await outcomeOf(n8n.request(way));
-		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-1', 'Bearer token-2'] });
+	test('gets another one if the platform refused the new one, or if it expired', async () => {
+		await signInBefore();
+		account().refuse('token-1');
+		await request(way);
+		statuses = [401];
+		await request(way);
+		expect(sent).toEqual(['Bearer dead', 'Bearer token-2', 'Bearer token-2', 'Bearer token-3']);
 	});
 
 	test('gets the refusal of the token while the process remembers a refused login, without a request', async () => {
-		n8n.refuseLogin = { code: 14202 };
-		await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
-		n8n.statuses = [401, 401];
-		expect(await outcomeOf(n8n.request(way))).toMatchObject({ message: 'HTTP 401' });
-		expect(n8n.logins).toBe(1);
+		refusal = responseOf({ code: 14202 });
+		await signInBefore();
+		statuses = [401, 401];
+		expect(await request(way)).toMatchObject({ message: 'HTTP 401' });
+		expect(logins).toBe(1);
 	});
 });
 
 describe("n8n's connection test", () => {
-	test('signs in although a token is valid, and does not send its mark', async () => {
-		n8n.stored = withToken(SIGNED_OUT, 'alive');
-		await outcomeOf(n8n.request('test'));
-		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1'] });
-		expect(n8n.headers).not.toHaveProperty(TEST_MARK);
-	});
-
-	test('logs in although another request was issued a token a moment ago', async () => {
-		await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
-		await outcomeOf(n8n.request('test'));
-		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-2'] });
+	test('signs in each time, although a token is valid, and although one was issued a moment ago', async () => {
+		n8n.stored = withToken('alive');
+		await signInBefore();
+		await request('test');
+		await request('test');
+		expect({ logins, sent }).toEqual({ logins: 3, sent: ['Bearer token-2', 'Bearer token-3'] });
 	});
 
 	test('shares its login with tests and executions that begin meanwhile, as each login may end the token before', async () => {
 		const { data } = credentialOf(SIGNED_OUT).forSignIn();
-		const execution = account().findOnce(async () => await n8n.request('current', data).catch(() => {}));
-		await outcomeOf(Promise.all([n8n.request('test'), n8n.request('test'), execution]));
-		expect(n8n).toMatchObject({ logins: 1, sent: ['Bearer token-1', 'Bearer token-1'] });
+		const execution = account().findOnce(
+			async () => void (await settled(n8n.request(authentication, 'current', LIST, data))),
+		);
+		await outcomeOf(
+			Promise.all([n8n.request(authentication, 'test', LIST), n8n.request(authentication, 'test', LIST), execution]),
+		);
+		expect({ logins, sent }).toEqual({ logins: 1, sent: ['Bearer token-1', 'Bearer token-1'] });
 	});
 
-	test('logs in each time', async () => {
-		await outcomeOf(n8n.request('test'));
-		await outcomeOf(n8n.request('test'));
-		expect(n8n).toMatchObject({ logins: 2, sent: ['Bearer token-1', 'Bearer token-2'] });
-	});
-
-	test('asks while the process remembers a refusal, with any stored token, and its success ends the wait', async () => {
-		for (const stored of [SIGNED_OUT, withToken(SIGNED_OUT, 'dead')]) {
-			forgetAccounts();
+	test.each([SIGNED_OUT, withToken('dead')])(
+		'ends the wait after a refused login with its success: %j',
+		async (stored) => {
 			n8n.stored = stored;
-			n8n.logins = 0;
-			n8n.refuseLogin = { code: 14201 };
-			await outcomeOf(preAuthenticate(withToken(SIGNED_OUT, ''), n8n.plainRequest));
-			n8n.refuseLogin = undefined;
-			expect(await outcomeOf(n8n.request('test'))).toBeUndefined();
-			expect(n8n.logins).toBe(2);
-			expect(account().recentLoginRefusal(n8n.time.now())).toBeUndefined();
-		}
-	});
+			refusal = responseOf({ code: 14201 });
+			await signInBefore();
+			refusal = undefined;
+			expect(await request('test')).toBeUndefined();
+			expect(logins).toBe(2);
+			expect(account().recentLoginRefusal(virtual.time.now())).toBeUndefined();
+		},
+	);
 });
 
 describe('a request that is made for its login alone', () => {
 	test('is never sent', async () => {
 		const { data } = credentialOf(SIGNED_OUT).forSignIn();
-		expect(await outcomeOf(n8n.request('current', data))).toBeInstanceOf(SignedIn);
-		expect(n8n).toMatchObject({ logins: 1, sent: [], stored: { sessionToken: 'token-1' } });
+		expect(await request('current', data)).toBeInstanceOf(SignedIn);
+		expect({ logins, sent, stored: n8n.stored }).toMatchObject({
+			logins: 1,
+			sent: [],
+			stored: { sessionToken: 'token-1' },
+		});
 	});
 
 	test('does not wait for its own session if n8n copies the data', async () => {
 		const { data } = credentialOf(SIGNED_OUT).forSignIn();
 		const search = account().findOnce(async () => {
-			await n8n.time.sleep(1);
-			expect(await preAuthenticate({ ...data }, n8n.plainRequest)).toMatchObject({ sessionToken: 'token-1' });
+			await virtual.time.sleep(1);
+			expect(await preAuthenticate({ ...data }, platform)).toMatchObject({ sessionToken: 'token-1' });
 		});
-		await n8n.time.until(search);
+		await virtual.time.until(search);
+	});
+});
+
+test("the account learns of a pause that another node's login is asked for; that node does not wait for it", async () => {
+	refusal = responseOf({}, { 'retry-after': '2' }, 429);
+	await request('current');
+	refusal = undefined;
+	const stop = new AbortController();
+	const waiting = account().rateLimit.afterPause(async () => virtual.time.now(), virtual.time, stop.signal);
+	expect(await request('current')).toBeUndefined();
+	expect(virtual.time.now()).toBe(200);
+	expect(await outcomeOf(waiting)).toBe(2100);
+});
+
+describe('a request carries', () => {
+	const custom = { ...KEY, customSignIn: true };
+	test.each<[string, ICredentialDataDecryptedObject, object, sent: object]>([
+		['a token', withToken('t'), {}, { headers: { Authorization: 'Bearer t' } }],
+		['a key', KEY, {}, { headers: { Authorization: 'ApiKey k' } }],
+		['a key without its prefix', { ...custom, apiKeyPrefix: '' }, {}, { headers: { Authorization: 'k' } }],
+		['a key in another header', { ...custom, apiKeyName: 'X' }, {}, { headers: { X: 'ApiKey k' } }],
+		[
+			'a key by the fields that the form shows',
+			{ ...KEY, apiKeyPrefix: 'X' },
+			{},
+			{ headers: { Authorization: 'ApiKey k' } },
+		],
+		[
+			'a key in place of a header of the same name in another case, and no other header',
+			KEY,
+			{ headers: { authorization: 'other', Accept: 'text/plain', [TEST_MARK]: 'true' } },
+			{ headers: { Accept: 'text/plain', Authorization: 'ApiKey k' } },
+		],
+		[
+			'a key in the query',
+			{ ...custom, apiKeyIn: 'query', apiKeyName: 'a b' },
+			{ qs: { x: '1' } },
+			{ qs: { x: '1', 'a b': 'ApiKey k' } },
+		],
+		[
+			'a key in a query that is text',
+			{ ...custom, apiKeyIn: 'query', apiKeyName: 'k' },
+			{ qs: 'x=1' },
+			{ qs: { x: '1', k: 'ApiKey k' } },
+		],
+	])('%s', (_what, data, options, expected) => {
+		const { headers, qs } = authenticate(data, { ...LIST, ...options });
+		expect(JSON.parse(JSON.stringify({ headers, qs }))).toEqual(expected);
+	});
+
+	test.each([false, true])(
+		"no leave to follow redirects, nor to skip the check of a certificate unless 'Ignore SSL Issues' is on: %s",
+		(ignores) => {
+			const options = authenticate({ ...KEY, allowUnauthorizedCerts: ignores }, { ...LIST });
+			const skips = ignores ? { skipSslCertificateValidation: true, rejectUnauthorized: false } : {};
+			const forbids = { disableFollowRedirect: true, followRedirect: false, followAllRedirects: false };
+			expect(options).toEqual({ ...LIST, headers: { Authorization: 'ApiKey k' }, ...forbids, ...skips });
+		},
+	);
+
+	/** Addresses that look like the platform's to a hasty reader, of a person or of a program. */
+	test.each<[string, Partial<IHttpRequestOptions> & { uri?: string }]>([
+		['another origin', { url: 'https://evil.example/api' }],
+		['another port', { url: 'https://platform.example:8443/api' }],
+		['user info', { url: 'https://platform.example@evil.example/api' }],
+		['no scheme', { url: '//evil.example/api' }],
+		['no scheme, below a base', { url: '//evil.example/api', baseURL: 'https://platform.example' }],
+		['a scheme without slashes', { url: 'https:evil.example/api' }],
+		['a scheme with one slash', { url: 'https:/evil.example/api' }],
+		['backslashes', { url: 'https:\\\\evil.example\\api' }],
+		['a scheme in capitals and spaces', { url: '  HTTPS://evil.example/api' }],
+		['a tab in the scheme', { url: 'ht\ttps://evil.example/api' }],
+		['another scheme', { url: 'http://platform.example/api' }],
+		['another origin, in the words of the older function', { uri: 'https://evil.example/api' }],
+		['no address', {}],
+	])('nothing to %s', (_where, options) => {
+		const thrown = expect.objectContaining({ message: 'This credential is for https://platform.example only' });
+		for (const data of [KEY, withToken('t')]) {
+			expect(() => authenticate(data, Object.assign({ url: undefined }, options) as never)).toThrow(thrown);
+		}
 	});
 });

@@ -1,25 +1,23 @@
 import fc from 'fast-check';
-import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import type { PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { runs } from '../../../testbed/runs.mts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
-import { responseOf, SIGNED_OUT } from '../fakes.mts';
+import { FakeN8n, responseOf } from '../fakes.mts';
 
 /** The package as each process loads it, with separate memory. */
 async function load() {
 	const { openPlatform } = await import('../../../nodes/DeviceManagement/transport/platform.ts');
-	const { authenticate, preAuthenticate } = await import(
-		'../../../nodes/DeviceManagement/transport/auth/authenticate.ts'
-	);
+	const credential = await import('../../../nodes/DeviceManagement/transport/auth/authenticate.ts');
 	const { forgetAccounts } = await import('../../../nodes/DeviceManagement/transport/auth/account.ts');
 	const { replaceClock } = await import('../../../nodes/DeviceManagement/transport/waiting/clock.ts');
-	return { openPlatform, authenticate, preAuthenticate, forgetAccounts, replaceClock };
+	return { openPlatform, credential, forgetAccounts, replaceClock };
 }
-type Process = Awaited<ReturnType<typeof load>>;
 
 const MOST_PROCESSES = 8;
+type Process = Awaited<ReturnType<typeof load>>;
 const processes: Process[] = [];
 beforeAll(async () => {
 	for (let n = 0; n < MOST_PROCESSES; n++) {
@@ -29,13 +27,7 @@ beforeAll(async () => {
 
 /** From so many milliseconds to so many, short ones more often. */
 type Span = readonly [number, number];
-
-interface Latencies {
-	request: Span;
-	login: Span;
-	read: Span;
-	write: Span;
-}
+type Latencies = Readonly<Record<'request' | 'login' | 'read' | 'write', Span>>;
 
 const LATENCIES: Readonly<Record<string, Latencies>> = {
 	'a platform nearby': { request: [2, 40], login: [5, 80], read: [0, 5], write: [1, 10] },
@@ -45,244 +37,216 @@ const LATENCIES: Readonly<Record<string, Latencies>> = {
 	'anything slow': { request: [1, 3000], login: [1, 3000], read: [0, 500], write: [0, 1000] },
 };
 
+interface Execution {
+	process: number;
+	begins: number;
+	requests: number;
+	parallel: number;
+	idles: number;
+	/** After so many milliseconds. */
+	stops: number | undefined;
+}
+
 interface Schedule {
-	latencies: Latencies;
-	/** Whether a login ends the user's other tokens. */
-	oneTokenPerUser: boolean;
-	/** The executions: in which process, when they begin, what they do, and when they are stopped. */
-	executions: Array<{
-		process: number;
-		begins: number;
-		requests: number;
-		parallel: number;
-		idles: number;
-		stops: number | undefined;
-	}>;
+	executions: Execution[];
 	/** When all tokens die. */
 	expiries: number[];
 	/** From 0 to 1, again and again. */
 	chances: number[];
 }
 
-interface Outcome {
-	/** The failures of the executions that were not stopped. */
-	lost: string[];
-	/** Milliseconds from an execution's stop to its end. */
-	lingered: number[];
-	logins: number;
-}
-
-/** Plays a schedule: the package over a platform, n8n's store and n8n's request function, without any of them. */
-async function play({ latencies, oneTokenPerUser, executions, expiries, chances }: Schedule): Promise<Outcome> {
-	let drawn = 0;
-	const chance = () => chances[drawn++ % chances.length] ?? 0.5;
-	const time = new VirtualTime(chance);
-	const wait = async ([from, to]: Span, parts = 1) => await time.sleep((from + (to - from) * chance() ** 2) / parts);
-
-	const alive = new Set<string>();
-	let logins = 0;
-	const platform = async ({ url, headers, abortSignal }: IHttpRequestOptions) => {
-		const latency = url.endsWith('/login') ? latencies.login : latencies.request;
-		await wait(latency, 2);
-		if (abortSignal instanceof AbortSignal && abortSignal.aborted) throw new Error('aborted');
-		let envelope: unknown = { code: 14101, msg: 'invalid token' };
-		if (latency === latencies.login) {
-			const token = `token-${++logins}`;
-			if (oneTokenPerUser) alive.clear();
-			alive.add(token);
-			envelope = { code: 0, data: { token } };
-		} else if (alive.has(String(headers?.['Authorization']).replace('Bearer ', ''))) {
-			envelope = { code: 0, data: {} };
-		}
-		await wait(latency, 2);
-		return responseOf(envelope);
-	};
-
-	let stored = SIGNED_OUT;
-	/** As much of n8n as a request passes through; see n8n-core's authentication.js and n8n's credentials-helper.js. */
-	const contextIn = ({ authenticate, preAuthenticate }: Process, stop: AbortSignal): PlatformContext => {
-		const signIn = async (data: ICredentialDataDecryptedObject) => {
-			const output = await preAuthenticate(data, platform);
-			if (output.sessionToken === undefined) return;
-			await wait(latencies.read);
-			await wait(latencies.write);
-			stored = { ...stored, ...output };
-			Object.assign(data, output);
-		};
-		const request = async (
-			_type: string,
-			options: IHttpRequestOptions,
-			{ credentialsDecrypted: { data } }: { credentialsDecrypted: { data: ICredentialDataDecryptedObject } },
-		) => {
-			try {
-				if (data['sessionToken'] === '') await signIn(data);
-				return await platform(authenticate(data, options));
-			} catch (error) {
-				if (z.object({ response: z.object({ status: z.literal(401) }) }).safeParse(error).success) {
-					await signIn(data);
-					return await platform(authenticate(data, options));
-				}
-				throw new Error('n8n wraps it', { cause: error });
-			}
-		};
-		const context = {
-			getCredentials: async () => {
-				await wait(latencies.read);
-				return { ...stored };
-			},
-			getExecutionCancelSignal: () => stop,
-			helpers: { httpRequestWithAuthentication: request },
-		};
-		return context as unknown as PlatformContext;
-	};
-
-	const outcome: Outcome = { lost: [], lingered: [], logins: 0 };
-	const execute = async ({
-		process: number,
-		begins,
-		requests,
-		parallel,
-		idles,
-		stops,
-	}: Schedule['executions'][number]) => {
-		const process = processes[number];
-		if (process === undefined) throw new Error(`There is no process ${number}`);
-		const stop = new AbortController();
-		let stoppedAt: number | undefined;
-		if (stops !== undefined) {
-			time.after(begins + stops, () => {
-				stoppedAt = time.now();
-				stop.abort();
-			});
-		}
-		await time.sleep(begins);
-		try {
-			const opened = await process.openPlatform(contextIn(process, stop.signal), { parallelRequests: parallel });
-			let next = 0;
-			const work = async () => {
-				while (next < requests) {
-					await opened.request({
-						method: 'GET',
-						path: `/api/device/sn/${next++}`,
-						purpose: 'device',
-						schema: z.unknown(),
-						settings: { timeoutMs: 30_000, maxRetries: 0 },
-					});
-					await time.sleep(idles * chance(), stop.signal);
-				}
-			};
-			await Promise.all(Array.from({ length: parallel }, work));
-		} catch (thrown) {
-			if (stoppedAt === undefined) outcome.lost.push(String(thrown));
-		}
-		if (stoppedAt !== undefined) outcome.lingered.push(time.now() - stoppedAt);
-	};
-
-	const putBack = processes.map(({ forgetAccounts, replaceClock }) => {
-		forgetAccounts();
-		return replaceClock(time);
-	});
-	for (const at of expiries) time.after(at, () => alive.clear());
-	await time.until(Promise.all(executions.map(execute)));
-	for (const back of putBack) back();
-	return { ...outcome, logins };
-}
-
+const even = fc.nat(999_999).map((millionth) => millionth / 1_000_000);
 /** Even chances: with those that fast-check likes best, two that wait by chance would never part. */
-const chances = fc.noBias(
-	fc.array(
-		fc.nat(999_999).map((millionth) => millionth / 1_000_000),
-		{ minLength: 499, maxLength: 499 },
-	),
-);
+const chances = fc.noBias(fc.array(even, { minLength: 499, maxLength: 499 }));
 
 /** So many processes with up to three executions each, that begin all at once or one by one. */
-const scheduleOf = (
-	latencies: Latencies,
-	oneTokenPerUser: boolean,
-	expiries: fc.Arbitrary<number[]>,
-	stops: fc.Arbitrary<number | undefined>,
-) =>
+const scheduleOf = (stops: fc.Arbitrary<number | undefined> = fc.constant(undefined)) =>
 	fc
-		.record({
-			count: fc.constantFrom(2, 4, 8),
-			perProcess: fc.integer({ min: 1, max: 3 }),
-			spread: fc.constantFrom(0, 100, 3000),
-		})
-		.chain(({ count, perProcess, spread }) =>
-			fc.record<Schedule>({
-				latencies: fc.constant(latencies),
-				oneTokenPerUser: fc.constant(oneTokenPerUser),
-				executions: fc.tuple(
-					...Array.from({ length: count * perProcess }, (_, n) =>
-						fc.record({
-							process: fc.constant(n % count),
-							begins: fc.nat(spread),
-							requests: fc.integer({ min: 1, max: 10 }),
-							parallel: fc.integer({ min: 1, max: 4 }),
-							idles: fc.oneof(fc.constant(0), fc.nat(3000)),
-							stops,
-						}),
-					),
-				),
-				expiries,
+		.tuple(fc.constantFrom(2, 4, MOST_PROCESSES), fc.integer({ min: 1, max: 3 }), fc.constantFrom(0, 100, 3000))
+		.chain(([count, perProcess, spread]) => {
+			const executionIn = (process: number) =>
+				fc.record<Execution>({
+					process: fc.constant(process),
+					begins: fc.nat(spread),
+					requests: fc.integer({ min: 1, max: 10 }),
+					parallel: fc.integer({ min: 1, max: 4 }),
+					idles: fc.oneof(fc.constant(0), fc.nat(3000)),
+					stops,
+				});
+			const all = Array.from({ length: count * perProcess }, (_, n) => executionIn(n % count));
+			return fc.record<Schedule>({
+				executions: fc.tuple(...all),
+				expiries: fc.array(fc.nat(40_000), { maxLength: 3 }),
 				chances,
-			}),
-		);
-const never = fc.constant(undefined);
-const none = fc.constant<number[]>([]);
-const processesOf = ({ executions }: Schedule) => new Set(executions.map(({ process }) => process)).size;
-/** A failure is told as it came: to look for a smaller schedule takes over ten minutes. */
-const endOnFailure = true;
+			});
+		});
 
-/** Processes end each other's tokens: an execution in a thousand may be lost. */
-const losses: string[] = [];
-let executed = 0;
-function countLosses(lost: string[], { executions }: Schedule): void {
-	losses.push(...lost);
-	executed += executions.length;
+/** Plays a schedule: the package over a platform, n8n's store and n8n's request function, without any of them. */
+class Play {
+	logins = 0;
+	/** The failures of the executions that were not stopped. */
+	readonly lost: string[] = [];
+	/** Milliseconds from an execution's stop to its end. */
+	readonly lingered: number[] = [];
+	private drawn = 0;
+	private readonly time = new VirtualTime(() => this.chance());
+	private readonly alive = new Set<string>();
+	private readonly n8n = new FakeN8n(
+		async (options) => await this.answer(options),
+		async () => {
+			await this.wait('read');
+			await this.wait('write');
+		},
+	);
+
+	/** @param oneTokenPerUser whether a login ends the user's other tokens */
+	constructor(
+		private readonly latencies: Latencies,
+		private readonly oneTokenPerUser: boolean,
+		private readonly schedule: Schedule,
+	) {}
+
+	async toTheEnd(): Promise<this> {
+		const putBack = processes.map(({ forgetAccounts, replaceClock }) => {
+			forgetAccounts();
+			return replaceClock(this.time);
+		});
+		for (const at of this.schedule.expiries) this.time.after(at, () => this.alive.clear());
+		const all = this.schedule.executions.map(async (execution) => await this.execute(execution));
+		await this.time.until(Promise.all(all));
+		for (const back of putBack) back();
+		return this;
+	}
+
+	private chance(): number {
+		const { chances } = this.schedule;
+		return chances[this.drawn++ % chances.length] ?? 0.5;
+	}
+
+	private async wait(what: keyof Latencies, parts = 1): Promise<void> {
+		const [from, to] = this.latencies[what];
+		await this.time.sleep((from + (to - from) * this.chance() ** 2) / parts);
+	}
+
+	private async answer({ url, headers, abortSignal }: IHttpRequestOptions) {
+		const isLogin = url.endsWith('/login');
+		await this.wait(isLogin ? 'login' : 'request', 2);
+		if (abortSignal instanceof AbortSignal && abortSignal.aborted) throw new Error('aborted');
+		let envelope: unknown = { code: 14101, msg: 'invalid token' };
+		if (isLogin) {
+			const token = `token-${++this.logins}`;
+			if (this.oneTokenPerUser) this.alive.clear();
+			this.alive.add(token);
+			envelope = { code: 0, data: { token } };
+		} else if (this.alive.has(String(headers?.['Authorization']).replace('Bearer ', ''))) {
+			envelope = { code: 0, data: {} };
+		}
+		await this.wait(isLogin ? 'login' : 'request', 2);
+		return responseOf(envelope);
+	}
+
+	private async execute({ process: number, begins, stops, ...work }: Execution): Promise<void> {
+		const stop = new AbortController();
+		let stoppedAt: number | undefined;
+		const halt = () => {
+			stoppedAt = this.time.now();
+			stop.abort();
+		};
+		if (stops !== undefined) this.time.after(begins + stops, halt);
+		await this.time.sleep(begins);
+		try {
+			await this.send(processOf(number), stop.signal, work);
+		} catch (thrown) {
+			if (stoppedAt === undefined) this.lost.push(String(thrown));
+		}
+		if (stoppedAt !== undefined) this.lingered.push(this.time.now() - stoppedAt);
+	}
+
+	private async send(
+		process: Process,
+		stop: AbortSignal,
+		{ requests, parallel, idles }: Pick<Execution, 'requests' | 'parallel' | 'idles'>,
+	): Promise<void> {
+		const opened = await process.openPlatform(this.contextIn(process, stop), { parallelRequests: parallel });
+		const settings = { timeoutMs: 30_000, maxRetries: 0 };
+		const read = { method: 'GET', purpose: 'device', schema: z.unknown(), settings } as const;
+		let next = 0;
+		const work = async () => {
+			while (next < requests) {
+				await opened.request({ ...read, path: `/api/device/sn/${next++}` });
+				await this.time.sleep(idles * this.chance(), stop);
+			}
+		};
+		await Promise.all(Array.from({ length: parallel }, work));
+	}
+
+	private contextIn({ credential }: Process, stop: AbortSignal): PlatformContext {
+		const getCredentials = async () => {
+			await this.wait('read');
+			return { ...this.n8n.stored };
+		};
+		const httpRequestWithAuthentication = async (
+			_type: string,
+			options: IHttpRequestOptions,
+			{ credentialsDecrypted: { data } }: { credentialsDecrypted: { data: CredentialData } },
+		) =>
+			await this.n8n.request(credential, 'current', options, data).catch((cause: unknown) => {
+				throw new Error('n8n wraps it', { cause });
+			});
+		const context = {
+			getCredentials,
+			getExecutionCancelSignal: () => stop,
+			helpers: { httpRequestWithAuthentication },
+		};
+		return context as unknown as PlatformContext;
+	}
 }
-const mayLose = { ...runs(50, 1), endOnFailure };
 
-describe.each(Object.entries(LATENCIES))('several processes over one store, with %s', (_name, latencies) => {
-	test('all finish with one login each at most, if a user can have several tokens', async () => {
-		await fc.assert(
-			fc.asyncProperty(scheduleOf(latencies, false, none, never), async (schedule) => {
-				const { lost, logins } = await play(schedule);
-				expect(lost).toEqual([]);
-				expect(logins).toBeLessThanOrEqual(processesOf(schedule));
-			}),
-			{ ...runs(50), endOnFailure },
-		);
-	});
+function processOf(number: number): Process {
+	const process = processes[number];
+	if (process === undefined) throw new Error(`There is no process ${number}`);
+	return process;
+}
 
-	test('each signs in six times at most if a user can have one token', async () => {
-		await fc.assert(
-			fc.asyncProperty(scheduleOf(latencies, true, none, never), async (schedule) => {
-				const { lost, logins } = await play(schedule);
-				countLosses(lost, schedule);
-				expect(logins).toBeLessThanOrEqual(processesOf(schedule) * 6);
-			}),
-			mayLose,
-		);
-	});
+const processesOf = ({ executions }: Schedule) => new Set(executions.map(({ process }) => process)).size;
+const latencies = Object.entries(LATENCIES);
 
-	test('a stopped execution ends at once while tokens expire', async () => {
-		const expiries = fc.array(fc.nat(40_000), { maxLength: 3 });
-		const stops = fc.option(fc.nat(8000), { nil: undefined });
-		await fc.assert(
-			fc.asyncProperty(scheduleOf(latencies, true, expiries, stops), async (schedule) => {
-				const { lost, lingered } = await play(schedule);
-				countLosses(lost, schedule);
-				// Reading the credential at the beginning takes its time.
-				expect(Math.max(0, ...lingered)).toBeLessThanOrEqual(latencies.read[1]);
-			}),
-			mayLose,
-		);
-	});
+test.each(latencies)('with %s, all finish with one login for each process and expiry', async (_name, spans) => {
+	await fc.assert(
+		fc.asyncProperty(scheduleOf(), async (schedule) => {
+			const { lost, logins } = await new Play(spans, false, schedule).toTheEnd();
+			expect(lost).toEqual([]);
+			expect(logins).toBeLessThanOrEqual(processesOf(schedule) * (1 + schedule.expiries.length));
+		}),
+		// A failure is told as it came: to look for a smaller schedule takes over ten minutes.
+		{ ...runs(50), endOnFailure: true },
+	);
 });
 
-test('all but one execution in a thousand finish if a user can have one token', () => {
-	expect(executed).toBeGreaterThan(0);
+/** Processes end each other's tokens: an execution in a thousand may be lost. */
+test('if a user can have one token, all but one in a thousand finish, and each process signs in six times for each expiry at most', async () => {
+	const losses: string[] = [];
+	let executed = 0;
+	for (const [name, spans] of latencies) {
+		for (const schedule of fc.sample(scheduleOf(), runs(50, 1))) {
+			const { lost, logins } = await new Play(spans, true, schedule).toTheEnd();
+			losses.push(...lost);
+			executed += schedule.executions.length;
+			const most = processesOf(schedule) * 6 * (1 + schedule.expiries.length);
+			expect({ name, isFew: logins <= most }).toEqual({ name, isFew: true });
+		}
+	}
 	expect(losses.slice(Math.floor(executed / 1000))).toEqual([]);
+});
+
+test.each(latencies)('with %s, a stopped execution ends at once while tokens expire', async (_name, spans) => {
+	const stops = fc.option(fc.nat(8000), { nil: undefined });
+	await fc.assert(
+		fc.asyncProperty(scheduleOf(stops), async (schedule) => {
+			const { lingered } = await new Play(spans, true, schedule).toTheEnd();
+			// Reading the credential at the beginning takes its time.
+			expect(Math.max(0, ...lingered)).toBeLessThanOrEqual(spans.read[1]);
+		}),
+		{ ...runs(50, 1), endOnFailure: true },
+	);
 });
