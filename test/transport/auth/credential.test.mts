@@ -44,22 +44,40 @@ describe('an account', () => {
 		);
 	});
 
-	test('is the same with the password or its MD5, with the switch and defaults or without, and after a sign-in', () => {
-		const custom = { ...SIGNED_OUT, customSignIn: true };
-		for (const data of [custom, { ...custom, passwordFormat: 'md5', password: md5('secret').toUpperCase() }]) {
-			expect(digestOf({ ...data, sessionToken: 'token', sessionOwner: 'owner' })).toBe(digestOf(SIGNED_OUT));
+	const custom = { customSignIn: true };
+	test.each<[string, CredentialData]>([
+		['the defaults of the switch', custom],
+		['the MD5 of the password', { ...custom, passwordFormat: 'md5', password: md5('secret').toUpperCase() }],
+		['a stored token', { sessionToken: 'token', sessionOwner: 'owner' }],
+		['another spelling of the address', { baseUrl: ' HTTPS://Platform.example/ ' }],
+	])('is the same with %s', (_name, changes) => {
+		expect(digestOf({ ...SIGNED_OUT, ...changes })).toBe(digestOf(SIGNED_OUT));
+	});
+});
+
+/** Expressions may return anything. */
+describe('a value of another type', () => {
+	test.each(form.filter(({ type }) => type !== 'hidden'))('in $displayName is told by its label', (field) => {
+		const { name, displayName } = field;
+		const message = `'${displayName}' in the Device Management API credential has a value of the wrong type`;
+		const remedy = expect.stringContaining('expression');
+		for (const value of [null, 12345678901234567890]) {
+			const data = { ...SIGNED_OUT, customSignIn: true, [name]: value } as CredentialData;
+			expect(() => credentialOf(data)).toThrow(
+				expect.objectContaining({ message, details: expect.objectContaining({ remedy }) }),
+			);
 		}
+	});
+
+	test('is a text if it is a number', () => {
+		const { stored } = credentialOf({ ...SIGNED_OUT, loginName: 4711, password: 1.5 });
+		expect(stored).toMatchObject({ loginName: '4711', password: '1.5' });
 	});
 });
 
 describe('a field that is added to the form', () => {
-	const nested = {
-		displayName: 'S',
-		name: 'nested',
-		type: 'string',
-		typeOptions: { password: true },
-		default: '',
-	} as const;
+	const typeOptions = { password: true };
+	const nested = { displayName: 'S', name: 'nested', type: 'string', typeOptions, default: '' } as const;
 	const list = { displayName: 'L', name: 'list', values: [nested] };
 	const group = { displayName: 'G', name: 'group', type: 'fixedCollection', default: {}, options: [list] } as const;
 	const added: typeof fields = [
@@ -69,11 +87,10 @@ describe('a field that is added to the form', () => {
 	beforeEach(() => void fields.push(...added));
 	afterEach(() => void fields.splice(-added.length));
 
-	const data = (added: string, nested: string) => ({
-		...SIGNED_OUT,
-		added,
-		group: { list: [{ nested, shown: 'yes' }] },
-	});
+	const data = (added: string, nested: string) => {
+		const group = { list: [{ nested, shown: 'yes' }] };
+		return { ...SIGNED_OUT, added, group };
+	};
 
 	test.each([
 		['one account', 'apiKey', 'accountDigest'],
