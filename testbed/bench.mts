@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { credentialOf } from '../nodes/DeviceManagement/transport/auth/credential.ts';
 import { checkout } from './checkout.mts';
 import { deviceToolWorkflow, deviceWorkflow, type OnError } from './deviceWorkflow.mts';
-import { createEngine, type Engine, type RunResult } from './engine/engine.mts';
+import { createEngine, type Engine, type EngineOptions, type RunResult } from './engine/engine.mts';
 import { jsonOf } from './output.mts';
 import { type EmbeddedPlatform, type Fleet, type StartOptions, startPlatform } from './platform/server.mts';
 
@@ -52,12 +52,14 @@ export interface NodeRun {
 
 /**
  * Starts a platform and an engine, and saves a credential for each way to sign in.
- * @param credentialFolder where to save them for other processes, too; default: in memory
+ * @param loading how the engine loads the package
  */
-export async function openBench(options: StartOptions = {}, credentialFolder?: string): Promise<Bench> {
+export async function openBench(
+	options: StartOptions = {},
+	loading: Pick<EngineOptions, 'fromSources'> = {},
+): Promise<Bench> {
 	const platform = await startPlatform(options);
-	const folder = credentialFolder === undefined ? {} : { credentialFolder };
-	const engine = await createEngine({ packageDirectory: checkout, ...folder });
+	const engine = await createEngine({ packageDirectory: checkout, ...loading });
 	const keyData = () => ({ baseUrl: platform.baseUrl, authentication: 'apiKey', apiKey: platform.apiKey });
 	const loginData = () => {
 		const { baseUrl, loginName, password } = platform;

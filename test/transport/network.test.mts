@@ -1,26 +1,26 @@
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
-import { useBenches, useProcesses } from '../../testbed/jest.mts';
+import { checkout } from '../../testbed/checkout.mts';
+import { useBenches } from '../../testbed/jest.mts';
+import { operations } from '../../testbed/operations.mts';
 import { testOnlyCertificate } from '../../testbed/platform/tls/testOnlyCertificate.mts';
 
 /** What docs/network.md says of n8n's environment holds for every request of the package, the credential's own included. */
 
-const count = { resource: 'device', operation: 'count' };
 const open = useBenches();
 
 describe('a proxy in the environment', () => {
-	const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [
-		name,
-		name.toLowerCase(),
-	]);
-	let before: Record<string, string | undefined> = {};
+	const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
+	const before = NAMES.map((name) => [name, process.env[name]] as const);
 	let proxy: Server;
-	let address: string;
 	/** Where requests and tunnels led that came by the proxy. */
 	let passed: string[];
 
@@ -48,10 +48,9 @@ describe('a proxy in the environment', () => {
 		});
 		proxy.listen(0, '127.0.0.1');
 		await once(proxy, 'listening');
-		address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 	});
 	afterEach(() => {
-		for (const [name, value] of Object.entries(before)) {
+		for (const [name, value] of before) {
 			if (value === undefined) delete process.env[name];
 			else process.env[name] = value;
 		}
@@ -59,63 +58,45 @@ describe('a proxy in the environment', () => {
 		proxy.close();
 	});
 
-	const tell = (environment: Record<string, string>) => {
-		before = Object.fromEntries(VARIABLES.map((name) => [name, process.env[name]]));
-		for (const name of VARIABLES) delete process.env[name];
-		Object.assign(process.env, environment);
-	};
-	const openTold = async (environment: (proxy: string, platform: URL) => Record<string, string>, tls = false) => {
+	/** Opens a bench where n8n has only these variables. */
+	const openWith = async (environment: (proxy: string, platform: URL) => Record<string, string>, tls = false) => {
 		const bench = await open({ tls });
 		const platform = new URL(bench.platform.baseUrl);
-		tell(environment(address, platform));
-		for (const id of [bench.apiKey, bench.login]) {
-			await bench.engine.updateCredential(id, {
-				...(await bench.engine.storedCredential(id)),
-				allowUnauthorizedCerts: tls,
-			});
-		}
+		for (const name of NAMES) delete process.env[name];
+		Object.assign(process.env, environment(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, platform));
+		for (const id of [bench.apiKey, bench.login])
+			await bench.engine.editCredential(id, { allowUnauthorizedCerts: tls });
 		return { ...bench, host: platform.host };
 	};
+	const NOWHERE = 'http://127.0.0.1:1';
 
 	it.each([
 		['HTTP_PROXY', false, (HTTP_PROXY: string) => ({ HTTP_PROXY })],
 		['HTTPS_PROXY', true, (HTTPS_PROXY: string) => ({ HTTPS_PROXY })],
 		['ALL_PROXY', false, (ALL_PROXY: string) => ({ ALL_PROXY })],
 		['ALL_PROXY, over TLS,', true, (ALL_PROXY: string) => ({ ALL_PROXY })],
-		[
-			'https_proxy before HTTPS_PROXY',
-			true,
-			(https_proxy: string) => ({ https_proxy, HTTPS_PROXY: 'http://127.0.0.1:1' }),
-		],
+		['https_proxy before HTTPS_PROXY', true, (https_proxy: string) => ({ https_proxy, HTTPS_PROXY: NOWHERE })],
 	])('%s carries the login, the requests and the connection test', async (_name, tls, environment) => {
-		const { login, host, run, engine, platform } = await openTold(environment, tls);
-		const { error } = await run(count, { credential: login });
-		expect(error).toBeUndefined();
+		const { login, host, run, engine, platform } = await openWith(environment, tls);
+		expect((await run(operations.count, { credential: login })).error).toBeUndefined();
 		expect(platform.logins.attempted).toBe(1);
 		expect(passed).toEqual([host, host]);
 		expect(await engine.testCredential(login)).toMatchObject({ status: 'OK' });
 		expect(passed).toEqual([host, host, host, host]);
 	});
 
-	it.each([
-		['the host', () => '127.0.0.1'],
-		['the host and its port', (platform: URL) => platform.host],
-		['the end of the host, with a dot', () => 'example.com,.0.0.1'],
-		['the end of the host, with an asterisk', () => '*.0.0.1'],
-		['everything', () => '*'],
-	])('NO_PROXY with %s leads past it', async (_name, exception) => {
-		const { run } = await openTold((HTTP_PROXY, platform) => ({ HTTP_PROXY, NO_PROXY: exception(platform) }));
-		expect((await run(count)).error).toBeUndefined();
-		expect(passed).toEqual([]);
-	});
-
-	it.each([
-		['another port', '127.0.0.1:1'],
-		['a range of addresses', '127.0.0.0/8'],
-	])('NO_PROXY with %s does not', async (_name, NO_PROXY) => {
-		const { run, host } = await openTold((HTTP_PROXY) => ({ HTTP_PROXY, NO_PROXY }));
-		expect((await run(count)).error).toBeUndefined();
-		expect(passed).toEqual([host]);
+	it.each<[string, (platform: URL) => string, isPassed: boolean]>([
+		['the host leads past it', () => '127.0.0.1', false],
+		['the host and its port leads past it', (platform) => platform.host, false],
+		['the end of the host, with a dot, leads past it', () => 'example.com,.0.0.1', false],
+		['the end of the host, with an asterisk, leads past it', () => '*.0.0.1', false],
+		['everything leads past it', () => '*', false],
+		['another port does not', () => '127.0.0.1:1', true],
+		['a range of addresses does not', () => '127.0.0.0/8', true],
+	])('NO_PROXY with %s', async (_name, exception, isPassed) => {
+		const { run, host } = await openWith((HTTP_PROXY, url) => ({ HTTP_PROXY, NO_PROXY: exception(url) }));
+		expect((await run(operations.count)).error).toBeUndefined();
+		expect(passed).toEqual(isPassed ? [host] : []);
 	});
 });
 
@@ -124,14 +105,14 @@ describe('a private certificate', () => {
 	const file = join(folder, 'our-authority.pem');
 	writeFileSync(file, testOnlyCertificate);
 	afterAll(() => rmSync(folder, { recursive: true }));
-	const openTrusting = useProcesses(1, { NODE_EXTRA_CA_CERTS: file });
 
 	it('is trusted where NODE_EXTRA_CA_CERTS names it, and nowhere else', async () => {
-		const bench = await openTrusting({ tls: true });
-		const [trusting] = bench.processes;
-		if (trusting === undefined) throw new Error('There is no process');
-		expect((await trusting.run(count, { credential: bench.login })).error).toBeUndefined();
-		expect(await trusting.testCredential(bench.apiKey)).toMatchObject({ status: 'OK' });
-		expect((await bench.run(count)).error?.message).toContain("The platform's TLS certificate is not trusted");
+		// Node.js reads this variable when a process starts.
+		const script = fileURLToPath(new URL('trustingProcess.mts', import.meta.url));
+		const env = { ...process.env, NODE_EXTRA_CA_CERTS: file };
+		const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { cwd: checkout, env });
+		expect(stdout.trim().split('\n').at(-1)).toBe('[null,"OK"]');
+		const { run } = await open({ tls: true });
+		expect((await run(operations.count)).error?.message).toContain("The platform's TLS certificate is not trusted");
 	});
 });
