@@ -6,11 +6,8 @@ import { replaceClock, systemClock } from '../nodes/DeviceManagement/transport/w
 import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
 import { type Bench, openBench } from './bench.mts';
 import { BareEngine } from './engine/bareNode.mts';
-import { type EngineProcess, startEngineProcess } from './engine/engineProcess.mts';
-import { startInstance } from './engine/instance.mts';
 import { InProcessPlatform } from './platform/inProcess.mts';
 import { Fleet, type StartOptions } from './platform/server.mts';
-import { openProcessBench, type ProcessBench } from './processBench.mts';
 import { type Answer, type RawServer, startRawServer } from './rawServer.mts';
 
 /**
@@ -74,27 +71,6 @@ export function useBenches(): (options?: StartOptions) => Promise<Bench> {
 		used.add(bench);
 		return bench;
 	};
-}
-
-/**
- * Starts processes for the tests of a file. Returns a function that opens a bench over them for one test. The processes keep
- * their memory between tests; each bench has a new platform and new credentials.
- * @param environment additional environment variables of the processes
- */
-export function useProcesses(
-	count: number,
-	environment?: Readonly<Record<string, string>>,
-): (options?: StartOptions) => Promise<ProcessBench> {
-	const processes: EngineProcess[] = [];
-	beforeAll(async () => {
-		const { encryptionKey } = startInstance();
-		const starting = Array.from({ length: count }, async () => await startEngineProcess(encryptionKey, environment));
-		processes.push(...(await Promise.all(starting)));
-	}, 120_000);
-	afterAll(async () => {
-		await Promise.all(processes.map(async (process) => await process.close()));
-	});
-	return closedAfterEach(async (options?: StartOptions) => await openProcessBench(processes, options));
 }
 
 /** Returns a function that starts a server with any responses. After the test, the server and its connections are closed. */

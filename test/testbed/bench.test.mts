@@ -1,4 +1,4 @@
-import { useBenches, useProcesses } from '../../testbed/jest.mts';
+import { useBenches } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
 import { jsonOf, serialNumbersOf } from '../../testbed/output.mts';
 
@@ -33,27 +33,4 @@ test('a tool has the type that n8n derives from the node; a node that is no tool
 	const type = engine.packages.getByNameAndVersion('n8n-nodes-device-management.deviceManagementTool', 1);
 	expect(type.description).toMatchObject({ name: 'deviceManagementTool', inputs: [], outputs: ['ai_tool'] });
 	expect(() => engine.packages.getByNameAndVersion('n8n-nodes-base.noOpTool')).toThrow('cannot be used as a tool');
-});
-
-describe('processes over one store of credentials', () => {
-	const openProcesses = useProcesses(1);
-
-	test('see what is changed in the editor', async () => {
-		const { engine, login, processes } = await openProcesses();
-		const [process] = processes;
-		expect(await process?.testCredential(login)).toMatchObject({ status: 'OK' });
-		await engine.editCredential(login, { password: 'wrong' });
-		expect(await process?.testCredential(login)).toMatchObject({ status: 'Error' });
-		const result = await process?.run(operations.count, { credential: login });
-		expect(result?.error?.message).toMatch(/password is not right/);
-	});
-
-	test('stop what they run when they are told to', async () => {
-		const { platform, processes } = await openProcesses();
-		const stop = new AbortController();
-		platform.settings.fault = () => 'hang';
-		platform.settings.beforeAnswer = () => stop.abort();
-		const result = await processes[0]?.run(operations.count, { signal: stop.signal });
-		expect(result?.cancelled).toBe(true);
-	});
 });

@@ -35,15 +35,9 @@ export interface CredentialUse {
 	updated: number;
 }
 
-/** Stores the rows. As in a database, each row is read and replaced as a whole, and the last write wins. */
-export interface CredentialRows {
-	get(id: string): StoredCredential | undefined;
-	set(id: string, row: StoredCredential): unknown;
-}
-
-/** The credentials table of an n8n instance; in memory unless it gets other rows. */
+/** The credentials table of an n8n instance. As in a database, each row is read and replaced as a whole, and the last write wins. */
 export class CredentialStore {
-	constructor(private readonly rows: CredentialRows = new Map()) {}
+	private readonly rows = new Map<string, StoredCredential>();
 
 	/** Encrypts with the instance's key, whether the credential is new or not. */
 	async save(id: string, name: string, type: string, data: ICredentialDataDecryptedObject): Promise<void> {

@@ -17,7 +17,6 @@ import type {
 } from 'n8n-workflow';
 
 import { testCredential } from './connectionTest.mts';
-import { CredentialFolder } from './credentialFolder.mts';
 import { type CredentialUse, CredentialStore, EngineCredentials } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
 import { type Instance, type LogEntry, startInstance } from './instance.mts';
@@ -31,10 +30,6 @@ export interface EngineOptions {
 	packageDirectory: string;
 	/** More packages to load. */
 	otherPackages?: readonly string[];
-	/** Keeps credentials in files there instead of in memory, for engines in several processes with the same key. */
-	credentialFolder?: string;
-	/** Default: a random one. */
-	encryptionKey?: string;
 	/**
 	 * Loads the TypeScript files behind the compiled ones that package.json names, so that no test uses an old build.
 	 * For processes under tsx; jest does the same by its own settings.
@@ -112,11 +107,9 @@ export interface PollResult {
  * @throws n8n's error for a package that it refuses to load
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-	const { packageDirectory, otherPackages = [], credentialFolder, fromSources } = options;
-	const instance = startInstance(options.encryptionKey);
+	const { packageDirectory, otherPackages = [], fromSources } = options;
 	const packages = await NodePackages.load([packageDirectory, ...otherPackages], { fromSources });
-	const rows = credentialFolder === undefined ? undefined : new CredentialFolder(credentialFolder);
-	return new Engine(instance, packages, new CredentialStore(rows));
+	return new Engine(startInstance(), packages, new CredentialStore());
 }
 
 export class Engine {
@@ -136,11 +129,6 @@ export class Engine {
 	) {
 		this.credentials = new EngineCredentials(this.store, packages);
 		instance.captureLogs(this.logs);
-	}
-
-	/** The encryption key, for engines in other processes that read the same credentials. */
-	get encryptionKey(): string {
-		return this.instance.encryptionKey;
 	}
 
 	/** How often credentials were decrypted, used to sign in, and saved so far. */
@@ -361,7 +349,7 @@ function toItem(input: IDataObject | INodeExecutionData): INodeExecutionData {
 }
 
 /** Returns functions that read n8n's record of a run, which may come from another process. */
-export function toResult({ nodes }: Pick<ParsedWorkflow, 'nodes'>, raw: IRun): RunResult {
+function toResult({ nodes }: Pick<ParsedWorkflow, 'nodes'>, raw: IRun): RunResult {
 	const { runData, error } = raw.data.resultData;
 	const task = (nodeName: string) => {
 		if (nodes.every(({ name }) => name !== nodeName)) throw new n8n.UserError(`The workflow has no node "${nodeName}"`);

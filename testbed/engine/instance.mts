@@ -21,21 +21,17 @@ export interface LogEntry {
  * Starts the parts of n8n that an execution needs: settings with an encryption key, the key provider for `Credentials` and the
  * logger (every level, in memory). There is one instance per process (per test file in jest); later calls return the same
  * one. It leaves no files. Expressions run in n8n's legacy engine: the others need a dynamic import, which jest doesn't allow.
- * @param encryptionKey default: a random one
  */
-export function startInstance(encryptionKey?: string): Instance {
-	instance ??= new Instance(encryptionKey ?? randomBytes(24).toString('base64'));
-	if (encryptionKey !== undefined && encryptionKey !== instance.encryptionKey) {
-		throw new Error('The process has an instance already, with another encryption key');
-	}
+export function startInstance(): Instance {
+	instance ??= new Instance();
 	return instance;
 }
 
 export class Instance {
 	private readonly readers = new Set<LogEntry[]>();
 
-	constructor(readonly encryptionKey: string) {
-		const logger = withTemporarySettings(encryptionKey, () => {
+	constructor() {
+		const logger = withTemporarySettings(() => {
 			Container.get(core.InstanceSettings);
 			return new LoggerFinder(tmpdir()).found;
 		});
@@ -82,11 +78,11 @@ class LoggerFinder extends core.DirectoryLoader {
 }
 
 /** n8n reads its settings from the environment once, when it first creates the classes. */
-function withTemporarySettings<T>(encryptionKey: string, make: () => T): T {
+function withTemporarySettings<T>(make: () => T): T {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-engine-'));
 	const settings = {
 		N8N_USER_FOLDER: folder,
-		N8N_ENCRYPTION_KEY: encryptionKey,
+		N8N_ENCRYPTION_KEY: randomBytes(24).toString('base64'),
 		N8N_LOG_LEVEL: 'debug',
 		N8N_LOG_OUTPUT: 'console',
 		N8N_DIAGNOSTICS_ENABLED: 'false',
