@@ -114,5 +114,5 @@ describe('a private certificate', () => {
 		expect(stdout.trim().split('\n').at(-1)).toBe('[null,"OK"]');
 		const { run } = await open({ tls: true });
 		expect((await run(operations.count)).error?.message).toContain("The platform's TLS certificate is not trusted");
-	});
+	}, 120_000);
 });

@@ -1,12 +1,12 @@
 import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
-import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { accountOf } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
 import * as authentication from '../../../nodes/DeviceManagement/transport/auth/authenticate.ts';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { FakeN8n, failureOf, responseOf, settled, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
 
 const { authenticate, preAuthenticate, SignedIn, TEST_MARK } = authentication;
+type Way = 'current' | 'older' | 'test';
 const LIST: IHttpRequestOptions = { url: 'https://platform.example/api/device/list' };
 const KEY = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' };
 const withToken = (token: string, data = SIGNED_OUT) => credentialOf(data).withToken(token).data;
@@ -45,17 +45,16 @@ async function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
 	await virtual.time.until(outcome);
 	return await outcome;
 }
-const request = async (way: 'current' | 'older' | 'test', data?: ICredentialDataDecryptedObject) =>
-	await outcomeOf(n8n.request(authentication, way, LIST, data));
+const send = async (way: Way, data?: ICredentialDataDecryptedObject) =>
+	await n8n.request(authentication, way, LIST, data);
+const request = async (way: Way, data?: ICredentialDataDecryptedObject) => await outcomeOf(send(way, data));
 /** Another request of this process signs in. */
 const signInBefore = async () => await outcomeOf(preAuthenticate(withToken(''), platform));
 
 describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s)", (way) => {
 	test('signs in once for all requests that begin without a token at the same time', async () => {
 		const count = way === 'test' ? 1 : 10;
-		await outcomeOf(
-			Promise.all(Array.from({ length: count }, async () => await n8n.request(authentication, way, LIST))),
-		);
+		await outcomeOf(Promise.all(Array.from({ length: count }, async () => await send(way))));
 		expect({ logins, sent }).toEqual({ logins: 1, sent: Array.from({ length: count }, () => 'Bearer token-1') });
 	});
 
@@ -70,7 +69,7 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 			await virtual.time.sleep(1000);
 			if (outcome === 'finds one in the store') account().use('token-0');
 			const { data } = credentialOf(SIGNED_OUT).forSignIn();
-			if (outcome === 'signs in') await settled(n8n.request(authentication, 'current', LIST, data));
+			if (outcome === 'signs in') await settled(send('current', data));
 			if (outcome === 'fails') throw failed;
 		});
 		void settled(execution);
@@ -166,38 +165,27 @@ describe("n8n's connection test", () => {
 
 	test('shares its login with tests and executions that begin meanwhile, as each login may end the token before', async () => {
 		const { data } = credentialOf(SIGNED_OUT).forSignIn();
-		const execution = account().findOnce(
-			async () => void (await settled(n8n.request(authentication, 'current', LIST, data))),
-		);
-		await outcomeOf(
-			Promise.all([n8n.request(authentication, 'test', LIST), n8n.request(authentication, 'test', LIST), execution]),
-		);
+		const execution = account().findOnce(async () => void (await settled(send('current', data))));
+		await outcomeOf(Promise.all([send('test'), send('test'), execution]));
 		expect({ logins, sent }).toEqual({ logins: 1, sent: ['Bearer token-1', 'Bearer token-1'] });
 	});
 
-	test.each([SIGNED_OUT, withToken('dead')])(
-		'ends the wait after a refused login with its success: %j',
-		async (stored) => {
-			n8n.stored = stored;
-			refusal = responseOf({ code: 14201 });
-			await signInBefore();
-			refusal = undefined;
-			expect(await request('test')).toBeUndefined();
-			expect(logins).toBe(2);
-			expect(account().recentLoginRefusal(virtual.time.now())).toBeUndefined();
-		},
-	);
+	test.each(['', 'dead'])('ends the wait after a refused login with its success (stored token: %j)', async (token) => {
+		n8n.stored = withToken(token);
+		refusal = responseOf({ code: 14201 });
+		await signInBefore();
+		refusal = undefined;
+		expect(await request('test')).toBeUndefined();
+		expect(logins).toBe(2);
+		expect(account().recentLoginRefusal(virtual.time.now())).toBeUndefined();
+	});
 });
 
 describe('a request that is made for its login alone', () => {
 	test('is never sent', async () => {
 		const { data } = credentialOf(SIGNED_OUT).forSignIn();
 		expect(await request('current', data)).toBeInstanceOf(SignedIn);
-		expect({ logins, sent, stored: n8n.stored }).toMatchObject({
-			logins: 1,
-			sent: [],
-			stored: { sessionToken: 'token-1' },
-		});
+		expect({ logins, sent, token: n8n.stored['sessionToken'] }).toEqual({ logins: 1, sent: [], token: 'token-1' });
 	});
 
 	test('does not wait for its own session if n8n copies the data', async () => {
@@ -223,45 +211,29 @@ test("the account learns of a pause that another node's login is asked for; that
 
 describe('a request carries', () => {
 	const custom = { ...KEY, customSignIn: true };
-	test.each<[string, ICredentialDataDecryptedObject, object, sent: object]>([
-		['a token', withToken('t'), {}, { headers: { Authorization: 'Bearer t' } }],
-		['a key', KEY, {}, { headers: { Authorization: 'ApiKey k' } }],
-		['a key without its prefix', { ...custom, apiKeyPrefix: '' }, {}, { headers: { Authorization: 'k' } }],
-		['a key in another header', { ...custom, apiKeyName: 'X' }, {}, { headers: { X: 'ApiKey k' } }],
-		[
-			'a key by the fields that the form shows',
-			{ ...KEY, apiKeyPrefix: 'X' },
-			{},
-			{ headers: { Authorization: 'ApiKey k' } },
-		],
-		[
-			'a key in place of a header of the same name in another case, and no other header',
-			KEY,
-			{ headers: { authorization: 'other', Accept: 'text/plain', [TEST_MARK]: 'true' } },
-			{ headers: { Accept: 'text/plain', Authorization: 'ApiKey k' } },
-		],
-		[
-			'a key in the query',
-			{ ...custom, apiKeyIn: 'query', apiKeyName: 'a b' },
-			{ qs: { x: '1' } },
-			{ qs: { x: '1', 'a b': 'ApiKey k' } },
-		],
-		[
-			'a key in a query that is text',
-			{ ...custom, apiKeyIn: 'query', apiKeyName: 'k' },
-			{ qs: 'x=1' },
-			{ qs: { x: '1', k: 'ApiKey k' } },
-		],
-	])('%s', (_what, data, options, expected) => {
+	const inQuery = { ...custom, apiKeyIn: 'query', apiKeyName: 'a b' };
+	const others = { Accept: 'text/plain', [TEST_MARK]: 'true' };
+	test.each<[string, ICredentialDataDecryptedObject, object, headers: object | undefined, query?: object]>([
+		['a token', withToken('t'), {}, { Authorization: 'Bearer t' }],
+		['a key', KEY, {}, { Authorization: 'ApiKey k' }],
+		['a key without its prefix', { ...custom, apiKeyPrefix: '' }, {}, { Authorization: 'k' }],
+		['a key in another header', { ...custom, apiKeyName: 'X' }, {}, { X: 'ApiKey k' }],
+		['a key by the fields that the form shows', { ...KEY, apiKeyPrefix: 'X' }, {}, { Authorization: 'ApiKey k' }],
+		['no mark of a test', KEY, { headers: others }, { Accept: 'text/plain', Authorization: 'ApiKey k' }],
+		['no other header of that name', KEY, { headers: { authorization: 'x' } }, { Authorization: 'ApiKey k' }],
+		['a key in the query', inQuery, { qs: { x: '1' } }, undefined, { x: '1', 'a b': 'ApiKey k' }],
+		['a key in a query that is text', inQuery, { qs: 'x=1' }, undefined, { x: '1', 'a b': 'ApiKey k' }],
+	])('%s', (...row) => {
+		const [, data, options, ...expected] = row;
 		const { headers, qs } = authenticate(data, { ...LIST, ...options });
-		expect(JSON.parse(JSON.stringify({ headers, qs }))).toEqual(expected);
+		expect([headers, qs]).toEqual([...expected, undefined].slice(0, 2));
 	});
 
 	test.each([false, true])(
-		"no leave to follow redirects, nor to skip the check of a certificate unless 'Ignore SSL Issues' is on: %s",
-		(ignores) => {
-			const options = authenticate({ ...KEY, allowUnauthorizedCerts: ignores }, { ...LIST });
-			const skips = ignores ? { skipSslCertificateValidation: true, rejectUnauthorized: false } : {};
+		'no leave to follow redirects, and to skip the check of a certificate if asked: %s',
+		(asked) => {
+			const options = authenticate({ ...KEY, allowUnauthorizedCerts: asked }, { ...LIST });
+			const skips = asked ? { skipSslCertificateValidation: true, rejectUnauthorized: false } : {};
 			const forbids = { disableFollowRedirect: true, followRedirect: false, followAllRedirects: false };
 			expect(options).toEqual({ ...LIST, headers: { Authorization: 'ApiKey k' }, ...forbids, ...skips });
 		},
@@ -284,8 +256,9 @@ describe('a request carries', () => {
 		['no address', {}],
 	])('nothing to %s', (_where, options) => {
 		const thrown = expect.objectContaining({ message: 'This credential is for https://platform.example only' });
-		for (const data of [KEY, withToken('t')]) {
-			expect(() => authenticate(data, Object.assign({ url: undefined }, options) as never)).toThrow(thrown);
-		}
+		const request = { ...LIST };
+		Reflect.deleteProperty(request, 'url');
+		Object.assign(request, options);
+		for (const data of [KEY, withToken('t')]) expect(() => authenticate(data, request)).toThrow(thrown);
 	});
 });
