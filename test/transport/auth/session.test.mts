@@ -140,15 +140,6 @@ function held() {
 }
 
 describe('one sign-in', () => {
-	test('serves sixteen executions with sixteen requests each that begin without a token', async () => {
-		const platform = new FakePlatform();
-		await times(16, async () => {
-			const session = platform.open();
-			await times(16, async () => await session.run(platform.send));
-		});
-		expect(platform).toMatchObject({ signIns: 1, sent: 256 });
-	});
-
 	test.each([
 		[1, 1],
 		[1, 4],
@@ -332,22 +323,6 @@ describe('a request that is always refused', () => {
 		await expect(session.run(platform.send)).rejects.toMatchObject({ details: { code: 14101, retryable: false } });
 		expect(platform.sent).toBe(sent);
 		await expect(platform.open().run(platform.send)).resolves.toMatch(/^token|^by key$/);
-	});
-
-	test.each([1, 16])('fails no other of 1,000 items when the token really expires, %i at once', async (parallel) => {
-		const platform = new FakePlatform(Infinity, SIGNED_IN);
-		const session = platform.open();
-		const failed: number[] = [];
-		let next = 0;
-		await times(parallel, async () => {
-			while (next < 1000) {
-				const item = next++;
-				if (item === 557) platform.expireTokens();
-				const send = item % 20 === 7 ? platform.refuse : platform.send;
-				await session.run(send).catch(() => failed.push(item));
-			}
-		});
-		expect(failed).toEqual(Array.from({ length: 50 }, (_, n) => n * 20 + 7));
 	});
 });
 
