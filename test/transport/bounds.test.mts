@@ -3,6 +3,7 @@ import { hurry, useBenches } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
 import { serialNumbersOf } from '../../testbed/output.mts';
 import { roundTrip } from '../../testbed/rawServer.mts';
+import { held } from './fakes.mts';
 
 const open = useBenches();
 
@@ -15,13 +16,6 @@ async function settle({ platform }: Bench): Promise<void> {
 const itemsFor = (bench: Bench, count: number) =>
 	serialNumberItems(bench, count).map((item, mark) => ({ ...item, mark }));
 const kindsOf = ({ platform }: Bench) => platform.requests.map(({ kind }) => kind);
-
-/** A function that a test calls, and a promise that waits for it. */
-function gate() {
-	let pass = () => {};
-	const passed = new Promise<void>((resolve) => (pass = resolve));
-	return { pass: () => pass(), passed };
-}
 
 describe('a stopped execution', () => {
 	type Case = [OperationName, options: { pageSize?: number; parallelRequests: number }, items: number, at: number];
@@ -95,19 +89,19 @@ describe('after an item failed', () => {
 		const bench = await open();
 		const { platform, run, login } = bench;
 		await bench.signInEarlier();
-		const [began, released] = [gate(), gate()];
+		const [began, released] = [held(), held()];
 		platform.settings.beforeAnswer = async ({ kind, query }) => {
-			if (query['mark'] === 'fails') await began.passed;
+			if (query['mark'] === 'fails') await began.promise;
 			if (kind !== 'login') return;
-			began.pass();
-			await released.passed;
+			began.resolve();
+			await released.promise;
 		};
 		platform.settings.fault = ({ query }) =>
 			({ fails: { code: 10004 }, renews: { code: 14101 } })[String(query['mark'])];
 		const input = [{ mark: 'fails' }, { mark: 'renews' }];
 		const { error } = await run(operations.request, { credential: login, input });
 		expect(error?.message).toMatch(/code 10004.*\[item 0\]$/);
-		released.pass();
+		released.resolve();
 		await settle(bench);
 		const sent = platform.requests.map(({ kind, query }) => query['mark'] ?? kind).sort();
 		expect(sent).toEqual(['fails', 'login', 'renews']);
@@ -119,15 +113,15 @@ describe('after an item failed', () => {
 		const { settings } = bench.platform;
 		settings.fault = ({ page = 0 }) =>
 			page === 2 ? { status: 418 } : page > 2 ? { status: 503, headers: { 'retry-after': '0' } } : undefined;
-		const released = gate();
+		const released = held();
 		settings.beforeAnswer = async ({ page = 0 }) => {
 			if (page === 2) while (bench.platform.inFlight < 8) await new Promise(setImmediate);
-			if (page > 2) await released.passed;
+			if (page > 2) await released.promise;
 		};
 		const list = { ...operations.getAll, options: { pageSize: 5, parallelRequests: 8, maxRetries: 10 } };
 		const result = await bench.run(list, { onError: 'continueRegularOutput' });
 		expect(result.data('Devices')[0]?.json['error']).toContain('HTTP 418');
-		released.pass();
+		released.resolve();
 		await settle(bench);
 		expect(bench.platform.requests).toHaveLength(10);
 	});

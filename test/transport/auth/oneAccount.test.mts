@@ -3,6 +3,7 @@ import type { Bench } from '../../../testbed/bench.mts';
 import { hurry, useBenches } from '../../../testbed/jest.mts';
 import { operations, serialNumberItems } from '../../../testbed/operations.mts';
 import { jsonOf, serialNumbersOf } from '../../../testbed/output.mts';
+import { held } from '../fakes.mts';
 
 /** What n8n's engine and the package make of one account together. The rules of a session are in session.test.mts. */
 
@@ -18,8 +19,7 @@ const dropdownOf = async ({ engine, login }: Bench) =>
 /** Kills all tokens as the given request arrives, after so many have arrived at once; logins do not count. */
 function killTokensAt({ platform }: Bench, death: number, atOnce = 1): void {
 	let requests = 0;
-	let release = () => {};
-	const arrived = new Promise<void>((resolve) => (release = resolve));
+	const { promise: arrived, resolve: release } = held();
 	platform.settings.beforeAnswer = async ({ kind }) => {
 		if (kind === 'login') return;
 		const order = ++requests;

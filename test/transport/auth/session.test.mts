@@ -5,7 +5,7 @@ import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failur
 import { type Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
 import { type Credential, credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { Session } from '../../../nodes/DeviceManagement/transport/auth/session.ts';
-import { failureOf, settled, SIGNED_OUT } from '../fakes.mts';
+import { failureOf, held, settled, SIGNED_OUT } from '../fakes.mts';
 
 const KEY: CredentialData = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' };
 const SIGNED_IN: CredentialData = { ...SIGNED_OUT, sessionToken: 'any' };
@@ -131,12 +131,6 @@ function slowRequest(session: Session) {
 	let sent = held();
 	const response = session.run(async () => await (sent = held()).promise);
 	return { response, answer: () => sent.resolve(), refuse: () => sent.reject(deadToken()) };
-}
-
-function held() {
-	let [resolve, reject] = [() => {}, (_reason: unknown) => {}];
-	const promise = new Promise<void>((...both) => ([resolve, reject] = both));
-	return { promise, resolve: () => resolve(), reject: (reason: unknown) => reject(reason) };
 }
 
 describe('one sign-in', () => {
