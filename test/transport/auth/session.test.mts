@@ -35,7 +35,6 @@ class FakePlatform {
 	signInTakes = 0;
 	/** Happens after the platform has issued a token, before n8n has stored it. */
 	onIssue: () => Promise<unknown> | void = () => {};
-	onRead: () => Promise<unknown> | void = () => {};
 	onWait: () => void = () => {};
 	readonly stop = new AbortController();
 	private time = BEGIN;
@@ -45,7 +44,6 @@ class FakePlatform {
 	constructor(
 		public requestsPerToken = Infinity,
 		data: CredentialData = SIGNED_OUT,
-		private readonly oneTokenPerUser = false,
 	) {
 		this.stored = data;
 		if (data['sessionToken'] !== '') this.stored = withToken(data, this.issue());
@@ -55,7 +53,6 @@ class FakePlatform {
 	open(end = this.stop.signal): Session {
 		const load = async () => {
 			this.reads++;
-			await this.onRead();
 			return credentialOf({ ...this.stored });
 		};
 		const sleep = async (ms: number, ends: AbortSignal) => {
@@ -109,7 +106,6 @@ class FakePlatform {
 
 	private issue(): string {
 		const token = `token ${this.issuesTheSame ? 1 : ++this.issued}`;
-		if (this.oneTokenPerUser) this.valid.clear();
 		this.valid.set(token, this.requestsPerToken);
 		return token;
 	}
@@ -264,7 +260,7 @@ describe('fresh tokens that are refused, too', () => {
 	});
 
 	test('pause at least as long as a sign-in takes, and take what the store holds then', async () => {
-		const platform = new FakePlatform(Infinity, SIGNED_OUT, true);
+		const platform = new FakePlatform();
 		platform.signInTakes = 4000;
 		platform.onIssue = () => void (platform.signIns === 1 && platform.expireTokens());
 		platform.onWait = () => platform.signInElsewhere();
