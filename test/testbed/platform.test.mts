@@ -1,0 +1,307 @@
+/**
+ * The embedded platform against the API document, because all other tests rely on it. A switch of the platform is tested here only
+ * if the tests that use it would not notice that it has no effect.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod/v4';
+
+import { deviceSchema, Fleet, groupSchema, modelSchema, type Device } from '../../testbed/platform/fleet.mts';
+import { startPlatform, type EmbeddedPlatform, type FaultRule } from '../../testbed/platform/server.mts';
+
+/** Sections 1.1 and 1.2: these fields and no others. */
+const envelopeSchema = z.strictObject({ code: z.int32(), msg: z.string(), data: z.unknown() });
+const [count, yesOrNo] = [z.int32(), z.boolean()];
+const sort = z.strictObject({ sorted: yesOrNo, unsorted: yesOrNo });
+const pageable = { sort, offset: count, pageSize: count, pageNumber: count, paged: yesOrNo, unpaged: yesOrNo };
+const pageSchema = z.strictObject({
+	...{ content: z.array(deviceSchema), pageable: z.strictObject(pageable), sort, last: yesOrNo, first: yesOrNo },
+	...{ totalElements: count, totalPages: count, size: count, number: count, numberOfElements: count },
+});
+
+/** Devices that differ only in the given fields, named A, B, C … in the default order. */
+const named = (...changes: Partial<Device>[]): Device[] =>
+	changes.map((change, position) => ({
+		...Fleet.seeded({ size: 1 }).at(0),
+		...{ imei: '0', attributes: {}, tags: [], description: null, status: 1, onlineStatus: 0 },
+		...{ id: `${position}`, sn: 'ABCDEFGH'.charAt(position), ...change },
+	}));
+const FLEET = named(
+	{
+		description: 'Kühlraum',
+		tags: ['cold', 'pilot'],
+		attributes: { floor: 10, 'a.b': 'x y' },
+		status: 2,
+		creator: 'b',
+	},
+	{ description: 'cold store', tags: ['cold'], attributes: { floor: 9 }, creator: 'b', imei: null },
+	{ tags: ['склад'], attributes: { floor: -1 }, status: 2, creator: 'a' },
+	{ model: { ...Fleet.seeded({ size: 1 }).at(0).model, name: 'T30 Cold' }, creator: 'a', onlineStatus: 1 },
+);
+
+let platform: EmbeddedPlatform;
+beforeAll(async () => (platform = await startPlatform()));
+beforeEach(() => platform.reset({ fleet: FLEET, apiKey: 'k1', password: '密码' }));
+afterAll(async () => await platform.stop());
+
+/** Sends a request with the API key, unless it gets another sign-in. Text is sent unchanged. */
+async function send(what: string, body?: unknown, headers: Record<string, string> = { authorization: 'ApiKey k1' }) {
+	const [, method = '', path = ''] = /^(\S+) (.*)$/.exec(what) ?? [];
+	const text = typeof body === 'string' ? body : JSON.stringify(body);
+	const sent = { 'content-type': 'application/json', ...headers };
+	return await fetch(platform.baseUrl + path, { method, headers: sent, ...(body === undefined ? {} : { body: text }) });
+}
+const call = async (...request: Parameters<typeof send>) => envelopeSchema.parse(await (await send(...request)).json());
+const codeOf = async (...request: Parameters<typeof send>) => (await call(...request)).code;
+const list = async (query = '', body: object = {}) =>
+	pageSchema.parse((await call(`POST /api/device/list?${query}`, body)).data);
+const listed = async (...of: Parameters<typeof list>) => (await list(...of)).content.map(({ sn }) => sn).join('');
+const logIn = async (password: string, loginName = 'demo') =>
+	await call('POST /api/user/login', { loginName, password }, {});
+const codeWith = async (authorization: string) => await codeOf('GET /api/version', undefined, { authorization });
+
+test('sample devices have exactly the fields of sections 2.1 to 2.3; the newest is first, each has its own serial number', () => {
+	expect([deviceSchema, modelSchema, groupSchema].map(({ shape }) => Object.keys(shape).join(' '))).toEqual([
+		'id sn imei iccid iccidOverwrite sensorSn sensorOverwrite onlineStatus status attributes tags description ' +
+			'creator createTime updator updateTime model group',
+		'id name vendor type description creator createTime updator updateTime',
+		'id name description creator createTime updator updateTime',
+	]);
+	const devices = deviceSchema.array().parse(Fleet.seeded({ size: 5000, seed: 3 }).devices);
+	const times = devices.map(({ createTime }) => createTime);
+	expect(times).toEqual([...times].sort().reverse());
+	expect(new Set(devices.map(({ sn }) => sn)).size).toBe(5000);
+});
+
+describe('POST /api/device/list', () => {
+	test.each([
+		['', { number: 0, size: 10, first: true, last: false, numberOfElements: 10, totalPages: 3 }],
+		['page=0', { number: 0, size: 10, first: true, last: false, numberOfElements: 10, totalPages: 3 }],
+		['page=2&size=9', { number: 1, size: 9, first: false, last: false, numberOfElements: 9, totalPages: 3 }],
+		['page=2&size=24', { number: 1, size: 24, first: false, last: true, numberOfElements: 1, totalPages: 2 }],
+		['page=4', { number: 3, size: 10, first: false, last: true, numberOfElements: 0, totalPages: 3 }],
+		['size=2001', { number: 0, size: 2000, first: true, last: true, numberOfElements: 25, totalPages: 1 }],
+	])('returns the page %p of 25 devices with all its metadata (sections 1.2 and 8)', async (query, own) => {
+		platform.fleet = Fleet.seeded({ size: 25 });
+		const unsorted = { sort: { sorted: false, unsorted: true } };
+		const offset = own.number * own.size;
+		const asked = { ...unsorted, offset, pageSize: own.size, pageNumber: own.number, paged: true, unpaged: false };
+		const content = platform.fleet.devices.slice(offset, offset + own.size);
+		expect(await list(query)).toEqual({ ...own, ...unsorted, content, pageable: asked, totalElements: 25 });
+	});
+
+	test('counts pages from 0 and refuses a larger size, if set', async () => {
+		Object.assign(platform.settings, { pageNumbering: 'zero-based', largestSize: 3, largerSize: 'refuse' });
+		expect(await Promise.all(['size=3', 'size=3&page=0', 'size=3&page=1'].map(async (page) => listed(page)))).toEqual([
+			...['ABC', 'ABC', 'D'],
+		]);
+		expect(await codeOf('POST /api/device/list?size=4', {})).toBe(10001);
+	});
+
+	test.each([
+		['sort=<field> asc', 'sort=sn asc', 'ABCD'],
+		['sort=<field>, descending by default', 'sort=sn', 'DCBA'],
+		['sort=<field1>,<field2> asc', 'sort=status,creator asc', 'DBCA'],
+		['sort=<field1> asc&sort=<field2> desc', 'sort=status asc&sort=creator desc', 'BDAC'],
+		['sort=attributes.<key> desc', 'sort=attributes.floor desc', 'ABCD'],
+		['an attribute key with a dot, and a page', 'sort=attributes.a.b desc&sort=sn desc&size=2', 'AD'],
+	])('sorts: %s (sections 1.3 and 8)', async (_shape, query, expected) => {
+		expect(await listed(query)).toBe(expected);
+		expect((await list(query)).pageable.sort).toEqual({ sorted: true, unsorted: false });
+	});
+
+	test.each([
+		['smallest', 'ABCD', 'DCBA'],
+		['largest', 'DABC', 'CBAD'],
+		['first', 'DABC', 'DCBA'],
+		['last', 'ABCD', 'CBAD'],
+	] as const)('sorts a missing value as set: %s', async (missingValues, descending, ascending) => {
+		Object.assign(platform.settings, { missingValues });
+		const sorts = ['sort=attributes.floor desc', 'sort=attributes.floor asc'];
+		expect(await Promise.all(sorts.map(async (query) => await listed(query)))).toEqual([descending, ascending]);
+	});
+
+	test.each<[string, string, object, string]>([
+		['name=<text> in any case', 'name=C', {}, 'BCD'],
+		['tags=<tag>, no part of it', 'tags=col', {}, ''],
+		['tags=<tag>,<tag>: both', 'tags=cold,pilot', {}, 'A'],
+		['attributes=<key> <value>', 'attributes=a.b x y', {}, 'A'],
+		['attributes=<key> <number>, no part of it', 'attributes=floor 1', {}, ''],
+		['a device field with any of several values', 'sn=A&sn=B', {}, 'AB'],
+		['a device field, never null', 'imei=null', {}, ''],
+		['a field of the model', 'model.name=T30 Cold', {}, 'D'],
+		['nothing by an unknown name', 'nope=1', { nope: 1 }, 'ABCD'],
+		['compositeStatus, a sort order and a page', 'sort=sn desc&page=2&size=1', { compositeStatus: 2 }, 'A'],
+		['a device field in the body', 'creator=a', { onlineStatus: 1, model: { name: 'T30 Cold' } }, 'D'],
+	])('filters by %s (sections 1.4 and 4.1)', async (_what, query, body, expected) => {
+		expect(await listed(query, body)).toBe(expected);
+	});
+
+	test.each<[string, unknown, number, string]>([
+		...['page=x', 'page=-1', 'page=1&page=2', 'page='].map((query): [string, object, number, string] => [
+			...([query, {}, 10001, 'request body check error page'] as const),
+		]),
+		['size=0', {}, 10001, 'request body check error size'],
+		['sort=nope', {}, 10005, 'query failed'],
+		['sort=sn DESC', {}, 10005, 'query failed'],
+		['attributes=floor', {}, 10001, 'request body check error attributes'],
+		['', { compositeStatus: '2' }, 10001, 'request body check error compositeStatus'],
+		['', [], 10001, 'request body check error criteria must be an object'],
+		['', '{"compositeStatus":', 10014, 'request body parse error'],
+		['', undefined, 10014, 'request body parse error'],
+	])('refuses %p with %j', async (query, body, code, msg) => {
+		expect(await call(`POST /api/device/list?${query}`, body)).toEqual({ code, msg, data: null });
+	});
+
+	test('refuses a body of another type, and shows a change of the fleet at once', async () => {
+		const headers = { authorization: 'ApiKey k1', 'content-type': 'text/plain' };
+		expect(await codeOf('POST /api/device/list', {}, headers)).toBe(10014);
+		const before = await listed('sort=sn', { compositeStatus: 2 });
+		platform.fleet.update('B', { status: 2 });
+		platform.fleet.remove('C');
+		expect([before, await listed('sort=sn', { compositeStatus: 2 })]).toEqual(['CA', 'BA']);
+	});
+});
+
+test('GET /api/device/sn/{sn} returns the record of the list, or 10018, 10007, 14401 or nothing (section 4.2)', async () => {
+	expect((await call('GET /api/device/sn/B')).data).toEqual((await list()).content[1]);
+	for (const sn of ['', 'a%20b', 'a%2Fb', 'x'.repeat(65)]) {
+		const msg = `invalid sn ${decodeURIComponent(sn)}`.trim();
+		expect(await call(`GET /api/device/sn/${sn}`)).toEqual({ code: 10018, msg, data: null });
+	}
+	expect((await send('GET /api/device/sn/%E0%A4%A')).status).toBe(400);
+	const codes = [];
+	for (const noDeviceCode of [10007, 14401, 0] as const) {
+		Object.assign(platform.settings, { noDeviceCode, refusalStatus: 422 });
+		const response = await send('GET /api/device/sn/NONE');
+		codes.push([response.status, await response.json()]);
+	}
+	expect(codes).toEqual([
+		[422, { code: 10007, msg: 'device NONE non-existent', data: null }],
+		[422, { code: 14401, msg: 'invalid or non-existent equipment', data: null }],
+		[422, { code: 0, msg: 'success', data: null }],
+	]);
+});
+
+test('other endpoints create, change and delete a device, echo a request without its sign-in, or do not exist', async () => {
+	platform.settings.now = () => Date.UTC(2026, 0, 2, 3, 4, 5);
+	const now = '2026-01-02 03:04:05';
+	const made = await call('POST /api/device', { sn: 'N1', tags: ['新'] });
+	expect(deviceSchema.parse(made.data)).toMatchObject({ sn: 'N1', tags: ['新'], createTime: now, updateTime: null });
+	expect(await codeOf('POST /api/device', { sn: 'N1' })).toBe(10015);
+	const { data } = await call('PATCH /api/device/sn/N1', { description: 'Flur' });
+	expect(data).toMatchObject({ description: 'Flur', updator: 'demo', updateTime: now });
+	expect((await list()).content[0]).toEqual(data);
+	const removed = await Promise.all([codeOf('DELETE /api/device/sn/N1'), codeOf('DELETE /api/device/sn/N1')]);
+	expect([...removed, await listed()]).toEqual([0, 10007, 'ABCD']);
+	expect(modelSchema.array().parse((await call('GET /api/model/list')).data)).toHaveLength(8);
+	for (const [apiKeyIn, name] of [
+		['header', 'Authorization'],
+		['header', 'X-Key'],
+		['query', 'key'],
+	] as const) {
+		Object.assign(platform.settings, { apiKeyIn, apiKeyName: name, apiKeyPrefix: '' });
+		const query = apiKeyIn === 'query' ? 'a=1&key=k1' : 'a=1';
+		const echo = await call(`PUT /api/echo?${query}`, { n: 1 }, apiKeyIn === 'query' ? {} : { [name]: 'k1' });
+		expect(echo.data).toMatchObject({ method: 'PUT', path: '/api/echo', query: { a: '1' }, body: { n: 1 } });
+		expect(JSON.stringify(echo)).toMatch(/^(?!.*k1).*\(redacted\)/);
+	}
+	expect((await send('GET /api/device/list')).status).toBe(404);
+});
+
+describe('the sign-in (section 5)', () => {
+	const inQuery = { apiKeyIn: 'query', apiKeyName: 'sn', apiKeyPrefix: '' };
+	test.each([
+		['the key in Authorization', {}, '', { authorization: 'ApiKey k1' }, 0],
+		['no key', {}, '', {}, 14101],
+		['the key without its prefix', {}, '', { authorization: 'k1' }, 14101],
+		['another key', {}, '', { authorization: 'ApiKey k2' }, 14101],
+		['the key in a header, as set', { apiKeyName: 'X-Key', apiKeyPrefix: '' }, '', { 'x-key': 'k1' }, 0],
+		['the key in the query, as set', inQuery, 'sn=k1', {}, 0],
+		['another key in the query', inQuery, 'sn=k2', {}, 14101],
+		['a right that is missing', { role: 'none' }, '', { authorization: 'ApiKey k1' }, 14103],
+	])('takes or refuses %s', async (_what, settings, query, headers, code) => {
+		Object.assign(platform.settings, settings);
+		const { data, ...envelope } = await call(`POST /api/device/list?${query}`, {}, headers);
+		expect([envelope.code, z.object({ totalElements: z.literal(4) }).safeParse(data).success]).toEqual([
+			...[code, code === 0],
+		]);
+	});
+
+	test('returns a token for the MD5 of the UTF-8 password in lower-case hex', async () => {
+		const md5 = 'a8105204604a0b11e916f3879aae3b0b';
+		const tokens = [(await logIn(md5)).data, (await logIn(md5)).data].map(String);
+		expect(await Promise.all(tokens.map(async (token) => await codeWith(`Bearer ${token}`)))).toEqual([0, 0]);
+		const refused = { code: 14201, msg: 'username or password incorrect', data: null };
+		for (const wrong of [md5.toUpperCase(), '密码']) expect(await logIn(wrong)).toEqual(refused);
+		expect(await logIn(md5, 'nobody')).toEqual(refused);
+		expect(await codeOf('POST /api/user/login', { loginName: 'demo' }, {})).toBe(10001);
+		expect(platform.logins).toEqual({ attempted: 6, succeeded: 2 });
+	});
+
+	test.each([
+		['Bearer abcdefgh.ijkl', 14101],
+		['Basic ZGVtbzpkZW1v', 14101],
+		['Bearer two words', 14102],
+		['Bearertoken12345', 14102],
+	])('refuses %p with %i', async (authorization, code) => expect(await codeWith(authorization)).toBe(code));
+
+	test('ends a token after its requests, by expireTokens and by the next login, with code and status as set', async () => {
+		Object.assign(platform.settings, { tokenRequests: 2, livingTokens: 'one-per-user', deadTokenCode: 14102 });
+		const [first, second] = [platform.issueToken(), platform.issueToken()].map((token) => `Bearer ${token}`);
+		const codes = [first, second, second, second].map((token) => async () => await codeWith(token ?? ''));
+		expect([await codes[0]?.(), await codes[1]?.(), await codes[2]?.(), await codes[3]?.()]).toEqual([
+			14102, 0, 0, 14102,
+		]);
+		const third = { authorization: `Bearer ${platform.issueToken()}` };
+		platform.expireTokens();
+		platform.settings.deadToken = 'status';
+		const { status, headers } = await send('GET /api/version', undefined, third);
+		expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+	});
+});
+
+describe('faults and records', () => {
+	test.each<[string, Omit<FaultRule, 'fault'>, number[]]>([
+		['of a kind', { kind: 'list', times: Infinity }, [200, 503, 503, 200]],
+		['of a page, counted from 0', { page: 1, times: Infinity }, [200, 200, 503, 200]],
+		['by its order', { order: 4, times: Infinity }, [200, 200, 200, 503]],
+		['the second of its kind', { orderOfKind: 2 }, [200, 200, 503, 200]],
+		['twice', { times: 2 }, [503, 503, 200, 200]],
+	])('a rule meets a request %s', async (_what, rule, expected) => {
+		platform.settings.faults = [{ fault: { status: 503 }, ...rule }];
+		const statuses = [];
+		for (const path of ['user/login', 'device/list?page=1', 'device/list?page=2', 'echo']) {
+			statuses.push((await send(`POST /api/${path}`, {})).status);
+		}
+		expect(statuses).toEqual(expected);
+		expect(platform.requests.map(({ status }) => status)).toEqual(expected);
+		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login', 'list', 'list', 'other']);
+	});
+
+	test.each(['truncate', 'stall'] as const)('%s sends half of the response', async (fault) => {
+		const { length } = await (await send('POST /api/device/list', {})).text();
+		platform.settings.fault = () => fault;
+		const reader = (await send('POST /api/device/list', {})).body?.getReader();
+		expect((await reader?.read())?.value?.length).toBeLessThan(length);
+		if (fault === 'truncate') await expect(reader?.read()).rejects.toThrow('terminated');
+		await reader?.cancel().catch(() => {});
+	});
+
+	test('the rate limit refuses with a time to wait; peakInFlight counts requests at once; a hook that throws is told', async () => {
+		Object.assign(platform.settings, { rateLimit: { requests: 2, perMs: 1e9, retryAfter: 3 } });
+		platform.settings.beforeAnswer = async () => {
+			while (platform.inFlight < 2 && platform.requests.length < 3) await setImmediate();
+		};
+		const all = await Promise.all([1, 2, 3].map(async () => await send('GET /api/version')));
+		expect(all.map(({ status, headers }) => `${status} ${headers.get('retry-after')}`).sort()).toEqual([
+			...['200 null', '200 null', '429 3'],
+		]);
+		expect(platform.peakInFlight).toBeGreaterThan(1);
+		const fault = () => {
+			throw new Error('the hook is wrong');
+		};
+		const other = await startPlatform({ fault });
+		expect((await fetch(`${other.baseUrl}/api/version`)).status).toBe(500);
+		await expect(other.stop()).rejects.toThrow('the hook is wrong');
+	});
+});
