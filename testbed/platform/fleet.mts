@@ -60,26 +60,26 @@ export type Device = Readonly<z.infer<typeof deviceSchema>>;
 export class Fleet {
 	#devices: Device[];
 	readonly #bySn = new Map<string, Device>();
-	readonly #maker: DeviceMaker;
+	readonly #seed: number;
+	/** The number of the next new device. */
+	#next: number;
 	#version = 0;
 
 	/** A fleet of the given devices, in the given order. Throws on a serial number that occurs twice. */
-	constructor(devices: readonly Device[], maker = new DeviceMaker(1, 0)) {
+	constructor(devices: readonly Device[], { seed = 1, next = 0 } = {}) {
 		this.#devices = devices.map((device) => Object.freeze(device));
-		this.#maker = maker;
+		this.#seed = seed;
+		this.#next = next;
 		for (const device of this.#devices) {
-			if (this.#bySn.has(device.sn)) throw new Error(`Two devices have the serial number ${device.sn}`);
+			this.#refuseTaken(device.sn);
 			this.#bySn.set(device.sn, device);
 		}
 	}
 
 	/** A fleet of `size` devices; the same size and seed give the same devices. */
 	static seeded({ size, seed = 1 }: { size: number; seed?: number }): Fleet {
-		const maker = new DeviceMaker(seed, size);
-		return new Fleet(
-			Array.from({ length: size }, (_, position) => maker.device(size - 1 - position)),
-			maker,
-		);
+		const devices = Array.from({ length: size }, (_, position) => deviceOf(seed, size - 1 - position));
+		return new Fleet(devices, { seed, next: size });
 	}
 
 	/** All devices in the default order. */
@@ -114,25 +114,21 @@ export class Fleet {
 
 	/** Returns another realistic device, newer than all before. It is not in the fleet yet. */
 	make(changes: Partial<Device> = {}): Device {
-		let device = this.#maker.next();
-		while (this.#bySn.has(device.sn)) device = this.#maker.next();
+		let device = deviceOf(this.#seed, this.#next++);
+		while (this.#bySn.has(device.sn)) device = deviceOf(this.#seed, this.#next++);
 		return { ...device, ...changes };
 	}
 
 	/** Adds a device at a position of the default order; default: 0, as the newest. Throws if the serial number is taken. */
 	add(device: Device = this.make(), position = 0): Device {
-		if (this.#bySn.has(device.sn)) throw new Error(`Two devices have the serial number ${device.sn}`);
-		const added = Object.freeze({ ...device });
-		this.#devices.splice(position, 0, added);
-		this.#bySn.set(added.sn, added);
-		this.#version++;
-		return added;
+		this.#refuseTaken(device.sn);
+		return this.#put({ ...device }, position, 0);
 	}
 
 	/** Removes a device. Throws if none has this serial number. */
 	remove(sn: string): Device {
-		const device = this.#existing(sn);
-		this.#devices.splice(this.#devices.indexOf(device), 1);
+		const device = this.at(this.#positionOf(sn));
+		this.#devices.splice(this.#positionOf(sn), 1);
 		this.#bySn.delete(sn);
 		this.#version++;
 		return device;
@@ -140,24 +136,16 @@ export class Fleet {
 
 	/** Replaces fields of a device, which keeps its position. Throws if it doesn't exist or the new serial number is taken. */
 	update(sn: string, changes: Partial<Device>): Device {
-		const device = this.#existing(sn);
-		const updated: Device = Object.freeze({ ...device, ...changes });
-		if (updated.sn !== sn && this.#bySn.has(updated.sn)) {
-			throw new Error(`Two devices have the serial number ${updated.sn}`);
-		}
-		this.#devices[this.#devices.indexOf(device)] = updated;
+		const position = this.#positionOf(sn);
+		const updated = { ...this.at(position), ...changes };
+		if (updated.sn !== sn) this.#refuseTaken(updated.sn);
 		this.#bySn.delete(sn);
-		this.#bySn.set(updated.sn, updated);
-		this.#version++;
-		return updated;
+		return this.#put(updated, position, 1);
 	}
 
 	/** Moves a device to another position of the default order. */
 	move(sn: string, position: number): void {
-		const device = this.#existing(sn);
-		this.#devices.splice(this.#devices.indexOf(device), 1);
-		this.#devices.splice(position, 0, device);
-		this.#version++;
+		this.#put(this.remove(sn), position, 0);
 	}
 
 	/** Changes the default order: `arrange` gets a copy and returns the same devices in the new order. */
@@ -169,26 +157,37 @@ export class Fleet {
 		this.#version++;
 	}
 
-	/** Returns the JSON of a device of this fleet; computed once per record. */
-	bytes(device: Device): Buffer {
-		let bytes = bytesOf.get(device);
-		if (bytes === undefined) {
-			bytes = Buffer.from(JSON.stringify(device));
-			bytesOf.set(device, bytes);
-		}
-		return bytes;
-	}
-
 	/** Computes the JSON of every device now, so that a benchmark does not measure it: half a second for 100,000. */
 	warm(): void {
-		for (const device of this.#devices) this.bytes(device);
+		for (const device of this.#devices) bytesOf(device);
 	}
 
-	#existing(sn: string): Device {
-		const device = this.#bySn.get(sn);
-		if (device === undefined) throw new Error(`No device has the serial number ${sn}`);
+	#put(device: Device, position: number, replaced: 0 | 1): Device {
+		this.#devices.splice(position, replaced, Object.freeze(device));
+		this.#bySn.set(device.sn, device);
+		this.#version++;
 		return device;
 	}
+
+	#positionOf(sn: string): number {
+		const device = this.#bySn.get(sn);
+		if (device === undefined) throw new Error(`No device has the serial number ${sn}`);
+		return this.#devices.indexOf(device);
+	}
+
+	#refuseTaken(sn: string): void {
+		if (this.#bySn.has(sn)) throw new Error(`Two devices have the serial number ${sn}`);
+	}
+}
+
+/** The JSON of frozen records, which never change. */
+const written = new WeakMap<object, Buffer>();
+
+/** Returns the JSON of a record; of a frozen one, it is computed once. */
+export function bytesOf(record: object): Buffer {
+	const bytes = written.get(record) ?? Buffer.from(JSON.stringify(record));
+	if (Object.isFrozen(record)) written.set(record, bytes);
+	return bytes;
 }
 
 /** Returns a time as `YYYY-MM-DD HH:MM:SS`. The document names no time zone; this platform uses UTC. */
@@ -276,123 +275,97 @@ const serialPrefixes = { 1: 'RT', 2: 'TK', 3: 'LG' } as const;
 const firstCreated = Date.UTC(2024, 0, 8, 6, 0, 0);
 const serialNumbers = 100_000_000;
 
-/** The JSON of records, which never change. */
-const bytesOf = new WeakMap<Device, Buffer>();
-
 /** Devices made so far, by seed and number: most fleets of tests begin with the same ones. */
 const made = new Map<string, Device>();
 const MOST_OF_A_FLEET = 5000;
 const MOST_MADE = 40_000;
 
-/** Makes device number 0, 1, 2 …; each depends only on the seed and its number. */
-class DeviceMaker {
-	readonly #seed: number;
-	#next: number;
+/** Returns device number 0, 1, 2 …; each depends only on the seed and its number. */
+function deviceOf(seed: number, number: number): Device {
+	if (number >= MOST_OF_A_FLEET) return makeDevice(seed, number);
+	const key = `${seed}/${number}`;
+	const device = made.get(key) ?? Object.freeze(makeDevice(seed, number));
+	if (made.size >= MOST_MADE) made.clear();
+	made.set(key, device);
+	return device;
+}
 
-	constructor(seed: number, next: number) {
-		this.#seed = seed;
-		this.#next = next;
+/** Returns the item at a share of a list, from 0 to 1. */
+function at<Item>(items: readonly Item[], share: number): Item {
+	const item = items[Math.floor(share * items.length)];
+	if (item === undefined) throw new Error('An empty list has no items');
+	return item;
+}
+
+/** The order of the calls of `random` decides the devices, which the pictures of the docs show. */
+function makeDevice(seed: number, number: number): Device {
+	const random = mulberry32(Math.imul(seed, 0x9e3779b1) ^ Math.imul(number + 1, 0x85ebca6b));
+	const digits = (count: number) => String(Math.floor(random() * 10 ** count)).padStart(count, '0');
+
+	const model = at(models, random());
+	const group = at(groups, random() * random());
+	const kind = model.type === 1 ? 1 : model.type === 2 ? 2 : 3;
+	const hasSim = kind !== 3;
+	const suspended = random() < 0.03;
+	const online = !suspended && random() < 0.7;
+	// Four devices in a row have the same second, as after an import, so that a sort by createTime has equal values.
+	const created = firstCreated + Math.floor(number / 4) * 331_000;
+	const changed = random() < 0.4;
+	// The factor is prime to the modulus, so that no serial number occurs twice and neighbors look unrelated.
+	const serial = (number * 61_803_399 + (seed % serialNumbers) * 7 + 10_000_019) % serialNumbers;
+
+	return {
+		id: String(1_741_900_000_000_000_000n + BigInt(seed >>> 0) * 10_000_000_000n + BigInt(number)),
+		sn: `${serialPrefixes[kind]}${serial.toString().padStart(8, '0')}`,
+		imei: hasSim && random() < 0.95 ? imei(digits(8)) : null,
+		iccid: hasSim ? `8949${digits(8)}${digits(7)}` : '',
+		iccidOverwrite: random() < 0.1 ? 1 : 0,
+		sensorSn: kind === 1 ? '' : `S${digits(7)}`,
+		sensorOverwrite: kind !== 1 && random() < 0.1 ? 1 : 0,
+		onlineStatus: online ? 1 : 0,
+		status: suspended ? 0 : online ? 2 : random() < 0.2 ? 3 : 1,
+		attributes: Object.freeze(makeAttributes(kind, group, random)),
+		tags: random() < 0.4 ? [] : [...new Set([at(tagNames, random()), at(tagNames, random())])],
+		description: random() < 0.5 ? null : random() < 0.1 ? '' : at(descriptions, random()),
+		creator: at(people, random()),
+		createTime: timeText(created),
+		updator: changed ? at(people, random()) : null,
+		updateTime: changed ? timeText(created + 3_600_000 + Math.floor(random() * 86_400_000 * 20)) : null,
+		model,
+		group,
+	};
+}
+
+function makeAttributes(kind: 1 | 2 | 3, group: Group, random: () => number): Device['attributes'] {
+	if (random() < 0.15) return {};
+	const place = () => {
+		// The next values stay the same whether the group decides or not.
+		const any = at(places, random());
+		return placeOfGroup[group.name] ?? any;
+	};
+	const attributes: Device['attributes'] = { site: place(), floor: Math.floor(random() * 12) - 1 };
+	if (kind === 1) {
+		const [major, minor, patch] = [3, 20, 9].map((count) => Math.floor(random() * count));
+		attributes['firmware'] = `${1 + (major ?? 0)}.${minor}.${patch}`;
+		attributes['ports'] = at([2, 4, 8], random());
+	} else if (kind === 2) {
+		attributes['battery'] = Math.floor(random() * 101);
+		attributes['moving'] = random() < 0.3;
+		attributes['position'] = { lat: Math.round(random() * 9e6) / 1e5, lon: Math.round(random() * 18e6) / 1e5 };
+	} else {
+		attributes['temperature.max'] = Math.round(random() * 400) / 10;
+		attributes['расположение'] = place();
+		if (random() < 0.3) attributes['calibrated'] = null;
 	}
-
-	next(): Device {
-		return this.device(this.#next++);
-	}
-
-	device(number: number): Device {
-		if (number >= MOST_OF_A_FLEET) return this.#make(number);
-		const key = `${this.#seed}/${number}`;
-		const device = made.get(key) ?? Object.freeze(this.#make(number));
-		if (made.size >= MOST_MADE) made.clear();
-		made.set(key, device);
-		return device;
-	}
-
-	#make(number: number): Device {
-		const random = mulberry32(Math.imul(this.#seed, 0x9e3779b1) ^ Math.imul(number + 1, 0x85ebca6b));
-		const pick = <Item,>(items: readonly [Item, ...Item[]]): Item =>
-			items[Math.floor(random() * items.length)] ?? items[0];
-		const digits = (count: number) =>
-			Math.floor(random() * 10 ** count)
-				.toString()
-				.padStart(count, '0');
-
-		const model = models[Math.floor(random() * models.length)] ?? firstOf(models);
-		const group = groups[Math.floor(random() * random() * groups.length)] ?? firstOf(groups);
-		const kind = model.type === 1 ? 1 : model.type === 2 ? 2 : 3;
-		const hasSim = kind !== 3;
-		const suspended = random() < 0.03;
-		const online = !suspended && random() < 0.7;
-		// Four devices in a row have the same second, as after an import, so that a sort by createTime has equal values.
-		const created = firstCreated + Math.floor(number / 4) * 331_000;
-		const changed = random() < 0.4;
-		// The factor is prime to the modulus, so that no serial number occurs twice and neighbors look unrelated.
-		const serial = (number * 61_803_399 + (this.#seed % serialNumbers) * 7 + 10_000_019) % serialNumbers;
-
-		return {
-			id: String(1_741_900_000_000_000_000n + BigInt(this.#seed >>> 0) * 10_000_000_000n + BigInt(number)),
-			sn: `${serialPrefixes[kind]}${serial.toString().padStart(8, '0')}`,
-			imei: hasSim && random() < 0.95 ? imei(digits(8)) : null,
-			iccid: hasSim ? `8949${digits(8)}${digits(7)}` : '',
-			iccidOverwrite: random() < 0.1 ? 1 : 0,
-			sensorSn: kind === 1 ? '' : `S${digits(7)}`,
-			sensorOverwrite: kind !== 1 && random() < 0.1 ? 1 : 0,
-			onlineStatus: online ? 1 : 0,
-			status: suspended ? 0 : online ? 2 : random() < 0.2 ? 3 : 1,
-			attributes: Object.freeze(this.#attributes(kind, group, random, pick)),
-			tags: random() < 0.4 ? [] : [...new Set([pick(tagNames), pick(tagNames)])],
-			description: random() < 0.5 ? null : random() < 0.1 ? '' : pick(descriptions),
-			creator: pick(people),
-			createTime: timeText(created),
-			updator: changed ? pick(people) : null,
-			updateTime: changed ? timeText(created + 3_600_000 + Math.floor(random() * 86_400_000 * 20)) : null,
-			model,
-			group,
-		};
-	}
-
-	#attributes(
-		kind: 1 | 2 | 3,
-		group: Group,
-		random: () => number,
-		pick: <Item>(items: readonly [Item, ...Item[]]) => Item,
-	): Device['attributes'] {
-		if (random() < 0.15) return {};
-		const place = () => {
-			// The next values stay the same whether the group decides or not.
-			const any = pick(places);
-			return placeOfGroup[group.name] ?? any;
-		};
-		const attributes: Device['attributes'] = { site: place(), floor: Math.floor(random() * 12) - 1 };
-		if (kind === 1) {
-			attributes['firmware'] =
-				`${1 + Math.floor(random() * 3)}.${Math.floor(random() * 20)}.${Math.floor(random() * 9)}`;
-			attributes['ports'] = pick([2, 4, 8]);
-		} else if (kind === 2) {
-			attributes['battery'] = Math.floor(random() * 101);
-			attributes['moving'] = random() < 0.3;
-			attributes['position'] = { lat: Math.round(random() * 9e6) / 1e5, lon: Math.round(random() * 18e6) / 1e5 };
-		} else {
-			attributes['temperature.max'] = Math.round(random() * 400) / 10;
-			attributes['расположение'] = place();
-			if (random() < 0.3) attributes['calibrated'] = null;
-		}
-		return attributes;
-	}
+	return attributes;
 }
 
 /** Returns 15 digits with a valid check digit. */
 function imei(middle: string): string {
 	const body = `354762${middle}`;
-	let sum = 0;
-	for (let position = 0; position < 14; position++) {
-		const doubled = Number(body[position]) * (position % 2 === 0 ? 1 : 2);
-		sum += doubled > 9 ? doubled - 9 : doubled;
-	}
+	const sum = [...body].reduce((total, digit, position) => {
+		const doubled = Number(digit) * (position % 2 === 0 ? 1 : 2);
+		return total + (doubled > 9 ? doubled - 9 : doubled);
+	}, 0);
 	return `${body}${(10 - (sum % 10)) % 10}`;
-}
-
-function firstOf<Item>(items: readonly Item[]): Item {
-	const [item] = items;
-	if (item === undefined) throw new Error('An empty list has no first item');
-	return item;
 }

@@ -1,5 +1,5 @@
 import { Refusal } from './codes.mts';
-import type { Fleet } from './fleet.mts';
+import { bytesOf, type Fleet } from './fleet.mts';
 import { Listing } from './listing.mts';
 import { type Settings, settingsSchema } from './settings.mts';
 
@@ -55,14 +55,14 @@ export class InProcessPlatform {
 
 	private list(qs: object, body: unknown): string {
 		const { items, metadata } = this.listing.page(this.fleet, { query: { ...qs }, body }, this.settings);
-		const content = items.map((device) => this.fleet.bytes(device).toString()).join(',');
+		const content = items.map((device) => bytesOf(device).toString()).join(',');
 		return `{"content":[${content}],${JSON.stringify(metadata).slice(1)}`;
 	}
 
 	private device(sn: string): string {
 		const device = this.fleet.get(sn);
 		if (device === undefined) throw new Refusal(this.settings.noDeviceCode, sn);
-		return this.fleet.bytes(device).toString();
+		return bytesOf(device).toString();
 	}
 }
 

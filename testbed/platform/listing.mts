@@ -17,63 +17,50 @@ export class Listing {
 	/** Returns the page for a list request. Throws a Refusal. */
 	page(fleet: Fleet, request: Pick<PlatformRequest, 'query' | 'body'>, settings: Settings): Page<Device> {
 		const criteria = readCriteria(request.body);
-		const { rest, sort } = selection(request.query, settings);
+		const { sorting, filtering, missingValues, apiKeyIn, apiKeyName } = settings;
+		const { page: _page, size: _size, sort: sorts = [], ...filters } = request.query;
+		// A key in the query is no filter.
+		if (apiKeyIn === 'query') delete filters[apiKeyName];
+		const sort = [sorts].flat();
+		if (sorting === 'refused' && sort.length > 0) throw new Refusal(10005);
 
-		if (settings.sorting === 'refused' && sort.length > 0) throw new Refusal(10005);
-		const { sorting, filtering, missingValues } = settings;
-		const devices = this.#result(
-			fleet,
-			JSON.stringify([criteria, rest, sort, sorting, filtering, missingValues]),
-			() => {
-				const rules = sorting === 'ignored' ? [] : sort.map(readSort).flat();
-				const tests = filtering === 'ignored' ? [] : [...criteriaTests(criteria), ...queryTests(rest)];
-				const found =
-					tests.length === 0 ? fleet.devices : fleet.devices.filter((device) => tests.every((test) => test(device)));
-				// Sorting is stable: equal devices keep the default order, so that no page repeats or skips one.
-				return rules.length === 0 ? found : [...found].sort((one, other) => compare(one, other, rules, missingValues));
-			},
-		);
-
-		return pageOf(devices, request.query, settings);
-	}
-
-	#result(fleet: Fleet, key: string, find: () => readonly Device[]): readonly Device[] {
 		if (this.#fleet !== fleet || this.#version !== fleet.version || this.#results.size > 20) this.#results.clear();
 		this.#fleet = fleet;
 		this.#version = fleet.version;
+		const key = JSON.stringify([criteria, filters, sort, sorting, filtering, missingValues]);
 		let result = this.#results.get(key);
 		if (result === undefined) {
-			result = find();
+			const rules = sorting === 'ignored' ? [] : sort.flatMap(readSort);
+			const tests = filtering === 'ignored' ? [] : [...criteriaTests(criteria), ...queryTests(filters)];
+			result = fleet.devices.filter((device) => tests.every((test) => test(device)));
+			// Sorting is stable: equal devices keep the default order, so that no page repeats or skips one.
+			if (rules.length > 0) result = [...result].sort((one, other) => compare(one, other, rules, missingValues));
 			this.#results.set(key, result);
 		}
-		return result;
+		return pageOf(result, request.query, settings);
 	}
 }
 
-/** Reads a field of a device for sorting or filtering, by its name in a query. */
+/** Reads a field of a device for sorting or filtering. */
 type Reader = (device: Device) => unknown;
 
 const plainFields = deviceSchema.keyof().exclude(['attributes', 'tags', 'model', 'group']);
 
 /**
- * Plain device fields and `attributes.<key>` as in section 1.3; `model.<field>` and `group.<field>` in addition, which
- * the document doesn't define. A key may contain dots: the whole key has priority over its parts.
+ * Returns the reader for a name in a query: a plain device field, or `attributes.<key>` as in section 1.3; `model.<field>` and
+ * `group.<field>` in addition, which the document doesn't define.
  */
 function readerOf(name: string): Reader | undefined {
 	const plain = plainFields.safeParse(name);
 	if (plain.success) return (device) => device[plain.data];
 	const [, object, key] = /^(attributes|model|group)\.(.+)$/s.exec(name) ?? [];
 	if (key === undefined) return undefined;
-	if (object === 'attributes') return (device) => below(device.attributes, key);
-	return (device) => below(object === 'model' ? device.model : device.group, key);
+	if (object === 'attributes') return (device) => ownValue(device.attributes, key);
+	return ({ model, group }) => ownValue(object === 'model' ? model : group, key);
 }
 
-function below(value: unknown, path: string): unknown {
-	if (typeof value !== 'object' || value === null) return undefined;
-	if (Object.hasOwn(value, path)) return Reflect.get(value, path);
-	const dot = path.indexOf('.');
-	if (dot < 0 || !Object.hasOwn(value, path.slice(0, dot))) return undefined;
-	return below(Reflect.get(value, path.slice(0, dot)), path.slice(dot + 1));
+function ownValue(object: object, key: string): unknown {
+	return Object.hasOwn(object, key) ? Reflect.get(object, key) : undefined;
 }
 
 interface SortRule {
@@ -96,31 +83,24 @@ function readSort(value: string): SortRule[] {
 
 function compare(one: Device, other: Device, rules: readonly SortRule[], missing: Settings['missingValues']): number {
 	for (const { read, descending } of rules) {
-		const order = compareValues(read(one), read(other), isMissingLess(missing, descending));
+		const missingIsLess = missing === 'smallest' || missing === (descending ? 'last' : 'first');
+		const order = compareValues(read(one), read(other), missingIsLess);
 		if (order !== 0) return descending ? -order : order;
 	}
 	return 0;
 }
 
-function isMissingLess(missing: Settings['missingValues'], descending: boolean): boolean {
-	return missing === 'smallest' || missing === (descending ? 'last' : 'first');
-}
-
-/** Missing values are less than all others, or more; booleans, numbers, texts by code unit, then the rest by its JSON text. */
+/** Missing values are less than all others, or more; then come numbers, then texts by code unit, and the rest by its JSON text. */
 function compareValues(one: unknown, other: unknown, missingIsLess: boolean): number {
-	const rank = rankOf(one, missingIsLess) - rankOf(other, missingIsLess);
-	if (rank !== 0) return rank;
-	if (typeof one === 'boolean' && typeof other === 'boolean') return Number(one) - Number(other);
+	const rankOf = (value: unknown) => {
+		if (value === undefined || value === null) return missingIsLess ? 0 : 3;
+		return typeof value === 'number' ? 1 : 2;
+	};
+	const rank = rankOf(one) - rankOf(other);
+	if (rank !== 0 || one === undefined || one === null) return rank;
 	if (typeof one === 'number' && typeof other === 'number') return one - other;
-	if (one === undefined || one === null) return 0;
 	const [oneText, otherText] = [textOf(one), textOf(other)];
 	return oneText < otherText ? -1 : oneText > otherText ? 1 : 0;
-}
-
-function rankOf(value: unknown, missingIsLess: boolean): number {
-	if (value === undefined || value === null) return missingIsLess ? 0 : 5;
-	const rank = ['boolean', 'number', 'string'].indexOf(typeof value);
-	return rank < 0 ? 4 : rank + 1;
 }
 
 function textOf(value: unknown): string {
@@ -129,17 +109,16 @@ function textOf(value: unknown): string {
 
 type Test = (device: Device) => boolean;
 
+const objectSchema = z.record(z.string(), z.json()).optional();
 const criteriaSchema = z.object({
 	compositeStatus: z.int32().optional(),
 	...deviceSchema.partial().shape,
-	attributes: z.record(z.string(), z.json()).optional(),
-	model: z.record(z.string(), z.json()).optional(),
-	group: z.record(z.string(), z.json()).optional(),
+	...{ attributes: objectSchema, model: objectSchema, group: objectSchema },
 });
 
 type Criteria = z.infer<typeof criteriaSchema>;
 
-/** Reads the body of a list request. Throws 10014 if it is not JSON, 10001 for a wrong type (section 7). */
+/** Reads the body of a list request. Throws 10001 for a wrong type (section 7). */
 function readCriteria(body: unknown): Criteria {
 	const parsed = criteriaSchema.safeParse(body);
 	if (parsed.success) return parsed.data;
@@ -150,7 +129,7 @@ function readCriteria(body: unknown): Criteria {
 /**
  * Section 4.1 has one criterion, compositeStatus, and does not define it (section 3). This platform's rule:
  * it equals the device's `status`. Other criteria with the name of a device field must equal that field (of an
- * object, every given key; of tags, every given tag); unknown ones are ignored.
+ * object or array, every given part); unknown ones are ignored.
  */
 function criteriaTests(criteria: Criteria): Test[] {
 	return Object.entries(criteria).map(([name, wanted]): Test => {
@@ -160,14 +139,9 @@ function criteriaTests(criteria: Criteria): Test[] {
 }
 
 function includes(actual: unknown, wanted: unknown): boolean {
-	if (Array.isArray(wanted)) {
-		return Array.isArray(actual) && wanted.every((item) => actual.some((candidate) => includes(candidate, item)));
-	}
-	if (typeof wanted === 'object' && wanted !== null) {
-		if (typeof actual !== 'object' || actual === null) return false;
-		return Object.entries(wanted).every(([key, value]) => includes(Reflect.get(actual, key), value));
-	}
-	return actual === wanted;
+	if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
+	if (typeof actual !== 'object' || actual === null) return false;
+	return Object.entries(wanted).every(([key, value]) => includes(Reflect.get(actual, key), value));
 }
 
 /**
@@ -179,52 +153,29 @@ function includes(actual: unknown, wanted: unknown): boolean {
  * - any other field name as in `sort`: equal as text to one of the given values; a null field equals nothing
  * - an unknown name is ignored
  */
-function queryTests(query: Record<string, string[]>): Test[] {
-	return Object.entries(query).flatMap(([name, values]): Test[] => {
-		if (name === 'name') {
-			const parts = values.map((value) => value.toLowerCase());
-			return [
-				(device) =>
-					parts.every((part) =>
-						[device.sn, device.description, device.model.name].some((text) => text?.toLowerCase().includes(part)),
-					),
-			];
-		}
-		if (name === 'tags') {
-			const tags = values.flatMap((value) => value.split(',')).map((tag) => tag.trim());
-			return [(device) => tags.every((tag) => device.tags.includes(tag))];
-		}
-		if (name === 'attributes') {
-			return values.flatMap((value) => value.split(',')).map(attributeTest);
-		}
+function queryTests(query: PlatformRequest['query']): Test[] {
+	return Object.entries(query).flatMap(([name, given]): Test[] => {
+		const values = [given].flat();
+		const parts = values.flatMap((value) => value.split(','));
+		if (name === 'name') return values.map((value) => nameTest(value.toLowerCase()));
+		if (name === 'tags') return parts.map((tag) => (device) => device.tags.includes(tag.trim()));
+		if (name === 'attributes') return parts.map(attributeTest);
 		const read = readerOf(name);
-		if (read === undefined) return [];
-		return [
-			(device) => {
-				const actual = read(device);
-				return actual !== null && actual !== undefined && values.includes(textOf(actual));
-			},
-		];
+		return read === undefined ? [] : [(device) => equalsOne(read(device), values)];
 	});
+}
+
+function nameTest(part: string): Test {
+	return ({ sn, description, model }) =>
+		[sn, description, model.name].some((text) => text?.toLowerCase().includes(part));
 }
 
 function attributeTest(pair: string): Test {
 	const [, key, value] = /^\s*(\S+) (.*)$/s.exec(pair) ?? [];
 	if (key === undefined || value === undefined) throw new Refusal(10001, 'attributes');
-	return (device) => {
-		const actual = below(device.attributes, key);
-		return actual !== undefined && textOf(actual) === value;
-	};
+	return ({ attributes }) => equalsOne(ownValue(attributes, key), [value]);
 }
 
-function selection(
-	query: PlatformRequest['query'],
-	settings: Settings,
-): { rest: Record<string, string[]>; sort: string[] } {
-	const rest: Record<string, string[]> = {};
-	for (const [name, value] of Object.entries(query)) {
-		const isKey = settings.apiKeyIn === 'query' && name === settings.apiKeyName;
-		if (!isKey && name !== 'page' && name !== 'size' && name !== 'sort') rest[name] = [value].flat();
-	}
-	return { rest, sort: [query['sort'] ?? []].flat() };
+function equalsOne(actual: unknown, values: readonly string[]): boolean {
+	return actual !== null && actual !== undefined && values.includes(textOf(actual));
 }

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod/v4';
 import { message, Refusal } from './codes.mts';
-import { deviceSchema, Fleet, timeText, type Device } from './fleet.mts';
+import { bytesOf, deviceSchema, Fleet, timeText, type Device } from './fleet.mts';
 import { Listing } from './listing.mts';
 import { type Page, readPage } from './paging.mts';
 import {
@@ -20,7 +19,7 @@ import {
 import { testOnlyCertificate, testOnlyPrivateKey } from './tls/testOnlyCertificate.mts';
 
 export { Fleet, type Device } from './fleet.mts';
-export type { Fault, FaultRule, PageData, PlatformRequest, RequestKind, Settings } from './settings.mts';
+export type { Fault, FaultRule, PlatformRequest, Settings } from './settings.mts';
 
 const startOptionsSchema = settingsSchema.extend({
 	/** A size (and seed), devices, or a ready fleet. */
@@ -71,12 +70,8 @@ interface Answer {
 	body: string | Buffer;
 }
 
-type Handler = (request: PlatformRequest, parameters: Record<string, string>) => Answer;
-
-interface Token {
-	requests: number;
-	dead: boolean;
-}
+/** Returns `data` of the response. `sn` is the serial number in the path. Throws a Refusal. */
+type Endpoint = (request: PlatformRequest, sn: string) => unknown;
 
 /** A running embedded platform. */
 export class EmbeddedPlatform {
@@ -92,27 +87,41 @@ export class EmbeddedPlatform {
 	/** The most requests without a complete response at once. */
 	peakInFlight = 0;
 
-	readonly #app: FastifyInstance;
-	readonly #scheme: 'http' | 'https';
+	/** Paged lists. Their requests are of the kind `list`, with the page that they ask for. */
+	readonly #lists: Readonly<Record<string, (request: PlatformRequest) => Page<object>>> = {
+		'POST /api/device/list': (request) => this.#listing.page(this.fleet, request, this.settings),
+	};
+	/** All other endpoints but the login. */
+	readonly #endpoints: Readonly<Record<string, Endpoint>> = {
+		'GET /api/device/sn/{sn}': (_request, sn) => this.#device(sn),
+		'POST /api/device': (request) => this.#create(request),
+		'PUT /api/device/sn/{sn}': (request, sn) => this.#change(request, sn),
+		'PATCH /api/device/sn/{sn}': (request, sn) => this.#change(request, sn),
+		'DELETE /api/device/sn/{sn}': (_request, sn) => void this.fleet.remove(this.#device(sn).sn),
+		[`GET ${OTHER_ENDPOINT}`]: () => this.fleet.models,
+		'GET /api/version': () => '2.6',
+		'/api/echo': (request) => this.#echo(request),
+	};
+	readonly #server: Server;
 	readonly #listing = new Listing();
-	/** Like `POST /api/device/list`. Their requests are of the kind `list`, with the page that they ask for. */
-	readonly #pagedLists = new Set<string>();
-	readonly #tokens = new Map<string, Token>();
-	readonly #recorded = new WeakMap<IncomingMessage, PlatformRequest>();
+	readonly #tokens = new Map<string, { requests: number; dead: boolean }>();
 	/** Requests without a complete response. */
 	readonly #pending = new Set<PlatformRequest>();
 	readonly #counts = new Map<RequestKind, number>();
 	readonly #uses = new WeakMap<FaultRule, number>();
 	/** The times of the requests within the rate limit. */
 	#admitted: number[] = [];
-	readonly #stopping = new AbortController();
 	readonly #hookErrors: unknown[] = [];
 	#origin = '';
 
 	constructor(options: StartOptions, tls: boolean) {
 		this.reset(options);
-		this.#scheme = tls ? 'https' : 'http';
-		this.#app = this.#build(tls);
+		const serve = (raw: IncomingMessage, response: ServerResponse) => void this.#serve(raw, response);
+		this.#server = tls
+			? createSecureServer({ key: testOnlyPrivateKey, cert: testOnlyCertificate }, serve)
+			: createServer(serve);
+		// Longer than any pause of a test: a client that uses a connection again must not find it closed.
+		this.#server.keepAliveTimeout = 72_000;
 	}
 
 	/** Like http://127.0.0.1:41234, with the path prefix; paths begin with /api below it. */
@@ -160,9 +169,9 @@ export class EmbeddedPlatform {
 	issueToken(): string {
 		if (this.settings.livingTokens === 'one-per-user') this.expireTokens();
 		const number = this.#tokens.size + 1;
-		const text = `t${number}.${createHash('sha256').update(`embedded platform ${number}`).digest('base64url')}`;
-		this.#tokens.set(text, { requests: 0, dead: false });
-		return text;
+		const token = `t${number}.${createHash('sha256').update(`embedded platform ${number}`).digest('base64url')}`;
+		this.#tokens.set(token, { requests: 0, dead: false });
+		return token;
 	}
 
 	/** Empties `requests` and sets `peakInFlight` and `logins` to 0; tokens, fleet and settings stay. */
@@ -170,8 +179,7 @@ export class EmbeddedPlatform {
 		this.requests = [];
 		this.#counts.clear();
 		this.peakInFlight = this.inFlight;
-		this.logins.attempted = 0;
-		this.logins.succeeded = 0;
+		Object.assign(this.logins, { attempted: 0, succeeded: 0 });
 	}
 
 	/**
@@ -190,132 +198,88 @@ export class EmbeddedPlatform {
 	}
 
 	async listen(host: string, port: number): Promise<void> {
-		await this.#app.listen({ host, port });
-		const address: AddressInfo | undefined = this.#app.addresses()[0];
-		if (address === undefined) throw new Error('The platform listens on no address');
-		this.#origin = `${this.#scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+		const server = this.#server;
+		await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
+		const address = z.object({ port: z.int() }).parse(server.address());
+		const scheme = 'setSecureContext' in server ? 'https' : 'http';
+		this.#origin = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
 	}
 
 	/** Closes every connection, hanging ones too. Rejects with the first error that a hook threw. */
 	async stop(): Promise<void> {
-		this.#stopping.abort();
-		await this.#app.close();
+		const closed = new Promise((resolve) => this.#server.close(resolve));
+		this.#server.closeAllConnections();
+		await closed;
 		if (this.#hookErrors.length > 0) throw this.#hookErrors[0];
 	}
 
-	#build(tls: boolean): FastifyInstance {
-		const app = fastify({
-			// Recording happens before routing, so that it includes requests with a malformed path.
-			serverFactory: (route) => {
-				const handle = (request: IncomingMessage, response: ServerResponse) => {
-					this.#record(request, response);
-					request.url = this.#withoutPrefix(request.url ?? '/');
-					route(request, response);
-				};
-				const tlsOptions = { key: testOnlyPrivateKey, cert: testOnlyCertificate };
-				return tls ? createSecureServer(tlsOptions, handle) : createServer(handle);
-			},
-			forceCloseConnections: true,
-			exposeHeadRoutes: false,
-			bodyLimit: 16 * 1024 * 1024,
-			routerOptions: { maxParamLength: 100_000, querystringParser: parseQuery },
-		});
-
-		// Bodies are read as text and parsed here, so that an invalid one gets the document's code 10014.
-		app.removeAllContentTypeParsers();
-		app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-
-		const route = (method: string | string[], path: string, handler: Handler, writes = false) => {
-			app.route({
-				method,
-				url: path,
-				handler: async (request, reply) =>
-					this.#answer(request, reply, (recorded) => {
-						this.#authorize(recorded, writes);
-						return handler(recorded, z.record(z.string(), z.string()).parse(request.params));
-					}),
-			});
-		};
-		const pagedList = <Item extends Record<string, unknown>>(
-			method: string,
-			path: string,
-			list: (request: PlatformRequest) => Page<Item>,
-			json?: (item: Item) => string | Buffer,
-		) => {
-			this.#pagedLists.add(`${method} ${path}`);
-			route(method, path, (request) => {
-				if (method === 'POST') parse(z.unknown(), request.body);
-				return this.#paged(list(request), request, json);
-			});
-		};
-		const listDevices = (request: PlatformRequest) => this.#listing.page(this.fleet, request, this.settings);
-		pagedList('POST', '/api/device/list', listDevices, (device) => this.fleet.bytes(device));
-		route('GET', '/api/device/sn/:sn', (_request, { sn = '' }) => success(JSON.stringify(this.#device(sn))));
-		route('POST', '/api/device', (request) => this.#create(request), true);
-		route(['PUT', 'PATCH'], '/api/device/sn/:sn', (request, { sn = '' }) => this.#change(request, sn), true);
-		route('DELETE', '/api/device/sn/:sn', (_request, { sn = '' }) => this.#delete(sn), true);
-		route('GET', OTHER_ENDPOINT, () => success(JSON.stringify(this.fleet.models)));
-		route('GET', '/api/version', () => success(JSON.stringify('2.6')));
-		route(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], '/api/echo', (request) => this.#echo(request));
-
-		app.setNotFoundHandler(async (request, reply) =>
-			this.#answer(request, reply, (recorded) =>
-				recorded.kind === 'login' ? this.#logIn(recorded) : notFound(recorded.path),
-			),
-		);
-		app.setErrorHandler(async (error, _request, reply) => {
-			const status = z.object({ statusCode: z.int() }).safeParse(error).data?.statusCode ?? 500;
-			return await reply.code(status).send({ status, error: status === 413 ? 'Payload Too Large' : 'Bad Request' });
-		});
-		return app;
+	async #serve(raw: IncomingMessage, response: ServerResponse): Promise<void> {
+		const request = this.#record(raw, response);
+		try {
+			request.body = await text(raw);
+		} catch {
+			return; // The client has closed the connection.
+		}
+		const isReadable = parseBody(request);
+		try {
+			if (this.#isOverLimit()) return send(response, tooManyRequests(this.settings));
+			const { latencyMs } = this.settings;
+			if (latencyMs > 0) await pause(latencyMs, undefined, { ref: false });
+			await this.settings.beforeAnswer?.(request);
+			const fault = this.settings.fault?.(request) ?? this.#faultOfRules(request);
+			if (fault === 'drop') raw.socket.destroy();
+			else if (typeof fault === 'object') send(response, faultAnswer(fault, this.settings));
+			else if (fault !== 'hang') send(response, this.#answer(request, isReadable), fault);
+		} catch (error) {
+			this.#hookErrors.push(error);
+			send(response, { ...envelope(-1, message(-1), 'null'), status: 500 });
+		}
 	}
 
-	/** Returns the path without the prefix. A path outside the prefix gets one that has no route. */
-	#withoutPrefix(url: string): string {
-		const prefix = this.settings.pathPrefix;
-		if (prefix === '') return url;
-		return url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : '/-outside-the-prefix';
-	}
-
-	#record(request: IncomingMessage, response: ServerResponse): void {
-		const method = request.method ?? 'GET';
-		const url = request.url ?? '/';
-		const [path = '/', ...query] = this.#withoutPrefix(url).split('?');
+	#record(raw: IncomingMessage, response: ServerResponse): PlatformRequest {
+		const { method = 'GET', url = '/' } = raw;
+		const [path = '/', ...rest] = this.#withoutPrefix(url).split('?');
+		const query = parseQuery(rest.join('?'));
 		const kind = this.#kindOf(method, path);
-		const parameters = parseQuery(query.join('?'));
 		const orderOfKind = (this.#counts.get(kind) ?? 0) + 1;
 		this.#counts.set(kind, orderOfKind);
-		const recorded: PlatformRequest = {
+		const request: PlatformRequest = {
 			order: this.requests.length + 1,
 			orderOfKind,
 			kind,
 			method,
 			url,
 			path,
-			query: parameters,
-			headers: { ...request.headers },
+			query,
+			headers: { ...raw.headers },
 			body: undefined,
-			page: kind === 'list' ? this.#pageNumber(parameters) : undefined,
+			page: kind === 'list' ? this.#pageNumber(query) : undefined,
 			at: this.settings.now(),
 			status: undefined,
 			inFlight: this.inFlight + 1,
 		};
-		this.requests.push(recorded);
-		this.#pending.add(recorded);
+		this.requests.push(request);
+		this.#pending.add(request);
 		this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
-		this.#recorded.set(request, recorded);
 		const end = () => {
-			this.#pending.delete(recorded);
-			if (response.headersSent) recorded.status = response.statusCode;
+			this.#pending.delete(request);
+			if (response.headersSent) request.status = response.statusCode;
 		};
 		response.once('finish', end).once('close', end);
+		return request;
+	}
+
+	/** Returns the path without the prefix. A path outside the prefix gets one that has no endpoint. */
+	#withoutPrefix(url: string): string {
+		const prefix = this.settings.pathPrefix;
+		if (prefix === '') return url;
+		return url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : '/-outside-the-prefix';
 	}
 
 	#kindOf(method: string, path: string): RequestKind {
 		if (method === 'POST' && path === this.settings.loginPath) return 'login';
-		if (this.#pagedLists.has(`${method} ${path}`)) return 'list';
-		if (method === 'GET' && path.startsWith('/api/device/sn/')) return 'sn';
-		return 'other';
+		if (`${method} ${path}` in this.#lists) return 'list';
+		return method === 'GET' && path.startsWith('/api/device/sn/') ? 'sn' : 'other';
 	}
 
 	/** Returns the page that a query asks for, counted from 0; undefined if the query is invalid. */
@@ -327,68 +291,29 @@ export class EmbeddedPlatform {
 		}
 	}
 
-	async #answer(
-		request: FastifyRequest,
-		reply: FastifyReply,
-		handle: (recorded: PlatformRequest) => Answer,
-	): Promise<FastifyReply> {
-		const recorded = this.#recorded.get(request.raw);
-		if (recorded === undefined) throw new Error('A request was not recorded');
-		const isJson = readBody(request, recorded);
-
-		let fault: Fault | undefined;
+	#answer(request: PlatformRequest, isReadable: boolean): Answer {
+		const { method, path, kind } = request;
+		const [, sn = ''] = /^\/api\/device\/sn\/([^/]*)$/.exec(path) ?? [];
+		const place = path === `/api/device/sn/${sn}` ? '/api/device/sn/{sn}' : path;
+		const list = this.#lists[`${method} ${place}`];
+		const endpoint = this.#endpoints[`${method} ${place}`] ?? this.#endpoints[place];
+		const isLogin = kind === 'login';
+		if (!isLogin && list === undefined && endpoint === undefined) return withoutEnvelope(404, 'Not Found', path);
 		try {
-			if (this.#isOverLimit()) return await this.#send(reply, tooManyRequests(this.settings), undefined);
-			await this.#waitForLatency();
-			await this.settings.beforeAnswer?.(recorded);
-			fault = this.settings.fault?.(recorded) ?? this.#faultOfRules(recorded);
-			if (fault === 'drop') {
-				reply.hijack();
-				request.raw.socket.destroy();
-				return reply;
-			}
-			if (fault === 'hang') return reply.hijack();
-			const answer =
-				typeof fault === 'object' ? faultAnswer(fault, this.settings) : this.#handle(recorded, isJson, handle);
-			return await this.#send(reply, answer, fault);
+			if (!isLogin) this.#authorize(request);
+			// Section 1: bodies are JSON.
+			if (!isReadable) throw new Refusal(10014);
+			if (list !== undefined) return this.#paged(list, request);
+			const data = isLogin ? this.#logIn(request) : endpoint?.(request, decodeURIComponent(sn));
+			return success(JSON.stringify(data ?? null));
 		} catch (error) {
-			if (this.#stopping.signal.aborted) return reply.hijack();
-			this.#hookErrors.push(error);
-			return await this.#send(reply, { ...envelope(-1, message(-1), 'null'), status: 500 }, undefined);
-		}
-	}
-
-	#handle(recorded: PlatformRequest, isJson: boolean, handle: (recorded: PlatformRequest) => Answer): Answer {
-		try {
-			// An unreadable body is refused before the handler reads it, but after the sign-in was checked.
-			return handle(isJson ? recorded : { ...recorded, body: unreadable });
-		} catch (error) {
+			if (error instanceof URIError) return withoutEnvelope(400, 'Bad Request', path);
 			if (!(error instanceof Refusal)) throw error;
 			const unauthorized = this.settings.deadToken === 'status' && (error.code === 14101 || error.code === 14102);
 			const answer = envelope(error.code, error.message, 'null');
 			if (!unauthorized) return { ...answer, status: this.settings.refusalStatus };
 			return { ...answer, status: 401, headers: { ...answer.headers, 'www-authenticate': 'Bearer' } };
 		}
-	}
-
-	async #send(reply: FastifyReply, answer: Answer, fault: Fault | undefined): Promise<FastifyReply> {
-		const isCut = fault === 'truncate' || fault === 'stall';
-		if (!isCut) return await reply.code(answer.status).headers(answer.headers).send(answer.body);
-
-		const { raw } = reply.hijack();
-		const bytes = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
-		raw.writeHead(answer.status, { ...answer.headers, 'content-length': bytes.length });
-		raw.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
-			if (fault === 'truncate') raw.destroy();
-		});
-		return reply;
-	}
-
-	async #waitForLatency(): Promise<void> {
-		const { latencyMs } = this.settings;
-		if (latencyMs === 0) return;
-		// A separate signal: Node.js warns of more than ten listeners on one, and many responses may wait.
-		await pause(latencyMs, undefined, { signal: AbortSignal.any([this.#stopping.signal]) });
 	}
 
 	#isOverLimit(): boolean {
@@ -414,24 +339,18 @@ export class EmbeddedPlatform {
 	}
 
 	/** Section 5. Throws 14101 without a valid sign-in, 14102 for an unreadable one, 14103 for a missing role. */
-	#authorize(request: PlatformRequest, writes: boolean): void {
-		if (!this.#hasKey(request)) this.#useToken(request.headers['authorization']);
-		const { role } = this.settings;
-		if (role === 'none' || (role === 'reader' && writes)) throw new Refusal(14103);
-	}
-
-	#hasKey({ headers, query }: PlatformRequest): boolean {
-		const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix } = this.settings;
+	#authorize({ headers, query }: PlatformRequest): void {
+		const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, role } = this.settings;
 		const given = apiKeyIn === 'header' ? headers[apiKeyName.toLowerCase()] : query[apiKeyName];
-		return given === (apiKeyPrefix === '' ? apiKey : `${apiKeyPrefix} ${apiKey}`);
+		if (given !== `${apiKeyPrefix} ${apiKey}`.trimStart()) this.#useToken(String(headers['authorization'] ?? ''));
+		if (role === 'none') throw new Refusal(14103);
 	}
 
-	#useToken(authorization: unknown): void {
-		if (typeof authorization !== 'string') throw new Refusal(14101);
+	#useToken(authorization: string): void {
 		if (!authorization.startsWith('Bearer')) throw new Refusal(14101);
-		const [, text] = /^Bearer ([\w.~+/-]{8,}=*)$/.exec(authorization) ?? [];
-		if (text === undefined) throw new Refusal(14102);
-		const token = this.#tokens.get(text);
+		const [, given] = /^Bearer ([\w.~+/-]{8,}=*)$/.exec(authorization) ?? [];
+		if (given === undefined) throw new Refusal(14102);
+		const token = this.#tokens.get(given);
 		if (token === undefined) throw new Refusal(14101);
 		const { tokenRequests, deadTokenCode } = this.settings;
 		if (token.dead || token.requests >= tokenRequests) throw new Refusal(deadTokenCode);
@@ -439,7 +358,7 @@ export class EmbeddedPlatform {
 	}
 
 	/** The login API of section 5. The document doesn't define its path and response; both are settings. */
-	#logIn(request: PlatformRequest): Answer {
+	#logIn(request: PlatformRequest): unknown {
 		this.logins.attempted++;
 		const { loginName, passwordMd5 } = this;
 		const { refuseLogin, tokenAt } = this.settings;
@@ -447,28 +366,20 @@ export class EmbeddedPlatform {
 		if (refuseLogin !== undefined) throw new Refusal(refuseLogin);
 		if (given.loginName !== loginName || given.password !== passwordMd5) throw new Refusal(14201);
 		this.logins.succeeded++;
-		const data = tokenAt
-			.split('.')
-			.slice(1)
-			.reduceRight<unknown>((value, key) => ({ [key]: value }), this.issueToken());
-		return success(JSON.stringify(data));
+		const [, ...keys] = tokenAt.split('.');
+		return keys.reduceRight<unknown>((value, key) => ({ [key]: value }), this.issueToken());
 	}
 
-	/**
-	 * Responds with a page of any list, made by `pageOf`.
-	 * @param json returns an item as JSON; faster if the JSON exists already
-	 */
-	#paged<Item extends Record<string, unknown>>(
-		{ items, metadata }: Page<Item>,
-		request: PlatformRequest,
-		json: (item: Item) => string | Buffer = (item) => JSON.stringify(item),
-	): Answer {
+	/** Responds with a page of any list. */
+	#paged(list: (request: PlatformRequest) => Page<object>, request: PlatformRequest): Answer {
+		if (request.method === 'POST') parse(z.unknown(), request.body);
+		const { items, metadata } = list(request);
 		const { changePage } = this.settings;
 		if (changePage !== undefined) {
-			const page = structuredClone({ content: [...items], ...metadata });
-			return success(JSON.stringify(changePage(page, request)) ?? 'null');
+			const content = items.map((item) => ({ ...item }));
+			return success(JSON.stringify(changePage(structuredClone({ content, ...metadata }), request)) ?? 'null');
 		}
-		const content = items.flatMap((item, position) => (position === 0 ? [json(item)] : [comma, json(item)]));
+		const content = items.flatMap((item, position) => (position === 0 ? [bytesOf(item)] : [comma, bytesOf(item)]));
 		return success([`{"content":[`, ...content, `],${JSON.stringify(metadata).slice(1)}`]);
 	}
 
@@ -477,59 +388,40 @@ export class EmbeddedPlatform {
 		const device = this.fleet.get(sn);
 		if (device !== undefined) return device;
 		const { noDeviceCode } = this.settings;
-		throw noDeviceCode === 10007 ? new Refusal(noDeviceCode, `device ${sn}`) : new Refusal(noDeviceCode);
+		throw new Refusal(noDeviceCode, `device ${sn}`);
 	}
 
-	#create(request: PlatformRequest): Answer {
-		const changes = parse(changesSchema, request.body);
+	#create({ body }: PlatformRequest): Device {
+		const changes = parse(changesSchema, body);
 		if (changes.sn === undefined || changes.sn === '') throw new Refusal(10010, 'sn');
 		checkSerialNumber(changes.sn);
 		if (this.fleet.get(changes.sn) !== undefined) throw new Refusal(10015, 'sn');
-		const device = deviceSchema.parse({
-			...this.fleet.make(),
-			imei: null,
-			iccid: '',
-			sensorSn: '',
-			onlineStatus: 0,
-			attributes: {},
-			tags: [],
-			description: null,
-			creator: this.settings.loginName,
+		const empty = { imei: null, iccid: '', sensorSn: '', onlineStatus: 0, attributes: {}, tags: [], description: null };
+		const made = {
+			creator: this.loginName,
 			createTime: timeText(this.settings.now()),
 			updator: null,
 			updateTime: null,
-			...changes,
-		});
-		return success(JSON.stringify(this.fleet.add(device)));
+		};
+		return this.fleet.add(deviceSchema.parse({ ...this.fleet.make(), ...empty, ...made, ...changes }));
 	}
 
-	#change(request: PlatformRequest, sn: string): Answer {
-		const changes = parse(changesSchema, request.body);
+	#change({ body }: PlatformRequest, sn: string): Device {
+		const changes = parse(changesSchema, body);
 		const device = this.#device(sn);
 		if (changes.sn !== undefined && changes.sn !== device.sn) throw new Refusal(10011, 'sn');
-		const updated = deviceSchema.parse({
-			...device,
-			...changes,
-			updator: this.settings.loginName,
-			updateTime: timeText(this.settings.now()),
-		});
-		return success(JSON.stringify(this.fleet.update(sn, updated)));
+		const made = { updator: this.loginName, updateTime: timeText(this.settings.now()) };
+		return this.fleet.update(sn, deviceSchema.parse({ ...device, ...changes, ...made }));
 	}
 
-	#delete(sn: string): Answer {
-		this.fleet.remove(this.#device(sn).sn);
-		return success('null');
-	}
-
-	#echo(request: PlatformRequest): Answer {
+	/** Returns the request without its sign-in. */
+	#echo({ method, path, query, headers, body = null }: PlatformRequest): object {
 		const { apiKeyIn, apiKeyName } = this.settings;
-		const headers: PlatformRequest['headers'] = { ...request.headers };
-		const query = { ...request.query };
-		if (headers['authorization'] !== undefined) headers['authorization'] = '(redacted)';
-		const [place, name] = apiKeyIn === 'header' ? [headers, apiKeyName.toLowerCase()] : [query, apiKeyName];
-		if (place[name] !== undefined) place[name] = '(redacted)';
-		const body: unknown = request.body === undefined ? null : parse(z.unknown(), request.body);
-		return success(JSON.stringify({ method: request.method, path: request.path, query, headers, body }));
+		const hide = <Value,>(values: Record<string, Value>, name: string) =>
+			name in values ? { ...values, [name]: '(redacted)' } : values;
+		const ownHeaders = hide(headers, 'authorization');
+		if (apiKeyIn === 'query') return { method, path, query: hide(query, apiKeyName), headers: ownHeaders, body };
+		return { method, path, query, headers: hide(ownHeaders, apiKeyName.toLowerCase()), body };
 	}
 }
 
@@ -539,46 +431,54 @@ const changesSchema = deviceSchema
 	.partial();
 
 /** Section 4.2 has no rule for a valid serial number. This platform's rule: 1 to 64 letters, digits and - _ . : */
-const serialNumber = /^[A-Za-z0-9._:-]{1,64}$/;
-
 function checkSerialNumber(sn: string): void {
-	if (!serialNumber.test(sn)) throw new Refusal(10018, sn);
+	if (!/^[A-Za-z0-9._:-]{1,64}$/.test(sn)) throw new Refusal(10018, sn);
 }
 
-/** Marks a body that is not JSON, or was not sent as JSON (section 1). */
-const unreadable = Symbol('unreadable body');
-
 function parse<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-	if (body === unreadable || body === undefined) throw new Refusal(10014);
+	if (body === undefined) throw new Refusal(10014);
 	const parsed = schema.safeParse(body);
 	if (parsed.success) return parsed.data;
 	throw new Refusal(10001, parsed.error.issues[0]?.path.join('.') || 'must be an object');
 }
 
-/** Records the body. Returns whether it is usable: section 1 requires JSON with its content type. */
-function readBody(request: FastifyRequest, recorded: PlatformRequest): boolean {
-	const text = z.string().safeParse(request.body).data ?? '';
-	if (text === '') return true;
+/** Parses the recorded text. Returns whether it is usable: section 1 requires JSON with its content type. */
+function parseBody(request: PlatformRequest): boolean {
+	if (request.body === '') {
+		request.body = undefined;
+		return true;
+	}
 	try {
-		recorded.body = JSON.parse(text);
+		request.body = JSON.parse(String(request.body));
 	} catch {
-		recorded.body = text;
 		return false;
 	}
-	return /^application\/json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '');
+	return /^application\/json\s*(?:;|$)/i.test(String(request.headers['content-type']));
 }
 
-function parseQuery(text: string): Record<string, string | string[]> {
-	const parameters = new URLSearchParams(text);
+function parseQuery(query: string): PlatformRequest['query'] {
+	const parameters = new URLSearchParams(query);
 	return Object.fromEntries(
 		[...new Set(parameters.keys())].map((name) => {
-			const values = parameters.getAll(name);
-			return [name, values.length === 1 ? (values[0] ?? '') : values];
+			const [value = '', ...more] = parameters.getAll(name);
+			return [name, more.length === 0 ? value : [value, ...more]];
 		}),
 	);
 }
 
+function send(response: ServerResponse, { status, headers, body }: Answer, cut?: 'truncate' | 'stall'): void {
+	const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+	response.writeHead(status, { ...headers, 'content-length': bytes.length });
+	if (cut === undefined) response.end(bytes);
+	else {
+		response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
+			if (cut === 'truncate') response.destroy();
+		});
+	}
+}
+
 const json = { 'content-type': 'application/json;charset=UTF-8' };
+const html = { 'content-type': 'text/html;charset=UTF-8' };
 
 const comma = Buffer.from(',');
 
@@ -596,34 +496,27 @@ function success(data: string | readonly (string | Buffer)[]): Answer {
 	return envelope(0, 'success', data);
 }
 
-function notFound(path: string): Answer {
-	return { status: 404, headers: json, body: JSON.stringify({ status: 404, error: 'Not Found', path }) };
+function withoutEnvelope(status: number, error: string, path: string): Answer {
+	return { status, headers: json, body: JSON.stringify({ status, error, path }) };
 }
 
 function tooManyRequests({ rateLimit }: Settings): Answer {
-	const headers = { 'content-type': 'text/html;charset=UTF-8', 'retry-after': String(rateLimit?.retryAfter) };
+	const headers = { ...html, 'retry-after': String(rateLimit?.retryAfter) };
 	return { status: 429, headers, body: '<html><title>429 Too Many Requests</title></html>' };
 }
 
-function faultAnswer(fault: Exclude<Fault, string>, settings: Settings): Answer {
+function faultAnswer(fault: Exclude<Fault, string>, { refusalStatus }: Settings): Answer {
 	if ('code' in fault) {
-		const answer = envelope(
-			fault.code,
-			fault.msg ?? message(fault.code, ...(fault.details ?? [])),
-			JSON.stringify(fault.data ?? null),
-		);
-		const status = fault.status ?? (fault.code === 0 ? 200 : settings.refusalStatus);
-		return { ...answer, status, headers: { ...answer.headers, ...fault.headers } };
+		const { code, details = [], msg = message(code, ...details), data = null } = fault;
+		const { status = code === 0 ? 200 : refusalStatus, headers } = fault;
+		return { ...envelope(code, msg, JSON.stringify(data)), status, headers: { ...json, ...headers } };
 	}
-	const isText = typeof fault.body === 'string' || fault.body === undefined;
-	const type = isText ? { 'content-type': 'text/html;charset=UTF-8' } : json;
+	const { status, headers = {}, body = '' } = fault;
+	const isText = typeof body === 'string';
+	const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
 	return {
-		status: fault.status,
-		headers: { ...type, ...lowerCase(fault.headers ?? {}) },
-		body: typeof fault.body === 'string' ? fault.body : (JSON.stringify(fault.body) ?? ''),
+		status,
+		headers: { ...(isText ? html : json), ...Object.fromEntries(own) },
+		body: isText ? body : JSON.stringify(body),
 	};
-}
-
-function lowerCase(headers: Record<string, string>): Record<string, string> {
-	return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

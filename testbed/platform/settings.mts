@@ -127,8 +127,8 @@ export const settingsSchema = z.strictObject({
 	deadToken: z.enum(['code', 'status']).default('code'),
 	/** The code for an expired token. */
 	deadTokenCode: z.union([z.literal(14101), z.literal(14102)]).default(14101),
-	/** What the signed-in user may do: everything, read, or nothing; else 14103. */
-	role: z.enum(['administrator', 'reader', 'none']).default('administrator'),
+	/** What the signed-in user may do: everything or nothing; else 14103. */
+	role: z.enum(['administrator', 'none']).default('administrator'),
 
 	// Responses
 	/** HTTP status of a response whose code is not 0; the document doesn't define it. */
