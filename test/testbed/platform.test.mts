@@ -2,11 +2,10 @@
  * The embedded platform against the API document, because all other tests rely on it. A switch of the platform is tested here only
  * if the tests that use it would not notice that it has no effect.
  */
-import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod/v4';
 
 import { deviceSchema, Fleet, groupSchema, modelSchema, type Device } from '../../testbed/platform/fleet.mts';
-import { startPlatform, type EmbeddedPlatform, type FaultRule } from '../../testbed/platform/server.mts';
+import { startPlatform, type EmbeddedPlatform } from '../../testbed/platform/server.mts';
 
 /** Sections 1.1 and 1.2: these fields and no others. */
 const envelopeSchema = z.strictObject({ code: z.int32(), msg: z.string(), data: z.unknown() });
@@ -91,9 +90,8 @@ describe('POST /api/device/list', () => {
 
 	test('counts pages from 0 and refuses a larger size, if set', async () => {
 		Object.assign(platform.settings, { pageNumbering: 'zero-based', largestSize: 3, largerSize: 'refuse' });
-		expect(await Promise.all(['size=3', 'size=3&page=0', 'size=3&page=1'].map(async (page) => listed(page)))).toEqual([
-			...['ABC', 'ABC', 'D'],
-		]);
+		const pages = ['size=3', 'size=3&page=0', 'size=3&page=1'].map(async (query) => await listed(query));
+		expect(await Promise.all(pages)).toEqual(['ABC', 'ABC', 'D']);
 		expect(await codeOf('POST /api/device/list?size=4', {})).toBe(10001);
 	});
 
@@ -107,17 +105,6 @@ describe('POST /api/device/list', () => {
 	])('sorts: %s (sections 1.3 and 8)', async (_shape, query, expected) => {
 		expect(await listed(query)).toBe(expected);
 		expect((await list(query)).pageable.sort).toEqual({ sorted: true, unsorted: false });
-	});
-
-	test.each([
-		['smallest', 'ABCD', 'DCBA'],
-		['largest', 'DABC', 'CBAD'],
-		['first', 'DABC', 'DCBA'],
-		['last', 'ABCD', 'CBAD'],
-	] as const)('sorts a missing value as set: %s', async (missingValues, descending, ascending) => {
-		Object.assign(platform.settings, { missingValues });
-		const sorts = ['sort=attributes.floor desc', 'sort=attributes.floor asc'];
-		expect(await Promise.all(sorts.map(async (query) => await listed(query)))).toEqual([descending, ascending]);
 	});
 
 	test.each<[string, string, object, string]>([
@@ -137,9 +124,8 @@ describe('POST /api/device/list', () => {
 	});
 
 	test.each<[string, unknown, number, string]>([
-		...['page=x', 'page=-1', 'page=1&page=2', 'page='].map((query): [string, object, number, string] => [
-			...([query, {}, 10001, 'request body check error page'] as const),
-		]),
+		['page=-1', {}, 10001, 'request body check error page'],
+		['page=1&page=2', {}, 10001, 'request body check error page'],
 		['size=0', {}, 10001, 'request body check error size'],
 		['sort=nope', {}, 10005, 'query failed'],
 		['sort=sn DESC', {}, 10005, 'query failed'],
@@ -194,17 +180,11 @@ test('other endpoints create, change and delete a device, echo a request without
 	const removed = await Promise.all([codeOf('DELETE /api/device/sn/N1'), codeOf('DELETE /api/device/sn/N1')]);
 	expect([...removed, await listed()]).toEqual([0, 10007, 'ABCD']);
 	expect(modelSchema.array().parse((await call('GET /api/model/list')).data)).toHaveLength(8);
-	for (const [apiKeyIn, name] of [
-		['header', 'Authorization'],
-		['header', 'X-Key'],
-		['query', 'key'],
-	] as const) {
-		Object.assign(platform.settings, { apiKeyIn, apiKeyName: name, apiKeyPrefix: '' });
-		const query = apiKeyIn === 'query' ? 'a=1&key=k1' : 'a=1';
-		const echo = await call(`PUT /api/echo?${query}`, { n: 1 }, apiKeyIn === 'query' ? {} : { [name]: 'k1' });
-		expect(echo.data).toMatchObject({ method: 'PUT', path: '/api/echo', query: { a: '1' }, body: { n: 1 } });
-		expect(JSON.stringify(echo)).toMatch(/^(?!.*k1).*\(redacted\)/);
-	}
+	Object.assign(platform.settings, { apiKeyIn: 'query', apiKeyName: 'key', apiKeyPrefix: '' });
+	const echo = (await call('PUT /api/echo?a=1&key=k1', { n: 1 }, { authorization: 'Bearer secret' })).data;
+	const query = { a: '1', key: '(redacted)' };
+	const headers = { authorization: '(redacted)' };
+	expect(echo).toMatchObject({ method: 'PUT', path: '/api/echo', query, headers, body: { n: 1 } });
 	expect((await send('GET /api/device/list')).status).toBe(404);
 });
 
@@ -222,9 +202,8 @@ describe('the sign-in (section 5)', () => {
 	])('takes or refuses %s', async (_what, settings, query, headers, code) => {
 		Object.assign(platform.settings, settings);
 		const { data, ...envelope } = await call(`POST /api/device/list?${query}`, {}, headers);
-		expect([envelope.code, z.object({ totalElements: z.literal(4) }).safeParse(data).success]).toEqual([
-			...[code, code === 0],
-		]);
+		// A key in the query is no filter.
+		expect([envelope.code, pageSchema.safeParse(data).data?.totalElements]).toEqual([code, code === 0 ? 4 : undefined]);
 	});
 
 	test('returns a token for the MD5 of the UTF-8 password in lower-case hex', async () => {
@@ -248,10 +227,9 @@ describe('the sign-in (section 5)', () => {
 	test('ends a token after its requests, by expireTokens and by the next login, with code and status as set', async () => {
 		Object.assign(platform.settings, { tokenRequests: 2, livingTokens: 'one-per-user', deadTokenCode: 14102 });
 		const [first, second] = [platform.issueToken(), platform.issueToken()].map((token) => `Bearer ${token}`);
-		const codes = [first, second, second, second].map((token) => async () => await codeWith(token ?? ''));
-		expect([await codes[0]?.(), await codes[1]?.(), await codes[2]?.(), await codes[3]?.()]).toEqual([
-			14102, 0, 0, 14102,
-		]);
+		const codes = [];
+		for (const token of [first, second, second, second]) codes.push(await codeWith(token ?? ''));
+		expect(codes).toEqual([14102, 0, 0, 14102]);
 		const third = { authorization: `Bearer ${platform.issueToken()}` };
 		platform.expireTokens();
 		platform.settings.deadToken = 'status';
@@ -260,48 +238,20 @@ describe('the sign-in (section 5)', () => {
 	});
 });
 
-describe('faults and records', () => {
-	test.each<[string, Omit<FaultRule, 'fault'>, number[]]>([
-		['of a kind', { kind: 'list', times: Infinity }, [200, 503, 503, 200]],
-		['of a page, counted from 0', { page: 1, times: Infinity }, [200, 200, 503, 200]],
-		['by its order', { order: 4, times: Infinity }, [200, 200, 200, 503]],
-		['the second of its kind', { orderOfKind: 2 }, [200, 200, 503, 200]],
-		['twice', { times: 2 }, [503, 503, 200, 200]],
-	])('a rule meets a request %s', async (_what, rule, expected) => {
-		platform.settings.faults = [{ fault: { status: 503 }, ...rule }];
-		const statuses = [];
-		for (const path of ['user/login', 'device/list?page=1', 'device/list?page=2', 'echo']) {
-			statuses.push((await send(`POST /api/${path}`, {})).status);
-		}
-		expect(statuses).toEqual(expected);
-		expect(platform.requests.map(({ status }) => status)).toEqual(expected);
-		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login', 'list', 'list', 'other']);
-	});
-
-	test.each(['truncate', 'stall'] as const)('%s sends half of the response', async (fault) => {
-		const { length } = await (await send('POST /api/device/list', {})).text();
-		platform.settings.fault = () => fault;
-		const reader = (await send('POST /api/device/list', {})).body?.getReader();
-		expect((await reader?.read())?.value?.length).toBeLessThan(length);
-		if (fault === 'truncate') await expect(reader?.read()).rejects.toThrow('terminated');
-		await reader?.cancel().catch(() => {});
-	});
-
-	test('the rate limit refuses with a time to wait; peakInFlight counts requests at once; a hook that throws is told', async () => {
-		Object.assign(platform.settings, { rateLimit: { requests: 2, perMs: 1e9, retryAfter: 3 } });
-		platform.settings.beforeAnswer = async () => {
-			while (platform.inFlight < 2 && platform.requests.length < 3) await setImmediate();
-		};
-		const all = await Promise.all([1, 2, 3].map(async () => await send('GET /api/version')));
-		expect(all.map(({ status, headers }) => `${status} ${headers.get('retry-after')}`).sort()).toEqual([
-			...['200 null', '200 null', '429 3'],
-		]);
-		expect(platform.peakInFlight).toBeGreaterThan(1);
-		const fault = () => {
-			throw new Error('the hook is wrong');
-		};
-		const other = await startPlatform({ fault });
-		expect((await fetch(`${other.baseUrl}/api/version`)).status).toBe(500);
-		await expect(other.stop()).rejects.toThrow('the hook is wrong');
-	});
+test('a rate limit refuses, a fault meets the requests of its rule, and a hook that throws is told at the end', async () => {
+	Object.assign(platform.settings, { rateLimit: { requests: 2, perMs: 1000, retryAfter: 3 }, now: () => 0 });
+	platform.settings.faults = [{ fault: { status: 503 }, kind: 'other', orderOfKind: 2 }];
+	const replies = [];
+	for (let count = 0; count < 3; count++) replies.push(await send('GET /api/version'));
+	expect(replies.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+		[200, null],
+		[503, null],
+		[429, '3'],
+	]);
+	const fault = () => {
+		throw new Error('the hook is wrong');
+	};
+	const other = await startPlatform({ fault });
+	expect((await fetch(`${other.baseUrl}/api/version`)).status).toBe(500);
+	await expect(other.stop()).rejects.toThrow('the hook is wrong');
 });

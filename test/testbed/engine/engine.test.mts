@@ -1,6 +1,5 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
-import { homedir, tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 import { createEngine, type Engine, type RunOptions, type WorkflowJson } from '../../../testbed/engine/engine.mts';
@@ -17,21 +16,17 @@ let credential: string;
 let baseUrl: string;
 /** The paths of the requests. A token is valid until the test clears `token`. */
 let requests: string[];
-let logins: number;
 let token: string;
-let onSlowRequest: (request: IncomingMessage) => void;
 
 beforeEach(async () => {
-	[requests, logins, token, onSlowRequest] = [[], 0, '', () => {}];
-	({ url: baseUrl } = await serve((request, response) => {
-		const path = request.url ?? '';
-		requests.push(path);
+	[requests, token] = [[], ''];
+	({ url: baseUrl } = await serve(({ url = '', headers }, response) => {
+		requests.push(url);
 		const json = (status: number, body: unknown) =>
 			response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-		if (path === '/login') return json(200, { token: (token = `token-${++logins}`) });
-		if (request.headers.authorization !== `Bearer ${token}`) return json(401, { message: 'who?' });
-		if (path === '/slow') return onSlowRequest(request);
-		return json(200, { path });
+		if (url === '/login') return json(200, { token: (token = `token-${requests.length}`) });
+		if (headers.authorization !== `Bearer ${token}`) return json(401, { message: 'who?' });
+		return url === '/slow' ? undefined : json(200, { path: url });
 	}));
 	engine = await createEngine({ packageDirectory: fixturePackage });
 	const data = { baseUrl, password: 'open sesame' };
@@ -39,173 +34,78 @@ beforeEach(async () => {
 });
 afterEach(async () => await engine.close());
 
-type NodeJson = WorkflowJson['nodes'][number];
-
-/** Start → Probe → Regular, and Probe's second output → Failed. */
-function probeWorkflow(parameters: NonNullable<NodeJson['parameters']>, onError?: NodeJson['onError']): WorkflowJson {
+/** Start → Probe → After. */
+function probeWorkflow(path = '/thing'): WorkflowJson {
 	const credentials = engine.credentialReference(credential);
+	const to = (node: string) => ({ main: [[{ node, type: 'main' as const, index: 0 }]] });
 	return {
 		nodes: [
 			{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
-			{ name: 'Probe', type: 'n8n-nodes-probe.probe', parameters, credentials, onError },
-			{ name: 'Regular', type: 'n8n-nodes-base.noOp' },
-			{ name: 'Failed', type: 'n8n-nodes-base.noOp' },
+			{ name: 'Probe', type: 'n8n-nodes-probe.probe', parameters: { path }, credentials },
+			{ name: 'After', type: 'n8n-nodes-base.noOp' },
 		],
-		connections: {
-			Start: { main: [[{ node: 'Probe', type: 'main', index: 0 }]] },
-			Probe: {
-				main: [[{ node: 'Regular', type: 'main', index: 0 }], [{ node: 'Failed', type: 'main', index: 0 }]],
-			},
-		},
+		connections: { Start: to('Probe'), Probe: to('After') },
 	};
 }
 
-const runProbe = async (parameters: NonNullable<NodeJson['parameters']>, options?: RunOptions) =>
-	await engine.run(probeWorkflow(parameters), options);
+const run = async (path?: string, options?: RunOptions) => await engine.run(probeWorkflow(path), options);
 
-describe('packages', () => {
-	it('have the names and the additions of n8n’s loader', () => {
-		expect(engine.packages.nodeNames()).toEqual(['n8n-nodes-probe.probe', 'n8n-nodes-probe.probeTrigger']);
-		const { properties } = engine.packages.getByNameAndVersion('n8n-nodes-probe.probeTrigger').description;
-		expect(properties.map(({ name }) => name)).toContain('pollTimes');
-		const fields = engine.packages.getCredentialType('probeApi').properties;
-		expect(fields.map(({ name }) => name)).toContain('allowedDomains');
-	});
-
-	it('that are missing are named in the error', async () => {
-		const workflow = { nodes: [{ name: 'Start', type: 'n8n-nodes-absent.thing' }] };
-		await expect(engine.run(workflow)).rejects.toThrow('n8n-nodes-absent');
-	});
+it('evaluates expressions for each item, keeps items paired, and changes neither the workflow nor the input', async () => {
+	const [workflow, input] = [probeWorkflow('=/{{ $json.n }}'), [{ n: 2 }, { n: 1 }]];
+	const before = structuredClone({ workflow, input });
+	const result = await engine.run(workflow, { input });
+	const paired = [2, 1].map((n, item) => ({ json: { path: `/${n}` }, pairedItem: { item } }));
+	expect([result.data('Probe'), result.error, result.cancelled]).toEqual([paired, undefined, false]);
+	expect({ workflow, input }).toEqual(before);
+	expect(() => result.data('Prope')).toThrow('The workflow has no node "Prope"');
+	const later = await run('=/{{ Object.keys($json).length }}');
+	expect(later.data('Probe').map(({ json }) => json)).toEqual([{ path: '/0' }]);
 });
 
-describe('a run', () => {
-	it('evaluates expressions for each item, keeps the items paired, and does not change its arguments', async () => {
-		const workflow = probeWorkflow({ path: '=/{{ $json.n }}' });
-		const input = [{ n: 2 }, { n: 1 }];
-		const before = structuredClone({ workflow, input });
-		const run = await engine.run(workflow, { input });
-		expect(run.data('Probe')).toEqual([
-			{ json: { path: '/2' }, pairedItem: { item: 0 } },
-			{ json: { path: '/1' }, pairedItem: { item: 1 } },
-		]);
-		expect(run.data('Regular')).toHaveLength(2);
-		expect([run.error, run.cancelled]).toEqual([undefined, false]);
-		expect({ workflow, input }).toEqual(before);
-		expect(() => run.data('Prope')).toThrow('The workflow has no node "Prope"');
-	});
-
-	it('starts with one empty item without input, after any earlier run', async () => {
-		await runProbe({}, { input: [{ n: 2 }, { n: 1 }] });
-		const run = await runProbe({ path: '=/{{ Object.keys($json).length }}' });
-		expect(run.data('Probe').map(({ json }) => json)).toEqual([{ path: '/0' }]);
-	});
-
-	it('takes a workflow from a file, with pinned data', async () => {
-		const folder = mkdtempSync(join(tmpdir(), 'engine-test-'));
-		try {
-			const file = join(folder, 'workflow.json');
-			const workflow = { ...probeWorkflow({ path: '=/{{ $json.n }}' }), pinData: { Start: [{ json: { n: 3 } }] } };
-			writeFileSync(file, JSON.stringify({ ...workflow, active: false, meta: null, staticData: null, tags: [] }));
-			expect((await engine.run(file)).data('Probe')).toMatchObject([{ json: { path: '/3' } }]);
-		} finally {
-			rmSync(folder, { recursive: true });
-		}
-	});
-
-	const error = 'The probe refuses';
-	it.each([
-		['stops at', undefined, error, [], []],
-		['continues after', 'continueRegularOutput', undefined, [{ error }, { path: '/things/1' }], []],
-		['separates', 'continueErrorOutput', undefined, [{ path: '/things/1' }], [{ bad: true, error }]],
-	] as const)('%s a failing item', async (_what, onError, message, regular, failed) => {
-		const workflow = probeWorkflow({ refuse: '={{ $json.bad }}' }, onError);
-		const run = await engine.run(workflow, { input: [{ bad: true }, { bad: false }] });
-		expect(run.error?.message).toBe(message);
-		expect(run.data('Regular').map(({ json }) => json)).toEqual(regular);
-		expect(run.data('Failed').map(({ json }) => json)).toEqual(failed);
-	});
-
-	it('that is cancelled ends its request and runs nothing after it', async () => {
-		const stop = new AbortController();
-		const ended = new Promise<void>((resolve) => {
-			onSlowRequest = (request) => {
-				request.on('close', resolve);
-				stop.abort();
-			};
-		});
-		const run = await runProbe({ path: '/slow' }, { signal: stop.signal });
-		await ended;
-		expect(run.cancelled).toBe(true);
-		expect(run.data('Regular')).toEqual([]);
-	});
-
-	it('that is cancelled before it begins sends nothing', async () => {
-		expect((await runProbe({}, { signal: AbortSignal.abort() })).cancelled).toBe(true);
-		expect(requests).toEqual([]);
-	});
+it('ends a run that is stopped, and begins none that was stopped before', async () => {
+	const stop = new AbortController();
+	const running = run('/slow', { signal: stop.signal });
+	while (!requests.includes('/slow')) await new Promise(setImmediate);
+	stop.abort();
+	const stopped = await running;
+	expect([stopped.cancelled, stopped.data('After')]).toEqual([true, []]);
+	requests = [];
+	expect((await run('/thing', { signal: AbortSignal.abort() })).cancelled).toBe(true);
+	expect(requests).toEqual([]);
 });
 
-describe('credentials', () => {
-	it('are encrypted in the store', async () => {
-		const ciphertext = engine.storedCiphertext(credential);
-		expect(Buffer.from(ciphertext, 'base64').toString('latin1')).not.toContain('sesame');
-		expect(await engine.storedCredential(credential)).toEqual({ baseUrl, password: 'open sesame' });
-	});
-
-	it('sign in once, save the token, use it in the next run, and sign in again after an HTTP 401', async () => {
-		await runProbe({});
-		await runProbe({});
-		expect(engine.credentialUse).toEqual({ decrypted: 4, preAuthenticated: 1, updated: 1 });
-		token = '';
-		await runProbe({});
-		expect(requests).toEqual(['/login', ...Array(3).fill('/things/1'), '/login', '/things/1']);
-		const stored = { sessionToken: 'token-2', password: 'open sesame' };
-		expect(await engine.storedCredential(credential)).toMatchObject(stored);
-	});
-
-	it('are decrypted for every request without its own copy', async () => {
-		await runProbe({}, { input: [{}, {}, {}] });
-		expect(engine.credentialUse.decrypted).toBe(4);
-	});
-
-	it('may hold expressions, which a sign-in leaves in place', async () => {
-		const data = { baseUrl: `={{ "${baseUrl}" }}`, password: '={{ $json.word }}' };
-		await engine.updateCredential(credential, data);
-		const run = await runProbe({}, { input: [{ word: 'open sesame' }] });
-		expect(run.data('Probe')).toMatchObject([{ json: { path: '/things/1' } }]);
-		expect(await engine.storedCredential(credential)).toEqual({ ...data, sessionToken: 'token-1' });
-	});
+it('signs in once, saves the token, uses it in the next run, and signs in again after an HTTP 401', async () => {
+	await run();
+	await run();
+	expect(engine.credentialUse).toEqual({ decrypted: 4, preAuthenticated: 1, updated: 1 });
+	token = '';
+	await run();
+	expect(requests).toEqual(['/login', '/thing', '/thing', '/thing', '/login', '/thing']);
+	const stored = { baseUrl, sessionToken: 'token-5', password: 'open sesame' };
+	expect(await engine.storedCredential(credential)).toEqual(stored);
+	const ciphertext = Buffer.from(engine.storedCiphertext(credential), 'base64').toString('latin1');
+	expect(ciphertext).not.toContain('sesame');
 });
 
-describe('the instance', () => {
-	it('captures every level of the log since the engine was created, and prints none of it', async () => {
-		const printed = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
-		try {
-			await runProbe({ refuse: true });
-			expect(printed).not.toHaveBeenCalled();
-		} finally {
-			printed.mockRestore();
-		}
-		expect(engine.logs.map(({ level }) => level)).toContain('debug');
-		expect(engine.logs.map(({ message }) => message)).toContain('Running node "Probe" finished with error');
-		const later = await createEngine({ packageDirectory: fixturePackage });
-		expect(later.logs.map(({ message }) => message)).not.toContain('Running node "Probe" finished with error');
-		await later.close();
-	});
+it('resolves expressions in a credential, which a sign-in leaves in place', async () => {
+	const data = { baseUrl: `={{ "${baseUrl}" }}`, password: '={{ $json.word }}' };
+	await engine.updateCredential(credential, data);
+	const result = await run('/thing', { input: [{ word: 'open sesame' }] });
+	expect(result.data('Probe')).toMatchObject([{ json: { path: '/thing' } }]);
+	expect(await engine.storedCredential(credential)).toEqual({ ...data, sessionToken: 'token-1' });
+	const fields = engine.packages.getCredentialType('probeApi').properties;
+	expect(fields.map(({ name }) => name)).toContain('allowedDomains');
+});
 
-	it('knows the errors of Node’s own modules as errors, as they are outside jest', () => {
-		let thrown: unknown;
-		try {
-			readdirSync(join(fixturePackage, 'absent'));
-		} catch (error) {
-			thrown = error;
-		}
-		expect([thrown instanceof Error, thrown instanceof TypeError]).toEqual([true, false]);
-	});
-
-	it('leaves no files and no settings behind', () => {
-		expect(existsSync(Container.get(core.InstanceSettings).n8nFolder)).toBe(false);
-		expect([process.env['N8N_ENCRYPTION_KEY'], process.env['N8N_USER_FOLDER']]).toEqual([undefined, undefined]);
-		expect(existsSync(n8nHome)).toBe(hadN8nHome);
-	});
+it('captures every level of the log and prints nothing, knows errors of Node.js, and leaves no files', async () => {
+	const printed = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
+	await run('');
+	const times = printed.mock.calls.length;
+	printed.mockRestore();
+	expect(times).toBe(0);
+	expect(engine.logs.map(({ level }) => level)).toContain('debug');
+	expect(engine.logs.map(({ message }) => message)).toContain('Running node "Probe" finished with error');
+	expect(() => readdirSync(join(fixturePackage, 'absent'))).toThrow(Error);
+	expect(existsSync(Container.get(core.InstanceSettings).n8nFolder)).toBe(false);
+	expect(existsSync(n8nHome)).toBe(hadN8nHome);
 });

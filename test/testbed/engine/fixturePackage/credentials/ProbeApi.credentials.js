@@ -1,29 +1,19 @@
 'use strict';
 
+const text = (name, type, typeOptions) => ({ displayName: name, name, type, typeOptions, default: '' });
+
 exports.ProbeApi = class ProbeApi {
 	name = 'probeApi';
 	displayName = 'Probe API';
 	properties = [
-		{ displayName: 'Base URL', name: 'baseUrl', type: 'string', default: '' },
-		{ displayName: 'Login Name', name: 'loginName', type: 'string', default: 'probe' },
-		{ displayName: 'Password', name: 'password', type: 'string', typeOptions: { password: true }, default: '' },
-		{
-			displayName: 'Session Token',
-			name: 'sessionToken',
-			type: 'hidden',
-			typeOptions: { expirable: true },
-			default: '',
-		},
+		text('baseUrl', 'string'),
+		text('password', 'string', { password: true }),
+		text('sessionToken', 'hidden', { expirable: true }),
 	];
 
-	async preAuthentication({ baseUrl, loginName, password }) {
-		const { token } = await this.helpers.httpRequest({
-			method: 'POST',
-			url: `${baseUrl}/login`,
-			body: { loginName, password },
-			json: true,
-		});
-		return { sessionToken: token };
+	async preAuthentication({ baseUrl, password }) {
+		const request = { method: 'POST', url: `${baseUrl}/login`, body: { password }, json: true };
+		return { sessionToken: (await this.helpers.httpRequest(request)).token };
 	}
 
 	authenticate = async ({ sessionToken }, request) => ({
