@@ -1,5 +1,3 @@
-import { hasLostParent } from './processes.mts';
-
 /**
  * Returns a signal that aborts when the process has to end, or when its parent was killed (npm's shell passes no signal on).
  * The command then ends the processes that it started.
@@ -9,7 +7,7 @@ export function stopSignal(): AbortSignal {
 	for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stop.abort());
 	const parent = process.ppid;
 	setInterval(() => {
-		if (hasLostParent(parent)) stop.abort();
+		if (hasEnded(parent)) stop.abort();
 	}, 1000).unref();
 	return stop.signal;
 }
@@ -20,4 +18,15 @@ export function aborted(signal: AbortSignal): Promise<void> {
 		signal.addEventListener('abort', () => resolve());
 		if (signal.aborted) resolve();
 	});
+}
+
+/** An orphan gets another parent, except on Windows. There, EPERM means that the process runs for another user. */
+function hasEnded(parent: number): boolean {
+	if (process.platform !== 'win32') return process.ppid !== parent;
+	try {
+		process.kill(parent, 0);
+		return false;
+	} catch (error) {
+		return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+	}
 }
