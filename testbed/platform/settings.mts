@@ -40,41 +40,29 @@ export interface PlatformRequest {
  * - `{ code, details?, msg?, data?, status?, headers? }` is an envelope; the default message is that of the code, with
  *   `details` for each %s
  */
-const faultSchema = z.union([
-	z.enum(['drop', 'hang', 'truncate', 'stall']),
-	z.strictObject({
-		code: z.int(),
-		details: z.array(z.string()).optional(),
-		msg: z.string().optional(),
-		data: z.unknown().optional(),
-		status: z.int().optional(),
-		headers: z.record(z.string(), z.string()).optional(),
-	}),
-	z.strictObject({
-		status: z.int(),
-		headers: z.record(z.string(), z.string()).optional(),
-		body: z.unknown().optional(),
-	}),
-]);
-
-export type Fault = z.infer<typeof faultSchema>;
-
-/** zod's number type doesn't accept Infinity. */
-const count = z.custom<number>((value) => typeof value === 'number' && value >= 0, 'must be a number from 0');
-
-const faultRuleSchema = z.strictObject({
-	fault: faultSchema,
-	kind: z.enum(['list', 'sn', 'login', 'other']).optional(),
-	/** Counted from 0, as in `PlatformRequest.page`. */
-	page: z.int().optional(),
-	order: z.int().optional(),
-	orderOfKind: z.int().optional(),
-	/** How often the rule applies; Infinity for always. */
-	times: count.default(1),
-});
+export type Fault =
+	| 'drop'
+	| 'hang'
+	| 'truncate'
+	| 'stall'
+	| {
+			code: number;
+			details?: string[];
+			msg?: string;
+			data?: unknown;
+			status?: number;
+			headers?: Record<string, string>;
+	  }
+	| { status: number; headers?: Record<string, string>; body?: unknown };
 
 /** A fault for all requests with these properties. The first matching rule that is not used up applies. */
-export type FaultRule = z.input<typeof faultRuleSchema>;
+export interface FaultRule extends Partial<Pick<PlatformRequest, 'kind' | 'order' | 'orderOfKind'>> {
+	fault: Fault;
+	/** Counted from 0, as in `PlatformRequest.page`. */
+	page?: number;
+	/** How often the rule applies; default: once; Infinity for always. */
+	times?: number;
+}
 
 interface Sorted {
 	sorted: boolean;
@@ -95,8 +83,11 @@ export interface PageData {
 	numberOfElements: number;
 }
 
-const callback = <Callback,>(name: string) =>
-	z.custom<Callback>((value) => typeof value === 'function', `${name} must be a function`).optional();
+/** TypeScript checks these settings. */
+const unchecked = <Value,>() => z.custom<Value>();
+
+/** zod's number type doesn't accept Infinity. */
+const count = z.custom<number>((value) => typeof value === 'number' && value >= 0, 'must be a number from 0');
 
 const path = z.string().regex(/^(?:\/[^/?#]+)+$/, 'must begin with / and not end with it');
 
@@ -151,13 +142,13 @@ export const settingsSchema = z.strictObject({
 	/** How a sort treats missing values: as smallest or largest; or first or last in both directions. */
 	missingValues: z.enum(['smallest', 'largest', 'first', 'last']).default('smallest'),
 	/** Changes the `data` of a response with a page of any list: other items, another total. It gets a copy. */
-	changePage: callback<(page: PageData, request: PlatformRequest) => unknown>('changePage'),
+	changePage: unchecked<(page: PageData, request: PlatformRequest) => unknown>().optional(),
 
 	// Time and faults
 	/** Real milliseconds before every response. */
 	latencyMs: z.number().min(0).default(0),
 	/** The clock of createTime and updateTime. */
-	now: z.custom<() => number>((value) => typeof value === 'function', 'now must be a function').default(() => Date.now),
+	now: unchecked<() => number>().default(() => Date.now),
 	/**
 	 * Refuses more requests than these within `perMs` milliseconds of `now` with HTTP 429, like a proxy, with a `Retry-After`
 	 * in seconds.
@@ -166,11 +157,11 @@ export const settingsSchema = z.strictObject({
 		.strictObject({ requests: z.int().min(1), perMs: z.number().min(1), retryAfter: z.int().min(0).default(1) })
 		.optional(),
 	/** Runs before every response and may change fleet and settings; the response waits for it. */
-	beforeAnswer: callback<(request: PlatformRequest) => void | Promise<void>>('beforeAnswer'),
+	beforeAnswer: unchecked<(request: PlatformRequest) => void | Promise<void>>().optional(),
 	/** Called for every request, before `faults`. */
-	fault: callback<(request: PlatformRequest) => Fault | undefined>('fault'),
-	faults: z.array(faultRuleSchema).default([]),
+	fault: unchecked<(request: PlatformRequest) => Fault | undefined>().optional(),
+	faults: unchecked<FaultRule[]>().default(() => []),
 });
 
 /** The current settings; all of them can change while the platform runs. */
-export type Settings = Omit<z.output<typeof settingsSchema>, 'faults'> & { faults: FaultRule[] };
+export type Settings = z.output<typeof settingsSchema>;
