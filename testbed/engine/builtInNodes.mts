@@ -1,9 +1,7 @@
 import type {
 	IDataObject,
 	IExecuteFunctions,
-	IHttpRequestMethods,
 	INodeExecutionData,
-	INodeProperties,
 	INodeType,
 	INodeTypeDescription,
 	ITriggerFunctions,
@@ -43,49 +41,44 @@ const manualTrigger: INodeType = {
 };
 
 /** Returns its input. n8n also tests credentials under this type's name. */
-const noOp: INodeType = {
+export const noOp: INodeType = {
 	description: description('noOp', 'No Operation', { group: ['organization'] }),
 	async execute(this: IExecuteFunctions) {
 		return [this.getInputData()];
 	},
 };
 
-const property = (name: string, type: INodeProperties['type'], value: INodeProperties['default']): INodeProperties => ({
-	displayName: name,
-	name,
-	type,
-	default: value,
-});
-
 /**
- * The parts of the HTTP Request node that credentials of other packages need. It has the same parameters. n8n allows it any
- * credential because of its name. `helper` chooses the request function: the real node's (`legacy`), or that of newer
+ * The parts of the HTTP Request node that credentials of other packages need: a GET with a predefined credential. n8n allows
+ * it any credential because of its name. `helper` chooses the request function: the real node's (`legacy`), or that of newer
  * nodes (`current`).
  */
 const httpRequest: INodeType = {
 	description: description('httpRequest', 'HTTP Request', {
 		group: ['output'],
 		version: [1, 2, 3, 4, 4.1, 4.2, 4.3, 4.4],
-		properties: [
-			property('method', 'string', 'GET'),
-			property('url', 'string', ''),
-			property('authentication', 'string', 'none'),
-			property('nodeCredentialType', 'string', ''),
-			property('jsonBody', 'json', ''),
-			property('helper', 'string', 'legacy'),
-		],
+		properties: ['url', 'authentication', 'nodeCredentialType', 'helper'].map((name) => ({
+			...{ displayName: name, name, type: 'string', default: '' },
+		})),
 	}),
 	async execute(this: IExecuteFunctions) {
 		const output: INodeExecutionData[] = [];
+		const { requestWithAuthentication: legacy, httpRequestWithAuthentication: current } = this.helpers;
 		for (const item of this.getInputData().keys()) {
+			const [url, type, helper] = z
+				.tuple([z.string(), z.string(), z.string()])
+				.parse(['url', 'nodeCredentialType', 'helper'].map((name) => this.getNodeParameter(name, item)));
+			const request = { method: 'GET' as const, json: true };
 			try {
-				const answer = await requestForItem.call(this, item);
-				for (const json of Array.isArray(answer) ? answer : [answer]) {
-					output.push({ json, pairedItem: { item } });
-				}
+				const answer: IDataObject | IDataObject[] =
+					helper === 'current'
+						? await current.call(this, type, { ...request, url })
+						: await legacy.call(this, type, { ...request, uri: url, followAllRedirects: true }, undefined, item);
+				for (const json of [answer].flat()) output.push({ json, pairedItem: { item } });
 			} catch (error) {
-				if (!this.continueOnFail()) throw asNodeError.call(this, error, item);
-				output.push({ json: { error: error instanceof Error ? error.message : String(error) }, pairedItem: { item } });
+				if (error instanceof NodeApiError) throw error;
+				// n8n's own node casts the error, too.
+				throw new NodeApiError(this.getNode(), error as JsonObject, { itemIndex: item });
 			}
 		}
 		return [output];
@@ -125,30 +118,3 @@ export const builtInNodes: Readonly<Record<string, INodeType>> = {
 	'n8n-nodes-base.httpRequest': httpRequest,
 	'@n8n/n8n-nodes-langchain.toolExecutor': toolExecutor,
 };
-
-async function requestForItem(this: IExecuteFunctions, item: number): Promise<IDataObject | IDataObject[]> {
-	const method = this.getNodeParameter('method', item, 'GET') as IHttpRequestMethods;
-	const url = this.getNodeParameter('url', item) as string;
-	const authentication = this.getNodeParameter('authentication', item, 'none') as string;
-	const credentialType = this.getNodeParameter('nodeCredentialType', item, '') as string;
-	const jsonBody = this.getNodeParameter('jsonBody', item, '') as string;
-	const body = jsonBody === '' ? {} : { body: workflow.jsonParse<IDataObject>(jsonBody) };
-
-	if (authentication !== 'predefinedCredentialType') {
-		return await this.helpers.httpRequest({ method, url, json: true, ...body });
-	}
-	if (this.getNodeParameter('helper', item, 'legacy') === 'current') {
-		return await this.helpers.httpRequestWithAuthentication.call(this, credentialType, {
-			method,
-			url,
-			json: true,
-			...body,
-		});
-	}
-	const request = { method, uri: url, json: true, followRedirect: true, followAllRedirects: true, ...body };
-	return await this.helpers.requestWithAuthentication.call(this, credentialType, request, undefined, item);
-}
-
-function asNodeError(this: IExecuteFunctions, error: unknown, itemIndex: number): unknown {
-	return error instanceof NodeApiError ? error : new NodeApiError(this.getNode(), error as JsonObject, { itemIndex });
-}

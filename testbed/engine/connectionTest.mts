@@ -8,7 +8,7 @@ import type {
 } from 'n8n-workflow';
 import * as z from 'zod/v4';
 
-import { builtInNodes } from './builtInNodes.mts';
+import { noOp } from './builtInNodes.mts';
 import type { EngineCredentials } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
 import type { NodePackages } from './nodePackages.mts';
@@ -57,17 +57,12 @@ async function sendTestRequest(
 ): Promise<unknown> {
 	const nodeType = nodeForTest(credential.type, test);
 	const node: INode = {
-		id: 'temp',
-		name: 'Temp-Node',
+		...{ id: 'temp', name: 'Temp-Node', typeVersion: 1, position: [0, 0], parameters: {} },
 		type: nodeType.description.name,
-		typeVersion: 1,
-		position: [0, 0],
-		parameters: {},
 		credentials: { [credential.type]: { id: credential.id, name: credential.name } },
 	};
 	const nodeTypes = { getByName: () => nodeType, getByNameAndVersion: () => nodeType, getKnownTypes: () => ({}) };
 	const workflow = new n8n.Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
-
 	const context = new core.ExecuteContext(
 		workflow,
 		node,
@@ -80,16 +75,13 @@ async function sendTestRequest(
 		{ node, data: {}, source: null },
 		[],
 	);
-	const output = await workflow.expression.withIsolate(
-		async () => await new core.RoutingNode(context, nodeType, credential).runNode(),
-	);
+	const routing = new core.RoutingNode(context, nodeType, credential);
+	const output = await workflow.expression.withIsolate(async () => await routing.runNode());
 	return output?.[0]?.[0]?.json;
 }
 
 /** n8n's server uses the No Operation node, with one parameter whose routing is the test request. */
 function nodeForTest(credentialType: string, { request }: ICredentialTestRequest): INodeType {
-	const noOp = builtInNodes['n8n-nodes-base.noOp'];
-	if (!noOp) throw new n8n.UnexpectedError('The engine lacks the node that credentials are tested with');
 	return {
 		description: {
 			...noOp.description,
