@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -37,23 +38,18 @@ export async function startRawServer(answer: Answer, { tls = false }: { tls?: bo
 	const server = tls
 		? createSecureServer({ key: testOnlyPrivateKey, cert: testOnlyCertificate }, listener)
 		: createServer(listener);
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	await once(server.listen(0, '127.0.0.1'), 'listening');
 	const open = new Set<Socket>();
-	let whenClosed = () => {};
-	server.on('connection', (socket) => {
+	server.on('connection', (socket: Socket) => {
 		open.add(socket);
-		socket.on('error', () => {});
-		socket.on('close', () => {
-			open.delete(socket);
-			if (open.size === 0) whenClosed();
-		});
+		socket.on('error', () => {}).on('close', () => void open.delete(socket));
 	});
 	const { port } = server.address() as AddressInfo;
 	return {
 		url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
 		arrived,
 		async allClosed() {
-			if (open.size > 0) await new Promise<void>((resolve) => (whenClosed = resolve));
+			await Promise.all([...open].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
 		},
 		async close() {
 			server.closeAllConnections();

@@ -114,38 +114,21 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 
 		const keys = core.getAdditionalKeys(additionalData, mode, null, { isCredential: true });
 		if (resolveIn) {
-			const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } = resolveIn;
+			const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData: input } = resolveIn;
+			const place = [runExecutionData, runIndex, itemIndex, node.name, input, mode, keys, executeData] as const;
 			try {
-				return asCredentialData(
-					workflow.expression.getParameterValue(
-						complete,
-						runExecutionData,
-						runIndex,
-						itemIndex,
-						node.name,
-						connectionInputData,
-						mode,
-						keys,
-						executeData,
-						false,
-						complete,
-					),
-				);
+				return asCredentialData(workflow.expression.getParameterValue(complete, ...place, false, complete));
 			} catch (error) {
 				if (error instanceof Error) error.message += ' [Error resolving credentials]';
 				throw error;
 			}
 		}
 
-		const workflow = new n8n.Workflow({
-			nodes: [emptyNode],
-			connections: {},
-			active: false,
-			nodeTypes: this.packages,
-		});
-		return await workflow.expression.withIsolate(async () =>
+		const nodeTypes = this.packages;
+		const { expression } = new n8n.Workflow({ nodes: [emptyNode], connections: {}, active: false, nodeTypes });
+		return await expression.withIsolate(async () =>
 			asCredentialData(
-				workflow.expression.getComplexParameterValue(emptyNode, complete, mode, keys, undefined, undefined, complete),
+				expression.getComplexParameterValue(emptyNode, complete, mode, keys, undefined, undefined, complete),
 			),
 		);
 	}
@@ -170,11 +153,11 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 
 		const reference = node.credentials[type.name];
 		if (!reference) throw new n8n.UserError(`Node "${node.name}" has no credential of type "${type.name}" to save to.`);
-		await this.updateCredentials(
-			reference,
-			type.name,
-			await this.withoutLosingExpressions(reference, type, token, output),
-		);
+		const stored = await this.store.open(reference.id, type.name).getData();
+		// The result of a sign-in replaces the stored fields, except expressions of the user in other fields than the token.
+		const replacing = Object.entries(output).filter(([key]) => key === token.name || !n8n.isExpression(stored[key]));
+		const saved = { ...stored, ...asCredentialData(Object.fromEntries(replacing)) };
+		await this.updateCredentials(reference, type.name, saved);
 		return Object.assign(credentials, output);
 	}
 
@@ -223,18 +206,6 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 	override isCredentialUsableByNode(): boolean {
 		return true;
 	}
-
-	/** The result of a sign-in replaces the stored fields, except expressions of the user in other fields than the token. */
-	private async withoutLosingExpressions(
-		reference: INodeCredentialsDetails,
-		type: ICredentialType,
-		token: INodeProperties,
-		output: Record<string, unknown>,
-	): Promise<ICredentialDataDecryptedObject> {
-		const stored = await this.store.open(reference.id, type.name).getData();
-		const replacing = Object.entries(output).filter(([key]) => key === token.name || !n8n.isExpression(stored[key]));
-		return { ...stored, ...asCredentialData(Object.fromEntries(replacing)) };
-	}
 }
 
 function expirableProperty({ properties }: ICredentialType): INodeProperties | undefined {
@@ -252,10 +223,5 @@ function asCredentialData(value: unknown): ICredentialDataDecryptedObject {
 
 /** The node of a credential's expressions outside of a workflow. */
 const emptyNode: INode = {
-	id: 'empty',
-	name: '',
-	type: 'n8n-nodes-base.noOp',
-	typeVersion: 1,
-	position: [0, 0],
-	parameters: {},
+	...{ id: 'empty', name: '', type: 'n8n-nodes-base.noOp', typeVersion: 1, position: [0, 0], parameters: {} },
 };

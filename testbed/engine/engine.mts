@@ -248,7 +248,7 @@ export class Engine {
 	/**
 	 * Opens the list of a resource locator (a `methods.listSearch` function) with the node as it is in the editor.
 	 * @param credentials the node's `credentials`, see {@link credentialReference}
-	 * @param nodeType default: the first loaded node that has such a method
+	 * @param nodeType default: the first loaded node
 	 */
 	async listSearch(
 		nodeParameters: INodeParameters,
@@ -256,7 +256,7 @@ export class Engine {
 		methodName: string,
 		filter?: string,
 		paginationToken?: string,
-		nodeType = this.nodeWithListSearch(methodName),
+		nodeType = this.packages.nodeNames()[0] ?? '',
 	): Promise<INodeListSearchResult> {
 		const type = this.packages.getByNameAndVersion(nodeType);
 		const method = type.methods?.listSearch?.[methodName];
@@ -281,14 +281,6 @@ export class Engine {
 	/** Ends the log. */
 	async close(): Promise<void> {
 		this.instance.stopCapturing(this.logs);
-	}
-
-	private nodeWithListSearch(methodName: string): string {
-		const found = this.packages
-			.nodeNames()
-			.find((name) => this.packages.getByNameAndVersion(name).methods?.listSearch?.[methodName]);
-		if (found === undefined) throw new n8n.UserError(`No loaded node has a listSearch method "${methodName}"`);
-		return found;
 	}
 
 	private toWorkflow({ id, name, nodes, connections, settings, staticData }: ParsedWorkflow) {

@@ -1,4 +1,11 @@
-import type { ICredentialType, IDataObject, INodeType, INodeTypes, IVersionedNodeType } from 'n8n-workflow';
+import type {
+	ICredentialType,
+	IDataObject,
+	INodeProperties,
+	INodeType,
+	INodeTypes,
+	IVersionedNodeType,
+} from 'n8n-workflow';
 
 import { builtInNodes } from './builtInNodes.mts';
 import { core, workflow } from './host.cjs';
@@ -63,14 +70,15 @@ export class NodePackages implements INodeTypes {
 		return tool;
 	}
 
+	/** n8n only reads the names. */
 	getKnownTypes(): IDataObject {
 		return Object.fromEntries(this.nodeNames().map((name) => [name, {}]));
 	}
 
 	/** The full names of the nodes of all packages, without the built-in ones. */
 	nodeNames(): string[] {
-		return [...this.loaders].flatMap(([packageName, loader]) =>
-			Object.keys(loader.nodeTypes).map((nodeName) => `${packageName}.${nodeName}`),
+		return [...this.loaders].flatMap(([name, { nodeTypes }]) =>
+			Object.keys(nodeTypes).map((node) => `${name}.${node}`),
 		);
 	}
 
@@ -86,30 +94,22 @@ export class NodePackages implements INodeTypes {
 function asTool(node: INodeType): INodeType {
 	const { usableAsTool, ...description } = node.description;
 	if (!usableAsTool) throw new workflow.UserError(`Node "${description.name}" cannot be used as a tool`);
-	const tool: INodeType = Object.create(node, {
-		description: {
-			value: {
-				...description,
-				name: `${description.name}Tool`,
-				displayName: `${description.displayName} Tool`,
-				inputs: [],
-				outputs: [workflow.NodeConnectionTypes.AiTool],
-				properties: [
-					{
-						displayName: 'Tool Description',
-						name: 'descriptionType',
-						type: 'options',
-						default: 'auto',
-						options: [
-							{ name: 'Set Automatically', value: 'auto' },
-							{ name: 'Set Manually', value: 'manual' },
-						],
-					},
-					{ displayName: 'Description', name: 'toolDescription', type: 'string', default: description.description },
-					...description.properties,
-				],
-			},
-		},
-	});
+	const options = [
+		{ name: 'Set Automatically', value: 'auto' },
+		{ name: 'Set Manually', value: 'manual' },
+	];
+	const toolFields: INodeProperties[] = [
+		{ displayName: 'Tool Description', name: 'descriptionType', type: 'options', default: 'auto', options },
+		{ displayName: 'Description', name: 'toolDescription', type: 'string', default: description.description },
+	];
+	const value = {
+		...description,
+		name: `${description.name}Tool`,
+		displayName: `${description.displayName} Tool`,
+		inputs: [],
+		outputs: [workflow.NodeConnectionTypes.AiTool],
+		properties: [...toolFields, ...description.properties],
+	};
+	const tool: INodeType = Object.create(node, { description: { value } });
 	return tool;
 }
