@@ -103,17 +103,10 @@ export abstract class PollHost {
 		staticData['__dataChanged'] = false;
 	}
 
-	/** Starts an execution if there are items. */
-	protected emit(node: HostedNode, items: INodeExecutionData[] | null): void {
-		if (items === null) return;
-		this.saveStaticData(node);
-		this.options.database.executions.push(items);
-	}
-
-	/** Polls a node for the first time. */
-	protected async pollFirst(node: HostedNode): Promise<void> {
-		this.emit(node, await node.poll());
-		this.saveStaticData(node);
+	/** Starts an execution if there are items. The first poll also saves its state without any. */
+	protected emit(node: HostedNode, items: INodeExecutionData[] | null, isFirst = false): void {
+		if (items !== null || isFirst) this.saveStaticData(node);
+		if (items !== null) this.options.database.executions.push(items);
 	}
 
 	/** Runs a poll and handles its result like the host, unless the poll was abandoned. */
@@ -144,7 +137,7 @@ export class InMemoryHost extends PollHost {
 	async activate(mode: WorkflowActivateMode): Promise<void> {
 		const node = this.load(mode, FIVE_MINUTES);
 		this.registered = node;
-		await this.pollFirst(node);
+		this.emit(node, await node.poll(), true);
 	}
 
 	tick(): Tick {
@@ -157,25 +150,15 @@ export class InMemoryHost extends PollHost {
 	}
 }
 
-/** B, the durable scheduler without cursors: it reads everything from the database at each poll. */
-export class FreshHost extends PollHost {
-	/** If the workflow is published again, the job already exists. Only the first time, n8n polls at once. */
-	private hasJob = false;
-
-	async activate(mode: WorkflowActivateMode): Promise<void> {
-		if (this.hasJob) return;
-		await this.pollFirst(this.load(mode, FIVE_MINUTES));
-		this.hasJob = true;
-	}
-
-	tick(): Tick {
-		const node = this.load('update', LEASED);
-		return this.run(node, (items) => this.emit(node, items));
-	}
+/** A poll of the scheduler, and what it does with the result. */
+interface ScheduledPoll {
+	node: HostedNode;
+	commit(items: INodeExecutionData[] | null): void;
 }
 
-/** C, durable cursors: the state has its own row. n8n writes it together with the execution, or alone without one. */
-export class CursorHost extends PollHost {
+/** The durable scheduler, which reads everything from the database at each poll. */
+abstract class ScheduledHost extends PollHost {
+	/** If the workflow is published again, the job already exists. Only the first time, n8n polls at once. */
 	private hasJob = false;
 
 	async activate(mode: WorkflowActivateMode): Promise<void> {
@@ -190,13 +173,26 @@ export class CursorHost extends PollHost {
 		return this.run(node, commit);
 	}
 
-	private begin(activation: WorkflowActivateMode, budgetMs: number) {
+	protected abstract begin(activation: WorkflowActivateMode, budgetMs: number): ScheduledPoll;
+}
+
+/** B, the scheduler without cursors. */
+export class FreshHost extends ScheduledHost {
+	protected begin(activation: WorkflowActivateMode, budgetMs: number): ScheduledPoll {
+		const node = this.load(activation, budgetMs);
+		return { node, commit: (items) => this.emit(node, items, budgetMs === FIVE_MINUTES) };
+	}
+}
+
+/** C, durable cursors: the state has its own row. n8n writes it together with the execution, or alone without one. */
+export class CursorHost extends ScheduledHost {
+	protected begin(activation: WorkflowActivateMode, budgetMs: number): ScheduledPoll {
 		const { database } = this.options;
 		const seed = database.cursor ?? '{}';
 		const staged: IDataObject = JSON.parse(seed);
 		return {
 			node: this.load(activation, budgetMs, () => staged),
-			commit: (items: INodeExecutionData[] | null) => {
+			commit: (items) => {
 				const cursor = JSON.stringify(staged);
 				if (cursor !== seed) database.save({ cursor });
 				if (items !== null) database.executions.push(items);
