@@ -6,13 +6,12 @@ import { Command } from 'commander';
 
 import { checkout, readManifest } from '../testbed/checkout.mts';
 import { createEngine } from '../testbed/engine/engine.mts';
-import { asJson, asTable, EXIT_CODES } from './checkPlatform/report.mts';
-import { MOST_REQUESTS } from './checkPlatform/requests.mts';
-import { verdictOn } from './checkPlatform/rows.mts';
-import { type CheckResult, runCheck } from './checkPlatform/run.mts';
-import { type Progress, step, stopOnCtrlC, STOPPED } from './demo/step.mts';
+import { checkPlatform } from './checkPlatform/check.mts';
+import { MOST_REQUESTS } from './checkPlatform/probe.mts';
+import { asJson, asTable, verdictOn } from './checkPlatform/report.mts';
+import { step, stopOnCtrlC, STOPPED } from './demo/step.mts';
 import { plain } from './demo/tables.mts';
-import { addTargetFlags, flagsFor, readTarget, type Target, type TargetFlags } from './target.mts';
+import { addTargetFlags, flagsFor, readTarget, type TargetFlags } from './target.mts';
 
 const program = addTargetFlags(
 	new Command('npm run check-platform --').description(
@@ -26,7 +25,6 @@ const program = addTargetFlags(
 	.parse();
 
 stopOnCtrlC();
-
 try {
 	await run(program.opts());
 } catch (error) {
@@ -36,31 +34,27 @@ try {
 async function run({ baseUrl, json }: TargetFlags & { json?: true }): Promise<void> {
 	if (baseUrl === undefined) return program.error('--base-url is missing: the address of your platform.');
 	const target = await readTarget(program, baseUrl);
-	const { rows, requests } = await step("Loading the package into n8n's engine", check(target), 'stderr');
-	const { name, version } = await readManifest(checkout);
-	const report = { package: `${name} ${version}`, rows, requests };
-	// The width without a terminal.
-	const width = process.stdout.isTTY ? process.stdout.columns : 120;
-	process.stdout.write(`${json === true ? asJson(report) : `\n${asTable(report, width)}`}\n`);
-	process.exitCode = EXIT_CODES[verdictOn(rows)];
-}
-
-function check(target: Target) {
-	return async (progress: Progress): Promise<CheckResult> => {
+	const check = async (task: { title: string; output: string }) => {
 		const engine = await createEngine({ packageDirectory: checkout, fromSources: true });
 		try {
-			const result = await runCheck(engine, target, {
-				say: (name, sent) => {
-					progress.title('Checking the platform');
-					progress.say(`${name} (${sent} of at most ${MOST_REQUESTS} requests so far)`);
-				},
-			});
-			progress.title('Checked the platform');
+			const say = (name: string, sent: number) => {
+				task.title = 'Checking the platform';
+				task.output = `${name} (${sent} of at most ${MOST_REQUESTS} requests so far)`;
+			};
+			const result = await checkPlatform(engine, target, { say });
+			task.title = 'Checked the platform';
 			return result;
 		} finally {
 			await engine.close();
 		}
 	};
+	const result = await step("Loading the package into n8n's engine", check, 'stderr');
+	const { name, version } = await readManifest(checkout);
+	const report = { package: `${name} ${version}`, ...result };
+	// The width without a terminal.
+	const width = process.stdout.isTTY ? process.stdout.columns : 120;
+	process.stdout.write(`${json === true ? asJson(report) : `\n${asTable(report, width)}`}\n`);
+	process.exitCode = verdictOn(result.rows).exitCode;
 }
 
 /** Prints why there is no result. Returns the exit code. */
@@ -74,5 +68,5 @@ function explain(error: unknown): number {
 	const { message, details } = Object(error);
 	const remedy = plain(String(details?.remedy ?? message));
 	process.stderr.write(`\n${remedy}\n${flagsFor(`${message} ${remedy}`)}`);
-	return EXIT_CODES.missing;
+	return 1;
 }

@@ -47,9 +47,9 @@ try {
 
 /** Runs the workflow file unchanged, on an embedded platform, with both kinds of sign-in. */
 async function demonstrate(): Promise<void> {
-	const platform = await step('Starting an embedded platform', async (progress) => {
+	const platform = await step('Starting an embedded platform', async (task) => {
 		const started = await startPlatform({ fleet: { size: 1200 } });
-		progress.title(`Started an embedded platform with ${number(started.fleet.size)} sample devices`);
+		task.title = `Started an embedded platform with ${number(started.fleet.size)} sample devices`;
 		return started;
 	});
 	try {
@@ -82,10 +82,10 @@ async function demonstrate(): Promise<void> {
 }
 
 async function loadEngine(): Promise<Engine> {
-	return await step("Loading the package into n8n's engine", async (progress) => {
+	return await step("Loading the package into n8n's engine", async (task) => {
 		const engine = await createEngine({ packageDirectory: checkout });
 		const { name, version } = await readManifest(checkout);
-		progress.title(`Loaded ${name} ${version} into n8n's engine`);
+		task.title = `Loaded ${name} ${version} into n8n's engine`;
 		return engine;
 	});
 }
@@ -101,13 +101,15 @@ async function readWorkflow(): Promise<WorkflowJson> {
 }
 
 async function run(engine: Engine, workflow: WorkflowJson): Promise<RunResult> {
-	return await step('Running the workflow', async (progress) => {
-		const requests = watchRequests((line) => progress.say(plain(line)));
+	return await step('Running the workflow', async (task) => {
+		const requests = watchRequests((line) => {
+			task.output = plain(line);
+		});
 		const result = await engine.run(workflow).finally(() => requests.stop());
 		if (result.error !== undefined) {
 			throw new Failed(result.error.message, result.error.description ?? '');
 		}
-		progress.title(`Ran the workflow: ${requests.summary()}`);
+		task.title = `Ran the workflow: ${requests.summary()}`;
 		return result;
 	});
 }

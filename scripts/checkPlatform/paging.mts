@@ -6,7 +6,7 @@ import { type Device, identifyDevice } from '../../nodes/DeviceManagement/core/d
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { number } from '../demo/tables.mts';
 import { inWords, isRefusal, type Outcome, type Probe } from './probe.mts';
-import { type Finding, no, unsure, yes } from './rows.mts';
+import { type Finding, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
 /** Devices on the first page that the check reads. */
 export const FIRST_SIZE = 10;
@@ -15,15 +15,14 @@ const SIZES = [125, 250, 500, 1000, 2000, 4000, 8000, 10_000];
 /** A page that no fleet has. */
 const FAR_PAGE = 1_000_000;
 
-const RUN_AGAIN = 'Run the check again.';
+const DETECTED = 'The nodes detect it.';
+const STOPS_THERE = 'The nodes stop there.';
+const KEEP_SIZE = 'Keep the default Page Size of 1,000.';
 
-/** Returns the identities of a page's devices, in order. */
-export function idsOf(devices: readonly Device[]): string[] {
-	return devices.map(identifyDevice);
-}
-
-export function areSame(one: readonly string[], other: readonly string[]): boolean {
-	return one.length === other.length && one.every((id, position) => id === other[position]);
+/** Whether two pages have the same devices in the same order. */
+export function areSame(one: readonly Device[], other: readonly Device[]): boolean {
+	const ids = other.map(identifyDevice);
+	return one.length === ids.length && one.every((device, position) => identifyDevice(device) === ids[position]);
 }
 
 /** Returns the page size for the check of page numbers, so that the first page becomes two; 0 for too few devices. */
@@ -32,34 +31,24 @@ function smallSize(first: Page<Device>): number {
 }
 
 /** Whether the platform calls its first page 0 or 1. `number` is undefined if the check can't tell. */
-export async function checkFirstPage(
-	probe: Probe,
-	first: Page<Device>,
-): Promise<{ finding: Finding; number: 0 | 1 | undefined }> {
+export async function checkFirstPage(probe: Probe, first: Page<Device>): Promise<{ finding: Finding; number?: 0 | 1 }> {
 	const size = smallSize(first);
-	if (size === 0) {
-		return { finding: unsure('too few devices', `Add devices, then check again. ${DETECTED}`), number: undefined };
-	}
-	const [ids, next] = [idsOf(first.content).slice(0, size), idsOf(first.content).slice(size, 2 * size)];
+	if (size === 0) return { finding: unsure('too few devices', `Add devices, then check again. ${DETECTED}`) };
 	const at = async (page: number) => {
 		const { value, refusal } = await probe.page(size, page);
 		if (value === undefined) return inWords(refusal);
-		const found = idsOf(value.content);
-		return areSame(found, ids) ? 'first' : areSame(found, next) ? 'second' : 'other devices';
+		if (areSame(value.content, first.content.slice(0, size))) return 'first';
+		return areSame(value.content, first.content.slice(size, 2 * size)) ? 'second' : 'other devices';
 	};
 	const one = await at(1);
 	if (one === 'second') return { finding: yes('0', DETECTED), number: 0 };
-	if (one !== 'first') return { finding: unsure(`page=1: ${one}`, RUN_AGAIN), number: undefined };
+	if (one !== 'first') return { finding: unsure(`page=1: ${one}`, RUN_AGAIN) };
 	const two = await at(2);
 	if (two === 'second') return { finding: yes('1', DETECTED), number: 1 };
-	if (two === 'first') {
-		const advice = 'The nodes can read the first page only. Set Page Size to more than the number of devices.';
-		return { finding: no("'page' is ignored", advice), number: undefined };
-	}
-	return { finding: unsure(`page=2: ${two}`, RUN_AGAIN), number: undefined };
+	if (two !== 'first') return { finding: unsure(`page=2: ${two}`, RUN_AGAIN) };
+	const advice = 'The nodes can read the first page only. Set Page Size to more than the number of devices.';
+	return { finding: no("'page' is ignored", advice) };
 }
-
-const DETECTED = 'The nodes detect it.';
 
 /** Reads three small pages with the walker that Get Many uses. */
 export async function checkSeveralPages(probe: Probe, first: Page<Device>): Promise<Finding> {
@@ -84,46 +73,37 @@ export interface Sample {
 }
 
 /** The largest page that the platform accepts, and the largest one read of up to 1,000 devices. */
-export async function checkPageSize(
-	probe: Probe,
-	now: () => number,
-): Promise<{ finding: Finding; sample: Sample | undefined }> {
-	let sample: Sample | undefined;
+export async function checkPageSize(probe: Probe): Promise<{ finding: Finding; sample?: Sample }> {
+	let found: { sample?: Sample } = {};
 	let accepted = 0;
 	for (const size of SIZES) {
-		const began = now();
+		const began = performance.now();
 		const { value, refusal } = await probe.page(size);
-		if (value === undefined) return { finding: findingOfRefusedSize(accepted, size, inWords(refusal)), sample };
+		if (value === undefined) return { ...found, finding: findingOfRefusedSize(accepted, size, inWords(refusal)) };
 		const { content, totalElements, size: said } = value;
-		if (size <= 1000 && content.length > 0) sample = { devices: content, took: now() - began };
+		if (size <= 1000 && content.length > 0) found = { sample: { devices: content, took: performance.now() - began } };
 		const hasAll = content.length < size && (totalElements === undefined || content.length >= totalElements);
 		if (hasAll && said === undefined) {
-			const found = `at least ${number(accepted)}`;
-			return { finding: unsure(found, 'The whole fleet fits on one page: Page Size does not matter.'), sample };
+			const advice = 'The whole fleet fits on one page: Page Size does not matter.';
+			return { ...found, finding: unsure(`at least ${number(accepted)}`, advice) };
 		}
-		const isCut = said === undefined ? content.length < size && !hasAll : said < size;
-		if (isCut) return { finding: findingOfCut(said ?? content.length), sample };
+		const cutTo = said ?? content.length;
+		if (cutTo < size) {
+			const advice = cutTo >= 1000 ? KEEP_SIZE : 'The nodes notice shorter pages. Nothing to do.';
+			return { ...found, finding: yes(`${number(cutTo)}; larger pages are cut`, advice) };
+		}
 		accepted = size;
 	}
-	return { finding: yes(`${number(accepted)} or more`, KEEP_SIZE), sample };
-}
-
-const KEEP_SIZE = 'Keep the default Page Size of 1,000.';
-
-function findingOfCut(length: number): Finding {
-	const advice = length >= 1000 ? KEEP_SIZE : 'The nodes notice shorter pages. Nothing to do.';
-	return yes(`${number(length)}; larger pages are cut`, advice);
+	return { ...found, finding: yes(`${number(accepted)} or more`, KEEP_SIZE) };
 }
 
 function findingOfRefusedSize(accepted: number, size: number, words: string): Finding {
 	const refused = `${number(size)} fails (${words})`;
-	if (accepted === 0)
+	if (accepted === 0) {
 		return no(refused, 'The nodes fall back to 50 devices a page. Set Page Size to 50 to save a request.');
-	const advice =
-		accepted >= 1000
-			? KEEP_SIZE
-			: `The nodes fall back to smaller pages. Set Page Size to ${accepted} to save requests.`;
-	return yes(`${number(accepted)}; ${refused}`, advice);
+	}
+	const smaller = `The nodes fall back to smaller pages. Set Page Size to ${accepted} to save requests.`;
+	return yes(`${number(accepted)}; ${refused}`, accepted >= 1000 ? KEEP_SIZE : smaller);
 }
 
 /** The end of the list: whether the total and `last` are right there, and what comes after it. */
@@ -134,37 +114,27 @@ export async function checkEnd(
 ): Promise<{ totals: Finding; pastEnd: Finding }> {
 	const { totalElements: total } = first;
 	if (total === undefined || total < first.content.length) {
-		const past = await probe.page(FIRST_SIZE, FAR_PAGE);
-		return {
-			totals: no(
-				total === undefined ? 'no total' : 'the total is wrong',
-				'Count does not work. Get Many reads until a page is empty.',
-			),
-			pastEnd: findingPastEnd(past, first, undefined),
-		};
+		const pastEnd = findingPastEnd(await probe.page(FIRST_SIZE, FAR_PAGE), first, undefined);
+		const found = total === undefined ? 'no total' : 'the total is wrong';
+		return { totals: no(found, 'Count does not work. Get Many reads until a page is empty.'), pastEnd };
 	}
 	const pages = Math.ceil(total / FIRST_SIZE);
-	const last: Outcome<Page<Device>> =
-		pages === 1 ? { value: first } : await probe.page(FIRST_SIZE, pages - 1 + firstPageNumber);
+	const last = pages === 1 ? { value: first } : await probe.page(FIRST_SIZE, pages - 1 + firstPageNumber);
 	const past = await probe.page(FIRST_SIZE, pages + firstPageNumber);
-	return {
-		totals: findingOfTotals(first, last, total),
-		pastEnd: findingPastEnd(past, first, last.value),
-	};
+	return { totals: findingOfTotals(first, last, total), pastEnd: findingPastEnd(past, first, last.value) };
 }
 
 function findingOfTotals(first: Page<Device>, { value, refusal }: Outcome<Page<Device>>, total: number): Finding {
 	if (value === undefined) return unsure(`last page: ${inWords(refusal)}`, RUN_AGAIN);
 	const expected = total - FIRST_SIZE * (Math.ceil(total / FIRST_SIZE) - 1);
-	if (value.content.length !== expected || (value.totalElements !== undefined && value.totalElements !== total)) {
+	if (value.content.length !== expected || (value.totalElements ?? total) !== total) {
 		const advice = 'Count may be wrong, unless the fleet changed just now. Get Many reads past the total.';
 		return unsure('the total does not match the pages', advice);
 	}
 	const isOnePage = total <= FIRST_SIZE;
 	if (first.last === isOnePage && value.last === true) return yes('both are right', 'Count works.');
-	const found =
-		value.last === undefined ? "the total is right, 'last' is missing" : "the total is right, 'last' is wrong";
-	return no(found, "Count works. The nodes don't depend on 'last'.");
+	const wrong = value.last === undefined ? 'missing' : 'wrong';
+	return no(`the total is right, 'last' is ${wrong}`, "Count works. The nodes don't depend on 'last'.");
 }
 
 function findingPastEnd(
@@ -173,18 +143,15 @@ function findingPastEnd(
 	last: Page<Device> | undefined,
 ): Finding {
 	if (value === undefined) {
-		const found = `refused (${inWords(refusal)})`;
-		return isRefusal(refusal) ? yes(found, STOPS_THERE) : unsure(inWords(refusal), RUN_AGAIN);
+		const words = inWords(refusal);
+		return isRefusal(refusal) ? yes(`refused (${words})`, STOPS_THERE) : unsure(words, RUN_AGAIN);
 	}
-	const ids = idsOf(value.content);
-	if (ids.length === 0) return yes('empty', STOPS_THERE);
-	const isLast = last !== undefined && areSame(ids, idsOf(last.content));
-	if (isLast || areSame(ids, idsOf(first.content))) {
-		const found = isLast ? 'the last page again' : 'the first page again';
-		if (last !== undefined) return yes(found, 'The nodes stop at the total.');
-		return unsure(found, 'The nodes stop where devices repeat.');
+	if (value.content.length === 0) return yes('empty', STOPS_THERE);
+	const isLast = last !== undefined && areSame(value.content, last.content);
+	if (!isLast && !areSame(value.content, first.content)) {
+		return unsure('more devices', 'The total may be wrong. Get Many reads on until no device is new.');
 	}
-	return unsure('more devices', 'The total may be wrong. Get Many reads on until no device is new.');
+	const found = isLast ? 'the last page again' : 'the first page again';
+	if (last !== undefined) return yes(found, 'The nodes stop at the total.');
+	return unsure(found, 'The nodes stop where devices repeat.');
 }
-
-const STOPS_THERE = 'The nodes stop there.';

@@ -1,7 +1,11 @@
 /**
- * Sends the requests of a platform check through the package's own transport, and turns failures into a few words. Each
- * request is sent once, with the nodes' default timeout. What a response means is up to the checks.
+ * Sends the requests of a platform check through the package's own transport, one at a time and each once, and turns failures into a
+ * few words. It counts every HTTP request that leaves the process, and ends the check before one too many and before a second
+ * sign-in. What a response means is up to the checks.
  */
+import type { IPollFunctions } from 'n8n-workflow';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ClientRequest } from 'node:http';
 import { z } from 'zod/v4';
 
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
@@ -9,7 +13,10 @@ import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { fetchPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
 import { DEVICE_LIST, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
 import { pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
-import type { CountedPlatform, End } from './requests.mts';
+import { openPlatform, type Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
+
+/** Most HTTP requests of one check, with sign-in and retries. */
+export const MOST_REQUESTS = 40;
 
 /** Longest time for one request, in milliseconds: the nodes' default. A failed request is never repeated. */
 const SETTINGS = { timeoutMs: 60_000, maxRetries: 0 };
@@ -17,9 +24,7 @@ const SETTINGS = { timeoutMs: 60_000, maxRetries: 0 };
 /** What the checks need of a `Failure`. The engine may load its class twice, so `instanceof` doesn't tell. */
 const failureSchema = z.object({
 	kind: z.string(),
-	cause: z.string(),
 	message: z.string(),
-	remedy: z.string(),
 	code: z.number().optional(),
 	httpStatus: z.number().optional(),
 	temporary: z.boolean().optional(),
@@ -34,9 +39,9 @@ export type Refusal = z.infer<typeof failureSchema>;
 /** How a request ended: with a value, or with the reason why there is none. */
 export type Outcome<T> = { value: T; refusal?: undefined } | { refusal: Refusal; value?: undefined };
 
-/** Thrown when no further request is allowed or can succeed. */
+/** Thrown when no further request is allowed (`limit`) or can succeed (`token`). */
 export class CheckEnded extends Error {
-	constructor(readonly reason: End) {
+	constructor(readonly reason: 'limit' | 'token') {
 		super(`The check ended early (${reason})`);
 	}
 }
@@ -48,38 +53,85 @@ export interface Selection {
 	sort?: string;
 }
 
-/** Sends requests, one at a time. */
-export class Probe {
-	constructor(private readonly counted: CountedPlatform) {}
+/** Fetches one page of the device list. */
+export type FetchPage = (size: number, page?: number, selection?: Selection) => Promise<Outcome<Page<Device>>>;
 
-	/** Fetches one page of the device list. */
-	async page(size: number, page?: number, { sort, ...criteria }: Selection = {}): Promise<Outcome<Page<Device>>> {
-		const endpoint = { ...DEVICE_LIST, ...criteria, sort: sort === undefined ? [] : [sort] };
-		const source = pageSource(this.counted.platform, endpoint, SETTINGS);
-		return await this.attempt(async () => await source.fetchPage(page, size));
+export class Probe {
+	/** HTTP requests sent so far, the sign-in included. */
+	sent = 0;
+	private signIns = 0;
+	private ended: CheckEnded | undefined;
+	private readonly platform: Promise<Platform>;
+
+	/** @param most HTTP requests allowed */
+	constructor(
+		context: IPollFunctions,
+		private readonly most: number,
+	) {
+		const helpers = { value: { ...context.helpers, ...this.bounded(context.helpers) } };
+		// One at a time, so that the count is right before each request.
+		this.platform = openPlatform(Object.create(context, { helpers }), { parallelRequests: 1 });
+		subscribe('http.client.request.start', this.count);
 	}
+
+	readonly page: FetchPage = async (size, page, { sort, ...criteria } = {}) => {
+		const endpoint = { ...DEVICE_LIST, ...criteria, sort: sort === undefined ? [] : [sort] };
+		return await this.attempt((platform) => pageSource(platform, endpoint, SETTINGS).fetchPage(page, size));
+	};
 
 	/** Reads the first devices as Get Many does, over as many pages as it takes. */
 	async list(pageSize: number, limit: number): Promise<Outcome<readonly Device[]>> {
-		const source = pageSource(this.counted.platform, DEVICE_LIST, SETTINGS);
-		return await this.attempt(
-			async () => (await fetchPart(source, { pageSize, parallelRequests: 1, skip: 0, limit })).items,
-		);
+		const part = { pageSize, parallelRequests: 1, skip: 0, limit };
+		return await this.attempt(async (platform) => {
+			return (await fetchPart(pageSource(platform, DEVICE_LIST, SETTINGS), part)).items;
+		});
 	}
 
 	/** Reads one device by its serial number. */
 	async device(serialNumber: string): Promise<Outcome<Device>> {
-		return await this.attempt(async () => await fetchDevice(this.counted.platform, serialNumber, SETTINGS));
+		return await this.attempt((platform) => fetchDevice(platform, serialNumber, SETTINGS));
 	}
 
-	private async attempt<T>(run: () => Promise<T>): Promise<Outcome<T>> {
-		if (this.counted.end !== undefined) throw new CheckEnded(this.counted.end);
+	/** Stops counting, and any request under way. */
+	async close(): Promise<void> {
+		unsubscribe('http.client.request.start', this.count);
+		(await this.platform.catch(() => undefined))?.stop();
+	}
+
+	/** n8n signs in through `httpRequest`, and sends everything else through the other function. */
+	private bounded(helpers: IPollFunctions['helpers']): Partial<IPollFunctions['helpers']> {
+		const endIf = (isOver: boolean, reason: CheckEnded['reason']) => {
+			if (isOver) throw (this.ended ??= new CheckEnded(reason));
+		};
+		const hasSentAll = () => this.sent >= this.most;
+		const signsInAgain = () => ++this.signIns > 1;
+		return {
+			async httpRequest(options) {
+				endIf(hasSentAll(), 'limit');
+				endIf(signsInAgain(), 'token');
+				return await helpers.httpRequest(options);
+			},
+			async httpRequestWithAuthentication(...parameters) {
+				endIf(hasSentAll(), 'limit');
+				return await helpers.httpRequestWithAuthentication.call(this, ...parameters);
+			},
+		};
+	}
+
+	private readonly count = (message: unknown) => {
+		const { request } = Object(message);
+		// A proxy gets a CONNECT before the request.
+		if (request instanceof ClientRequest && request.method !== 'CONNECT') this.sent++;
+	};
+
+	private async attempt<T>(run: (platform: Platform) => Promise<T>): Promise<Outcome<T>> {
+		const platform = await this.platform;
+		if (this.ended) throw this.ended;
 		try {
-			return { value: await run() };
+			return { value: await run(platform) };
 		} catch (thrown) {
-			if (this.counted.end !== undefined) throw new CheckEnded(this.counted.end);
-			const details: unknown = thrown instanceof Error ? Reflect.get(thrown, 'details') : undefined;
-			const refusal = failureSchema.safeParse(details);
+			if (this.ended) throw this.ended;
+			const refusal = failureSchema.safeParse(Object(thrown).details);
 			if (!refusal.success) throw thrown;
 			return { refusal: refusal.data };
 		}

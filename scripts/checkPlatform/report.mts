@@ -1,8 +1,95 @@
+/** The rows of a platform check, and what the command prints of them. */
 import Table from 'cli-table3';
 
 import { bold, plain } from '../demo/tables.mts';
-import { MOST_REQUESTS } from './requests.mts';
-import { type Row, type Verdict, verdictOn } from './rows.mts';
+import { MOST_REQUESTS } from './probe.mts';
+
+/** What a check can find out, in the order of the table. */
+export const CHECKS = {
+	signIn: 'Sign-in',
+	envelope: 'Response envelope',
+	list: 'Device list',
+	firstPage: 'First page number',
+	severalPages: 'Several pages',
+	pageSize: 'Largest page size',
+	totals: "Totals and 'last'",
+	pastEnd: 'Page past the end',
+	sortCreateTime: 'Sort by createTime',
+	sortUpdateTime: 'Sort by updateTime',
+	sortAttribute: 'Sort by an attribute',
+	filterCompositeStatus: 'Filter compositeStatus',
+	filterName: 'Filter name',
+	filterTags: 'Filter tags',
+	filterAttributes: 'Filter attributes',
+	get: 'Get by serial number',
+	unknownSerialNumber: 'Unknown serial number',
+	onlineStatus: 'Field onlineStatus',
+	status: 'Field status',
+	createTime: 'Field createTime',
+	updateTime: 'Field updateTime',
+	polls: 'Requests of a poll',
+	speed: 'Speed',
+} as const;
+
+export type CheckId = keyof typeof CHECKS;
+
+/** Without these the nodes don't work. */
+const ESSENTIAL: ReadonlySet<CheckId> = new Set(['signIn', 'envelope', 'list', 'firstPage', 'severalPages', 'get']);
+
+export const MARKS = { yes: '✓', no: '✗', unsure: '?' } as const;
+
+/** What one check found. */
+export interface Finding {
+	/** `unsure`: the check could not tell. */
+	result: keyof typeof MARKS;
+	/** What the platform does, in a few words. Of devices, it holds counts and short status values only. */
+	found: string;
+	/** What that means for the nodes: one line. */
+	advice: string;
+}
+
+export type Findings = Partial<Record<CheckId, Finding>>;
+
+export interface Row extends Finding {
+	id: CheckId;
+	check: string;
+	essential: boolean;
+}
+
+export const yes = (found: string, advice: string): Finding => ({ result: 'yes', found, advice });
+export const no = (found: string, advice: string): Finding => ({ result: 'no', found, advice });
+export const unsure = (found: string, advice: string): Finding => ({ result: 'unsure', found, advice });
+export const RUN_AGAIN = 'Run the check again.';
+
+/**
+ * The rows of the table, one for each check.
+ * @param missing for a check without a finding
+ */
+export function rowsOf(findings: Findings, missing: Finding): Row[] {
+	const ids = Object.keys(CHECKS).filter((id): id is CheckId => id in CHECKS);
+	return ids.map((id) => ({
+		id,
+		check: CHECKS[id],
+		essential: ESSENTIAL.has(id),
+		...(findings[id] ?? missing),
+	}));
+}
+
+/** Whether the nodes work with the platform, by the essential rows, and the exit code of the command. */
+export function verdictOn(rows: readonly Row[]): { verdict: string; exitCode: number; conclusion: string } {
+	const named = (result: Row['result']) =>
+		rows.filter((row) => row.essential && row.result === result).map(({ check }) => check);
+	const [missing, open] = [named('no'), named('unsure')].map((names) => names.join(', '));
+	if (missing) {
+		const conclusion = `The nodes do not work with this platform yet: ${missing}.`;
+		return { verdict: 'missing', exitCode: 1, conclusion };
+	}
+	if (open) {
+		const conclusion = `The check could not tell whether the nodes work with this platform: ${open}.`;
+		return { verdict: 'unsure', exitCode: 2, conclusion };
+	}
+	return { verdict: 'works', exitCode: 0, conclusion: 'The nodes work with this platform.' };
+}
 
 /** A finished platform check. */
 export interface Report {
@@ -12,11 +99,6 @@ export interface Report {
 	/** HTTP requests sent. */
 	requests: number;
 }
-
-export const MARKS: Readonly<Record<Row['result'], string>> = { yes: '✓', no: '✗', unsure: '?' };
-
-/** The exit code of the command: 0 works, 1 something essential is missing, 2 an essential row is not sure. */
-export const EXIT_CODES: Readonly<Record<Verdict, number>> = { works: 0, missing: 1, unsure: 2 };
 
 /** The report for people: a table and a conclusion. */
 export function asTable({ rows, requests }: Report, width: number): string {
@@ -39,29 +121,13 @@ export function asTable({ rows, requests }: Report, width: number): string {
 		table.toString(),
 		'✓ yes   ✗ no   ? not sure   * essential',
 		'',
-		bold(conclusion(rows)),
+		bold(verdictOn(rows).conclusion),
 		`${counts.join(', ')} with ${requests} of at most ${MOST_REQUESTS} requests. Nothing was changed on the platform.`,
 	].join('\n');
 }
 
 /** The report for machines, as JSON. It holds no secret, no address and no device. */
 export function asJson({ package: name, rows, requests }: Report): string {
-	const report = { package: name, verdict: verdictOn(rows), requests, mostRequests: MOST_REQUESTS, rows };
-	return JSON.stringify(report, undefined, 2);
-}
-
-function conclusion(rows: readonly Row[]): string {
-	const named = (result: Row['result']) =>
-		rows
-			.filter((row) => row.essential && row.result === result)
-			.map(({ check }) => check)
-			.join(', ');
-	switch (verdictOn(rows)) {
-		case 'works':
-			return 'The nodes work with this platform.';
-		case 'missing':
-			return `The nodes do not work with this platform yet: ${named('no')}.`;
-		case 'unsure':
-			return `The check could not tell whether the nodes work with this platform: ${named('unsure')}.`;
-	}
+	const { verdict } = verdictOn(rows);
+	return JSON.stringify({ package: name, verdict, requests, mostRequests: MOST_REQUESTS, rows }, undefined, 2);
 }

@@ -1,14 +1,6 @@
 import { writeSync } from 'node:fs';
 import { Listr, ListrLogger, ProcessOutput } from 'listr2';
 
-/** The progress of a step. */
-export interface Progress {
-	/** Adds a line below the step's title. */
-	say(line: string): void;
-	/** Replaces the title. */
-	title(text: string): void;
-}
-
 /** The exit code after Ctrl-C. */
 export const STOPPED = 130;
 
@@ -20,44 +12,28 @@ export function stopOnCtrlC(): void {
 	});
 }
 
-/** Most lines below a title on a terminal. Without a terminal, all lines are printed. */
-const lines = 8;
-
 /**
  * Runs `work` and shows its progress: animated on a terminal, otherwise in plain lines.
+ * @param work gets its title, and `output`: each text set there is a line below the title
  * @param stream for the progress; `stderr` keeps standard output for the result
  * @throws the error of `work`, after its message was shown
  */
 export async function step<T>(
 	title: string,
-	work: (progress: Progress) => Promise<T>,
+	work: (task: { title: string; output: string }) => Promise<T>,
 	stream: 'stdout' | 'stderr' = 'stdout',
 ): Promise<T> {
-	const results: T[] = [];
-	const logger = new ListrLogger({
-		useIcons: true,
-		toStderr: [],
-		processOutput: new ProcessOutput(process[stream], process.stderr),
-	});
-	await new Listr(
-		[
-			{
-				title,
-				task: async (_context, task) => {
-					results.push(
-						await work({
-							say: (line) => {
-								task.output = line;
-							},
-							title: (text) => {
-								task.title = text;
-							},
-						}),
-					);
-				},
-				rendererOptions: { persistentOutput: true, outputBar: lines },
+	const processOutput = new ProcessOutput(process[stream], process.stderr);
+	const logger = new ListrLogger({ useIcons: true, toStderr: [], processOutput });
+	const tasks = new Listr<{ result: T }>(
+		{
+			title,
+			task: async (context, task) => {
+				context.result = await work(task);
 			},
-		],
+			// Most lines below the title on a terminal. Without a terminal, all lines are printed.
+			rendererOptions: { persistentOutput: true, outputBar: 8 },
+		},
 		{
 			// The command handles Ctrl-C.
 			registerSignalListeners: false,
@@ -66,8 +42,6 @@ export async function step<T>(
 			fallbackRendererOptions: { logger },
 			fallbackRendererCondition: process[stream].isTTY !== true,
 		},
-	).run();
-	const [result] = results;
-	if (results.length === 0) throw new Error(`"${title}" did not come to its end`);
-	return result as T;
+	);
+	return (await tasks.run()).result;
 }
