@@ -1,25 +1,27 @@
 /**
- * Runs before every npm command of a clone. It installs the development dependencies if they are missing or do not match
- * package-lock.json. With `--build`, it compiles the package if its sources changed; with `--build --always`, each time: `dist` may have
- * been changed by hand. Otherwise it prints nothing and is fast.
+ * Runs before every npm command of a clone. It installs the development dependencies if package-lock.json is newer than the last
+ * install. With `--build`, it compiles the package if a source is newer than the last build; with `--build --always`, each time:
+ * `dist` may have been changed by hand. Otherwise it prints nothing and is fast.
  *
  * Plain JavaScript with nothing but Node's own modules, because it runs before anything is installed.
  */
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { fitsSystem, installLocked, run, thisSystem } from '../testbed/npm.mjs';
 
 const OLDEST_NODE = [20, 19];
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const installStamp = join(root, 'node_modules', '.setup', 'install');
-const buildStamp = join(root, 'node_modules', '.setup', 'build');
+/** What a build depends on. */
+const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'credentials', 'icons', 'nodes'];
 
+process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
+const isForced = process.argv.includes('--always');
 refuseOldNode();
-await installWhenNeeded();
-if (process.argv.includes('--always')) rmSync(buildStamp, { force: true });
-if (process.argv.includes('--build')) await buildWhenNeeded();
+if (mustInstall()) await alone(async () => mustInstall() && (await install()));
+if (process.argv.includes('--build')) {
+	if (isForced || mustBuild()) await alone(async () => (isForced || mustBuild()) && (await build()));
+}
 
 function refuseOldNode() {
 	const [major, minor] = process.versions.node.split('.').map(Number);
@@ -31,144 +33,75 @@ function refuseOldNode() {
 	);
 }
 
-async function installWhenNeeded() {
-	const lockfile = readFileSync(join(root, 'package-lock.json'));
-	// The platform is part of it: a checkout shared between systems may have native binaries of the other one.
-	const wanted = hash([lockfile, process.platform, process.arch]);
-	if (readStamp(installStamp) === wanted) return;
-
-	const packages = packagesForThisPlatform(JSON.parse(lockfile));
-	if (readStamp(installStamp) === undefined && isInstalled(packages)) {
-		writeStamp(installStamp, wanted);
-		return;
-	}
-	await install(packages.size);
-	writeStamp(installStamp, wanted);
+/** npm writes its own lockfile at the end of an install, and removes it at the beginning. */
+function mustInstall() {
+	return changedAt('package-lock.json') > changedAt('node_modules/.package-lock.json');
 }
 
-/** Returns path in node_modules → version, for the packages that npm installs on this platform. */
-function packagesForThisPlatform(lockfile) {
-	const system = thisSystem();
-	const isNeeded = (entry) => {
-		if (!entry.optional) return true;
-		// Optional without a platform: a dependency of an optional package for another platform.
-		return (entry.os || entry.cpu) && fitsSystem(entry, system);
-	};
-	return new Map(
-		Object.entries(lockfile.packages)
-			.filter(([path, entry]) => path !== '' && isNeeded(entry))
-			.map(([path, entry]) => [path, entry.version]),
-	);
+function mustBuild() {
+	const { n8n } = JSON.parse(readFileSync('package.json', 'utf8'));
+	const isComplete = [...n8n.nodes, ...n8n.credentials].every((path) => existsSync(path));
+	return !isComplete || Math.max(...SOURCES.map(newest)) > changedAt('node_modules/.built');
 }
 
-/** Whether another install (like a manual `npm ci`) already has exactly these packages. */
-function isInstalled(packages) {
-	let installed;
-	try {
-		installed = JSON.parse(readFileSync(join(root, 'node_modules', '.package-lock.json'), 'utf8'));
-	} catch {
-		return false;
-	}
-	for (const [path, version] of packages) {
-		if (installed.packages?.[path]?.version !== version || !existsSync(join(root, path))) return false;
-	}
-	return true;
+async function install() {
+	process.stderr.write('Installing the development packages (once, about a minute) …\n');
+	// Standard output is for the command's result.
+	const flags = ['--include=dev', '--prefer-offline', '--no-audit', '--no-fund'];
+	// On Windows, npm is a script that needs a shell.
+	const npm = spawn('npm', ['ci', ...flags], { stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+	if (!(await succeeds(npm))) stop('npm could not install the packages. Run it again: it keeps what it has fetched.');
 }
 
-async function install(count) {
-	const progress = startProgress(`Installing ${count} development packages (once, about a minute)`);
-	const problem = await installLocked(root, ['--include=dev'], count, progress.say);
-	progress.end(problem ? undefined : 'Installed');
-	if (problem) stop(...problem);
-}
-
-async function buildWhenNeeded() {
-	const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-	const wanted = hashOfSources();
-	const outputs = [...manifest.n8n.nodes, ...manifest.n8n.credentials];
-	if (readStamp(buildStamp) === wanted && outputs.every((path) => existsSync(join(root, path)))) return;
-
-	rmSync(buildStamp, { force: true });
-	const progress = startProgress('Building the package');
+async function build() {
+	process.stderr.write('Building the package …\n');
+	const began = new Date();
+	rmSync('node_modules/.built', { force: true });
+	const program = spawn(process.execPath, ['node_modules/@n8n/node-cli/bin/n8n-node.mjs', 'build']);
 	const output = [];
-	const exitCode = await run(
-		process.execPath,
-		[join(root, 'node_modules', '@n8n', 'node-cli', 'bin', 'n8n-node.mjs'), 'build'],
-		{ cwd: root },
-		(line) => {
-			// Without n8n-node's frame and spinner around the compiler's output.
-			const text = line.replace(/^[^\w\s]+\s*,?/u, '');
-			if (!line.includes('\x1b') && text && !text.startsWith('npm warn')) output.push(text);
-		},
-	);
-	progress.end(exitCode === 0 ? 'Built' : undefined);
-	if (exitCode !== 0) stop('The package does not build:', ...output.map((line) => `  ${line}`));
-	writeStamp(buildStamp, wanted);
+	for (const stream of [program.stdout, program.stderr]) stream.on('data', (part) => output.push(part));
+	if (!(await succeeds(program))) stop('The package does not build:', Buffer.concat(output).toString());
+	writeFileSync('node_modules/.built', '');
+	// A source that changed during the build is newer.
+	utimesSync('node_modules/.built', began, began);
 }
 
-/** All files that the content of `dist` depends on. */
-function hashOfSources() {
-	const parts = [];
-	const add = (path) => parts.push(path, readFileSync(join(root, path)));
-	for (const path of ['package.json', 'package-lock.json', 'tsconfig.json']) add(path);
-	for (const folder of ['credentials', 'icons', 'nodes']) {
-		if (existsSync(join(root, folder))) filesUnder(folder).forEach(add);
+/** Runs `work` while no other command of this checkout installs or builds. A killed command stops to touch its lock. */
+async function alone(work) {
+	const lock = '.cache/setup.lock';
+	mkdirSync('.cache', { recursive: true });
+	process.once('SIGINT', () => process.exit(130));
+	for (;;) {
+		try {
+			writeFileSync(lock, '', { flag: 'wx' });
+			break;
+		} catch (error) {
+			if (error.code !== 'EEXIST') throw error;
+		}
+		if (Date.now() - changedAt(lock) > 10_000) rmSync(lock, { force: true });
+		else await pause(500);
 	}
-	return hash(parts);
+	process.once('exit', () => rmSync(lock, { force: true }));
+	const touching = setInterval(() => utimesSync(lock, new Date(), new Date()), 1000);
+	await work();
+	clearInterval(touching);
+	rmSync(lock);
 }
 
-function filesUnder(folder) {
-	return readdirSync(join(root, folder), { withFileTypes: true })
-		.sort((a, b) => (a.name < b.name ? -1 : 1))
-		.flatMap((entry) => {
-			const path = `${folder}/${entry.name}`;
-			return entry.isDirectory() ? filesUnder(path) : [path];
-		});
+function succeeds(program) {
+	return new Promise((resolve) => {
+		program.on('error', () => resolve(false)).on('close', (exitCode) => resolve(exitCode === 0));
+	});
 }
 
-/** Shows the progress in one line of the terminal; without a terminal, in a line for each step. */
-function startProgress(title) {
-	const { stderr } = process;
-	const began = Date.now();
-	const seconds = () => `${Math.round((Date.now() - began) / 1000)} s`;
-	let detail = '';
-	const show = () => {
-		const text = `${title}${detail && `: ${detail}`} … ${seconds()}`;
-		stderr.write(stderr.isTTY ? `\r\x1b[K${text.slice(0, stderr.columns - 1)}` : `${text}\n`);
-	};
-	if (stderr.isTTY) show();
-	else stderr.write(`${title} …\n`);
-	const timer = stderr.isTTY ? setInterval(show, 250) : undefined;
-	return {
-		say: (text) => {
-			detail = text;
-			if (!stderr.isTTY) show();
-		},
-		end: (result) => {
-			clearInterval(timer);
-			if (stderr.isTTY) stderr.write('\r\x1b[K');
-			if (result) stderr.write(`${result} in ${seconds()}.\n`);
-		},
-	};
+/** The latest change of a file, or of anything in a folder. A folder changes when a file is added or removed. */
+function newest(path) {
+	if (!statSync(path).isDirectory()) return changedAt(path);
+	return Math.max(changedAt(path), ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-function hash(parts) {
-	const sum = createHash('sha256');
-	for (const part of parts) sum.update(part).update('\0');
-	return sum.digest('hex');
-}
-
-function readStamp(path) {
-	try {
-		return readFileSync(path, 'utf8');
-	} catch {
-		return undefined;
-	}
-}
-
-function writeStamp(path, text) {
-	mkdirSync(dirname(path), { recursive: true });
-	writeFileSync(path, text);
+function changedAt(path) {
+	return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function stop(...lines) {
