@@ -7,9 +7,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { z } from 'zod/v4';
 import { checkout } from '../checkout.mts';
-import { fitsSystem, installLocked, resolveLock } from '../npm.mjs';
+import { runNpm } from '../npm.mts';
 import { removing } from '../removing.mts';
 import { type Manifest, manifestOf, readRecipe, recipe } from './versions.mts';
 
@@ -28,11 +27,6 @@ const nodePackages = ['linux-x64', 'linux-arm64', 'win-x64', 'bin-darwin-arm64']
 
 // Flags instead of a .npmrc: npm passes on the outer project's settings, and only flags override them.
 const flags = ['--ignore-scripts', '--legacy-peer-deps', '--include=optional'];
-
-const names = z.union([z.string(), z.array(z.string())]).optional();
-const lockfileSchema = z.object({
-	packages: z.record(z.string(), z.object({ os: names, cpu: names, libc: names })),
-});
 
 /**
  * Installs n8n if it is missing (three minutes and 3 GB) and returns how to run it.
@@ -79,25 +73,16 @@ async function unpack(folder: string, manifest: Manifest, { isPinned, before, on
 	await rm(lock, removing);
 	const write = async (json: object) =>
 		await writeFile(join(folder, 'package.json'), JSON.stringify(json, undefined, 2));
+	const resolve = ['install', '--package-lock-only', ...flags];
 	if (before !== undefined) {
 		// At that date there may have been none of the Node.js packages: they are added to the lockfile afterwards.
 		await write({ ...manifest, optionalDependencies: {} });
-		orThrow(await resolveLock(folder, flags, before, onProgress));
+		await runNpm(folder, [...resolve, `--before=${before}`], onProgress);
 	}
 	await write(manifest);
 	if (isPinned) await cp(join(recipe, 'package-lock.json'), lock);
-	else orThrow(await resolveLock(folder, flags, undefined, onProgress));
-	const count = countForThisSystem(await readFile(lock, 'utf8'));
-	orThrow(await installLocked(folder, flags, count, onProgress));
-}
-
-function orThrow(problem: string[] | undefined): void {
-	if (problem) throw new Error(problem.join('\n'));
-}
-
-function countForThisSystem(lockfile: string): number {
-	const { packages } = lockfileSchema.parse(JSON.parse(lockfile));
-	return Object.values(packages).filter((entry) => fitsSystem(entry)).length;
+	else await runNpm(folder, resolve, onProgress);
+	await runNpm(folder, ['ci', ...flags], onProgress);
 }
 
 /** Checks that a binary runs: on Alpine, npm also installs the one for glibc, which can't run there. */

@@ -1,0 +1,36 @@
+import { execa } from 'execa';
+
+/**
+ * Runs npm in `folder` to install packages or to choose their versions.
+ * @param onProgress called with a few words, often on a terminal, otherwise once per 100 packages
+ * @throws Error with a message for the person at the terminal
+ */
+export async function runNpm(
+	folder: string,
+	args: readonly string[],
+	onProgress: (words: string) => void,
+): Promise<void> {
+	const fetched = new Set<string>();
+	const errors: string[] = [];
+	const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=http'];
+	const npm = execa('npm', [...args, ...flags], { cwd: folder, stdin: 'ignore', all: true, reject: false });
+	onProgress('waiting for the npm registry');
+	for await (const line of npm.iterable({ from: 'all' })) {
+		const [, address, reason] = /^npm http fetch GET (\S+) attempt \d+ failed with (\w+)/.exec(line) ?? [];
+		const [, tarball] = /^npm http (?:fetch|cache) (?:GET \d+ )?(\S+\.tgz)\b/.exec(line) ?? [];
+		if (address !== undefined) onProgress(`${new URL(address).origin} does not answer (${reason}), trying again`);
+		else if (tarball !== undefined) {
+			fetched.add(tarball);
+			if (process.stdout.isTTY || fetched.size % 100 === 0) onProgress(`fetching packages, ${fetched.size} so far`);
+		} else if (line.startsWith('npm error')) errors.push(line.replace(/^npm error ?/, '  '));
+	}
+	if (!(await npm).failed) return;
+	throw new Error(
+		[
+			...['npm could not install the packages. It says:', ...errors.slice(0, 20)],
+			'Check the network connection. A proxy, or a registry of your own, is set by',
+			'  npm config set proxy <address>      npm config set registry <address>',
+			'Run it again: it goes on where it stopped.',
+		].join('\n'),
+	);
+}
