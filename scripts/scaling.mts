@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 import { LATENCY_MS, startPlatforms } from './bench/platforms.mts';
-import { count, duration, machine, megabytes, print, type Section, tell } from './bench/report.mts';
-import { type FleetFigures, fleetFigures, type FleetOutcome, writeBetweenMarks } from './figures.mts';
+import * as figures from './figures.mts';
+import { count, print, tell } from './figures.mts';
 import { MemoryWatch } from './scaling/memory.mts';
 import { partsOf, ways, workflowOf } from './scaling/ways.mts';
 import { exampleWorkflows } from '../testbed/n8n/examples.mts';
@@ -28,8 +28,6 @@ const { write, quick } = new Command('npm run scaling --')
 	.parse()
 	.opts<{ write: boolean; quick?: true }>();
 
-const PAGE = 'docs/large-fleets.md';
-
 const SIZES = quick ? [1_000, 10_000] : [1_000, 5_000, 10_000, 100_000];
 const WORKERS = 2;
 /** Without a limit, Node.js keeps garbage while the machine has free memory. */
@@ -41,7 +39,7 @@ const TAKES_MS = 300_000;
 /** The worker ran out of memory. */
 const TOO_MUCH = 'out of memory';
 
-type Runs = FleetFigures['runs'];
+type Runs = figures.Fleets['runs'];
 
 const isStopping = stopSignal();
 let services: Services | undefined;
@@ -58,6 +56,7 @@ try {
 process.exit(isStopping.aborted ? 1 : process.exitCode);
 
 async function run(): Promise<void> {
+	const publication = await figures.Publication.open('fleets', 'docs/large-fleets.md');
 	const foundation = await layFoundation();
 	({ services } = foundation);
 	const host = await provideN8n(tell);
@@ -84,22 +83,25 @@ async function run(): Promise<void> {
 		concurrency: 1,
 		settings: { NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}` },
 	});
-	const idle = await idleMemory(n8n);
+	const idle = peakOf(await new MemoryWatch(pidsOf(n8n)).stop());
 	const runs: Runs = [];
-	for (const { id: fleet, size: devices } of fleets) {
-		for (const { id, name: way } of waysFor(devices)) {
-			tell(`${way}, ${count(devices)} devices`);
-			runs.push({ way, devices, ...(await measure(n8n, `${id}-${fleet}`, 1, startByWebhook)) });
+	const add = async (way: string, devices: number, ...how: Parameters<typeof measure>) => {
+		tell(`${way}, ${count(devices)} devices`);
+		runs.push({ way, devices, ...(await measure(...how)) });
+	};
+	for (const { id: fleet, size } of fleets) {
+		for (const { id, name } of waysFor(size)) {
+			await add(name, size, n8n, `${id}-${fleet}`, 1, async (workflow) => {
+				assert.equal((await n8n.main.webhook(workflow, {})).status, 200);
+			});
 		}
-		tell(`${PARTS_NAME}, ${count(devices)} devices`);
-		const parts = await measure(n8n, `parts-${fleet}`, Math.ceil(devices / PART), startByHand);
-		runs.push({ way: PARTS_NAME, devices, ...parts });
+		await add(PARTS_NAME, size, n8n, `parts-${fleet}`, Math.ceil(size / PART), async (workflow) => {
+			await n8n.main.execute(workflow, 'Start');
+		});
 	}
 	const sections = report(runs, idle);
 	sections.forEach(print);
-	if (!write) return;
-	await fleetFigures.write({ runs });
-	await writeBetweenMarks(PAGE, '', sections);
+	if (write) await publication.write({ runs }, sections);
 }
 
 /**
@@ -110,95 +112,74 @@ async function measure(
 	n8n: QueueMode,
 	workflow: string,
 	executions: number,
-	start: (n8n: QueueMode, workflow: string) => Promise<void>,
-): Promise<FleetOutcome> {
-	await Promise.all(
-		n8n.workers.map(async (worker) => {
-			await worker.kill();
-			await worker.restart();
-		}),
-	);
+	start: (workflow: string) => Promise<void>,
+): Promise<figures.FleetOutcome> {
 	const { workers } = n8n;
-	const watch = new MemoryWatch(pidsOf(workers));
-	const before = Date.now();
-	await start(n8n, workflow);
+	await Promise.all(workers.map(async (worker) => await worker.kill().then(async () => await worker.restart())));
+	const watch = new MemoryWatch(pidsOf(n8n));
+	const began = Date.now();
+	await start(workflow);
 	const costs = await pWaitFor<Cost[] | typeof TOO_MUCH>(
 		async () => {
 			if (watch.hasLost) return pWaitFor.resolveWith<Cost[] | typeof TOO_MUCH>(TOO_MUCH);
 			const ran = (await n8n.executions(workflow)).filter(({ id }) =>
 				workers.some((worker) => worker.executions.includes(id)),
 			);
-			const ended = await Promise.all(ran.map(async ({ id }) => await n8n.cost(id)));
-			const known = ended.flatMap((cost) => cost ?? []);
+			const known = (await Promise.all(ran.map(async ({ id }) => await n8n.cost(id)))).flatMap((cost) => cost ?? []);
 			return known.length === executions && pWaitFor.resolveWith<Cost[] | typeof TOO_MUCH>(known);
 		},
 		{ interval: 100, timeout: { milliseconds: TAKES_MS, message: `${workflow} does not end` } },
 	);
-	const wallMs = Date.now() - before;
+	const wallMs = Date.now() - began;
 	const peaks = await watch.stop();
 	if (costs === TOO_MUCH) return { outOfMemory: true };
 	for (const { status } of costs) assert.equal(status, 'success', `${workflow} ended with ${status}`);
 	return {
 		milliseconds: executions === 1 ? Math.max(...costs.map(({ milliseconds }) => milliseconds)) : wallMs,
-		workerBytes: peakOf(workers, peaks),
+		workerBytes: peakOf(peaks),
 		executionBytes: costs.reduce((sum, { bytes }) => sum + bytes, 0),
 	};
 }
 
-async function startByWebhook(n8n: QueueMode, workflow: string): Promise<void> {
-	const { status } = await n8n.main.webhook(workflow, {});
-	assert.equal(status, 200);
+function peakOf(peaks: ReadonlyMap<number, number>): number {
+	return Math.max(0, ...peaks.values());
 }
 
-async function startByHand(n8n: QueueMode, workflow: string): Promise<void> {
-	await n8n.main.execute(workflow, 'Start');
+function pidsOf({ workers }: QueueMode): number[] {
+	return workers.flatMap(({ pid }) => pid ?? []);
 }
 
-async function idleMemory({ workers }: QueueMode): Promise<number> {
-	const watch = new MemoryWatch(pidsOf(workers));
-	return peakOf(workers, await watch.stop());
-}
-
-/** Returns the highest value of all processes. */
-function peakOf(processes: ReadonlyArray<{ pid: number | undefined }>, peaks: ReadonlyMap<number, number>): number {
-	return Math.max(...pidsOf(processes).map((pid) => peaks.get(pid) ?? 0));
-}
-
-function pidsOf(processes: ReadonlyArray<{ pid: number | undefined }>): number[] {
-	return processes.flatMap(({ pid }) => pid ?? []);
-}
-
-function report(runs: Runs, idleWorker: number): Section[] {
-	const table = (title: string, words: string, key: Figure, inWords: (value: number) => string): Section => ({
-		title,
-		words,
-		head: ['', ...SIZES.map((size) => count(size))],
-		rows: [...new Set(runs.map(({ way }) => way))].map((way) => {
-			const bySize = SIZES.map((size) => runs.find((run) => run.way === way && run.devices === size));
-			const values = bySize.map((run) => run && ('outOfMemory' in run ? TOO_MUCH : run[key]));
-			return [way, ...values.map((value) => (typeof value === 'number' ? inWords(value) : (value ?? '–')))];
-		}),
-	});
-	return [
-		table(
+function report(runs: Runs, idleWorker: number): figures.Section[] {
+	const sections: ReadonlyArray<
+		[title: string, key: 'milliseconds' | 'workerBytes' | 'executionBytes', (value: number) => string, words: string]
+	> = [
+		[
 			'Time',
-			`From the start of the execution to its end. For parts: from the first start to the last end. The platform waits ${LATENCY_MS} ms before each response. The machine has ${machine()}, shared by n8n, database, queue and platform. Compare the rows, not the seconds.`,
 			'milliseconds',
-			duration,
-		),
-		table(
+			figures.duration,
+			`From the start of the execution to its end. For parts: from the first start to the last end. The platform waits ${LATENCY_MS} ms before each response. The machine has ${figures.machine().join(' and ')}, shared by n8n, database, queue and platform. Compare the rows, not the seconds.`,
+		],
+		[
 			'Memory of the worker',
-			`The highest memory of the process. An idle worker has ${megabytes(idleWorker)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “${TOO_MUCH}” means that the worker ended.`,
 			'workerBytes',
-			megabytes,
-		),
-		table(
+			figures.megabytes,
+			`The highest memory of the process. An idle worker has ${figures.megabytes(idleWorker)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “${TOO_MUCH}” means that the worker ended.`,
+		],
+		[
 			'The execution in the database',
-			'What n8n saves for an execution that it keeps, before PostgreSQL compresses it. For parts: all executions together.',
 			'executionBytes',
-			megabytes,
-		),
+			figures.megabytes,
+			'What n8n saves for an execution that it keeps, before PostgreSQL compresses it. For parts: all executions together.',
+		],
 	];
+	const head = ['', ...SIZES.map((size) => count(size))];
+	return sections.map(([title, key, inWords, words]) => {
+		const cell = (way: string, size: number) => {
+			const run = runs.find((each) => each.way === way && each.devices === size);
+			if (run === undefined) return '–';
+			return 'outOfMemory' in run ? TOO_MUCH : inWords(run[key]);
+		};
+		const names = [...new Set(runs.map(({ way }) => way))];
+		return { title, words, head, rows: names.map((way) => [way, ...SIZES.map((size) => cell(way, size))]) };
+	});
 }
-
-type Figure = 'milliseconds' | 'workerBytes' | 'executionBytes';

@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod/v4';
+
 import { optionFields } from '../../nodes/DeviceManagement/fields/options.ts';
-import { deviceWorkflow } from '../../testbed/deviceWorkflow.mts';
-import { triggerWorkflow } from '../../testbed/watch.mts';
-import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../../testbed/engine/engine.mts';
 import { checkout } from '../../testbed/checkout.mts';
+import { deviceWorkflow } from '../../testbed/deviceWorkflow.mts';
+import { createEngine, type Engine, type WorkflowJson } from '../../testbed/engine/engine.mts';
+import { triggerWorkflow } from '../../testbed/watch.mts';
 import type { Served } from './platforms.mts';
 
 /** How a list is read. */
@@ -20,8 +21,6 @@ export const defaults = {
 	parallel: optionFields.parallelRequests.default,
 };
 
-const rivalPackage = fileURLToPath(new URL('rival', import.meta.url));
-
 /** The parts of a page that are needed here. Checking every device would take time that other contenders don't need. */
 const pageSchema = z.object({ data: z.object({ content: z.custom<unknown[]>(Array.isArray) }) });
 
@@ -31,12 +30,10 @@ export class Readers {
 
 	private constructor(private readonly engine: Engine) {}
 
-	/**
-	 * Loads this package and the rival's into n8n's engine.
-	 * @param packageDirectory a checkout with a built package; default: this one
-	 */
-	static async load(packageDirectory = checkout): Promise<Readers> {
-		return new Readers(await createEngine({ packageDirectory, otherPackages: [rivalPackage] }));
+	/** Loads this package and its rivals into n8n's engine. */
+	static async load(): Promise<Readers> {
+		const rivals = fileURLToPath(new URL('rival', import.meta.url));
+		return new Readers(await createEngine({ packageDirectory: checkout, otherPackages: [rivals] }));
 	}
 
 	/** Reads a whole fleet. Throws if the number of devices is wrong. */
@@ -44,98 +41,67 @@ export class Readers {
 		const credential = await this.credential(fleet);
 		const options = pageSize === undefined ? {} : { pageSize };
 		const parameters = { resource: 'device', operation: 'getAll', returnAll: true, options };
-		const workflow =
-			kind === 'node'
-				? deviceWorkflow(this.engine, credential, parameters)
-				: this.rivalWorkflow(credential, fleet, kind === 'http request', pageSize);
-		const items = (await this.run(workflow)).data('Devices');
-		const found =
-			kind === 'http request'
-				? items.reduce((sum, { json }) => sum + pageSchema.parse(json).data.content.length, 0)
-				: items.length;
+		const workflow = deviceWorkflow(this.engine, credential, parameters);
+		const result = await this.engine.run(kind === 'node' ? workflow : rivalOf(workflow, kind, fleet, pageSize));
+		this.engine.logs.length = 0;
+		if (result.error !== undefined) throw new Error(result.error.message);
+		const items = result.data('Devices');
+		const lengthOf = (page: unknown) => pageSchema.parse(page).data.content.length;
+		const found = kind === 'http request' ? items.reduce((sum, { json }) => sum + lengthOf(json), 0) : items.length;
 		if (found !== fleet.size) throw new Error(`${kind} read ${found} of ${fleet.size} devices`);
 	}
 
-	/** Reads devices by their serial numbers, one request each. */
-	async get(fleet: Served): Promise<void> {
-		const { serialNumbers } = fleet;
-		const device = { __rl: true, mode: 'sn', value: '={{ $json.sn }}' };
-		const parameters = { resource: 'device', operation: 'get', device };
-		const workflow = deviceWorkflow(this.engine, await this.credential(fleet), parameters);
-		const { length } = (await this.run(workflow, serialNumbers)).data('Devices');
-		if (length !== serialNumbers.length) throw new Error(`Got ${length} of ${serialNumbers.length} devices`);
-	}
-
 	/**
-	 * Polls the trigger once.
-	 * @param name the trigger's name, different for each trigger
-	 * @param state its memory; undefined records a baseline
+	 * Lets a trigger record its baseline.
+	 * @param name different for each trigger
+	 * @returns a function that polls once and returns the number of requests. It throws if the poll reported an event.
 	 */
-	async poll(
-		fleet: Served,
-		name: string,
-		parameters: Record<string, unknown>,
-		state: string | undefined,
-	): Promise<{ reported: number; state: string; requests: number }> {
-		const workflow = triggerWorkflow(this.engine, await this.credential(fleet), parameters, `${name} ${fleet.size}`);
+	async trigger(fleet: Served, name: string, events: readonly string[]): Promise<() => Promise<number>> {
+		const workflow = triggerWorkflow(this.engine, await this.credential(fleet), { events }, `${name} ${fleet.size}`);
 		const { context, poll } = this.engine.pollingNode(workflow);
-		const kept = context.getWorkflowStaticData('node');
-		if (state !== undefined) kept['state'] = state;
 		let requests = 0;
 		const { httpRequestWithAuthentication } = context.helpers;
 		context.helpers.httpRequestWithAuthentication = async function (...request) {
 			requests++;
 			return await httpRequestWithAuthentication.call(this, ...request);
 		};
-		const items = await poll();
-		this.engine.logs.length = 0;
-		return { reported: items?.length ?? 0, state: String(kept['state']), requests };
+		await poll();
+		return async () => {
+			requests = 0;
+			const items = await poll();
+			this.engine.logs.length = 0;
+			if (items !== null) throw new Error(`${name} reported ${items.length} events`);
+			return requests;
+		};
 	}
 
 	async close(): Promise<void> {
 		await this.engine.close();
 	}
 
-	private async run(workflow: WorkflowJson, serialNumbers?: readonly string[]): Promise<RunResult> {
-		const input = serialNumbers?.map((sn) => ({ sn }));
-		const result = await this.engine.run(workflow, input === undefined ? {} : { input });
-		this.engine.logs.length = 0;
-		if (result.error !== undefined) throw new Error(result.error.message);
-		return result;
-	}
-
-	private rivalWorkflow(
-		credential: string,
-		{ baseUrl, tls }: Served,
-		isPaged: boolean,
-		pageSize = isPaged ? 0 : defaults.pageSize,
-	): WorkflowJson {
-		const url = `${baseUrl}/api/device/list`;
-		const { parallel } = defaults;
-		return {
-			nodes: [
-				{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
-				{
-					name: 'Devices',
-					type: 'n8n-nodes-bench-rival.rivalList',
-					parameters: { isPaged, url, pageSize, parallel, allowUnauthorizedCerts: tls },
-					credentials: this.engine.credentialReference(credential),
-				},
-			],
-			connections: { Start: { main: [[{ node: 'Devices', type: 'main', index: 0 }]] } },
-		};
-	}
-
 	private async credential({ baseUrl, apiKey, tls }: Served): Promise<string> {
 		let id = this.credentials.get(baseUrl);
 		if (id === undefined) {
-			id = await this.engine.saveCredential({
-				name: baseUrl,
-				type: 'deviceManagementApi',
-				data: { baseUrl, authentication: 'apiKey', apiKey, allowUnauthorizedCerts: tls },
-			});
+			const data = { baseUrl, authentication: 'apiKey', apiKey, allowUnauthorizedCerts: tls };
+			id = await this.engine.saveCredential({ name: baseUrl, type: 'deviceManagementApi', data });
 			this.credentials.set(baseUrl, id);
 		}
 		return id;
 	}
+}
+
+/** The same workflow with a rival in the place of this package's node. */
+function rivalOf(workflow: WorkflowJson, kind: Contender['kind'], fleet: Served, pageSize?: number): WorkflowJson {
+	const isPaged = kind === 'http request';
+	const parameters = {
+		isPaged,
+		url: `${fleet.baseUrl}/api/device/list`,
+		pageSize: pageSize ?? (isPaged ? 0 : defaults.pageSize),
+		parallel: defaults.parallel,
+		allowUnauthorizedCerts: fleet.tls,
+	};
+	const nodes = workflow.nodes.map((node) =>
+		node.name === 'Devices' ? { ...node, type: 'n8n-nodes-bench-rival.rivalList', parameters } : node,
+	);
+	return { ...workflow, nodes };
 }

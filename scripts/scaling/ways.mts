@@ -17,17 +17,18 @@ interface Step {
 	type: string;
 	typeVersion: number;
 	parameters: object;
-	/** Names of further steps whose output goes into the second input. */
-	compared?: string;
 }
 
-const everything = { resource: 'device', operation: 'getAll', returnAll: true };
-const getMany = (parameters: object): Step => ({
-	name: 'Get many devices',
-	type: 'n8n-nodes-device-management.deviceManagement',
-	typeVersion: 1,
-	parameters: { ...everything, ...parameters },
-});
+const getMany =
+	(parameters: object): Way['steps'] =>
+	() => [
+		{
+			name: 'Get many devices',
+			type: 'n8n-nodes-device-management.deviceManagement',
+			typeVersion: 1,
+			parameters: { resource: 'device', operation: 'getAll', returnAll: true, ...parameters },
+		},
+	];
 
 /** HTTP Request and Split Out. */
 const requestSteps: Way['steps'] = ({ baseUrl }) => [
@@ -66,13 +67,13 @@ const requestSteps: Way['steps'] = ({ baseUrl }) => [
 ];
 
 export const ways: readonly Way[] = [
-	{ id: 'simplified', name: 'Get Many, Simplified', steps: () => [getMany({ output: 'simplified' })] },
+	{ id: 'simplified', name: 'Get Many, Simplified', steps: getMany({ output: 'simplified' }) },
 	{
 		id: 'selected',
 		name: 'Get Many, Selected Fields (serial number, status)',
-		steps: () => [getMany({ output: 'selected', fields: ['sn', 'status'] })],
+		steps: getMany({ output: 'selected', fields: ['sn', 'status'] }),
 	},
-	{ id: 'raw', name: 'Get Many, Raw', steps: () => [getMany({ output: 'raw' })] },
+	{ id: 'raw', name: 'Get Many, Raw', steps: getMany({ output: 'raw' }) },
 	{ id: 'request', name: 'HTTP Request, 2,000 per page, and Split Out', steps: requestSteps },
 	{
 		// Finds changes without the trigger. It doesn't store the fleet for the next run.
@@ -86,7 +87,6 @@ export const ways: readonly Way[] = [
 				type: 'n8n-nodes-base.compareDatasets',
 				typeVersion: 2.3,
 				parameters: { mergeByFields: { values: [{ field1: 'sn', field2: 'sn' }] }, options: {} },
-				compared: 'Split Out',
 			},
 		],
 	},
@@ -110,12 +110,11 @@ export function workflowOf(way: Way, fleet: { id: string; baseUrl: string }) {
 		credentials: { deviceManagementApi: { id: fleet.id, name: fleet.id } },
 	}));
 	const connections = Object.fromEntries(
-		steps.slice(1).map((step, position) => {
-			const inputs = 'compared' in step ? [0, 1] : [0];
-			return [
-				steps[position]?.name ?? '',
-				{ main: [inputs.map((index) => ({ node: step.name, type: 'main', index }))] },
-			];
+		steps.slice(1).map(({ name, type }, position) => {
+			// Compare Datasets gets the same items in both inputs.
+			const inputs = type.endsWith('.compareDatasets') ? [0, 1] : [0];
+			const targets = inputs.map((index) => ({ node: name, type: 'main', index }));
+			return [steps[position]?.name ?? '', { main: [targets] }];
 		}),
 	);
 	return { id, name: id, active: false, nodes, connections, settings: { executionOrder: 'v1' } };
