@@ -1,20 +1,20 @@
 /**
- * This repository's rules for workflow files: pinned actions, commands that also run on a developer's machine, few permissions,
- * and no cache in published files. It reads the files and runs nothing.
+ * This repository's rules for workflow files and composite actions: pinned actions, commands that also run on a developer's machine,
+ * few permissions, and no cache in published files. It reads text and runs nothing.
  */
-import { parseDocument, visit } from 'yaml';
+import { parse } from 'yaml';
 import { z } from 'zod/v4';
 
 const stepSchema = z.looseObject({
-	uses: z.string().optional(),
-	run: z.string().optional(),
-	with: z.record(z.string(), z.unknown()).optional(),
+	uses: z.string().default(''),
+	run: z.string().default(''),
+	with: z.record(z.string(), z.unknown()).default({}),
 });
 const permissionsSchema = z.record(z.string(), z.string());
 const jobSchema = z.looseObject({
 	uses: z.string().optional(),
 	'timeout-minutes': z.number().optional(),
-	permissions: permissionsSchema.optional(),
+	permissions: permissionsSchema.default({}),
 	steps: z.array(stepSchema).default([]),
 });
 const workflowSchema = z.looseObject({
@@ -22,8 +22,7 @@ const workflowSchema = z.looseObject({
 	concurrency: z.unknown(),
 	jobs: z.record(z.string(), jobSchema),
 });
-
-type Job = z.infer<typeof jobSchema>;
+const actionSchema = z.looseObject({ runs: z.looseObject({ steps: z.array(stepSchema) }) });
 
 /** The names that a command can use, to detect typos before GitHub does. */
 export interface Known {
@@ -35,41 +34,51 @@ export interface Known {
 
 /** Returns what is wrong with a workflow file, in words. */
 export function problemsIn(text: string, known: Known): string[] {
-	const workflow = workflowSchema.safeParse(parseDocument(text).toJS());
+	const workflow = workflowSchema.safeParse(parse(text));
 	if (!workflow.success) return [`It is no workflow: ${z.prettifyError(workflow.error)}`];
 	const { permissions, concurrency, jobs } = workflow.data;
-	return [
-		...(permissions === undefined ? ['It has no top-level permissions'] : []),
-		...(permissions !== undefined && Object.values(permissions).includes('write')
-			? ['A top-level permission is write: set it for one job']
-			: []),
-		...(concurrency === undefined ? ['It has no concurrency'] : []),
-		...unpinned(text),
-		...Object.entries(jobs).flatMap(([name, job]) => problemsOf(name, job, known)),
-	];
+	const found = unpinned(text);
+	if (permissions === undefined) found.push('It has no top-level permissions');
+	else if (Object.values(permissions).includes('write')) {
+		found.push('A top-level permission is write: set it for one job');
+	}
+	if (concurrency === undefined) found.push('It has no concurrency');
+	for (const [name, job] of Object.entries(jobs)) {
+		const problems = problemsOf(job.steps, known);
+		if (job.uses === undefined && job['timeout-minutes'] === undefined) problems.push('has no timeout-minutes');
+		if (
+			job.permissions['id-token'] === 'write' &&
+			/\bnpm (?:ci|install|run)\b/.test(commandsOf(job.steps).join('\n'))
+		) {
+			problems.push('may sign as this repository and installs packages or runs their code');
+		}
+		found.push(...problems.map((problem) => `The job ${name} ${problem}`));
+	}
+	return found;
 }
 
-function problemsOf(name: string, job: Job, known: Known): string[] {
+/** Returns what is wrong with a composite action, in words. */
+export function problemsInAction(text: string, known: Known): string[] {
+	return [...unpinned(text), ...problemsOf(actionSchema.parse(parse(text)).runs.steps, known)];
+}
+
+function problemsOf(steps: ReadonlyArray<z.infer<typeof stepSchema>>, known: Known): string[] {
 	const found: string[] = [];
-	if (job.uses === undefined && job['timeout-minutes'] === undefined) found.push('has no timeout-minutes');
-	for (const { uses, with: inputs } of job.steps) {
-		if (uses?.startsWith('actions/checkout@') && inputs?.['persist-credentials'] !== false) {
+	for (const { uses, with: inputs } of steps) {
+		if (uses.startsWith('actions/checkout@') && inputs['persist-credentials'] !== false) {
 			found.push('checks out without persist-credentials: false');
 		}
-		if (uses?.startsWith('actions/setup-node@') && inputs?.['package-manager-cache'] !== false) {
+		if (uses.startsWith('actions/setup-node@') && inputs['package-manager-cache'] !== false) {
 			found.push('sets up Node.js without package-manager-cache: false');
 		}
-		if (uses?.startsWith('actions/cache') || inputs?.['cache'] !== undefined) found.push('uses a cache');
+		if (uses.startsWith('actions/cache') || inputs['cache'] !== undefined) found.push('uses a cache');
 	}
-	const commands = job.steps.flatMap(({ run }) => (run === undefined ? [] : run.trim().split('\n')));
-	found.push(...commands.filter((command) => !isKnown(command, known)).map((command) => `runs “${command}”`));
-	if (
-		job.permissions?.['id-token'] === 'write' &&
-		commands.some((command) => /\bnpm (?:ci|install|run)\b/.test(command))
-	) {
-		found.push('may sign as this repository and installs packages or runs their code');
-	}
-	return found.map((problem) => `The job ${name} ${problem}`);
+	const unknown = commandsOf(steps).filter((command) => !isKnown(command, known));
+	return [...found, ...unknown.map((command) => `runs “${command}”`)];
+}
+
+function commandsOf(steps: ReadonlyArray<z.infer<typeof stepSchema>>): string[] {
+	return steps.flatMap(({ run }) => (run === '' ? [] : run.trim().split('\n')));
 }
 
 /** Whether a developer can run the same command: a script of package.json, or a file of this repository. */
@@ -78,22 +87,13 @@ function isKnown(command: string, { scripts, hasFile }: Known): boolean {
 	const script = /^npm run ([\w:-]+)(?: -- .*)?$/.exec(command)?.[1];
 	if (script !== undefined) return scripts.includes(script);
 	const file = /^(?:bash|node) ([\w./-]+)(?: .*)?$/.exec(command)?.[1];
-	if (file !== undefined) return hasFile(file);
-	return command === 'npm ci';
+	return file === undefined ? command === 'npm ci' : hasFile(file);
 }
 
 /** Third-party actions with a tag, which can move, or without a comment with their version. */
 function unpinned(text: string): string[] {
-	const found: string[] = [];
-	visit(parseDocument(text), {
-		Pair(_, { key, value }) {
-			const uses = z.object({ value: z.string(), comment: z.string().nullish() }).safeParse(value).data;
-			const name = z.object({ value: z.string() }).safeParse(key).data?.value;
-			if (name !== 'uses' || uses === undefined || uses.value.startsWith('./')) return;
-			if (!/@[0-9a-f]{40}$/.test(uses.value)) found.push(`${uses.value} is not pinned by a commit`);
-			else if (!/^ v\d+\.\d+\.\d+$/.test(uses.comment ?? ''))
-				found.push(`No comment says the version of ${uses.value}`);
-		},
-	});
-	return found;
+	const used = [...text.matchAll(/\buses\b["']?\s*:(.*)$/gm)].map(([, name = '']) => name.trim());
+	return used
+		.filter((name) => !name.startsWith('./') && !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(name))
+		.map((name) => `${name} is not pinned by a commit, with its version in a comment`);
 }
