@@ -1,13 +1,15 @@
 /**
- * Checks the packed tarball: n8n can load it, it has no files for developers, and verification accepts it. Prints a line per
- * check.
+ * Checks the packed tarball: n8n can load it, it has no files for developers, verification accepts it, and another folder packs the
+ * same bytes. Prints a line per check.
  */
 import { execa } from 'execa';
-import { cp, mkdtemp, readFile, readdir, rm, stat, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
+import { glob } from 'tinyglobby';
 import typescript from 'typescript';
 import { z } from 'zod/v4';
+
 import { checkout, type Manifest, readManifest } from '../testbed/checkout.mts';
 import { withPackedPackage } from '../testbed/pack.mts';
 import { removing } from '../testbed/removing.mts';
@@ -25,54 +27,40 @@ const printIcons = `
 	console.log(JSON.stringify(Object.values(typeof icon === 'string' ? { icon } : icon ?? {})));
 `;
 
-let isSound = true;
-await checkReproducible();
-await withPackedPackage(async (folder) => {
-	const files = await filesUnder(folder);
-	const manifest = await readManifest(folder);
-	const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
-	const kilobytes = Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / 1024);
-	console.log(`${manifest.name} ${manifest.version}: ${files.length} files, ${kilobytes} kB unpacked`);
-
-	checkFiles(files);
-	await checkNoTraces(folder, files);
-	checkManifest(manifest, files);
-	await checkImports(folder, files);
-	await checkLoading(folder, manifest, files);
-});
-process.exitCode = isSound ? 0 : 1;
-
-/** Builds a copy of the sources in another folder, to detect output that depends on folder, time or order. */
-async function checkReproducible() {
-	const temporary = await mkdtemp(join(tmpdir(), 'again-'));
-	try {
-		const copy = join(temporary, 'checkout');
-		for (const name of SOURCES) {
-			await cp(join(checkout, name), join(copy, name), { recursive: true });
-		}
-		await symlink(join(checkout, 'node_modules'), join(copy, 'node_modules'), 'junction');
-		const build = join(checkout, 'node_modules', '@n8n', 'node-cli', 'bin', 'n8n-node.mjs');
-		await execa(process.execPath, [build, 'build'], { cwd: copy });
-		const one = await packTo(join(temporary, 'one'), checkout);
-		const other = await packTo(join(temporary, 'other'), copy);
-		check('built and packed again elsewhere, it has the same bytes', await differences(one, other));
-		console.log(`    sha256 ${await checksumOf(one)}`);
-		await checkVersions(temporary, one, copy);
-	} finally {
-		await rm(temporary, removing);
-	}
+const temporary = await mkdtemp(join(tmpdir(), 'again-'));
+try {
+	await checkPacks();
+	await withPackedPackage(async (folder) => {
+		const files = (await glob('**', { cwd: folder, dot: true })).sort();
+		const manifest = await readManifest(folder);
+		const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
+		const kilobytes = Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / 1024);
+		console.log(`${manifest.name} ${manifest.version}: ${files.length} files, ${kilobytes} kB unpacked`);
+		checkFiles(files, manifest);
+		checkManifest(manifest);
+		await checkTexts(folder, files);
+		await checkLoading(folder, files, manifest);
+	});
+} finally {
+	await rm(temporary, removing);
 }
 
-/** Packs with a version that names a commit, from both folders, and with the version that the tarball `plain` has. */
-async function checkVersions(temporary: string, plain: string, copy: string) {
+/** Builds a copy of the sources in another folder, to detect output that depends on folder, time or order. */
+async function checkPacks() {
+	const copy = join(temporary, 'checkout');
+	for (const name of SOURCES) await cp(join(checkout, name), join(copy, name), { recursive: true });
+	await symlink(join(checkout, 'node_modules'), join(copy, 'node_modules'), 'junction');
+	const build = join(checkout, 'node_modules', '@n8n', 'node-cli', 'bin', 'n8n-node.mjs');
+	await execa(process.execPath, [build, 'build'], { cwd: copy });
 	const { version } = await readManifest(checkout);
-	const named = `${version}-dev.g0123456789ab`;
-	const one = await packVersion(join(temporary, 'named'), named);
-	const other = await packVersion(join(temporary, 'named again'), named, copy);
-	const same = await packVersion(join(temporary, 'same version'), version);
-	check('packed twice as the build of a commit, it has the same bytes', await differences(one, other));
+	const plain = await packTo(join(temporary, 'plain'), checkout);
+	const again = await packTo(join(temporary, 'again'), copy);
+	check('built and packed again elsewhere, it has the same bytes', await differences(plain, again));
+	console.log(`    sha256 ${await checksumOf(plain)}`);
+	const same = await packVersion(join(temporary, 'same version'), version, copy);
 	check('packed with its own version, it has the bytes of npm pack', await differences(plain, same));
-	const others = (await differingFiles(plain, one)).filter((file) => file !== 'package/package.json');
+	const named = await packVersion(join(temporary, 'named'), `${version}-dev.g0123456789ab`);
+	const others = (await differingFiles(plain, named)).filter((file) => file !== 'package/package.json');
 	check('the build of a commit differs from npm pack only in package.json', others);
 }
 
@@ -82,124 +70,77 @@ async function differences(one: string, other: string): Promise<string[]> {
 	return same === 'bytes' ? [] : [`same ${same}`, ...(await differingFiles(one, other))];
 }
 
-function checkFiles(files: string[]) {
+function checkFiles(files: string[], { n8n }: Manifest) {
+	const without = (names: string[]) => names.filter((name) => !files.includes(name));
+	const isCode = (file: string) => /^dist\/(?:nodes|credentials|icons)\/.*\.(?:js|json|svg)$/.test(file);
+	const documents = ['README.md', 'LICENSE', 'package.json'];
+	check('holds README.md, LICENSE and package.json', without(documents));
 	check(
-		'holds only dist, README.md, LICENSE and package.json',
-		files.filter((file) => !file.startsWith('dist/') && !['README.md', 'LICENSE', 'package.json'].includes(file)),
-	);
-	check(
-		'holds README.md, LICENSE and package.json',
-		['README.md', 'LICENSE', 'package.json'].filter((file) => !files.includes(file)),
-	);
-	check(
-		'dist holds only compiled code, JSON and icons of nodes and credentials',
-		files.filter(
-			(file) => file.startsWith('dist/') && !/^dist\/(?:nodes|credentials|icons)\/.*\.(?:js|json|svg)$/.test(file),
-		),
+		'holds only these, and in dist the compiled code, JSON and icons of nodes and credentials',
+		files.filter((file) => !documents.includes(file) && !isCode(file)),
 	);
 	check(
 		'holds no tests, source maps, type declarations or TypeScript',
 		files.filter((file) => /(?:^|[/._-])(?:test|tests|spec|__tests__)(?:[/._-]|$)|\.(?:map|[cm]?ts)$/.test(file)),
 	);
+	const named = [...n8n.nodes, ...n8n.credentials];
+	check('every file package.json names for n8n is there', named.length > 0 ? without(named) : ['none named']);
+	check('every node has its Codex file', without(n8n.nodes.map((file) => file.replace(/\.js$/, '.json'))));
 }
 
-/** Source maps and constants may contain the folder of the build. */
-async function checkNoTraces(folder: string, files: string[]) {
+function checkManifest(manifest: Manifest) {
+	const record = (value: unknown) => z.record(z.string(), z.unknown()).parse(value ?? {});
+	const named = (keys: string[], value: unknown) => keys.filter((key) => key in record(value));
+	const peers = JSON.stringify(manifest['peerDependencies']);
+	const bundles = ['overrides', 'resolutions', 'bundleDependencies', 'bundledDependencies', 'optionalDependencies'];
+	const hooks = ['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare'];
+	check('has no dependencies', Object.keys(record(manifest['dependencies'])));
+	check('peerDependencies are exactly {"n8n-workflow":"*"}', peers === '{"n8n-workflow":"*"}' ? [] : [String(peers)]);
+	check('package.json has no overrides or bundled dependencies', named(bundles, manifest));
+	check('package.json has no scripts that run on install', named(hooks, manifest['scripts']));
+}
+
+async function checkTexts(folder: string, files: string[]) {
 	const traced: string[] = [];
+	const refused: string[] = [];
 	for (const file of files) {
 		const text = await readFile(join(folder, file), 'utf8');
+		// Source maps and constants may contain the folder of the build.
 		if (text.includes(checkout) || /\bsourceMappingURL=/.test(text)) traced.push(file);
-	}
-	check('names neither the folder it was built in nor a source map', traced);
-}
-
-function checkManifest(manifest: Manifest, files: string[]) {
-	check('has no dependencies', Object.keys(record(manifest['dependencies'])));
-	const peers = JSON.stringify(manifest['peerDependencies']);
-	check('peerDependencies are exactly {"n8n-workflow":"*"}', peers === '{"n8n-workflow":"*"}' ? [] : [peers ?? 'none']);
-	check(
-		'package.json has no overrides or bundled dependencies',
-		['overrides', 'resolutions', 'bundleDependencies', 'bundledDependencies', 'optionalDependencies'].filter(
-			(key) => key in manifest,
-		),
-	);
-	check(
-		'package.json has no scripts that run on install',
-		['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare'].filter(
-			(script) => script in record(manifest['scripts']),
-		),
-	);
-	const named = [...manifest.n8n.nodes, ...manifest.n8n.credentials];
-	check(
-		'every file package.json names for n8n is there',
-		named.length > 0 ? named.filter((file) => !files.includes(file)) : ['none named'],
-	);
-	check(
-		'every node has its Codex file',
-		manifest.n8n.nodes.map((file) => file.replace(/\.js$/, '.json')).filter((file) => !files.includes(file)),
-	);
-}
-
-async function checkImports(folder: string, files: string[]) {
-	const refused: string[] = [];
-	for (const file of files.filter((name) => name.endsWith('.js'))) {
-		const code = await readFile(join(folder, file), 'utf8');
-		for (const { fileName: module } of typescript.preProcessFile(code, true, true).importedFiles) {
-			if (module.startsWith('.')) {
-				const target = posix.join(posix.dirname(file), module);
-				const candidates = [target, `${target}.js`, `${target}.json`, `${target}/index.js`];
-				if (!candidates.some((name) => files.includes(name))) refused.push(`${file} imports missing ${module}`);
-			} else if (!importable.some((name) => module === name || module.startsWith(`${name}/`))) {
-				refused.push(`${file} imports ${module}`);
-			}
+		if (!file.endsWith('.js')) continue;
+		for (const { fileName: module } of typescript.preProcessFile(text, true, true).importedFiles) {
+			const target = posix.join(posix.dirname(file), module);
+			const isThere = ['', '.js', '.json', '/index.js'].some((end) => files.includes(`${target}${end}`));
+			const isProvided = importable.some((name) => module === name || module.startsWith(`${name}/`));
+			if (!(module.startsWith('.') ? isThere : isProvided)) refused.push(`${file} imports ${module}`);
 		}
 	}
+	check('names neither the folder it was built in nor a source map', traced);
 	check(`imports only its own files and ${importable.join(', ')}`, refused);
 }
 
 /** Loads the nodes and credentials with the modules that n8n provides, and checks their icons. */
-async function checkLoading(folder: string, manifest: Manifest, files: string[]) {
-	const loaded: { file: string; icons: string[] }[] = [];
+async function checkLoading(folder: string, files: string[], { n8n }: Manifest) {
 	const failures: string[] = [];
-	for (const file of [...manifest.n8n.nodes, ...manifest.n8n.credentials]) {
-		const { stdout, stderr, exitCode } = await execa(process.execPath, ['-e', printIcons, join(folder, file)], {
-			env: { NODE_PATH: join(checkout, 'node_modules') },
-			reject: false,
-		});
-		if (exitCode === 0) loaded.push({ file, icons: z.array(z.string()).parse(JSON.parse(stdout)) });
-		else failures.push(`${file}: ${/^\w*Error.*$/m.exec(stderr)?.[0] ?? stderr}`);
+	const missing: string[] = [];
+	const env = { NODE_PATH: join(checkout, 'node_modules') };
+	for (const file of [...n8n.nodes, ...n8n.credentials]) {
+		const run = await execa(process.execPath, ['-e', printIcons, join(folder, file)], { env, reject: false });
+		if (run.exitCode !== 0) {
+			failures.push(`${file}: ${/^\w*Error.*$/m.exec(run.stderr)?.[0] ?? run.stderr}`);
+			continue;
+		}
+		const icons = z.array(z.string()).parse(JSON.parse(run.stdout));
+		const paths = icons.map((icon) => posix.join(dirname(file), icon.replace(/^file:/, '')));
+		if (paths.length !== 2) missing.push(`${file} has ${paths.length} icons`);
+		missing.push(...paths.filter((path) => !files.includes(path)));
 	}
 	check('every node and credential loads with the modules n8n provides', failures);
-	check(
-		'every node and credential has a light and a dark icon, and the files are there',
-		loaded.flatMap(({ file, icons }) =>
-			icons.length === 2
-				? icons
-						.map((icon) => posix.join(dirname(file), icon.replace(/^file:/, '')))
-						.filter((icon) => !files.includes(icon))
-				: [`${file} has ${icons.length} icons`],
-		),
-	);
-}
-
-async function filesUnder(folder: string): Promise<string[]> {
-	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-	return entries
-		.filter((entry) => !entry.isDirectory())
-		.map((entry) =>
-			join(entry.parentPath, entry.name)
-				.slice(folder.length + 1)
-				.replaceAll('\\', '/'),
-		)
-		.sort();
-}
-
-function record(value: unknown): Record<string, unknown> {
-	return z.record(z.string(), z.unknown()).parse(value ?? {});
+	check('every node and credential has a light and a dark icon, and the files are there', missing);
 }
 
 function check(promise: string, counterexamples: string[]) {
 	console.log(`${counterexamples.length === 0 ? '✔' : '✖'} ${promise}`);
 	for (const counterexample of counterexamples) console.log(`    ${counterexample}`);
-	if (counterexamples.length > 0) isSound = false;
+	if (counterexamples.length > 0) process.exitCode = 1;
 }
