@@ -3,34 +3,18 @@
  * platform, and prints the output.
  */
 import { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { checkout, readManifest } from '../testbed/checkout.mts';
+import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../testbed/engine/engine.mts';
 import { startPlatform } from '../testbed/platform/server.mts';
-import { checkout, readManifest } from '../testbed/checkout.mts';
 import { watchRequests } from './demo/requests.mts';
 import { step, stopOnCtrlC } from './demo/step.mts';
 import { bold, deviceTable, listTable, number, plain } from './demo/tables.mts';
 
-/** As n8n exports it. You can import it into n8n. */
-const workflowFile = new URL('demo/workflow.json', import.meta.url);
-
-/** The names of its nodes, and the ids of its credentials. */
-const names = { list: 'List devices', read: 'Read one device', count: 'Count devices' };
-const ids = { login: 'demo-login', apiKey: 'demo-api-key' };
-
 /** How many devices the table shows. */
 const fewDevices = 10;
-
-/** A failed workflow: what happened, and what to do. */
-class Failed extends Error {
-	constructor(
-		message: string,
-		readonly remedy: string,
-	) {
-		super(message);
-	}
-}
 
 new Command('npm run demo')
 	.description("Runs a workflow in n8n's engine that lists, counts and reads devices, on an embedded platform.")
@@ -41,11 +25,10 @@ try {
 	await demonstrate();
 } catch (error) {
 	process.exitCode = 1;
-	// The failed step has shown the message.
-	process.stderr.write(`\n${plain(error instanceof Failed ? error.remedy : String(error))}\n`);
+	// The failed step has shown the message. n8n's error also has what to do.
+	process.stderr.write(`\n${plain(String(Object(error).description ?? error))}\n`);
 }
 
-/** Runs the workflow file unchanged, on an embedded platform, with both kinds of sign-in. */
 async function demonstrate(): Promise<void> {
 	const platform = await step('Starting an embedded platform', async (task) => {
 		const started = await startPlatform({ fleet: { size: 1200 } });
@@ -53,83 +36,92 @@ async function demonstrate(): Promise<void> {
 		return started;
 	});
 	try {
-		const engine = await loadEngine();
+		const engine = await step("Loading the package into n8n's engine", async (task) => {
+			const loaded = await createEngine({ packageDirectory: checkout });
+			const { name, version } = await readManifest(checkout);
+			task.title = `Loaded ${name} ${version} into n8n's engine`;
+			return loaded;
+		});
 		const { baseUrl, apiKey, loginName, password } = platform;
-		await save(engine, ids.login, { baseUrl, authentication: 'login', loginName, password });
-		await save(engine, ids.apiKey, { baseUrl, authentication: 'apiKey', apiKey });
-		const workflow = await readWorkflow();
-		const result = await run(engine, workflow);
-
-		const devices = devicesOf(result, names.list);
-		print(
-			heading(`${number(devices.length)} devices at site Hamburg with composite status 2, newest first`),
-			firstOf(devices),
-			heading('The first one, read by its serial number'),
-			...devicesOf(result, names.read).map(deviceTable),
-			heading(`${number(countOf(result))} devices in all, counted with the API key instead of the login`),
-			'',
-			'Next:',
-			'  npm run check-platform -- --base-url https://… --login <name>',
-			'      tells whether your own platform works with this package, and only reads',
-			'  npm start',
-			'      starts n8n with this package and a sample platform, and prints the address',
-			'  README.md',
-			'      says how to install the package in your n8n',
-		);
+		const save = async (name: string, data: Record<string, string>) =>
+			await engine.saveCredential({ id: name, name, type: 'deviceManagementApi', data: { baseUrl, ...data } });
+		await save('Login', { authentication: 'login', loginName, password });
+		await save('API key', { authentication: 'apiKey', apiKey });
+		show(await run(engine));
 	} finally {
 		await platform.stop();
 	}
 }
 
-async function loadEngine(): Promise<Engine> {
-	return await step("Loading the package into n8n's engine", async (task) => {
-		const engine = await createEngine({ packageDirectory: checkout });
-		const { name, version } = await readManifest(checkout);
-		task.title = `Loaded ${name} ${version} into n8n's engine`;
-		return engine;
-	});
-}
-
-/** Saves a credential as n8n does, encrypted. */
-async function save(engine: Engine, id: string, data: Record<string, string>): Promise<void> {
-	await engine.saveCredential({ id, name: id, type: 'deviceManagementApi', data });
-}
-
-async function readWorkflow(): Promise<WorkflowJson> {
-	const workflow: WorkflowJson = JSON.parse(await readFile(workflowFile, 'utf8'));
-	return workflow;
-}
-
-async function run(engine: Engine, workflow: WorkflowJson): Promise<RunResult> {
+async function run(engine: Engine): Promise<RunResult> {
 	return await step('Running the workflow', async (task) => {
 		const requests = watchRequests((line) => {
 			task.output = plain(line);
 		});
-		const result = await engine.run(workflow).finally(() => requests.stop());
-		if (result.error !== undefined) {
-			throw new Failed(result.error.message, result.error.description ?? '');
-		}
+		const result = await engine.run(workflowFor(engine)).finally(() => requests.stop());
+		if (result.error !== undefined) throw result.error;
 		task.title = `Ran the workflow: ${requests.summary()}`;
 		return result;
 	});
 }
 
-function devicesOf(result: RunResult, name: string): IDataObject[] {
-	return result.data(name).map(({ json }) => json);
+/** Lists devices and reads the first one with the login, and counts all with the API key. */
+function workflowFor(engine: Engine): WorkflowJson {
+	const node = (name: string, credential: string, parameters: INodeParameters) => ({
+		name,
+		type: nodeType,
+		parameters: { resource: 'device', ...parameters },
+		credentials: engine.credentialReference(credential),
+	});
+	const to = (...names: string[]) => ({ main: [names.map((node) => ({ node, type: 'main' as const, index: 0 }))] });
+	return {
+		nodes: [
+			{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
+			node('List devices', 'Login', {
+				operation: 'getAll',
+				returnAll: true,
+				filters: { compositeStatus: 2, attributes: { pair: [{ key: 'site', value: 'Hamburg' }] } },
+				options: { pageSize: 25 },
+				sort: {
+					rule: [
+						{ field: 'createTime', direction: 'desc' },
+						{ field: 'sn', direction: 'asc' },
+					],
+				},
+			}),
+			{
+				...node('Read one device', 'Login', {
+					operation: 'get',
+					device: { __rl: true, mode: 'sn', value: '={{ $json.sn }}' },
+				}),
+				executeOnce: true,
+			},
+			node('Count devices', 'API key', { operation: 'count' }),
+		],
+		connections: { Start: to('List devices', 'Count devices'), 'List devices': to('Read one device') },
+	};
 }
 
-function countOf(result: RunResult): number {
-	return Number(result.data(names.count)[0]?.json['count']);
-}
-
-function heading(text: string): string {
-	return `\n${bold(text)}`;
-}
-
-function firstOf(devices: readonly IDataObject[]): string {
-	return `${listTable(devices.slice(0, fewDevices))}\n… and ${number(devices.length - fewDevices)} more`;
-}
-
-function print(...parts: string[]): void {
-	process.stdout.write(`${parts.join('\n')}\n`);
+function show(result: RunResult): void {
+	const itemsOf = (name: string): IDataObject[] => result.data(name).map(({ json }) => json);
+	const devices = itemsOf('List devices');
+	const total = Number(itemsOf('Count devices')[0]?.['count']);
+	const heading = (text: string) => `\n${bold(text)}`;
+	const lines = [
+		heading(`${number(devices.length)} devices at site Hamburg with composite status 2, newest first`),
+		listTable(devices.slice(0, fewDevices)),
+		`… and ${number(devices.length - fewDevices)} more`,
+		heading('The first one, read by its serial number'),
+		...itemsOf('Read one device').map(deviceTable),
+		heading(`${number(total)} devices in all, counted with the API key instead of the login`),
+		'',
+		'Next:',
+		'  npm run check-platform -- --base-url https://… --login <name>',
+		'      tells whether your own platform works with this package, and only reads',
+		'  npm start',
+		'      starts n8n with this package and a sample platform, and prints the address',
+		'  README.md',
+		'      says how to install the package in your n8n',
+	];
+	process.stdout.write(`${lines.join('\n')}\n`);
 }

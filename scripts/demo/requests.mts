@@ -1,25 +1,16 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ClientRequest, IncomingMessage } from 'node:http';
 
-/** Counts requests. */
-export interface RequestWatch {
-	/** Returns the number of requests and the time since the start, as text. */
-	summary(): string;
-	stop(): void;
-}
-
 /**
  * Reports every finished HTTP request of this process.
  * @param tell gets one line per request, without secrets
+ * @returns functions that end it, and that tell the number of requests and the time since the start
  */
-export function watchRequests(tell: (line: string) => void): RequestWatch {
+export function watchRequests(tell: (line: string) => void): { stop(): void; summary(): string } {
 	const began = performance.now();
-	const sent = new WeakMap<ClientRequest, number>();
+	const sent = new WeakMap<object, number>();
 	let answered = 0;
-	const start = (message: unknown) => {
-		const { request } = Object(message);
-		if (request instanceof ClientRequest) sent.set(request, performance.now());
-	};
+	const start = (message: unknown) => void sent.set(Object(message).request, performance.now());
 	const finish = (message: unknown) => {
 		const { request, response } = Object(message);
 		if (!(request instanceof ClientRequest) || !(response instanceof IncomingMessage)) return;
@@ -30,13 +21,13 @@ export function watchRequests(tell: (line: string) => void): RequestWatch {
 	subscribe('http.client.request.start', start);
 	subscribe('http.client.response.finish', finish);
 	return {
-		summary() {
-			const seconds = ((performance.now() - began) / 1000).toFixed(1);
-			return `${answered === 1 ? 'one request' : `${answered} requests`} in ${seconds} s`;
-		},
 		stop() {
 			unsubscribe('http.client.request.start', start);
 			unsubscribe('http.client.response.finish', finish);
+		},
+		summary() {
+			const seconds = ((performance.now() - began) / 1000).toFixed(1);
+			return `${answered === 1 ? 'one request' : `${answered} requests`} in ${seconds} s`;
 		},
 	};
 }
