@@ -25,8 +25,8 @@ try {
 	await demonstrate();
 } catch (error) {
 	process.exitCode = 1;
-	// The failed step has shown the message. n8n's error also has what to do.
-	process.stderr.write(`\n${plain(String(Object(error).description ?? error))}\n`);
+	// The failed step has shown the message. n8n's error also says what to do.
+	process.stderr.write(`\n${plain(String(Object(error).remedy ?? error))}\n`);
 }
 
 async function demonstrate(): Promise<void> {
@@ -59,7 +59,10 @@ async function run(engine: Engine): Promise<RunResult> {
 			task.output = plain(line);
 		});
 		const result = await engine.run(workflowFor(engine)).finally(() => requests.stop());
-		if (result.error !== undefined) throw result.error;
+		if (result.error !== undefined) {
+			const { message, description } = result.error;
+			throw Object.assign(new Error(message), { remedy: description ?? '' });
+		}
 		task.title = `Ran the workflow: ${requests.summary()}`;
 		return result;
 	});

@@ -1,5 +1,12 @@
-import type { CODE_TABLE } from '../nodes/DeviceManagement/core/errors/codes.ts';
+/** `npm run docs:errors`: writes docs/errors.md from the code table. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { CODE_TABLE } from '../nodes/DeviceManagement/core/errors/codes.ts';
 import type { CauseClass } from '../nodes/DeviceManagement/core/failure.ts';
+import { checkout } from '../testbed/checkout.mts';
+import { codes } from '../testbed/platform/codes.mts';
 
 /** What to do for each cause. */
 const CAUSES: Record<CauseClass, string> = {
@@ -11,28 +18,26 @@ const CAUSES: Record<CauseClass, string> = {
 	unknown: 'The code does not say what to change.',
 };
 
+const TEMPORARY =
+	'- **temporary**: The same request may succeed later. The node retries a read, as often as _Max Retries_ says.';
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+	writeFileSync(join(checkout, 'docs', 'errors.md'), renderErrorsPage(CODE_TABLE, new Map(codes)));
+	process.stdout.write(`docs/errors.md holds ${CODE_TABLE.length} codes.\n`);
+}
+
 /**
- * Writes the page docs/errors.md.
+ * Returns the page docs/errors.md as Markdown.
  * @param table the codes with the node's messages
  * @param texts the codes with the platform's texts (section 7 of the API document)
- * @returns the whole page as Markdown
  */
 export function renderErrorsPage(table: typeof CODE_TABLE, texts: ReadonlyMap<number, string>): string {
 	const causes = Object.entries(CAUSES).map(([cause, meaning]) => `- **${cause}**: ${meaning}`);
-	if (table.some(({ temporary }) => temporary)) {
-		causes.push(
-			'- **temporary**: The same request may succeed later. The node retries a read, as often as _Max Retries_ says.',
-		);
-	}
-	const rows = table.map(({ code, message, remedy, cause, temporary }) =>
-		tableRow([
-			`\`${code}\``,
-			`\`${texts.get(code) ?? ''}\``,
-			message,
-			remedy,
-			temporary ? `${cause}, temporary` : cause,
-		]),
-	);
+	if (table.some(({ temporary }) => temporary)) causes.push(TEMPORARY);
+	const rows = table.map(({ code, message, remedy, cause, temporary }) => {
+		const kind = temporary ? `${cause}, temporary` : cause;
+		return tableRow([`\`${code}\``, `\`${texts.get(code) ?? ''}\``, message, remedy, kind]);
+	});
 	return `# What the platform's codes mean
 
 Every response of the platform has a return code. 0 means success. For every other code, the node shows an error:

@@ -4,14 +4,14 @@
  */
 import { Command } from 'commander';
 import { execa } from 'execa';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
 import { checkout, readManifest } from '../testbed/checkout.mts';
 import { removing } from '../testbed/removing.mts';
 import { disagreements } from './release/agreement.mts';
-import { checksumOf, differingFiles, packTo, sameness } from './release/tarball.mts';
+import { checksumOf, differingFiles, keepChecksum, packTo, sameness } from './release/tarball.mts';
 
 const options = new Command('npm run release --')
 	.description('Runs all steps of a release except publishing.')
@@ -51,9 +51,7 @@ async function pack(): Promise<string> {
 async function packWithChecksum(): Promise<string> {
 	await rm(folder, removing);
 	const tarball = await packTo(folder, checkout);
-	const line = `${await checksumOf(tarball)}  ${basename(tarball)}\n`;
-	await writeFile(join(folder, 'SHA256SUMS'), line);
-	console.log(`Packed ${tarball}\n${line}`);
+	console.log(`Packed ${tarball}\n${await keepChecksum(tarball)}`);
 	return tarball;
 }
 

@@ -3,7 +3,8 @@
  * content with another one: only the compression differs. It builds nothing.
  */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 export { packTo, packVersion } from '../../testbed/pack.mts';
@@ -13,6 +14,16 @@ export async function checksumOf(file: string): Promise<string> {
 	return createHash('sha256')
 		.update(await readFile(file))
 		.digest('hex');
+}
+
+/** Writes and returns the tarball's checksum, as sha256sum does, and on GitHub its name and checksum for later jobs. */
+export async function keepChecksum(tarball: string): Promise<string> {
+	const [file, checksum] = [basename(tarball), await checksumOf(tarball)];
+	const line = `${checksum}  ${file}\n`;
+	await writeFile(join(dirname(tarball), 'SHA256SUMS'), line);
+	const { GITHUB_OUTPUT: output = '' } = process.env;
+	if (output !== '') await appendFile(output, `file=${file}\nchecksum=${checksum}\n`);
+	return line;
 }
 
 /** Returns `bytes` if both files are the same, `content` if they have the same archive, and otherwise `nothing`. */

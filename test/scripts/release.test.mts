@@ -7,7 +7,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 
 import { disagreements } from '../../scripts/release/agreement.mts';
 import { hasPassed } from '../../scripts/release/scannerOutput.mts';
-import { differingFiles, packTo, sameness } from '../../scripts/release/tarball.mts';
+import { differingFiles, keepChecksum, packTo, sameness } from '../../scripts/release/tarball.mts';
 import { checkout } from '../../testbed/checkout.mts';
 
 const folder = mkdtempSync(join(tmpdir(), 'packs-'));
@@ -48,11 +48,13 @@ it('a tarball is published only with the checksum that it had when it was built'
 	expect([status, stderr]).toEqual([1, expect.stringContaining('the build job made 0000')]);
 });
 
-it('the next job gets the name and the checksum of the tarball', () => {
-	writeFileSync(inFolder('SHA256SUMS'), `${'a'.repeat(64)}  x-1.2.3.tgz\n`);
-	const env = { ...process.env, GITHUB_OUTPUT: inFolder('output') };
-	execFileSync(process.execPath, [join(checkout, 'scripts/release/output.mjs'), inFolder('SHA256SUMS')], { env });
-	expect(readFileSync(inFolder('output'), 'utf8')).toBe(`file=x-1.2.3.tgz\nchecksum=${'a'.repeat(64)}\n`);
+it('the next job gets the name and the checksum of the tarball, as sha256sum prints them', async () => {
+	writeFileSync(inFolder('x-1.2.3.tgz'), '');
+	process.env['GITHUB_OUTPUT'] = inFolder('output');
+	await keepChecksum(inFolder('x-1.2.3.tgz')).finally(() => delete process.env['GITHUB_OUTPUT']);
+	const checksum = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+	expect(readFileSync(inFolder('output'), 'utf8')).toBe(`file=x-1.2.3.tgz\nchecksum=${checksum}\n`);
+	expect(readFileSync(inFolder('SHA256SUMS'), 'utf8')).toBe(`${checksum}  x-1.2.3.tgz\n`);
 });
 
 it('a version is staged where npm can, goes to its tag, and is refused by an npm that needs a token', () => {
