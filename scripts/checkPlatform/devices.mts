@@ -1,6 +1,6 @@
 /**
- * What responses and devices say of a platform: the first response, single devices, the fields that alerts need, and the speed. It
- * shows counts and short values only, and no value that may identify a device.
+ * What responses and devices say of a platform: the first response, single devices, the fields that alerts need, and the speed. Each
+ * function returns a row of the table. It shows counts and short values only, and no value that may identify a device.
  */
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';

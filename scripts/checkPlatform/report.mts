@@ -1,4 +1,7 @@
-/** The rows of a platform check, and what the command prints of them. */
+/**
+ * The rows of a platform check: their names and order, what a row says, and the verdict on all of them. The command prints them as a
+ * table or as JSON. It sends no request and judges no response.
+ */
 import Table from 'cli-table3';
 
 import { bold, plain } from '../demo/tables.mts';
