@@ -71,7 +71,7 @@ async function alone(work) {
 	const lock = '.cache/setup.lock';
 	mkdirSync('.cache', { recursive: true });
 	process.once('SIGINT', () => process.exit(130));
-	for (;;) {
+	for (let tries = 1; ; tries++) {
 		try {
 			writeFileSync(lock, '', { flag: 'wx' });
 			break;
@@ -80,12 +80,15 @@ async function alone(work) {
 		}
 		if (Date.now() - changedAt(lock) > 10_000) rmSync(lock, { force: true });
 		else await pause(500);
+		if (tries === 3) process.stderr.write('Waiting for another command of this checkout …\n');
 	}
-	process.once('exit', () => rmSync(lock, { force: true }));
-	const touching = setInterval(() => utimesSync(lock, new Date(), new Date()), 1000);
+	const release = () => rmSync(lock, { force: true });
+	process.once('exit', release);
+	const touching = setInterval(() => existsSync(lock) && utimesSync(lock, new Date(), new Date()), 1000);
 	await work();
 	clearInterval(touching);
-	rmSync(lock);
+	process.off('exit', release);
+	release();
 }
 
 function succeeds(program) {
