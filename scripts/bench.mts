@@ -16,6 +16,7 @@ import { count, duration, machine, type Performance, print, Publication, type Se
 import { positive } from './flags.mts';
 
 const SIZES = [1_000, 10_000, 100_000];
+const HEAD = ['', ...SIZES.map((size) => `${count(size)} devices`)];
 
 /** A way to read a list: its name in the tables, and its largest fleet, if larger ones take too long. */
 type Way = Contender & { name: string; largest?: number };
@@ -160,8 +161,6 @@ function median(values: readonly number[]): number {
 	const middle = (sorted.length - 1) / 2;
 	return ((sorted[Math.floor(middle)] ?? NaN) + (sorted[Math.ceil(middle)] ?? NaN)) / 2;
 }
-
-const HEAD = ['', ...SIZES.map((size) => `${count(size)} devices`)];
 
 function listsSection(lists: Performance['lists']): Section {
 	const cell = (name: string, size: number) => {
