@@ -49,7 +49,7 @@ export class Publication {
 	static async open(name: string, page: string): Promise<Publication> {
 		const [before, after, ...more] = (await readFile(join(checkout, page), 'utf8')).split(BETWEEN_MARKS);
 		if (before === undefined || after === undefined || more.length > 0) {
-			throw new Error(`${page} has not one place for figures: ${BETWEEN_MARKS.source}`);
+			throw new Error(`${page} needs one place between <!-- figures --> and <!-- end of figures -->`);
 		}
 		return new Publication(name, page, [before, after]);
 	}
