@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Fleet, type Device } from '../testbed/platform/server.mts';
 import type { RunResult } from '../testbed/engine/engine.mts';
 import { useBench } from '../testbed/jest.mts';
+import { signInCredentials } from '../testbed/n8n/examples.mts';
 import { jsonOf, outputOf, pairedItemsOf, serialNumbersOf } from '../testbed/output.mts';
 
 const folder = join(__dirname, 'workflows');
@@ -11,25 +12,7 @@ const bench = useBench();
 const fleet = () => bench.fleet.devices;
 
 beforeEach(async () => {
-	const { engine, platform } = bench;
-	const type = 'deviceManagementApi';
-	await engine.saveCredential({
-		id: 'deviceManagementKey',
-		name: 'Device Management (API key)',
-		type,
-		data: { baseUrl: platform.baseUrl, authentication: 'apiKey', apiKey: platform.apiKey },
-	});
-	await engine.saveCredential({
-		id: 'deviceManagementLogin',
-		name: 'Device Management (login)',
-		type,
-		data: {
-			baseUrl: platform.baseUrl,
-			authentication: 'login',
-			loginName: platform.loginName,
-			password: platform.password,
-		},
-	});
+	for (const credential of signInCredentials(bench.platform)) await bench.engine.saveCredential(credential);
 });
 
 const run = async (file: string): Promise<RunResult> => {
