@@ -96,7 +96,7 @@ To use the tools of “devices as tools for any agent”, set this bearer token 
 
 Your workflows are kept in ${folder}. To delete them, run npm start -- --fresh.
 Ctrl-C stops everything.`);
-	await editor.ended;
+	await editor.process.ended;
 	throw new Error('n8n ended unexpectedly.');
 }
 

@@ -2,8 +2,8 @@
 export class Checks {
 	passed = 0;
 	failed = 0;
+	readonly skipped: string[] = [];
 	private readonly times: Array<[title: string, seconds: number]> = [];
-	private readonly leftOut: string[] = [];
 
 	/** Prepares the following parts, under a heading. If it throws, the run ends. */
 	async prepare<T>(title: string, work: () => Promise<T>): Promise<T> {
@@ -21,41 +21,17 @@ export class Checks {
 		await this.prepare(`\n${title}`, work).catch((error: unknown) => this.fail('runs to its end', error));
 	}
 
-	/** Passes unless `attempt` throws. */
-	check(promise: string, attempt: () => void): void {
+	/** Passes unless `attempt` throws. Returns whether it passed. */
+	async check(promise: string, attempt: () => void | Promise<void>): Promise<boolean> {
 		try {
-			attempt();
-			this.passed++;
-			console.log(`  ✔ ${promise}`);
+			await attempt();
 		} catch (error) {
 			this.fail(promise, error);
+			return false;
 		}
-	}
-
-	/** As `check`, for what takes time. True when it passed. */
-	async step(promise: string, work: () => Promise<void>): Promise<boolean> {
-		const outcome = await work().then(
-			() => () => {},
-			(error: unknown) => () => {
-				throw error;
-			},
-		);
-		const { failed } = this;
-		this.check(promise, outcome);
-		return this.failed === failed;
-	}
-
-	/** What could not be tried on this machine, said now and again at the end. */
-	leaveOut(what: string): void {
-		this.leftOut.push(what);
-		console.log(`  !! ${what}`);
-	}
-
-	/** Says how long each part took, in its order, and what was left out. */
-	sayEnd(): void {
-		console.log('\nTimes');
-		for (const [title, seconds] of this.times) console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${title.trim()}`);
-		for (const what of this.leftOut) console.log(`\n!! ${what}`);
+		this.passed++;
+		console.log(`  ✔ ${promise}`);
+		return true;
 	}
 
 	/** Counts what was promised and is not so. */
@@ -64,5 +40,18 @@ export class Checks {
 		const reason = error instanceof Error ? (error.name === 'AssertionError' ? error.message : error.stack) : undefined;
 		const lines = (reason ?? String(error)).split('\n').slice(0, 30);
 		console.log(`  ✖ ${promise}\n${lines.join('\n').replace(/^/gm, '      ')}`);
+	}
+
+	/** What could not be tried on this machine, said now and again at the end. */
+	skip(what: string): void {
+		this.skipped.push(what);
+		console.log(`  !! ${what}`);
+	}
+
+	/** Says how long each part took, in its order, and what was skipped. */
+	sayEnd(): void {
+		console.log('\nTimes');
+		for (const [title, seconds] of this.times) console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${title.trim()}`);
+		for (const what of this.skipped) console.log(`\n!! ${what}`);
 	}
 }

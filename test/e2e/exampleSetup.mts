@@ -1,4 +1,4 @@
-import type { TenantPlatforms } from '../../testbed/n8n/examples.mts';
+import type { ExampleWorkflow, TenantPlatforms } from '../../testbed/n8n/examples.mts';
 import type { N8nInstance } from '../../testbed/n8n/instance.mts';
 import type { MailServer } from '../../testbed/n8n/mailServer.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
@@ -20,10 +20,13 @@ export interface Servers {
 	model: ChatModel;
 }
 
-/** An n8n in which all examples and their credentials are imported. */
+/** An n8n in which all examples and their credentials are imported, and the example that is to be run. */
 export interface ExampleSetup extends Servers {
 	n8n: N8nInstance;
 	main: Main;
+	workflow: ExampleWorkflow;
+	/** The devices of `platform`. */
+	devices: readonly Device[];
 	/** The devices of `watched` that went offline after the first poll. */
 	wentOffline: readonly Device[];
 	/** What an agent sends to use the tools. */

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import pWaitFor from 'p-wait-for';
 
+import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
 import type { EmbeddedPlatform, PlatformRequest } from '../../testbed/platform/server.mts';
 
 /**
@@ -26,4 +28,30 @@ export function holdAnswers(
 			open();
 		},
 	};
+}
+
+/**
+ * Kills the worker that runs the newest execution of a workflow, while the platform keeps an answer to it back. Then starts it again.
+ * @param begin leads to the execution
+ * @returns the execution's id
+ * @throws AssertionError unless the execution ends failed or crashed
+ */
+export async function killWorkerOf(
+	workflow: string,
+	n8n: QueueMode,
+	platform: EmbeddedPlatform,
+	isWanted: (request: PlatformRequest) => boolean,
+	begin: () => void,
+): Promise<string> {
+	const { held, release } = holdAnswers(platform, isWanted);
+	begin();
+	await held();
+	const id = (await n8n.executions(workflow)).at(-1)?.id ?? '';
+	const worker = n8n.workerOf(id);
+	await worker.kill();
+	release();
+	const { status } = await n8n.ended(workflow, id);
+	await worker.restart();
+	assert(['crashed', 'error'].includes(status), `its status is ${status}`);
+	return id;
 }

@@ -7,16 +7,22 @@ import assert from 'node:assert/strict';
 import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
-import { type ExampleWorkflow, exampleWorkflows } from '../../testbed/n8n/examples.mts';
+import { type ExampleWorkflow, exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Database } from '../../testbed/n8n/postgres.mts';
 import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { type NodeResults, resultOf } from '../../testbed/n8n/results.mts';
 import { type Device, type EmbeddedPlatform, Fleet } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import { serialNumbers } from './parts.mts';
-import { byHand, callsOfMonitor, newestOf, newId, simplified } from './runs.mts';
+import { byHand, callsOfMonitor, faulty, newestOf, newId, published, simplified } from './runs.mts';
+import { withCredential } from './workflows.mts';
 
-const rowSchema = z.object({ sn: z.string(), seen: z.string(), gone: z.string().nullable(), device: z.unknown() });
+const rowSchema = z.object({
+	sn: z.string(),
+	seen: z.string(),
+	gone: z.string().nullable(),
+	device: z.looseObject({}),
+});
 type Row = z.infer<typeof rowSchema>;
 
 /** @param credential the id of the platform's credential */
@@ -27,13 +33,10 @@ export async function nightlyInventoryInPostgres(
 	credential: string,
 	checks: Checks,
 ): Promise<void> {
-	const example = (await exampleWorkflows()).get('nightly-inventory-postgres');
-	assert(example);
-	const nodes = example.nodes.map((node) => {
-		if (node.name === 'Wait ten minutes') return { ...node, parameters: { amount: 1, unit: 'seconds' } };
-		if (node.name !== 'Get many devices') return node;
-		return { ...node, credentials: { deviceManagementApi: { id: credential, name: credential } } };
-	});
+	const example = withCredential(await exampleWorkflow('nightly-inventory-postgres'), credential);
+	const nodes = example.nodes.map((node) =>
+		node.name === 'Wait ten minutes' ? { ...node, parameters: { amount: 1, unit: 'seconds' } } : node,
+	);
 	const run = new InventoryRun(n8n, platform, database, { ...example, nodes }, checks);
 	await run.nights();
 	await run.killed();
@@ -56,26 +59,23 @@ class InventoryRun {
 		const { checks } = this;
 		const { fleet } = this.platform;
 		const first = await this.run(onWorker);
-		const rows = await this.rows();
-		checks.check('a run on a worker writes 10,000 devices, and calls the monitor', () => {
-			assert.deepEqual(
-				rows.map(({ device }) => device),
-				[...fleet.devices].sort(bySn).map(simplified),
-			);
-			assert.deepEqual([states(rows), first.calls], [{ [`${first.time} null`]: 10_000 }, 1]);
+		await checks.check('a run on a worker writes 10,000 devices, and calls the monitor', () => {
+			assert.deepEqual(first.present, [...fleet.devices].sort(bySn).map(simplified));
+			assert.deepEqual([states(first.rows), first.calls], [{ [`${first.time} null`]: 10_000 }, 1]);
 		});
 
 		this.remove(3);
 		fleet.update(fleet.at(0).sn, { description: `Gate 'A' $1 \\ "B"`, tags: ['new', `it's`] });
 		fleet.add();
-		const second = await this.run(byHand);
-		const changed = await this.rows();
-		checks.check('the second run has the new and the changed device, and marks the three removed ones as gone', () => {
-			const present = changed.filter(({ gone }) => gone === null).map(({ device }) => device);
-			assert.deepEqual(present, [...fleet.devices].sort(bySn).map(simplified));
-			assert.deepEqual(states(changed), { [`${second.time} null`]: 9_998, [`${first.time} ${second.time}`]: 3 });
-			assert.equal(second.calls, 1);
-		});
+		const second = await this.run();
+		await checks.check(
+			'the second run has the new and the changed device, and marks the three removed ones as gone',
+			() => {
+				assert.deepEqual(second.present, [...fleet.devices].sort(bySn).map(simplified));
+				assert.deepEqual(states(second.rows), { [`${second.time} null`]: 9_998, [`${first.time} ${second.time}`]: 3 });
+				assert.equal(second.calls, 1);
+			},
+		);
 	}
 
 	/** The test locks a row, so the worker is killed while the database waits in the middle of the write. */
@@ -87,17 +87,14 @@ class InventoryRun {
 		platform.fleet.add(returned);
 		this.remove(1);
 		const release = await this.lock(platform.fleet.at(5000).sn);
-		const id = await startOnWorker(n8n, { ...this.workflow, id: newId() });
-		await this.until('The write does not wait for the row', `wait_event_type = 'Lock'`, 1);
-		await n8n.main.unpublish(id);
-		const [execution] = await n8n.executions(id);
-		const worker = n8n.workers.find(({ executions }) => executions.includes(execution?.id ?? ''));
-		assert(worker, 'no worker says that it runs the execution');
-		await worker.kill();
+		await startOnWorker(n8n, { ...this.workflow, id: newId() }, async (id) => {
+			await this.until('The write does not wait for the row', `wait_event_type = 'Lock'`, 1);
+			await n8n.workerOf((await n8n.executions(id))[0]?.id ?? '').kill();
+		});
 		await release();
 		await this.until('The database goes on with the write', `state <> 'idle'`, 0);
 		const after = await this.rows();
-		checks.check(
+		await checks.check(
 			'a worker killed during the write leaves all rows, all or none of them new, and marks none gone',
 			() => {
 				assert.deepEqual(serialNumbers(after), serialNumbers(before));
@@ -108,18 +105,13 @@ class InventoryRun {
 			},
 		);
 
-		const next = await this.run(byHand);
-		const rows = await this.rows();
-		checks.check('the next run marks what is gone by now, and a device that returned as present', () => {
-			assert.deepEqual(serialNumbers(rows.filter(({ gone }) => gone === null)), this.listed());
-			const count = (isSo: (row: Row) => boolean) => rows.filter(isSo).length;
-			assert.equal(
-				count(({ seen }) => seen === next.time),
-				platform.fleet.size,
-			);
-			assert.deepEqual([count(({ gone }) => gone === next.time), rows.length], [1, before.length]);
+		const { rows, time, present } = await this.run();
+		await checks.check('the next run marks what is gone by now, and a device that returned as present', () => {
+			assert.deepEqual(serialNumbers(present), this.listed());
+			assert.equal(rows.filter(({ seen }) => seen === time).length, platform.fleet.size);
+			assert.deepEqual([rows.filter(({ gone }) => gone === time).length, rows.length], [1, before.length]);
 		});
-		await worker.restart();
+		await n8n.restartEnded();
 	}
 
 	/** A device is removed before, so a run that marks devices as gone would be noticed. */
@@ -128,68 +120,56 @@ class InventoryRun {
 		const { fleet, settings } = platform;
 		this.remove(1);
 		const [one, other] = this.listed();
-		await this.fails('an empty list', /returned no devices/, 'untouched', {
-			begin: () => (platform.fleet = new Fleet([])),
-			end: () => (platform.fleet = fleet),
-		});
-		await this.fails('a platform that is down', /code 10005/, 'untouched', {
-			begin: () => (settings.fault = () => ({ code: 10005 })),
-			end: () => (settings.fault = undefined),
-		});
-		await this.fails('a database that refuses the write', /PostgreSQL: column "tags"/, 'untouched', {
-			begin: async () => await this.query('ALTER TABLE device_inventory RENAME tags TO labels'),
-			end: async () => await this.query('ALTER TABLE device_inventory RENAME labels TO tags'),
-		});
+		platform.fleet = new Fleet([]);
+		await this.fails('an empty list', /returned no devices/, 'untouched');
+		platform.fleet = fleet;
+		await faulty(platform, async () => await this.fails('a platform that is down', /code 10005/, 'untouched'));
+		await this.query('ALTER TABLE device_inventory RENAME tags TO labels');
+		await this.fails('a database that refuses the write', /PostgreSQL: column "tags"/, 'untouched');
+		await this.query('ALTER TABLE device_inventory RENAME labels TO tags');
 		const twin = (device: Record<string, unknown>) => (device['sn'] === other ? { ...device, sn: one } : device);
-		await this.fails('two devices with one serial number', /read 9,997 devices, but the table has 9,996/, 'written', {
-			begin: () => (settings.changePage = ({ content, ...page }) => ({ ...page, content: content.map(twin) })),
-			end: () => (settings.changePage = undefined),
-		});
-		await this.fails('a newer run that writes first', /the table has 9,996/, 'written', {
-			begin: async () => await this.query(`UPDATE device_inventory SET seen_at = now() + '1 day' WHERE sn = $1`, one),
-			end: async () => await this.query('UPDATE device_inventory SET seen_at = now() WHERE sn = $1', one),
-		});
+		settings.changePage = ({ content, ...page }) => ({ ...page, content: content.map(twin) });
+		await this.fails('two devices with one serial number', /read 9,997 devices, but the table has 9,996/, 'written');
+		settings.changePage = undefined;
+		await this.query(`UPDATE device_inventory SET seen_at = now() + '1 day' WHERE sn = $1`, one);
+		await this.fails('a newer run that writes first', /the table has 9,996/, 'written');
+		await this.query('UPDATE device_inventory SET seen_at = now() WHERE sn = $1', one);
 	}
 
 	async retry(): Promise<void> {
-		const { platform, checks } = this;
 		// A refusal that the node itself does not retry.
-		platform.settings.faults = [{ fault: { code: 14103 }, times: 1 }];
-		const { results, calls } = await this.run(byHand);
-		const rows = await this.rows();
-		checks.check('if the platform refuses once, the second attempt writes everything', () => {
+		this.platform.settings.faults = [{ fault: { code: 14103 }, times: 1 }];
+		const { results, calls, present } = await this.run();
+		await this.checks.check('if the platform refuses once, the second attempt writes everything', () => {
 			assert.match(String(resultOf(results, 'Get many devices').items[0]?.['error']), /code 14103/);
-			assert.deepEqual(serialNumbers(rows.filter(({ gone }) => gone === null)), this.listed());
+			assert.deepEqual(serialNumbers(present), this.listed());
 			assert.equal(calls, 1);
 		});
 	}
 
-	private async fails(
-		what: string,
-		reason: RegExp,
-		table: 'untouched' | 'written',
-		{ begin, end }: { begin: () => unknown; end: () => unknown },
-	): Promise<void> {
+	private async fails(what: string, reason: RegExp, table: 'untouched' | 'written'): Promise<void> {
 		const before = await this.rows();
-		await begin();
-		const { results, calls } = await this.run(byHand);
-		await end();
-		const after = await this.rows();
-		this.checks.check(`${what}: fails with the reason, marks no device as gone and doesn't call the monitor`, () => {
-			assert.match(results['Stop with reason']?.error ?? '', reason);
-			const compared = (rows: Row[]) => (table === 'untouched' ? rows : rows.map(({ sn, gone }) => [sn, gone]));
-			assert.deepEqual(compared(after), compared(before));
-			assert.equal(calls, 0);
-		});
+		const { results, calls, rows } = await this.run();
+		await this.checks.check(
+			`${what}: fails with the reason, marks no device as gone and doesn't call the monitor`,
+			() => {
+				assert.match(results['Stop with reason']?.error ?? '', reason);
+				const compared = (all: Row[]) => (table === 'untouched' ? all : all.map(({ sn, gone }) => [sn, gone]));
+				assert.deepEqual(compared(rows), compared(before));
+				assert.equal(calls, 0);
+			},
+		);
 	}
 
-	private async run(how: typeof onWorker): Promise<{ results: NodeResults; calls: number; time: unknown }> {
+	/** Runs the workflow once; the rows and the devices present are those afterwards. */
+	private async run(how: typeof onWorker | typeof onMain = onMain) {
 		let results: NodeResults = {};
 		const calls = await callsOfMonitor({ ...this.workflow, id: newId() }, async (watched) => {
-			if (how === byHand) await this.n8n.main.create(watched);
 			results = await how(this.n8n, watched);
 		});
-		return { results, calls, time: resultOf(results, 'Create table if missing').items[0]?.['run_at'] };
+		const rows = await this.rows();
+		const present = rows.filter(({ gone }) => gone === null).map(({ device }) => device);
+		return { results, calls, rows, present, time: resultOf(results, 'Create table if missing').items[0]?.['run_at'] };
 	}
 
 	private async rows(): Promise<Row[]> {
@@ -234,22 +214,29 @@ class InventoryRun {
 	}
 }
 
-async function onWorker(n8n: QueueMode, workflow: ExampleWorkflow): Promise<NodeResults> {
-	const id = await startOnWorker(n8n, workflow);
-	const results = await newestOf(n8n.main, id);
-	await n8n.main.unpublish(id);
-	return results;
+async function onMain({ main }: QueueMode, workflow: ExampleWorkflow): Promise<NodeResults> {
+	await main.create(workflow);
+	return await byHand(main, workflow);
 }
 
 /** Starts a copy whose first node is a webhook instead of the schedule, which may be due a minute later. */
-async function startOnWorker({ main }: QueueMode, workflow: ExampleWorkflow): Promise<string> {
+async function startOnWorker<T>(
+	{ main }: QueueMode,
+	workflow: ExampleWorkflow,
+	then: (id: string) => Promise<T>,
+): Promise<T> {
 	const webhook = { type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: workflow.id };
 	const parameters = { httpMethod: 'POST', path: workflow.id, responseMode: 'onReceived' };
 	const [first, ...others] = workflow.nodes;
 	const id = await main.create({ ...workflow, nodes: [{ ...first, ...webhook, parameters }, ...others] });
-	await main.publish(id);
-	assert.equal((await main.webhook(id, {})).status, 200);
-	return id;
+	return await published(main, id, async () => {
+		assert.equal((await main.webhook(id, {})).status, 200);
+		return await then(id);
+	});
+}
+
+async function onWorker(n8n: QueueMode, workflow: ExampleWorkflow): Promise<NodeResults> {
+	return await startOnWorker(n8n, workflow, async (id) => await newestOf(n8n.main, id));
 }
 
 function bySn(one: { readonly sn: string }, other: { readonly sn: string }): number {

@@ -4,8 +4,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { checkout } from '../../testbed/checkout.mts';
-import { findBrowser } from '../../testbed/editor/browser.mts';
 import { changeForms } from '../../testbed/editor/changedForms.mts';
+import { findBrowser } from '../../testbed/editor/browser.mts';
 import { Editor } from '../../testbed/editor/editor.mts';
 import { takeEntry, walkAsNewUser } from '../../testbed/editor/newUser.mts';
 import { openTemplates } from '../../testbed/editor/templates.mts';
@@ -20,27 +20,24 @@ const picture = join(checkout, '.cache', 'e2e', 'new-user.png');
 export async function newUser(main: Main, owner: Owner, platform: EmbeddedPlatform, checks: Checks): Promise<void> {
 	const browser = findBrowser();
 	if (browser === undefined) {
-		checks.leaveOut(
-			'NOT TRIED: the new user in the editor. There is no Chromium on this machine; install one, and it is found.',
-		);
+		checks.skip('NOT TRIED: the new user in the editor. There is no Chromium here; install one, and it is found.');
 		return;
 	}
 	const editor = await Editor.open(browser, main.url, owner);
-	const tryStep = async (promise: string, work: () => Promise<void>) => {
-		const isKept = await checks.step(promise, work);
-		if (!isKept) {
-			await mkdir(dirname(picture), { recursive: true });
-			await writeFile(picture, await editor.picture());
-			console.log(`      What was on the screen: ${picture}`);
-		}
-		return isKept;
-	};
 	const look = async () => {};
+	const tryStep = async (promise: string, work: () => Promise<void>) => {
+		const isKept = await checks.check(promise, work);
+		if (isKept) return true;
+		await mkdir(dirname(picture), { recursive: true });
+		await writeFile(picture, await editor.picture());
+		console.log(`      What was on the screen: ${picture}`);
+		return false;
+	};
+	let canGoOn = true;
+	const step = async (promise: string, work: () => Promise<void>) => {
+		if (canGoOn) canGoOn = await tryStep(promise, work);
+	};
 	try {
-		let canGoOn = true;
-		const step = async (promise: string, work: () => Promise<void>) => {
-			if (canGoOn) canGoOn = await tryStep(promise, work);
-		};
 		await step('the first click after npm start lists devices, with the credential that n8n selected', async () => {
 			await editor.newWorkflow();
 			const node = await takeEntry(editor, 'Actions', 'Get many devices');
@@ -53,12 +50,9 @@ export async function newUser(main: Main, owner: Owner, platform: EmbeddedPlatfo
 		if (canGoOn) await main.unpublish(editor.workflowId);
 		else console.log('      What a new user does after that was not tried.');
 
-		const each = {
-			look,
-			step: async (promise: string, work: () => Promise<void>) => void (await tryStep(promise, work)),
-		};
-		await changeForms(editor, each);
-		await openTemplates(editor, await exampleWorkflows(), each);
+		const each = async (promise: string, work: () => Promise<void>) => void (await tryStep(promise, work));
+		await changeForms(editor, { step: each });
+		await openTemplates(editor, await exampleWorkflows(), { look, step: each });
 	} finally {
 		await editor.close();
 	}

@@ -1,11 +1,12 @@
 /**
  * The packed package in a real n8n, headless, against the embedded platform: `npm run test:e2e`. With `-- --queue` in queue mode,
  * with `-- --hosts` the trigger on n8n's three hosts, with `-- --n8n 2.35.7,pinned` in those versions, one after the other. Slow
- * and large (each version is fetched once), so apart from `npm test`. Ends with a line `N passed, N failed`.
+ * and large (each version is fetched once), so apart from `npm test`. Ends with a line `N passed, N failed`; `-- --json FILE` writes it
+ * for programs.
  */
 import Table from 'cli-table3';
 import { Command, Option } from 'commander';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -24,19 +25,17 @@ import { queueMode } from './queueMode.mts';
 /** The exit code for `.ci/run` if PostgreSQL or Redis doesn't respond, so that nothing ran (EX_UNAVAILABLE of sysexits). */
 const UNREACHABLE = 69;
 
+const QUEUE = 'in queue mode, with a main process and two workers; needs PostgreSQL and Redis';
 const options = new Command('npm run test:e2e --')
 	.description('Runs the packed package in a real n8n, against the embedded platform.')
-	.addOption(
-		new Option('--queue', 'in queue mode, with a main process and two workers; needs PostgreSQL and Redis').conflicts(
-			'hosts',
-		),
-	)
+	.addOption(new Option('--queue', QUEUE).conflicts('hosts'))
 	.option('--fetch', 'only fetches n8n and runs nothing')
 	.option('--hosts', "the trigger on n8n's three hosts of polling triggers; about 15 minutes")
 	.option('--n8n <versions>', 'in these versions: oldest, pinned, newest, or numbers; separated by commas', 'pinned')
+	.option('--json <file>', "writes the numbers of tests there, under jest's names, and what was skipped")
 	.allowExcessArguments(false)
 	.parse()
-	.opts<{ queue?: true; fetch?: true; hosts?: true; n8n: string }>();
+	.opts<{ queue?: true; fetch?: true; hosts?: true; n8n: string; json?: string }>();
 const isStopping = stopSignal();
 try {
 	process.exitCode = await runAll(versionsIn(options.n8n, await pinnedVersion()));
@@ -51,27 +50,26 @@ async function runAll(versions: readonly string[]): Promise<number> {
 	// The download of n8n takes minutes, so this checks the services first.
 	if (options.queue) await (await layFoundation()).services.stop();
 	const table = new Table({ head: ['n8n', 'Node.js', 'passed', 'failed'], style: { head: [], border: [] } });
-	let passed = 0;
-	let failed = 0;
+	const report = { numPassedTests: 0, numFailedTests: 0, numRuntimeErrorTestSuites: 0, skipped: new Array<string>() };
 	for (const version of versions) {
 		if (isStopping.aborted) break;
 		console.log(`\n━━ n8n ${version}\n`);
-		const host = await provideN8n(
-			(words) => console.log(`Fetching n8n (once, some minutes and 3 GB): ${words}`),
-			version,
-		);
+		const tell = (words: string) => console.log(`Fetching n8n (once, some minutes and 3 GB): ${words}`);
+		const host = await provideN8n(tell, version);
 		if (options.fetch) continue;
 		const checks = new Checks();
 		await run(host, checks);
 		checks.sayEnd();
 		table.push([version, await versionOf(host.node), checks.passed, checks.failed]);
-		passed += checks.passed;
-		failed += checks.failed;
+		report.numPassedTests += checks.passed;
+		report.numFailedTests += checks.failed;
+		report.skipped.push(...checks.skipped);
 	}
 	if (options.fetch) return 0;
+	if (options.json !== undefined) await writeFile(options.json, JSON.stringify(report));
 	if (versions.length > 1) console.log(`\n${table.toString()}`);
-	console.log(`\n${passed} passed, ${failed} failed`);
-	return failed === 0 && passed > 0 ? 0 : 1;
+	console.log(`\n${report.numPassedTests} passed, ${report.numFailedTests} failed`);
+	return report.numFailedTests === 0 && report.numPassedTests > 0 ? 0 : 1;
 }
 
 async function run(host: N8nHost, checks: Checks): Promise<void> {

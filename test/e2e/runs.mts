@@ -6,27 +6,45 @@ import pWaitFor from 'p-wait-for';
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
 import type { NodeResults } from '../../testbed/n8n/results.mts';
-import type { Device } from '../../testbed/platform/server.mts';
-import type { ExampleSetup } from './exampleSetup.mts';
+import type { Device, EmbeddedPlatform, Settings } from '../../testbed/platform/server.mts';
 
 /** Runs a workflow as a click does, from its first node. */
-export async function byHand({ main }: Pick<ExampleSetup, 'main'>, workflow: ExampleWorkflow): Promise<NodeResults> {
+export async function byHand(main: Main, workflow: ExampleWorkflow): Promise<NodeResults> {
 	return await main.execute(workflow.id, workflow.nodes[0]?.name ?? '');
 }
 
 /** Publishes a copy that is due within the next minute, and waits until it has run once. */
-export async function onSchedule({ main }: ExampleSetup, workflow: ExampleWorkflow): Promise<NodeResults> {
+export async function onSchedule(main: Main, workflow: ExampleWorkflow): Promise<NodeResults> {
 	const soon = new Date(Date.now() + 4000).getUTCSeconds();
 	const rule = { interval: [{ field: 'cronExpression', expression: `${soon} * * * * *` }] };
 	const nodes = workflow.nodes.map((node) =>
 		node.type === 'n8n-nodes-base.scheduleTrigger' ? { ...node, parameters: { rule } } : node,
 	);
 	const id = await main.create({ ...workflow, nodes, id: newId() });
-	await main.publish(id);
+	return await published(main, id, async () => await newestOf(main, id));
+}
+
+/** Publishes a workflow for the time of some work. */
+export async function published<T>(main: Main, workflowId: string, work: () => Promise<T>): Promise<T> {
+	await main.publish(workflowId);
 	try {
-		return await newestOf(main, id);
+		return await work();
 	} finally {
-		await main.unpublish(id);
+		await main.unpublish(workflowId);
+	}
+}
+
+/** Does some work while the platform has a fault; default: it is down. */
+export async function faulty<T>(
+	{ settings }: EmbeddedPlatform,
+	work: () => Promise<T>,
+	fault: Settings['fault'] = () => ({ code: 10005 }),
+): Promise<T> {
+	settings.fault = fault;
+	try {
+		return await work();
+	} finally {
+		settings.fault = undefined;
 	}
 }
 
@@ -53,9 +71,8 @@ export async function callsOfMonitor(
 /** What the newest execution of a workflow returned, once there is one beside those that are `known`. */
 export async function newestOf(main: Main, workflowId: string, known = 0): Promise<NodeResults> {
 	const newest = async () => {
-		const executions = await main.executions(workflowId);
-		const [id] = executions;
-		return id !== undefined && executions.length > known && pWaitFor.resolveWith(id);
+		const [id, ...others] = await main.executions(workflowId);
+		return id !== undefined && others.length >= known && pWaitFor.resolveWith(id);
 	};
 	return await main.results(await pWaitFor(newest, { interval: 200, timeout: 90_000 }));
 }
@@ -63,10 +80,6 @@ export async function newestOf(main: Main, workflowId: string, known = 0): Promi
 /** An id for a copy of a workflow. */
 export function newId(): string {
 	return `copy${randomBytes(6).toString('hex')}`;
-}
-
-export function devicesOf({ platform }: ExampleSetup): Device[] {
-	return [...platform.fleet.devices];
 }
 
 /** A device as _Simplified_ output has it. */

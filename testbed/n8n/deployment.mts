@@ -73,14 +73,14 @@ export async function baseImage(): Promise<string> {
 
 /** Runs what the Dockerfile runs, in an empty home folder instead of the image's. */
 export async function installAsImage(home: string, tarball: string): Promise<void> {
-	const [, copied] =
-		/^COPY --chown=node n8n-nodes-device-management-\$\{PACKAGE\}\.tgz (\S+)$/m.exec(await dockerfile()) ?? [];
-	const commands = [...(await dockerfile()).matchAll(/^RUN (.+)$/gm)].flatMap(([, command]) => command ?? []);
+	const text = await dockerfile();
+	const copied = /^COPY --chown=node n8n-nodes-device-management-\$\{PACKAGE\}\.tgz (\S+)$/m.exec(text)?.[1];
+	const commands = [...text.matchAll(/^RUN (.+)$/gm)].flatMap(([, command]) => command ?? []);
 	if (copied === undefined || commands.length === 0) throw new Error('The Dockerfile installs no package');
 	await rm(join(home, '.n8n'), removing);
 	await mkdir(home, { recursive: true });
+	const env = { ...keptEnvironment(process.env), PATH: process.env['PATH'], HOME: home };
 	for (const command of commands) {
-		const env = { ...keptEnvironment(process.env), PATH: process.env['PATH'], HOME: home };
 		await execa('sh', ['-c', command.replaceAll(copied, tarball)], { env, extendEnv: false, stdin: 'ignore' });
 	}
 }

@@ -8,6 +8,8 @@ import { checkout } from '../checkout.mts';
 import type { Credential } from './instance.mts';
 import type { Database } from './postgres.mts';
 
+const folder = join(checkout, 'examples');
+
 /** A fleet with the devices that the examples need. */
 export const exampleFleet = { size: 1000, seed: 1 } satisfies StartOptions['fleet'];
 
@@ -21,13 +23,11 @@ export type TenantPlatforms = ReadonlyMap<string, EmbeddedPlatform>;
 
 /** Starts a platform for each tenant, by the tenant's name. */
 export async function startTenants(): Promise<TenantPlatforms> {
-	return new Map(
-		await Promise.all(
-			tenants.map(
-				async ({ name, ...fleet }) => [name, await startPlatform({ fleet, apiKey: `key-of-${name}` })] as const,
-			),
-		),
-	);
+	const start = tenants.map(async ({ name, ...fleet }) => {
+		const platform = await startPlatform({ fleet, apiKey: `key-of-${name}` });
+		return [name, platform] as const;
+	});
+	return new Map(await Promise.all(start));
 }
 
 /** Every credential that the examples name. n8n selects the newest in a new node: the API key works everywhere. */
@@ -46,16 +46,8 @@ function tenantsCredential(platforms: TenantPlatforms): Credential {
 		const choices = Object.fromEntries([...platforms].map(([name, platform]) => [name, read(platform)]));
 		return `={{ (${JSON.stringify(choices)})[$json.tenant] }}`;
 	};
-	return {
-		id: 'deviceManagementTenants',
-		name: 'Device Management (tenants)',
-		type: 'deviceManagementApi',
-		data: {
-			baseUrl: choose(({ baseUrl }) => baseUrl),
-			authentication: 'apiKey',
-			apiKey: choose(({ apiKey }) => apiKey),
-		},
-	};
+	const [baseUrl, apiKey] = [choose((platform) => platform.baseUrl), choose((platform) => platform.apiKey)];
+	return keyCredential('deviceManagementTenants', 'Device Management (tenants)', { baseUrl, apiKey });
 }
 
 /** The token that an agent sends to use the tools of `agent-tools.json`. */
@@ -80,15 +72,20 @@ export function databaseCredential({ environment = {} }: Partial<Database> = {})
 	};
 }
 
+/** A credential with an API key. */
+export function keyCredential(
+	id: string,
+	name: string,
+	{ baseUrl, apiKey }: Pick<PlatformAccess, 'baseUrl' | 'apiKey'>,
+): Credential {
+	return { id, name, type: 'deviceManagementApi', data: { baseUrl, authentication: 'apiKey', apiKey } };
+}
+
 /** The two credentials that most examples use, for a running embedded platform: one for each way to sign in. */
-export function signInCredentials({ baseUrl, apiKey, loginName, password }: PlatformAccess): Credential[] {
+export function signInCredentials(platform: PlatformAccess): Credential[] {
+	const { baseUrl, loginName, password } = platform;
 	return [
-		{
-			id: 'deviceManagementKey',
-			name: 'Device Management (API key)',
-			type: 'deviceManagementApi',
-			data: { baseUrl, authentication: 'apiKey', apiKey },
-		},
+		keyCredential('deviceManagementKey', 'Device Management (API key)', platform),
 		{
 			id: 'deviceManagementLogin',
 			name: 'Device Management (login)',
@@ -109,14 +106,12 @@ export type ExampleWorkflow = z.infer<typeof workflowSchema>;
 
 /** The example workflows, as n8n imports them, by the names of their files without the extension. */
 export async function exampleWorkflows(): Promise<Map<string, ExampleWorkflow>> {
-	const folder = join(checkout, 'examples');
 	const files = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();
-	return new Map(
-		await Promise.all(
-			files.map(async (file): Promise<[string, ExampleWorkflow]> => {
-				const json: unknown = JSON.parse(await readFile(join(folder, file), 'utf8'));
-				return [parse(file).name, workflowSchema.parse(json)];
-			}),
-		),
-	);
+	const read = files.map(async (file) => [parse(file).name, await exampleWorkflow(parse(file).name)] as const);
+	return new Map(await Promise.all(read));
+}
+
+/** One of them. */
+export async function exampleWorkflow(name: string): Promise<ExampleWorkflow> {
+	return workflowSchema.parse(JSON.parse(await readFile(join(folder, `${name}.json`), 'utf8')));
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { z } from 'zod/v4';
 
 import type { Service } from './services.mts';
 
@@ -17,30 +18,20 @@ export interface Gate extends Service {
  */
 export async function gateTo(host: string, port: number, names: { host: string; port: string }): Promise<Gate> {
 	const sockets = new Set<Socket>();
-	const join = (client: Socket) => {
+	const server = createServer((client) => {
 		const target = connect(port, host);
-		for (const [one, other] of [
-			[client, target],
-			[target, client],
-		] as const) {
-			sockets.add(one);
-			one.pipe(other);
-			one
-				.on('error', () => {})
-				.on('close', () => {
-					sockets.delete(one);
-					other.destroy();
-				});
+		for (const socket of [client, target]) {
+			sockets.add(socket);
+			socket.on('error', () => {});
+			socket.on('close', () => sockets.delete(socket));
+			socket.on('close', () => (socket === client ? target : client).destroy());
 		}
-	};
-	const listen = async (own: number): Promise<Server> => {
-		const server = createServer(join).listen(own, '127.0.0.1');
+		client.pipe(target).pipe(client);
+	});
+	const open = async (own: number) => {
+		server.listen(own, '127.0.0.1');
 		await once(server, 'listening');
-		return server;
 	};
-	let server = await listen(0);
-	const address = server.address();
-	if (address === null || typeof address === 'string') throw new Error('A server on a port has an address');
 	const close = async () => {
 		if (!server.listening) return;
 		const closed = once(server, 'close');
@@ -48,12 +39,8 @@ export async function gateTo(host: string, port: number, names: { host: string; 
 		for (const socket of sockets) socket.destroy();
 		await closed;
 	};
-	return {
-		environment: { [names.host]: '127.0.0.1', [names.port]: String(address.port) },
-		close,
-		async open() {
-			server = await listen(address.port);
-		},
-		stop: close,
-	};
+	await open(0);
+	const { port: own } = z.object({ port: z.number() }).parse(server.address());
+	const environment = { [names.host]: '127.0.0.1', [names.port]: String(own) };
+	return { environment, close, open: async () => await open(own), stop: close };
 }

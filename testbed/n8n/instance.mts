@@ -1,6 +1,5 @@
 import { execa } from 'execa';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod/v4';
 
@@ -8,7 +7,7 @@ import { checkout, readManifest } from '../checkout.mts';
 import { packInto } from '../pack.mts';
 import type { N8nHost } from './host.mts';
 import { Main, type Owner } from './main.mts';
-import { filesFolder, freePort, type N8nProcess, startProcess, untilReady } from './process.mts';
+import { filesFolder, freePort, N8nProcess } from './process.mts';
 import type { Environment, Service } from './services.mts';
 import { removing } from '../removing.mts';
 
@@ -102,7 +101,7 @@ export class N8nInstance implements Service {
 			N8N_SECURE_COOKIE: 'false',
 		});
 		// n8n passes health checks before it has its routes, so this waits for the editor's first request.
-		await untilReady(n8n, async () => {
+		await n8n.untilReady(async () => {
 			const answer = await fetch(`${url}/rest/settings`).catch(() => undefined);
 			await answer?.body?.cancel();
 			return answer?.ok === true && answer.headers.get('content-type')?.includes('json') === true;
@@ -122,7 +121,7 @@ export class N8nInstance implements Service {
 			// It then says that it is ready, and names each execution that it starts.
 			N8N_LOG_LEVEL: 'info',
 		});
-		await untilReady(n8n, () => n8n.printed.includes('worker is now ready'));
+		await n8n.untilReady(() => n8n.printed.includes('worker is now ready'));
 		return n8n;
 	}
 
@@ -133,22 +132,21 @@ export class N8nInstance implements Service {
 
 	/** n8n's import commands always exit with 0, so their output decides whether they succeeded. */
 	private async import(kind: 'credentials' | 'workflow', entries: unknown[]): Promise<void> {
-		const temporary = await mkdtemp(join(tmpdir(), 'import-'));
+		const file = join(this.folder, `${kind}.json`);
 		try {
-			const file = join(temporary, `${kind}.json`);
 			await writeFile(file, JSON.stringify(entries), { mode: 0o600 });
-			const args = [`import:${kind}`, `--input=${file}`];
-			const output = await this.run(args, { N8N_LOG_LEVEL: 'info' }, join(temporary, 'output')).ended;
-			if (!output.includes(`Successfully imported ${entries.length} `)) {
-				throw new Error(`n8n did not import the ${kind}:\n${output}`);
+			const n8n = this.run([`import:${kind}`, `--input=${file}`], { N8N_LOG_LEVEL: 'info' });
+			await n8n.ended;
+			if (!n8n.printed.includes(`Successfully imported ${entries.length} `)) {
+				throw new Error(`n8n did not import the ${kind}:\n${n8n.printed}`);
 			}
 		} finally {
-			await rm(temporary, removing);
+			await rm(file, removing);
 		}
 	}
 
-	private run(args: string[], settings: Environment, file?: string): N8nProcess {
-		const n8n = startProcess(this.host, this.folder, args, { ...this.settings, ...settings }, file);
+	private run(args: [command: string, ...flags: string[]], settings: Environment): N8nProcess {
+		const n8n = new N8nProcess(this.host, this.folder, args, { ...this.settings, ...settings });
 		this.running.add(n8n);
 		void n8n.ended.then(() => this.running.delete(n8n));
 		return n8n;

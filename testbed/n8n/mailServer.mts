@@ -1,8 +1,7 @@
+import { once } from 'node:events';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { z } from 'zod/v4';
-
-import type { Credential } from './instance.mts';
 
 export interface Mail {
 	to: string[];
@@ -13,15 +12,10 @@ export interface Mail {
 	html?: string;
 }
 
-/** An SMTP server of this machine that keeps what it is sent. */
-export interface MailServer {
-	/** For n8n's Send Email node. */
-	readonly credential: Credential;
-	readonly mails: readonly Mail[];
-	stop(): Promise<void>;
-}
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
-export async function startMailServer(): Promise<MailServer> {
+/** An SMTP server of this machine that keeps what it is sent; its credential is for n8n's Send Email node. */
+export async function startMailServer() {
 	const mails: Mail[] = [];
 	const server = new SMTPServer({
 		authOptional: true,
@@ -35,19 +29,12 @@ export async function startMailServer(): Promise<MailServer> {
 			void read().then(() => callback(), callback);
 		},
 	});
-	await new Promise<void>((resolve, reject) => {
-		server.once('error', reject);
-		server.listen(0, '127.0.0.1', resolve);
-	});
+	await once(server.listen(0, '127.0.0.1'), 'listening');
 	const { port } = z.object({ port: z.number() }).parse(server.server.address());
+	const address = { host: '127.0.0.1', port, secure: false, disableStartTls: true, hostName: '' };
 	return {
-		credential: {
-			id: 'mailServer',
-			name: 'Mail server',
-			type: 'smtp',
-			data: { user: '', password: '', host: '127.0.0.1', port, secure: false, disableStartTls: true, hostName: '' },
-		},
+		credential: { id: 'mailServer', name: 'Mail server', type: 'smtp', data: { user: '', password: '', ...address } },
 		mails,
-		stop: async () => await new Promise((resolve) => server.close(() => resolve())),
+		stop: async () => await new Promise<void>((resolve) => server.close(resolve)),
 	};
 }

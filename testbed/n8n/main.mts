@@ -16,9 +16,9 @@ export interface Owner {
 }
 
 const settingsSchema = z.object({
-	data: z.object({ userManagement: z.object({ showSetupOnFirstLoad: z.boolean().default(false) }) }),
+	userManagement: z.object({ showSetupOnFirstLoad: z.boolean().default(false) }),
 });
-const workflowSchema = z.object({ data: z.object({ id: z.string(), versionId: z.string() }) });
+const workflowSchema = z.object({ id: z.string(), versionId: z.string() });
 const publicationSchema = z.object({ data: z.object({ status: z.string() }) });
 const nodeTypesSchema = z.array(
 	z.object({
@@ -27,15 +27,10 @@ const nodeTypesSchema = z.array(
 		properties: z.array(z.object({ name: z.string() })),
 	}),
 );
-const startedSchema = z.object({ data: z.object({ executionId: z.string() }) });
-const executionsSchema = z.object({ data: z.object({ results: z.array(z.object({ id: z.string() })) }) });
-const executionSchema = z.object({
-	data: z.object({
-		status: z.string(),
-		/** Written by flatted, which keeps references to the same object. */
-		data: z.string(),
-	}),
-});
+const startedSchema = z.object({ executionId: z.string() });
+const executionsSchema = z.object({ results: z.array(z.object({ id: z.string() })) });
+/** `data` is written by flatted, which keeps references to the same object. */
+const executionSchema = z.object({ status: z.string(), data: z.string() });
 
 /** An account with a random password, for a separate n8n. */
 export function newOwner(): Owner {
@@ -52,42 +47,21 @@ export class Main {
 
 	constructor(
 		readonly url: string,
-		private readonly n8n: N8nProcess,
+		readonly process: N8nProcess,
 	) {}
-
-	/** Settles when it ends, for any reason. */
-	get ended(): Promise<string> {
-		return this.n8n.ended;
-	}
-
-	get hasEnded(): boolean {
-		return this.n8n.hasEnded;
-	}
-
-	get pid(): number | undefined {
-		return this.n8n.pid;
-	}
-
-	async stop(): Promise<void> {
-		await this.n8n.stop();
-	}
-
-	/** Kills it at once. */
-	async kill(): Promise<void> {
-		await this.n8n.kill();
-	}
 
 	/** Creates the owner's account in a new n8n. Does nothing if it exists. */
 	async setUpOwner(owner: Owner): Promise<void> {
-		const settings = settingsSchema.parse(await (await this.request('/rest/settings')).json());
-		if (settings.data.userManagement.showSetupOnFirstLoad) await this.rest('POST', '/owner/setup', owner);
+		const { userManagement } = await this.rest(settingsSchema, 'GET', '/settings');
+		if (userManagement.showSetupOnFirstLoad) await this.rest(z.unknown(), 'POST', '/owner/setup', owner);
 	}
 
 	/** Signs in as the owner, who can publish workflows. In a new n8n, it creates the account first. */
 	async signIn(owner: Owner): Promise<void> {
 		await this.setUpOwner(owner);
 		const { email, password } = owner;
-		const answer = await this.rest('POST', '/login', { emailOrLdapLoginId: email, password });
+		const answer = await this.post('/rest/login', { emailOrLdapLoginId: email, password });
+		if (!answer.ok) throw new Error(`n8n refused to sign in (HTTP ${answer.status}): ${await answer.text()}`);
 		this.cookie = answer.headers
 			.getSetCookie()
 			.map((cookie) => cookie.split(';', 1)[0])
@@ -96,14 +70,12 @@ export class Main {
 
 	/** Saves a workflow under its own id and returns the id. */
 	async create(workflow: object): Promise<string> {
-		return workflowSchema.parse(await (await this.rest('POST', '/workflows', workflow)).json()).data.id;
+		return (await this.rest(workflowSchema, 'POST', '/workflows', workflow)).id;
 	}
 
 	/** Every node that the editor offers, in each of its versions, with the names of its parameters. */
 	async nodeTypes(): Promise<z.infer<typeof nodeTypesSchema>> {
-		const headers = { Cookie: this.cookie };
-		const answer = await this.whenReady(async () => await this.request('/types/nodes.json', { headers }));
-		return nodeTypesSchema.parse(await answer.json());
+		return nodeTypesSchema.parse(await (await this.asOwner('GET', '/types/nodes.json')).json());
 	}
 
 	/**
@@ -115,20 +87,21 @@ export class Main {
 	async execute(workflowId: string, trigger: string, item?: object): Promise<NodeResults> {
 		const data = item && { data: { data: { main: [[{ json: item }]] } } };
 		const body = { triggerToStartFrom: { name: trigger, ...data } };
-		const started = await this.rest('POST', `/workflows/${workflowId}/run`, body);
-		return await this.results(startedSchema.parse(await started.json()).data.executionId);
+		return await this.results(
+			(await this.rest(startedSchema, 'POST', `/workflows/${workflowId}/run`, body)).executionId,
+		);
 	}
 
 	/** Ids of the executions of a workflow, the newest first. */
 	async executions(workflowId: string): Promise<string[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const answer = await this.rest('GET', `/executions?filter=${filter}`);
-		return executionsSchema.parse(await answer.json()).data.results.map(({ id }) => id);
+		const { results } = await this.rest(executionsSchema, 'GET', `/executions?filter=${filter}`);
+		return results.map(({ id }) => id);
 	}
 
 	/** Retries a failed execution from the node that failed, like a click on “Retry”. */
 	async retry(executionId: string): Promise<void> {
-		await this.rest('POST', `/executions/${executionId}/retry`, { loadWorkflow: false });
+		await this.rest(z.unknown(), 'POST', `/executions/${executionId}/retry`, { loadWorkflow: false });
 	}
 
 	/**
@@ -138,8 +111,7 @@ export class Main {
 	 */
 	async results(executionId: string): Promise<NodeResults> {
 		const read = async () => {
-			const answer = await (await this.rest('GET', `/executions/${executionId}`)).json();
-			const { status, data } = executionSchema.parse(answer).data;
+			const { status, data } = await this.rest(executionSchema, 'GET', `/executions/${executionId}`);
 			if (['new', 'running', 'waiting'].includes(status)) return false;
 			return pWaitFor.resolveWith(readResults(executionDataSchema.parse(parse(data))));
 		};
@@ -148,29 +120,15 @@ export class Main {
 
 	/** Publishes a workflow: activates its triggers and webhooks. */
 	async publish(workflowId: string): Promise<void> {
-		const workflow = workflowSchema.parse(await (await this.rest('GET', `/workflows/${workflowId}`)).json());
-		await this.rest('POST', `/workflows/${workflowId}/activate`, { versionId: workflow.data.versionId });
+		const { versionId } = await this.rest(workflowSchema, 'GET', `/workflows/${workflowId}`);
+		await this.rest(z.unknown(), 'POST', `/workflows/${workflowId}/activate`, { versionId });
 		await this.untilPublicationSettles(workflowId);
 	}
 
 	/** Reverts `publish`. */
 	async unpublish(workflowId: string): Promise<void> {
-		await this.rest('POST', `/workflows/${workflowId}/deactivate`);
+		await this.rest(z.unknown(), 'POST', `/workflows/${workflowId}/deactivate`);
 		await this.untilPublicationSettles(workflowId);
-	}
-
-	/** From 2.40 on, n8n publishes in the background. Earlier versions publish before they respond, and have no status. */
-	private async untilPublicationSettles(workflowId: string): Promise<void> {
-		const headers = { Cookie: this.cookie };
-		const isSettled = async () => {
-			const path = `/rest/workflows/${workflowId}/publication-status`;
-			const answer = await this.whenReady(async () => await this.request(path, { headers }));
-			if (answer.ok) return publicationSchema.parse(await answer.json()).data.status !== 'in_progress';
-			await answer.body?.cancel();
-			if (answer.status === 404) return true;
-			throw new Error(`n8n does not tell the status of workflow ${workflowId} (HTTP ${answer.status})`);
-		};
-		await pWaitFor(isSettled, { interval: 200, timeout: 60_000 });
 	}
 
 	/**
@@ -187,40 +145,44 @@ export class Main {
 		return await fetch(`${this.url}${path}`, { dispatcher: this.dispatcher, ...init });
 	}
 
-	private async post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
-		return await this.request(path, {
-			method: 'POST',
-			headers: { 'Content-Type': 'application/json', ...headers },
-			body: JSON.stringify(body),
-		});
+	/** From 2.40 on, n8n publishes in the background. Earlier versions publish before they respond, and have no status. */
+	private async untilPublicationSettles(workflowId: string): Promise<void> {
+		const isSettled = async () => {
+			const answer = await this.asOwner('GET', `/rest/workflows/${workflowId}/publication-status`);
+			if (answer.ok) return publicationSchema.parse(await answer.json()).data.status !== 'in_progress';
+			await answer.body?.cancel();
+			if (answer.status === 404) return true;
+			throw new Error(`n8n does not tell the status of workflow ${workflowId} (HTTP ${answer.status})`);
+		};
+		await pWaitFor(isSettled, { interval: 200, timeout: 60_000 });
 	}
 
-	private async rest(method: 'GET' | 'POST', path: string, body: object = {}): Promise<Response> {
-		const headers = { Cookie: this.cookie };
-		const answer = await this.whenReady(async () =>
-			method === 'GET'
-				? await this.request(`/rest${path}`, { headers })
-				: await this.post(`/rest${path}`, body, headers),
-		);
+	private async post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+		const json = { 'Content-Type': 'application/json', ...headers };
+		return await this.request(path, { method: 'POST', headers: json, body: JSON.stringify(body) });
+	}
+
+	/** Calls n8n's own API, and returns the `data` of its response. */
+	private async rest<T>(schema: z.ZodType<T>, method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
+		const answer = await this.asOwner(method, `/rest${path}`, body);
 		if (!answer.ok) throw new Error(`n8n refused ${method} ${path} (HTTP ${answer.status}): ${await answer.text()}`);
-		return answer;
+		return z.object({ data: schema }).parse(await answer.json()).data;
 	}
 
 	/** On a busy machine, n8n may lose its database for a moment. It then refuses requests with 503 before it runs them. */
-	private async whenReady(send: () => Promise<Response>): Promise<Response> {
+	private async asOwner(method: 'GET' | 'POST', path: string, body: object = {}): Promise<Response> {
+		const headers = { Cookie: this.cookie };
+		const send = async () =>
+			await (method === 'GET' ? this.request(path, { headers }) : this.post(path, body, headers));
 		const answer = await send();
 		if (answer.status !== 503) return answer;
 		await answer.body?.cancel();
-		await this.untilReady();
-		return await send();
-	}
-
-	private async untilReady(): Promise<void> {
 		const isReady = async () => {
-			const answer = await this.request('/healthz/readiness');
-			await answer.body?.cancel();
-			return answer.ok;
+			const { ok, body: unread } = await this.request('/healthz/readiness');
+			await unread?.cancel();
+			return ok;
 		};
 		await pWaitFor(isReady, { interval: 200, timeout: { milliseconds: 60_000, message: 'n8n is not ready' } });
+		return await send();
 	}
 }

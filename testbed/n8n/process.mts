@@ -1,8 +1,8 @@
 import getPort, { portNumbers } from 'get-port';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { closeSync, openSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pWaitFor from 'p-wait-for';
@@ -11,89 +11,86 @@ import { keptEnvironment, signalTree } from '../processes.mts';
 import type { N8nHost } from './host.mts';
 import type { Environment } from './services.mts';
 
-/** A running n8n command, with all processes that it starts. */
-export interface N8nProcess {
+/** A running command of n8n, like `start` or `worker`, with all processes that it starts. */
+export class N8nProcess {
+	/** Settles when it ends, for any reason. */
+	readonly ended: Promise<void>;
+	private readonly log: string;
+	private readonly n8n: ChildProcess;
+
+	/** Starts it with its data in `folder` and without personal settings. */
+	constructor(host: N8nHost, folder: string, args: [command: string, ...flags: string[]], environment: Environment) {
+		this.log = join(folder, `${args[0].replace(':', '-')}.log`);
+		// Not a pipe: with a slow reader, a pipe loses the end when n8n exits.
+		const output = openSync(this.log, 'w', 0o600);
+		this.n8n = spawn(host.node, [host.n8n, ...args], {
+			cwd: folder,
+			env: { ...ownEnvironment(host, folder), ...environment },
+			stdio: ['ignore', output, output],
+			windowsHide: true,
+			// A separate process group: only `stop` ends n8n on Ctrl-C, and `stop` also ends n8n's children.
+			detached: process.platform !== 'win32',
+		});
+		closeSync(output);
+		this.ended = once(this.n8n, 'exit').then(
+			() => {},
+			(error: unknown) => appendFileSync(this.log, String(error)),
+		);
+	}
+
 	/** Undefined if it could not start. */
-	readonly pid: number | undefined;
+	get pid(): number | undefined {
+		return this.n8n.pid;
+	}
+
 	/** Its output so far. */
-	readonly printed: string;
-	readonly hasEnded: boolean;
-	/** Settles with all its output when it ends, for any reason. */
-	readonly ended: Promise<string>;
+	get printed(): string {
+		return readFileSync(this.log, 'utf8');
+	}
+
+	get hasEnded(): boolean {
+		return this.pid === undefined || this.n8n.exitCode !== null || this.n8n.signalCode !== null;
+	}
+
 	/** Asks it to end, and kills it after some seconds, with all its processes. */
-	stop(): Promise<void>;
+	async stop(): Promise<void> {
+		this.signal('SIGTERM');
+		await Promise.race([this.ended, pause(6000, undefined, { ref: false })]);
+		// Also after n8n has ended: its children may still run.
+		await this.kill();
+	}
+
 	/** Kills it at once, like a system without memory. */
-	kill(): Promise<void>;
+	async kill(): Promise<void> {
+		this.signal('SIGKILL');
+		await this.ended;
+	}
+
+	/**
+	 * Waits until `isReady`.
+	 * @throws Error with the last lines of output if n8n ends before, or takes minutes
+	 */
+	async untilReady(isReady: () => boolean | Promise<boolean>): Promise<void> {
+		const readyOrOver = async () => {
+			if (this.hasEnded) throw new Error('It ended');
+			return await isReady();
+		};
+		try {
+			await pWaitFor(readyOrOver, { interval: 100, timeout: 180_000 });
+		} catch (error) {
+			await this.stop();
+			throw new Error(`n8n did not start:\n${this.printed.split('\n').slice(-20).join('\n')}`, { cause: error });
+		}
+	}
+
+	private signal(name: 'SIGTERM' | 'SIGKILL'): void {
+		if (this.pid !== undefined) signalTree(this.pid, name);
+	}
 }
 
 /** The folder that workflows can read and write. n8n doesn't create it. */
 export function filesFolder(userFolder: string): string {
 	return join(userFolder, '.n8n-files');
-}
-
-/**
- * Starts a command of n8n, like `start` or `worker`, with its data in `folder` and without personal settings.
- * @param file receives its output, instead of a pipe. With a slow reader, a pipe loses the end when n8n exits.
- */
-export function startProcess(
-	host: N8nHost,
-	folder: string,
-	args: string[],
-	environment: Environment,
-	file?: string,
-): N8nProcess {
-	const output = file === undefined ? 'pipe' : openSync(file, 'a', 0o600);
-	const n8n = spawn(host.node, [host.n8n, ...args], {
-		cwd: folder,
-		env: { ...ownEnvironment(host, folder), ...environment },
-		stdio: ['ignore', output, output],
-		windowsHide: true,
-		// A separate process group: only `stop` ends n8n on Ctrl-C, and `stop` also ends n8n's children.
-		detached: process.platform !== 'win32',
-	});
-	if (typeof output === 'number') closeSync(output);
-	const printed: string[] = [];
-	for (const stream of [n8n.stdout, n8n.stderr]) {
-		stream?.setEncoding('utf8').on('data', (text: string) => printed.push(text));
-	}
-	const isRead = new Promise<void>((resolve) => n8n.once('close', () => resolve()));
-	const hasEnded = new Promise<void>((resolve) => {
-		n8n.once('exit', () => resolve());
-		n8n.once('error', (error) => {
-			printed.push(error.message);
-			resolve();
-		});
-	});
-	const ended = hasEnded.then(async () => {
-		if (file !== undefined) return await readFile(file, 'utf8');
-		// The last output may arrive after the end. A child process may keep a stream open for longer.
-		await Promise.race([isRead, pause(5000, undefined, { ref: false })]);
-		return printed.join('');
-	});
-	const signal = (name: 'SIGTERM' | 'SIGKILL') => {
-		if (n8n.pid !== undefined) signalTree(n8n.pid, name);
-	};
-	return {
-		pid: n8n.pid,
-		get hasEnded() {
-			return n8n.exitCode !== null || n8n.signalCode !== null;
-		},
-		get printed() {
-			return printed.join('');
-		},
-		ended,
-		async stop() {
-			signal('SIGTERM');
-			await Promise.race([ended, pause(6000, undefined, { ref: false })]);
-			// Also after n8n has ended: its children may still run.
-			signal('SIGKILL');
-			await ended;
-		},
-		async kill() {
-			signal('SIGKILL');
-			await ended;
-		},
-	};
 }
 
 /**
@@ -103,25 +100,6 @@ export function startProcess(
 export async function freePort(preferred?: number): Promise<number> {
 	const others = portNumbers(10_000 + randomInt(15_000), 30_000);
 	return await getPort({ host: '127.0.0.1', port: preferred === undefined ? others : [preferred, ...others] });
-}
-
-/**
- * Waits until `isReady`.
- * @throws Error with the last lines of output if n8n ends before, or takes minutes
- */
-export async function untilReady(n8n: N8nProcess, isReady: () => boolean | Promise<boolean>): Promise<void> {
-	let isOver = false;
-	void n8n.ended.then(() => (isOver = true));
-	const readyOrOver = async () => {
-		if (isOver) throw new Error('It ended');
-		return await isReady();
-	};
-	try {
-		await pWaitFor(readyOrOver, { interval: 100, timeout: 180_000 });
-	} catch (error) {
-		await n8n.stop();
-		throw new Error(`n8n did not start:\n${n8n.printed.split('\n').slice(-20).join('\n')}`, { cause: error });
-	}
 }
 
 /** The variables that n8n needs, without personal N8N_… and DB_… settings. */

@@ -24,13 +24,10 @@ export interface QueueModeOptions {
 	settings: Environment;
 }
 
-export interface Execution {
-	id: string;
-	/** As in n8n's list of executions: `success`, `error`, `crashed`, `running`, … */
-	status: string;
-}
-
+/** Its status as in n8n's list of executions: `success`, `error`, `crashed`, `running`, … */
 const executionSchema = z.object({ id: z.coerce.string(), status: z.string() });
+type Execution = z.infer<typeof executionSchema>;
+
 const costSchema = z.object({
 	status: z.string(),
 	/** Since it started; without the time in the queue. */
@@ -68,11 +65,8 @@ export async function layFoundation(): Promise<Foundation> {
 	try {
 		const database = await services.add(postgres);
 		await services.add(redis);
-		return {
-			services,
-			database,
-			gates: { postgres: await gate('DB_POSTGRESDB'), redis: await gate('QUEUE_BULL_REDIS') },
-		};
+		const gates = { postgres: await gate('DB_POSTGRESDB'), redis: await gate('QUEUE_BULL_REDIS') };
+		return { services, database, gates };
 	} catch (error) {
 		await services.stop();
 		throw error;
@@ -91,6 +85,8 @@ export class QueueMode {
 		public main: Main,
 		readonly workers: readonly Worker[],
 		readonly compose: Compose,
+		/** The package that it started with. */
+		readonly tarball: string,
 	) {}
 
 	/** Sets everything up in folders below `folder` and starts it, which takes about a minute. */
@@ -114,15 +110,12 @@ export class QueueMode {
 		await mainInstance.importCredentials(credentials);
 		const { replicas } = compose.services.worker.deploy;
 		const names = Array.from({ length: replicas }, (_, index) => `worker-${index + 1}`);
-		const [main, ...started] = await Promise.all([
+		const [main, ...workers] = await Promise.all([
 			mainInstance.startSignedIn(owner),
-			...names.map(async (name) => {
-				const instance = await install('worker', name);
-				return await Worker.start(instance, concurrency);
-			}),
+			...names.map(async (name) => await Worker.start(await install('worker', name), concurrency)),
 		]);
 		for (const workflow of workflows) await main.publish(await main.create(workflow));
-		return new QueueMode(database, mainInstance, main, started, compose);
+		return new QueueMode(database, mainInstance, main, workers, compose, tarball);
 	}
 
 	/** The executions of a workflow, in the order in which they were put into the queue. */
@@ -145,6 +138,19 @@ export class QueueMode {
 		return await pWaitFor(read, { interval: 200, timeout });
 	}
 
+	/** How many executions of a workflow each worker began since its start. */
+	async begunPerWorker(workflowId: string): Promise<number[]> {
+		const executions = await this.executions(workflowId);
+		return this.workers.map(({ executions: begun }) => executions.filter(({ id }) => begun.includes(id)).length);
+	}
+
+	/** The worker that runs an execution. */
+	workerOf(executionId: string): Worker {
+		const worker = this.workers.find(({ executions }) => executions.includes(executionId));
+		if (worker === undefined) throw new Error(`No worker says that it runs the execution ${executionId}`);
+		return worker;
+	}
+
 	/**
 	 * Returns what a finished execution took.
 	 * @returns undefined while it runs or waits
@@ -165,18 +171,6 @@ export class QueueMode {
 		return row?.data ?? '';
 	}
 
-	/** Returns why an execution failed; undefined if it succeeded. */
-	async errorOf(executionId: string): Promise<string | undefined> {
-		// n8n saves a list of all values. A value refers to its parts by their positions in the list.
-		const values = z.array(z.unknown()).parse(JSON.parse(await this.savedData(executionId)));
-		const follow = (value: unknown, key: string): unknown => {
-			const place = z.record(z.string(), z.unknown()).safeParse(value).data?.[key];
-			return typeof place === 'string' ? values[Number(place)] : undefined;
-		};
-		const error = follow(follow(values[0], 'resultData'), 'error');
-		return z.string().optional().parse(follow(error, 'message'));
-	}
-
 	/** Starts a main process after the last one has ended. */
 	async startMain(): Promise<void> {
 		this.main = await this.mainInstance.startSignedIn(owner);
@@ -187,15 +181,20 @@ export class QueueMode {
 	 * @param between runs while there is none
 	 */
 	async replaceMain(tarball: string, between: () => void): Promise<void> {
-		await this.main.stop();
+		await this.main.process.stop();
 		between();
 		await installAsImage(this.mainInstance.folder, tarball);
 		await this.startMain();
 	}
 
+	/** Stops all workers, and starts them with another build, as new containers. */
+	async replaceWorkers(tarball: string): Promise<void> {
+		await Promise.all(this.workers.map(async (worker) => await worker.replace(tarball)));
+	}
+
 	/** Starts each process again that has ended, as Docker does. Returns how many these were. */
 	async restartEnded(): Promise<number> {
-		const mainHasEnded = this.main.hasEnded;
+		const mainHasEnded = this.main.process.hasEnded;
 		const workers = this.workers.filter(({ hasEnded }) => hasEnded);
 		if (mainHasEnded) await this.startMain();
 		await Promise.all(workers.map(async (worker) => await worker.restart()));

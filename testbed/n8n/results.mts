@@ -31,19 +31,13 @@ export type NodeResults = Record<string, NodeResult>;
 
 /** Reads the output of each node from n8n's record of an execution. */
 export function readResults({ resultData }: z.infer<typeof executionDataSchema>): NodeResults {
-	return Object.fromEntries(
-		Object.entries(resultData.runData).map(([node, [run]]) => {
-			const outputs = (run?.data?.main ?? []).map((items) => items ?? []);
-			return [
-				node,
-				{
-					items: (outputs[0] ?? []).map(({ json }) => json),
-					outputs,
-					error: run?.error && [run.error.message, run.error.description].filter(Boolean).join(' '),
-				},
-			];
-		}),
-	);
+	const results = Object.entries(resultData.runData).map(([node, [run]]): [string, NodeResult] => {
+		const outputs = (run?.data?.main ?? []).map((items) => items ?? []);
+		const items = (outputs[0] ?? []).map(({ json }) => json);
+		const error = run?.error && [run.error.message, run.error.description].filter(Boolean).join(' ');
+		return [node, { items, outputs, error }];
+	});
+	return Object.fromEntries(results);
 }
 
 /**
