@@ -2,15 +2,15 @@
  * `npm run screenshots`: takes the pictures of the docs in a real n8n with the packed package, along the steps of a new user, and of the
  * example workflows that pages show. Replaces all `.png` files in `docs/pictures/`.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import sharp from 'sharp';
+import { glob } from 'tinyglobby';
 
 import { checkout } from '../testbed/checkout.mts';
-import { findBrowser } from '../testbed/editor/browser.mts';
-import { Editor } from '../testbed/editor/editor.mts';
+import { Editor, findBrowser } from '../testbed/editor/editor.mts';
 import { walkAsNewUser, type Witness } from '../testbed/editor/newUser.mts';
 import { openTemplates } from '../testbed/editor/templates.mts';
 import { exampleCredentials, exampleFleet, exampleWorkflows, startTenants } from '../testbed/n8n/examples.mts';
@@ -58,19 +58,10 @@ async function takePictures(): Promise<void> {
 	await n8n.installPackage();
 	const owner = newOwner();
 	const main = await n8n.startSignedIn(owner);
-	const editor = await services.add(async () => {
-		const opened = await Editor.open(browser, main.url, owner, SCALE);
-		return Object.assign(opened, { stop: async () => await opened.close() });
-	});
-	await removePictures();
-	const witness: Witness = {
-		async step(promise, work) {
-			await work();
-			console.log(`✔ ${promise}`);
-		},
-		look: lookThrough(editor),
-	};
-
+	const editor = await services.add(async () => await Editor.open(browser, main.url, owner, SCALE));
+	// Another command draws the charts in this folder.
+	for (const picture of await glob('*.png', { cwd: folder, absolute: true })) await rm(picture);
+	const witness = witnessOf(editor);
 	await walkAsNewUser(editor, access, witness);
 
 	const tenants = await startTenants();
@@ -80,23 +71,41 @@ async function takePictures(): Promise<void> {
 	const errorOutput = errorOutputWorkflow([fleet.at(4).sn, fleet.at(7).sn, 'RT00000000']);
 	await n8n.importWorkflows([...examples.values(), errorOutput]);
 	await openTemplates(editor, examples, witness);
-
 	await showInstallDialog(editor, witness);
 	await showErrorOutput(editor, errorOutput, witness);
+
 	await keepPage(editor, 'demo', await demo());
 	await keepPage(editor, 'check-platform', await checkPlatform(apiKey, environment));
-	for (const [name, file, take] of [
-		['report', 'offline-report', report],
-		['alert', 'offline-devices', alert],
-	] as const) {
-		const example = examples.get(file);
-		if (example === undefined) throw new Error(`The example ${file}.json is missing`);
-		await keepPage(editor, name, await take(n8n, main, fleet, example));
-	}
+	await keepPage(editor, 'report', await report(n8n, main, fleet));
+	await keepPage(editor, 'alert', await alert(n8n, main, fleet));
 }
 
-async function showInstallDialog(editor: Editor, { step, look }: Witness): Promise<void> {
-	const fill = async () => await editor.fillInstallDialog('n8n-nodes-device-management');
+/** Says each step, and takes each picture in both themes. */
+function witnessOf(editor: Editor): Witness {
+	return {
+		async step(promise, work) {
+			await work();
+			console.log(`✔ ${promise}`);
+		},
+		async look(name, frame, again) {
+			await editor.page.emulateMedia({ colorScheme: 'light' });
+			await keep(`${name}-light.png`, await editor.picture(frame));
+			await editor.page.emulateMedia({ colorScheme: 'dark' });
+			await again?.();
+			await keep(`${name}-dark.png`, await editor.picture(frame));
+		},
+	};
+}
+
+async function showInstallDialog({ page, url }: Editor, { step, look }: Witness): Promise<void> {
+	const fill = async () => {
+		await page.goto(`${url}/settings/community-nodes`);
+		const install = page.getByRole('button', { name: /^Install/ });
+		await install.first().click();
+		const dialog = page.locator('.el-dialog:visible');
+		await dialog.getByRole('textbox').fill('n8n-nodes-device-management');
+		await dialog.getByText('I understand the risks').click();
+	};
 	await step('fills in the dialog that installs the package', async () => {
 		await fill();
 		await look('install', 'dialog', fill);
@@ -116,28 +125,16 @@ async function showErrorOutput(
 	});
 }
 
-/** Takes each picture in both themes. */
-function lookThrough(editor: Editor): Witness['look'] {
-	return async (name, frame, again) => {
-		await editor.setTheme('light');
-		await keep(`${name}-light.png`, await editor.picture(frame));
-		await editor.setTheme('dark');
-		await again?.();
-		await keep(`${name}-dark.png`, await editor.picture(frame));
-	};
-}
-
+/** Takes pictures of an HTML page in both themes; its body is as large as its contents. */
 async function keepPage(editor: Editor, name: string, html: string): Promise<void> {
-	for (const theme of ['light', 'dark'] as const) {
-		await keep(`${name}-${theme}.png`, await editor.pictureOfPage(html, theme));
+	const page = await editor.page.context().newPage();
+	await page.setContent(html);
+	for (const colorScheme of ['light', 'dark'] as const) {
+		await page.emulateMedia({ colorScheme });
+		await keep(`${name}-${colorScheme}.png`, await page.locator('body').screenshot());
 	}
+	await page.close();
 	console.log(`✔ ${name}`);
-}
-
-/** Another command draws the charts in this folder. */
-async function removePictures(): Promise<void> {
-	const pictures = (await readdir(folder)).filter((file) => file.endsWith('.png'));
-	await Promise.all(pictures.map(async (file) => await rm(join(folder, file))));
 }
 
 /** A user interface has few colors: a palette keeps pictures small and text sharp. */

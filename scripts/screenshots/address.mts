@@ -20,19 +20,12 @@ export async function serveAtAddress(platform: EmbeddedPlatform): Promise<Servic
 		socket.on('error', () => onward.destroy());
 		onward.on('error', () => socket.destroy());
 	});
-	proxy.listen(0, '127.0.0.1');
-	await once(proxy, 'listening');
+	await once(proxy.listen(0, '127.0.0.1'), 'listening');
 	const { port } = z.object({ port: z.number() }).parse(proxy.address());
+	// The test certificate names this machine only.
+	const trust = { NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' };
 	return {
-		environment: {
-			HTTPS_PROXY: `http://127.0.0.1:${port}`,
-			// The test certificate names this machine only.
-			NODE_TLS_REJECT_UNAUTHORIZED: '0',
-			NODE_NO_WARNINGS: '1',
-		},
-		async stop() {
-			proxy.closeAllConnections();
-			proxy.close();
-		},
+		environment: { HTTPS_PROXY: `http://127.0.0.1:${port}`, ...trust },
+		stop: async () => void proxy.close().closeAllConnections(),
 	};
 }

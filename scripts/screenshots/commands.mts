@@ -2,14 +2,13 @@ import { execa } from 'execa';
 import { join } from 'node:path';
 
 import { checkout } from '../../testbed/checkout.mts';
-import { type Environment } from '../../testbed/n8n/services.mts';
+import type { Environment } from '../../testbed/n8n/services.mts';
 import { ADDRESS } from './address.mts';
 import { terminal } from './html.mts';
 
 /** Runs the demo; returns a terminal with its output. */
 export async function demo(): Promise<string> {
-	const output = await run('demo.mts', [], {});
-	const [shown = ''] = output.split('\nNext:\n');
+	const [shown = ''] = (await run('demo.mts', [], {})).split('\nNext:\n');
 	// A terminal replaces the line of a running step by the line of the finished step.
 	return terminal('npm run demo', shown.replace(/^❯.*\n/gm, '').trimEnd());
 }
@@ -24,11 +23,7 @@ export async function checkPlatform(apiKey: string, environment: Environment): P
 	return terminal(`npm run check-platform -- ${flags.join(' ')}`, output.trimEnd());
 }
 
-async function run(script: string, flags: readonly string[], environment: Environment): Promise<string> {
-	const file = join(checkout, 'scripts', script);
-	const { stdout } = await execa(process.execPath, ['--import', 'tsx', file, ...flags], {
-		cwd: checkout,
-		env: environment,
-	});
-	return stdout;
+async function run(script: string, flags: readonly string[], env: Environment): Promise<string> {
+	const args = ['--import', 'tsx', join(checkout, 'scripts', script), ...flags];
+	return (await execa(process.execPath, args, { cwd: checkout, env })).stdout;
 }

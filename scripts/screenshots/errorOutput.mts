@@ -1,30 +1,20 @@
 /** A workflow that reads devices by a list of serial numbers, of which the platform does not know the last. */
 export function errorOutputWorkflow(serialNumbers: readonly string[]) {
-	const node = (name: string, type: string, typeVersion: number, position: [number, number], parameters: object) => ({
-		id: name,
-		name,
-		type,
-		typeVersion,
-		position,
-		parameters,
-	});
+	const list = { mode: 'raw', jsonOutput: JSON.stringify({ sn: serialNumbers }), options: {} };
+	const device = { __rl: true, mode: 'sn', value: '={{ $json.sn }}' };
 	return {
 		id: 'errorOutputForPicture',
 		name: 'Read devices by serial number',
 		active: false,
 		nodes: [
 			node('Start', 'n8n-nodes-base.manualTrigger', 1, [0, 0], {}),
-			node('List', 'n8n-nodes-base.set', 3.4, [220, 0], {
-				mode: 'raw',
-				jsonOutput: JSON.stringify({ sn: serialNumbers }),
-				options: {},
-			}),
+			node('List', 'n8n-nodes-base.set', 3.4, [220, 0], list),
 			node('One item each', 'n8n-nodes-base.splitOut', 1, [440, 0], { fieldToSplitOut: 'sn', options: {} }),
 			{
 				...node('Get device', 'n8n-nodes-device-management.deviceManagement', 1, [660, 0], {
 					resource: 'device',
 					operation: 'get',
-					device: { __rl: true, mode: 'sn', value: '={{ $json.sn }}' },
+					device,
 				}),
 				onError: 'continueErrorOutput',
 				credentials: { deviceManagementApi: { id: 'deviceManagementKey', name: 'Device Management (API key)' } },
@@ -33,13 +23,19 @@ export function errorOutputWorkflow(serialNumbers: readonly string[]) {
 			node('Not found', 'n8n-nodes-base.noOp', 1, [920, 100], {}),
 		],
 		connections: {
-			Start: { main: [[{ node: 'List', type: 'main', index: 0 }]] },
-			List: { main: [[{ node: 'One item each', type: 'main', index: 0 }]] },
-			'One item each': { main: [[{ node: 'Get device', type: 'main', index: 0 }]] },
-			'Get device': {
-				main: [[{ node: 'Found', type: 'main', index: 0 }], [{ node: 'Not found', type: 'main', index: 0 }]],
-			},
+			Start: { main: [to('List')] },
+			List: { main: [to('One item each')] },
+			'One item each': { main: [to('Get device')] },
+			'Get device': { main: [to('Found'), to('Not found')] },
 		},
 		settings: { executionOrder: 'v1' },
 	};
+}
+
+function node(name: string, type: string, typeVersion: number, position: [number, number], parameters: object) {
+	return { id: name, name, type, typeVersion, position, parameters };
+}
+
+function to(name: string) {
+	return [{ node: name, type: 'main', index: 0 }];
 }

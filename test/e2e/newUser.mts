@@ -5,9 +5,8 @@ import { dirname, join } from 'node:path';
 
 import { checkout } from '../../testbed/checkout.mts';
 import { changeForms } from '../../testbed/editor/changedForms.mts';
-import { findBrowser } from '../../testbed/editor/browser.mts';
-import { Editor } from '../../testbed/editor/editor.mts';
-import { takeEntry, walkAsNewUser } from '../../testbed/editor/newUser.mts';
+import { Editor, findBrowser } from '../../testbed/editor/editor.mts';
+import { walkAsNewUser } from '../../testbed/editor/newUser.mts';
 import { openTemplates } from '../../testbed/editor/templates.mts';
 import { exampleWorkflows } from '../../testbed/n8n/examples.mts';
 import type { Main, Owner } from '../../testbed/n8n/main.mts';
@@ -40,20 +39,21 @@ export async function newUser(main: Main, owner: Owner, platform: EmbeddedPlatfo
 	try {
 		await step('the first click after npm start lists devices, with the credential that n8n selected', async () => {
 			await editor.newWorkflow();
-			const node = await takeEntry(editor, 'Actions', 'Get many devices');
-			assert.equal(await node.credential(), 'Device Management (API key)');
+			const node = await editor.addStep('Actions', 'Get many devices');
+			assert.equal(await node.credential.inputValue(), 'Device Management (API key)');
 			await node.execute();
 			assert((await node.table()).length > 0);
 			await node.close();
 		});
 		await walkAsNewUser(editor, platform, { step, look });
-		if (canGoOn) await main.unpublish(editor.workflowId);
+		const [, published = ''] = /\/workflow\/([^/?]+)/.exec(editor.page.url()) ?? [];
+		if (canGoOn) await main.unpublish(published);
 		else console.log('      What a new user does after that was not tried.');
 
 		const each = async (promise: string, work: () => Promise<void>) => void (await tryStep(promise, work));
-		await changeForms(editor, { step: each });
+		await changeForms(editor, each);
 		await openTemplates(editor, await exampleWorkflows(), { look, step: each });
 	} finally {
-		await editor.close();
+		await editor.stop();
 	}
 }

@@ -2,31 +2,34 @@
 import assert from 'node:assert/strict';
 
 import type { Editor } from './editor.mts';
-import { takeEntry, type Witness } from './newUser.mts';
-import type { NodePanel } from './nodePanel.mts';
+import type { NodePanel } from './form.mts';
+import type { Witness } from './newUser.mts';
 
 interface Change {
-	/** The fields that stay. */
-	fields: string;
-	/** The field that changes. */
-	when: string;
+	/** Which fields stay when which field changes. */
+	promise: string;
 	entry: readonly ['Actions' | 'Triggers', string];
 	make: (node: NodePanel) => Promise<void>;
 	saved: Record<string, unknown>;
 }
 
-/** Fills in 'Fields', then lets an expression choose the output. */
-async function chooseFields(node: NodePanel): Promise<void> {
-	await node.choose('Output', 'Selected Fields');
-	await node.toggle('Fields', 'Model');
-	await node.useExpression('Output');
-}
-const chosenFields = { output: '=selected', fields: ['sn', 'onlineStatus', 'status', 'model'] };
+const fieldsStay = (entry: Change['entry']): Change => ({
+	promise: `'Fields' of '${entry[1]}' stay when 'Output' changes`,
+	entry,
+	async make(node) {
+		await node.choose('Output', 'Selected Fields');
+		await node.toggle('Fields', 'Model');
+		await node.useExpression('Output');
+	},
+	saved: { output: '=selected', fields: ['sn', 'onlineStatus', 'status', 'model'] },
+});
 
 const changes: readonly Change[] = [
+	fieldsStay(['Triggers', 'On device created']),
+	fieldsStay(['Actions', 'Get device']),
+	fieldsStay(['Actions', 'Get many devices']),
 	{
-		fields: "'Only When', 'Attributes' and 'For At Least (Minutes)'",
-		when: "'Events'",
+		promise: "'Only When', 'Attributes' and 'For At Least (Minutes)' stay when 'Events' changes",
 		entry: ['Triggers', 'On online status changed'],
 		async make(node) {
 			await node.click('Add Rule');
@@ -48,24 +51,7 @@ const changes: readonly Change[] = [
 		},
 	},
 	{
-		fields: "'Fields' of the trigger",
-		when: "'Output'",
-		entry: ['Triggers', 'On device created'],
-		make: chooseFields,
-		saved: chosenFields,
-	},
-	...['Get device', 'Get many devices'].map(
-		(action): Change => ({
-			fields: `'Fields' of '${action}'`,
-			when: "'Output'",
-			entry: ['Actions', action],
-			make: chooseFields,
-			saved: chosenFields,
-		}),
-	),
-	{
-		fields: "'Limit' and 'If the Fleet Keeps Changing'",
-		when: "'Return All'",
+		promise: "'Limit' and 'If the Fleet Keeps Changing' stay when 'Return All' changes",
 		entry: ['Actions', 'Get many devices'],
 		async make(node) {
 			await node.fill('Limit', '7');
@@ -77,8 +63,7 @@ const changes: readonly Change[] = [
 		saved: { returnAll: '={{ false }}', limit: 7, options: { skip: 3, ifFleetChanges: 'fail' } },
 	},
 	{
-		fields: "the attribute of a rule under 'Only When'",
-		when: "'Field'",
+		promise: "the attribute of a rule under 'Only When' stays when 'Field' changes",
 		entry: ['Triggers', 'On attribute changed'],
 		async make(node) {
 			await node.fill('Attributes', 'firmware');
@@ -93,8 +78,7 @@ const changes: readonly Change[] = [
 		},
 	},
 	{
-		fields: "the name of a rule under 'Sort'",
-		when: "'Field'",
+		promise: "the name of a rule under 'Sort' stays when 'Field' changes",
 		entry: ['Actions', 'Get many devices'],
 		async make(node) {
 			await node.click('Add Sort Rule');
@@ -105,8 +89,7 @@ const changes: readonly Change[] = [
 		saved: { sort: { rule: [{ field: 'custom', attribute: 'site', direction: 'desc' }] } },
 	},
 	{
-		fields: "'Filters' and 'Options'",
-		when: "'Operation'",
+		promise: "'Filters' and 'Options' stay when 'Operation' changes",
 		entry: ['Actions', 'Get many devices'],
 		async make(node) {
 			await node.add('Add Filter', 'Composite Status');
@@ -118,8 +101,7 @@ const changes: readonly Change[] = [
 		saved: { operation: 'count', filters: { compositeStatus: 2 }, options: { timeout: 500 } },
 	},
 	{
-		fields: "'Body'",
-		when: "'Method'",
+		promise: "'Body' stays when 'Method' changes",
 		entry: ['Actions', 'Make API request'],
 		async make(node) {
 			await node.choose('Method', 'POST');
@@ -132,11 +114,11 @@ const changes: readonly Change[] = [
 ];
 
 /** Makes each change and reads the saved workflow. */
-export async function changeForms(editor: Editor, { step }: Pick<Witness, 'step'>): Promise<void> {
-	for (const { fields, when, entry, make, saved } of changes) {
-		await step(`${fields} stay when ${when} changes`, async () => {
+export async function changeForms(editor: Editor, step: Witness['step']): Promise<void> {
+	for (const { promise, entry, make, saved } of changes) {
+		await step(promise, async () => {
 			await editor.newWorkflow();
-			const node = await takeEntry(editor, ...entry);
+			const node = await editor.addStep(...entry);
 			await make(node);
 			await node.close();
 			const parameters = await editor.save();

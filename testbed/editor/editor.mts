@@ -1,11 +1,18 @@
 import { type Browser, chromium, type Locator, type Page, selectors } from 'playwright-core';
+import { existsSync } from 'node:fs';
 import { z } from 'zod/v4';
 
 import type { Owner } from '../n8n/main.mts';
-import { CredentialForm } from './credentialForm.mts';
-import { nextFrame, pick, typeSecret } from './field.mts';
+import { CredentialForm, nextFrame, NodePanel, pick, typeSecret } from './form.mts';
 import { type Frame, placeOf, styleOf } from './frame.mts';
-import { NodePanel } from './nodePanel.mts';
+
+const browsers = [
+	'/usr/bin/chromium',
+	'/usr/bin/chromium-browser',
+	'/usr/bin/google-chrome',
+	'/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+	'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+];
 
 /** The size of the browser window. It shows the whole form of most nodes, and five whole columns of a table of devices. */
 const SIZE = { width: 1346, height: 1130 };
@@ -20,15 +27,23 @@ const savedSchema = z.object({
 	data: z.object({ nodes: z.array(z.object({ type: z.string(), parameters: z.record(z.string(), z.unknown()) })) }),
 });
 
-export type Theme = 'light' | 'dark';
+/** Returns the path of a Chromium on this machine; undefined without one. It downloads nothing. */
+export function findBrowser(): string | undefined {
+	return browsers.find((path) => existsSync(path));
+}
 
 /** n8n's editor in a browser; each method is one action of a user. An action that takes too long is a Playwright error. */
 export class Editor {
 	private constructor(
 		private readonly browser: Browser,
-		private readonly page: Page,
-		private readonly url: string,
+		readonly page: Page,
+		readonly url: string,
 	) {}
+
+	/** Where n8n lists the nodes, and the triggers and actions of one. */
+	get nodesPanel(): Locator {
+		return this.page.getByTestId('node-creator');
+	}
 
 	/**
 	 * Opens the editor and signs in.
@@ -65,7 +80,7 @@ export class Editor {
 		}
 	}
 
-	async close(): Promise<void> {
+	async stop(): Promise<void> {
 		await this.browser.close();
 	}
 
@@ -94,46 +109,32 @@ export class Editor {
 		await this.showWholeCanvas();
 	}
 
-	/** Opens the nodes panel; at an empty canvas it offers triggers first. */
-	async openNodesPanel(): Promise<void> {
+	/** Searches in the nodes panel. Returns what it then lists under the package's name. */
+	async searchNodes(text: string): Promise<Locator> {
 		const first = this.page.getByTestId('canvas-add-button');
-		await ((await first.isVisible()) ? first : this.page.getByTestId('node-creator-plus-button')).click();
-		await this.page.getByTestId('node-creator-search-bar').waitFor();
-	}
-
-	/** Types into the search of the nodes panel. */
-	async searchNodes(text: string): Promise<void> {
+		const isOpen = await this.nodesPanel.isVisible();
+		// At an empty canvas, n8n offers triggers first.
+		if (!isOpen) await ((await first.isVisible()) ? first : this.page.getByTestId('node-creator-plus-button')).click();
 		await this.page.getByTestId('node-creator-search-bar').fill(text);
+		return this.nodesPanel.getByTestId('node-creator-item-name').getByText('Device Management', { exact: true });
 	}
 
-	/** Waits until the nodes panel lists a node of this name. */
-	async seesInNodesPanel(name: string): Promise<void> {
-		await this.nodesPanel.getByTestId('node-creator-item-name').getByText(name, { exact: true }).waitFor();
-	}
-
-	/** Opens what the nodes panel knows of a node: the triggers and actions that it has. */
-	async openNodeDetails(name: string): Promise<void> {
-		await this.nodesPanel.getByTestId('node-creator-item-name').getByText(name, { exact: true }).click();
-	}
-
-	/** Unfolds a list of the nodes panel, unless it is unfolded, until an entry of it is seen. */
-	async unfold(list: 'Triggers' | 'Actions', name: string): Promise<void> {
+	/** Unfolds a list of the package's triggers or actions in the nodes panel, and returns an entry of it that is seen. */
+	async unfold(list: 'Triggers' | 'Actions', name: string): Promise<Locator> {
 		const heading = this.nodesPanel.getByText(new RegExp(`^${list} \\(`));
 		const entry = this.nodesPanel.getByText(name, { exact: true });
 		await heading.or(entry).first().waitFor();
 		if (!(await entry.isVisible())) await heading.click();
 		await entry.scrollIntoViewIfNeeded();
+		return entry;
 	}
 
-	/** What the nodes panel lists. */
-	async listedInNodesPanel(): Promise<string[]> {
-		return await this.nodesPanel.getByTestId('node-creator-item-name').allInnerTexts();
-	}
-
-	/** Takes an entry of the nodes panel into the workflow, whose own panel then opens. */
-	async addStep(entry: string): Promise<NodePanel> {
-		await this.nodesPanel.getByText(entry, { exact: true }).click();
-		return await this.currentNode();
+	/** Adds a step of the package, as the nodes panel lists it, to the open workflow. Its panel then opens. */
+	async addStep(list: 'Triggers' | 'Actions', name: string): Promise<NodePanel> {
+		await (await this.searchNodes('device management')).click();
+		await (await this.unfold(list, name)).click();
+		await this.page.getByTestId('ndv').waitFor();
+		return new NodePanel(this.page);
 	}
 
 	/** Runs the workflow from the canvas, and waits until n8n says that it succeeded and each of these nodes has its green mark. */
@@ -141,17 +142,8 @@ export class Editor {
 		await this.page.getByTestId('execute-workflow-button').click();
 		await this.page.getByText('Workflow executed successfully').waitFor();
 		for (const name of nodes) await this.node(name).getByTestId('canvas-node-status-success').waitFor();
-		await this.page
-			.getByTestId('canvas')
-			.getByText(/^\d+ items?$/)
-			.first()
-			.waitFor();
-	}
-
-	/** Lets n8n arrange the nodes. */
-	async tidyUp(): Promise<void> {
-		await this.page.getByTestId('tidy-up-button').click();
-		await this.showWholeCanvas();
+		const counts = this.page.getByTestId('canvas').getByText(/^\d+ items?$/);
+		await counts.first().waitFor();
 	}
 
 	async showWholeCanvas(): Promise<void> {
@@ -169,19 +161,6 @@ export class Editor {
 		await this.page.keyboard.press('Control+s');
 		const { nodes } = savedSchema.parse(await (await saved).json()).data;
 		return nodes.find(({ type }) => type.startsWith('n8n-nodes-device-management.'))?.parameters ?? {};
-	}
-
-	/** Publishes the workflow, and waits until the editor says so. */
-	async publish(): Promise<void> {
-		await this.page.getByTestId('workflow-open-publish-modal-button').click();
-		await this.page.getByTestId('workflow-publish-button').click();
-		const told = this.page.getByRole('dialog').filter({ hasText: 'Workflow published' });
-		await told.getByRole('button', { name: 'Got it' }).click();
-		await this.page.getByTestId('workflow-open-publish-modal-button').getByText('Published').waitFor();
-	}
-
-	async setTheme(theme: Theme): Promise<void> {
-		await this.page.emulateMedia({ colorScheme: theme });
 	}
 
 	/**
@@ -203,96 +182,7 @@ export class Editor {
 		});
 	}
 
-	/** Takes a picture (PNG) of an HTML page in a theme; its body is as large as its contents. */
-	async pictureOfPage(html: string, theme: Theme): Promise<Buffer> {
-		const page = await this.page.context().newPage();
-		try {
-			await page.emulateMedia({ colorScheme: theme });
-			await page.setContent(html);
-			return await page.locator('body').screenshot();
-		} finally {
-			await page.close();
-		}
-	}
-
-	/** Opens the dialog that installs a community package, and fills it in. */
-	async fillInstallDialog(name: string): Promise<void> {
-		await this.page.goto(`${this.url}/settings/community-nodes`);
-		await this.page
-			.getByRole('button', { name: /^Install/ })
-			.first()
-			.click();
-		const dialog = this.page.locator('.el-dialog:visible');
-		await dialog.getByRole('textbox').fill(name);
-		await dialog.getByText('I understand the risks').click();
-	}
-
-	/** What can't be seen on the canvas: notes whose text is cut off, and things that cover each other. */
-	async hiddenOnCanvas(): Promise<string[]> {
-		const notes = await this.page.getByTestId('sticky').all();
-		const cut = await Promise.all(
-			notes.map(
-				async (note) =>
-					await note.evaluate((element) =>
-						[element, ...Array.from(element.querySelectorAll('*'))].some(
-							({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1,
-						),
-					),
-			),
-		);
-		const buttons = await this.page
-			.locator('[data-test-id="execute-workflow-button"], [data-test-id="workflow-chat-button"]')
-			.all();
-		const things = await Promise.all([
-			...(await this.page.getByTestId('canvas-node').all()).map(async (node) => {
-				const name = (await node.getAttribute('data-node-name')) ?? '';
-				// A node's name, and what it does, stand below its box.
-				const words = node.getByText(name, { exact: true }).locator('xpath=..');
-				return { name, boxes: [await node.boundingBox(), await words.boundingBox()] };
-			}),
-			...notes.map(async (note) => ({ name: 'the note', boxes: [await note.boundingBox()] })),
-			...buttons.map(async (button) => ({ name: 'the button', boxes: [await button.boundingBox()] })),
-		]);
-		const covered = things.flatMap((one, at) =>
-			things
-				.slice(at + 1)
-				.filter((other) => one.boxes.some((box) => other.boxes.some((its) => overlap(box, its))))
-				.map((other) => `${one.name} and ${other.name}`),
-		);
-		return [...(cut.includes(true) ? ['part of the note'] : []), ...covered];
-	}
-
-	/** The id of the workflow that is open. */
-	get workflowId(): string {
-		const id = /\/workflow\/([^/?]+)/.exec(this.page.url())?.[1];
-		if (id === undefined) throw new Error('No workflow is open');
-		return id;
-	}
-
-	/** The panel that is open. */
-	async currentNode(): Promise<NodePanel> {
-		const panel = this.page.getByTestId('ndv');
-		await panel.waitFor();
-		return new NodePanel(this.page, panel);
-	}
-
 	private node(name: string): Locator {
 		return this.page.locator(`[data-test-id="canvas-node"][data-node-name="${name}"]`);
 	}
-
-	private get nodesPanel(): Locator {
-		return this.page.getByTestId('node-creator');
-	}
-}
-
-type Box = Awaited<ReturnType<Locator['boundingBox']>>;
-
-function overlap(one: Box, other: Box): boolean {
-	if (one === null || other === null) return false;
-	const apart =
-		one.x + one.width <= other.x ||
-		other.x + other.width <= one.x ||
-		one.y + one.height <= other.y ||
-		other.y + other.height <= one.y;
-	return !apart;
 }

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 
-import { caption } from './field.mts';
+import { caption } from './form.mts';
 
 /**
  * The part of the screen that a picture shows:
@@ -13,12 +13,7 @@ import { caption } from './field.mts';
  */
 export type Frame = 'step' | 'stepToFilters' | 'dialog' | 'nodesPanel' | 'list' | 'workflow';
 
-interface Box {
-	x: number;
-	y: number;
-	width: number;
-	height: number;
-}
+type Box = Exclude<Awaited<ReturnType<Locator['boundingBox']>>, null>;
 
 const MARGIN = 16;
 
@@ -37,53 +32,34 @@ export function styleOf(frame: Frame): string {
 
 /** Returns the place of this part on the screen. */
 export async function placeOf(page: Page, frame: Frame): Promise<Box> {
-	switch (frame) {
-		case 'step':
-			return await placeOfStep(page);
-		case 'stepToFilters':
-			return await placeOfStep(page, 'Filters');
-		case 'dialog':
-			return await placeOfDialog(page.locator('.el-dialog:visible').last());
-		case 'nodesPanel': {
-			const panel = page.getByTestId('node-creator');
-			return downTo(await boxOf(panel), await boxesOf(panel.getByTestId('node-creator-item-name')));
-		}
-		case 'list': {
-			const form = await boxOf(page.getByTestId('ndv').getByTestId('node-parameters'));
-			return downTo(form, await boxesOf(page.getByTestId('rlc-item')));
-		}
-		case 'workflow':
-			return await placeOfWorkflow(page);
-	}
-}
-
-/**
- * Ends below the last field or the output, whichever is lower.
- * @param last label of a field to end at instead
- */
-async function placeOfStep(page: Page, last?: string): Promise<Box> {
-	const panel = page.getByTestId('ndv');
+	const [panel, nodesPanel] = [page.getByTestId('ndv'), page.getByTestId('node-creator')];
 	const form = panel.getByTestId('node-parameters');
+	const fields = form.getByTestId('parameter-item');
+	switch (frame) {
+		case 'nodesPanel':
+			return downTo(await boxOf(nodesPanel), await boxesOf(nodesPanel.getByTestId('node-creator-item-name')));
+		case 'list':
+			return downTo(await boxOf(form), await boxesOf(page.getByTestId('rlc-item')));
+		case 'dialog': {
+			const dialog = page.locator('.el-dialog:visible').last();
+			const shown = await boxesOf(dialog.getByTestId('credential-connection-parameter'));
+			const whole = shown.filter(({ height, wholeHeight }) => height === wholeHeight);
+			return whole.length === 0 ? await boxOf(dialog) : downTo(await boxOf(dialog), whole);
+		}
+		case 'workflow': {
+			const nodes = await boxesOf(page.locator('[data-test-id="canvas-node"], [data-test-id="canvas-node"] *'));
+			return around(nodes, await boxOf(page.getByTestId('canvas')));
+		}
+	}
 	const output = await boxOf(panel.getByTestId('output-panel'));
 	const { x } = await boxOf(form);
 	const step = { ...output, x, width: output.x + output.width - x };
-	if (last !== undefined) {
-		const field = form.getByTestId('parameter-item').filter({ has: caption(page, last) });
-		return downTo(step, [await boxOf(field.first())]);
+	if (frame === 'stepToFilters') {
+		return downTo(step, [await boxOf(fields.filter({ has: caption(page, 'Filters') }).first())]);
 	}
-	const fields = await boxesOf(form.getByTestId('parameter-item'));
-	const shown = await boxesOf(
-		panel.getByTestId('output-panel').locator('table, .vjs-tree-node, [data-test-id="node-error-view"]'),
-	);
-	return downTo(step, [...fields, ...shown]);
-}
-
-async function placeOfDialog(dialog: Locator): Promise<Box> {
-	const box = await boxOf(dialog);
-	const fields = dialog.getByTestId('credential-connection-parameter');
-	const [whole, seen] = [await fields.evaluateAll(heights), await boxesOf(fields)];
-	const fitting = seen.filter(({ height }, at) => height === whole[at]);
-	return fitting.length === 0 ? box : downTo(box, fitting);
+	// The output may be lower than the last field.
+	const shown = panel.getByTestId('output-panel').locator('table, .vjs-tree-node, [data-test-id="node-error-view"]');
+	return downTo(step, [...(await boxesOf(fields)), ...(await boxesOf(shown))]);
 }
 
 /** Returns a part with another lower end: below these contents. */
@@ -92,14 +68,13 @@ function downTo(part: Box, contents: readonly Box[]): Box {
 	return { ...part, height: Math.min(bottom - part.y, part.height) };
 }
 
-async function placeOfWorkflow(page: Page): Promise<Box> {
-	const canvas = await boxOf(page.getByTestId('canvas'));
-	const boxes = await boxesOf(page.locator('[data-test-id="canvas-node"], [data-test-id="canvas-node"] *'));
-	const left = Math.max(canvas.x, Math.min(...boxes.map(({ x }) => x)) - MARGIN);
-	const top = Math.max(canvas.y, Math.min(...boxes.map(({ y }) => y)) - MARGIN);
-	const right = Math.min(canvas.x + canvas.width, Math.max(...boxes.map(({ x, width }) => x + width)) + MARGIN);
-	const bottom = Math.min(canvas.y + canvas.height, Math.max(...boxes.map(({ y, height }) => y + height)) + MARGIN);
-	return { x: left, y: top, width: right - left, height: bottom - top };
+/** Returns the part of `within` that has all these contents. */
+function around(contents: readonly Box[], within: Box): Box {
+	const x = Math.max(within.x, Math.min(...contents.map((box) => box.x)) - MARGIN);
+	const y = Math.max(within.y, Math.min(...contents.map((box) => box.y)) - MARGIN);
+	const right = Math.min(within.x + within.width, Math.max(...contents.map((box) => box.x + box.width)) + MARGIN);
+	const bottom = Math.min(within.y + within.height, Math.max(...contents.map((box) => box.y + box.height)) + MARGIN);
+	return { x, y, width: right - x, height: bottom - y };
 }
 
 async function boxOf(locator: Locator): Promise<Box> {
@@ -108,12 +83,8 @@ async function boxOf(locator: Locator): Promise<Box> {
 	return box;
 }
 
-function heights(elements: Element[]): number[] {
-	return elements.map((element) => element.getBoundingClientRect().height).filter((height) => height > 0);
-}
-
 /** Returns the places of what is seen of each element; its own scroll areas may hide a part. */
-async function boxesOf(locator: Locator): Promise<Box[]> {
+async function boxesOf(locator: Locator): Promise<Array<Box & { wholeHeight: number }>> {
 	const boxes = await locator.evaluateAll((elements) =>
 		elements.map((element) => {
 			const { x, y, width, height, bottom } = element.getBoundingClientRect();
@@ -121,7 +92,7 @@ async function boxesOf(locator: Locator): Promise<Box[]> {
 			for (let area = element.parentElement; area !== null; area = area.parentElement) {
 				if (getComputedStyle(area).overflowY !== 'visible') end = Math.min(end, area.getBoundingClientRect().bottom);
 			}
-			return { x, y, width, height: Math.min(height, end - y) };
+			return { x, y, width, height: Math.min(height, end - y), wholeHeight: height };
 		}),
 	);
 	return boxes.filter(({ width, height }) => width > 0 && height > 0);

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { type EmbeddedPlatform, OTHER_ENDPOINT, type PlatformAccess } from '../platform/server.mts';
 import type { Editor } from './editor.mts';
 import type { Frame } from './frame.mts';
-import type { NodePanel } from './nodePanel.mts';
 
 /** Follows the steps: a test, or the command that takes pictures. */
 export interface Witness {
@@ -14,41 +13,40 @@ export interface Witness {
 	 * The screen shows something for a picture.
 	 * @param again shows it again, if n8n doesn't follow a change of the theme
 	 */
-	look(name: string, frame: Frame, again?: () => Promise<void>): Promise<void>;
+	look(name: string, frame: Frame, again?: () => Promise<unknown>): Promise<void>;
 }
 
+type Platform = PlatformAccess & Pick<EmbeddedPlatform, 'fleet'>;
+
+const CREDENTIAL = 'Device Management API';
 const WITH_KEY = 'Device platform, API key';
 const WITH_LOGIN = 'Device platform, login';
+const MISSING = 'RT00000000';
 
 /**
  * Runs all steps, from the nodes panel to a published workflow.
  * @param editor signed in to an n8n that has the package
  * @param platform with the example fleet; the steps type its API key and password
  */
-export async function walkAsNewUser(
-	editor: Editor,
-	platform: PlatformAccess & Pick<EmbeddedPlatform, 'fleet'>,
-	{ step, look }: Witness,
-): Promise<void> {
-	const { devices } = platform.fleet;
+export async function walkAsNewUser(editor: Editor, platform: Platform, witness: Witness): Promise<void> {
+	await connect(editor, platform, witness);
+	await readDevices(editor, platform, witness);
+	await readOnce(editor, platform, witness);
+	await watch(editor, platform, witness);
+}
 
-	const seeDetails = async () => {
-		await editor.newWorkflow();
-		await editor.openNodesPanel();
-		await editor.searchNodes('device management');
-		await editor.openNodeDetails('Device Management');
-		await editor.unfold('Triggers', 'On device created');
-		await editor.unfold('Actions', 'Get many devices');
-	};
+async function connect(editor: Editor, platform: Platform, { step, look }: Witness): Promise<void> {
 	await step('finds trigger and action by searching the nodes panel', async () => {
 		await editor.newWorkflow();
-		await editor.openNodesPanel();
-		for (const text of ['iot', 'fleet', 'device management']) {
-			await editor.searchNodes(text);
-			await editor.seesInNodesPanel('Device Management');
-		}
+		for (const text of ['iot', 'fleet']) await (await editor.searchNodes(text)).waitFor();
+		const seeDetails = async () => {
+			await editor.newWorkflow();
+			await (await editor.searchNodes('device management')).click();
+			await editor.unfold('Triggers', 'On device created');
+			await editor.unfold('Actions', 'Get many devices');
+		};
 		await seeDetails();
-		const listed = await editor.listedInNodesPanel();
+		const listed = await editor.nodesPanel.getByTestId('node-creator-item-name').allInnerTexts();
 		for (const entry of ['On online status changed', 'Count devices', 'Get device', 'Make API request']) {
 			assert(listed.includes(entry), `'${entry}' is not among ${listed.join(', ')}`);
 		}
@@ -56,43 +54,39 @@ export async function walkAsNewUser(
 	});
 
 	await step('connects with an API key, which the form hides', async () => {
-		const form = await editor.newCredential('Device Management API');
+		const form = await editor.newCredential(CREDENTIAL);
 		await form.rename(WITH_KEY);
 		await form.fill('Base URL', platform.baseUrl);
-		await form.fillSecret('API Key', platform.apiKey);
-		assert(await form.isMasked('API Key'));
-		await form.save();
-		await form.connected();
+		assert(await form.fillSecret('API Key', platform.apiKey));
+		await form.connect();
 		await look('credential-connected', 'dialog');
 		await form.close();
 	});
 
 	await step('connects with a login; told that a wrong password is refused, and why; and connects again', async () => {
-		const form = await editor.newCredential('Device Management API');
+		const form = await editor.newCredential(CREDENTIAL);
 		await form.rename(WITH_LOGIN);
 		await form.fill('Base URL', platform.baseUrl);
 		await form.choose('Authentication', 'Login');
 		await form.fill('Login Name', platform.loginName);
-		await form.fillSecret('Password', platform.password);
-		assert(await form.isMasked('Password'));
-		await form.save();
-		await form.connected();
+		assert(await form.fillSecret('Password', platform.password));
+		await form.connect();
 		await form.fillSecret('Password', 'not-the-password');
 		await form.save();
 		const reason = await form.refused(async () => await look('credential-refused', 'dialog'));
 		assert.match(reason, /login name or the password is not right/);
 		assert(!reason.includes('not-the-password'));
 		await form.fillSecret('Password', platform.password);
-		await form.save();
-		await form.connected();
+		await form.connect();
 		await form.close();
 	});
+}
 
-	const takeAction = async (action: string) => await takeEntry(editor, 'Actions', action);
-
+/** A workflow of three steps. */
+async function readDevices(editor: Editor, { fleet: { devices } }: Platform, { step, look }: Witness): Promise<void> {
 	await step('counts the devices of a status', async () => {
 		await editor.newWorkflow();
-		const node = await takeAction('Count devices');
+		const node = await editor.addStep('Actions', 'Count devices');
 		await node.widenOutput();
 		await node.chooseCredential(WITH_KEY);
 		await node.add('Add Filter', 'Composite Status');
@@ -103,41 +97,35 @@ export async function walkAsNewUser(
 		await node.close();
 	});
 
-	const [newest, beyond] = [devices[0], devices[73]];
-	const chosen = devices.slice(100).find(({ description }) => description?.startsWith('Spare unit'));
-	assert(newest && beyond && chosen);
 	await step('picks a device from the list, by typing and by scrolling past the first page', async () => {
-		const node = await takeAction('Get device');
+		const chosen = devices.slice(100).find(({ description }) => description?.startsWith('Spare unit'))?.sn ?? '';
+		const node = await editor.addStep('Actions', 'Get device');
 		await node.chooseCredential(WITH_LOGIN);
-		await node.openList();
-		await node.scrollListTo(beyond.sn);
-		await node.searchList('L5', 'L5');
+		await node.scrollListTo(devices[73]?.sn ?? '');
+		await node.searchList('L5');
 		await look('device-list', 'list');
-		await node.searchList(chosen.sn, chosen.sn);
-		await node.pickFromList(chosen.sn);
+		await node.searchList(chosen);
+		await node.listed(chosen).click();
 		await node.execute();
-		assert.deepEqual(
-			(await node.table()).map(({ sn }) => sn),
-			[chosen.sn],
-		);
-		await node.showOutputAs('JSON', chosen.sn);
+		const shown = await node.table();
+		assert.deepEqual([shown.length, shown[0]?.['sn']], [1, chosen]);
+		await node.showOutputAs('JSON', chosen);
 		await look('get', 'step');
 		await node.close();
 	});
 
-	const site = 'Hamburg';
-	const wanted = devices
-		.filter(({ attributes }) => attributes['site'] === site)
-		.sort((a, b) => compare(b.createTime, a.createTime) || compare(a.sn, b.sn))
-		.map(({ sn }) => sn);
 	await step('lists devices by an attribute, in the order of two rules, and reads them as a table', async () => {
-		const node = await takeAction('Get many devices');
+		const wanted = devices
+			.filter(({ attributes }) => attributes['site'] === 'Hamburg')
+			.sort((a, b) => compare(b.createTime, a.createTime) || compare(a.sn, b.sn))
+			.map(({ sn }) => sn);
+		const node = await editor.addStep('Actions', 'Get many devices');
 		await node.chooseCredential(WITH_KEY);
 		await node.switchOn('Return All');
 		await node.add('Add Filter', 'Attributes');
 		await node.click('Add Attribute');
 		await node.fill('Key', 'site');
-		await node.fill('Value', site);
+		await node.fill('Value', 'Hamburg');
 		await node.click('Add Sort Rule');
 		await node.click('Add Sort Rule');
 		await node.choose('Field', 'Serial Number');
@@ -146,66 +134,70 @@ export async function walkAsNewUser(
 		await node.showOutputAs('Table', String(wanted[0]));
 		const shown = (await node.table()).map(({ sn }) => sn);
 		assert.deepEqual(shown, wanted.slice(0, shown.length));
-		assert.equal(await node.itemCount(), `${wanted.length} items`);
+		assert.equal(await node.output.getByTestId('ndv-items-count').innerText(), `${wanted.length} items`);
 		await node.scrollToTop();
 		await look('get-many', 'stepToFilters');
 		await node.close();
 	});
 
 	await step('runs the whole workflow', async () => {
-		await editor.tidyUp();
+		await editor.page.getByTestId('tidy-up-button').click();
+		await editor.showWholeCanvas();
 		await editor.executeWorkflow(['Count devices', 'Get device', 'Get many devices']);
 		await look('execution', 'workflow');
 	});
+}
 
-	const missing = 'RT00000000';
-	assert(platform.fleet.get(missing) === undefined);
+/** Workflows of one step. */
+async function readOnce(editor: Editor, { fleet }: Platform, { step, look }: Witness): Promise<void> {
 	await step('is told of a wrong serial number what to do about it', async () => {
 		await editor.newWorkflow();
-		const node = await takeAction('Get device');
+		const node = await editor.addStep('Actions', 'Get device');
 		await node.chooseCredential(WITH_KEY);
 		await node.locateBy('By SN');
-		await node.fill('Device', missing);
+		await node.fill('Device', MISSING);
 		await node.execute();
-		const { message, advice } = await node.error();
-		assert.match(message, new RegExp(`No device has this serial number.*${missing}`));
-		assert.match(advice, /'If Not Found'/);
+		const message = await node.output.getByTestId('node-error-message').innerText();
+		assert.match(message, new RegExp(`No device has this serial number.*${MISSING}`));
+		assert.match(await node.output.getByTestId('node-error-description').innerText(), /'If Not Found'/);
 		await look('error', 'step');
 		await node.close();
 	});
 
 	await step('calls another endpoint of the platform', async () => {
 		await editor.newWorkflow();
-		const node = await takeAction('Make API request');
+		const node = await editor.addStep('Actions', 'Make API request');
 		await node.chooseCredential(WITH_KEY);
 		await node.fill('Path', OTHER_ENDPOINT);
 		await node.execute();
 		const names = (await node.table()).map((model) => model['name']);
-		assert.deepEqual(
-			names,
-			platform.fleet.models.map(({ name }) => name),
-		);
+		const wanted = fleet.models.map(({ name }) => name);
+		assert.deepEqual(names, wanted);
 		await look('api-request', 'step');
 		await node.close();
 	});
+}
 
+async function watch(editor: Editor, { fleet }: Platform, { step, look }: Witness): Promise<void> {
 	await step('takes a test event from the trigger', async () => {
 		await editor.newWorkflow();
-		const node = await takeEntry(editor, 'Triggers', 'On online status changed');
+		const node = await editor.addStep('Triggers', 'On online status changed');
 		await node.widenOutput();
 		await node.chooseCredential(WITH_KEY);
 		await node.click('Add Rule');
 		await node.fill('To', '0');
 		await node.fill('For At Least (Minutes)', '15');
-		await node.fetchTestEvent();
+		await node.click('Fetch Test Event');
 		assert.deepEqual(
 			// The table shows null in brackets.
 			(await node.table()).map(({ event, previous, current }) => [event, previous?.replaceAll(/\W/g, ''), current]),
-			devices.slice(0, 3).map(({ onlineStatus }) => ['onlineStatusChanged', onlineStatus === 0 ? 'null' : '1', '0']),
+			fleet.devices
+				.slice(0, 3)
+				.map(({ onlineStatus }) => ['onlineStatusChanged', onlineStatus === 0 ? 'null' : '1', '0']),
 		);
 		await node.add('Add Option', 'Items per Poll');
 		await node.choose('Items per Poll', 'One Item for Each Poll');
-		await node.fetchTestEvent();
+		await node.click('Fetch Test Event');
 		await node.showOutputAs('JSON', '"events"');
 		await node.scrollToTop();
 		await look('trigger', 'step');
@@ -213,17 +205,13 @@ export async function walkAsNewUser(
 	});
 
 	await step('publishes the workflow', async () => {
-		await editor.publish();
+		const publish = editor.page.getByTestId('workflow-open-publish-modal-button');
+		await publish.click();
+		await editor.page.getByTestId('workflow-publish-button').click();
+		const told = editor.page.getByRole('dialog').filter({ hasText: 'Workflow published' });
+		await told.getByRole('button', { name: 'Got it' }).click();
+		await publish.getByText('Published').waitFor();
 	});
-}
-
-/** Adds a step of the package, as the nodes panel lists it, to the open workflow. */
-export async function takeEntry(editor: Editor, list: 'Actions' | 'Triggers', entry: string): Promise<NodePanel> {
-	await editor.openNodesPanel();
-	await editor.searchNodes('device management');
-	await editor.openNodeDetails('Device Management');
-	await editor.unfold(list, entry);
-	return await editor.addStep(entry);
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
