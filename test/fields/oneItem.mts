@@ -14,7 +14,7 @@ export type Parameters = Record<string, unknown>;
 type Sent = Omit<PlatformRequest<unknown>, 'schema'>;
 type Respond = (request: Sent) => unknown;
 
-export const bySerialNumber = (value: unknown, mode = 'sn') => ({ __rl: true, mode, value });
+export const bySerialNumber = (value: unknown, mode = 'sn') => ({ __rl: true as const, mode, value });
 export const get = { resource: 'device', operation: 'get', device: bySerialNumber('RT1') };
 export const getMany = { resource: 'device', operation: 'getAll' };
 export const count = { resource: 'device', operation: 'count' };

@@ -62,7 +62,7 @@ test('is not misled by a device that is added between two pages while the number
 	expect(new Set(seen)).toEqual(new Set(before));
 });
 
-test.each<[what: string, Failure, ServerScript['falsify']]>([
+test.each<[what: string, Failure, NonNullable<ServerScript['falsify']>]>([
 	['a refusal of a page, if nothing indicates the end', noSuchPage, falsify],
 	['any other failure', late, withoutLast],
 ])('throws %s', async (_what, pastEnd, metadata) => {

@@ -19,7 +19,7 @@ import {
 import { testOnlyCertificate, testOnlyPrivateKey } from './tls/testOnlyCertificate.mts';
 
 export { Fleet, type Device } from './fleet.mts';
-export type { Fault, FaultRule, PlatformRequest, Settings } from './settings.mts';
+export type { Fault, FaultRule, PageData, PlatformRequest, Settings } from './settings.mts';
 
 const startOptionsSchema = settingsSchema.extend({
 	/** A size (and seed), devices, or a ready fleet. */
