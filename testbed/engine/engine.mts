@@ -108,8 +108,10 @@ export interface PollResult {
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
 	const { packageDirectory, otherPackages = [], fromSources } = options;
+	// Before n8n-core makes its logger, which the packages do.
+	const instance = startInstance();
 	const packages = await NodePackages.load([packageDirectory, ...otherPackages], { fromSources });
-	return new Engine(startInstance(), packages, new CredentialStore());
+	return new Engine(instance, packages, new CredentialStore());
 }
 
 export class Engine {
