@@ -1,7 +1,7 @@
 import { useBareBench, useBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
-import { held, LATER, published, told } from './watching.mts';
+import { held, published, told } from './watching.mts';
 
 const n8n = useBench();
 const bench = useBareBench();
@@ -26,30 +26,6 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		expect([await watching.poll(), await watching.restart(), await watching.poll()]).toEqual([null, null, null]);
 	});
 
-	it('a poll that fails halfway reports nothing and loses nothing', async () => {
-		const filters = { query: { parameter: [{ name: 'creator', value: 'admin' }] } };
-		const options = { maxRetries: 0, pageSize: 30 };
-		const watching = await published(bench, { events: EVENTS, filters, options }, { host });
-		const { fleet } = bench.platform;
-		const happen = () => fleet.add(fleet.make({ creator: 'admin', updateTime: LATER }));
-		happen();
-		bench.platform.requests = 0;
-		expect(await watching.poll()).toHaveLength(1);
-		const { requests } = bench.platform;
-		expect(requests).toBeGreaterThan(3);
-		const saved = watching.state;
-		happen();
-		for (let order = requests; order >= 1; order--) {
-			let left = order;
-			bench.platform.intervene = async () => (--left === 0 ? { statusCode: 503, body: '' } : undefined);
-			// Of an outage, not every poll reports an error.
-			const items = await watching.poll().catch((error: Error) => expect(error.message).toContain('HTTP 503'));
-			expect([items ?? null, left <= 0, watching.state]).toEqual([null, true, saved]);
-		}
-		bench.platform.intervene = undefined;
-		expect(await watching.poll()).toHaveLength(1);
-	});
-
 	it('a quiet poll leaves the state as it is, byte for byte', async () => {
 		const events = [...EVENTS, 'attributeChanged'];
 		const watching = await published(bench, { events, attributes: 'firmware' }, { host });
@@ -65,33 +41,6 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		await watching.restart();
 		expect(watching.state).toBe(state);
 		expect(watching.database.history).toHaveLength(length);
-	});
-
-	it('each change of a device has another id, and a repeated change the same one', async () => {
-		change(1);
-		const watching = await published(bench, parameters, { host });
-		const ids = new Set<unknown>();
-		for (const onlineStatus of [0, 1, 0, 1, 5]) {
-			change(onlineStatus);
-			ids.add((await watching.poll())?.[0]?.['eventId']);
-		}
-		expect(ids.size).toBe(5);
-		// As if n8n had lost what it saved last.
-		watching.database.rewind(watching.database.history.length - 2);
-		const again = (await watching.restart()) ?? (await watching.poll());
-		expect(again).toMatchObject([{ eventId: [...ids].at(-1), previous: 1, current: 5 }]);
-	});
-
-	it('a poll leaves its work to the one that is under way', async () => {
-		const watching = await published(bench, parameters, { host });
-		change();
-		const { released, release } = held();
-		bench.platform.intervene = async () => await released;
-		const slow = watching.poll();
-		expect(await watching.poll()).toBeNull();
-		release();
-		expect(await slow).toHaveLength(1);
-		expect(await watching.poll()).toBeNull();
 	});
 
 	it.each([

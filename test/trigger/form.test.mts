@@ -7,7 +7,7 @@ import { inGroupsOf } from '../../testbed/platform/inGroupsOf.mts';
 import type { Device } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
 import { changeOf, parametersFor, SAMPLES } from './samples.mts';
-import { HOUR, LATER, published, told } from './watching.mts';
+import { LATER, published, told } from './watching.mts';
 
 const n8n = useBench();
 const bench = useBareBench();
@@ -106,25 +106,6 @@ describe('Attributes', () => {
 });
 
 describe('Only When', () => {
-	it('reports only what goes from and to the given values, as alternatives of one field', async () => {
-		change(0, { onlineStatus: 1 });
-		const rule = [
-			{ field: 'onlineStatus', from: '1', to: '0' },
-			{ field: 'onlineStatus', from: '0', to: '5' },
-			{ field: 'onlineStatus', to: '7' },
-		];
-		const watching = await watch({ events: ['onlineStatusChanged', 'statusChanged'], conditions: { rule } });
-		const reported: unknown[] = [];
-		for (const onlineStatus of [0, 1, 5, 0, 5, 7]) {
-			change(0, { onlineStatus });
-			for (const { previous, current } of (await watching.poll()) ?? []) reported.push(`${previous} → ${current}`);
-		}
-		expect(reported).toEqual(['1 → 0', '0 → 5', '5 → 7']);
-		// Of a field without rules, every change is reported.
-		change(0, { status: 12 });
-		expect(await watching.poll()).toMatchObject([{ event: 'statusChanged', current: 12 }]);
-	});
-
 	it('compares the values of attributes as text, long ones too', async () => {
 		change(0, { attributes: { a: 1, b: LONG } });
 		const rule = [
@@ -155,25 +136,6 @@ describe('Filters', () => {
 		});
 		n8n.fleet.update(n8n.fleet.at(0).sn, { onlineStatus: 99, tags: [] });
 		expect(await watching.poll()).toBeNull();
-	});
-
-	it('forget a device that left them an hour ago', async () => {
-		const enter = (onlineStatus: number) => change(0, { tags: ['in'], onlineStatus });
-		enter(1);
-		change(1, { tags: ['in'] });
-		const watching = await watch({ events: ['onlineStatusChanged', 'deviceRemoved'], filters: { tags: 'in' } });
-		for (const [ms, expected] of [
-			[0, [{ previous: 1, current: 2 }]],
-			[HOUR, undefined],
-		] as const) {
-			change(0, { tags: [] });
-			expect(await watching.poll()).toBeNull();
-			clock.now += ms;
-			enter(2);
-			const items = await watching.poll();
-			if (expected === undefined) expect(items).toBeNull();
-			else expect(items).toMatchObject(expected);
-		}
 	});
 });
 
@@ -229,13 +191,6 @@ describe('Options', () => {
 		await watching.poll();
 		expect(n8n.platform.requests.map(({ query }) => query['size'])).toEqual(Array(9).fill('30'));
 		expect(n8n.platform.peakInFlight).toBe(2);
-	});
-
-	it('Timeout and Max Retries', async () => {
-		n8n.platform.settings.faults = [{ fault: 'hang', times: Infinity }];
-		const watching = new Watch(n8n, { events, options: { timeout: 150, maxRetries: 1 } });
-		const words = 'The platform did not respond within 150 ms, also after one retry';
-		await expect(watching.activate()).rejects.toThrow(words);
 	});
 });
 

@@ -276,21 +276,3 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s, it is reported when a de
 		},
 	);
 });
-
-it('a list that lacks 200 of 400 devices for one poll leads to no event and no large state', async () => {
-	const fleet = Fleet.seeded({ size: 400 });
-	for (const { sn } of fleet.devices) fleet.update(sn, { onlineStatus: 0 });
-	bench.platform.fleet = fleet;
-	const parameters = { events: ['onlineStatusChanged'], conditions: { rule: [TO_0] } };
-	const watching = await published(bench, parameters, { host: 'C' });
-	const length = watching.state?.length ?? 0;
-	bench.platform.fleet = new Fleet(fleet.devices.slice(0, 200));
-	expect(await watching.poll()).toBeNull();
-	expect(watching.state?.length).toBeLessThan(length * 2);
-	const { state } = watching;
-	clock.now += 60_000;
-	expect([await watching.poll(), watching.state]).toEqual([null, state]);
-	bench.platform.fleet = fleet;
-	expect(await watching.poll()).toBeNull();
-	expect(watching.state?.length).toBeLessThan(length + 10);
-});

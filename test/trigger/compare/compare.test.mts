@@ -160,14 +160,6 @@ it('the same event has the same id, and another event, device or number another 
 	expect(all().filter((id) => !/^[\w-]{22}$/.test(id))).toEqual([]);
 });
 
-it('leaves out changes that match no rule, and remembers them', () => {
-	const rules = readRules(() => ({ rule: [{ field: 'status', to: '5' }] }), fields);
-	const now = seen(nothing, [device('A', { status: 9, onlineStatus: 3 })]);
-	const compared = compare(baseline(device('A')), now, { ...task, rules });
-	expect(told(compared)).toEqual(['onlineStatusChanged A']);
-	expect(compared.state.snapshot?.devices.get('A')).toBe('[3,9,null]');
-});
-
 it('what is carried if n8n does not take the events has everything that was not reported', () => {
 	const values = (onlineStatus: number) => keepValues(device('', { onlineStatus }), fields);
 	const before = baseline(device('A'), device('B', { onlineStatus: 0 }), device('C'));

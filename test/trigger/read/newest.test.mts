@@ -72,13 +72,6 @@ describe('a device is new', () => {
 		expect(await told(watching)).toEqual([]);
 	});
 
-	it('if the fleet was empty before', async () => {
-		bench.platform.fleet = new Fleet([]);
-		const watching = await watch();
-		bench.platform.fleet = Fleet.seeded({ size: 3 });
-		expect(await told(watching)).toHaveLength(3);
-	});
-
 	it('if a new tag brings it into the filter within two hours, and not later', async () => {
 		const watching = await watch({ filters: { tags: 'mine' } });
 		const [young, old] = [add(), fleet().at(200).sn];
@@ -86,17 +79,6 @@ describe('a device is new', () => {
 		for (const sn of [young, old]) fleet().update(sn, { tags: ['mine'] });
 		expect(await told(watching)).toEqual([young]);
 	});
-});
-
-it('an update needs another time: a changed status or an edit with the same time is no update', async () => {
-	const watching = await watch({ events: ['deviceUpdated'] });
-	const { sn } = fleet().at(30);
-	for (const changes of [{ onlineStatus: 99 }, { description: 'another' }]) fleet().update(sn, changes);
-	expect(await told(watching)).toEqual([]);
-	for (const updateTime of [LATER, '2031-01-01 00:00:01', LATER]) {
-		fleet().update(sn, { updateTime });
-		expect(await told(watching)).toEqual([sn]);
-	}
 });
 
 describe('more rows within two hours than fit on a page', () => {
@@ -145,11 +127,6 @@ describe('more rows within two hours than fit on a page', () => {
 		// A fleet that shrinks to one page is read to its end and needs no order.
 		for (const { sn } of fleet().devices.slice(5)) fleet().remove(sn);
 		expect(await askedBy(watching)).toEqual(['size=920&sort=createTime desc']);
-	});
-
-	it('are read again by a new process', async () => {
-		const { watching, late } = await afterImport();
-		expect(snsOf(await watching.restart())).toEqual([late]);
 	});
 });
 
