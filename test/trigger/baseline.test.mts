@@ -61,15 +61,6 @@ it.each<[string, IDataObject, string[]]>([
 	expect(await events(watching.poll())).toEqual(changes['conditions'] === RULE ? [] : ['77 → 78']);
 });
 
-it('publishing with another time to last loses nothing', async () => {
-	const watching = await published(bench, { ...EVERYTHING, forAtLeast: 15 });
-	change(77);
-	watching.parameters = { ...EVERYTHING, forAtLeast: 5 };
-	expect(await watching.activate('update')).toBeNull();
-	clock.now += 5 * 60_000;
-	expect(await events(watching.poll())).toEqual(['1 → 77']);
-});
-
 it('a copied or imported workflow records a new baseline, and one whose node was renamed, too', async () => {
 	const watching = await published(bench, EVERYTHING);
 	change(77);
@@ -149,18 +140,6 @@ it('has another number after each baseline, so that no change has the id of an o
 		for (const { eventId } of (await watching.poll()) ?? []) ids.add(eventId);
 	}
 	expect(ids.size).toBe(4);
-});
-
-it('reads a fleet with too many values on its second page in smaller pages, also in the next poll', async () => {
-	const log = new Array(6000).fill(0);
-	n8n.platform.settings.changePage = ({ content, ...page }, { query }) => {
-		const isLarge = query['size'] === '100' && page.number === 1;
-		return { ...page, content: isLarge ? content.map((device) => ({ ...device, log })) : content };
-	};
-	const watching = await published(n8n, { events: ['onlineStatusChanged'], options: { pageSize: 100 } });
-	n8n.platform.forget();
-	expect(await watching.poll()).toBeNull();
-	expect(n8n.platform.requestsOf('list').map(({ query }) => query['size'])).toEqual(new Array(5).fill('50'));
 });
 
 it('logs once that it takes devices with one id for one, also if they are on several pages', async () => {

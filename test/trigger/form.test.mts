@@ -90,10 +90,7 @@ describe('Attributes', () => {
 		['no attribute at all', 'x', undefined],
 		['an empty list', 'x', []],
 		['the other way', false, true],
-		['a text of 100 characters', 'x'.repeat(100), 1],
-		['a longer text, of which only the change is known', LONG, 1, null],
-		['an object', { rather: ['long'] }, 1],
-		['a longer object, of which only the change is known', { rather: LONG }, 1, null],
+		['a long text, of which only the change is known', LONG, 1, null],
 	])('has the value before and after: %s', async (_, before, after, known: unknown = before) => {
 		change(3, { attributes: { key: before } });
 		const watching = await watch({ events: ['attributeChanged'], attributes: 'key' });
@@ -140,16 +137,17 @@ describe('Filters', () => {
 });
 
 describe('Output', () => {
-	const SIMPLIFIED = ['createTime', 'description', 'groupName', 'id', 'modelName', 'onlineStatus', 'sn', 'status'];
 	it.each([
-		['simplified', {}, [...SIMPLIFIED, 'tags', 'updateTime']],
-		['selected', { fields: ['sn', 'model'] }, ['id', 'model', 'sn']],
-	])('%s', async (output, more, fields) => {
-		const watching = await watch({ events: ['deviceCreated', 'statusChanged'], output, ...more });
-		fleet().add();
+		['simplified', {}, { sn: expect.any(String), modelName: expect.any(String) }],
+		[
+			'selected',
+			{ fields: ['sn', 'model'] },
+			{ id: expect.any(String), sn: expect.any(String), model: expect.any(Object) },
+		],
+	])('%s', async (output, more, shape) => {
+		const watching = await watch({ events: ['statusChanged'], output, ...more });
 		change(3, { status: 50 });
-		const items = await watching.poll();
-		expect(items?.map(({ device }) => Object.keys(device as IDataObject).sort())).toEqual([fields, fields]);
+		expect(await watching.poll()).toMatchObject([{ device: shape }]);
 	});
 
 	it('raw, and each item has its own device', async () => {

@@ -138,12 +138,6 @@ async function begin(host: HostLetter, parameters: IDataObject, isKnown: boolean
 
 const APPEARS: Row[] = [
 	['appears', {}, [], ['16: null → 0']],
-	[
-		'appears, with a rule for its return',
-		{ conditions: { rule: [TO_0, { field: 'onlineStatus', from: '0', to: '1' }] } },
-		[20, 'online'],
-		['16: null → 0', '36: 0 → 1'],
-	],
 	['appears, with a rule that has From', { conditions: { rule: [FROM_1] } }, [], []],
 	['appears, with an empty rule', { conditions: { rule: [{ field: 'onlineStatus' }] } }, [], []],
 	['appears, without a rule', { conditions: {} }, [], []],
@@ -160,7 +154,6 @@ const APPEARS: Row[] = [
 		[10, 'another main process', 30, 'another main process'],
 		{ A: ['25: null → 0'], B: ['26: null → 0'], C: ['16: null → 0'] },
 	],
-	['is created', BOTH, ['is dated now'], ['1: deviceCreated', '16: null → 0']],
 	[
 		'is reported as created a minute later: the time goes on',
 		BOTH,
@@ -175,12 +168,6 @@ const APPEARS: Row[] = [
 	],
 	['is missing for 59 minutes', {}, [20, 'leaves', 59, 'returns'], ['16: null → 0']],
 	['is missing for 61 minutes', {}, [20, 'leaves', 61, 'returns'], ['16: null → 0', '97: null → 0']],
-	[
-		'is missing for one poll, and comes back with another value',
-		{ conditions: {}, forAtLeast: 0 },
-		[1, 'leaves', 1, 'returns', { device: { onlineStatus: 2 } }],
-		['3: 0 → 2'],
-	],
 	['is missing for one poll while it has to last', {}, [5, 'leaves', 1, 'returns'], ['22: null → 0']],
 	[
 		'is missing before a restart, which the default hosts did not save',
@@ -233,7 +220,6 @@ const STARTS_AGAIN = {
 	C: ['1: deviceCreated', '16: 1 → 0'],
 };
 const KNOWN: Row[] = [
-	['goes offline', {}, ['offline'], ['16: 1 → 0']],
 	['comes back each time', {}, ['offline', 14, 'online', 1, 'offline', 14, 'online'], []],
 	[
 		'came back before a restart, which only quiet polls saw',

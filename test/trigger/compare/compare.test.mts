@@ -100,14 +100,6 @@ it('a field with an identity changes with it, and shows its name', () => {
 	expect(look(moved.state, 2, 'Kiel', 60, ['A']).told).toEqual([[undefined, undefined, { name: 'Kiel' }]]);
 });
 
-it('takes a baseline without events, with the number it is given', () => {
-	const { state, events } = compare(nothing, seen(nothing, [device('A', { createTime: T })]), task);
-	expect(events).toEqual([]);
-	expect(state).toMatchObject({ fingerprint: 'f', number: 40 });
-	expect(state.recent.get('createTime')).toMatchObject({ newest: T });
-	expect(compare(nothing, { recent: new Map(), list: undefined }, task).state).toEqual(nothing);
-});
-
 it('tells created, updated, changed and removed, in this order, and raises the number once', () => {
 	const before = baseline(
 		device('A', { updateTime: T - 5 }),

@@ -52,15 +52,6 @@ it.each<[string, IDataObject, string[]]>([
 });
 
 describe('a device is new', () => {
-	it('on as many pages as there are, and at a total that counts the page alone', async () => {
-		const watching = await watch({ options: { pageSize: 50 } });
-		for (const count of [120, 70]) {
-			const added = addMany(count, LATER);
-			expect(await told(watching)).toEqual(added);
-			expect(await told(watching)).toEqual([]);
-		}
-	});
-
 	it('in the second of the newest one, and up to two hours before it, however long no poll came', async () => {
 		const watching = await watch({ options: { pageSize: 50 } });
 		const same = add({ createTime: fleet().at(0).createTime }, 1);
@@ -70,14 +61,6 @@ describe('a device is new', () => {
 		expect(await told(watching)).toEqual([late]);
 		add({ createTime: '2024-01-08 09:42:01' }, 100);
 		expect(await told(watching)).toEqual([]);
-	});
-
-	it('if a new tag brings it into the filter within two hours, and not later', async () => {
-		const watching = await watch({ filters: { tags: 'mine' } });
-		const [young, old] = [add(), fleet().at(200).sn];
-		expect(await told(watching)).toEqual([]);
-		for (const sn of [young, old]) fleet().update(sn, { tags: ['mine'] });
-		expect(await told(watching)).toEqual([young]);
 	});
 });
 
