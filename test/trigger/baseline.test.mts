@@ -1,12 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBareBench, useBench, useStillClock } from '../../testbed/jest.mts';
+import { useBench } from '../../testbed/jest.mts';
 import { Watch } from '../../testbed/watch.mts';
-import { published, warningsOf } from './watching.mts';
+import { published, useTrigger, warningsOf } from './watching.mts';
 
 const n8n = useBench();
-const bench = useBareBench();
-const clock = useStillClock();
+const { bench, clock, watch, warnings } = useTrigger();
 
 const EVERYTHING = {
 	events: ['attributeChanged', 'deviceCreated', 'onlineStatusChanged'],
@@ -21,7 +20,6 @@ function change(onlineStatus: number, fleet = bench.platform.fleet): void {
 	const router = fleet.devices.find(({ sn }) => sn.startsWith('RT'));
 	if (router !== undefined) fleet.update(router.sn, { onlineStatus });
 }
-const warnings = () => warningsOf(bench.engine.logs);
 const events = async (poll: Promise<IDataObject[] | null>) =>
 	(await poll)?.map(({ previous, current }) => `${previous} → ${current}`) ?? [];
 
@@ -31,7 +29,7 @@ beforeEach(() => {
 });
 
 it('reports nothing of a fleet that was there already', async () => {
-	const watching = await published(bench, EVERYTHING);
+	const watching = await watch(EVERYTHING);
 	expect([await watching.poll(), ...warnings()]).toEqual([null]);
 });
 
@@ -49,7 +47,7 @@ it.each<[string, IDataObject, string[]]>([
 	['other options: nothing is lost', { options: OPTIONS }, []],
 	['a rule: nothing is lost', { conditions: RULE }, []],
 ])('publishing with %s', async (_, changes, logged) => {
-	const watching = await published(bench, EVERYTHING);
+	const watching = await watch(EVERYTHING);
 	change(77);
 	watching.parameters = { ...EVERYTHING, ...changes };
 	clock.now += 60_000;
@@ -62,7 +60,7 @@ it.each<[string, IDataObject, string[]]>([
 });
 
 it('a copied or imported workflow records a new baseline, and one whose node was renamed, too', async () => {
-	const watching = await published(bench, EVERYTHING);
+	const watching = await watch(EVERYTHING);
 	change(77);
 	const copy = new Watch(bench, EVERYTHING, { workflowId: 'copy' });
 	copy.database.save({ staticData: watching.database.staticData });
@@ -116,7 +114,7 @@ describe('the credential', () => {
 });
 
 it('records a new baseline, and logs it, if the state is unreadable', async () => {
-	const watching = await published(bench, EVERYTHING, { host: 'B' });
+	const watching = await watch(EVERYTHING, { host: 'B' });
 	const { staticData } = watching.database;
 	watching.database.save({ staticData: staticData.replace('\\"format\\":2', '\\"format\\":0') });
 	await watching.restart();
@@ -130,7 +128,7 @@ it('records a new baseline, and logs it, if the state is unreadable', async () =
 });
 
 it('has another number after each baseline, so that no change has the id of an older one', async () => {
-	const watching = await published(bench, EVERYTHING);
+	const watching = await watch(EVERYTHING);
 	const ids = new Set<unknown>();
 	for (const name of ['RT', 'R', 'RT', 'R']) {
 		watching.parameters = { ...EVERYTHING, filters: { name } };
@@ -145,7 +143,7 @@ it('has another number after each baseline, so that no change has the id of an o
 it('logs once that it takes devices with one id for one, also if they are on several pages', async () => {
 	const { fleet } = bench.platform;
 	fleet.update(fleet.at(200).sn, { id: fleet.at(3).id });
-	const watching = await published(bench, { events: ['onlineStatusChanged'], options: { pageSize: 50 } });
+	const watching = await watch({ events: ['onlineStatusChanged'], options: { pageSize: 50 } });
 	expect(await watching.poll()).toBeNull();
 	const aboutIds = warnings().filter((words) => words.includes('same id'));
 	expect(aboutIds).toEqual(['The trigger "Watch" takes devices with the same id for one device']);

@@ -1,17 +1,15 @@
-import { useBareBench, useBench, useStillClock } from '../../testbed/jest.mts';
+import { useBench } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
-import { held, published, told } from './watching.mts';
+import { held, published, told, useTrigger } from './watching.mts';
 
 const n8n = useBench();
-const bench = useBareBench();
-const clock = useStillClock();
+const { bench, clock, watch, change: update } = useTrigger();
 
 const EVENTS = ['deviceCreated', 'deviceUpdated', 'onlineStatusChanged', 'deviceRemoved'];
 const parameters = { events: ['onlineStatusChanged'] };
 
-const sn = (position = 3) => bench.platform.fleet.at(position).sn;
-const change = (onlineStatus = 77) => bench.platform.fleet.update(sn(), { onlineStatus });
+const change = (onlineStatus = 77) => update(3, { onlineStatus });
 /** A poll of n8n's default host without that host, so that a test can look into it. */
 const nodeOf = () => bench.engine.pollingNode(new Watch(bench, parameters).workflow());
 
@@ -28,7 +26,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 
 	it('a quiet poll leaves the state as it is, byte for byte', async () => {
 		const events = [...EVENTS, 'attributeChanged'];
-		const watching = await published(bench, { events, attributes: 'firmware' }, { host });
+		const watching = await watch({ events, attributes: 'firmware' }, { host });
 		change();
 		await watching.poll();
 		const { state } = watching;
@@ -47,7 +45,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		['result', undefined],
 		['failure', { statusCode: 503, body: '' }],
 	])('a poll that takes too long is abandoned, and its late %s is discarded', async (_, response) => {
-		const watching = await published(bench, { ...parameters, options: { maxRetries: 0 } }, { host });
+		const watching = await watch({ ...parameters, options: { maxRetries: 0 } }, { host });
 		change();
 		const { released, release } = held();
 		bench.platform.intervene = async () => {
@@ -105,7 +103,7 @@ it('two processes at one durable cursor: a state that looks like an older one is
 	const [one, other] = ['One', 'Other'].map((nodeName) => new Watch(bench, rules, { host: 'C', nodeName }));
 	bench.platform.fleet = Fleet.seeded({ size: 1 });
 	const pollAt = async (watching = one, onlineStatus = 0) => {
-		bench.platform.fleet.update(sn(0), { onlineStatus });
+		update(0, { onlineStatus });
 		const items = await watching?.poll();
 		for (const watch of [one, other]) if (watch !== undefined) watch.database.cursor = watching?.database.cursor;
 		return items;

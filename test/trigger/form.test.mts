@@ -2,22 +2,17 @@ import type { IDataObject, NodeParameterValueType } from 'n8n-workflow';
 
 import { CHANGE_EVENTS, EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
-import { useBareBench, useBench, useStillClock } from '../../testbed/jest.mts';
+import { useBench } from '../../testbed/jest.mts';
 import { inGroupsOf } from '../../testbed/platform/inGroupsOf.mts';
-import type { Device } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
 import { changeOf, parametersFor, SAMPLES } from './samples.mts';
-import { LATER, published, told } from './watching.mts';
+import { LATER, published, told, useTrigger } from './watching.mts';
 
 const n8n = useBench();
-const bench = useBareBench();
-const clock = useStillClock();
+const { bench, clock, fleet, watch, change } = useTrigger();
 
 const ALL_EVENTS = EVENTS.map(({ name }) => name);
 const LONG = 'x'.repeat(101);
-const fleet = () => bench.platform.fleet;
-const watch = async (parameters: IDataObject) => await published(bench, parameters);
-const change = (position: number, changes: Partial<Device>) => fleet().update(fleet().at(position).sn, changes).sn;
 
 describe('Events', () => {
 	/** Something of everything. Returns what each event tells. */

@@ -1,26 +1,21 @@
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { useBareBench, useBench, useStillClock } from '../../testbed/jest.mts';
+import { useBench } from '../../testbed/jest.mts';
 import { type HostLetter, Watch, type WatchOptions } from '../../testbed/watch.mts';
-import { HOUR, warningsOf } from './watching.mts';
+import { HOUR, useTrigger } from './watching.mts';
 
 const n8n = useBench();
-const bench = useBareBench();
-const clock = useStillClock();
+const { bench, clock, change: update, answer, warnings } = useTrigger();
 
 const parameters = { events: ['onlineStatusChanged'], options: { maxRetries: 0 } };
 /** The beginning of the message of each failure of the platform. */
 const DOWN = 'The platform';
 const ONCE_OF_TEN = [DOWN, ...Array<string>(9).fill('quiet')];
 
-function setDown(isDown: boolean): void {
-	bench.platform.intervene = isDown ? async () => ({ statusCode: 503, body: '' }) : undefined;
-}
+const setDown = (isDown: boolean) => answer(isDown ? 503 : undefined);
 /** The platform refuses the key. */
-function refuse(): void {
-	bench.platform.intervene = async () => ({ statusCode: 200, body: '{"code":14101,"msg":"","data":null}' });
-}
-const change = () => bench.platform.fleet.update(bench.platform.fleet.at(3).sn, { onlineStatus: 77 });
+const refuse = () => answer(200, '{"code":14101,"msg":"","data":null}');
+const change = () => update(3, { onlineStatus: 77 });
 
 /** How polls end, an hour apart: `quiet`, `items` or the beginning of an error's message. */
 async function ends(watching: Watch, count: number): Promise<string[]> {
@@ -52,7 +47,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		const watching = await publishedThenDown(host);
 		expect(await ends(watching, 10)).toEqual(ONCE_OF_TEN);
 		const words = 'could not poll: The platform or a proxy in front of it could not respond (HTTP 503)';
-		expect(warningsOf(bench.engine.logs)).toEqual(Array(10).fill(`The trigger "Watch" ${words}`));
+		expect(warnings()).toEqual(Array(10).fill(`The trigger "Watch" ${words}`));
 		expect(watching.database.errorExecutions).toHaveLength(1);
 		expect(watching.database.history).toHaveLength(1);
 		setDown(false);
@@ -92,7 +87,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 	it('after n8n starts during an outage, the second poll fails and the first one does not', async () => {
 		const watching = await publishedThenDown(host);
 		expect(await endOf(watching.restart())).toBe('quiet');
-		expect(warningsOf(bench.engine.logs)).toHaveLength(host === 'A' ? 1 : 0);
+		expect(warnings()).toHaveLength(host === 'A' ? 1 : 0);
 		expect(await ends(watching, 3)).toEqual([DOWN, 'quiet', 'quiet']);
 		change();
 		setDown(false);

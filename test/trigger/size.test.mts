@@ -5,16 +5,14 @@ import type { Platform } from '../../nodes/DeviceManagement/transport/platform.t
 import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
 import { keepValues } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
-import { useBareBench, useStillClock } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
-import { published, warningsOf } from './watching.mts';
+import { useTrigger } from './watching.mts';
 
 /** Enough that the parts of a state that don't grow with the fleet count less than a tenth of a byte per device. */
 const MANY = 5000;
 const fleet = Fleet.seeded({ size: MANY, seed: 5 });
 const NONE: State = { fingerprint: 'f', number: 1, writes: undefined, recent: new Map(), snapshot: undefined };
-const bench = useBareBench();
-useStillClock();
+const { bench, watch, warnings } = useTrigger();
 
 /** The state of a whole fleet, and its bytes per device in n8n's database, where it is JSON within JSON. */
 function remembered(events: string[], attributes: string[] = []) {
@@ -47,7 +45,7 @@ function addLong(count: number): void {
 
 it('a state of more than 20 MB fails the poll, and what was known stays', async () => {
 	bench.platform.fleet = Fleet.seeded({ size: 2 });
-	const watching = await published(bench, { events: ['statusChanged'] });
+	const watching = await watch({ events: ['statusChanged'] });
 	const { state } = watching;
 	addLong(7);
 	await expect(watching.poll()).rejects.toMatchObject({
@@ -61,11 +59,11 @@ it('a state that only missing devices make too large forgets these devices', asy
 	bench.platform.fleet = Fleet.seeded({ size: 2 });
 	const few = [...bench.platform.fleet.devices];
 	addLong(4);
-	const watching = await published(bench, { events: ['statusChanged'] }, { host: 'C' });
+	const watching = await watch({ events: ['statusChanged'] }, { host: 'C' });
 	bench.platform.fleet = new Fleet(few);
 	expect(await watching.poll()).toBeNull();
 	expect(watching.state?.length).toBeLessThan(1000);
-	expect(warningsOf(bench.engine.logs)).toEqual([expect.stringContaining('forgets the devices that are no longer')]);
+	expect(warnings()).toEqual([expect.stringContaining('forgets the devices that are no longer')]);
 });
 
 it('new devices take as much of the state as others, and only those whose state is reported keep their records', async () => {

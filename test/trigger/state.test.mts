@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
-import { useBareBench, useStillClock } from '../../testbed/jest.mts';
+import { useTrigger } from './watching.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { Watch } from '../../testbed/watch.mts';
 import { joinKept, keep } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
@@ -91,8 +91,7 @@ it('is not taken from a text that is missing, that was cut, or in which a part h
 	}
 });
 
-const bench = useBareBench();
-const clock = useStillClock();
+const { bench, clock } = useTrigger();
 
 it('of version 0.1.0 is read: a hold of that time goes on, and an offline device that it lacks is reported, once', async () => {
 	const SAVED =

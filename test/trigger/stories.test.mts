@@ -6,13 +6,11 @@
 import type { IDataObject, WorkflowActivateMode } from 'n8n-workflow';
 
 import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
-import { useBareBench, useStillClock } from '../../testbed/jest.mts';
 import { type Device, Fleet } from '../../testbed/platform/fleet.mts';
 import type { HostLetter, Watch } from '../../testbed/watch.mts';
-import { held, LATER, published } from './watching.mts';
+import { held, LATER, useTrigger } from './watching.mts';
 
-const bench = useBareBench();
-const clock = useStillClock();
+const { bench, clock, watch } = useTrigger();
 const TO_0 = { field: 'onlineStatus', to: '0' };
 const FROM_1 = { ...TO_0, from: '1' };
 const BOTH = { events: ['deviceCreated', 'onlineStatusChanged'] };
@@ -130,7 +128,7 @@ async function begin(host: HostLetter, parameters: IDataObject, isKnown: boolean
 	bench.platform.fleet = fleet;
 	for (const { sn } of fleet.devices) fleet.update(sn, { onlineStatus: 1, tags: ['a'] });
 	const defaults = { events: ['onlineStatusChanged'], forAtLeast: 15, filters: { tags: 'a' } };
-	const watching = await published(bench, { ...defaults, ...parameters }, { host });
+	const watching = await watch({ ...defaults, ...parameters }, { host });
 	const old = { tags: ['a'], createTime: '2020-01-01 00:00:00', updateTime: null, onlineStatus: 0 };
 	const { sn } = isKnown ? fleet.at(0) : fleet.add(fleet.make(old));
 	return new Story(watching, sn);

@@ -1,22 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBareBench, useStillClock } from '../../../testbed/jest.mts';
-import { Fleet } from '../../../testbed/platform/fleet.mts';
 import type { Settings } from '../../../testbed/platform/settings.mts';
 import { Watch } from '../../../testbed/watch.mts';
-import { HOUR, LATER, published, snsOf, warningsOf } from '../watching.mts';
+import { HOUR, LATER, snsOf, useTrigger } from '../watching.mts';
 
-const bench = useBareBench();
-const clock = useStillClock();
+const { bench, clock, fleet, watch, add, change, answer, warnings } = useTrigger();
 
 const BOTH = ['deviceCreated', 'deviceUpdated'];
 
-const fleet = () => bench.platform.fleet;
-const add = (changes: Parameters<Fleet['make']>[0] = {}, position = 0) =>
-	fleet().add(fleet().make(changes), position).sn;
 const addMany = (count: number, createTime: string) =>
 	Array.from({ length: count }, () => add({ createTime })).reverse();
-const watch = async (parameters: IDataObject = {}) => await published(bench, parameters);
 
 /** The serial numbers that a poll reports. */
 const told = async (watching: Watch) => snsOf(await watching.poll());
@@ -29,7 +22,6 @@ async function askedBy(watching: Watch): Promise<string[]> {
 /** What a quiet poll asks, and at which order. */
 const NEWEST = 'size=106&sort=createTime desc';
 const REVERSED = 'size=1&sort=createTime asc';
-const warnings = () => warningsOf(bench.engine.logs);
 const slow = (field: string) =>
 	`The trigger "Watch" reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`;
 
@@ -92,10 +84,9 @@ describe('more rows within two hours than fit on a page', () => {
 	it('are read again by the next poll, if one that read them fails', async () => {
 		const { watching, late } = await afterImport(BOTH);
 		clock.now += HOUR;
-		bench.platform.intervene = async ({ qs }) =>
-			JSON.stringify(qs).includes('updateTime desc') ? { statusCode: 502, body: '' } : undefined;
+		answer(502, '', ({ qs }) => JSON.stringify(qs).includes('updateTime desc'));
 		await expect(watching.poll()).rejects.toThrow('HTTP 502');
-		bench.platform.intervene = undefined;
+		answer();
 		expect(await told(watching)).toEqual([late]);
 	});
 
@@ -126,7 +117,7 @@ describe('the order', () => {
 		// A refusal may be temporary. The second one counts.
 		await watching.poll();
 		expect(await askedBy(watching)).toEqual(['size=100', 'size=100&page=2', 'size=100&page=3']);
-		const { sn } = fleet().update(fleet().at(120).sn, { updateTime: LATER });
+		const sn = change(120, { updateTime: LATER });
 		const created = add({}, 200);
 		expect(await told(watching)).toEqual(events === BOTH ? [created, sn] : [sn]);
 		const aboutOrders = warnings().filter((line) => line.includes('whole fleet'));
@@ -139,9 +130,9 @@ describe('the order', () => {
 	it('is requested again at the next poll after one refusal', async () => {
 		const watching = await watch();
 		for (let round = 0; round < 2; round++) {
-			bench.platform.intervene = async ({ qs = {} }) => ('sort' in qs ? { statusCode: 500, body: '' } : undefined);
+			answer(500, '', ({ qs = {} }) => 'sort' in qs);
 			expect((await askedBy(watching)).at(-1)).toBe('size=1000');
-			bench.platform.intervene = undefined;
+			answer();
 			expect(await askedBy(watching)).toEqual([NEWEST]);
 		}
 		expect(warnings()).toEqual([]);
@@ -210,9 +201,9 @@ describe('the order', () => {
 
 	it('is kept during an outage, until the whole fleet was read instead', async () => {
 		const watching = await watch({ options: { maxRetries: 0 } });
-		bench.platform.intervene = async () => ({ statusCode: 500, body: '' });
+		answer(500);
 		await expect(watching.poll()).rejects.toThrow('HTTP 500');
-		bench.platform.intervene = undefined;
+		answer();
 		expect(await askedBy(watching)).toEqual([NEWEST]);
 	});
 
@@ -234,7 +225,7 @@ describe('the order', () => {
 				for (const { sn } of fleet().devices.slice(0, bare)) fleet().update(sn, { updateTime: null });
 				const watching = await watch({ events: ['deviceUpdated'] });
 				for (const [day, position] of [100, 0, 101].entries()) {
-					const { sn } = fleet().update(fleet().at(position).sn, { updateTime: `2031-01-0${day + 1} 00:00:00` });
+					const sn = change(position, { updateTime: `2031-01-0${day + 1} 00:00:00` });
 					expect(await told(watching)).toEqual([sn]);
 					expect(await told(watching)).toEqual([]);
 				}

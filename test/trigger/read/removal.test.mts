@@ -3,35 +3,24 @@ import type { IDataObject } from 'n8n-workflow';
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { checkMissing } from '../../../nodes/DeviceManagement/trigger/read/removal.ts';
 import { replaceClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
-import { useBareBench, useBench, useStillClock } from '../../../testbed/jest.mts';
+import { useBench } from '../../../testbed/jest.mts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
 import type { Watch } from '../../../testbed/watch.mts';
-import { HOUR, published, told, warningsOf } from '../watching.mts';
+import { HOUR, published, told, useTrigger, warningsOf } from '../watching.mts';
 
-const bench = useBareBench();
 const n8n = useBench();
-const clock = useStillClock();
+const { bench, clock, fleet, watch: publish, add, change, remove, answer, warnings } = useTrigger();
 
 const BOTH = ['deviceRemoved', 'onlineStatusChanged'];
-const fleet = () => bench.platform.fleet;
-const remove = (position: number) => fleet().remove(fleet().at(position).sn).sn;
-const change = () => `onlineStatusChanged ${fleet().update(fleet().at(7).sn, { onlineStatus: 77 }).sn}`;
 const gone = (sn: string) => `deviceRemoved ${sn}`;
 const watch = async (parameters: IDataObject = {}) =>
-	await published(bench, { events: ['deviceRemoved'], options: { maxRetries: 0 }, ...parameters });
+	await publish({ events: ['deviceRemoved'], options: { maxRetries: 0 }, ...parameters });
 /** The devices that were requested. */
 const reads = () =>
 	bench.platform.asked.flatMap((asked) => (asked.startsWith('/') ? decodeURIComponent(asked.slice(15)) : []));
 async function expectQuiet(watching: Watch): Promise<void> {
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 }
-const warnings = () => warningsOf(bench.engine.logs);
-/** Another response to the requests for a device. */
-const answerReads = (status: number, body: unknown = '') =>
-	(bench.platform.intervene = async ({ url }) =>
-		url.endsWith('/list')
-			? undefined
-			: { statusCode: status, body: typeof body === 'string' ? body : JSON.stringify(body) });
 
 it.each([10007, 14401, 0] as const)(
 	'is confirmed by reading the serial number: code %p, 0 being a success without data',
@@ -58,15 +47,15 @@ it.each<[string, number, unknown]>([
 ])('is not confirmed by %s, which the log says, and looked for again', async (_, status, body) => {
 	const watching = await watch({ events: BOTH });
 	const sn = remove(4);
-	answerReads(status, body);
+	answer(status, typeof body === 'string' ? body : JSON.stringify(body), ({ url }) => !url.endsWith('/list'));
 	// What else there is to report does not wait for it.
-	const changed = change();
-	expect(told(await watching.poll())).toEqual([changed]);
+	const changed = change(7, { onlineStatus: 77 });
+	expect(told(await watching.poll())).toEqual([`onlineStatusChanged ${changed}`]);
 	expect(await watching.poll()).toBeNull();
 	expect(warnings()).toEqual([
 		expect.stringContaining('could not check devices that may be removed, and tries again at each poll: '),
 	]);
-	bench.platform.intervene = undefined;
+	answer();
 	expect(told(await watching.poll())).toEqual([gone(sn)]);
 });
 
@@ -122,12 +111,12 @@ it('is not reported for a device that only left the filter', async () => {
 });
 
 it('never comes from an empty list: that of the only device in the filter comes once another one is listed', async () => {
-	const { sn } = fleet().update(fleet().at(4).sn, { tags: ['only'] });
+	const sn = change(4, { tags: ['only'] });
 	const watching = await watch({ filters: { tags: 'only' } });
 	fleet().remove(sn);
 	await expectQuiet(watching);
 	expect(reads()).toEqual([]);
-	fleet().add(fleet().make({ tags: ['only'] }));
+	add({ tags: ['only'] });
 	expect(told(await watching.poll())).toEqual([gone(sn)]);
 });
 
@@ -155,7 +144,7 @@ it('never comes from a fleet that moves while it is read', async () => {
 	};
 	await expectQuiet(watching);
 	expect(reads()).toEqual([]);
-	bench.platform.intervene = undefined;
+	answer();
 	expect(told(await watching.poll())).toEqual([gone(sn)]);
 });
 
@@ -200,7 +189,7 @@ it.each([false, true])('ends the poll only if every request would fail: %p', asy
 
 it('is not asked for with a serial number that no path can hold, or that is requested without its spaces', async () => {
 	const odd = ['.', '..', ' A1'];
-	for (const sn of odd) fleet().add(fleet().make({ sn }));
+	for (const sn of odd) add({ sn });
 	const watching = await watch();
 	const { state } = watching;
 	for (const sn of odd) fleet().remove(sn);
