@@ -1,151 +1,105 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+import { NodeApiError, NodeOperationError, type WorkflowActivateMode } from 'n8n-workflow';
 
 import { useBench } from '../../testbed/jest.mts';
 import { type HostLetter, Watch, type WatchOptions } from '../../testbed/watch.mts';
 import { HOUR, useTrigger } from './watching.mts';
 
 const n8n = useBench();
-const { bench, clock, change: update, answer, warnings } = useTrigger();
+const { bench, clock, watch, change, answer, warnings } = useTrigger();
 
 const parameters = { events: ['onlineStatusChanged'], options: { maxRetries: 0 } };
-/** The beginning of the message of each failure of the platform. */
-const DOWN = 'The platform';
-const ONCE_OF_TEN = [DOWN, ...Array<string>(9).fill('quiet')];
 
-const setDown = (isDown: boolean) => answer(isDown ? 503 : undefined);
-/** The platform refuses the key. */
-const refuse = () => answer(200, '{"code":14101,"msg":"","data":null}');
-const change = () => update(3, { onlineStatus: 77 });
+/** So many polls, an hour apart; what happens; or how the workflow is activated. */
+type Step = number | keyof typeof ACTIONS | 'restart' | WorkflowActivateMode;
+const ACTIONS = {
+	down: () => answer(503),
+	// The platform refuses the key.
+	refused: () => answer(200, '{"code":14101,"msg":"","data":null}'),
+	works: () => answer(),
+	changes: () => void change(3, { onlineStatus: 77 }),
+};
 
-/** How polls end, an hour apart: `quiet`, `items` or the beginning of an error's message. */
-async function ends(watching: Watch, count: number): Promise<string[]> {
-	const list: string[] = [];
-	for (let poll = 0; poll < count; poll++) {
-		clock.now += HOUR;
-		list.push(await endOf(watching.poll()));
+/** Returns how polls and activations ended: `E` with an error, `+` with items, `·` quietly. */
+async function endsOf(watching: Watch, steps: readonly Step[]): Promise<string> {
+	let ends = '';
+	const end = async (poll: Promise<unknown>) =>
+		(ends += await poll.then(
+			(items) => (items === null ? '·' : '+'),
+			() => 'E',
+		));
+	for (const step of steps) {
+		if (typeof step === 'number') {
+			for (let poll = 0; poll < step; poll++) {
+				clock.now += HOUR;
+				await end(watching.poll());
+			}
+		} else if (step in ACTIONS) ACTIONS[step as keyof typeof ACTIONS]();
+		else if (step === 'restart') await end(watching.restart());
+		else await end(watching.activate(step as WorkflowActivateMode));
 	}
-	return list;
+	return ends;
 }
 
-async function endOf(poll: Promise<unknown>): Promise<string> {
-	return await poll.then(
-		(items) => (items === null ? 'quiet' : 'items'),
-		(error: Error) => error.message.slice(0, 12),
-	);
-}
+it.each<[string, Step[], string]>([
+	['makes one error execution, and the next one another', ['down', 5, 'works', 2, 'down', 2], 'E······E·'],
+	['hides no change, which is reported once after it', ['down', 1, 'changes', 1, 'works', 2], 'E·+·'],
+	[
+		'does not hide what a person must fix; an outage is no news then',
+		['down', 5, 'refused', 5, 'down', 2],
+		'E····E······',
+	],
+	['is reported by the second poll after n8n starts', ['down', 'restart', 3, 'changes', 'works', 1], '·E··+'],
+])('on each host, an outage %s', async (_, steps, expected) => {
+	for (const host of ['A', 'B', 'C'] as HostLetter[]) {
+		const watching = await watch(parameters, { host, workflowId: host });
+		expect(await endsOf(watching, steps)).toBe(expected);
+		ACTIONS.works();
+		change(3, { onlineStatus: 1 });
+	}
+});
 
-/** Publishes a trigger. Then the platform is down. */
-async function publishedThenDown(host: HostLetter, more: WatchOptions = {}): Promise<Watch> {
-	const watching = new Watch(bench, parameters, { ...more, host });
-	await watching.activate();
-	setDown(true);
-	return watching;
-}
+it.each<[string, WatchOptions, Step[], string]>([
+	['in mode init, the first poll is quiet', {}, ['down', 'init', 2], '·E·'],
+	['in mode leadershipChange, too', {}, ['down', 'leadershipChange', 2], '·E·'],
+	[
+		'a process that is the leader again reports a new outage: another one saw the end of the last',
+		{},
+		['down', 2, 'leadershipChange', 3, 'leadershipChange', 3],
+		'E··E···E··',
+	],
+	['a refused sign-in is reported, and the next try of n8n activates', {}, ['refused', 'init', 'init'], 'E·'],
+	['also for a new leader', {}, ['refused', 'leadershipChange', 'leadershipChange'], 'E·'],
+	['in mode activate, a person sees it each time', {}, ['down', 2, 'activate', 'activate'], 'E·EE'],
+	['in mode update, too', {}, ['down', 2, 'update', 'update'], 'E·EE'],
+	['also in an n8n that names no time for polls', { budgetMs: null }, ['down', 2, 'update', 'update'], 'E·EE'],
+	['a scheduler that names none has one error', { budgetMs: null, host: 'B' }, ['down', 5], 'E····'],
+	['a scheduler with another time has one error', { budgetMs: 600_000, host: 'B' }, ['down', 5], 'E····'],
+])('when the platform is down: %s', async (_, options, steps, expected) => {
+	expect(await endsOf(await watch(parameters, options), steps)).toBe(expected);
+});
 
-describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
-	it('an outage makes one error execution, a line in the log at each poll, and one when it is over', async () => {
-		const watching = await publishedThenDown(host);
-		expect(await ends(watching, 10)).toEqual(ONCE_OF_TEN);
+it('without a state, the first poll fails in each mode', async () => {
+	ACTIONS.down();
+	for (const mode of ['init', 'leadershipChange'] as const)
+		await expect(new Watch(bench, parameters, { workflowId: mode }).activate(mode)).rejects.toThrow('HTTP 503');
+});
+
+it.each<HostLetter>(['A', 'B', 'C'])(
+	'on host %s, the log has a line for each poll that fails, and one when it is over',
+	async (host) => {
+		const watching = await watch(parameters, { host });
+		expect(await endsOf(watching, ['down', 3, 'works', 2])).toBe('E····');
 		const words = 'could not poll: The platform or a proxy in front of it could not respond (HTTP 503)';
-		expect(warnings()).toEqual(Array(10).fill(`The trigger "Watch" ${words}`));
-		expect(watching.database.errorExecutions).toHaveLength(1);
-		expect(watching.database.history).toHaveLength(1);
-		setDown(false);
-		expect(await ends(watching, 2)).toEqual(['quiet', 'quiet']);
+		expect(warnings()).toEqual(Array(3).fill(`The trigger "Watch" ${words}`));
 		const over = bench.engine.logs.filter(({ level }) => level === 'info').map(({ message }) => message);
 		expect(over).toEqual(['The trigger "Watch" can poll again']);
-	});
-
-	it('changes during an outage are reported once after it, and the next outage is reported again', async () => {
-		const watching = await publishedThenDown(host);
-		change();
-		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
-		setDown(false);
-		expect(await ends(watching, 2)).toEqual(['items', 'quiet']);
-		setDown(true);
-		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
-	});
-
-	it('what only a person can fix is reported at once and once, during an outage too', async () => {
-		const watching = await publishedThenDown(host);
-		expect(await ends(watching, 10)).toEqual(ONCE_OF_TEN);
-		refuse();
-		expect(await ends(watching, 5)).toEqual([DOWN, ...Array<string>(4).fill('quiet')]);
-		expect(watching.database.errorExecutions).toMatchObject([{}, { message: expect.stringContaining('sign-in') }]);
-		// An outage of another kind is no news then.
-		setDown(true);
-		expect(await ends(watching, 5)).toEqual(Array(5).fill('quiet'));
-	});
-
-	it('an invalid field is reported at once, during an outage too', async () => {
-		const watching = await publishedThenDown(host);
-		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
+		expect([watching.database.errorExecutions.length, watching.database.history.length]).toEqual([1, 1]);
+		// What only the user can fix is reported at once, during an outage too.
+		await endsOf(watching, ['down', 1]);
 		watching.parameters = { ...parameters, events: [] };
-		expect(await endOf(host === 'A' ? watching.activate('update') : watching.poll())).toBe("'Events' is ");
-	});
-
-	it('after n8n starts during an outage, the second poll fails and the first one does not', async () => {
-		const watching = await publishedThenDown(host);
-		expect(await endOf(watching.restart())).toBe('quiet');
-		expect(warnings()).toHaveLength(host === 'A' ? 1 : 0);
-		expect(await ends(watching, 3)).toEqual([DOWN, 'quiet', 'quiet']);
-		change();
-		setDown(false);
-		expect(await ends(watching, 1)).toEqual(['items']);
-	});
-});
-
-describe('activation on the default host', () => {
-	it.each(['init', 'leadershipChange'] as const)(
-		'in mode %s, only the first poll and only with a state',
-		async (mode) => {
-			const watching = await publishedThenDown('A');
-			expect(await watching.activate(mode)).toBeNull();
-			expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
-			const unknown = new Watch(bench, parameters, { workflowId: 'new' });
-			expect(await endOf(unknown.activate(mode))).toBe(DOWN);
-		},
-	);
-
-	it('when this process is the leader again, it reports a new outage', async () => {
-		const watching = await publishedThenDown('A');
-		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
-		// Each time, another main process saw the end of the outage.
-		for (let times = 0; times < 2; times++) {
-			expect(await watching.activate('leadershipChange')).toBeNull();
-			expect(await ends(watching, 3)).toEqual([DOWN, 'quiet', 'quiet']);
-		}
-	});
-
-	it.each(['init', 'leadershipChange'] as const)(
-		'in mode %s, a refused sign-in is reported, and the next try of n8n activates the workflow',
-		async (mode) => {
-			const watching = await publishedThenDown('A');
-			refuse();
-			expect(await endOf(watching.activate(mode))).toBe(DOWN);
-			expect(await endOf(watching.activate(mode))).toBe('quiet');
-		},
-	);
-
-	it.each(['activate', 'update'] as const)('in mode %s, each time, so that a person sees it', async (mode) => {
-		const watching = await publishedThenDown('A');
-		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
-		for (let count = 0; count < 2; count++) expect(await endOf(watching.activate(mode))).toBe(DOWN);
-	});
-});
-
-describe('n8n with another time for polls', () => {
-	it.each([null, 600_000])('does not make an outage an error at each poll of a scheduler: %p', async (budgetMs) => {
-		const watching = await publishedThenDown('B', { budgetMs });
-		expect(await ends(watching, 10)).toEqual(ONCE_OF_TEN);
-	});
-
-	it('does not keep an error from a person who publishes on the default host', async () => {
-		const watching = await publishedThenDown('A', { budgetMs: null });
-		expect(await ends(watching, 2)).toEqual([DOWN, 'quiet']);
-		for (let count = 0; count < 2; count++) expect(await endOf(watching.activate('update'))).toBe(DOWN);
-	});
-});
+		await expect(host === 'A' ? watching.activate('update') : watching.poll()).rejects.toThrow("'Events' is empty");
+	},
+);
 
 describe("in n8n's engine", () => {
 	const failureOf = async (poll: Promise<unknown>) => await poll.catch((error: unknown) => error);
