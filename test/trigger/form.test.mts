@@ -1,6 +1,6 @@
 import type { IDataObject, NodeParameterValueType } from 'n8n-workflow';
 
-import { CHANGE_EVENTS, EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
+import { EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
 import { useBench } from '../../testbed/jest.mts';
 import { inGroupsOf } from '../../testbed/platform/inGroupsOf.mts';
@@ -12,7 +12,6 @@ const n8n = useBench();
 const { bench, clock, fleet, watch, change } = useTrigger();
 
 const ALL_EVENTS = EVENTS.map(({ name }) => name);
-const LONG = 'x'.repeat(101);
 
 describe('Events', () => {
 	/** Something of everything. Returns what each event tells. */
@@ -27,10 +26,6 @@ describe('Events', () => {
 		return new Map(all.map(([event = '', sn]) => [event, `${event} ${sn}`]));
 	}
 
-	it('each event of change has a row in test/trigger/samples.mts, so that every suite makes it happen', () => {
-		expect(CHANGE_EVENTS.filter((event) => !Object.hasOwn(SAMPLES, event))).toEqual([]);
-	});
-
 	it.each(ALL_EVENTS)('%s alone', async (event) => {
 		const watching = await watch(parametersFor([event]));
 		expect([happen().get(event)]).toEqual(told(await watching.poll()));
@@ -44,114 +39,58 @@ describe('Events', () => {
 		expect(told(await watching.poll())).toEqual(expected);
 		expect(bench.platform.asked).toEqual(['size=1000', `/api/device/sn/${expected.at(-1)?.slice(14)}`]);
 	});
-
-	it.each(Object.entries(SAMPLES))('deviceRemoved shows the last value that %s knows', async (event, sample) => {
-		const sn = change(20, sample.changes[0] ?? {});
-		const last = sample.valueOf(fleet().at(20));
-		const watching = await watch(parametersFor(['deviceRemoved', event]));
-		fleet().remove(sn);
-		const device = Object((await watching.poll())?.[0]?.['device']);
-		expect([device.sn, sample.valueOf(device)]).toEqual([sn, last]);
-	});
-
-	it('a created device has no other event in that poll, also with the serial number of an old one', async () => {
-		const watching = await watch(parametersFor(ALL_EVENTS));
-		const old = fleet().remove(fleet().at(0).sn);
-		fleet().add(fleet().make({ sn: old.sn, onlineStatus: 77, updateTime: LATER }));
-		expect(told(await watching.poll())).toEqual([`deviceCreated ${old.sn}`]);
-		expect(await watching.poll()).toBeNull();
-	});
 });
 
-describe('Attributes', () => {
-	it('watches only the named keys, trimmed, with any characters', async () => {
-		const keys = ['a.b', 'c d', 'расположение', '__proto__'];
-		const all = (value: number, other: number) => ({
-			attributes: Object.fromEntries([...keys.map((key) => [key, value]), ['other', other]]),
-		});
-		change(3, all(1, 1));
-		const watching = await watch({ events: ['attributeChanged'], attributes: ` ${keys.join(' ,')},, c d` });
-		change(3, all(2, 2));
-		const expected = [...keys].sort().map((key) => ({ field: `attributes.${key}`, previous: 1, current: 2 }));
-		expect(await watching.poll()).toMatchObject(expected);
-		change(3, all(2, 3));
-		expect(await watching.poll()).toBeNull();
+it('Attributes: watches only the named keys, trimmed, with any characters', async () => {
+	const keys = ['a.b', 'c d', 'расположение', '__proto__'];
+	const all = (value: number, other: number) => ({
+		attributes: Object.fromEntries([...keys.map((key) => [key, value]), ['other', other]]),
 	});
-
-	it.each([
-		['a number', 1, 2],
-		['a number as text', 1, '1'],
-		['nothing', 'x', null],
-		['no attribute at all', 'x', undefined],
-		['an empty list', 'x', []],
-		['the other way', false, true],
-		['a long text, of which only the change is known', LONG, 1, null],
-	])('has the value before and after: %s', async (_, before, after, known: unknown = before) => {
-		change(3, { attributes: { key: before } });
-		const watching = await watch({ events: ['attributeChanged'], attributes: 'key' });
-		change(3, { attributes: after === undefined ? {} : { key: after } });
-		const current = after ?? null;
-		expect(await watching.poll()).toMatchObject([{ field: 'attributes.key', previous: known, current }]);
-		change(3, { attributes: { key: before } });
-		expect(await watching.poll()).toMatchObject([{ previous: current, current: before }]);
-	});
+	change(3, all(1, 1));
+	const watching = await watch({ events: ['attributeChanged'], attributes: ` ${keys.join(' ,')},, c d` });
+	change(3, all(2, 2));
+	const expected = [...keys].sort().map((key) => ({ field: `attributes.${key}`, previous: 1, current: 2 }));
+	expect(await watching.poll()).toMatchObject(expected);
+	change(3, all(2, 3));
+	expect(await watching.poll()).toBeNull();
 });
 
-describe('Only When', () => {
-	it('compares the values of attributes as text, long ones too', async () => {
-		change(0, { attributes: { a: 1, b: LONG } });
-		const rule = [
-			{ field: 'attributes', attribute: ' a ', from: '1', to: 'true' },
-			{ field: 'attributes', attribute: 'b', from: LONG },
-		];
-		const watching = await watch({ events: ['attributeChanged'], attributes: 'a, b', conditions: { rule } });
-		change(0, { attributes: { a: true, b: 'another' } });
-		expect(await watching.poll()).toMatchObject([{ field: 'attributes.a' }, { field: 'attributes.b' }]);
-		change(0, { attributes: { a: 1, b: LONG } });
-		expect(await watching.poll()).toBeNull();
+it('Filters: they are sent, and only devices that meet them are watched', async () => {
+	const watching = await published(n8n, {
+		events: ['onlineStatusChanged'],
+		filters: {
+			...{ tags: 'pilot', name: 'R', compositeStatus: 2, body: '{"iccidOverwrite": 0}' },
+			attributes: { pair: [{ key: 'floor', value: '1' }] },
+			query: { parameter: [{ name: 'creator', value: 'admin' }] },
+		},
 	});
+	expect(n8n.platform.requestsOf('list')[0]).toMatchObject({
+		query: { tags: 'pilot', name: 'R', attributes: 'floor 1', creator: 'admin' },
+		body: { compositeStatus: 2, iccidOverwrite: 0 },
+	});
+	n8n.fleet.update(n8n.fleet.at(0).sn, { onlineStatus: 99, tags: [] });
+	expect(await watching.poll()).toBeNull();
 });
 
-describe('Filters', () => {
-	it('are sent, and only devices that meet them are watched', async () => {
-		const watching = await published(n8n, {
-			events: ['onlineStatusChanged'],
-			filters: {
-				...{ tags: 'pilot', name: 'R', compositeStatus: 2, body: '{"iccidOverwrite": 0}' },
-				attributes: { pair: [{ key: 'floor', value: '1' }] },
-				query: { parameter: [{ name: 'creator', value: 'admin' }] },
-			},
-		});
-		expect(n8n.platform.requestsOf('list')[0]).toMatchObject({
-			query: { tags: 'pilot', name: 'R', attributes: 'floor 1', creator: 'admin' },
-			body: { compositeStatus: 2, iccidOverwrite: 0 },
-		});
-		n8n.fleet.update(n8n.fleet.at(0).sn, { onlineStatus: 99, tags: [] });
-		expect(await watching.poll()).toBeNull();
-	});
+it.each([
+	['simplified', {}, { sn: expect.any(String), modelName: expect.any(String) }],
+	[
+		'selected',
+		{ fields: ['sn', 'model'] },
+		{ id: expect.any(String), sn: expect.any(String), model: expect.any(Object) },
+	],
+])('Output: %s', async (output, more, shape) => {
+	const watching = await watch({ events: ['statusChanged'], output, ...more });
+	change(3, { status: 50 });
+	expect(await watching.poll()).toMatchObject([{ device: shape }]);
 });
 
-describe('Output', () => {
-	it.each([
-		['simplified', {}, { sn: expect.any(String), modelName: expect.any(String) }],
-		[
-			'selected',
-			{ fields: ['sn', 'model'] },
-			{ id: expect.any(String), sn: expect.any(String), model: expect.any(Object) },
-		],
-	])('%s', async (output, more, shape) => {
-		const watching = await watch({ events: ['statusChanged'], output, ...more });
-		change(3, { status: 50 });
-		expect(await watching.poll()).toMatchObject([{ device: shape }]);
-	});
-
-	it('raw, and each item has its own device', async () => {
-		const watching = await watch({ events: ['deviceUpdated', 'statusChanged'], output: 'raw' });
-		const device = fleet().get(change(3, { status: 50, updateTime: LATER }));
-		const [one, other] = (await watching.poll()) ?? [];
-		expect([one?.['device'], other?.['device']]).toEqual([device, device]);
-		expect(one?.['device']).not.toBe(other?.['device']);
-	});
+it('Output: raw, and each item has its own device', async () => {
+	const watching = await watch({ events: ['deviceUpdated', 'statusChanged'], output: 'raw' });
+	const device = fleet().get(change(3, { status: 50, updateTime: LATER }));
+	const [one, other] = (await watching.poll()) ?? [];
+	expect([one?.['device'], other?.['device']]).toEqual([device, device]);
+	expect(one?.['device']).not.toBe(other?.['device']);
 });
 
 it('an item has the fields of the contract, in this order', async () => {

@@ -105,13 +105,6 @@ describe('a new value that has not lasted', () => {
 		expect(valuesIn(held)).toEqual({ A: '[1,1]', B: '[1,1]' });
 		expect(compareSnapshot(held, list({ B: [1, 0] }), { ...options, now: 110, holdSeconds: 60 }).after).toEqual(held);
 	});
-
-	it('is dropped if its device is reported as created, or left the list', () => {
-		const created = compareSnapshot(held, list({ A: [0, 0] }), { ...options, holdSeconds: 60 }, new Set(['A']));
-		expect([created.after.holds, valuesIn(created.after)]).toEqual([[hold('B', 1)], { A: '[0,0]', B: '[1,1]' }]);
-		const left = compareSnapshot(held, { devices: [], removed: ['B', 'X'], unlisted: ['A'] }, options).after;
-		expect([left.holds, valuesIn(left), [...left.away]]).toEqual([[], { A: '[1,1]' }, [['A', 1000]]]);
-	});
 });
 
 it('a device that left the list is forgotten after an hour, also if the clock was set back', () => {
