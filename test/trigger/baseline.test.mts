@@ -127,6 +127,19 @@ it('records a new baseline, and logs it, if the state is unreadable', async () =
 	expect(await events(watching.poll())).toEqual(['77 → 78']);
 });
 
+it('has another number after each baseline, so that no change has the id of an older one', async () => {
+	const watching = await watch(EVERYTHING);
+	const ids = new Set<unknown>();
+	for (const name of ['RT', 'R', 'RT', 'R']) {
+		watching.parameters = { ...EVERYTHING, filters: { name } };
+		change(1);
+		await watching.activate('update');
+		change(0);
+		for (const { eventId } of (await watching.poll()) ?? []) ids.add(eventId);
+	}
+	expect(ids.size).toBe(4);
+});
+
 it('logs once that it takes devices with one id for one, also if they are on several pages', async () => {
 	const { fleet } = bench.platform;
 	fleet.update(fleet.at(200).sn, { id: fleet.at(3).id });

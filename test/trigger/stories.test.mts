@@ -1,7 +1,7 @@
 import type { WorkflowActivateMode } from 'n8n-workflow';
 
 import { stopClock } from '../../testbed/engine/bareNode.mts';
-import { type Device, Fleet } from '../../testbed/platform/fleet.mts';
+import type { Device } from '../../testbed/platform/fleet.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
 import type { Setting } from './observer.mts';
 import { Run } from './run.mts';
@@ -31,7 +31,6 @@ const isNew =
 	(position: number) =>
 	({ world }: Run) =>
 		world.edit(position, { createTime: world.time() }, false);
-let listed = new Fleet([]);
 const ACTIONS = {
 	online: set({ onlineStatus: 1 }),
 	offline: set({ onlineStatus: 0 }),
@@ -42,11 +41,8 @@ const ACTIONS = {
 	'another is offline': set({ onlineStatus: 0 }, 2),
 	'another leaves': set({ tags: [] }, 2),
 	'another returns': set({ tags: ['a'] }, 2),
-	'empty list': ({ world: { platform } }: Run) => {
-		listed = platform.fleet;
-		platform.fleet = new Fleet([]);
-	},
-	'whole list': ({ world: { platform } }: Run) => (platform.fleet = listed),
+	'empty list': ({ world }: Run) => world.list(true),
+	'whole list': ({ world }: Run) => world.list(false),
 	restart: (run: Run) => run.restart('init'),
 	'another main process': (run: Run) => run.changeMain(),
 	'a lost poll': (run: Run) => run.slowPoll([], 0, 'update'),

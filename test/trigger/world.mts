@@ -22,6 +22,7 @@ export class World {
 	skew = 0;
 	readonly platform: InProcessPlatform;
 	private nextDevice = 0;
+	private readonly whole = new Fleet([]);
 	/** Answers wait for it. */
 	held: Promise<void> | undefined;
 	/** The list request of a poll that fails, counted from 1. */
@@ -31,7 +32,7 @@ export class World {
 	toMissing: { statusCode: number; body: string } | undefined;
 
 	constructor(readonly kind: Kind) {
-		this.platform = new InProcessPlatform(new Fleet([]), kind.settings);
+		this.platform = new InProcessPlatform(this.whole, kind.settings);
 		this.platform.intervene = async ({ url }) => {
 			await this.held;
 			if (!url.endsWith('/api/device/list')) return this.toMissing;
@@ -45,6 +46,11 @@ export class World {
 
 	get fleet(): Fleet {
 		return this.platform.fleet;
+	}
+
+	/** Lets the list be empty, or as before. */
+	list(isEmpty: boolean): void {
+		this.platform.fleet = isEmpty ? new Fleet([]) : this.whole;
 	}
 
 	/** Lets the responses from now on wait. Returns the function that sends them. */
