@@ -22,7 +22,7 @@ async function scroll({ source }: PagedServer): Promise<Device[]> {
 
 /** No page has metadata. */
 const falsify = () => ({});
-const withoutLast: ServerScript['falsify'] = ({ last: _, ...rest }) => rest;
+const withoutLast: NonNullable<ServerScript['falsify']> = ({ last: _, ...rest }) => rest;
 const zeroBased = 'zero-based';
 
 test.each<[what: string, size: number, script: Partial<ServerScript>, pages?: Array<number | undefined>]>([

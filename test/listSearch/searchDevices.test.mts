@@ -2,13 +2,13 @@ import type { INodeListSearchItems } from 'n8n-workflow';
 
 import { useBench } from '../../testbed/jest.mts';
 import { type Fault, Fleet, type PageData, type Settings } from '../../testbed/platform/server.mts';
-import { bySerialNumber, get, getMany } from '../fields/oneItem.mts';
+import { getMany } from '../fields/oneItem.mts';
 
 const bench = useBench();
 
 const open = async (filter?: string, paginationToken?: string, credential = bench.apiKey) =>
 	await bench.engine.listSearch(
-		{ ...get, device: bySerialNumber('', 'list') },
+		{ resource: 'device', operation: 'get', device: { __rl: true, mode: 'list', value: '' } },
 		bench.engine.credentialReference(credential),
 		'searchDevices',
 		filter,
