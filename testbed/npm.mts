@@ -14,14 +14,18 @@ export async function runNpm(
 	const errors: string[] = [];
 	const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=http'];
 	const npm = execa('npm', [...args, ...flags], { cwd: folder, stdin: 'ignore', all: true, reject: false });
-	onProgress('waiting for the npm registry');
+	let said = '';
+	const say = (words: string) => {
+		if (words !== said) onProgress((said = words));
+	};
+	say('waiting for the npm registry');
 	for await (const line of npm.iterable({ from: 'all' })) {
 		const [, address, reason] = /^npm http fetch GET (\S+) attempt \d+ failed with (\w+)/.exec(line) ?? [];
 		const [, tarball] = /^npm http (?:fetch|cache) (?:GET \d+ )?(\S+\.tgz)\b/.exec(line) ?? [];
-		if (address !== undefined) onProgress(`${new URL(address).origin} does not answer (${reason}), trying again`);
+		if (address !== undefined) say(`${new URL(address).origin} does not answer (${reason}), trying again`);
 		else if (tarball !== undefined) {
 			fetched.add(tarball);
-			if (process.stdout.isTTY || fetched.size % 100 === 0) onProgress(`fetching packages, ${fetched.size} so far`);
+			if (process.stdout.isTTY || fetched.size % 100 === 0) say(`fetching packages, ${fetched.size} so far`);
 		} else if (line.startsWith('npm error')) errors.push(line.replace(/^npm error ?/, '  '));
 	}
 	if (!(await npm).failed) return;
