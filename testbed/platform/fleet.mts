@@ -185,7 +185,9 @@ const written = new WeakMap<object, Buffer>();
 
 /** Returns the JSON of a record; of a frozen one, it is computed once. */
 export function bytesOf(record: object): Buffer {
-	const bytes = written.get(record) ?? Buffer.from(JSON.stringify(record));
+	const known = written.get(record);
+	if (known !== undefined) return known;
+	const bytes = Buffer.from(JSON.stringify(record));
 	if (Object.isFrozen(record)) written.set(record, bytes);
 	return bytes;
 }
