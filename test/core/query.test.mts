@@ -4,70 +4,18 @@ import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { apiPath, devicePath } from '../../nodes/DeviceManagement/core/query.ts';
 import { runs } from '../../testbed/runs.mts';
 
-const input = expect.objectContaining({ details: expect.objectContaining({ kind: 'input' }) });
+const NOT_REFUSED = 'It was not refused';
 
-function refusal(run: () => unknown): Failure['details'] {
+/** Returns the words for what is refused. */
+function refusal(build: () => string): string {
 	try {
-		run();
+		build();
+		return NOT_REFUSED;
 	} catch (error) {
-		if (error instanceof Failure && error.details.kind === 'input') return error.details;
-		throw error;
+		if (!(error instanceof Failure) || error.details.kind !== 'input') throw error;
+		return `${error.details.message} | ${error.details.remedy}`;
 	}
-	throw new Error('It was not refused');
 }
-
-const refused = (run: () => unknown) => refusal(run).message;
-
-describe('path of a device', () => {
-	test.each([
-		[' RT-1 ', '/api/device/sn/RT-1'],
-		['a/b?c#d%e+f', '/api/device/sn/a%2Fb%3Fc%23d%25e%2Bf'],
-		['A/B-7', '/api/device/sn/A%2FB-7'],
-		['A\\B-7', '/api/device/sn/A%5CB-7'],
-		['设备', '/api/device/sn/%E8%AE%BE%E5%A4%87'],
-		['...', '/api/device/sn/...'],
-		['..a/b..', '/api/device/sn/..a%2Fb..'],
-		['%41%', '/api/device/sn/%2541%25'],
-	])('%j is %s', (sn, path) => {
-		expect(devicePath(sn)).toBe(path);
-	});
-
-	test.each([
-		...['', '   ', '.', ' .. ', '\ud800', '..;x=1/admin', 'a/..?x', 'a/..%23x'],
-		...['../../version', '../../user', '..\\..\\x', 'a/../b', 'a/..', './a', 'a\\.\\b'],
-		...['%2e%2e', '%2e', 'a%2f..%2fb', '%252e%252e/x', '%25252e%25252e', '..%5cx', '..%255c..%255cx', 'a/%2%65%2e/b'],
-	])('%j is refused', (sn) => {
-		expect(refused(() => devicePath(sn))).toContain("'Device'");
-	});
-
-	test('every serial number stays one segment of the path and reads back, or is refused', () => {
-		const text = fc.oneof(
-			fc.string({ unit: 'grapheme' }),
-			fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 10 }).map((pieces) => pieces.join('')),
-		);
-		fc.assert(
-			fc.property(text, (sn) => {
-				fc.pre(sn.trim() !== '' && sn.isWellFormed());
-				if (goesUp(sn.trim())) {
-					expect(refused(() => devicePath(sn))).toContain("can't be part of an address");
-					return;
-				}
-				const url = new URL(devicePath(sn), 'https://platform.example');
-				const segments = url.pathname.split('/');
-				expect(segments.slice(0, 4)).toEqual(['', 'api', 'device', 'sn']);
-				expect(segments).toHaveLength(5);
-				expect(decodeURIComponent(segments[4] ?? '')).toBe(sn.trim());
-				expect(url.search + url.hash).toBe('');
-			}),
-			runs(3000),
-		);
-	});
-
-	test('a serial number of a hundred thousand encoded percent signs is refused at once', () => {
-		for (const end of ['41', '2e'])
-			expect(refused(() => devicePath(`%${'25'.repeat(100_000)}${end}`))).toContain("'Device'");
-	});
-});
 
 /** What paths that go up are made of, and what hides it. */
 const PIECES = [
@@ -75,87 +23,110 @@ const PIECES = [
 	...['/', '\\', '%2f', '%5C', '%255c', ';', '?', '#', 'a', ' ', 'é'],
 ];
 
-/** Decodes as often as anything changes, then looks at the segments: the long way round. */
+/** Whether a segment goes up, after decoding as often as anything changes. */
 function goesUp(text: string): boolean {
-	let decoded = text;
-	for (let before = ''; before !== decoded; ) {
-		before = decoded;
-		decoded = decoded.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
-	}
+	const decoded = text.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+	if (decoded !== text) return goesUp(decoded);
 	return decoded.split(/[\\/]/).some((segment) => ['.', '..'].includes(segment.split(/[;?#]/)[0] ?? ''));
 }
 
-describe('path of a further endpoint', () => {
-	test.each(['/api', '/api/', '/api/group/list', ' /api/a%20b ', '/api/a.b/..c', '/api/%E8%AE%BE'])(
-		'%j may be called',
-		(path) => {
-			expect(apiPath(path)).toBe(path.trim());
-		},
-	);
+const CUT = 'is cut in the middle of a character | Check the expression that cuts the text.';
 
+describe('the path of a device', () => {
 	test.each([
-		...['', 'api/group', '/apis', '/', '//other.example/api', 'https://other.example/api'],
-		...['/api/../admin', '/api/./x', '/api/%2e%2e/admin', '/api/.%2E/admin', '/api\\..\\admin', '/api/%2%65%2e/admin'],
-		...['/api/..;/admin', '/api/..;x=1/actuator/env', '/api/..%3Bx/admin', '/api/..%3fx/admin', '/api/..%23x/admin'],
-		...['/api/%2e%2e%2fadmin', '/api/..%2fadmin', '/api/a%5c..%5cadmin', '/api/%252e%252e/admin'],
-		...['/api/%25252e%25252e/admin', '/api/a%252f..%252fadmin', '/api/..%255cadmin'],
-		...['/api/x%2500', '/api/x%00', '/api/x?y=1', '/api/x#y', '/api/a b', '/api/%zz', '/api/\n/x', '/api/\ud800'],
-	])('%j is refused', (path) => {
-		expect(() => apiPath(path)).toThrow(input);
+		[' RT-1 ', 'RT-1'],
+		['a/b?c#d%e+f\\', 'a%2Fb%3Fc%23d%25e%2Bf%5C'],
+		['设备', '%E8%AE%BE%E5%A4%87'],
+		['...', '...'],
+		['..a/b..', '..a%2Fb..'],
+		['%41%', '%2541%25'],
+	])('has the serial number %j as %s', (sn, segment) => {
+		expect(devicePath(sn)).toBe(`/api/device/sn/${segment}`);
 	});
 
-	test('nothing that is let through leaves /api or the host', () => {
-		const part = fc.constantFrom('api', '//', '@', ':', 'x', ...PIECES);
+	const EMPTY =
+		"The serial number in 'Device' is empty | Enter a serial number. If it comes from an expression, check that the field has a value for every item.";
+	const odd = (sn: string) =>
+		`The serial number "${sn}" in 'Device' can't be part of an address | Enter a serial number.`;
+	test.each([
+		{ what: 'is empty', words: () => EMPTY, refused: ['', '   '] },
+		{ what: 'is cut', words: () => `The text of 'Device' ${CUT}`, refused: ['\ud800', 'a\ud800'] },
+		{
+			what: 'leads to another path',
+			words: odd,
+			refused: [
+				...['.', ' .. ', '..;x=1/admin', 'a/..?x', 'a/..%23x', '../../user', '..\\..\\x', 'a/..', './a', 'a\\.\\b'],
+				...['%2e', 'a%2f..%2fb', '%252e%252e/x', '%25252e%25252e', '..%5cx', '..%255c..%255cx', 'a/%2%65%2e/b'],
+				...['41', '2e'].map((end) => `%${'25'.repeat(100_000)}${end}`),
+			],
+		},
+	])('refuses a serial number that $what', ({ words, refused }) => {
+		for (const sn of refused) expect(refusal(() => devicePath(sn))).toBe(words(sn.trim()));
+	});
+
+	test('has every serial number as one segment that reads back, or refuses it', () => {
+		const pieces = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 10 }).map((some) => some.join(''));
 		fc.assert(
-			fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
-				let path: string;
-				try {
-					path = apiPath(`/api${parts.join('')}`);
-				} catch {
+			fc.property(fc.oneof(fc.string({ unit: 'grapheme' }), pieces), (sn) => {
+				fc.pre(sn.trim() !== '' && sn.isWellFormed());
+				if (goesUp(sn.trim())) {
+					expect(refusal(() => devicePath(sn))).toBe(odd(sn.trim()));
 					return;
 				}
-				const url = new URL(`https://platform.example/prefix${path}`);
-				expect(url.host).toBe('platform.example');
-				expect(url.pathname).toMatch(/^\/prefix\/api(\/|$)/);
-				expect(goesUp(path)).toBe(false);
+				const { pathname, search, hash } = new URL(devicePath(sn), 'https://platform.example');
+				const segments = pathname.split('/').map(decodeURIComponent);
+				expect(segments).toEqual(['', 'api', 'device', 'sn', sn.trim()]);
+				expect(search + hash).toBe('');
 			}),
 			runs(3000),
 		);
 	});
 });
 
-describe('words for what is refused', () => {
-	const CUT = 'is cut in the middle of a character | Check the expression that cuts the text.';
-	const UNENCODED = "'Path' contains a space, a backslash or a control character | Percent-encode it (a space is %20).";
-	const NO_API = "'Path' does not begin with /api | Enter a path of the platform like /api/model/list.";
-	const A_QUERY = "'Path' contains a ? or a # | Move what follows it to 'Query Parameters'.";
-	const BARE_PERCENT = "'Path' contains a % that is not an encoding | Write %25 for a percent sign.";
+describe('the path of an API request', () => {
+	const GOOD = ['/api', '/api/', '/api/group/list', ' /api/a%20b ', '/api/a.b/..c', '/api/%E8%AE%BE'];
+	test.each(GOOD)('may be %j', (path) => {
+		expect(apiPath(path)).toBe(path.trim());
+	});
 
-	test.each<[() => unknown, string]>([
+	const NO_API = 'does not begin with /api | Enter a path of the platform like /api/model/list.';
+	const A_QUERY = "contains a ? or a # | Move what follows it to 'Query Parameters'.";
+	const UNENCODED = 'contains a space, a backslash or a control character | Percent-encode it (a space is %20).';
+	const GOES_UP = "contains a segment '.' or '..' | Enter the path without it.";
+	test.each([
+		[NO_API, ['', 'api/group', '/apis', '/', '//other.example/api', 'https://other.example/api']],
+		[A_QUERY, ['/api/x?y=1', '/api/x#y']],
+		[UNENCODED, ['/api/a b', '/api/a\\b', '/api/\n/x', '/api/a\u0007b']],
 		[
-			() => devicePath(' '),
-			"The serial number in 'Device' is empty | Enter a serial number. If it comes from an expression, check that the field has a value for every item.",
+			GOES_UP,
+			['/api/../x', '/api/./x', '/api/%2e%2e/x', '/api/.%2E/x', '/api/%2%65%2e/x', '/api/..;/x', '/api/..;x=1/x'],
 		],
+		[GOES_UP, ['/api/..%3Bx/x', '/api/..%3fx/x', '/api/..%23x/x', '/api/%2e%2e%2fx', '/api/a%5c..%5cx']],
+		[GOES_UP, ['/api/%25252e%25252e/x', '/api/a%252f..%252fx', '/api/..%255cx']],
+		['contains an encoded zero byte | Enter the path without it.', ['/api/x%2500', '/api/x%00']],
 		[
-			() => devicePath(' .. '),
-			"The serial number \"..\" in 'Device' can't be part of an address | Enter a serial number.",
+			'contains a % that is not an encoding | Write %25 for a percent sign.',
+			['/api/%zz', '/api/%4', '/api/%g1', '/api/%1g'],
 		],
-		[() => devicePath('a\ud800'), `The text of 'Device' ${CUT}`],
-		[() => apiPath('/app'), NO_API],
-		[() => apiPath('x/api'), NO_API],
-		[() => apiPath('/api/a?b'), A_QUERY],
-		[() => apiPath('/api/a#b'), A_QUERY],
-		[() => apiPath('/api/a b'), UNENCODED],
-		[() => apiPath('/api/a\\b'), UNENCODED],
-		[() => apiPath('/api/a\u0007b'), UNENCODED],
-		[() => apiPath('/api/..'), "'Path' contains a segment '.' or '..' | Enter the path without it."],
-		[() => apiPath('/api/a%00'), "'Path' contains an encoded zero byte | Enter the path without it."],
-		[() => apiPath('/api/%4'), BARE_PERCENT],
-		[() => apiPath('/api/%g1'), BARE_PERCENT],
-		[() => apiPath('/api/%1g'), BARE_PERCENT],
-		[() => apiPath('/api/\ud800'), `The text of 'Path' ${CUT}`],
-	])('%#', (run, expected) => {
-		const { message, remedy } = refusal(run);
-		expect(`${message} | ${remedy}`).toBe(expected);
+	])('%s', (words, paths) => {
+		for (const path of paths) expect([path, refusal(() => apiPath(path))]).toEqual([path, `'Path' ${words}`]);
+	});
+
+	test('is cut in the middle of a character', () => {
+		expect(refusal(() => apiPath('/api/\ud800'))).toBe(`The text of 'Path' ${CUT}`);
+	});
+
+	test('leaves neither /api nor the host', () => {
+		fc.assert(
+			fc.property(fc.array(fc.constantFrom('api', '//', '@', ':', 'x', ...PIECES), { maxLength: 8 }), (parts) => {
+				const path = `/api${parts.join('')}`;
+				if (refusal(() => apiPath(path)) !== NOT_REFUSED) return;
+				const url = new URL(`https://platform.example/prefix${path.trim()}`);
+				expect(url.host).toBe('platform.example');
+				expect(url.pathname).toMatch(/^\/prefix\/api(\/|$)/);
+				expect(goesUp(path)).toBe(false);
+			}),
+			runs(3000),
+		);
 	});
 });

@@ -10,13 +10,13 @@ import {
 import { fillIn, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
 import { codes } from '../../../testbed/platform/codes.mts';
 
-const explainCode = (code: number, msg: string, purpose: Purpose) =>
+const explainCode = (code: number, purpose: Purpose, msg = '') =>
 	fillIn(explainFacts(code), purpose, msg === '' ? '' : `: ${msg}`);
 
-const every = [...codes.map(([code]) => code), 20815];
+const documented = [...new Set(codes.map(([code]) => code))];
 
 test('the table and testbed/platform/codes.mts have the same codes in the same order, each once', () => {
-	expect(CODE_TABLE.map(({ code }) => code)).toEqual([...new Set(codes.map(([code]) => code))]);
+	expect(CODE_TABLE.map(({ code }) => code)).toEqual(documented);
 });
 
 test.each(CODE_TABLE)('code $code has a message in the style of n8n', ({ message, remedy }) => {
@@ -34,15 +34,12 @@ test.each([
 	['an unknown outcome', (code: number) => explainFacts(code).inDoubt, [-1, 10002]],
 	['a refused user', meansUserRefused, [14103, 14201, 14202, 14203]],
 ] as const)('%s is meant by these codes and no other', (_name, means, expected) => {
-	expect(every.filter((code) => means(code))).toEqual(expected);
+	expect([...documented, 20815].filter((code) => means(code))).toEqual(expected);
 });
 
 test('no code means nothing; a success without data means that the device does not exist', () => {
-	expect(meansNotFound({})).toBe(false);
-	expect(meansNoDevice({ withoutData: false })).toBe(false);
-	expect(meansLoginRefused(undefined)).toBe(false);
-	expect(meansNoDevice({ withoutData: true })).toBe(true);
-	expect(meansNotFound({ withoutData: true })).toBe(true);
+	expect([meansNotFound({}), meansNoDevice({ withoutData: false }), meansLoginRefused(undefined)]).not.toContain(true);
+	expect([meansNoDevice({ withoutData: true }), meansNotFound({ withoutData: true })]).toEqual([true, true]);
 });
 
 test.each([
@@ -53,23 +50,25 @@ test.each([
 	[10005, 'count', "Check the names under 'Filters'. If correct, try again later."],
 	[10005, 'device', 'Check the serial number. If correct, try again later.'],
 	[10005, 'read', "Check 'Path' and 'Query Parameters'. If correct, try again later."],
+	[10005, 'write', "Check 'Path', 'Query Parameters' and 'Body'. If correct, try again later."],
 	[10005, 'dropdown', 'Check the request. If correct, try again later.'],
+	[10007, 'read', 'Check the serial number or identifier.'],
+	[10007, 'device', "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'."],
 	[10014, 'count', "Check that the JSON in 'Filters' is an object."],
 	[10014, 'write', "Check that the JSON in 'Body' is an object."],
 ] as const)('code %i for the purpose %s: %s', (code, purpose, remedy) => {
-	expect(explainCode(code, '', purpose).remedy).toBe(remedy);
+	expect(explainCode(code, purpose).remedy).toBe(remedy);
 });
 
+const UNDOCUMENTED = 'The platform refused the request with an undocumented code';
 test.each([
-	[10018, 'invalid sn X-1', 'The serial number is not valid (code 10018: invalid sn X-1)'],
-	[10003, '', 'The record exists already (code 10003)'],
-	[20815, 'quota', 'The platform refused the request with an undocumented code (code 20815: quota)'],
-	[20815, '', 'The platform refused the request with an undocumented code (code 20815)'],
-])('the message for code %i and %j ends with both', (code, msg, message) => {
-	expect(explainCode(code, msg, 'list').message).toBe(message);
-});
-
-test('a code keeps its cause, and an undocumented one has no cause', () => {
-	expect(explainCode(10003, '', 'list').cause).toBe('conflict');
-	expect(explainCode(20815, '', 'list')).toMatchObject({ cause: 'unknown', remedy: expect.stringMatching(/^Look up/) });
+	[10018, 'not found', 'invalid sn X-1', 'The serial number is not valid (code 10018: invalid sn X-1)'],
+	[10007, 'not found', '', 'No device has this serial number (code 10007)'],
+	[14101, 'credential', '', 'The platform did not accept the sign-in (code 14101)'],
+	[10003, 'conflict', '', 'The record exists already (code 10003)'],
+	[20815, 'unknown', 'quota', `${UNDOCUMENTED} (code 20815: quota)`],
+	[20815, 'unknown', '', `${UNDOCUMENTED} (code 20815)`],
+])('code %i has the cause %s, and its message ends with the code and %j', (code, cause, msg, message) => {
+	const remedy = code === 20815 ? expect.stringMatching(/^Look up/) : expect.any(String);
+	expect(explainCode(code, 'device', msg)).toMatchObject({ cause, message, remedy });
 });

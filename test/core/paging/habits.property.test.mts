@@ -1,70 +1,223 @@
 import fc from 'fast-check';
 
-import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
+import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
+import { fetchPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
+import { fetchList, type Listing } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
+import type { WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
 import { type Place, placeSchema, scrollPage } from '../../../nodes/DeviceManagement/listSearch/scroll.ts';
-import type { PagedServer } from '../../../testbed/pagedServer.mts';
-import type { Device } from '../../../testbed/platform/fleet.mts';
+import { type Metadata, PagedServer } from '../../../testbed/pagedServer.mts';
+import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { canBeSeenThrough, habits, looksOneBased, refusalOf, serve } from './habits.mts';
+import { failure, noSuchPage } from './pages.mts';
 
-const RUNS = runs(3000);
+type Read = (server: PagedServer, options: WalkOptions, amount: number, sizes: readonly number[]) => Promise<Device[]>;
+interface Reading {
+	name: string;
+	cases: number;
+	/** Whether it believes wrong numbers that only a count would show, because it makes no count. */
+	believesNumbers?: boolean;
+	read: Read;
+	/** The devices that it returns; default: all. */
+	range?: (amount: number) => [from: number, to?: number];
+}
 
-const ids = (devices: Iterable<Device>) => Array.from(devices, ({ id }) => id);
-
-describe('an unchanged fleet, on any server', () => {
-	test('is listed exactly, or fails with a message', async () => {
-		await fc.assert(
-			fc.asyncProperty(habits, async (setting) => {
-				fc.pre(canBeSeenThrough(setting));
-				const server = serve(setting);
-				const options = { pageSize: setting.pageSize, parallelRequests: setting.parallel } as const;
-				const listing = await fetchList(server.source, options).catch((thrown) => refusalOf(setting, thrown));
-				if (listing === undefined) return;
-				expect(ids(listing.items)).toEqual(ids(server.fleet.devices));
-				expect(listing.settled).toBe(true);
-				expect(server.peakInFlight).toBeLessThanOrEqual(setting.parallel);
-			}),
-			RUNS,
-		);
-	});
-
-	test('returns exactly its first N for a limit, or fails with a message', async () => {
-		await fc.assert(
-			fc.asyncProperty(habits, fc.integer({ min: 1, max: 70 }), async (setting, limit) => {
-				// Where only a count would show that numbers are wrong, and no count is made, they are believed.
-				fc.pre(canBeSeenThrough(setting) && !looksOneBased(setting));
-				const server = serve(setting);
-				const options = { pageSize: setting.pageSize, parallelRequests: setting.parallel, limit } as const;
-				const listing = await fetchList(server.source, options).catch((thrown) => refusalOf(setting, thrown));
-				if (listing === undefined) return;
-				expect(ids(listing.items)).toEqual(ids(server.fleet.devices).slice(0, limit));
-				expect(listing.settled).toBe(true);
-			}),
-			RUNS,
-		);
-	});
-
-	test('is scrolled through exactly, or fails with a message', async () => {
-		await fc.assert(
-			fc.asyncProperty(habits, async (setting) => {
-				fc.pre(canBeSeenThrough(setting) && !looksOneBased(setting));
-				const server = serve(setting);
-				const scrolled = await scroll(server, setting.pageSize).catch((thrown) => refusalOf(setting, thrown));
-				if (scrolled === undefined) return;
-				expect(ids(scrolled)).toEqual(ids(server.fleet.devices));
-			}),
-			RUNS,
-		);
-	});
-
-	async function scroll(server: PagedServer, pageSize: number): Promise<Device[]> {
-		const devices: Device[] = [];
-		let place: Place | undefined;
-		do {
-			const { items, next } = await scrollPage(server.source, pageSize, place);
-			devices.push(...items);
-			place = next && placeSchema.parse(JSON.parse(JSON.stringify(next)));
-		} while (place !== undefined);
-		return devices;
-	}
+test.each<Reading>([
+	{ name: 'is listed', cases: 3000, read: async ({ source }, options) => settled(await fetchList(source, options)) },
+	{
+		...{ name: 'is listed up to a limit', cases: 3000, believesNumbers: true, range: (limit) => [0, limit] },
+		read: async ({ source }, options, limit) => settled(await fetchList(source, { ...options, limit })),
+	},
+	{
+		...{ name: 'is read after the first devices', cases: 1000, range: (skip) => [skip] },
+		read: async ({ source }, options, skip) => settled(await fetchPart(source, { ...options, skip })),
+	},
+	{ name: 'is read in parts that join', cases: 1000, believesNumbers: true, read: readParts },
+	{ name: 'is scrolled through', cases: 3000, believesNumbers: true, read: scroll },
+])('a list that does not change $name exactly on any server, or fails with a message', async (reading) => {
+	const { cases, believesNumbers = false, read, range = () => [0] } = reading;
+	await fc.assert(
+		fc.asyncProperty(habits, fc.integer({ min: 1, max: 70 }), partSizes, async (setting, amount, sizes) => {
+			fc.pre(canBeSeenThrough(setting) && !(believesNumbers && looksOneBased(setting)));
+			const server = serve(setting);
+			const options = { pageSize: setting.pageSize, parallelRequests: setting.parallel };
+			const devices = await read(server, options, amount, sizes).catch((thrown) => expectRefusal(setting, thrown));
+			if (devices === undefined) return;
+			expect(ids(devices)).toEqual(ids(server.fleet.devices.slice(...range(amount))));
+			expect(server.peakInFlight).toBeLessThanOrEqual(setting.parallel);
+		}),
+		runs(cases),
+	);
 });
+
+const partSizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 4 });
+const ids = (devices: readonly Device[]) => devices.map(({ id }) => id);
+
+function settled(listing: Listing<Device>): Device[] {
+	expect(listing.settled).toBe(true);
+	return listing.items;
+}
+
+/** Reads parts of these sizes in turn, to the end and a part beyond. */
+async function readParts(...[{ source, fleet }, options, , sizes]: Parameters<Read>): Promise<Device[]> {
+	const devices: Device[] = [];
+	for (let skip = 0, turn = 0; ; turn++) {
+		const limit = sizes[turn % sizes.length] ?? 1;
+		devices.push(...settled(await fetchPart(source, { ...options, skip, limit })));
+		if (skip > fleet.size) return devices;
+		skip += limit;
+	}
+}
+
+async function scroll(...[{ source }, { pageSize }]: Parameters<Read>): Promise<Device[]> {
+	const devices: Device[] = [];
+	let place: Place | undefined;
+	do {
+		const { items, next } = await scrollPage(source, pageSize, place);
+		devices.push(...items);
+		place = next && placeSchema.parse(JSON.parse(JSON.stringify(next)));
+	} while (place !== undefined);
+	return devices;
+}
+
+/** Servers with right metadata. */
+const server = fc.record({
+	numbering: fc.constantFrom('one-based' as const, 'zero-based' as const),
+	largestSize: fc.integer({ min: 1, max: 15 }),
+	turns: fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 5 }),
+});
+
+test('parts have every record of a list that has some records twice, or fail with a message', async () => {
+	const pairs = fc.array(fc.tuple(fc.nat(39), fc.integer({ min: 1, max: 4 })), { minLength: 1, maxLength: 8 });
+	await fc.assert(
+		fc.asyncProperty(
+			server,
+			pairs,
+			partSizes,
+			fc.integer({ min: 5, max: 15 }),
+			async (script, twice, sizes, pageSize) => {
+				const listed = new PagedServer(Fleet.seeded({ size: 40 }), script);
+				const { fetchPage } = listed.source;
+				const { devices } = listed.fleet;
+				// A device a few places further takes the place of the first one.
+				const instead = new Map(twice.map(([at, further]) => [devices[at], devices[at + further]]));
+				const replaced = (device: Device) => instead.get(device) ?? device;
+				listed.source.fetchPage = async (page, size) => {
+					const { content, ...metadata } = await fetchPage(page, size);
+					return { ...metadata, content: content.map(replaced) };
+				};
+				const reading = readParts(listed, { pageSize, parallelRequests: 4 }, 0, sizes);
+				// A page without a new record can look like an ignored page number.
+				const read = await reading.catch((thrown: unknown) => void expect(thrown).toBeInstanceOf(Failure));
+				if (read !== undefined) expect(new Set(ids(read))).toEqual(new Set(ids(devices.map(replaced))));
+			},
+		),
+		runs(1000),
+	);
+});
+
+test('a part takes the first page, three requests for one device, and the pages that have it', async () => {
+	const part = fc.record({
+		size: fc.integer({ min: 1, max: 80 }),
+		skip: fc.integer({ min: 1, max: 90 }),
+		limit: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 60 })),
+		pageSize: fc.integer({ min: 1, max: 15 }),
+		parallelRequests: fc.integer({ min: 1, max: 8 }),
+	});
+	await fc.assert(
+		fc.asyncProperty(server, part, async (script, { size, skip, limit, pageSize, parallelRequests }) => {
+			const listed = new PagedServer(Fleet.seeded({ size }), script);
+			const asked = Math.min(pageSize, limit);
+			const { items } = await fetchPart(listed.source, { pageSize: asked, parallelRequests, skip, limit });
+			expect(ids(items)).toEqual(ids(listed.fleet.devices.slice(skip, skip + limit)));
+			const pageLength = Math.min(asked, script.largestSize);
+			// A part near the beginning is read from there, and nothing is read past the end.
+			const isNear = skip < asked || skip < pageLength || size <= pageLength;
+			const pages = Math.ceil(Math.min(size, skip + limit) / pageLength) - (isNear ? 0 : Math.floor(skip / pageLength));
+			// From the beginning, a server that counts from 0 may get one request more.
+			expect(listed.requests).toBeLessThanOrEqual(isNear ? pages + 2 : 4 + (skip >= size ? 0 : pages));
+		}),
+		runs(1000),
+	);
+});
+
+const wrongCount = fc.oneof(
+	fc.constantFrom(0, 1, 2_000_000_000, Number.MAX_SAFE_INTEGER),
+	fc.integer({ min: 0, max: 100 }),
+);
+const honest = fc.constantFrom('right' as const, 'right' as const, 'missing' as const);
+const count = fc.oneof(honest, wrongCount, fc.record({ offBy: fc.integer({ min: -6, max: 6 }) }));
+const oddNumber = fc.constantFrom('counted from 1' as const, 'as asked' as const, 'one behind' as const);
+const REFUSALS = { code: noSuchPage, status: failure({ httpStatus: 404 }) };
+
+/** What a server returns past the end, and the metadata that it says. */
+const habits = fc.record({
+	server,
+	fleetSize: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 60 })),
+	pageSize: fc.integer({ min: 1, max: 15 }),
+	parallel: fc.integer({ min: 1, max: 8 }),
+	pastEnd: fc.constantFrom('empty page', 'empty page of an empty list', 'last page', 'first page', 'code', 'status'),
+	/** Each field is right, missing or wrong. */
+	tells: fc.record({
+		number: fc.oneof(honest, oddNumber, wrongCount),
+		totalElements: count,
+		totalPages: count,
+		last: fc.oneof(honest, fc.boolean()),
+		size: count,
+		offset: count,
+	}),
+});
+type Habits = typeof habits extends fc.Arbitrary<infer T> ? T : never;
+type Tells = Habits['tells'];
+
+function serve({ fleetSize, pastEnd, tells, server: script }: Habits): PagedServer {
+	const deniesTheList = pastEnd === 'empty page of an empty list';
+	return new PagedServer(Fleet.seeded({ size: fleetSize }), {
+		...script,
+		pastEnd: deniesTheList ? 'empty page' : pastEnd === 'code' || pastEnd === 'status' ? REFUSALS[pastEnd] : pastEnd,
+		falsify(right, asked) {
+			const isPastEnd = (right.number ?? 0) > 0 && (right.number ?? 0) >= (right.totalPages ?? 0);
+			const denial = deniesTheList && isPastEnd ? { totalElements: 0, totalPages: 0 } : {};
+			return { ...falsify(tells, right, asked ?? 0), ...denial };
+		},
+	});
+}
+
+function falsify(tells: Tells, right: Metadata, asked: number): Metadata {
+	const told = (what: Tells['size'], value = 0) => {
+		if (what === 'missing') return undefined;
+		if (what === 'right') return value;
+		return typeof what === 'number' ? what : Math.max(0, value + what.offBy);
+	};
+	const { number } = tells;
+	const odd = { 'as asked': asked, 'one behind': Math.max(asked - 1, 0), 'counted from 1': (right.number ?? 0) + 1 };
+	return {
+		number:
+			number === 'right' || number === 'missing' || typeof number === 'number'
+				? told(number, right.number)
+				: odd[number],
+		size: told(tells.size, right.size),
+		totalElements: told(tells.totalElements, right.totalElements),
+		totalPages: told(tells.totalPages, right.totalPages),
+		last: tells.last === 'right' ? right.last : tells.last === 'missing' ? undefined : tells.last,
+		pageable: { offset: told(tells.offset, right.pageable?.offset) },
+	};
+}
+
+const isHonest = (told: unknown) => told === 'right' || told === 'missing';
+const looksOneBased = ({ server: { numbering }, tells }: Habits) =>
+	numbering === 'zero-based' && tells.number === 'one behind';
+const endOf = ({ tells: { totalElements, totalPages, last } }: Habits) => [totalElements, totalPages, last];
+
+/** Whether the fields don't all tell the same wrong list, which nothing could distinguish from a right one. */
+function canBeSeenThrough(setting: Habits): boolean {
+	return endOf(setting).some(isHonest) && (!looksOneBased(setting) || isHonest(setting.tells.totalElements));
+}
+
+/** Expects a failure with a message, and only of a server that doesn't say where its list ends. */
+function expectRefusal(setting: Habits, thrown: unknown): undefined {
+	if (thrown !== REFUSALS.code && thrown !== REFUSALS.status)
+		expect(thrown).toMatchObject({ details: { kind: 'paging' } });
+	expect(setting.pastEnd).not.toMatch(/^empty page/);
+	const end = endOf(setting);
+	expect(end.every(isHonest) && end.includes('right') && !looksOneBased(setting)).toBe(false);
+}

@@ -1,52 +1,26 @@
-import { comparableNumber, learnNumbering } from '../../../nodes/DeviceManagement/core/paging/numbering.ts';
+import { learnNumbering } from '../../../nodes/DeviceManagement/core/paging/numbering.ts';
 
-const identify = (item: string) => item;
-const first = { content: ['a', 'b'], number: 0, totalElements: 4 };
-
-test.each([
-	{ said: {}, number: 0 },
-	{ said: { number: 1 }, number: 1 },
-	{ said: { number: undefined }, number: undefined },
-	{ said: { totalElements: undefined }, number: undefined },
-	{ said: { content: [] }, number: undefined },
-])('the number of a first page that says $said tells: $number', ({ said, number }) => {
-	expect(comparableNumber({ ...first, ...said })).toBe(number);
-});
-
-/** Answers with these items as page 1 and this number of page 2, and records what is asked for. */
-async function learn(number: number | undefined, pageOne: string[], numberOfTwo?: number | Error) {
-	const asked: unknown[] = [];
-	const learnt = await learnNumbering(identify, number, async (parameter) => {
-		asked.push(parameter);
-		if (parameter === undefined) return first;
-		if (parameter === 1) return { content: pageOne };
-		if (numberOfTwo instanceof Error) throw numberOfTwo;
-		return { content: ['c'], number: numberOfTwo };
+const MAX = Number.MAX_SAFE_INTEGER;
+test.each<{
+	of: { first?: number; two?: number | Error | undefined; pageOne?: string };
+	learnt: 0 | 1;
+	asked: unknown[];
+}>([
+	{ of: { first: 0, two: 1 }, learnt: 1, asked: [2] },
+	{ of: { first: 1, two: 2 }, learnt: 1, asked: [2] },
+	...[undefined, 0, 2, 7, MAX, new Error('no page')].flatMap((two) => [
+		{ of: { first: 0, two, pageOne: 'ab' }, learnt: 1 as const, asked: [2, 1, undefined] },
+		{ of: { first: MAX, two, pageOne: 'c' }, learnt: 0 as const, asked: [2, 1, undefined] },
+	]),
+	{ of: { pageOne: 'ab' }, learnt: 1, asked: [1, undefined] },
+	...['cd', 'ba', 'a', 'abc'].map((pageOne) => ({ of: { pageOne }, learnt: 0 as const, asked: [1, undefined] })),
+])('$of: the first page is $learnt, by the number of page 2, else by page 1', async ({ of, learnt, asked }) => {
+	const requests: unknown[] = [];
+	const learning = learnNumbering(String, of.first, async (parameter) => {
+		requests.push(parameter);
+		if (parameter === 2 && of.two instanceof Error) throw of.two;
+		if (parameter === 2) return { content: ['c'], number: Number(of.two) };
+		return { content: [...(parameter === 1 ? (of.pageOne ?? '') : 'ab')] };
 	});
-	return { learnt, asked };
-}
-
-test.each([
-	{ number: 0, two: 1 },
-	{ number: 1, two: 2 },
-])('page 2 shows by its number $two that the server counts from 1, with any number of its first page', async (told) => {
-	expect(await learn(told.number, [], told.two)).toEqual({ learnt: 1, asked: [2] });
-});
-
-test.each([undefined, 0, 2, 7, Number.MAX_SAFE_INTEGER, new Error('no page')])(
-	'page 2 tells nothing by %p, and page 1 is asked for',
-	async (two) => {
-		expect(await learn(0, ['a', 'b'], two)).toEqual({ learnt: 1, asked: [2, 1, undefined] });
-		expect(await learn(Number.MAX_SAFE_INTEGER, ['c'], two)).toMatchObject({ learnt: 0 });
-	},
-);
-
-test.each([
-	{ pageOne: ['a', 'b'], learnt: 1 },
-	{ pageOne: ['c', 'd'], learnt: 0 },
-	{ pageOne: ['b', 'a'], learnt: 0 },
-	{ pageOne: ['a'], learnt: 0 },
-	{ pageOne: ['a', 'b', 'c'], learnt: 0 },
-])('page 1 with $pageOne tells by its items: $learnt', async ({ pageOne, learnt }) => {
-	expect(await learn(undefined, pageOne)).toEqual({ learnt, asked: [1, undefined] });
+	expect({ learnt: await learning, asked: requests }).toEqual({ learnt, asked });
 });

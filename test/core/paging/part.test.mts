@@ -1,256 +1,170 @@
-import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { fetchPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
-import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
-import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
+import type { PagedServer, ServerScript } from '../../../testbed/pagedServer.mts';
+import type { Device, Fleet } from '../../../testbed/platform/fleet.mts';
+import { addFirst, always, failure, late, noSuchPage, removeFirst, say, serve, without } from './pages.mts';
 
-const serve = (size: number, script: Partial<ServerScript> = {}) =>
-	new PagedServer(Fleet.seeded({ size }), { numbering: 'one-based', largestSize: 2000, ...script });
+const part = async ({ source }: Pick<PagedServer, 'source'>, skip: number, limit?: number, pageSize = 10) =>
+	await fetchPart(source, { pageSize, smallerSizes: [5], parallelRequests: 1, skip, limit });
 
-const part = async ({ source }: PagedServer, skip: number, limit?: number, size = 10) =>
-	await fetchPart(source, { pageSize: size, parallelRequests: 1, skip, limit });
+/** The requests that find where a part begins, and those of a list that is then read from its beginning. */
+const found = [undefined, 1, undefined, 31];
+const fromBeginning = [undefined, 2, 3, 4, 5];
 
-/** Reads parts of ten devices until one comes short; something may happen to the fleet between two of them. */
-async function inParts(server: PagedServer, between: (part: number) => void): Promise<Device[]> {
-	const devices: Device[] = [];
-	for (let number = 1, skip = 0; ; number++, skip += 10) {
-		const { items } = await part(server, skip, 10);
-		devices.push(...items);
-		if (items.length < 10) return devices;
-		between(number);
-	}
-}
-
-const noSuchPage = new Failure({ kind: 'refused', cause: 'input', code: 10001, message: 'no such page', remedy: '' });
-const withoutOffset = (honest: Metadata): Metadata => ({ ...honest, pageable: undefined });
-
-describe('the requests', () => {
-	test.each([
-		{ server: 'that counts from 1', script: {}, asked: [undefined, 1, undefined, 31, 4, 5] },
-		{ server: 'that counts from 0', script: { numbering: 'zero-based' }, asked: [undefined, 1, undefined, 30, 3, 4] },
-		{
-			server: 'that cuts pages to 4',
-			script: { largestSize: 4 },
-			asked: [undefined, 1, undefined, 33, 9, 10, 11, 12],
-		},
-		{
-			server: 'that does not say where a page begins',
-			script: { falsify: withoutOffset },
-			asked: [undefined, 1, undefined, 31, 4, 5],
-		},
-		{
-			server: 'that gives a wrong number',
-			script: { falsify: (honest) => ({ ...honest, number: 7 }) },
-			asked: [undefined, 1, undefined, 31, 4, 5],
-		},
-		{
-			server: 'that does not say a total: the list from its beginning',
-			script: { falsify: (honest) => ({ ...honest, totalElements: undefined }) },
-			asked: [undefined, ...[undefined, 1, 2, 3, 4, 5], ...[undefined, 1, 2, 3, 4, 5]],
-		},
+describe('the requests for 12 devices after 35', () => {
+	test.each<{ of: string; script: Partial<ServerScript>; asked: unknown[] }>([
+		{ of: 'that counts from 1', script: {}, asked: [...found, 4, 5] },
+		{ of: 'that counts from 0', script: { numbering: 'zero-based' }, asked: [undefined, 1, undefined, 30, 3, 4] },
+		{ of: 'with pages of 4', script: { largestSize: 4 }, asked: [undefined, 1, undefined, 33, 9, 10, 11, 12] },
+		{ of: 'without an offset', script: { falsify: without('pageable') }, asked: [...found, 4, 5] },
+		{ of: 'with a wrong number', script: { falsify: say({ number: 7 }) }, asked: [...found, 4, 5] },
 		...[{ totalPages: undefined }, { totalPages: 9 }, { last: undefined }, { last: true }].map((said) => ({
-			server: `that says ${JSON.stringify(said)} of the item that the part begins with: the list from its beginning`,
-			script: { falsify: (honest: Metadata) => ({ ...honest, ...said }) },
-			asked: [undefined, 1, undefined, 31, undefined, 2, 3, 4, 5],
+			of: `that says ${JSON.stringify(said)}: the list from its beginning`,
+			...{ script: { falsify: say(said) }, asked: [...found, ...fromBeginning] },
 		})),
-	] satisfies Array<{ server: string; script: Partial<ServerScript>; asked: unknown[] }>)(
-		'of a server $server',
-		async ({ script, asked }) => {
-			const server = serve(95, script);
-			expect((await part(server, 35, 12)).items).toEqual(server.fleet.devices.slice(35, 47));
-			expect(server.asked).toEqual(asked);
+		{
+			of: 'without a total: the list from its beginning, twice',
+			script: { falsify: without('totalElements') },
+			asked: [undefined, undefined, 1, 2, 3, 4, 5, undefined, 1, 2, 3, 4, 5],
 		},
-	);
-
-	test('for a part that begins on the first page, or in a list of one page, is the list from its beginning', async () => {
-		const near = serve(95);
-		expect((await part(near, 7, 12)).items).toEqual(near.fleet.devices.slice(7, 19));
-		expect(near.asked).toEqual([undefined, 2]);
-		const single = serve(9);
-		expect((await part(single, 12)).items).toEqual([]);
-		expect(single.asked).toEqual([undefined, undefined]);
+		{
+			of: 'whose page has another offset: the list from its beginning',
+			script: { falsify: (honest, asked) => (asked === 4 ? { ...honest, pageable: { offset: 40 } } : honest) },
+			asked: [...found, 4, ...fromBeginning],
+		},
+		{
+			of: 'where a device goes before the page: the list from its beginning',
+			script: { changes: new Map([[5, removeFirst]]) },
+			asked: [...found, 4, ...fromBeginning],
+		},
+	])('of a server $of', async ({ script, asked }) => {
+		const server = serve(95, script);
+		expect((await part(server, 35, 12)).items).toEqual(server.fleet.devices.slice(35, 47));
+		expect(server.asked).toEqual(asked);
 	});
 
-	test('for a part that begins with the last item is the list from its beginning, unless its offset shows where it is', async () => {
-		// Some servers return their last page for a page past the end.
-		for (const { falsify, asked } of [
-			{ falsify: (honest: Metadata) => honest, asked: [undefined, 1, undefined, 31, 4] },
-			{ falsify: withoutOffset, asked: [undefined, 1, undefined, 31, undefined, 2, 3, 4] },
-		]) {
-			const server = serve(31, { falsify });
-			expect((await part(server, 30)).items).toEqual(server.fleet.devices.slice(30));
-			expect(server.asked).toEqual(asked);
-		}
+	type Answer = (content: readonly Device[]) => readonly Device[];
+	const replacing = (server: PagedServer, asked: { page: number; size: number }, change: Answer) => ({
+		...server.source,
+		fetchPage: async (page: number | undefined, size: number) => {
+			const answer = await server.source.fetchPage(page, size);
+			return page === asked.page && size === asked.size ? { ...answer, content: change(answer.content) } : answer;
+		},
 	});
 
-	test('for a small part far from the beginning, without a page count, are few large pages', async () => {
-		const server = serve(5000, { largestSize: 600, falsify: (honest) => ({ ...honest, totalPages: undefined }) });
-		const { items } = await part(server, 4999, 1, 1000);
-		expect(items).toEqual(server.fleet.devices.slice(4999));
+	test.each<{ name: string; page: number; size: number; change: Answer }>([
+		{ name: 'no page of one item', page: 31, size: 1, change: () => [] },
+		{ name: 'two items on it', page: 31, size: 1, change: (content) => [...content, ...content] },
+		{ name: 'a page that is too short', page: 4, size: 10, change: (content) => content.slice(0, 8) },
+		{ name: 'a page that begins elsewhere', page: 4, size: 10, change: (content) => [...content].reverse() },
+	])('of a server with $name are then those of the list', async ({ change, ...asked }) => {
+		const server = serve(95);
+		await part({ source: replacing(server, asked, change) }, 35, 12);
+		expect(server.asked).toEqual([...found, ...(asked.size === 1 ? [] : [4]), ...fromBeginning]);
+	});
+
+	test.each([
+		{ page: 'of the first item', asked: 31, thrown: late },
+		{ page: 'that has it', asked: 4, thrown: noSuchPage },
+	])('end with the failure of the page $page, in one size', async ({ asked, thrown }) => {
+		const server = serve(95);
+		const sizes: number[] = [];
+		const source = replacing(server, { page: asked, size: asked === 4 ? 10 : 1 }, () => {
+			sizes.push(asked);
+			throw thrown;
+		});
+		await expect(part({ source }, 35, 12)).rejects.toBe(thrown);
+		expect(sizes).toEqual([asked]);
+	});
+});
+
+describe('a part', () => {
+	const few = { largestSize: 600, falsify: without('totalPages') };
+	const unplaced = { falsify: without('pageable') };
+	const short = { falsify: say({ totalElements: 20 }) };
+	const shorter = { falsify: say({ totalElements: 20, totalPages: 20 }) };
+	test.each<{ name: string; size: number; skip: number; script?: Partial<ServerScript>; asked?: unknown[] }>([
+		{ name: 'without skip', size: 95, skip: 0, asked: [undefined, 2] },
+		{ name: 'that begins on the first page', size: 95, skip: 7, asked: [undefined, 2] },
+		{ name: 'beyond a list of one page', size: 9, skip: 12, asked: [undefined, undefined] },
+		{ name: 'that begins with the last item', size: 31, skip: 30, asked: [...found, 4] },
+		{ name: 'of the last item', size: 31, skip: 30, script: unplaced, asked: [...found, undefined, 2, 3, 4] },
+		{ name: 'beyond a total that is too small', size: 30, skip: 25, script: short },
+		{ name: 'beyond such a total and page count', size: 30, skip: 25, script: shorter },
+	])('$name is read', async ({ size, skip, script, asked }) => {
+		const server = serve(size, script);
+		expect((await part(server, skip, 12)).items).toEqual(server.fleet.devices.slice(skip, skip + 12));
+		expect(server.asked).toEqual(asked ?? server.asked);
+	});
+
+	test('far away, without a page count, is read in few large pages', async () => {
+		const server = serve(5000, few);
+		expect((await part(server, 4999, 1, 1000)).items).toEqual(server.fleet.devices.slice(4999));
 		// Four small pages, and nine of 600.
 		expect(server.requests).toBe(13);
 	});
 
-	test('without skip are those of a list', async () => {
-		const server = serve(95);
-		expect((await part(server, 0, 12)).items).toEqual(server.fleet.devices.slice(0, 12));
-		expect(server.asked).toEqual([undefined, 2]);
-	});
-
-	test.each([{}, { pastEnd: noSuchPage }, { pastEnd: 'last page' as const }])(
-		'past the end gives nothing, and asks for nothing there (%j)',
-		async (script) => {
-			for (const numbering of ['one-based', 'zero-based'] as const) {
-				for (const skip of [30, 31, 40, 1_000_000, Number.MAX_SAFE_INTEGER]) {
-					const server = serve(30, { ...script, numbering });
-					await expect(part(server, skip)).resolves.toEqual({
-						items: [],
-						settled: true,
-						reportedTotal: 30,
-						repeated: 0,
-						passes: 1,
-					});
-					expect(server.asked).toEqual([undefined, 1, undefined, numbering === 'one-based' ? 30 : 29]);
-				}
+	const PAST_END = ['empty page', 'last page', noSuchPage] as const;
+	test.each(PAST_END)('past the end has nothing, and asks for nothing there (%s)', async (pastEnd) => {
+		for (const numbering of ['one-based', 'zero-based'] as const) {
+			for (const skip of [30, 31, 40, 1_000_000, Number.MAX_SAFE_INTEGER]) {
+				const server = serve(30, { pastEnd, numbering });
+				const nothing = { items: [], settled: true, reportedTotal: 30, repeated: 0, passes: 1 };
+				expect(await part(server, skip)).toEqual(nothing);
+				expect(server.asked).toEqual([undefined, 1, undefined, numbering === 'one-based' ? 30 : 29]);
 			}
-		},
-	);
-
-	test('past the end by a total that is too small is read from the beginning', async () => {
-		for (const said of [{ totalElements: 20 }, { totalElements: 20, totalPages: 20 }]) {
-			const server = serve(30, { falsify: (honest) => ({ ...honest, ...said }) });
-			expect((await part(server, 25)).items).toEqual(server.fleet.devices.slice(25));
 		}
 	});
 
-	test('a size that is refused is replaced by a smaller one', async () => {
+	test('is read in a smaller size if its size is refused', async () => {
 		const server = serve(95);
-		const refused = new Failure({ kind: 'status', cause: 'input', httpStatus: 413, message: '', remedy: '' });
 		const fetchPage: typeof server.source.fetchPage = async (page, size) => {
-			if (size > 10) throw refused;
+			if (size > 10) throw failure({ httpStatus: 413 });
 			return await server.source.fetchPage(page, size);
 		};
-		const options = { pageSize: 50, smallerSizes: [10], parallelRequests: 1, skip: 35, limit: 20 };
-		const { items } = await fetchPart({ ...server.source, fetchPage }, options);
-		expect(items).toEqual(server.fleet.devices.slice(35, 55));
+		const source = { ...server.source, fetchPage };
+		expect((await part({ source }, 35, 20, 50)).items).toEqual(server.fleet.devices.slice(35, 55));
 	});
 
-	test('a server that returns the first page for every page fails with a message', async () => {
-		for (const script of [{}, { falsify: withoutOffset }]) {
-			const server = serve(95, { ...script, ignoresPage: true });
-			await expect(part(server, 30, 10)).rejects.toMatchObject({ details: { kind: 'paging' } });
-		}
-	});
-
-	/** Changes what one page holds, by its page and size parameters. */
-	const changing = (server: PagedServer, page: number, size: number, change: (content: Device[]) => Device[]) => ({
-		...server.source,
-		fetchPage: async (asked: number | undefined, askedSize: number) => {
-			const answer = await server.source.fetchPage(asked, askedSize);
-			const isIt = asked === page && askedSize === size;
-			return isIt ? { ...answer, content: change([...answer.content]) } : answer;
-		},
-	});
-
-	test.each([
-		{ name: 'no page of one item', page: 31, size: 1, change: () => [] },
-		{ name: 'two items on it', page: 31, size: 1, change: (content: Device[]) => [...content, ...content] },
-		{ name: 'a page that is too short', page: 4, size: 10, change: (content: Device[]) => content.slice(0, 8) },
-		{ name: 'a page that begins elsewhere', page: 4, size: 10, change: (content: Device[]) => content.reverse() },
-	])('a server with $name has the list read from its beginning', async ({ page, size, change }) => {
-		const server = serve(95);
-		const source = changing(server, page, size, change);
-		await fetchPart(source, { pageSize: 10, parallelRequests: 1, skip: 35, limit: 12 });
-		expect(server.asked.filter((asked) => asked === undefined)).toHaveLength(3);
-		expect(server.asked).toEqual(expect.arrayContaining([2, 3]));
-	});
-
-	test('a page whose offset is not that of its place has the list read from its beginning', async () => {
-		const falsify = (honest: Metadata, asked: number | undefined) =>
-			asked === 4 ? { ...honest, pageable: { offset: 40 } } : honest;
-		const server = serve(95, { falsify });
-		expect((await part(server, 35, 12)).items).toEqual(server.fleet.devices.slice(35, 47));
-		expect(server.asked).toEqual([undefined, 1, undefined, 31, 4, undefined, 2, 3, 4, 5]);
-	});
-
-	const late = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
-	test.each([
-		{ page: 'of the item it begins with', asked: 31, failure: late },
-		{ page: 'that holds it', asked: 4, failure: noSuchPage },
-	])('a page $page that fails fails the part, and is not requested in another size', async ({ asked, failure }) => {
-		const server = serve(95);
-		const sizes: number[] = [];
-		const fetchPage: typeof server.source.fetchPage = async (page, size) => {
-			if (page !== asked) return await server.source.fetchPage(page, size);
-			sizes.push(size);
-			throw failure;
-		};
-		const options = { pageSize: 10, smallerSizes: [5], parallelRequests: 1, skip: 35, limit: 12 };
-		await expect(fetchPart({ ...server.source, fetchPage }, options)).rejects.toBe(failure);
-		expect(sizes).toHaveLength(1);
-	});
-
-	test('says the whole list’s total', async () => {
-		expect((await part(serve(95), 35, 12)).reportedTotal).toBe(95);
+	test.each([{}, unplaced])('fails with a message if the server ignores page numbers', async (script) => {
+		const reading = part(serve(95, { ...script, ignoresPage: true }), 30, 10);
+		await expect(reading).rejects.toMatchObject({ details: { kind: 'paging' } });
 	});
 });
 
-describe('what a part knows of a fleet that moves', () => {
-	test('a device that comes after its beginning while the part is read: it is read again, and nothing before it', async () => {
-		const changes = new Map([[6, (fleet: Fleet) => void fleet.add(fleet.make(), 60)]]);
-		const server = serve(95, { changes });
-		const listing = await part(server, 35, 20);
-		expect(listing).toMatchObject({ settled: true, passes: 2, items: server.fleet.devices.slice(35, 55) });
+describe('in a fleet that changes, a part', () => {
+	const add = (position: number) => (fleet: Fleet) => void fleet.add(fleet.make(), position);
+
+	test('is read again alone if a device comes after its beginning', async () => {
+		const server = serve(95, { changes: new Map([[6, add(60)]]) });
+		const items = server.fleet.devices.slice(35, 55);
+		expect(await part(server, 35, 20)).toMatchObject({ settled: true, passes: 2, items, reportedTotal: 96 });
 		expect(server.asked.filter((page) => page === 2 || page === 3)).toEqual([]);
 	});
 
-	test('a device that goes between the one that is looked at and the page it begins: the list is read from its beginning', async () => {
-		const server = serve(95, { changes: new Map([[5, (fleet) => void fleet.remove(fleet.at(0).sn)]]) });
-		expect((await part(server, 35, 12)).items).toEqual(server.fleet.devices.slice(35, 47));
-		expect(server.asked.slice(0, 7)).toEqual([undefined, 1, undefined, 31, 4, undefined, 2]);
+	const shrink = (fleet: Fleet) => [1, 2, 3, 4, 5].forEach(() => removeFirst(fleet));
+	test.each([
+		{ name: 'shrinks', change: shrink, least: 0 },
+		{ name: 'grows', change: addFirst, least: 20 },
+	])('is never longer than asked, and not settled, if the fleet $name all the time', async ({ change, least }) => {
+		const { items, settled } = await part(serve(95, { changes: always(change) }), 35, 20);
+		expect(settled).toBe(false);
+		expect(items.length).toBeGreaterThanOrEqual(least);
+		expect(items.length).toBeLessThanOrEqual(20);
 	});
 
-	test('a fleet that shrinks to less than what is skipped: no more of what was met than fill the part', async () => {
-		const shrink = (fleet: Fleet) => {
-			for (let n = 0; n < 5; n++) fleet.remove(fleet.at(0).sn);
-		};
-		const changes = new Map(Array.from({ length: 16 }, (_, n) => [n + 1, shrink] as const));
-		const listing = await part(serve(95, { changes }), 35, 12);
-		expect(listing.settled).toBe(false);
-		expect(listing.items.length).toBeLessThanOrEqual(12);
-	});
-
-	test('a fleet that never holds still: the part says so, and is as long as it was to be', async () => {
-		const changes = new Map(Array.from({ length: 60 }, (_, n) => [n + 1, (fleet: Fleet) => void fleet.add()] as const));
-		const listing = await part(serve(95, { changes }), 35, 20);
-		expect(listing).toMatchObject({ settled: false, passes: 3 });
-		expect(listing.items).toHaveLength(20);
-	});
-
-	test('devices that are added at the end between two parts come last, and no other is missed or repeated', async () => {
+	/** Reads parts of ten devices of 35; the change is before the third part. */
+	test.each([
+		{ name: 'joins the others if a device is added at the end', change: add(35), gap: [35, 35] },
+		{ name: 'lacks a device if one before it is removed', change: removeFirst, gap: [20, 21] },
+		{ name: 'repeats a device if one is added before it', change: add(5), gap: [20, 19] },
+	])('$name', async ({ change, gap: [before, after] }) => {
 		const server = serve(35);
-		const before = [...server.fleet.devices];
-		const read = await inParts(server, () => void server.fleet.add(server.fleet.make(), server.fleet.size));
-		expect(read.slice(0, 35)).toEqual(before);
-		expect(read).toEqual(server.fleet.devices.slice(0, read.length));
-	});
-});
-
-describe('what a part can’t know', () => {
-	test('a device that is removed before it, between two parts: the next device moves into the part that was read', async () => {
-		const server = serve(35);
-		const before = [...server.fleet.devices];
-		const read = await inParts(server, (number) => {
-			if (number === 2) server.fleet.remove(server.fleet.at(5).sn);
-		});
-		expect(read).toEqual(before.filter((_, position) => position !== 20));
-	});
-
-	test('a device that is added before it, between two parts: the last device of the part that was read comes again', async () => {
-		const server = serve(35);
-		const before = [...server.fleet.devices];
-		const read = await inParts(server, (number) => {
-			if (number === 2) server.fleet.add(server.fleet.make(), 5);
-		});
-		expect(read).toEqual([...before.slice(0, 20), ...before.slice(19)]);
+		const then = [...server.fleet.devices];
+		const devices: Device[] = [];
+		for (const skip of [0, 10, 20, 30]) {
+			if (skip === 20) change(server.fleet);
+			devices.push(...(await part(server, skip, 10)).items);
+		}
+		expect(devices.slice(0, after === 35 ? 35 : undefined)).toEqual([...then.slice(0, before), ...then.slice(after)]);
 	});
 });

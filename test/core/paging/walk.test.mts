@@ -1,167 +1,242 @@
-import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import type { Page, PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
-import { type WalkedPage, walkPages, type WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
-import { Fleet } from '../../../testbed/platform/fleet.mts';
-import { PagedServer } from '../../../testbed/pagedServer.mts';
+import { setImmediate as afterMicrotasks } from 'node:timers/promises';
 
-async function walk<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers = true) {
+import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
+import { type WalkedPage, walkPages, type WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
+import { failure, gate, late, noSuchPage, only, pages, say, serve, without } from './pages.mts';
+
+const one = { pageSize: 2, parallelRequests: 1 } as const;
+const ten = { pageSize: 10, parallelRequests: 1 } as const;
+
+async function walk<T>(source: PageSource<T>, options: WalkOptions = one, trustsNumbers = true) {
 	const steps: Array<WalkedPage<T>> = [];
 	for await (const step of walkPages(source, options, trustsNumbers)) steps.push(step);
 	return steps;
 }
+const words = async ({ source }: { source: PageSource<string> }, options: WalkOptions = one) =>
+	(await walk(source, options)).map(({ newItems }) => newItems.join(''));
 
-test('a walk that stops after its first page sends no other request', async () => {
-	const server = new PagedServer(Fleet.seeded({ size: 100 }), { numbering: 'zero-based', largestSize: 2000 });
-	const walked = await walkPages(server.source, { pageSize: 10, parallelRequests: 8 })[Symbol.asyncIterator]().next();
-	expect(walked.value?.newItems).toEqual(server.fleet.devices.slice(0, 10));
-	for (let turn = 0; turn < 50; turn++) await Promise.resolve();
-	expect(server.asked).toEqual([undefined]);
-});
+const NUMBERINGS = ['one-based', 'zero-based'] as const;
+async function expectWhole(server: ReturnType<typeof serve>, options: WalkOptions = ten, trustsNumbers = true) {
+	const steps = await walk(server.source, options, trustsNumbers);
+	expect(steps.flatMap(({ newItems }) => newItems)).toEqual(server.fleet.devices);
+}
 
-describe('a server that answers a page past the end with its last page', () => {
-	const clamping = (totals: ReadonlyArray<number | undefined>): PageSource<string> => ({
-		fetchPage: async (page = 1) => ({
-			content: page === 1 ? ['a', 'b'] : ['c', 'd'],
-			number: Math.min(page, 2) - 1,
-			totalElements: totals[page - 1],
-			last: false,
-		}),
-		identify: (item) => item,
+describe('the requests', () => {
+	test.each([
+		{ of: 'a list of one page', size: 5, asked: [undefined] },
+		{ of: 'a server that counts from 1', asked: [undefined, 2, 3, 4] },
+		{ of: 'a server that counts from 0', script: { numbering: 'zero-based' }, asked: [undefined, 2, 1, 3] },
+		{ of: 'a server without numbers', script: { falsify: without('number') }, asked: [undefined, 1, 2, 3, 4] },
+		{ of: 'a server without totals', script: { falsify: without('totalElements') }, asked: [undefined, 1, 2, 3, 4] },
+		{ of: 'a walk that trusts no numbers', trustsNumbers: false, asked: [undefined, 1, 2, 3, 4] },
+	] as const)('of $of', async ({ size = 35, script = {}, trustsNumbers, asked }) => {
+		const server = serve(size, script);
+		await expectWhole(server, ten, trustsNumbers);
+		expect(server.asked).toEqual(asked);
 	});
 
 	test.each([
-		{ name: 'and says a total', totals: [4, 4, 4] },
-		{ name: 'and says another total there', totals: [4, 4, 3] },
-		{ name: 'and says a total there only', totals: [undefined, undefined, 4] },
-	])('$name: the walk ends there and tells what that page says', async ({ totals }) => {
-		const steps = await walk(clamping(totals), { pageSize: 2, parallelRequests: 1 });
-		expect(steps.map(({ newItems, read }) => [newItems, read])).toEqual([
-			[['a', 'b'], 2],
-			[['c', 'd'], 4],
-			[[], 4],
-		]);
+		{ after: 'ab', asked: [undefined] },
+		{ after: 'cd', asked: [undefined, 2, 3] },
+	])('end with the page $after if the caller stops there', async ({ after, asked }) => {
+		const list = pages('ab cd ef gh ij', { totalElements: 10 });
+		for await (const { newItems } of walkPages(list.source, { ...one, parallelRequests: 2 })) {
+			if (newItems.join('') === after) break;
+		}
+		await afterMicrotasks();
+		expect(list.asked).toEqual(asked);
+	});
+
+	test('end when one failed for good', async () => {
+		const server = serve(1000, { failing: new Map([[5, late]]) });
+		await expect(walk(server.source, { ...ten, parallelRequests: 2 })).rejects.toBe(late);
+		expect(server.requests).toBeLessThanOrEqual(7);
+	});
+
+	test('behind a slow page go on, and pages before it are handed out', async () => {
+		const [handedOut, farAhead] = [gate(), gate()];
+		const list = pages('ab cd ef gh i', async ({ page }) => {
+			if (page === 5) farAhead.open();
+			if (page === 3) await Promise.all([handedOut.opened, farAhead.opened]);
+			return { totalElements: 9 };
+		});
+		const walked: string[] = [];
+		for await (const { newItems } of walkPages(list.source, { ...one, parallelRequests: 2 })) {
+			if (walked.push(newItems.join('')) === 2) handedOut.open();
+		}
+		expect(walked).toEqual(['ab', 'cd', 'ef', 'gh', 'i']);
+	});
+
+	test('behind a page that hangs are 64', async () => {
+		const list = pages('ab…', async ({ page }) => {
+			if (page === 2) await new Promise(() => {});
+			return { totalPages: 200_000_000 };
+		});
+		void walk(list.source, { ...one, parallelRequests: 4 });
+		await afterMicrotasks();
+		expect(list.asked).toEqual([undefined, ...Array.from({ length: 66 }, (_, n) => n + 1)]);
+	});
+});
+
+describe('a total', () => {
+	test.each([
+		{ name: 'of 0 on a page with items', list: 'ab c', totals: [3, 0], moved: [false, true] },
+		{ name: 'of 0 past the end', list: 'ab cd', totals: [4, 4, 0], more: 3, moved: [false, false, false] },
+		{ name: 'on the first page only', list: 'ab cd', totals: [4], moved: [false, false, false] },
+	])('$name: moved $moved', async ({ list, totals, more, moved }) => {
+		const { source } = pages(list, ({ page }) => ({ totalElements: totals[page - 1], totalPages: more }));
+		expect((await walk(source)).map((step) => step.moved)).toEqual(moved);
+	});
+
+	test('of a page past the end that was fetched ahead, and comes last, counts', async () => {
+		// It counts from 0: page 1 is the second one.
+		const list = pages(
+			({ request }) => (request === 1 ? 'ab' : 'c'),
+			async ({ page }) => {
+				for (let turn = 0; turn < page * 10; turn++) await Promise.resolve();
+				return { number: undefined, totalElements: page === 2 ? 4 : 3 };
+			},
+		);
+		const steps = await walk(list.source, { ...one, parallelRequests: 2 });
+		expect(steps.map(({ moved }) => moved)).toEqual([false, true]);
+	});
+
+	test.each([
+		{ name: 'the same', totals: [4, 4, 4] },
+		{ name: 'another', totals: [4, 4, 3] },
+		{ name: 'the only one', totals: [undefined, undefined, 4] },
+	])('of a page past the end that repeats the last page is reported: $name', async ({ totals }) => {
+		const list = pages('ab cd…', ({ page }) => ({ totalElements: totals[page - 1], last: false }));
+		const steps = await walk(list.source);
+		expect(steps.map(({ read }) => read)).toEqual([2, 4, 4]);
 		expect(steps.at(-1)?.reportedTotal).toBe(totals[2]);
 	});
 });
 
-test('a total that a page fetched in vain tells late is waited for', async () => {
-	const source: PageSource<string> = {
-		fetchPage: async (page = 0) => {
-			// Page 2 lies past the end, and is the last one to come.
-			for (let turn = 0; turn < page * 10; turn++) await Promise.resolve();
-			return { content: [['a', 'b'], ['c'], ['c']][page] ?? [], totalElements: page === 2 ? 4 : 3 };
-		},
-		identify: (item) => item,
-	};
-	const steps = await walk(source, { pageSize: 2, parallelRequests: 2 });
-	expect(steps.map(({ newItems, moved }) => [newItems, moved])).toEqual([
-		[['a', 'b'], false],
-		[['c'], true],
-	]);
+describe('a page that has nothing new', () => {
+	test.each([
+		{ name: 'where the total says that more follows', list: 'ab cd…', said: { totalElements: 9 }, page: 4 },
+		{ name: 'where nothing is said', list: 'ab…', said: {}, page: 3 },
+		{ name: 'in another order', list: 'ab cd dc…', said: { last: false }, page: 4 },
+		{ name: 'between others that have', list: 'ab cd ba e a…', said: { last: false }, page: 5 },
+	])('is accepted once, and the second one fails, $name', async ({ list, said, page }) => {
+		const message = `Page ${page} of the list has only items of earlier pages`;
+		await expect(walk(pages(list, said).source)).rejects.toMatchObject({ details: { kind: 'paging', message } });
+	});
+
+	test.each([
+		{ name: 'is past the end where everything said so', list: 'ab…', said: { last: true }, found: ['ab', ''] },
+		{ name: 'is past the end by the total', list: 'ab…', said: { totalElements: 2, last: false }, found: ['ab', ''] },
+		{ name: 'has something new, with any total', list: 'ab bc', said: { totalElements: 2 }, found: ['ab', 'c', ''] },
+	])('$name', async ({ list, said, found }) => {
+		expect(await words(pages(list, said))).toEqual(found);
+	});
 });
 
-test('untrusted or missing numbers are ignored, and page 1 is requested', async () => {
-	for (const { trustsNumbers, said } of [
-		{ trustsNumbers: false, said: {} },
-		{ trustsNumbers: true, said: { number: undefined } },
-		{ trustsNumbers: true, said: { totalElements: undefined } },
-	]) {
-		const server = new PagedServer(Fleet.seeded({ size: 25 }), {
-			numbering: 'one-based',
-			largestSize: 2000,
-			falsify: (honest) => ({ ...honest, ...said }),
+const more = { totalElements: 1, totalPages: 200, last: false };
+test.each([
+	{ hole: 1, said: { totalElements: 1 }, found: 'a' },
+	{ hole: 99, said: more, found: 'a' },
+	{ hole: 100, said: more, found: '' },
+	{ hole: 2, said: { ...more, totalElements: undefined }, found: '' },
+	{ hole: 2, said: { ...more, totalPages: undefined }, found: '' },
+	{ hole: 2, said: { ...more, last: undefined }, found: '' },
+])('behind $hole empty pages that say $said, the walk finds "$found"', async ({ hole, said, found }) => {
+	expect((await words(pages(`${'- '.repeat(hole)}a`, said))).join('')).toBe(found);
+});
+
+describe('the size of a page', () => {
+	const options = { pageSize: 1000, parallelRequests: 2 } as const;
+	const tooLarge = failure({ httpStatus: 413 });
+
+	test.each([
+		{ name: 'falls where it is refused', accepted: [0, 60], sizes: [1000, 200, 50, 50, 50] },
+		{ name: 'grows to 50 where a small one is refused', accepted: [50, 60], limit: 3, sizes: [3, 50, 50] },
+		{ name: 'is not the reason if all are refused', accepted: [0, 0], thrown: [noSuchPage], sizes: [1000, 200, 50] },
+		{ name: 'is no matter of a timeout', accepted: [0, 0], thrown: [late], sizes: [1000] },
+		{ name: 'is no matter of a later timeout', accepted: [0, 0], thrown: [tooLarge, late], sizes: [1000, 200] },
+	])('$name', async ({ accepted: [least = 0, most = 0], limit, thrown = [], sizes }) => {
+		const list = pages('ab cd', ({ size, request }) => {
+			return size < least || size > most ? (thrown[request - 1] ?? tooLarge) : { totalElements: 4 };
 		});
-		await walk(server.source, { pageSize: 10, parallelRequests: 1 }, trustsNumbers);
-		expect(server.asked).toEqual([undefined, 1, 2, 3]);
-	}
-});
+		const walked = walk(list.source, { ...options, limit });
+		if (thrown.length > 0) await expect(walked).rejects.toBe(thrown.at(-1));
+		else await walked;
+		expect(list.sizes).toEqual(sizes);
+	});
 
-test('a total of 0 on a page with devices is a total that moved', async () => {
-	const totals = [3, 0];
-	const source: PageSource<string> = {
-		fetchPage: async (page = 1) => ({ content: [['a', 'b'], ['c']][page - 1] ?? [], totalElements: totals[page - 1] }),
-		identify: (item) => item,
-	};
-	const steps = await walk(source, { pageSize: 2, parallelRequests: 1 });
-	expect(steps.map(({ moved }) => moved)).toEqual([false, true]);
-});
-
-/** Answers with these pages, the last of them over and over, and says no more than this of each. */
-function answering(pages: readonly string[][], said: Omit<Page<string>, 'content'> = {}) {
-	const asked: Array<number | undefined> = [];
-	const source: PageSource<string> = {
-		fetchPage: async (page) => {
-			asked.push(page);
-			return { content: pages[Math.min((page ?? 1) - 1, pages.length - 1)] ?? [], ...said };
-		},
-		identify: (item) => item,
-	};
-	return { source, asked };
-}
-const one = { pageSize: 2, parallelRequests: 1 } as const;
-const givenUpAt = (page: number) => ({
-	details: { kind: 'paging', message: `Page ${page} of the list has only items of earlier pages` },
-});
-
-describe('a page that brings nothing new', () => {
-	const two = [
-		['a', 'b'],
-		['c', 'd'],
-	];
-
+	// Some servers reduce the size, but count a page's offset by the requested one.
 	test.each([
-		{ name: 'where a total speaks for more', pages: two, said: { totalElements: 9 }, page: 4 },
-		{ name: 'where nothing is said', pages: [['a', 'b']], said: {}, page: 3 },
-		{ name: 'in another order', pages: [...two, ['d', 'c']], said: { last: false }, page: 4 },
-		{ name: 'between others that do', pages: [...two, ['b', 'a'], ['e'], ['a']], said: { last: false }, page: 5 },
-	])('is passed over once and then given up, $name', async ({ pages, said, page }) => {
-		await expect(walk(answering(pages, said).source, one)).rejects.toMatchObject(givenUpAt(page));
+		{ where: 'a server reduces it', list: 'ab cd e', said: { size: 2, totalElements: 5, totalPages: 3 }, next: 2 },
+		{ where: 'a page is longer', list: 'abc de', said: { size: 2, totalElements: 5, totalPages: 3 }, next: 4 },
+		{ where: 'none is said', list: 'ab cd e', said: { totalElements: 5, totalPages: 3 }, next: 4 },
+		{ where: 'the page count fits both', list: 'a b', said: { size: 2, totalElements: 2, totalPages: 1 }, next: 4 },
+		{ where: 'the page count fits none', list: 'a b', said: { size: 2, totalElements: 2, totalPages: 2 }, next: 4 },
+		{ where: 'it is the larger one', list: 'ab cd e', said: { size: 5, totalElements: 5, totalPages: 1 }, next: 4 },
+	])('of 4 is $next for the next pages where $where', async ({ list, said, next }) => {
+		const { source, sizes } = pages(list, said);
+		await walk(source, { ...one, pageSize: 4 });
+		expect(new Set(sizes.slice(1))).toEqual(new Set([next]));
+	});
+});
+
+describe('past its end, a server', () => {
+	test.each([
+		{ by: 'a code', pastEnd: noSuchPage },
+		{ by: 'HTTP 404', pastEnd: failure({ httpStatus: 404 }) },
+		{ by: 'HTTP 500', pastEnd: failure({ httpStatus: 500 }) },
+		{ by: 'a response without a page', pastEnd: failure({ kind: 'response' }) },
+	])('may refuse a page by $by, if it says where the end is', async ({ pastEnd }) => {
+		for (const numbering of NUMBERINGS) {
+			for (const size of [10, 20, 30]) {
+				for (const name of ['last', 'totalPages', 'totalElements', 'number'] as const)
+					await expectWhole(serve(size, { numbering, pastEnd, falsify: without(name) }));
+			}
+		}
 	});
 
 	test.each([
-		{ name: 'everything said so', said: { last: true } },
-		{ name: 'the total is reached', said: { totalElements: 2, last: false } },
-	])('is past the end where $name', async ({ said }) => {
-		const steps = await walk(answering([['a', 'b']], said).source, one);
-		expect(steps.map(({ newItems, read }) => [newItems, read])).toEqual([
-			[['a', 'b'], 2],
-			[[], 2],
-		]);
+		{ name: 'says no end', pastEnd: noSuchPage, falsify: only() },
+		{ name: 'says that more follows', pastEnd: noSuchPage, falsify: say({ totalPages: 9 }) },
+		{ name: 'said the end wrongly before', pastEnd: noSuchPage, falsify: () => ({ last: true }) },
+		{ name: 'does not refuse, but fails', pastEnd: late, falsify: without('last') },
+	])('is not believed if it $name', async ({ pastEnd, falsify }) => {
+		for (const numbering of NUMBERINGS)
+			await expect(walk(serve(30, { numbering, pastEnd, falsify }).source, ten)).rejects.toBe(pastEnd);
 	});
 
-	test('is not repeated if a part of it is new, with any total', async () => {
-		const { source } = answering([['a', 'b'], ['b', 'c'], []], { totalElements: 2 });
-		const steps = await walk(source, one);
-		expect(steps.flatMap(({ newItems }) => newItems)).toEqual(['a', 'b', 'c']);
+	test.each(['first page', 'last page'] as const)('may return its %s, if it says where the end is', async (pastEnd) => {
+		for (const numbering of NUMBERINGS) {
+			for (const said of ['last', 'totalPages', 'totalElements'] as const)
+				await expectWhole(serve(30, { numbering, pastEnd, falsify: only('number', said) }));
+			const silent = serve(30, { numbering, pastEnd, falsify: only() });
+			await expect(walk(silent.source, ten)).rejects.toMatchObject({ details: { kind: 'paging' } });
+		}
+	});
+
+	test.each([25, 30])('may return its last page of %i devices early, as page 3 of 0, 1 and 2', async (size) => {
+		const script = { numbering: 'zero-based', pastEnd: 'last page', turns: [1, 1, 5, 0] } as const;
+		for (const falsify of [without(), without('totalElements')])
+			await expectWhole(serve(size, { ...script, falsify }), { ...ten, parallelRequests: 2 });
 	});
 });
 
-test('a page past the end that is refused is empty', async () => {
-	const pastEnd = new Failure({ kind: 'status', cause: 'input', httpStatus: 404, message: 'no such page', remedy: '' });
-	const server = new PagedServer(Fleet.seeded({ size: 30 }), {
-		numbering: 'one-based',
-		largestSize: 2000,
-		pastEnd,
-		falsify: ({ last }) => ({ last }),
+test('a server that counts from 0 may count as if from 1, and say no total', async () => {
+	const oneBehind = (honest: object, asked = 1) => ({
+		...honest,
+		number: Math.max(asked - 1, 0),
+		totalElements: undefined,
 	});
-	const steps = await walk(server.source, { pageSize: 10, parallelRequests: 1 });
-	expect(steps.map(({ newItems }) => newItems.length)).toEqual([10, 10, 10, 0]);
+	await expectWhole(serve(35, { numbering: 'zero-based', falsify: oneBehind }));
 });
 
-test('a page is handed out while those behind it are on their way', async () => {
-	const { source } = answering([['a', 'b'], ['c', 'd'], ['e']], { totalElements: 5 });
-	let release = () => {};
-	const handedOut = new Promise<void>((resolve) => {
-		release = resolve;
-	});
-	const fetchPage: typeof source.fetchPage = async (page, size) => {
-		const answer = await source.fetchPage(page, size);
-		if (page === 3) await handedOut;
-		return answer;
+test.each([1, 50_000])('an endless list (pages of %i) ends after 100,000 pages or a million items', async (length) => {
+	let made = 0;
+	const source: PageSource<number> = {
+		fetchPage: async () => ({ content: Array.from({ length }, () => made++), last: false }),
+		identify: String,
 	};
-	const walked: string[][] = [];
-	for await (const { newItems } of walkPages({ ...source, fetchPage }, { pageSize: 2, parallelRequests: 3 })) {
-		if (walked.push(newItems) === 2) release();
-	}
-	expect(walked).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+	const walked = walk(source, { pageSize: length, parallelRequests: 1 });
+	await expect(walked).rejects.toMatchObject({ details: { kind: 'paging' } });
+	expect(made).toBeLessThanOrEqual(length === 1 ? 100_010 : 1_050_000);
 });

@@ -1,0 +1,89 @@
+import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
+import type { Page, PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
+import { Fleet } from '../../../testbed/platform/fleet.mts';
+import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
+
+/** A request for a page, each number from 1. A pass begins with the first page, without a page parameter. */
+export interface Asked {
+	page: number;
+	isFirst: boolean;
+	pass: number;
+	request: number;
+	size: number;
+}
+type Said = Omit<Page<string>, 'content'>;
+
+/**
+ * A list of letters that counts from 1. It records the requests.
+ * @param list the pages, like 'ab cd e'; '-' is an empty page, and '…' at the end repeats the last page for ever
+ * @param said the metadata of a page besides its number, or its failure
+ */
+export function pages(
+	list: string | ((asked: Asked) => string),
+	said: Said | ((asked: Asked) => Said | Error | Promise<Said>) = {},
+) {
+	const asked: Array<number | undefined> = [];
+	const sizes: number[] = [];
+	/** Most requests at the same time, by pass. */
+	const peaks: number[] = [];
+	let inFlight = 0;
+	const fetchPage: PageSource<string>['fetchPage'] = async (parameter, size) => {
+		sizes.push(size);
+		if (parameter === undefined) peaks.push(0);
+		const isFirst = parameter === undefined;
+		const request = { page: parameter ?? 1, isFirst, pass: peaks.length, request: asked.push(parameter), size };
+		peaks.push(Math.max(peaks.pop() ?? 0, ++inFlight));
+		const written = typeof list === 'string' ? list : list(request);
+		const answer = await (typeof said === 'function' ? said(request) : said);
+		inFlight--;
+		if (answer instanceof Error) throw answer;
+		return { content: lettersOf(written, request.page), number: request.page - 1, ...answer };
+	};
+	const source: PageSource<string> = { fetchPage, identify: (letter) => letter };
+	return { source, asked, sizes, peaks };
+}
+
+function lettersOf(list: string, page: number): string[] {
+	const words = list.replace('…', '').split(' ');
+	const word = words[page - 1] ?? (list.endsWith('…') ? words.at(-1) : '');
+	return [...(word ?? '')].filter((letter) => letter !== '-');
+}
+
+/** The embedded platform with so many devices. It counts from 1, unless the script says otherwise. */
+export const serve = (size: number, script: Partial<ServerScript> = {}) =>
+	new PagedServer(Fleet.seeded({ size }), { numbering: 'one-based', largestSize: 2000, ...script });
+
+/** Replaces these fields of the metadata. */
+export const say =
+	(said: Metadata) =>
+	(honest: Metadata): Metadata => ({ ...honest, ...said });
+
+/** Leaves out all metadata but these fields. */
+export const only =
+	(...names: ReadonlyArray<keyof Metadata>) =>
+	(honest: Metadata): Metadata =>
+		Object.fromEntries(names.map((name) => [name, honest[name]]));
+
+/** Leaves out these fields of the metadata. */
+export const without =
+	(...names: ReadonlyArray<keyof Metadata>) =>
+	(honest: Metadata): Metadata => ({ ...honest, ...Object.fromEntries(names.map((name) => [name, undefined])) });
+
+/** A promise, and what resolves it. */
+export function gate() {
+	let open = () => {};
+	const opened = new Promise<void>((resolve) => (open = resolve));
+	return { open: () => open(), opened };
+}
+
+export const removeFirst = (fleet: Fleet) => void fleet.remove(fleet.at(0).sn);
+export const addFirst = (fleet: Fleet) => void fleet.add();
+
+/** The same change at each request. */
+export const always = (change: (fleet: Fleet) => void) =>
+	new Map(Array.from({ length: 60 }, (_, n) => [n + 1, change] as const));
+
+export const failure = (details: Partial<FailureDetails>) =>
+	new Failure({ kind: 'status', cause: 'platform', message: 'no such page', remedy: '', ...details });
+export const late = failure({ kind: 'timeout' });
+export const noSuchPage = failure({ kind: 'refused', cause: 'input', code: 10001 });
