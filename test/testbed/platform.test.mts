@@ -107,6 +107,14 @@ describe('POST /api/device/list', () => {
 		expect((await list(query)).pageable.sort).toEqual({ sorted: true, unsorted: false });
 	});
 
+	test.each([
+		['first', 'DABC'],
+		['last', 'ABCD'],
+	] as const)('sorts missing values %s in both directions, if set', async (missingValues, expected) => {
+		platform.settings.missingValues = missingValues;
+		expect(await listed('sort=attributes.floor desc')).toBe(expected);
+	});
+
 	test.each<[string, string, object, string]>([
 		['name=<text> in any case', 'name=C', {}, 'BCD'],
 		['tags=<tag>, no part of it', 'tags=col', {}, ''],
@@ -149,7 +157,8 @@ describe('POST /api/device/list', () => {
 });
 
 test('GET /api/device/sn/{sn} returns the record of the list, or 10018, 10007, 14401 or nothing (section 4.2)', async () => {
-	expect((await call('GET /api/device/sn/B')).data).toEqual((await list()).content[1]);
+	const success = { code: 0, msg: 'success', data: (await list()).content[1] };
+	expect(await call('GET /api/device/sn/B')).toEqual(success);
 	for (const sn of ['', 'a%20b', 'a%2Fb', 'x'.repeat(65)]) {
 		const msg = `invalid sn ${decodeURIComponent(sn)}`.trim();
 		expect(await call(`GET /api/device/sn/${sn}`)).toEqual({ code: 10018, msg, data: null });
@@ -238,14 +247,20 @@ describe('the sign-in (section 5)', () => {
 	});
 });
 
-test('a rate limit refuses, a fault meets the requests of its rule, and a hook that throws is told at the end', async () => {
-	Object.assign(platform.settings, { rateLimit: { requests: 2, perMs: 1000, retryAfter: 3 }, now: () => 0 });
-	platform.settings.faults = [{ fault: { status: 503 }, kind: 'other', orderOfKind: 2 }];
-	const replies = [];
-	for (let count = 0; count < 3; count++) replies.push(await send('GET /api/version'));
+test('a fault meets the requests of its rule, as often as it says, and can cut a response', async () => {
+	platform.settings.faults = [{ fault: { status: 503 }, kind: 'list', page: 1 }];
+	const statuses = [];
+	for (const page of [1, 2, 2]) statuses.push((await send(`POST /api/device/list?page=${page}`, {})).status);
+	expect([...statuses, platform.peakInFlight]).toEqual([200, 503, 200, 1]);
+	platform.settings.fault = () => 'truncate';
+	await expect((await send('GET /api/version')).text()).rejects.toThrow('terminated');
+});
+
+test('a rate limit refuses with a time to wait, and a hook that throws is told at the end', async () => {
+	Object.assign(platform.settings, { rateLimit: { requests: 1, perMs: 1000, retryAfter: 3 }, now: () => 0 });
+	const replies = [await send('GET /api/version'), await send('GET /api/version')];
 	expect(replies.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
 		[200, null],
-		[503, null],
 		[429, '3'],
 	]);
 	const fault = () => {
