@@ -70,7 +70,6 @@ describe('what is sent', () => {
 		['text unchanged, with numbers that JavaScript can’t keep', LONG, LONG],
 		['an object of an expression as JSON', '={{ ({ a: 1 }) }}', '{"a":1}'],
 		['a date as JSON', '={{ ({ from: new Date(0) }) }}', '{"from":"1970-01-01T00:00:00.000Z"}'],
-		['a list', '[1,2]', '[1,2]'],
 		['false', 'false', 'false'],
 		['0 of an expression', '={{ 0 }}', '0'],
 		['nothing for an empty field', ' ', undefined],
@@ -182,6 +181,7 @@ describe('several items', () => {
 	const marks = () => bench.platform.requests.map(({ query }) => query['mark']);
 
 	test.each(['PUT', '={{ "POST" }}'])('of %s are sent in order, and none after a failure', async (method) => {
+		bench.platform.settings.latencyMs = 1;
 		await bench.run({ ...operations.request, method }, { input });
 		expect(marks()).toEqual(['1', '2', '3', '4', '5', '6']);
 		expect(bench.platform.peakInFlight).toBe(1);
