@@ -1,4 +1,4 @@
-import { learnNumbering } from '../../../nodes/DeviceManagement/core/paging/numbering.ts';
+import { comparableNumber, learnNumbering } from '../../../nodes/DeviceManagement/core/paging/numbering.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 test.each<{
@@ -23,4 +23,8 @@ test.each<{
 		return { content: [...(parameter === 1 ? (of.pageOne ?? '') : 'ab')] };
 	});
 	expect({ learnt: await learning, asked: requests }).toEqual({ learnt, asked });
+});
+
+test('the number of an empty page is not compared', () => {
+	expect(comparableNumber({ content: [], number: 0, totalElements: 4 })).toBeUndefined();
 });

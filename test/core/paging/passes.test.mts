@@ -83,11 +83,12 @@ describe('passes', () => {
 		{ totals: 'wrong, and changed in the second', first: [8, 9, 8], others: [8, 8, 8], passes: 3, settled: false },
 		{ totals: 'missing, then wrong', first: [undefined, 8, 8], passes: 3 },
 		{ totals: 'missing', first: [], passes: 2 },
-		{ totals: 'wrong and beyond the limit', first: [20, 20], limit: 15, passes: 2 },
+		{ totals: 'beyond the limit', first: [20], limit: 4, passes: 1 },
+		{ totals: 'wrong, and both short of the limit', first: [20, 20], limit: 15, passes: 2 },
 	])('with totals that are $totals: $passes', async ({ first, others = first, limit, passes, settled = true }) => {
 		const list = pages('ab cd e', ({ pass, isFirst }) => ({ totalElements: (isFirst ? first : others)[pass - 1] }));
 		const listing = await fetchList(list.source, { ...one, limit });
-		expect(listing).toMatchObject({ items: [...'abcde'], passes, settled });
+		expect(listing).toMatchObject({ items: [...'abcde'].slice(0, limit), passes, settled });
 	});
 
 	test.each([
@@ -126,12 +127,13 @@ describe('passes', () => {
 	});
 
 	test.each([
+		{ said: 'last', size: 20, asked: [undefined, 1, 2, 3, undefined, 1, 2, 3] },
 		{ said: 'last', size: 9, asked: [undefined, 1, 2] },
 		{ said: 'totalPages', size: 9, asked: [undefined, 1, 2] },
 		{ said: 'number', size: 0, asked: [undefined] },
-	] as const)('are one for one page of $size devices that says only $said', async ({ said, size, asked }) => {
+	] as const)('of $size devices on a server that says only $said', async ({ said, size, asked }) => {
 		const server = serve(size, { falsify: only(said) });
-		expect(await fetchList(server.source, ten)).toMatchObject({ passes: 1 });
+		expect(await fetchList(server.source, ten)).toMatchObject({ passes: size > 10 ? 2 : 1 });
 		expect(server.asked).toEqual(asked);
 	});
 });
