@@ -3,7 +3,7 @@ import { type ICredentialDataDecryptedObject as CredentialData, type INodeParame
 import { createHash } from 'node:crypto';
 
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
-import { fields } from '../../../nodes/DeviceManagement/transport/auth/form.ts';
+import { fields, passwordFields } from '../../../nodes/DeviceManagement/transport/auth/form.ts';
 import { runs } from '../../../testbed/runs.mts';
 import { choices } from '../../form.mts';
 import { SIGNED_OUT } from '../fakes.mts';
@@ -73,6 +73,13 @@ describe('a value of another type', () => {
 		const { stored } = credentialOf({ ...SIGNED_OUT, loginName: 4711, password: 1.5 });
 		expect(stored).toMatchObject({ loginName: '4711', password: '1.5' });
 	});
+});
+
+test.each(passwordFields())('the value of %s is removed from messages, whichever way signs in', (name) => {
+	for (const authentication of ['apiKey', 'login']) {
+		const { redact } = credentialOf({ ...SIGNED_OUT, apiKey: 'k-e-y', authentication, [name]: 'canary-1' });
+		expect(redact('a canary-1 b')).toBe('a ••• b');
+	}
 });
 
 describe('a field that is added to the form', () => {
