@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { Fleet } from '../../../testbed/platform/fleet.mts';
 import type { Settings } from '../../../testbed/platform/settings.mts';
 import { Watch } from '../../../testbed/watch.mts';
 import { HOUR, LATER, snsOf, useTrigger } from '../watching.mts';
@@ -170,7 +171,7 @@ describe('the order', () => {
 	it('is not proven by a list in which all devices have one time', async () => {
 		for (const { sn } of fleet().devices) fleet().update(sn, { createTime: '2024-01-01 00:00:00' });
 		bench.platform.settings.sorting = 'ignored';
-		const watching = await watch();
+		const watching = await watch({ options: { pageSize: 50 } });
 		const sn = add({ createTime: LATER }, 240);
 		expect(await told(watching)).toEqual([sn]);
 	});
@@ -239,6 +240,7 @@ const addDays = () =>
 	Array.from({ length: 30 }, (_, day) => add({ createTime: `2031-01-${`${day + 1}`.padStart(2, '0')} 00:00:00` }));
 
 it('reads a stretch again in which a removed device may have hidden another one', async () => {
+	bench.platform.fleet = Fleet.seeded({ size: 3 });
 	const watching = await watch({ options: { pageSize: 20 } });
 	const added = addDays();
 	bench.platform.intervene = async ({ qs }) => {
