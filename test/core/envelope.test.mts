@@ -13,7 +13,10 @@ const SECRET = 'canary/secret+key';
 const redact = redactor([SECRET]);
 
 const answer = (body: string | Uint8Array, extra: Partial<RawResponse> = {}): RawResponse => ({
-	...{ status: 200, retryAfterMs: undefined, redirectOrigin: undefined, ...extra },
+	status: 200,
+	retryAfterMs: undefined,
+	redirectOrigin: undefined,
+	...extra,
 	body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
 });
 
@@ -76,7 +79,10 @@ describe('a body without an envelope', () => {
 		['JSON of 200018 bytes nested deeper than 200 levels', nested(100_000)],
 	])('is named, not shown: %s', (came, body) => {
 		expect(detailsOfBody(body)).toEqual({
-			...{ kind: 'response', cause: 'platform', httpStatus: 200, remedy: expect.stringMatching(/^Check 'Base URL'/) },
+			kind: 'response',
+			cause: 'platform',
+			httpStatus: 200,
+			remedy: expect.stringMatching(/^Check 'Base URL'/),
 			message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP 200)`,
 		});
 	});
@@ -96,7 +102,9 @@ describe('a payload', () => {
 		['two million numbers', { content: Array<number>(2_000_000).fill(1) }, "'data.content.0' is a number"],
 	])('that is no page is refused and named: %s', (_, data, place) => {
 		expect(detailsOf(() => checkPayload(data, pageSchema))).toEqual({
-			...{ kind: 'response', cause: 'platform', remedy: expect.stringMatching(/^Check that 'Base URL'/) },
+			kind: 'response',
+			cause: 'platform',
+			remedy: expect.stringMatching(/^Check that 'Base URL'/),
 			message: `The platform did not return a page of a list (an object with a list of objects in 'content'): ${place}`,
 			withoutData: data === null || data === undefined,
 		});
@@ -119,8 +127,13 @@ describe('a failure', () => {
 	test('has the code, its words, and those of the platform, whatever the status', () => {
 		for (const status of [200, 400, 500]) {
 			expect(detailsOfBody(`{"code":10018,"msg":"invalid sn ${SECRET}"}`, { status })).toEqual({
-				...{ kind: 'refused', cause: 'not found', code: 10018, httpStatus: status },
-				...{ tokenRefused: false, temporary: false, retryAfterMs: undefined },
+				kind: 'refused',
+				cause: 'not found',
+				code: 10018,
+				httpStatus: status,
+				tokenRefused: false,
+				temporary: false,
+				retryAfterMs: undefined,
 				message: 'The serial number is not valid (code 10018: invalid sn •••)',
 				remedy: expect.stringMatching(/^Check the serial number/),
 			});
@@ -151,8 +164,12 @@ describe('a failure', () => {
 		{
 			means: 'neither',
 			codes: {
-				...{ 200: [10002, 14103, 14201, 14202, 14203], 401: [14103, 14201], 403: [0, 10002] },
-				...{ 429: [14203], 500: [0, 10002], 503: [14201] },
+				200: [10002, 14103, 14201, 14202, 14203],
+				401: [14103, 14201],
+				403: [0, 10002],
+				429: [14203],
+				500: [0, 10002],
+				503: [14201],
 			},
 		},
 	])('with a code and a status means $means', ({ codes, tokenRefused = false, temporary = false }) => {

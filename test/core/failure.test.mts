@@ -14,7 +14,9 @@ test('wrong input is refused before any request', () => {
 
 test('n8n recognizes a stopped execution by its word', () => {
 	expect(cancelledFailure().details).toEqual({
-		...{ kind: 'cancelled', cause: 'unknown', message: 'The execution was canceled' },
+		kind: 'cancelled',
+		cause: 'unknown',
+		message: 'The execution was canceled',
 		remedy: expect.stringContaining('Nothing more was sent'),
 	});
 });

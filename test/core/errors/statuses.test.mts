@@ -24,7 +24,9 @@ test.each([
 ])('HTTP %j', (statuses, cause, message, remedy) => {
 	for (const status of statuses) {
 		expect(explainStatus(status, 'list')).toMatchObject({
-			...{ kind: 'status', cause, message: `${message} (HTTP ${status})` },
+			kind: 'status',
+			cause,
+			message: `${message} (HTTP ${status})`,
 			remedy: expect.stringContaining(remedy),
 		});
 	}

@@ -24,11 +24,16 @@ interface Reading {
 test.each<Reading>([
 	{ name: 'is listed', cases: 3000, read: async ({ source }, options) => settled(await fetchList(source, options)) },
 	{
-		...{ name: 'is listed up to a limit', cases: 3000, believesNumbers: true, range: (limit) => [0, limit] },
+		name: 'is listed up to a limit',
+		cases: 3000,
+		believesNumbers: true,
+		range: (limit) => [0, limit],
 		read: async ({ source }, options, limit) => settled(await fetchList(source, { ...options, limit })),
 	},
 	{
-		...{ name: 'is read after the first devices', cases: 1000, range: (skip) => [skip] },
+		name: 'is read after the first devices',
+		cases: 1000,
+		range: (skip) => [skip],
 		read: async ({ source }, options, skip) => settled(await fetchPart(source, { ...options, skip })),
 	},
 	{ name: 'is read in parts that join', cases: 1000, believesNumbers: true, read: readParts },

@@ -19,7 +19,8 @@ describe('the requests for 12 devices after 35', () => {
 		{ of: 'with a wrong number', script: { falsify: say({ number: 7 }) }, asked: [...found, 4, 5] },
 		...[{ totalPages: undefined }, { totalPages: 9 }, { last: undefined }, { last: true }].map((said) => ({
 			of: `that says ${JSON.stringify(said)}: the list from its beginning`,
-			...{ script: { falsify: say(said) }, asked: [...found, ...fromBeginning] },
+			script: { falsify: say(said) },
+			asked: [...found, ...fromBeginning],
 		})),
 		{
 			of: 'without a total: the list from its beginning, twice',
