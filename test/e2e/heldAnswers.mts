@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import pWaitFor from 'p-wait-for';
 
+import { held } from '../../testbed/held.mts';
 import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
 import type { EmbeddedPlatform, PlatformRequest } from '../../testbed/platform/server.mts';
 
@@ -13,19 +14,18 @@ export function holdAnswers(
 	isWanted: (request: PlatformRequest) => boolean,
 ): { held: () => Promise<void>; release: () => void } {
 	let isHolding = false;
-	let open = () => {};
-	const opened = new Promise<void>((resolve) => (open = resolve));
+	const opened = held();
 	settings.beforeAnswer = async (request) => {
 		if (!isWanted(request)) return;
 		isHolding = true;
-		await opened;
+		await opened.promise;
 	};
 	const timeout = { milliseconds: 300_000, message: 'The request to hold did not come' };
 	return {
 		held: async () => await pWaitFor(() => isHolding, { interval: 50, timeout }),
 		release() {
 			settings.beforeAnswer = undefined;
-			open();
+			opened.resolve();
 		},
 	};
 }
@@ -43,9 +43,9 @@ export async function killWorkerOf(
 	isWanted: (request: PlatformRequest) => boolean,
 	begin: () => void,
 ): Promise<string> {
-	const { held, release } = holdAnswers(platform, isWanted);
+	const { held: arrived, release } = holdAnswers(platform, isWanted);
 	begin();
-	await held();
+	await arrived();
 	const id = (await n8n.executions(workflow)).at(-1)?.id ?? '';
 	const worker = n8n.workerOf(id);
 	await worker.kill();

@@ -1,9 +1,9 @@
 import type { Bench } from '../../testbed/bench.mts';
+import { held } from '../../testbed/held.mts';
 import { hurry, useBenches } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
 import { serialNumbersOf } from '../../testbed/output.mts';
 import { roundTrip } from '../../testbed/rawServer.mts';
-import { held } from './fakes.mts';
 
 const open = useBenches();
 

@@ -88,13 +88,6 @@ export class FakeN8n {
 	}
 }
 
-/** A promise that the test settles. */
-export function held() {
-	let [resolve, reject] = [() => {}, (_reason: unknown) => {}];
-	const promise = new Promise<void>((...both) => ([resolve, reject] = both));
-	return { promise, resolve: () => resolve(), reject: (reason: unknown) => reject(reason) };
-}
-
 /** Returns what a promise resolves or rejects with. */
 export async function settled(promise: Promise<unknown>): Promise<unknown> {
 	return await promise.catch((thrown: unknown) => thrown);

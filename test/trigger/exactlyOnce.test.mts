@@ -1,7 +1,8 @@
+import { held } from '../../testbed/held.mts';
 import { useBench } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
-import { held, published, told, useTrigger } from './watching.mts';
+import { published, told, useTrigger } from './watching.mts';
 
 const n8n = useBench();
 const { bench, clock, watch, change: update } = useTrigger();
@@ -47,10 +48,11 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 	])('a poll that takes too long is abandoned, and its late %s is discarded', async (_, response) => {
 		const watching = await watch({ ...parameters, options: { maxRetries: 0 } }, { host });
 		change();
-		const { released, release } = held();
+		const { promise: released, resolve: release } = held();
 		bench.platform.intervene = async () => {
 			bench.platform.intervene = undefined;
-			return (await released) ?? response;
+			await released;
+			return response;
 		};
 		const lost = watching.poll();
 		while (bench.platform.intervene !== undefined) await new Promise(setImmediate);

@@ -50,10 +50,3 @@ export const told = (items: IDataObject[] | null) =>
 /** The warnings in n8n's log. */
 export const warningsOf = (logs: ReadonlyArray<{ level: string; message: string }>) =>
 	logs.filter(({ level }) => level === 'warn').map(({ message }) => message);
-
-/** A promise, and the function that resolves it. */
-export function held(): { released: Promise<undefined>; release: () => void } {
-	let release = () => {};
-	const released = new Promise<undefined>((resolve) => (release = () => resolve(undefined)));
-	return { released, release: () => release() };
-}

@@ -1,3 +1,4 @@
+import { held } from '../../testbed/held.mts';
 import { Fleet, type Device, timeText } from '../../testbed/platform/fleet.mts';
 import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
@@ -55,9 +56,9 @@ export class World {
 
 	/** Lets the responses from now on wait. Returns the function that sends them. */
 	hold(): () => void {
-		let release = () => {};
-		this.held = new Promise((resolve) => (release = resolve));
-		return release;
+		const { promise, resolve } = held();
+		this.held = promise;
+		return resolve;
 	}
 
 	/** The platform's time, so many minutes ago. */

@@ -69,13 +69,6 @@ export const without =
 	(...names: ReadonlyArray<keyof Metadata>) =>
 	(honest: Metadata): Metadata => ({ ...honest, ...Object.fromEntries(names.map((name) => [name, undefined])) });
 
-/** A promise, and what resolves it. */
-export function gate() {
-	let open = () => {};
-	const opened = new Promise<void>((resolve) => (open = resolve));
-	return { open: () => open(), opened };
-}
-
 export const removeFirst = (fleet: Fleet) => void fleet.remove(fleet.at(0).sn);
 export const addFirst = (fleet: Fleet) => void fleet.add();
 

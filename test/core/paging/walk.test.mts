@@ -2,7 +2,8 @@ import { setImmediate as afterMicrotasks } from 'node:timers/promises';
 
 import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { type WalkedPage, walkPages, type WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
-import { failure, gate, late, noSuchPage, only, pages, say, serve, without } from './pages.mts';
+import { held } from '../../../testbed/held.mts';
+import { failure, late, noSuchPage, only, pages, say, serve, without } from './pages.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
 const ten = { pageSize: 10, parallelRequests: 1 } as const;
@@ -54,15 +55,15 @@ describe('the requests', () => {
 	});
 
 	test('behind a slow page go on, and pages before it are handed out', async () => {
-		const [handedOut, farAhead] = [gate(), gate()];
+		const [handedOut, farAhead] = [held(), held()];
 		const list = pages('ab cd ef gh i', async ({ page }) => {
-			if (page === 5) farAhead.open();
-			if (page === 3) await Promise.all([handedOut.opened, farAhead.opened]);
+			if (page === 5) farAhead.resolve();
+			if (page === 3) await Promise.all([handedOut.promise, farAhead.promise]);
 			return { totalElements: 9 };
 		});
 		const walked: string[] = [];
 		for await (const { newItems } of walkPages(list.source, { ...one, parallelRequests: 2 })) {
-			if (walked.push(newItems.join('')) === 2) handedOut.open();
+			if (walked.push(newItems.join('')) === 2) handedOut.resolve();
 		}
 		expect(walked).toEqual(['ab', 'cd', 'ef', 'gh', 'i']);
 	});

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { NodeRun } from '../../../testbed/bench.mts';
+import { held } from '../../../testbed/held.mts';
 import { useBench } from '../../../testbed/jest.mts';
 import { jsonOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
 import { bySerialNumber, get, type Parameters, runAlone } from '../../fields/oneItem.mts';
@@ -55,12 +56,11 @@ describe('the serial number', () => {
 describe('several items', () => {
 	/** Pauses requests with this serial number until one with another has come `times`. */
 	const holdBack = (isHeld: (sn: string) => boolean, times = 1) => {
-		let letGo = () => {};
-		const othersHaveCome = new Promise<void>((resolve) => (letGo = resolve));
+		const othersHaveCome = held();
 		let others = 0;
 		bench.platform.settings.beforeAnswer = async ({ path }) => {
-			if (isHeld(path.slice('/api/device/sn/'.length))) await othersHaveCome;
-			else if (++others === times) letGo();
+			if (isHeld(path.slice('/api/device/sn/'.length))) await othersHaveCome.promise;
+			else if (++others === times) othersHaveCome.resolve();
 		};
 	};
 

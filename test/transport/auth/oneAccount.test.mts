@@ -1,9 +1,9 @@
 import { replaceClock, systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import type { Bench } from '../../../testbed/bench.mts';
+import { held } from '../../../testbed/held.mts';
 import { hurry, useBenches } from '../../../testbed/jest.mts';
 import { operations, serialNumberItems } from '../../../testbed/operations.mts';
 import { jsonOf, serialNumbersOf } from '../../../testbed/output.mts';
-import { held } from '../fakes.mts';
 
 /** What n8n's engine and the package make of one account together. The rules of a session are in session.test.mts. */
 

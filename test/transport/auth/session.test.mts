@@ -5,7 +5,8 @@ import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failur
 import { type Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
 import { type Credential, credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { Session } from '../../../nodes/DeviceManagement/transport/auth/session.ts';
-import { failureOf, held, settled, SIGNED_OUT } from '../fakes.mts';
+import { held } from '../../../testbed/held.mts';
+import { failureOf, settled, SIGNED_OUT } from '../fakes.mts';
 
 const KEY: CredentialData = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' };
 const SIGNED_IN: CredentialData = { ...SIGNED_OUT, sessionToken: 'any' };
