@@ -1,6 +1,6 @@
 /**
  * A message that quotes a field which the form at hand does not have sends people on a search. Every text that a node can reach is
- * taken from its bundle. Words that depend on the purpose of a request are heard from each operation.
+ * taken from its bundle. Words that depend on the purpose of a request are compared with the form of each operation.
  */
 import { buildSync } from 'esbuild';
 import type { INodeProperties } from 'n8n-workflow';
@@ -9,18 +9,16 @@ import ts from 'typescript';
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
-import { CODE_TABLE, explainCode } from '../nodes/DeviceManagement/core/errors/codes.ts';
-import { explainStatus } from '../nodes/DeviceManagement/core/errors/statuses.ts';
-import { forgetAccounts } from '../nodes/DeviceManagement/transport/auth/account.ts';
+import { explainCode } from '../nodes/DeviceManagement/core/errors/codes.ts';
+import { fillIn, inWords, type Purpose, WORDING } from '../nodes/DeviceManagement/core/errors/purpose.ts';
+import { timedOut } from '../nodes/DeviceManagement/core/errors/unsent.ts';
 import { checkout } from '../testbed/checkout.mts';
-import { hurry, useBench, useServers } from '../testbed/jest.mts';
+import { hurry, useBench } from '../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../testbed/operations.mts';
-import type { Fault } from '../testbed/platform/server.mts';
 import { triggerWorkflow, Watch } from '../testbed/watch.mts';
 import { labelsOf, quotedIn, WIRE_NAMES } from './form.mts';
 
 const bench = useBench({ fleet: { size: 3 } });
-const serve = useServers();
 
 const action = new DeviceManagement().description.properties;
 const trigger = new DeviceManagementTrigger().description.properties;
@@ -74,9 +72,11 @@ function textsIn(code: string): string[] {
 
 interface Reader {
 	name: string;
+	purpose: Purpose;
+	/** What a person sees of the node. */
 	form: INodeProperties[];
 	/** Runs it; returns its error, if any. */
-	hear(): Promise<{ message: string; description?: string | null | undefined } | undefined>;
+	hear(): Promise<{ description?: string | null | undefined } | undefined>;
 }
 
 /** What the form shows with these parameters, as far as they are chosen from a list. */
@@ -89,81 +89,43 @@ function formOf(chosen: Record<string, unknown>): INodeProperties[] {
 	);
 }
 
-function operation(name: OperationName, more: { method?: string } = {}): Reader {
+function operation(name: OperationName, purpose: Purpose, more: { method?: string } = {}): Reader {
 	const parameters = { ...operations[name], ...more, options: { maxRetries: 0 } };
-	return {
-		name: [name, ...Object.values(more)].join(' '),
-		form: formOf(parameters),
-		hear: async () => (await bench.run(parameters, { input: [{ sn: 'RT1' }] })).error,
-	};
+	const hear = async () => (await bench.run(parameters, { input: [{ sn: 'RT1' }] })).error;
+	return { name: [name, ...Object.values(more)].join(' '), purpose, form: formOf(parameters), hear };
 }
 
-function thrower(name: string, form: INodeProperties[], run: () => Promise<unknown>): Reader {
-	return { name, form, hear: async () => await run().then(() => undefined, Object) };
+function thrower(name: string, purpose: Purpose, form: INodeProperties[], run: () => Promise<unknown>): Reader {
+	return { name, purpose, form, hear: async () => await run().then(() => undefined, Object) };
 }
 
+const PURPOSES: Record<OperationName, Purpose> = { get: 'device', getAll: 'list', count: 'count', request: 'read' };
 const get = { resource: 'device', operation: 'get' };
 const watch = { options: { maxRetries: 0 } };
 const readers: readonly Reader[] = [
-	...operationNames.map((name) => operation(name)),
-	operation('request', { method: 'POST' }),
-	thrower('the dropdown of Get', formOf(get), async () => {
+	...operationNames.map((name) => operation(name, PURPOSES[name])),
+	operation('request', 'write', { method: 'POST' }),
+	thrower('the dropdown of Get', 'dropdown', formOf(get), async () => {
 		await bench.engine.listSearch(get, bench.engine.credentialReference(bench.apiKey), 'searchDevices');
 	}),
-	thrower('the trigger', trigger, async () => await new Watch(bench, watch).activate()),
-	thrower('the trigger’s test event', trigger, async () => {
+	thrower('the trigger', 'list', trigger, async () => await new Watch(bench, watch).activate()),
+	thrower('the trigger’s test event', 'list', trigger, async () => {
 		await bench.engine.poll(triggerWorkflow(bench.engine, bench.apiKey, watch), { mode: 'manual', staticData: {} });
 	}),
 ];
 
-/** Whether words depend on the purpose of the request; all others quote no field but the credential's. */
-const dependOnPurpose = ({ message, remedy }: { message: string; remedy: string }) =>
-	/\{(?!outside)/.test(message + remedy);
-const codes = CODE_TABLE.map(({ code }) => code).filter((code) => dependOnPurpose(explainCode(code)));
-const statuses = Array.from({ length: 500 }, (_, index) => 100 + index).filter((status) =>
-	dependOnPurpose(explainStatus(status)),
-);
-const faults: Fault[] = [
-	...codes.map((code) => ({ code, details: ['alpha'] })),
-	...statuses.map((status) => ({ status })),
-	{ code: 0, data: 'x' },
-	{ code: 0 },
-];
-
-describe.each(readers)('$name quotes no field that it does not have', ({ name, form, hear }) => {
-	const labels = new Set([...labelsOf(form), ...credentialLabels, ...WIRE_NAMES]);
-
-	/** @returns what the reader quotes after this fault; it says something to all but a payload that API Request takes */
-	async function quotedAfter(fault: unknown): Promise<string[]> {
-		forgetAccounts();
-		const words = await hear();
-		if (words === undefined && !(name.startsWith('request') && Object(fault)['code'] === 0))
-			throw new Error(`Nothing is said to ${JSON.stringify(fault)}`);
-		const quoted = words === undefined ? [] : quotedIn(`${words.message}. ${words.description ?? ''}`);
-		expect({ fault, words, strangers: quoted.filter((label) => !labels.has(label)) }).toMatchObject({ strangers: [] });
-		return quoted;
-	}
-
-	test('with any response of the platform', async () => {
-		for (const fault of faults) {
-			bench.platform.settings.fault = () => fault;
-			await quotedAfter(fault);
-		}
+describe.each(readers)('$name', ({ purpose, form, hear }) => {
+	test('has the fields that the words for its purpose quote', () => {
+		const labels = new Set([...labelsOf(form), ...credentialLabels]);
+		const quoted = Object.values(WORDING[purpose]).flatMap(quotedIn);
+		expect(quoted.filter((label) => !labels.has(label))).toEqual([]);
 	});
 
-	const pageSize = labels.has('Page Size') ? [expect.stringMatching('Page Size')] : [];
-
-	test('after a time-out, and lowers the page size if it has one', async () => {
+	test('says the words for its purpose', async () => {
+		bench.platform.settings.fault = () => ({ code: 10005 });
+		expect(await hear()).toHaveProperty('description', fillIn(explainCode(10005), purpose).remedy);
 		hurry(200);
 		bench.platform.settings.fault = () => 'hang';
-		expect(await quotedAfter('a time-out')).toEqual(expect.arrayContaining(pageSize));
-	});
-
-	test('after a response over 64 MB, and lowers the page size if it has one', async () => {
-		const server = await serve((_request, response) =>
-			response.writeHead(200, { 'content-length': '70000000' }).write('{'),
-		);
-		await bench.engine.editCredential(bench.apiKey, { baseUrl: server.url });
-		expect(await quotedAfter('a response over 64 MB')).toEqual(expect.arrayContaining(pageSize));
+		expect(await hear()).toHaveProperty('description', inWords(timedOut(0), purpose, String).details.remedy);
 	});
 });
