@@ -1,44 +1,34 @@
 import { expectsMore, saysItIsLast } from '../../../nodes/DeviceManagement/core/paging/end.ts';
 import type { Page } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 
-type Said = Omit<Page<string>, 'content'>;
-/** The third page was read, and twenty-five items with it. */
-const progress = { index: 2, read: 25 };
-const more = (said: Said, full = false) => expectsMore({ content: [], ...said }, { ...progress, full });
-const isLast = (said: Said, lastWasWrong = false) => saysItIsLast({ content: [], ...said }, progress, lastWasWrong);
+/** What a page means: more follows, more follows if the page is full, it is the last one, it is even after a wrong `last`. */
+type Means = 'more' | 'more if full' | 'last' | 'surely last';
 
-test.each([
-	{ said: {}, is: [false, false] },
-	{ said: { totalElements: 26 }, is: [true, false] },
-	{ said: { totalElements: 25 }, is: [false, true] },
-	{ said: { totalElements: 24 }, is: [false, false] },
-	{ said: { totalPages: 4 }, is: [true, false] },
-	{ said: { totalPages: 3 }, is: [false, true] },
-	{ said: { totalPages: 2 }, is: [false, false] },
-	{ said: { last: false }, is: [true, false] },
-	{ said: { last: true }, is: [false, true] },
-	{ said: { totalElements: 26, totalPages: 3, last: true }, is: [true, false] },
-	{ said: { totalElements: 25, totalPages: 4, last: true }, is: [true, false] },
-	{ said: { totalElements: 25, totalPages: 3, last: false }, is: [true, false] },
-	{ said: { totalElements: 24, totalPages: 2, last: true }, is: [false, true] },
-])('$said after 25 items in three pages, the third a short one: more, and the last one: $is', ({ said, is }) => {
-	expect([more(said), isLast(said)]).toEqual(is);
-});
-
-test('a full page is the last one only if total, page count and last all say so, or if nothing was read', () => {
-	const end = { totalElements: 25, totalPages: 3, last: true };
-	expect(more(end, true)).toBe(false);
-	for (const field of ['totalElements', 'totalPages', 'last'])
-		expect(more({ ...end, [field]: undefined }, true)).toBe(true);
-	expect(expectsMore({ content: [] }, { index: 0, read: 0, full: true })).toBe(false);
-});
-
-test('a last page that was wrong before is not trusted, but its other metadata is', () => {
-	const said = [
-		{ last: true },
-		{ totalElements: 25 },
-		{ totalPages: 3, last: false },
-		{ totalElements: 25, last: true },
+test.each<[means: Means[], said: Omit<Page<string>, 'content'>]>([
+	[['more if full'], {}],
+	[['more if full', 'last', 'surely last'], { totalElements: 25 }],
+	[['more if full', 'last', 'surely last'], { totalPages: 3 }],
+	[['more if full', 'last'], { last: true }],
+	[['more', 'more if full'], { totalElements: 26, totalPages: 3, last: true }],
+	[['more', 'more if full'], { totalElements: 25, totalPages: 4, last: true }],
+	[['more', 'more if full'], { totalElements: 25, totalPages: 3, last: false }],
+	[['more if full', 'last', 'surely last'], { totalElements: 25, last: true }],
+	[['more if full', 'last'], { totalElements: 24, totalPages: 2, last: true }],
+	[['last', 'surely last'], { totalElements: 25, totalPages: 3, last: true }],
+])('%j: the third page, with 25 items read, that says %j', (means, said) => {
+	const [page, progress] = [
+		{ content: [], ...said },
+		{ index: 2, read: 25 },
 	];
-	expect(said.map((one) => isLast(one, true))).toEqual([false, true, false, true]);
+	const is: Record<Means, boolean> = {
+		more: expectsMore(page, { ...progress, full: false }),
+		'more if full': expectsMore(page, { ...progress, full: true }),
+		last: saysItIsLast(page, progress, false),
+		'surely last': saysItIsLast(page, progress, true),
+	};
+	expect(Object.entries(is).flatMap(([name, holds]) => (holds ? [name] : []))).toEqual(means);
+});
+
+test('a full page of nothing is the last one', () => {
+	expect(expectsMore({ content: [] }, { index: 0, read: 0, full: true })).toBe(false);
 });
