@@ -50,7 +50,7 @@ test.each<Reading>([
 			expect(ids(devices)).toEqual(ids(server.fleet.devices.slice(...range(amount))));
 			expect(server.peakInFlight).toBeLessThanOrEqual(setting.parallel);
 		}),
-		runs(cases),
+		{ ...runs(cases), examples: FOUND.map((setting) => [setting, 70, [10]]) },
 	);
 });
 
@@ -173,6 +173,26 @@ const habits = fc.record({
 });
 type Habits = typeof habits extends fc.Arbitrary<infer T> ? T : never;
 type Tells = Habits['tells'];
+
+/** A setting that random tests found: it tells only these fields. */
+function found(
+	numbering: 'one-based' | 'zero-based',
+	fleetSize: number,
+	pageSize: number,
+	tells: Partial<Tells>,
+): Habits {
+	const silent = { totalElements: 'missing', totalPages: 'missing', size: 'missing', offset: 'missing' } as const;
+	return {
+		...{ fleetSize, pageSize, parallel: 2, pastEnd: 'empty page' },
+		server: { numbering, largestSize: 10, turns: [0] },
+		tells: { ...silent, number: 'missing', last: 'missing', ...tells },
+	};
+}
+const FOUND: readonly Habits[] = [
+	found('one-based', 35, 20, { size: 20 }),
+	found('one-based', 30, 10, { number: 'right', last: 'right', totalPages: 'right', totalElements: 2e9 }),
+	found('zero-based', 2, 1, { number: Number.MAX_SAFE_INTEGER, last: 'right', totalPages: 0 }),
+];
 
 function serve({ fleetSize, pastEnd, tells, server: script }: Habits): PagedServer {
 	const deniesTheList = pastEnd === 'empty page of an empty list';
