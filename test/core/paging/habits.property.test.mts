@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 
-import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { fetchPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
 import { fetchList, type Listing } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import type { WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
@@ -89,35 +88,6 @@ const server = fc.record({
 	numbering: fc.constantFrom('one-based' as const, 'zero-based' as const),
 	largestSize: fc.integer({ min: 1, max: 15 }),
 	turns: fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 5 }),
-});
-
-test('parts have every record of a list that has some records twice, or fail with a message', async () => {
-	const pairs = fc.array(fc.tuple(fc.nat(39), fc.integer({ min: 1, max: 4 })), { minLength: 1, maxLength: 8 });
-	await fc.assert(
-		fc.asyncProperty(
-			server,
-			pairs,
-			partSizes,
-			fc.integer({ min: 5, max: 15 }),
-			async (script, twice, sizes, pageSize) => {
-				const listed = new PagedServer(Fleet.seeded({ size: 40 }), script);
-				const { fetchPage } = listed.source;
-				const { devices } = listed.fleet;
-				// A device a few places further takes the place of the first one.
-				const instead = new Map(twice.map(([at, further]) => [devices[at], devices[at + further]]));
-				const replaced = (device: Device) => instead.get(device) ?? device;
-				listed.source.fetchPage = async (page, size) => {
-					const { content, ...metadata } = await fetchPage(page, size);
-					return { ...metadata, content: content.map(replaced) };
-				};
-				const reading = readParts(listed, { pageSize, parallelRequests: 4 }, 0, sizes);
-				// A page without a new record can look like an ignored page number.
-				const read = await reading.catch((thrown: unknown) => void expect(thrown).toBeInstanceOf(Failure));
-				if (read !== undefined) expect(new Set(ids(read))).toEqual(new Set(ids(devices.map(replaced))));
-			},
-		),
-		runs(1000),
-	);
 });
 
 test('a part takes the first page, three requests for one device, and the pages that have it', async () => {

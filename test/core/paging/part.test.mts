@@ -1,6 +1,6 @@
 import { fetchPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
-import type { PagedServer, ServerScript } from '../../../testbed/pagedServer.mts';
-import type { Device, Fleet } from '../../../testbed/platform/fleet.mts';
+import { PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
+import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { addFirst, always, failure, late, noSuchPage, removeFirst, say, serve, without } from './pages.mts';
 
 const part = async ({ source }: Pick<PagedServer, 'source'>, skip: number, limit?: number, pageSize = 10) =>
@@ -105,6 +105,18 @@ describe('a part', () => {
 			const nothing = { items: [], settled: true, reportedTotal: 30, repeated: 0, passes: 1 };
 			expect(await part(server, skip)).toEqual(nothing);
 			expect(server.asked).toEqual([undefined, 1, undefined, 29]);
+		},
+	);
+
+	test.each([0, 8, 9])(
+		'counts a row twice, so that parts have every record of a list with row %i again',
+		async (row) => {
+			const { devices } = Fleet.seeded({ size: 35 });
+			const listed = devices.map((device, position) => ({ ...device, id: String(position === 12 ? row : position) }));
+			const server = new PagedServer(new Fleet(listed), { numbering: 'one-based', largestSize: 10 });
+			const parts = [0, 5, 10, 15, 20, 25, 30].map(async (skip) => (await part(server, skip, 5)).items);
+			const ids = (await Promise.all(parts)).flat().map(({ id }) => id);
+			expect(new Set(ids)).toEqual(new Set(listed.map(({ id }) => id)));
 		},
 	);
 

@@ -17,38 +17,30 @@ async function refusedBy(error: unknown): Promise<string> {
 
 const status = (httpStatus: number) => ({ kind: 'status', httpStatus }) as const;
 const [response, temporary] = [{ kind: 'response' } as const, { temporary: true }];
-test.each<{ refused: string; by: Array<Partial<FailureDetails>> }>([
-	{ refused: 'size, order, page', by: [-1, 9999, 10001, 10005, 10014].map((code) => ({ code, httpStatus: 200 })) },
-	{ refused: 'size, order, page', by: [400, 422, 500].map(status) },
-	{ refused: 'size, page', by: [413, 414].map(status) },
-	{ refused: 'size, order', by: [{ code: 10001, final: true }] },
-	{ refused: 'size', by: [{ ...response, tooLarge: true }] },
-	{ refused: 'page', by: [...[401, 403, 404].map(status), { kind: 'status' }] },
-	{ refused: 'page', by: [{}, { code: 20001 }, { code: 20001, httpStatus: 400 }] },
-	{ refused: 'page', by: [response, { ...response, httpStatus: 200 }, { ...response, httpStatus: 400 }] },
-	{
-		refused: '',
-		by: [
-			{ ...status(429), ...temporary },
-			{ ...status(500), ...temporary },
-		],
-	},
-	{
-		refused: '',
-		by: [
-			{ code: 9999, ...temporary },
-			{ code: 20001, ...temporary },
-		],
-	},
-	{
-		refused: '',
-		by: [
-			{ code: 10001, tokenRefused: true },
+const [badQuery, badRecord] = [
+	{ code: 10001, httpStatus: 200 },
+	{ code: 20001, httpStatus: 400 },
+];
+
+test.each<[refused: string, by: Array<Partial<FailureDetails>>]>([
+	['size, order, page', [...[-1, 9999, 10001, 10005, 10014].map((code) => ({ code })), ...[400, 422, 500].map(status)]],
+	['size, page', [413, 414].map(status)],
+	['size, order', [{ ...badQuery, final: true }]],
+	['size', [{ ...response, tooLarge: true }]],
+	[
+		'page',
+		[{}, badRecord, { kind: 'status' }, ...[401, 403, 404].map(status), response, { ...response, httpStatus: 400 }],
+	],
+	['', [status(429), status(500), badQuery, badRecord].map((details) => ({ ...details, ...temporary }))],
+	[
+		'',
+		[
+			{ ...badQuery, tokenRefused: true },
 			{ code: 14103, cause: 'credential' },
 		],
-	},
-	{ refused: '', by: [{ kind: 'timeout' }, { kind: 'unreachable' }, { kind: 'cancelled' }, { kind: 'paging' }] },
-])('what may be refused is "$refused" by $by', async ({ refused, by }) => {
+	],
+	['', [{ kind: 'timeout' }, { kind: 'unreachable' }, { kind: 'cancelled' }, { kind: 'paging' }]],
+])('what may be refused is "%s" by %j', async (refused, by) => {
 	for (const details of by) {
 		const thrown = new Failure({ kind: 'refused', cause: 'input', message: 'no', remedy: '', ...details });
 		expect([details, await refusedBy(thrown)]).toEqual([details, refused]);
