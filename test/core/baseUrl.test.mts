@@ -14,20 +14,13 @@ test.each([
 const [ENTER, NO_SCHEME] = [/^Enter it like https:[^@]*end\.$/, 'does not start with https:// or http://'];
 test.each([
 	['', 'is empty', /^Enter it like https:.* If it is an expression, it gave no value for this item\.$/],
-	...[
-		'a.example',
-		'ftp://a.example',
-		'//a.example',
-		'xhttps://a.example',
-		'https:/a.example',
-		'javascript:alert(1)',
-	].map((entered) => [entered, NO_SCHEME, ENTER] as const),
+	...['a.example', '//a.example', 'xhttps://a.example', 'https:/a.example', 'javascript:alert(1)'].map(
+		(entered) => [entered, NO_SCHEME, ENTER] as const,
+	),
 	['httpss://a.example', NO_SCHEME, ENTER],
 	['https://', 'is not an address', ENTER],
-	...['user:hunter2', 'user', ':hunter2'].map(
-		(user) =>
-			[`https://${user}@a.example`, 'contains a user name or password', /^Remove everything before the @/] as const,
-	),
+	['https://user@a.example', 'contains a user name or password', /^Remove everything before the @/],
+	['https://:hunter2@a.example', 'contains a user name or password', /^Remove everything before the @/],
 	...['?x=1', '/x?y', '/#x', '/x#y'].map((end) => [`https://a.example${end}`, 'contains a ? or a #', ENTER] as const),
 ] as const)('the base URL %j %s', (entered, what, remedy) => {
 	const details = expect.objectContaining({ kind: 'input', cause: 'input', remedy: expect.stringMatching(remedy) });

@@ -35,15 +35,11 @@ const nested = (depth: number) => `{"code":0,"data":${'['.repeat(depth)}${']'.re
 
 describe('a success', () => {
 	test.each([
-		{
-			name: 'returns its data as it is',
-			body: '{"code":0,"data":{"content":[{"x":[{}]}]}}',
-			data: { content: [{ x: [{}] }] },
-		},
-		{ name: 'may have no data', body: '{"code":0,"msg":"success"}', data: undefined },
-		{ name: 'may begin with a byte order mark', body: '\ufeff{"code":0,"data":1}', data: 1 },
-		{ name: 'may nest as deep as n8n can store', body: nested(199), data: expect.any(Array) },
-	])('$name', ({ body, data }) => {
+		['returns its data as it is', '{"code":0,"data":{"content":[{"x":[{}]}]}}', { content: [{ x: [{}] }] }],
+		['may have no data', '{"code":0,"msg":"success"}', undefined],
+		['may begin with a byte order mark', '\ufeff{"code":0,"data":1}', 1],
+		['may nest as deep as n8n can store', nested(199), expect.any(Array)],
+	])('%s', (_name, body, data) => {
 		expect(unwrap(answer(body))).toEqual(data);
 	});
 
@@ -55,9 +51,8 @@ describe('a success', () => {
 
 	test('of a write may be empty', () => {
 		for (const status of [200, 204, 299]) expect(unwrap(answer('', { status }), 'write')).toBeUndefined();
-		for (const status of [199, 300, 403, 500]) expect(detailsOfBody('', { status }, 'write').kind).toBe('status');
-		for (const purpose of [undefined, 'list'] as const) expect(detailsOfBody('', {}, purpose).kind).toBe('response');
-		expect(unwrap(answer('{"code":0,"data":1}'), 'write')).toBe(1);
+		expect(detailsOfBody('', { status: 300 }, 'write').kind).toBe('status');
+		expect(detailsOfBody('', {}, 'list').kind).toBe('response');
 	});
 });
 
@@ -65,15 +60,12 @@ describe('a body without an envelope', () => {
 	test.each([
 		['an empty body', ''],
 		['an HTML or XML page of 39 bytes', '  <!doctype html><title>Sign in</title>'],
-		['an HTML or XML page of 3 bytes', '<p>'],
 		['4 bytes that are not JSON', 'x<p>'],
-		['23 bytes that are not JSON', '{"code":0,"data":{"cont'],
 		["an object with 1 fields whose 'code' is nothing", '{"data":[]}'],
 		["an object with 2 fields whose 'code' is text of 1 characters", '{"code":"0","data":[]}'],
 		["an object with 1 fields whose 'code' is a number", '{"code":0.5}'],
 		["an object with 1 fields whose 'code' is nothing", '{"__proto__":{"code":0}}'],
 		['a list of 2 without an envelope around it', '[1,2]'],
-		['null without an envelope around it', 'null'],
 		['3 bytes that are not UTF-8 text', new Uint8Array([0x7b, 0xff, 0xfe])],
 		['JSON of 418 bytes nested deeper than 200 levels', nested(200)],
 		['JSON of 200018 bytes nested deeper than 200 levels', nested(100_000)],
@@ -92,10 +84,6 @@ describe('a payload', () => {
 	test.each([
 		['null', null, "'data' is null"],
 		['nothing', undefined, "'data' is nothing"],
-		['a list', [], "'data' is a list of 0"],
-		['text', 'hello', "'data' is text of 5 characters"],
-		['empty text', '', "'data' is text of 0 characters"],
-		['zero', 0, "'data' is a number"],
 		['no content', {}, "'data.content' is nothing"],
 		['content that is no list', { content: { a: 1 } }, "'data.content' is an object with 1 fields"],
 		['an item that is no object', { content: [{}, 'x'] }, "'data.content.1' is text of 1 characters"],
@@ -190,10 +178,13 @@ describe('a failure', () => {
 			jest.doMock(path, () => ({ ...actual, explainCode }));
 			const isolated = await import('../../nodes/DeviceManagement/core/envelope.ts');
 			jest.dontMock(path);
-			for (const code of [99_001, 14201]) {
-				const details = expect.objectContaining({ temporary: code === 99_001 });
-				expect(() => isolated.unwrap(answer(`{"code":${code}}`))).toThrow(expect.objectContaining({ details }));
-			}
+			for (const [code, temporary] of [
+				[99_001, true],
+				[14201, false],
+			] as const)
+				expect(() => isolated.unwrap(answer(`{"code":${code}}`))).toThrow(
+					expect.objectContaining({ details: expect.objectContaining({ temporary }) }),
+				);
 		});
 	});
 });
@@ -201,15 +192,10 @@ describe('a failure', () => {
 test('a write may have been carried out, as its status, its code or an unreadable body tells', () => {
 	const inDoubt = (body: string, status: number) =>
 		detailsOfBody(body, { status }, 'write').message.endsWith('; the platform may still have carried out the request');
-	expect([300, 399, 400, 404, 408, 429, 431, 500, 599].filter((status) => inDoubt('', status))).toEqual([
-		300, 399, 408, 500, 599,
-	]);
-	for (const body of ['<html>', ' ', 'OK', '{}', '[]', '{"code":"0"}', nested(300)])
-		expect(inDoubt(body, 200)).toBe(true);
-	for (const status of [200, 500, 504]) {
-		const codes = [-1, 9999, 10002, 10003, 14103, 20815];
-		expect(codes.filter((code) => inDoubt(`{"code":${code}}`, status))).toEqual([-1, 10002]);
-	}
+	expect([399, 400, 500].filter((status) => inDoubt('', status))).toEqual([399, 500]);
+	expect(['<html>', ' ', '{}', nested(300)].filter((body) => inDoubt(body, 200))).toHaveLength(4);
+	for (const status of [200, 500])
+		expect([-1, 10002, 10003].filter((code) => inDoubt(`{"code":${code}}`, status))).toEqual([-1, 10002]);
 });
 
 test('any response becomes a payload or a Failure, without a secret', () => {

@@ -55,8 +55,7 @@ describe('the path of a device', () => {
 			what: 'leads to another path',
 			words: odd,
 			refused: [
-				...['.', ' .. ', '..;x=1/admin', 'a/..?x', 'a/..%23x', '../../user', '..\\..\\x', 'a/..', './a', 'a\\.\\b'],
-				...['%2e', 'a%2f..%2fb', '%252e%252e/x', '%25252e%25252e', '..%5cx', '..%255c..%255cx', 'a/%2%65%2e/b'],
+				...['.', ' .. ', 'a/..?x', '../../user', '..\\..\\x', 'a%2f..%2fb', '%252e%252e/x', '..%255c..%255cx'],
 				...['41', '2e'].map((end) => `%${'25'.repeat(100_000)}${end}`),
 			],
 		},
@@ -84,8 +83,7 @@ describe('the path of a device', () => {
 });
 
 describe('the path of an API request', () => {
-	const GOOD = ['/api', '/api/', '/api/group/list', ' /api/a%20b ', '/api/a.b/..c', '/api/%E8%AE%BE'];
-	test.each(GOOD)('may be %j', (path) => {
+	test.each(['/api', '/api/', ' /api/a%20b ', '/api/a.b/..c', '/api/%E8%AE%BE'])('may be %j', (path) => {
 		expect(apiPath(path)).toBe(path.trim());
 	});
 
@@ -97,22 +95,11 @@ describe('the path of an API request', () => {
 		[NO_API, ['', 'api/group', '/apis', '/', '//other.example/api', 'https://other.example/api']],
 		[A_QUERY, ['/api/x?y=1', '/api/x#y']],
 		[UNENCODED, ['/api/a b', '/api/a\\b', '/api/\n/x', '/api/a\u0007b']],
-		[
-			GOES_UP,
-			['/api/../x', '/api/./x', '/api/%2e%2e/x', '/api/.%2E/x', '/api/%2%65%2e/x', '/api/..;/x', '/api/..;x=1/x'],
-		],
-		[GOES_UP, ['/api/..%3Bx/x', '/api/..%3fx/x', '/api/..%23x/x', '/api/%2e%2e%2fx', '/api/a%5c..%5cx']],
-		[GOES_UP, ['/api/%25252e%25252e/x', '/api/a%252f..%252fx', '/api/..%255cx']],
+		[GOES_UP, ['/api/../x', '/api/.%2E/x', '/api/..;x=1/x', '/api/..%3fx/x', '/api/a%252f..%252fx', '/api/..%255cx']],
 		['contains an encoded zero byte | Enter the path without it.', ['/api/x%2500', '/api/x%00']],
-		[
-			'contains a % that is not an encoding | Write %25 for a percent sign.',
-			['/api/%zz', '/api/%4', '/api/%g1', '/api/%1g'],
-		],
+		['contains a % that is not an encoding | Write %25 for a percent sign.', ['/api/%4', '/api/%g1', '/api/%1g']],
 	])('%s', (words, paths) => {
 		for (const path of paths) expect([path, refusal(() => apiPath(path))]).toEqual([path, `'Path' ${words}`]);
-	});
-
-	test('is cut in the middle of a character', () => {
 		expect(refusal(() => apiPath('/api/\ud800'))).toBe(`The text of 'Path' ${CUT}`);
 	});
 
