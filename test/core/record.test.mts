@@ -12,20 +12,19 @@ describe('a page', () => {
 	const RIGHT = [0, 7, Number.MAX_SAFE_INTEGER];
 	const WRONG = [-1, 0.5, 2 ** 53, NaN, '7', null, undefined, {}];
 
-	test.each(['number', 'size', 'totalElements', 'totalPages'])('has a %s from 0, or none', (name) => {
-		for (const value of RIGHT) expect(read({ [name]: value })).toMatchObject({ [name]: value });
-		for (const value of WRONG) expect(Object(read({ [name]: value }))[name]).toBeUndefined();
-	});
-
-	test('has an offset from 0, or none', () => {
-		for (const offset of RIGHT) expect(read({ pageable: { offset } }).pageable).toEqual({ offset });
-		for (const offset of WRONG) expect(read({ pageable: { offset } }).pageable).toEqual({ offset: undefined });
-		for (const pageable of [null, 'x', 7]) expect(read({ pageable }).pageable).toBeUndefined();
+	test.each(['number', 'size', 'totalElements', 'totalPages', 'offset'])('has a %s from 0, or none', (name) => {
+		const told = (value: unknown) => {
+			const { pageable, ...page } = read(name === 'offset' ? { pageable: { offset: value } } : { [name]: value });
+			return Object(name === 'offset' ? pageable : page)[name];
+		};
+		expect(RIGHT.map(told)).toEqual(RIGHT);
+		expect(WRONG.map(told)).toEqual(WRONG.map(() => undefined));
 	});
 
 	test('says whether it is the last one, or nothing', () => {
 		const said = [true, false, 'true', 1, null].map((last) => read({ last }).last);
 		expect(said).toEqual([true, false, undefined, undefined, undefined]);
+		for (const pageable of [null, 'x', 7]) expect(read({ pageable }).pageable).toBeUndefined();
 	});
 
 	test('is refused once: by the place of the first item that is no object, or for a content that is no list', () => {

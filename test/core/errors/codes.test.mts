@@ -45,17 +45,13 @@ test('no code means nothing; a success without data means that the device does n
 test.each([
 	[10001, 'list', "Check the values in 'Filters', and their types."],
 	[10001, 'write', "Check the values in 'Body', and their types."],
-	[10001, 'device', 'Check the values in the request, and their types.'],
 	[10005, 'list', "Check the names under 'Filters' and in the sort rules. If correct, try again later."],
 	[10005, 'count', "Check the names under 'Filters'. If correct, try again later."],
 	[10005, 'device', 'Check the serial number. If correct, try again later.'],
 	[10005, 'read', "Check 'Path' and 'Query Parameters'. If correct, try again later."],
 	[10005, 'write', "Check 'Path', 'Query Parameters' and 'Body'. If correct, try again later."],
-	[10005, 'dropdown', 'Check the request. If correct, try again later.'],
 	[10007, 'read', 'Check the serial number or identifier.'],
 	[10007, 'device', "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'."],
-	[10014, 'count', "Check that the JSON in 'Filters' is an object."],
-	[10014, 'write', "Check that the JSON in 'Body' is an object."],
 ] as const)('code %i for the purpose %s: %s', (code, purpose, remedy) => {
 	expect(explainCode(code, purpose).remedy).toBe(remedy);
 });
@@ -65,7 +61,6 @@ test.each([
 	[10018, 'not found', 'invalid sn X-1', 'The serial number is not valid (code 10018: invalid sn X-1)'],
 	[10007, 'not found', '', 'No device has this serial number (code 10007)'],
 	[14101, 'credential', '', 'The platform did not accept the sign-in (code 14101)'],
-	[10003, 'conflict', '', 'The record exists already (code 10003)'],
 	[20815, 'unknown', 'quota', `${UNDOCUMENTED} (code 20815: quota)`],
 	[20815, 'unknown', '', `${UNDOCUMENTED} (code 20815)`],
 ])('code %i has the cause %s, and its message ends with the code and %j', (code, cause, msg, message) => {

@@ -15,20 +15,14 @@ test.each([
 	[[404], 'unknown', 'There is nothing at this address', 'without /api itself'],
 	[[413, 414, 431], 'input', 'The request is too large for the server', 'fewer or shorter'],
 	[[429], 'platform', 'The platform receives too many requests', "'Parallel Requests'"],
-	[
-		[500, 502, 503, 504, 599],
-		'platform',
-		'The platform or a proxy in front of it could not respond',
-		'Try again later',
-	],
+	[[500, 502, 599], 'platform', 'The platform or a proxy in front of it could not respond', 'Try again later'],
 ])('HTTP %j', (statuses, cause, message, remedy) => {
 	for (const status of statuses) {
-		expect(explainStatus(status, 'list')).toMatchObject({
-			kind: 'status',
-			cause,
-			message: `${message} (HTTP ${status})`,
-			remedy: expect.stringContaining(remedy),
-		});
+		const words = explainStatus(status, 'list');
+		expect(words).toMatchObject({ kind: 'status', cause, message: `${message} (HTTP ${status})` });
+		expect(words.remedy).toMatch(/^[A-Z][^{}]*\.$/);
+		expect(words.remedy).toContain(remedy);
+		expect(`${message} ${words.remedy}`).not.toMatch(/\b(error|problem|failure|mistake|authorization)\b/i);
 	}
 });
 
@@ -38,7 +32,6 @@ test.each([
 	[404, 'write', "Check 'Path', and 'Base URL' in the credential. "],
 	[429, 'count', "Lower 'Parallel Requests' under 'Options', or run the workflow less often."],
 	[429, 'login', 'Try again later.'],
-	[429, 'dropdown', 'Try again later.'],
 ] as const)('HTTP %i for the purpose %s: %s', (status, purpose, remedy) => {
 	expect(explainStatus(status, purpose).remedy.slice(0, remedy.length)).toBe(remedy);
 });
@@ -46,15 +39,6 @@ test.each([
 test('a write may have been carried out unless a 4xx refuses it', () => {
 	const refusing = ALL.filter((status) => explainFacts(status).inDoubt === false);
 	expect(refusing).toEqual(ALL.slice(300, 400).filter((status) => ![406, 408, 499].includes(status)));
-});
-
-test('every status has a message in the style of n8n', () => {
-	for (const status of ALL) {
-		const { message, remedy } = explainStatus(status, 'list');
-		expect(message).toMatch(new RegExp(`^[A-Z].* \\(HTTP ${status}\\)$`));
-		expect(remedy).toMatch(/^[A-Z].*\.$/);
-		expect(`${message} ${remedy}`).not.toMatch(/\b(error|problem|failure|mistake|authorization)\b|[{}]/i);
-	}
 });
 
 test('the form and docs/list.md name the temporary statuses, and no others, as those that the node retries', () => {

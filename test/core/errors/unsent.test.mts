@@ -1,4 +1,4 @@
-import { inWords, type Purpose, WORDING } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
+import { inWords, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
 import { badResponse, explainUnsent, timedOut, tooLarge } from '../../../nodes/DeviceManagement/core/errors/unsent.ts';
 import type { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 
@@ -58,41 +58,38 @@ test('a response that ends early is unreadable, unless the connection was droppe
 	expect(explain('ECONNRESET', 'odd', 'read', true).message).toBe(`${DROPPED} (ECONNRESET)`);
 });
 
-const [SLOW, ELSEWHERE] = [/^Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, /^Check 'Base URL'/];
-const LESS = /'Query Parameters' or another 'Path'/;
-const SLOW_OR_LARGE: Record<Purpose, readonly [slow: RegExp, large: RegExp]> = {
-	list: [/'Timeout \(Milliseconds\)'.*'Page Size'/, /'Page Size'.*'Filters'/],
-	count: [SLOW, ELSEWHERE],
-	device: [SLOW, ELSEWHERE],
-	read: [SLOW, LESS],
-	write: [/Raise 'Timeout \(Milliseconds\)' under 'Options'\.$/, LESS],
-	dropdown: [/'By SN'\.$/, /'By SN'\.$/],
-	test: [SLOW, ELSEWHERE],
-	login: [/'Login Path'/, ELSEWHERE],
-};
-const PURPOSES = Object.keys(WORDING) as Purpose[];
-
-test.each(PURPOSES)('a response that is too slow or too large for the purpose %s', (purpose) => {
-	const [slow, large] = SLOW_OR_LARGE[purpose];
+const [SLOW, ELSEWHERE] = ["Raise 'Timeout (Milliseconds)' under 'Options'.", "Check 'Base URL'"];
+const LESS = "'Query Parameters' or another 'Path'";
+test.each<[Purpose, slow: string, large: string]>([
+	[
+		'list',
+		"'Options', or lower 'Page Size' there",
+		"Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'",
+	],
+	['count', SLOW, ELSEWHERE],
+	['device', SLOW, ELSEWHERE],
+	['read', SLOW, LESS],
+	['write', SLOW, LESS],
+	['dropdown', "'By SN'", "'By SN'"],
+	['test', SLOW, ELSEWHERE],
+	['login', "'Login Path'", ELSEWHERE],
+])('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {
 	const doubt = purpose === 'write' ? IN_DOUBT : '';
-	const [late, huge] = [worded(timedOut(1500), purpose), worded(tooLarge('64 MB'), purpose)];
-	expect(late).toMatchObject({ kind: 'timeout', cause: 'platform', temporary: true });
-	expect([late.message, late.remedy]).toEqual([
-		`The platform did not respond within 1500 ms${doubt}`,
-		expect.stringMatching(slow),
-	]);
-	expect(huge).toMatchObject({ kind: 'response', cause: 'platform', tooLarge: true });
-	expect([huge.message, huge.remedy]).toEqual([
-		`The response is larger than 64 MB${doubt}`,
-		expect.stringMatching(large),
-	]);
-	expect(huge).not.toHaveProperty('temporary');
+	expect(worded(timedOut(1500), purpose)).toEqual({
+		...{ kind: 'timeout', cause: 'platform', temporary: true },
+		message: `The platform did not respond within 1500 ms${doubt}`,
+		remedy: expect.stringContaining(slow),
+	});
+	expect(worded(tooLarge('64 MB'), purpose)).toEqual({
+		...{ kind: 'response', cause: 'platform', tooLarge: true },
+		message: `The response is larger than 64 MB${doubt}`,
+		remedy: expect.stringContaining(large),
+	});
 });
 
 test('only a write is in doubt, and words are completed once', () => {
 	const facts = badResponse('It broke', 'Mend it.');
-	for (const purpose of PURPOSES.filter((one) => one !== 'write'))
-		expect(worded(facts, purpose)).toMatchObject({ message: 'It broke', remedy: 'Mend it.' });
+	expect(worded(facts, 'read')).toMatchObject({ message: 'It broke', remedy: 'Mend it.' });
 	const doubted = inWords(facts, 'write', String);
 	expect(doubted.details).toMatchObject({
 		message: `It broke${IN_DOUBT}`,
