@@ -96,16 +96,6 @@ describe('a total', () => {
 		const steps = await walk(list.source, { ...one, parallelRequests: 2 });
 		expect(steps.map(({ moved }) => moved)).toEqual([false, true]);
 	});
-
-	test('of a page past the end that repeats the last page is reported', async () => {
-		const list = pages('ab cd…', ({ page }) => ({ totalElements: page < 3 ? undefined : 4, last: false }));
-		const steps = await walk(list.source);
-		expect(steps.map(({ read, reportedTotal }) => [read, reportedTotal])).toEqual([
-			[2, undefined],
-			[4, undefined],
-			[4, 4],
-		]);
-	});
 });
 
 describe('a page that has nothing new', () => {
