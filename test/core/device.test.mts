@@ -13,7 +13,6 @@ test.each([
 	{ device: { id: 'a', sn: 'b' }, identity: 'a' },
 	{ device: { id: 0, sn: 'b' }, identity: '0' },
 	{ device: { id: '', sn: 'b' }, identity: '\0sn b' },
-	{ device: { id: null, sn: 'b' }, identity: '\0sn b' },
 	{ device: { id: 1.5, sn: 'b' }, identity: '\0sn b' },
 	// JavaScript reads this ID and the next one as the same number.
 	{ device: JSON.parse('{"id":1741900010000000117,"sn":"b"}'), identity: '\0sn b' },

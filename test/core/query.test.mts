@@ -33,34 +33,15 @@ function goesUp(text: string): boolean {
 const CUT = 'is cut in the middle of a character | Check the expression that cuts the text.';
 
 describe('the path of a device', () => {
-	test.each([
-		[' RT-1 ', 'RT-1'],
-		['a/b?c#d%e+f\\', 'a%2Fb%3Fc%23d%25e%2Bf%5C'],
-		['设备', '%E8%AE%BE%E5%A4%87'],
-		['...', '...'],
-		['..a/b..', '..a%2Fb..'],
-		['%41%', '%2541%25'],
-	])('has the serial number %j as %s', (sn, segment) => {
-		expect(devicePath(sn)).toBe(`/api/device/sn/${segment}`);
-	});
-
 	const EMPTY =
 		"The serial number in 'Device' is empty | Enter a serial number. If it comes from an expression, check that the field has a value for every item.";
 	const odd = (sn: string) =>
 		`The serial number "${sn}" in 'Device' can't be part of an address | Enter a serial number.`;
-	test.each([
-		{ what: 'is empty', words: () => EMPTY, refused: ['', '   '] },
-		{ what: 'is cut', words: () => `The text of 'Device' ${CUT}`, refused: ['\ud800', 'a\ud800'] },
-		{
-			what: 'leads to another path',
-			words: odd,
-			refused: [
-				...['.', ' .. ', 'a/..?x', '../../user', '..\\..\\x', 'a%2f..%2fb', '%252e%252e/x', '..%255c..%255cx'],
-				...['41', '2e'].map((end) => `%${'25'.repeat(100_000)}${end}`),
-			],
-		},
-	])('refuses a serial number that $what', ({ words, refused }) => {
-		for (const sn of refused) expect(refusal(() => devicePath(sn))).toBe(words(sn.trim()));
+	test('refuses a serial number that is empty, cut, or leads to another path', () => {
+		for (const sn of ['', '   ']) expect(refusal(() => devicePath(sn))).toBe(EMPTY);
+		expect(refusal(() => devicePath('a\ud800'))).toBe(`The text of 'Device' ${CUT}`);
+		for (const sn of ['.', '..', 'a/..?x', '../../user', '..\\..\\x', '%252e%252e/x', `%${'25'.repeat(100_000)}41`])
+			expect(refusal(() => devicePath(sn))).toBe(odd(sn));
 	});
 
 	test('has every serial number as one segment that reads back, or refuses it', () => {

@@ -44,12 +44,6 @@ describe('the requests', () => {
 		expect(list.asked).toEqual([undefined, 2, 3]);
 	});
 
-	test('end when one failed for good', async () => {
-		const server = serve(1000, { failing: new Map([[5, late]]) });
-		await expect(walk(server.source, { ...ten, parallelRequests: 2 })).rejects.toBe(late);
-		expect(server.requests).toBeLessThanOrEqual(7);
-	});
-
 	test('behind a slow page go on, and pages before it are handed out', async () => {
 		const [handedOut, farAhead] = [held(), held()];
 		const list = pages('ab cd ef gh i', async ({ page }) => {
