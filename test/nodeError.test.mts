@@ -34,6 +34,7 @@ describe('whether n8n tries again is decided by the cause', () => {
 		['nothing found in HTTP 200', refused({ httpStatus: 200, cause: 'not found' }), 'configuration-invalid'],
 		['a temporary code', refused({ httpStatus: 200, temporary: true }), 'temporarily-unavailable'],
 		['a code that does not tell', refused({ httpStatus: 200 }), undefined],
+		['a conflict', refused({ httpStatus: 200, cause: 'conflict' }), undefined],
 	])('%s', (_name, failure, cause) => {
 		const { retryAfterMs } = failure.details;
 		const told = cause && { cause, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
