@@ -15,7 +15,7 @@ import { timedOut } from '../nodes/DeviceManagement/core/errors/unsent.ts';
 import { checkout } from '../testbed/checkout.mts';
 import { hurry, useBench } from '../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../testbed/operations.mts';
-import { triggerWorkflow, Watch } from '../testbed/watch.mts';
+import { Watch } from '../testbed/watch.mts';
 import { labelsOf, quotedIn, WIRE_NAMES } from './form.mts';
 
 const bench = useBench({ fleet: { size: 3 } });
@@ -24,17 +24,15 @@ const action = new DeviceManagement().description.properties;
 const trigger = new DeviceManagementTrigger().description.properties;
 const credentialLabels = labelsOf(new DeviceManagementApi().properties);
 
-describe.each([
+test.each([
 	['nodes/DeviceManagement/DeviceManagement.node.ts', labelsOf(action)],
 	// The trigger doesn't show the refusal that quotes 'Device': removal.ts forgets a device with such a serial number.
 	['nodes/DeviceManagement/DeviceManagementTrigger.node.ts', [...labelsOf(trigger), 'Device']],
 	['nodes/DeviceManagement/transport/auth/form.ts', []],
-])('%s', (file, labels) => {
-	test('reaches no text that quotes a field it does not have', () => {
-		const known = new Set([...labels, ...credentialLabels, ...WIRE_NAMES]);
-		const strangers = textsReachedFrom(file).filter((text) => quotedIn(text).some((quoted) => !known.has(quoted)));
-		expect(strangers).toEqual([]);
-	});
+])('%s reaches no text that quotes a field it does not have', (file, labels) => {
+	const known = new Set([...labels, ...credentialLabels, ...WIRE_NAMES]);
+	const strangers = textsReachedFrom(file).filter((text) => quotedIn(text).some((quoted) => !known.has(quoted)));
+	expect(strangers).toEqual([]);
 });
 
 /** The texts of a file and of what it uses of its imports; what a template fills in is a dot. */
@@ -109,9 +107,6 @@ const readers: readonly Reader[] = [
 		await bench.engine.listSearch(get, bench.engine.credentialReference(bench.apiKey), 'searchDevices');
 	}),
 	thrower('the trigger', 'list', trigger, async () => await new Watch(bench, watch).activate()),
-	thrower('the trigger’s test event', 'list', trigger, async () => {
-		await bench.engine.poll(triggerWorkflow(bench.engine, bench.apiKey, watch), { mode: 'manual', staticData: {} });
-	}),
 ];
 
 describe.each(readers)('$name', ({ purpose, form, hear }) => {
