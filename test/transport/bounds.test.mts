@@ -1,7 +1,7 @@
 import type { Bench } from '../../testbed/bench.mts';
 import { held } from '../../testbed/held.mts';
 import { hurry, useBenches } from '../../testbed/jest.mts';
-import { type OperationName, operationNames, operations, serialNumberItems } from '../../testbed/operations.mts';
+import { type OperationName, operations, serialNumberItems } from '../../testbed/operations.mts';
 import { serialNumbersOf } from '../../testbed/output.mts';
 import { roundTrip } from '../../testbed/rawServer.mts';
 
@@ -13,15 +13,11 @@ async function settle({ platform }: Bench): Promise<void> {
 	for (let trip = 0; trip < 10; trip++) await roundTrip();
 }
 
-const itemsFor = (bench: Bench, count: number) =>
-	serialNumberItems(bench, count).map((item, mark) => ({ ...item, mark }));
-const kindsOf = ({ platform }: Bench) => platform.requests.map(({ kind }) => kind);
-
 describe('a stopped execution', () => {
 	type Case = [OperationName, options: { pageSize?: number; parallelRequests: number }, items: number, at: number];
 
 	test.each<Case>([
-		...operationNames.map((name): Case => [name, { parallelRequests: 4 }, 30, 6]),
+		['count', { parallelRequests: 4 }, 30, 6],
 		['get', { parallelRequests: 1 }, 30, 2],
 		// Within the twenty pages of one item.
 		['getAll', { pageSize: 2, parallelRequests: 4 }, 1, 5],
@@ -33,58 +29,34 @@ describe('a stopped execution', () => {
 			if (order === at) stop.abort();
 			if (order > at) afterwards++;
 		};
-		const parameters = { ...operations[operation], options };
-		const result = await bench.run(parameters, { signal: stop.signal, input: itemsFor(bench, items) });
+		const input = serialNumberItems(bench, items);
+		const result = await bench.run({ ...operations[operation], options }, { signal: stop.signal, input });
 		expect(result.cancelled).toBe(true);
 		await settle(bench);
 		// What was on its way already may still arrive.
 		expect(afterwards).toBeLessThan(options.parallelRequests);
 	});
 
-	test('sends nothing more while the answer to its login is awaited', async () => {
+	test.each<[when: string, sent: string[]]>([
+		['before it began', []],
+		['while the answer to its login is awaited', ['login']],
+		['during a wait between two attempts', ['login', 'list']],
+	])('sends nothing more if it was stopped %s', async (_when, sent) => {
 		const bench = await open();
+		const { settings } = bench.platform;
 		const stop = new AbortController();
-		bench.platform.settings.beforeAnswer = ({ kind }) => void (kind === 'login' && stop.abort());
-		const options = { credential: bench.login, signal: stop.signal, input: itemsFor(bench, 10) };
-		expect((await bench.run(operations.get, options)).cancelled).toBe(true);
+		if (sent.length === 0) stop.abort();
+		hurry(1, () => stop.abort());
+		settings.faults = [{ kind: 'list', fault: { status: 503, headers: { 'retry-after': '60' } } }];
+		settings.beforeAnswer = ({ kind }) => void (kind === 'login' && sent.length === 1 && stop.abort());
+		const result = await bench.run(operations.count, { credential: bench.login, signal: stop.signal });
 		await settle(bench);
-		expect(kindsOf(bench)).toEqual(['login']);
-	});
-
-	test.each(['apiKey', 'login'] as const)('sends nothing more after a wait between two attempts (%s)', async (way) => {
-		const bench = await open({ fault: () => ({ status: 503, headers: { 'retry-after': '60' } }) });
-		const stop = new AbortController();
-		let waits = 0;
-		hurry(1, () => {
-			// The execution is stopped in the middle of the node's wait.
-			waits++;
-			stop.abort();
-		});
-		const result = await bench.run(operations.count, { credential: bench[way], signal: stop.signal });
-		await settle(bench);
-		expect({ cancelled: result.cancelled, waits }).toEqual({ cancelled: true, waits: 1 });
-		expect(bench.platform.requests).toHaveLength(1);
-	});
-
-	test('sends nothing at all if it was stopped before it began', async () => {
-		const bench = await open();
-		await bench.run(operations.count, { credential: bench.login, signal: AbortSignal.abort() });
-		await settle(bench);
-		expect(bench.platform.requests).toEqual([]);
+		expect(result.cancelled).toBe(true);
+		expect(bench.platform.requests.map(({ kind }) => kind)).toEqual(sent);
 	});
 });
 
 describe('after an item failed', () => {
-	test('no further item is begun', async () => {
-		const bench = await open();
-		bench.platform.settings.fault = ({ order }) => (order === 2 ? { code: 10003 } : undefined);
-		const get = { ...operations.get, options: { parallelRequests: 1 } };
-		const { error } = await bench.run(get, { input: itemsFor(bench, 10) });
-		expect(error?.message).toBe('The record exists already (code 10003: duplicate record) [item 1]');
-		await settle(bench);
-		expect(bench.platform.requests).toHaveLength(2);
-	});
-
 	test('the others send nothing more, also one whose login is still under way', async () => {
 		const bench = await open();
 		const { platform, run, login } = bench;
@@ -111,8 +83,7 @@ describe('after an item failed', () => {
 		hurry();
 		const bench = await open({ fleet: { size: 60 } });
 		const { settings } = bench.platform;
-		settings.fault = ({ page = 0 }) =>
-			page === 2 ? { status: 418 } : page > 2 ? { status: 503, headers: { 'retry-after': '0' } } : undefined;
+		settings.fault = ({ page = 0 }) => (page === 2 ? { status: 418 } : page > 2 ? { status: 503 } : undefined);
 		const released = held();
 		settings.beforeAnswer = async ({ page = 0 }) => {
 			if (page === 2) while (bench.platform.inFlight < 8) await new Promise(setImmediate);
@@ -130,11 +101,9 @@ describe('after an item failed', () => {
 test('a Retry-After that is too long is not waited for: the item fails at once, in words', async () => {
 	const { platform, run } = await open({ fault: () => ({ status: 429, headers: { 'retry-after': '3600' } }) });
 	const { error } = await run(operations.count);
-	expect(error).toMatchObject({
-		message:
-			'The platform receives too many requests (HTTP 429); the next try would be in 3600 seconds, which is longer than this node waits',
-		failure: { cause: 'rate-limited', retryAfterMs: 3_600_000 },
-	});
+	expect(error?.message).toMatch(
+		/ \(HTTP 429\); the next try would be in 3600 seconds, which is longer than .* waits$/,
+	);
 	expect(platform.requests).toHaveLength(1);
 });
 
@@ -150,19 +119,14 @@ test('a page that fails is read again, and fails the item with its number and th
 	hurry();
 	const bench = await open({ fleet: { size: 100 } });
 	const list = { ...operations.getAll, options: { pageSize: 10, maxRetries: 2 } };
-	const failing = (times: number) => {
-		const fault = { status: 503, headers: { 'retry-after': '0' } };
-		bench.platform.settings.faults = [
-			{ fault, kind: 'list', page: 4, times },
-			{ fault: 'drop', kind: 'list', page: 0 },
-		];
-	};
-	failing(2);
+	const rule = { fault: { status: 503 }, kind: 'list', page: 4 } as const;
+	bench.platform.settings.faults = [
+		{ ...rule, times: 2 },
+		{ fault: 'drop', kind: 'list', page: 0 },
+	];
 	expect(serialNumbersOf(await bench.run(list))).toEqual(bench.fleet.devices.map(({ sn }) => sn));
-	failing(3);
+	bench.platform.settings.faults = [{ ...rule, times: 3 }];
 	const { error, data } = await bench.run(list);
-	expect(error?.message).toBe(
-		'The platform or a proxy in front of it could not respond (HTTP 503), also after 2 retries (page=5 of the list)',
-	);
+	expect(error?.message).toMatch(/ \(HTTP 503\), also after 2 retries \(page=5 of the list\)$/);
 	expect(data('Devices')).toEqual([]);
 });
