@@ -33,39 +33,14 @@ const whole =
 	(_request, response) =>
 		void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 
-const PAGE = '<!doctype html><html><body>Sign in: hunter2</body></html>';
-const DEEP = `{"code":0,"data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-
-const noEnvelopes = [
-	[PAGE, 'an HTML or XML page of 57 bytes'],
-	['{"code":0,"msg":"success","data":{"content":[{"sn":"hun', '55 bytes that are not JSON'],
-	[DEEP, 'JSON of 200018 bytes nested deeper than 200 levels'],
-] as const;
-
-test.each(operationNames)(
-	'%s names kind and size of a response that is no envelope, and asks once',
-	async (operation) => {
-		const [body, came] = noEnvelopes[operationNames.indexOf(operation) % noEnvelopes.length] ?? noEnvelopes[0];
-		const { message, result, server } = await runAgainst(whole(body), operation, { maxRetries: 3 });
-		const expected = "Expected the platform's JSON envelope with a whole number in 'code', but got";
-		expect(message).toBe(`${expected} ${came} (HTTP 200)`);
-		expect(result.error?.description).toMatch(/'Base URL'/);
-		expect(JSON.stringify(result.raw)).not.toContain('hunter2');
-		expect(result.data('Devices')).toEqual([]);
-		expect(server.arrived).toHaveLength(1);
-	},
-);
-
-test.each<[OperationName, string, string]>([
-	['get', '[{"sn":"hunter2"}]', "the device with this serial number: 'data' is a list of 1"],
-	['getAll', '{"content":[{"sn":"A"},"hunter2"]}', ": 'data.content.1' is text of 7 characters"],
-	['count', '"hunter2"', ": 'data' is text of 7 characters"],
-])('%s that gets %s as data names the place, what belongs there and what came', async (operation, data, words) => {
-	const page = "a page of a list (an object with a list of objects in 'content')";
-	const { message, result } = await runAgainst(whole(`{"code":0,"msg":"success","data":${data}}`), operation);
-	expect(message).toBe(`The platform did not return ${words.startsWith(':') ? page : ''}${words}`);
+test('a response that is no envelope is named, not shown, and asked for once', async () => {
+	const page = '<!doctype html><html><body>Sign in: hunter2</body></html>';
+	const { message, result, server } = await runAgainst(whole(page), 'get', { maxRetries: 3 });
+	expect(message).toMatch(
+		/^Expected the platform's JSON envelope .* got an HTML or XML page of 57 bytes \(HTTP 200\)$/,
+	);
 	expect(JSON.stringify(result.raw)).not.toContain('hunter2');
-	expect(result.data('Devices')).toEqual([]);
+	expect(server.arrived).toHaveLength(1);
 });
 
 test.each(operationNames)('keys like __proto__ in a response to %s only change that item', async (operation) => {
@@ -98,29 +73,26 @@ test.each([undefined, 'text', { statusCode: 200, headers: {}, body: 'text' }])(
 
 describe('a redirect', () => {
 	test.each([
-		['https://elsewhere.example/x?secret', ' to https://elsewhere.example'],
+		['https://elsewhere.example/x?secret', ' to https://•••.example'],
 		['/sign-in', ' to https://platform.example'],
-		['', ' to https://platform.example'],
 		['http://[', undefined],
 		['javascript:alert(1)', ' to null'],
-	])('to "%s" is told by no more than its origin', async (location, words) => {
+	])('to "%s" is told by no more than its origin, without secrets', async (location, words) => {
 		const { redirectOrigin } = await exchange(async () => responseOf('', { location }, 302), REQUEST);
-		expect(redirectOrigin?.(String)).toBe(words);
+		expect(redirectOrigin?.((text) => text.replace('elsewhere', '•••'))).toBe(words);
 	});
 
 	test.each([
-		[301, 'apiKey', 'get'],
-		[302, 'login', 'getAll'],
-		[303, 'apiKey', 'count'],
-		[307, 'login', 'request'],
+		[301, 'apiKey', 'getAll'],
+		[303, 'login', 'get'],
+		[307, 'login', 'count'],
 		[308, 'apiKey', 'request'],
 	] as const)('by HTTP %i to another origin is not followed (%s, %s)', async (status, way, operation) => {
 		const elsewhere = await serve(whole('{"code":0,"data":"a-token-of-elsewhere"}'));
 		const location = `${elsewhere.url}/api/device/list?echo=secret`;
 		const { message, server } = await runAgainst(whole('', status, { location }), operation, { way });
 		expect(message).toMatch(new RegExp(`a redirect to ${elsewhere.url} \\(HTTP ${status}\\)$`));
-		expect(elsewhere.arrived).toEqual([]);
-		expect(server.arrived).toHaveLength(1);
+		expect([elsewhere.arrived, server.arrived]).toEqual([[], [expect.anything()]]);
 	});
 });
 
@@ -158,8 +130,7 @@ describe('a huge body', () => {
 			response.writeHead(200, { 'content-encoding': 'gzip' });
 			const gzip = createGzip({ level: 1 });
 			response.on('close', () => gzip.destroy());
-			gzip.on('error', () => {});
-			gzip.pipe(response);
+			gzip.on('error', () => {}).pipe(response);
 			void pour(gzip);
 		});
 		expect(message).toBe('The response is larger than 64 MB');
@@ -205,8 +176,6 @@ describe('the connection is closed', () => {
 
 	test.each<[string, string, Answer]>([
 		['silence', LATE, () => {}],
-		['headers and then silence', LATE, (_, response) => void begin(response)],
-		['half a body and then silence', LATE, (_, response) => void begin(response).write('{"code":0,')],
 		[
 			'half a packed body and then silence',
 			LATE,
@@ -231,18 +200,11 @@ describe('the connection is closed', () => {
 			'The sign-in failed. The response is larger than 64 MB',
 			(_, response) => void begin(response, { 'content-length': String(300 * MEGABYTE) }),
 		],
-	])('after %s', async (name, words, answer) => {
-		const way = name.startsWith('a length') ? 'login' : 'apiKey';
+	])('after %s', async (_name, words, answer) => {
+		const way = words === LATE ? 'apiKey' : 'login';
 		const { server, message } = await runAgainst(answer, 'count', { timeout: 1000, way });
 		expect(message).toBe(words);
 		await server.allClosed();
-	});
-
-	test('and a retry is made after a body that stops in the middle', async () => {
-		const bench = await open({ faults: [{ fault: 'stall', kind: 'list' }] });
-		const result = await bench.run({ ...operations.count, options: { timeout: 1000 } });
-		expect(result.data('Devices')[0]?.json).toEqual({ count: 25 });
-		expect(bench.platform.requests).toHaveLength(2);
 	});
 
 	test('if the execution is stopped', async () => {
