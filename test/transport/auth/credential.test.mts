@@ -82,38 +82,33 @@ test.each(passwordFields())('the value of %s is removed from messages, whichever
 	}
 });
 
-describe('a field that is added to the form', () => {
+test('a field that is added to the form separates accounts and tokens, and leaves messages if it is a password', () => {
 	const typeOptions = { password: true };
 	const nested = { displayName: 'S', name: 'nested', type: 'string', typeOptions, default: '' } as const;
-	const list = { displayName: 'L', name: 'list', values: [nested] };
-	const group = { displayName: 'G', name: 'group', type: 'fixedCollection', default: {}, options: [list] } as const;
+	const values = [nested];
+	const options = [{ displayName: 'L', name: 'list', values }];
+	const group = { displayName: 'G', name: 'group', type: 'fixedCollection', default: {}, options } as const;
 	const added: typeof fields = [
 		{ ...nested, name: 'added' },
-		{ ...group, options: [...group.options] },
+		{ ...group, options: [...options] },
 	];
-	beforeEach(() => void fields.push(...added));
-	afterEach(() => void fields.splice(-added.length));
-
-	const data = (added: string, nested: string) => {
-		const group = { list: [{ nested, shown: 'yes' }] };
-		return { ...SIGNED_OUT, added, group };
-	};
-
-	test.each([
-		['one account', 'apiKey', 'accountDigest'],
-		['one account', 'login', 'accountDigest'],
-		['the owner of a token', 'login', 'owner'],
-	] as const)('separates %s from another, with %s', (_, authentication, digest) => {
-		const all = [data('a', 'b'), data('x', 'b'), data('a', 'x')].map(
-			(each) => credentialOf({ ...each, authentication, apiKey: 'k' })[digest],
-		);
-		expect(new Set(all).size).toBe(3);
-	});
-
-	test('is removed from messages if it is a password, a nested one, too', () => {
-		const { redact } = credentialOf(data('canary-1', 'canary-2'));
-		expect(redact('canary-1 canary-2 yes')).toBe('••• ••• yes');
-	});
+	fields.push(...added);
+	const credentials = ['apiKey', 'login'].map((authentication) =>
+		[
+			['a', 'b'],
+			['x', 'b'],
+			['a', 'x'],
+		].map(([added = '', nested]) =>
+			credentialOf({ ...SIGNED_OUT, authentication, apiKey: 'k', added, group: { list: [{ nested, shown: 'yes' }] } }),
+		),
+	);
+	const { redact } = credentialOf({ ...SIGNED_OUT, added: 'canary-1', group: { list: [{ nested: 'canary-2' }] } });
+	const redacted = redact('canary-1 canary-2 yes');
+	fields.splice(-added.length);
+	const [keys = [], logins = []] = credentials;
+	const digests = [keys, logins].map((all) => all.map(({ accountDigest }) => accountDigest));
+	for (const all of [...digests, logins.map(({ owner }) => owner)]) expect(new Set(all).size).toBe(3);
+	expect(redacted).toBe('••• ••• yes');
 });
 
 test('the owner of a saved token stays the same, so that no update of the package signs in again', () => {
