@@ -10,12 +10,9 @@ beforeEach(() => {
 });
 
 describe('the token', () => {
-	test('issued less than five seconds ago goes to requests that have another one', () => {
+	test('of another process is not given to requests whose token was refused', () => {
 		account.signedIn('new', now);
-		expect(account.token).toEqual({ value: 'new', issuedAt: now });
-		expect(account.newToken(undefined, now + 4_999)).toBe('new');
-		expect(account.newToken('old', now + 5_000)).toBeUndefined();
-		expect(account.newToken('new', now)).toBeUndefined();
+		expect(account.newToken('old', now)).toBe('new');
 		account.use('of another process');
 		expect(account.newToken('old', now)).toBeUndefined();
 	});
@@ -73,20 +70,6 @@ test('a refused login is remembered for five minutes, says when it is tried agai
 	expect(account.recentLoginRefusal(now)).toBeDefined();
 	account.signedIn('new', now);
 	expect(account.recentLoginRefusal(now)).toBeUndefined();
-});
-
-test('one caller finds a token for all at the same time, and after a failure the next one searches again', async () => {
-	let begun = 0;
-	const find = async () => {
-		begun++;
-		await Promise.resolve();
-		throw new Error('not found');
-	};
-	const all = [account.findOnce(find), account.findOnce(find)];
-	for (const search of all) await expect(search).rejects.toThrow('not found');
-	expect(begun).toBe(1);
-	await expect(account.findOnce(find)).rejects.toThrow('not found');
-	expect(begun).toBe(2);
 });
 
 test('1,000 accounts are remembered; the one that was used longest ago is forgotten', () => {
