@@ -155,30 +155,16 @@ describe('a huge body', () => {
 	});
 });
 
-test.each([
-	['gzip that is none', { 'content-encoding': 'gzip' }, 'this is not gzip'],
-	['a body shorter than announced', { 'content-length': '1000' }, '{"code":0'],
-])('%s is a connection that failed, not a crash', async (_name, headers, body) => {
-	const { message } = await runAgainst((_request, response) => {
-		response.writeHead(200, headers);
-		response.write(body, () => response.destroy());
-	});
-	expect(message).toMatch(/The connection to the platform was|response can't be read/);
-});
-
 describe('the connection is closed', () => {
-	const LATE = 'The platform did not respond within 1000 ms';
 	const begin = (response: ServerResponse, headers: Record<string, string> = {}) => {
 		response.writeHead(200, { 'content-type': 'application/json', ...headers }).flushHeaders();
 		return response;
 	};
 	beforeEach(() => hurry(4));
 
-	test.each<[string, string, Answer]>([
-		['silence', LATE, () => {}],
+	test.each<[string, Answer]>([
 		[
 			'half a packed body and then silence',
-			LATE,
 			(_, response) => {
 				const zip = createGzip();
 				zip.pipe(begin(response, { 'content-encoding': 'gzip' }));
@@ -188,22 +174,15 @@ describe('the connection is closed', () => {
 		],
 		[
 			'a body that comes drop by drop',
-			LATE,
 			(_, response) => {
 				begin(response);
 				const drops = setInterval(() => response.write(' '), 2);
 				response.on('close', () => clearInterval(drops));
 			},
 		],
-		[
-			'a length that is too large and then silence',
-			'The sign-in failed. The response is larger than 64 MB',
-			(_, response) => void begin(response, { 'content-length': String(300 * MEGABYTE) }),
-		],
-	])('after %s', async (_name, words, answer) => {
-		const way = words === LATE ? 'apiKey' : 'login';
-		const { server, message } = await runAgainst(answer, 'count', { timeout: 1000, way });
-		expect(message).toBe(words);
+	])('after %s', async (_name, answer) => {
+		const { server, message } = await runAgainst(answer, 'count', { timeout: 1000 });
+		expect(message).toBe('The platform did not respond within 1000 ms');
 		await server.allClosed();
 	});
 
