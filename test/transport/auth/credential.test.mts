@@ -85,30 +85,21 @@ test.each(passwordFields())('the value of %s is removed from messages, whichever
 test('a field that is added to the form separates accounts and tokens, and leaves messages if it is a password', () => {
 	const typeOptions = { password: true };
 	const nested = { displayName: 'S', name: 'nested', type: 'string', typeOptions, default: '' } as const;
-	const values = [nested];
-	const options = [{ displayName: 'L', name: 'list', values }];
-	const group = { displayName: 'G', name: 'group', type: 'fixedCollection', default: {}, options } as const;
-	const added: typeof fields = [
-		{ ...nested, name: 'added' },
-		{ ...group, options: [...options] },
-	];
-	fields.push(...added);
-	const credentials = ['apiKey', 'login'].map((authentication) =>
-		[
-			['a', 'b'],
-			['x', 'b'],
-			['a', 'x'],
-		].map(([added = '', nested]) =>
-			credentialOf({ ...SIGNED_OUT, authentication, apiKey: 'k', added, group: { list: [{ nested, shown: 'yes' }] } }),
-		),
-	);
-	const { redact } = credentialOf({ ...SIGNED_OUT, added: 'canary-1', group: { list: [{ nested: 'canary-2' }] } });
-	const redacted = redact('canary-1 canary-2 yes');
-	fields.splice(-added.length);
-	const [keys = [], logins = []] = credentials;
+	const options = [{ displayName: 'L', name: 'list', values: [nested] }];
+	fields.push({ ...nested, name: 'added' });
+	fields.push({ displayName: 'G', name: 'group', type: 'fixedCollection', default: {}, options });
+	const valuesOf = (authentication: string) =>
+		['a b', 'x b', 'a x'].map((values) => {
+			const [added = '', nested = ''] = values.split(' ');
+			const group = { list: [{ nested, shown: 'yes' }] };
+			return credentialOf({ ...SIGNED_OUT, authentication, apiKey: 'k', added, group });
+		});
+	const [keys, logins] = [valuesOf('apiKey'), valuesOf('login')];
+	const redacted = logins.map(({ redact }) => redact('a b x yes'));
+	fields.splice(-2);
 	const digests = [keys, logins].map((all) => all.map(({ accountDigest }) => accountDigest));
 	for (const all of [...digests, logins.map(({ owner }) => owner)]) expect(new Set(all).size).toBe(3);
-	expect(redacted).toBe('••• ••• yes');
+	expect(redacted).toEqual(['••• ••• x yes', 'a ••• ••• yes', '••• b ••• yes']);
 });
 
 test('the owner of a saved token stays the same, so that no update of the package signs in again', () => {

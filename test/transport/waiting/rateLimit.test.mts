@@ -22,28 +22,41 @@ const askedToWait = (retryAfterMs: number, httpStatus = 429) =>
 	failureOf({ httpStatus, temporary: true, retryAfterMs });
 const times = <T,>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
-/** Another request gets a response with `Retry-After` after so many milliseconds. */
-async function pause(retryAfterMs: number, takesMs = 0): Promise<void> {
-	const run = async () => {
-		if (takesMs > 0) await take(takesMs);
-		throw askedToWait(retryAfterMs);
-	};
-	await settled(limit.afterPause(run, virtual.time, forEver));
+/** Requests that are sent together, one if not said otherwise. */
+interface Batch {
+	/** When they come, in milliseconds; default: 0. */
+	at?: number;
+	count?: number;
+	takes?: number;
+	/** Fails without a response, or with the milliseconds of a `Retry-After`; default: a response. */
+	ends?: 'no response' | number | undefined;
+	/** When their execution is stopped. */
+	stops?: number | null;
 }
 
-/** Sends requests, all at once; each takes so many milliseconds. */
-function sendAll(count: number, takesMs: number, end = forEver) {
-	const sent = { begins: new Array<number>(), peak: 0, all: Promise.resolve<unknown>(undefined) };
-	let underWay = 0;
-	const run = async () => {
-		sent.begins.push(now());
-		sent.peak = Math.max(sent.peak, ++underWay);
-		await take(takesMs);
-		underWay--;
+/** Plays requests of one account to their end. Returns when those of each batch were sent. */
+async function play<Name extends string>(batches: Record<Name, Batch>): Promise<Record<string, number[]>> {
+	const sent: Record<string, number[]> = {};
+	const playOne = async (name: string, { at = 0, count = 1, takes = 0, ends, stops = null }: Batch) => {
+		const begins: number[] = (sent[name] = []);
+		const stop = new AbortController();
+		if (stops !== null) virtual.time.after(stops, () => stop.abort());
+		const run = async () => {
+			begins.push(now());
+			await take(takes);
+			if (ends === 'no response') throw new Error(ends);
+			if (ends !== undefined) throw askedToWait(ends);
+		};
+		await take(at);
+		await Promise.all(times(count, async () => await settled(pass(run, stop.signal))));
 	};
-	sent.all = Promise.all(times(count, async () => await pass(run, end)));
+	await virtual.time.until(Promise.all(Object.entries<Batch>(batches).map(async (batch) => await playOne(...batch))));
 	return sent;
 }
+
+/** The platform has just asked the account for a pause. */
+const pause = async (retryAfterMs: number) =>
+	await settled(limit.afterPause(async () => await Promise.reject(askedToWait(retryAfterMs)), virtual.time, forEver));
 
 /** Returns a function that sends so many requests of one execution, which has eight slots. */
 function executionOf(name: string, sent: string[]) {
@@ -56,157 +69,114 @@ function executionOf(name: string, sent: string[]) {
 	return async (count: number) => await Promise.all(times(count, send));
 }
 
-/** How many of fifty requests are sent at once. None gets a response. */
-async function placesInWindow(): Promise<number> {
-	const stop = new AbortController();
-	let places = 0;
-	const run = async () => {
-		if (!stop.signal.aborted) places++;
-		await take(100);
-		throw new Error('no response');
-	};
-	const all = Promise.allSettled(times(50, async () => await pass(run, stop.signal)));
-	await virtual.time.run(50);
-	stop.abort();
-	await virtual.time.until(all);
-	return places;
-}
+const both = (...moments: number[]) => moments.flatMap((moment) => [moment, moment]);
 
-test.each([0, -1, 2000])(
-	'a Retry-After of %i ms limits nothing if no retry helps, or if it asks for no pause',
-	async (ms) => {
-		await pause(Math.min(0, ms));
-		await settled(pass(async () => await Promise.reject(failureOf({ retryAfterMs: ms }))));
-		const sent = sendAll(400, 10);
-		await virtual.time.until(sent.all);
-		expect({ first: sent.begins[0], peak: sent.peak }).toEqual({ first: 0, peak: 400 });
-	},
-);
+test.each<[promise: string, batches: Record<string, Batch>, sent: Record<string, number[]>]>([
+	[
+		'A Retry-After of 0 limits nothing',
+		{ told: { ends: 0 }, all: { at: 1, count: 400 } },
+		{ all: times(400, () => 1) },
+	],
+	['nor does one below 0', { told: { ends: -1 }, all: { at: 1, count: 400 } }, { all: times(400, () => 1) }],
+	[
+		'A pause delays every request, and two at once follow it, in the order in which they came',
+		// Failures without a response do not widen the window.
+		{
+			told: { ends: 2000 },
+			early: { at: 1, count: 3, takes: 100, ends: 'no response' },
+			late: { at: 2, count: 3, takes: 100, ends: 'no response' },
+		},
+		{ early: [2000, 2000, 2100], late: [2100, 2200, 2200] },
+	],
+	[
+		'A shorter pause does not end a longer one',
+		{ told: { takes: 10, ends: 2000 }, again: { takes: 20, ends: 500 }, next: { at: 21 } },
+		{ next: [2010] },
+	],
+	[
+		'A pause ends at once for a request that is stopped, and its place goes to another one',
+		{
+			told: { ends: 60_000 },
+			inPause: { at: 1, stops: 1 },
+			first: { at: 1, count: 2, takes: 100 },
+			inQueue: { at: 2, count: 30, takes: 5000, stops: 60_050 },
+			last: { at: 3 },
+		},
+		{ inPause: [1], inQueue: times(30, () => 60_050), last: [60_100] },
+	],
+	[
+		'A pause after another one is waited for no longer than two minutes in all',
+		{ early: { takes: 90_000, ends: 60_000 }, told: { at: 1, ends: 100_000 }, next: { at: 2 } },
+		{ next: [] },
+	],
+	[
+		'The window does not widen with a response to an earlier request',
+		{ early: { count: 40, takes: 100 }, told: { at: 50, ends: 2000 }, next: { at: 51, count: 8, takes: 100 } },
+		{ next: [...both(2050), 2150] },
+	],
+	[
+		'The window halves with each further pause, down to one request',
+		{
+			// Requests that were sent together are told to wait: that is one pause.
+			told: { count: 3, takes: 5, ends: 1000 },
+			afterOne: { at: 1100, count: 4, takes: 100, ends: 'no response' },
+			toldAgain: { at: 2000, count: 2, takes: 5, ends: 1000 },
+			afterTwo: { at: 3100, count: 3, takes: 100, ends: 'no response' },
+			toldAThirdTime: { at: 4000, ends: 1000 },
+			afterThree: { at: 5100, count: 2, takes: 100, ends: 'no response' },
+			responses: { at: 5400, count: 8 },
+			widened: { at: 5500, count: 3, takes: 100 },
+		},
+		{
+			afterOne: both(1100, 1200),
+			afterTwo: [3100, 3200, 3300],
+			afterThree: [5100, 5200],
+			widened: [...both(5500), 5600],
+		},
+	],
+	[
+		'The window has a place more after ten seconds of a request, and is gone after a quiet minute',
+		{ told: { ends: 1000 }, slow: { at: 1, count: 400, takes: 300_000 }, others: { at: 61_001, count: 40 } },
+		{
+			slow: [...both(1000, 11_000, 21_000, 31_000, 41_000, 51_000, 61_000), ...times(386, () => 61_001)],
+			others: times(40, () => 61_001),
+		},
+	],
+])('%s', async (_promise, batches, expected) => {
+	const sent = await play(batches);
+	for (const [name, moments] of Object.entries(expected)) {
+		expect({ [name]: sent[name]?.slice(0, moments.length || 1) }).toEqual({ [name]: moments });
+	}
+});
 
-describe('a pause', () => {
-	test('delays every request, and two at once follow it, in the order in which they came', async () => {
-		await pause(2000);
-		const begins: Array<readonly [number, number]> = [];
-		const all = times(8, async (n) => {
-			const run = async () => {
-				begins.push([n, now()]);
-				await take(100);
-				// Failures without a response do not widen the window.
-				throw new Error('no response');
-			};
-			await settled(pass(run));
-		});
-		await virtual.time.until(Promise.all(all));
-		expect(begins).toEqual(times(8, (n) => [n, 2000 + 100 * Math.floor(n / 2)]));
+test.each([
+	[7, 2],
+	[8, 3],
+	[16, 4],
+	[48, 8],
+])('The window widens by an eighth with each response: after %i, it has %i places', async (responses, places) => {
+	const probes: Batch = { at: 2000, count: 20, takes: 100, ends: 'no response' };
+	const sent = await play({ told: { ends: 1000 }, responses: { at: 1, count: responses }, probes });
+	expect(sent['probes']?.filter((at) => at === 2000)).toHaveLength(places);
+});
+
+test('A failure that no retry helps against limits nothing', async () => {
+	await settled(pass(async () => await Promise.reject(failureOf({ retryAfterMs: 2000 }))));
+	expect(await play({ all: { count: 400 } })).toEqual({ all: times(400, () => 0) });
+});
+
+test('A pause of two minutes is waited for; a longer one fails the request, and is forgotten after two minutes', async () => {
+	expect(await play({ told: { ends: LONGEST_WAIT_MS }, next: { at: 1 } })).toMatchObject({ next: [LONGEST_WAIT_MS] });
+	await pause(3_600_000);
+	await expect(pass(async () => 'sent')).rejects.toMatchObject({
+		message: 'The platform asked for a pause that ends in 60 minutes, so the node sent nothing',
+		details: { kind: 'status', httpStatus: 429, retryable: false },
 	});
-
-	test('of two minutes is waited for; a longer one fails the request, and is forgotten after two minutes', async () => {
-		await pause(LONGEST_WAIT_MS);
-		const waiting = pass(async () => now());
-		await virtual.time.until(waiting);
-		expect(await waiting).toBe(LONGEST_WAIT_MS);
-		await pause(3_600_000);
-		await expect(pass(async () => 'sent')).rejects.toMatchObject({
-			message: 'The platform asked for a pause that ends in 60 minutes, so the node sent nothing',
-			details: { kind: 'status', httpStatus: 429, retryable: false },
-		});
-		await virtual.time.run(LONGEST_WAIT_MS);
-		await expect(pass(async () => 'sent')).resolves.toBe('sent');
-	});
-
-	test('after another one is waited for no longer than two minutes in all', async () => {
-		const early = async () => {
-			await take(90_000);
-			throw askedToWait(60_000, 503);
-		};
-		void settled(pass(early));
-		await pause(100_000);
-		const waiting = settled(pass(async () => 'sent'));
-		await virtual.time.until(waiting);
-		expect(await waiting).toMatchObject({ details: { kind: 'status', httpStatus: 503, retryable: false } });
-	});
-
-	test('that is shorter does not end a longer one', async () => {
-		await virtual.time.until(Promise.all([pause(2000, 10), pause(500, 20)]));
-		const next = pass(async () => now());
-		await virtual.time.until(next);
-		expect(await next).toBe(2010);
-	});
-
-	test('ends at once for a request that is stopped, and its place goes to another one', async () => {
-		const stop = new AbortController();
-		await pause(60_000);
-		const inPause = pass(async () => now(), stop.signal);
-		stop.abort();
-		expect(await inPause).toBe(0);
-
-		await virtual.time.run(60_000);
-		const ends = new AbortController();
-		const first = sendAll(2, 100);
-		const ended = sendAll(30, 5000, ends.signal);
-		const last = sendAll(1, 100);
-		virtual.time.after(50, () => ends.abort());
-		await virtual.time.until(Promise.all([first.all, ended.all, last.all]));
-		expect([ended.begins, last.begins]).toEqual([times(30, () => 60_050), [60_100]]);
-	});
+	await virtual.time.run(LONGEST_WAIT_MS);
+	await expect(pass(async () => 'sent')).resolves.toBe('sent');
 });
 
 describe('the window', () => {
-	test('widens by an eighth with each response', async () => {
-		await pause(1000);
-		await virtual.time.run(1000);
-		const places: number[] = [];
-		for (const responses of [16, 7, 1, 8, 16]) {
-			for (let n = 0; n < responses; n++) await pass(async () => 'a response');
-			places.push(await placesInWindow());
-		}
-		expect(places).toEqual([4, 4, 5, 6, 8]);
-	});
-
-	test('halves with each further pause, down to one request; late refusals do not halve it again', async () => {
-		const places: number[] = [];
-		for (let n = 0; n < 5; n++) {
-			// Requests that were sent together are told to wait: that is one pause.
-			await virtual.time.until(Promise.all(times(3, async () => await pause(1000, 5))));
-			await virtual.time.run(1000);
-			places.push(await placesInWindow());
-		}
-		expect(places).toEqual([2, 1, 1, 1, 1]);
-		for (let n = 0; n < 8; n++) await pass(async () => 'a response');
-		expect(await placesInWindow()).toBe(2);
-	});
-
-	test('does not widen with a late response', async () => {
-		const early = sendAll(40, 100);
-		await virtual.time.run(50);
-		await pause(2000);
-		const { begins, all } = sendAll(20, 100);
-		await virtual.time.run(2000);
-		expect(begins).toHaveLength(2);
-		await virtual.time.until(Promise.all([early.all, all]));
-	});
-
-	test('is gone after a quiet minute, also for the requests that wait for a place', async () => {
-		await pause(1000);
-		const slow = sendAll(400, 300_000);
-		// Each slow request gives its place to the next one, every ten seconds.
-		await virtual.time.run(61_000);
-		expect(slow.begins).toHaveLength(14);
-		await virtual.time.run(1);
-		const others = sendAll(40, 10);
-		await virtual.time.run(5);
-		expect({ slow: slow.begins.length, peak: others.peak }).toEqual({ slow: 400, peak: 40 });
-		await virtual.time.until(Promise.all([slow.all, others.all]));
-	});
-
-	test('has a place more after ten seconds of a request', async () => {
-		await pause(1000);
-		const { begins, all } = sendAll(8, 15_000);
-		await virtual.time.until(all);
-		expect(begins.slice(0, 5)).toEqual([1000, 1000, 11_000, 11_000, 21_000]);
-		expect(await placesInWindow()).toBe(3);
-	});
-
 	test('is shared by turns, so that a dropdown does not wait for all requests of eight lists', async () => {
 		await pause(1000);
 		const sent: string[] = [];
@@ -362,37 +332,20 @@ test('of lists of 40 pages that share 1 to 10 requests a second, at most 60% los
 	expect(losses.filter((pages) => pages > 0).length / losses.length).toBeLessThanOrEqual(0.6);
 });
 
-const request = fc.record({
-	takes: fc.integer({ min: 1, max: 15_000 }),
-	begins: fc.integer({ min: 0, max: 3000 }),
-	ends: fc.constantFrom('response', 'response', 'failure', 'pause', 'long pause'),
-	stops: fc.option(fc.integer({ min: 0, max: 4000 })),
-});
-
 test('no request waits forever, and each gives its place back', async () => {
-	await fc.assert(
-		fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 40 }), async (requests) => {
-			[virtual.time, limit] = [new VirtualTime(), new RateLimit()];
-			const all = requests.map(async ({ takes, begins, ends, stops }) => {
-				const stop = new AbortController();
-				if (stops !== null) virtual.time.after(stops, () => stop.abort());
-				await take(begins);
-				const run = async () => {
-					await take(takes);
-					if (ends === 'failure') throw new Error('x');
-					if (ends === 'pause') throw askedToWait(takes * 4);
-					if (ends === 'long pause') throw askedToWait(200_000);
-				};
-				await settled(pass(run, stop.signal));
-			});
-			await virtual.time.until(Promise.all(all));
-			await virtual.time.run(LONGEST_WAIT_MS);
-			await pause(1000);
-			const later = sendAll(40, 100);
-			await virtual.time.run(1050);
-			expect(later.begins.length).toBeGreaterThan(0);
-			await virtual.time.until(later.all);
-		}),
-		runs(300),
-	);
+	const batch = fc.record({
+		takes: fc.integer({ min: 1, max: 15_000 }),
+		at: fc.nat(3000),
+		ends: fc.constantFrom(undefined, undefined, 'no response', 4000, 30_000, 200_000),
+		stops: fc.option(fc.nat(4000)),
+	});
+	const check = fc.asyncProperty(fc.array(batch, { minLength: 1, maxLength: 40 }), async (batches) => {
+		[virtual.time, limit] = [new VirtualTime(), new RateLimit()];
+		await play(Object.fromEntries(batches.entries()));
+		await virtual.time.run(LONGEST_WAIT_MS);
+		const begins = now();
+		const { later = [] } = await play({ told: { ends: 1000 }, later: { at: 1, count: 40, takes: 100 } });
+		expect(later).toContain(begins + 1000);
+	});
+	await fc.assert(check, runs(300));
 });
