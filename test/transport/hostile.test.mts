@@ -97,43 +97,37 @@ describe('a redirect', () => {
 });
 
 describe('a huge body', () => {
-	/** Sends 200 MB, never more than the other side takes; `poured` counts the megabytes. */
-	async function pour(response: ServerResponse | ReturnType<typeof createGzip>, poured = () => {}): Promise<void> {
+	/** Sends 200 MB, never more than the other side takes, and counts them. */
+	async function pour(to: ServerResponse | ReturnType<typeof createGzip>, poured: () => void): Promise<void> {
 		// `drain` never comes from a connection that is gone.
-		response.on('close', () => response.emit('drain'));
+		to.on('close', () => to.emit('drain')).on('error', () => {});
 		const block = Buffer.alloc(MEGABYTE, 0x30);
-		for (let count = 0; count < 200 && !response.destroyed; count++) {
+		for (let count = 0; count < 200 && !to.destroyed; count++) {
 			poured();
-			if (!response.write(block)) await once(response, 'drain').catch(() => {});
+			if (!to.write(block)) await once(to, 'drain').catch(() => {});
 		}
-		response.end();
+		to.end();
 	}
 
 	test.each([
 		['that says its length is not read at all', { 'content-length': String(200 * MEGABYTE) }, 20],
 		['that does not is read up to 64 MB', {}, 100],
-	])('%s, and the connection is cut', async (_name, headers, most) => {
+		['that is packed into a gzip bomb counts as what it unpacks to', { 'content-encoding': 'gzip' }, Infinity],
+	])('%s', async (_name, headers, most) => {
 		let poured = 0;
 		let isWhole: Promise<boolean> | undefined;
 		const { message } = await runAgainst((_request, response) => {
 			isWhole = once(response, 'close').then(() => response.writableFinished);
 			response.writeHead(200, headers);
-			void pour(response, () => poured++);
+			const gzip = 'content-encoding' in headers ? createGzip({ level: 1 }) : undefined;
+			gzip?.pipe(response);
+			response.on('close', () => gzip?.destroy());
+			void pour(gzip ?? response, () => poured++);
 		});
 		expect(message).toBe('The response is larger than 64 MB');
-		expect(await isWhole).toBe(false);
 		expect(poured).toBeLessThan(most);
-	});
-
-	test('that is packed into a gzip bomb counts as what it unpacks to', async () => {
-		const { message } = await runAgainst((_request, response) => {
-			response.writeHead(200, { 'content-encoding': 'gzip' });
-			const gzip = createGzip({ level: 1 });
-			response.on('close', () => gzip.destroy());
-			gzip.on('error', () => {}).pipe(response);
-			void pour(gzip);
-		});
-		expect(message).toBe('The response is larger than 64 MB');
+		// The connection is cut.
+		if (most < Infinity) expect(await isWhole).toBe(false);
 	});
 
 	test.each([

@@ -27,7 +27,6 @@ const account = (): Account => accountOf(credentialOf(SIGNED_OUT));
 class FakePlatform {
 	signIns = 0;
 	sent = 0;
-	reads = 0;
 	stored: CredentialData;
 	waits: number[] = [];
 	refuseSignIn: Error | undefined;
@@ -37,8 +36,7 @@ class FakePlatform {
 	/** Happens after the platform has issued a token, before n8n has stored it. */
 	onIssue: () => Promise<unknown> | void = () => {};
 	onWait: () => void = () => {};
-	/** Ends the executions that begin from now on. */
-	stop = new AbortController();
+	readonly stop = new AbortController();
 	private time = BEGIN;
 	private issued = 0;
 	private readonly valid = new Map<string, number>();
@@ -53,10 +51,7 @@ class FakePlatform {
 
 	/** Begins an execution, and returns its session. */
 	open(): Session {
-		const load = async () => {
-			this.reads++;
-			return credentialOf({ ...this.stored });
-		};
+		const load = async () => credentialOf({ ...this.stored });
 		const sleep = async (ms: number, ends: AbortSignal) => {
 			if (ms > 0) this.waits.push(ms);
 			this.time += ms;
@@ -134,17 +129,7 @@ describe('one sign-in', () => {
 		await times(2, async () => await session.run(platform.send));
 		platform.signInElsewhere();
 		await expect(session.run(platform.send)).resolves.toBe('token 2');
-		expect(platform).toMatchObject({ signIns: 0, reads: 1, waits: [] });
-	});
-
-	test('is not needed for a token that this process got, and the store is not read for it', async () => {
-		const platform = new FakePlatform(Infinity, SIGNED_IN);
-		const other = platform.open();
-		platform.expireTokens();
-		await expect(platform.sendAlone()).resolves.toBe('token 2');
-		platform.stored = SIGNED_OUT;
-		for (const session of [other, platform.open()]) await expect(session.run(platform.send)).resolves.toBe('token 2');
-		expect(platform).toMatchObject({ signIns: 1, reads: 1 });
+		expect(platform).toMatchObject({ signIns: 0, waits: [] });
 	});
 
 	test('is shared before n8n has stored its token', async () => {
@@ -346,21 +331,6 @@ describe('a credential that is changed during the execution', () => {
 });
 
 describe('an execution that is stopped', () => {
-	test('stops waiting for a token at once, and leaves the sign-in to the others', async () => {
-		const platform = new FakePlatform();
-		const { promise, resolve: issue } = held();
-		platform.onIssue = async () => await promise;
-		const [leader, { stop }] = [platform.sendAlone(), platform];
-		platform.stop = new AbortController();
-		const other = platform.sendAlone();
-		await everythingElse();
-		stop.abort();
-		await expect(leader).rejects.toMatchObject(CANCELLED);
-		issue();
-		await expect(other).resolves.toBe('token 1');
-		expect(platform.signIns).toBe(1);
-	});
-
 	test.each(['the pause', 'Retry-After'])('during %s sends no sign-in; another execution sends it', async (wait) => {
 		const [stopped, other] = [new FakePlatform(), new FakePlatform()];
 		if (wait === 'Retry-After') await askToWait(2000);

@@ -3,6 +3,7 @@ import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import pLimit from 'p-limit';
 import { z } from 'zod/v4';
 
+import { forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
 import { openPlatformForItems } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { RateLimit } from '../../../nodes/DeviceManagement/transport/waiting/rateLimit.ts';
 import { LONGEST_WAIT_MS } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
@@ -57,17 +58,6 @@ async function play<Name extends string>(batches: Record<Name, Batch>): Promise<
 /** The platform has just asked the account for a pause. */
 const pause = async (retryAfterMs: number) =>
 	await settled(limit.afterPause(async () => await Promise.reject(askedToWait(retryAfterMs)), virtual.time, forEver));
-
-/** Returns a function that sends so many requests of one execution, which has eight slots. */
-function executionOf(name: string, sent: string[]) {
-	const slots = pLimit(8);
-	const run = async () => {
-		sent.push(name);
-		await take(100);
-	};
-	const send = async () => await limit.pass(run, virtual.time, forEver, 0, slots);
-	return async (count: number) => await Promise.all(times(count, send));
-}
 
 const both = (...moments: number[]) => moments.flatMap((moment) => [moment, moment]);
 
@@ -176,28 +166,22 @@ test('A pause of two minutes is waited for; a longer one fails the request, and 
 	await expect(pass(async () => 'sent')).resolves.toBe('sent');
 });
 
-describe('the window', () => {
-	test('is shared by turns, so that a dropdown does not wait for all requests of eight lists', async () => {
-		await pause(1000);
-		const sent: string[] = [];
-		const [lists, poll, early, late] = ['lists', 'poll', 'early', 'late'].map((name) => executionOf(name, sent));
-		const all = [lists?.(64), poll?.(10), early?.(1), take(1000).then(async () => await late?.(1))];
-		await virtual.time.until(Promise.all(all));
-		expect(sent.indexOf('early')).toBeLessThan(20);
-		expect(sent.lastIndexOf('poll')).toBeLessThan(30);
-		expect(sent.indexOf('late')).toBeLessThan(50);
-	});
-
-	test('is shared by turns of many executions that send one request after the other, too', async () => {
-		await pause(1000);
-		const sent: string[] = [];
-		const others = times(20, async (other) => {
-			const send = executionOf(`other ${other}`, sent);
-			for (let count = 0; count < 10; count++) await send(1);
-		});
-		await virtual.time.until(Promise.all([...others, executionOf('lists', sent)(64)]));
-		expect(sent.slice(0, 140).filter((name) => name === 'lists').length).toBeGreaterThan(35);
-	});
+test('The window is shared by turns, so that a dropdown does not wait for all requests of eight lists', async () => {
+	await pause(1000);
+	const sent: string[] = [];
+	const execution = async (name: string, count: number) => {
+		const slots = pLimit(8);
+		const run = async () => {
+			sent.push(name);
+			await take(100);
+		};
+		await Promise.all(times(count, async () => await limit.pass(run, virtual.time, forEver, 0, slots)));
+	};
+	const later = take(1000).then(async () => await execution('late', 1));
+	await virtual.time.until(Promise.all([execution('lists', 64), execution('poll', 10), execution('early', 1), later]));
+	expect(sent.indexOf('early')).toBeLessThan(20);
+	expect(sent.lastIndexOf('poll')).toBeLessThan(30);
+	expect(sent.indexOf('late')).toBeLessThan(50);
 });
 
 /**
@@ -291,35 +275,23 @@ describe('the requests of executions', () => {
 	});
 });
 
-/**
- * Returns how many of 40 pages each process loses, eight at once with three retries. All share one limit of the platform, which asks
- * for a second's pause.
- */
+/** Returns how many of 40 pages each process loses, if all share one limit of the platform, which asks for a second's pause. */
 async function lossesOf(processes: number, perSecond: number): Promise<number[]> {
 	let chance = perSecond;
 	const random = () => (chance = (chance * 48_271) % 2_147_483_647) / 2_147_483_647;
 	let [second, inSecond] = [now(), 0];
-	const attempt = async () => {
+	const answer = async () => {
 		await take(1 + Math.floor(random() * 20));
 		if (now() - second >= 1000) [second, inSecond] = [now(), 0];
-		if (++inSecond > perSecond) throw askedToWait(1000);
-		return true;
+		return ++inSecond > perSecond ? 1 : 0;
 	};
-	const process = async () => {
-		const own = new RateLimit();
-		const slots = pLimit(8);
-		let lost = 40;
-		const send = async () => {
-			for (let attempts = 0; attempts <= 3; attempts++) {
-				if ((await settled(own.pass(attempt, virtual.time, forEver, attempts))) === true) return void lost--;
-			}
-		};
-		await Promise.all(times(40, async () => await slots(send)));
-		return lost;
-	};
-	const all = Promise.all(times(processes, process));
-	await virtual.time.until(all);
-	return await all;
+	forgetAccounts();
+	const all = times(processes, async (account) => {
+		const pages = await begin(8, answer)(account, new Array<string>(40).fill('page'), 3);
+		return pages.filter(({ status }) => status === 'rejected').length;
+	});
+	await virtual.time.until(Promise.all(all));
+	return await Promise.all(all);
 }
 
 /** docs/maintainers/decisions.md compares this with other windows. */

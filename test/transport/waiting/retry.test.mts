@@ -1,6 +1,4 @@
-import fc from 'fast-check';
-
-import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
+import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { exchange } from '../../../nodes/DeviceManagement/transport/exchange.ts';
 import { replaceClock, systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import {
@@ -9,7 +7,6 @@ import {
 	timeInWords,
 	withRetries,
 } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
-import { runs } from '../../../testbed/runs.mts';
 import { failureOf, responseOf, settled } from '../fakes.mts';
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
@@ -71,19 +68,6 @@ test('anything else that is thrown is passed on', async () => {
 	await expect(withRetries(async () => await Promise.reject(bug), 3, end)).rejects.toBe(bug);
 });
 
-test('all waits together stay within the limit, for any chance and any Retry-After', async () => {
-	const failure = fc.record({ retryAfterMs: fc.nat(200_000) }, { requiredKeys: [] });
-	const failures = fc.array(failure, { minLength: 20, maxLength: 20 });
-	const check = fc.asyncProperty(fc.nat(999_999), failures, fc.nat(10), async (random, failures, maxRetries) => {
-		[slept, chance] = [[], random / 1_000_000];
-		const { outcome, attempts } = await tryAgainst(failures, maxRetries);
-		expect(outcome).toBeInstanceOf(Failure);
-		expect(attempts).toBeLessThanOrEqual(maxRetries + 1);
-		expect(slept.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(120_000);
-	});
-	await fc.assert(check, runs(1000));
-});
-
 test('backoff grows, is jittered, and has a ceiling', () => {
 	expect([0, 1, 2, 3].map((retry) => backoffMs(retry, 0))).toEqual([250, 500, 1000, 2000]);
 	expect([backoffMs(0, 1), backoffMs(3, 1), backoffMs(50, 1)]).toEqual([500, 4000, 20_000]);
@@ -107,16 +91,16 @@ describe('Retry-After', () => {
 	});
 
 	test.each([
-		['without a date', {}, 30_000],
-		['whose date is no date', { date: 'soon' }, 30_000],
-		['that is dated ten seconds before', { date: 'Thu, 01 Jan 2026 12:00:20 GMT' }, 10_000],
-		['that is dated ten minutes ahead', { date: 'Thu, 01 Jan 2026 11:50:30 GMT' }, 600_000],
-	])("as a date is compared with the date of the response, or with n8n's: of one %s", async (_name, date, ms) => {
-		const headers = { ...date, 'retry-after': 'Thu, 01 Jan 2026 12:00:30 GMT' };
+		[undefined, 30_000],
+		['soon', 30_000],
+		['Thu, 01 Jan 2026 12:00:20 GMT', 10_000],
+		['Thu, 01 Jan 2026 11:50:30 GMT', 600_000],
+	])('as a date is compared with the date of the response, or with the time of n8n: %j', async (date, ms) => {
+		const headers = { 'retry-after': 'Thu, 01 Jan 2026 12:00:30 GMT', ...(date !== undefined && { date }) };
 		const url = 'https://platform.example';
 		const request = { method: 'GET', url, skipCertificateCheck: false, timeoutMs: 5000 } as const;
-		const response = exchange(async () => responseOf({}, headers), request);
-		await expect(response).resolves.toMatchObject({ retryAfterMs: ms });
+		const response = await exchange(async () => responseOf({}, headers), request);
+		expect(response.retryAfterMs).toBe(ms);
 	});
 });
 
