@@ -1,7 +1,5 @@
-import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
 
-const MINUTE = 60_000;
 const now = 1_000_000;
 let account: Account;
 beforeEach(() => {
@@ -51,21 +49,6 @@ describe('the pause before a sign-in', () => {
 		account.use('one', now);
 		expect(account.pauseMs(1)).toBe(0);
 	});
-});
-
-test('a refused login is remembered for five minutes, says when it is tried again, and is forgotten after a sign-in', () => {
-	const details: FailureDetails = { kind: 'refused', cause: 'credential', message: 'No', remedy: 'Change it.' };
-	account.noteLoginRefusal(details, now);
-	// The connection test shows both in one line, which ends with what to do.
-	const remedy = expect.stringMatching(/connection test.* Change it\.$/);
-	expect(account.recentLoginRefusal(now)).toMatchObject({ details: { remedy } });
-	const inWords = (wait: string) => `No. The same login is tried again in ${wait}`;
-	const waits = [0, 5 * MINUTE - 1, 5 * MINUTE].map((ms) => account.recentLoginRefusal(now + ms)?.message);
-	expect(waits).toEqual([inWords('5 minutes'), inWords('1 second'), undefined]);
-	account.accept('any');
-	expect(account.recentLoginRefusal(now)).toBeDefined();
-	account.signedIn('new', now);
-	expect(account.recentLoginRefusal(now)).toBeUndefined();
 });
 
 test('1,000 accounts are remembered; the one that was used longest ago is forgotten', () => {

@@ -27,12 +27,11 @@ test.each<[string, ICredentialDataDecryptedObject, object]>([
 	['a name without the spaces around it', { loginName: ' anna\n' }, {}],
 	['an MD5 as it was entered', { customSignIn: true, passwordFormat: 'md5', password: ` ${md5.toUpperCase()}` }, {}],
 	['to another path', { customSignIn: true, loginPath: '/in' }, { url: 'https://platform.example/in' }],
-	['despite its certificate', { allowUnauthorizedCerts: true }, { skipSslCertificateValidation: true }],
 ])('a login sends %s, once', async (_name, fields, differs) => {
 	const { sent } = await signInWith(responseOf({ code: 0, data: 'token' }), fields);
 	const body = JSON.stringify({ loginName: 'anna', password: md5 });
 	const url = 'https://platform.example/api/user/login';
-	expect(sent).toMatchObject([{ method: 'POST', url, body, skipSslCertificateValidation: false, ...differs }]);
+	expect(sent).toMatchObject([{ method: 'POST', url, body, ...differs }]);
 });
 
 describe('the token in the answer to the login', () => {
