@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,85 +8,75 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { checkout } from '../../testbed/checkout.mts';
-import { useBenches } from '../../testbed/jest.mts';
+import { useBenches, useServers } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
+import { jsonOf } from '../../testbed/output.mts';
 import { testOnlyCertificate } from '../../testbed/platform/tls/testOnlyCertificate.mts';
+import type { Answer } from '../../testbed/rawServer.mts';
 
 /** What docs/network.md says of n8n's environment holds for every request of the package, the credential's own included. */
 
 const open = useBenches();
+const serve = useServers();
 
 describe('a proxy in the environment', () => {
 	const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
-	const before = NAMES.map((name) => [name, process.env[name]] as const);
-	let proxy: Server;
-	/** Where requests and tunnels led that came by the proxy. */
-	let passed: string[];
+	const before = { ...process.env };
+	const NOWHERE = '127.0.0.1:1';
+	/** For a login and for a list. */
+	const data = { token: 't', content: [], totalElements: 7 };
+	const answer: Answer = (_request, response) =>
+		response.setHeader('content-type', 'application/json').end(JSON.stringify({ code: 0, data }));
+	const proxy = createServer().listen(0, '127.0.0.1');
+	afterAll(() => void proxy.close());
+	afterEach(() => {
+		for (const name of NAMES) delete process.env[name];
+		Object.assign(process.env, before);
+		proxy.removeAllListeners('connect');
+	});
 
-	beforeEach(async () => {
-		passed = [];
-		proxy = createServer((incoming, outgoing) => {
-			const url = new URL(incoming.url ?? '');
-			passed.push(url.host);
-			const { method, headers } = incoming;
-			const onward = request(url, { method, headers }, (answer) => {
-				outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
-				answer.pipe(outgoing);
-			});
-			incoming.pipe(onward);
-		});
-		proxy.on('connect', (incoming, socket) => {
-			const { hostname, port, host } = new URL(`tunnel://${incoming.url}`);
-			passed.push(host);
-			const onward = connect(Number(port), hostname, () => {
+	/** Returns the address of a proxy that tunnels every connection to this server. */
+	function tunnelTo(url: string): string {
+		proxy.on('connect', (_request, socket) => {
+			const onward = connect(Number(new URL(url).port), '127.0.0.1', () => {
 				socket.write('HTTP/1.1 200 Connection Established\r\n\r\n');
 				socket.pipe(onward).pipe(socket);
 			});
 			socket.on('error', () => onward.destroy());
 			onward.on('error', () => socket.destroy());
 		});
-		proxy.listen(0, '127.0.0.1');
-		await once(proxy, 'listening');
-	});
-	afterEach(() => {
-		for (const [name, value] of before) {
-			if (value === undefined) delete process.env[name];
-			else process.env[name] = value;
-		}
-		proxy.closeAllConnections();
-		proxy.close();
-	});
+		return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+	}
 
-	/** Runs the node and the connection test where n8n has only these variables. Each signs in first. */
-	async function sendBy(variables: string, tls: boolean): Promise<string> {
-		const { engine, login, platform, run } = await open({ tls });
-		const { host, port } = new URL(platform.baseUrl);
+	/** Signs in and counts, by the node and by the connection test, where n8n has only these variables. */
+	async function send(baseUrl: string, variables: string): Promise<void> {
+		const { engine, login, run } = await open();
 		for (const name of NAMES) delete process.env[name];
-		const { port: proxyPort } = proxy.address() as AddressInfo;
-		for (const [name = '', value = ''] of variables.split(' ').map((variable) => variable.split('='))) {
-			process.env[name] = value.replace('PROXY', `http://127.0.0.1:${proxyPort}`).replace('PORT', port);
-		}
-		await engine.editCredential(login, { allowUnauthorizedCerts: tls });
-		expect((await run(operations.count, { credential: login })).error).toBeUndefined();
+		Object.assign(process.env, Object.fromEntries(variables.split(' ').map((variable) => variable.split('='))));
+		await engine.editCredential(login, { baseUrl, allowUnauthorizedCerts: true });
+		expect(jsonOf(await run(operations.count, { credential: login }))).toEqual([{ count: 7 }]);
 		expect(await engine.testCredential(login)).toMatchObject({ status: 'OK' });
-		return passed.join(' ').replaceAll(host, 'platform');
 	}
 
 	it.each([
 		['http', 'HTTP_PROXY=PROXY'],
 		['http', 'ALL_PROXY=PROXY'],
 		['https', 'ALL_PROXY=PROXY'],
-		['https', 'https_proxy=PROXY HTTPS_PROXY=http://127.0.0.1:1'],
-		['http', 'HTTP_PROXY=PROXY NO_PROXY=127.0.0.1:1'],
+		['https', `https_proxy=PROXY HTTPS_PROXY=http://${NOWHERE}`],
+		['http', 'HTTP_PROXY=PROXY NO_PROXY=127.0.0.1:2'],
 		['http', 'HTTP_PROXY=PROXY NO_PROXY=127.0.0.0/8'],
 	])('over %s, the login, the requests and the connection test take the proxy of %s', async (scheme, variables) => {
-		expect(await sendBy(variables, scheme === 'https')).toBe('platform platform platform platform');
+		const { url, arrived } = await serve(answer, { tls: scheme === 'https' });
+		await send(`${scheme}://${NOWHERE}`, variables.replace('=PROXY', `=${scheme === 'https' ? tunnelTo(url) : url}`));
+		expect(arrived).toHaveLength(4);
 	});
 
 	it.each(['127.0.0.1', '127.0.0.1:PORT', 'example.com,.0.0.1', '*.0.0.1', '*'])(
 		'NO_PROXY=%s leads past it',
 		async (exceptions) => {
-			expect(await sendBy(`HTTP_PROXY=PROXY NO_PROXY=${exceptions}`, false)).toBe('');
+			const { url, arrived } = await serve(answer);
+			await send(url, `HTTP_PROXY=http://${NOWHERE} NO_PROXY=${exceptions.replace('PORT', new URL(url).port)}`);
+			expect(arrived).toHaveLength(4);
 		},
 	);
 });
