@@ -8,7 +8,7 @@ import type { HostLetter } from '../../testbed/watch.mts';
 import type { Setting } from './observer.mts';
 import { Run } from './run.mts';
 import { SAMPLES } from './samples.mts';
-import { type Kind, MINUTE, World } from './world.mts';
+import { MINUTE, World } from './world.mts';
 
 /** Random sequences of what can happen to a fleet, to polls and to n8n. After each poll, run.mts checks what was handed over. */
 
@@ -56,56 +56,20 @@ const happening: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const EVENT_NAMES: string[] = EVENTS.map(({ name }) => name);
-/** It asks for a state, often; or for a change. */
-const rule = fc.constantFrom<Setting['rule'][]>(
-	undefined,
-	...[
-		{ from: '', to: '0' },
-		{ from: '', to: '0' },
-		{ from: '1', to: '0' },
-		{ from: '1', to: '' },
-		{ from: '', to: '' },
-	],
-);
 const setting: fc.Arbitrary<Setting> = fc.record({
 	events: fc.oneof(fc.constant(EVENT_NAMES), fc.subarray(EVENT_NAMES, { minLength: 1 })),
 	tag: fc.option(fc.constant('a'), { nil: undefined, freq: 3 }),
-	status: fc.option(fc.constant(2), { nil: undefined, freq: 3 }),
-	holdMinutes: fc.constantFrom(0, 3),
-	rule,
 });
 const otherSetting = fc.oneof(
-	fc.constantFrom<Partial<Setting>>({ holdMinutes: 0 }, { holdMinutes: 3 }),
 	fc.constantFrom<Partial<Setting>>({ tag: 'a' }, { tag: undefined }),
 	fc.subarray(EVENT_NAMES, { minLength: 1 }).map((events) => ({ events })),
-	rule.map((other) => ({ rule: other })),
 );
 
-/** The usual platform, and with pages so small that what it makes of the order counts. */
-const platformKind: fc.Arbitrary<Kind> = fc.oneof(
-	fc.constant<Kind>({ settings: {}, pageSize: 1000, isUntouched: false }),
-	fc.record<Kind>({
-		settings: fc.record<Kind['settings']>({
-			sorting: fc.constantFrom('obeyed', 'obeyed', 'refused', 'ignored'),
-			missingValues: fc.constantFrom('smallest', 'largest', 'first', 'last'),
-			largestSize: fc.constantFrom(2000, 3),
-			noDeviceCode: fc.constantFrom(10007, 14401, 0),
-		}),
-		pageSize: fc.integer({ min: 2, max: 5 }),
-		isUntouched: fc.boolean(),
-	}),
-);
-
-/** What the platform may say of a missing device; undefined: its own words. */
-const toMissing = fc.constantFrom(
-	...[-1, 9999, 10001, 10005, 10018, 14101, 14102, 14103, 14201, 401, 403, 404, 500, 503, undefined],
-);
 const poll = step('poll', [fc.nat({ max: 2 })], (run, minutes) => run.poll(minutes));
 const happenings = step('happen', [fc.array(happening, { minLength: 1, maxLength: 3 })], async (run, several) => {
 	for (const one of several) await one.run(run);
 });
 const mode = fc.constantFrom<WorkflowActivateMode[]>('init', 'activate', 'update');
-const flaps = fc.array(fc.nat({ max: 1 }), { minLength: 2, maxLength: 3 });
 
 const anything = fc.oneof(
 	{ weight: 4, arbitrary: happenings },
@@ -123,15 +87,7 @@ const anything = fc.oneof(
 	),
 	step('restart', [mode], (run, how) => run.restart(how)),
 	step('changeMain', [], (run) => run.changeMain()),
-	// A device changes back and forth, with polls after each change, and a restart after the first ones.
-	step('flap', [at, flaps, fc.constantFrom(1, 4), fc.boolean()], async (run, position, values, minutes, restarts) => {
-		for (const [index, onlineStatus] of values.entries()) {
-			run.world.edit(position, { onlineStatus }, false);
-			for (let minute = 0; minute < minutes; minute++) await run.poll(1);
-			if (index === 0 && restarts) await run.restart('init');
-		}
-	}),
-	step('missing', [toMissing], ({ world }, code) => world.sayOfMissing(code)),
+	step('refuseMissing', [fc.boolean()], ({ world }, refuses) => world.refuseMissing(refuses)),
 	step('rewind', [fc.nat({ max: 3 })], (run, back) => run.rewind(back)),
 	step('publish', [otherSetting], async (run, changes) => {
 		run.setting = { ...run.setting, ...changes };
@@ -148,16 +104,16 @@ it.each<[string, HostLetter]>([
 	async (_, host) => {
 		const steps = fc.array(anything, { maxLength: 20, size: 'max' });
 		await fc.assert(
-			fc.asyncProperty(setting, platformKind, steps, async (chosen, kind, sequence) => {
-				const world = new World(kind);
+			fc.asyncProperty(setting, steps, async (chosen, sequence) => {
+				const world = new World();
 				const putClockBack = stopClock(() => world.now);
 				try {
-					const run = new Run(host, chosen, world);
+					const run = new Run(host, chosen, world, true);
 					await run.register('activate');
 					for (const each of sequence) await each.run(run);
-					// At the latest now, what had to wait.
-					world.toMissing = undefined;
-					for (const minutes of [61, 61, 0]) await run.poll(minutes);
+					// At the latest now, what failed polls left.
+					world.refuseMissing(false);
+					for (const minutes of [1, 61]) await run.poll(minutes);
 				} finally {
 					putClockBack();
 				}

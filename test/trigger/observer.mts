@@ -6,11 +6,9 @@ export interface Setting {
 	events: readonly string[];
 	/** Only devices with this tag. */
 	tag: string | undefined;
-	/** Only devices with this status, which may be watched, too. */
-	status: number | undefined;
-	holdMinutes: number;
-	/** Reports only these changes of the online status; an empty text is any value. With `to` and without `from`, it asks for a state. */
-	rule: { from: string; to: string } | undefined;
+	/** How long a value must last, and what a rule asks for. The observer knows neither: see stories.test.mts. */
+	holdMinutes?: number;
+	rule?: { from: string; to: string } | undefined;
 }
 
 /** An event, as an observer tells it. */
@@ -26,15 +24,12 @@ export interface Told {
 export interface Change {
 	told: Told;
 	change: string;
-	/** Whether it may also come later: more rows are known than fit on a page, and one of them is late. */
-	mayWait?: boolean;
 }
 
 /** What an observer remembers. It is never changed: a new one takes its place. */
 export interface Memory extends Values {
 	fingerprint: string;
 	number: number;
-	/** By device: the times that were met, and when a time was met that was not told at once. */
 	created: Times;
 	updated: Times;
 }
@@ -42,209 +37,130 @@ export interface Memory extends Values {
 /** Of each device. */
 interface Values {
 	values: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
-	holds: ReadonlyMap<string, Held>;
 	/** Devices that are no longer listed, and since when. They are forgotten after an hour. */
 	away: ReadonlyMap<string, number>;
 }
 
-/** By field: a value that has not lasted. */
-type Held = Map<string, { value: unknown; since: number }>;
-
-/** A state that is still to be told. Users see it as null. */
-const UNTOLD = Symbol('untold');
-
 interface Times {
 	/** The newest time of the whole fleet so far. */
 	newest: number;
+	/** By device: the last time that was met. */
 	met: ReadonlyMap<string, string>;
-	waiting: ReadonlyMap<string, number>;
 }
-
-/** When a change was last told, also where n8n did not take it. */
-export type LastTold = Map<string, number>;
 
 const LONGEST_KNOWN = 100;
 const HOURS = 3600;
 
-/** What a filter leaves of the fleet. */
-function listed(fleet: Fleet, { tag, status }: Setting): Device[] {
-	return fleet.devices.filter(
-		(device) => (tag === undefined || device.tags.includes(tag)) && (status === undefined || device.status === status),
-	);
-}
-
-/** What an observer sees besides the devices. */
-interface Around {
+/** One look: at what it is compared with, and what it has to tell. */
+interface Look {
 	fleet: Fleet;
 	setting: Setting;
-	lastTold: LastTold;
-	/** Whether rows within two hours may not fit on a page, so that a late one may come an hour later. */
-	smallPages: boolean;
-	/** Whether the process looks for the first time. */
-	isFirst: boolean;
-	/** Whether n8n forgets in a restart what quiet polls saw, so that held values start again. */
-	isInMemory: boolean;
-	/** Whether the platform doesn't say what became of a missing device. */
-	refusesMissing: boolean;
-}
-
-/** One look: at what it is compared with, and what it has to tell. */
-interface Look extends Around {
 	/** What is remembered of this trigger; undefined in a baseline. */
 	known: Memory | undefined;
-	number: number;
 	/** Seconds. */
 	now: number;
-	/** Event and serial number of what the trigger told. */
-	came: ReadonlySet<string>;
+	number: number;
+	/** Whether the process looks for the first time. */
+	isFirst: boolean;
+	/** Whether the platform doesn't say what became of a missing device. */
+	refusesMissing: boolean;
 	changes: Change[];
-	/** Only states are told of a device that is new. */
-	isCreated(device: Device): boolean;
 }
 
 /**
- * What a poll has to tell of a fleet, by what users are promised: a device is new or edited if it meets the filters, if its time
- * was not met yet, and if that is at most two hours before the newest time of the fleet; a value changed; a device that
- * appears has a state that a rule asks for; a device that was watched is no longer there.
+ * What a poll has to tell of a fleet, by what users are promised: a device is new or edited if it has the tag, if its time was not
+ * met yet, and if that is at most two hours before the newest time of the fleet; a value changed; a watched device was removed.
  * @param before undefined for an observer who looks for the first time
- * @param now seconds
- * @param items what the trigger told: of changes that may come later, the observer remembers those that came
  * @returns what has to be told, what the observer then remembers, and what if n8n did not take it: it is still to be told
  */
-export function look(around: Around, before: Memory | undefined, now: number, items: readonly Told[]) {
-	const { events, tag, status } = around.setting;
-	const fingerprint = JSON.stringify([[...events].sort(), tag, status]);
+export function look(
+	around: Pick<Look, 'fleet' | 'setting' | 'now' | 'isFirst' | 'refusesMissing'>,
+	before: Memory | undefined,
+) {
+	const { setting, now } = around;
+	const fingerprint = JSON.stringify([[...setting.events].sort(), setting.tag]);
 	const known = before?.fingerprint === fingerprint ? before : undefined;
 	const number = known?.number ?? Math.max(now, (before?.number ?? 0) + 1);
-	const came = new Set(items.map(({ event, sn }) => `${event} ${sn}`));
-	const isCreated = ({ sn }: Device) => known !== undefined && came.has(`deviceCreated ${sn}`);
-	const one: Look = { ...around, known, number, now, came, changes: [], isCreated };
-	const created = lookAtTimes(one, 'deviceCreated', 'createTime', known?.created);
-	const updated = lookAtTimes(one, 'deviceUpdated', 'updateTime', known?.updated);
-	const { untaken, ...kept } = lookAtValues(one);
-	const after: Memory = { fingerprint, number: number + Math.min(items.length, 1), created, updated, ...kept };
+	const one: Look = { ...around, known, number, changes: [] };
+	const created = lookAtTimes(one, 'deviceCreated', 'createTime', known?.created, new Set());
+	// Of a new device, nothing else is told.
+	const isNew = new Set(one.changes.map(({ told }) => told.sn));
+	const updated = lookAtTimes(one, 'deviceUpdated', 'updateTime', known?.updated, isNew);
+	const { untaken, ...kept } = lookAtValues(one, isNew);
+	const after: Memory = { fingerprint, number: number + Math.min(one.changes.length, 1), created, updated, ...kept };
 	return { changes: one.changes, after, untaken: known && { ...known, ...untaken } };
 }
 
+const listed = ({ fleet, setting: { tag } }: Look): Device[] =>
+	fleet.devices.filter((device) => tag === undefined || device.tags.includes(tag));
+
 /** Adds the devices that are new or edited by one of their times. */
-function lookAtTimes(one: Look, event: string, field: 'createTime' | 'updateTime', times: Times | undefined): Times {
-	const { fleet, setting, lastTold, smallPages, known, now, came, changes } = one;
-	const met = new Map(times?.met);
-	const waiting = new Map<string, number>();
-	if (!setting.events.includes(event)) return { newest: times?.newest ?? -Infinity, met, waiting };
-	for (const device of listed(fleet, setting)) {
+function lookAtTimes(
+	one: Look,
+	event: string,
+	field: 'createTime' | 'updateTime',
+	times: Times = { newest: -Infinity, met: new Map() },
+	isNew: ReadonlySet<string>,
+): Times {
+	const { fleet, setting, known, changes } = one;
+	if (!setting.events.includes(event)) return times;
+	const met = new Map(times.met);
+	for (const device of listed(one)) {
 		const { id, sn, [field]: time } = device;
 		if (time === null || secondsOf(time) === -Infinity || met.get(id) === time) continue;
-		const change = `${event} ${id} ${time}`;
-		const since = Math.max(times?.waiting.get(change) ?? now, lastTold.get(change) ?? -Infinity);
-		const isLate = secondsOf(time) < (times?.newest ?? -Infinity) - 2 * HOURS;
-		const isTold = came.has(`${event} ${sn}`);
-		const mayBeTold = !isLate || (smallPages && (isTold || times?.waiting.has(change) === true));
-		const mayWait = smallPages && now - since < HOURS;
-		const isHidden = event === 'deviceUpdated' && one.isCreated(device);
-		if (known === undefined || !mayBeTold || !mayWait || isTold || isHidden) met.set(id, time);
-		else waiting.set(change, since);
-		if (known === undefined || !mayBeTold) continue;
-		if (!isHidden) changes.push({ told: { event, sn }, change, mayWait });
-		if (isTold) lastTold.set(change, now);
+		met.set(id, time);
+		const isLate = secondsOf(time) < times.newest - 2 * HOURS;
+		if (known === undefined || isLate || isNew.has(sn)) continue;
+		changes.push({ told: { event, sn }, change: `${event} ${id} ${time}` });
 	}
-	const newest = Math.max(times?.newest ?? -Infinity, ...fleet.devices.map((device) => secondsOf(device[field])));
-	return { newest, met, waiting };
+	const newest = Math.max(times.newest, ...fleet.devices.map((device) => secondsOf(device[field])));
+	return { newest, met };
 }
 
 /** Adds the changes of watched values, and devices that are removed. */
-function lookAtValues(one: Look): Values & { untaken: Values } {
-	const { fleet, setting, known, now, number, changes, isFirst, isInMemory, refusesMissing } = one;
-	const { events } = setting;
+function lookAtValues(one: Look, isNew: ReadonlySet<string>): Values & { untaken: Values } {
+	const { fleet, setting, known, now, number, changes, isFirst, refusesMissing } = one;
+	const reportsRemoved = setting.events.includes('deviceRemoved');
+	const samples = samplesOf(setting.events);
 	const values = new Map(known?.values);
-	const holds = new Map(isFirst && isInMemory ? [] : known?.holds);
 	// In a restart, n8n may forget that a missing device came back.
 	const away = new Map([...(known?.away ?? [])].map(([sn, since]) => [sn, isFirst ? now : since]));
 	for (const [sn] of [...away].filter(([, since]) => now - since >= HOURS)) {
 		values.delete(sn);
 		away.delete(sn);
 	}
-	const untaken = { values: new Map(values), holds: new Map(holds), away: new Map(away) };
-	const isFirstList = values.size === 0;
-	const watches = samplesOf(events).length > 0 || events.includes('deviceRemoved');
-	const list = watches ? listed(fleet, setting) : [];
+	const untaken = { values: new Map(values), away: new Map(away) };
+	const list = samples.length > 0 || reportsRemoved ? listed(one) : [];
 	for (const device of list) {
 		const { sn } = device;
-		const { last, kept, held, told } = lookAtDevice(one, device, values.get(sn), holds.get(sn), isFirstList);
-		values.set(sn, kept);
+		const last = isNew.has(sn) ? undefined : values.get(sn);
+		const current = new Map(samples.map(({ field, valueOf }) => [field, valueOf(device)]));
+		for (const { event, field } of samples) {
+			const [previous, value] = [last?.get(field), current.get(field)];
+			if (last === undefined || previous === value) continue;
+			const told = { event, sn, field, previous: shown(previous), current: value };
+			changes.push({ told, change: JSON.stringify([sn, field, previous, value, number]) });
+		}
+		values.set(sn, current);
 		away.delete(sn);
-		holds.delete(sn);
-		if (held.size > 0) holds.set(sn, held);
-		if (one.isCreated(device)) continue;
+		if (isNew.has(sn)) continue;
+		untaken.values.set(sn, last ?? current);
 		untaken.away.delete(sn);
-		untaken.values.set(sn, new Map([...kept, ...[...told.keys()].map((field) => [field, last.get(field)] as const)]));
-		untaken.holds.set(sn, new Map([...held, ...told]));
 	}
 	const here = new Set(list.map(({ sn }) => sn));
-	for (const sn of list.length === 0 ? [] : [...values.keys()].filter((sn) => !here.has(sn) && !away.has(sn))) {
-		if (refusesMissing && events.includes('deviceRemoved')) continue;
-		holds.delete(sn);
-		if (fleet.get(sn) !== undefined || !events.includes('deviceRemoved')) {
+	const missing = list.length === 0 ? [] : [...values.keys()].filter((sn) => !here.has(sn) && !away.has(sn));
+	for (const sn of refusesMissing && reportsRemoved ? [] : missing) {
+		if (fleet.get(sn) !== undefined || !reportsRemoved) {
 			for (const each of [away, untaken.away]) each.set(sn, now);
-			untaken.holds.delete(sn);
 			continue;
 		}
 		values.delete(sn);
 		changes.push({ told: { event: 'deviceRemoved', sn }, change: JSON.stringify([sn, number]) });
 	}
-	return { values, holds, away, untaken };
+	return { values, away, untaken };
 }
 
-/** Adds the changes of a device. Returns what it was compared with, and what is then known, held and told. */
-function lookAtDevice(
-	{ setting, number, now, changes, isFirst, isCreated }: Look,
-	device: Device,
-	remembered: ReadonlyMap<string, unknown> | undefined,
-	holds: Held | undefined,
-	isFirstList: boolean,
-) {
-	const { events, holdMinutes, rule } = setting;
-	const isMet = (wanted: string, value: unknown) => wanted === '' || String(value) === wanted;
-	const asksForState = (field: string, value: unknown) =>
-		field === 'onlineStatus' && rule?.from === '' && rule.to !== '' && isMet(rule.to, value);
-	const current = samplesOf(events).map(({ event, field, valueOf }) => ({ event, field, value: valueOf(device) }));
-	const first = current.map(({ field, value }): [string, unknown] => {
-		const isState = !isFirstList && asksForState(field, value);
-		return [field, isState ? (remembered?.get(field) ?? UNTOLD) : value];
-	});
-	const last = isCreated(device) || remembered === undefined ? new Map(first) : remembered;
-	const kept = new Map(last);
-	const held: Held = new Map();
-	const told: Held = new Map();
-	for (const { event, field, value } of current) {
-		const previous = last.get(field);
-		if (value === previous) continue;
-		const hold = holds?.get(field);
-		const since = hold?.value === value ? (hold?.since ?? now) : now;
-		const own = field === 'onlineStatus' ? rule : undefined;
-		const isAsked =
-			previous === UNTOLD
-				? asksForState(field, value)
-				: own === undefined || (isMet(own.from, previous) && isMet(own.to, value));
-		// n8n may have lost that the value came before the restart.
-		const countsAtOnce = isFirst && !isAsked && own !== undefined && isMet(own.from, value);
-		if (now - since < holdMinutes * 60 && !countsAtOnce) {
-			held.set(field, { value, since });
-			continue;
-		}
-		kept.set(field, value);
-		if (!isAsked) continue;
-		told.set(field, { value, since });
-		changes.push({
-			told: { event, sn: device.sn, field, previous: shown(previous), current: value },
-			change: JSON.stringify([device.sn, field, previous === UNTOLD ? 'untold' : previous, value, number]),
-		});
-	}
-	return { last, kept, held, told };
-}
-
-const shown = (value: unknown) =>
-	value === UNTOLD || (typeof value === 'string' && value.length > LONGEST_KNOWN) ? null : value;
+const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);
 
 /** A date in another format counts as missing. */
 export const secondsOf = (time: string | null) =>

@@ -1,7 +1,7 @@
 /**
- * The trigger on one of n8n's hosts, polled without n8n's engine. After each poll, what it handed to n8n has to be what a perfect
- * observer tells (observer.mts), who remembers what n8n lets the trigger remember, in sets instead of watermarks and digests.
- * What happens to the fleet is in world.mts.
+ * The trigger on one of n8n's hosts, polled without n8n's engine. Random sequences are checked after each poll: what it handed to n8n
+ * has to be what a perfect observer tells (observer.mts), who remembers what n8n lets the trigger remember, in sets instead of
+ * watermarks and digests. What happens to the fleet is in world.mts.
  */
 import { setImmediate } from 'node:timers/promises';
 
@@ -11,7 +11,7 @@ import { forgetPolls, memoryOf, type NodeMemory } from '../../nodes/DeviceManage
 import { BareEngine } from '../../testbed/engine/bareNode.mts';
 import type { TickEnd } from '../../testbed/engine/pollHosts.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
-import { type LastTold, look, type Memory, type Setting, type Told } from './observer.mts';
+import { type Change, look, type Memory, type Setting, type Told } from './observer.mts';
 import { parametersFor } from './samples.mts';
 import { MINUTE, START, type World } from './world.mts';
 
@@ -31,7 +31,6 @@ export class Run {
 	private other: { carry: Run['carry']; memory: Partial<NodeMemory> } = { carry: undefined, memory: {} };
 	/** The id of each change that was told, and the change of each id. */
 	private readonly ids = new Map<string, string>();
-	private readonly lastTold: LastTold = new Map();
 
 	/** Minute of each item that n8n took, and previous and current value or event. */
 	readonly told: string[] = [];
@@ -40,6 +39,8 @@ export class Run {
 		host: HostLetter,
 		public setting: Setting,
 		readonly world: World,
+		/** Whether an observer checks each poll. */
+		private readonly isChecked: boolean,
 	) {
 		forgetPolls();
 		this.engine = new BareEngine(world.platform);
@@ -146,14 +147,13 @@ export class Run {
 
 	/** What is known when a poll begins. */
 	private begin() {
-		const { events, tag, status, holdMinutes, rule } = this.setting;
+		const { events, tag, holdMinutes, rule } = this.setting;
 		this.watching.parameters = {
 			...parametersFor(events),
-			filters: { ...(tag !== undefined && { tags: tag }), ...(status !== undefined && { compositeStatus: status }) },
-			forAtLeast: events.some((event) => event.endsWith('Changed')) ? holdMinutes : 0,
-			options: { maxRetries: 0, pageSize: this.world.kind.pageSize },
-			...(rule &&
-				events.includes('onlineStatusChanged') && { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),
+			filters: tag === undefined ? {} : { tags: tag },
+			forAtLeast: holdMinutes ?? 0,
+			options: { maxRetries: 0 },
+			...(rule && { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),
 		};
 		return {
 			handed: this.isInMemory ? this.registered : this.stored,
@@ -168,44 +168,48 @@ export class Run {
 		items: INodeExecutionData[] | null,
 		isAccepted: boolean,
 	): void {
-		const { world, setting, lastTold, isInMemory, carry } = this;
+		const { world, setting, isInMemory, carry } = this;
+		if (isAccepted) this.told.push(...(items ?? []).map(({ json }) => this.inWords(asTold(json))));
+		if (!this.isChecked) return;
 		const isCarried = carry?.met.has(handedText) === true;
-		const told = (items ?? []).map(({ json }) => asTold(json));
-		const process = { isFirst: carry === undefined, isInMemory, refusesMissing: world.toMissing !== undefined };
-		const around = { ...process, fleet: world.fleet, setting, lastTold, smallPages: world.kind.pageSize < 1000 };
-		const base = isCarried ? carry.to : handed;
-		const { changes, after, untaken } = look(around, base, Math.floor(startedAt / 1000), told);
-		const rest = [...changes];
-		const unexpected = told.filter((one, position) => {
-			const found = rest.findIndex((change) => JSON.stringify(change.told) === JSON.stringify(one));
-			const [change] = found < 0 ? [] : rest.splice(found, 1);
-			if (change !== undefined) this.checkId(change.change, `id ${items?.[position]?.json['eventId']}`);
-			return change === undefined;
-		});
-		const missing = rest.filter(({ mayWait }) => mayWait !== true).map((change) => change.told);
-		// Jest's expectations take time, even those that are met.
-		if (missing.length + unexpected.length > 0)
-			expect({ missing, unexpected }).toEqual({ missing: [], unexpected: [] });
-		const to = told.length > 0 ? untaken : after;
-		const met = [...(isCarried ? carry.met : []), handedText, ...(told.length > 0 ? [] : [this.engine.written])];
+		const seen = { fleet: world.fleet, setting, now: Math.floor(startedAt / 1000) };
+		const process = { isFirst: carry === undefined, refusesMissing: world.toMissing !== undefined };
+		const { changes, after, untaken } = look({ ...seen, ...process }, isCarried ? carry.to : handed);
+		this.check(changes, items ?? []);
+		const to = items === null ? after : untaken;
+		const met = [...(isCarried ? carry.met : []), handedText, ...(items === null ? [this.engine.written] : [])];
 		this.carry = to && { met: new Set(met), to };
 		if (!isAccepted) return;
-		const minute = (world.now - START) / MINUTE;
-		for (const { event, field, previous, current } of told)
-			this.told.push(`${minute}: ${field === undefined ? event : `${previous} → ${current}`}`);
 		if (isInMemory) this.registered = after;
 		const count = this.watching.database.history.length - savedBefore;
 		if (count > 0) this.stored = after;
 		this.saved.push(...new Array<Memory>(count).fill(after));
 	}
 
-	/** The same change has the same id whenever it is told, and another one another. */
-	private checkId(change: string, id: string): void {
-		const known = [this.ids.get(change) ?? id, this.ids.get(id) ?? change];
-		if (known[0] !== id || known[1] !== change) expect(known).toEqual([id, change]);
-		this.ids.set(change, id).set(id, change);
+	/** All changes were told, and nothing else. The same change has the same id whenever it is told, and another one another. */
+	private check(changes: readonly Change[], items: readonly INodeExecutionData[]): void {
+		const due = changes.map(({ told, change }) => ({ text: JSON.stringify(told), change })).sort(byText);
+		const told = items
+			.map(({ json }) => ({ text: JSON.stringify(asTold(json)), id: `id ${json['eventId']}` }))
+			.sort(byText);
+		const [expected, came] = [due, told].map((list) => list.map(({ text }) => text));
+		// Jest's expectations take time, even those that are met.
+		if (`${expected}` !== `${came}`) expect(came).toEqual(expected);
+		for (const [index, { change }] of due.entries()) {
+			const { id = '' } = told[index] ?? {};
+			const known = [this.ids.get(change) ?? id, this.ids.get(id) ?? change];
+			if (known[0] !== id || known[1] !== change) expect(known).toEqual([id, change]);
+			this.ids.set(change, id).set(id, change);
+		}
+	}
+
+	private inWords({ event, field, previous, current }: Told): string {
+		const minute = (this.world.now - START) / MINUTE;
+		return `${minute}: ${field === undefined ? event : `${previous} → ${current}`}`;
 	}
 }
+
+const byText = (one: { text: string }, other: { text: string }) => (one.text < other.text ? -1 : 1);
 
 function asTold({ event, field, previous, current, device }: IDataObject): Told {
 	const { sn } = device as IDataObject;

@@ -178,12 +178,12 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s, it is reported when a de
 	it.each([...APPEARS.map((row) => [false, ...row] as const), ...KNOWN.map((row) => [true, ...row] as const)])(
 		'known before: %p; %s',
 		async (isKnown, _, changes, steps, expected) => {
-			const world = new World({ settings: {}, pageSize: 1000, isUntouched: true });
+			const world = new World();
 			const putClockBack = stopClock(() => world.now);
 			try {
 				for (let position = 0; position < 5; position++) world.edit(position, { onlineStatus: 1, tags: ['a'] }, false);
-				const defaults = { events: ['onlineStatusChanged'], tag: 'a', status: undefined, holdMinutes: 15 };
-				const run = new Run(host, { ...defaults, rule: isKnown ? undefined : TO_0, ...changes }, world);
+				const defaults = { events: ['onlineStatusChanged'], tag: 'a', holdMinutes: 15 };
+				const run = new Run(host, { ...defaults, rule: isKnown ? undefined : TO_0, ...changes }, world, false);
 				await run.register('activate');
 				if (!isKnown) world.add(600);
 				if (!isKnown) world.edit(0, { onlineStatus: 0, tags: ['a'] }, false);

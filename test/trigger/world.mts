@@ -1,29 +1,20 @@
 import { held } from '../../testbed/held.mts';
 import { Fleet, type Device, timeText } from '../../testbed/platform/fleet.mts';
 import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
-import type { Settings } from '../../testbed/platform/settings.mts';
 import { secondsOf } from './observer.mts';
 
 export const START = Date.UTC(2026, 2, 29, 0, 30);
 export const MINUTE = 60_000;
 export const TEMPLATE = Fleet.seeded({ size: 1, seed: 3 }).at(0);
 
-/** What platforms do differently, and how many devices the trigger asks for at once. */
-export interface Kind {
-	settings: Partial<Settings>;
-	pageSize: number;
-	/** Whether its first devices have never been updated. */
-	isUntouched: boolean;
-}
-
 /** The platform and the time, for random tests of the trigger. */
 export class World {
 	now = START;
 	/** How far the platform's clock is ahead, in minutes. */
 	skew = 0;
-	readonly platform: InProcessPlatform;
 	private nextDevice = 0;
 	private readonly whole = new Fleet([]);
+	readonly platform = new InProcessPlatform(this.whole);
 	/** Answers wait for it. */
 	held: Promise<void> | undefined;
 	/** The list request of a poll that fails, counted from 1. */
@@ -32,8 +23,7 @@ export class World {
 	/** The response to each request for a device, in place of the platform's own. */
 	toMissing: { statusCode: number; body: string } | undefined;
 
-	constructor(readonly kind: Kind) {
-		this.platform = new InProcessPlatform(this.whole, kind.settings);
+	constructor() {
 		this.platform.intervene = async ({ url }) => {
 			await this.held;
 			if (!url.endsWith('/api/device/list')) return this.toMissing;
@@ -75,7 +65,7 @@ export class World {
 			attributes: number % 2 === 0 ? { firmware: '1' } : {},
 			tags: number % 3 === 0 ? [] : ['a'],
 			createTime: this.time(minutesAgo),
-			updateTime: number % 4 === 0 && !this.kind.isUntouched ? this.time(minutesAgo) : null,
+			updateTime: number % 4 === 0 ? this.time(minutesAgo) : null,
 		};
 		this.fleet.add(device, position % (this.fleet.size + 1));
 	}
@@ -96,11 +86,9 @@ export class World {
 		return this.fleet.size === 0 ? undefined : this.fleet.at(position % this.fleet.size);
 	}
 
-	/** @param code a return code or an HTTP status; undefined: the platform's own words */
-	sayOfMissing(code: number | undefined): void {
-		const statusCode = code !== undefined && code > 0 && code < 600 ? code : 200;
-		const body = statusCode === 200 ? JSON.stringify({ code, msg: '', data: null }) : '';
-		this.toMissing = code === undefined ? undefined : { statusCode, body };
+	/** The platform can't say what became of a missing device, or says it again. */
+	refuseMissing(refuses: boolean): void {
+		this.toMissing = refuses ? { statusCode: 200, body: '{"code":10018,"msg":"","data":null}' } : undefined;
 	}
 
 	/** A poll fails if a field has dates in another format and no others. */
