@@ -1,22 +1,9 @@
-import { carriedFrom, carryOn, forgetPolls, memoryOf, takeTurn } from '../../nodes/DeviceManagement/trigger/memory.ts';
+import { carriedFrom, carryOn, forgetPolls, memoryOf } from '../../nodes/DeviceManagement/trigger/memory.ts';
 
 beforeEach(forgetPolls);
 
 describe('the state to compare with', () => {
 	const memory = () => memoryOf('workflow', 'node');
-
-	it('is what quiet polls saw, until a report; an unknown one is that of another process', () => {
-		carryOn(memory(), undefined, 'one');
-		carryOn(memory(), 'one', 'two');
-		carryOn(memory(), 'one', 'three');
-		for (const handed of [undefined, 'one', 'two', 'three']) expect(carriedFrom(memory(), handed)).toBe('three');
-		expect(carriedFrom(memory(), 'four')).toBe('four');
-		expect(carriedFrom(memoryOf('workflow', 'another node'), 'one')).toBe('one');
-		// A report wrote the fourth state.
-		carryOn(memory(), 'four', 'five');
-		expect(carriedFrom(memory(), 'one')).toBe('one');
-		expect(carriedFrom(memory(), 'four')).toBe('five');
-	});
 
 	it.each([
 		['the same one', () => 'saved'],
@@ -38,12 +25,4 @@ describe('the state to compare with', () => {
 		expect(carriedFrom(memoryOf('workflow', 'three'), undefined)).toContain('three');
 		expect(carriedFrom(memoryOf('workflow', 'one'), undefined)).toBeUndefined();
 	});
-});
-
-it('one poll of a node at a time has the turn, until a minute after its deadline', () => {
-	const memory = memoryOf('workflow', 'node');
-	const turn = takeTurn(memory, 1000, 5000);
-	expect(turn).toEqual({ until: 66_000 });
-	expect(takeTurn(memory, 65_999, 5000)).toBeUndefined();
-	expect(takeTurn(memory, 66_000, 5000)).toBe(memory.turn);
 });

@@ -60,7 +60,6 @@ it.each<[string, Step[], string]>([
 
 it.each<[string, WatchOptions, Step[], string]>([
 	['in mode init, the first poll is quiet', {}, ['down', 'init', 2], '·E·'],
-	['in mode leadershipChange, too', {}, ['down', 'leadershipChange', 2], '·E·'],
 	[
 		'a process that is the leader again reports a new outage: another one saw the end of the last',
 		{},
@@ -72,7 +71,6 @@ it.each<[string, WatchOptions, Step[], string]>([
 	['in mode activate, a person sees it each time', {}, ['down', 2, 'activate', 'activate'], 'E·EE'],
 	['in mode update, too', {}, ['down', 2, 'update', 'update'], 'E·EE'],
 	['also in an n8n that names no time for polls', { budgetMs: null }, ['down', 2, 'update', 'update'], 'E·EE'],
-	['a scheduler that names none has one error', { budgetMs: null, host: 'B' }, ['down', 5], 'E····'],
 	['a scheduler with another time has one error', { budgetMs: 600_000, host: 'B' }, ['down', 5], 'E····'],
 ])('when the platform is down: %s', async (_, options, steps, expected) => {
 	expect(await endsOf(await watch(parameters, options), steps)).toBe(expected);

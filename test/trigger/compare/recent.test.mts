@@ -1,8 +1,5 @@
-import fc from 'fast-check';
-
 import {
 	type FetchedRows,
-	floorOf,
 	type Recent,
 	recentAfter,
 	rowOf,
@@ -10,7 +7,6 @@ import {
 	wordsAboutFuture,
 } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
 import { timeText } from '../../../testbed/platform/fleet.mts';
-import { runs } from '../../../testbed/runs.mts';
 
 const T = 1_000_000;
 const WINDOW = 7200;
@@ -40,33 +36,6 @@ it.each<[unknown, number | undefined]>([
 	['2026-03-29', NaN],
 ])('the time %p of a platform is %p', (time, seconds) => {
 	expect(secondsOf(time)).toEqual(seconds);
-});
-
-it('the row of a device has its time, and the record if it is new, which a time in another format is not', () => {
-	const device = { id: 7, sn: 'A', createTime: '1970-01-12 13:46:40' };
-	const row = { id: '7', sn: 'A', time: T };
-	expect(rowOf(device, 'createTime', baseline({ 7: T }))).toEqual({ ...row, isNew: false });
-	expect(rowOf(device, 'createTime', baseline({ B: T }))).toEqual({ ...row, isNew: true, device });
-	expect(rowOf(device, 'updateTime', undefined)).toBeUndefined();
-	const odd = rowOf({ ...device, createTime: '12.01.1970' }, 'createTime', baseline({}));
-	expect(odd).toEqual({ ...row, time: NaN, isNew: false });
-	expect(floorOf({ newest: null })).toBe(-Infinity);
-});
-
-const FLEET_TOP = { top: { id: 'C', sn: 'C', time: T, isNew: false } } as const;
-it.each<[string, Record<string, number>, Partial<FetchedRows>, object]>([
-	['the rows of two hours', { A: T, B: T - WINDOW, C: T - WINDOW - 1 }, {}, { newest: T, A: T, B: T - WINDOW }],
-	['a list that moved', { A: T }, { complete: false }, { newest: T, A: T }],
-	['a list without times', {}, {}, { newest: null }],
-	[
-		'the newest time of the fleet, not of the filter',
-		{ A: T - WINDOW - 1, B: T - 1 },
-		FLEET_TOP,
-		{ newest: T, B: T - 1 },
-	],
-])('a baseline reports nothing and takes %s', (_, times, changes, expected) => {
-	const { kept, isNew } = look(undefined, times, changes);
-	expect([kept, isNew]).toEqual([expected, []]);
 });
 
 it.each<[string, Record<string, number>, string[]]>([
@@ -104,25 +73,4 @@ it('a time more than two days ahead of this clock is named, with its device if t
 	expect(words(T - 172_801, T)).toEqual([`${about} the device A has that date`]);
 	expect(words(T - 172_801, T - 1)).toEqual([`${about} a device had that date`]);
 	expect(wordsAboutFuture(new Map([['createTime', baseline({})]]), new Map(), -T)).toEqual([]);
-});
-
-it('reports each pair of device and time once, whichever rows a poll reads', () => {
-	const rows = fc.dictionary(
-		fc.constantFrom('A', 'B', 'C', 'D', 'E'),
-		fc.integer({ min: T - WINDOW / 2, max: T + WINDOW / 4 }),
-		{ noNullPrototype: true },
-	);
-	fc.assert(
-		fc.property(rows, fc.array(fc.tuple(rows, fc.boolean()), { maxLength: 8 }), (first, others) => {
-			let before = baseline(first);
-			const last = new Map(Object.entries(first));
-			for (const [shown, complete] of others) {
-				const { after, isNew } = look(before, shown, { complete });
-				expect(isNew).toEqual(Object.keys(shown).filter((id) => last.get(id) !== shown[id]));
-				for (const [id, time] of Object.entries(shown)) last.set(id, time);
-				before = after;
-			}
-		}),
-		runs(1000),
-	);
 });
