@@ -104,14 +104,12 @@ const APPEARS: Row[] = [
 		[1, 'leaves', 'another is offline', 1, 'returns', 61, 'restart'],
 		['1: null → 0', '2: 1 → 0'],
 	],
-	...[undefined, { from: '', to: '' }].map(
-		(rule): Row => [
-			`is seen before the rules become ${JSON.stringify(rule)}`,
-			{},
-			[5, { publish: { rule } }, 30, 'online', 20, 'offline'],
-			['51: 0 → 1', '71: 1 → 0'],
-		],
-	),
+	[
+		'is seen before its rule is removed',
+		{},
+		[5, { publish: { rule: undefined } }, 30, 'online', 20, 'offline'],
+		['51: 0 → 1', '71: 1 → 0'],
+	],
 	[
 		'is seen before its rule gets a From',
 		{},

@@ -1,49 +1,22 @@
-import { type Device, nameOf } from '../../../nodes/DeviceManagement/core/device.ts';
+import { nameOf } from '../../../nodes/DeviceManagement/core/device.ts';
 import { isRecord } from '../../../nodes/DeviceManagement/core/json.ts';
-import { compare, type Observation } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
+import { compare } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
-import { rowOf } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
 import { readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
 import { removedEvent } from '../../../nodes/DeviceManagement/trigger/compare/events.ts';
 import { keepValues } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import {
 	EVENTS,
 	FIELDS,
-	TIMES,
 	valueOf,
 	watchedFields,
 	type WatchedField,
 } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
-import { timeText } from '../../../testbed/platform/fleet.mts';
 
-const T = 1_000_000;
-const LONG = 'x'.repeat(101);
 const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
-const fields = watchedFields(ALL, ['firmware']);
-const task = { fields, rules: [], isFirstOfProcess: false, holdSeconds: 0, now: 500 };
+const task = { fields: watchedFields(ALL, ['firmware']), rules: [], isFirstOfProcess: false, holdSeconds: 0, now: 500 };
 /** What a baseline is compared with. */
 const nothing: State = { fingerprint: 'f', number: 40, writes: undefined, recent: new Map(), snapshot: undefined };
-
-const device = (sn: string, changes: Device = {}): Device => ({
-	...{ id: `id ${sn}`, sn, onlineStatus: 1, status: 2, attributes: {} },
-	...changes,
-});
-/** What a poll sees of devices, dated by seconds. */
-const seen = (before: State, devices: Device[], removed: string[] = []): Observation => ({
-	recent: new Map(
-		TIMES.map(({ field }) => {
-			const dated = devices.map((one) => ({ ...one, [field]: one[field] && timeText(Number(one[field]) * 1000) }));
-			const rows = dated.flatMap((one) => rowOf(one, field, before.recent.get(field)) ?? []);
-			return [field, { rows, top: { id: '', sn: '', time: T, isNew: false }, complete: true }];
-		}),
-	),
-	list: {
-		removed,
-		unlisted: [],
-		devices: devices.map((one) => ({ sn: String(one['sn']), values: keepValues(one, fields), device: one })),
-	},
-});
-const baseline = (...devices: Device[]): State => compare(nothing, seen(nothing, devices), task).state;
 
 it('offers events and fields in the order of their labels', () => {
 	for (const list of [EVENTS, FIELDS]) {
@@ -53,7 +26,7 @@ it('offers events and fields in the order of their labels', () => {
 });
 
 it('reads the fields of the chosen events, and shows their values in a removed device', () => {
-	const record = device('A', { attributes: { firmware: '1.4', 'a.b': 7 } });
+	const record = { id: 'id A', sn: 'A', onlineStatus: 1, status: 2, attributes: { firmware: '1.4', 'a.b': 7 } };
 	const watched = watchedFields(ALL, ['firmware', 'a.b', 'none']);
 	expect(watched.map((field) => [field.name, valueOf(field, record)])).toEqual([
 		['onlineStatus', 1],
@@ -71,7 +44,7 @@ it('reads the fields of the chosen events, and shows their values in a removed d
 	// A state that was still to be reported is no value.
 	expect(shown('[{"json":null}]')).toEqual({ sn: 'A' });
 	for (const other of [undefined, null, [], 'text', { __proto__: { firmware: 1 } }])
-		expect(fields.slice(-1).map((field) => valueOf(field, { attributes: other }))).toEqual([null]);
+		expect(task.fields.slice(-1).map((field) => valueOf(field, { attributes: other }))).toEqual([null]);
 });
 
 it('a field with an identity changes with it, and shows its name', () => {
@@ -85,7 +58,7 @@ it('a field with an identity changes with it, and shows its name', () => {
 	};
 	const rules = readRules(() => ({ rule: [{ field: 'status', from: 'Berlin' }] }), [group]);
 	const look = (before: State, id: number, name: string, now: number, removed: string[] = []) => {
-		const record = device('A', { group: { id, name } });
+		const record = { sn: 'A', status: 2, group: { id, name } };
 		const devices = removed.length > 0 ? [] : [{ sn: 'A', values: keepValues(record, [group]), device: record }];
 		const observation = { recent: new Map(), list: { removed, unlisted: [], devices } };
 		const { state, events } = compare(before, observation, { ...task, fields: [group], rules, holdSeconds: 60, now });
@@ -96,32 +69,6 @@ it('a field with an identity changes with it, and shows its name', () => {
 	const moved = look(look(renamed.state, 2, 'Berlin', 0).state, 2, 'Kiel', 60);
 	expect(moved.told).toEqual([['Berlin', 'Kiel', { id: 2, name: 'Kiel' }]]);
 	expect(look(moved.state, 2, 'Kiel', 60, ['A']).told).toEqual([[undefined, undefined, { name: 'Kiel' }]]);
-});
-
-it('tells created, updated, changed and removed, in this order, and raises the number once', () => {
-	const before = baseline(
-		device('A', { updateTime: T - 5 }),
-		device('B', { attributes: { firmware: LONG } }),
-		device('X'),
-	);
-	const now = [
-		device('A', { updateTime: T }),
-		device('B', { status: 9, attributes: { firmware: '2' } }),
-		// Of a new device, nothing else is told.
-		device('C', { createTime: T, updateTime: T, onlineStatus: 7 }),
-	];
-	const { events, state } = compare(before, seen(before, now, ['X']), task);
-	expect(events.map(({ event, device: { sn } }) => `${event} ${sn}`)).toEqual([
-		'deviceCreated C',
-		'deviceUpdated A',
-		'statusChanged B',
-		'attributeChanged B',
-		'deviceRemoved X',
-	]);
-	// Of a long value, only a digest was kept.
-	expect(events[3]).toMatchObject({ field: 'attributes.firmware', previous: null, current: '2' });
-	expect(state.number).toBe(41);
-	expect(compare(state, seen(state, now), task)).toEqual({ events: [], state, untaken: state });
 });
 
 it('tells of a large fleet at once: no call has an argument for each device, which the stack could not hold', () => {

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { checkMissing } from '../../../nodes/DeviceManagement/trigger/read/removal.ts';
 import { replaceClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { useBench } from '../../../testbed/jest.mts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
@@ -156,16 +155,12 @@ it('has only what is known of the device, whatever the output: at least the seri
 	expect(await watching.poll()).toEqual([{ ...common, device: { sn } }]);
 });
 
-it.each([false, true])('ends the poll only if every request would fail: %p', async (final) => {
-	const failure = new Failure({ kind: 'refused', cause: 'credential', message: 'No', remedy: '', final });
-	const request = async () => await Promise.reject(failure);
-	const platform = { request, largestPage: { size: Infinity }, stop: () => {} };
-	const settings = { pageSize: 10, parallelRequests: 1, timeoutMs: 1000, maxRetries: 0 };
-	const before = { devices: new Map([['A', '[]']]), away: new Map(), holds: [] };
-	const options = { events: new Set(['deviceRemoved'] as const), settings };
-	const outcome = checkMissing(platform, [{ sn: 'B', values: '[]' }], before, options);
-	if (final) await expect(outcome).rejects.toBe(failure);
-	else expect(await outcome).toEqual({ removed: [], unlisted: [], failure });
+it('fails the poll if no other request can succeed either', async () => {
+	const watching = await watch();
+	remove(4);
+	const failure = new Failure({ kind: 'refused', cause: 'credential', message: 'No more', remedy: '', final: true });
+	bench.platform.intervene = async ({ url }) => (url.endsWith('/list') ? undefined : await Promise.reject(failure));
+	await expect(watching.poll()).rejects.toThrow('No more');
 });
 
 it('is not asked for with a serial number that no path can hold, or that is requested without its spaces', async () => {
