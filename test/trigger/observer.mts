@@ -107,7 +107,7 @@ function lookAtTimes(
 	const met = new Map(times.met);
 	for (const device of listed(one)) {
 		const { id, sn, [field]: time } = device;
-		if (time === null || secondsOf(time) === -Infinity || met.get(id) === time) continue;
+		if (time === null || met.get(id) === time) continue;
 		met.set(id, time);
 		const isLate = secondsOf(time) < times.newest - 2 * HOURS;
 		if (known === undefined || isLate || isNew.has(sn)) continue;
@@ -162,8 +162,5 @@ function lookAtValues(one: Look, isNew: ReadonlySet<string>): Values & { untaken
 
 const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);
 
-/** A date in another format counts as missing. */
-export const secondsOf = (time: string | null) =>
-	time !== null && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/.test(time)
-		? Date.parse(`${time.replace(' ', 'T')}Z`) / 1000
-		: -Infinity;
+const secondsOf = (time: string | null) =>
+	time === null ? -Infinity : Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;

@@ -1,7 +1,6 @@
 import { held } from '../../testbed/held.mts';
 import { Fleet, type Device, timeText } from '../../testbed/platform/fleet.mts';
 import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
-import { secondsOf } from './observer.mts';
 
 export const START = Date.UTC(2026, 2, 29, 0, 30);
 export const MINUTE = 60_000;
@@ -89,17 +88,5 @@ export class World {
 	/** The platform can't say what became of a missing device, or says it again. */
 	refuseMissing(refuses: boolean): void {
 		this.toMissing = refuses ? { statusCode: 200, body: '{"code":10018,"msg":"","data":null}' } : undefined;
-	}
-
-	/** A poll fails if a field has dates in another format and no others. */
-	keepReadable(): void {
-		for (const [field, time] of [
-			['createTime', this.time()],
-			['updateTime', null],
-		] as const) {
-			if (this.fleet.devices.some((device) => secondsOf(device[field]) > -Infinity)) continue;
-			const odd = this.fleet.devices.filter((device) => device[field] !== null);
-			for (const { sn } of odd) this.fleet.update(sn, { [field]: time });
-		}
 	}
 }
