@@ -3,11 +3,12 @@ import { isRecord } from '../../../nodes/DeviceManagement/core/json.ts';
 import { compare } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
 import { readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
-import { removedEvent } from '../../../nodes/DeviceManagement/trigger/compare/events.ts';
+import { changedEvent, removedEvent, timeEvent } from '../../../nodes/DeviceManagement/trigger/compare/events.ts';
 import { keepValues } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import {
 	EVENTS,
 	FIELDS,
+	TIMES,
 	valueOf,
 	watchedFields,
 	type WatchedField,
@@ -69,6 +70,26 @@ it('a field with an identity changes with it, and shows its name', () => {
 	const moved = look(look(renamed.state, 2, 'Berlin', 0).state, 2, 'Kiel', 60);
 	expect(moved.told).toEqual([['Berlin', 'Kiel', { id: 2, name: 'Kiel' }]]);
 	expect(look(moved.state, 2, 'Kiel', 60, ['A']).told).toEqual([[undefined, undefined, { name: 'Kiel' }]]);
+});
+
+it('the same event has the same id, and another event, device, value or number another one', () => {
+	const [status, onlineStatus] = watchedFields(ALL, []).filter(({ key }) => key === '');
+	if (status === undefined || onlineStatus === undefined) throw new Error('Fields are missing');
+	const times = { id: 'A', createTime: 'one', updateTime: 'one' };
+	const change = { sn: 'A', device: {}, field: status, previous: '1', current: '2' };
+	const others = [{}, { sn: 'B' }, { field: onlineStatus }, { previous: '0' }, { current: '3' }];
+	const all = () => [
+		...TIMES.flatMap((time) =>
+			[times, { ...times, id: 'B' }, { ...times, [time.field]: 'two' }].map((one) => timeEvent(time, one)),
+		),
+		...others.map((other) => changedEvent({ ...change, ...other }, 1)),
+		changedEvent(change, 2),
+		...[['A', 1] as const, ['B', 1] as const, ['A', 2] as const].map(([sn, number]) =>
+			removedEvent(sn, '[]', [], number),
+		),
+	];
+	expect(all()).toEqual(all());
+	expect(new Set(all().map(({ eventId }) => eventId)).size).toBe(15);
 });
 
 it('tells of a large fleet at once: no call has an argument for each device, which the stack could not hold', () => {
