@@ -20,11 +20,8 @@ export class Run {
 	readonly engine: BareEngine;
 	readonly watching: Watch;
 	readonly isInMemory: boolean;
-	/** By what was saved, in its order. */
-	private readonly saved: Array<Memory | undefined> = [];
-	/** What n8n's database holds now, and what the registration of the default host holds. */
-	private stored: Memory | undefined;
-	private registered: Memory | undefined;
+	/** What the observer remembers, by the state that the trigger wrote then. */
+	private readonly memories = new Map<string, Memory>();
 	/** What polls saw since the last report, and the states that were handed out or written since then. */
 	private carry: { met: ReadonlySet<string>; to: Memory } | undefined;
 	/** What another main process remembers. */
@@ -109,13 +106,12 @@ export class Run {
 	async register(mode: WorkflowActivateMode, isUnderWay = false): Promise<void> {
 		const { database, host } = this.watching;
 		const { history, executions } = database;
-		const begun = { ...this.begin(), handed: this.stored };
+		const begun = this.begin();
 		const told = executions.length;
 		if (mode === 'leadershipChange' && !isUnderWay) this.carry = undefined;
 		await host.activate(mode);
 		// The others are polled by their schedule alone, except for the first time.
 		if (!this.isInMemory && begun.savedBefore > 0) return;
-		this.registered = this.stored;
 		if (isUnderWay) expect([history.length, executions.length]).toEqual([begun.savedBefore, told]);
 		else this.follow({ ...begun, handedText: this.engine.handed }, executions.slice(told).flat(), true);
 	}
@@ -140,9 +136,7 @@ export class Run {
 	/** Another program writes an older state into n8n's database. */
 	rewind(back: number): void {
 		const { database } = this.watching;
-		const to = Math.max(0, database.history.length - 1 - back);
-		database.rewind(to);
-		this.stored = this.saved[to];
+		database.rewind(Math.max(0, database.history.length - 1 - back));
 	}
 
 	/** What is known when a poll begins. */
@@ -155,36 +149,31 @@ export class Run {
 			options: { maxRetries: 0 },
 			...(rule && { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),
 		};
-		return {
-			handed: this.isInMemory ? this.registered : this.stored,
-			startedAt: this.world.now,
-			savedBefore: this.watching.database.history.length,
-		};
+		return { startedAt: this.world.now, savedBefore: this.watching.database.history.length };
 	}
 
 	/** Checks what the trigger said, and remembers what it saw as n8n and the process do. */
 	private follow(
-		{ handed, startedAt, savedBefore, handedText }: ReturnType<Run['begin']> & { handedText: string },
+		{ startedAt, handedText }: { startedAt: number; handedText: string },
 		items: readonly INodeExecutionData[],
 		isAccepted: boolean,
 	): void {
-		const { world, setting, isInMemory, carry } = this;
+		const { world, setting, carry } = this;
 		if (isAccepted) this.told.push(...items.map(({ json }) => this.inWords(asTold(json))));
 		if (!this.isChecked) return;
 		const isCarried = carry?.met.has(handedText) === true;
 		const seen = { fleet: world.fleet, setting, now: Math.floor(startedAt / 1000) };
 		const process = { isFirst: carry === undefined, refusesMissing: world.toMissing !== undefined };
-		const { changes, after, untaken } = look({ ...seen, ...process }, isCarried ? carry.to : handed);
+		const { changes, after, untaken } = look(
+			{ ...seen, ...process },
+			isCarried ? carry.to : this.memories.get(handedText),
+		);
 		this.check(changes, items);
 		const isQuiet = items.length === 0;
 		const to = isQuiet ? after : untaken;
 		const met = [...(isCarried ? carry.met : []), handedText, ...(isQuiet ? [this.engine.written] : [])];
 		this.carry = to && { met: new Set(met), to };
-		if (!isAccepted) return;
-		if (isInMemory) this.registered = after;
-		const count = this.watching.database.history.length - savedBefore;
-		if (count > 0) this.stored = after;
-		this.saved.push(...new Array<Memory>(count).fill(after));
+		this.memories.set(this.engine.written, after);
 	}
 
 	/** All changes were told, and nothing else. The same change has the same id whenever it is told, and another one another. */

@@ -1,5 +1,3 @@
-import type { WorkflowActivateMode } from 'n8n-workflow';
-
 import { stopClock } from '../../testbed/engine/bareNode.mts';
 import type { Device } from '../../testbed/platform/fleet.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
@@ -16,8 +14,8 @@ const TO_0 = { from: '', to: '0' };
 const FROM_1 = { from: '1', to: '0' };
 const BOTH = { events: ['deviceCreated', 'onlineStatusChanged'] };
 
-/** So many polls, what happens, or how the process starts again. */
-type Step = number | keyof typeof ACTIONS | { publish?: Partial<Setting>; restart?: WorkflowActivateMode };
+/** So many polls, what happens, or what the workflow is published with. */
+type Step = number | keyof typeof ACTIONS | { publish: Partial<Setting> };
 /** Minute, and previous and current value or event. */
 type Told = string[];
 type Row = [words: string, setting: Partial<Setting>, steps: Step[], told: Told | Record<HostLetter, Told>];
@@ -44,6 +42,7 @@ const ACTIONS = {
 	'empty list': ({ world }: Run) => world.list(true),
 	'whole list': ({ world }: Run) => world.list(false),
 	restart: (run: Run) => run.restart('init'),
+	'restart, then publish': (run: Run) => run.restart('update'),
 	'another main process': (run: Run) => run.changeMain(),
 	'a lost poll': (run: Run) => run.slowPoll([], 0, 'update'),
 	'a leader during a poll': (run: Run) => run.slowPoll([], 0, 'leadershipChange'),
@@ -52,7 +51,6 @@ const ACTIONS = {
 async function take(run: Run, step: Step): Promise<void> {
 	if (typeof step === 'number') for (let poll = 0; poll < step; poll++) await run.poll(1);
 	else if (typeof step === 'string') await ACTIONS[step](run);
-	else if (step.restart !== undefined) await run.restart(step.restart);
 	else {
 		run.setting = { ...run.setting, ...step.publish };
 		await run.register('update');
@@ -155,14 +153,8 @@ const KNOWN: Row[] = [
 		['offline', 14, 'online', 'another is new', 'a lost poll', 'offline'],
 		['16: deviceCreated', '31: 1 → 0'],
 	],
-	...(['init', 'activate', 'update'] as const).map(
-		(restart): Row => [
-			`is offline before a restart in mode ${restart}: the default host counts again`,
-			BOTH,
-			[...SAVED_HOLD, { restart }],
-			STARTS_AGAIN,
-		],
-	),
+	['is offline before a restart: the default host counts again', BOTH, [...SAVED_HOLD, 'restart'], STARTS_AGAIN],
+	['is offline before a restart and is published', BOTH, [...SAVED_HOLD, 'restart, then publish'], STARTS_AGAIN],
 	[
 		'is offline before another main process polls, also during a poll',
 		{},

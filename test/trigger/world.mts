@@ -4,7 +4,7 @@ import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
 
 export const START = Date.UTC(2026, 2, 29, 0, 30);
 export const MINUTE = 60_000;
-export const TEMPLATE = Fleet.seeded({ size: 1, seed: 3 }).at(0);
+const TEMPLATE = Fleet.seeded({ size: 1, seed: 3 }).at(0);
 
 /** The platform and the time, for random tests of the trigger. */
 export class World {

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { timeText } from '../../../testbed/platform/fleet.mts';
+import { Fleet, timeText } from '../../../testbed/platform/fleet.mts';
 import type { Settings } from '../../../testbed/platform/settings.mts';
 import { Watch } from '../../../testbed/watch.mts';
 import { HOUR, LATER, snsOf, useTrigger } from '../watching.mts';
@@ -210,7 +210,9 @@ describe('the order', () => {
 });
 
 it('reads a stretch again in which a removed device may have hidden another one', async () => {
+	bench.platform.fleet = Fleet.seeded({ size: 3 });
 	const watching = await watch({ options: { pageSize: 20 } });
+	// Of as many days, the newest first.
 	const added = Array.from({ length: 30 }, (_, day) => add({ createTime: timeText(Date.UTC(2031, 0, 1 + day)) }));
 	bench.platform.intervene = async ({ qs }) => {
 		if (!JSON.stringify(qs).includes('"page":"2"')) return undefined;
