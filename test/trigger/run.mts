@@ -13,7 +13,7 @@ import type { TickEnd } from '../../testbed/engine/pollHosts.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
 import { type Change, look, type Memory, type Setting, type Told } from './observer.mts';
 import { parametersFor } from './samples.mts';
-import { MINUTE, START, type World } from './world.mts';
+import { MINUTE, type World } from './world.mts';
 
 /** The trigger on a host, and what the observer remembers, and what n8n lets it remember. */
 export class Run {
@@ -28,9 +28,6 @@ export class Run {
 	private other: { carry: Run['carry']; memory: Partial<NodeMemory> } = { carry: undefined, memory: {} };
 	/** The id of each change that was told, and the change of each id. */
 	private readonly ids = new Map<string, string>();
-
-	/** Minute of each item that n8n took, and previous and current value or event. */
-	readonly told: string[] = [];
 
 	constructor(
 		host: HostLetter,
@@ -55,7 +52,7 @@ export class Run {
 		if (isDiscarded) tick.abandon();
 		const end = await tick.done;
 		world.failAt = undefined;
-		if (!world.failed) return this.follow({ ...begun, handedText: this.engine.handed }, itemsOf(end), !isDiscarded);
+		if (!world.failed) return this.follow({ ...begun, handedText: this.engine.handed }, itemsOf(end));
 		expect('items' in end ? end.items : null).toBeNull();
 		expect(watching.database.history).toHaveLength(begun.savedBefore);
 	}
@@ -98,7 +95,7 @@ export class Run {
 			return;
 		}
 		expect(savedMeanwhile).toBe(begun.savedBefore);
-		this.follow({ ...begun, handedText }, items, abandonedBy === undefined);
+		this.follow({ ...begun, handedText }, items);
 		if (this.isInMemory && abandonedBy === 'leadershipChange') this.carry = undefined;
 	}
 
@@ -113,7 +110,7 @@ export class Run {
 		// The others are polled by their schedule alone, except for the first time.
 		if (!this.isInMemory && begun.savedBefore > 0) return;
 		if (isUnderWay) expect([history.length, executions.length]).toEqual([begun.savedBefore, told]);
-		else this.follow({ ...begun, handedText: this.engine.handed }, executions.slice(told).flat(), true);
+		else this.follow({ ...begun, handedText: this.engine.handed }, executions.slice(told).flat());
 	}
 
 	/** The process starts, and n8n or the user publishes the workflow. */
@@ -156,10 +153,8 @@ export class Run {
 	private follow(
 		{ startedAt, handedText }: { startedAt: number; handedText: string },
 		items: readonly INodeExecutionData[],
-		isAccepted: boolean,
 	): void {
 		const { world, setting, carry } = this;
-		if (isAccepted) this.told.push(...items.map(({ json }) => this.inWords(asTold(json))));
 		if (!this.isChecked) return;
 		const isCarried = carry?.met.has(handedText) === true;
 		const seen = { fleet: world.fleet, setting, now: Math.floor(startedAt / 1000) };
@@ -191,11 +186,6 @@ export class Run {
 			if (known[0] !== id || known[1] !== change) expect(known).toEqual([id, change]);
 			this.ids.set(change, id).set(id, change);
 		}
-	}
-
-	private inWords({ event, field, previous, current }: Told): string {
-		const minute = (this.world.now - START) / MINUTE;
-		return `${minute}: ${field === undefined ? event : `${previous} → ${current}`}`;
 	}
 }
 

@@ -3,7 +3,7 @@ import type { Device } from '../../testbed/platform/fleet.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
 import type { Setting } from './observer.mts';
 import { Run } from './run.mts';
-import { World } from './world.mts';
+import { MINUTE, START, World } from './world.mts';
 
 /**
  * What is reported of a device, when, on each host of n8n, if the fleet is polled each minute: a new value has to last for 15 minutes,
@@ -164,6 +164,13 @@ const KNOWN: Row[] = [
 	['is offline before another main process polls', BOTH, [...SAVED_HOLD, 'another main process'], STARTS_AGAIN],
 ];
 
+/** What n8n took. */
+const toldBy = ({ watching }: Run): Told =>
+	watching.database.executions.flat().map(({ json: { event, field, previous, current, detectedAt } }) => {
+		const minute = (Date.parse(String(detectedAt)) - START) / MINUTE;
+		return `${minute}: ${field === undefined ? event : `${previous} → ${current}`}`;
+	});
+
 describe.each<HostLetter>(['A', 'B', 'C'])('on host %s, it is reported when a device', (host) => {
 	it.each([...APPEARS.map((row) => [false, ...row] as const), ...KNOWN.map((row) => [true, ...row] as const)])(
 		'known before: %p; %s',
@@ -178,7 +185,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s, it is reported when a de
 				if (!isKnown) world.add(600);
 				if (!isKnown) world.edit(0, { onlineStatus: 0, tags: ['a'] }, false);
 				for (const step of [...steps, 20]) await take(run, step);
-				expect(run.told).toEqual(Array.isArray(expected) ? expected : expected[host]);
+				expect(toldBy(run)).toEqual(Array.isArray(expected) ? expected : expected[host]);
 			} finally {
 				putClockBack();
 			}
