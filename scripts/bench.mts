@@ -1,228 +1,226 @@
 /**
- * `npm run bench`: measures how fast fleets are read, in n8n's engine with embedded platforms. All contenders run in turns in the
- * same run. Compare the ratios, not the times.
+ * `npm run bench`: measures what it costs to read a whole fleet in a real n8n in queue mode: time, memory of the worker, and
+ * the size of the execution in the database. The ways take turns, each on new workers. Compare the rows, not the seconds. It needs
+ * PostgreSQL and Redis, like `npm run test:e2e -- --queue`, and Linux, which keeps the highest memory of each process.
  */
 import { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { z } from 'zod/v4';
+import { fileURLToPath } from 'node:url';
+import pWaitFor from 'p-wait-for';
 
-import { checkout, readManifest } from '../testbed/checkout.mts';
-import { type Contender, defaults, Readers } from './bench/contenders.mts';
-import { LATENCY_MS, type Platforms, startPlatforms } from './bench/platforms.mts';
-import { count, duration, machine, type Performance, print, Publication, type Section, tell } from './figures.mts';
+import { checkout } from '../testbed/checkout.mts';
+import { keyCredential } from '../testbed/n8n/examples.mts';
+import { provideN8n } from '../testbed/n8n/host.mts';
+import { type Cost, layFoundation, QueueMode, type Worker } from '../testbed/n8n/queueMode.mts';
+import { type Services, Unreachable } from '../testbed/n8n/services.mts';
+import { Fleet, startPlatform } from '../testbed/platform/server.mts';
+import { removing } from '../testbed/removing.mts';
+import { aborted, stopSignal } from '../testbed/stopSignal.mts';
+import { type Served, type Way, ways } from './bench/ways.mts';
 import { positive } from './flags.mts';
 
 const SIZES = [1_000, 10_000, 100_000];
-const HEAD = ['', ...SIZES.map((size) => `${count(size)} devices`)];
+/** Milliseconds that a platform waits before each response. */
+const LATENCY_MS = 50;
+/** Without a limit, Node.js keeps garbage while the machine has free memory. */
+const HEAP_MB = 640;
+const TAKES_MS = 300_000;
+const PAGE = 'docs/large-fleets.md';
+const BETWEEN_MARKS = /(?<=<!-- figures -->\n)[^]*(?=\n<!-- end of figures -->)/;
 
-/** A way to read a list: its name in the tables, and its largest fleet, if larger ones take too long. */
-type Way = Contender & { name: string; largest?: number };
-
-const [ours, ours100, ours2000] = ['this node, defaults', 'this node, 100 per page', 'this node, 2,000 per page'];
-const http = 'HTTP Request, defaults (10 per page)';
-const [http100, http2000] = ['HTTP Request, 100 per page', 'HTTP Request, 2,000 per page'];
-const [limit, limit100] = ["n8n's request helper, this node's defaults", "n8n's request helper, 100 per page"];
-const ways: readonly Way[] = [
-	{ name: ours, kind: 'node' },
-	{ name: ours100, kind: 'node', pageSize: 100 },
-	{ name: ours2000, kind: 'node', pageSize: 2000 },
-	{ name: http, kind: 'http request', largest: 10_000 },
-	{ name: http100, kind: 'http request', pageSize: 100 },
-	{ name: http2000, kind: 'http request', pageSize: 2000 },
-	{ name: limit, kind: 'request helper' },
-	{ name: limit100, kind: 'request helper', pageSize: 100 },
-];
-
-/** What the median times must show: `one` takes at least or at most so many times as long as `other`. */
-const targets: ReadonlyArray<{ what: string; one: string; other: string; devices: number; least?: number }> = [
-	{ what: 'HTTP Request, both 100 per page', one: http100, other: ours100, devices: 10_000, least: 5 },
-	{ what: 'HTTP Request, both 2,000 per page', one: http2000, other: ours2000, devices: 100_000, least: 3 },
-	{ what: 'HTTP Request, both with their defaults', one: http, other: ours, devices: 10_000, least: 100 },
-	{ what: 'this node and the limit, 100 per page', one: ours100, other: limit100, devices: 10_000 },
-	{ what: 'this node and the limit, defaults', one: ours, other: limit, devices: 10_000 },
-	{ what: 'this node and the limit, defaults', one: ours, other: limit, devices: 100_000 },
-];
-const MOST = 1.1;
-
-const triggers = [
-	{ way: 'trigger, created and updated, quiet', events: ['deviceCreated', 'deviceUpdated'] },
-	{
-		way: 'trigger, both statuses and removed, quiet',
-		events: ['deviceRemoved', 'onlineStatusChanged', 'statusChanged'],
-	},
-];
-
-const flags = new Command('npm run bench --')
-	.description("Measures how fast fleets are read, against n8n's HTTP Request node and n8n's bare request helper.")
-	.option('--runs <number>', 'most runs of each case; the tables show the median', positive, 5)
-	.option('--quick', 'leaves HTTP Request out, which takes half of the time', false)
-	.option('--write', 'writes the tables into the docs, and the figures of charts', false)
-	.addHelpText('after', '\nA full run takes about six minutes, --quick three.')
+const { rounds, largest, write } = new Command('npm run bench --')
+	.description('Measures what reading a whole fleet costs in a real n8n in queue mode, in several ways.')
+	.option('--rounds <number>', 'how often each way reads each fleet', positive, 3)
+	.option('--largest <devices>', 'leaves larger fleets out', positive, SIZES.at(-1))
+	.option('--write', `writes the tables into ${PAGE}`, false)
+	.addHelpText('after', '\nA round takes about five minutes.')
 	.allowExcessArguments(false)
-	.showHelpAfterError('--help lists the flags.')
 	.parse()
-	.opts<{ runs: number; quick: boolean; write: boolean }>();
+	.opts<{ rounds: number; largest: number; write: boolean }>();
+const sizes = SIZES.filter((size) => size <= largest);
 
-setFlagsFromString('--expose-gc');
-/** Collects garbage before each run, so that no run pays for the one before. */
-const collectGarbage: () => void = runInNewContext('gc');
-/** A case that took so long in all its runs does not run again. */
-const ENOUGH_MS = 20_000;
-
-try {
-	await bench();
-} catch (error) {
-	process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-	process.exitCode = 1;
+/** What a run cost. */
+interface Ended {
+	milliseconds: number;
+	workerBytes: number;
+	executionBytes: number;
 }
+
+/** Undefined: a worker ran out of memory. */
+type Outcome = Ended | undefined;
+
+const isStopping = stopSignal();
+let services: Services | undefined;
+try {
+	await Promise.race([bench(), aborted(isStopping)]);
+} catch (error) {
+	console.error(error instanceof Unreachable ? error.message : error);
+	process.exitCode = 1;
+} finally {
+	if (isStopping.aborted) console.log('\nStopping …');
+	await services?.stop();
+}
+process.exit(isStopping.aborted ? 1 : process.exitCode);
 
 async function bench(): Promise<void> {
-	if (flags.write && flags.quick) throw new Error('--write needs a full run: leave --quick out.');
-	const publication = await Publication.open('performance', 'docs/maintainers/benchmark.md');
-	tell('starting the platforms');
-	const platforms = await startPlatforms(SIZES);
-	const readers = await Readers.load();
-	try {
-		// Everything once, so that just-in-time compilation does not slow down the first case.
-		for (const way of ways.filter(({ largest }) => largest === undefined)) {
-			tell(`warming up · ${way.name}`);
-			await readers.list(way, platforms.of(1_000));
-		}
-		const lists = await measureLists(readers, platforms);
-		const polls = await measurePolls(readers, platforms);
-		const sections = [listsSection(lists), targetsSection(lists), pollsSection(polls)];
-		sections.forEach(print);
-		if (flags.write) await publication.write({ lists, polls }, sections, [await machineWords()]);
-	} finally {
-		await readers.close();
-		platforms.stop();
-	}
-}
-
-/** Measures every way to read a fleet, and with TLS what the targets compare with the limit. */
-async function measureLists(readers: Readers, platforms: Platforms): Promise<Performance['lists']> {
-	const lists: Performance['lists'] = [];
-	for (const tls of [false, true]) {
-		for (const devices of SIZES) {
-			const compared = targets.filter((target) => target.devices === devices && target.least === undefined);
-			const cases = ways
-				.filter(({ kind, largest = Infinity }) => devices <= largest && !(flags.quick && kind === 'http request'))
-				.filter(({ name }) => !tls || compared.some(({ one, other }) => name === one || name === other))
-				.map((way) => [way.name, async () => await readers.list(way, platforms.of(devices, tls))] as const);
-			const times = await measure(new Map(cases), `${count(devices)} devices${tls ? ', TLS' : ''}`);
-			for (const [way, milliseconds] of times) lists.push({ way, devices, tls, milliseconds });
+	if (write && sizes.length < SIZES.length) throw new Error('--write needs all fleets: leave --largest out.');
+	tell('starting n8n');
+	const fleets = await Promise.all(sizes.map(serve));
+	const n8n = await start(fleets);
+	const idleBytes = await highestMemory(n8n.workers);
+	const outcomes = new Map<string, Outcome[]>();
+	for (let round = 1; round <= rounds; round++) {
+		for (const fleet of fleets) {
+			for (const way of waysFor(fleet)) {
+				tell(`round ${round} of ${rounds} · ${inWords(fleet.size)} devices · ${way.name}`);
+				const id = idOf(way, fleet);
+				outcomes.set(id, [...(outcomes.get(id) ?? []), await measure(n8n, way, fleet)]);
+			}
 		}
 	}
-	return lists;
+	tell('');
+	const tables = report((way, size) => outcomes.get(idOf(way, { id: `fleet${size}` })), idleBytes ?? NaN);
+	console.log(tables);
+	if (!write) return;
+	const page = await readFile(join(checkout, PAGE), 'utf8');
+	assert.match(page, BETWEEN_MARKS);
+	await writeFile(
+		join(checkout, PAGE),
+		page.replace(BETWEEN_MARKS, () => `\n${tables}`),
+	);
 }
 
-/** Measures polls of unchanged fleets. */
-async function measurePolls(readers: Readers, platforms: Platforms): Promise<Performance['polls']> {
-	const polls: Performance['polls'] = [];
-	for (const devices of SIZES) {
-		const requests = new Map<string, number>();
-		const cases = new Map<string, () => Promise<void>>();
-		for (const { way, events } of triggers) {
-			const poll = await readers.trigger(platforms.of(devices), way, events);
-			cases.set(way, async () => void requests.set(way, await poll()));
-		}
-		for (const [way, milliseconds] of await measure(cases, `polls of ${count(devices)} devices`)) {
-			polls.push({ way, devices, requests: requests.get(way) ?? NaN, milliseconds });
-		}
-	}
-	return polls;
+/** Starts a platform in this process. n8n reads from it in other ones. */
+async function serve(size: number): Promise<Served & { apiKey: string }> {
+	const fleet = Fleet.seeded({ size });
+	fleet.warm();
+	const { baseUrl, apiKey } = await startPlatform({ fleet, latencyMs: LATENCY_MS });
+	return { id: `fleet${size}`, size, baseUrl, apiKey };
 }
 
-/**
- * Runs cases in rounds, each case once per round, so that other load on the machine affects all of them equally.
- * @returns the median time of each case, in milliseconds
- */
-async function measure(cases: ReadonlyMap<string, () => Promise<void>>, about: string): Promise<Map<string, number>> {
-	const times = new Map<string, number[]>([...cases.keys()].map((name) => [name, []]));
-	for (let round = 1; round <= flags.runs; round++) {
-		for (const [name, run] of cases) {
-			const taken = times.get(name) ?? [];
-			if (taken.reduce((sum, time) => sum + time, 0) > ENOUGH_MS) continue;
-			tell(`${about} · round ${round} of ${flags.runs} · ${name}`);
-			collectGarbage();
-			const began = performance.now();
-			await run();
-			taken.push(performance.now() - began);
-		}
-	}
-	return new Map([...times].map(([name, taken]) => [name, Math.round(median(taken))]));
+/** Starts an n8n that has a credential for each fleet, and a workflow for each way to read it. */
+async function start(fleets: ReadonlyArray<Served & { apiKey: string }>): Promise<QueueMode> {
+	const foundation = await layFoundation();
+	({ services } = foundation);
+	const host = await provideN8n(tell);
+	const folder = await mkdtemp(join(tmpdir(), 'n8n-bench-'));
+	await services.add(() => ({ stop: async () => await rm(folder, removing) }));
+	return await QueueMode.start(host, folder, foundation, {
+		credentials: fleets.map((fleet) => keyCredential(fleet.id, fleet.id, fleet)),
+		workflows: fleets.flatMap((fleet) => waysFor(fleet).map((way) => way.workflow(idOf(way, fleet), fleet))),
+		concurrency: 1,
+		settings: {
+			NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+			N8N_CUSTOM_EXTENSIONS: fileURLToPath(new URL('bench', import.meta.url)),
+		},
+	});
 }
 
-function median(values: readonly number[]): number {
-	const sorted = [...values].sort((one, other) => one - other);
-	const middle = (sorted.length - 1) / 2;
-	return ((sorted[Math.floor(middle)] ?? NaN) + (sorted[Math.ceil(middle)] ?? NaN)) / 2;
+function waysFor({ size }: Served): Way[] {
+	return ways.filter((way) => size <= (way.largest ?? Infinity));
 }
 
-function listsSection(lists: Performance['lists']): Section {
-	const cell = (name: string, size: number) => {
-		const time = timeOf(lists, name, size);
-		return Number.isNaN(time) ? '–' : `${duration(time)} (${ratio(time / timeOf(lists, ours, size))})`;
+function idOf(way: Way, { id }: Pick<Served, 'id'>): string {
+	return `way${ways.indexOf(way)}-${id}`;
+}
+
+/** Runs a workflow on new workers, so that no run affects the next, and waits for its end. */
+async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Outcome> {
+	const { workers } = n8n;
+	await Promise.all(workers.map(async (worker) => await worker.kill().then(async () => await worker.restart())));
+	const id = idOf(way, fleet);
+	const executions = way.executions(fleet.size);
+	const began = Date.now();
+	await way.start(n8n.main, id);
+	const ended = async () => {
+		if (workers.some(({ hasEnded }) => hasEnded)) return pWaitFor.resolveWith<Cost[]>([]);
+		const begun = new Set(workers.flatMap((worker) => worker.executions));
+		const own = (await n8n.executions(id)).filter((execution) => begun.has(execution.id));
+		const costs = (await Promise.all(own.map(async (execution) => await n8n.cost(execution.id)))).flatMap(
+			(cost) => cost ?? [],
+		);
+		return costs.length === executions && pWaitFor.resolveWith(costs);
 	};
+	const timeout = { milliseconds: TAKES_MS, message: `${way.name} does not end` };
+	const costs = await pWaitFor<Cost[]>(ended, { interval: 100, timeout });
+	const wallMs = Date.now() - began;
+	const workerBytes = await highestMemory(workers);
+	if (workerBytes === undefined) return undefined;
+	for (const { status } of costs) assert.equal(status, 'success', `${way.name} ended with ${status}`);
 	return {
-		title: 'Time to read all devices',
-		words: `The latency is ${LATENCY_MS} ms. The number in brackets compares the time with that of this node with its defaults: ${count(defaults.pageSize)} devices per page and ${defaults.parallel} parallel requests. A dash marks a case that takes too long to measure.`,
-		head: HEAD,
-		rows: ways.map(({ name }) => [name, ...SIZES.map((size) => cell(name, size))]),
+		milliseconds: costs.length === 1 ? (costs[0]?.milliseconds ?? NaN) : wallMs,
+		workerBytes,
+		executionBytes: costs.reduce((sum, { bytes }) => sum + bytes, 0),
 	};
 }
 
-function targetsSection(lists: Performance['lists']): Section {
-	const row = ({ what, one, other, devices, least }: (typeof targets)[number], tls: boolean) => {
-		const factor = timeOf(lists, one, devices, tls) / timeOf(lists, other, devices, tls);
-		const isMet = least === undefined ? factor <= MOST : factor >= least;
-		return [
-			`${what}, ${count(devices)} devices${tls ? ', TLS' : ''}`,
-			least === undefined ? `≤ ${MOST}×` : `≥ ${least}×`,
-			...(Number.isNaN(factor) ? ['–', 'not measured'] : [ratio(factor), isMet ? 'met' : 'missed']),
-		];
+/** The highest memory of a worker since its start, in bytes; undefined if one has ended. */
+async function highestMemory(workers: readonly Worker[]): Promise<number | undefined> {
+	if (workers.some(({ hasEnded }) => hasEnded)) return undefined;
+	const statuses = await Promise.all(workers.map(async ({ pid }) => await readFile(`/proc/${pid}/status`, 'utf8')));
+	return Math.max(...statuses.map((status) => Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024));
+}
+
+/** Returns the tables as Markdown. */
+function report(outcomesOf: (way: Way, size: number) => Outcome[] | undefined, idleBytes: number): string {
+	const table = (title: string, words: string, cell: (outcomes: Ended[], size: number) => string) => {
+		const cellOf = (way: Way, size: number) => {
+			const outcomes = outcomesOf(way, size);
+			if (outcomes === undefined) return '–';
+			const ended = outcomes.flatMap((outcome) => outcome ?? []);
+			return ended.length < outcomes.length ? 'out of memory' : cell(ended, size);
+		};
+		const rows = ways.map((way) => [way.name, ...sizes.map((size) => cellOf(way, size))]);
+		const lines = [['', ...sizes.map(inWords)], ['---', ...sizes.map(() => '---:')], ...rows];
+		return `### ${title}\n\n${words}\n\n${lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('')}`;
 	};
-	const limits = targets.filter(({ least }) => least === undefined);
-	return {
-		title: 'Targets',
-		words: `How many times as long HTTP Request takes as this node, and this node as n8n's request helper, the limit. The latency is ${LATENCY_MS} ms. Rows without “TLS” use plain HTTP.`,
-		head: ['', 'target', 'measured', ''],
-		rows: [...targets.map((target) => row(target, false)), ...limits.map((target) => row(target, true))],
+	const machine = `${cpus().length} × ${cpus()[0]?.model.trim()} and ${Math.round(totalmem() / 1024 ** 3)} GB`;
+	const time = (outcomes: readonly Ended[], size: number) => {
+		const first = ways.slice(0, 1).flatMap((way) => outcomesOf(way, size) ?? []);
+		const ratio = medianTime(outcomes) / medianTime(first.flatMap((outcome) => outcome ?? []));
+		return `${duration(medianTime(outcomes))} (${ratio.toFixed(1)}×)`;
 	};
+	return [
+		table(
+			'Time',
+			`From the start of the execution to its end, the median of all rounds (${rounds}). For parts: from the first start to the last end. In brackets: compared with the first row. The platform waits ${LATENCY_MS} ms before each response. The machine has ${machine}, shared by n8n, database, queue and platform. Compare the rows, not the seconds.`,
+			time,
+		),
+		table(
+			'Memory of the worker',
+			`The highest memory of the process. An idle worker has ${megabytes(idleBytes)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “out of memory” means that the worker ended.`,
+			(outcomes) => megabytes(Math.max(...outcomes.map(({ workerBytes }) => workerBytes))),
+		),
+		table(
+			'The execution in the database',
+			'What n8n saves for an execution that it keeps, before PostgreSQL compresses it. For parts: all executions together.',
+			(outcomes) => megabytes(Math.max(...outcomes.map(({ executionBytes }) => executionBytes))),
+		),
+	].join('\n');
 }
 
-function pollsSection(polls: Performance['polls']): Section {
-	const cells = (name: string) =>
-		polls
-			.filter(({ way }) => way === name)
-			.map(({ requests, milliseconds }) => `${count(requests)} · ${duration(milliseconds)}`);
-	return {
-		title: 'Polls of unchanged fleets',
-		words: `The requests and the time of one poll, at ${LATENCY_MS} ms latency.`,
-		head: HEAD,
-		rows: triggers.map(({ way }) => [way, ...cells(way)]),
-	};
+function medianTime(outcomes: readonly Ended[]): number {
+	const times = outcomes.map(({ milliseconds }) => milliseconds).sort((one, other) => one - other);
+	return times[Math.floor(times.length / 2)] ?? NaN;
 }
 
-/** Returns the time of one case; NaN if it was not measured. */
-function timeOf(lists: Performance['lists'], way: string, devices: number, tls = false): number {
-	const found = lists.find((list) => list.way === way && list.devices === devices && list.tls === tls);
-	return found?.milliseconds ?? NaN;
+/** Shows the progress in one line of a terminal. */
+function tell(step: string): void {
+	const { stderr } = process;
+	if (stderr.isTTY) stderr.write(`\r\x1b[K${step.slice(0, stderr.columns - 1)}`);
 }
 
-function ratio(value: number): string {
-	return `${value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : Math.round(value)}×`;
+function duration(milliseconds: number): string {
+	return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-/** Returns the machine and the versions as a list in Markdown. */
-async function machineWords(): Promise<string> {
-	const { name, version } = await readManifest(checkout);
-	const engine: unknown = JSON.parse(await readFile(join(checkout, 'node_modules/n8n-core/package.json'), 'utf8'));
-	const core = z.object({ version: z.string() }).parse(engine).version;
-	return `- Machine: ${machine().join(', ')}, ${process.platform} ${process.arch}
-- Versions: ${name} ${version}, n8n-core ${core}, Node.js ${process.versions.node}
-`;
+function megabytes(bytes: number): string {
+	return `${(bytes / 1024 / 1024).toFixed(bytes < 10 * 1024 * 1024 ? 1 : 0)} MB`;
+}
+
+function inWords(value: number): string {
+	return value.toLocaleString('en');
 }

@@ -59,7 +59,7 @@ async function takePictures(): Promise<void> {
 	const owner = newOwner();
 	const main = await n8n.startSignedIn(owner);
 	const editor = await services.add(async () => await Editor.open(browser, main.url, owner, SCALE));
-	// Another command draws the charts in this folder.
+	// The drawings in this folder are made by hand.
 	for (const picture of await glob('*.png', { cwd: folder, absolute: true })) await rm(picture);
 	const witness = witnessOf(editor);
 	await walkAsNewUser(editor, access, witness);

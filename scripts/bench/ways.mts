@@ -1,0 +1,166 @@
+/** The ways to read a whole fleet that `npm run bench` compares. Each is a workflow in a real n8n. */
+import assert from 'node:assert/strict';
+
+import { optionFields } from '../../nodes/DeviceManagement/fields/options.ts';
+import { nodeType } from '../../testbed/deviceWorkflow.mts';
+import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
+import type { Main } from '../../testbed/n8n/main.mts';
+
+/** A platform with a fleet. Its credential in n8n has the same id. */
+export interface Served {
+	id: string;
+	size: number;
+	baseUrl: string;
+}
+
+export interface Way {
+	/** Its row in the tables. */
+	name: string;
+	/** The largest fleet for this way; larger ones take too long. */
+	largest?: number;
+	/** Returns the workflow for a fleet, under this id. */
+	workflow(id: string, fleet: Served): object;
+	/** Starts the workflow. */
+	start(main: Main, id: string): Promise<unknown>;
+	/** How many executions on workers it takes to read a fleet. */
+	executions(size: number): number;
+}
+
+interface Step {
+	name: string;
+	type: string;
+	typeVersion: number;
+	parameters: object;
+}
+
+/** Devices in a part. */
+const PART = 10_000;
+const example = await exampleWorkflow('parts-over-workers');
+
+export const ways: readonly Way[] = [
+	{ name: 'Get Many, Simplified', ...steps(getMany({ output: 'simplified' })) },
+	{
+		name: 'Get Many, Selected Fields (serial number, status)',
+		...steps(getMany({ output: 'selected', fields: ['sn', 'status'] })),
+	},
+	{ name: 'Get Many, Raw', ...steps(getMany({ output: 'raw' })) },
+	{ name: "n8n's request helper alone, which is the limit for a node", ...steps(helperList) },
+	{ name: 'HTTP Request, 2,000 per page, and Split Out', ...steps(httpRequest(2000), splitOut) },
+	{ name: 'HTTP Request, 100 per page, and Split Out', largest: 10_000, ...steps(httpRequest(100), splitOut) },
+	{
+		name: 'HTTP Request, its defaults (10 per page), and Split Out',
+		largest: 1000,
+		...steps(httpRequest(), splitOut),
+	},
+	{
+		// Finds changes without the trigger. It doesn't store the fleet for the next run.
+		name: 'HTTP Request, 2,000 per page, Split Out and Compare Datasets',
+		largest: 10_000,
+		...steps(httpRequest(2000), splitOut, compareDatasets),
+	},
+	{
+		name: `Get Many, in parts of ${PART.toLocaleString('en')}, over 2 workers`,
+		workflow: inParts,
+		start: async (main, id) => await main.execute(id, 'Start'),
+		executions: (size) => Math.ceil(size / PART),
+	},
+];
+
+function getMany(parameters: object) {
+	return (): Step => ({
+		name: 'Get many devices',
+		type: nodeType,
+		typeVersion: 1,
+		parameters: { resource: 'device', operation: 'getAll', returnAll: true, ...parameters },
+	});
+}
+
+/** n8n loads this node from this folder. */
+function helperList({ baseUrl }: Served): Step {
+	const [pageSize, parallel] = [optionFields.pageSize.default, optionFields.parallelRequests.default];
+	const parameters = { url: `${baseUrl}/api/device/list`, pageSize, parallel };
+	return { name: 'Helper List', type: 'CUSTOM.helperList', typeVersion: 1, parameters };
+}
+
+/** @param pageSize default: that of the platform */
+function httpRequest(pageSize?: number) {
+	const size = pageSize === undefined ? [] : [{ name: 'size', value: String(pageSize) }];
+	return ({ baseUrl }: Served): Step => ({
+		name: 'HTTP Request',
+		type: 'n8n-nodes-base.httpRequest',
+		typeVersion: 4.2,
+		parameters: {
+			method: 'POST',
+			url: `${baseUrl}/api/device/list`,
+			authentication: 'predefinedCredentialType',
+			nodeCredentialType: 'deviceManagementApi',
+			sendQuery: true,
+			queryParameters: { parameters: size },
+			sendBody: true,
+			specifyBody: 'json',
+			jsonBody: '{}',
+			options: {
+				pagination: {
+					pagination: {
+						paginationMode: 'updateAParameterInEachRequest',
+						parameters: { parameters: [{ type: 'qs', name: 'page', value: '={{ $pageCount + 1 }}' }] },
+						paginationCompleteWhen: 'other',
+						completeExpression: '={{ $response.body.data.last }}',
+					},
+				},
+			},
+		},
+	});
+}
+
+function splitOut(): Step {
+	const parameters = { fieldToSplitOut: 'data.content', options: {} };
+	return { name: 'Split Out', type: 'n8n-nodes-base.splitOut', typeVersion: 1, parameters };
+}
+
+function compareDatasets(): Step {
+	const parameters = { mergeByFields: { values: [{ field1: 'sn', field2: 'sn' }] }, options: {} };
+	return { name: 'Compare Datasets', type: 'n8n-nodes-base.compareDatasets', typeVersion: 2.3, parameters };
+}
+
+/** A workflow of these steps, in one execution. A webhook with the workflow's id starts it and responds at once. */
+function steps(...all: ReadonlyArray<(fleet: Served) => Step>): Omit<Way, 'name' | 'largest'> {
+	return {
+		workflow: (id, fleet) => chain(id, fleet, [webhook(id), ...all.map((step) => step(fleet))]),
+		start: async (main, id) => assert.equal((await main.webhook(id, {})).status, 200),
+		executions: () => 1,
+	};
+}
+
+function webhook(path: string): Step & { webhookId: string } {
+	const parameters = { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} };
+	return { name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: path, parameters };
+}
+
+/** A workflow in which each step gets the output of the one before. */
+function chain(id: string, { id: credential }: Served, all: readonly Step[]): object {
+	const nodes = all.map((step, index) => ({
+		...step,
+		id: `${id}-${index}`,
+		position: [220 * index, 0],
+		credentials: { deviceManagementApi: { id: credential, name: credential } },
+	}));
+	const connections = Object.fromEntries(
+		all.slice(1).map(({ name, type }, index) => {
+			// Compare Datasets gets the same items in both inputs.
+			const inputs = type.endsWith('.compareDatasets') ? [0, 1] : [0];
+			const targets = inputs.map((input) => ({ node: name, type: 'main', index: input }));
+			return [all[index]?.name ?? '', { main: [targets] }];
+		}),
+	);
+	return { id, name: id, active: false, nodes, connections, settings: { executionOrder: 'v1' } };
+}
+
+/** The example parts-over-workers for one fleet. */
+function inParts(id: string, fleet: Served): object {
+	const text = JSON.stringify(example.nodes)
+		.replaceAll('deviceManagementKey', fleet.id)
+		.replaceAll('device-part', id)
+		.replace('"name":"limit","type":"number","value":1000', `"name":"limit","type":"number","value":${PART}`);
+	return { ...example, id, name: id, nodes: JSON.parse(text) };
+}
