@@ -53,12 +53,6 @@ export const ways: readonly Way[] = [
 		...steps(httpRequest(), splitOut),
 	},
 	{
-		// Finds changes without the trigger. It doesn't store the fleet for the next run.
-		name: 'HTTP Request, 2,000 per page, Split Out and Compare Datasets',
-		largest: 10_000,
-		...steps(httpRequest(2000), splitOut, compareDatasets),
-	},
-	{
 		name: `Get Many, in parts of ${PART.toLocaleString('en')}, over 2 workers`,
 		workflow: inParts,
 		start: async (main, id) => await main.execute(id, 'Start'),
@@ -118,11 +112,6 @@ function splitOut(): Step {
 	return { name: 'Split Out', type: 'n8n-nodes-base.splitOut', typeVersion: 1, parameters };
 }
 
-function compareDatasets(): Step {
-	const parameters = { mergeByFields: { values: [{ field1: 'sn', field2: 'sn' }] }, options: {} };
-	return { name: 'Compare Datasets', type: 'n8n-nodes-base.compareDatasets', typeVersion: 2.3, parameters };
-}
-
 /** A workflow of these steps, in one execution. A webhook with the workflow's id starts it and responds at once. */
 function steps(...all: ReadonlyArray<(fleet: Served) => Step>): Omit<Way, 'name' | 'largest'> {
 	return {
@@ -146,11 +135,8 @@ function chain(id: string, { id: credential }: Served, all: readonly Step[]): ob
 		credentials: { deviceManagementApi: { id: credential, name: credential } },
 	}));
 	const connections = Object.fromEntries(
-		all.slice(1).map(({ name, type }, index) => {
-			// Compare Datasets gets the same items in both inputs.
-			const inputs = type.endsWith('.compareDatasets') ? [0, 1] : [0];
-			const targets = inputs.map((input) => ({ node: name, type: 'main', index: input }));
-			return [all[index]?.name ?? '', { main: [targets] }];
+		all.slice(1).map(({ name }, index) => {
+			return [all[index]?.name ?? '', { main: [[{ node: name, type: 'main', index: 0 }]] }];
 		}),
 	);
 	return { id, name: id, active: false, nodes, connections, settings: { executionOrder: 'v1' } };
