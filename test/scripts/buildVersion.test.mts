@@ -37,9 +37,7 @@ function change(path: string): void {
 it.each([
 	['the commit, also beside new files that do not ship', 'notes.txt', ''],
 	['a change of package.json', 'package.json', '.dirty'],
-	['a change of shipped code', 'nodes/Probe.node.js', '.dirty'],
 	['a new file of the nodes', 'nodes/New.ts', '.dirty'],
-	['a new file of the credentials', 'credentials/New.ts', '.dirty'],
 	['a new icon', 'icons/new.svg', '.dirty'],
 ])('the version of a build names %s', async (_, path, end) => {
 	change(path);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod/v4';
 
 import { checkout } from '../../testbed/checkout.mts';
-import { NEWEST, OLDEST, pinnedVersion, versionsIn } from '../../testbed/n8n/versions.mts';
+import { NEWEST, OLDEST, pinnedVersion } from '../../testbed/n8n/versions.mts';
 
 it('README and package.json claim the oldest version that is run, and the table has the versions that are', async () => {
 	const readme = readFileSync(join(checkout, 'README.md'), 'utf8');
@@ -14,11 +14,4 @@ it('README and package.json claim the oldest version that is run, and the table 
 	expect(readme).toContain(`n8n ${OLDEST} and later`);
 	const rows = [...readme.matchAll(/^\| (\d+\.\d+\.\d+) +\| (\d{4}-\d{2}-\d{2}) +\|/gm)];
 	expect(rows.map(([, version]) => version)).toEqual([OLDEST, await pinnedVersion(), NEWEST]);
-});
-
-it('reads which versions of n8n a run is for', async () => {
-	const pinned = await pinnedVersion();
-	expect(versionsIn('oldest, pinned,newest', pinned)).toEqual([OLDEST, pinned, NEWEST]);
-	expect(versionsIn('2.36.1,2.36.1', pinned)).toEqual(['2.36.1']);
-	expect(() => versionsIn('2.36', pinned)).toThrow('“2.36”');
 });
