@@ -32,6 +32,8 @@ const zones = Object.entries(LAYERS).map(([target, allowed]) => ({
 	except: ['./node_modules', target, ...allowed],
 }));
 
+const jestGlobals = ['jest', 'expect', 'describe', 'beforeEach', 'afterEach', 'beforeAll', 'afterAll'];
+
 export default defineConfig(
 	globalIgnores(['.cache/', 'dist/', 'coverage/', '**/*.{js,cjs,mjs}']),
 	{
@@ -60,16 +62,7 @@ export default defineConfig(
 		files: ['**/*.{mts,ts}'],
 		ignores: ['test/**', 'testbed/{jest,watchdog}.mts'],
 		rules: {
-			'no-restricted-globals': [
-				'error',
-				'jest',
-				'expect',
-				'describe',
-				'beforeEach',
-				'afterEach',
-				'beforeAll',
-				'afterAll',
-			],
+			'no-restricted-globals': ['error', ...jestGlobals],
 		},
 	},
 	{
