@@ -67,6 +67,8 @@ process.exit(isStopping.aborted ? 1 : process.exitCode);
 
 async function bench(): Promise<void> {
 	if (write && sizes.length < SIZES.length) throw new Error('--write needs all fleets: leave --largest out.');
+	const page = await readFile(join(checkout, PAGE), 'utf8');
+	assert.match(page, BETWEEN_MARKS);
 	tell('starting n8n');
 	const fleets = await Promise.all(sizes.map(serve));
 	const n8n = await start(fleets);
@@ -84,13 +86,8 @@ async function bench(): Promise<void> {
 	tell('');
 	const tables = report((way, size) => outcomes.get(idOf(way, { id: `fleet${size}` })), idleBytes ?? NaN);
 	console.log(tables);
-	if (!write) return;
-	const page = await readFile(join(checkout, PAGE), 'utf8');
-	assert.match(page, BETWEEN_MARKS);
-	await writeFile(
-		join(checkout, PAGE),
-		page.replace(BETWEEN_MARKS, () => `\n${tables}`),
-	);
+	const written = page.replace(BETWEEN_MARKS, () => `\n${tables}`);
+	if (write) await writeFile(join(checkout, PAGE), written);
 }
 
 /** Starts a platform in this process. n8n reads from it in other ones. */
