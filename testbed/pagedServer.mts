@@ -1,8 +1,6 @@
 import type { Page, PageSource } from '../nodes/DeviceManagement/core/paging/page.ts';
-import { type Device, Fleet } from './platform/fleet.mts';
-import { Listing } from './platform/listing.mts';
-import type { Page as ListedPage } from './platform/paging.mts';
-import { type Settings, settingsSchema } from './platform/settings.mts';
+import type { Device, Fleet } from './platform/fleet.mts';
+import { pageOf } from './platform/paging.mts';
 
 /** The metadata of a page, right or wrong. */
 export type Metadata = Omit<Page<Device>, 'content'>;
@@ -34,15 +32,11 @@ export class PagedServer {
 	/** The page parameters of the requests, in order. */
 	readonly asked: Array<number | undefined> = [];
 	private inFlight = 0;
-	private readonly listing = new Listing();
-	private readonly settings: Settings;
 
 	constructor(
 		readonly fleet: Fleet,
 		private readonly script: ServerScript,
-	) {
-		this.settings = settingsSchema.parse({ pageNumbering: script.numbering, largestSize: script.largestSize });
-	}
+	) {}
 
 	readonly source: PageSource<Device> = {
 		fetchPage: async (page, size) => await this.answer(page, size),
@@ -81,8 +75,9 @@ export class PagedServer {
 		return { content: items, ...(falsify?.(honest, page) ?? honest) };
 	}
 
-	private at(page: number | undefined, size: number): ListedPage<Device> {
+	private at(page: number | undefined, size: number) {
+		const { numbering: pageNumbering, largestSize } = this.script;
 		const query = { size: String(size), ...(page === undefined ? {} : { page: String(page) }) };
-		return this.listing.page(this.fleet, { query, body: {} }, this.settings);
+		return pageOf(this.fleet.devices, query, { pageNumbering, largestSize, largerSize: 'clamp' });
 	}
 }

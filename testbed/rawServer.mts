@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
-import { testOnlyCertificate, testOnlyPrivateKey } from './platform/tls/testOnlyCertificate.mts';
+import { close, listen } from './platform/httpServer.mts';
 
 /** A server that responds with any bytes, for responses that the embedded platform can't send. */
 export interface RawServer {
@@ -28,32 +26,25 @@ export async function roundTrip(): Promise<void> {
 /** Starts a server on a free port of the loopback address. */
 export async function startRawServer(answer: Answer, { tls = false }: { tls?: boolean } = {}): Promise<RawServer> {
 	const arrived: string[] = [];
-	const listener: RequestListener = (request, response) => {
+	const listener: Answer = (request, response) => {
 		arrived.push([`${request.method} ${request.url}`, ...request.rawHeaders].join('\n'));
 		// Many tests close the connection in the middle of a response.
 		response.on('error', () => {});
 		request.resume();
 		answer(request, response);
 	};
-	const server = tls
-		? createSecureServer({ key: testOnlyPrivateKey, cert: testOnlyCertificate }, listener)
-		: createServer(listener);
-	await once(server.listen(0, '127.0.0.1'), 'listening');
+	const { server, origin } = await listen(listener, { host: '127.0.0.1', port: 0, tls });
 	const open = new Set<Socket>();
 	server.on('connection', (socket: Socket) => {
 		open.add(socket);
 		socket.on('error', () => {}).on('close', () => void open.delete(socket));
 	});
-	const { port } = server.address() as AddressInfo;
 	return {
-		url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+		url: origin,
 		arrived,
 		async allClosed() {
 			await Promise.all([...open].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
 		},
-		async close() {
-			server.closeAllConnections();
-			await new Promise((resolve) => server.close(resolve));
-		},
+		close: async () => await close(server),
 	};
 }

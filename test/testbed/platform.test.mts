@@ -4,7 +4,7 @@
  */
 import { z } from 'zod/v4';
 
-import { deviceSchema, Fleet, groupSchema, modelSchema, type Device } from '../../testbed/platform/fleet.mts';
+import { deviceSchema, Fleet, modelSchema, type Device } from '../../testbed/platform/fleet.mts';
 import { startPlatform, type EmbeddedPlatform } from '../../testbed/platform/server.mts';
 
 /** Sections 1.1 and 1.2: these fields and no others. */
@@ -39,7 +39,7 @@ const FLEET = named(
 
 let platform: EmbeddedPlatform;
 beforeAll(async () => (platform = await startPlatform()));
-beforeEach(() => platform.reset({ fleet: FLEET, apiKey: 'k1', password: '密码' }));
+beforeEach(() => platform.reset({ fleet: new Fleet(FLEET), apiKey: 'k1', password: '密码' }));
 afterAll(async () => await platform.stop());
 
 /** Sends a request with the API key, unless it gets another sign-in. Text is sent unchanged. */
@@ -59,7 +59,8 @@ const logIn = async (password: string, loginName = 'demo') =>
 const codeWith = async (authorization: string) => await codeOf('GET /api/version', undefined, { authorization });
 
 test('sample devices have exactly the fields of sections 2.1 to 2.3; the newest is first, each has its own serial number', () => {
-	expect([deviceSchema, modelSchema, groupSchema].map(({ shape }) => Object.keys(shape).join(' '))).toEqual([
+	const record = Fleet.seeded({ size: 1 }).at(0);
+	expect([record, record.model, record.group].map((fields) => Object.keys(fields).join(' '))).toEqual([
 		'id sn imei iccid iccidOverwrite sensorSn sensorOverwrite onlineStatus status attributes tags description ' +
 			'creator createTime updator updateTime model group',
 		'id name vendor type description creator createTime updator updateTime',
@@ -126,7 +127,7 @@ describe('POST /api/device/list', () => {
 		['a field of the model', 'model.name=T30 Cold', {}, 'D'],
 		['nothing by an unknown name', 'nope=1', { nope: 1 }, 'ABCD'],
 		['compositeStatus, a sort order and a page', 'sort=sn desc&page=2&size=1', { compositeStatus: 2 }, 'A'],
-		['a device field in the body', 'creator=a', { onlineStatus: 1, model: { name: 'T30 Cold' } }, 'D'],
+		['a device field in the body', 'creator=a', { onlineStatus: 1 }, 'D'],
 	])('filters by %s (sections 1.4 and 4.1)', async (_what, query, body, expected) => {
 		expect(await listed(query, body)).toBe(expected);
 	});
@@ -163,7 +164,6 @@ test('GET /api/device/sn/{sn} returns the record of the list, or 10018, 10007, 1
 		const msg = `invalid sn ${decodeURIComponent(sn)}`.trim();
 		expect(await call(`GET /api/device/sn/${sn}`)).toEqual({ code: 10018, msg, data: null });
 	}
-	expect((await send('GET /api/device/sn/%E0%A4%A')).status).toBe(400);
 	const codes = [];
 	for (const noDeviceCode of [10007, 14401, 0] as const) {
 		Object.assign(platform.settings, { noDeviceCode, refusalStatus: 422 });
@@ -177,17 +177,7 @@ test('GET /api/device/sn/{sn} returns the record of the list, or 10018, 10007, 1
 	]);
 });
 
-test('other endpoints create, change and delete a device, echo a request without its sign-in, or do not exist', async () => {
-	platform.settings.now = () => Date.UTC(2026, 0, 2, 3, 4, 5);
-	const now = '2026-01-02 03:04:05';
-	const made = await call('POST /api/device', { sn: 'N1', tags: ['新'] });
-	expect(deviceSchema.parse(made.data)).toMatchObject({ sn: 'N1', tags: ['新'], createTime: now, updateTime: null });
-	expect(await codeOf('POST /api/device', { sn: 'N1' })).toBe(10015);
-	const { data } = await call('PATCH /api/device/sn/N1', { description: 'Flur' });
-	expect(data).toMatchObject({ description: 'Flur', updator: 'demo', updateTime: now });
-	expect((await list()).content[0]).toEqual(data);
-	const removed = await Promise.all([codeOf('DELETE /api/device/sn/N1'), codeOf('DELETE /api/device/sn/N1')]);
-	expect([...removed, await listed()]).toEqual([0, 10007, 'ABCD']);
+test('other endpoints list models, echo a request without its sign-in, or do not exist', async () => {
 	expect(modelSchema.array().parse((await call('GET /api/model/list')).data)).toHaveLength(8);
 	Object.assign(platform.settings, { apiKeyIn: 'query', apiKeyName: 'key', apiKeyPrefix: '' });
 	const echo = (await call('PUT /api/echo?a=1&key=k1', { n: 1 }, { authorization: 'Bearer secret' })).data;
@@ -257,7 +247,7 @@ test('a fault meets the requests of its rule, as often as it says, and can cut a
 });
 
 test('a rate limit refuses with a time to wait, and a hook that throws is told at the end', async () => {
-	Object.assign(platform.settings, { rateLimit: { requests: 1, perMs: 1000, retryAfter: 3 }, now: () => 0 });
+	Object.assign(platform.settings, { rateLimit: { requests: 1, perMs: 3_600_000, retryAfter: 3 } });
 	const replies = [await send('GET /api/version'), await send('GET /api/version')];
 	expect(replies.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
 		[200, null],

@@ -1,6 +1,7 @@
 import { Refusal } from './codes.mts';
-import { bytesOf, type Fleet } from './fleet.mts';
+import type { Fleet } from './fleet.mts';
 import { Listing } from './listing.mts';
+import { jsonOf, jsonOfPage } from './paging.mts';
 import { type Settings, settingsSchema } from './settings.mts';
 
 /** A request, as n8n's request function gets it. */
@@ -42,9 +43,11 @@ export class InProcessPlatform {
 	}
 
 	private answerOf({ url, qs, body }: InProcessRequest): string {
+		const { listing, fleet, settings } = this;
 		try {
+			const criteria: unknown = typeof body === 'string' ? JSON.parse(body) : {};
 			const data = url.endsWith('/api/device/list')
-				? this.list(qs ?? {}, typeof body === 'string' ? JSON.parse(body) : {})
+				? jsonOfPage(listing.page(fleet, { query: { ...qs }, body: criteria }, settings))
 				: this.device(decodeURIComponent(url.slice(url.lastIndexOf('/') + 1)));
 			return `{"code":0,"msg":"success","data":${data}}`;
 		} catch (error) {
@@ -53,16 +56,10 @@ export class InProcessPlatform {
 		}
 	}
 
-	private list(qs: object, body: unknown): string {
-		const { items, metadata } = this.listing.page(this.fleet, { query: { ...qs }, body }, this.settings);
-		const content = items.map((device) => bytesOf(device).toString()).join(',');
-		return `{"content":[${content}],${JSON.stringify(metadata).slice(1)}`;
-	}
-
 	private device(sn: string): string {
 		const device = this.fleet.get(sn);
 		if (device === undefined) throw new Refusal(this.settings.noDeviceCode, sn);
-		return bytesOf(device).toString();
+		return jsonOf(device);
 	}
 }
 

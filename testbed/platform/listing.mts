@@ -1,8 +1,8 @@
 import { z } from 'zod/v4';
 import { Refusal } from './codes.mts';
 import { deviceSchema, type Device, type Fleet } from './fleet.mts';
-import { type Page, pageOf } from './paging.mts';
-import type { PlatformRequest, Settings } from './settings.mts';
+import { type Page, pageOf, type Query } from './paging.mts';
+import type { Settings } from './settings.mts';
 
 /**
  * Filters and sorts the list of devices, sections 1.2 to 1.4 and 4.1.
@@ -11,12 +11,11 @@ import type { PlatformRequest, Settings } from './settings.mts';
  */
 export class Listing {
 	readonly #results = new Map<string, readonly Device[]>();
-	#version = -1;
-	#fleet: Fleet | undefined;
+	#devices: readonly Device[] = [];
 
 	/** Returns the page for a list request. Throws a Refusal. */
-	page(fleet: Fleet, request: Pick<PlatformRequest, 'query' | 'body'>, settings: Settings): Page<Device> {
-		const criteria = readCriteria(request.body);
+	page({ devices }: Fleet, request: { query: Query; body: unknown }, settings: Settings): Page<Device> {
+		const criteria = criteriaTests(request.body);
 		const { sorting, filtering, missingValues, apiKeyIn, apiKeyName } = settings;
 		const { page: _page, size: _size, sort: sorts = [], ...filters } = request.query;
 		// A key in the query is no filter.
@@ -24,17 +23,17 @@ export class Listing {
 		const sort = [sorts].flat();
 		if (sorting === 'refused' && sort.length > 0) throw new Refusal(10005);
 
-		if (this.#fleet !== fleet || this.#version !== fleet.version || this.#results.size > 20) this.#results.clear();
-		this.#fleet = fleet;
-		this.#version = fleet.version;
-		const key = JSON.stringify([criteria, filters, sort, sorting, filtering, missingValues]);
+		if (this.#devices !== devices || this.#results.size > 20) this.#results.clear();
+		this.#devices = devices;
+		const key = JSON.stringify([request.body, filters, sort, sorting, filtering, missingValues]);
 		let result = this.#results.get(key);
 		if (result === undefined) {
-			const rules = sorting === 'ignored' ? [] : sort.flatMap(readSort);
-			const tests = filtering === 'ignored' ? [] : [...criteriaTests(criteria), ...queryTests(filters)];
-			result = fleet.devices.filter((device) => tests.every((test) => test(device)));
+			const orders = sorting === 'ignored' ? [] : sort.flatMap((value) => readSort(value, missingValues));
+			const tests = filtering === 'ignored' ? [] : [...criteria, ...queryTests(filters)];
+			result = devices.filter((device) => tests.every((test) => test(device)));
 			// Sorting is stable: equal devices keep the default order, so that no page repeats or skips one.
-			if (rules.length > 0) result = [...result].sort((one, other) => compare(one, other, rules, missingValues));
+			const order: Order = (one, other) => orders.reduce((sum, next) => sum || next(one, other), 0);
+			if (orders.length > 0) result = result.toSorted(order);
 			this.#results.set(key, result);
 		}
 		return pageOf(result, request.query, settings);
@@ -44,7 +43,10 @@ export class Listing {
 /** Reads a field of a device for sorting or filtering. */
 type Reader = (device: Device) => unknown;
 
-const plainFields = deviceSchema.keyof().exclude(['attributes', 'tags', 'model', 'group']);
+type Order = (one: Device, other: Device) => number;
+
+const plainSchema = deviceSchema.omit({ attributes: true, tags: true, model: true, group: true });
+const plainFields = plainSchema.keyof();
 
 /**
  * Returns the reader for a name in a query: a plain device field, or `attributes.<key>` as in section 1.3; `model.<field>` and
@@ -63,31 +65,19 @@ function ownValue(object: object, key: string): unknown {
 	return Object.hasOwn(object, key) ? Reflect.get(object, key) : undefined;
 }
 
-interface SortRule {
-	read: Reader;
-	descending: boolean;
-}
-
 /**
- * One `sort` parameter, section 1.3: names separated by commas, then a direction for all of them; without one,
- * descending. An unknown field is refused with 10005; the document doesn't define this.
+ * Returns how a `sort` parameter orders two devices, section 1.3: names separated by commas, then a direction for all of
+ * them; without one, descending. An unknown field is refused with 10005; the document doesn't define this.
  */
-function readSort(value: string): SortRule[] {
-	const [, names, direction] = /^(.*?)\s+(asc|desc)\s*$/s.exec(value) ?? [undefined, value, 'desc'];
-	return (names ?? '').split(',').map((name) => {
+function readSort(value: string, missing: Settings['missingValues']): Order[] {
+	const [, names = value, direction] = /^(.*?)\s+(asc|desc)\s*$/s.exec(value) ?? [];
+	const sign = direction === 'asc' ? 1 : -1;
+	const missingIsLess = missing === 'smallest' || missing === (sign === 1 ? 'first' : 'last');
+	return names.split(',').map((name) => {
 		const read = readerOf(name.trim());
 		if (read === undefined) throw new Refusal(10005);
-		return { read, descending: direction !== 'asc' };
+		return (one, other) => sign * compareValues(read(one), read(other), missingIsLess);
 	});
-}
-
-function compare(one: Device, other: Device, rules: readonly SortRule[], missing: Settings['missingValues']): number {
-	for (const { read, descending } of rules) {
-		const missingIsLess = missing === 'smallest' || missing === (descending ? 'last' : 'first');
-		const order = compareValues(read(one), read(other), missingIsLess);
-		if (order !== 0) return descending ? -order : order;
-	}
-	return 0;
 }
 
 /** Missing values are less than all others, or more; then come numbers, then texts by code unit, and the rest by its JSON text. */
@@ -109,39 +99,20 @@ function textOf(value: unknown): string {
 
 type Test = (device: Device) => boolean;
 
-const objectSchema = z.record(z.string(), z.json()).optional();
-const criteriaSchema = z.object({
-	compositeStatus: z.int32().optional(),
-	...deviceSchema.partial().shape,
-	...{ attributes: objectSchema, model: objectSchema, group: objectSchema },
-});
-
-type Criteria = z.infer<typeof criteriaSchema>;
-
-/** Reads the body of a list request. Throws 10001 for a wrong type (section 7). */
-function readCriteria(body: unknown): Criteria {
-	const parsed = criteriaSchema.safeParse(body);
-	if (parsed.success) return parsed.data;
-	const field = parsed.error.issues[0]?.path[0];
-	throw new Refusal(10001, field === undefined ? 'criteria must be an object' : String(field));
-}
+const criteriaSchema = z.object({ compositeStatus: z.int32(), ...plainSchema.shape }).partial();
 
 /**
- * Section 4.1 has one criterion, compositeStatus, and does not define it (section 3). This platform's rule:
- * it equals the device's `status`. Other criteria with the name of a device field must equal that field (of an
- * object or array, every given part); unknown ones are ignored.
+ * Section 4.1 has one criterion, compositeStatus, and does not define it (section 3). This platform's rule: it equals the
+ * device's `status`. Other criteria with the name of a plain device field must equal that field; unknown ones are ignored.
+ * Throws 10001 for a wrong type (section 7).
  */
-function criteriaTests(criteria: Criteria): Test[] {
-	return Object.entries(criteria).map(([name, wanted]): Test => {
-		if (name === 'compositeStatus') return (device) => device.status === wanted;
-		return (device) => includes(Reflect.get(device, name), wanted);
+function criteriaTests(body: unknown): Test[] {
+	const { data, error } = criteriaSchema.safeParse(body);
+	if (error) throw new Refusal(10001, String(error.issues[0]?.path[0] ?? 'criteria must be an object'));
+	return Object.entries(data).map(([name, wanted]): Test => {
+		const field = name === 'compositeStatus' ? 'status' : plainFields.parse(name);
+		return (device) => device[field] === wanted;
 	});
-}
-
-function includes(actual: unknown, wanted: unknown): boolean {
-	if (typeof wanted !== 'object' || wanted === null) return actual === wanted;
-	if (typeof actual !== 'object' || actual === null) return false;
-	return Object.entries(wanted).every(([key, value]) => includes(Reflect.get(actual, key), value));
 }
 
 /**
@@ -153,7 +124,7 @@ function includes(actual: unknown, wanted: unknown): boolean {
  * - any other field name as in `sort`: equal as text to one of the given values; a null field equals nothing
  * - an unknown name is ignored
  */
-function queryTests(query: PlatformRequest['query']): Test[] {
+function queryTests(query: Query): Test[] {
 	return Object.entries(query).flatMap(([name, given]): Test[] => {
 		const values = [given].flat();
 		const parts = values.flatMap((value) => value.split(','));

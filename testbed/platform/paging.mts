@@ -1,37 +1,56 @@
 import { z } from 'zod/v4';
 import { Refusal } from './codes.mts';
-import type { PageData, PlatformRequest, Settings } from './settings.mts';
+
+/** A query, decoded; a repeated key is an array. */
+export type Query = Record<string, string | string[]>;
+
+/** Sections 1.2 and 8. */
+export const pagingSettings = {
+	/** one-based: page=0 and page=1 both return the first page. `number` in the response always counts from 0. */
+	pageNumbering: z.enum(['one-based', 'zero-based']).default('one-based'),
+	largestSize: z.int().min(1).default(2000),
+	/** A larger size is reduced to the largest, or refused with 10001. */
+	largerSize: z.enum(['clamp', 'refuse']).default('clamp'),
+};
+
+type PagingSettings = z.output<z.ZodObject<typeof pagingSettings>>;
 
 /** A page of any list: its items, and the metadata of section 1.2. */
 export interface Page<Item> {
 	items: readonly Item[];
-	metadata: Omit<PageData, 'content'>;
+	metadata: ReturnType<typeof metadataOf>;
 }
 
-type Query = PlatformRequest['query'];
+/** `data` of a list response, section 1.2. */
+export type PageData = Page<object>['metadata'] & { content: Array<Record<string, unknown>> };
 
 /** Returns the page of a whole list that a query asks for, sections 1.2 and 8. Throws a Refusal. */
-export function pageOf<Item>(list: readonly Item[], query: Query, settings: Settings): Page<Item> {
+export function pageOf<Item>(list: readonly Item[], query: Query, settings: PagingSettings): Page<Item> {
 	const page = readPage(query, settings);
-	const size = readSize(query, settings);
-	const offset = page * size;
-	const items = list.slice(offset, offset + size);
-	const totalPages = Math.ceil(list.length / size);
-	const isSorted = [query['sort'] ?? []].flat().length > 0;
-	const sort = { sorted: isSorted, unsorted: !isSorted };
+	const size = readNumber(query, 'size') ?? 10;
+	const isTooLarge = size > settings.largestSize && settings.largerSize === 'refuse';
+	if (size === 0 || isTooLarge) throw new Refusal(10001, 'size');
+	const real = Math.min(size, settings.largestSize);
+	const items = list.slice(page * real, (page + 1) * real);
 	return {
 		items,
-		metadata: {
-			pageable: { sort, offset, pageSize: size, pageNumber: page, paged: true, unpaged: false },
-			totalElements: list.length,
-			totalPages,
-			last: page + 1 >= totalPages,
-			first: page === 0,
-			sort,
-			size,
-			number: page,
-			numberOfElements: items.length,
-		},
+		metadata: metadataOf(page, real, items.length, list.length, [query['sort'] ?? []].flat().length > 0),
+	};
+}
+
+function metadataOf(page: number, size: number, numberOfElements: number, totalElements: number, sorted: boolean) {
+	const totalPages = Math.ceil(totalElements / size);
+	const sort = { sorted, unsorted: !sorted };
+	return {
+		pageable: { sort, offset: page * size, pageSize: size, pageNumber: page, paged: true, unpaged: false },
+		totalElements,
+		totalPages,
+		last: page + 1 >= totalPages,
+		first: page === 0,
+		sort,
+		size,
+		number: page,
+		numberOfElements,
 	};
 }
 
@@ -39,28 +58,29 @@ export function pageOf<Item>(list: readonly Item[], query: Query, settings: Sett
  * Returns the requested page, counted from 0. Section 8: without `page`, the first one.
  * The document defines no refusal for an invalid page; this platform uses 10001.
  */
-export function readPage(query: Query, settings: Pick<Settings, 'pageNumbering'>): number {
-	const page = readNumber(query, 'page');
-	if (page === undefined) return 0;
+export function readPage(query: Query, settings: Pick<PagingSettings, 'pageNumbering'>): number {
+	const page = readNumber(query, 'page') ?? 0;
 	return settings.pageNumbering === 'one-based' ? Math.max(page - 1, 0) : page;
 }
 
-function readSize(query: Query, settings: Settings): number {
-	const size = readNumber(query, 'size') ?? 10;
-	if (size === 0) throw new Refusal(10001, 'size');
-	if (size > settings.largestSize && settings.largerSize === 'refuse') throw new Refusal(10001, 'size');
-	return Math.min(size, settings.largestSize);
+function readNumber(query: Query, name: 'page' | 'size'): number | undefined {
+	const { [name]: given } = query;
+	if (given === undefined) return undefined;
+	if (!/^\d{1,10}$/.test(String(given)) || Number(given) >= 2 ** 31) throw new Refusal(10001, name);
+	return Number(given);
 }
 
-const numberText = z
-	.string()
-	.regex(/^\d{1,10}$/)
-	.transform(Number)
-	.pipe(z.int32());
+/** Returns a page as the JSON of `data`. */
+export function jsonOfPage({ items, metadata }: Page<object>): string {
+	return `{"content":[${items.map(jsonOf).join(',')}],${JSON.stringify(metadata).slice(1)}`;
+}
 
-function readNumber(query: Query, name: 'page' | 'size'): number | undefined {
-	if (query[name] === undefined) return undefined;
-	const parsed = numberText.safeParse(query[name]);
-	if (!parsed.success) throw new Refusal(10001, name);
-	return parsed.data;
+/** The JSON of frozen records, which never change. */
+const written = new WeakMap<object, string>();
+
+/** Returns the JSON of a record; of a frozen one, it is computed once. */
+export function jsonOf(record: object): string {
+	const json = written.get(record) ?? JSON.stringify(record);
+	if (Object.isFrozen(record)) written.set(record, json);
+	return json;
 }

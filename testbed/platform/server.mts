@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { unescape } from 'node:querystring';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod/v4';
 import { message, Refusal } from './codes.mts';
-import { bytesOf, deviceSchema, Fleet, timeText, type Device } from './fleet.mts';
+import { type Device, Fleet } from './fleet.mts';
+import { close, listen, type Place } from './httpServer.mts';
 import { Listing } from './listing.mts';
-import { type Page, readPage } from './paging.mts';
+import { jsonOfPage, type Page, type Query, readPage } from './paging.mts';
 import {
 	settingsSchema,
 	type Fault,
@@ -16,19 +17,14 @@ import {
 	type RequestKind,
 	type Settings,
 } from './settings.mts';
-import { testOnlyCertificate, testOnlyPrivateKey } from './tls/testOnlyCertificate.mts';
 
-export { Fleet, type Device } from './fleet.mts';
+export { Fleet, type Device };
 export type { Fault, FaultRule, PageData, PlatformRequest, Settings } from './settings.mts';
 
 const startOptionsSchema = settingsSchema.extend({
-	/** A size (and seed), devices, or a ready fleet. */
+	/** A size (and seed), or a ready fleet. */
 	fleet: z
-		.union([
-			z.instanceof(Fleet),
-			z.array(deviceSchema),
-			z.strictObject({ size: z.int().min(0), seed: z.int().default(1) }),
-		])
+		.union([z.instanceof(Fleet), z.strictObject({ size: z.int().min(0), seed: z.int().default(1) })])
 		.default({ size: 25, seed: 1 }),
 	host: z.string().default('127.0.0.1'),
 	/** 0: any free port. */
@@ -51,23 +47,21 @@ export const OTHER_ENDPOINT = '/api/model/list';
  *
  * Endpoints: POST /api/device/list and GET /api/device/sn/{sn} as in section 4, POST `loginPath` as in section 5. The
  * document does not define other endpoints (section 4.3). This platform also has these, with the same sign-in:
- * POST /api/device (creates), PUT or PATCH and DELETE /api/device/sn/{sn}, GET {@link OTHER_ENDPOINT} (an array in data),
- * GET /api/version (a text in data), and any method on /api/echo (returns the request). Any other path gets HTTP 404 without
- * an envelope.
+ * GET {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
+ * request). Any other path gets HTTP 404 without an envelope.
  *
  * @throws if an option is invalid, or the port is taken
  */
 export async function startPlatform(options: StartOptions = {}): Promise<EmbeddedPlatform> {
-	const { host, port, tls } = startOptionsSchema.parse(options);
-	const platform = new EmbeddedPlatform(options, tls);
-	await platform.listen(host, port);
+	const platform = new EmbeddedPlatform(options);
+	await platform.listen(startOptionsSchema.parse(options));
 	return platform;
 }
 
 interface Answer {
 	status: number;
 	headers: Record<string, string>;
-	body: string | Buffer;
+	body: string;
 }
 
 /** Returns `data` of the response. `sn` is the serial number in the path. Throws a Refusal. */
@@ -80,8 +74,6 @@ export class EmbeddedPlatform {
 	/** All switches; may be changed at any time. */
 	readonly settings: Settings = settingsSchema.parse({});
 	readonly logins = { attempted: 0, succeeded: 0 };
-	/** The PEM certificate to trust when started with `tls`. */
-	readonly certificate = testOnlyCertificate;
 	/** Every request since the start or the last `forget()`, in the order of arrival, with refused and failed ones. */
 	requests: PlatformRequest[] = [];
 	/** The most requests without a complete response at once. */
@@ -94,34 +86,23 @@ export class EmbeddedPlatform {
 	/** All other endpoints but the login. */
 	readonly #endpoints: Readonly<Record<string, Endpoint>> = {
 		'GET /api/device/sn/{sn}': (_request, sn) => this.#device(sn),
-		'POST /api/device': (request) => this.#create(request),
-		'PUT /api/device/sn/{sn}': (request, sn) => this.#change(request, sn),
-		'PATCH /api/device/sn/{sn}': (request, sn) => this.#change(request, sn),
-		'DELETE /api/device/sn/{sn}': (_request, sn) => void this.fleet.remove(this.#device(sn).sn),
 		[`GET ${OTHER_ENDPOINT}`]: () => this.fleet.models,
 		'GET /api/version': () => '2.6',
 		'/api/echo': (request) => this.#echo(request),
 	};
-	readonly #server: Server;
+	#server: Server | undefined;
+	#origin = '';
 	readonly #listing = new Listing();
 	readonly #tokens = new Map<string, { requests: number; dead: boolean }>();
 	/** Requests without a complete response. */
 	readonly #pending = new Set<PlatformRequest>();
-	readonly #counts = new Map<RequestKind, number>();
 	readonly #uses = new WeakMap<FaultRule, number>();
 	/** The times of the requests within the rate limit. */
 	#admitted: number[] = [];
 	readonly #hookErrors: unknown[] = [];
-	#origin = '';
 
-	constructor(options: StartOptions, tls: boolean) {
+	constructor(options: StartOptions) {
 		this.reset(options);
-		const serve = (raw: IncomingMessage, response: ServerResponse) => void this.#serve(raw, response);
-		this.#server = tls
-			? createSecureServer({ key: testOnlyPrivateKey, cert: testOnlyCertificate }, serve)
-			: createServer(serve);
-		// Longer than any pause of a test: a client that uses a connection again must not find it closed.
-		this.#server.keepAliveTimeout = 72_000;
 	}
 
 	/** Like http://127.0.0.1:41234, with the path prefix; paths begin with /api below it. */
@@ -177,7 +158,6 @@ export class EmbeddedPlatform {
 	/** Empties `requests` and sets `peakInFlight` and `logins` to 0; tokens, fleet and settings stay. */
 	forget(): void {
 		this.requests = [];
-		this.#counts.clear();
 		this.peakInFlight = this.inFlight;
 		Object.assign(this.logins, { attempted: 0, succeeded: 0 });
 	}
@@ -188,7 +168,7 @@ export class EmbeddedPlatform {
 	 */
 	reset(options: StartOptions = {}): void {
 		const { fleet, host: _host, port: _port, tls: _tls, ...settings } = startOptionsSchema.parse(options);
-		this.fleet = fleet instanceof Fleet ? fleet : Array.isArray(fleet) ? new Fleet(fleet) : Fleet.seeded(fleet);
+		this.fleet = fleet instanceof Fleet ? fleet : Fleet.seeded(fleet);
 		for (const key of Object.keys(this.settings)) Reflect.deleteProperty(this.settings, key);
 		Object.assign(this.settings, settings);
 		this.#tokens.clear();
@@ -197,19 +177,14 @@ export class EmbeddedPlatform {
 		this.forget();
 	}
 
-	async listen(host: string, port: number): Promise<void> {
-		const server = this.#server;
-		await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve));
-		const address = z.object({ port: z.int() }).parse(server.address());
-		const scheme = 'setSecureContext' in server ? 'https' : 'http';
-		this.#origin = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`;
+	async listen(place: Place): Promise<void> {
+		const serve = (raw: IncomingMessage, response: ServerResponse) => void this.#serve(raw, response);
+		({ server: this.#server, origin: this.#origin } = await listen(serve, place));
 	}
 
 	/** Closes every connection, hanging ones too. Rejects with the first error that a hook threw. */
 	async stop(): Promise<void> {
-		const closed = new Promise((resolve) => this.#server.close(resolve));
-		this.#server.closeAllConnections();
-		await closed;
+		if (this.#server !== undefined) await close(this.#server);
 		if (this.#hookErrors.length > 0) throw this.#hookErrors[0];
 	}
 
@@ -222,8 +197,8 @@ export class EmbeddedPlatform {
 		}
 		const isReadable = parseBody(request);
 		try {
-			if (this.#isOverLimit()) return send(response, tooManyRequests(this.settings));
-			const { latencyMs } = this.settings;
+			const { latencyMs, rateLimit } = this.settings;
+			if (this.#isOverLimit(rateLimit)) return send(response, tooManyRequests(rateLimit));
 			if (latencyMs > 0) await pause(latencyMs, undefined, { ref: false });
 			await this.settings.beforeAnswer?.(request);
 			const fault = this.settings.fault?.(request) ?? this.#faultOfRules(request);
@@ -241,11 +216,9 @@ export class EmbeddedPlatform {
 		const [path = '/', ...rest] = this.#withoutPrefix(url).split('?');
 		const query = parseQuery(rest.join('?'));
 		const kind = this.#kindOf(method, path);
-		const orderOfKind = (this.#counts.get(kind) ?? 0) + 1;
-		this.#counts.set(kind, orderOfKind);
 		const request: PlatformRequest = {
 			order: this.requests.length + 1,
-			orderOfKind,
+			orderOfKind: this.requestsOf(kind).length + 1,
 			kind,
 			method,
 			url,
@@ -254,9 +227,8 @@ export class EmbeddedPlatform {
 			headers: { ...raw.headers },
 			body: undefined,
 			page: kind === 'list' ? this.#pageNumber(query) : undefined,
-			at: this.settings.now(),
+			at: Date.now(),
 			status: undefined,
-			inFlight: this.inFlight + 1,
 		};
 		this.requests.push(request);
 		this.#pending.add(request);
@@ -272,7 +244,6 @@ export class EmbeddedPlatform {
 	/** Returns the path without the prefix. A path outside the prefix gets one that has no endpoint. */
 	#withoutPrefix(url: string): string {
 		const prefix = this.settings.pathPrefix;
-		if (prefix === '') return url;
 		return url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : '/-outside-the-prefix';
 	}
 
@@ -283,7 +254,7 @@ export class EmbeddedPlatform {
 	}
 
 	/** Returns the page that a query asks for, counted from 0; undefined if the query is invalid. */
-	#pageNumber(query: PlatformRequest['query']): number | undefined {
+	#pageNumber(query: Query): number | undefined {
 		try {
 			return readPage(query, this.settings);
 		} catch {
@@ -293,42 +264,40 @@ export class EmbeddedPlatform {
 
 	#answer(request: PlatformRequest, isReadable: boolean): Answer {
 		const { method, path, kind } = request;
-		const [, sn = ''] = /^\/api\/device\/sn\/([^/]*)$/.exec(path) ?? [];
-		const place = path === `/api/device/sn/${sn}` ? '/api/device/sn/{sn}' : path;
+		const [, sn] = /^\/api\/device\/sn\/([^/]*)$/.exec(path) ?? [];
+		const place = sn === undefined ? path : '/api/device/sn/{sn}';
 		const list = this.#lists[`${method} ${place}`];
-		const endpoint = this.#endpoints[`${method} ${place}`] ?? this.#endpoints[place];
-		const isLogin = kind === 'login';
-		if (!isLogin && list === undefined && endpoint === undefined) return withoutEnvelope(404, 'Not Found', path);
+		const other = kind === 'login' ? () => this.#logIn(request) : this.#endpoints[`${method} ${place}`];
+		const endpoint = other ?? this.#endpoints[place];
+		if (list === undefined && endpoint === undefined) return notFound(path);
 		try {
-			if (!isLogin) this.#authorize(request);
+			if (kind !== 'login') this.#authorize(request);
 			// Section 1: bodies are JSON.
 			if (!isReadable) throw new Refusal(10014);
-			if (list !== undefined) return this.#paged(list, request);
-			const data = isLogin ? this.#logIn(request) : endpoint?.(request, decodeURIComponent(sn));
-			return success(JSON.stringify(data ?? null));
+			const data = endpoint?.(request, unescape(sn ?? ''));
+			return envelope(0, 'success', list === undefined ? JSON.stringify(data ?? null) : this.#paged(list, request));
 		} catch (error) {
-			if (error instanceof URIError) return withoutEnvelope(400, 'Bad Request', path);
 			if (!(error instanceof Refusal)) throw error;
-			const unauthorized = this.settings.deadToken === 'status' && (error.code === 14101 || error.code === 14102);
 			const answer = envelope(error.code, error.message, 'null');
-			if (!unauthorized) return { ...answer, status: this.settings.refusalStatus };
+			const isDeadToken = error.code === 14101 || error.code === 14102;
+			if (this.settings.deadToken === 'code' || !isDeadToken) return { ...answer, status: this.settings.refusalStatus };
 			return { ...answer, status: 401, headers: { ...answer.headers, 'www-authenticate': 'Bearer' } };
 		}
 	}
 
-	#isOverLimit(): boolean {
-		const { rateLimit, now } = this.settings;
+	#isOverLimit(rateLimit: Settings['rateLimit']): boolean {
 		if (rateLimit === undefined) return false;
-		this.#admitted = this.#admitted.filter((at) => now() - at < rateLimit.perMs);
+		const now = Date.now();
+		this.#admitted = this.#admitted.filter((at) => now - at < rateLimit.perMs);
 		if (this.#admitted.length >= rateLimit.requests) return true;
-		this.#admitted.push(now());
+		this.#admitted.push(now);
 		return false;
 	}
 
 	#faultOfRules(request: PlatformRequest): Fault | undefined {
 		for (const rule of this.settings.faults) {
 			const used = this.#uses.get(rule) ?? 0;
-			const fits = (['kind', 'page', 'order', 'orderOfKind'] as const).every(
+			const fits = (['kind', 'page', 'orderOfKind'] as const).every(
 				(mark) => rule[mark] === undefined || rule[mark] === request[mark],
 			);
 			if (!fits || used >= (rule.times ?? 1)) continue;
@@ -357,82 +326,46 @@ export class EmbeddedPlatform {
 		token.requests++;
 	}
 
-	/** The login API of section 5. The document doesn't define its path and response; both are settings. */
-	#logIn(request: PlatformRequest): unknown {
+	/** The login API of section 5. The document doesn't define its path, a setting, and its response. */
+	#logIn(request: PlatformRequest): string {
 		this.logins.attempted++;
 		const { loginName, passwordMd5 } = this;
-		const { refuseLogin, tokenAt } = this.settings;
+		const { refuseLogin } = this.settings;
 		const given = parse(z.object({ loginName: z.string(), password: z.string() }), request.body);
 		if (refuseLogin !== undefined) throw new Refusal(refuseLogin);
 		if (given.loginName !== loginName || given.password !== passwordMd5) throw new Refusal(14201);
 		this.logins.succeeded++;
-		const [, ...keys] = tokenAt.split('.');
-		return keys.reduceRight<unknown>((value, key) => ({ [key]: value }), this.issueToken());
+		return this.issueToken();
 	}
 
-	/** Responds with a page of any list. */
-	#paged(list: (request: PlatformRequest) => Page<object>, request: PlatformRequest): Answer {
-		if (request.method === 'POST') parse(z.unknown(), request.body);
-		const { items, metadata } = list(request);
+	/** Returns the JSON of a page of any list. */
+	#paged(list: (request: PlatformRequest) => Page<object>, request: PlatformRequest): string {
+		parse(z.unknown(), request.body);
+		const page = list(request);
 		const { changePage } = this.settings;
-		if (changePage !== undefined) {
-			const content = items.map((item) => ({ ...item }));
-			return success(JSON.stringify(changePage(structuredClone({ content, ...metadata }), request)) ?? 'null');
-		}
-		const content = items.flatMap((item, position) => (position === 0 ? [bytesOf(item)] : [comma, bytesOf(item)]));
-		return success([`{"content":[`, ...content, `],${JSON.stringify(metadata).slice(1)}`]);
+		if (changePage === undefined) return jsonOfPage(page);
+		const copy = structuredClone({ content: page.items.map((item) => ({ ...item })), ...page.metadata });
+		return JSON.stringify(changePage(copy, request)) ?? 'null';
 	}
 
+	/** Section 4.2 has no rule for a valid serial number. This platform's rule: 1 to 64 letters, digits and - _ . : */
 	#device(sn: string): Device {
-		checkSerialNumber(sn);
+		if (!/^[A-Za-z0-9._:-]{1,64}$/.test(sn)) throw new Refusal(10018, sn);
 		const device = this.fleet.get(sn);
-		if (device !== undefined) return device;
-		const { noDeviceCode } = this.settings;
-		throw new Refusal(noDeviceCode, `device ${sn}`);
-	}
-
-	#create({ body }: PlatformRequest): Device {
-		const changes = parse(changesSchema, body);
-		if (changes.sn === undefined || changes.sn === '') throw new Refusal(10010, 'sn');
-		checkSerialNumber(changes.sn);
-		if (this.fleet.get(changes.sn) !== undefined) throw new Refusal(10015, 'sn');
-		const empty = { imei: null, iccid: '', sensorSn: '', onlineStatus: 0, attributes: {}, tags: [], description: null };
-		const made = {
-			creator: this.loginName,
-			createTime: timeText(this.settings.now()),
-			updator: null,
-			updateTime: null,
-		};
-		return this.fleet.add(deviceSchema.parse({ ...this.fleet.make(), ...empty, ...made, ...changes }));
-	}
-
-	#change({ body }: PlatformRequest, sn: string): Device {
-		const changes = parse(changesSchema, body);
-		const device = this.#device(sn);
-		if (changes.sn !== undefined && changes.sn !== device.sn) throw new Refusal(10011, 'sn');
-		const made = { updator: this.loginName, updateTime: timeText(this.settings.now()) };
-		return this.fleet.update(sn, deviceSchema.parse({ ...device, ...changes, ...made }));
+		if (device === undefined) throw new Refusal(this.settings.noDeviceCode, `device ${sn}`);
+		return device;
 	}
 
 	/** Returns the request without its sign-in. */
 	#echo({ method, path, query, headers, body = null }: PlatformRequest): object {
 		const { apiKeyIn, apiKeyName } = this.settings;
-		const hide = <Value,>(values: Record<string, Value>, name: string) =>
-			name in values ? { ...values, [name]: '(redacted)' } : values;
-		const ownHeaders = hide(headers, 'authorization');
-		if (apiKeyIn === 'query') return { method, path, query: hide(query, apiKeyName), headers: ownHeaders, body };
-		return { method, path, query, headers: hide(ownHeaders, apiKeyName.toLowerCase()), body };
+		const hide = (values: object, secrets: readonly string[]) =>
+			Object.fromEntries(
+				Object.entries(values).map(([name, value]) => [name, secrets.includes(name) ? '(redacted)' : value]),
+			);
+		const [inQuery, inHeader] = apiKeyIn === 'query' ? [[apiKeyName], ''] : [[], apiKeyName.toLowerCase()];
+		return { method, path, query: hide(query, inQuery), headers: hide(headers, ['authorization', inHeader]), body };
 	}
-}
-
-/** The fields of a create or update. The document doesn't define them (section 4.3). */
-const changesSchema = deviceSchema
-	.omit({ id: true, creator: true, createTime: true, updator: true, updateTime: true })
-	.partial();
-
-/** Section 4.2 has no rule for a valid serial number. This platform's rule: 1 to 64 letters, digits and - _ . : */
-function checkSerialNumber(sn: string): void {
-	if (!/^[A-Za-z0-9._:-]{1,64}$/.test(sn)) throw new Refusal(10018, sn);
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
@@ -456,7 +389,7 @@ function parseBody(request: PlatformRequest): boolean {
 	return /^application\/json\s*(?:;|$)/i.test(String(request.headers['content-type']));
 }
 
-function parseQuery(query: string): PlatformRequest['query'] {
+function parseQuery(query: string): Query {
 	const parameters = new URLSearchParams(query);
 	return Object.fromEntries(
 		[...new Set(parameters.keys())].map((name) => {
@@ -467,7 +400,7 @@ function parseQuery(query: string): PlatformRequest['query'] {
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer, cut?: 'truncate' | 'stall'): void {
-	const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+	const bytes = Buffer.from(body);
 	response.writeHead(status, { ...headers, 'content-length': bytes.length });
 	if (cut === undefined) response.end(bytes);
 	else {
@@ -480,27 +413,16 @@ function send(response: ServerResponse, { status, headers, body }: Answer, cut?:
 const json = { 'content-type': 'application/json;charset=UTF-8' };
 const html = { 'content-type': 'text/html;charset=UTF-8' };
 
-const comma = Buffer.from(',');
-
-/** Returns the envelope of section 1.1. `data` is JSON, as one text or in pieces. */
-function envelope(code: number, msg: string, data: string | readonly (string | Buffer)[]): Answer {
-	const head = `{"code":${code},"msg":${JSON.stringify(msg)},"data":`;
-	const body =
-		typeof data === 'string'
-			? `${head}${data}}`
-			: Buffer.concat([head, ...data, '}'].map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
-	return { status: 200, headers: json, body };
+/** Returns the envelope of section 1.1. `data` is JSON. */
+function envelope(code: number, msg: string, data: string): Answer {
+	return { status: 200, headers: json, body: `{"code":${code},"msg":${JSON.stringify(msg)},"data":${data}}` };
 }
 
-function success(data: string | readonly (string | Buffer)[]): Answer {
-	return envelope(0, 'success', data);
+function notFound(path: string): Answer {
+	return { status: 404, headers: json, body: JSON.stringify({ status: 404, error: 'Not Found', path }) };
 }
 
-function withoutEnvelope(status: number, error: string, path: string): Answer {
-	return { status, headers: json, body: JSON.stringify({ status, error, path }) };
-}
-
-function tooManyRequests({ rateLimit }: Settings): Answer {
+function tooManyRequests(rateLimit: Settings['rateLimit']): Answer {
 	const headers = { ...html, 'retry-after': String(rateLimit?.retryAfter) };
 	return { status: 429, headers, body: '<html><title>429 Too Many Requests</title></html>' };
 }

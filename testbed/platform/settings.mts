@@ -1,4 +1,7 @@
 import { z } from 'zod/v4';
+import { type PageData, pagingSettings, type Query } from './paging.mts';
+
+export type { PageData };
 
 /** The kind of a request. 'other' is every path except the three in the document. */
 export type RequestKind = 'list' | 'sn' | 'login' | 'other';
@@ -15,20 +18,17 @@ export interface PlatformRequest {
 	url: string;
 	/** The path without prefix and query, still percent-encoded. */
 	path: string;
-	/** Decoded; a repeated key is an array. */
-	query: Record<string, string | string[]>;
+	query: Query;
 	/** As received, with secrets; names in lower case. */
 	headers: Record<string, string | string[] | undefined>;
 	/** The parsed JSON body; the text if it is not JSON; undefined without a body. */
 	body: unknown;
 	/** For a list request: the page, counted from 0 like `number` in the response, with any `pageNumbering`. */
 	page: number | undefined;
-	/** When it arrived, by the platform's `now`. */
+	/** When it arrived. */
 	at: number;
 	/** The HTTP status of the response; undefined without one. */
 	status: number | undefined;
-	/** Requests without a complete response when it arrived, including this one. */
-	inFlight: number;
 }
 
 /**
@@ -56,38 +56,17 @@ export type Fault =
 	| { status: number; headers?: Record<string, string>; body?: unknown };
 
 /** A fault for all requests with these properties. The first matching rule that is not used up applies. */
-export interface FaultRule extends Partial<Pick<PlatformRequest, 'kind' | 'order' | 'orderOfKind'>> {
+export interface FaultRule {
 	fault: Fault;
-	/** Counted from 0, as in `PlatformRequest.page`. */
+	kind?: RequestKind;
+	orderOfKind?: number;
 	page?: number;
 	/** How often the rule applies; default: once; Infinity for always. */
 	times?: number;
 }
 
-interface Sorted {
-	sorted: boolean;
-	unsorted: boolean;
-}
-
-/** `data` of a list response, section 1.2. */
-export interface PageData {
-	content: Array<Record<string, unknown>>;
-	pageable: { sort: Sorted; offset: number; pageSize: number; pageNumber: number; paged: boolean; unpaged: boolean };
-	totalElements: number;
-	totalPages: number;
-	last: boolean;
-	first: boolean;
-	sort: Sorted;
-	size: number;
-	number: number;
-	numberOfElements: number;
-}
-
 /** TypeScript checks these settings. */
 const unchecked = <Value,>() => z.custom<Value>();
-
-/** zod's number type doesn't accept Infinity. */
-const count = z.custom<number>((value) => typeof value === 'number' && value >= 0, 'must be a number from 0');
 
 const path = z.string().regex(/^(?:\/[^/?#]+)+$/, 'must begin with / and not end with it');
 
@@ -103,17 +82,12 @@ export const settingsSchema = z.strictObject({
 	/** In plain text; the login expects its MD5 in lower-case hex. */
 	password: z.string().default('demo-password-密码'),
 	loginPath: path.default('/api/user/login'),
-	/** The path of the token in the login response: 'data' or any dotted path below it. */
-	tokenAt: z
-		.string()
-		.regex(/^data(?:\.[^.]+)*$/, "must be 'data' or a dotted path that begins with it")
-		.default('data'),
 	/** Refuses every login with this code, the right password included. */
 	refuseLogin: z.union([z.literal(14201), z.literal(14202), z.literal(14203)]).optional(),
 	/** one-per-user: a login ends all earlier tokens. */
 	livingTokens: z.enum(['side-by-side', 'one-per-user']).default('side-by-side'),
 	/** Number of authorized requests until a token expires; Infinity: never. */
-	tokenRequests: count.default(Infinity),
+	tokenRequests: unchecked<number>().default(Infinity),
 	/** The response to a missing, wrong or expired sign-in: only the code, or also HTTP 401 (with the envelope as body). */
 	deadToken: z.enum(['code', 'status']).default('code'),
 	/** The code for an expired token. */
@@ -129,12 +103,8 @@ export const settingsSchema = z.strictObject({
 	/** All endpoints are below this path; a request elsewhere gets 404. */
 	pathPrefix: z.union([z.literal(''), path]).default(''),
 
-	// Paging, sections 1.2 and 8
-	/** one-based: page=0 and page=1 both return the first page. `number` in the response always counts from 0. */
-	pageNumbering: z.enum(['one-based', 'zero-based']).default('one-based'),
-	largestSize: z.int().min(1).default(2000),
-	/** A larger size is reduced to the largest, or refused with 10001. */
-	largerSize: z.enum(['clamp', 'refuse']).default('clamp'),
+	// Lists
+	...pagingSettings,
 	/** Whether the platform obeys `sort`, refuses it with 10005, or ignores it. */
 	sorting: z.enum(['obeyed', 'refused', 'ignored']).default('obeyed'),
 	/** Whether the platform obeys filters; otherwise it returns all devices. */
@@ -147,12 +117,7 @@ export const settingsSchema = z.strictObject({
 	// Time and faults
 	/** Real milliseconds before every response. */
 	latencyMs: z.number().min(0).default(0),
-	/** The clock of createTime and updateTime. */
-	now: unchecked<() => number>().default(() => Date.now),
-	/**
-	 * Refuses more requests than these within `perMs` milliseconds of `now` with HTTP 429, like a proxy, with a `Retry-After`
-	 * in seconds.
-	 */
+	/** Refuses more requests within `perMs` milliseconds with HTTP 429, like a proxy, with a `Retry-After` in seconds. */
 	rateLimit: z
 		.strictObject({ requests: z.int().min(1), perMs: z.number().min(1), retryAfter: z.int().min(0).default(1) })
 		.optional(),
