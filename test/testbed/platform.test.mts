@@ -173,7 +173,7 @@ test('GET /api/device/sn/{sn} returns the record of the list, or 10018, 10007, 1
 	expect(codes).toEqual([
 		[422, { code: 10007, msg: 'device NONE non-existent', data: null }],
 		[422, { code: 14401, msg: 'invalid or non-existent equipment', data: null }],
-		[422, { code: 0, msg: 'success', data: null }],
+		[200, { code: 0, msg: 'success', data: null }],
 	]);
 });
 

@@ -126,7 +126,7 @@ function criteriaTests(body: unknown): Test[] {
  */
 function queryTests(query: Query): Test[] {
 	return Object.entries(query).flatMap(([name, given]): Test[] => {
-		const values = [given].flat();
+		const values = [given ?? []].flat();
 		const parts = values.flatMap((value) => value.split(','));
 		if (name === 'name') return values.map((value) => nameTest(value.toLowerCase()));
 		if (name === 'tags') return parts.map((tag) => (device) => device.tags.includes(tag.trim()));

@@ -2,7 +2,7 @@ import { z } from 'zod/v4';
 import { Refusal } from './codes.mts';
 
 /** A query, decoded; a repeated key is an array. */
-export type Query = Record<string, string | string[]>;
+export type Query = NodeJS.Dict<string | string[]>;
 
 /** Sections 1.2 and 8. */
 export const pagingSettings = {
@@ -24,12 +24,13 @@ export interface Page<Item> {
 /** `data` of a list response, section 1.2. */
 export type PageData = Page<object>['metadata'] & { content: Array<Record<string, unknown>> };
 
-/** Returns the page of a whole list that a query asks for, sections 1.2 and 8. Throws a Refusal. */
+/** Returns the page of a whole list that a query asks for, sections 1.2 and 8. The document defines no refusal for an invalid page; this platform uses 10001. */
 export function pageOf<Item>(list: readonly Item[], query: Query, settings: PagingSettings): Page<Item> {
 	const page = readPage(query, settings);
+	if (page < 0) throw new Refusal(10001, 'page');
 	const size = readNumber(query, 'size') ?? 10;
 	const isTooLarge = size > settings.largestSize && settings.largerSize === 'refuse';
-	if (size === 0 || isTooLarge) throw new Refusal(10001, 'size');
+	if (size <= 0 || isTooLarge) throw new Refusal(10001, 'size');
 	const real = Math.min(size, settings.largestSize);
 	const items = list.slice(page * real, (page + 1) * real);
 	return {
@@ -54,20 +55,16 @@ function metadataOf(page: number, size: number, numberOfElements: number, totalE
 	};
 }
 
-/**
- * Returns the requested page, counted from 0. Section 8: without `page`, the first one.
- * The document defines no refusal for an invalid page; this platform uses 10001.
- */
+/** Returns the requested page, counted from 0; -1 if it is invalid. Section 8: without `page`, the first one. */
 export function readPage(query: Query, settings: Pick<PagingSettings, 'pageNumbering'>): number {
 	const page = readNumber(query, 'page') ?? 0;
-	return settings.pageNumbering === 'one-based' ? Math.max(page - 1, 0) : page;
+	return settings.pageNumbering === 'one-based' && page > 0 ? page - 1 : page;
 }
 
 function readNumber(query: Query, name: 'page' | 'size'): number | undefined {
 	const { [name]: given } = query;
 	if (given === undefined) return undefined;
-	if (!/^\d{1,10}$/.test(String(given)) || Number(given) >= 2 ** 31) throw new Refusal(10001, name);
-	return Number(given);
+	return /^\d{1,10}$/.test(String(given)) && Number(given) < 2 ** 31 ? Number(given) : -1;
 }
 
 /** Returns a page as the JSON of `data`. */

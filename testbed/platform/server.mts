@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { unescape } from 'node:querystring';
+import { parse, unescape } from 'node:querystring';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod/v4';
@@ -8,7 +8,7 @@ import { message, Refusal } from './codes.mts';
 import { type Device, Fleet } from './fleet.mts';
 import { close, listen, type Place } from './httpServer.mts';
 import { Listing } from './listing.mts';
-import { jsonOfPage, type Page, type Query, readPage } from './paging.mts';
+import { jsonOfPage, type Page, readPage } from './paging.mts';
 import {
 	settingsSchema,
 	type Fault,
@@ -196,25 +196,26 @@ export class EmbeddedPlatform {
 			return; // The client has closed the connection.
 		}
 		const isReadable = parseBody(request);
+		const { latencyMs, refusalStatus } = this.settings;
 		try {
-			const { latencyMs, rateLimit } = this.settings;
-			if (this.#isOverLimit(rateLimit)) return send(response, tooManyRequests(rateLimit));
+			const overLimit = this.#overLimit();
+			if (overLimit !== undefined) return send(response, answerOf(overLimit, refusalStatus));
 			if (latencyMs > 0) await pause(latencyMs, undefined, { ref: false });
 			await this.settings.beforeAnswer?.(request);
 			const fault = this.settings.fault?.(request) ?? this.#faultOfRules(request);
 			if (fault === 'drop') raw.socket.destroy();
-			else if (typeof fault === 'object') send(response, faultAnswer(fault, this.settings));
+			else if (typeof fault === 'object') send(response, answerOf(fault, this.settings.refusalStatus));
 			else if (fault !== 'hang') send(response, this.#answer(request, isReadable), fault);
 		} catch (error) {
 			this.#hookErrors.push(error);
-			send(response, { ...envelope(-1, message(-1), 'null'), status: 500 });
+			send(response, answerOf({ code: -1, status: 500 }, refusalStatus));
 		}
 	}
 
 	#record(raw: IncomingMessage, response: ServerResponse): PlatformRequest {
 		const { method = 'GET', url = '/' } = raw;
 		const [path = '/', ...rest] = this.#withoutPrefix(url).split('?');
-		const query = parseQuery(rest.join('?'));
+		const query = { ...parse(rest.join('?')) };
 		const kind = this.#kindOf(method, path);
 		const request: PlatformRequest = {
 			order: this.requests.length + 1,
@@ -226,7 +227,7 @@ export class EmbeddedPlatform {
 			query,
 			headers: { ...raw.headers },
 			body: undefined,
-			page: kind === 'list' ? this.#pageNumber(query) : undefined,
+			page: kind === 'list' ? readPage(query, this.settings) : undefined,
 			at: Date.now(),
 			status: undefined,
 		};
@@ -253,58 +254,52 @@ export class EmbeddedPlatform {
 		return method === 'GET' && path.startsWith('/api/device/sn/') ? 'sn' : 'other';
 	}
 
-	/** Returns the page that a query asks for, counted from 0; undefined if the query is invalid. */
-	#pageNumber(query: Query): number | undefined {
-		try {
-			return readPage(query, this.settings);
-		} catch {
-			return undefined;
-		}
-	}
-
 	#answer(request: PlatformRequest, isReadable: boolean): Answer {
-		const { method, path, kind } = request;
+		const { method, path, kind, body } = request;
+		const { refusalStatus, deadToken } = this.settings;
 		const [, sn] = /^\/api\/device\/sn\/([^/]*)$/.exec(path) ?? [];
 		const place = sn === undefined ? path : '/api/device/sn/{sn}';
 		const list = this.#lists[`${method} ${place}`];
 		const other = kind === 'login' ? () => this.#logIn(request) : this.#endpoints[`${method} ${place}`];
 		const endpoint = other ?? this.#endpoints[place];
-		if (list === undefined && endpoint === undefined) return notFound(path);
+		if (list === undefined && endpoint === undefined) {
+			return answerOf({ status: 404, body: { status: 404, error: 'Not Found', path } }, refusalStatus);
+		}
 		try {
 			if (kind !== 'login') this.#authorize(request);
 			// Section 1: bodies are JSON.
-			if (!isReadable) throw new Refusal(10014);
+			const lacksBody = body === undefined && method === 'POST' && kind !== 'other';
+			if (!isReadable || lacksBody) throw new Refusal(10014);
 			const data = endpoint?.(request, unescape(sn ?? ''));
 			return envelope(0, 'success', list === undefined ? JSON.stringify(data ?? null) : this.#paged(list, request));
 		} catch (error) {
 			if (!(error instanceof Refusal)) throw error;
-			const answer = envelope(error.code, error.message, 'null');
-			const isDeadToken = error.code === 14101 || error.code === 14102;
-			if (this.settings.deadToken === 'code' || !isDeadToken) return { ...answer, status: this.settings.refusalStatus };
-			return { ...answer, status: 401, headers: { ...answer.headers, 'www-authenticate': 'Bearer' } };
+			const { code, message: msg } = error;
+			const unauthorized = { status: 401, headers: { 'www-authenticate': 'Bearer' } };
+			const isDeadToken = code === 14101 || code === 14102;
+			return answerOf({ code, msg, ...(isDeadToken && deadToken === 'status' ? unauthorized : {}) }, refusalStatus);
 		}
 	}
 
-	#isOverLimit(rateLimit: Settings['rateLimit']): boolean {
-		if (rateLimit === undefined) return false;
+	/** Counts a request. Returns the response to one beyond the limit. */
+	#overLimit(): Exclude<Fault, string> | undefined {
+		const { requests, perMs, retryAfter } = this.settings.rateLimit ?? { requests: Infinity, perMs: 0 };
 		const now = Date.now();
-		this.#admitted = this.#admitted.filter((at) => now - at < rateLimit.perMs);
-		if (this.#admitted.length >= rateLimit.requests) return true;
-		this.#admitted.push(now);
-		return false;
+		this.#admitted = this.#admitted.filter((at) => now - at < perMs);
+		if (this.#admitted.length < requests) return void this.#admitted.push(now);
+		const body = '<html><title>429 Too Many Requests</title></html>';
+		return { status: 429, headers: { 'retry-after': String(retryAfter) }, body };
 	}
 
 	#faultOfRules(request: PlatformRequest): Fault | undefined {
-		for (const rule of this.settings.faults) {
-			const used = this.#uses.get(rule) ?? 0;
-			const fits = (['kind', 'page', 'orderOfKind'] as const).every(
-				(mark) => rule[mark] === undefined || rule[mark] === request[mark],
-			);
-			if (!fits || used >= (rule.times ?? 1)) continue;
-			this.#uses.set(rule, used + 1);
-			return rule.fault;
-		}
-		return undefined;
+		const usesOf = (rule: FaultRule) => this.#uses.get(rule) ?? 0;
+		const found = this.settings.faults.find((rule) => {
+			const { kind, page, orderOfKind, times = 1 } = { ...request, ...rule };
+			const fits = kind === request.kind && page === request.page && orderOfKind === request.orderOfKind;
+			return fits && usesOf(rule) < times;
+		});
+		if (found !== undefined) this.#uses.set(found, usesOf(found) + 1);
+		return found?.fault;
 	}
 
 	/** Section 5. Throws 14101 without a valid sign-in, 14102 for an unreadable one, 14103 for a missing role. */
@@ -327,20 +322,19 @@ export class EmbeddedPlatform {
 	}
 
 	/** The login API of section 5. The document doesn't define its path, a setting, and its response. */
-	#logIn(request: PlatformRequest): string {
+	#logIn({ body }: PlatformRequest): string {
 		this.logins.attempted++;
-		const { loginName, passwordMd5 } = this;
+		const { data: given, error } = loginSchema.safeParse(body);
+		if (error) throw new Refusal(10001, error.issues[0]?.path.join('.') || 'must be an object');
 		const { refuseLogin } = this.settings;
-		const given = parse(z.object({ loginName: z.string(), password: z.string() }), request.body);
 		if (refuseLogin !== undefined) throw new Refusal(refuseLogin);
-		if (given.loginName !== loginName || given.password !== passwordMd5) throw new Refusal(14201);
+		if (given.loginName !== this.loginName || given.password !== this.passwordMd5) throw new Refusal(14201);
 		this.logins.succeeded++;
 		return this.issueToken();
 	}
 
 	/** Returns the JSON of a page of any list. */
 	#paged(list: (request: PlatformRequest) => Page<object>, request: PlatformRequest): string {
-		parse(z.unknown(), request.body);
 		const page = list(request);
 		const { changePage } = this.settings;
 		if (changePage === undefined) return jsonOfPage(page);
@@ -358,22 +352,18 @@ export class EmbeddedPlatform {
 
 	/** Returns the request without its sign-in. */
 	#echo({ method, path, query, headers, body = null }: PlatformRequest): object {
-		const { apiKeyIn, apiKeyName } = this.settings;
-		const hide = (values: object, secrets: readonly string[]) =>
-			Object.fromEntries(
-				Object.entries(values).map(([name, value]) => [name, secrets.includes(name) ? '(redacted)' : value]),
-			);
-		const [inQuery, inHeader] = apiKeyIn === 'query' ? [[apiKeyName], ''] : [[], apiKeyName.toLowerCase()];
-		return { method, path, query: hide(query, inQuery), headers: hide(headers, ['authorization', inHeader]), body };
+		const secrets = ['authorization', this.settings.apiKeyName.toLowerCase()];
+		const hide = (values: object) =>
+			Object.entries(values).map(([name, value]) => [
+				name,
+				secrets.includes(name.toLowerCase()) ? '(redacted)' : value,
+			]);
+		const [shownQuery, shownHeaders] = [query, headers].map((values) => Object.fromEntries(hide(values)));
+		return { method, path, query: shownQuery, headers: shownHeaders, body };
 	}
 }
 
-function parse<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-	if (body === undefined) throw new Refusal(10014);
-	const parsed = schema.safeParse(body);
-	if (parsed.success) return parsed.data;
-	throw new Refusal(10001, parsed.error.issues[0]?.path.join('.') || 'must be an object');
-}
+const loginSchema = z.object({ loginName: z.string(), password: z.string() });
 
 /** Parses the recorded text. Returns whether it is usable: section 1 requires JSON with its content type. */
 function parseBody(request: PlatformRequest): boolean {
@@ -387,16 +377,6 @@ function parseBody(request: PlatformRequest): boolean {
 		return false;
 	}
 	return /^application\/json\s*(?:;|$)/i.test(String(request.headers['content-type']));
-}
-
-function parseQuery(query: string): Query {
-	const parameters = new URLSearchParams(query);
-	return Object.fromEntries(
-		[...new Set(parameters.keys())].map((name) => {
-			const [value = '', ...more] = parameters.getAll(name);
-			return [name, more.length === 0 ? value : [value, ...more]];
-		}),
-	);
 }
 
 function send(response: ServerResponse, { status, headers, body }: Answer, cut?: 'truncate' | 'stall'): void {
@@ -418,27 +398,14 @@ function envelope(code: number, msg: string, data: string): Answer {
 	return { status: 200, headers: json, body: `{"code":${code},"msg":${JSON.stringify(msg)},"data":${data}}` };
 }
 
-function notFound(path: string): Answer {
-	return { status: 404, headers: json, body: JSON.stringify({ status: 404, error: 'Not Found', path }) };
-}
-
-function tooManyRequests(rateLimit: Settings['rateLimit']): Answer {
-	const headers = { ...html, 'retry-after': String(rateLimit?.retryAfter) };
-	return { status: 429, headers, body: '<html><title>429 Too Many Requests</title></html>' };
-}
-
-function faultAnswer(fault: Exclude<Fault, string>, { refusalStatus }: Settings): Answer {
+function answerOf(fault: Exclude<Fault, string>, refusalStatus: number): Answer {
 	if ('code' in fault) {
 		const { code, details = [], msg = message(code, ...details), data = null } = fault;
 		const { status = code === 0 ? 200 : refusalStatus, headers } = fault;
 		return { ...envelope(code, msg, JSON.stringify(data)), status, headers: { ...json, ...headers } };
 	}
 	const { status, headers = {}, body = '' } = fault;
-	const isText = typeof body === 'string';
 	const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-	return {
-		status,
-		headers: { ...(isText ? html : json), ...Object.fromEntries(own) },
-		body: isText ? body : JSON.stringify(body),
-	};
+	const [type, text] = typeof body === 'string' ? [html, body] : [json, JSON.stringify(body)];
+	return { status, headers: { ...type, ...Object.fromEntries(own) }, body: text };
 }

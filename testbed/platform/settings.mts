@@ -23,7 +23,7 @@ export interface PlatformRequest {
 	headers: Record<string, string | string[] | undefined>;
 	/** The parsed JSON body; the text if it is not JSON; undefined without a body. */
 	body: unknown;
-	/** For a list request: the page, counted from 0 like `number` in the response, with any `pageNumbering`. */
+	/** For a list request: the page, counted from 0 like `number` in the response; -1 if it is invalid. */
 	page: number | undefined;
 	/** When it arrived. */
 	at: number;
