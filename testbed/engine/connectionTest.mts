@@ -1,5 +1,4 @@
 import type {
-	ICredentialsDecrypted,
 	ICredentialTestRequest,
 	INode,
 	INodeCredentialTestResult,
@@ -9,9 +8,14 @@ import type {
 import * as z from 'zod/v4';
 
 import { noOp } from './builtInNodes.mts';
-import type { EngineCredentials } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
-import type { NodePackages } from './nodePackages.mts';
+
+/** A saved credential. */
+interface Saved {
+	id: string;
+	name: string;
+	type: string;
+}
 
 /**
  * Sends a credential type's declarative `test` request the way n8n's server does: as the routing of a temporary node, with
@@ -19,110 +23,86 @@ import type { NodePackages } from './nodePackages.mts';
  * failed request, the `responseSuccessBody` rules to a successful response.
  */
 export async function testCredential(
-	credential: ICredentialsDecrypted,
-	packages: NodePackages,
-	credentials: EngineCredentials,
+	credential: Saved,
+	test: ICredentialTestRequest,
 	additionalData: IWorkflowExecuteAdditionalData,
 ): Promise<INodeCredentialTestResult> {
-	const { test } = packages.getCredentialType(credential.type);
-	if (!test) return failed('No testing function found for this credential.');
-
-	try {
-		if (credential.data) {
-			credential.data = await credentials.applyDefaults(additionalData, credential.data, credential.type, 'internal');
-		}
-	} catch (error) {
-		return failed(messageOf(error));
-	}
-
 	let answer: unknown;
 	try {
 		answer = await sendTestRequest(credential, test, additionalData);
 	} catch (error) {
 		Container.get(core.ErrorReporter).error(error);
-		return failed(explainFailedRequest(error, test));
+		return { status: 'Error', message: explainFailedRequest(error, test) };
 	}
-
-	for (const rule of test.rules ?? []) {
-		if (rule.type !== 'responseSuccessBody') continue;
-		if (valueAt(answer, rule.properties.key) === rule.properties.value) return failed(rule.properties.message);
+	for (const { type, properties } of test.rules ?? []) {
+		if (type !== 'responseSuccessBody' || valueAt(answer, properties.key) !== properties.value) continue;
+		return { status: 'Error', message: properties.message };
 	}
 	return { status: 'OK', message: 'Connection successful!' };
 }
 
 async function sendTestRequest(
-	credential: ICredentialsDecrypted,
+	{ id, name, type }: Saved,
 	test: ICredentialTestRequest,
-	additionalData: IWorkflowExecuteAdditionalData,
-): Promise<unknown> {
-	const nodeType = nodeForTest(credential.type, test);
+	base: IWorkflowExecuteAdditionalData,
+) {
+	const data = await base.credentialsHelper.getDecrypted(base, { id, name }, type, 'internal');
+	// n8n's server uses the No Operation node, with one parameter whose routing is the test request.
+	const nodeType: INodeType = {
+		description: {
+			...noOp.description,
+			credentials: [{ name: type, required: true }],
+			properties: [
+				{ displayName: 'Temp', name: 'temp', type: 'string', default: '', routing: { request: test.request } },
+			],
+		},
+	};
 	const node: INode = {
 		...{ id: 'temp', name: 'Temp-Node', typeVersion: 1, position: [0, 0], parameters: {} },
-		type: nodeType.description.name,
-		credentials: { [credential.type]: { id: credential.id, name: credential.name } },
+		...{ type: nodeType.description.name, credentials: { [type]: { id, name } } },
 	};
 	const nodeTypes = { getByName: () => nodeType, getByNameAndVersion: () => nodeType, getKnownTypes: () => ({}) };
 	const workflow = new n8n.Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	const given = { ...base, currentNodeParameters: node.parameters };
+	const [run, items] = [n8n.createEmptyRunExecutionData(), [{ json: {} }]];
+	const source = { node, data: {}, source: null };
 	const context = new core.ExecuteContext(
 		workflow,
 		node,
-		{ ...additionalData, currentNodeParameters: node.parameters },
+		given,
 		'internal',
-		n8n.createEmptyRunExecutionData(),
+		run,
 		0,
-		[],
-		{ main: [[{ json: {} }]] },
-		{ node, data: {}, source: null },
+		items,
+		{ main: [items] },
+		source,
 		[],
 	);
-	const routing = new core.RoutingNode(context, nodeType, credential);
+	const routing = new core.RoutingNode(context, nodeType, { id, name, type, data });
 	const output = await workflow.expression.withIsolate(async () => await routing.runNode());
 	return output?.[0]?.[0]?.json;
 }
 
-/** n8n's server uses the No Operation node, with one parameter whose routing is the test request. */
-function nodeForTest(credentialType: string, { request }: ICredentialTestRequest): INodeType {
-	return {
-		description: {
-			...noOp.description,
-			credentials: [{ name: credentialType, required: true }],
-			properties: [{ displayName: 'Temp', name: 'temp', type: 'string', default: '', routing: { request } }],
-		},
-	};
-}
-
 const requestErrorSchema = z.object({
 	cause: z.object({
-		response: z.object({ status: z.number(), statusText: z.string().optional() }).optional().catch(undefined),
-		code: z.string().optional().catch(undefined),
+		response: z.object({ status: z.number() }).optional().catch(undefined),
+		code: z.string().optional(),
 	}),
 });
 
 function explainFailedRequest(error: unknown, { rules = [] }: ICredentialTestRequest): string {
 	const { response, code } = requestErrorSchema.safeParse(error).data?.cause ?? {};
-	if (response) {
-		const { status, statusText } = response;
-		for (const rule of rules) {
-			if (rule.type === 'responseCode' && rule.properties.value === status) return rule.properties.message;
-		}
-		if (status < 199 || status > 299) return statusText || `Received HTTP status code: ${status}`;
-	} else if (code) {
-		return code;
-	}
-	return messageOf(error);
-}
-
-function failed(message: string): INodeCredentialTestResult {
-	return { status: 'Error', message };
-}
-
-function messageOf(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
+	const message = error instanceof Error ? error.message : String(error);
+	if (response === undefined) return code ?? message;
+	const { status } = response;
+	const rule = rules.find(({ type, properties }) => type === 'responseCode' && properties.value === status);
+	if (rule !== undefined) return rule.properties.message;
+	return status < 200 || status > 299 ? `Received HTTP status code: ${status}` : message;
 }
 
 /** Reads a dotted path of the response. Like the server's lodash, it also reads inherited fields, and those of texts and numbers. */
 function valueAt(answer: unknown, path: string): unknown {
 	const field = (value: unknown, key: string): unknown =>
 		value === undefined || value === null ? undefined : Reflect.get(Object(value), key);
-	return field(answer, path) ?? path.split('.').reduce(field, answer);
+	return path.split('.').reduce(field, answer);
 }

@@ -1,43 +1,42 @@
 import type {
 	ICredentialDataDecryptedObject,
-	ICredentialsExpressionResolveValues,
-	ICredentialType,
-	IExecuteData,
-	IHttpRequestHelper,
+	ICredentialsHelper,
 	IHttpRequestOptions,
 	INode,
-	INodeCredentialsDetails,
 	INodeParameters,
 	INodeProperties,
-	IRequestOptionsSimplified,
-	IWorkflowExecuteAdditionalData,
-	WorkflowExecuteMode,
 } from 'n8n-workflow';
 
 import { core, workflow as n8n } from './host.cjs';
 import type { NodePackages } from './nodePackages.mts';
 
 /** A saved credential as n8n's database holds it: only `data` is encrypted. */
-export interface StoredCredential {
+interface StoredCredential {
 	id: string;
 	name: string;
 	type: string;
 	data: string;
 }
 
-/** How often n8n would have used the database or the credential type. */
-export interface CredentialUse {
-	/** Reads and decryptions for a node: one per `getCredentials`, and one per request without its own copy. */
-	decrypted: number;
-	/** Runs of the credential type's `preAuthentication`: each is one sign-in. */
-	preAuthenticated: number;
-	/** Automatic writes to the store after a sign-in. */
-	updated: number;
-}
+/** The parameters of a function that n8n-core calls. */
+type Given<Name extends keyof ICredentialsHelper> = Parameters<ICredentialsHelper[Name]>;
 
-/** The credentials table of an n8n instance. As in a database, each row is read and replaced as a whole, and the last write wins. */
-export class CredentialStore {
+/**
+ * What n8n's server does with credentials during an execution: reads and decrypts them each time, fills in the defaults
+ * of the type, resolves expressions, signs in through `preAuthentication` and saves the result.
+ * Left out: sharing, external secrets, credentials resolved per user, overwrites, policies, allowed domains of a sign-in, types
+ * that extend others, OAuth and declarative authentication.
+ */
+export class EngineCredentials extends n8n.ICredentialsHelper {
+	/** Reads for a node: one per `getCredentials`, and one per request without its own copy. Writes after a sign-in. */
+	readonly use = { decrypted: 0, updated: 0 };
+
+	/** The table of the database. Each row is read and replaced as a whole, and the last write wins. */
 	private readonly rows = new Map<string, StoredCredential>();
+
+	constructor(private readonly packages: NodePackages) {
+		super();
+	}
 
 	/** Encrypts with the instance's key, whether the credential is new or not. */
 	async save(id: string, name: string, type: string, data: ICredentialDataDecryptedObject): Promise<void> {
@@ -50,150 +49,86 @@ export class CredentialStore {
 
 	/** @throws UserError without such a credential (of that type, if one is given) */
 	row(id: string | null | undefined, type?: string): StoredCredential {
-		const row = typeof id === 'string' ? this.rows.get(id) : undefined;
-		if (!row || (type !== undefined && row.type !== type)) {
+		const row = this.rows.get(id ?? '');
+		if (row === undefined || row.type !== (type ?? row.type)) {
 			throw new n8n.UserError(`Credential with ID "${id}" does not exist for type "${type}".`);
 		}
 		return row;
 	}
 
-	open(id: string | null | undefined, type?: string): core.Credentials {
-		const row = this.row(id, type);
-		return new core.Credentials({ id: row.id, name: row.name }, row.type, row.data);
-	}
-
-	async decrypt(id: string): Promise<ICredentialDataDecryptedObject> {
-		return await this.open(id).getData();
-	}
-}
-
-/**
- * What n8n's server does with credentials during an execution: reads and decrypts them each time, fills in the defaults
- * of the type, resolves expressions, signs in through `preAuthentication` and saves the result.
- * Left out: sharing, external secrets, credentials resolved per user, overwrites, policies, allowed domains of a sign-in, types
- * that extend others, OAuth and declarative authentication.
- */
-export class EngineCredentials extends n8n.ICredentialsHelper {
-	readonly use: CredentialUse = { decrypted: 0, preAuthenticated: 0, updated: 0 };
-
-	constructor(
-		private readonly store: CredentialStore,
-		private readonly packages: NodePackages,
-	) {
-		super();
-	}
-
-	override async getDecrypted(
-		additionalData: IWorkflowExecuteAdditionalData,
-		nodeCredentials: INodeCredentialsDetails,
-		type: string,
-		mode: WorkflowExecuteMode,
-		executeData?: IExecuteData,
-		raw?: boolean,
-		expressionResolveValues?: ICredentialsExpressionResolveValues,
-	): Promise<ICredentialDataDecryptedObject> {
-		this.use.decrypted++;
-		const stored = await this.store.open(nodeCredentials.id, type).getData();
-		return raw === true
-			? stored
-			: await this.applyDefaults(additionalData, stored, type, mode, executeData, expressionResolveValues);
+	/** The data as stored, without the type's defaults. */
+	async stored(id: string | null | undefined, type?: string): Promise<ICredentialDataDecryptedObject> {
+		return await (await this.getCredentials({ id: id ?? null }, type)).getData();
 	}
 
 	/** The stored data with the type's defaults for what is missing or hidden, and with its expressions resolved. */
-	async applyDefaults(
-		additionalData: IWorkflowExecuteAdditionalData,
-		stored: ICredentialDataDecryptedObject,
-		type: string,
-		mode: WorkflowExecuteMode,
-		executeData?: IExecuteData,
-		resolveIn?: ICredentialsExpressionResolveValues,
-	): Promise<ICredentialDataDecryptedObject> {
+	override async getDecrypted(...given: Given<'getDecrypted'>): Promise<ICredentialDataDecryptedObject> {
+		const [additionalData, { id }, type, mode, executeData, raw, resolveIn] = given;
+		this.use.decrypted++;
+		const stored = await this.stored(id, type);
+		if (raw === true) return stored;
+		// n8n has different types for credentials and node parameters, but passes one as the other here.
+		const parameters = stored as INodeParameters;
+		const asData = (value: unknown) => value as ICredentialDataDecryptedObject;
 		const properties = this.getCredentialsProperties(type);
-		const parameters = asParameters(stored);
-		const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, null) ?? {};
-
+		const all = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, null) ?? {};
 		const keys = core.getAdditionalKeys(additionalData, mode, null, { isCredential: true });
-		if (resolveIn) {
-			const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData: input } = resolveIn;
-			const place = [runExecutionData, runIndex, itemIndex, node.name, input, mode, keys, executeData] as const;
-			try {
-				return asCredentialData(workflow.expression.getParameterValue(complete, ...place, false, complete));
-			} catch (error) {
-				if (error instanceof Error) error.message += ' [Error resolving credentials]';
-				throw error;
-			}
+		if (resolveIn === undefined) {
+			const nodeTypes = this.packages;
+			const { expression } = new n8n.Workflow({ nodes: [emptyNode], connections: {}, active: false, nodeTypes });
+			return await expression.withIsolate(async () =>
+				asData(expression.getComplexParameterValue(emptyNode, all, mode, keys, undefined, undefined, all)),
+			);
 		}
-
-		const nodeTypes = this.packages;
-		const { expression } = new n8n.Workflow({ nodes: [emptyNode], connections: {}, active: false, nodeTypes });
-		return await expression.withIsolate(async () =>
-			asCredentialData(
-				expression.getComplexParameterValue(emptyNode, complete, mode, keys, undefined, undefined, complete),
-			),
-		);
+		const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData: input } = resolveIn;
+		const place = [runExecutionData, runIndex, itemIndex, node.name, input, mode, keys, executeData] as const;
+		try {
+			return asData(workflow.expression.getParameterValue(all, ...place, false, all));
+		} catch (error) {
+			if (error instanceof Error) error.message += ' [Error resolving credentials]';
+			throw error;
+		}
 	}
 
-	override async preAuthentication(
-		helpers: IHttpRequestHelper,
-		credentials: ICredentialDataDecryptedObject,
-		typeName: string,
-		node: INode,
-		credentialsExpired: boolean,
-	): Promise<ICredentialDataDecryptedObject | undefined> {
-		const type = this.packages.getCredentialType(typeName);
-		const token = expirableProperty(type);
-		if (!token || typeof type.preAuthentication !== 'function') return undefined;
+	override async preAuthentication(...given: Given<'preAuthentication'>) {
+		const [helpers, credentials, typeName, node, credentialsExpired] = given;
+		const { preAuthentication, properties } = this.packages.getCredentialType(typeName);
+		const token = properties.find(({ type, typeOptions }) => type === 'hidden' && typeOptions?.expirable === true);
+		if (token === undefined || preAuthentication === undefined) return undefined;
 
 		const beingTested = node.type === 'n8n-nodes-base.noOp' && node.parameters['temp'] === '';
 		if (credentials[token.name] !== '' && !credentialsExpired && !beingTested) return undefined;
 
-		this.use.preAuthenticated++;
-		const output = await type.preAuthentication.call(helpers, credentials);
-		if (output[token.name] === undefined || !node.credentials) return undefined;
-
-		const reference = node.credentials[type.name];
-		if (!reference) throw new n8n.UserError(`Node "${node.name}" has no credential of type "${type.name}" to save to.`);
-		const stored = await this.store.open(reference.id, type.name).getData();
+		const output = await preAuthentication.call(helpers, credentials);
+		const reference = node.credentials?.[typeName];
+		if (output[token.name] === undefined || reference === undefined) return undefined;
+		const { id, name } = this.row(reference.id, typeName);
+		const stored = await this.stored(id);
 		// The result of a sign-in replaces the stored fields, except expressions of the user in other fields than the token.
 		const replacing = Object.entries(output).filter(([key]) => key === token.name || !n8n.isExpression(stored[key]));
-		const saved = { ...stored, ...asCredentialData(Object.fromEntries(replacing)) };
-		await this.updateCredentials(reference, type.name, saved);
+		this.use.updated++;
+		await this.save(id, name, typeName, {
+			...stored,
+			...Object.fromEntries(replacing),
+		} as ICredentialDataDecryptedObject);
 		return Object.assign(credentials, output);
 	}
 
-	override async runPreAuthentication(): Promise<never> {
-		throw new n8n.UnexpectedError("OAuth needs n8n's server");
-	}
-
-	override async authenticate(
-		credentials: ICredentialDataDecryptedObject,
-		typeName: string,
-		requestOptions: IHttpRequestOptions | IRequestOptionsSimplified,
-	): Promise<IHttpRequestOptions> {
-		// n8n itself passes the options of its legacy requests through here under the type of the current ones.
-		const options = requestOptions as IHttpRequestOptions;
+	override async authenticate(...[credentials, typeName, options]: Given<'authenticate'>) {
 		const { authenticate } = this.packages.getCredentialType(typeName);
-		if (typeof authenticate === 'function') return await authenticate(credentials, options);
-		throw new n8n.UnexpectedError('The engine has no declarative authentication');
+		if (typeof authenticate !== 'function') return outsideTheEngine('Declarative authentication');
+		// n8n itself passes the options of its legacy requests through here under the type of the current ones.
+		return await authenticate(credentials, options as IHttpRequestOptions);
 	}
 
-	override async getCredentials(nodeCredentials: INodeCredentialsDetails, type: string): Promise<core.Credentials> {
-		return this.store.open(nodeCredentials.id, type);
+	override async getCredentials({ id: given }: { id: string | null }, type?: string): Promise<core.Credentials> {
+		const row = this.row(given, type);
+		return new core.Credentials({ id: row.id, name: row.name }, row.type, row.data);
 	}
 
-	override async updateCredentials(
-		nodeCredentials: INodeCredentialsDetails,
-		type: string,
-		data: ICredentialDataDecryptedObject,
-	): Promise<void> {
-		const { id, name } = this.store.row(nodeCredentials.id, type);
-		this.use.updated++;
-		await this.store.save(id, name, type, data);
-	}
-
-	override async updateCredentialsOauthTokenData(): Promise<never> {
-		throw new n8n.UnexpectedError("OAuth needs n8n's server");
-	}
+	override runPreAuthentication = async (): Promise<never> => outsideTheEngine('OAuth');
+	override updateCredentials = async (): Promise<never> => outsideTheEngine('OAuth');
+	override updateCredentialsOauthTokenData = async (): Promise<never> => outsideTheEngine('OAuth');
 
 	override getParentTypes(): string[] {
 		return [];
@@ -208,17 +143,8 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 	}
 }
 
-function expirableProperty({ properties }: ICredentialType): INodeProperties | undefined {
-	return properties.find(({ type, typeOptions }) => type === 'hidden' && typeOptions?.expirable === true);
-}
-
-// n8n has different types for credentials and node parameters, but passes one as the other for defaults and expressions.
-function asParameters(data: ICredentialDataDecryptedObject): INodeParameters {
-	return data as INodeParameters;
-}
-
-function asCredentialData(value: unknown): ICredentialDataDecryptedObject {
-	return value as ICredentialDataDecryptedObject;
+export function outsideTheEngine(what: string): never {
+	throw new n8n.UnexpectedError(`${what} needs n8n's server`);
 }
 
 /** The node of a credential's expressions outside of a workflow. */

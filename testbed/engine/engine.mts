@@ -17,9 +17,9 @@ import type {
 } from 'n8n-workflow';
 
 import { testCredential } from './connectionTest.mts';
-import { type CredentialUse, CredentialStore, EngineCredentials } from './credentials.mts';
+import { EngineCredentials, outsideTheEngine } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
-import { type Instance, type LogEntry, startInstance } from './instance.mts';
+import { type LogEntry, startInstance } from './instance.mts';
 import { NodePackages } from './nodePackages.mts';
 import { type ParsedWorkflow, readWorkflow, type WorkflowJson } from './workflowFile.mts';
 
@@ -63,15 +63,12 @@ export interface RunResult {
 	raw: IRun;
 }
 
-export interface PollOptions {
+export interface PollingNodeOptions {
 	/** The static data of an earlier poll; default: that of the workflow file. */
 	staticData?: IDataObject;
 	/** Default `trigger`: the workflow is active. `manual` is “Fetch Test Event”. */
 	mode?: WorkflowExecuteMode;
 	activation?: WorkflowActivateMode;
-}
-
-export interface PollingNodeOptions extends PollOptions {
 	/** The node's static data; default: the workflow's. Durable cursors use another one. */
 	getNodeState?: () => IDataObject;
 	/** The value of `getPollBudgetMs()`; default: n8n's. */
@@ -91,13 +88,6 @@ export interface PollingNode {
 	poll(): Promise<INodeExecutionData[] | null>;
 }
 
-export interface PollResult {
-	/** Null: nothing new, and no execution is started. */
-	items: INodeExecutionData[] | null;
-	/** The workflow's static data after the poll, through JSON as n8n's database keeps it. */
-	staticData: IDataObject;
-}
-
 /**
  * Loads a package into n8n's engine: `WorkflowExecute`, its request helpers, its encryption and its expressions are the real
  * ones, and requests go over real sockets. What n8n's server adds to n8n-core (saved credentials, sign-in before a
@@ -109,65 +99,60 @@ export interface PollResult {
 export async function createEngine(options: EngineOptions): Promise<Engine> {
 	const { packageDirectory, otherPackages = [], fromSources } = options;
 	// Before n8n-core makes its logger, which the packages do.
-	const instance = startInstance();
-	const packages = await NodePackages.load([packageDirectory, ...otherPackages], { fromSources });
-	return new Engine(instance, packages, new CredentialStore());
+	const readers = startInstance();
+	return new Engine(readers, await NodePackages.load([packageDirectory, ...otherPackages], { fromSources }));
 }
 
 export class Engine {
 	/** All lines of n8n's logger, at any level, since the engine was created. */
 	readonly logs: LogEntry[] = [];
-
 	private readonly credentials: EngineCredentials;
-
 	private lastCredentialId = 0;
-
 	private lastExecutionId = 0;
 
 	constructor(
-		private readonly instance: Instance,
+		private readonly logReaders: Set<LogEntry[]>,
 		readonly packages: NodePackages,
-		private readonly store: CredentialStore,
 	) {
-		this.credentials = new EngineCredentials(this.store, packages);
-		instance.captureLogs(this.logs);
+		this.credentials = new EngineCredentials(packages);
+		logReaders.add(this.logs);
 	}
 
-	/** How often credentials were decrypted, used to sign in, and saved so far. */
-	get credentialUse(): Readonly<CredentialUse> {
+	/** How often credentials were decrypted for a node, and saved after a sign-in. */
+	get credentialUse(): Readonly<EngineCredentials['use']> {
 		return { ...this.credentials.use };
 	}
 
 	/** @returns the id to put into a node's `credentials`. */
 	async saveCredential({ name, type, data, id = String(++this.lastCredentialId) }: NewCredential): Promise<string> {
 		this.packages.getCredentialType(type);
-		await this.store.save(id, name, type, data);
+		await this.credentials.save(id, name, type, data);
 		return id;
 	}
 
 	/** Replaces the data, like a save in the editor. */
 	async updateCredential(id: string, data: ICredentialDataDecryptedObject): Promise<void> {
-		const { name, type } = this.store.row(id);
-		await this.store.save(id, name, type, data);
+		const { name, type } = this.credentials.row(id);
+		await this.credentials.save(id, name, type, data);
 	}
 
 	/** Changes some fields, like a user in the editor. */
 	async editCredential(id: string, changes: ICredentialDataDecryptedObject): Promise<void> {
-		await this.updateCredential(id, { ...(await this.store.decrypt(id)), ...changes });
+		await this.updateCredential(id, { ...(await this.storedCredential(id)), ...changes });
 	}
 
 	/** @returns the data as stored, without the defaults that a node would get with it. */
 	async storedCredential(id: string): Promise<ICredentialDataDecryptedObject> {
-		return await this.store.decrypt(id);
+		return await this.credentials.stored(id);
 	}
 
 	storedCiphertext(id: string): string {
-		return this.store.row(id).data;
+		return this.credentials.row(id).data;
 	}
 
 	/** @returns what a node's `credentials` takes for a saved credential. */
 	credentialReference(id: string): INodeCredentials {
-		const { name, type } = this.store.row(id);
+		const { name, type } = this.credentials.row(id);
 		return { [type]: { id, name } };
 	}
 
@@ -199,15 +184,11 @@ export class Engine {
 	}
 
 	/**
-	 * Polls a trigger once, like n8n's schedule. Pass the returned static data to the next poll.
-	 * @throws the error of the node; its static data is then lost
+	 * Polls a trigger once, like n8n's schedule.
+	 * @throws the error of the node
 	 */
-	async poll(source: WorkflowJson | string, options: PollOptions = {}): Promise<PollResult> {
-		const node = this.pollingNode(source, { activation: 'activate', ...options });
-		return {
-			items: await node.poll(),
-			staticData: n8n.jsonParse<IDataObject>(JSON.stringify(node.workflow.staticData)),
-		};
+	async poll(source: WorkflowJson | string, options: PollingNodeOptions = {}) {
+		return { items: await this.pollingNode(source, { activation: 'activate', ...options }).poll() };
 	}
 
 	/** Prepares a polling trigger, with one context for all its polls. */
@@ -219,20 +200,11 @@ export class Engine {
 		if (!node) throw new n8n.UserError('The workflow has no polling node');
 
 		const { getNodeState, budgetMs } = options;
-		const context = new core.PollContext(
-			workflow,
-			node,
-			this.additionalData(parsed, mode),
-			mode,
-			activation,
-			undefined,
-			undefined,
-			undefined,
-			undefined,
-			getNodeState,
-			budgetMs === undefined ? undefined : () => budgetMs,
-			// The two types only differ in a missing workflow name: absent or undefined.
-		) as IPollFunctions;
+		const given = [workflow, node, this.additionalData(parsed, mode), mode, activation] as const;
+		const emitters = [undefined, undefined, undefined, undefined] as const;
+		const getBudget = budgetMs === undefined ? undefined : () => budgetMs;
+		// The two types only differ in a missing workflow name: absent or undefined.
+		const context = new core.PollContext(...given, ...emitters, getNodeState, getBudget) as IPollFunctions;
 		const poll = async () =>
 			await workflow.expression.withIsolate(
 				async () => await Container.get(core.TriggersAndPollers).runPollFunction(workflow, node, context),
@@ -242,9 +214,10 @@ export class Engine {
 
 	/** Tests a saved credential: its declarative `test` request, and the rules for the response. */
 	async testCredential(id: string): Promise<INodeCredentialTestResult> {
-		const { name, type } = this.store.row(id);
-		const credential = { id, name, type, data: await this.store.decrypt(id) };
-		return await testCredential(credential, this.packages, this.credentials, this.additionalDataOf('internal'));
+		const row = this.credentials.row(id);
+		const { test } = this.packages.getCredentialType(row.type);
+		if (test === undefined) throw new n8n.UserError(`The type ${row.type} has no test`);
+		return await testCredential(row, test, this.additionalDataOf('internal'));
 	}
 
 	/**
@@ -265,13 +238,9 @@ export class Engine {
 		if (!method) throw new n8n.UserError(`Node type "${nodeType}" has no listSearch method "${methodName}"`);
 
 		const node: INode = {
-			id: 'list-search',
-			name: 'Temp-Node',
-			type: nodeType,
+			...{ id: 'list-search', name: 'Temp-Node', type: nodeType, position: [0, 0], credentials },
 			typeVersion: [type.description.defaultVersion ?? type.description.version].flat().at(-1) ?? 1,
-			position: [0, 0],
 			parameters: n8n.deepCopy(nodeParameters),
-			credentials,
 		};
 		const workflow = new n8n.Workflow({ nodes: [node], connections: {}, active: false, nodeTypes: this.packages });
 		const additionalData = { ...this.additionalDataOf('internal'), currentNodeParameters: node.parameters };
@@ -282,7 +251,7 @@ export class Engine {
 
 	/** Ends the log. */
 	async close(): Promise<void> {
-		this.instance.stopCapturing(this.logs);
+		this.logReaders.delete(this.logs);
 	}
 
 	private toWorkflow({ id, name, nodes, connections, settings, staticData }: ParsedWorkflow) {
@@ -292,48 +261,36 @@ export class Engine {
 
 	private additionalData(parsed: ParsedWorkflow, mode: WorkflowExecuteMode): IWorkflowExecuteAdditionalData {
 		const executionId = String(++this.lastExecutionId);
-		const now = new Date();
-		const hooks = new core.ExecutionLifecycleHooks(mode, executionId, {
-			...parsed,
-			active: false,
-			isArchived: false,
-			activeVersionId: null,
-			createdAt: now,
-			updatedAt: now,
-		});
+		const [createdAt, updatedAt] = [new Date(), new Date()];
+		const state = { active: false, isArchived: false, activeVersionId: null, createdAt, updatedAt };
+		const hooks = new core.ExecutionLifecycleHooks(mode, executionId, { ...parsed, ...state });
 		return { ...this.additionalDataOf(mode), executionId, workflowId: parsed.id, hooks };
 	}
 
 	/** What n8n's server passes to every context. No request uses these addresses. */
 	private additionalDataOf(rootExecutionMode: WorkflowExecuteMode): IWorkflowExecuteAdditionalData {
-		const instanceUrl = 'http://n8n.invalid/';
+		const url = 'http://n8n.invalid/';
 		return {
 			credentialsHelper: this.credentials,
 			rootExecutionMode,
 			currentNodeExecutionIndex: 0,
 			variables: {},
-			instanceBaseUrl: instanceUrl,
-			restApiUrl: `${instanceUrl}rest`,
-			formBaseUrl: `${instanceUrl}form`,
-			formWaitingBaseUrl: `${instanceUrl}form-waiting`,
-			formTestBaseUrl: `${instanceUrl}form-test`,
-			webhookBaseUrl: `${instanceUrl}webhook`,
-			webhookWaitingBaseUrl: `${instanceUrl}webhook-waiting`,
-			webhookTestBaseUrl: `${instanceUrl}webhook-test`,
-			mcpBaseUrl: `${instanceUrl}mcp`,
-			mcpTestBaseUrl: `${instanceUrl}mcp-test`,
+			...{ instanceBaseUrl: url, restApiUrl: url, formBaseUrl: url, formWaitingBaseUrl: url, formTestBaseUrl: url },
+			...{
+				webhookBaseUrl: url,
+				webhookWaitingBaseUrl: url,
+				webhookTestBaseUrl: url,
+				mcpBaseUrl: url,
+				mcpTestBaseUrl: url,
+			},
 			externalSecretsProxy: Container.get(core.ExternalSecretsProxy),
 			logAiEvent: () => {},
-			executeWorkflow: async () => outsideTheEngine('Sub-workflows'),
-			startRunnerTask: async () => outsideTheEngine('Task runners'),
+			executeWorkflow: async () => outsideTheEngine('A sub-workflow'),
+			startRunnerTask: async () => outsideTheEngine('A task runner'),
 			getRunExecutionData: async () => undefined,
 			getRuntimeCredential: async () => undefined,
 		};
 	}
-}
-
-function outsideTheEngine(what: string): never {
-	throw new n8n.UnexpectedError(`${what} need n8n's server`);
 }
 
 function toItem(input: IDataObject | INodeExecutionData): INodeExecutionData {

@@ -17,54 +17,42 @@ export interface LogEntry {
 	text: string;
 }
 
+let readers: Set<LogEntry[]> | undefined;
+
 /**
  * Starts the parts of n8n that an execution needs: settings with an encryption key, the key provider for `Credentials` and the
- * logger (every level, in memory). There is one instance per process (per test file in jest); later calls return the same
- * one. It leaves no files. Expressions run in n8n's legacy engine: the others need a dynamic import, which jest doesn't allow.
+ * logger (every level, in memory). There is one instance per process (per test file in jest). It leaves no files. Expressions run
+ * in n8n's legacy engine: the others need a dynamic import, which jest doesn't allow.
+ * @returns the lists that get every log entry from now on
  */
-export function startInstance(): Instance {
-	instance ??= new Instance();
-	return instance;
+export function startInstance(): Set<LogEntry[]> {
+	readers ??= start();
+	return readers;
 }
 
-export class Instance {
-	private readonly readers = new Set<LogEntry[]>();
-
-	constructor() {
-		const logger = withTemporarySettings(() => {
-			Container.get(core.InstanceSettings);
-			return new LoggerFinder(tmpdir()).found;
-		});
-
-		const printed = logger.getInternalLogger();
-		printed.clear();
-		printed.pipe(
-			new Writable({
-				objectMode: true,
-				write: (entry: unknown, _encoding, done) => {
-					const logEntry = toLogEntry(entry);
-					for (const reader of this.readers) reader.push(logEntry);
-					done();
-				},
-			}),
-		);
-
-		Container.get(core.EncryptionKeyProxy).setProvider(instanceKeyProvider());
-		reachLoopbackDirectly();
-		recogniseErrorsOfNode();
-	}
-
-	/** Adds a list that receives every log entry from now on. */
-	captureLogs(entries: LogEntry[]): void {
-		this.readers.add(entries);
-	}
-
-	stopCapturing(entries: LogEntry[]): void {
-		this.readers.delete(entries);
-	}
+function start(): Set<LogEntry[]> {
+	const lists = new Set<LogEntry[]>();
+	const logger = withTemporarySettings(() => {
+		Container.get(core.InstanceSettings);
+		return new LoggerFinder(tmpdir()).found.getInternalLogger();
+	});
+	logger.clear();
+	logger.pipe(
+		new Writable({
+			objectMode: true,
+			write: (entry: unknown, _encoding, done) => {
+				const { level, message } = logLineSchema.parse(entry);
+				const text = inspect(entry, { depth: null, maxArrayLength: null, maxStringLength: null });
+				for (const list of lists) list.push({ level, message, text });
+				done();
+			},
+		}),
+	);
+	Container.get(core.EncryptionKeyProxy).setProvider(instanceKeyProvider());
+	reachLoopbackDirectly();
+	recogniseErrorsOfNode();
+	return lists;
 }
-
-let instance: Instance | undefined;
 
 // n8n-core has its own copy of the Logger class. A loader is the public way to that instance.
 class LoggerFinder extends core.DirectoryLoader {
@@ -87,16 +75,13 @@ function withTemporarySettings<T>(make: () => T): T {
 		N8N_LOG_OUTPUT: 'console',
 		N8N_DIAGNOSTICS_ENABLED: 'false',
 	};
-	const before = Object.keys(settings).map((name) => [name, process.env[name]] as const);
-
+	const before = { ...process.env };
 	try {
 		Object.assign(process.env, settings);
 		return make();
 	} finally {
-		for (const [name, value] of before) {
-			if (value === undefined) delete process.env[name];
-			else process.env[name] = value;
-		}
+		for (const name of Object.keys(settings)) delete process.env[name];
+		Object.assign(process.env, before);
 		rmSync(folder, removing);
 	}
 }
@@ -110,18 +95,13 @@ function instanceKeyProvider() {
 		algorithm: 'aes-256-cbc',
 		format: 'no-prefix' as const,
 	};
-	return {
-		getActiveKey: async () => key,
-		getLegacyKey: async () => key,
-		getKeyById: async () => null,
-	};
+	return { getActiveKey: async () => key, getLegacyKey: async () => key, getKeyById: async () => null };
 }
 
 /** Removes the developer's proxy settings: the engine must reach the test servers directly. */
 function reachLoopbackDirectly(): void {
-	const exceptions = process.env['NO_PROXY'] ?? process.env['no_proxy'] ?? '';
-	const loopback = ['127.0.0.1', 'localhost', '::1'].filter((host) => !exceptions.split(',').includes(host));
-	process.env['NO_PROXY'] = [exceptions, ...loopback].filter((part) => part !== '').join(',');
+	const exceptions = process.env['NO_PROXY'] ?? process.env['no_proxy'];
+	process.env['NO_PROXY'] = [exceptions, '127.0.0.1', 'localhost', '::1'].filter(Boolean).join(',');
 }
 
 /**
@@ -129,9 +109,7 @@ function reachLoopbackDirectly(): void {
  * of it. n8n and the nodes would then behave differently than outside jest.
  */
 function recogniseErrorsOfNode(): void {
-	const ownObjects = Object.getPrototypeOf(structuredClone({})) === Object.prototype;
-	if (ownObjects) return;
-
+	if (Object.getPrototypeOf(structuredClone({})) === Object.prototype) return;
 	const isInstance = Function.prototype[Symbol.hasInstance];
 	Object.defineProperty(Error, Symbol.hasInstance, {
 		configurable: true,
@@ -139,11 +117,6 @@ function recogniseErrorsOfNode(): void {
 			return Reflect.apply(isInstance, this, [candidate]) || (this === Error && types.isNativeError(candidate));
 		},
 	});
-}
-
-function toLogEntry(entry: unknown): LogEntry {
-	const { level, message } = logLineSchema.parse(entry);
-	return { level, message, text: inspect(entry, { depth: null, maxArrayLength: null, maxStringLength: null }) };
 }
 
 const logLineSchema = z.object({ level: z.string(), message: z.coerce.string() });
