@@ -3,42 +3,12 @@ import type { IDataObject } from 'n8n-workflow';
 import { credentialOf } from '../nodes/DeviceManagement/transport/auth/credential.ts';
 import { checkout } from './checkout.mts';
 import { deviceToolWorkflow, deviceWorkflow, type OnError } from './deviceWorkflow.mts';
-import { createEngine, type Engine, type EngineOptions, type RunResult } from './engine/engine.mts';
+import { createEngine, type EngineOptions } from './engine/engine.mts';
 import { jsonOf } from './output.mts';
-import { type EmbeddedPlatform, type Fleet, type StartOptions, startPlatform } from './platform/server.mts';
+import { type StartOptions, startPlatform } from './platform/server.mts';
 
 /** The package under test in n8n's engine, and an embedded platform that it uses over HTTP. */
-export interface Bench {
-	readonly engine: Engine;
-	readonly platform: EmbeddedPlatform;
-	/** The platform's devices as they are now. */
-	readonly fleet: Fleet;
-	/** Ids of saved credentials for that platform. */
-	readonly apiKey: string;
-	readonly login: string;
-	/**
-	 * Runs the node once, under the name `Devices`, after a manual trigger. If the node fails, this doesn't throw: see the
-	 * result's `error`.
-	 * @param parameters as the editor saves them; `operations` has a set for each operation
-	 */
-	run(parameters: Record<string, unknown>, options?: NodeRun): Promise<RunResult>;
-	/**
-	 * Calls the node as a tool, all calls at once, as a model does.
-	 * @param parameters may take arguments by `$fromAI('name')`
-	 * @param calls the arguments of each
-	 * @returns for each call the node's output items as `response`, or an `error`
-	 */
-	callTool(
-		parameters: Record<string, unknown>,
-		calls: readonly IDataObject[],
-		options?: Pick<NodeRun, 'credential' | 'signal'>,
-	): Promise<IDataObject[]>;
-	/** Stores a valid token in the login credential, as an earlier execution would. Returns the token. */
-	signInEarlier(): Promise<string>;
-	/** Begins again with these settings and devices, at the same address, without log lines and with the original credentials. */
-	reset(options?: StartOptions): Promise<void>;
-	close(): Promise<void>;
-}
+export type Bench = Awaited<ReturnType<typeof openBench>>;
 
 export interface NodeRun {
 	/** Input items; default: one without fields. */
@@ -54,45 +24,61 @@ export interface NodeRun {
  * Starts a platform and an engine, and saves a credential for each way to sign in.
  * @param loading how the engine loads the package
  */
-export async function openBench(
-	options: StartOptions = {},
-	loading: Pick<EngineOptions, 'fromSources'> = {},
-): Promise<Bench> {
+export async function openBench(options: StartOptions = {}, loading: Pick<EngineOptions, 'fromSources'> = {}) {
 	const platform = await startPlatform(options);
 	const engine = await createEngine({ packageDirectory: checkout, ...loading });
 	const keyData = () => ({ baseUrl: platform.baseUrl, authentication: 'apiKey', apiKey: platform.apiKey });
-	const loginData = () => {
-		const { baseUrl, loginName, password } = platform;
-		return { baseUrl, authentication: 'login', loginName, password };
-	};
+	const account = () => ({ loginName: platform.loginName, password: platform.password });
+	const loginData = () => ({ baseUrl: platform.baseUrl, authentication: 'login', ...account() });
 	const type = 'deviceManagementApi';
 	const apiKey = await engine.saveCredential({ name: 'API key', type, data: keyData() });
 	const login = await engine.saveCredential({ name: 'Login', type, data: loginData() });
 	return {
 		engine,
 		platform,
+		/** The platform's devices as they are now. */
 		get fleet() {
 			return platform.fleet;
 		},
+		/** Ids of saved credentials for that platform. */
 		apiKey,
 		login,
-		run: async (parameters, { credential = apiKey, onError, ...run } = {}) =>
+		/**
+		 * Runs the node once, under the name `Devices`, after a manual trigger. If the node fails, this doesn't throw: see the
+		 * result's `error`.
+		 * @param parameters as the editor saves them; `operations` has a set for each operation
+		 */
+		run: async (parameters: Record<string, unknown>, { credential = apiKey, onError, ...run }: NodeRun = {}) =>
 			await engine.run(deviceWorkflow(engine, credential, parameters, onError), run),
-		callTool: async (parameters, calls, { credential = apiKey, ...run } = {}) =>
-			jsonOf(await engine.run(deviceToolWorkflow(engine, credential, parameters), { ...run, input: calls }), 'Agent'),
-		signInEarlier: async () => {
+		/**
+		 * Calls the node as a tool, all calls at once, as a model does.
+		 * @param parameters may take arguments by `$fromAI('name')`
+		 * @param calls the arguments of each
+		 * @returns for each call the node's output items as `response`, or an `error`
+		 */
+		async callTool(
+			parameters: Record<string, unknown>,
+			calls: readonly IDataObject[],
+			{ credential = apiKey, ...run }: Pick<NodeRun, 'credential' | 'signal'> = {},
+		) {
+			const workflow = deviceToolWorkflow(engine, credential, parameters);
+			return jsonOf(await engine.run(workflow, { ...run, input: calls }), 'Agent');
+		},
+		/** Stores a valid token in the login credential, as an earlier execution would. Returns the token. */
+		async signInEarlier() {
 			const token = platform.issueToken();
 			const { data } = credentialOf(await engine.storedCredential(login)).withToken(token);
 			await engine.updateCredential(login, data);
 			return token;
 		},
-		reset: async (again) => {
+		/** Begins again with these settings and devices, at the same address, without log lines and with the original credentials. */
+		async reset(again?: StartOptions) {
 			platform.reset(again);
 			engine.logs.length = 0;
 			await engine.updateCredential(apiKey, keyData());
 			await engine.updateCredential(login, loginData());
 		},
-		close: async () => {
+		async close() {
 			await engine.close();
 			await platform.stop();
 		},

@@ -8,7 +8,7 @@ import { type Bench, openBench } from './bench.mts';
 import { BareEngine } from './engine/bareNode.mts';
 import { InProcessPlatform } from './platform/inProcess.mts';
 import { Fleet, type StartOptions } from './platform/server.mts';
-import { type Answer, type RawServer, startRawServer } from './rawServer.mts';
+import { type RawServer, startRawServer } from './rawServer.mts';
 
 /**
  * Opens one bench for all tests of a file, before its first `beforeEach`. Each test begins with the original settings,
@@ -37,17 +37,16 @@ export function useBench({
  * events. Each test begins with 250 devices, and without requests and log lines.
  */
 export function useBareBench() {
-	const bench = { ...openBareBench(), apiKey: 'key' };
+	const open = () => {
+		const platform = new InProcessPlatform(Fleet.seeded({ size: 250, seed: 7 }));
+		return { platform, engine: new BareEngine(platform), apiKey: 'key' };
+	};
+	const bench = open();
 	beforeEach(() => {
-		Object.assign(bench, openBareBench());
+		Object.assign(bench, open());
 		forgetPolls();
 	});
 	return bench;
-}
-
-function openBareBench() {
-	const platform = new InProcessPlatform(Fleet.seeded({ size: 250, seed: 7 }));
-	return { platform, engine: new BareEngine(platform) };
 }
 
 /**
@@ -74,21 +73,13 @@ export function useBenches(): (options?: StartOptions) => Promise<Bench> {
 }
 
 /** Returns a function that starts a server with any responses. After the test, the server and its connections are closed. */
-export function useServers(): (answer: Answer, options?: { tls?: boolean }) => Promise<RawServer> {
-	return closedAfterEach(startRawServer);
-}
-
-function closedAfterEach<Parameters extends unknown[], Thing extends { close(): Promise<void> }>(
-	open: (...parameters: Parameters) => Promise<Thing>,
-): (...parameters: Parameters) => Promise<Thing> {
-	const opened: Thing[] = [];
-	afterEach(async () => {
-		await Promise.all(opened.splice(0).map(async (thing) => await thing.close()));
-	});
-	return async (...parameters) => {
-		const thing = await open(...parameters);
-		opened.push(thing);
-		return thing;
+export function useServers() {
+	const opened: RawServer[] = [];
+	afterEach(async () => void (await Promise.all(opened.splice(0).map(async (server) => await server.close()))));
+	return async (...given: Parameters<typeof startRawServer>): Promise<RawServer> => {
+		const server = await startRawServer(...given);
+		opened.push(server);
+		return server;
 	};
 }
 

@@ -2,6 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Bench } from './bench.mts';
 
+const marked = { parameter: [{ name: 'mark', value: '={{ $json.mark ?? "" }}' }] };
+
 /**
  * One set of parameters for each operation. The key is the name of the operation, with the resource in front if another resource has
  * the same name: `groupGetAll`. Get reads the serial number from the item's `sn`. The others, if they have a query,
@@ -14,25 +16,9 @@ export const operations = {
 		device: { __rl: true, mode: 'sn', value: '={{ $json.sn }}' },
 		output: 'raw',
 	},
-	getAll: {
-		resource: 'device',
-		operation: 'getAll',
-		returnAll: true,
-		output: 'raw',
-		filters: { query: { parameter: [{ name: 'mark', value: '={{ $json.mark ?? "" }}' }] } },
-	},
-	count: {
-		resource: 'device',
-		operation: 'count',
-		filters: { query: { parameter: [{ name: 'mark', value: '={{ $json.mark ?? "" }}' }] } },
-	},
-	request: {
-		resource: 'api',
-		operation: 'request',
-		method: 'GET',
-		path: '/api/echo',
-		query: { parameter: [{ name: 'mark', value: '={{ $json.mark ?? "" }}' }] },
-	},
+	getAll: { resource: 'device', operation: 'getAll', returnAll: true, output: 'raw', filters: { query: marked } },
+	count: { resource: 'device', operation: 'count', filters: { query: marked } },
+	request: { resource: 'api', operation: 'request', method: 'GET', path: '/api/echo', query: marked },
 };
 
 export type OperationName = keyof typeof operations;

@@ -44,25 +44,24 @@ export async function packVersion(folder: string, version: string, source = chec
 
 /** Packs the built package in `source`, empties `folder` and unpacks the package there. */
 export async function packInto(folder: string, source = checkout): Promise<void> {
-	const temporary = await mkdtemp(join(tmpdir(), 'packed-'));
-	try {
+	await inTemporaryFolder(async (temporary) => {
 		const tarball = await packTo(temporary, source);
 		await rm(folder, removing);
 		await mkdir(folder, { recursive: true });
 		await execute('tar', ['-xzf', basename(tarball), '--strip-components=1', '-C', folder], { cwd: temporary });
-	} finally {
-		await rm(temporary, removing);
-	}
+	});
 }
 
 /** Runs `work` with the unpacked package in a temporary folder, which is removed afterwards. */
 export async function withPackedPackage<T>(work: (folder: string) => Promise<T>, source = checkout): Promise<T> {
-	const temporary = await mkdtemp(join(tmpdir(), 'unpacked-'));
-	try {
+	return await inTemporaryFolder(async (temporary) => {
 		const folder = join(temporary, 'package');
 		await packInto(folder, source);
 		return await work(folder);
-	} finally {
-		await rm(temporary, removing);
-	}
+	});
+}
+
+async function inTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+	const temporary = await mkdtemp(join(tmpdir(), 'packed-'));
+	return await work(temporary).finally(async () => await rm(temporary, removing));
 }

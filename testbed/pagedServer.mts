@@ -70,9 +70,7 @@ export class PagedServer {
 			if (pastEnd === 'first page') ({ items, metadata } = this.at(undefined, size));
 			if (pastEnd === 'last page') ({ items, metadata } = this.at(lastPage, size));
 		}
-		const { pageable, number, totalElements, totalPages, last } = metadata;
-		const honest = { number, size: metadata.size, totalElements, totalPages, last, pageable };
-		return { content: items, ...(falsify?.(honest, page) ?? honest) };
+		return { content: items, ...(falsify?.(metadata, page) ?? metadata) };
 	}
 
 	private at(page: number | undefined, size: number) {

@@ -30,9 +30,8 @@ const parsed = new Map<string, Token[]>();
 
 function blocksOf(page: string): Token[] {
 	const text = readPage(page);
-	const tokens = parsed.get(text) ?? markdown.parse(text, {});
-	parsed.set(text, tokens);
-	return tokens;
+	if (!parsed.has(text)) parsed.set(text, markdown.parse(text, {}));
+	return parsed.get(text) ?? [];
 }
 
 function tokensOf(page: string): Token[] {
@@ -46,19 +45,12 @@ function headingsOn(page: string): string[] {
 
 /** Returns the anchors that GitHub creates for a page's headings. */
 export function anchorsOf(page: string): string[] {
-	return headingsOn(page).map((heading) =>
-		heading
-			.toLowerCase()
-			.replace(/[^\p{L}\p{N}\s_-]/gu, '')
-			.trim()
-			.replaceAll(' ', '-'),
-	);
+	const kept = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
+	return headingsOn(page).map((heading) => kept(heading).trim().replaceAll(' ', '-'));
 }
 
 /** Returns the texts in italics on a page: labels of n8n and of the package. */
-export function italicsOn(page: string): string[] {
-	return textsWithin('em', page);
-}
+export const italicsOn = (page: string): string[] => textsWithin('em', page);
 
 /** Returns what a page names: its headings, and its texts in bold and in italics. */
 export function namesOn(page: string): string[] {
@@ -70,12 +62,8 @@ function textsWithin(tag: 'em' | 'strong', page: string): string[] {
 	return tokens.flatMap(({ type }, at) => {
 		if (type !== `${tag}_open`) return [];
 		const end = tokens.findIndex((token, place) => place > at && token.type === `${tag}_close`);
-		return [
-			tokens
-				.slice(at + 1, end)
-				.map((token) => (token.type === 'softbreak' ? ' ' : token.content))
-				.join(''),
-		];
+		const within = tokens.slice(at + 1, end);
+		return within.map((token) => (token.type === 'softbreak' ? ' ' : token.content)).join('');
 	});
 }
 
@@ -113,14 +101,12 @@ function targetsInHtml(html: string): string[] {
 
 /** Returns a page's broken links inside the repository, those to headings included. */
 export function lostTargetsOf(page: string): string[] {
-	return targetsOf(page)
-		.filter((target) => !/^[a-z][a-z\d+.-]*:/i.test(target))
-		.filter((target) => {
-			const [path = '', anchor] = decodeURI(target).split('#');
-			const place = path === '' ? page : join(page, '..', path);
-			if (!existsSync(join(checkout, place))) return true;
-			return anchor !== undefined && !anchorsOf(place).includes(anchor);
-		});
+	return targetsOf(page).filter((target) => {
+		if (/^[a-z][a-z\d+.-]*:/i.test(target)) return false;
+		const [path = '', anchor] = decodeURI(target).split('#');
+		const place = path === '' ? page : join(page, '..', path);
+		return !existsSync(join(checkout, place)) || (anchor !== undefined && !anchorsOf(place).includes(anchor));
+	});
 }
 
 /**
@@ -136,18 +122,12 @@ export function jsonOn(page: string): unknown[] {
 const connectionSchema = z.object({ node: z.string(), type: z.string(), index: z.number() });
 
 /** The parts of a workflow that n8n needs when you paste it. */
-const workflowSchema = z.looseObject({
-	nodes: z.array(
-		z.looseObject({
-			name: z.string(),
-			type: z.string(),
-			typeVersion: z.number(),
-			position: z.tuple([z.number(), z.number()]),
-			parameters: z.record(z.string(), z.unknown()),
-		}),
-	),
-	connections: z.record(z.string(), z.record(z.string(), z.array(z.array(connectionSchema)))),
+const nodeSchema = z.looseObject({
+	...{ name: z.string(), type: z.string(), typeVersion: z.number(), parameters: z.record(z.string(), z.unknown()) },
+	position: z.tuple([z.number(), z.number()]),
 });
+const connectionsSchema = z.record(z.string(), z.record(z.string(), z.array(z.array(connectionSchema))));
+const workflowSchema = z.looseObject({ nodes: z.array(nodeSchema), connections: connectionsSchema });
 
 export type ShownWorkflow = z.infer<typeof workflowSchema>;
 

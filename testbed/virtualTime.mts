@@ -39,12 +39,9 @@ export class VirtualTime implements Clock {
 	/** Moves the time until no event is left, or for so many milliseconds. */
 	async run(ms = Infinity): Promise<void> {
 		const end = this.at + ms;
-		for (;;) {
-			await setImmediate();
-			if ((this.events[0]?.at ?? Infinity) <= end && this.step()) continue;
-			if (end < Infinity) this.at = end;
-			return;
-		}
+		do await setImmediate();
+		while ((this.events[0]?.at ?? Infinity) <= end && this.step());
+		if (end < Infinity) this.at = end;
 	}
 
 	/**
@@ -55,9 +52,7 @@ export class VirtualTime implements Clock {
 		let settled = false;
 		const settle = () => void (settled = true);
 		promise.then(settle, settle);
-		for (;;) {
-			await setImmediate();
-			if (settled) return;
+		for (await setImmediate(); !settled; await setImmediate()) {
 			if (!this.step()) throw new Error('The promise waits for an event that never happens');
 		}
 	}

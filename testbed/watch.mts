@@ -1,23 +1,14 @@
 import type { IDataObject, INodeParameters, WorkflowActivateMode } from 'n8n-workflow';
+import { z } from 'zod/v4';
 
 import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
 import type { Engine, WorkflowJson } from './engine/engine.mts';
-import {
-	CursorHost,
-	FreshHost,
-	type HostEngine,
-	InMemoryHost,
-	PollDatabase,
-	type PollHost,
-} from './engine/pollHosts.mts';
+import { type HostEngine, type HostLetter, HOSTS, PollDatabase, type PollHost } from './engine/pollHosts.mts';
+
+export { type HostLetter, HOSTS };
 
 /** The trigger's type, as workflows name it. */
 export const triggerType = 'n8n-nodes-device-management.deviceManagementTrigger';
-
-/** n8n's three hosts, by their letters in docs/maintainers/trigger.md. */
-export const HOSTS = { A: InMemoryHost, B: FreshHost, C: CursorHost };
-
-export type HostLetter = keyof typeof HOSTS;
 
 /** A workflow that begins with the trigger. */
 export function triggerWorkflow(
@@ -27,20 +18,12 @@ export function triggerWorkflow(
 	workflowId = 'watching',
 	nodeName = 'Watch',
 ): WorkflowJson {
-	return {
-		id: workflowId,
-		nodes: [
-			{
-				id: 'watch',
-				name: nodeName,
-				type: triggerType,
-				// Tests also pass values that the editor would never save.
-				parameters: parameters as INodeParameters,
-				credentials: engine.credentialReference(credential),
-			},
-		],
-		connections: {},
+	const node = {
+		...{ id: 'watch', name: nodeName, type: triggerType, credentials: engine.credentialReference(credential) },
+		// Tests also pass values that the editor would never save.
+		parameters: parameters as INodeParameters,
 	};
+	return { id: workflowId, nodes: [node], connections: {} };
 }
 
 export interface WatchOptions {
@@ -117,12 +100,9 @@ export class Watch {
 
 	/** The state that n8n's database holds for the node. */
 	get state(): string | undefined {
-		const { staticData, cursor } = this.database;
-		const kept: unknown = JSON.parse(cursor ?? staticData);
-		const nodeName = this.options.nodeName ?? 'Watch';
-		const own: unknown = cursor === undefined ? fieldOf(kept, `node:${nodeName}`) : kept;
-		const state = fieldOf(own, 'state');
-		return typeof state === 'string' ? state : undefined;
+		const { staticData, cursor = '{}' } = this.database;
+		const key = `node:${this.options.nodeName ?? 'Watch'}`;
+		return stateSchema.parse({ ...JSON.parse(staticData)[key], ...JSON.parse(cursor) }).state;
 	}
 
 	/** Returns the items of executions since the last call. */
@@ -133,6 +113,4 @@ export class Watch {
 	}
 }
 
-function fieldOf(value: unknown, name: string): unknown {
-	return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
+const stateSchema = z.object({ state: z.string().optional() });

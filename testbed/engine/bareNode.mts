@@ -10,17 +10,12 @@ import { replaceClock, systemClock } from '../../nodes/DeviceManagement/transpor
 import type { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
 import type { InProcessPlatform, InProcessRequest } from '../platform/inProcess.mts';
-import type { PollingNodeOptions, WorkflowJson } from './engine.mts';
+import type { LogEntry, PollingNodeOptions, WorkflowJson } from './engine.mts';
 import type { HostedNode, HostEngine } from './pollHosts.mts';
-
-export interface LogLine {
-	level: string;
-	message: string;
-}
 
 /** Replaces n8n, with an embedded platform. */
 export class BareEngine implements HostEngine {
-	readonly logs: LogLine[] = [];
+	readonly logs: Array<Pick<LogEntry, 'level' | 'message'>> = [];
 	/** The states before and after the last poll; empty if there is none. */
 	handed = '';
 	written = '';
@@ -82,17 +77,11 @@ const DEFAULTS: Record<string, unknown> = { events: ['deviceCreated'], output: '
 
 /** Marks a change of a node's own static data, as n8n does. */
 function observed(staticData: IDataObject, key: string): IDataObject {
-	staticData[key] ??= {};
-	const own = staticData[key];
-	if (typeof own !== 'object' || own === null || Array.isArray(own)) throw new Error(`${key} is no object`);
-	return new Proxy(own as IDataObject, {
+	const own = (staticData[key] ??= {}) as IDataObject;
+	const mark = { value: true, writable: true, configurable: true };
+	return new Proxy(own, {
 		set(target, name, value) {
-			Object.defineProperty(staticData, '__dataChanged', {
-				value: true,
-				writable: true,
-				enumerable: false,
-				configurable: true,
-			});
+			Object.defineProperty(staticData, '__dataChanged', mark);
 			return Reflect.set(target, name, value);
 		},
 	});

@@ -97,10 +97,10 @@ export interface PollingNode {
  * @throws n8n's error for a package that it refuses to load
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-	const { packageDirectory, otherPackages = [], fromSources } = options;
+	const { packageDirectory, otherPackages = [], fromSources = false } = options;
 	// Before n8n-core makes its logger, which the packages do.
 	const readers = startInstance();
-	return new Engine(readers, await NodePackages.load([packageDirectory, ...otherPackages], { fromSources }));
+	return new Engine(readers, await NodePackages.load([packageDirectory, ...otherPackages], fromSources));
 }
 
 export class Engine {
@@ -221,9 +221,8 @@ export class Engine {
 	}
 
 	/**
-	 * Opens the list of a resource locator (a `methods.listSearch` function) with the node as it is in the editor.
+	 * Opens the list of a resource locator (a `methods.listSearch` function) of the first node, as it is in the editor.
 	 * @param credentials the node's `credentials`, see {@link credentialReference}
-	 * @param nodeType default: the first loaded node
 	 */
 	async listSearch(
 		nodeParameters: INodeParameters,
@@ -231,8 +230,8 @@ export class Engine {
 		methodName: string,
 		filter?: string,
 		paginationToken?: string,
-		nodeType = this.packages.nodeNames()[0] ?? '',
 	): Promise<INodeListSearchResult> {
+		const nodeType = this.packages.firstNode;
 		const type = this.packages.getByNameAndVersion(nodeType);
 		const method = type.methods?.listSearch?.[methodName];
 		if (!method) throw new n8n.UserError(`Node type "${nodeType}" has no listSearch method "${methodName}"`);

@@ -17,34 +17,26 @@ import { core, workflow } from './host.cjs';
 export class NodePackages implements INodeTypes {
 	private readonly tools = new Map<string, INodeType>();
 
-	private constructor(private readonly loaders: ReadonlyMap<string, core.PackageDirectoryLoader>) {}
+	private constructor(private readonly loaders: readonly core.PackageDirectoryLoader[]) {}
 
 	/**
 	 * Loads packages with n8n's own loader, by the paths in their package.json.
-	 * @param options.fromSources replaces the paths of compiled files by those of their sources
+	 * @param fromSources replaces the paths of compiled files by those of their sources
 	 * @throws n8n's error for a package that it refuses to load
 	 */
-	static async load(
-		directories: readonly string[],
-		{ fromSources = false }: { fromSources?: boolean | undefined } = {},
-	): Promise<NodePackages> {
-		const loaders = new Map<string, core.PackageDirectoryLoader>();
-		for (const directory of directories) {
-			const loader = new core.PackageDirectoryLoader(directory);
+	static async load(directories: readonly string[], fromSources: boolean): Promise<NodePackages> {
+		const loaders = directories.map((directory) => new core.PackageDirectoryLoader(directory));
+		for (const loader of loaders) {
 			const { n8n } = loader.packageJson;
 			if (fromSources && n8n) {
 				const source = (path: string) => path.replace(/^dist\/(.*)\.js$/, '$1.ts');
-				loader.packageJson.n8n = {
-					...n8n,
-					nodes: (n8n.nodes ?? []).map(source),
-					credentials: (n8n.credentials ?? []).map(source),
-				};
+				const { nodes = [], credentials = [] } = n8n;
+				loader.packageJson.n8n = { ...n8n, nodes: nodes.map(source), credentials: credentials.map(source) };
 			}
 			await loader.loadAll();
 			for (const { type } of Object.values(loader.credentialTypes)) {
 				type.properties = workflow.injectDomainRestrictionFields(type);
 			}
-			loaders.set(loader.packageName, loader);
 		}
 		return new NodePackages(loaders);
 	}
@@ -54,7 +46,7 @@ export class NodePackages implements INodeTypes {
 		if (builtIn) return builtIn;
 
 		const [packageName = '', nodeName = ''] = fullName.split('.');
-		const loader = this.loaders.get(packageName);
+		const loader = this.loaders.find((one) => one.packageName === packageName);
 		if (!loader) throw new core.UnrecognizedNodeTypeError(packageName, nodeName);
 		return loader.getNode(nodeName).type;
 	}
@@ -70,23 +62,19 @@ export class NodePackages implements INodeTypes {
 		return tool;
 	}
 
-	/** n8n only reads the names. */
-	getKnownTypes(): IDataObject {
-		return Object.fromEntries(this.nodeNames().map((name) => [name, {}]));
-	}
+	/** n8n only reads the names, for suggestions. */
+	getKnownTypes = (): IDataObject => ({});
 
-	/** The full names of the nodes of all packages, without the built-in ones. */
-	nodeNames(): string[] {
-		return [...this.loaders].flatMap(([name, { nodeTypes }]) =>
-			Object.keys(nodeTypes).map((node) => `${name}.${node}`),
-		);
+	/** The full name of the first node. */
+	get firstNode(): string {
+		const [{ packageName = '', nodeTypes = {} } = {}] = this.loaders;
+		return `${packageName}.${Object.keys(nodeTypes)[0]}`;
 	}
 
 	getCredentialType(name: string): ICredentialType {
-		for (const loader of this.loaders.values()) {
-			if (name in loader.known.credentials) return loader.getCredential(name).type;
-		}
-		throw new core.UnrecognizedCredentialTypeError(name);
+		const loader = this.loaders.find(({ known }) => name in known.credentials);
+		if (!loader) throw new core.UnrecognizedCredentialTypeError(name);
+		return loader.getCredential(name).type;
 	}
 }
 
@@ -94,12 +82,8 @@ export class NodePackages implements INodeTypes {
 function asTool(node: INodeType): INodeType {
 	const { usableAsTool, ...description } = node.description;
 	if (!usableAsTool) throw new workflow.UserError(`Node "${description.name}" cannot be used as a tool`);
-	const options = [
-		{ name: 'Set Automatically', value: 'auto' },
-		{ name: 'Set Manually', value: 'manual' },
-	];
 	const toolFields: INodeProperties[] = [
-		{ displayName: 'Tool Description', name: 'descriptionType', type: 'options', default: 'auto', options },
+		{ displayName: 'Tool Description', name: 'descriptionType', type: 'options', default: 'auto' },
 		{ displayName: 'Description', name: 'toolDescription', type: 'string', default: description.description },
 	];
 	const value = {
@@ -110,6 +94,5 @@ function asTool(node: INodeType): INodeType {
 		outputs: [workflow.NodeConnectionTypes.AiTool],
 		properties: [...toolFields, ...description.properties],
 	};
-	const tool: INodeType = Object.create(node, { description: { value } });
-	return tool;
+	return Object.create(node, { description: { value } });
 }

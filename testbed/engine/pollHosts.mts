@@ -58,6 +58,12 @@ export interface HostOptions {
 	onProcessEnd: () => void;
 }
 
+/** A poll, and what the host does with its result. */
+interface BegunPoll {
+	node: HostedNode;
+	commit(items: INodeExecutionData[] | null): void;
+}
+
 const FIVE_MINUTES = 300_000;
 /** The rest of the 45 seconds after which the scheduler abandons a poll. */
 const LEASED = 36_000;
@@ -76,8 +82,25 @@ export abstract class PollHost {
 	 */
 	abstract activate(mode: WorkflowActivateMode): Promise<void>;
 
+	/** Loads or takes a node for a poll. */
+	protected abstract begin(activation: WorkflowActivateMode, budgetMs: number): BegunPoll;
+
 	/** Starts a scheduled poll. Running polls continue. */
-	abstract tick(): Tick;
+	tick(): Tick {
+		const { node, commit } = this.begin('update', LEASED);
+		let abandoned = false;
+		const done = node.poll().then(
+			(items) => {
+				if (!abandoned) commit(items);
+				return { items };
+			},
+			(error: unknown) => {
+				if (!abandoned) this.options.database.errorExecutions.push(error);
+				return { error };
+			},
+		);
+		return { done, abandon: () => void (abandoned = true) };
+	}
 
 	/** Restarts the process, which then reads what was saved. */
 	async restart(): Promise<void> {
@@ -97,41 +120,20 @@ export abstract class PollHost {
 		});
 	}
 
-	protected saveStaticData({ workflow: { staticData } }: HostedNode): void {
-		if (staticData['__dataChanged'] !== true) return;
-		this.options.database.save({ staticData: JSON.stringify(staticData) });
-		staticData['__dataChanged'] = false;
-	}
-
 	/** Starts an execution if there are items. The first poll also saves its state without any. */
-	protected emit(node: HostedNode, items: INodeExecutionData[] | null, isFirst = false): void {
-		if (items !== null || isFirst) this.saveStaticData(node);
-		if (items !== null) this.options.database.executions.push(items);
-	}
-
-	/** Runs a poll and handles its result like the host, unless the poll was abandoned. */
-	protected run(node: HostedNode, onItems: (items: INodeExecutionData[] | null) => void): Tick {
-		let abandoned = false;
-		const finish = (end: TickEnd): TickEnd => {
-			if (abandoned) return end;
-			if ('error' in end) this.options.database.errorExecutions.push(end.error);
-			else onItems(end.items);
-			return end;
-		};
-		return {
-			done: node.poll().then(
-				(items) => finish({ items }),
-				(error: unknown) => finish({ error }),
-			),
-			abandon() {
-				abandoned = true;
-			},
-		};
+	protected emit({ workflow }: HostedNode, items: INodeExecutionData[] | null, isFirst = false): void {
+		const { staticData } = workflow;
+		const { database } = this.options;
+		if ((items !== null || isFirst) && staticData['__dataChanged'] === true) {
+			database.save({ staticData: JSON.stringify(staticData) });
+			staticData['__dataChanged'] = false;
+		}
+		if (items !== null) database.executions.push(items);
 	}
 }
 
 /** A, the default: one workflow in memory, and one context for all polls until it is registered again. */
-export class InMemoryHost extends PollHost {
+class InMemoryHost extends PollHost {
 	private registered: HostedNode | undefined;
 
 	async activate(mode: WorkflowActivateMode): Promise<void> {
@@ -140,20 +142,12 @@ export class InMemoryHost extends PollHost {
 		this.emit(node, await node.poll(), true);
 	}
 
-	tick(): Tick {
+	protected begin(): BegunPoll {
 		const node = this.registered;
 		if (node === undefined) throw new Error('The workflow is not active');
 		// n8n discards the output of a replaced registration.
-		return this.run(node, (items) => {
-			if (this.registered === node) this.emit(node, items);
-		});
+		return { node, commit: (items) => this.registered === node && this.emit(node, items) };
 	}
-}
-
-/** A poll of the scheduler, and what it does with the result. */
-interface ScheduledPoll {
-	node: HostedNode;
-	commit(items: INodeExecutionData[] | null): void;
 }
 
 /** The durable scheduler, which reads everything from the database at each poll. */
@@ -167,26 +161,19 @@ abstract class ScheduledHost extends PollHost {
 		commit(await node.poll());
 		this.hasJob = true;
 	}
-
-	tick(): Tick {
-		const { node, commit } = this.begin('update', LEASED);
-		return this.run(node, commit);
-	}
-
-	protected abstract begin(activation: WorkflowActivateMode, budgetMs: number): ScheduledPoll;
 }
 
 /** B, the scheduler without cursors. */
-export class FreshHost extends ScheduledHost {
-	protected begin(activation: WorkflowActivateMode, budgetMs: number): ScheduledPoll {
+class FreshHost extends ScheduledHost {
+	protected begin(activation: WorkflowActivateMode, budgetMs: number): BegunPoll {
 		const node = this.load(activation, budgetMs);
 		return { node, commit: (items) => this.emit(node, items, budgetMs === FIVE_MINUTES) };
 	}
 }
 
 /** C, durable cursors: the state has its own row. n8n writes it together with the execution, or alone without one. */
-export class CursorHost extends ScheduledHost {
-	protected begin(activation: WorkflowActivateMode, budgetMs: number): ScheduledPoll {
+class CursorHost extends ScheduledHost {
+	protected begin(activation: WorkflowActivateMode, budgetMs: number): BegunPoll {
 		const { database } = this.options;
 		const seed = database.cursor ?? '{}';
 		const staged: IDataObject = JSON.parse(seed);
@@ -200,3 +187,8 @@ export class CursorHost extends ScheduledHost {
 		};
 	}
 }
+
+/** n8n's three hosts, by their letters in docs/maintainers/trigger.md. */
+export const HOSTS = { A: InMemoryHost, B: FreshHost, C: CursorHost };
+
+export type HostLetter = keyof typeof HOSTS;

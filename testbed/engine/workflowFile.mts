@@ -18,15 +18,8 @@ export type ParsedWorkflow = Omit<z.output<typeof workflowSchema>, 'nodes'> & { 
 export function readWorkflow(source: WorkflowJson | string): ParsedWorkflow {
 	const json: unknown = typeof source === 'string' ? JSON.parse(readFileSync(source, 'utf8')) : n8n.deepCopy(source);
 	const { nodes, ...workflow } = workflowSchema.parse(json);
-
-	return {
-		...workflow,
-		nodes: nodes.map(({ onError, credentials, ...node }) => ({
-			...node,
-			...(onError === undefined ? {} : { onError }),
-			...(credentials === undefined ? {} : { credentials }),
-		})),
-	};
+	// A field that is missing stays absent. To zod's types, it may also be undefined.
+	return { ...workflow, nodes: nodes as INode[] };
 }
 
 const plainObject = <T extends object>() =>
