@@ -1,17 +1,15 @@
 import type {
-	ICredentialDataDecryptedObject,
+	ICredentialDataDecryptedObject as CredentialData,
 	IDataObject,
 	ILoadOptionsFunctions,
 	INode,
 	INodeCredentials,
 	INodeCredentialTestResult,
-	INodeExecutionData,
 	INodeListSearchResult,
 	INodeParameters,
 	IPollFunctions,
 	IRun,
 	IWorkflowExecuteAdditionalData,
-	NodeExecutionHint,
 	WorkflowActivateMode,
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
@@ -37,31 +35,14 @@ export interface EngineOptions {
 	fromSources?: boolean;
 }
 
-export interface NewCredential {
-	name: string;
-	type: string;
-	data: ICredentialDataDecryptedObject;
-	/** For workflow files that name a fixed id; otherwise ids count up from 1. */
-	id?: string;
-}
-
 export interface RunOptions {
 	/** Stops the execution as the Stop button does: n8n aborts the signal that nodes see. */
 	signal?: AbortSignal;
 	/** Output of the start node, as pinned data. */
-	input?: readonly (IDataObject | INodeExecutionData)[];
+	input?: readonly IDataObject[];
 }
 
-export interface RunResult {
-	/** Returns the items of a node at one output, with errors and paired items; empty if it never ran. */
-	data(nodeName: string, outputIndex?: number): INodeExecutionData[];
-	/** The error that stopped the execution, as n8n keeps it: fields only, no longer an instance of its class. */
-	error: IRun['data']['resultData']['error'];
-	/** The node's hints (`addExecutionHints`) in n8n's run data. */
-	hints(nodeName: string): NodeExecutionHint[];
-	cancelled: boolean;
-	raw: IRun;
-}
+export type RunResult = ReturnType<typeof toResult>;
 
 export interface PollingNodeOptions {
 	/** The static data of an earlier poll; default: that of the workflow file. */
@@ -76,17 +57,7 @@ export interface PollingNodeOptions {
 }
 
 /** A polling trigger in a workflow, as n8n holds it while the workflow is active. */
-export interface PollingNode {
-	readonly workflow: InstanceType<typeof n8n.Workflow>;
-	/** The `this` of every poll. */
-	readonly context: IPollFunctions;
-	/**
-	 * Polls the trigger once.
-	 * @returns null if nothing is new
-	 * @throws the error of the node
-	 */
-	poll(): Promise<INodeExecutionData[] | null>;
-}
+export type PollingNode = ReturnType<Engine['pollingNode']>;
 
 /**
  * Loads a package into n8n's engine: `WorkflowExecute`, its request helpers, its encryption and its expressions are the real
@@ -123,26 +94,30 @@ export class Engine {
 		return { ...this.credentials.use };
 	}
 
-	/** @returns the id to put into a node's `credentials`. */
-	async saveCredential({ name, type, data, id = String(++this.lastCredentialId) }: NewCredential): Promise<string> {
+	/**
+	 * @param credential `id` is for workflow files that name a fixed one; otherwise ids count up from 1
+	 * @returns the id to put into a node's `credentials`
+	 */
+	async saveCredential(credential: { name: string; type: string; data: CredentialData; id?: string }): Promise<string> {
+		const { name, type, data, id = String(++this.lastCredentialId) } = credential;
 		this.packages.getCredentialType(type);
 		await this.credentials.save(id, name, type, data);
 		return id;
 	}
 
 	/** Replaces the data, like a save in the editor. */
-	async updateCredential(id: string, data: ICredentialDataDecryptedObject): Promise<void> {
+	async updateCredential(id: string, data: CredentialData): Promise<void> {
 		const { name, type } = this.credentials.row(id);
 		await this.credentials.save(id, name, type, data);
 	}
 
 	/** Changes some fields, like a user in the editor. */
-	async editCredential(id: string, changes: ICredentialDataDecryptedObject): Promise<void> {
+	async editCredential(id: string, changes: CredentialData): Promise<void> {
 		await this.updateCredential(id, { ...(await this.storedCredential(id)), ...changes });
 	}
 
 	/** @returns the data as stored, without the defaults that a node would get with it. */
-	async storedCredential(id: string): Promise<ICredentialDataDecryptedObject> {
+	async storedCredential(id: string): Promise<CredentialData> {
 		return await this.credentials.stored(id);
 	}
 
@@ -169,7 +144,7 @@ export class Engine {
 		if (!startNode) throw new n8n.UserError('The workflow has no node to start from');
 
 		const { pinData } = parsed;
-		if (input) pinData[startNode.name] = input.map(toItem);
+		if (input) pinData[startNode.name] = n8n.deepCopy(input.map((json) => ({ json })));
 
 		const execute = new core.WorkflowExecute(this.additionalData(parsed, 'manual'), 'manual');
 		const execution = execute.run({ workflow, startNode, pinData });
@@ -191,8 +166,8 @@ export class Engine {
 		return { items: await this.pollingNode(source, { activation: 'activate', ...options }).poll() };
 	}
 
-	/** Prepares a polling trigger, with one context for all its polls. */
-	pollingNode(source: WorkflowJson | string, options: PollingNodeOptions = {}): PollingNode {
+	/** Prepares a polling trigger, with one context for all its polls: their `this`. */
+	pollingNode(source: WorkflowJson | string, options: PollingNodeOptions = {}) {
 		const { mode = 'trigger', activation = 'update' } = options;
 		const parsed = readWorkflow(source);
 		const workflow = this.toWorkflow({ ...parsed, staticData: n8n.deepCopy(options.staticData ?? parsed.staticData) });
@@ -205,11 +180,14 @@ export class Engine {
 		const getBudget = budgetMs === undefined ? undefined : () => budgetMs;
 		// The two types only differ in a missing workflow name: absent or undefined.
 		const context = new core.PollContext(...given, ...emitters, getNodeState, getBudget) as IPollFunctions;
-		const poll = async () =>
-			await workflow.expression.withIsolate(
-				async () => await Container.get(core.TriggersAndPollers).runPollFunction(workflow, node, context),
-			);
-		return { workflow, context, poll: async () => (await poll())?.[0] ?? null };
+		/** Polls once. Returns null if nothing is new. Throws the error of the node. */
+		const poll = async () => {
+			const poller = Container.get(core.TriggersAndPollers);
+			const run = async () => await poller.runPollFunction(workflow, node, context);
+			const outputs = await workflow.expression.withIsolate(run);
+			return outputs?.[0] ?? null;
+		};
+		return { workflow, context, poll };
 	}
 
 	/** Tests a saved credential: its declarative `test` request, and the rules for the response. */
@@ -292,23 +270,20 @@ export class Engine {
 	}
 }
 
-function toItem(input: IDataObject | INodeExecutionData): INodeExecutionData {
-	const { json } = input;
-	const isItem = typeof json === 'object' && json !== null && !Array.isArray(json);
-	return n8n.deepCopy(isItem ? { ...input, json: json as IDataObject } : { json: input as IDataObject });
-}
-
-/** Returns functions that read n8n's record of a run, which may come from another process. */
-function toResult({ nodes }: Pick<ParsedWorkflow, 'nodes'>, raw: IRun): RunResult {
+/** Returns n8n's record of a run, which may come from another process, and functions that read it. */
+function toResult({ nodes }: Pick<ParsedWorkflow, 'nodes'>, raw: IRun) {
 	const { runData, error } = raw.data.resultData;
 	const task = (nodeName: string) => {
 		if (nodes.every(({ name }) => name !== nodeName)) throw new n8n.UserError(`The workflow has no node "${nodeName}"`);
 		return runData[nodeName]?.[0];
 	};
 	return {
-		data: (nodeName, outputIndex = 0) => task(nodeName)?.data?.['main']?.[outputIndex] ?? [],
+		/** Returns the items of a node at one output, with errors and paired items; empty if it never ran. */
+		data: (nodeName: string, outputIndex = 0) => task(nodeName)?.data?.['main']?.[outputIndex] ?? [],
+		/** The error that stopped the execution, as n8n keeps it: fields only, no longer an instance of its class. */
 		error,
-		hints: (nodeName) => task(nodeName)?.hints ?? [],
+		/** The node's hints (`addExecutionHints`) in n8n's run data. */
+		hints: (nodeName: string) => task(nodeName)?.hints ?? [],
 		cancelled: raw.status === 'canceled',
 		raw,
 	};

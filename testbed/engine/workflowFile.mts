@@ -22,8 +22,8 @@ export function readWorkflow(source: WorkflowJson | string): ParsedWorkflow {
 	return { ...workflow, nodes: nodes as INode[] };
 }
 
-const plainObject = <T extends object>() =>
-	z.custom<T>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'must be an object');
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const plainObject = <T extends object>() => z.custom<T>(isObject, 'must be an object');
 
 const nodeSchema = z.looseObject({
 	id: z.string().default(() => randomUUID()),
@@ -37,17 +37,17 @@ const nodeSchema = z.looseObject({
 });
 
 // Exported workflows hold null where the editor had nothing to save.
-const orElse = <T extends object>(make: () => T) =>
+const orElse = <T extends object>(empty: T) =>
 	plainObject<T>()
 		.nullish()
-		.transform((value) => value ?? make());
+		.transform((value) => value ?? { ...empty });
 
 const workflowSchema = z.object({
 	id: z.string().default('engine-workflow'),
 	name: z.string().default('Engine workflow'),
 	nodes: z.array(nodeSchema).min(1),
-	connections: orElse<IConnections>(() => ({})),
-	settings: orElse<IWorkflowSettings>(() => ({ executionOrder: 'v1' })),
-	staticData: orElse<IDataObject>(() => ({})),
-	pinData: orElse<IPinData>(() => ({})),
+	connections: orElse<IConnections>({}),
+	settings: orElse<IWorkflowSettings>({ executionOrder: 'v1' }),
+	staticData: orElse<IDataObject>({}),
+	pinData: orElse<IPinData>({}),
 });
