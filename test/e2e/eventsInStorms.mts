@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
+import { held } from '../../testbed/held.mts';
 import type { Gate } from '../../testbed/n8n/gate.mts';
 import type { Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { packVersion } from '../../testbed/pack.mts';
-import type { EmbeddedPlatform } from '../../testbed/platform/server.mts';
+import type { EmbeddedPlatform, PlatformRequest } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
-import { holdAnswers, killWorkerOf } from './heldAnswers.mts';
 import { WatchedTrigger } from './watchedTrigger.mts';
 
 /** Polls come once a minute. Requests that are closer belong to two polls of one tick. */
 const BETWEEN_POLLS_MS = 45_000;
-const AWAY_MS = 60_000;
 
 const countSchema = z.object({ count: z.coerce.number() });
 
@@ -42,21 +42,30 @@ export class EventsInStorms {
 		this.change();
 	}
 
+	/** Each part is over when all that changed in it was reported, once. */
 	async all(): Promise<void> {
-		const { checks, foundation } = this;
-		const { postgres, redis } = foundation.gates;
-		await checks.part('The trigger', async () => await this.polls());
-		await checks.part('A second build, and back to the first', async () => await this.update());
-		await checks.part('Main killed between two polls, and during the next one', async () => await this.mainKilled());
-		await checks.part('A worker killed while it handles an event', async () => await this.workerKilled());
-		await checks.part('PostgreSQL away for a minute', async () => await this.away(postgres, 0));
-		await checks.part('Redis away for a minute', async () => await this.away(redis, 3));
+		const { postgres, redis } = this.foundation.gates;
+		const parts: ReadonlyArray<[what: string, work: () => Promise<void>]> = [
+			['polls', async () => await this.polls()],
+			['an update to a second build', async () => await this.update()],
+			['back to the first build', async () => await this.rollBack()],
+			['main killed between two polls, and during the next one', async () => await this.mainKilled()],
+			['a worker killed while it handles an event', async () => await this.workerKilled()],
+			['PostgreSQL away for a minute, which ends no process', async () => await this.away(postgres, 60_000, 0)],
+			['Redis away, which ends all processes', async () => await this.away(redis, 20_000, 3)],
+		];
+		for (const [what, work] of parts) {
+			await this.checks.part(`The trigger: ${what}`, async () => {
+				await work();
+				await this.checks.check('reports once what changed', async () => await this.trigger.reportsAll());
+			});
+		}
 	}
 
 	/** What should not be reported would have come by now, if other parts ran in between. */
 	async end(): Promise<void> {
-		await this.checks.check('nothing was reported twice, and nothing is lost', () => this.trigger.assertReported());
-		await this.checks.check('the polls of all main processes, and the workers, needed one login', () => {
+		await this.checks.check('nothing was reported twice, nothing is lost, and all processes needed one login', () => {
+			this.trigger.assertReported();
 			assert(this.platform.logins.attempted <= 1);
 		});
 	}
@@ -66,34 +75,29 @@ export class EventsInStorms {
 		// Each poll sends one request that reads all devices; the fleet is small.
 		const begins = () => platform.requestsOf('list').filter(({ query }) => query['sort'] === undefined);
 		await trigger.until('it does not poll', () => begins().length > 1);
-		await checks.check('polls once per tick, not once per process', () => {
+		await checks.check('polls once per tick, not once per process, and its executions run on workers', async () => {
 			for (const [index, { at }] of begins().entries()) {
 				const after = at - (begins()[index - 1]?.at ?? -Infinity);
 				assert(after > BETWEEN_POLLS_MS, `two polls are ${after} ms apart`);
 			}
-		});
-		await this.reportsAll('reports each event once');
-		await checks.check('its executions run on workers', async () => {
-			const executions = await n8n.executions('trigger');
-			for (const { id, status } of executions) assert.equal(status, 'success', id);
-			const begun = await n8n.begunPerWorker('trigger');
-			assert.equal(
-				begun.reduce((sum, count) => sum + count),
-				executions.length,
-			);
+			await trigger.reportsAll();
+			const [one = 0, other = 0] = await n8n.begunPerWorker('trigger');
+			assert.equal(one + other, (await n8n.executions('trigger')).length);
 		});
 	}
 
-	/** Workers first and main last, as the docs say; back in the opposite order. */
+	/** Workers first and main last, as the docs say. */
 	private async update(): Promise<void> {
 		const { n8n } = this;
 		const next = await packVersion(dirname(n8n.tarball), '0.0.2');
 		await n8n.replaceWorkers(next);
 		await n8n.replaceMain(next, () => this.change());
-		await this.reportsAll('reports once what changed during the update');
+	}
+
+	private async rollBack(): Promise<void> {
+		const { n8n } = this;
 		await n8n.replaceMain(n8n.tarball, () => this.change());
 		await n8n.replaceWorkers(n8n.tarball);
-		await this.reportsAll('reports once what changed during the rollback');
 	}
 
 	private async mainKilled(): Promise<void> {
@@ -107,34 +111,59 @@ export class EventsInStorms {
 		await n8n.main.process.kill();
 		release();
 		await n8n.startMain();
-		await this.reportsAll('reports once what changed before, between and after');
 	}
 
+	/** The worker has told the platform of its events, but not n8n that its execution ended. */
 	private async workerKilled(): Promise<void> {
-		const { checks, n8n, platform } = this;
-		const isEvent = ({ kind }: { kind: string }) => kind === 'other';
-		await checks.check('its execution ends failed or crashed', async () => {
-			await killWorkerOf('trigger', n8n, platform, isEvent, () => this.change());
-		});
+		const { n8n, platform } = this;
+		const { held, release } = holdAnswers(platform, ({ kind }) => kind === 'other');
+		this.change();
+		await held();
+		const id = (await n8n.executions('trigger')).at(-1)?.id ?? '';
+		const worker = n8n.workerOf(id);
+		await worker.kill();
+		release();
+		const { status } = await n8n.ended('trigger', id);
+		await worker.restart();
+		assert(['crashed', 'error'].includes(status), `its status is ${status}`);
 	}
 
 	/** @param ends how many processes end by that; Docker starts them again */
-	private async away(gate: Gate, ends: number): Promise<void> {
+	private async away(gate: Gate, milliseconds: number, ends: number): Promise<void> {
 		await gate.close();
 		this.change();
-		await pause(AWAY_MS);
+		await pause(milliseconds);
 		await gate.open();
-		const ended = await this.n8n.restartEnded();
-		await this.checks.check(ends > 0 ? 'all processes end' : 'no process ends', () => assert.equal(ended, ends));
-		await this.reportsAll('reports afterwards what changed meanwhile, once');
+		assert.equal(await this.n8n.restartEnded(), ends);
 	}
 
 	private change(): void {
 		this.trigger.changeStatus();
 		this.trigger.addDevice();
 	}
+}
 
-	private async reportsAll(promise: string): Promise<void> {
-		await this.checks.check(promise, async () => await this.trigger.reportsAll());
-	}
+/**
+ * Keeps back the platform's answers to the requests that `isWanted` chooses.
+ * @returns `held`: waits some minutes for the first such request. `release`: answers all of them, and each later one at once.
+ */
+function holdAnswers(
+	{ settings }: EmbeddedPlatform,
+	isWanted: (request: PlatformRequest) => boolean,
+): { held: () => Promise<void>; release: () => void } {
+	let isHolding = false;
+	const opened = held();
+	settings.beforeAnswer = async (request) => {
+		if (!isWanted(request)) return;
+		isHolding = true;
+		await opened.promise;
+	};
+	const timeout = { milliseconds: 300_000, message: 'The request to hold did not come' };
+	return {
+		held: async () => await pWaitFor(() => isHolding, { interval: 50, timeout }),
+		release() {
+			settings.beforeAnswer = undefined;
+			opened.resolve();
+		},
+	};
 }

@@ -1,24 +1,15 @@
-import type { ExampleWorkflow, TenantPlatforms } from '../../testbed/n8n/examples.mts';
-import type { N8nInstance } from '../../testbed/n8n/instance.mts';
-import type { MailServer } from '../../testbed/n8n/mailServer.mts';
+/** What the examples need on this machine: platforms, and servers that keep what the examples send them. */
+import type { Credential, N8nInstance } from '../../testbed/n8n/instance.mts';
+import { type ExampleWorkflow, exampleFleet, keyCredential, startTenants } from '../../testbed/n8n/examples.mts';
+import { startMailServer } from '../../testbed/n8n/mailServer.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
-import type { Device, EmbeddedPlatform } from '../../testbed/platform/server.mts';
-import type { ChatModel } from './chatModel.mts';
+import type { Services } from '../../testbed/n8n/services.mts';
+import { type Device, startPlatform } from '../../testbed/platform/server.mts';
+import { startChatModel } from './chatModel.mts';
 import type { Checks } from './checks.mts';
-import type { IssueTracker } from './issueTracker.mts';
+import { startIssueTracker } from './issueTracker.mts';
 
-/** What the examples use on this machine. */
-export interface Servers {
-	platform: EmbeddedPlatform;
-	tenants: TenantPlatforms;
-	/** The platform of the examples that poll. They are published before all other parts, so that no part waits for a poll. */
-	watched: EmbeddedPlatform;
-	/** The platform of the trigger's own part. */
-	polled: EmbeddedPlatform;
-	mailServer: MailServer;
-	tracker: IssueTracker;
-	model: ChatModel;
-}
+export type Servers = Awaited<ReturnType<typeof startServers>>;
 
 /** An n8n in which all examples and their credentials are imported, and the example that is to be run. */
 export interface ExampleSetup extends Servers {
@@ -32,4 +23,44 @@ export interface ExampleSetup extends Servers {
 	/** What an agent sends to use the tools. */
 	toolsToken: string;
 	checks: Checks;
+}
+
+export const POLLS = 'n8n-nodes-device-management.deviceManagementTrigger';
+
+export async function startServers(services: Services) {
+	const tenants = await startTenants();
+	for (const tenant of tenants.values()) await services.add(() => tenant);
+	return {
+		// The largest page is small, so that every list takes several.
+		platform: await services.add(async () => await startPlatform({ fleet: exampleFleet, largestSize: 300 })),
+		tenants,
+		/** The platform of the examples that poll. They are published before all other parts, so that no part waits for a poll. */
+		watched: await services.add(async () => await startPlatform({ fleet: { size: 50 } })),
+		/** The platform of the trigger's own part. */
+		polled: await services.add(async () => await startPlatform({ fleet: { size: 50 } })),
+		mailServer: await services.add(startMailServer),
+		tracker: await services.add(startIssueTracker),
+		model: await services.add(startChatModel),
+	};
+}
+
+/** The credentials that no example names, by the type of the node that uses them in the examples, or by their ids. */
+export function ownCredentials({ watched, polled, mailServer, tracker, model }: Servers): Map<string, Credential> {
+	return new Map([
+		[POLLS, keyCredential('watched', 'watched', watched)],
+		['polled', keyCredential('polled', 'polled', polled)],
+		['n8n-nodes-base.emailSend', mailServer.credential],
+		['n8n-nodes-base.github', tracker.credential],
+		['@n8n/n8n-nodes-langchain.lmChatOpenAi', model.credential],
+	]);
+}
+
+/** The example with these credentials. Its trigger reports a change at the next poll, so that no test waits 15 minutes. */
+export function withOwn(credentials: ReadonlyMap<string, Credential>, workflow: ExampleWorkflow): ExampleWorkflow {
+	const nodes = workflow.nodes.map((node) => {
+		const { id, name, type } = credentials.get(node.type) ?? {};
+		const parameters = { ...node.parameters, ...('forAtLeast' in node.parameters && { forAtLeast: 0 }) };
+		return { ...node, parameters, ...(type !== undefined && { credentials: { [type]: { id, name } } }) };
+	});
+	return { ...workflow, nodes };
 }

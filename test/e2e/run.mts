@@ -4,13 +4,12 @@
  * and large (each version is fetched once), so apart from `npm test`. Ends with a line `N passed, N failed`; `-- --json FILE` writes it
  * for programs.
  */
-import Table from 'cli-table3';
 import { Command, Option } from 'commander';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type N8nHost, provideN8n, versionOf } from '../../testbed/n8n/host.mts';
+import { type N8nHost, provideN8n } from '../../testbed/n8n/host.mts';
 import { N8nInstance } from '../../testbed/n8n/instance.mts';
 import { layFoundation } from '../../testbed/n8n/queueMode.mts';
 import { Services, Unreachable } from '../../testbed/n8n/services.mts';
@@ -30,12 +29,15 @@ const options = new Command('npm run test:e2e --')
 	.description('Runs the packed package in a real n8n, against the embedded platform.')
 	.addOption(new Option('--queue', QUEUE).conflicts('hosts'))
 	.option('--fetch', 'only fetches n8n and runs nothing')
+	.addOption(
+		new Option('--pictures', 'takes the pictures of the docs again; needs Chromium').conflicts(['queue', 'hosts']),
+	)
 	.option('--hosts', "the trigger on n8n's three hosts of polling triggers; about 15 minutes")
 	.option('--n8n <versions>', 'in these versions: oldest, pinned, newest, or numbers; separated by commas', 'pinned')
 	.option('--json <file>', "writes the numbers of tests there, under jest's names, and what was skipped")
 	.allowExcessArguments(false)
 	.parse()
-	.opts<{ queue?: true; fetch?: true; hosts?: true; n8n: string; json?: string }>();
+	.opts<{ queue?: true; fetch?: true; hosts?: true; pictures?: true; n8n: string; json?: string }>();
 const isStopping = stopSignal();
 try {
 	process.exitCode = await runAll(versionsIn(options.n8n, await pinnedVersion()));
@@ -49,7 +51,6 @@ process.exit();
 async function runAll(versions: readonly string[]): Promise<number> {
 	// The download of n8n takes minutes, so this checks the services first.
 	if (options.queue) await (await layFoundation()).services.stop();
-	const table = new Table({ head: ['n8n', 'Node.js', 'passed', 'failed'], style: { head: [], border: [] } });
 	const report = { numPassedTests: 0, numFailedTests: 0, numRuntimeErrorTestSuites: 0, skipped: new Array<string>() };
 	for (const version of versions) {
 		if (isStopping.aborted) break;
@@ -60,14 +61,12 @@ async function runAll(versions: readonly string[]): Promise<number> {
 		const checks = new Checks();
 		await run(host, checks);
 		checks.sayEnd();
-		table.push([version, await versionOf(host.node), checks.passed, checks.failed]);
 		report.numPassedTests += checks.passed;
 		report.numFailedTests += checks.failed;
 		report.skipped.push(...checks.skipped);
 	}
 	if (options.fetch) return 0;
 	if (options.json !== undefined) await writeFile(options.json, JSON.stringify(report));
-	if (versions.length > 1) console.log(`\n${table.toString()}`);
 	console.log(`\n${report.numPassedTests} passed, ${report.numFailedTests} failed`);
 	return report.numFailedTests === 0 && report.numPassedTests > 0 ? 0 : 1;
 }
@@ -79,7 +78,10 @@ async function run(host: N8nHost, checks: Checks): Promise<void> {
 	const shown = async () => {
 		if (foundation) await queueMode(host, folder, foundation, checks);
 		else if (options.hosts) await pollHosts(host, folder, services, checks);
-		else await oneProcess(await services.add(() => new N8nInstance(host, folder)), services, checks);
+		else {
+			const n8n = await services.add(() => new N8nInstance(host, folder));
+			await oneProcess(n8n, services, checks, options.pictures ?? false);
+		}
 	};
 	try {
 		await Promise.race([shown(), aborted(isStopping)]);

@@ -1,5 +1,4 @@
 /** How an example is started, and what it is compared with. */
-import fastify from 'fastify';
 import { randomBytes } from 'node:crypto';
 import pWaitFor from 'p-wait-for';
 
@@ -8,9 +7,9 @@ import type { Main } from '../../testbed/n8n/main.mts';
 import type { NodeResults } from '../../testbed/n8n/results.mts';
 import type { Device, EmbeddedPlatform, Settings } from '../../testbed/platform/server.mts';
 
-/** Runs a workflow as a click does, from its first node. */
+/** Runs a copy of a workflow as a click does, from its first node. */
 export async function byHand(main: Main, workflow: ExampleWorkflow): Promise<NodeResults> {
-	return await main.execute(workflow.id, workflow.nodes[0]?.name ?? '');
+	return await main.execute(await main.create({ ...workflow, id: newId() }), workflow.nodes[0]?.name ?? '');
 }
 
 /** Publishes a copy that is due within the next minute, and waits until it has run once. */
@@ -48,24 +47,20 @@ export async function faulty<T>(
 	}
 }
 
-/** Runs an example that calls a monitor of this machine. Returns how often it called. */
+/** Runs an example that calls a monitor: here, an address of the platform. Returns how often it called. */
 export async function callsOfMonitor(
+	platform: EmbeddedPlatform,
 	workflow: ExampleWorkflow,
 	run: (watched: ExampleWorkflow) => Promise<unknown>,
 ): Promise<number> {
-	let calls = 0;
-	const monitor = fastify({ forceCloseConnections: true });
-	monitor.get('/check', () => `call ${++calls}`);
-	const url = `${await monitor.listen({ host: '127.0.0.1', port: 0 })}/check`;
-	const watched = workflow.nodes.map((node) =>
+	const url = `${platform.baseUrl}/api/echo?monitor=yes`;
+	const calls = () => platform.requestsOf('other').filter(({ query }) => query['monitor'] !== undefined).length;
+	const before = calls();
+	const nodes = workflow.nodes.map((node) =>
 		node.name === 'Call monitor' ? { ...node, disabled: false, parameters: { ...node.parameters, url } } : node,
 	);
-	try {
-		await run({ ...workflow, nodes: watched });
-		return calls;
-	} finally {
-		await monitor.close();
-	}
+	await run({ ...workflow, nodes });
+	return calls() - before;
 }
 
 /** What the newest execution of a workflow returned, once there is one beside those that are `known`. */

@@ -10,25 +10,6 @@ interface Step {
 	parameters: object;
 }
 
-/** The node and n8n's own HTTP Request node, one after the other, with one credential. */
-export function signInWorkflow(id: string, baseUrl: string, serialNumber: string) {
-	const listing = { method: 'POST', url: `${baseUrl}/api/device/list`, sendBody: true };
-	const steps = [
-		{ name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} },
-		node('Get Many', {
-			resource: 'device',
-			operation: 'getAll',
-			returnAll: true,
-			output: 'raw',
-			filters: { compositeStatus: 2 },
-			sort: { rule: [{ field: 'sn', direction: 'asc' }] },
-		}),
-		httpRequest('HTTP Request', { method: 'GET', url: `${baseUrl}/api/device/sn/${serialNumber}` }),
-		httpRequest('HTTP Request, list', { ...listing, specifyBody: 'json', jsonBody: '{}' }),
-	];
-	return chain(id, id, steps, true);
-}
-
 /** Runs the node for each call of the webhook with the workflow's id, and responds with the node's output. */
 export function webhookWorkflow(id: string, credential: string, parameters: object) {
 	const response = { httpMethod: 'POST', path: id, responseMode: 'lastNode', responseData: 'allEntries', options: {} };
@@ -61,23 +42,16 @@ function node(name: string, parameters: object): Step {
 	return { name, type: deviceManagement, typeVersion: 1, parameters };
 }
 
-function httpRequest(name: string, parameters: object): Step {
-	const predefined = { authentication: 'predefinedCredentialType', nodeCredentialType: 'deviceManagementApi' };
-	return { name, type: 'n8n-nodes-base.httpRequest', typeVersion: 4.2, parameters: { ...predefined, ...parameters } };
-}
-
 function reference(credential: string) {
 	return { deviceManagementApi: { id: credential, name: credential } };
 }
 
-/** @param executeOnce whether a step runs for its own sake, not for every item of the one before */
-function chain(id: string, credential: string, steps: readonly Step[], executeOnce = false) {
+function chain(id: string, credential: string, steps: readonly Step[]) {
 	const nodes = steps.map((step, position) => ({
 		...step,
 		id: `${id}-${position}`,
 		position: [220 * position, 0],
-		executeOnce,
-		...(/deviceManagement|httpRequest/.test(step.type) && { credentials: reference(credential) }),
+		...(step.type.startsWith(deviceManagement) && { credentials: reference(credential) }),
 	}));
 	const connections = Object.fromEntries(
 		steps.slice(1).map(({ name }, index) => [steps[index]?.name, { main: [[{ node: name, type: 'main', index: 0 }]] }]),

@@ -1,7 +1,7 @@
 /** The steps of a new user after the installation, in order, with the expected results. */
 import assert from 'node:assert/strict';
 
-import { type EmbeddedPlatform, OTHER_ENDPOINT, type PlatformAccess } from '../platform/server.mts';
+import { type Device, type EmbeddedPlatform, OTHER_ENDPOINT } from '../platform/server.mts';
 import type { Editor } from './editor.mts';
 import type { Frame } from './frame.mts';
 
@@ -16,8 +16,6 @@ export interface Witness {
 	look(name: string, frame: Frame, again?: () => Promise<unknown>): Promise<void>;
 }
 
-type Platform = PlatformAccess & Pick<EmbeddedPlatform, 'fleet'>;
-
 const CREDENTIAL = 'Device Management API';
 const WITH_KEY = 'Device platform, API key';
 const WITH_LOGIN = 'Device platform, login';
@@ -28,14 +26,15 @@ const MISSING = 'RT00000000';
  * @param editor signed in to an n8n that has the package
  * @param platform with the example fleet; the steps type its API key and password
  */
-export async function walkAsNewUser(editor: Editor, platform: Platform, witness: Witness): Promise<void> {
+export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, witness: Witness): Promise<void> {
 	await connect(editor, platform, witness);
-	await readDevices(editor, platform, witness);
+	await buildWorkflow(editor, platform, witness);
+	await changeForm(editor, witness);
 	await readOnce(editor, platform, witness);
 	await watch(editor, platform, witness);
 }
 
-async function connect(editor: Editor, platform: Platform, { step, look }: Witness): Promise<void> {
+async function connect(editor: Editor, platform: EmbeddedPlatform, { step, look }: Witness): Promise<void> {
 	await step('finds trigger and action by searching the nodes panel', async () => {
 		await editor.newWorkflow();
 		for (const text of ['iot', 'fleet']) await (await editor.searchNodes(text)).waitFor();
@@ -83,7 +82,8 @@ async function connect(editor: Editor, platform: Platform, { step, look }: Witne
 }
 
 /** A workflow of three steps. */
-async function readDevices(editor: Editor, { fleet: { devices } }: Platform, { step, look }: Witness): Promise<void> {
+async function buildWorkflow(editor: Editor, { fleet }: EmbeddedPlatform, witness: Witness): Promise<void> {
+	const { step, look } = witness;
 	await step('counts the devices of a status', async () => {
 		await editor.newWorkflow();
 		const node = await editor.addStep('Actions', 'Count devices');
@@ -92,11 +92,22 @@ async function readDevices(editor: Editor, { fleet: { devices } }: Platform, { s
 		await node.add('Add Filter', 'Composite Status');
 		await node.fill('Composite Status', '2');
 		await node.execute();
-		const active = devices.filter(({ status }) => status === 2).length;
+		const active = fleet.devices.filter(({ status }) => status === 2).length;
 		assert.deepEqual(await node.table(), [{ count: String(active) }]);
 		await node.close();
 	});
 
+	await pickDevice(editor, fleet.devices, witness);
+	await listDevices(editor, fleet.devices, witness);
+	await step('runs the whole workflow', async () => {
+		await editor.page.getByTestId('tidy-up-button').click();
+		await editor.showWholeCanvas();
+		await editor.executeWorkflow(['Count devices', 'Get device', 'Get many devices']);
+		await look('execution', 'workflow');
+	});
+}
+
+async function pickDevice(editor: Editor, devices: readonly Device[], { step, look }: Witness): Promise<void> {
 	await step('picks a device from the list, by typing and by scrolling past the first page', async () => {
 		const chosen = devices.slice(100).find(({ description }) => description?.startsWith('Spare unit'))?.sn ?? '';
 		const node = await editor.addStep('Actions', 'Get device');
@@ -113,7 +124,9 @@ async function readDevices(editor: Editor, { fleet: { devices } }: Platform, { s
 		await look('get', 'step');
 		await node.close();
 	});
+}
 
+async function listDevices(editor: Editor, devices: readonly Device[], { step, look }: Witness): Promise<void> {
 	await step('lists devices by an attribute, in the order of two rules, and reads them as a table', async () => {
 		const wanted = devices
 			.filter(({ attributes }) => attributes['site'] === 'Hamburg')
@@ -139,17 +152,47 @@ async function readDevices(editor: Editor, { fleet: { devices } }: Platform, { s
 		await look('get-many', 'stepToFilters');
 		await node.close();
 	});
+}
 
-	await step('runs the whole workflow', async () => {
-		await editor.page.getByTestId('tidy-up-button').click();
-		await editor.showWholeCanvas();
-		await editor.executeWorkflow(['Count devices', 'Get device', 'Get many devices']);
-		await look('execution', 'workflow');
+async function changeForm(editor: Editor, { step }: Witness): Promise<void> {
+	const filters = { compositeStatus: 2 };
+	const listActive = async () => {
+		await editor.newWorkflow();
+		const node = await editor.addStep('Actions', 'Get many devices');
+		await node.add('Add Filter', 'Composite Status');
+		await node.fill('Composite Status', '2');
+		return node;
+	};
+	await step("changes 'Operation', and the saved workflow keeps 'Filters'", async () => {
+		const node = await listActive();
+		await node.choose('Operation', 'Count');
+		await node.close();
+		assert.deepEqual((await editor.save())['filters'], filters);
 	});
+
+	await step(
+		'changes other fields of a filled form, and the saved workflow loses nothing that still counts',
+		async () => {
+			const node = await listActive();
+			await node.click('Add Sort Rule');
+			await node.choose('Field', 'Attribute');
+			await node.fill('Attribute or Field Name', 'site');
+			await node.choose('Field', 'Custom');
+			await node.choose('Output', 'Selected Fields');
+			await node.toggle('Fields', 'Model');
+			await node.useExpression('Output');
+			await node.useExpression('Return All');
+			await node.close();
+			const saved = await editor.save();
+			const sort = { rule: [{ field: 'custom', attribute: 'site', direction: 'desc' }] };
+			const fields = ['sn', 'onlineStatus', 'status', 'model'];
+			assert.deepEqual([saved['filters'], saved['sort'], saved['fields']], [filters, sort, fields]);
+		},
+	);
 }
 
 /** Workflows of one step. */
-async function readOnce(editor: Editor, { fleet }: Platform, { step, look }: Witness): Promise<void> {
+async function readOnce(editor: Editor, { fleet }: EmbeddedPlatform, { step, look }: Witness): Promise<void> {
 	await step('is told of a wrong serial number what to do about it', async () => {
 		await editor.newWorkflow();
 		const node = await editor.addStep('Actions', 'Get device');
@@ -178,7 +221,7 @@ async function readOnce(editor: Editor, { fleet }: Platform, { step, look }: Wit
 	});
 }
 
-async function watch(editor: Editor, { fleet }: Platform, { step, look }: Witness): Promise<void> {
+async function watch(editor: Editor, { fleet }: EmbeddedPlatform, { step, look }: Witness): Promise<void> {
 	await step('takes a test event from the trigger', async () => {
 		await editor.newWorkflow();
 		const node = await editor.addStep('Triggers', 'On online status changed');

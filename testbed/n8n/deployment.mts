@@ -11,33 +11,20 @@ import { keptEnvironment } from '../processes.mts';
 import { removing } from '../removing.mts';
 import type { Environment } from './services.mts';
 
-const environmentSchema = z.record(z.string(), z.string());
-const healthSchema = z.looseObject({ test: z.string() });
-/** Strict: n8n's own data is in PostgreSQL, so its processes have no volumes. */
-const processSchema = z.strictObject({
-	image: z.string(),
+/** n8n's own data is in PostgreSQL, so its processes have no volumes. */
+const processSchema = z.object({
 	restart: z.literal('unless-stopped'),
 	stop_grace_period: z.templateLiteral([z.int().min(31), 's']),
-	environment: environmentSchema,
-	healthcheck: healthSchema,
-	depends_on: z.record(z.string(), z.object({ condition: z.literal('service_healthy') })),
+	environment: z.record(z.string(), z.string()),
+	volumes: z.never().optional(),
 });
-/** Strict: their data survives the container. */
-const storeSchema = z.strictObject({
-	image: z.string().regex(/^\w+:\d+\.\d+$/),
-	restart: z.literal('unless-stopped'),
-	environment: environmentSchema.default({}),
-	command: z.string().optional(),
-	volumes: z.tuple([z.string()]),
-	healthcheck: healthSchema,
-});
+/** Its data survives the container. */
+const storeSchema = z.object({ restart: z.literal('unless-stopped'), volumes: z.tuple([z.string()]) });
+/** What the job that builds and starts the image on GitHub would not notice. */
 const composeSchema = z.object({
-	services: z.strictObject({
-		main: processSchema.extend({
-			build: z.object({ context: z.literal('.'), args: z.strictObject({ PACKAGE: z.string() }) }),
-			ports: z.tuple([z.literal('127.0.0.1:5678:5678')]),
-		}),
-		worker: processSchema.extend({ command: z.literal('worker'), deploy: z.object({ replicas: z.int().min(2) }) }),
+	services: z.object({
+		main: processSchema,
+		worker: processSchema.extend({ deploy: z.object({ replicas: z.int().min(2) }) }),
 		postgres: storeSchema,
 		redis: storeSchema.extend({ command: z.string().includes('--appendonly yes') }),
 	}),
@@ -66,7 +53,7 @@ export async function readCompose(values: Environment): Promise<Compose> {
 	return composeSchema.parse(parse(text, { merge: true }));
 }
 
-/** The image that the Dockerfile starts from. */
+/** Returns the image that the Dockerfile starts from. */
 export async function baseImage(): Promise<string> {
 	return /^FROM (\S+)$/m.exec(await dockerfile())?.[1] ?? '';
 }

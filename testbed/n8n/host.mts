@@ -43,15 +43,10 @@ export async function provideN8n(onProgress: (words: string) => void, version?: 
 	const lockfile = isPinned ? await readFile(join(recipe, 'package-lock.json'), 'utf8') : JSON.stringify(manifest);
 	const system = [process.platform, process.arch, before].filter(Boolean).join(' ');
 	const wanted = createHash('sha256').update(lockfile).update(system).digest('hex');
-	const unpacked = `${wanted} without database driver`;
-	const found = await readFile(stamp, 'utf8').catch(() => '');
-	if (found !== wanted) {
-		if (found !== unpacked) {
-			await rm(stamp, removing);
-			await mkdir(folder, { recursive: true });
-			await unpack(folder, manifest, { isPinned, before, onProgress });
-			await writeFile(stamp, unpacked);
-		}
+	if ((await readFile(stamp, 'utf8').catch(() => '')) !== wanted) {
+		await rm(stamp, removing);
+		await mkdir(folder, { recursive: true });
+		await unpack(folder, manifest, { isPinned, before, onProgress });
 		onProgress('waiting for the database driver, fetched or compiled');
 		await buildDatabaseDriver(folder, await findNode(folder));
 		await writeFile(stamp, wanted);
@@ -124,6 +119,6 @@ async function buildDatabaseDriver(folder: string, node: string): Promise<void> 
 	throw new Error(
 		"n8n's database driver (sqlite3) could be neither fetched nor compiled. " +
 			`Compiling it takes Python 3, make and a C++ compiler. npm says:\n${(all ?? '').split('\n').slice(-15).join('\n')}\n` +
-			'Run it again: it goes on where it stopped.',
+			'Run it again: npm keeps what it fetched.',
 	);
 }

@@ -112,12 +112,11 @@ export class N8nInstance implements Service {
 	/**
 	 * Starts a worker, which runs the jobs in the queue.
 	 * @param concurrency how many executions it runs at once
-	 * @param healthPort answers health checks, if they are on
 	 */
-	async startWorker(concurrency: number, healthPort: number): Promise<N8nProcess> {
+	async startWorker(concurrency: number): Promise<N8nProcess> {
 		const n8n = this.run(['worker', `--concurrency=${concurrency}`], {
 			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
-			QUEUE_HEALTH_CHECK_PORT: String(healthPort),
+			QUEUE_HEALTH_CHECK_PORT: String(await freePort()),
 			// It then says that it is ready, and names each execution that it starts.
 			N8N_LOG_LEVEL: 'info',
 		});

@@ -4,6 +4,7 @@ import { SMTPServer } from 'smtp-server';
 import { z } from 'zod/v4';
 
 export interface Mail {
+	from: string;
 	to: string[];
 	subject: string | undefined;
 	/** Without the line break that ends every mail. */
@@ -22,9 +23,10 @@ export async function startMailServer() {
 		disabledCommands: ['STARTTLS'],
 		onData(stream, _session, callback) {
 			const read = async () => {
-				const { to, subject, text, html } = await PostalMime.parse(Buffer.concat(await stream.toArray()));
+				const { from, to, subject, text, html } = await PostalMime.parse(Buffer.concat(await stream.toArray()));
 				const addresses = (to ?? []).map(({ address }) => address ?? '');
-				mails.push({ to: addresses, subject, text: text?.trimEnd(), ...(html !== undefined && { html }) });
+				const sent = { from: from?.address ?? '', to: addresses, subject, text: text?.trimEnd() };
+				mails.push({ ...sent, ...(html !== undefined && { html }) });
 			};
 			void read().then(() => callback(), callback);
 		},

@@ -20,13 +20,6 @@ const settingsSchema = z.object({
 });
 const workflowSchema = z.object({ id: z.string(), versionId: z.string() });
 const publicationSchema = z.object({ data: z.object({ status: z.string() }) });
-const nodeTypesSchema = z.array(
-	z.object({
-		name: z.string(),
-		version: z.union([z.number(), z.array(z.number())]).transform((version) => [version].flat()),
-		properties: z.array(z.object({ name: z.string() })),
-	}),
-);
 const startedSchema = z.object({ executionId: z.string() });
 const executionsSchema = z.object({ results: z.array(z.object({ id: z.string() })) });
 /** `data` is written by flatted, which keeps references to the same object. */
@@ -73,11 +66,6 @@ export class Main {
 		return (await this.rest(workflowSchema, 'POST', '/workflows', workflow)).id;
 	}
 
-	/** Every node that the editor offers, in each of its versions, with the names of its parameters. */
-	async nodeTypes(): Promise<z.infer<typeof nodeTypesSchema>> {
-		return nodeTypesSchema.parse(await (await this.asOwner('GET', '/types/nodes.json')).json());
-	}
-
 	/**
 	 * Runs a workflow like a click on “Execute workflow”.
 	 * @param trigger the name of the node to start from
@@ -87,9 +75,8 @@ export class Main {
 	async execute(workflowId: string, trigger: string, item?: object): Promise<NodeResults> {
 		const data = item && { data: { data: { main: [[{ json: item }]] } } };
 		const body = { triggerToStartFrom: { name: trigger, ...data } };
-		return await this.results(
-			(await this.rest(startedSchema, 'POST', `/workflows/${workflowId}/run`, body)).executionId,
-		);
+		const { executionId } = await this.rest(startedSchema, 'POST', `/workflows/${workflowId}/run`, body);
+		return await this.results(executionId);
 	}
 
 	/** Ids of the executions of a workflow, the newest first. */
@@ -172,17 +159,12 @@ export class Main {
 	/** On a busy machine, n8n may lose its database for a moment. It then refuses requests with 503 before it runs them. */
 	private async asOwner(method: 'GET' | 'POST', path: string, body: object = {}): Promise<Response> {
 		const headers = { Cookie: this.cookie };
-		const send = async () =>
-			await (method === 'GET' ? this.request(path, { headers }) : this.post(path, body, headers));
-		const answer = await send();
-		if (answer.status !== 503) return answer;
-		await answer.body?.cancel();
-		const isReady = async () => {
-			const { ok, body: unread } = await this.request('/healthz/readiness');
-			await unread?.cancel();
-			return ok;
+		const send = async () => {
+			const answer = await (method === 'GET' ? this.request(path, { headers }) : this.post(path, body, headers));
+			if (answer.status !== 503) return pWaitFor.resolveWith(answer);
+			await answer.body?.cancel();
+			return false;
 		};
-		await pWaitFor(isReady, { interval: 200, timeout: { milliseconds: 60_000, message: 'n8n is not ready' } });
-		return await send();
+		return await pWaitFor(send, { interval: 500, timeout: { milliseconds: 60_000, message: 'n8n is not ready' } });
 	}
 }

@@ -10,7 +10,7 @@ import type { N8nHost } from './host.mts';
 import { type Credential, N8nInstance } from './instance.mts';
 import { type Main, newOwner } from './main.mts';
 import { type Database, postgres } from './postgres.mts';
-import { freePort, type N8nProcess } from './process.mts';
+import type { N8nProcess } from './process.mts';
 import { redis } from './redis.mts';
 import { type Environment, Services } from './services.mts';
 
@@ -37,8 +37,6 @@ const costSchema = z.object({
 });
 
 export type Cost = z.infer<typeof costSchema>;
-
-const dataSchema = z.object({ data: z.string() });
 
 const owner = newOwner();
 
@@ -164,13 +162,6 @@ export class QueueMode {
 		return cost;
 	}
 
-	/** Returns an execution as text, as n8n's database has it. */
-	async savedData(executionId: string): Promise<string> {
-		const sql = 'SELECT data FROM execution_data WHERE "executionId" = $1';
-		const [row] = await this.database.query(dataSchema, sql, executionId);
-		return row?.data ?? '';
-	}
-
 	/** Starts a main process after the last one has ended. */
 	async startMain(): Promise<void> {
 		this.main = await this.mainInstance.startSignedIn(owner);
@@ -206,13 +197,11 @@ export class Worker {
 	private constructor(
 		private readonly instance: N8nInstance,
 		private readonly concurrency: number,
-		readonly healthPort: number,
 		private process: N8nProcess,
 	) {}
 
 	static async start(instance: N8nInstance, concurrency: number): Promise<Worker> {
-		const port = await freePort();
-		return new Worker(instance, concurrency, port, await instance.startWorker(concurrency, port));
+		return new Worker(instance, concurrency, await instance.startWorker(concurrency));
 	}
 
 	get pid(): number | undefined {
@@ -235,7 +224,7 @@ export class Worker {
 
 	/** Starts it again after it has ended. */
 	async restart(): Promise<void> {
-		this.process = await this.instance.startWorker(this.concurrency, this.healthPort);
+		this.process = await this.instance.startWorker(this.concurrency);
 	}
 
 	/** Stops it, and starts one of another build, as a new container. */

@@ -5,17 +5,15 @@ import { z } from 'zod/v4';
 import { type Service, Unreachable } from './services.mts';
 
 /**
- * Provides a separate key prefix on a running Redis, at `QUEUE_BULL_REDIS_HOST`, `_PORT`, `_USERNAME`, `_PASSWORD` and `_DB`;
- * default: the usual local address.
+ * Provides a separate key prefix on a running Redis, at `QUEUE_BULL_REDIS_HOST`, `_PORT` and `_PASSWORD`; default: the usual local
+ * address.
  * @throws Unreachable
  */
 export async function redis(): Promise<Service> {
 	const host = process.env['QUEUE_BULL_REDIS_HOST'] ?? '127.0.0.1';
 	const port = z.coerce.number().parse(process.env['QUEUE_BULL_REDIS_PORT'] ?? 6379);
-	const username = process.env['QUEUE_BULL_REDIS_USERNAME'] ?? '';
 	const password = process.env['QUEUE_BULL_REDIS_PASSWORD'] ?? '';
-	const db = z.coerce.number().parse(process.env['QUEUE_BULL_REDIS_DB'] ?? 0);
-	const client = new Redis({ host, port, username, password, db, lazyConnect: true, retryStrategy: () => null });
+	const client = new Redis({ host, port, password, lazyConnect: true, retryStrategy: () => null });
 	// The failed command only says that there is no connection.
 	let reason = '';
 	client.on('error', (error: Error) => {
@@ -28,7 +26,7 @@ export async function redis(): Promise<Service> {
 		client.disconnect();
 		throw new Unreachable(
 			`Redis can't be reached at ${host}:${port}${reason}.\n` +
-				'`docker compose up -d` starts one. QUEUE_BULL_REDIS_HOST, _PORT, _USERNAME, _PASSWORD and _DB say where another one is.',
+				'`docker compose up -d` starts one. QUEUE_BULL_REDIS_HOST, _PORT and _PASSWORD say where another one is.',
 			{ cause: error },
 		);
 	}
@@ -37,9 +35,7 @@ export async function redis(): Promise<Service> {
 		environment: {
 			QUEUE_BULL_REDIS_HOST: host,
 			QUEUE_BULL_REDIS_PORT: String(port),
-			QUEUE_BULL_REDIS_USERNAME: username,
 			QUEUE_BULL_REDIS_PASSWORD: password,
-			QUEUE_BULL_REDIS_DB: String(db),
 			QUEUE_BULL_PREFIX: prefix,
 			N8N_REDIS_KEY_PREFIX: prefix,
 			N8N_CACHE_REDIS_KEY_PREFIX: prefix,

@@ -15,7 +15,7 @@ const WIDE =
 	/[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/gu;
 
 /** Returns a terminal with a command and its output. */
-export function terminal(command: string, output: string): string {
+export function terminalPage(command: string, output: string): string {
 	const text = escape(output).replace(WIDE, '<i>$&</i>').replace(/[✓✔]/g, '<b>$&</b>');
 	return `<!doctype html><meta charset="utf-8"><style>${THEMES}
 		header { padding: 9px 14px; background: var(--bar); border-bottom: 1px solid var(--line) }
@@ -28,7 +28,7 @@ export function terminal(command: string, output: string): string {
 }
 
 /** Returns a mail as its reader sees it. `html` is shown as it is. */
-export function mail(from: string, { to, subject = '', text = '', html }: Mail): string {
+export function mailPage({ from, to, subject = '', text = '', html }: Mail): string {
 	return `<!doctype html><meta charset="utf-8"><style>${THEMES}
 		body { width: 640px; padding: 22px 26px; font: 15px/22px 'Noto Sans', system-ui, sans-serif; border-radius: 0 }
 		h1 { margin: 0 0 12px; font-size: 20px }

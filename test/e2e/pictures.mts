@@ -1,0 +1,115 @@
+/** `-- --pictures`: takes the pictures of the docs along the steps of the run. Replaces all `.png` files in `docs/pictures/`. */
+import assert from 'node:assert/strict';
+import { execa } from 'execa';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import sharp from 'sharp';
+import { glob } from 'tinyglobby';
+
+import { checkout } from '../../testbed/checkout.mts';
+import type { Editor } from '../../testbed/editor/editor.mts';
+import type { Witness } from '../../testbed/editor/newUser.mts';
+import { showTemplates } from '../../testbed/editor/templates.mts';
+import { exampleFleet, exampleWorkflows } from '../../testbed/n8n/examples.mts';
+import type { Mail } from '../../testbed/n8n/mailServer.mts';
+import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
+import { mailPage, terminalPage } from './picturePages.mts';
+
+const folder = join(checkout, 'docs', 'pictures');
+
+/** The address of the platform in all pictures. */
+const ADDRESS = 'https://devices.example.com';
+
+/** Pixels of a picture for each pixel of the page: the pages show pictures smaller than they are. */
+export const SCALE = 1.5;
+
+/**
+ * Removes all pictures, and returns what takes one in both themes. Another command draws the charts in their folder. In fields, a
+ * picture shows the address of the docs instead of the embedded platform's.
+ */
+export async function pictureTaker(editor: Editor, { baseUrl }: EmbeddedPlatform): Promise<Witness['look']> {
+	for (const picture of await glob('*.png', { cwd: folder, absolute: true })) await rm(picture);
+	return async (name, frame, again) =>
+		await inBothThemes(editor.page, name, async (colorScheme) => {
+			if (colorScheme === 'dark') await again?.();
+			await editor.page.locator('input').evaluateAll(
+				(inputs: HTMLInputElement[], [from, to]) => {
+					for (const input of inputs) if (input.value === from) input.value = to;
+				},
+				[baseUrl, ADDRESS] as const,
+			);
+			return await editor.picture(frame);
+		});
+}
+
+/** Takes the pictures that no step of the run shows: examples, the dialog that installs the package, two commands and two mails. */
+export async function takeOtherPictures(editor: Editor, look: Witness['look'], mails: readonly Mail[]): Promise<void> {
+	const { page, url } = editor;
+	const fillIn = async () => {
+		await page.goto(`${url}/settings/community-nodes`);
+		await page
+			.getByRole('button', { name: /^Install/ })
+			.first()
+			.click();
+		const dialog = page.locator('.el-dialog:visible');
+		await dialog.getByRole('textbox').fill('n8n-nodes-device-management');
+		await dialog.getByText('I understand the risks').click();
+	};
+	await fillIn();
+	await look('install', 'dialog', fillIn);
+	await showTemplates(editor, await exampleWorkflows(), look);
+
+	const own = await page.context().newPage();
+	const keepPage = async (name: string, html: string) => {
+		await own.setContent(html);
+		await inBothThemes(own, name, async () => await own.locator('body').screenshot());
+	};
+	await keepPage('demo', terminalPage('npm run demo', await demo()));
+	const flags = `--base-url ${ADDRESS} --api-key`;
+	await keepPage('check-platform', terminalPage(`npm run check-platform -- ${flags}`, await checkPlatform()));
+	for (const [name, subject] of [
+		['report', /^Offline devices: 4/],
+		['alert', /^Devices offline/],
+	] as const) {
+		const mail = mails.find((its) => subject.test(its.subject ?? ''));
+		assert(mail, `no mail for the picture ${name}`);
+		await keepPage(name, mailPage(mail));
+	}
+}
+
+async function demo(): Promise<string> {
+	const [shown = ''] = (await run('demo.mts')).split('\nNext:\n');
+	// A terminal replaces the line of a running step by the line of the finished step.
+	return shown.replace(/^❯.*\n/gm, '').trimEnd();
+}
+
+async function checkPlatform(): Promise<string> {
+	const platform = await startPlatform({ fleet: exampleFleet });
+	try {
+		const env = { DEVICE_MANAGEMENT_API_KEY: platform.apiKey };
+		const output = await run('checkPlatform.mts', ['--base-url', platform.baseUrl, '--api-key'], env);
+		return output.replaceAll(platform.baseUrl, ADDRESS).trimEnd();
+	} finally {
+		await platform.stop();
+	}
+}
+
+async function run(script: string, flags: readonly string[] = [], env = {}): Promise<string> {
+	const args = ['--import', 'tsx', join(checkout, 'scripts', script), ...flags];
+	return (await execa(process.execPath, args, { cwd: checkout, env })).stdout;
+}
+
+/** A user interface has few colors: a palette keeps pictures small and text sharp. */
+async function inBothThemes(
+	page: Page,
+	name: string,
+	take: (colorScheme: 'light' | 'dark') => Promise<Buffer>,
+): Promise<void> {
+	for (const colorScheme of ['light', 'dark'] as const) {
+		await page.emulateMedia({ colorScheme });
+		await sharp(await take(colorScheme))
+			.png({ palette: true, colours: 128, dither: 0, effort: 10, compressionLevel: 9 })
+			.toFile(join(folder, `${name}-${colorScheme}.png`));
+	}
+}

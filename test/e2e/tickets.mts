@@ -1,0 +1,65 @@
+/** `offline-tickets.json`: a real poll finds the offline devices; the other events are given by hand. */
+import assert from 'node:assert/strict';
+
+import { type NodeResults, resultOf } from '../../testbed/n8n/results.mts';
+import type { Device } from '../../testbed/platform/server.mts';
+import type { ExampleSetup } from './exampleSetup.mts';
+import { byHand, newestOf, simplified } from './runs.mts';
+
+/** Runs the example with devices whose online status has changed to a value. */
+type Report = (current: number, devices: readonly Device[]) => Promise<NodeResults>;
+
+export async function offlineTickets(setup: ExampleSetup): Promise<void> {
+	const { checks, main, tracker, wentOffline, workflow } = setup;
+	const failed = await newestOf(main, workflow.id);
+	await main.unpublish(workflow.id);
+	await checks.check('if the ticket system refuses, the retried execution opens only the missing tickets', async () => {
+		assert.equal(tracker.issues.length, tracker.most);
+		tracker.most = Infinity;
+		await main.retry((await main.executions(workflow.id))[0] ?? '');
+		resultOf(await newestOf(main, workflow.id, 1), 'Remember ticket');
+		const tickets = tracker.issues.map(({ title, body }) => [title, body.split('\n')[0]]);
+		const wanted = wentOffline.map(({ sn, group, model }) => [
+			`Device ${sn} is offline`,
+			`${sn} (${group.name}, ${model.name})`,
+		]);
+		assert.deepEqual(tickets.sort(), wanted.sort());
+	});
+
+	const [event = {}] = resultOf(failed, 'Online status changed').items;
+	await ticketsByHand(setup, async (current, devices) => {
+		const pinned = devices.map((device) => ({ json: { ...event, current, device: simplified(device) } }));
+		return await byHand(main, { ...workflow, pinData: { 'Online status changed': pinned } });
+	});
+}
+
+async function ticketsByHand({ checks, tracker, wentOffline, devices }: ExampleSetup, report: Report): Promise<void> {
+	const states = () => tracker.issues.map(({ state }) => state);
+	const many = devices.slice(0, 200);
+	await checks.check('opens no second ticket for a device, and ignores other values', async () => {
+		assert.deepEqual(resultOf(await report(0, wentOffline), 'No ticket yet?').items, []);
+		const other = await report(2, [...wentOffline, ...many]);
+		assert.deepEqual([other['No ticket yet?'], other['Forget device']], [undefined, undefined]);
+		assert.deepEqual(
+			states(),
+			wentOffline.map(() => 'open'),
+		);
+	});
+	await checks.check('closes each ticket when its device is back, and ignores a device without a ticket', async () => {
+		await report(1, [...many.slice(0, 1), ...wentOffline]);
+		assert.deepEqual(
+			states(),
+			wentOffline.map(() => 'closed'),
+		);
+	});
+	await checks.check('opens one ticket for 200 devices, and closes it when the last of them is back', async () => {
+		await report(0, many);
+		const [ticket, ...more] = tracker.issues.slice(wentOffline.length);
+		assert.deepEqual([ticket?.title, more], ['200 devices are offline', []]);
+		for (const { sn } of many) assert(ticket?.body.includes(sn));
+		await report(1, many.slice(1));
+		assert.equal(ticket?.state, 'open');
+		await report(1, many.slice(0, 1));
+		assert.equal(ticket.state, 'closed');
+	});
+}
