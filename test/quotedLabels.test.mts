@@ -97,6 +97,7 @@ function thrower(name: string, purpose: Purpose, form: INodeProperties[], run: (
 	return { name, purpose, form, hear: async () => await run().then(() => undefined, Object) };
 }
 
+/** What each operation's requests are for; a new operation needs a row. */
 const PURPOSES: Record<OperationName, Purpose> = { get: 'device', getAll: 'list', count: 'count', request: 'read' };
 const get = { resource: 'device', operation: 'get' };
 const watch = { options: { maxRetries: 0 } };
