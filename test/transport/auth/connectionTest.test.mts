@@ -132,10 +132,10 @@ async function httpRequest(
 		parameters: { url: `${baseUrl}/api/version`, ...sign, helper },
 		credentials: { deviceManagementApi: { id: bench[way], name: 'the credential' } },
 	};
-	const connections = { Start: { main: [[{ node: node.name, type: 'main', index: 0 }]] } };
+	const nodes = [{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' }, node];
 	return await bench.engine.run({
-		nodes: [{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' }, node],
-		connections,
+		nodes,
+		connections: { Start: { main: [[{ node: node.name, type: 'main', index: 0 }]] } },
 	});
 }
 

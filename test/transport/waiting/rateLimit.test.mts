@@ -296,7 +296,7 @@ test('no request waits forever, and each gives its place back', async () => {
 	const batch = fc.record({
 		takes: fc.integer({ min: 1, max: 15_000 }),
 		at: fc.nat(3000),
-		ends: fc.constantFrom(undefined, undefined, 'no response', 4000, 30_000, 200_000),
+		ends: fc.constantFrom(undefined, undefined, 'no response' as const, 4000, 30_000, 200_000),
 		stops: fc.option(fc.nat(4000)),
 	});
 	const check = fc.asyncProperty(fc.array(batch, { minLength: 1, maxLength: 40 }), async (batches) => {
