@@ -47,6 +47,7 @@ describe('the pause before a sign-in', () => {
 		expect(account.pauseMs(0)).toBe(5000);
 		account.accept('one');
 		account.use('one', now);
+		account.use('of another process');
 		expect(account.pauseMs(1)).toBe(0);
 	});
 });
