@@ -1,11 +1,10 @@
-import { held } from '../../testbed/held.mts';
 import { useBench } from '../../testbed/jest.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
 import { published, told, useTrigger } from './watching.mts';
 
 const n8n = useBench();
-const { bench, clock, watch, change: update } = useTrigger();
+const { bench, watch, change: update } = useTrigger();
 
 const EVENTS = ['deviceCreated', 'deviceUpdated', 'onlineStatusChanged', 'deviceRemoved'];
 const parameters = { events: ['onlineStatusChanged'] };
@@ -40,24 +39,6 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 		await watching.restart();
 		expect(watching.state).toBe(state);
 		expect(watching.database.history).toHaveLength(length);
-	});
-
-	it('a poll that takes too long is abandoned, and its late failure is no outage', async () => {
-		const watching = await watch({ ...parameters, options: { maxRetries: 0 } }, { host });
-		change();
-		const { promise: released, resolve: release } = held();
-		bench.platform.intervene = async () => {
-			bench.platform.intervene = undefined;
-			await released;
-			return { statusCode: 503, body: '' };
-		};
-		const lost = watching.poll();
-		while (bench.platform.intervene !== undefined) await new Promise(setImmediate);
-		clock.now += 6 * 60_000 + 1;
-		expect(await watching.poll()).toHaveLength(1);
-		release();
-		expect(await lost).toBeNull();
-		expect(await watching.poll()).toBeNull();
 	});
 });
 

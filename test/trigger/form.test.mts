@@ -59,14 +59,13 @@ it('Filters: they are sent, and only devices that meet them are watched', async 
 	const watching = await published(n8n, {
 		events: ['onlineStatusChanged'],
 		filters: {
-			...{ tags: 'pilot', name: 'R', compositeStatus: 2, body: '{"iccidOverwrite": 0}' },
-			attributes: { pair: [{ key: 'floor', value: '1' }] },
+			...{ tags: 'pilot', compositeStatus: 2 },
 			query: { parameter: [{ name: 'creator', value: 'admin' }] },
 		},
 	});
 	expect(n8n.platform.requestsOf('list')[0]).toMatchObject({
-		query: { tags: 'pilot', name: 'R', attributes: 'floor 1', creator: 'admin' },
-		body: { compositeStatus: 2, iccidOverwrite: 0 },
+		query: { tags: 'pilot', creator: 'admin' },
+		body: { compositeStatus: 2 },
 	});
 	n8n.fleet.update(n8n.fleet.at(0).sn, { onlineStatus: 99, tags: [] });
 	expect(await watching.poll()).toBeNull();

@@ -77,6 +77,7 @@ const anything = fc.oneof(
 		[
 			fc.array(happening, { maxLength: 3 }),
 			fc.constantFrom(0, 0, 1, 2, 10),
+			fc.boolean(),
 			fc.constantFrom(undefined, undefined, 'update', 'leadershipChange'),
 		],
 		(run, ...args) => run.slowPoll(...args),

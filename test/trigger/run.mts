@@ -46,24 +46,27 @@ export class Run {
 	async poll(minutes = 0, failAt?: number, isDiscarded = false): Promise<void> {
 		const { world, watching } = this;
 		world.now += minutes * MINUTE;
-		Object.assign(world, { failAt, failed: false });
+		world.failAt = failAt;
 		const begun = this.begin();
 		const tick = watching.host.tick();
 		if (isDiscarded) tick.abandon();
 		const end = await tick.done;
+		const hasFailed = failAt !== undefined && (world.failAt ?? 0) < 1;
 		world.failAt = undefined;
-		if (!world.failed) return this.follow({ ...begun, handedText: this.engine.handed }, itemsOf(end));
+		if (!hasFailed) return this.follow({ ...begun, handedText: this.engine.handed }, itemsOf(end));
 		expect('items' in end ? end.items : null).toBeNull();
 		expect(watching.database.history).toHaveLength(begun.savedBefore);
 	}
 
 	/**
 	 * A poll that waits for a response, while other things happen and another poll begins after so many minutes.
+	 * @param failsLate whether its response is a failure, if the other poll took its turn
 	 * @param abandonedBy how the registration begins that replaces it, if it is abandoned
 	 */
 	async slowPoll(
 		meanwhile: ReadonlyArray<{ run(run: Run): Promise<void> }>,
 		minutes: number,
+		failsLate: boolean,
 		abandonedBy: 'update' | 'leadershipChange' | undefined,
 	): Promise<void> {
 		const { world, watching } = this;
@@ -86,6 +89,7 @@ export class Run {
 		if (abandonedBy !== undefined && !this.isInMemory) slow.abandon();
 		else if (abandonedBy !== undefined) await this.register(abandonedBy, !countsAsLost);
 		const savedMeanwhile = database.history.length;
+		if (countsAsLost && failsLate) world.failAt = 1;
 		release();
 		await answer;
 		const items = itemsOf(await slow.done);

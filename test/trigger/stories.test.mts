@@ -44,8 +44,8 @@ const ACTIONS = {
 	restart: (run: Run) => run.restart('init'),
 	'restart, then publish': (run: Run) => run.restart('update'),
 	'another main process': (run: Run) => run.changeMain(),
-	'a lost poll': (run: Run) => run.slowPoll([], 0, 'update'),
-	'a leader during a poll': (run: Run) => run.slowPoll([], 0, 'leadershipChange'),
+	'a lost poll': (run: Run) => run.slowPoll([], 0, false, 'update'),
+	'a leader during a poll': (run: Run) => run.slowPoll([], 0, false, 'leadershipChange'),
 };
 
 async function take(run: Run, step: Step): Promise<void> {

@@ -18,7 +18,6 @@ export class World {
 	held: Promise<void> | undefined;
 	/** The list request of a poll that fails, counted from 1. */
 	failAt: number | undefined;
-	failed = false;
 	/** The response to each request for a device, in place of the platform's own. */
 	toMissing: { statusCode: number; body: string } | undefined;
 
@@ -26,10 +25,7 @@ export class World {
 		this.platform.intervene = async ({ url }) => {
 			await this.held;
 			if (!url.endsWith('/api/device/list')) return this.toMissing;
-			if (this.failAt === undefined || --this.failAt > 0) return undefined;
-			this.failAt = undefined;
-			this.failed = true;
-			return { statusCode: 503, body: '' };
+			return this.failAt !== undefined && --this.failAt === 0 ? { statusCode: 503, body: '' } : undefined;
 		};
 		for (let count = 0; count < 5; count++) this.add(600 - 100 * count);
 	}

@@ -1,7 +1,4 @@
-import fc from 'fast-check';
-
 import {
-	canonicalJson,
 	keepValues,
 	digest,
 	joinKept,
@@ -11,22 +8,13 @@ import {
 	splitKept,
 } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import { watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
-import { runs } from '../../../testbed/runs.mts';
-import { value } from './values.mts';
 
 it('a value has the text of the same value alone, and is returned unless it is longer than 100 characters', () => {
-	fc.assert(
-		fc.property(value, value, (one, other) => {
-			expect(keep(one) === keep(other)).toBe(canonicalJson(one) === canonicalJson(other));
-			const isLong = (typeof one === 'string' ? one : canonicalJson(one)).length > 100;
-			const known = recall(keep(one));
-			expect(known === undefined ? known : canonicalJson(known)).toBe(isLong ? undefined : canonicalJson(one));
-		}),
-		runs(1000),
-	);
 	expect(keep({ a: 1, b: [{ c: 2, d: 3 }] })).toBe(keep({ b: [{ d: 3, c: 2 }], a: 1 }));
 	const unlike = ['1', 1, '', null, 'null', true, 'true', [], {}, { json: 1 }, { digest: 'x' }, [{ json: 1 }]];
 	expect(new Set(unlike.map(keep)).size).toBe(unlike.length);
+	expect(unlike.map((one) => recall(keep(one)))).toEqual(unlike);
+	expect(recall(keep('x'.repeat(101)))).toBeUndefined();
 });
 
 it.each([
@@ -53,11 +41,7 @@ it('the values of a device are one list in the order of the watched fields, and 
 	const fields = watchedFields(new Set(['statusChanged', 'onlineStatusChanged', 'attributeChanged']), ['a', 'b']);
 	expect(keepValues({ status: 2, onlineStatus: 1, attributes: { b: 'x' } }, fields)).toBe('[1,2,null,"x"]');
 	expect(keepValues({}, [])).toBe('[]');
-	fc.assert(
-		fc.property(fc.array(value.map(keep)), (parts) => {
-			expect(splitKept(joinKept(parts))).toEqual(parts);
-		}),
-		runs(1000),
-	);
+	const parts = ['"a, [\\"b\\"]"', '{"json":[1,{"a":2}]}', 'null', '7'];
+	expect(splitKept(joinKept(parts))).toEqual(parts);
 	for (const other of ['', '{}', '7', '[1', 'null']) expect(() => splitKept(other)).toThrow(SyntaxError);
 });

@@ -1,11 +1,7 @@
-import fc from 'fast-check';
-
 import { keep, textOf } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import { isAskedFor, isMet, onlyWhenField, readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
 import { watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
-import { runs } from '../../../testbed/runs.mts';
 import { everyField } from '../../form.mts';
-import { text, value } from './values.mts';
 
 const ALL = ['onlineStatusChanged', 'statusChanged', 'attributeChanged'];
 const fields = watchedFields(new Set(ALL), ['a']);
@@ -44,12 +40,11 @@ it.each([
 });
 
 it('accepts the text of a value, also where only a digest was kept', () => {
-	fc.assert(
-		fc.property(value, text, (one, other) => {
-			expect(isMet(rule(textOf(one), ''), 'from', keep(one))).toBe(true);
+	const values = [null, true, 7, '7', 'true', '', { a: [1] }, 'x'.repeat(101), ['y'.repeat(101)]];
+	for (const one of values) {
+		expect(isMet(rule(textOf(one), ''), 'from', keep(one))).toBe(true);
+		for (const other of values.map(textOf))
 			expect(isMet(rule('', other), 'to', keep(one))).toBe(other === '' || textOf(one) === other);
-		}),
-		runs(1000),
-	);
+	}
 	expect([textOf('1'), textOf(1), textOf({ b: 1, a: null })]).toEqual(['1', '1', '{"a":null,"b":1}']);
 });

@@ -52,7 +52,6 @@ it('shows the values of the first rule for its field, in the type of the deviceâ
 		conditions: {
 			rule: [
 				{ field: 'onlineStatus', from: '1', to: '0' },
-				{ field: 'onlineStatus', from: '5', to: '6' },
 				{ field: 'status', from: 'x', to: '' },
 				{ field: 'attributes', attribute: 'moving', from: '', to: 'false' },
 				{ field: 'attributes', attribute: 'firmware', from: '1.0', to: '2' },
@@ -98,11 +97,6 @@ it.each<[from: string, to: string, today: number, expected: string]>([
 			);
 	},
 );
-
-it('shows one item where all events of a poll are one', async () => {
-	const items = await fetchTestEvent({ options: { emit: 'perPoll' } });
-	expect(items).toMatchObject([{ count: 3, events: [{ event: 'deviceCreated' }, {}, {}] }]);
-});
 
 it('does without the order that a platform refuses', async () => {
 	bench.platform.settings.sorting = 'refused';
