@@ -70,12 +70,6 @@ const APPEARS: Row[] = [
 		{ A: ['25: null → 0'], B: ['26: null → 0'], C: ['16: null → 0'] },
 	],
 	[
-		'is seen before another main process polls, and before the first one polls again',
-		{},
-		[10, 'another main process', 30, 'another main process'],
-		{ A: ['25: null → 0'], B: ['26: null → 0'], C: ['16: null → 0'] },
-	],
-	[
 		'is reported as created a minute later: the time goes on',
 		BOTH,
 		[1, 'is dated now'],

@@ -1,24 +1,6 @@
-import {
-	type FetchedRows,
-	type Recent,
-	recentAfter,
-	rowOf,
-	secondsOf,
-} from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
-import { timeText } from '../../../testbed/platform/fleet.mts';
+import { recentAfter, secondsOf } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
 
 const T = 1_000_000;
-
-/** Compares what was remembered with the times of some devices. */
-function look(before: Recent | undefined, times: Record<string, number>, changes: Partial<FetchedRows> = {}) {
-	const rows = Object.entries(times).flatMap(
-		([id, time]) => rowOf({ id, createTime: timeText(time * 1000) }, 'createTime', before) ?? [],
-	);
-	const top = [...rows].sort((one, other) => other.time - one.time).at(0);
-	const after = recentAfter(before, { rows, top, complete: true, ...changes });
-	return { after, kept: { newest: after.newest, ...Object.fromEntries(after.rows) } };
-}
-const baseline = (times: Record<string, number>): Recent => look(undefined, times).after;
 
 it.each<[unknown, number | undefined]>([
 	['2026-03-29 02:30:00', Date.UTC(2026, 2, 29, 2, 30) / 1000],
@@ -35,12 +17,13 @@ it.each<[unknown, number | undefined]>([
 	expect(secondsOf(time)).toEqual(seconds);
 });
 
-it.each<[string, Record<string, number>, boolean, object]>([
-	['rises, and rows below its window are forgotten', { B: T + 7201 }, true, { newest: T + 7201, B: T + 7201 }],
-	['rises, and rows in its window are kept', { B: T + 7200 }, true, { newest: T + 7200, A: T, B: T + 7200 }],
-	['stays after an incomplete reading', { B: T + 7201 }, false, { newest: T, A: T, B: T + 7201 }],
-	['never falls', { B: T - 100 }, true, { newest: T, A: T, B: T - 100 }],
-	['stays if nothing is listed', {}, true, { newest: T, A: T }],
-])('the newest time %s', (_, rows, complete, expected) => {
-	expect(look(baseline({ A: T }), rows, { complete }).kept).toEqual(expected);
+it.each<[string, number, boolean, object]>([
+	['rises, and rows below its window are forgotten', T + 7201, true, { newest: T + 7201, B: T + 7201 }],
+	['rises, and rows in its window are kept', T + 7200, true, { newest: T + 7200, A: T, B: T + 7200 }],
+	['stays after an incomplete reading', T + 7201, false, { newest: T, A: T, B: T + 7201 }],
+	['never falls', T - 100, true, { newest: T, A: T, B: T - 100 }],
+])('the newest time %s', (_, time, complete, expected) => {
+	const top = { id: 'B', sn: 'B', time, isNew: false } as const;
+	const { newest, rows } = recentAfter({ newest: T, rows: new Map([['A', T]]) }, { rows: [top], top, complete });
+	expect({ newest, ...Object.fromEntries(rows) }).toEqual(expected);
 });
