@@ -128,18 +128,6 @@ it('never comes from a list that holds another number of devices than the platfo
 	expect(n8n.platform.requestsOf('sn')).toEqual([]);
 });
 
-it('never comes from a fleet that moves while it is read', async () => {
-	const watching = await watch({ options: { pageSize: 50 } });
-	const sn = remove(200);
-	let added = 0;
-	bench.platform.intervene = async ({ qs }) =>
-		JSON.stringify(qs).includes('"page":"2"') && added++ < 100 ? void fleet().add() : undefined;
-	await expectQuiet(watching);
-	expect(reads()).toEqual([]);
-	answer();
-	expect(told(await watching.poll())).toEqual([gone(sn)]);
-});
-
 it('reads a bounded number of devices in a poll, a few at a time, and gets to all of them', async () => {
 	const watching = await watch();
 	const removed = Array.from({ length: 230 }, () => gone(remove(0)));
