@@ -3,13 +3,12 @@
  * Ctrl-C stops everything.
  */
 import { Command } from 'commander';
-import { Listr } from 'listr2';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod/v4';
-import { type EmbeddedPlatform, startPlatform } from '../testbed/platform/server.mts';
+import { startPlatform } from '../testbed/platform/server.mts';
 import { checkout } from '../testbed/checkout.mts';
 import {
 	exampleCredentials,
@@ -17,12 +16,12 @@ import {
 	exampleWorkflows,
 	startTenants,
 	type ExampleWorkflow,
-	type TenantPlatforms,
 } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
 import { N8nInstance } from '../testbed/n8n/instance.mts';
-import { type Main, newOwner, type Owner } from '../testbed/n8n/main.mts';
+import { newOwner, type Owner } from '../testbed/n8n/main.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
+import { step } from './demo/step.mts';
 import { whole } from './flags.mts';
 import { removing } from '../testbed/removing.mts';
 
@@ -46,18 +45,9 @@ const folder = join(
 );
 const platformPort = 4070;
 
-const ownerSchema = z.object({
-	email: z.string(),
-	firstName: z.string(),
-	lastName: z.string(),
-	password: z.string(),
-}) satisfies z.ZodType<Owner>;
-
 const isStopping = stopSignal();
 
 let n8n: N8nInstance | undefined;
-let platform: EmbeddedPlatform | undefined;
-let tenants: TenantPlatforms | undefined;
 try {
 	await Promise.race([start(), aborted(isStopping)]);
 } catch (error) {
@@ -66,7 +56,6 @@ try {
 } finally {
 	if (isStopping.aborted) console.log('\nStopping …');
 	await n8n?.stop();
-	await Promise.all([platform, ...(tenants?.values() ?? [])].map(async (each) => await each?.stop()));
 }
 process.exit();
 
@@ -76,7 +65,30 @@ async function start(): Promise<void> {
 	await mkdir(folder, { recursive: true, mode: 0o700 });
 
 	const examples = await examplesInOrder();
-	const { editor, owner } = await prepare(examples);
+	const owner = await readOwner();
+	const instance = await step(
+		'n8n (downloaded on the first start: some minutes and 3 GB; if you stop it, the next start goes on)',
+		async (task) => {
+			const host = await provideN8n((words) => (task.output = words));
+			task.title = 'n8n';
+			return (n8n = new N8nInstance(host, folder));
+		},
+	);
+	const [platform, tenants] = await step('Embedded platforms', async () => {
+		const options = { fleet: exampleFleet, password: 'demo-password' };
+		const first = startPlatform({ ...options, port: platformPort }).catch(() => startPlatform(options));
+		return await Promise.all([first, startTenants()]);
+	});
+	await step('Pack and install the package', async () => await instance.installPackage());
+	await step('Credentials and example workflows', async () => {
+		await instance.importCredentials(exampleCredentials(platform, tenants, toolsToken(owner)));
+		await importChangedExamples(instance, examples);
+	});
+	const editor = await step('Editor', async () => {
+		const main = await instance.startMain(port);
+		await main.setUpOwner(owner);
+		return main;
+	});
 	console.log(`
 The n8n editor is running, with the package installed.
 
@@ -87,10 +99,10 @@ The n8n editor is running, with the package installed.
 Open “${examples.at(-1)?.name}” first and click Execute workflow. The list also has all other examples. A note in each
 one says what to change. Their credentials are for an embedded platform with ${exampleFleet.size} devices:
 
-  Base URL    ${platform?.baseUrl}
-  API key     ${platform?.apiKey}
-  Login name  ${platform?.loginName}
-  Password    ${platform?.password}
+  Base URL    ${platform.baseUrl}
+  API key     ${platform.apiKey}
+  Login name  ${platform.loginName}
+  Password    ${platform.password}
 
 To use the tools of “devices as tools for any agent”, set this bearer token in your agent: ${toolsToken(owner)}
 
@@ -100,60 +112,13 @@ Ctrl-C stops everything.`);
 	throw new Error('n8n ended unexpectedly.');
 }
 
-/** Starts the editor and shows the progress. */
-async function prepare(examples: readonly ExampleWorkflow[]): Promise<{ editor: Main; owner: Owner }> {
-	const owner = await readOwner();
-	const tasks = new Listr<{ instance: N8nInstance; editor: Main }>(
-		[
-			{
-				title: 'n8n (downloaded on the first start: some minutes and 3 GB; if you stop it, the next start goes on)',
-				task: async (context, task) => {
-					const host = await provideN8n((words) => {
-						task.output = words;
-					});
-					context.instance = n8n = new N8nInstance(host, folder);
-					task.title = 'n8n';
-				},
-			},
-			{
-				title: 'Embedded platforms',
-				task: async () => {
-					tenants = await startTenants();
-					const options = { fleet: exampleFleet, password: 'demo-password' };
-					platform = await startPlatform({ ...options, port: platformPort }).catch(() => startPlatform(options));
-				},
-			},
-			{ title: 'Pack and install the package', task: ({ instance }) => instance.installPackage() },
-			{
-				title: 'Credentials and example workflows',
-				task: async ({ instance }) => {
-					if (platform && tenants) {
-						await instance.importCredentials(exampleCredentials(platform, tenants, toolsToken(owner)));
-					}
-					await importChangedExamples(instance, examples);
-				},
-			},
-			{
-				title: 'Editor',
-				task: async (context) => {
-					context.editor = await context.instance.startMain(port);
-					await context.editor.setUpOwner(owner);
-				},
-			},
-		],
-		{ fallbackRendererCondition: () => !process.stdout.isTTY, registerSignalListeners: false },
-	);
-	const { editor } = await tasks.run();
-	return { editor, owner };
-}
-
 /** The account of earlier starts, or a new one with a random password. Only this machine can reach the editor. */
 async function readOwner(): Promise<Owner> {
 	const file = join(folder, 'owner.json');
-	const saved = await readFile(file, 'utf8').catch(() => undefined);
-	if (saved !== undefined) return ownerSchema.parse(JSON.parse(saved));
 	const owner = newOwner();
-	await writeFile(file, JSON.stringify(owner), { mode: 0o600 });
+	const saved = await readFile(file, 'utf8').catch(() => undefined);
+	if (saved !== undefined) return { ...owner, ...z.object({ password: z.string() }).parse(JSON.parse(saved)) };
+	await writeFile(file, JSON.stringify({ password: owner.password }), { mode: 0o600 });
 	return owner;
 }
 
