@@ -1,5 +1,5 @@
 import type {
-	ICredentialDataDecryptedObject,
+	ICredentialDataDecryptedObject as CredentialData,
 	ICredentialsHelper,
 	IHttpRequestOptions,
 	INode,
@@ -25,7 +25,7 @@ type Given<Name extends keyof ICredentialsHelper> = Parameters<ICredentialsHelpe
  * What n8n's server does with credentials during an execution: reads and decrypts them each time, fills in the defaults
  * of the type, resolves expressions, signs in through `preAuthentication` and saves the result.
  * Left out: sharing, external secrets, credentials resolved per user, overwrites, policies, allowed domains of a sign-in, types
- * that extend others, OAuth and declarative authentication.
+ * that extend others, OAuth, declarative authentication, and a sign-in that returns fields with expressions of the user.
  */
 export class EngineCredentials extends n8n.ICredentialsHelper {
 	/** Reads for a node: one per `getCredentials`, and one per request without its own copy. Writes after a sign-in. */
@@ -39,7 +39,7 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 	}
 
 	/** Encrypts with the instance's key, whether the credential is new or not. */
-	async save(id: string, name: string, type: string, data: ICredentialDataDecryptedObject): Promise<void> {
+	async save(id: string, name: string, type: string, data: CredentialData): Promise<void> {
 		const credentials = new core.Credentials({ id, name }, type);
 		await credentials.setData(data);
 		const { data: ciphertext } = credentials.getDataToSave();
@@ -57,19 +57,19 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 	}
 
 	/** The data as stored, without the type's defaults. */
-	async stored(id: string | null | undefined, type?: string): Promise<ICredentialDataDecryptedObject> {
+	async stored(id: string | null | undefined, type?: string): Promise<CredentialData> {
 		return await (await this.getCredentials({ id: id ?? null }, type)).getData();
 	}
 
 	/** The stored data with the type's defaults for what is missing or hidden, and with its expressions resolved. */
-	override async getDecrypted(...given: Given<'getDecrypted'>): Promise<ICredentialDataDecryptedObject> {
+	override async getDecrypted(...given: Given<'getDecrypted'>): Promise<CredentialData> {
 		const [additionalData, { id }, type, mode, executeData, raw, resolveIn] = given;
 		this.use.decrypted++;
 		const stored = await this.stored(id, type);
 		if (raw === true) return stored;
 		// n8n has different types for credentials and node parameters, but passes one as the other here.
 		const parameters = stored as INodeParameters;
-		const asData = (value: unknown) => value as ICredentialDataDecryptedObject;
+		const asData = (value: unknown) => value as CredentialData;
 		const properties = this.getCredentialsProperties(type);
 		const all = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, null) ?? {};
 		const keys = core.getAdditionalKeys(additionalData, mode, null, { isCredential: true });
@@ -103,14 +103,8 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 		const reference = node.credentials?.[typeName];
 		if (output[token.name] === undefined || reference === undefined) return undefined;
 		const { id, name } = this.row(reference.id, typeName);
-		const stored = await this.stored(id);
-		// The result of a sign-in replaces the stored fields, except expressions of the user in other fields than the token.
-		const replacing = Object.entries(output).filter(([key]) => key === token.name || !n8n.isExpression(stored[key]));
 		this.use.updated++;
-		await this.save(id, name, typeName, {
-			...stored,
-			...Object.fromEntries(replacing),
-		} as ICredentialDataDecryptedObject);
+		await this.save(id, name, typeName, { ...(await this.stored(id)), ...output } as CredentialData);
 		return Object.assign(credentials, output);
 	}
 
