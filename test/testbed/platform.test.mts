@@ -171,7 +171,15 @@ test('GET /api/device/sn/{sn} returns the record of the list, or 10018, 10007, 1
 	]);
 });
 
-test('other endpoints list models, echo a request without its sign-in, or do not exist', async () => {
+test('other endpoints change a device, list models, echo a request without its sign-in, or do not exist', async () => {
+	const { data: changed } = await call('PUT /api/device/sn/B', { description: 'Flur' });
+	expect(changed).toEqual({ ...platform.fleet.get('B'), description: 'Flur', updator: 'demo' });
+	expect((await list('sn=B')).content).toEqual([changed]);
+	const refused = await Promise.all([
+		codeOf('PUT /api/device/sn/B', { status: 'x' }),
+		codeOf('PUT /api/device/sn/X', {}),
+	]);
+	expect(refused).toEqual([10001, 10007]);
 	expect(modelSchema.array().parse((await call('GET /api/model/list')).data)).toHaveLength(8);
 	Object.assign(platform.settings, { apiKeyIn: 'query', apiKeyName: 'key', apiKeyPrefix: '' });
 	const echo = (await call('PUT /api/echo?a=1&key=k1', { n: 1 }, { authorization: 'Bearer secret' })).data;

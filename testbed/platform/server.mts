@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod/v4';
 import { message, Refusal } from './codes.mts';
-import { type Device, Fleet } from './fleet.mts';
+import { type Device, deviceSchema, Fleet, timeText } from './fleet.mts';
 import { close, listen, type Place } from './httpServer.mts';
 import { Listing } from './listing.mts';
 import { jsonOfPage, type Page, readPage } from './paging.mts';
@@ -47,7 +47,7 @@ export const OTHER_ENDPOINT = '/api/model/list';
  *
  * Endpoints: POST /api/device/list and GET /api/device/sn/{sn} as in section 4, POST `loginPath` as in section 5. The
  * document does not define other endpoints (section 4.3). This platform also has these, with the same sign-in:
- * GET {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
+ * PUT /api/device/sn/{sn} (changes fields), GET {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
  * request). Any other path gets HTTP 404 without an envelope.
  *
  * @throws if an option is invalid, or the port is taken
@@ -86,6 +86,7 @@ export class EmbeddedPlatform {
 	/** All other endpoints but the login. */
 	readonly #endpoints: Readonly<Record<string, Endpoint>> = {
 		'GET /api/device/sn/{sn}': (_request, sn) => this.#device(sn),
+		'PUT /api/device/sn/{sn}': ({ body }, sn) => this.#change(this.#device(sn), body),
 		[`GET ${OTHER_ENDPOINT}`]: () => this.fleet.models,
 		'GET /api/version': () => '2.6',
 		'/api/echo': (request) => this.#echo(request),
@@ -324,8 +325,7 @@ export class EmbeddedPlatform {
 	/** The login API of section 5. The document doesn't define its path, a setting, and its response. */
 	#logIn({ body }: PlatformRequest): string {
 		this.logins.attempted++;
-		const { data: given, error } = loginSchema.safeParse(body);
-		if (error) throw new Refusal(10001, error.issues[0]?.path.join('.') || 'must be an object');
+		const given = read(loginSchema, body);
 		const { refuseLogin } = this.settings;
 		if (refuseLogin !== undefined) throw new Refusal(refuseLogin);
 		if (given.loginName !== this.loginName || given.password !== this.passwordMd5) throw new Refusal(14201);
@@ -350,6 +350,11 @@ export class EmbeddedPlatform {
 		return device;
 	}
 
+	#change(device: Device, body: unknown): Device {
+		const made = { updator: this.loginName, updateTime: timeText(Date.now()) };
+		return this.fleet.update(device.sn, deviceSchema.parse({ ...device, ...read(changesSchema, body), ...made }));
+	}
+
 	/** Returns the request without its sign-in. */
 	#echo({ method, path, query, headers, body = null }: PlatformRequest): object {
 		const secrets = ['authorization', this.settings.apiKeyName.toLowerCase()];
@@ -363,7 +368,17 @@ export class EmbeddedPlatform {
 	}
 }
 
+/** The fields of a change. The document doesn't define them (section 4.3). */
+const fixedFields = { id: true, sn: true, creator: true, createTime: true, updator: true, updateTime: true } as const;
+const changesSchema = deviceSchema.omit(fixedFields).partial();
 const loginSchema = z.object({ loginName: z.string(), password: z.string() });
+
+function read<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+	if (body === undefined) throw new Refusal(10014);
+	const { data, error } = schema.safeParse(body);
+	if (error) throw new Refusal(10001, error.issues[0]?.path.join('.') || 'must be an object');
+	return data;
+}
 
 /** Parses the recorded text. Returns whether it is usable: section 1 requires JSON with its content type. */
 function parseBody(request: PlatformRequest): boolean {
