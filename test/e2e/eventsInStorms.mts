@@ -52,7 +52,7 @@ export class EventsInStorms {
 			['main killed between two polls, and during the next one', async () => await this.mainKilled()],
 			['a worker killed while it handles an event', async () => await this.workerKilled()],
 			['PostgreSQL away for a minute, which ends no process', async () => await this.away(postgres, 60_000, 0)],
-			['Redis away, which ends all processes', async () => await this.away(redis, 20_000, 3)],
+			['Redis away, which ends all processes', async () => await this.away(redis, 30_000, 3)],
 		];
 		for (const [what, work] of parts) {
 			await this.checks.part(`The trigger: ${what}`, async () => {

@@ -11,11 +11,13 @@ import { keptEnvironment } from '../processes.mts';
 import { removing } from '../removing.mts';
 import type { Environment } from './services.mts';
 
+const environmentSchema = z.record(z.string(), z.string());
 /** n8n's own data is in PostgreSQL, so its processes have no volumes. */
 const processSchema = z.object({
 	restart: z.literal('unless-stopped'),
 	stop_grace_period: z.templateLiteral([z.int().min(31), 's']),
-	environment: z.record(z.string(), z.string()),
+	environment: environmentSchema,
+	healthcheck: z.object({ test: z.string() }),
 	volumes: z.never().optional(),
 });
 /** Its data survives the container. */
@@ -25,7 +27,7 @@ const composeSchema = z.object({
 	services: z.object({
 		main: processSchema,
 		worker: processSchema.extend({ deploy: z.object({ replicas: z.int().min(2) }) }),
-		postgres: storeSchema,
+		postgres: storeSchema.extend({ environment: environmentSchema }),
 		redis: storeSchema.extend({ command: z.string().includes('--appendonly yes') }),
 	}),
 });
