@@ -6,10 +6,7 @@ const requestSchema = z.object({
 	tools: z.array(z.object({ function: z.looseObject({ name: z.string() }) })).default([]),
 });
 
-/** A chat model with OpenAI's interface and fixed responses. */
-export type ChatModel = Awaited<ReturnType<typeof startChatModel>>;
-
-/** Starts a model that responds to every question with one call of the tool `next`, and then with the tool's output. */
+/** Starts a model with OpenAI's interface that responds to every question with one call of the tool `next`, and then with the tool's output. */
 export async function startChatModel() {
 	const requests: Array<z.infer<typeof requestSchema>> = [];
 	const next: { tool: string; args: object } = { tool: '', args: {} };

@@ -6,9 +6,7 @@ const editedSchema = z.looseObject({ state: z.enum(['open', 'closed']) });
 
 type Issue = { number: number } & z.infer<typeof openedSchema> & z.infer<typeof editedSchema>;
 
-/** An issue tracker with GitHub's interface that keeps what it is told. */
-export type IssueTracker = Awaited<ReturnType<typeof startIssueTracker>>;
-
+/** Starts an issue tracker with GitHub's interface that keeps what it is told. */
 export async function startIssueTracker() {
 	const issues: Issue[] = [];
 	const app = fastify({ forceCloseConnections: true });

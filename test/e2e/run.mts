@@ -1,8 +1,8 @@
 /**
  * The packed package in a real n8n, headless, against the embedded platform: `npm run test:e2e`. With `-- --queue` in queue mode,
- * with `-- --hosts` the trigger on n8n's three hosts, with `-- --n8n 2.35.7,pinned` in those versions, one after the other. Slow
- * and large (each version is fetched once), so apart from `npm test`. Ends with a line `N passed, N failed`; `-- --json FILE` writes it
- * for programs.
+ * with `-- --hosts` the trigger on n8n's three hosts, with `-- --n8n 2.35.7,pinned` in those versions, one after the other.
+ * `-- --pictures` takes the pictures of the docs along the way. Slow and large (each version is fetched once), so apart from
+ * `npm test`. Ends with a line `N passed, N failed`; `-- --json FILE` writes it for programs.
  */
 import { Command, Option } from 'commander';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -5,7 +5,7 @@ import { type Device, type EmbeddedPlatform, OTHER_ENDPOINT } from '../platform/
 import type { Editor } from './editor.mts';
 import type { Frame } from './frame.mts';
 
-/** Follows the steps: a test, or the command that takes pictures. */
+/** Follows the steps: a test, which may take pictures. */
 export interface Witness {
 	/** Runs one step with its expected result. If `work` throws, the step fails. */
 	step(promise: string, work: () => Promise<void>): Promise<void>;

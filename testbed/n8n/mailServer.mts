@@ -13,8 +13,6 @@ export interface Mail {
 	html?: string;
 }
 
-export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
-
 /** An SMTP server of this machine that keeps what it is sent; its credential is for n8n's Send Email node. */
 export async function startMailServer() {
 	const mails: Mail[] = [];
