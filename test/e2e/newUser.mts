@@ -40,11 +40,9 @@ export async function newUser(
 	look: Witness['look'],
 ): Promise<void> {
 	const step = async (promise: string, work: () => Promise<void>) => {
-		if (await checks.check(promise, work)) return true;
-		await mkdir(dirname(picture), { recursive: true });
-		await writeFile(picture, await editor.picture());
-		console.log(`      What was on the screen: ${picture}`);
-		return false;
+		const isKept = await checks.check(promise, work);
+		if (!isKept) await keepPicture(editor);
+		return isKept;
 	};
 	let canGoOn = true;
 	const inOrder: Witness = {
@@ -84,4 +82,10 @@ export async function newUser(
 	});
 	// An open workflow keeps a processor busy.
 	await editor.page.goto('about:blank');
+}
+
+async function keepPicture(editor: Editor): Promise<void> {
+	await mkdir(dirname(picture), { recursive: true });
+	await writeFile(picture, await editor.picture());
+	console.log(`      What was on the screen: ${picture}`);
 }

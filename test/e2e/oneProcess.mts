@@ -5,13 +5,14 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
 import { checkout } from '../../testbed/checkout.mts';
-import { exampleCredentials, exampleWorkflows } from '../../testbed/n8n/examples.mts';
+import { exampleCredentials, type ExampleWorkflow, exampleWorkflows } from '../../testbed/n8n/examples.mts';
 import type { N8nInstance } from '../../testbed/n8n/instance.mts';
 import { type Main, newOwner, type Owner } from '../../testbed/n8n/main.mts';
 import type { Services } from '../../testbed/n8n/services.mts';
+import type { Device } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import { examples } from './examples.mts';
-import { ownCredentials, POLLS, startServers, withOwn } from './exampleSetup.mts';
+import { ownCredentials, POLLS, type Servers, startServers, withOwn } from './exampleSetup.mts';
 import { newUser, openEditor } from './newUser.mts';
 import { shownWorkflows } from './pages.mts';
 import { pictureTaker, SCALE, takeOtherPictures } from './pictures.mts';
@@ -31,37 +32,20 @@ export async function oneProcess(
 	takesPictures: boolean,
 ): Promise<void> {
 	const servers = await startServers(services);
-	const { platform, watched, tracker } = servers;
-	const toolsToken = randomUUID();
+	const { platform, mailServer } = servers;
 	const own = ownCredentials(servers);
 	const workflows = new Map([...(await exampleWorkflows())].map(([name, example]) => [name, withOwn(own, example)]));
-	const owner = newOwner();
-	const main = await checks.prepare(
-		'Setting up: the packed package, credentials, workflows; starting n8n',
-		async () => {
-			await n8n.installPackage();
-			await n8n.importCredentials([...own.values(), ...exampleCredentials(platform, servers.tenants, toolsToken)]);
-			const started = await n8n.startSignedIn(owner);
-			const polled = triggerWorkflow(TRIGGER, 'polled', { events: ['onlineStatusChanged'] });
-			for (const workflow of [...workflows.values(), polled]) await started.create(workflow);
-			return started;
-		},
-	);
-
-	const trigger = new WatchedTrigger(servers.polled);
-	const wentOffline = watched.fleet.devices
-		.filter(({ onlineStatus, group }) => onlineStatus === 1 && group.name !== 'Default')
-		.slice(0, 3);
-	// So offline-tickets.json fails at the second device.
-	tracker.most = 1;
-	await checks.prepare('\nPublishing every workflow that polls', async () => {
-		await main.publish(TRIGGER);
-		assert(trigger.platform.requestsOf('list').length > 0, 'the trigger does not poll when it is published');
-		trigger.changeStatus();
-		for (const { id, nodes } of workflows.values())
-			if (nodes.some(({ type }) => type === POLLS)) await main.publish(id);
-		for (const { sn } of wentOffline) watched.fleet.update(sn, { onlineStatus: 0 });
+	const [toolsToken, owner] = [randomUUID(), newOwner()];
+	const main = await checks.prepare('Setting up: the packed package and credentials; starting n8n', async () => {
+		await n8n.installPackage();
+		await n8n.importCredentials([...own.values(), ...exampleCredentials(platform, servers.tenants, toolsToken)]);
+		return await n8n.startSignedIn(owner);
 	});
+	const trigger = new WatchedTrigger(servers.polled);
+	const wentOffline = await checks.prepare(
+		'\nPublishing every workflow that polls',
+		async () => await publish(main, workflows, trigger, servers),
+	);
 	const setup = { ...servers, n8n, main, wentOffline, toolsToken, checks };
 	// First, because n8n selects the credential that changed last, and a sign-in changes it.
 	const editor = await openEditor(main, owner, services, checks, takesPictures ? SCALE : undefined);
@@ -73,11 +57,32 @@ export async function oneProcess(
 	await checks.part('Many requests', async () => await manyRequests(n8n, checks));
 	await examples(setup, workflows);
 	if (editor && takesPictures) {
-		const { mails } = servers.mailServer;
-		await checks.part('Other pictures', async () => await takeOtherPictures(editor, look, mails));
+		await checks.part('Other pictures', async () => await takeOtherPictures(editor, look, mailServer.mails));
 	}
 	// Until here, other parts ran instead of waiting for polls.
 	await checks.part('The trigger', async () => await restart(trigger, n8n, main, owner, checks));
+}
+
+/** Saves all workflows, and publishes those that poll. Then devices change. Returns those of the examples. */
+async function publish(
+	main: Main,
+	workflows: ReadonlyMap<string, ExampleWorkflow>,
+	trigger: WatchedTrigger,
+	{ watched, tracker }: Servers,
+): Promise<Device[]> {
+	await main.publish(await main.create(triggerWorkflow(TRIGGER, 'polled', { events: ['onlineStatusChanged'] })));
+	assert(trigger.platform.requestsOf('list').length > 0, 'the trigger does not poll when it is published');
+	trigger.changeStatus();
+	// So offline-tickets.json fails at the second device.
+	tracker.most = 1;
+	for (const workflow of workflows.values()) {
+		await main.create(workflow);
+		if (workflow.nodes.some(({ type }) => type === POLLS)) await main.publish(workflow.id);
+	}
+	const inGroups = watched.fleet.devices.filter(({ group }) => group.name !== 'Default');
+	const wentOffline = inGroups.filter(({ onlineStatus }) => onlineStatus === 1).slice(0, 3);
+	for (const { sn } of wentOffline) watched.fleet.update(sn, { onlineStatus: 0 });
+	return wentOffline;
 }
 
 async function manyRequests(n8n: N8nInstance, checks: Checks): Promise<void> {
