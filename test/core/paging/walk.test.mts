@@ -3,6 +3,7 @@ import { setImmediate as afterMicrotasks } from 'node:timers/promises';
 import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { type WalkedPage, walkPages, type WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
 import { held } from '../../../testbed/held.mts';
+import type { ServerScript } from '../../../testbed/pagedServer.mts';
 import { failure, late, noSuchPage, only, pages, say, serve, without } from './pages.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
@@ -122,6 +123,12 @@ test.each([
 	expect((await words(pages(`${'- '.repeat(hole)}a`, said))).join('')).toBe(found);
 });
 
+test('the number of an empty first page is not compared with the next', async () => {
+	const list = pages('- a', { totalElements: 1 });
+	await walk(list.source);
+	expect(list.asked).toEqual([undefined, 1, 2]);
+});
+
 describe('the size of a page', () => {
 	const options = { pageSize: 1000, parallelRequests: 2 } as const;
 	const tooLarge = failure({ httpStatus: 413 });
@@ -160,11 +167,21 @@ describe('the size of a page', () => {
 test.each([
 	{ name: 'says no end', pastEnd: noSuchPage, falsify: only() },
 	{ name: 'says that more follows', pastEnd: noSuchPage, falsify: say({ totalPages: 9 }) },
+	{ name: 'says a total that is too small', pastEnd: noSuchPage, falsify: () => ({ totalElements: 5 }) },
+	{ name: 'says too few pages', pastEnd: noSuchPage, falsify: () => ({ totalPages: 1 }) },
 	{ name: 'said the end wrongly before', pastEnd: noSuchPage, falsify: () => ({ last: true }) },
 	{ name: 'does not refuse, but fails', pastEnd: late, falsify: without('last') },
 ])('a refusal past the end of a server is not believed if it $name', async ({ pastEnd, falsify }) => {
 	const server = serve(30, { numbering: 'zero-based', pastEnd, falsify });
 	await expect(walk(server.source, ten)).rejects.toBe(pastEnd);
+});
+
+test('a server that counts from 0 may refuse each page past its end, also if only its first page was wrong', async () => {
+	const script = { numbering: 'zero-based', pastEnd: noSuchPage } as const;
+	for (const size of [10, 20, 30]) await expectWhole(serve(size, script));
+	const falsify: ServerScript['falsify'] = ({ totalElements }, asked) =>
+		asked === undefined ? { last: true } : { totalElements };
+	await expectWhole(serve(30, { ...script, falsify }));
 });
 
 test.each([25, 30])('a server may return its last page of %i devices early, as page 3 of 0, 1 and 2', async (size) => {
