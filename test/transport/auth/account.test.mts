@@ -10,7 +10,7 @@ beforeEach(() => {
 describe('the token', () => {
 	test('of another process is not given to requests whose token was refused', () => {
 		account.signedIn('new', now);
-		expect(account.newToken('old', now)).toBe('new');
+		expect([account.newToken('old', now), account.newToken('new', now)]).toEqual(['new', undefined]);
 		account.use('of another process');
 		expect(account.newToken('old', now)).toBeUndefined();
 	});
@@ -26,6 +26,11 @@ describe('the token', () => {
 		}
 		account.use('0');
 		expect(account.token).toMatchObject({ value: '0' });
+		// The platform has just issued it again.
+		account.use('1', now);
+		account.use('0');
+		account.use('1');
+		expect(account.token).toMatchObject({ value: '1' });
 	});
 });
 
