@@ -47,12 +47,7 @@ type Code = (typeof codes)[number][0];
 
 const templates: ReadonlyMap<number, string> = new Map(codes);
 
-/**
- * The message of a code with its details filled in (section 7).
- *
- * @param code one of the table, or any other number: then the message of -1
- * @param details one for each %s, in order; a missing one leaves its place empty
- */
+/** The message of a code with its details filled in, one for each %s (section 7); of an unknown code, that of -1. */
 export function message(code: number, ...details: string[]): string {
 	const template = templates.get(code) ?? 'unknown error';
 	let next = 0;

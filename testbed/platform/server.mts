@@ -215,19 +215,15 @@ export class EmbeddedPlatform {
 
 	#record(raw: IncomingMessage, response: ServerResponse): PlatformRequest {
 		const { method = 'GET', url = '/' } = raw;
-		const [path = '/', ...rest] = this.#withoutPrefix(url).split('?');
+		const prefix = this.settings.pathPrefix;
+		// A path outside the prefix gets one that has no endpoint.
+		const target = url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : '/-outside-the-prefix';
+		const [path = '/', ...rest] = target.split('?');
 		const query = { ...parse(rest.join('?')) };
 		const kind = this.#kindOf(method, path);
 		const request: PlatformRequest = {
-			order: this.requests.length + 1,
-			orderOfKind: this.requestsOf(kind).length + 1,
-			kind,
-			method,
-			url,
-			path,
-			query,
-			headers: { ...raw.headers },
-			body: undefined,
+			...{ kind, order: this.requests.length + 1, orderOfKind: this.requestsOf(kind).length + 1 },
+			...{ method, url, path, query, headers: { ...raw.headers }, body: undefined },
 			page: kind === 'list' ? readPage(query, this.settings) : undefined,
 			at: Date.now(),
 			status: undefined,
@@ -241,12 +237,6 @@ export class EmbeddedPlatform {
 		};
 		response.once('finish', end).once('close', end);
 		return request;
-	}
-
-	/** Returns the path without the prefix. A path outside the prefix gets one that has no endpoint. */
-	#withoutPrefix(url: string): string {
-		const prefix = this.settings.pathPrefix;
-		return url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : '/-outside-the-prefix';
 	}
 
 	#kindOf(method: string, path: string): RequestKind {
