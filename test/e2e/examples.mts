@@ -11,8 +11,17 @@ import { Fleet, type PlatformRequest } from '../../testbed/platform/server.mts';
 import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { failedExecutions, offlineDevices, offlineReport } from './offline.mts';
-import { runInParts, serialNumbers } from './parts.mts';
-import { byHand, callsOfMonitor, faulty, newestOf, onSchedule, published, simplified } from './runs.mts';
+import {
+	byHand,
+	callsOfMonitor,
+	faulty,
+	newestOf,
+	onSchedule,
+	published,
+	simplified,
+	runInParts,
+	serialNumbers,
+} from './runs.mts';
 import { offlineTickets } from './tickets.mts';
 
 /** Runs each of the workflows, by the names of their files. */

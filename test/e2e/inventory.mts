@@ -12,8 +12,7 @@ import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { type NodeResults, resultOf } from '../../testbed/n8n/results.mts';
 import { type EmbeddedPlatform, Fleet } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
-import { serialNumbers } from './parts.mts';
-import { byHand, callsOfMonitor, faulty, newId, published, simplified } from './runs.mts';
+import { byHand, callsOfMonitor, faulty, newId, published, serialNumbers, simplified } from './runs.mts';
 import { withCredential } from './workflows.mts';
 
 const rowSchema = z.object({

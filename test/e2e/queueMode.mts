@@ -1,7 +1,12 @@
 /** The packed package in a real n8n in queue mode: PostgreSQL, Redis, one main process and two workers. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { execa } from 'execa';
+import { glob } from 'tinyglobby';
 import { z } from 'zod/v4';
 
+import { baseImage } from '../../testbed/n8n/deployment.mts';
 import { databaseCredential, exampleWorkflow, keyCredential, signInCredentials } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
 import { type Database, postgres } from '../../testbed/n8n/postgres.mts';
@@ -9,10 +14,9 @@ import { type Foundation, QueueMode, type QueueModeOptions } from '../../testbed
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
-import { deployment } from './deployment.mts';
 import { EventsInStorms } from './eventsInStorms.mts';
 import { nightlyInventoryInPostgres } from './inventory.mts';
-import { PART, runInParts, serialNumbers } from './parts.mts';
+import { PART, runInParts, serialNumbers } from './runs.mts';
 import { triggerWorkflow, webhookWorkflow, withCredential } from './workflows.mts';
 
 /** How many executions a worker runs at once: four times n8n's own default, so that many ask at the same moment. */
@@ -72,6 +76,33 @@ function setUp(
 			QUEUE_WORKER_STALLED_INTERVAL: '3000',
 		},
 	};
+}
+
+/** What `examples/queue-mode` promises beside an n8n that runs. On GitHub, another job builds the image and starts it. */
+async function deployment(n8n: QueueMode, host: N8nHost, checks: Checks): Promise<void> {
+	const { main, worker, postgres } = n8n.compose.services;
+	await checks.check('n8n has the tested version, reads each variable, and each process has all of them', async () => {
+		assert.equal(await baseImage(), `docker.n8n.io/n8nio/n8n:${host.version}`);
+		const known = await namesThatN8nReads(host);
+		const unknown = Object.keys(main.environment).filter((name) => !known.includes(`'${name}'`));
+		assert.deepEqual(unknown, []);
+		assert.deepEqual(worker.environment, main.environment);
+	});
+	await checks.check('n8n passes its health check, and PostgreSQL gets the names that n8n uses', async () => {
+		const command = main.healthcheck.test.replaceAll('5678', new URL(n8n.main.url).port);
+		await execa('sh', ['-c', command], { env: { PATH: `${dirname(host.node)}:${process.env['PATH']}` } });
+		for (const [name, same] of Object.entries({ DB: 'DATABASE', USER: 'USER', PASSWORD: 'PASSWORD' })) {
+			assert.equal(postgres.environment[`POSTGRES_${name}`], main.environment[`DB_POSTGRESDB_${same}`]);
+		}
+	});
+}
+
+/** The text of n8n's settings, with each variable's name in single quotes. */
+async function namesThatN8nReads(host: N8nHost): Promise<string> {
+	const cwd = dirname(dirname(dirname(host.n8n)));
+	const folders = ['@n8n/config/dist/**/*.js', 'n8n-core/dist/instance-settings/**/*.js'];
+	const files = await glob(folders, { cwd, absolute: true });
+	return (await Promise.all(files.map(async (file) => await readFile(file, 'utf8')))).join('\n');
 }
 
 async function sharedToken(n8n: QueueMode, platform: EmbeddedPlatform, checks: Checks): Promise<void> {

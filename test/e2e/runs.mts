@@ -1,11 +1,15 @@
 /** How an example is started, and what it is compared with. */
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import pWaitFor from 'p-wait-for';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
 import type { NodeResults } from '../../testbed/n8n/results.mts';
-import type { Device, EmbeddedPlatform, Settings } from '../../testbed/platform/server.mts';
+import type { Device, EmbeddedPlatform, Fleet, Settings } from '../../testbed/platform/server.mts';
+
+/** How many devices a part of a fleet has: few, so that there are many parts. */
+export const PART = 150;
 
 /** Runs a copy of a workflow as a click does, from its first node. */
 export async function byHand(main: Main, workflow: ExampleWorkflow): Promise<NodeResults> {
@@ -82,4 +86,31 @@ export function simplified(device: Device) {
 	const { id, sn, onlineStatus, status, model, group, tags, description, createTime, updateTime } = device;
 	const names = { modelName: model.name, groupName: group.name };
 	return { id, sn, onlineStatus, status, ...names, tags, description, createTime, updateTime };
+}
+
+/**
+ * Runs a copy of an example that reads a fleet part by part, with small parts.
+ * @returns the copy's id, and its results
+ * @throws AssertionError unless its executions read each device of the fleet once
+ */
+export async function runInParts(
+	main: Main,
+	{ devices }: Fleet,
+	workflow: ExampleWorkflow,
+): Promise<{ id: string; results: NodeResults }> {
+	const text = JSON.stringify(workflow.nodes);
+	const limit = '"name":"limit","type":"number","value":';
+	const nodes: ExampleWorkflow['nodes'] = JSON.parse(text.replace(`${limit}1000`, `${limit}${PART}`));
+	const id = await main.create({ ...workflow, nodes, id: newId() });
+	const run = async () => await main.execute(id, 'Start');
+	const results = await (text.includes('n8n-nodes-base.webhook') ? published(main, id, run) : run());
+	const executions = await main.executions(id);
+	const parts = await Promise.all(executions.map(async (execution) => await main.results(execution)));
+	const read = parts.flatMap((part) => serialNumbers(part['Get this part']?.items ?? []));
+	assert.deepEqual(read.sort(), serialNumbers(devices).sort());
+	return { id, results };
+}
+
+export function serialNumbers(items: ReadonlyArray<{ readonly sn?: unknown }>): string[] {
+	return items.flatMap(({ sn }) => (sn === undefined ? [] : [String(sn)]));
 }
