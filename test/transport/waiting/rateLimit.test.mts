@@ -261,6 +261,18 @@ describe('the requests of executions', () => {
 		expect({ begins, peak }).toEqual({ begins: at('a b e f g h i j k c d', moments), peak: 2 });
 	});
 
+	test('that wait for a slot during a whole pause follow it two at once', async () => {
+		const answer = async (name: string) => {
+			if (name === 'waits') begins.push([name, now()]);
+			await take(name === 'slow' ? 5000 : 100);
+			return name === 'told' ? 1 : 0;
+		};
+		const slow = begin(3, answer);
+		const sent = [slow(1, ['slow', 'slow', 'slow']), slow(0, ['waits', 'waits', 'waits'])];
+		await virtual.time.until(Promise.all([...sent, begin(1, answer)(0, ['told'])]));
+		expect(begins).toEqual(at('waits waits waits', [5000, 5000, 5100]));
+	});
+
 	test('that wait for a slot keep their places for ten seconds, and no slot during a pause', async () => {
 		const answer = async (name: string) => {
 			begins.push([name, now()]);
