@@ -45,16 +45,17 @@ export class VirtualTime implements Clock {
 	}
 
 	/**
-	 * Moves the time until the promise has settled.
-	 * @throws if the promise waits for an event that never happens
+	 * Moves the time until the promise has settled, and returns its value.
+	 * @throws what the promise throws, or if it waits for an event that never happens
 	 */
-	async until(promise: Promise<unknown>): Promise<void> {
+	async until<T>(promise: Promise<T>): Promise<T> {
 		let settled = false;
 		const settle = () => void (settled = true);
 		promise.then(settle, settle);
 		for (await setImmediate(); !settled; await setImmediate()) {
 			if (!this.step()) throw new Error('The promise waits for an event that never happens');
 		}
+		return await promise;
 	}
 
 	private step(): boolean {

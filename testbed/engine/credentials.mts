@@ -8,7 +8,7 @@ import type {
 } from 'n8n-workflow';
 
 import { core, workflow as n8n } from './host.cjs';
-import type { NodePackages } from './nodePackages.mts';
+import type { NodePackage } from './nodePackage.mts';
 
 /** A saved credential as n8n's database holds it: only `data` is encrypted. */
 interface StoredCredential {
@@ -34,7 +34,7 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 	/** The table of the database. Each row is read and replaced as a whole, and the last write wins. */
 	private readonly rows = new Map<string, StoredCredential>();
 
-	constructor(private readonly packages: NodePackages) {
+	constructor(private readonly packages: NodePackage) {
 		super();
 	}
 

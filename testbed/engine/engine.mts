@@ -18,7 +18,7 @@ import { testCredential } from './connectionTest.mts';
 import { EngineCredentials, outsideTheEngine } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
 import { type LogEntry, startInstance } from './instance.mts';
-import { NodePackages } from './nodePackages.mts';
+import { NodePackage } from './nodePackage.mts';
 import { type ParsedWorkflow, readWorkflow, type WorkflowJson } from './workflowFile.mts';
 
 export type { LogEntry, WorkflowJson };
@@ -26,8 +26,6 @@ export type { LogEntry, WorkflowJson };
 export interface EngineOptions {
 	/** The folder with the package.json whose `n8n` section names the nodes and credentials. */
 	packageDirectory: string;
-	/** More packages to load. */
-	otherPackages?: readonly string[];
 	/**
 	 * Loads the TypeScript files behind the compiled ones that package.json names, so that no test uses an old build.
 	 * For processes under tsx; jest does the same by its own settings.
@@ -68,10 +66,10 @@ export type PollingNode = ReturnType<Engine['pollingNode']>;
  * @throws n8n's error for a package that it refuses to load
  */
 export async function createEngine(options: EngineOptions): Promise<Engine> {
-	const { packageDirectory, otherPackages = [], fromSources = false } = options;
+	const { packageDirectory, fromSources = false } = options;
 	// Before n8n-core makes its logger, which the packages do.
 	const readers = startInstance();
-	return new Engine(readers, await NodePackages.load([packageDirectory, ...otherPackages], fromSources));
+	return new Engine(readers, await NodePackage.load(packageDirectory, fromSources));
 }
 
 export class Engine {
@@ -83,7 +81,7 @@ export class Engine {
 
 	constructor(
 		private readonly logReaders: Set<LogEntry[]>,
-		readonly packages: NodePackages,
+		readonly packages: NodePackage,
 	) {
 		this.credentials = new EngineCredentials(packages);
 		logReaders.add(this.logs);

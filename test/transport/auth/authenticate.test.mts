@@ -41,9 +41,7 @@ async function platform({ url, headers }: IHttpRequestOptions): Promise<unknown>
 
 /** Lets time pass until the promise has settled, and returns what with. */
 async function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
-	const outcome = settled(promise);
-	await virtual.time.until(outcome);
-	return await outcome;
+	return await virtual.time.until(settled(promise));
 }
 const send = async (way: Way, data?: ICredentialDataDecryptedObject) =>
 	await n8n.request(authentication, way, LIST, data);

@@ -82,9 +82,8 @@ describe('a login that is refused', () => {
 	});
 
 	test('by silence fails after thirty seconds, whatever the timeout of other requests is', async () => {
-		const ended = signInWith(new Promise(() => {}));
-		await virtual.time.until(ended);
-		expect((await ended).outcome).toMatchObject({
+		const { outcome } = await virtual.time.until(signInWith(new Promise(() => {})));
+		expect(outcome).toMatchObject({
 			message: 'The sign-in failed. The platform did not respond within 30000 ms',
 			details: { final: false, remedy: expect.not.stringContaining('Timeout') },
 		});

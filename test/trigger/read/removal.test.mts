@@ -86,9 +86,9 @@ it.each([
 	const putBack = replaceClock(time);
 	const poll = watching.poll();
 	await asked;
-	await time.until(poll);
+	const events = await time.until(poll);
 	putBack();
-	expect(await poll).toMatchObject([{ event: 'onlineStatusChanged' }]);
+	expect(events).toMatchObject([{ event: 'onlineStatusChanged' }]);
 	expect(time.now()).toBe(expected);
 	expect(n8n.platform.requestsOf('sn')).toHaveLength(1);
 });

@@ -11,34 +11,32 @@ import { builtInNodes } from './builtInNodes.mts';
 import { core, workflow } from './host.cjs';
 
 /**
- * The node and credential types of the loaded packages, under their names in workflows: `<package name>.<node name>`.
- * Of n8n's own packages, only the nodes in builtInNodes.mts exist.
+ * The node and credential types of a loaded package, under their names in workflows: `<package name>.<node name>`. Of n8n's own nodes,
+ * only those in builtInNodes.mts exist.
  */
-export class NodePackages implements INodeTypes {
+export class NodePackage implements INodeTypes {
 	private readonly tools = new Map<string, INodeType>();
 
-	private constructor(private readonly loaders: readonly core.PackageDirectoryLoader[]) {}
+	private constructor(private readonly loader: core.PackageDirectoryLoader) {}
 
 	/**
-	 * Loads packages with n8n's own loader, by the paths in their package.json.
+	 * Loads a package with n8n's own loader, by the paths in its package.json.
 	 * @param fromSources replaces the paths of compiled files by those of their sources
 	 * @throws n8n's error for a package that it refuses to load
 	 */
-	static async load(directories: readonly string[], fromSources: boolean): Promise<NodePackages> {
-		const loaders = directories.map((directory) => new core.PackageDirectoryLoader(directory));
-		for (const loader of loaders) {
-			const { n8n } = loader.packageJson;
-			if (fromSources && n8n) {
-				const source = (path: string) => path.replace(/^dist\/(.*)\.js$/, '$1.ts');
-				const { nodes = [], credentials = [] } = n8n;
-				loader.packageJson.n8n = { ...n8n, nodes: nodes.map(source), credentials: credentials.map(source) };
-			}
-			await loader.loadAll();
-			for (const { type } of Object.values(loader.credentialTypes)) {
-				type.properties = workflow.injectDomainRestrictionFields(type);
-			}
+	static async load(directory: string, fromSources: boolean): Promise<NodePackage> {
+		const loader = new core.PackageDirectoryLoader(directory);
+		const { n8n } = loader.packageJson;
+		if (fromSources && n8n) {
+			const source = (path: string) => path.replace(/^dist\/(.*)\.js$/, '$1.ts');
+			const { nodes = [], credentials = [] } = n8n;
+			loader.packageJson.n8n = { ...n8n, nodes: nodes.map(source), credentials: credentials.map(source) };
 		}
-		return new NodePackages(loaders);
+		await loader.loadAll();
+		for (const { type } of Object.values(loader.credentialTypes)) {
+			type.properties = workflow.injectDomainRestrictionFields(type);
+		}
+		return new NodePackage(loader);
 	}
 
 	getByName(fullName: string): INodeType | IVersionedNodeType {
@@ -46,9 +44,8 @@ export class NodePackages implements INodeTypes {
 		if (builtIn) return builtIn;
 
 		const [packageName = '', nodeName = ''] = fullName.split('.');
-		const loader = this.loaders.find((one) => one.packageName === packageName);
-		if (!loader) throw new core.UnrecognizedNodeTypeError(packageName, nodeName);
-		return loader.getNode(nodeName).type;
+		if (packageName !== this.loader.packageName) throw new core.UnrecognizedNodeTypeError(packageName, nodeName);
+		return this.loader.getNode(nodeName).type;
 	}
 
 	/** A name that ends in `Tool` is a node as a tool for agents. n8n derives it from the node. */
@@ -67,14 +64,12 @@ export class NodePackages implements INodeTypes {
 
 	/** The full name of the first node. */
 	get firstNode(): string {
-		const [{ packageName = '', nodeTypes = {} } = {}] = this.loaders;
+		const { packageName, nodeTypes } = this.loader;
 		return `${packageName}.${Object.keys(nodeTypes)[0]}`;
 	}
 
 	getCredentialType(name: string): ICredentialType {
-		const loader = this.loaders.find(({ known }) => name in known.credentials);
-		if (!loader) throw new core.UnrecognizedCredentialTypeError(name);
-		return loader.getCredential(name).type;
+		return this.loader.getCredential(name).type;
 	}
 }
 
