@@ -63,7 +63,6 @@ process.exit();
 async function start(): Promise<void> {
 	if (fresh) await rm(folder, removing);
 	await mkdir(folder, { recursive: true, mode: 0o700 });
-
 	const examples = await examplesInOrder();
 	const owner = await readOwner();
 	const instance = await step(

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { credentialOf } from '../nodes/DeviceManagement/transport/auth/credential.ts';
 import { checkout } from './checkout.mts';
 import { deviceToolWorkflow, deviceWorkflow, type OnError } from './deviceWorkflow.mts';
-import { createEngine, type EngineOptions } from './engine/engine.mts';
+import { createEngine, type Engine, type EngineOptions } from './engine/engine.mts';
 import { jsonOf } from './output.mts';
 import { type StartOptions, startPlatform } from './platform/server.mts';
 
@@ -43,6 +43,31 @@ export async function openBench(options: StartOptions = {}, loading: Pick<Engine
 		/** Ids of saved credentials for that platform. */
 		apiKey,
 		login,
+		...runsOf(engine, apiKey),
+		/** Stores a valid token in the login credential, as an earlier execution would. Returns the token. */
+		async signInEarlier() {
+			const token = platform.issueToken();
+			const { data } = credentialOf(await engine.storedCredential(login)).withToken(token);
+			await engine.updateCredential(login, data);
+			return token;
+		},
+		/** Begins again with these settings and devices, at the same address, without log lines and with the original credentials. */
+		async reset(again?: StartOptions) {
+			platform.reset(again);
+			engine.logs.length = 0;
+			await engine.updateCredential(apiKey, keyData());
+			await engine.updateCredential(login, loginData());
+		},
+		async close() {
+			await engine.close();
+			await platform.stop();
+		},
+	};
+}
+
+/** @param apiKey id of the credential of runs that name none */
+function runsOf(engine: Engine, apiKey: string) {
+	return {
 		/**
 		 * Runs the node once, under the name `Devices`, after a manual trigger. If the node fails, this doesn't throw: see the
 		 * result's `error`.
@@ -63,24 +88,6 @@ export async function openBench(options: StartOptions = {}, loading: Pick<Engine
 		) {
 			const workflow = deviceToolWorkflow(engine, credential, parameters);
 			return jsonOf(await engine.run(workflow, { ...run, input: calls }), 'Agent');
-		},
-		/** Stores a valid token in the login credential, as an earlier execution would. Returns the token. */
-		async signInEarlier() {
-			const token = platform.issueToken();
-			const { data } = credentialOf(await engine.storedCredential(login)).withToken(token);
-			await engine.updateCredential(login, data);
-			return token;
-		},
-		/** Begins again with these settings and devices, at the same address, without log lines and with the original credentials. */
-		async reset(again?: StartOptions) {
-			platform.reset(again);
-			engine.logs.length = 0;
-			await engine.updateCredential(apiKey, keyData());
-			await engine.updateCredential(login, loginData());
-		},
-		async close() {
-			await engine.close();
-			await platform.stop();
 		},
 	};
 }

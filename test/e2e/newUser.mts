@@ -45,10 +45,7 @@ export async function newUser(
 		return isKept;
 	};
 	let canGoOn = true;
-	const inOrder: Witness = {
-		look,
-		step: async (promise, work) => void (canGoOn &&= await step(promise, work)),
-	};
+	const inOrder: Witness = { look, step: async (promise, work) => void (canGoOn &&= await step(promise, work)) };
 	await inOrder.step(
 		'the first click after npm start lists devices, with the credential that n8n selected',
 		async () => {
