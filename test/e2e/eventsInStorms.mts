@@ -113,11 +113,12 @@ export class EventsInStorms {
 		await n8n.startMain();
 	}
 
-	/** The worker has told the platform of its events, but not n8n that its execution ended. */
+	/** The worker has told the platform of the event, but not n8n that its execution ended. */
 	private async workerKilled(): Promise<void> {
 		const { n8n, platform } = this;
 		const { held, release } = holdAnswers(platform, ({ kind }) => kind === 'other');
-		this.change();
+		// One event only: with two, the worker may be killed before it told the platform of the other one.
+		this.trigger.changeStatus();
 		await held();
 		const id = (await n8n.executions('trigger')).at(-1)?.id ?? '';
 		const worker = n8n.workerOf(id);
