@@ -43,7 +43,7 @@ export class BareEngine implements HostEngine {
 		stop: () => {},
 	});
 
-	pollingNode(source: WorkflowJson | string, options: PollingNodeOptions = {}): HostedNode {
+	pollingNode(source: WorkflowJson, options: PollingNodeOptions = {}): HostedNode {
 		if (typeof source === 'string') throw new Error('A workflow without an engine is given as an object');
 		const [node] = source.nodes;
 		if (node === undefined) throw new Error('The workflow has no node');

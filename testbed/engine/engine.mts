@@ -130,11 +130,11 @@ export class Engine {
 	}
 
 	/**
-	 * Runs a workflow (or the file of one) to its end, like a click in the editor. If a node fails, this doesn't throw: see the
+	 * Runs a workflow to its end, like a click in the editor. If a node fails, this doesn't throw: see the
 	 * result's `error`.
 	 * @throws WorkflowHasIssuesError if a required field of a node is empty
 	 */
-	async run(source: WorkflowJson | string, options: RunOptions = {}): Promise<RunResult> {
+	async run(source: WorkflowJson, options: RunOptions = {}): Promise<RunResult> {
 		const { signal, input } = options;
 		const parsed = readWorkflow(source);
 		const workflow = this.toWorkflow(parsed);
@@ -160,12 +160,12 @@ export class Engine {
 	 * Polls a trigger once, like n8n's schedule.
 	 * @throws the error of the node
 	 */
-	async poll(source: WorkflowJson | string, options: PollingNodeOptions = {}) {
+	async poll(source: WorkflowJson, options: PollingNodeOptions = {}) {
 		return { items: await this.pollingNode(source, { activation: 'activate', ...options }).poll() };
 	}
 
 	/** Prepares a polling trigger, with one context for all its polls: their `this`. */
-	pollingNode(source: WorkflowJson | string, options: PollingNodeOptions = {}) {
+	pollingNode(source: WorkflowJson, options: PollingNodeOptions = {}) {
 		const { mode = 'trigger', activation = 'update' } = options;
 		const parsed = readWorkflow(source);
 		const workflow = this.toWorkflow({ ...parsed, staticData: n8n.deepCopy(options.staticData ?? parsed.staticData) });

@@ -44,7 +44,7 @@ export type HostedNode = Pick<PollingNode, 'context' | 'poll'> & { workflow: { s
 
 /** Prepares nodes: n8n's engine, or a replacement. */
 export interface HostEngine {
-	pollingNode(source: WorkflowJson | string, options?: PollingNodeOptions): HostedNode;
+	pollingNode(source: WorkflowJson, options?: PollingNodeOptions): HostedNode;
 }
 
 export interface HostOptions {

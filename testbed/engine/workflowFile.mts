@@ -1,6 +1,5 @@
 import type { IConnections, IDataObject, INode, INodeParameters, IPinData, IWorkflowSettings } from 'n8n-workflow';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import * as z from 'zod/v4';
 
 import { workflow as n8n } from './host.cjs';
@@ -11,13 +10,12 @@ export type WorkflowJson = z.input<typeof workflowSchema>;
 export type ParsedWorkflow = Omit<z.output<typeof workflowSchema>, 'nodes'> & { nodes: INode[] };
 
 /**
- * Takes a workflow as an object or as the path of an exported `.json` file and fills in what n8n's editor would have saved
- * (ids, positions, type version 1). The argument itself is never changed.
- * @throws ZodError when it isn't a workflow, and what `fs` throws when there is no such file.
+ * Takes a workflow and fills in what n8n's editor would have saved (ids, positions, type version 1). The argument itself is never
+ * changed.
+ * @throws ZodError when it isn't a workflow
  */
-export function readWorkflow(source: WorkflowJson | string): ParsedWorkflow {
-	const json: unknown = typeof source === 'string' ? JSON.parse(readFileSync(source, 'utf8')) : n8n.deepCopy(source);
-	const { nodes, ...workflow } = workflowSchema.parse(json);
+export function readWorkflow(source: WorkflowJson): ParsedWorkflow {
+	const { nodes, ...workflow } = workflowSchema.parse(n8n.deepCopy(source));
 	// A field that is missing stays absent. To zod's types, it may also be undefined.
 	return { ...workflow, nodes: nodes as INode[] };
 }

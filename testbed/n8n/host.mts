@@ -95,7 +95,7 @@ async function findNode(folder: string): Promise<string> {
 }
 
 /** Returns the version that a Node.js binary prints, like `24.21.0`; undefined if it does not run. */
-export async function versionOf(node: string): Promise<string | undefined> {
+async function versionOf(node: string): Promise<string | undefined> {
 	const { failed, stdout } = await execa(node, ['--version'], { reject: false, stdin: 'ignore', timeout: 30_000 });
 	return failed ? undefined : /^v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
 }
