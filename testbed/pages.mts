@@ -123,7 +123,10 @@ const connectionSchema = z.object({ node: z.string(), type: z.string(), index: z
 
 /** The parts of a workflow that n8n needs when you paste it. */
 const nodeSchema = z.looseObject({
-	...{ name: z.string(), type: z.string(), typeVersion: z.number(), parameters: z.record(z.string(), z.unknown()) },
+	name: z.string(),
+	type: z.string(),
+	typeVersion: z.number(),
+	parameters: z.record(z.string(), z.unknown()),
 	position: z.tuple([z.number(), z.number()]),
 });
 const connectionsSchema = z.record(z.string(), z.record(z.string(), z.array(z.array(connectionSchema))));

@@ -19,7 +19,10 @@ export function triggerWorkflow(
 	nodeName = 'Watch',
 ): WorkflowJson {
 	const node = {
-		...{ id: 'watch', name: nodeName, type: triggerType, credentials: engine.credentialReference(credential) },
+		id: 'watch',
+		name: nodeName,
+		type: triggerType,
+		credentials: engine.credentialReference(credential),
 		// Tests also pass values that the editor would never save.
 		parameters: parameters as INodeParameters,
 	};

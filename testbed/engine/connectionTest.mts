@@ -1,6 +1,5 @@
 import type {
 	ICredentialTestRequest,
-	INode,
 	INodeCredentialTestResult,
 	INodeType,
 	IWorkflowExecuteAdditionalData,
@@ -9,6 +8,7 @@ import * as z from 'zod/v4';
 
 import { noOp } from './builtInNodes.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
+import { nodeOf } from './workflowFile.mts';
 
 /** A saved credential. */
 interface Saved {
@@ -57,10 +57,8 @@ async function sendTestRequest(
 			],
 		},
 	};
-	const node: INode = {
-		...{ id: 'temp', name: 'Temp-Node', typeVersion: 1, position: [0, 0], parameters: {} },
-		...{ type: nodeType.description.name, credentials: { [type]: { id, name } } },
-	};
+	const credentials = { [type]: { id, name } };
+	const node = nodeOf({ name: 'Temp-Node', type: nodeType.description.name, credentials });
 	const nodeTypes = { getByName: () => nodeType, getByNameAndVersion: () => nodeType, getKnownTypes: () => ({}) };
 	const workflow = new n8n.Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
 	const given = { ...base, currentNodeParameters: node.parameters };

@@ -2,7 +2,6 @@ import type {
 	ICredentialDataDecryptedObject as CredentialData,
 	IDataObject,
 	ILoadOptionsFunctions,
-	INode,
 	INodeCredentials,
 	INodeCredentialTestResult,
 	INodeListSearchResult,
@@ -19,7 +18,7 @@ import { EngineCredentials, outsideTheEngine } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
 import { type LogEntry, startInstance } from './instance.mts';
 import { NodePackage } from './nodePackage.mts';
-import { type ParsedWorkflow, readWorkflow, type WorkflowJson } from './workflowFile.mts';
+import { nodeOf, type ParsedWorkflow, readWorkflow, type WorkflowJson } from './workflowFile.mts';
 
 export type { LogEntry, WorkflowJson };
 
@@ -212,11 +211,9 @@ export class Engine {
 		const method = type.methods?.listSearch?.[methodName];
 		if (!method) throw new n8n.UserError(`Node type "${nodeType}" has no listSearch method "${methodName}"`);
 
-		const node: INode = {
-			...{ id: 'list-search', name: 'Temp-Node', type: nodeType, position: [0, 0], credentials },
-			typeVersion: [type.description.defaultVersion ?? type.description.version].flat().at(-1) ?? 1,
-			parameters: n8n.deepCopy(nodeParameters),
-		};
+		const typeVersion = [type.description.defaultVersion ?? type.description.version].flat().at(-1) ?? 1;
+		const parameters = n8n.deepCopy(nodeParameters);
+		const node = nodeOf({ name: 'Temp-Node', type: nodeType, typeVersion, parameters, credentials });
 		const workflow = new n8n.Workflow({ nodes: [node], connections: {}, active: false, nodeTypes: this.packages });
 		const additionalData = { ...this.additionalDataOf('internal'), currentNodeParameters: node.parameters };
 		// The two types only differ in a missing workflow name: absent or undefined.
@@ -236,8 +233,8 @@ export class Engine {
 
 	private additionalData(parsed: ParsedWorkflow, mode: WorkflowExecuteMode): IWorkflowExecuteAdditionalData {
 		const executionId = String(++this.lastExecutionId);
-		const [createdAt, updatedAt] = [new Date(), new Date()];
-		const state = { active: false, isArchived: false, activeVersionId: null, createdAt, updatedAt };
+		const now = new Date();
+		const state = { active: false, isArchived: false, activeVersionId: null, createdAt: now, updatedAt: now };
 		const hooks = new core.ExecutionLifecycleHooks(mode, executionId, { ...parsed, ...state });
 		return { ...this.additionalDataOf(mode), executionId, workflowId: parsed.id, hooks };
 	}
@@ -250,14 +247,16 @@ export class Engine {
 			rootExecutionMode,
 			currentNodeExecutionIndex: 0,
 			variables: {},
-			...{ instanceBaseUrl: url, restApiUrl: url, formBaseUrl: url, formWaitingBaseUrl: url, formTestBaseUrl: url },
-			...{
-				webhookBaseUrl: url,
-				webhookWaitingBaseUrl: url,
-				webhookTestBaseUrl: url,
-				mcpBaseUrl: url,
-				mcpTestBaseUrl: url,
-			},
+			instanceBaseUrl: url,
+			restApiUrl: url,
+			formBaseUrl: url,
+			formWaitingBaseUrl: url,
+			formTestBaseUrl: url,
+			webhookBaseUrl: url,
+			webhookWaitingBaseUrl: url,
+			webhookTestBaseUrl: url,
+			mcpBaseUrl: url,
+			mcpTestBaseUrl: url,
 			externalSecretsProxy: Container.get(core.ExternalSecretsProxy),
 			logAiEvent: () => {},
 			executeWorkflow: async () => outsideTheEngine('A sub-workflow'),

@@ -20,6 +20,11 @@ export function readWorkflow(source: WorkflowJson): ParsedWorkflow {
 	return { ...workflow, nodes: nodes as INode[] };
 }
 
+/** Returns a single node, filled in like those of {@link readWorkflow}. */
+export function nodeOf(source: z.input<typeof nodeSchema>): INode {
+	return nodeSchema.parse(source) as INode;
+}
+
 const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const plainObject = <T extends object>() => z.custom<T>(isObject, 'must be an object');
 

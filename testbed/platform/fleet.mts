@@ -4,8 +4,12 @@ import { jsonOf } from './paging.mts';
 const time = z.string().regex(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/);
 
 const named = {
-	...{ id: z.string(), name: z.string(), description: z.string() },
-	...{ creator: z.string(), createTime: time, updateTime: time.nullable() },
+	id: z.string(),
+	name: z.string(),
+	description: z.string(),
+	creator: z.string(),
+	createTime: time,
+	updateTime: time.nullable(),
 };
 
 /** A model record, section 2.2. */

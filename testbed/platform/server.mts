@@ -222,8 +222,15 @@ export class EmbeddedPlatform {
 		const query = { ...parse(rest.join('?')) };
 		const kind = this.#kindOf(method, path);
 		const request: PlatformRequest = {
-			...{ kind, order: this.requests.length + 1, orderOfKind: this.requestsOf(kind).length + 1 },
-			...{ method, url, path, query, headers: { ...raw.headers }, body: undefined },
+			kind,
+			order: this.requests.length + 1,
+			orderOfKind: this.requestsOf(kind).length + 1,
+			method,
+			url,
+			path,
+			query,
+			headers: { ...raw.headers },
+			body: undefined,
 			page: kind === 'list' ? readPage(query, this.settings) : undefined,
 			at: Date.now(),
 			status: undefined,
