@@ -1,6 +1,6 @@
 import type { Page, PageSource } from '../nodes/DeviceManagement/core/paging/page.ts';
 import type { Device, Fleet } from './platform/fleet.mts';
-import { pageOf } from './platform/paging.mts';
+import { type Order, pageOf, shuffleEqual } from './platform/paging.mts';
 
 /** The metadata of a page, right or wrong. */
 export type Metadata = Omit<Page<Device>, 'content'>;
@@ -20,6 +20,10 @@ export interface ServerScript {
 	ignoresPage?: boolean;
 	/** The response for a page past the end; default: an empty page. */
 	pastEnd?: 'empty page' | 'last page' | 'first page' | Error;
+	/** The server sorts by this value. Devices with equal values have another order for each page and size, as in a database. */
+	sortedBy?: (device: Device) => number;
+	/** The response if the list is to be sorted by ID. */
+	idRefused?: Error;
 }
 
 /**
@@ -29,6 +33,8 @@ export interface ServerScript {
 export class PagedServer {
 	requests = 0;
 	peakInFlight = 0;
+	/** What the client asks to sort by: nothing, the server's value and then the ID, or the ID alone. May change at any time. */
+	sort: 'own' | 'value and id' | 'id' = 'own';
 	/** The page parameters of the requests, in order. */
 	readonly asked: Array<number | undefined> = [];
 	private inFlight = 0;
@@ -62,7 +68,8 @@ export class PagedServer {
 	}
 
 	private page(page: number | undefined, size: number): Page<Device> | Error {
-		const { pastEnd = 'empty page', falsify, ignoresPage } = this.script;
+		const { pastEnd = 'empty page', falsify, ignoresPage, idRefused } = this.script;
+		if (this.sort !== 'own' && idRefused !== undefined) return idRefused;
 		let { items, metadata } = this.at(ignoresPage === true ? undefined : page, size);
 		if (metadata.number >= metadata.totalPages && metadata.number > 0) {
 			if (pastEnd instanceof Error) return pastEnd;
@@ -74,8 +81,14 @@ export class PagedServer {
 	}
 
 	private at(page: number | undefined, size: number) {
-		const { numbering: pageNumbering, largestSize } = this.script;
+		const { numbering: pageNumbering, largestSize, sortedBy } = this.script;
 		const query = { size: String(size), ...(page === undefined ? {} : { page: String(page) }) };
-		return pageOf(this.fleet.devices, query, { pageNumbering, largestSize, largerSize: 'clamp' });
+		const byValue: Order<Device> = (one, other) => (sortedBy?.(one) ?? 0) - (sortedBy?.(other) ?? 0);
+		const byId: Order<Device> = (one, other) => one.id.localeCompare(other.id);
+		const orders = { own: [byValue], 'value and id': [byValue, byId], id: [byId] }[this.sort];
+		const order: Order<Device> = (one, other) => orders.reduce((sum, next) => sum || next(one, other), 0);
+		const list = this.fleet.devices.toSorted(order);
+		const sorted = pageOf(list, query, { pageNumbering, largestSize, largerSize: 'clamp' });
+		return sortedBy === undefined ? sorted : shuffleEqual(sorted, list, order);
 	}
 }

@@ -5,7 +5,7 @@
 import { z } from 'zod/v4';
 
 import { deviceSchema, Fleet, modelSchema, type Device } from '../../testbed/platform/fleet.mts';
-import { startPlatform, type EmbeddedPlatform } from '../../testbed/platform/server.mts';
+import { startPlatform, type EmbeddedPlatform, type Settings } from '../../testbed/platform/server.mts';
 
 /** Section 1.1: these fields and no others. */
 const envelopeSchema = z.strictObject({ code: z.int32(), msg: z.string(), data: z.unknown() });
@@ -108,6 +108,42 @@ describe('POST /api/device/list', () => {
 	] as const)('sorts missing values %s in both directions, if set', async (missingValues, expected) => {
 		platform.settings.missingValues = missingValues;
 		expect(await listed('sort=attributes.floor desc')).toBe(expected);
+	});
+
+	test('repeats and skips devices with equal values, if set, but none with the ID in the sort order', async () => {
+		const { devices } = Fleet.seeded({ size: 400 });
+		// Blocks of 1, 2, 3 … devices: some are shorter than a page, others longer than two pages.
+		const block = (position: number) => Math.floor(Math.sqrt(2 * position));
+		platform.fleet = new Fleet(devices.map((device, at) => ({ ...device, status: block(at) })));
+		Object.assign(platform.settings, { equalValues: 'unsteady', ownSort: 'status asc' });
+		const read = async (query: string, pages = 40) => {
+			const all = [];
+			for (let page = 1; page <= pages; page++) all.push(...(await list(`size=10&page=${page}&${query}`)).content);
+			return all;
+		};
+		const own = await read('');
+		expect(own.map(({ status }) => status)).toEqual(platform.fleet.devices.map(({ status }) => status));
+		expect(new Set(own.map(({ sn }) => sn)).size).toBeLessThan(350);
+		expect([await read('', 3), await read('sort=status asc', 3)]).toEqual([own.slice(0, 30), own.slice(0, 30)]);
+		for (const query of ['sort=status,id', 'sort=id asc'])
+			expect(new Set((await read(query)).map(({ sn }) => sn)).size).toBe(400);
+	});
+
+	test.each<[Partial<Settings>, string, string | number]>([
+		[{ severalFields: 'refused' }, 'sort=status,id desc', 10005],
+		[{ severalFields: 'refused' }, 'sort=sn desc', 'DCBA'],
+		[{ severalFields: 'first field' }, 'sort=status,id desc', 'ACBD'],
+		[{ severalFields: 'last parameter' }, 'sort=status asc&sort=creator desc', 'ABCD'],
+		[{ idSort: 'refused' }, 'sort=status,id desc', 10005],
+		[{ idSort: 'text' }, 'sort=status,id desc', 'CADB'],
+		[{ idSort: 'number' }, 'sort=status,id desc', 'ACDB'],
+		[{ idSort: 'ignored' }, 'sort=status,id desc', 'ACBD'],
+	])('sorts with %j: %s', async (settings, query, expected) => {
+		Object.assign(platform.settings, settings);
+		platform.fleet.update('A', { id: '10' });
+		const { code, data } = await call(`POST /api/device/list?${query}`, {});
+		const page = pageSchema.safeParse(data).data;
+		expect(page?.content.map(({ sn }) => sn).join('') ?? code).toBe(expected);
 	});
 
 	test.each<[string, string, object, string]>([

@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { Refusal } from './codes.mts';
 import { deviceSchema, type Device, type Fleet } from './fleet.mts';
-import { type Page, pageOf, type Query } from './paging.mts';
+import { type Order, type Page, pageOf, type Query, shuffleEqual } from './paging.mts';
 import type { Settings } from './settings.mts';
 
 /**
@@ -10,40 +10,39 @@ import type { Settings } from './settings.mts';
  * It keeps each result until the fleet changes, so that the other pages of a large fleet cost almost nothing.
  */
 export class Listing {
-	readonly #results = new Map<string, readonly Device[]>();
+	readonly #results = new Map<string, { list: readonly Device[]; order: Order<Device> | undefined }>();
 	#devices: readonly Device[] = [];
 
 	/** Returns the page for a list request. Throws a Refusal. */
 	page({ devices }: Fleet, request: { query: Query; body: unknown }, settings: Settings): Page<Device> {
 		const criteria = criteriaTests(request.body);
-		const { sorting, filtering, missingValues, apiKeyIn, apiKeyName } = settings;
+		const { filtering, equalValues, missingValues, idSort, apiKeyIn, apiKeyName } = settings;
 		const { page: _page, size: _size, sort: sorts = [], ...filters } = request.query;
 		// A key in the query is no filter.
 		if (apiKeyIn === 'query') delete filters[apiKeyName];
-		const sort = [sorts].flat();
-		if (sorting === 'refused' && sort.length > 0) throw new Refusal(10005);
+		const fields = sortFields([sorts].flat(), settings);
 
 		if (this.#devices !== devices || this.#results.size > 20) this.#results.clear();
 		this.#devices = devices;
-		const key = JSON.stringify([request.body, filters, sort, sorting, filtering, missingValues]);
+		const key = JSON.stringify([request.body, filters, fields, idSort, filtering, missingValues]);
 		let result = this.#results.get(key);
 		if (result === undefined) {
-			const orders = sorting === 'ignored' ? [] : sort.flatMap((value) => readSort(value, missingValues));
+			const orders = fields.map((field) => orderBy(field, settings));
 			const tests = filtering === 'ignored' ? [] : [...criteria, ...queryTests(filters)];
-			result = devices.filter((device) => tests.every((test) => test(device)));
-			// Sorting is stable: equal devices keep the default order, so that no page repeats or skips one.
-			const order: Order = (one, other) => orders.reduce((sum, next) => sum || next(one, other), 0);
-			if (orders.length > 0) result = result.toSorted(order);
+			const found = devices.filter((device) => tests.every((test) => test(device)));
+			// Sorting is stable: devices with equal values keep the fleet's order.
+			const order: Order<Device> = (one, other) => orders.reduce((sum, next) => sum || next(one, other), 0);
+			result = { list: found.toSorted(order), order: orders.length === 0 ? undefined : order };
 			this.#results.set(key, result);
 		}
-		return pageOf(result, request.query, settings);
+		const { list, order } = result;
+		const page = pageOf(list, request.query, settings);
+		return order === undefined || equalValues === 'steady' ? page : shuffleEqual(page, list, order);
 	}
 }
 
 /** Reads a field of a device for sorting or filtering. */
 type Reader = (device: Device) => unknown;
-
-type Order = (one: Device, other: Device) => number;
 
 const plainSchema = deviceSchema.omit({ attributes: true, tags: true, model: true, group: true });
 const plainFields = plainSchema.keyof();
@@ -65,19 +64,41 @@ function ownValue(object: object, key: string): unknown {
 	return Object.hasOwn(object, key) ? Reflect.get(object, key) : undefined;
 }
 
-/**
- * Returns how a `sort` parameter orders two devices, section 1.3: names separated by commas, then a direction for all of
- * them; without one, descending. An unknown field is refused with 10005; the document doesn't define this.
- */
-function readSort(value: string, missing: Settings['missingValues']): Order[] {
+/** A field to sort by. */
+interface SortField {
+	name: string;
+	ascending: boolean;
+}
+
+/** Returns what the platform obeys of the `sort` parameters, or its own order. Throws 10005 for what it refuses. */
+function sortFields(sorts: readonly string[], settings: Settings): SortField[] {
+	const { sorting, severalFields, idSort, ownSort = [] } = settings;
+	const given = (severalFields === 'last parameter' ? sorts.slice(-1) : sorts).flatMap(readSort);
+	const isRefused =
+		(sorting === 'refused' && given.length > 0) ||
+		(severalFields === 'refused' && given.length > 1) ||
+		(idSort === 'refused' && given.some(({ name }) => name === 'id'));
+	if (isRefused) throw new Refusal(10005);
+	const obeyed = given
+		.slice(0, sorting === 'ignored' ? 0 : severalFields === 'first field' ? 1 : Infinity)
+		.filter(({ name }) => name !== 'id' || idSort !== 'ignored');
+	return obeyed.length > 0 ? obeyed : [ownSort].flat().flatMap(readSort);
+}
+
+/** A `sort` parameter, section 1.3: names separated by commas, then a direction for all of them; without one, descending. */
+function readSort(value: string): SortField[] {
 	const [, names = value, direction] = /^(.*?)\s+(asc|desc)\s*$/s.exec(value) ?? [];
-	const sign = direction === 'asc' ? 1 : -1;
-	const missingIsLess = missing === 'smallest' || missing === (sign === 1 ? 'first' : 'last');
-	return names.split(',').map((name) => {
-		const read = readerOf(name.trim());
-		if (read === undefined) throw new Refusal(10005);
-		return (one, other) => sign * compareValues(read(one), read(other), missingIsLess);
-	});
+	return names.split(',').map((name) => ({ name: name.trim(), ascending: direction === 'asc' }));
+}
+
+/** Returns how a field orders two devices. An unknown field is refused with 10005; the document doesn't define this. */
+function orderBy({ name, ascending }: SortField, { missingValues, idSort }: Settings): Order<Device> {
+	const sign = ascending ? 1 : -1;
+	const missingIsLess = missingValues === 'smallest' || missingValues === (ascending ? 'first' : 'last');
+	const readNumber: Reader = ({ id }) => id.padStart(40, '0');
+	const read = name === 'id' && idSort === 'number' ? readNumber : readerOf(name);
+	if (read === undefined) throw new Refusal(10005);
+	return (one, other) => sign * compareValues(read(one), read(other), missingIsLess);
 }
 
 /** Missing values are less than all others, or more; then come numbers, then texts by code unit, and the rest by its JSON text. */

@@ -107,6 +107,14 @@ export const settingsSchema = z.strictObject({
 	...pagingSettings,
 	/** Whether the platform obeys `sort`, refuses it with 10005, or ignores it. */
 	sorting: z.enum(['obeyed', 'refused', 'ignored']).default('obeyed'),
+	/** The order without `sort`, as a value of `sort`; default: that of the fleet, in which no devices are equal. */
+	ownSort: z.string().optional(),
+	/** Whether devices with equal values keep their order, or have another one for each page and size, as in a database. */
+	equalValues: z.enum(['steady', 'unsteady']).default('steady'),
+	/** A sort by several fields: obeyed, refused with 10005, or reduced to the first field or to the last parameter. */
+	severalFields: z.enum(['obeyed', 'refused', 'first field', 'last parameter']).default('obeyed'),
+	/** A sort by `id`: as text or as numbers, refused with 10005, or the field is ignored. */
+	idSort: z.enum(['text', 'number', 'refused', 'ignored']).default('text'),
 	/** Whether the platform obeys filters; otherwise it returns all devices. */
 	filtering: z.enum(['obeyed', 'ignored']).default('obeyed'),
 	/** How a sort treats missing values: as smallest or largest; or first or last in both directions. */
