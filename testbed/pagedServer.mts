@@ -1,6 +1,9 @@
+import { Failure } from '../nodes/DeviceManagement/core/failure.ts';
 import type { Page, PageSource } from '../nodes/DeviceManagement/core/paging/page.ts';
+import { Refusal } from './platform/codes.mts';
 import type { Device, Fleet } from './platform/fleet.mts';
-import { type Order, pageOf, shuffleEqual } from './platform/paging.mts';
+import { Listing } from './platform/listing.mts';
+import { type Settings, settingsSchema } from './platform/settings.mts';
 
 /** The metadata of a page, right or wrong. */
 export type Metadata = Omit<Page<Device>, 'content'>;
@@ -20,10 +23,10 @@ export interface ServerScript {
 	ignoresPage?: boolean;
 	/** The response for a page past the end; default: an empty page. */
 	pastEnd?: 'empty page' | 'last page' | 'first page' | Error;
-	/** The server sorts by this value. Devices with equal values have another order for each page and size, as in a database. */
-	sortedBy?: (device: Device) => number;
-	/** The response if the list is to be sorted by ID. */
-	idRefused?: Error;
+	/** The client's `sort` parameter; without it, the order of the fleet or `ownSort`. */
+	sort?: string;
+	/** How the server sorts. */
+	sorting?: Pick<Partial<Settings>, 'equalValues' | 'idSort' | 'ownSort' | 'severalFields' | 'sorting'>;
 }
 
 /**
@@ -33,11 +36,11 @@ export interface ServerScript {
 export class PagedServer {
 	requests = 0;
 	peakInFlight = 0;
-	/** What the client asks to sort by: nothing, the server's value and then the ID, or the ID alone. May change at any time. */
-	sort: 'own' | 'value and id' | 'id' = 'own';
 	/** The page parameters of the requests, in order. */
 	readonly asked: Array<number | undefined> = [];
 	private inFlight = 0;
+	private readonly listing = new Listing();
+	private settings: Settings | undefined;
 
 	constructor(
 		readonly fleet: Fleet,
@@ -45,11 +48,11 @@ export class PagedServer {
 	) {}
 
 	readonly source: PageSource<Device> = {
-		fetchPage: async (page, size) => await this.answer(page, size),
+		fetchPage: async (page, size, byId?: boolean) => await this.answer(page, size, byId),
 		identify: (device) => device.id,
 	};
 
-	private async answer(page: number | undefined, size: number): Promise<Page<Device>> {
+	private async answer(page: number | undefined, size: number, byId = false): Promise<Page<Device>> {
 		const request = ++this.requests;
 		if (request > 20_000) throw new Error('The walk does not end');
 		this.asked.push(page);
@@ -57,7 +60,7 @@ export class PagedServer {
 		try {
 			this.script.changes?.get(request)?.(this.fleet);
 			const failure = this.script.failing?.get(request);
-			const answer = failure ?? this.page(page, size);
+			const answer = failure ?? this.page(page, size, byId);
 			const turns = this.script.turns ?? [];
 			for (let turn = turns[request % turns.length] ?? 0; turn > 0; turn--) await Promise.resolve();
 			if (answer instanceof Error) throw answer;
@@ -67,28 +70,30 @@ export class PagedServer {
 		}
 	}
 
-	private page(page: number | undefined, size: number): Page<Device> | Error {
-		const { pastEnd = 'empty page', falsify, ignoresPage, idRefused } = this.script;
-		if (this.sort !== 'own' && idRefused !== undefined) return idRefused;
-		let { items, metadata } = this.at(ignoresPage === true ? undefined : page, size);
+	private page(page: number | undefined, size: number, byId: boolean): Page<Device> | Error {
+		const { pastEnd = 'empty page', falsify, ignoresPage } = this.script;
+		let { items, metadata } = this.at(ignoresPage === true ? undefined : page, size, byId);
 		if (metadata.number >= metadata.totalPages && metadata.number > 0) {
 			if (pastEnd instanceof Error) return pastEnd;
 			const lastPage = Math.max(metadata.totalPages - 1, 0) + (this.script.numbering === 'one-based' ? 1 : 0);
-			if (pastEnd === 'first page') ({ items, metadata } = this.at(undefined, size));
-			if (pastEnd === 'last page') ({ items, metadata } = this.at(lastPage, size));
+			if (pastEnd === 'first page') ({ items, metadata } = this.at(undefined, size, byId));
+			if (pastEnd === 'last page') ({ items, metadata } = this.at(lastPage, size, byId));
 		}
 		return { content: items, ...(falsify?.(metadata, page) ?? metadata) };
 	}
 
-	private at(page: number | undefined, size: number) {
-		const { numbering: pageNumbering, largestSize, sortedBy } = this.script;
-		const query = { size: String(size), ...(page === undefined ? {} : { page: String(page) }) };
-		const byValue: Order<Device> = (one, other) => (sortedBy?.(one) ?? 0) - (sortedBy?.(other) ?? 0);
-		const byId: Order<Device> = (one, other) => one.id.localeCompare(other.id);
-		const orders = { own: [byValue], 'value and id': [byValue, byId], id: [byId] }[this.sort];
-		const order: Order<Device> = (one, other) => orders.reduce((sum, next) => sum || next(one, other), 0);
-		const list = this.fleet.devices.toSorted(order);
-		const sorted = pageOf(list, query, { pageNumbering, largestSize, largerSize: 'clamp' });
-		return sortedBy === undefined ? sorted : shuffleEqual(sorted, list, order);
+	private at(page: number | undefined, size: number, byId: boolean) {
+		const { numbering: pageNumbering, largestSize, sorting, sort } = this.script;
+		this.settings ??= settingsSchema.parse({ pageNumbering, largestSize, ...sorting });
+		// The ID joins the last field, or replaces the server's own order.
+		const sorted = byId ? (sort?.replace(/ (asc|desc)$|$/, ',id$&') ?? 'id asc') : sort;
+		const query = { size: String(size), page: page === undefined ? undefined : String(page), sort: sorted };
+		try {
+			return this.listing.page(this.fleet, { query, body: {} }, this.settings);
+		} catch (error) {
+			if (!(error instanceof Refusal)) throw error;
+			const { code, message } = error;
+			throw new Failure({ kind: 'refused', cause: 'input', code, message, remedy: '' });
+		}
 	}
 }

@@ -12,9 +12,10 @@ export interface Database extends Service {
 
 /**
  * Creates a database at `DB_POSTGRESDB_HOST`, `_PORT`, `_USER` and `_PASSWORD`; default: the usual local address.
+ * @param options for each connection of `query`, like `-c work_mem=64MB`
  * @throws Unreachable
  */
-export async function postgres(): Promise<Database> {
+export async function postgres(options = ''): Promise<Database> {
 	const server = {
 		host: process.env['DB_POSTGRESDB_HOST'] ?? '127.0.0.1',
 		port: z.coerce.number().parse(process.env['DB_POSTGRESDB_PORT'] ?? 5432),
@@ -23,7 +24,7 @@ export async function postgres(): Promise<Database> {
 	};
 	const database = `n8n_test_${randomBytes(6).toString('hex')}`;
 	await onServer(server, `CREATE DATABASE ${database}`);
-	const pool = new Pool({ ...server, database });
+	const pool = new Pool({ ...server, database, options });
 	return {
 		environment: {
 			DB_POSTGRESDB_HOST: server.host,

@@ -61,7 +61,7 @@ export async function layFoundation(): Promise<Foundation> {
 		);
 	};
 	try {
-		const database = await services.add(postgres);
+		const database = await services.add(async () => await postgres());
 		await services.add(redis);
 		const gates = { postgres: await gate('DB_POSTGRESDB'), redis: await gate('QUEUE_BULL_REDIS') };
 		return { services, database, gates };

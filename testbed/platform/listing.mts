@@ -45,7 +45,7 @@ export class Listing {
 type Reader = (device: Device) => unknown;
 
 const plainSchema = deviceSchema.omit({ attributes: true, tags: true, model: true, group: true });
-const plainFields = plainSchema.keyof();
+export const plainFields = plainSchema.keyof();
 
 /**
  * Returns the reader for a name in a query: a plain device field, or `attributes.<key>` as in section 1.3; `model.<field>` and
@@ -65,13 +65,13 @@ function ownValue(object: object, key: string): unknown {
 }
 
 /** A field to sort by. */
-interface SortField {
+export interface SortField {
 	name: string;
 	ascending: boolean;
 }
 
 /** Returns what the platform obeys of the `sort` parameters, or its own order. Throws 10005 for what it refuses. */
-function sortFields(sorts: readonly string[], settings: Settings): SortField[] {
+export function sortFields(sorts: readonly string[], settings: Settings): SortField[] {
 	const { sorting, severalFields, idSort, ownSort = [] } = settings;
 	const given = (severalFields === 'last parameter' ? sorts.slice(-1) : sorts).flatMap(readSort);
 	const isRefused =

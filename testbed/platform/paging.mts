@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod/v4';
 import { Refusal } from './codes.mts';
 
@@ -39,40 +40,31 @@ export function pageOf<Item>(list: readonly Item[], query: Query, settings: Pagi
 	};
 }
 
-/** Returns which of two items comes first: negative for the one, positive for the other, 0 for equal values. */
+/** Negative if the one comes first, positive if the other does, 0 for equal values. */
 export type Order<Item> = (one: Item, other: Item) => number;
 
 /**
- * Returns a page as a database does: items with equal values have another order for each page number and size, so that pages
- * repeat some of them and skip others. The same page has the same order each time.
- * @param list the whole list, in this order
+ * Returns a page of a list in this order, as a database returns it: items with equal values have another order for each page
+ * number and size, so that pages repeat some of them and skip others. The same page always has the same items.
  */
 export function shuffleEqual<Item extends { sn: string }>(
 	page: Page<Item>,
 	list: readonly Item[],
 	order: Order<Item>,
 ): Page<Item> {
-	const { number, size } = page.metadata;
+	const { number, size, numberOfElements } = page.metadata;
 	const areEqual = (position: number) => {
 		const [one, other] = list.slice(position - 1, position + 1);
 		return one !== undefined && other !== undefined && order(one, other) === 0;
 	};
-	let [from, to] = [number * size, number * size + page.items.length];
+	let [from, to] = [number * size, number * size + numberOfElements];
 	while (areEqual(from)) from--;
 	while (areEqual(to)) to++;
-	const block = list.slice(from, to).map((item) => ({ item, hash: hashOf(`${number}/${size}/${item.sn}`) }));
-	block.sort((one, other) => order(one.item, other.item) || one.hash - other.hash);
-	const items = block.map(({ item }) => item).slice(number * size - from);
-	return { ...page, items: items.slice(0, page.items.length) };
-}
-
-/** FNV-1a; then the bits are mixed, so that similar texts are far apart. */
-function hashOf(text: string): number {
-	let hash = 0x811c9dc5;
-	for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-	hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-	hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-	return (hash ^ (hash >>> 16)) >>> 0;
+	const rank = ({ sn }: Item) => createHash('md5').update(`${number}/${size}/${sn}`).digest('hex');
+	const ranked = list.slice(from, to).map((item) => ({ item, rank: rank(item) }));
+	ranked.sort((one, other) => order(one.item, other.item) || (one.rank < other.rank ? -1 : 1));
+	const items = ranked.map(({ item }) => item).slice(number * size - from);
+	return { ...page, items: items.slice(0, numberOfElements) };
 }
 
 function metadataOf(page: number, size: number, numberOfElements: number, totalElements: number, sorted: boolean) {

@@ -19,7 +19,7 @@ import {
 } from './settings.mts';
 
 export { Fleet, type Device };
-export type { Fault, FaultRule, PageData, PlatformRequest, Settings } from './settings.mts';
+export type { DeviceSource, Fault, FaultRule, PageData, PlatformRequest, Settings } from './settings.mts';
 
 const startOptionsSchema = settingsSchema.extend({
 	/** A size (and seed), or a ready fleet. */
@@ -64,6 +64,8 @@ interface Answer {
 	body: string;
 }
 
+type AnyPage = Page<object> | Promise<Page<object>>;
+
 /** Returns `data` of the response. `sn` is the serial number in the path. Throws a Refusal. */
 type Endpoint = (request: PlatformRequest, sn: string) => unknown;
 
@@ -80,13 +82,14 @@ export class EmbeddedPlatform {
 	peakInFlight = 0;
 
 	/** Paged lists. Their requests are of the kind `list`, with the page that they ask for. */
-	readonly #lists: Readonly<Record<string, (request: PlatformRequest) => Page<object>>> = {
-		'POST /api/device/list': (request) => this.#listing.page(this.fleet, request, this.settings),
+	readonly #lists: Readonly<Record<string, (request: PlatformRequest) => AnyPage>> = {
+		'POST /api/device/list': (request) =>
+			this.settings.source?.page(request, this.settings) ?? this.#listing.page(this.fleet, request, this.settings),
 	};
 	/** All other endpoints but the login. */
 	readonly #endpoints: Readonly<Record<string, Endpoint>> = {
 		'GET /api/device/sn/{sn}': (_request, sn) => this.#device(sn),
-		'PUT /api/device/sn/{sn}': ({ body }, sn) => this.#change(this.#device(sn), body),
+		'PUT /api/device/sn/{sn}': async ({ body }, sn) => this.#change(await this.#device(sn), body),
 		[`GET ${OTHER_ENDPOINT}`]: () => this.fleet.models,
 		'GET /api/version': () => '2.6',
 		'/api/echo': (request) => this.#echo(request),
@@ -206,7 +209,7 @@ export class EmbeddedPlatform {
 			const fault = this.settings.fault?.(request) ?? this.#faultOfRules(request);
 			if (fault === 'drop') raw.socket.destroy();
 			else if (typeof fault === 'object') send(response, answerOf(fault, this.settings.refusalStatus));
-			else if (fault !== 'hang') send(response, this.#answer(request, isReadable), fault);
+			else if (fault !== 'hang') send(response, await this.#answer(request, isReadable), fault);
 		} catch (error) {
 			this.#hookErrors.push(error);
 			send(response, answerOf({ code: -1, status: 500 }, refusalStatus));
@@ -252,7 +255,7 @@ export class EmbeddedPlatform {
 		return method === 'GET' && path.startsWith('/api/device/sn/') ? 'sn' : 'other';
 	}
 
-	#answer(request: PlatformRequest, isReadable: boolean): Answer {
+	async #answer(request: PlatformRequest, isReadable: boolean): Promise<Answer> {
 		const { method, path, kind, body } = request;
 		const { refusalStatus, deadToken } = this.settings;
 		const [, sn] = /^\/api\/device\/sn\/([^/]*)$/.exec(path) ?? [];
@@ -268,8 +271,9 @@ export class EmbeddedPlatform {
 			// Section 1: bodies are JSON.
 			const lacksBody = body === undefined && method === 'POST' && kind !== 'other';
 			if (!isReadable || lacksBody) throw new Refusal(10014);
-			const data = endpoint?.(request, unescape(sn ?? ''));
-			return envelope(0, 'success', list === undefined ? JSON.stringify(data ?? null) : this.#paged(list, request));
+			const data = await endpoint?.(request, unescape(sn ?? ''));
+			const json = list === undefined ? JSON.stringify(data ?? null) : this.#paged(await list(request), request);
+			return envelope(0, 'success', json);
 		} catch (error) {
 			if (!(error instanceof Refusal)) throw error;
 			const { code, message: msg } = error;
@@ -331,8 +335,7 @@ export class EmbeddedPlatform {
 	}
 
 	/** Returns the JSON of a page of any list. */
-	#paged(list: (request: PlatformRequest) => Page<object>, request: PlatformRequest): string {
-		const page = list(request);
+	#paged(page: Page<object>, request: PlatformRequest): string {
 		const { changePage } = this.settings;
 		if (changePage === undefined) return jsonOfPage(page);
 		const copy = structuredClone({ content: page.items.map((item) => ({ ...item })), ...page.metadata });
@@ -340,9 +343,10 @@ export class EmbeddedPlatform {
 	}
 
 	/** Section 4.2 has no rule for a valid serial number. This platform's rule: 1 to 64 letters, digits and - _ . : */
-	#device(sn: string): Device {
+	async #device(sn: string): Promise<Device> {
 		if (!/^[A-Za-z0-9._:-]{1,64}$/.test(sn)) throw new Refusal(10018, sn);
-		const device = this.fleet.get(sn);
+		const { source } = this.settings;
+		const device = source === undefined ? this.fleet.get(sn) : await source.device(sn);
 		if (device === undefined) throw new Refusal(this.settings.noDeviceCode, `device ${sn}`);
 		return device;
 	}

@@ -1,5 +1,6 @@
 import { z } from 'zod/v4';
-import { type PageData, pagingSettings, type Query } from './paging.mts';
+import type { Device } from './fleet.mts';
+import { type Page, type PageData, pagingSettings, type Query } from './paging.mts';
 
 export type { PageData };
 
@@ -65,6 +66,13 @@ export interface FaultRule {
 	times?: number;
 }
 
+/** Devices outside of the platform's fleet. */
+export interface DeviceSource {
+	/** Returns the page for a list request. Throws a Refusal. */
+	page(request: { query: Query; body: unknown }, settings: Settings): Promise<Page<Device>>;
+	device(sn: string): Promise<Device | undefined>;
+}
+
 /** TypeScript checks these settings. */
 const unchecked = <Value,>() => z.custom<Value>();
 
@@ -105,6 +113,8 @@ export const settingsSchema = z.strictObject({
 
 	// Lists
 	...pagingSettings,
+	/** Devices in a database, instead of the fleet. */
+	source: unchecked<DeviceSource>().optional(),
 	/** Whether the platform obeys `sort`, refuses it with 10005, or ignores it. */
 	sorting: z.enum(['obeyed', 'refused', 'ignored']).default('obeyed'),
 	/** The order without `sort`, as a value of `sort`; default: that of the fleet, in which no devices are equal. */
