@@ -93,10 +93,13 @@ async function checkTheRest(
 		if (attribute !== undefined) return await select.checkOrder(probe.page, select.byAttribute(attribute));
 		return unsure('no attributes', 'Add an attribute to two devices to check it.');
 	});
+	begin('sortTwoFields');
+	Object.assign(findings, await select.checkEqualValues(probe.page));
 	for (const filter of select.filtersFor(devices, attribute)) {
 		await check(filter.id, () => select.checkFilter(probe.page, filter, first));
 	}
 	findings.speed = look.findSpeed(sample, total, findings);
 	// Last: in a list that changes all the time, the walker needs more requests than all other checks.
-	await check('severalPages', () => paging.checkSeveralPages(probe, first));
+	const byId = findings.equalValues?.result === 'no' && findings.sortTwoFields?.result === 'yes' ? ['id asc'] : [];
+	await check('severalPages', () => paging.checkSeveralPages(probe, first, byId));
 }

@@ -34,11 +34,15 @@ function smallSize(first: Page<Device>): number {
 export async function checkFirstPage(probe: Probe, first: Page<Device>): Promise<{ finding: Finding; number?: 0 | 1 }> {
 	const size = smallSize(first);
 	if (size === 0) return { finding: unsure('too few devices', `Add devices, then check again. ${DETECTED}`) };
+	// Sorted by ID, if the platform can: other orders may have equal values, which change places with the page size.
+	const byId = { sort: 'id asc' };
+	const sorted = await probe.page(FIRST_SIZE, undefined, byId);
+	const { content } = sorted.value ?? first;
 	const at = async (page: number) => {
-		const { value, refusal } = await probe.page(size, page);
+		const { value, refusal } = await probe.page(size, page, sorted.value && byId);
 		if (value === undefined) return inWords(refusal);
-		if (areSame(value.content, first.content.slice(0, size))) return 'first';
-		return areSame(value.content, first.content.slice(size, 2 * size)) ? 'second' : 'other devices';
+		if (areSame(value.content, content.slice(0, size))) return 'first';
+		return areSame(value.content, content.slice(size, 2 * size)) ? 'second' : 'other devices';
 	};
 	const one = await at(1);
 	if (one === 'second') return { finding: yes('0', DETECTED), number: 0 };
@@ -50,12 +54,15 @@ export async function checkFirstPage(probe: Probe, first: Page<Device>): Promise
 	return { finding: no("'page' is ignored", advice) };
 }
 
-/** Reads three small pages with the walker that Get Many uses. */
-export async function checkSeveralPages(probe: Probe, first: Page<Device>): Promise<Finding> {
+/**
+ * Reads three small pages with the walker that Get Many uses.
+ * @param sort the ID where equal values change their order
+ */
+export async function checkSeveralPages(probe: Probe, first: Page<Device>, sort: readonly string[]): Promise<Finding> {
 	const size = smallSize(first);
 	if (size === 0) return unsure('too few devices', 'Add devices, then run the check again.');
 	const wanted = Math.min(3 * size, first.totalElements ?? first.content.length);
-	const { value, refusal } = await probe.list(size, wanted);
+	const { value, refusal } = await probe.list(size, wanted, sort);
 	if (value === undefined) {
 		if (refusal.kind === 'paging') return no('the list repeats devices', 'Get Many fails rather than lose a device.');
 		return isRefusal(refusal) ? no(inWords(refusal), 'Get Many fails.') : unsure(inWords(refusal), RUN_AGAIN);

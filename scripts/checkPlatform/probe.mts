@@ -80,10 +80,10 @@ export class Probe {
 	};
 
 	/** Reads the first devices as Get Many does, over as many pages as it takes. */
-	async list(pageSize: number, limit: number): Promise<Outcome<readonly Device[]>> {
+	async list(pageSize: number, limit: number, sort: readonly string[]): Promise<Outcome<readonly Device[]>> {
 		const part = { pageSize, parallelRequests: 1, skip: 0, limit };
 		return await this.attempt(async (platform) => {
-			return (await fetchPart(pageSource(platform, DEVICE_LIST, SETTINGS), part)).items;
+			return (await fetchPart(pageSource(platform, { ...DEVICE_LIST, sort }, SETTINGS), part)).items;
 		});
 	}
 

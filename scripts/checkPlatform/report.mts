@@ -20,6 +20,8 @@ export const CHECKS = {
 	sortCreateTime: 'Sort by createTime',
 	sortUpdateTime: 'Sort by updateTime',
 	sortAttribute: 'Sort by an attribute',
+	sortTwoFields: 'Sort by two fields',
+	equalValues: 'Equal sort values',
 	filterCompositeStatus: 'Filter compositeStatus',
 	filterName: 'Filter name',
 	filterTags: 'Filter tags',

@@ -5,8 +5,8 @@
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { areSame, FIRST_SIZE } from './paging.mts';
-import { type FetchPage, inWords, isRefusal, type Selection } from './probe.mts';
-import { type CheckId, type Finding, no, RUN_AGAIN, unsure, yes } from './report.mts';
+import { type FetchPage, inWords, isRefusal, type Outcome, type Selection } from './probe.mts';
+import { type CheckId, type Finding, type Findings, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
 /** Devices that are compared in each direction of a sort order. */
 const SORTED_SIZE = 50;
@@ -76,6 +76,38 @@ export async function checkOrder(page: FetchPage, { field, read, obeyed, ignored
 	return yes('obeyed', obeyed);
 }
 
+/** Whether the platform sorts by the ID last, as the nodes do where devices repeat, and whether equal values have an order without it. */
+export async function checkEqualValues(page: FetchPage): Promise<Pick<Findings, 'sortTwoFields' | 'equalValues'>> {
+	const read = async (sort: string, size = SORTED_SIZE) => await page(size, undefined, { sort: `${sort} asc` });
+	const byTwo = await read('onlineStatus,id');
+	const [long, short] = [await read('onlineStatus'), await read('onlineStatus', FIRST_SIZE)];
+	const sortTwoFields = findingOfTwoFields(byTwo);
+	const { content } = short.value ?? { content: [] };
+	if (long.value === undefined || content.length === 0) {
+		return { sortTwoFields, equalValues: unsure('not read', 'See the rows above.') };
+	}
+	if (areSame(long.value.content.slice(0, content.length), content)) {
+		return { sortTwoFields, equalValues: yes('keep their order', 'Get Many reads such a list once.') };
+	}
+	const again = await read('onlineStatus');
+	const equalValues = areSame(again.value?.content ?? [], long.value.content)
+		? no('change their order', "Get Many may read such a list twice. With 'Skip', sort by ID last.")
+		: unsure('the list changed', RUN_AGAIN);
+	return { sortTwoFields, equalValues };
+}
+
+function findingOfTwoFields({ value, refusal }: Outcome<Page<Device>>): Finding {
+	const ignored = 'If devices repeat, Get Many fails. Then sort by a field with different values.';
+	if (value === undefined) {
+		const words = inWords(refusal);
+		return isRefusal(refusal) ? no(`refused (${words})`, ignored) : unsure(words, RUN_AGAIN);
+	}
+	const statuses = value.content.map(({ onlineStatus }) => onlineStatus);
+	const idsOf = (status: unknown) => value.content.filter((_, at) => statuses[at] === status).map(({ id }) => id);
+	const isObeyed = isRising(statuses) && statuses.every((status) => isRising(idsOf(status)));
+	return isObeyed ? yes('obeyed', 'If devices repeat, the nodes sort by ID last.') : no('ignored', ignored);
+}
+
 /** Platforms compare texts in different ways: each of them is accepted. Devices without a value may be anywhere. */
 function isRising(values: readonly unknown[]): boolean {
 	const present = values.filter(isSortable);
@@ -85,7 +117,8 @@ function isRising(values: readonly unknown[]): boolean {
 }
 
 const WAYS_TO_COMPARE: ReadonlyArray<(one: string | number, other: string | number) => number> = [
-	(one, other) => Number(one) - Number(other),
+	// Long IDs may be equal as numbers.
+	(one, other) => Number(one) - Number(other) || String(one).localeCompare(String(other), 'en', { numeric: true }),
 	(one, other) => (String(one) < String(other) ? -1 : Number(String(one) > String(other))),
 	(one, other) => String(one).localeCompare(String(other)),
 	(one, other) => Buffer.compare(Buffer.from(String(one)), Buffer.from(String(other))),

@@ -71,7 +71,8 @@ const AS_IT_IS: Shown = {
 	pageSize: '2,000; larger pages are cut',
 	totals: 'both are right',
 	pastEnd: 'empty',
-	...ofEach([...SORTS, ...FILTERS], 'obeyed'),
+	...ofEach([...SORTS, 'sortTwoFields', ...FILTERS], 'obeyed'),
+	equalValues: 'keep their order',
 	get: 'the same device',
 	unknownSerialNumber: 'code 10007',
 	onlineStatus: '1: 170, 0: 70 of the first 240',
@@ -108,7 +109,8 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 		'refuses sorting, accepts every page size, and refuses unknown serial numbers with 14401',
 		{ sorting: 'refused', largestSize: 50_000, noDeviceCode: 14401 },
 		{
-			...ofEach(SORTS, '✗ refused (code 10005)'),
+			...ofEach([...SORTS, 'sortTwoFields'], '✗ refused (code 10005)'),
+			equalValues: '? not read',
 			pageSize: '✓ 10,000 or more',
 			unknownSerialNumber: '✓ code 14401',
 		},
@@ -185,7 +187,27 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 	[
 		'is overloaded for the moment',
 		{ fault: ({ query }) => (query['sort'] === undefined ? undefined : { status: 503 }) },
-		ofEach(SORTS, '? HTTP 503'),
+		{ ...ofEach([...SORTS, 'sortTwoFields'], '? HTTP 503'), equalValues: '? not read' },
+	],
+	['is a database', { equalValues: 'unsteady', ownSort: 'createTime desc' }, { equalValues: '✗ change their order' }],
+	['refuses several fields', { severalFields: 'refused' }, { sortTwoFields: '✗ refused (code 10005)' }],
+	['sorts by the first field only', { severalFields: 'first field' }, { sortTwoFields: '✗ ignored' }],
+	[
+		'sorts by the last field only',
+		{
+			beforeAnswer: ({ query }) => void Object.assign(query, String(query['sort']).includes(',') && { sort: 'id asc' }),
+		},
+		{ sortTwoFields: '✗ ignored' },
+	],
+	[
+		'changes during the check',
+		{
+			beforeAnswer: ({ query }) => {
+				if (query['sort'] === 'onlineStatus asc')
+					bench.fleet.reorder((devices) => [...devices.slice(9), ...devices.slice(0, 9)]);
+			},
+		},
+		{ equalValues: '? the list changed' },
 	],
 ];
 
@@ -297,6 +319,7 @@ const orders: ReadonlyArray<readonly [string, readonly JsonValue[], readonly Jso
 	['of texts whatever their case', ['a', 'B', 'c'], ['c', 'B', 'a'], '✓ obeyed'],
 	['with missing values first or last', [null, null, 1], [2, 1, null], '✓ obeyed'],
 	['in one direction only', [1, 2, 3], [1, 2, 3], '✗ ignored'],
+	['of long IDs, reversed', ['1741900000000000012', '1741900000000000011'], ['1741900000000000011'], '✗ ignored'],
 	['of equal values', [1, 1, 1], [1, 1, 1], '? too few different values'],
 ];
 
