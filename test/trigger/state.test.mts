@@ -1,7 +1,4 @@
 import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
-import { useTrigger } from './watching.mts';
-import { Fleet } from '../../testbed/platform/fleet.mts';
-import { Watch } from '../../testbed/watch.mts';
 import { joinKept, keep } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
 
 const WRITTEN =
@@ -52,29 +49,4 @@ it('is not taken from a text that is missing, that was cut, or in which a part h
 		expect(WRITTEN).toContain(one);
 		expect(decodeState(WRITTEN.replace(one, other))).toBeUndefined();
 	}
-});
-
-const { bench, clock } = useTrigger();
-
-it('of version 0.1.0 is read: a hold of that time goes on, and an offline device that it lacks is reported, once', async () => {
-	const SAVED =
-		'{"format":1,"number":1793491200,"fingerprint":"NfXFQA9VjwkIZm2azvjfFh","recent":[{"field":"createTime",' +
-		'"newest":1704693600,"rows":{"1704693600":["1741900070000000002","1741900070000000001","1741900070000000000"]}}],' +
-		'"devices":{"[1]":["LG33606866","TK71803467","LG10000068"]},' +
-		'"holds":[{"sn":"LG33606866","field":0,"value":"0","since":1793491260}]}';
-	const fleet = (bench.platform.fleet = Fleet.seeded({ size: 3, seed: 7 }));
-	fleet.devices.forEach(({ sn }, index) => fleet.update(sn, { onlineStatus: index === 0 ? 0 : 1 }));
-	const { sn } = fleet.add(fleet.make({ createTime: '2020-01-01 00:00:00', onlineStatus: 0 }));
-	const rule = [{ field: 'onlineStatus', to: '0' }];
-	const parameters = { events: ['deviceCreated', 'onlineStatusChanged'], forAtLeast: 15, conditions: { rule } };
-	const watching = new Watch(bench, parameters, { host: 'C' });
-	watching.database.cursor = JSON.stringify({ state: SAVED });
-	clock.now = 1793491260_000 + 14 * 60_000;
-	expect([await watching.poll(), ...bench.engine.logs]).toEqual([null]);
-	expect(watching.state).toMatch(/^{"format":2,"number":1793491200,"writes":1,"fingerprint":"NfXFQA9VjwkIZm2azvjfFh"/);
-	clock.now += 60_000;
-	expect(await watching.poll()).toMatchObject([{ previous: 1, current: 0, device: { sn: 'LG33606866' } }]);
-	clock.now += 14 * 60_000;
-	expect(await watching.poll()).toMatchObject([{ previous: null, current: 0, device: { sn } }]);
-	expect(await watching.poll()).toBeNull();
 });

@@ -151,12 +151,13 @@ export class EmbeddedPlatform {
 	}
 
 	/** Issues a valid token without a login. */
-	issueToken(): string {
+	issueToken(token?: string): string {
 		if (this.settings.livingTokens === 'one-per-user') this.expireTokens();
 		const number = this.#tokens.size + 1;
-		const token = `t${number}.${createHash('sha256').update(`embedded platform ${number}`).digest('base64url')}`;
-		this.#tokens.set(token, { requests: 0, dead: false });
-		return token;
+		const issued =
+			token ?? `t${number}.${createHash('sha256').update(`embedded platform ${number}`).digest('base64url')}`;
+		this.#tokens.set(issued, { requests: 0, dead: false });
+		return issued;
 	}
 
 	/** Empties `requests` and sets `peakInFlight` and `logins` to 0; tokens, fleet and settings stay. */
