@@ -6,6 +6,7 @@ import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts
 import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
 import { OPTION_NAMES, RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
 import type { Item } from '../../nodes/DeviceManagement/resources/operation.ts';
+import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts';
 import type { PlatformRequest } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { operationNames, operations } from '../../testbed/operations.mts';
 
@@ -62,7 +63,7 @@ export async function refusalOf(parameters: Parameters): Promise<Failure['detail
 export function itemWith(parameters: Parameters, respond: Respond): Item {
 	const read = readerOf(parameters);
 	const request: Item['platform']['request'] = async ({ schema, ...sent }) => schema.parse(await respond(sent));
-	const platform = { request, largestPage: { size: Infinity }, stop: () => {} };
+	const platform = { request, ...new Account(), stop: () => {} };
 	return { platform, byModel: false, hint: () => {}, read, settings: readSettings(read, OPTION_NAMES) };
 }
 

@@ -3,14 +3,16 @@ import { fetchItems, listOptionFields, remarkOn } from '../../nodes/DeviceManage
 import type { PagedEndpoint } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import { itemWith } from '../fields/oneItem.mts';
 
-const steady = { items: ['a', 'b'], settled: true, reportedTotal: 2, repeated: 0, passes: 2 };
+const steady = { items: ['a', 'b'], settled: true, tied: false, reportedTotal: 2, repeated: 0, passes: 2 };
 const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false, passes: 3 };
 const GROUPS: PagedEndpoint = { method: 'GET', path: '/api/group/list', purpose: 'list' };
 
 const total = (words: string) =>
 	`The platform reports ${words} in each of 2 readings. The output has the items it lists.`;
+const unsure = (why: string, words: string, remedy: string) =>
+	`${why}. The output has ${words}, from all readings. Some items may be missing, and some may no longer exist. ${remedy}`;
 const changed = (words: string) =>
-	`The list changed during each of 3 readings. The output has ${words}, from all readings. Some items may be missing, and some may no longer exist. Run the node again for an exact list.`;
+	unsure('The list changed during each of 3 readings', words, 'Run the node again for an exact list.');
 
 test.each<[what: string, Listing<string>, part: [skip: number, limit?: number], hint?: string]>([
 	['a whole list', steady, [0]],
@@ -32,6 +34,16 @@ test.each<[what: string, Listing<string>, part: [skip: number, limit?: number], 
 	['a changing list', unsettled, [0], changed('3 items')],
 	['a changing list up to the limit', unsettled, [0, 3], changed('3 items')],
 	['a changing list after skipped items', unsettled, [100], changed('3 items after the first 100')],
+	[
+		'a list that repeats items',
+		{ ...unsettled, tied: true },
+		[0, 3],
+		unsure(
+			'The pages of the list repeat items, probably because items with equal sort values have no order',
+			'3 items',
+			"Under 'Sort', use a field with different values that rarely change, like Serial Number.",
+		),
+	],
 ])('the hint for %s', (_what, listing, part, hint = undefined) => {
 	expect(remarkOn(listing, ...part)).toBe(hint);
 });

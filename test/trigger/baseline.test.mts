@@ -108,11 +108,17 @@ it('records a new baseline, and logs it, if the state is unreadable', async () =
 	expect(await events(watching.poll())).toEqual(['77 → 78']);
 });
 
-it('logs once that it takes devices with one id for one, also if they are on several pages', async () => {
+it('takes devices with one id for one, the newest, also if they are on several pages, and logs it once', async () => {
 	const { fleet } = bench.platform;
+	// The whole fleet is read, in any order.
+	bench.platform.settings.sorting = 'ignored';
 	fleet.update(fleet.at(200).sn, { id: fleet.at(3).id });
-	const watching = await watch({ events: ['onlineStatusChanged'], options: { pageSize: 50 } });
+	const watching = await watch({ events: ['deviceCreated', 'onlineStatusChanged'], options: { pageSize: 50 } });
 	expect(await watching.poll()).toBeNull();
+	fleet.reorder((devices) => devices.reverse());
+	expect(await watching.poll()).toBeNull();
+	for (const at of [46, 246]) fleet.update(fleet.at(at).sn, { onlineStatus: 77 });
+	expect(await events(watching.poll())).toHaveLength(2);
 	const aboutIds = warnings().filter((words) => words.includes('same id'));
 	expect(aboutIds).toEqual(['The trigger "Watch" takes devices with the same id for one device']);
 });

@@ -37,7 +37,7 @@ describe('Events', () => {
 		const expected = [...happen().values()];
 		bench.platform.asked.length = 0;
 		expect(told(await watching.poll())).toEqual(expected);
-		expect(bench.platform.asked).toEqual(['size=1000', `/api/device/sn/${expected.at(-1)?.slice(14)}`]);
+		expect(bench.platform.asked).toEqual(['size=1000&sort=id asc', `/api/device/sn/${expected.at(-1)?.slice(14)}`]);
 	});
 });
 
@@ -95,7 +95,7 @@ describe('Options', () => {
 
 	it('Items per Poll: one item for all events of a poll', async () => {
 		const watching = await watch({ events, options: { emit: 'perPoll' } });
-		const changed = [3, 4].map((position) => `onlineStatusChanged ${change(position, { onlineStatus: 50 })}`);
+		const changed = [4, 3].map((position) => `onlineStatusChanged ${change(position, { onlineStatus: 50 })}`);
 		const [item, ...others] = (await watching.poll()) ?? [];
 		expect([item?.['count'], told(item?.['events'] as IDataObject[]), others]).toEqual([2, changed, []]);
 		expect(await watching.poll()).toBeNull();

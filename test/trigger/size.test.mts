@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts';
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
 import { fetchFleet } from '../../nodes/DeviceManagement/trigger/read/fleet.ts';
 import type { Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
@@ -66,7 +67,7 @@ it('of many new devices, a poll keeps only the records of those whose state is r
 	});
 	const platform: Platform = {
 		request: async ({ schema }) => schema.parse({ content: devices, totalElements: MANY }),
-		largestPage: { size: Infinity },
+		...new Account(),
 		stop: () => {},
 	};
 	const none: State = { fingerprint: 'f', number: 1, writes: undefined, recent: new Map(), snapshot: undefined };

@@ -6,6 +6,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import { checkPayload, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
 import { inWords } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
+import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts';
 import { replaceClock, systemClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import type { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
@@ -27,6 +28,8 @@ export class BareEngine implements HostEngine {
 		return { deviceManagementApi: { id, name: 'key' } };
 	}
 
+	private readonly account = new Account();
+
 	/** The platform without HTTP, sign-in, retries and timeouts. Its responses are read as usual. */
 	private readonly reach: typeof openPlatform = async () => ({
 		request: async ({ schema, method, path, query, body, purpose }) => {
@@ -39,7 +42,7 @@ export class BareEngine implements HostEngine {
 				throw inWords(error, purpose, String);
 			}
 		},
-		largestPage: { size: Infinity },
+		...this.account,
 		stop: () => {},
 	});
 

@@ -2,7 +2,7 @@ import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow'
 import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
-import { type Device, identifyListed, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
+import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
 import type { JsonValue } from '../core/json';
 import { checkText, type Query } from '../core/query';
 import { DEVICE_LIST, fetchDevice } from '../transport/devices';
@@ -52,7 +52,7 @@ function decodeToken(paginationToken: string | undefined): Token | undefined {
 
 async function searchPage(platform: Platform, text: string, token: Token | undefined): Promise<INodeListSearchResult> {
 	const query: Query = text === '' ? {} : { name: checkText(text, "'Name'") };
-	const list = { ...DEVICE_LIST, identify: identifyListed, query, purpose: 'dropdown' } as const;
+	const list = { ...DEVICE_LIST, query, purpose: 'dropdown' } as const;
 	const source = pageSource(platform, list, SETTINGS);
 	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
 	const exact = token === undefined && text !== '' ? await findExact(platform, text) : undefined;

@@ -103,24 +103,37 @@ export async function fetchItems(
 	const fetchListing = skip > 0 ? fetchPart : fetchList;
 	const listing = await fetchListing(source, { ...settings, skip, limit });
 	if (returnAll && !listing.settled && ifChanges === 'fail') {
+		const remedy = listing.tied ? SORT_BETTER : 'Run the workflow again, if possible at a quieter time.';
 		throw new Failure({
 			kind: 'paging',
 			cause: 'platform',
-			message: `The list changed during each of ${listing.passes} readings, so some items may be missing`,
-			remedy: `Run the workflow again, if possible at a quieter time. To accept an incomplete list, set '${words.ifChanges}' under 'Options' to 'Return What Was Read'.`,
+			message: `${whyUnsettled(listing)}, so some items may be missing`,
+			remedy: `${remedy} To accept an incomplete list, set '${words.ifChanges}' under 'Options' to 'Return What Was Read'.`,
 		});
 	}
 	const remark = remarkOn(listing, skip, limit);
 	if (remark !== undefined) hint(remark);
+	if (skip > 0 && !endpoint.sort?.some((rule) => /(^|,)(id|sn)[, ]/.test(rule))) hint(PARTS_NEED_ID);
 	return listing.items.map(({ kept }) => kept);
 }
 
-/** Returns a hint if the list changed while it was read, or if the platform's total differs from its list; else undefined. */
-export function remarkOn({ items, settled, reportedTotal, passes }: Listing<unknown>, skip: number, limit = Infinity) {
+const SORT_BETTER = "Under 'Sort', use a field with different values that rarely change, like Serial Number.";
+const PARTS_NEED_ID = 'Parts fit together only if every part, also the first, sorts by ID last.';
+
+function whyUnsettled({ tied, passes }: Listing<unknown>): string {
+	return tied
+		? 'The pages of the list repeat items, probably because items with equal sort values have no order'
+		: `The list changed during each of ${passes} readings`;
+}
+
+/** Returns a hint if the list is not settled, or if the platform's total differs from its list; else undefined. */
+export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infinity) {
+	const { items, settled, tied, reportedTotal, passes } = listing;
 	const listed = items.length;
 	const after = skip === 0 ? '' : ` after the first ${skip}`;
 	if (!settled) {
-		return `The list changed during each of ${passes} readings. The output has ${listed} items${after}, from all readings. Some items may be missing, and some may no longer exist. Run the node again for an exact list.`;
+		const remedy = tied ? SORT_BETTER : 'Run the node again for an exact list.';
+		return `${whyUnsettled(listing)}. The output has ${listed} items${after}, from all readings. Some items may be missing, and some may no longer exist. ${remedy}`;
 	}
 	const reported = Math.max(0, (reportedTotal ?? 0) - skip);
 	if (reportedTotal === undefined || listed >= limit || reported === listed) return undefined;

@@ -1,18 +1,19 @@
 import { Failure } from '../core/failure';
-import { type Device, deviceSchema, identifyDevice } from '../core/device';
+import { type Device, deviceSchema, identifyDevice, identifyListed } from '../core/device';
 import { WORDING } from '../core/errors/purpose';
 import { fetchFirstPage } from '../core/paging/walk';
 import { devicePath, type ListCriteria } from '../core/query';
 import { type PagedEndpoint, pageSource } from './pagedList';
 import type { Platform, RequestSettings } from './platform';
 
-/** The list of devices (section 4.1), without filters and sort order. Get Many and the dropdown identify devices more strictly than the trigger. */
+/** The list of devices (section 4.1), without filters and sort order. */
 export const DEVICE_LIST = {
 	method: 'POST',
 	path: '/api/device/list',
 	body: '{}',
 	purpose: 'list',
-	identify: identifyDevice,
+	identify: identifyListed,
+	idOf: identifyDevice,
 } as const satisfies PagedEndpoint;
 
 /**

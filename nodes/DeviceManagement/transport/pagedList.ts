@@ -1,10 +1,14 @@
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
-import type { PageSource } from '../core/paging/page';
+import type { IdOrder, PageSource } from '../core/paging/page';
 import { isTooLarge, SMALLER_SIZES } from '../core/paging/refusal';
 import type { Query } from '../core/query';
 import { identifyRecord, pageSchema } from '../core/record';
 import type { Platform, PlatformRequest, RequestSettings } from './platform';
+import { currentClock } from './waiting/clock';
+
+/** How long a refused ID is not added to the sort order. */
+const DAY_MS = 24 * 3_600_000;
 
 /** A request to a paged endpoint, without its page. */
 export interface PagedEndpoint
@@ -21,10 +25,11 @@ export function pageSource(
 	settings: RequestSettings,
 ): PageSource<JsonObject> {
 	return {
-		async fetchPage(page, size) {
+		async fetchPage(page, size, byId = false) {
 			const paging: Query = { size: String(size) };
 			if (page !== undefined) paging['page'] = String(page);
-			if (sort.length > 0) paging['sort'] = [...sort];
+			const order = byId ? withIdLast(sort) : [...sort];
+			if (order.length > 0) paging['sort'] = order;
 			const request = { ...endpoint, query: { ...query, ...paging }, schema: pageSchema, settings };
 			return await platform.request(request).catch((thrown: unknown) => {
 				throw withPage(isTooLarge(thrown) ? noteTooLarge(thrown, size, platform) : thrown, page);
@@ -33,6 +38,24 @@ export function pageSource(
 		largestPage: platform.largestPage,
 		identify,
 		idOf,
+		idOrder:
+			idOf !== undefined && !sort.some((rule) => /(^|,)id[, ]/.test(rule)) ? idOrderOf(sort, platform) : undefined,
+	};
+}
+
+/** Adds the ID to the last `sort` parameter, in its direction: a platform that reads only one parameter keeps the order. */
+function withIdLast(sort: readonly string[]): string[] {
+	const last = sort.at(-1);
+	return last === undefined ? ['id asc'] : [...sort.slice(0, -1), last.replace(/(?= (asc|desc)$)/, ',id')];
+}
+
+function idOrderOf({ length }: readonly string[], { idRefusedAt }: Platform): IdOrder {
+	const order = length === 0 ? 'alone' : 'last';
+	const { now } = currentClock();
+	return {
+		isOnly: length === 0,
+		isRefused: () => now() - idRefusedAt[order] < DAY_MS,
+		noteRefusal: () => void (idRefusedAt[order] = now()),
 	};
 }
 

@@ -57,6 +57,7 @@ export interface Platform {
 	/** Sends a request and returns its payload. Throws a Failure with words for the user. */
 	request<T>(request: PlatformRequest<T>): Promise<T>;
 	readonly largestPage: Account['largestPage'];
+	readonly idRefusedAt: Account['idRefusedAt'];
 	/** Stops all requests of the execution. None starts afterwards. */
 	stop(): void;
 }
@@ -143,7 +144,8 @@ class Requests {
 			const payload = await withRetries(run, sent.settings.maxRetries, end, mayRetry);
 			return checkPayload(payload, schema);
 		};
-		return { request, largestPage: accountOf(loaded).largestPage, stop };
+		const { largestPage, idRefusedAt } = accountOf(loaded);
+		return { request, largestPage, idRefusedAt, stop };
 	}
 
 	/** Sends a request once and returns its unchecked payload. */

@@ -25,8 +25,16 @@ const limits = fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined });
 
 /** Reads the list as Get Many does. */
 async function read(server: PagedServer, { pageSize, parallel: parallelRequests }: Shape, limit?: number, skip = 0) {
-	const source = { ...server.source, identify: identifyListed, idOf: identifyDevice };
+	const source = { ...server.source, identify: identifyListed, idOf: identifyDevice, idOrder: new NewIdOrder() };
 	return await fetchList(source, { pageSize, parallelRequests, skip, limit });
+}
+
+/** Nothing is known yet of sorting by ID. */
+class NewIdOrder {
+	isOnly = true;
+	private refused = false;
+	readonly isRefused = () => this.refused;
+	readonly noteRefusal = () => void (this.refused = true);
 }
 
 const ids = (devices: readonly Device[]) => devices.map(({ id }) => id);
@@ -43,6 +51,43 @@ describe('a list that does not change', () => {
 				expect(listing).toMatchObject({ items, settled: true });
 				const isOnePage = fleet.size <= Math.min(setting.pageSize, setting.largestSize);
 				expect(listing.passes).toBeLessThanOrEqual(isOnePage ? 1 : 2);
+			}),
+			RUNS,
+		);
+	});
+
+	/** A platform that reads one field only, or ignores the ID or the order, can't order devices with equal values. */
+	const sorting = fc.record({
+		idSort: fc.constantFrom('text', 'number', 'refused', 'ignored'),
+		severalFields: fc.constantFrom('obeyed', 'refused', 'first field'),
+		sorting: fc.constantFrom('obeyed', 'obeyed', 'ignored'),
+	});
+
+	test('is read whole or is not settled, where devices with equal values have another order on each page', async () => {
+		const [values, has] = [fc.integer({ min: 1, max: 6 }), fc.boolean()];
+		await fc.assert(
+			fc.asyncProperty(shape, sorting, values, has, has, async (any, habits, count, isSorted, hasTotal) => {
+				// Pages of 10 and of 9 have no edge in common, at which both could repeat the same device, before device 90.
+				const setting = { ...any, pageSize: any.pageSize + 9, largestSize: any.largestSize + 9 };
+				const { devices } = Fleet.seeded({ size: setting.fleetSize });
+				const fleet = new Fleet(devices.map((device, at) => ({ ...device, status: (at * 7) % count })));
+				const server = new PagedServer(fleet, {
+					...setting,
+					// A second page that is the first one again, by chance, looks like a server that counts from 1.
+					numbering: 'one-based',
+					...(isSorted && { sort: 'status desc' }),
+					...(hasTotal ? {} : { falsify: ({ totalElements: _, ...said }) => said }),
+					sorting: { ...habits, equalValues: 'unsteady', ownSort: 'status asc' },
+				});
+				const outcome = await read(server, setting).catch((thrown: unknown) => thrown);
+				if (outcome instanceof Failure) return void expect(outcome.details.kind).toBe('paging');
+				const { items, settled, tied, passes } = outcome as Awaited<ReturnType<typeof read>>;
+				const [found, all] = [ids(items).sort(), ids(devices).sort()];
+				if (settled) expect(found).toEqual(all);
+				else expect(tied).toBe(true);
+				const sortsById = habits.sorting === 'obeyed' && ['text', 'number'].includes(habits.idSort);
+				if (sortsById && (!isSorted || habits.severalFields === 'obeyed') && hasTotal)
+					expect({ settled, twice: passes < 3 }).toEqual({ settled: true, twice: true });
 			}),
 			RUNS,
 		);

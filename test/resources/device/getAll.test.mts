@@ -2,7 +2,7 @@
 import type { NodeRun } from '../../../testbed/bench.mts';
 import { useBench } from '../../../testbed/jest.mts';
 import { jsonOf, outputOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
-import { type Device, Fleet } from '../../../testbed/platform/server.mts';
+import { type Device, Fleet, type Settings } from '../../../testbed/platform/server.mts';
 import { getMany, type Parameters, runAlone } from '../../fields/oneItem.mts';
 
 const bench = useBench();
@@ -12,6 +12,9 @@ const all = async (parameters: Parameters, run: NodeRun = {}) => await list({ re
 const truth = (fits: (device: Device) => boolean = () => true) => bench.fleet.devices.filter(fits).map(({ sn }) => sn);
 const lists = () => bench.platform.requestsOf('list');
 const sizes = () => lists().map(({ query }) => query['size']);
+/** Devices that share 20 IDs. */
+const sharingIds = (size: number) =>
+	new Fleet(Fleet.seeded({ size }).devices.map((device, at) => ({ ...device, id: `id ${at % 20}` })));
 const hintsOf = (result: Awaited<ReturnType<typeof list>>) => result.hints('Devices').map(({ message }) => message);
 
 describe('how many', () => {
@@ -74,8 +77,7 @@ describe('a list that changes or contradicts itself', () => {
 	});
 
 	test('devices with the same ID and different serial numbers are all listed, without a hint', async () => {
-		const { devices } = Fleet.seeded({ size: 30 });
-		bench.platform.fleet = new Fleet(devices.map((device, at) => ({ ...device, id: `id ${at % 20}` })));
+		bench.platform.fleet = sharingIds(30);
 		const result = await all({ options: { pageSize: 7 } });
 		expect(serialNumbersOf(result)).toEqual(truth());
 		expect(hintsOf(result)).toEqual([]);
@@ -103,6 +105,43 @@ describe('a list that changes or contradicts itself', () => {
 		bench.platform.forget();
 		expect(serialNumbersOf(await all({ options }))).toEqual(truth());
 		expect(sizes()).toEqual(new Array(5).fill('50'));
+	});
+});
+
+describe('devices with equal sort values, which have another order on each page', () => {
+	const TIED = 'The pages of the list repeat items, probably because items with equal sort values have no order';
+	const sorted = (...fields: string[]) => ({ sort: { rule: fields.map((field) => ({ field, direction: 'asc' })) } });
+	const [BY_STATUS, BY_ID] = ['onlineStatus asc', 'id asc'];
+
+	const JOINED = 'onlineStatus,id asc';
+
+	test.each<[what: string, Parameters, Partial<Settings>, devices: number | undefined, sorts: string[]]>([
+		['with Sort, by ID last', sorted('onlineStatus'), {}, 250, [BY_STATUS, JOINED]],
+		['not if they share IDs, by ID already', sorted('id'), {}, undefined, [BY_ID]],
+		['without Sort, by ID', {}, {}, 250, ['', BY_ID]],
+		['up to a Limit with Sort', { ...sorted('onlineStatus'), limit: 170 }, {}, 170, [BY_STATUS, JOINED]],
+		['up to a Limit of all without Sort', { limit: 250 }, {}, 250, ['', BY_ID]],
+		['up to a lower Limit in the platform’s own order', { limit: 249 }, {}, 234, ['']],
+		['not after some, in the order of other parts', { options: { skip: 1 } }, {}, undefined, ['']],
+		[
+			'not if the ID is refused after another field',
+			sorted('onlineStatus'),
+			{ severalFields: 'refused' },
+			undefined,
+			[BY_STATUS, JOINED],
+		],
+		['not if the ID is refused', {}, { idSort: 'refused' }, undefined, ['', BY_ID]],
+		['not if sorting is ignored', sorted('onlineStatus'), { sorting: 'ignored' }, undefined, [BY_STATUS, JOINED]],
+	])('are all listed %s', async (what, parameters, settings, devices, sorts) => {
+		Object.assign(bench.platform.settings, { equalValues: 'unsteady', ownSort: 'onlineStatus asc', ...settings });
+		if (what.includes('share IDs')) bench.platform.fleet = sharingIds(250);
+		const options = { pageSize: 60, ...Object(parameters['options']) };
+		const result = await all({ returnAll: parameters['limit'] === undefined, ...parameters, options });
+		const hasHint = parameters['limit'] === 249;
+		if (devices === undefined) expect(result.error?.message).toBe(`${TIED}, so some items may be missing`);
+		else expect(new Set(serialNumbersOf(result)).size).toBe(devices);
+		if (devices !== undefined) expect(hintsOf(result)).toEqual(hasHint ? [expect.stringContaining(TIED)] : []);
+		expect(new Set(lists().map(({ query }) => String(query['sort'] ?? '')))).toEqual(new Set(sorts));
 	});
 });
 

@@ -9,14 +9,27 @@ export interface Page<T> extends Partial<Omit<z.infer<typeof pageSchema>, 'conte
 
 /** Fetches pages and identifies their items. */
 export interface PageSource<T> {
-	/** Fetches one page of this size. Without the page parameter, the platform returns the first page (section 1.2). */
-	fetchPage(page: number | undefined, size: number): Promise<Page<T>>;
+	/**
+	 * Fetches one page of this size. Without the page parameter, the platform returns the first page (section 1.2). With `byId`, the
+	 * ID is the last field of the sort order (section 1.3).
+	 */
+	fetchPage(page: number | undefined, size: number, byId?: boolean): Promise<Page<T>>;
 	/** Returns the identity of an item, as text. */
 	identify: (item: T) => string;
 	/** The largest page to request. It falls when a page was too large to read. Default: any size. */
 	readonly largestPage?: { readonly size: number } | undefined;
 	/** Returns the part of the identity that stays when the item is edited; default: all of it. */
 	idOf?: ((item: T) => string) | undefined;
+	/** Undefined for a list that can't be sorted by ID, or already is. */
+	readonly idOrder?: IdOrder | undefined;
+}
+
+/** The ID as the last field of a list's sort order. Without it, items with equal values may have another order on each page. */
+export interface IdOrder {
+	/** Whether the list has no other sort order, so that the ID replaces the platform's own. */
+	readonly isOnly: boolean;
+	isRefused(): boolean;
+	noteRefusal(): void;
 }
 
 /** Returns a source of what `keep` returns for each item: the rest leaves the memory. Items are identified as they were sent. */
@@ -25,8 +38,8 @@ export function keepOnly<T, K>({ fetchPage, identify, idOf = identify, ...rest }
 	const entryOf = (item: T) => ({ kept: keep(item), identity: identify(item), id: idOf(item) });
 	return {
 		...rest,
-		async fetchPage(page: number | undefined, size: number) {
-			const { content, ...metadata } = await fetchPage(page, size);
+		async fetchPage(page: number | undefined, size: number, byId?: boolean) {
+			const { content, ...metadata } = await fetchPage(page, size, byId);
 			return { ...metadata, content: content.map(entryOf) };
 		},
 		identify: ({ identity }: ReturnType<typeof entryOf>) => identity,

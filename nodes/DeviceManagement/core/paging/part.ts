@@ -16,7 +16,8 @@ export async function fetchPart<T>(
 ): Promise<Listing<T>> {
 	const start = await findStart(source, options);
 	if (start === undefined) return await fetchList(source, options);
-	if ('total' in start) return { items: [], settled: true, reportedTotal: start.total, repeated: 0, passes: 1 };
+	if ('total' in start)
+		return { items: [], settled: true, tied: false, reportedTotal: start.total, repeated: 0, passes: 1 };
 	const before = start.index * start.pageLength;
 	const part = { ...options, skip: options.skip - before, pageSize: start.size, smallerSizes: [] };
 	const listing = await fetchList(pagesFrom(source, start), part).catch((thrown: unknown) => {
@@ -84,5 +85,5 @@ function pagesFrom<T>(source: PageSource<T>, start: Start): PageSource<T> {
 		const left = { totalElements: Math.max(0, total - before), totalPages: Math.max(0, totalPages - start.index) };
 		return { ...metadata, ...left, content, number: page - 1 };
 	};
-	return { ...source, fetchPage };
+	return { ...source, fetchPage, idOrder: undefined };
 }

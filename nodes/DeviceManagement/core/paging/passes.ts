@@ -1,12 +1,14 @@
 import { areSame, type PageSource } from './page';
-import { isTooLarge } from './refusal';
+import { isTooLarge, readById } from './refusal';
 import { RepeatedPages, type WalkedPage, walkPages, type WalkOptions } from './walk';
 
 export interface Listing<T> {
 	/** Each item once: those of the last pass in the server's order; unless settled, also those of earlier passes. */
 	items: T[];
-	/** Whether the passes show that the list did not change: the last one was steady, or enough of them in a row are equal. */
+	/** Whether the passes show that the list is whole: the last one was steady, or two of them agree. */
 	settled: boolean;
+	/** Whether it is not settled, and pages repeated items although the total stayed: items with equal values may have no order. */
+	tied: boolean;
 	/** The server's own total, from the last page. A settled list that was read to its end is complete if it has as many items. */
 	reportedTotal: number | undefined;
 	/** How many items of the last pass had the identity of an earlier one. */
@@ -14,49 +16,66 @@ export interface Listing<T> {
 	passes: number;
 }
 
+export interface ListOptions extends WalkOptions {
+	/** Whether to add the ID to the sort order from the start, because the order of the items doesn't matter. */
+	byId?: boolean;
+}
+
 const PASSES = 3;
 
 /**
  * Reads a paged list (section 1.2 of the API document) to its end, or `limit` items after the first `skip` ones. One pass is
  * enough if the total stayed the same, no item appeared twice and the count equals the total. Otherwise, or without a total
- * for several pages, it reads the list again, in up to three passes, the third page by page. If the list changes in all three, it is returned as not settled.
+ * for several pages, it reads the list again, in up to three passes, the third page by page. If pages repeat items although the total
+ * stays, items may have equal sort values and no order: the next pass adds the ID to the sort order. If the list is not whole
+ * after three passes, it is returned as not settled.
  * @throws Failure `paging` if all three passes repeat pages, or the list has no end; and what `fetchPage` throws
  */
-export async function fetchList<T>(source: PageSource<T>, options: WalkOptions): Promise<Listing<T>> {
+export async function fetchList<T>(source: PageSource<T>, options: ListOptions): Promise<Listing<T>> {
 	let previous: Pass<T> | undefined;
-	let [agreements, voidPasses] = [0, 0];
+	let voidPasses = 0;
 	let seen = new Map<string, T>();
 	const sharing = new Set<string>();
+	let { byId = false } = options;
+	let tied = false;
 	for (let passes = 1; ; passes++) {
-		const parallelRequests = passes < PASSES ? options.parallelRequests : 1;
-		const pass: Pass<T> = await fetchPass(source, { ...options, parallelRequests, sharing }, passes === 1);
-		agreements = previous !== undefined && agree(source, previous, pass) ? agreements + 1 : 0;
-		// Two equal passes mean that the total is wrong or missing, and the list did not change. If an item appeared twice, it takes three
-		// equal passes: the server may list it twice, or it may have moved.
-		const settled = pass.steady || agreements >= (pass.read > pass.distinct ? 2 : 1);
+		const isLast = passes === PASSES;
+		// Two passes that repeat the same items in pages of different length show that the server lists these twice.
+		const pageSize = isLast && previous && repeats(previous) ? Math.max(1, previous.pageLength - 1) : options.pageSize;
+		const parallelRequests = isLast ? 1 : options.parallelRequests;
+		const fetch = async (list: PageSource<T>) =>
+			await fetchPass(list, { ...options, pageSize, parallelRequests, sharing }, passes === 1);
+		const pass = byId ? await readById(source, fetch, async () => await fetch(source)) : await fetch(source);
+		const settled = pass.steady || (previous !== undefined && agree(source, previous, pass));
 		if (pass.voidedBy !== undefined && ++voidPasses === PASSES) throw pass.voidedBy;
 		if (!settled) seen = union(source, pass.items, seen);
-		if (settled || passes === PASSES) {
+		tied ||= isTied(pass);
+		if (settled || isLast) {
 			const items = settled ? pass.items : [...seen.values()];
 			const { reportedTotal, read, distinct } = pass;
-			return { items: items.slice(0, options.limit), settled, reportedTotal, repeated: read - distinct, passes };
+			const found = { items: items.slice(0, options.limit), reportedTotal, repeated: read - distinct, passes };
+			return { ...found, settled, tied: tied && !settled };
 		}
+		byId ||= tied && mayAddId(source, options, pass);
 		previous = pass;
 	}
 }
 
 interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 	items: T[];
+	/** Number of items of the first page. */
+	pageLength: number;
 	/** Why the pass ended early. Its items are then not the whole list. */
 	voidedBy?: RepeatedPages;
 }
 
 async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
-	const pass: Pass<T> = { items: [], read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
+	const start = { pageLength: 0, read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
+	const pass: Pass<T> = { ...start, items: [] };
 	const read = async () => {
 		for await (const { newItems, ...page } of walkPages(source, options, trustsNumbers)) {
 			for (const item of newItems) pass.items.push(item);
-			Object.assign(pass, page);
+			Object.assign(pass, page, { pageLength: pass.pageLength || page.read });
 		}
 		return pass;
 	};
@@ -68,9 +87,33 @@ async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsN
 	});
 }
 
-/** Whether two passes have the same items, order and total. */
+/** Whether a pass that was read to its end has an item twice. */
+function repeats({ read, distinct, voidedBy }: Pass<unknown>): boolean {
+	return voidedBy === undefined && read > distinct;
+}
+
+/**
+ * Whether a pass repeated items, while others may be missing and the total stayed: items with equal sort values may have no order. An
+ * item that is skipped always leaves one that repeats, because the items of one value are read to the end.
+ */
+function isTied(pass: Pass<unknown>): boolean {
+	const { distinct, reportedTotal = Infinity, moved, voidedBy } = pass;
+	return voidedBy !== undefined || (repeats(pass) && distinct < reportedTotal && !moved);
+}
+
+/** Whether the next pass may be sorted by ID. It must not replace the platform's own order of the first items, or of a part. */
+function mayAddId<T>(
+	{ idOrder }: PageSource<T>,
+	{ skip = 0, limit = Infinity }: WalkOptions,
+	{ distinct, reportedTotal = distinct + 1 }: Pass<T>,
+): boolean {
+	return skip === 0 && (idOrder?.isOnly === false || reportedTotal <= limit);
+}
+
+/** Whether two passes have the same items, order and total; if they repeat items, in pages of different length. */
 function agree<T>(source: PageSource<T>, one: Pass<T>, other: Pass<T>): boolean {
 	if (one.moved || other.moved || one.read !== other.read || one.reportedTotal !== other.reportedTotal) return false;
+	if (repeats(other) && one.pageLength === other.pageLength) return false;
 	return areSame(source.identify, one.items, other.items);
 }
 

@@ -1,4 +1,5 @@
 import { concernsSignIn, Failure } from '../failure';
+import type { PageSource } from './page';
 
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
@@ -33,4 +34,28 @@ export function undefinedIfPageRefused(thrown: unknown): undefined {
 	const { kind, final, temporary } = thrown.details;
 	if (concernsSignIn(thrown.details) || final === true || temporary === true || isTooLarge(thrown)) throw thrown;
 	if (kind !== 'refused' && kind !== 'status' && kind !== 'response') throw thrown;
+}
+
+/**
+ * Reads a list with the ID as the last field of its sort order. If the platform refuses that at the first page, or has refused it
+ * before, returns what `otherwise` returns. If that fails, too, the ID was not the reason.
+ */
+export async function readById<T, Result>(
+	source: PageSource<T>,
+	read: (sorted: PageSource<T>) => Promise<Result>,
+	otherwise: () => Promise<Result>,
+): Promise<Result> {
+	if (source.idOrder?.isRefused() !== false) return await otherwise();
+	let begun = false;
+	const fetchPage: typeof source.fetchPage = async (page, size) => {
+		const fetched = await source.fetchPage(page, size, true);
+		begun = true;
+		return fetched;
+	};
+	return await read({ ...source, fetchPage }).catch(async (thrown: unknown) => {
+		if (begun || !mayRefuse('order', thrown)) throw thrown;
+		const result = await otherwise();
+		source.idOrder?.noteRefusal();
+		return result;
+	});
 }

@@ -1,4 +1,3 @@
-import { identifyDevice, identifyListed } from '../../core/device';
 import { shapeDevice, withHint } from '../../core/shape';
 import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
@@ -28,8 +27,7 @@ export const getAll: Operation = {
 		const { byModel, hint, read } = item;
 		const selection = { ...readFilters(read, { byModel }), sort: readSort(read) };
 		const mode = readOutputMode(read);
-		const identity = { identify: identifyListed, idOf: identifyDevice };
-		const endpoint = { ...DEVICE_LIST, ...selection, ...identity };
+		const endpoint = { ...DEVICE_LIST, ...selection };
 		const devices = await fetchItems(item, endpoint, WORDS, (device) => shapeDevice(device, mode));
 		return withHint(devices, mode, hint);
 	},

@@ -31,6 +31,8 @@ export class Account {
 	readonly rateLimit = new RateLimit();
 	/** The largest page of a list to request. It falls when a page was too large to read. */
 	readonly largestPage = { size: Infinity };
+	/** When the platform refused to sort a list by ID (`Clock.now`), alone or after other fields. */
+	readonly idRefusedAt = { alone: -Infinity, last: -Infinity };
 	token: Token | undefined;
 	/** How long the last sign-in took until n8n had stored the token, in milliseconds. */
 	signInTook = 0;

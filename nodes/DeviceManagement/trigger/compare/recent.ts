@@ -66,6 +66,13 @@ export function rowOf(device: Device, field: TimeField, before: Recent | undefin
 	return isNew ? { ...row, isNew, device } : { ...row, isNew };
 }
 
+/** Returns one row per ID, the newest: several devices may have one ID, and would be new in turn. */
+export function onePerId(rows: readonly Row[]): Row[] {
+	const newest = new Map<string, Row>();
+	for (const row of rows) if (row.time > (newest.get(row.id)?.time ?? -Infinity)) newest.set(row.id, row);
+	return [...newest.values()];
+}
+
 /** Returns the failure of a poll that finds times in another format than the API document's, and no other ones. */
 export function unknownFormat(field: TimeField): Failure {
 	return new Failure({

@@ -18,11 +18,11 @@ export interface FleetEntry extends ListedDevice {
 	readonly rows: Partial<Record<TimeField, Row | undefined>>;
 }
 
-/** Reads all devices that match the criteria (section 4.1). To save memory, it keeps only the records of new rows and of compared devices. */
+/** Reads all devices that match the criteria (section 4.1), in the order of their IDs. To save memory, it keeps only the records of new rows and of compared devices. */
 export async function fetchFleet(platform: Platform, which: ListCriteria, options: TriggerParameters, before: State) {
 	const devices = pageSource(platform, { ...DEVICE_LIST, ...which }, options.settings);
 	const entries = keepOnly(devices, (device) => entryOf(device, options, before));
-	const { items, ...listing } = await fetchList(entries, options.settings);
+	const { items, ...listing } = await fetchList(entries, { ...options.settings, byId: true });
 	return { ...listing, items: items.map(({ kept }) => kept) };
 }
 

@@ -1,16 +1,19 @@
 /**
  * Reads the newest devices by one of their times, on a quiet fleet with one small request, or two with a filter. It checks that the
- * platform sorts, which the API document leaves open. If not, it returns no rows, and observe.ts reads the whole fleet.
+ * platform sorts, which the API document leaves open. If not, it returns no rows, and observe.ts reads the whole fleet. If pages repeat
+ * devices, those with equal times may have no order, and it reads them again in the order of time and ID.
  */
 import type { Device } from '../../core/device';
-import { mayRefuse } from '../../core/paging/refusal';
+import type { PageSource } from '../../core/paging/page';
+import { mayRefuse, readById } from '../../core/paging/refusal';
 import { walkPages } from '../../core/paging/walk';
+import { idOf } from '../../core/record';
 import { DEVICE_LIST } from '../../transport/devices';
 import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
 import { currentClock } from '../../transport/waiting/clock';
 import type { TriggerParameters } from '../form';
-import { floorOf, type FetchedRows, type Recent, type Row, rowOf } from '../compare/recent';
+import { floorOf, type FetchedRows, onePerId, type Recent, type Row, rowOf } from '../compare/recent';
 import type { TimeField } from '../compare/watched';
 
 /** Rows of the first request in addition to the known ones: enough for a quiet fleet. */
@@ -57,11 +60,12 @@ export async function fetchNewest(platform: Platform, options: NewestOptions) {
 	let [reliableAt, refusals] = [order.reliableAt, 0];
 	const isReliable = async (first: readonly Device[]) =>
 		(reliableAt = await provenAt(platform, options, first)) !== undefined;
-	const fetchInOrder = async (): Promise<FetchedRows | undefined> => {
+	const fetchInOrder = async (): Promise<(FetchedRows & { tied?: boolean }) | undefined> => {
 		if (!isFiltered) {
 			const walk = await fetchDownToKnown(platform, options, undefined);
 			// A list that was read to its end needs no order.
-			return walk?.isWholeList === false && !(await isReliable(walk.first)) ? undefined : walk;
+			const needsOrder = walk?.isWholeList === false && !walk.tied;
+			return needsOrder && !(await isReliable(walk.first)) ? undefined : walk;
 		}
 		// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
 		const first = await fetchFirst(platform, options, 'desc');
@@ -75,23 +79,30 @@ export async function fetchNewest(platform: Platform, options: NewestOptions) {
 		return undefined;
 	});
 	const now = currentClock().now();
+	// This poll reads the whole fleet. For an hour, the next ones need not.
+	if (fetched?.tied === true)
+		return { fetched: undefined, order: { ...order, reliableAt, refusals, readWholeAt: now } };
 	// One refusal may be temporary.
 	const isAvoided = fetched === undefined && refusals !== 1;
 	const found = isAvoided ? { avoidedAt: now } : { reliableAt, avoidedAt: order.avoidedAt };
 	const readWholeAt = fetched?.complete === true ? now : order.readWholeAt;
-	return { fetched, order: { ...found, refusals, readWholeAt } };
+	const rows = fetched && { ...fetched, rows: onePerId(fetched.rows) };
+	return { fetched: rows, order: { ...found, refusals, readWholeAt } };
 }
 
 interface Walk extends FetchedRows {
 	readonly first: readonly Device[];
 	/** Whether the walk reached the end of the list. */
 	readonly isWholeList: boolean;
+	/** Whether devices with equal times have another order on each page, so that some may be missing. */
+	readonly tied: boolean;
 }
 
 /**
  * Reads devices down to two hours before the newest remembered time. If more rows are known than fit on a page, as after an
  * import, it does so once an hour; otherwise it ends at the first page with nothing new.
  * @param top the newest row of the fleet; undefined to take it from the first page
+ * @param sorted the list in the order of time and ID. Devices that it repeats were inserted or edited during the walk
  * @returns undefined if the list is not sorted, newest first
  */
 async function fetchDownToKnown(
@@ -99,13 +110,21 @@ async function fetchDownToKnown(
 	options: NewestOptions,
 	top: Row | undefined,
 	pageSize = Math.min(options.settings.pageSize, FEW + (isWholeDue(options) ? (options.before?.rows.size ?? 0) : 0)),
+	sorted?: PageSource<Device>,
 ): Promise<Walk | undefined> {
 	const { field, before, criteria, settings } = options;
-	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${field} desc`] }, settings);
+	const byTime = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${field} desc`] }, settings);
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
-	const walk = { rows, top, complete: true, first, isWholeList: false };
+	const walk = { rows, top, complete: true, first, isWholeList: false, tied: false };
 	let [last, total] = [Infinity, 0];
-	for await (const { newItems, read, reportedTotal = total } of walkPages(source, { pageSize, parallelRequests: 1 })) {
+	for await (const page of walkPages(sorted ?? byTime, { pageSize, parallelRequests: 1 })) {
+		const { newItems, read, distinct, reportedTotal = total } = page;
+		const tied = { ...walk, tied: true };
+		if (sorted !== undefined && !idsFall(newItems, field)) return tied;
+		if (sorted === undefined && read > distinct) {
+			const again = async (list: PageSource<Device>) => await fetchDownToKnown(platform, options, top, pageSize, list);
+			return await readById(byTime, again, async () => tied);
+		}
 		if (walk.first.length === 0) walk.first = newItems;
 		walk.top ??= topOf(newItems, field);
 		const floor = floorOf(before ?? { newest: walk.top?.time ?? null });
@@ -128,9 +147,20 @@ async function fetchDownToKnown(
 		if (!hasNew && !isEnd && !isWholeDue(options, walk.first.length)) return { ...walk, complete: false };
 		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
 		if (newItems.length >= pageSize && pageSize < settings.pageSize)
-			return await fetchDownToKnown(platform, options, top, settings.pageSize);
+			return await fetchDownToKnown(platform, options, top, settings.pageSize, sorted);
 	}
 	return { ...walk, isWholeList: true };
+}
+
+/** Whether the IDs of devices with equal times fall, as numbers or as text: then the platform sorts by them. */
+function idsFall(devices: readonly Device[], field: TimeField): boolean {
+	const pairs = devices.flatMap((device, index) => {
+		const before = devices[index - 1] ?? {};
+		return index > 0 && before[field] === device[field] ? [[idOf(before) ?? '', idOf(device) ?? ''] as const] : [];
+	});
+	const isNumber = (id: string) => /^\d+$/.test(id);
+	const byText = pairs.every(([before, id]) => before >= id);
+	return byText || pairs.every((ids) => ids.every(isNumber) && BigInt(ids[0]) >= BigInt(ids[1]));
 }
 
 /** Whether to read all known rows again. The platform's pages may be shorter than requested. */

@@ -5,7 +5,7 @@ import type { Platform } from '../../transport/platform';
 import { type FleetEntry, fetchFleet } from './fleet';
 import { fetchNewest, type KnownOrders } from './newest';
 import type { TriggerParameters } from '../form';
-import { type FetchedRows, type Row, unknownFormat } from '../compare/recent';
+import { type FetchedRows, onePerId, type Row, unknownFormat } from '../compare/recent';
 import { checkMissing } from './removal';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
@@ -40,9 +40,10 @@ export async function observe(platform: Platform, options: TriggerParameters & {
 	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING, onlyTimes) : undefined;
 	const listing = watches || unordered.length > 0 ? await fetchAll(criteria) : undefined;
 	if (listing === undefined) return { recent, list: undefined, remarks: [], orders };
-	const remarks = listing.settled && listing.repeated > 0 ? ['takes devices with the same id for one device'] : [];
+	const remarks = listing.settled ? [] : [unsettledWords(listing)];
 	for (const { field } of times) {
-		const { odd, ...all } = rowsOf(fleet ?? listing, field);
+		const { odd, shareIds, ...all } = rowsOf(fleet ?? listing, field);
+		if (shareIds) remarks.push('takes devices with the same id for one device');
 		const ofFleet = recent.get(field) ?? all;
 		const { rows } = fleet === undefined ? all : rowsOf(listing, field);
 		recent.set(field, { ...ofFleet, rows, complete: ofFleet.complete && listing.settled });
@@ -68,11 +69,18 @@ export async function observe(platform: Platform, options: TriggerParameters & {
 	return { recent, list: { devices, ...found }, remarks, orders };
 }
 
+function unsettledWords({ tied, passes }: Listing<FleetEntry>): string {
+	return tied
+		? 'may miss events, because pages of the list repeat devices, and others may be missing'
+		: `reports no removed devices now, because the list changed during each of ${passes} readings`;
+}
+
 /** Returns the rows, and the serial number of a device whose time has another format; always the same one of several. */
-function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField): FetchedRows & { odd: string | undefined } {
+function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField) {
 	const all = items.flatMap(({ rows: ofDevice }) => ofDevice[field] ?? []);
-	const rows = all.filter(({ time }) => !Number.isNaN(time));
+	const readable = all.filter(({ time }) => !Number.isNaN(time));
+	const rows = onePerId(readable);
 	const [odd] = all.flatMap(({ sn, time }) => (Number.isNaN(time) ? sn : [])).sort();
 	const top = rows.reduce<Row | undefined>((most, row) => (most && most.time >= row.time ? most : row), undefined);
-	return { rows, top, complete: settled, odd };
+	return { rows, top, complete: settled, odd, shareIds: rows.length < readable.length };
 }
