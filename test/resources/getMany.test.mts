@@ -3,7 +3,7 @@ import { fetchItems, listOptionFields, remarkOn } from '../../nodes/DeviceManage
 import type { PagedEndpoint } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import { itemWith } from '../fields/oneItem.mts';
 
-const steady = { items: ['a', 'b'], settled: true, tied: false, reportedTotal: 2, repeated: 0, passes: 2 };
+const steady = { items: ['a', 'b'], settled: true, tied: false, reportedTotal: 2, passes: 2 };
 const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false, passes: 3 };
 const GROUPS: PagedEndpoint = { method: 'GET', path: '/api/group/list', purpose: 'list' };
 

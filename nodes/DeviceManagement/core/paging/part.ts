@@ -16,8 +16,7 @@ export async function fetchPart<T>(
 ): Promise<Listing<T>> {
 	const start = await findStart(source, options);
 	if (start === undefined) return await fetchList(source, options);
-	if ('total' in start)
-		return { items: [], settled: true, tied: false, reportedTotal: start.total, repeated: 0, passes: 1 };
+	if ('total' in start) return { items: [], settled: true, tied: false, reportedTotal: start.total, passes: 1 };
 	const before = start.index * start.pageLength;
 	const part = { ...options, skip: options.skip - before, pageSize: start.size, smallerSizes: [] };
 	const listing = await fetchList(pagesFrom(source, start), part).catch((thrown: unknown) => {

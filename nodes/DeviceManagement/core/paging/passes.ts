@@ -11,8 +11,6 @@ export interface Listing<T> {
 	tied: boolean;
 	/** The server's own total, from the last page. A settled list that was read to its end is complete if it has as many items. */
 	reportedTotal: number | undefined;
-	/** How many items of the last pass had the identity of an earlier one. */
-	repeated: number;
 	passes: number;
 }
 
@@ -36,6 +34,7 @@ export async function fetchList<T>(source: PageSource<T>, options: ListOptions):
 	let voidPasses = 0;
 	let seen = new Map<string, T>();
 	const sharing = new Set<string>();
+	const { skip = 0, limit = Infinity } = options;
 	let { byId = false } = options;
 	let tied = false;
 	for (let passes = 1; ; passes++) {
@@ -51,12 +50,12 @@ export async function fetchList<T>(source: PageSource<T>, options: ListOptions):
 		if (!settled) seen = union(source, pass.items, seen);
 		tied ||= isTied(pass);
 		if (settled || isLast) {
-			const items = settled ? pass.items : [...seen.values()];
-			const { reportedTotal, read, distinct } = pass;
-			const found = { items: items.slice(0, options.limit), reportedTotal, repeated: read - distinct, passes };
-			return { ...found, settled, tied: tied && !settled };
+			const items = (settled ? pass.items : [...seen.values()]).slice(0, limit);
+			return { items, settled, tied: tied && !settled, reportedTotal: pass.reportedTotal, passes };
 		}
-		byId ||= tied && mayAddId(source, options, pass);
+		// The ID must not replace the platform's own order of the first items, or that of a part.
+		const { distinct, reportedTotal = distinct + 1 } = pass;
+		byId ||= tied && skip === 0 && (source.idOrder?.isOnly === false || reportedTotal <= limit);
 		previous = pass;
 	}
 }
@@ -99,15 +98,6 @@ function repeats({ read, distinct, voidedBy }: Pass<unknown>): boolean {
 function isTied(pass: Pass<unknown>): boolean {
 	const { distinct, reportedTotal = Infinity, moved, voidedBy } = pass;
 	return voidedBy !== undefined || (repeats(pass) && distinct < reportedTotal && !moved);
-}
-
-/** Whether the next pass may be sorted by ID. It must not replace the platform's own order of the first items, or of a part. */
-function mayAddId<T>(
-	{ idOrder }: PageSource<T>,
-	{ skip = 0, limit = Infinity }: WalkOptions,
-	{ distinct, reportedTotal = distinct + 1 }: Pass<T>,
-): boolean {
-	return skip === 0 && (idOrder?.isOnly === false || reportedTotal <= limit);
 }
 
 /** Whether two passes have the same items, order and total; if they repeat items, in pages of different length. */

@@ -10,6 +10,8 @@ import { checkMissing } from './removal';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
 
+const REPEATS = 'may miss events, because pages of the list repeat devices, and others may be missing';
+const CHANGES = 'reports no removed devices now, because the list changed during each of three readings';
 const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
 
 /**
@@ -40,7 +42,7 @@ export async function observe(platform: Platform, options: TriggerParameters & {
 	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING, onlyTimes) : undefined;
 	const listing = watches || unordered.length > 0 ? await fetchAll(criteria) : undefined;
 	if (listing === undefined) return { recent, list: undefined, remarks: [], orders };
-	const remarks = listing.settled ? [] : [unsettledWords(listing)];
+	const remarks = listing.settled ? [] : [listing.tied ? REPEATS : CHANGES];
 	for (const { field } of times) {
 		const { odd, shareIds, ...all } = rowsOf(fleet ?? listing, field);
 		if (shareIds) remarks.push('takes devices with the same id for one device');
@@ -67,12 +69,6 @@ export async function observe(platform: Platform, options: TriggerParameters & {
 		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
 	}
 	return { recent, list: { devices, ...found }, remarks, orders };
-}
-
-function unsettledWords({ tied, passes }: Listing<FleetEntry>): string {
-	return tied
-		? 'may miss events, because pages of the list repeat devices, and others may be missing'
-		: `reports no removed devices now, because the list changed during each of ${passes} readings`;
 }
 
 /** Returns the rows, and the serial number of a device whose time has another format; always the same one of several. */
