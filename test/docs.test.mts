@@ -43,6 +43,15 @@ test('the README leads to every page, and every example and picture is on a page
 	expect([...pages, ...shown].filter((file) => !reached.has(file))).toEqual([]);
 });
 
+test('the first commands of the README are commands that .ci/run runs, and npm start', () => {
+	const [block = ''] = /```sh[^]+?```/.exec(readPage('README.md')) ?? [];
+	const commands = [...block.matchAll(/^npm .+/gm)].map(([command]) => command);
+	expect(commands).toEqual(['npm run demo', 'npm test', 'npm start']);
+	for (const command of commands.slice(0, 2)) {
+		expect(read('.ci/run')).toMatch(new RegExp(`^(step|counted) '.+' ${command}( |$)`, 'm'));
+	}
+});
+
 test('each picture is there for light and for dark, with a text alternative', () => {
 	const pictures = pages.flatMap((page) => readPage(page).match(/<picture>[\s\S]*?<\/picture>/g) ?? []);
 	expect(pictures.length).toBeGreaterThan(5);
