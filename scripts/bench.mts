@@ -110,6 +110,8 @@ async function start(fleets: ReadonlyArray<Served & { apiKey: string }>): Promis
 		workflows: fleets.flatMap((fleet) => waysFor(fleet).map((way) => way.workflow(idOf(way, fleet), fleet))),
 		concurrency: 1,
 		settings: {
+			// The execution that waits for the parts would occupy a worker.
+			OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'false',
 			NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
 			N8N_CUSTOM_EXTENSIONS: fileURLToPath(new URL('bench', import.meta.url)),
 		},

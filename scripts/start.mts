@@ -20,6 +20,7 @@ import {
 import { provideN8n } from '../testbed/n8n/host.mts';
 import { N8nInstance } from '../testbed/n8n/instance.mts';
 import { newOwner, type Owner } from '../testbed/n8n/main.mts';
+import { freePort } from '../testbed/n8n/process.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 import { step } from './demo/step.mts';
 import { whole } from './flags.mts';
@@ -84,7 +85,7 @@ async function start(): Promise<void> {
 		await importChangedExamples(instance, examples);
 	});
 	const editor = await step('Editor', async () => {
-		const main = await instance.startMain(port);
+		const main = await instance.startMain(await freePort(port));
 		await main.setUpOwner(owner);
 		return main;
 	});

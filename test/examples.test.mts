@@ -19,6 +19,7 @@ const bench = useBench({ fleet: { size: 3500, seed: 1 } });
 const nodeSchema = z.looseObject({
 	name: z.string(),
 	type: z.string(),
+	typeVersion: z.number(),
 	position: z.tuple([z.number(), z.number()]),
 	parameters: z.looseObject({}),
 	credentials: z.record(z.string(), z.object({ id: z.string(), name: z.string() })).default({}),
@@ -157,7 +158,9 @@ describe('examples', () => {
 
 	test('are made of nodes of n8n and ours, with the credentials that npm start makes', async () => {
 		const known = exampleCredentials(bench.platform, new Map([['north', bench.platform]]), 'token');
-		for (const { type, credentials } of (await examples()).flatMap(({ nodes }) => nodes)) {
+		for (const { type, typeVersion, credentials } of (await examples()).flatMap(({ nodes }) => nodes)) {
+			// In these versions, this node of n8n stops all polls.
+			if (type.startsWith('n8n-nodes-base.postgres')) expect([2.1, 2.2, 2.3, 2.4, 2.5, 2.6]).not.toContain(typeVersion);
 			expect(type).toMatch(/^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain|n8n-nodes-device-management)\.\w+$/);
 			for (const [kind, { id, name }] of Object.entries(credentials)) {
 				expect(known).toContainEqual(expect.objectContaining({ type: kind, id, name }));

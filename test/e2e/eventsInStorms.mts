@@ -6,12 +6,16 @@ import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
 import { held } from '../../testbed/held.mts';
+import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Gate } from '../../testbed/n8n/gate.mts';
 import type { Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
+import { resultOf } from '../../testbed/n8n/results.mts';
 import { packVersion } from '../../testbed/pack.mts';
 import type { EmbeddedPlatform, PlatformRequest } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
+import { newId } from './runs.mts';
 import { WatchedTrigger } from './watchedTrigger.mts';
+import { withCredential } from './workflows.mts';
 
 /** Polls come once a minute. Requests that are closer belong to two polls of one tick. */
 const BETWEEN_POLLS_MS = 45_000;
@@ -47,6 +51,8 @@ export class EventsInStorms {
 		const { postgres, redis } = this.foundation.gates;
 		const parts: ReadonlyArray<[what: string, work: () => Promise<void>]> = [
 			['polls', async () => await this.polls()],
+			['an inventory by hand on a worker', async () => await this.inventory(true)],
+			['an inventory by hand on main', async () => await this.inventoryOnMain()],
 			['an update to a second build', async () => await this.update()],
 			['back to the first build', async () => await this.rollBack()],
 			['main killed between two polls, and during the next one', async () => await this.mainKilled()],
@@ -84,6 +90,22 @@ export class EventsInStorms {
 			const [one = 0, other = 0] = await n8n.begunPerWorker('trigger');
 			assert.equal(one + other, (await n8n.executions('trigger')).length);
 		});
+	}
+
+	/** Old versions of n8n's Postgres node stop all polls of their process. */
+	private async inventory(isOnWorker: boolean): Promise<void> {
+		const { main } = this.n8n;
+		const workflow = withCredential(await exampleWorkflow('nightly-inventory-postgres'), 'listed');
+		const id = await main.create({ ...workflow, id: newId() });
+		resultOf(await main.execute(id, 'Every night'), 'Mark gone devices');
+		assert.equal((await this.n8n.begunPerWorker(id)).includes(1), isOnWorker);
+		this.change();
+	}
+
+	private async inventoryOnMain(): Promise<void> {
+		await this.n8n.main.process.stop();
+		await this.n8n.startMain({ OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'false' });
+		await this.inventory(false);
 	}
 
 	/** Workers first and main last, as the docs say. */

@@ -1,6 +1,6 @@
 /**
  * `nightly-inventory-postgres.json` in queue mode: after each run, the table is right, or the execution failed with the reason.
- * The ten minutes are one second here. Only the killed run is on a worker: n8n's main process runs the others.
+ * The ten minutes are one second here. All runs are on workers.
  */
 import assert from 'node:assert/strict';
 import pWaitFor from 'p-wait-for';

@@ -79,16 +79,16 @@ export class N8nInstance implements Service {
 	}
 
 	/** Starts the main process, and signs in. */
-	async startSignedIn(owner: Owner): Promise<Main> {
-		const main = await this.startMain();
+	async startSignedIn(owner: Owner, port?: number, settings?: Environment): Promise<Main> {
+		const main = await this.startMain(port, settings);
 		await main.signIn(owner);
 		return main;
 	}
 
-	/** Starts the main process, editor included, on `port` of the loopback address if it is free. */
-	async startMain(port?: number): Promise<Main> {
+	/** Starts the main process, editor included, on `port` of the loopback address; default: a free one. */
+	async startMain(port?: number, settings: Environment = {}): Promise<Main> {
 		await mkdir(this.files, { recursive: true });
-		const url = `http://127.0.0.1:${await freePort(port)}`;
+		const url = `http://127.0.0.1:${port ?? (await freePort())}`;
 		const n8n = this.run(['start'], {
 			N8N_PORT: new URL(url).port,
 			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
@@ -99,6 +99,7 @@ export class N8nInstance implements Service {
 			N8N_LOG_LEVEL: 'warn',
 			// Browsers refuse a secure cookie over plain HTTP, some of them even on the loopback address.
 			N8N_SECURE_COOKIE: 'false',
+			...settings,
 		});
 		// n8n passes health checks before it has its routes, so this waits for the editor's first request.
 		await n8n.untilReady(async () => {

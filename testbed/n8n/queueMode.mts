@@ -10,7 +10,7 @@ import type { N8nHost } from './host.mts';
 import { type Credential, N8nInstance } from './instance.mts';
 import { type Main, newOwner } from './main.mts';
 import { type Database, postgres } from './postgres.mts';
-import type { N8nProcess } from './process.mts';
+import { freePort, type N8nProcess } from './process.mts';
 import { redis } from './redis.mts';
 import { type Environment, Services } from './services.mts';
 
@@ -94,7 +94,8 @@ export class QueueMode {
 		{ services, database }: Foundation,
 		{ credentials, workflows, concurrency, settings }: QueueModeOptions,
 	): Promise<QueueMode> {
-		const compose = await readCompose(await filledIn());
+		const port = await freePort();
+		const compose = await readCompose({ ...(await filledIn()), N8N_URL: `http://127.0.0.1:${port}/` });
 		const tarball = await packTo(folder, checkout);
 		const install = async (service: 'main' | 'worker', name: string) => {
 			const { environment } = compose.services[service];
@@ -109,7 +110,7 @@ export class QueueMode {
 		const { replicas } = compose.services.worker.deploy;
 		const names = Array.from({ length: replicas }, (_, index) => `worker-${index + 1}`);
 		const [main, ...workers] = await Promise.all([
-			mainInstance.startSignedIn(owner),
+			mainInstance.startSignedIn(owner, port),
 			...names.map(async (name) => await Worker.start(await install('worker', name), concurrency)),
 		]);
 		for (const workflow of workflows) await main.publish(await main.create(workflow));
@@ -162,9 +163,9 @@ export class QueueMode {
 		return cost;
 	}
 
-	/** Starts a main process after the last one has ended. */
-	async startMain(): Promise<void> {
-		this.main = await this.mainInstance.startSignedIn(owner);
+	/** Starts a main process after the last one has ended. `settings` replace those of compose.yaml, until the next start. */
+	async startMain(settings: Environment = {}): Promise<void> {
+		this.main = await this.mainInstance.startSignedIn(owner, Number(new URL(this.main.url).port), settings);
 	}
 
 	/**
