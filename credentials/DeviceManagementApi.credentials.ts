@@ -43,13 +43,12 @@ export class DeviceManagementApi implements ICredentialType {
 		}
 	}
 
-	/** Requests the smallest list, because it needs no serial number. */
+	/** Requests a list, because it needs no serial number. Without `size`, because a platform may refuse some sizes. */
 	test: ICredentialTestRequest = {
 		request: {
 			baseURL: '={{$credentials.baseUrl.trim().replace(/\\/+$/, "")}}',
 			url: '/api/device/list',
 			method: 'POST',
-			qs: { size: 1 },
 			headers: { 'Content-Type': 'application/json', [TEST_MARK]: 'true' },
 			body: '{}',
 			timeout: 30_000,

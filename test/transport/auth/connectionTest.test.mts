@@ -53,6 +53,13 @@ describe('the credential test passes', () => {
 		},
 	);
 
+	test('on a platform that refuses any other size than its default', async () => {
+		const { tested } = await pressTest('apiKey', {
+			fault: ({ query }) => ('size' in query ? { code: 10001 } : undefined),
+		});
+		expect(tested).toEqual(OK);
+	});
+
 	test('with one request that has the key, because a proxy may block n8n after one without it', async () => {
 		const page = JSON.stringify({ code: 0, data: { content: [] } });
 		const server = await serve(({ headers }, response) =>
