@@ -95,6 +95,7 @@ describe('a payload', () => {
 			remedy: expect.stringMatching(/^Check that 'Base URL'/),
 			message: `The platform did not return a page of a list (an object with a list of objects in 'content'): ${place}`,
 			withoutData: data === null || data === undefined,
+			mayRefusePage: true,
 		});
 	});
 
@@ -115,6 +116,7 @@ describe('a failure', () => {
 				tokenRefused: false,
 				temporary: false,
 				retryAfterMs: undefined,
+				mayRefusePage: true,
 				message: 'The serial number is not valid (code 10018: invalid sn •••)',
 				remedy: expect.stringMatching(/^Check the serial number/),
 			});

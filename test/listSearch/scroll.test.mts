@@ -1,10 +1,8 @@
-import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import type { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { type Place, scrollPage } from '../../nodes/DeviceManagement/listSearch/scroll.ts';
 import { type Device, Fleet } from '../../testbed/platform/fleet.mts';
 import { PagedServer, type ServerScript } from '../../testbed/pagedServer.mts';
-
-const noSuchPage = new Failure({ kind: 'refused', cause: 'input', code: 10001, message: 'no such page', remedy: '' });
-const late = new Failure({ kind: 'timeout', cause: 'platform', message: 'late', remedy: '' });
+import { late, noSuchPage } from '../core/paging/pages.mts';
 
 const serve = (size: number, script: Partial<ServerScript>) =>
 	new PagedServer(Fleet.seeded({ size }), { numbering: 'one-based', largestSize: 2000, ...script });

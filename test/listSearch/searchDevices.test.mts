@@ -42,7 +42,7 @@ describe('without a filter', () => {
 		expect(lists()).toMatchObject([{ query: { size: '50' } }]);
 		// No record, and no more than the next request needs.
 		const firstIds = [expect.any(String), expect.any(String)];
-		const place = { index: 1, number: 0, pageLength: 50, firstIds, expectsEnd: false };
+		const place = { index: 1, size: 50, number: 0, pageLength: 50, firstIds, expectsEnd: false };
 		expect(JSON.parse(String(paginationToken))).toEqual({ place });
 	});
 
@@ -58,7 +58,11 @@ describe('without a filter', () => {
 	test.each<[what: string, Partial<Settings>, requests?: number]>([
 		['counts pages from 1', {}, 5],
 		['counts pages from 0', { pageNumbering: 'zero-based' }],
-		['refuses pages above 50', { largestSize: 50, largerSize: 'refuse' }],
+		...[20, 49].map((largestSize): [string, Partial<Settings>, number] => [
+			`refuses pages above ${largestSize}: one more request`,
+			{ largestSize, largerSize: 'refuse' },
+			26,
+		]),
 		['cuts pages to 30 and sends no metadata', { largestSize: 30, changePage: ({ content }) => ({ content }) }],
 	])('scrolls through the whole fleet once if the platform %s', async (_what, settings, requests = undefined) => {
 		Object.assign(bench.platform.settings, settings);

@@ -76,6 +76,7 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>): T {
 		message: `The platform did not return ${schema.description ?? expected}: '${place}' is ${describeValue(found)}`,
 		remedy:
 			"Check that 'Base URL' in the credential is the address of the platform. Check whether a proxy changes its responses.",
+		mayRefusePage: true,
 		withoutData: data === undefined || data === null,
 	});
 }
@@ -116,6 +117,7 @@ function refusal({ status, retryAfterMs, redirectOrigin }: RawResponse, envelope
 			: { ...explainCode(envelope.code), outside: outside(': ', envelope.msg), code: envelope.code };
 	return new Failure({
 		...words,
+		mayRefusePage: true,
 		httpStatus: status,
 		tokenRefused: meansTokenRefused(code) || (status === 401 && !meansUserRefused(code)),
 		temporary: (words.temporary || byStatus.temporary) && !meansUserRefused(code),

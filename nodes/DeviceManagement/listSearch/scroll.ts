@@ -4,11 +4,14 @@ import { expectsMore, saysItIsLast } from '../core/paging/end';
 import { comparableNumber, learnNumbering } from '../core/paging/numbering';
 import type { Page, PageSource } from '../core/paging/page';
 import { undefinedIfPageRefused } from '../core/paging/refusal';
+import { fetchFirstPage } from '../core/paging/walk';
 
 /** What the next call needs to know about earlier pages, as JSON. */
 export const placeSchema = z.object({
 	/** Index of the page to fetch, from 0. */
 	index: z.number(),
+	/** The size of the pages to request. */
+	size: z.number(),
 	/** Number of the server's first page; until that is known, the first page's `number` to compare page 2 with. */
 	firstPageNumber: z.literal([0, 1]).optional(),
 	number: z.number().optional(),
@@ -30,23 +33,24 @@ export type Place = z.infer<typeof placeSchema>;
  */
 export async function scrollPage<T>(
 	source: PageSource<T>,
-	size: number,
+	pageSize: number,
 	place: Place | undefined,
 ): Promise<{ items: readonly T[]; next: Place | undefined }> {
-	const fetching = fetchPageAt(source, size, place);
+	const fetching = fetchPageAt(source, pageSize, place);
 	const found = await (place?.expectsEnd === true ? fetching.catch(undefinedIfPageRefused) : fetching);
 	// Past the end, some servers refuse the page, and some repeat the last or the first page.
 	const [firstId] = (found?.page.content ?? []).slice(0, 1).map(source.identify);
 	if (found === undefined || firstId === undefined || place?.firstIds.includes(firstId) === true) {
 		return { items: [], next: undefined };
 	}
-	const { page, firstPageNumber } = found;
+	const { page, size, firstPageNumber } = found;
 	const { content: items } = page;
 	const { index, pageLength } = place ?? { index: 0, pageLength: items.length };
 	const progress = { index, read: index * pageLength + items.length };
 	if (!expectsMore(page, { ...progress, full: items.length >= pageLength })) return { items, next: undefined };
 	const next: Place = {
 		index: index + 1,
+		size,
 		firstPageNumber,
 		number: place === undefined ? comparableNumber(page) : undefined,
 		pageLength,
@@ -56,8 +60,9 @@ export async function scrollPage<T>(
 	return { items, next };
 }
 
-async function fetchPageAt<T>(source: PageSource<T>, size: number, place: Place | undefined) {
-	if (place === undefined) return { page: await source.fetchPage(undefined, size), firstPageNumber: undefined };
+async function fetchPageAt<T>(source: PageSource<T>, pageSize: number, place: Place | undefined) {
+	if (place === undefined) return { ...(await fetchFirstPage(source, { pageSize })), firstPageNumber: undefined };
+	const { size } = place;
 	const asked = new Map<number | undefined, Promise<Page<T>>>();
 	const fetchOnce = async (parameter: number | undefined) => {
 		const page = asked.get(parameter) ?? source.fetchPage(parameter, size);
@@ -65,5 +70,5 @@ async function fetchPageAt<T>(source: PageSource<T>, size: number, place: Place 
 		return await page;
 	};
 	const firstPageNumber = place.firstPageNumber ?? (await learnNumbering(source.identify, place.number, fetchOnce));
-	return { page: await fetchOnce(firstPageNumber + place.index), firstPageNumber };
+	return { page: await fetchOnce(firstPageNumber + place.index), size, firstPageNumber };
 }

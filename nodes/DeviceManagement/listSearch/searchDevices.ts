@@ -11,7 +11,7 @@ import { asNodeError } from '../nodeError';
 import { openPlatform, type Platform } from '../transport/platform';
 import { placeSchema, scrollPage } from './scroll';
 
-/** Also the smallest page size that lists fall back to. */
+/** If the platform refuses it, pages are smaller. */
 const PAGE_SIZE = 50;
 /** Shorter than in workflows, because a person is waiting. */
 const SETTINGS = { timeoutMs: 20_000, maxRetries: 1 };

@@ -59,10 +59,10 @@ function idOrderOf({ length }: readonly string[], { idRefusedAt }: Platform): Id
 	};
 }
 
-/** Makes all lists of the account use smaller pages. There is nothing smaller than the smallest size. */
+/** Makes all lists of the account use smaller pages. If the smallest ones are too large, too, the size is not the reason. */
 function noteTooLarge({ details }: Failure, size: number, { largestPage }: Platform): Failure {
 	const smaller = SMALLER_SIZES.find((other) => other < size);
-	largestPage.size = Math.min(largestPage.size, smaller ?? Infinity);
+	largestPage.size = size === SMALLER_SIZES.at(-1) ? Infinity : Math.min(largestPage.size, smaller ?? Infinity);
 	return new Failure({ ...details, tooLarge: smaller !== undefined });
 }
 

@@ -77,6 +77,6 @@ export const always = (change: (fleet: Fleet) => void) =>
 	new Map(Array.from({ length: 60 }, (_, n) => [n + 1, change] as const));
 
 export const failure = (details: Partial<FailureDetails>) =>
-	new Failure({ kind: 'status', cause: 'platform', message: 'no such page', remedy: '', ...details });
-export const late = failure({ kind: 'timeout' });
+	new Failure({ kind: 'status', cause: 'platform', message: 'none', remedy: '', mayRefusePage: true, ...details });
+export const late = failure({ kind: 'timeout', mayRefusePage: false });
 export const noSuchPage = failure({ kind: 'refused', cause: 'input', code: 10001 });

@@ -4,7 +4,7 @@ import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { addFirst, always, failure, late, noSuchPage, removeFirst, say, serve, without } from './pages.mts';
 
 const part = async ({ source }: Pick<PagedServer, 'source'>, skip: number, limit?: number, pageSize = 10) =>
-	await fetchPart(source, { pageSize, smallerSizes: [5], parallelRequests: 1, skip, limit });
+	await fetchPart(source, { pageSize, otherSizes: [5], parallelRequests: 1, skip, limit });
 
 /** The requests that find where a part begins, and those of a list that is then read from its beginning. */
 const found = [undefined, 1, undefined, 31];
@@ -25,6 +25,11 @@ describe('the requests for 12 devices after 35', () => {
 			of: 'without a total: the list from its beginning, twice',
 			script: { falsify: without('totalElements') },
 			asked: [undefined, undefined, 1, 2, 3, 4, 5, undefined, 1, 2, 3, 4, 5],
+		},
+		{
+			of: 'that refuses a page of one device: the list from its beginning',
+			script: { failing: new Map([[2, noSuchPage]]) },
+			asked: [undefined, 1, ...fromBeginning],
 		},
 		{
 			of: 'whose page has another offset: the list from its beginning',
@@ -120,14 +125,18 @@ describe('a part', () => {
 		},
 	);
 
-	test('is read in a smaller size if its size is refused', async () => {
+	test.each([
+		{ accepted: [1, 5], limit: 20 },
+		{ accepted: [1, 50], limit: 5 },
+	])('of $limit items is read where only the sizes $accepted are accepted', async ({ accepted, limit }) => {
 		const server = serve(95);
 		const fetchPage: typeof server.source.fetchPage = async (page, size) => {
-			if (size > 10) throw failure({ httpStatus: 413 });
+			if (!accepted.includes(size)) throw failure({ httpStatus: 413 });
 			return await server.source.fetchPage(page, size);
 		};
-		const source = { ...server.source, fetchPage };
-		expect((await part({ source }, 35, 20, 50)).items).toEqual(server.fleet.devices.slice(35, 55));
+		const options = { pageSize: 50, otherSizes: [50, 5], parallelRequests: 1, skip: 60, limit };
+		const { items } = await fetchPart({ ...server.source, fetchPage }, options);
+		expect(items).toEqual(server.fleet.devices.slice(60, 60 + limit));
 	});
 
 	test.each([{}, unplaced])('fails with a message if the server ignores page numbers', async (script) => {

@@ -26,11 +26,8 @@ test.each<[refused: string, by: Array<Partial<FailureDetails>>]>([
 	['size, order, page', [...[-1, 9999, 10001, 10005, 10014].map((code) => ({ code })), ...[400, 422, 500].map(status)]],
 	['size, page', [413, 414].map(status)],
 	['size, order', [{ ...badQuery, final: true }]],
-	['size', [{ ...response, tooLarge: true }]],
-	[
-		'page',
-		[{}, badRecord, { kind: 'status' }, ...[401, 403, 404].map(status), response, { ...response, httpStatus: 400 }],
-	],
+	['size', [{ ...response, tooLarge: true, mayRefusePage: false }]],
+	['page', [{}, badRecord, { kind: 'status' }, ...[401, 403, 404].map(status), response]],
 	['', [status(429), status(500), badQuery, badRecord].map((details) => ({ ...details, ...temporary }))],
 	[
 		'',
@@ -39,10 +36,11 @@ test.each<[refused: string, by: Array<Partial<FailureDetails>>]>([
 			{ code: 14103, cause: 'credential' },
 		],
 	],
-	['', [{ kind: 'timeout' }, { kind: 'unreachable' }, { kind: 'cancelled' }, { kind: 'paging' }]],
+	['', [badQuery, status(500), response].map((details) => ({ ...details, mayRefusePage: false }))],
 ])('what may be refused is "%s" by %j', async (refused, by) => {
 	for (const details of by) {
-		const thrown = new Failure({ kind: 'refused', cause: 'input', message: 'no', remedy: '', ...details });
+		const words = { cause: 'input', message: 'no', remedy: '' } as const;
+		const thrown = new Failure({ kind: 'refused', ...words, mayRefusePage: true, ...details });
 		expect([details, await refusedBy(thrown)]).toEqual([details, refused]);
 	}
 });

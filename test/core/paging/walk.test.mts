@@ -130,20 +130,22 @@ test('the number of an empty first page is not compared with the next', async ()
 });
 
 describe('the size of a page', () => {
-	const options = { pageSize: 1000, parallelRequests: 2 } as const;
 	const tooLarge = failure({ httpStatus: 413 });
 
 	test.each([
 		{ name: 'falls where it is refused', accepted: [0, 60], sizes: [1000, 200, 50, 50, 50] },
+		{ name: 'falls to the default of the API document', accepted: [0, 49], sizes: [1000, 200, 50, 10, 10, 10] },
 		{ name: 'grows to 50 where a small one is refused', accepted: [50, 60], limit: 3, sizes: [3, 50, 50] },
-		{ name: 'is not the reason if all are refused', accepted: [0, 0], thrown: [noSuchPage], sizes: [1000, 200, 50] },
+		{ name: 'falls to 10 where 50 is refused, too', accepted: [0, 20], limit: 30, sizes: [30, 50, 10, 10, 10] },
+		{ name: 'does not exceed Page Size', accepted: [0, 20], limit: 30, pageSize: 40, sizes: [30, 40, 10, 10, 10] },
+		{ name: 'is not the reason if all fail', accepted: [0, 0], thrown: [noSuchPage], sizes: [1000, 200, 50, 10] },
 		{ name: 'is no matter of a timeout', accepted: [0, 0], thrown: [late], sizes: [1000] },
 		{ name: 'is no matter of a later timeout', accepted: [0, 0], thrown: [tooLarge, late], sizes: [1000, 200] },
-	])('$name', async ({ accepted: [least = 0, most = 0], limit, thrown = [], sizes }) => {
+	])('$name', async ({ accepted: [least = 0, most = 0], limit, pageSize = 1000, thrown = [], sizes }) => {
 		const list = pages('ab cd', ({ size, request }) => {
 			return size < least || size > most ? (thrown[request - 1] ?? tooLarge) : { totalElements: 4 };
 		});
-		const walked = walk(list.source, { ...options, limit });
+		const walked = walk(list.source, { pageSize, parallelRequests: 2, limit });
 		if (thrown.length > 0) await expect(walked).rejects.toBe(thrown.at(-1));
 		else await walked;
 		expect(list.sizes).toEqual(sizes);
@@ -151,7 +153,10 @@ describe('the size of a page', () => {
 
 	// Some servers reduce the size, but count a page's offset by the requested one.
 	test.each([
-		{ where: 'a server reduces it', list: 'ab cd e', said: { size: 2, totalElements: 5, totalPages: 3 }, next: 2 },
+		{ where: 'a server reduces it', list: 'a b c', said: { size: 2, totalElements: 5, totalPages: 3 }, next: 2 },
+		{ where: 'a page has that length', list: 'ab cd e', said: { size: 2, totalElements: 5 }, next: 2 },
+		{ where: 'a page has the whole list', list: 'ab', said: { size: 2, totalElements: 2, last: false }, next: 4 },
+		{ where: 'it is the length of no items', list: '- a', said: { size: 0, totalElements: 1 }, next: 4 },
 		{ where: 'a page is longer', list: 'abc de', said: { size: 2, totalElements: 5, totalPages: 3 }, next: 4 },
 		{ where: 'none is said', list: 'ab cd e', said: { totalElements: 5, totalPages: 3 }, next: 4 },
 		{ where: 'the page count fits both', list: 'a b', said: { size: 2, totalElements: 2, totalPages: 1 }, next: 4 },
@@ -171,6 +176,7 @@ test.each([
 	{ name: 'says too few pages', pastEnd: noSuchPage, falsify: () => ({ totalPages: 1 }) },
 	{ name: 'said the end wrongly before', pastEnd: noSuchPage, falsify: () => ({ last: true }) },
 	{ name: 'does not refuse, but fails', pastEnd: late, falsify: without('last') },
+	{ name: 'fails a check of its devices', pastEnd: failure({ mayRefusePage: false }), falsify: without('last') },
 ])('a refusal past the end of a server is not believed if it $name', async ({ pastEnd, falsify }) => {
 	const server = serve(30, { numbering: 'zero-based', pastEnd, falsify });
 	await expect(walk(server.source, ten)).rejects.toBe(pastEnd);

@@ -37,6 +37,17 @@ describe('how many', () => {
 		expect(sizes()).toEqual(asked);
 	});
 
+	test.each([10, 20, 49, 99])('all are listed where pages above %i are refused', async (largestSize) => {
+		Object.assign(bench.platform.settings, { largestSize, largerSize: 'refuse' });
+		expect(serialNumbersOf(await all({}))).toEqual(truth());
+		for (const [skip, limit] of [
+			[0, 30],
+			[0, 50],
+			[100, 50],
+		] as const)
+			expect(serialNumbersOf(await list({ limit, options: { skip } }))).toEqual(truth().slice(skip, skip + limit));
+	});
+
 	test('Skip costs the first page and three requests for one device more than the pages of the part', async () => {
 		expect(serialNumbersOf(await list({ options: { skip: 100 } }))).toEqual(truth().slice(100, 150));
 		expect(sizes()).toEqual(['50', '1', '1', '1', '50']);
@@ -106,6 +117,27 @@ describe('a list that changes or contradicts itself', () => {
 		expect(serialNumbersOf(await all({ options }))).toEqual(truth());
 		expect(sizes()).toEqual(new Array(5).fill('50'));
 	});
+});
+
+test('pages too large to read make those of the account smaller, unless the smallest ones are too large, too', async () => {
+	let readable = 50;
+	bench.platform.settings.changePage = ({ content, ...page }, { query }) => {
+		const log = new Array(600_000 / content.length).fill(0);
+		return { ...page, content: Number(query['size']) > readable ? content.map((each) => ({ ...each, log })) : content };
+	};
+	const read = async (most: number, parameters: Parameters) => {
+		readable = most;
+		bench.platform.forget();
+		const options = { pageSize: 100, parallelRequests: 1 };
+		const { error } = await all({ options, ...parameters });
+		return [error?.message, ...sizes()];
+	};
+	const fails = 'The response is larger than 500,000 values';
+	expect(await read(50, {})).toEqual([undefined, '100', ...new Array(5).fill('50')]);
+	expect(await read(0, { returnAll: false, limit: 3 })).toEqual([fails, '3']);
+	expect(await read(100, {})).toEqual([undefined, ...new Array(5).fill('50')]);
+	expect(await read(0, {})).toEqual([fails, '50', '10']);
+	expect(await read(100, {})).toEqual([undefined, '100', '100', '100']);
 });
 
 describe('devices with equal sort values, which have another order on each page', () => {

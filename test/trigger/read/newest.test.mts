@@ -44,6 +44,22 @@ it.each<[string, IDataObject, string[]]>([
 	expect(watching.database.history).toHaveLength(1);
 });
 
+it.each([
+	{ most: 99, asked: ['size=106', 'size=50'] },
+	{ most: 49, asked: ['size=106', 'size=50', 'size=10'] },
+])('a quiet poll asks for smaller pages where those above $most are refused', async ({ most, asked }) => {
+	Object.assign(bench.platform.settings, { largestSize: most, largerSize: 'refuse' });
+	const watching = await watch();
+	expect(await askedBy(watching)).toEqual(asked.map((size) => `${size}&sort=createTime desc`));
+});
+
+it('asks for larger pages where those below 50 are refused', async () => {
+	answer(400, '', ({ qs }) => Number(Object(qs)['size']) < 50);
+	const watching = await watch({ filters: { tags: 'pilot' } });
+	const [newest, pilot] = ['sort=createTime desc', 'tags=pilot&size=35&sort=createTime desc'];
+	expect(await askedBy(watching)).toEqual([`size=1&${newest}`, `size=50&${newest}`, pilot, pilot.replace('35', '50')]);
+});
+
 it('a device is new in the second of the newest one, and up to two hours before it, however long no poll came', async () => {
 	const watching = await watch({ options: { pageSize: 50 } });
 	const same = add({ createTime: fleet().at(0).createTime }, 1);

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { EVENTS } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { useBench } from '../../../testbed/jest.mts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
+import type { Settings } from '../../../testbed/platform/settings.mts';
 import { Watch } from '../../../testbed/watch.mts';
 import { changeOf, parametersFor } from '../samples.mts';
 import { LATER, published, told } from '../watching.mts';
@@ -98,8 +99,11 @@ it.each<[from: string, to: string, today: number, expected: string]>([
 	},
 );
 
-it('does without the order that a platform refuses', async () => {
-	bench.platform.settings.sorting = 'refused';
+it.each<Partial<Settings>>([
+	{ sorting: 'refused' },
+	{ fault: ({ query }) => (query['size'] === '3' ? { code: 10001 } : undefined) },
+])('does without the order or the size that a platform refuses', async (settings) => {
+	Object.assign(bench.platform.settings, settings);
 	expect(await fetchTestEvent({})).toHaveLength(3);
 });
 

@@ -18,7 +18,7 @@ export async function fetchPart<T>(
 	if (start === undefined) return await fetchList(source, options);
 	if ('total' in start) return { items: [], settled: true, tied: false, reportedTotal: start.total, passes: 1 };
 	const before = start.index * start.pageLength;
-	const part = { ...options, skip: options.skip - before, pageSize: start.size, smallerSizes: [] };
+	const part = { ...options, skip: options.skip - before, pageSize: start.size, otherSizes: [] };
 	const listing = await fetchList(pagesFrom(source, start), part).catch((thrown: unknown) => {
 		if (!(thrown instanceof PageMismatch)) throw thrown;
 	});
@@ -52,7 +52,9 @@ async function findStart<T>(
 	const position = skip < total ? index * pageLength : total - 1;
 	// No server shortens a page of one item.
 	const single = async (parameter: number | undefined) => await source.fetchPage(parameter, 1);
-	const firstPageNumber = await learnNumbering(source.identify, undefined, single);
+	// A server may refuse a page as small as that.
+	const firstPageNumber = await learnNumbering(source.identify, undefined, single).catch(undefinedIfPageRefused);
+	if (firstPageNumber === undefined) return undefined;
 	const found = await single(firstPageNumber + position).catch(undefinedIfPageRefused);
 	const [item, ...others] = found?.content ?? [];
 	const isLast = position === total - 1;
@@ -66,13 +68,14 @@ async function findStart<T>(
 	return { index, size, pageLength, firstPageNumber, anchor };
 }
 
-/** A page with a wrong length for its position, or a wrong first item. */
+/** A page with a wrong length for its position, or a wrong first item, or another size than the one that `start` is for. */
 class PageMismatch extends Error {}
 
 /** Returns a list's pages from `start` on, as a list that counts from 1. A page that doesn't fit throws PageMismatch. */
 function pagesFrom<T>(source: PageSource<T>, start: Start): PageSource<T> {
 	const before = start.index * start.pageLength;
 	const fetchPage = async (page = 1, size: number) => {
+		if (size !== start.size) throw new PageMismatch();
 		const index = start.index + page - 1;
 		const offset = index * start.pageLength;
 		const { content, ...metadata } = await source.fetchPage(start.firstPageNumber + index, size);

@@ -4,8 +4,14 @@ import type { PageSource } from './page';
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
 const STATUSES_THAT_MAY_BE = { size: [400, 413, 414, 422, 500], order: [400, 422, 500] };
-/** Page sizes to fall back to, the largest first. */
-export const SMALLER_SIZES = [1000, 200, 50];
+/** Page sizes to fall back to, the largest first. Section 8 names only the last one, as the default. */
+export const SMALLER_SIZES = [1000, 200, 50, 10];
+
+/** Returns the page sizes to try after a refused one, up to `most`. Some platforms accept none as small as a limit below 50. */
+export function sizesAfter(refused: number, most: number): readonly number[] {
+	const others = SMALLER_SIZES.filter((size) => (refused < 50 ? size <= 50 : size < refused));
+	return others.map((size) => Math.min(size, most));
+}
 
 /**
  * Whether a first page may have failed because of its size (section 8 doesn't name the largest) or its sort order (section 1.3
@@ -13,11 +19,10 @@ export const SMALLER_SIZES = [1000, 200, 50];
  */
 export function mayRefuse(what: keyof typeof STATUSES_THAT_MAY_BE, thrown: unknown): boolean {
 	if (!(thrown instanceof Failure)) return false;
-	const { kind, code, httpStatus = 0, temporary, tokenRefused } = thrown.details;
-	if (temporary === true || tokenRefused === true) return false;
+	const { mayRefusePage, code, httpStatus = 0, temporary, tokenRefused } = thrown.details;
 	if (isTooLarge(thrown)) return what === 'size';
-	if (kind === 'refused') return code !== undefined && MAY_BE_THE_QUERY.has(code);
-	return kind === 'status' && STATUSES_THAT_MAY_BE[what].includes(httpStatus);
+	if (mayRefusePage !== true || temporary === true || tokenRefused === true) return false;
+	return code === undefined ? STATUSES_THAT_MAY_BE[what].includes(httpStatus) : MAY_BE_THE_QUERY.has(code);
 }
 
 /** Whether a page was too large to read, and smaller pages may be read. */
@@ -31,9 +36,8 @@ export function isTooLarge(thrown: unknown): thrown is Failure {
  */
 export function undefinedIfPageRefused(thrown: unknown): undefined {
 	if (!(thrown instanceof Failure)) throw thrown;
-	const { kind, final, temporary } = thrown.details;
-	if (concernsSignIn(thrown.details) || final === true || temporary === true || isTooLarge(thrown)) throw thrown;
-	if (kind !== 'refused' && kind !== 'status' && kind !== 'response') throw thrown;
+	const { mayRefusePage, final, temporary } = thrown.details;
+	if (mayRefusePage !== true || concernsSignIn(thrown.details) || final === true || temporary === true) throw thrown;
 }
 
 /**

@@ -6,13 +6,13 @@ import { Failure } from '../failure';
 import { expectsMore, saysItIsLast } from './end';
 import { PageFeed } from './feed';
 import type { Page, PageSource } from './page';
-import { mayRefuse, SMALLER_SIZES, undefinedIfPageRefused } from './refusal';
+import { mayRefuse, sizesAfter, undefinedIfPageRefused } from './refusal';
 
 export interface WalkOptions {
 	/** Items per request; fewer if `skip` and `limit` need fewer. */
 	pageSize: number;
-	/** Page sizes to fall back to if the server refuses a larger one; default: {@link SMALLER_SIZES}. */
-	smallerSizes?: readonly number[];
+	/** Page sizes to try if the server refuses that one; default: {@link sizesAfter} it, up to `pageSize`. */
+	otherSizes?: readonly number[];
 	/** Most requests at the same time. */
 	parallelRequests: number;
 	/** How many items to skip at the beginning; default: none. An item that the server lists twice counts twice. */
@@ -100,15 +100,14 @@ export async function* walkPages<T>(
 	throw new Failure({ kind: 'paging', cause: 'platform', message, remedy });
 }
 
-/** Fetches the first page at the largest size that the server accepts. */
+/** Fetches the first page at the first size that the server accepts. Returns it and the size of the next ones. */
 export async function fetchFirstPage<T>(
 	source: PageSource<T>,
-	{ pageSize, smallerSizes = SMALLER_SIZES, skip = 0, limit = Infinity }: Omit<WalkOptions, 'parallelRequests'>,
+	{ pageSize, otherSizes, skip = 0, limit = Infinity }: Omit<WalkOptions, 'parallelRequests'>,
 ) {
-	const largest = Math.min(pageSize, skip + limit, source.largestPage?.size ?? Infinity);
-	const smaller = smallerSizes.filter((size) => size < largest);
-	// Some platforms accept only some sizes, and none as small as a limit below 50.
-	const sizes = new Set([largest, ...smaller, Math.min(pageSize, Math.max(largest, 50))]);
+	const most = Math.min(pageSize, source.largestPage?.size ?? Infinity);
+	const wanted = Math.min(most, skip + limit);
+	const sizes = new Set([wanted, ...(otherSizes ?? sizesAfter(wanted, most))]);
 	const refusals: unknown[] = [];
 	for (const size of sizes) {
 		const page = await source.fetchPage(undefined, size).catch((thrown: unknown) => {
@@ -122,10 +121,11 @@ export async function fetchFirstPage<T>(
 }
 
 /** Returns the size of the other pages: a server may reduce the size, but count a page's offset by the requested one. */
-function nextSize<T>({ content, size, totalElements = 0, totalPages }: Page<T>, requested: number): number {
+function nextSize<T>({ content, size = 0, totalElements = 0, totalPages }: Page<T>, requested: number): number {
 	const fits = (pageSize: number) => Math.ceil(totalElements / pageSize) === totalPages;
-	if (size === undefined || size >= requested || content.length > size) return requested;
-	return fits(size) && !fits(requested) ? size : requested;
+	if (size === 0 || size >= requested || content.length > size) return requested;
+	const isFull = content.length === size && totalElements !== size;
+	return isFull || (fits(size) && !fits(requested)) ? size : requested;
 }
 
 /** Returns how many pages to fetch, by the latest page's metadata. */

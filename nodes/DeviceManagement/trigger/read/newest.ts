@@ -5,8 +5,8 @@
  */
 import type { Device } from '../../core/device';
 import type { PageSource } from '../../core/paging/page';
-import { mayRefuse, readById } from '../../core/paging/refusal';
-import { walkPages } from '../../core/paging/walk';
+import { mayRefuse, readById, sizesAfter } from '../../core/paging/refusal';
+import { fetchFirstPage, walkPages } from '../../core/paging/walk';
 import { idOf } from '../../core/record';
 import { DEVICE_LIST } from '../../transport/devices';
 import { pageSource } from '../../transport/pagedList';
@@ -117,7 +117,8 @@ async function fetchDownToKnown(
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
 	const walk = { rows, top, complete: true, first, isWholeList: false, tied: false };
 	let [last, total] = [Infinity, 0];
-	for await (const page of walkPages(sorted ?? byTime, { pageSize, parallelRequests: 1 })) {
+	const pages = { pageSize, otherSizes: sizesAfter(pageSize, settings.pageSize), parallelRequests: 1 };
+	for await (const page of walkPages(sorted ?? byTime, pages)) {
 		const { newItems, read, distinct, reportedTotal = total } = page;
 		const tied = { ...walk, tied: true };
 		if (sorted !== undefined && !idsFall(newItems, field)) return tied;
@@ -188,7 +189,7 @@ async function provenAt(platform: Platform, options: NewestOptions, first: reado
 
 async function fetchFirst(platform: Platform, { field, settings }: NewestOptions, direction: 'asc' | 'desc') {
 	const source = pageSource(platform, { ...DEVICE_LIST, sort: [`${field} ${direction}`] }, settings);
-	return (await source.fetchPage(undefined, 1)).content.slice(0, 1);
+	return (await fetchFirstPage(source, { ...settings, limit: 1 })).page.content.slice(0, 1);
 }
 
 /** Returns the first device's row; undefined if there is none, or if it does not have the time. */

@@ -2,6 +2,7 @@ import { type Device, serialNumberOf } from '../../core/device';
 import { inputFailure } from '../../core/failure';
 import type { JsonValue } from '../../core/json';
 import { mayRefuse } from '../../core/paging/refusal';
+import { fetchFirstPage } from '../../core/paging/walk';
 import { DEVICE_LIST } from '../../transport/devices';
 import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
@@ -21,9 +22,11 @@ const FEW = 3;
  */
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
 	const { criteria, settings } = parameters;
-	const fetchFew = async (sort: string[]) =>
-		await pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings).fetchPage(undefined, FEW);
-	const page = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
+	const fetchFew = async (sort: string[]) => {
+		const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings);
+		return await fetchFirstPage(source, { ...settings, limit: FEW });
+	};
+	const { page } = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
 		if (!mayRefuse('order', thrown)) throw thrown;
 		return await fetchFew([]);
 	});
