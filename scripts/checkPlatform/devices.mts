@@ -182,8 +182,8 @@ export function findSpeed(sample: Sample | undefined, total: number | undefined,
 
 /** The requests of polls that read the whole fleet, with the Page Size that the check advises. */
 export function findPolls(sample: Sample | undefined, total: number | undefined, { totals }: Findings): Finding {
-	// The nodes fall back to pages of 50.
-	const requests = pagesOf(total, sample?.devices.length ?? 50);
+	// The nodes fall back to pages of 10.
+	const requests = pagesOf(total, sample?.devices.length ?? 10);
 	const aDay = (polls: number) => number(polls * requests);
 	const advice = `Polls every minute: ${aDay(1440)} a day. Every five minutes: ${aDay(288)} a day.`;
 	// The walker reads a list again if its total is missing or wrong.

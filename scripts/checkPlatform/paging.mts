@@ -8,10 +8,12 @@ import { number } from '../demo/tables.mts';
 import { inWords, isRefusal, type Outcome, type Probe } from './probe.mts';
 import { type Finding, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
-/** Devices on the first page that the check reads. */
+/** Devices on the first page that the check reads: the default of the API document. */
 export const FIRST_SIZE = 10;
-/** Sizes by doubling; the largest is the most that the nodes allow. */
-const SIZES = [125, 250, 500, 1000, 2000, 4000, 8000, 10_000];
+/** Sizes to try. The first is the nodes' default, the last one the most that they allow. */
+const SIZES = [1000, 2000, 10_000];
+/** Sizes to try if the platform refuses the first of those. */
+const SMALLER_SIZES = [FIRST_SIZE, 20, 50, 100, 200, 500, 1000];
 /** A page that no fleet has. */
 const FAR_PAGE = 1_000_000;
 
@@ -79,36 +81,40 @@ export interface Sample {
 	took: number;
 }
 
+interface PageSizes {
+	finding: Finding;
+	/** The largest size that was accepted. */
+	accepted: number;
+	sample?: Sample;
+}
+
 /** The largest page that the platform accepts, and the largest one read of up to 1,000 devices. */
-export async function checkPageSize(probe: Probe): Promise<{ finding: Finding; sample?: Sample }> {
-	let found: { sample?: Sample } = {};
-	let accepted = 0;
-	for (const size of SIZES) {
+export async function checkPageSize(probe: Probe, sizes = SIZES): Promise<PageSizes> {
+	const found: Omit<PageSizes, 'finding'> = { accepted: FIRST_SIZE };
+	for (const size of sizes) {
 		const began = performance.now();
 		const { value, refusal } = await probe.page(size);
-		if (value === undefined) return { ...found, finding: findingOfRefusedSize(accepted, size, inWords(refusal)) };
+		if (value === undefined && sizes === SIZES && size === sizes[0]) return await checkPageSize(probe, SMALLER_SIZES);
+		if (value === undefined) return { ...found, finding: findingOfRefusedSize(found.accepted, size, inWords(refusal)) };
 		const { content, totalElements, size: said } = value;
-		if (size <= 1000 && content.length > 0) found = { sample: { devices: content, took: performance.now() - began } };
+		if (size <= 1000 && content.length > 0) found.sample = { devices: content, took: performance.now() - began };
 		const hasAll = content.length < size && (totalElements === undefined || content.length >= totalElements);
 		if (hasAll && said === undefined) {
 			const advice = 'The whole fleet fits on one page: Page Size does not matter.';
-			return { ...found, finding: unsure(`at least ${number(accepted)}`, advice) };
+			return { ...found, finding: unsure(`at least ${number(content.length)}`, advice) };
 		}
 		const cutTo = said ?? content.length;
 		if (cutTo < size) {
 			const advice = cutTo >= 1000 ? KEEP_SIZE : 'The nodes notice shorter pages. Nothing to do.';
 			return { ...found, finding: yes(`${number(cutTo)}; larger pages are cut`, advice) };
 		}
-		accepted = size;
+		found.accepted = size;
 	}
-	return { ...found, finding: yes(`${number(accepted)} or more`, KEEP_SIZE) };
+	return { ...found, finding: yes(`${number(found.accepted)} or more`, KEEP_SIZE) };
 }
 
 function findingOfRefusedSize(accepted: number, size: number, words: string): Finding {
 	const refused = `${number(size)} fails (${words})`;
-	if (accepted === 0) {
-		return no(refused, 'The nodes fall back to 50 devices a page. Set Page Size to 50 to save a request.');
-	}
 	const smaller = `The nodes fall back to smaller pages. Set Page Size to ${accepted} to save requests.`;
 	return yes(`${number(accepted)}; ${refused}`, accepted >= 1000 ? KEEP_SIZE : smaller);
 }

@@ -29,6 +29,7 @@ const failureSchema = z.object({
 	httpStatus: z.number().optional(),
 	temporary: z.boolean().optional(),
 	tokenRefused: z.boolean().optional(),
+	mayRefusePage: z.boolean().optional(),
 	withoutData: z.boolean().optional(),
 	final: z.boolean().optional(),
 	loginRefused: z.boolean().optional(),
@@ -139,9 +140,8 @@ export class Probe {
 }
 
 /** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */
-export function isRefusal({ kind, temporary, tokenRefused, final }: Refusal): boolean {
-	if (temporary === true || tokenRefused === true || final === true) return false;
-	return kind === 'refused' || kind === 'status' || kind === 'response';
+export function isRefusal({ mayRefusePage, temporary, tokenRefused, final }: Refusal): boolean {
+	return mayRefusePage === true && temporary !== true && tokenRefused !== true && final !== true;
 }
 
 /** How a request failed, in a few words. Leaves out the platform's own text, which may name a device. */

@@ -8,7 +8,7 @@ import { areSame, FIRST_SIZE } from './paging.mts';
 import { type FetchPage, inWords, isRefusal, type Outcome, type Selection } from './probe.mts';
 import { type CheckId, type Finding, type Findings, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
-/** Devices that are compared in each direction of a sort order. */
+/** Devices that are compared in each direction of a sort order; fewer if the platform refuses so many. */
 const SORTED_SIZE = 50;
 
 /** A sort order to check, and what depends on it. */
@@ -57,10 +57,12 @@ export function attributeToTry(devices: readonly Device[]): string | undefined {
 }
 
 /** Whether the platform sorts by a field: its first devices in both directions have to be in order, and differ. */
-export async function checkOrder(page: FetchPage, { field, read, obeyed, ignored }: Order): Promise<Finding> {
+export async function checkOrder(page: FetchPage, order: Order, largestSize: number): Promise<Finding> {
+	const { field, read, obeyed, ignored } = order;
+	const size = Math.min(SORTED_SIZE, largestSize);
 	const sorted: Device[][] = [];
 	for (const direction of ['asc', 'desc']) {
-		const { value, refusal } = await page(SORTED_SIZE, undefined, { sort: `${field} ${direction}` });
+		const { value, refusal } = await page(size, undefined, { sort: `${field} ${direction}` });
 		if (value === undefined) {
 			const words = inWords(refusal);
 			return isRefusal(refusal) ? no(`refused (${words})`, ignored) : unsure(words, RUN_AGAIN);
@@ -77,10 +79,14 @@ export async function checkOrder(page: FetchPage, { field, read, obeyed, ignored
 }
 
 /** Whether the platform sorts by the ID last, as the nodes do where devices repeat, and whether equal values have an order without it. */
-export async function checkEqualValues(page: FetchPage): Promise<Pick<Findings, 'sortTwoFields' | 'equalValues'>> {
-	const read = async (sort: string, size = SORTED_SIZE) => await page(size, undefined, { sort: `${sort} asc` });
+export async function checkEqualValues(
+	page: FetchPage,
+	largestSize: number,
+): Promise<Pick<Findings, 'sortTwoFields' | 'equalValues'>> {
+	const read = async (sort: string, size = Math.min(SORTED_SIZE, largestSize)) =>
+		await page(size, undefined, { sort: `${sort} asc` });
 	const byTwo = await read('onlineStatus,id');
-	const [long, short] = [await read('onlineStatus'), await read('onlineStatus', FIRST_SIZE)];
+	const [long, short] = [await read('onlineStatus'), await read('onlineStatus', Math.min(FIRST_SIZE, largestSize / 2))];
 	const sortTwoFields = findingOfTwoFields(byTwo);
 	const { content } = short.value ?? { content: [] };
 	if (long.value === undefined || content.length === 0) {

@@ -124,13 +124,13 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 		'refuses pages over 100, and repeats the last page',
 		{ largestSize: 100, largerSize: 'refuse', ...repeats(230, 240, 23) },
 		{
-			pageSize: '✗ 125 fails (code 10001)',
+			pageSize: '✓ 100; 200 fails (code 10001)',
 			pastEnd: '✓ the last page again',
-			onlineStatus: '✓ 1: 7, 0: 3 of the first 10',
-			status: '✓ 2: 7, 1: 3 of the first 10',
-			createTime: '✓ readable: 10 of the first 10',
-			updateTime: '✓ readable: 3, none: 7 of the first 10',
-			polls: '✓ 5',
+			onlineStatus: '✓ 1: 67, 0: 33 of the first 100',
+			status: '✓ 2: 67, 1: 29, 3: 3, 0: 1 of the first 100',
+			createTime: '✓ readable: 100 of the first 100',
+			updateTime: '✓ readable: 45, none: 55 of the first 100',
+			polls: '✓ 3',
 		},
 	],
 	[
@@ -146,7 +146,7 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 	[
 		'has no totals',
 		{ changePage: ({ content }) => ({ content }) },
-		{ list: '✓ 10 devices', totals: '✗ no total', pageSize: '? at least 125', polls: '? at least 1' },
+		{ list: '✓ 10 devices', totals: '✗ no total', pageSize: '? at least 240', polls: '? at least 1' },
 	],
 	[
 		'has a total of its own',
@@ -258,7 +258,7 @@ test('signing in elsewhere names the flag for the path', async () => {
 });
 
 test('a token that expires is not renewed', async () => {
-	const rows = await check({ tokenRequests: 5 }, login());
+	const rows = await check({ tokenRequests: 10 }, login());
 	expect(rows.find(({ id }) => id === 'get')).toMatchObject({ result: 'yes' });
 	expect(rows.at(-1)).toMatchObject({ result: 'unsure', advice: expect.stringMatching(/token expired/) });
 });
@@ -301,11 +301,15 @@ test.each(fields)('a field %s with %s', (field, _name, values, expected) => {
 
 const polls: ReadonlyArray<readonly [Partial<Settings>, number, string]> = [
 	[{ largestSize: 100 }, 1000, '3'],
-	[{ largestSize: 100, largerSize: 'refuse' }, 50, '5'],
+	[{ largestSize: 100, largerSize: 'refuse' }, 100, '3'],
+	[{ largestSize: 49, largerSize: 'refuse' }, 20, '12'],
+	[{ largestSize: 10, largerSize: 'refuse' }, 10, '24'],
 ];
 
 test.each(polls)('a poll has as many requests as the trigger sends with %j', async (settings, pageSize, expected) => {
-	const found = (await check(settings)).find(({ id }) => id === 'polls');
+	const rows = await check(settings);
+	expect(rows.filter(({ result }) => result !== 'yes')).toEqual([]);
+	const found = rows.find(({ id }) => id === 'polls');
 	expect(found).toMatchObject({ result: 'yes', found: expected });
 	expect(found?.advice).toContain(`${(1440 * Number(expected)).toLocaleString('en')} a day`);
 	const checked = bench.platform.requests.length;
@@ -329,7 +333,7 @@ test.each(orders)('a sort order %s', async (_name, up, down, expected) => {
 	const page = async (_size: number, _page?: number, { sort }: { sort?: string } = {}) => ({
 		value: { content: devices(sort === 'attributes.level asc' ? up : down) },
 	});
-	expect(show(await checkOrder(page, byAttribute('level')))).toBe(expected);
+	expect(show(await checkOrder(page, byAttribute('level'), 50))).toBe(expected);
 });
 
 test('each filter of the form is tried in filtersFor() of scripts/checkPlatform', () => {
