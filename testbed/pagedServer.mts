@@ -93,7 +93,7 @@ export class PagedServer {
 		} catch (error) {
 			if (!(error instanceof Refusal)) throw error;
 			const { code, message } = error;
-			throw new Failure({ kind: 'refused', cause: 'input', code, message, remedy: '' });
+			throw new Failure({ kind: 'refused', cause: 'input', code, message, remedy: '', mayRefusePage: true });
 		}
 	}
 }
