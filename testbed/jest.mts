@@ -109,8 +109,8 @@ export function hurry(times = 1, onWait: (ms: number) => void = () => {}): void 
 }
 
 /**
- * A clock that only moves when a test moves it. Each test begins on November 1, 2026. Waits take no time; the timeouts of
- * requests are real.
+ * A clock that only moves when a test moves it, and by the node's waits, which take no time. Each test begins on November 1, 2026.
+ * The timeouts of requests are real.
  */
 export function useStillClock(): { now: number } {
 	const clock = { now: 0 };
@@ -118,7 +118,8 @@ export function useStillClock(): { now: number } {
 		clock.now = Date.UTC(2026, 10, 1);
 		const began = clock.now;
 		const time = { now: () => clock.now - began, date: () => clock.now };
-		putBack.push(replaceClock({ ...systemClock, ...time, random: () => 0.5, sleep: async () => {} }));
+		const sleep = async (ms: number) => void (clock.now = Math.max(clock.now, clock.now + ms));
+		putBack.push(replaceClock({ ...systemClock, ...time, random: () => 0.5, sleep }));
 	});
 	return clock;
 }

@@ -94,12 +94,12 @@ export async function settled(promise: Promise<unknown>): Promise<unknown> {
 }
 
 /** Each test begins at time 0, in a process that knows no account. */
-export function useVirtualTime(): { time: VirtualTime } {
-	const virtual = { time: new VirtualTime() };
+export function useVirtualTime(random?: () => number): { time: VirtualTime } {
+	const virtual = { time: new VirtualTime(random) };
 	let putBack: () => void;
 	beforeEach(() => {
 		forgetAccounts();
-		virtual.time = new VirtualTime();
+		virtual.time = new VirtualTime(random);
 		putBack = replaceClock(virtual.time);
 	});
 	afterEach(() => putBack());

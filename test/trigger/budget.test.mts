@@ -45,13 +45,33 @@ it('ends a walk that would take too long, sends no more requests, and says what 
 it.each<[string, Omit<FaultRule, 'times'>]>([
 	['a response that never comes', { fault: 'hang' }],
 	['a response that stops half way', { fault: 'stall' }],
-	['the waits between retries', { fault: { status: 503, headers: { 'retry-after': '30' } } }],
+	['the waits between retries', { fault: { status: 502 } }],
 	['a sign-in that takes long', { fault: 'hang', kind: 'login' }],
 ])('ends %s', async (_, fault) => {
 	const { node, before } = await withBudget(200, fault.kind === 'login' ? bench.login : bench.apiKey);
 	if (fault.kind === 'login') bench.platform.expireTokens();
 	bench.platform.settings.faults = [{ ...fault, times: Infinity }];
 	await expect(node.poll()).rejects.toThrow("did not end within n8n's limit of 1 second");
+	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
+});
+
+it.each<[string, FaultRule['fault'], object]>([
+	['a limit', { status: 503 }, { failure: { cause: 'temporarily-unavailable', retryAfterMs: 1000 }, httpCode: '503' }],
+	[
+		'a named limit',
+		{ status: 429, headers: { 'retry-after': '30' } },
+		{ failure: { cause: 'rate-limited', retryAfterMs: 30_000 }, httpCode: '429' },
+	],
+])('ends the pause after %s, and says so', async (_, fault, details) => {
+	const { node, before } = await withBudget(200);
+	bench.platform.settings.faults = [{ fault, times: Infinity }];
+	await expect(node.poll()).rejects.toMatchObject({
+		message: expect.stringContaining(
+			"The poll waited for the platform's rate limit, and n8n's limit of 1 second ended it",
+		),
+		description: expect.stringContaining('Poll less often, or run other workflows of this account less often.'),
+		...details,
+	});
 	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
 });
 

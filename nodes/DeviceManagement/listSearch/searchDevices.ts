@@ -14,7 +14,7 @@ import { placeSchema, scrollPage } from './scroll';
 /** If the platform refuses it, pages are smaller. */
 const PAGE_SIZE = 50;
 /** Shorter than in workflows, because a person is waiting. */
-const SETTINGS = { timeoutMs: 20_000, maxRetries: 1 };
+const SETTINGS = { timeoutMs: 20_000, maxRetries: 1, countsLimits: true };
 
 /**
  * Returns one page of the device dropdown. It doesn't read the whole fleet and keeps nothing between calls.

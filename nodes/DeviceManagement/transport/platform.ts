@@ -28,8 +28,8 @@ export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollF
 export interface OpenOptions {
 	/** Most requests at the same time. */
 	parallelRequests: number;
-	/** The time after which all requests must have ended, in milliseconds, and the error if they have not. */
-	deadline?: { ms: number; failure: Failure };
+	/** The time after which all requests must have ended, in milliseconds, and the error then. A rate limit may have delayed them. */
+	deadline?: { ms: number; failure(limit: Failure | undefined): Failure };
 }
 
 export interface RequestSettings {
@@ -37,6 +37,8 @@ export interface RequestSettings {
 	timeoutMs: number;
 	/** How often to retry a read, or the sign-in before any request. */
 	maxRetries: number;
+	/** Whether a retry after HTTP 429 counts, too: a person is waiting. */
+	countsLimits?: boolean;
 	/** Whether to fail if the token is refused: the platform has just accepted it for another request. */
 	keepsToken?: boolean;
 }
@@ -110,6 +112,8 @@ class Requests {
 	private readonly halt = new AbortController();
 	private readonly end: AbortSignal;
 	private readonly slots: ReturnType<typeof pLimit>;
+	/** The account that was opened last. An execution with a deadline has only one. */
+	private account: Account | undefined;
 
 	constructor(
 		private readonly context: PlatformContext,
@@ -119,7 +123,7 @@ class Requests {
 		const cancel = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 		this.end = AbortSignal.any(cancel === undefined ? [this.halt.signal] : [this.halt.signal, cancel]);
 		if (deadline === undefined) return;
-		const giveUp = () => this.halt.abort(deadline.failure);
+		const giveUp = () => this.halt.abort(deadline.failure(this.account?.rateLimit.recentLimit(this.clock.now())));
 		this.clock.timeout(deadline.ms).addEventListener('abort', giveUp, { signal: this.halt.signal });
 	}
 
@@ -128,6 +132,7 @@ class Requests {
 	/** Opens a session for one account. */
 	open(loaded: Credential, itemIndex?: number): Platform {
 		const { clock, context, end, slots, stop } = this;
+		this.account = accountOf(loaded);
 		const load = async () => await loadCredential(context, itemIndex);
 		const session = new Session(loaded, { load, renewToken: this.renewToken, clock, end });
 		const request: Platform['request'] = async ({ schema, ...sent }) => {
@@ -138,13 +143,15 @@ class Requests {
 				const sendNow = async () => await this.sendOnce(sent, credential);
 				return await rateLimit.pass(sendNow, clock, end, attempts++, slots);
 			};
-			// After a failed sign-in, a write was not sent, or the platform refused its token.
-			const mayRetry = ({ final }: FailureDetails) => sent.purpose !== 'write' || final === false;
-			const run = async () => await session.run(send, sent.settings.keepsToken);
-			const payload = await withRetries(run, sent.settings.maxRetries, end, mayRetry);
+			const { maxRetries, keepsToken, countsLimits = false } = sent.settings;
+			// After a failed sign-in, a write was not sent, or the platform refused its token. Only HTTP 429 never means one bad page.
+			const costOf = ({ final, httpStatus }: FailureDetails) =>
+				sent.purpose === 'write' && final !== false ? Infinity : httpStatus === 429 && !countsLimits ? 0 : 1;
+			const run = async () => await session.run(send, keepsToken);
+			const payload = await withRetries(run, maxRetries, end, costOf);
 			return checkPayload(payload, schema);
 		};
-		const { largestPage, idRefusedAt } = accountOf(loaded);
+		const { largestPage, idRefusedAt } = this.account;
 		return { request, largestPage, idRefusedAt, stop };
 	}
 

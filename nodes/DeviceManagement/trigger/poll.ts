@@ -222,14 +222,21 @@ function fingerprintOf(context: IPollFunctions, parameters: TriggerParameters, c
 }
 
 function platformOptions({ settings }: TriggerParameters, budgetMs: number) {
-	const failure = new Failure({
-		kind: 'timeout',
-		cause: 'platform',
-		message: `The poll did not end within n8n's limit of ${timeInWords(budgetMs)}`,
-		remedy:
-			"Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'. No event is lost: the next poll starts from the same state.",
-	});
+	const failure = (rateLimit: Failure | undefined) => tooLate(`n8n's limit of ${timeInWords(budgetMs)}`, rateLimit);
 	return { parallelRequests: settings.parallelRequests, deadline: { ms: budgetMs, failure } };
+}
+
+/** Returns the failure of a poll that ran out of time. It has no other fields of the rate limit: the poll isn't sent again. */
+function tooLate(limit: string, rateLimit: Failure | undefined): Failure {
+	const { httpStatus, retryAfterMs } = rateLimit?.details ?? {};
+	const message = rateLimit
+		? `The poll waited for the platform's rate limit, and ${limit} ended it`
+		: `The poll did not end within ${limit}`;
+	const todo = rateLimit
+		? 'Poll less often, or run other workflows of this account less often.'
+		: "Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.";
+	const remedy = `${todo} No event is lost: the next poll starts from the same state.`;
+	return new Failure({ kind: 'timeout', cause: 'platform', message, remedy, httpStatus, retryAfterMs });
 }
 
 function itemsOf(events: readonly DeviceEvent[], { output, emit }: TriggerParameters): INodeExecutionData[] {

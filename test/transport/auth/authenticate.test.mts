@@ -178,7 +178,7 @@ test("the account learns of a pause that another node's login is asked for; that
 	const waiting = account().rateLimit.afterPause(async () => virtual.time.now(), virtual.time, stop.signal);
 	expect(await request('current')).toBeUndefined();
 	expect(virtual.time.now()).toBe(200);
-	expect(await outcomeOf(waiting)).toBe(2100);
+	expect(await outcomeOf(waiting)).toBe(2350);
 });
 
 describe('a request carries', () => {

@@ -61,12 +61,12 @@ describe('one sign-in', () => {
 		expect(bench.platform.logins.attempted).toBe(1);
 	});
 
-	test('is tried again after HTTP 503; it has its own time, and that of a request begins when there is a token', async () => {
+	test('is tried again after HTTP 502; it has its own time, and that of a request begins when there is a token', async () => {
 		hurry();
 		const begun: unknown[] = [];
 		const timeout = (ms: number) => (begun.push(ms), systemClock.timeout(ms));
 		const putBack = replaceClock({ ...currentClock(), timeout });
-		const bench = await open({ faults: [{ kind: 'login', fault: { status: 503 } }] });
+		const bench = await open({ faults: [{ kind: 'login', fault: { status: 502 } }] });
 		bench.platform.settings.beforeAnswer = ({ kind }) => void begun.push(kind);
 		const count = { ...operations.count, options: { timeout: 10_000 } };
 		expect(jsonOf(await bench.run(count, { credential: bench.login }))).toEqual(COUNT);

@@ -114,7 +114,7 @@ class FakePlatform {
 /** The platform has just asked the account for a pause. */
 async function askToWait(retryAfterMs: number): Promise<void> {
 	const told = failureOf({ httpStatus: 429, temporary: true, retryAfterMs });
-	const clock = { now: () => BEGIN, sleep: async () => {} };
+	const clock = { now: () => BEGIN, random: () => 0, sleep: async () => {} };
 	const { signal } = new AbortController();
 	await settled(account().rateLimit.afterPause(async () => await Promise.reject(told), clock, signal));
 }
@@ -171,7 +171,17 @@ describe('one sign-in', () => {
 		await settled(platform.sendAlone());
 		platform.refuseSignIn = undefined;
 		await expect(platform.sendAlone()).resolves.toBe('token 1');
-		expect(platform.waits).toEqual([2000]);
+		expect(platform.waits).toEqual([2250]);
+	});
+
+	test('that is told to wait twenty times does not end the session', async () => {
+		const platform = new FakePlatform();
+		const session = platform.open();
+		platform.refuseSignIn = failureOf({ httpStatus: 429, temporary: true });
+		for (let n = 0; n < 20; n++) await settled(session.run(platform.send));
+		platform.refuseSignIn = undefined;
+		await expect(session.run(platform.send)).resolves.toBe('token 1');
+		expect(platform.signIns).toBe(21);
 	});
 
 	test('is made for requests that are refused late, although it brings the same text again', async () => {

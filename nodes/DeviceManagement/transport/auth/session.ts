@@ -8,6 +8,7 @@ import { outcomeOf } from '../waiting/retry';
 import { type Account, accountOf, type Token } from './account';
 import { beforeEnd, type Clock, whyEnded } from '../waiting/clock';
 import type { Credential } from './credential';
+import { isLimit } from '../waiting/rateLimit';
 
 export interface SessionDependencies {
 	/** Loads the credential from n8n's store again: it may have changed, or another process may have signed in. */
@@ -121,7 +122,7 @@ export class Session {
 		await account.rateLimit.afterPause(send, clock, end).catch((thrown: unknown) => {
 			// If there is a token, only n8n's store failed.
 			if (account.token !== undefined) return;
-			this.noteFailure(thrown);
+			if (!isLimit(thrown)) this.noteFailure(thrown);
 			throw thrown;
 		});
 	};

@@ -1,15 +1,17 @@
 /**
- * Waits for the pauses that the platform asks for (`Retry-After`), for all requests of one account. A pause delays every request;
- * afterwards a window limits the requests at the same time: 2 after the first pause, half as many after each further pause, 1/8 more
- * after each response. It sends retries first, and executions take turns, but it does not retry.
+ * Pauses an account after each limit: HTTP 429, 503 or a `Retry-After`. The pause has the named time, or 1 second; after HTTP 503 that
+ * names none, 1, 2, then 4 seconds. Chance adds up to half. Afterwards a window limits the requests at the same time: 2 after the first
+ * pause, half as many after each further pause, 1/8 more after each other response. After two minutes of pauses without another
+ * response, all requests fail during the next pause. It sends retries first, and executions take turns, but it does not retry.
  */
 import { Failure } from '../../core/failure';
 import { beforeEnd, type Clock } from './clock';
-import { LONGEST_WAIT_MS, timeInWords } from './retry';
+import { LONGEST_WAIT_MS, outcomeOf, timeInWords } from './retry';
 
 /** Requests at the same time after the first pause. */
 const FIRST_WINDOW = 2;
 const GROWTH_PER_RESPONSE = 1 / 8;
+const SHORTEST_PAUSE_MS = 1000;
 /** Time without a new pause after which requests are no longer limited. */
 const QUIET_MS = 60_000;
 /** A request that takes longer, with its wait for a slot, no longer counts for the window. */
@@ -20,6 +22,14 @@ const REQUESTS_PER_TURN = 8;
 /** Runs a function once the execution may send one more request. */
 type Slots = <T>(send: () => Promise<T>) => Promise<T>;
 const FREE: Slots = async (send) => await send();
+type Waiting = Pick<Clock, 'now' | 'random' | 'sleep'>;
+
+/** Whether a response refuses a request because there are too many. The account then pauses. */
+export function isLimit(thrown: unknown): thrown is Failure {
+	if (!(thrown instanceof Failure) || thrown.details.temporary !== true) return false;
+	const { httpStatus, retryAfterMs = 0 } = thrown.details;
+	return httpStatus === 429 || httpStatus === 503 || retryAfterMs > 0;
+}
 
 export class RateLimit {
 	private pausedUntil = -Infinity;
@@ -27,6 +37,10 @@ export class RateLimit {
 	private namedUntil = -Infinity;
 	private askedBy: Failure | undefined;
 	private pauses = 0;
+	/** The time of all pauses since the last response that is no limit, or since a quiet minute. */
+	private refusedMs = 0;
+	/** Whether requests fail during the pause. */
+	private refusesAll = false;
 	private window = Infinity;
 	private inFlight = 0;
 	private readonly queue: Array<{ attempts: number; turn: number; start(): void }> = [];
@@ -39,7 +53,7 @@ export class RateLimit {
 	 * and retries may need it during a pause.
 	 * @param end ends the wait; `run` must check it, too
 	 * @param attempts how often the request was sent before
-	 * @throws Failure `status` if the platform asked for a pause that is too long, and what `run` throws
+	 * @throws as {@link afterPause}
 	 */
 	async pass<T>(run: () => Promise<T>, clock: Clock, end: AbortSignal, attempts = 0, slots = FREE): Promise<T> {
 		for (;;) {
@@ -64,41 +78,66 @@ export class RateLimit {
 		}
 	}
 
-	/** Runs a request once no pause is left. A sign-in calls it without the window, because other requests wait for its token. */
-	async afterPause<T>(run: () => Promise<T>, clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<T> {
+	/**
+	 * Runs a request once no pause is left. A sign-in calls it without the window, because other requests wait for its token.
+	 * @throws as {@link waitForPause}, and what `run` throws: a limit with the pause in `retryAfterMs`
+	 */
+	async afterPause<T>(run: () => Promise<T>, clock: Waiting, end: AbortSignal): Promise<T> {
 		await this.waitForPause(clock, end);
 		const sentAfter = this.pauses;
-		const response = await run().catch((thrown: unknown) => {
-			if (thrown instanceof Failure && thrown.details.temporary === true) this.pause(thrown, sentAfter, clock.now());
-			throw thrown;
-		});
+		const outcome = await outcomeOf(run());
+		if ('value' in outcome) return this.respond(outcome.value, sentAfter);
+		const { failure } = outcome;
+		if (isLimit(failure)) throw this.pause(failure, sentAfter, clock);
+		const hasResponse = failure instanceof Failure && failure.details.httpStatus !== undefined;
+		throw hasResponse ? this.respond(failure, sentAfter) : failure;
+	}
+
+	/** Notes a response that is no limit, and returns it. */
+	private respond<T>(response: T, sentAfter: number): T {
+		this.refusedMs = 0;
 		if (sentAfter === this.pauses) this.window += GROWTH_PER_RESPONSE;
 		this.admit();
 		return response;
 	}
 
-	private pause(failure: Failure, sentAfter: number, now: number): void {
-		const { retryAfterMs = 0 } = failure.details;
-		if (retryAfterMs <= 0) return;
+	/** Begins or extends a pause. Returns the failure with the length of the pause. */
+	private pause({ details }: Failure, sentAfter: number, clock: Waiting): Failure {
+		const now = clock.now();
+		if (now > this.pausedUntil + QUIET_MS) this.refusedMs = 0;
+		const isNew = sentAfter === this.pauses;
+		const { httpStatus, retryAfterMs = 0 } = details;
+		// After HTTP 429, longer pauses would only let other processes, which were just served, come first again and again.
+		const step = httpStatus === 429 || this.refusedMs < 1000 ? SHORTEST_PAUSE_MS : this.refusedMs < 3000 ? 2000 : 4000;
+		const pauseMs = retryAfterMs > 0 ? Math.max(retryAfterMs, SHORTEST_PAUSE_MS) : isNew ? step : 0;
 		// A request that was sent before the last pause doesn't shrink the window again.
-		if (sentAfter === this.pauses) {
+		if (isNew) {
 			this.pauses++;
-			this.window = this.window === Infinity ? FIRST_WINDOW : Math.max(1, this.window / 2);
+			this.refusesAll = this.refusedMs >= LONGEST_WAIT_MS;
+			this.window = this.refusesAll ? 1 : this.window === Infinity ? FIRST_WINDOW : Math.max(1, this.window / 2);
 		}
-		if (now + retryAfterMs < this.pausedUntil) return;
-		this.pausedUntil = now + Math.min(retryAfterMs, LONGEST_WAIT_MS);
-		this.namedUntil = now + retryAfterMs;
-		this.askedBy = failure;
+		const told = new Failure({ ...details, retryAfterMs: pauseMs || Math.max(0, this.pausedUntil - now) });
+		const until = now + Math.min(pauseMs, LONGEST_WAIT_MS) + (isNew ? (clock.random() * step) / 2 : 0);
+		if (until >= this.pausedUntil) {
+			this.refusedMs += until - Math.max(now, this.pausedUntil);
+			[this.pausedUntil, this.namedUntil, this.askedBy] = [until, now + pauseMs, told];
+		}
+		return told;
+	}
+
+	/** Returns the failure that asked for the pause, in a pause or within a minute after it. */
+	recentLimit(now: number): Failure | undefined {
+		return now <= this.pausedUntil + QUIET_MS ? this.askedBy : undefined;
 	}
 
 	/**
 	 * Waits until no pause is left, or for the end.
-	 * @throws Failure `status` if the platform asked for a pause that is too long
+	 * @throws Failure `status` if the pause is too long, or if the platform has refused every request for two minutes
 	 */
-	async waitForPause(clock: Pick<Clock, 'now' | 'sleep'>, end: AbortSignal): Promise<void> {
+	async waitForPause(clock: Waiting, end: AbortSignal): Promise<void> {
 		const latest = clock.now() + LONGEST_WAIT_MS;
 		for (let left; (left = this.pausedUntil - clock.now()) > 0 && !end.aborted; await clock.sleep(left, end)) {
-			if (this.namedUntil > latest) throw this.tooLong(this.namedUntil - clock.now());
+			if (this.refusesAll || this.namedUntil > latest) throw this.unsent(clock.now());
 		}
 	}
 
@@ -129,12 +168,15 @@ export class RateLimit {
 		}
 	}
 
-	private tooLong(leftMs: number): Failure {
+	private unsent(now: number): Failure {
+		const why = this.refusesAll
+			? `has refused every request for two minutes, so the node sends nothing for ${timeInWords(this.pausedUntil - now)}`
+			: `asked for a pause that ends in ${timeInWords(this.namedUntil - now)}, so the node sent nothing`;
 		return new Failure({
 			kind: 'status',
 			cause: 'platform',
 			...this.askedBy?.details,
-			message: `The platform asked for a pause that ends in ${timeInWords(leftMs)}, so the node sent nothing`,
+			message: `The platform ${why}`,
 			remedy:
 				"Run the workflow again after that time. To send fewer requests at once, lower 'Parallel Requests' under 'Options'.",
 			retryable: false,

@@ -1,7 +1,7 @@
 /**
- * Retries failed reads with exponential backoff, until a number of retries or a total wait. If the platform asked for a wait
- * (`Retry-After`), only the total counts it: the rate limit waits, because the wait is for all requests of the account. It
- * doesn't know what a request is, or which ones may be retried.
+ * Retries failed reads with exponential backoff, until a number of retries or a total wait. If the account pauses, only the total
+ * counts the pause: the rate limit waits, because the pause is for all requests of the account. It doesn't know what a request is,
+ * or which ones may be retried.
  */
 import { Failure, type FailureDetails } from '../../core/failure';
 import { currentClock } from './clock';
@@ -16,26 +16,28 @@ const LONGEST_BACKOFF_MS = 20_000;
  * @param attempt throws a Failure that is `temporary` if a retry may help
  * @param maxRetries after the first attempt; 0 turns retries off
  * @param end ends a wait early; the next attempt then has to fail
- * @param mayRetry whether the attempt may be repeated after such a failure
+ * @param costOf how many retries it costs to repeat the attempt after such a failure; Infinity if it must not be repeated
  * @throws the last attempt's Failure, with the number of retries in its message
  */
 export async function withRetries<T>(
 	attempt: () => Promise<T>,
 	maxRetries: number,
 	end: AbortSignal,
-	mayRetry: (details: FailureDetails) => boolean = () => true,
+	costOf: (details: FailureDetails) => number = () => 1,
 ): Promise<T> {
 	const clock = currentClock();
-	let waitedMs = 0;
+	let [waitedMs, spent] = [0, 0];
 	for (let retries = 0; ; retries++) {
 		const outcome = await outcomeOf(attempt());
 		if ('value' in outcome) return outcome.value;
 		const { failure } = outcome;
 		if (!(failure instanceof Failure) || maxRetries === 0) throw failure;
 		const { temporary = false, retryable = temporary, retryAfterMs } = failure.details;
-		if (!retryable || !mayRetry(failure.details)) throw failure;
-		if (retries >= maxRetries) throw gaveUp(failure, retries, '');
-		const waitMs = retryAfterMs ?? backoffMs(retries, clock.random());
+		const cost = costOf(failure.details);
+		if (!retryable || cost === Infinity) throw failure;
+		if (spent + cost > maxRetries) throw gaveUp(failure, retries, '');
+		const waitMs = retryAfterMs ?? backoffMs(spent, clock.random());
+		spent += cost;
 		waitedMs += waitMs;
 		if (waitedMs > LONGEST_WAIT_MS) {
 			const next = `; the next try would be in ${Math.ceil(waitMs / 1000)} seconds, which is longer than this node waits`;
