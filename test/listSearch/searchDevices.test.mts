@@ -1,6 +1,6 @@
 import type { INodeListSearchItems } from 'n8n-workflow';
 
-import { useBench } from '../../testbed/jest.mts';
+import { hurry, useBench } from '../../testbed/jest.mts';
 import { type Fault, Fleet, type PageData, type Settings } from '../../testbed/platform/server.mts';
 import { getMany } from '../fields/oneItem.mts';
 
@@ -68,6 +68,13 @@ describe('without a filter', () => {
 		Object.assign(bench.platform.settings, settings);
 		expect(await scroll()).toEqual(serialNumbers());
 		if (requests !== undefined) expect(lists()).toHaveLength(requests);
+	});
+
+	test('is retried once, also after a rate limit, because a person waits', async () => {
+		hurry();
+		bench.platform.settings.faults = [{ kind: 'list', fault: { status: 429 }, times: 2 }];
+		await expect(open()).rejects.toThrow('HTTP 429');
+		expect(lists()).toHaveLength(2);
 	});
 
 	test('an empty fleet is an empty list without more to scroll', async () => {

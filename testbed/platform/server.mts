@@ -101,8 +101,8 @@ export class EmbeddedPlatform {
 	/** Requests without a complete response. */
 	readonly #pending = new Set<PlatformRequest>();
 	readonly #uses = new WeakMap<FaultRule, number>();
-	/** The times of the requests within the rate limit. */
-	#admitted: number[] = [];
+	/** The last request within the rate limit, and how many requests came too early until then. */
+	#admitted = { at: -Infinity, early: 0 };
 	readonly #hookErrors: unknown[] = [];
 
 	constructor(options: StartOptions) {
@@ -178,7 +178,7 @@ export class EmbeddedPlatform {
 		Object.assign(this.settings, settings);
 		this.#tokens.clear();
 		this.#pending.clear();
-		this.#admitted = [];
+		this.#admitted = { at: -Infinity, early: 0 };
 		this.forget();
 	}
 
@@ -284,14 +284,16 @@ export class EmbeddedPlatform {
 		}
 	}
 
-	/** Counts a request. Returns the response to one beyond the limit. */
+	/** Returns the response to a request beyond the rate limit. Counts any other request. */
 	#overLimit(): Exclude<Fault, string> | undefined {
-		const { requests, perMs, retryAfter } = this.settings.rateLimit ?? { requests: Infinity, perMs: 0 };
-		const now = Date.now();
-		this.#admitted = this.#admitted.filter((at) => now - at < perMs);
-		if (this.#admitted.length < requests) return void this.#admitted.push(now);
-		const body = '<html><title>429 Too Many Requests</title></html>';
-		return { status: 429, headers: { 'retry-after': String(retryAfter) }, body };
+		const { rateLimit } = this.settings;
+		if (rateLimit === undefined) return undefined;
+		const { perSecond, burst, status, retryAfter, now } = rateLimit;
+		const { early, at } = this.#admitted;
+		const next = { at: now(), early: Math.max(0, early + 1 - ((now() - at) * perSecond) / 1000) };
+		if (next.early <= burst) return void (this.#admitted = next);
+		const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
+		return { status, headers, body: '<html><title>Too Many Requests</title></html>' };
 	}
 
 	#faultOfRules(request: PlatformRequest): Fault | undefined {

@@ -135,9 +135,17 @@ export const settingsSchema = z.strictObject({
 	// Time and faults
 	/** Real milliseconds before every response. */
 	latencyMs: z.number().min(0).default(0),
-	/** Refuses more requests within `perMs` milliseconds with HTTP 429, like a proxy, with a `Retry-After` in seconds. */
+	/** Refuses requests as nginx's `limit_req` does, with a `Retry-After` only if it has seconds for it. */
 	rateLimit: z
-		.strictObject({ requests: z.int().min(1), perMs: z.number().min(1), retryAfter: z.int().min(0).default(1) })
+		.strictObject({
+			perSecond: z.number().positive(),
+			/** How many requests may come too early. */
+			burst: z.int().min(0).default(0),
+			status: z.literal([429, 503]).default(429),
+			retryAfter: z.int().min(0).optional(),
+			/** The platform's time in milliseconds. */
+			now: unchecked<() => number>().default(() => Date.now),
+		})
 		.optional(),
 	/** Runs before every response and may change fleet and settings; the response waits for it. */
 	beforeAnswer: unchecked<(request: PlatformRequest) => void | Promise<void>>().optional(),
