@@ -44,14 +44,14 @@ const NGINX = hasNginx ? 'behind nginx' : 'SKIPPED, because there is no nginx (o
 		plain: '',
 		redirect: 'return 301 https://elsewhere.example$request_uri;',
 	};
-	const folder = mkdtempSync(join(tmpdir(), 'nginx-'));
-	let url: string;
+	let [folder, url] = ['', ''];
 	const nginx = (...options: string[]) => {
 		const files = ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')];
 		const { status, stderr } = spawnSync('nginx', [...files, ...options], { encoding: 'utf8' });
 		if (status !== 0) throw new Error(stderr);
 	};
 	beforeAll(async () => {
+		folder = mkdtempSync(join(tmpdir(), 'nginx-'));
 		const unused = await startRawServer(() => {});
 		({ url } = unused);
 		await unused.close();

@@ -36,7 +36,7 @@ export interface FailureDetails {
 	temporary?: boolean;
 	/** False if the node does not retry a temporary failure (again): retries or session have ended, or the wait is too long. */
 	retryable?: false;
-	/** The wait that the platform asked for, in milliseconds. */
+	/** The wait that the platform asked for, or the pause that the account makes, in milliseconds. */
 	retryAfterMs?: number | undefined;
 	/** Whether the key or token was refused: a new one may help. */
 	tokenRefused?: boolean;

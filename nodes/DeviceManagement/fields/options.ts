@@ -12,7 +12,8 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 0, maxValue: 10 },
 		default: 3,
-		description: 'How often to retry a read request after a timeout, a lost connection or HTTP 429, 502, 503 or 504',
+		description:
+			'How often to retry a read request after a timeout, a lost connection or HTTP 502, 503 or 504. Retries after HTTP 429 do not count. With 0, there are no retries.',
 	},
 	pageSize: {
 		displayName: 'Page Size',
