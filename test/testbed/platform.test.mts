@@ -259,26 +259,12 @@ test('a fault meets the requests of its rule, as often as it says, and can cut a
 	await expect((await send('GET /api/version')).text()).rejects.toThrow('terminated');
 });
 
-test('a rate limit refuses with a time to wait, and a hook that throws is told at the end', async () => {
+test('a rate limit refuses what comes too early, and a hook that throws is told at the end', async () => {
 	let time = 0;
-	const rateLimit = { perSecond: 5, burst: 1, status: 503, now: () => time } as const;
-	platform.settings.rateLimit = rateLimit;
+	platform.settings.rateLimit = { perSecond: 5, burst: 1, status: 503, now: () => time };
 	const replies: unknown[] = [];
-	for (const at of [0, 0, 0, 199, 200, 200, 401]) {
-		time = at;
-		if (at === 401) platform.settings.rateLimit = { ...rateLimit, burst: 0, status: 429, retryAfter: 3 };
-		const { status, headers } = await send('GET /api/version');
-		replies.push([at, status, headers.get('retry-after')]);
-	}
-	expect(replies).toEqual([
-		[0, 200, null],
-		[0, 200, null],
-		[0, 503, null],
-		[199, 503, null],
-		[200, 200, null],
-		[200, 503, null],
-		[401, 429, '3'],
-	]);
+	for (time of [0, 0, 0, 199, 200, 200]) replies.push((await send('GET /api/version')).status);
+	expect(replies).toEqual([200, 200, 503, 503, 200, 503]);
 	const fault = () => {
 		throw new Error('the hook is wrong');
 	};

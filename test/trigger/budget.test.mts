@@ -42,36 +42,26 @@ it('ends a walk that would take too long, sends no more requests, and says what 
 	expect(await node.poll()).toHaveLength(1);
 });
 
-it.each<[string, Omit<FaultRule, 'times'>]>([
+const WAITED = "The poll waited for the platform's rate limit, and n8n's limit of 1 second ended it";
+const AFTER_30 = { 'retry-after': '30' };
+
+it.each<[string, Omit<FaultRule, 'times'>, words?: string, failure?: object]>([
 	['a response that never comes', { fault: 'hang' }],
 	['a response that stops half way', { fault: 'stall' }],
 	['the waits between retries', { fault: { status: 502 } }],
+	['a pause', { fault: { status: 503 } }, WAITED, { cause: 'temporarily-unavailable', retryAfterMs: 1000 }],
+	[
+		'a named pause',
+		{ fault: { status: 429, headers: AFTER_30 } },
+		WAITED,
+		{ cause: 'rate-limited', retryAfterMs: 30_000 },
+	],
 	['a sign-in that takes long', { fault: 'hang', kind: 'login' }],
-])('ends %s', async (_, fault) => {
+])('ends %s', async (_, fault, words = "did not end within n8n's limit of 1 second", failure = {}) => {
 	const { node, before } = await withBudget(200, fault.kind === 'login' ? bench.login : bench.apiKey);
 	if (fault.kind === 'login') bench.platform.expireTokens();
 	bench.platform.settings.faults = [{ ...fault, times: Infinity }];
-	await expect(node.poll()).rejects.toThrow("did not end within n8n's limit of 1 second");
-	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
-});
-
-it.each<[string, FaultRule['fault'], object]>([
-	['a limit', { status: 503 }, { failure: { cause: 'temporarily-unavailable', retryAfterMs: 1000 }, httpCode: '503' }],
-	[
-		'a named limit',
-		{ status: 429, headers: { 'retry-after': '30' } },
-		{ failure: { cause: 'rate-limited', retryAfterMs: 30_000 }, httpCode: '429' },
-	],
-])('ends the pause after %s, and says so', async (_, fault, details) => {
-	const { node, before } = await withBudget(200);
-	bench.platform.settings.faults = [{ fault, times: Infinity }];
-	await expect(node.poll()).rejects.toMatchObject({
-		message: expect.stringContaining(
-			"The poll waited for the platform's rate limit, and n8n's limit of 1 second ended it",
-		),
-		description: expect.stringContaining('Poll less often, or run other workflows of this account less often.'),
-		...details,
-	});
+	await expect(node.poll()).rejects.toMatchObject({ message: expect.stringContaining(words), failure });
 	expect(JSON.stringify(node.workflow.staticData)).toBe(before);
 });
 

@@ -288,12 +288,11 @@ export class EmbeddedPlatform {
 	#overLimit(): Exclude<Fault, string> | undefined {
 		const { rateLimit } = this.settings;
 		if (rateLimit === undefined) return undefined;
-		const { perSecond, burst, status, retryAfter, now } = rateLimit;
+		const { perSecond, burst, status, now } = rateLimit;
 		const { early, at } = this.#admitted;
 		const next = { at: now(), early: Math.max(0, early + 1 - ((now() - at) * perSecond) / 1000) };
 		if (next.early <= burst) return void (this.#admitted = next);
-		const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
-		return { status, headers, body: '<html><title>Too Many Requests</title></html>' };
+		return { status, body: '<html><title>Too Many Requests</title></html>' };
 	}
 
 	#faultOfRules(request: PlatformRequest): Fault | undefined {

@@ -135,15 +135,12 @@ export const settingsSchema = z.strictObject({
 	// Time and faults
 	/** Real milliseconds before every response. */
 	latencyMs: z.number().min(0).default(0),
-	/** Refuses requests as nginx's `limit_req` does, with a `Retry-After` only if it has seconds for it. */
+	/** Refuses requests as nginx's `limit_req` does: without a `Retry-After`. `now` is the platform's time in milliseconds. */
 	rateLimit: z
 		.strictObject({
 			perSecond: z.number().positive(),
-			/** How many requests may come too early. */
 			burst: z.int().min(0).default(0),
 			status: z.literal([429, 503]).default(429),
-			retryAfter: z.int().min(0).optional(),
-			/** The platform's time in milliseconds. */
 			now: unchecked<() => number>().default(() => Date.now),
 		})
 		.optional(),

@@ -229,12 +229,12 @@ function platformOptions({ settings }: TriggerParameters, budgetMs: number) {
 /** Returns the failure of a poll that ran out of time. It has no other fields of the rate limit: the poll isn't sent again. */
 function tooLate(limit: string, rateLimit: Failure | undefined): Failure {
 	const { httpStatus, retryAfterMs } = rateLimit?.details ?? {};
-	const message = rateLimit
-		? `The poll waited for the platform's rate limit, and ${limit} ended it`
-		: `The poll did not end within ${limit}`;
-	const todo = rateLimit
-		? 'Poll less often, or run other workflows of this account less often.'
-		: "Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.";
+	let message = `The poll did not end within ${limit}`;
+	let todo = "Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.";
+	if (rateLimit !== undefined) {
+		message = `The poll waited for the platform's rate limit, and ${limit} ended it`;
+		todo = 'Poll less often, or run other workflows of this account less often.';
+	}
 	const remedy = `${todo} No event is lost: the next poll starts from the same state.`;
 	return new Failure({ kind: 'timeout', cause: 'platform', message, remedy, httpStatus, retryAfterMs });
 }

@@ -53,7 +53,7 @@ export class RateLimit {
 	 * and retries may need it during a pause.
 	 * @param end ends the wait; `run` must check it, too
 	 * @param attempts how often the request was sent before
-	 * @throws as {@link afterPause}
+	 * @throws as {@link waitForPause}, and what `run` throws, a limit with the pause in `retryAfterMs`
 	 */
 	async pass<T>(run: () => Promise<T>, clock: Clock, end: AbortSignal, attempts = 0, slots = FREE): Promise<T> {
 		for (;;) {
@@ -78,27 +78,20 @@ export class RateLimit {
 		}
 	}
 
-	/**
-	 * Runs a request once no pause is left. A sign-in calls it without the window, because other requests wait for its token.
-	 * @throws as {@link waitForPause}, and what `run` throws: a limit with the pause in `retryAfterMs`
-	 */
+	/** Runs a request once no pause is left. A sign-in calls it without the window, because other requests wait for its token. */
 	async afterPause<T>(run: () => Promise<T>, clock: Waiting, end: AbortSignal): Promise<T> {
 		await this.waitForPause(clock, end);
 		const sentAfter = this.pauses;
 		const outcome = await outcomeOf(run());
-		if ('value' in outcome) return this.respond(outcome.value, sentAfter);
-		const { failure } = outcome;
+		const failure = 'failure' in outcome ? outcome.failure : undefined;
 		if (isLimit(failure)) throw this.pause(failure, sentAfter, clock);
-		const hasResponse = failure instanceof Failure && failure.details.httpStatus !== undefined;
-		throw hasResponse ? this.respond(failure, sentAfter) : failure;
-	}
-
-	/** Notes a response that is no limit, and returns it. */
-	private respond<T>(response: T, sentAfter: number): T {
-		this.refusedMs = 0;
-		if (sentAfter === this.pauses) this.window += GROWTH_PER_RESPONSE;
-		this.admit();
-		return response;
+		if ('value' in outcome || (failure instanceof Failure && failure.details.httpStatus !== undefined)) {
+			this.refusedMs = 0;
+			if (sentAfter === this.pauses) this.window += GROWTH_PER_RESPONSE;
+			this.admit();
+		}
+		if ('value' in outcome) return outcome.value;
+		throw failure;
 	}
 
 	/** Begins or extends a pause. Returns the failure with the length of the pause. */
@@ -169,14 +162,14 @@ export class RateLimit {
 	}
 
 	private unsent(now: number): Failure {
-		const why = this.refusesAll
-			? `has refused every request for two minutes, so the node sends nothing for ${timeInWords(this.pausedUntil - now)}`
-			: `asked for a pause that ends in ${timeInWords(this.namedUntil - now)}, so the node sent nothing`;
+		const message = this.refusesAll
+			? `The platform has refused every request for two minutes, so the node sends nothing for ${timeInWords(this.pausedUntil - now)}`
+			: `The platform asked for a pause that ends in ${timeInWords(this.namedUntil - now)}, so the node sent nothing`;
 		return new Failure({
 			kind: 'status',
 			cause: 'platform',
 			...this.askedBy?.details,
-			message: `The platform ${why}`,
+			message,
 			remedy:
 				"Run the workflow again after that time. To send fewer requests at once, lower 'Parallel Requests' under 'Options'.",
 			retryable: false,
