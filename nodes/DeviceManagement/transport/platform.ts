@@ -144,9 +144,15 @@ class Requests {
 				return await rateLimit.pass(sendNow, clock, end, attempts++, slots);
 			};
 			const { maxRetries, keepsToken, countsLimits = false } = sent.settings;
-			// After a failed sign-in, a write was not sent, or the platform refused its token. Only HTTP 429 never means one bad page.
-			const costOf = ({ final, httpStatus }: FailureDetails) =>
-				sent.purpose === 'write' && final !== false ? Infinity : httpStatus === 429 && !countsLimits ? 0 : 1;
+			const costOf = ({ final, httpStatus }: FailureDetails) => {
+				// After a failed sign-in, a write was not sent, or the platform refused its token.
+				if (sent.purpose === 'write' && final !== false) return Infinity;
+				// After another status, one page may always fail.
+				if (httpStatus !== 429 || countsLimits) return 1;
+				// Each fourth time, the request waits behind the others: one that is always refused would hold them up.
+				attempts %= 4;
+				return 0;
+			};
 			const run = async () => await session.run(send, keepsToken);
 			const payload = await withRetries(run, maxRetries, end, costOf);
 			return checkPayload(payload, schema);

@@ -288,6 +288,14 @@ describe('the requests of executions', () => {
 		expect(begins.map(([name]) => name).join(' ')).toBe('x a b a c d');
 	});
 
+	test('do not fail because HTTP 429 always refuses one of them', async () => {
+		chance = () => 0.5;
+		const names = ['refused', ...times(30, String)];
+		const send = begin(8, async (name) => await take(10).then(() => (name === 'refused' ? 1 : undefined)));
+		const outcomes = await virtual.time.until(send(0, names, 3));
+		expect(outcomes.map(({ status }) => status)).toEqual(['rejected', ...times(30, () => 'fulfilled')]);
+	});
+
 	test.each([
 		[429, 1, 30, 'fulfilled', 31],
 		[429, 0, 30, 'rejected', 1],
