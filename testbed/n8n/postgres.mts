@@ -25,6 +25,8 @@ export async function postgres(options = ''): Promise<Database> {
 	const database = `n8n_test_${randomBytes(6).toString('hex')}`;
 	await onServer(server, `CREATE DATABASE ${database}`);
 	const pool = new Pool({ ...server, database, options });
+	// The pool ends before its connections have ended, and dropping the database ends those with an error.
+	pool.on('connect', (client) => void client.on('error', () => {}));
 	return {
 		environment: {
 			DB_POSTGRESDB_HOST: server.host,
