@@ -40,7 +40,8 @@ export class EventsInStorms {
 		const sql = `SELECT count(*) FROM poller_state WHERE cursor::text <> '{}'`;
 		await this.trigger.until('n8n does not save its memory', async () => {
 			const [row] = await this.foundation.database.query(countSchema, sql);
-			return row?.count === 1;
+			// This trigger, and the one over PostgreSQL.
+			return row?.count === 2;
 		});
 		this.platform.forget();
 		this.change();
@@ -79,7 +80,7 @@ export class EventsInStorms {
 	private async polls(): Promise<void> {
 		const { checks, n8n, platform, trigger } = this;
 		// Each poll sends one request that reads all devices; the fleet is small.
-		const begins = () => platform.requestsOf('list').filter(({ query }) => query['sort'] === undefined);
+		const begins = () => platform.requestsOf('list').filter(({ query }) => query['sort'] === 'id asc');
 		await trigger.until('it does not poll', () => begins().length > 1);
 		await checks.check('polls once per tick, not once per process, and its executions run on workers', async () => {
 			for (const [index, { at }] of begins().entries()) {

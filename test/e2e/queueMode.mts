@@ -14,6 +14,7 @@ import { type Foundation, QueueMode, type QueueModeOptions } from '../../testbed
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
+import { equalValues, equalValuesWorkflows } from './equalValues.mts';
 import { EventsInStorms } from './eventsInStorms.mts';
 import { nightlyInventoryInPostgres } from './inventory.mts';
 import { PART, runInParts, serialNumbers } from './runs.mts';
@@ -32,17 +33,24 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 	const start = async (size: number) => await services.add(async () => await startPlatform({ fleet: { size } }));
 	// Each has its own platform, so that none depends on another.
 	const platforms = { shared: await start(300), watched: await start(50), listed: await start(2000) };
+	const equal = await equalValues(services);
 	const n8n = await checks.prepare(
 		'Setting up: PostgreSQL, Redis, one main process and two workers',
-		async () => await QueueMode.start(host, folder, foundation, setUp(platforms, inventory)),
+		async () =>
+			await QueueMode.start(host, folder, foundation, setUp({ ...platforms, equal: equal.platform }, inventory)),
 	);
 	const { shared, watched, listed } = platforms;
 	const storms = new EventsInStorms(n8n, foundation, watched, checks);
 	// The polls come while the other parts run.
 	await checks.part('The trigger has a durable cursor', async () => await storms.begin());
+	await equal.change();
 	await checks.part('examples/queue-mode', async () => await deployment(n8n, host, checks));
 	await checks.part('Two workers, one account', async () => await sharedToken(n8n, shared, checks));
 	await checks.part('Example parts-over-workers.json', async () => await overWorkers(n8n, listed, checks));
+	await checks.part('A platform over PostgreSQL', async () => {
+		await checks.check('lists have every device once', async () => await equal.listsAll(n8n.main));
+		await checks.check('each event is reported once', async () => await equal.trigger.reportsAll());
+	});
 	await storms.all();
 	await checks.part('Example nightly-inventory-postgres.json', async () => {
 		await nightlyInventoryInPostgres(n8n, listed, inventory, 'listed', checks);
@@ -51,7 +59,7 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 }
 
 function setUp(
-	{ shared, watched, listed }: Record<'shared' | 'watched' | 'listed', EmbeddedPlatform>,
+	{ shared, watched, listed, equal }: Record<'shared' | 'watched' | 'listed' | 'equal', EmbeddedPlatform>,
 	inventory: Database,
 ): QueueModeOptions {
 	const login = (platform: EmbeddedPlatform, id: string) =>
@@ -62,11 +70,13 @@ function setUp(
 	return {
 		credentials: [
 			...[...login(shared, 'shared'), ...login(watched, 'trigger')],
-			...[keyCredential('listed', 'listed', listed), databaseCredential(inventory)],
+			...[keyCredential('listed', 'listed', listed), keyCredential('equal', 'equal', equal)],
+			databaseCredential(inventory),
 		],
 		workflows: [
 			webhookWorkflow('shared', 'shared', listAll),
 			triggerWorkflow('trigger', 'trigger', { events: ['deviceCreated', 'onlineStatusChanged'] }),
+			...equalValuesWorkflows('equal'),
 		],
 		concurrency: CONCURRENCY,
 		// A job whose worker is gone is found after seconds instead of a minute and more.
