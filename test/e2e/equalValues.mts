@@ -47,10 +47,10 @@ export async function equalValues(services: Services) {
 			for (const { sn } of made) trigger.expected.push(`deviceCreated ${sn}`);
 			for (const sn of changed) trigger.expected.push(`onlineStatusChanged ${sn}`);
 		},
-		async listsAll({ webhook }: Pick<Main, 'webhook'>): Promise<void> {
+		async listsAll(main: Main): Promise<void> {
 			const rows = devicesSchema.parse(await source.sql('SELECT sn FROM device'));
 			for (const path of ['own-order', 'by-status']) {
-				const listed = devicesSchema.parse((await webhook(path, {})).json);
+				const listed = devicesSchema.parse((await main.webhook(path, {})).json);
 				assert.deepEqual(serialNumbers(listed).sort(), serialNumbers(rows).sort());
 			}
 		},
