@@ -1,22 +1,12 @@
 import type { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
-import { type Place, scrollPage } from '../../nodes/DeviceManagement/listSearch/scroll.ts';
-import { type Device, Fleet } from '../../testbed/platform/fleet.mts';
+import { Fleet } from '../../testbed/platform/fleet.mts';
 import { PagedServer, type ServerScript } from '../../testbed/pagedServer.mts';
-import { late, noSuchPage } from '../core/paging/pages.mts';
+import { late, noSuchPage, scrollThrough } from '../core/paging/pages.mts';
 
 const serve = (size: number, script: Partial<ServerScript>) =>
 	new PagedServer(Fleet.seeded({ size }), { numbering: 'one-based', largestSize: 2000, ...script });
 
-async function scroll({ source }: PagedServer): Promise<Device[]> {
-	const devices: Device[] = [];
-	let place: Place | undefined;
-	do {
-		const { items, next } = await scrollPage(source, 10, place);
-		devices.push(...items);
-		place = next;
-	} while (place !== undefined);
-	return devices;
-}
+const scroll = async ({ source }: PagedServer) => await scrollThrough(source, 10);
 
 /** No page has metadata. */
 const falsify = () => ({});
@@ -31,7 +21,7 @@ test.each<[what: string, size: number, script: Partial<ServerScript>, pages?: Ar
 		{ numbering: zeroBased },
 		[undefined, 2, 1, undefined, 2, 3, 4],
 	],
-	['has no metadata and ends with a short page', 25, { falsify }, [undefined, 1, undefined, 2, 3]],
+	['has no metadata and ends with a short page', 25, { falsify }, [undefined, 1, undefined, 2, 3, 4]],
 	[
 		'ends with an empty page, with wrong metadata',
 		20,

@@ -42,7 +42,7 @@ describe('without a filter', () => {
 		expect(lists()).toMatchObject([{ query: { size: '50' } }]);
 		// No record, and no more than the next request needs.
 		const firstIds = [expect.any(String), expect.any(String)];
-		const place = { index: 1, size: 50, number: 0, pageLength: 50, firstIds, expectsEnd: false };
+		const place = { index: 1, size: 50, number: 0, pageLength: 50, firstIds, expectsEnd: false, lastWasSaid: false };
 		expect(JSON.parse(String(paginationToken))).toEqual({ place });
 	});
 

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 
-import { expectsMore, saysItIsLast } from '../core/paging/end';
+import { expectsMore, mayBeLast } from '../core/paging/end';
 import { comparableNumber, learnNumbering } from '../core/paging/numbering';
 import type { Page, PageSource } from '../core/paging/page';
 import { undefinedIfPageRefused } from '../core/paging/refusal';
@@ -19,8 +19,10 @@ export const placeSchema = z.object({
 	pageLength: z.number(),
 	/** Identities of the first item of the first page and of the latest page: a page past the end may repeat either. */
 	firstIds: z.array(z.string()),
-	/** Whether the metadata of the latest page says that this one is past the end. */
+	/** Whether the latest page may be the last one, so that this one is past the end. */
 	expectsEnd: z.boolean(),
+	/** Whether the latest page, or one before it, said that it is the last one. */
+	lastWasSaid: z.boolean().optional(),
 });
 
 export type Place = z.infer<typeof placeSchema>;
@@ -45,9 +47,10 @@ export async function scrollPage<T>(
 	}
 	const { page, size, firstPageNumber } = found;
 	const { content: items } = page;
-	const { index, pageLength } = place ?? { index: 0, pageLength: items.length };
-	const progress = { index, read: index * pageLength + items.length };
-	if (!expectsMore(page, { ...progress, full: items.length >= pageLength })) return { items, next: undefined };
+	const { index, pageLength, lastWasSaid: lastWasWrong = false } = place ?? { index: 0, pageLength: items.length };
+	const read = index * pageLength + items.length;
+	const progress = { index, read, full: items.length >= pageLength, lastWasWrong };
+	if (!expectsMore(page, progress)) return { items, next: undefined };
 	const next: Place = {
 		index: index + 1,
 		size,
@@ -55,7 +58,8 @@ export async function scrollPage<T>(
 		number: place === undefined ? comparableNumber(page) : undefined,
 		pageLength,
 		firstIds: [place?.firstIds[0] ?? firstId, firstId],
-		expectsEnd: saysItIsLast(page, progress, false),
+		expectsEnd: mayBeLast(page, { ...progress, lastWasWrong: false }),
+		lastWasSaid: lastWasWrong || page.last === true,
 	};
 	return { items, next };
 }

@@ -3,11 +3,10 @@ import fc from 'fast-check';
 import { fetchPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
 import { fetchList, type Listing } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import type { WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
-import { type Place, placeSchema, scrollPage } from '../../../nodes/DeviceManagement/listSearch/scroll.ts';
 import { type Metadata, PagedServer } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { failure, noSuchPage } from './pages.mts';
+import { failure, noSuchPage, scrollThrough } from './pages.mts';
 
 type Read = (server: PagedServer, options: WalkOptions, amount: number, sizes: readonly number[]) => Promise<Device[]>;
 interface Reading {
@@ -36,7 +35,12 @@ test.each<Reading>([
 		read: async ({ source }, options, skip) => settled(await fetchPart(source, { ...options, skip })),
 	},
 	{ name: 'is read in parts that join', cases: 1000, believesNumbers: true, read: readParts },
-	{ name: 'is scrolled through', cases: 3000, believesNumbers: true, read: scroll },
+	{
+		name: 'is scrolled through',
+		cases: 3000,
+		believesNumbers: true,
+		read: async ({ source }, { pageSize }) => await scrollThrough(source, pageSize),
+	},
 ])('a list that does not change $name exactly on any server, or fails with a message', async (reading) => {
 	const { cases, believesNumbers = false, read, range = () => [0] } = reading;
 	await fc.assert(
@@ -70,17 +74,6 @@ async function readParts(...[{ source, fleet }, options, , sizes]: Parameters<Re
 		if (skip > fleet.size) return devices;
 		skip += limit;
 	}
-}
-
-async function scroll(...[{ source }, { pageSize }]: Parameters<Read>): Promise<Device[]> {
-	const devices: Device[] = [];
-	let place: Place | undefined;
-	do {
-		const { items, next } = await scrollPage(source, pageSize, place);
-		devices.push(...items);
-		place = next && placeSchema.parse(JSON.parse(JSON.stringify(next)));
-	} while (place !== undefined);
-	return devices;
 }
 
 /** Servers with right metadata. */

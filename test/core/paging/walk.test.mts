@@ -3,8 +3,8 @@ import { setImmediate as afterMicrotasks } from 'node:timers/promises';
 import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { type WalkedPage, walkPages, type WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
 import { held } from '../../../testbed/held.mts';
-import type { ServerScript } from '../../../testbed/pagedServer.mts';
-import { failure, late, noSuchPage, only, pages, say, serve, without } from './pages.mts';
+import type { Metadata, ServerScript } from '../../../testbed/pagedServer.mts';
+import { failure, late, noSuchPage, only, pages, say, scrollThrough, serve, without } from './pages.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
 const ten = { pageSize: 10, parallelRequests: 1 } as const;
@@ -72,7 +72,7 @@ describe('the requests', () => {
 
 describe('a total', () => {
 	test.each([
-		{ name: 'of 0 on a page with items', list: 'ab c', totals: [3, 0], moved: [false, true] },
+		{ name: 'of 0 on a page with items', list: 'ab c', totals: [3, 0], moved: [false, true, true] },
 		{ name: 'of 0 past the end', list: 'ab cd', totals: [4, 4, 0], more: 3, moved: [false, false, false] },
 	])('$name: moved $moved', async ({ list, totals, more, moved }) => {
 		const { source } = pages(list, ({ page }) => ({ totalElements: totals[page - 1], totalPages: more }));
@@ -121,6 +121,40 @@ test.each([
 	{ hole: 2, said: { ...more, last: undefined }, found: '' },
 ])('behind $hole empty pages that say $said, the walk finds "$found"', async ({ hole, said, found }) => {
 	expect((await words(pages(`${'- '.repeat(hole)}a`, said))).join('')).toBe(found);
+});
+
+describe('a short page in the middle, which lacks hidden items', () => {
+	const pastEnd = { empty: '', refused: noSuchPage, repeated: '…' } as const;
+
+	test.each<{ says: string; said: (page: number) => Metadata }>([
+		{ says: 'nothing', said: () => ({}) },
+		{ says: 'only its number and size', said: () => ({ size: 3 }) },
+		{ says: 'only its own length as the total', said: (page) => ({ totalElements: page === 2 ? 2 : 3 }) },
+		{ says: 'a total of 0, and one page', said: () => ({ totalElements: 0, totalPages: 1 }) },
+		{ says: 'that it is the last one, as each page does', said: () => ({ last: true }) },
+		{ says: 'nothing, unlike the last one', said: (page) => (page > 2 ? { last: true } : {}) },
+	])('does not end a walk or the dropdown if it says $says', async ({ said }) => {
+		for (const end of [pastEnd.empty, pastEnd.refused, pastEnd.repeated]) {
+			const [list, count] = [`abc de fgh i${typeof end === 'string' ? end : ''}`, 4];
+			const server = () => pages(list, ({ page }) => (end instanceof Error && page > count ? end : said(page)));
+			expect((await words(server(), { ...one, pageSize: 3 })).join('')).toBe('abcdefghi');
+			expect((await scrollThrough(server().source, 3)).join('')).toBe('abcdefghi');
+		}
+	});
+
+	test('ends them if a field says so, without another request', async () => {
+		for (const said of [{ totalElements: 5 }, { totalPages: 2 }, { last: true }]) {
+			const server = pages('abc de', ({ page }) => (page === 2 ? said : {}));
+			await words(server, { ...one, pageSize: 3 });
+			expect(server.asked).toEqual([undefined, 1, 2]);
+		}
+	});
+
+	test('fails them if the next page fails for another reason', async () => {
+		const { source } = pages('abc de', ({ page }) => (page > 2 ? late : {}));
+		await expect(walk(source, { ...one, pageSize: 3 })).rejects.toBe(late);
+		await expect(scrollThrough(source, 3)).rejects.toBe(late);
+	});
 });
 
 test('the number of an empty first page is not compared with the next', async () => {

@@ -3,7 +3,7 @@
  * fetches ahead, and ends where the metadata, empty pages or a refusal show the end. It doesn't find out whether the list changed.
  */
 import { Failure } from '../failure';
-import { expectsMore, saysItIsLast } from './end';
+import { expectsMore, mayBeLast } from './end';
 import { PageFeed } from './feed';
 import type { Page, PageSource } from './page';
 import { mayRefuse, sizesAfter, undefinedIfPageRefused } from './refusal';
@@ -43,8 +43,8 @@ const MAX_PAGES = 100_000;
 const MAX_ITEMS = 1_000_000;
 
 /**
- * Walks the pages of a list (section 1.2 of the API document). It ends when no metadata field says that another page follows,
- * at the second empty page in a row (or the 100th), or at a page past the end that is refused or has nothing new.
+ * Walks the pages of a list (section 1.2 of the API document). It ends at a page whose metadata says so, at an empty page (the
+ * second or the 100th in a row if the metadata says that more follows), or at a page past the end that is refused or has nothing new.
  * @param trustsNumbers whether to learn the numbering from the `number` of page 2
  * @throws RepeatedPages at the second page before the end that has nothing new; Failure `paging` for a list without an end;
  * and what `fetchPage` throws
@@ -81,7 +81,8 @@ export async function* walkPages<T>(
 		}
 		if (!pastEnd) read += length;
 		emptyPages = length === 0 ? emptyPages + 1 : 0;
-		const more = isRepeated || expectsMore(page, { index, read, full: length >= pageLength, emptyPages });
+		const progress = { index, read, full: length >= pageLength, lastWasWrong };
+		const more = isRepeated || expectsMore(page, progress, emptyPages);
 		const atEnd = pastEnd || seen.size >= skip + limit || !more;
 		if (atEnd) await feed.waitForPages();
 		if (length > 0) reportedTotal = page.totalElements ?? reportedTotal;
@@ -92,7 +93,7 @@ export async function* walkPages<T>(
 		const steady = isCounted && isWhole && !moved && read === distinct && !mayHaveMoved;
 		yield { newItems, read, distinct, reportedTotal, moved, steady };
 		if (atEnd) return;
-		expectsEnd = !isRepeated && saysItIsLast(page, { index, read }, lastWasWrong);
+		expectsEnd = !isRepeated && mayBeLast(page, progress);
 		lastWasWrong ||= page.last === true;
 	}
 	const message = `The list did not end after ${MAX_ITEMS} items or ${MAX_PAGES} pages`;
