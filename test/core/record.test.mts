@@ -10,7 +10,9 @@ test('a record is identified by its id, otherwise by its content', () => {
 describe('a page', () => {
 	const read = (page: object) => pageSchema.parse({ content: [], ...page });
 	const RIGHT = [0, 7, Number.MAX_SAFE_INTEGER];
-	const WRONG = [-1, 0.5, 2 ** 53, NaN, '7', null, undefined, {}];
+	const TEXTS = [...RIGHT.map(String), ' 95 ', '007'];
+	const TEXTLESS = ['', ' ', '-1', '0.5', '1e3', '0x7', '1,280', `${2 ** 53}`, 'NaN', 'true'];
+	const WRONG = [-1, 0.5, 2 ** 53, NaN, true, null, undefined, {}, ['7'], ...TEXTLESS];
 
 	test.each(['number', 'size', 'totalElements', 'totalPages', 'offset'])('has a %s from 0, or none', (name) => {
 		const told = (value: unknown) => {
@@ -18,12 +20,16 @@ describe('a page', () => {
 			return Object(name === 'offset' ? pageable : page)[name];
 		};
 		expect(RIGHT.map(told)).toEqual(RIGHT);
+		expect(TEXTS.map(told)).toEqual([...RIGHT, 95, 7]);
 		expect(WRONG.map(told)).toEqual(WRONG.map(() => undefined));
 	});
 
 	test('says whether it is the last one, or nothing', () => {
-		const said = [true, false, 'true', 1, null].map((last) => read({ last }).last);
-		expect(said).toEqual([true, false, undefined, undefined, undefined]);
+		const said = (values: unknown[]) => values.map((last) => read({ last }).last);
+		expect(said([true, 'true', 'True', ' TRUE '])).toEqual([true, true, true, true]);
+		expect(said([false, 'false', 'False', ' FALSE '])).toEqual([false, false, false, false]);
+		const nothing = ['yes', '', 'constructor', '1', 1, 0, null, undefined, {}, ['true']];
+		expect(said(nothing)).toEqual(nothing.map(() => undefined));
 		for (const pageable of [null, 'x', 7]) expect(read({ pageable }).pageable).toBeUndefined();
 	});
 

@@ -2,8 +2,16 @@ import { z } from 'zod/v4';
 
 import { isRecord, type JsonObject } from './json';
 
+/** Some platforms send numbers and booleans as text. Returns the value that such a text means. */
+const meant = (value: unknown) => {
+	const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
+	if (text === 'true' || text === 'false') return text === 'true';
+	return /^\d+$/.test(text) ? Number(text) : value;
+};
+
 /** Metadata may be wrong: an impossible value counts as missing. */
-const count = z.number().int().nonnegative().safe().optional().catch(undefined);
+const count = z.preprocess(meant, z.number().int().nonnegative().safe()).optional().catch(undefined);
+const flag = z.preprocess(meant, z.boolean()).optional().catch(undefined);
 
 /** Reports only the first item that is not an object: a list of a million numbers must not make a million issues. */
 const records = z.custom<JsonObject[]>(Array.isArray).superRefine((content, refinement) => {
@@ -19,7 +27,7 @@ export const pageSchema = z
 		size: count,
 		totalElements: count,
 		totalPages: count,
-		last: z.boolean().optional().catch(undefined),
+		last: flag,
 		pageable: z.object({ offset: count }).optional().catch(undefined),
 	})
 	.describe("a page of a list (an object with a list of objects in 'content')");

@@ -36,7 +36,7 @@ test('sends the filters as Get Many does', async () => {
 	expect(output).toEqual([{ count: 0 }]);
 });
 
-test.each([undefined, '250', 0, -1, 2.5])(
+test.each([undefined, '2.5', 0, -1, 2.5])(
 	'a total of %j fails the item: no count is made up',
 	async (totalElements) => {
 		const page = { content: [{ id: 'x' }], totalElements };
