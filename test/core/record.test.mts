@@ -39,7 +39,18 @@ describe('a page', () => {
 			expect(placesOf([{}, {}, item, item])).toEqual([['content', 2]]);
 			expect(placesOf([item, {}])).toEqual([['content', 0]]);
 		}
-		for (const content of [undefined, null, {}, 'x', 5]) expect(placesOf(content)).toEqual([['content']]);
+		for (const content of [undefined, {}, 'x', 5]) expect(placesOf(content)).toEqual([['content']]);
 		expect(placesOf([{}, {}])).toBeUndefined();
+	});
+
+	test('has null for an empty list, or no list at a total of 0, unless a total says that there are items', () => {
+		const none = [{ content: null }, { content: null, totalElements: '-1' }];
+		for (const page of [
+			...none,
+			...[0, '0'].flatMap((totalElements) => [{ content: null, totalElements }, { totalElements }]),
+		])
+			expect(pageSchema.parse(page).content).toEqual([]);
+		const some = [{}, { totalElements: 1 }, { content: null, totalElements: 1 }, { content: null, totalElements: '9' }];
+		for (const page of some) expect(pageSchema.safeParse(page).error?.issues).toMatchObject([{ path: ['content'] }]);
 	});
 });

@@ -16,19 +16,25 @@ const flag = z.preprocess(meant, z.boolean()).optional().catch(undefined);
 /** Reports only the first item that is not an object: a list of a million numbers must not make a million issues. */
 const records = z.custom<JsonObject[]>(Array.isArray).superRefine((content, refinement) => {
 	const index = Array.isArray(content) ? content.findIndex((item) => !isRecord(item)) : -1;
-	if (index >= 0) refinement.addIssue({ code: 'custom', message: 'not an object', path: [index] });
+	if (index >= 0) refinement.addIssue({ code: 'custom', message: 'not an object', path: [index], continue: false });
 });
 
 /** A page of any list (section 1.2). The schema checks that items are objects, and doesn't read or copy their fields. */
 export const pageSchema = z
 	.object({
-		content: records,
+		content: records.nullish(),
 		number: count,
 		size: count,
 		totalElements: count,
 		totalPages: count,
 		last: flag,
 		pageable: z.object({ offset: count }).optional().catch(undefined),
+	})
+	.transform(({ content, ...metadata }, refinement) => {
+		// Some platforms send null for an empty list, or leave it out.
+		const counted = metadata.totalElements ?? (content === null ? 0 : undefined);
+		if (!content && counted !== 0) refinement.addIssue({ code: 'custom', message: 'no list', path: ['content'] });
+		return { ...metadata, content: content ?? [] };
 	})
 	.describe("a page of a list (an object with a list of objects in 'content')");
 
