@@ -1,4 +1,10 @@
-import { describeValue, hasMoreValuesThan, isRecord, nestsDeeperThan } from '../../nodes/DeviceManagement/core/json.ts';
+import {
+	describeValue,
+	hasMoreValuesThan,
+	isCutOff,
+	isRecord,
+	nestsDeeperThan,
+} from '../../nodes/DeviceManagement/core/json.ts';
 
 test.each([
 	[undefined, 'nothing'],
@@ -21,6 +27,21 @@ test.each([
 	const bytes = new TextEncoder().encode(json);
 	for (let limit = 0; limit < 6; limit++) expect(hasMoreValuesThan(bytes, limit)).toBe(marks > limit);
 });
+
+test('an envelope is cut off wherever its end is missing, also within a character', () => {
+	const envelope = '\ufeff {"code":0,"msg":"]}\\"設","data":{"content":[{"a":"[\\\\"},{}]}}';
+	const bytes = new TextEncoder().encode(envelope);
+	const cuts = Array.from(bytes, (_, length) => isCutOff(bytes.subarray(0, length)));
+	// Without its first bracket, it may be anything.
+	expect(cuts.indexOf(true)).toBe(envelope.indexOf('{') + 3);
+	expect(cuts.lastIndexOf(false)).toBe(envelope.indexOf('{') + 2);
+	expect(isCutOff(bytes)).toBe(false);
+});
+
+test.each(['', '[1,', '<a {"', '{x', "{'a", '{"a":NaN}', '{"a":"{["}', '{"a":1}}', 'x{"a"', '"{'])(
+	'%j is not a cut-off envelope',
+	(body) => expect(isCutOff(new TextEncoder().encode(body))).toBe(false),
+);
 
 test.each([
 	{ depth: 0, values: [1, null, undefined, 'text'] },

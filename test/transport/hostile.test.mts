@@ -18,12 +18,16 @@ const MEGABYTE = 1024 * 1024;
 async function runAgainst(
 	answer: Answer,
 	operation: OperationName = 'count',
-	{ way = 'apiKey', ...options }: Record<string, unknown> & { way?: 'apiKey' | 'login' } = {},
+	{
+		way = 'apiKey',
+		method = 'GET',
+		...options
+	}: Record<string, unknown> & { way?: 'apiKey' | 'login'; method?: string } = {},
 ) {
 	const { engine, run, ...bench } = await open();
 	const server = await serve(answer);
 	await engine.editCredential(bench[way], { baseUrl: server.url });
-	const parameters = { ...operations[operation], options: { maxRetries: 0, ...options } };
+	const parameters = { ...operations[operation], method, options: { maxRetries: 0, ...options } };
 	const result = await run(parameters, { credential: bench[way], input: [{ sn: 'A-1', mark: '0' }] });
 	return { engine, server, result, message: result.error?.message };
 }
@@ -41,6 +45,35 @@ test('a response that is no envelope is named, not shown, and asked for once', a
 	);
 	expect(JSON.stringify(result.raw)).not.toContain('hunter2');
 	expect(server.arrived).toHaveLength(1);
+});
+
+describe('a response that is damaged on the way', () => {
+	const plain = Buffer.from(`{"code":0,"data":{"content":[],"totalElements":7,"text":"${'設'.repeat(99)}"}}`);
+	const packed = gzipSync(plain, { level: 0 });
+	const broken = packed.map((byte, at) => (at === 10 ? byte ^ 6 : byte));
+	const gzip = { 'content-encoding': 'gzip' };
+
+	test.each([
+		[
+			'lost its end',
+			plain.subarray(0, 200),
+			{},
+			/^The response ends after 200 bytes, before its JSON is complete \(HTTP 200\)/,
+		],
+		['lost the end of its packed body', packed.subarray(0, 215), gzip, /^The response ends after 200 bytes/],
+		["can't be unpacked", Buffer.from(broken), gzip, /^The platform's compressed response is damaged/],
+	])('because it %s, is requested again, but a write is sent once', async (_name, body, headers, words) => {
+		hurry(4);
+		const bodies = [body, headers === gzip ? packed : plain];
+		const read = await runAgainst((...turn) => whole(bodies.shift() ?? '', 200, headers)(...turn), 'count', {
+			maxRetries: 3,
+		});
+		expect(read.result.data('Devices')[0]?.json).toEqual({ count: 7 });
+		const write = await runAgainst(whole(body, 200, headers), 'request', { maxRetries: 3, method: 'PUT' });
+		expect(write.message).toMatch(words);
+		expect(write.message).toMatch(/; the platform may still have carried out the request$/);
+		expect(write.server.arrived).toHaveLength(1);
+	});
 });
 
 test.each(operationNames)('keys like __proto__ in a response to %s only change that item', async (operation) => {

@@ -7,10 +7,10 @@ import { z } from 'zod/v4';
 import { explainCode, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
 import type { Purpose } from './errors/purpose';
 import { Failure } from './failure';
-import { DEEPEST_NESTING, describeValue, hasMoreValuesThan, isRecord, nestsDeeperThan } from './json';
+import { DEEPEST_NESTING, describeValue, hasMoreValuesThan, isCutOff, isRecord, nestsDeeperThan } from './json';
 import { type Outside, outside } from './redaction';
 import { explainStatus } from './errors/statuses';
-import { badResponse, tooLarge } from './errors/unsent';
+import { badResponse, cutOff, tooLarge } from './errors/unsent';
 
 /** Six pages of 2000 devices without attributes. A small packed response could hold so many values that n8n's memory ends. */
 const MOST_VALUES = [500_000, '500,000'] as const;
@@ -52,6 +52,7 @@ export function unwrap(response: RawResponse, purpose: Purpose = 'list'): unknow
 	if (typeof decoded !== 'string' && decoded.code !== SUCCESS) throw refusal(response, decoded);
 	if (!ok) throw refusal(response);
 	if (typeof decoded !== 'string') return decoded.data;
+	if (isCutOff(body)) throw cutOff(body.byteLength, status);
 	throw badResponse(
 		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded} (HTTP ${status})`,
 		"Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.",

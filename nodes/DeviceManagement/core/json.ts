@@ -27,8 +27,10 @@ export function isRecord(value: unknown): value is JsonObject {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const OPENING = [0x5b, 0x7b];
+const CLOSING = [0x5d, 0x7d];
 /** A comma and opening brackets. Each value has about one of them. */
-const MARKS = [0x2c, 0x5b, 0x7b];
+const MARKS = [0x2c, ...OPENING];
 
 /** Whether JSON has more values than `limit`. Each value takes memory, and a text counts as one. */
 export function hasMoreValuesThan(json: Uint8Array, limit: number): boolean {
@@ -46,6 +48,21 @@ export function hasMoreValuesThan(json: Uint8Array, limit: number): boolean {
 		else if (MARKS.includes(byte)) values++;
 	}
 	return values > limit;
+}
+
+/** Whether a body begins as a JSON object and closes fewer brackets than it opens: its end is missing. */
+export function isCutOff(json: Uint8Array): boolean {
+	// It may begin with a byte order mark.
+	const beginning = Buffer.from(json.subarray(0, 99)).toString('latin1');
+	if (!/^(\xef\xbb\xbf)?\s*\{\s*("|$)/.test(beginning)) return false;
+	let [open, isText] = [0, false];
+	for (let at = 0; at < json.length; at++) {
+		const byte = json[at] ?? QUOTE;
+		if (byte === QUOTE) isText = !isText;
+		else if (isText) at += byte === BACKSLASH ? 1 : 0;
+		else open += OPENING.includes(byte) ? 1 : CLOSING.includes(byte) ? -1 : 0;
+	}
+	return open > 0;
 }
 
 /** Whether a value nests deeper than `limit`. It stops there, so it can't overflow the stack. */

@@ -8,6 +8,7 @@ const explain = (code: string, said = '', purpose: Purpose = 'read', hasBegun = 
 	worded(explainUnsent(code, said, hasBegun, 1500), purpose);
 
 const DROPPED = 'The connection to the platform was refused or dropped';
+const DAMAGED = "The platform's compressed response is damaged and can't be unpacked";
 const UNREADABLE = "The platform's response can't be read";
 const UNTRUSTED = "The platform's TLS certificate is not trusted";
 const NO_TLS = 'The server does not speak TLS as expected';
@@ -18,7 +19,8 @@ test.each([
 	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ECONNREFUSED ECONNRESET EPIPE EAI_AGAIN' },
 	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ENETUNREACH EHOSTUNREACH ENETDOWN' },
 	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ERR_STREAM_PREMATURE_CLOSE' },
-	{ what: UNREADABLE, cause: 'platform', remedy: 'whether a proxy', codes: 'HPE_INVALID Z_DATA ERR_BAD_RESPONSE' },
+	{ what: UNREADABLE, cause: 'platform', remedy: 'whether a proxy', codes: 'HPE_INVALID ERR_BAD_RESPONSE' },
+	{ what: DAMAGED, cause: 'platform', remedy: 'a proxy', codes: 'Z_DATA_ERROR ERR__ERROR_FORMAT_PADDING_2 ZSTD_x' },
 	{ what: 'The host in the base URL is not known', cause: 'unknown', remedy: 'typing', codes: 'ENOTFOUND' },
 	{ what: UNTRUSTED, cause: 'input', remedy: "'Ignore SSL Issues (Insecure)'", codes: 'CERT_HAS_EXPIRED' },
 	{ what: UNTRUSTED, cause: 'input', remedy: 'Install', codes: 'DEPTH_ZERO_SELF_SIGNED UNABLE_TO_VERIFY_LEAF' },
@@ -30,7 +32,7 @@ test.each([
 		const said = [UNREADABLE, NOT_SENT].includes(what) ? ': a •••' : '';
 		const message = `${what}${code === '' ? '' : ` (${code})`}${said}`;
 		const words = { cause, remedy: expect.stringContaining(remedy) };
-		const details = { kind: 'unreachable', ...words, temporary: what === DROPPED };
+		const details = { kind: 'unreachable', ...words, temporary: [DROPPED, DAMAGED].includes(what) };
 		expect(explain(code, 'a secret')).toEqual({ ...details, message });
 		expect(explain(code, 'a secret', 'write')).toEqual({ ...details, message: `${message}${IN_DOUBT}` });
 	}
@@ -49,6 +51,7 @@ test('a response that ends early is unreadable, unless the connection was droppe
 		expect(explain(code, 'odd', 'read', true).message).toMatch(/^The platform's response can't be read.*: odd$/);
 	}
 	expect(explain('ECONNRESET', 'odd', 'read', true).message).toBe(`${DROPPED} (ECONNRESET)`);
+	expect(explain('Z_DATA_ERROR', 'odd', 'read', true).message).toBe(`${DAMAGED} (Z_DATA_ERROR)`);
 });
 
 const [SLOW, ELSEWHERE] = ["Raise 'Timeout (Milliseconds)' under 'Options'.", "Check 'Base URL'"];

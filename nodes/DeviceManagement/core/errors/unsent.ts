@@ -3,15 +3,23 @@ import { outside } from '../redaction';
 
 type SystemError = readonly [systemCodes: RegExp, cause: CauseClass, message: string, remedy: string];
 
-/** The only kind that the node retries. */
+/** The node retries this kind and the next one. */
 const DROPPED: SystemError = [
 	/^(ECONNREFUSED|ECONNRESET|EPIPE|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ENETDOWN|ERR_STREAM_PREMATURE_CLOSE)$/,
 	'platform',
 	'The connection to the platform was refused or dropped',
 	"Check that the platform is running and that 'Base URL' in the credential has the right port.",
 ];
+const CHECK_PROXY =
+	'Run the workflow again. If it happens again, check whether a proxy, with a timeout or a size limit, cuts the responses of the platform.';
+const DAMAGED: SystemError = [
+	/^(Z_|ZSTD_|ERR__ERROR_|ERR_BROTLI_)/,
+	'platform',
+	"The platform's compressed response is damaged and can't be unpacked",
+	CHECK_PROXY,
+];
 const UNREADABLE: SystemError = [
-	/^(HPE|Z)_|^ERR_BAD_RESPONSE$/,
+	/^HPE_|^ERR_BAD_RESPONSE$/,
 	'platform',
 	"The platform's response can't be read",
 	"Check the port in 'Base URL' in the credential. Check whether a proxy changes the platform's responses.",
@@ -25,6 +33,7 @@ const NOT_SENT: SystemError = [
 /** The first row that fits the system's code applies. */
 const SYSTEM_ERRORS: readonly SystemError[] = [
 	DROPPED,
+	DAMAGED,
 	UNREADABLE,
 	[
 		/^ENOTFOUND$/,
@@ -57,14 +66,14 @@ export function explainUnsent(systemCode: string, ownText: string, hasBegun: boo
 	if (/^(ERR_CANCELED|ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/.test(systemCode)) return timedOut(timeoutMs);
 	const isDropped = DROPPED[0].test(systemCode) || /socket hang up|aborted|premature/i.test(ownText);
 	const listed = SYSTEM_ERRORS.find(([systemCodes]) => systemCodes.test(systemCode)) ?? NOT_SENT;
-	const row = isDropped ? DROPPED : hasBegun ? UNREADABLE : listed;
+	const row = isDropped ? DROPPED : hasBegun && listed !== DAMAGED ? UNREADABLE : listed;
 	const [, cause, what, remedy] = row;
 	const shownCode = systemCode === '' && isDropped ? 'aborted' : systemCode;
 	// These two rows say too little without the error's own words.
 	const place = row === UNREADABLE || row === NOT_SENT ? '{outside}' : '';
 	const message = `${what}${shownCode === '' ? '' : ` (${shownCode})`}${place}`;
 	const words = { cause, message, remedy, outside: outside(': ', ownText) };
-	return new Failure({ kind: 'unreachable', ...words, inDoubt: true, temporary: isDropped });
+	return new Failure({ kind: 'unreachable', ...words, inDoubt: true, temporary: isDropped || row === DAMAGED });
 }
 
 export function timedOut(timeoutMs: number): Failure {
@@ -74,6 +83,11 @@ export function timedOut(timeoutMs: number): Failure {
 
 export function tooLarge(limit: string): Failure {
 	return badResponse(`The response is larger than ${limit}`, '{tooLarge}', { tooLarge: true });
+}
+
+export function cutOff(bytes: number, httpStatus: number): Failure {
+	const message = `The response ends after ${bytes} bytes, before its JSON is complete (HTTP ${httpStatus})`;
+	return badResponse(message, CHECK_PROXY, { httpStatus, temporary: true });
 }
 
 /** Returns a Failure `response` for a response that tells nothing about the request. */
