@@ -26,6 +26,9 @@ test('selected has the ID, and the chosen fields that the device has', () => {
 		['id', device.id],
 		['sn', device.sn],
 	]);
+	const odd = { ...device, ['__proto__']: 'x', constructor: 'y' };
+	const same = shapeDevice(odd, { output: 'selected', fields: Object.keys(odd) });
+	expect(new Map(Object.entries(same))).toEqual(new Map(Object.entries(odd)));
 });
 
 test('the form offers the fields of the API document', () => {

@@ -73,9 +73,10 @@ it('Filters: they are sent, and only devices that meet them are watched', async 
 
 it('Output: raw, and each item has its own device', async () => {
 	const watching = await watch({ events: ['deviceUpdated', 'statusChanged'], output: 'raw' });
-	const device = fleet().get(change(3, { status: 50, updateTime: LATER }));
+	const attributes = Object.fromEntries(['__proto__', 'constructor', 'prototype'].map((key) => [key, key]));
+	const device = JSON.stringify(fleet().get(change(3, { status: 50, updateTime: LATER, attributes })));
 	const [one, other] = (await watching.poll()) ?? [];
-	expect([one?.['device'], other?.['device']]).toEqual([device, device]);
+	expect([one, other].map((item) => JSON.stringify(item?.['device']))).toEqual([device, device]);
 	expect(one?.['device']).not.toBe(other?.['device']);
 });
 

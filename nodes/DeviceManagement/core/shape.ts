@@ -14,11 +14,9 @@ export type OutputMode =
 export function shapeDevice(device: Device, mode: OutputMode): Device {
 	if (mode.output === 'raw') return device;
 	if (mode.output === 'simplified') return simplify(device);
-	const shaped: Device = { id: device['id'] };
-	for (const field of mode.fields) {
-		if (Object.hasOwn(device, field)) shaped[field] = device[field];
-	}
-	return shaped;
+	const fields = ['id', ...mode.fields.filter((field) => Object.hasOwn(device, field))];
+	// An assignment to `__proto__` would make no field.
+	return Object.fromEntries(fields.map((field) => [field, device[field]]));
 }
 
 /** Returns shaped devices. Calls `hint` if none of them has an undocumented field that the user selected. */

@@ -2,7 +2,7 @@
  * One poll of the trigger. It reports each change since the last poll once: it reads the fleet, compares it with the state that n8n
  * has, and writes the new state. It doesn't decide what is read or what a change is: docs/maintainers/trigger.md.
  */
-import { deepCopy, type IDataObject, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import { concernsSignIn, Failure, inputFailure } from '../core/failure';
 import { shapeDevice } from '../core/shape';
@@ -244,7 +244,7 @@ function itemsOf(events: readonly DeviceEvent[], { output, emit }: TriggerParame
 	const shown = new Set<DeviceEvent['device']>();
 	const items = events.map(({ event, eventId, device, ...change }): IDataObject => {
 		// A workflow may change an item. That must not change another item.
-		const own = shown.has(device) ? deepCopy(device) : device;
+		const own = shown.has(device) ? structuredClone(device) : device;
 		shown.add(device);
 		// A removed device has only the known values, so 'Output' doesn't apply.
 		const shaped = event === 'deviceRemoved' ? own : shapeDevice(own, output);

@@ -1,4 +1,3 @@
-import { deepCopy } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { meansNotFound } from '../../core/errors/codes';
@@ -77,5 +76,5 @@ async function fetchDeviceOnce({ platform, settings }: Item, entered: string): P
 	const devices = requested.get(platform) ?? new Map<string, Promise<Device>>();
 	const device = devices.get(sn) ?? fetchDevice(platform, sn, settings);
 	requested.set(platform, devices.set(sn, device));
-	return deepCopy(await device);
+	return structuredClone(await device);
 }
