@@ -4,6 +4,7 @@ import {
 	isCutOff,
 	isRecord,
 	nestsDeeperThan,
+	parseExactly,
 } from '../../nodes/DeviceManagement/core/json.ts';
 
 test.each([
@@ -28,20 +29,24 @@ test.each([
 	for (let limit = 0; limit < 6; limit++) expect(hasMoreValuesThan(bytes, limit)).toBe(marks > limit);
 });
 
-test('an envelope is cut off wherever its end is missing, also within a character', () => {
-	const envelope = '\ufeff {"code":0,"msg":"]}\\"設","data":{"content":[{"a":"[\\\\"},{}]}}';
-	const bytes = new TextEncoder().encode(envelope);
+test('an envelope is cut off wherever its end is missing, also within a character or a text', () => {
+	const bytes = new TextEncoder().encode('\ufeff {"code":0,"msg":"]}\\"設","data":[{"a":"[\\\\"},{}]}');
 	const cuts = Array.from(bytes, (_, length) => isCutOff(bytes.subarray(0, length)));
-	// Without its first bracket, it may be anything.
-	expect(cuts.indexOf(true)).toBe(envelope.indexOf('{') + 3);
-	expect(cuts.lastIndexOf(false)).toBe(envelope.indexOf('{') + 2);
+	expect(cuts).toEqual(cuts.map((_, length) => length > 4));
+	for (const other of ['[1,', '<a {"', '{x', '{"a":NaN}', '{"a":"{["}', '{"a":1}}', '"{'])
+		expect([other, isCutOff(new TextEncoder().encode(other))]).toEqual([other, false]);
 	expect(isCutOff(bytes)).toBe(false);
 });
 
-test.each(['', '[1,', '<a {"', '{x', "{'a", '{"a":NaN}', '{"a":"{["}', '{"a":1}}', 'x{"a"', '"{'])(
-	'%j is not a cut-off envelope',
-	(body) => expect(isCutOff(new TextEncoder().encode(body))).toBe(false),
-);
+test('a whole number beyond 2^53 becomes text, wherever it is', () => {
+	const long = '1741900010000000719';
+	const stays = `"x":[9007199254740991,-9007199254740991,0.${long},${long}.5,1e21,"${long}","\\",\\"a\\":-${long},"]`;
+	const texts = [long, `-${long}`, '9007199254740992', '-9007199254740992', '1'.repeat(400)];
+	const json = (quote: string) => `{${stays},"y":[ ${texts.map((text) => quote + text + quote).join(',')}]}`;
+	expect(parseExactly(json(''))).toEqual(JSON.parse(json('"')));
+	for (const invalid of [`{"a":0${long}}`, `{"a":${long}-}`, `{"a":"\n${long}`])
+		expect(() => parseExactly(invalid)).toThrow(SyntaxError);
+});
 
 test.each([
 	{ depth: 0, values: [1, null, undefined, 'text'] },

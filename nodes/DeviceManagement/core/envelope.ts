@@ -7,7 +7,15 @@ import { z } from 'zod/v4';
 import { explainCode, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
 import type { Purpose } from './errors/purpose';
 import { Failure } from './failure';
-import { DEEPEST_NESTING, describeValue, hasMoreValuesThan, isCutOff, isRecord, nestsDeeperThan } from './json';
+import {
+	DEEPEST_NESTING,
+	describeValue,
+	hasMoreValuesThan,
+	isCutOff,
+	isRecord,
+	nestsDeeperThan,
+	parseExactly,
+} from './json';
 import { type Outside, outside } from './redaction';
 import { explainStatus } from './errors/statuses';
 import { badResponse, cutOff, tooLarge } from './errors/unsent';
@@ -94,7 +102,7 @@ function decodeEnvelope(body: Uint8Array): Envelope | string {
 	}
 	let value: unknown;
 	try {
-		value = JSON.parse(text);
+		value = parseExactly(text);
 	} catch {
 		return /^\s*</.test(text) ? `an HTML or XML page of ${size}` : `${size} that are not JSON`;
 	}

@@ -10,6 +10,17 @@ export function keepsDigits(number: number): boolean {
 	return !Number.isInteger(number) || Number.isSafeInteger(number);
 }
 
+/** Parses JSON. A whole number beyond 2^53, which JavaScript would round, becomes text. */
+export function parseExactly(json: string): unknown {
+	if (!/[:,[\s-][1-9]\d{15}/.test(json)) return JSON.parse(json);
+	let isText = false;
+	const exact = json.replace(/\\.|"|-?\d[\d.eE+-]{15,}/g, (found) => {
+		if (found === '"') isText = !isText;
+		return isText || !/^-?[1-9]\d+$/.test(found) || Number.isSafeInteger(Number(found)) ? found : `"${found}"`;
+	});
+	return JSON.parse(exact);
+}
+
 /** Returns the kind and size of a value for messages, never its content. */
 export function describeValue(value: unknown): string {
 	if (value === undefined) return 'nothing';

@@ -67,3 +67,10 @@ it('a device that left the list is forgotten after an hour, also if the clock wa
 	expect([...forgetAway(after, 10).away]).toEqual([['B', 10]]);
 	expect([...forgetAway(after, 5000, true).away]).toEqual([['B', 5000]]);
 });
+
+it('a number that earlier builds rounded is the same as its text', () => {
+	const before = baseline({ A: [1741900010000000719, 5] });
+	expect(told(compareSnapshot(before, list({ A: ['1741900010000000719', 5] }), options))).toEqual([]);
+	const changed = list({ A: ['1741900010000999999', '5'] });
+	expect(told(compareSnapshot(before, changed, options))).toHaveLength(2);
+});

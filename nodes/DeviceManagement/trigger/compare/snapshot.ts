@@ -3,9 +3,10 @@
  * new value is remembered beside the old one until it has lasted. It doesn't find out which devices are removed.
  */
 import type { Device } from '../../core/device';
+import { keepsDigits } from '../../core/json';
 import type { TriggerParameters } from '../form';
 import type { Change } from './events';
-import { joinKept, type Kept, type KeptValues, partOf, splitKept, UNREPORTED } from './kept';
+import { joinKept, type Kept, type KeptValues, partOf, recall, splitKept, UNREPORTED } from './kept';
 import { asksForState, isAskedFor, leadsToRule } from './rules';
 
 /** How long a device that is no longer listed stays remembered, in seconds. */
@@ -139,7 +140,9 @@ function compareDevice(
 		if (previous === undefined || field === undefined) continue;
 		values[position] = current;
 		const id = partOf(current, 'id');
-		if (partOf(previous, 'id') === id) continue;
+		// Earlier builds rounded long numbers, which are text now.
+		const isRounded = !keepsDigits(Number(previous)) && Number(recall(current)) === Number(previous);
+		if (partOf(previous, 'id') === id || isRounded) continue;
 		const hold = heldBefore.get(keyOf({ sn, field: position }));
 		// If the clock was set back, the wait must not become longer.
 		const since = hold !== undefined && partOf(hold.value, 'id') === id ? Math.min(hold.since, now) : now;
