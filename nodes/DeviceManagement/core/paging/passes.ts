@@ -7,7 +7,7 @@ export interface Listing<T> {
 	items: T[];
 	/** Whether the passes show that the list is whole: the last one was steady, or two of them agree. */
 	settled: boolean;
-	/** Whether it is not settled, and pages repeated items although the total stayed: items with equal values may have no order. */
+	/** Whether pages repeated items although the total stayed: items with equal sort values may have no order. */
 	tied: boolean;
 	/** The server's own total, from the last page. A settled list that was read to its end is complete if it has as many items. */
 	reportedTotal: number | undefined;
@@ -51,7 +51,7 @@ export async function fetchList<T>(source: PageSource<T>, options: ListOptions):
 		tied ||= isTied(pass);
 		if (settled || isLast) {
 			const items = (settled ? pass.items : [...seen.values()]).slice(0, limit);
-			return { items, settled, tied: tied && !settled, reportedTotal: pass.reportedTotal, passes };
+			return { items, settled, tied, reportedTotal: pass.reportedTotal, passes };
 		}
 		// The ID must not replace the platform's own order of the first items, or that of a part.
 		const { distinct, reportedTotal = distinct + 1 } = pass;
