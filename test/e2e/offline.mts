@@ -14,7 +14,8 @@ export async function offlineDevices({ checks, main, mailServer, wentOffline, wo
 	await checks.check('sends one mail about all devices that went offline', () => {
 		const [mail, ...others] = mailsAbout('Devices offline for', mailServer);
 		assert.equal(mail?.subject, `Devices offline for 15 minutes: ${wentOffline.length}`);
-		assert.equal(mail.text, wentOffline.map(({ sn, group }) => `${sn} (${group.name})`).join('\n'));
+		const byId = wentOffline.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+		assert.equal(mail.text, byId.map(({ sn, group }) => `${sn} (${group.name})`).join('\n'));
 		assert.deepEqual([mail.to, others], [['operations@example.com'], []]);
 	});
 }
