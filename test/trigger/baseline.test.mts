@@ -110,7 +110,6 @@ it('records a new baseline, and logs it, if the state is unreadable', async () =
 
 it('takes devices with one id for one, the newest, also if they are on several pages, and logs it once', async () => {
 	const { fleet } = bench.platform;
-	// The whole fleet is read, in any order.
 	bench.platform.settings.sorting = 'ignored';
 	fleet.update(fleet.at(200).sn, { id: fleet.at(3).id });
 	const watching = await watch({ events: ['deviceCreated', 'onlineStatusChanged'], options: { pageSize: 50 } });
@@ -121,4 +120,21 @@ it('takes devices with one id for one, the newest, also if they are on several p
 	expect(await events(watching.poll())).toHaveLength(2);
 	const aboutIds = warnings().filter((words) => words.includes('same id'));
 	expect(aboutIds).toEqual(['The trigger "Watch" takes devices with the same id for one device']);
+});
+
+it('does not report devices with one id as new in turn', async () => {
+	const { fleet } = bench.platform;
+	fleet.update(fleet.at(5).sn, { id: fleet.at(1).id });
+	const watching = await watch();
+	for (let round = 0; round < 2; round++) expect(await watching.poll()).toBeNull();
+});
+
+it('logs that a poll reports no removed devices, if the list changes each time that it is read', async () => {
+	const watching = await watch({ events: ['deviceRemoved'], options: { pageSize: 50 } });
+	bench.platform.intervene = async () => void bench.platform.fleet.add();
+	expect(await watching.poll()).toBeNull();
+	bench.platform.intervene = undefined;
+	expect(warnings()).toEqual([
+		'The trigger "Watch" reports no removed devices now, because the list changed during each of three readings',
+	]);
 });

@@ -53,6 +53,8 @@ describe('how many', () => {
 		expect(serialNumbersOf(result)).toEqual(truth().slice(100, 150));
 		expect(hintsOf(result)).toEqual(['Parts fit together only if every part, also the first, sorts by ID last.']);
 		expect(sizes()).toEqual(['50', '1', '1', '1', '50']);
+		const bySn = { rule: [{ field: 'sn' }] };
+		expect(hintsOf(await list({ sort: bySn, options: { skip: 100 } }))).toEqual([]);
 	});
 
 	test('Skip and Return All together return the rest of the filtered and sorted devices', async () => {
@@ -183,6 +185,13 @@ describe('devices with equal sort values, which have another order on each page'
 		if (devices !== undefined) expect(hintsOf(result)).toEqual(hasHint ? [expect.stringContaining(TIED)] : []);
 		expect(new Set(lists().map(({ query }) => String(query['sort'] ?? '')))).toEqual(new Set(sorts));
 	});
+});
+
+test('a failure of a later page, where the ID is added, is no refusal of the ID', async () => {
+	Object.assign(bench.platform.settings, { equalValues: 'unsteady', ownSort: 'onlineStatus asc' });
+	bench.platform.settings.fault = ({ query }) => (query['page'] === '3' && query['sort'] ? { status: 500 } : undefined);
+	const result = await all({ options: { pageSize: 60, parallelRequests: 1 } });
+	expect(result.error?.message).toContain('HTTP 500');
 });
 
 describe('filters and sort', () => {

@@ -240,7 +240,7 @@ describe('devices with equal times, which have another order on each page', () =
 	}
 
 	it.each<[string, Partial<Settings>, last: string]>([
-		['are read by time and ID', {}, BY_TIME_AND_ID],
+		['are read by time and ID as a number', { idSort: 'number' }, BY_TIME_AND_ID],
 		['are read by time and ID as text', { idSort: 'text' }, BY_TIME_AND_ID],
 		['are found in the whole fleet, if several fields are refused', { severalFields: 'refused' }, BY_ID],
 		['are found in the whole fleet, if only the first field counts', { severalFields: 'first field' }, BY_ID],
@@ -248,6 +248,7 @@ describe('devices with equal times, which have another order on each page', () =
 		const watching = await unsteady(settings);
 		const imported = [9, 10, 99, 100].map((id) => add({ id: String(id), createTime: IMPORT }));
 		const all = [...imported, ...addMany(300, IMPORT)];
+		clock.now += HOUR;
 		expect((await told(watching)).sort()).toEqual(all.sort());
 		expect(bench.platform.asked.at(-1)).toContain(last);
 		expect(await askedBy(watching)).toEqual(['size=20&sort=createTime desc']);
@@ -255,6 +256,14 @@ describe('devices with equal times, which have another order on each page', () =
 		const late = add({ createTime: IMPORT });
 		clock.now += HOUR;
 		expect(await told(watching)).toEqual([late]);
+	});
+
+	it('are read by ID again after an outage in which every request failed', async () => {
+		const watching = await watch({ events: ['onlineStatusChanged'] });
+		answer(500);
+		await expect(watching.poll()).rejects.toThrow('HTTP 500');
+		answer();
+		expect(await askedBy(watching)).toEqual(['size=1000&sort=id asc']);
 	});
 
 	it('may be missing if the platform refuses the ID: the log says so, and the ID is asked for again after a day', async () => {
