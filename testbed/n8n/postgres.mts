@@ -26,7 +26,7 @@ export async function postgres(options = ''): Promise<Database> {
 	await onServer(server, `CREATE DATABASE ${database}`);
 	const pool = new Pool({ ...server, database, options });
 	// The pool ends before its connections have ended, and dropping the database ends those with an error.
-	pool.on('connect', (client) => void client.on('error', () => {}));
+	pool.on('error', () => {});
 	return {
 		environment: {
 			DB_POSTGRESDB_HOST: server.host,
