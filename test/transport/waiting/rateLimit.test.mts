@@ -212,6 +212,32 @@ test('After two minutes of pauses without another response, requests fail in the
 	expect(await refuseAll()).toEqual([40, 0, 359_001]);
 });
 
+test('After the end of an execution, a failure with the status of the limit is no response, and a stopped sign-in neither', async () => {
+	const stop = new AbortController();
+	const fail = async () => await Promise.reject(failureOf({ kind: 'timeout', httpStatus: 429 }));
+	await pause(60_000);
+	stop.abort();
+	await settled(pass(fail, stop.signal));
+	await limit.afterPause(async () => {}, virtual.time, stop.signal);
+	await virtual.time.run(60_000);
+	await pause(60_000);
+	await virtual.time.run(60_000);
+	await pause(1000);
+	await expect(pass(async () => 'sent')).rejects.toThrow('has refused every request for two minutes');
+});
+
+test('A response after two minutes of pauses lets requests wait for a later pause again', async () => {
+	const slow = take(240_000).then(async () => await Promise.reject(askedToWait(60_000)));
+	for (let n = 0; n < 3; n++) {
+		await pause(60_000);
+		if (n === 1) void settled(limit.afterPause(async () => await slow, virtual.time, forEver));
+		await virtual.time.run(60_000);
+	}
+	await virtual.time.until(pass(async () => 'sent'));
+	await virtual.time.run(60_000);
+	await expect(virtual.time.until(pass(async () => 'sent'))).resolves.toBe('sent');
+});
+
 describe('The window is shared by turns', () => {
 	let sent: string[];
 	beforeEach(async () => {

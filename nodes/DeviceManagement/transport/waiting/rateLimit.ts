@@ -85,8 +85,10 @@ export class RateLimit {
 		const outcome = await outcomeOf(run());
 		const failure = 'failure' in outcome ? outcome.failure : undefined;
 		if (isLimit(failure)) throw this.pause(failure, sentAfter, clock);
-		if ('value' in outcome || (failure instanceof Failure && failure.details.httpStatus !== undefined)) {
-			this.refusedMs = 0;
+		const responded = 'value' in outcome || (failure instanceof Failure && failure.details.httpStatus !== undefined);
+		// After its end, an execution sends nothing, and the failure of a poll's deadline has the status of the limit.
+		if (responded && !end.aborted) {
+			[this.refusedMs, this.refusesAll] = [0, false];
 			if (sentAfter === this.pauses) this.window += GROWTH_PER_RESPONSE;
 			this.admit();
 		}
