@@ -258,6 +258,26 @@ describe('devices with equal times, which have another order on each page', () =
 		expect(await told(watching)).toEqual([late]);
 	});
 
+	it.each([
+		[404, ''],
+		[200, '{"code":10017,"msg":"","data":null}'],
+		[200, '{"code":0,"msg":"","data":null}'],
+	])('are read without the ID where the platform refuses it by HTTP %i and %s', async (status, body) => {
+		answer(status, body, ({ qs }) => JSON.stringify(qs ?? {}).includes('id asc'));
+		const watching = await watch({ events: ['onlineStatusChanged'] });
+		const sn = change(3, { onlineStatus: 77 });
+		expect(await told(watching)).toEqual([sn]);
+	});
+
+	it('are found in the whole fleet if they have no ID to sort by', async () => {
+		const watching = await unsteady({ idSort: 'ignored' });
+		for (const { sn } of fleet().devices) fleet().update(sn, { id: '' });
+		addMany(300, IMPORT).forEach((sn) => fleet().update(sn, { id: '' }));
+		await watching.poll();
+		expect(bench.platform.asked.at(-1)).toContain(BY_ID);
+		expect(warnings()).toContain(LOST);
+	});
+
 	it('are read by ID again after an outage in which every request failed', async () => {
 		const watching = await watch({ events: ['onlineStatusChanged'] });
 		answer(500);

@@ -54,7 +54,7 @@ export async function fetchList<T>(source: PageSource<T>, options: ListOptions):
 			return { items, settled, tied, reportedTotal: pass.reportedTotal, passes };
 		}
 		// The ID must not replace the platform's own order of the first items, or that of a part.
-		const { distinct, reportedTotal = distinct + 1 } = pass;
+		const { voidedBy, distinct, reportedTotal = voidedBy ? Infinity : distinct + 1 } = pass;
 		byId ||= tied && skip === 0 && (source.idOrder?.isOnly === false || reportedTotal <= limit);
 		previous = pass;
 	}

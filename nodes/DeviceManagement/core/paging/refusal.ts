@@ -57,7 +57,9 @@ export async function readById<T, Result>(
 		return fetched;
 	};
 	return await read({ ...source, fetchPage }).catch(async (thrown: unknown) => {
-		if (begun || !mayRefuse('order', thrown)) throw thrown;
+		if (begun) throw thrown;
+		// A platform may refuse an unknown field with any code.
+		undefinedIfPageRefused(thrown);
 		const result = await otherwise();
 		source.idOrder?.noteRefusal();
 		return result;

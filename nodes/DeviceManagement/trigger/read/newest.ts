@@ -153,11 +153,11 @@ async function fetchDownToKnown(
 	return { ...walk, isWholeList: true };
 }
 
-/** Whether the IDs of devices with equal times fall, as numbers or as text: then the platform sorts by them. */
+/** Whether the IDs of devices with equal times fall, as numbers or as text: then the platform sorts by them. A missing ID does not fall. */
 function idsFall(devices: readonly Device[], field: TimeField): boolean {
 	const pairs = devices.flatMap((device, index) => {
 		const before = devices[index - 1] ?? {};
-		return index > 0 && before[field] === device[field] ? [[idOf(before) ?? '', idOf(device) ?? ''] as const] : [];
+		return index > 0 && before[field] === device[field] ? [[idOf(before) ?? '', idOf(device) ?? '~'] as const] : [];
 	});
 	const isNumber = (id: string) => /^\d+$/.test(id);
 	const byText = pairs.every(([before, id]) => before >= id);
