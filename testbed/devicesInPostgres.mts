@@ -26,17 +26,14 @@ export async function devicesInPostgres({ devices }: Fleet) {
 	await sql(`CREATE TABLE device (${columns.join(', ')})`);
 	await sql('INSERT INTO device SELECT * FROM json_populate_recordset(NULL::device, $1)', JSON.stringify(devices));
 	await sql('VACUUM ANALYZE device');
-	const source: DeviceSource = {
-		async page({ query, body }, settings) {
-			const { where, values } = conditions(query, body);
-			const [total] = await select(countSchema, `SELECT count(*) FROM device ${where}`, ...values);
-			const { metadata } = pageOf(Array.from({ length: total?.count ?? 0 }), query, settings);
-			const rows = `${where} ${orderOf(query, settings)} LIMIT ${metadata.size} OFFSET ${metadata.pageable.offset}`;
-			return { metadata, items: await select(deviceSchema, `SELECT * FROM device ${rows}`, ...values) };
-		},
-		device: async (sn) => (await select(deviceSchema, 'SELECT * FROM device WHERE sn = $1', sn))[0],
+	const source: DeviceSource = async ({ query, body }, settings) => {
+		const { where, values } = conditions(query, body);
+		const [total] = await select(countSchema, `SELECT count(*) FROM device ${where}`, ...values);
+		const { metadata } = pageOf(Array.from({ length: total?.count ?? 0 }), query, settings);
+		const rows = `${where} ${orderOf(query, settings)} LIMIT ${metadata.size} OFFSET ${metadata.pageable.offset}`;
+		return { metadata, items: await select(deviceSchema, `SELECT * FROM device ${rows}`, ...values) };
 	};
-	return { ...source, sql, stop };
+	return { source, sql, stop };
 }
 
 function orderOf({ sort = [] }: Query, settings: Settings): string {

@@ -29,7 +29,7 @@ export const equalValuesWorkflows = (credential: string) => [
 export async function equalValues(services: Services) {
 	const fleet = Fleet.seeded({ size: 3000 });
 	fleet.reorder((devices) => devices.map((device, at) => (at < 2000 ? { ...device, createTime: IMPORTED } : device)));
-	const source = await services.add(async () => await devicesInPostgres(fleet));
+	const { source, sql } = await services.add(async () => await devicesInPostgres(fleet));
 	const platform = await services.add(
 		async () => await startPlatform({ source, ownSort: 'createTime desc', fleet: { size: 0 } }),
 	);
@@ -41,14 +41,14 @@ export async function equalValues(services: Services) {
 		async change(): Promise<void> {
 			const made = Array.from({ length: 500 }, () => fleet.make({ createTime: '2026-06-01 12:00:01' }));
 			const insert = 'INSERT INTO device SELECT * FROM json_populate_recordset(NULL::device, $1)';
-			await source.sql(insert, JSON.stringify(made));
+			await sql(insert, JSON.stringify(made));
 			const changed = fleet.devices.slice(0, 1000).map(({ sn }) => sn);
-			await source.sql('UPDATE device SET "onlineStatus" = 77 WHERE sn = ANY($1)', changed);
+			await sql('UPDATE device SET "onlineStatus" = 77 WHERE sn = ANY($1)', changed);
 			for (const { sn } of made) trigger.expected.push(`deviceCreated ${sn}`);
 			for (const sn of changed) trigger.expected.push(`onlineStatusChanged ${sn}`);
 		},
 		async listsAll(main: Main): Promise<void> {
-			const rows = devicesSchema.parse(await source.sql('SELECT sn FROM device'));
+			const rows = devicesSchema.parse(await sql('SELECT sn FROM device'));
 			for (const path of ['own-order', 'by-status']) {
 				const listed = devicesSchema.parse((await main.webhook(path, {})).json);
 				assert.deepEqual(serialNumbers(listed).sort(), serialNumbers(rows).sort());

@@ -39,17 +39,16 @@ export class InProcessPlatform {
 		this.requests++;
 		this.asked.push(inWords(request));
 		const instead = await this.intervene?.(request);
-		return { status: instead?.statusCode ?? 200, text: instead?.body ?? (await this.answerOf(request)) };
+		return { status: instead?.statusCode ?? 200, text: instead?.body ?? this.answerOf(request) };
 	}
 
-	private async answerOf({ url, qs, body }: InProcessRequest): Promise<string> {
+	private answerOf({ url, qs, body }: InProcessRequest): string {
 		const { listing, fleet, settings } = this;
 		try {
 			const criteria: unknown = typeof body === 'string' ? JSON.parse(body) : {};
-			const list = { query: { ...qs }, body: criteria };
 			const data = url.endsWith('/api/device/list')
-				? jsonOfPage(await (settings.source?.page(list, settings) ?? listing.page(fleet, list, settings)))
-				: await this.device(decodeURIComponent(url.slice(url.lastIndexOf('/') + 1)));
+				? jsonOfPage(listing.page(fleet, { query: { ...qs }, body: criteria }, settings))
+				: this.device(decodeURIComponent(url.slice(url.lastIndexOf('/') + 1)));
 			return `{"code":0,"msg":"success","data":${data}}`;
 		} catch (error) {
 			if (!(error instanceof Refusal)) throw error;
@@ -57,10 +56,9 @@ export class InProcessPlatform {
 		}
 	}
 
-	private async device(sn: string): Promise<string> {
-		const { source, noDeviceCode } = this.settings;
-		const device = source === undefined ? this.fleet.get(sn) : await source.device(sn);
-		if (device === undefined) throw new Refusal(noDeviceCode, sn);
+	private device(sn: string): string {
+		const device = this.fleet.get(sn);
+		if (device === undefined) throw new Refusal(this.settings.noDeviceCode, sn);
 		return jsonOf(device);
 	}
 }

@@ -84,12 +84,12 @@ export class EmbeddedPlatform {
 	/** Paged lists. Their requests are of the kind `list`, with the page that they ask for. */
 	readonly #lists: Readonly<Record<string, (request: PlatformRequest) => AnyPage>> = {
 		'POST /api/device/list': (request) =>
-			this.settings.source?.page(request, this.settings) ?? this.#listing.page(this.fleet, request, this.settings),
+			this.settings.source?.(request, this.settings) ?? this.#listing.page(this.fleet, request, this.settings),
 	};
 	/** All other endpoints but the login. */
 	readonly #endpoints: Readonly<Record<string, Endpoint>> = {
 		'GET /api/device/sn/{sn}': (_request, sn) => this.#device(sn),
-		'PUT /api/device/sn/{sn}': async ({ body }, sn) => this.#change(await this.#device(sn), body),
+		'PUT /api/device/sn/{sn}': ({ body }, sn) => this.#change(this.#device(sn), body),
 		[`GET ${OTHER_ENDPOINT}`]: () => this.fleet.models,
 		'GET /api/version': () => '2.6',
 		'/api/echo': (request) => this.#echo(request),
@@ -272,7 +272,7 @@ export class EmbeddedPlatform {
 			// Section 1: bodies are JSON.
 			const lacksBody = body === undefined && method === 'POST' && kind !== 'other';
 			if (!isReadable || lacksBody) throw new Refusal(10014);
-			const data = await endpoint?.(request, unescape(sn ?? ''));
+			const data = endpoint?.(request, unescape(sn ?? ''));
 			const json = list === undefined ? JSON.stringify(data ?? null) : this.#paged(await list(request), request);
 			return envelope(0, 'success', json);
 		} catch (error) {
@@ -345,10 +345,9 @@ export class EmbeddedPlatform {
 	}
 
 	/** Section 4.2 has no rule for a valid serial number. This platform's rule: 1 to 64 letters, digits and - _ . : */
-	async #device(sn: string): Promise<Device> {
+	#device(sn: string): Device {
 		if (!/^[A-Za-z0-9._:-]{1,64}$/.test(sn)) throw new Refusal(10018, sn);
-		const { source } = this.settings;
-		const device = source === undefined ? this.fleet.get(sn) : await source.device(sn);
+		const device = this.fleet.get(sn);
 		if (device === undefined) throw new Refusal(this.settings.noDeviceCode, `device ${sn}`);
 		return device;
 	}

@@ -66,12 +66,8 @@ export interface FaultRule {
 	times?: number;
 }
 
-/** Devices outside of the platform's fleet. */
-export interface DeviceSource {
-	/** Returns the page for a list request. Throws a Refusal. */
-	page(request: { query: Query; body: unknown }, settings: Settings): Promise<Page<Device>>;
-	device(sn: string): Promise<Device | undefined>;
-}
+/** Returns the page for a list request, of devices outside of the platform's fleet. Throws a Refusal. */
+export type DeviceSource = (request: { query: Query; body: unknown }, settings: Settings) => Promise<Page<Device>>;
 
 /** TypeScript checks these settings. */
 const unchecked = <Value,>() => z.custom<Value>();
@@ -113,7 +109,7 @@ export const settingsSchema = z.strictObject({
 
 	// Lists
 	...pagingSettings,
-	/** Devices in a database, instead of the fleet. */
+	/** The list of devices in a database, instead of the fleet's. */
 	source: unchecked<DeviceSource>().optional(),
 	/** Whether the platform obeys `sort`, refuses it with 10005, or ignores it. */
 	sorting: z.enum(['obeyed', 'refused', 'ignored']).default('obeyed'),
