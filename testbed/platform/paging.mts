@@ -53,17 +53,10 @@ export function shuffleEqual<Item extends { sn: string }>(
 	order: Order<Item>,
 ): Page<Item> {
 	const { number, size, numberOfElements } = page.metadata;
-	const areEqual = (position: number) => {
-		const [one, other] = list.slice(position - 1, position + 1);
-		return one !== undefined && other !== undefined && order(one, other) === 0;
-	};
-	let [from, to] = [number * size, number * size + numberOfElements];
-	while (areEqual(from)) from--;
-	while (areEqual(to)) to++;
 	const rank = ({ sn }: Item) => createHash('md5').update(`${number}/${size}/${sn}`).digest('hex');
-	const ranked = list.slice(from, to).map((item) => ({ item, rank: rank(item) }));
+	const ranked = list.map((item) => ({ item, rank: rank(item) }));
 	ranked.sort((one, other) => order(one.item, other.item) || (one.rank < other.rank ? -1 : 1));
-	const items = ranked.map(({ item }) => item).slice(number * size - from);
+	const items = ranked.map(({ item }) => item).slice(number * size);
 	return { ...page, items: items.slice(0, numberOfElements) };
 }
 
