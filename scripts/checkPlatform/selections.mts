@@ -5,7 +5,7 @@
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { areSame, FIRST_SIZE } from './paging.mts';
-import { type FetchPage, inWords, isRefusal, type Outcome, type Selection } from './probe.mts';
+import { type FetchPage, inWords, isRefusal, type Outcome, type Refusal, type Selection } from './probe.mts';
 import { type CheckId, type Finding, type Findings, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
 /** Devices that are compared in each direction of a sort order; fewer if the platform refuses so many. */
@@ -63,10 +63,7 @@ export async function checkOrder(page: FetchPage, order: Order, largestSize: num
 	const sorted: Device[][] = [];
 	for (const direction of ['asc', 'desc']) {
 		const { value, refusal } = await page(size, undefined, { sort: `${field} ${direction}` });
-		if (value === undefined) {
-			const words = inWords(refusal);
-			return isRefusal(refusal) ? no(`refused (${words})`, ignored) : unsure(words, RUN_AGAIN);
-		}
+		if (value === undefined) return findingOfRefusal(refusal, ignored);
 		sorted.push([...value.content]);
 	}
 	const [up = [], down = []] = sorted;
@@ -76,6 +73,11 @@ export async function checkOrder(page: FetchPage, order: Order, largestSize: num
 		return unsure('too few different values', `If it is ignored: ${ignored}`);
 	}
 	return yes('obeyed', obeyed);
+}
+
+function findingOfRefusal(refusal: Refusal, advice: string): Finding {
+	const words = inWords(refusal);
+	return isRefusal(refusal) ? no(`refused (${words})`, advice) : unsure(words, RUN_AGAIN);
 }
 
 /** Whether the platform sorts by the ID last, as the nodes do where devices repeat, and whether equal values have an order without it. */
@@ -104,10 +106,7 @@ export async function checkEqualValues(
 
 function findingOfTwoFields({ value, refusal }: Outcome<Page<Device>>): Finding {
 	const ignored = 'If devices repeat, Get Many fails. Then sort by a field with different values.';
-	if (value === undefined) {
-		const words = inWords(refusal);
-		return isRefusal(refusal) ? no(`refused (${words})`, ignored) : unsure(words, RUN_AGAIN);
-	}
+	if (value === undefined) return findingOfRefusal(refusal, ignored);
 	const statuses = value.content.map(({ onlineStatus }) => onlineStatus);
 	const idsOf = (status: unknown) => value.content.filter((_, at) => statuses[at] === status).map(({ id }) => id);
 	const isObeyed = isRising(statuses) && statuses.every((status) => isRising(idsOf(status)));
