@@ -73,7 +73,7 @@ export interface SortField {
 /** Returns what the platform obeys of the `sort` parameters, or its own order. Throws 10005 for what it refuses. */
 export function sortFields(sorts: readonly string[], settings: Settings): SortField[] {
 	const { sorting, severalFields, idSort, ownSort = [] } = settings;
-	const given = (severalFields === 'last parameter' ? sorts.slice(-1) : sorts).flatMap(readSort);
+	const given = sorts.flatMap(readSort);
 	const isRefused =
 		(sorting === 'refused' && given.length > 0) ||
 		(severalFields === 'refused' && given.length > 1) ||

@@ -117,8 +117,8 @@ export const settingsSchema = z.strictObject({
 	ownSort: z.string().optional(),
 	/** Whether devices with equal values keep their order, or have another one for each page and size, as in a database. */
 	equalValues: z.enum(['steady', 'unsteady']).default('steady'),
-	/** A sort by several fields: obeyed, refused with 10005, or reduced to the first field or to the last parameter. */
-	severalFields: z.enum(['obeyed', 'refused', 'first field', 'last parameter']).default('obeyed'),
+	/** A sort by several fields: obeyed, refused with 10005, or reduced to the first field. */
+	severalFields: z.enum(['obeyed', 'refused', 'first field']).default('obeyed'),
 	/** A sort by `id`: as text or as numbers, refused with 10005, or the field is ignored. */
 	idSort: z.enum(['text', 'number', 'refused', 'ignored']).default('text'),
 	/** Whether the platform obeys filters; otherwise it returns all devices. */
