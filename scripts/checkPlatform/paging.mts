@@ -3,7 +3,7 @@
  * through the package's transport and compares devices, not metadata. It reads no more than the pages that it compares.
  */
 import { type Device, identifyDevice } from '../../nodes/DeviceManagement/core/device.ts';
-import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
+import { areSame as areSameBy, type Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { number } from '../demo/tables.mts';
 import { inWords, isRefusal, type Outcome, type Probe } from './probe.mts';
 import { type Finding, no, RUN_AGAIN, unsure, yes } from './report.mts';
@@ -22,10 +22,7 @@ const STOPS_THERE = 'The nodes stop there.';
 const KEEP_SIZE = 'Keep the default Page Size of 1,000.';
 
 /** Whether two pages have the same devices in the same order. */
-export function areSame(one: readonly Device[], other: readonly Device[]): boolean {
-	const ids = other.map(identifyDevice);
-	return one.length === ids.length && one.every((device, position) => identifyDevice(device) === ids[position]);
-}
+export const areSame = (one: readonly Device[], other: readonly Device[]) => areSameBy(identifyDevice, one, other);
 
 /** Returns the page size for the check of page numbers, so that the first page becomes two; 0 for too few devices. */
 function smallSize(first: Page<Device>): number {
