@@ -37,10 +37,9 @@ export async function devicesInPostgres({ devices }: Fleet) {
 }
 
 function orderOf({ sort = [] }: Query, settings: Settings): string {
-	const orders = sortFields([sort].flat(), settings).map(({ name, ascending }) => {
-		const column = columnOf(name, '->') + (name === 'id' && settings.idSort === 'number' ? '::numeric' : '');
-		return `${column} ${ascending ? 'ASC' : 'DESC'}`;
-	});
+	const orders = sortFields([sort].flat(), settings).map(
+		({ name, ascending }) => `${columnOf(name, '->')} ${ascending ? 'ASC' : 'DESC'}`,
+	);
 	return orders.length === 0 ? '' : `ORDER BY ${orders.join(', ')}`;
 }
 
