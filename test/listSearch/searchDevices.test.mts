@@ -58,11 +58,7 @@ describe('without a filter', () => {
 	test.each<[what: string, Partial<Settings>, requests?: number]>([
 		['counts pages from 1', {}, 5],
 		['counts pages from 0', { pageNumbering: 'zero-based' }],
-		...[20, 49].map((largestSize): [string, Partial<Settings>, number] => [
-			`refuses pages above ${largestSize}: one more request`,
-			{ largestSize, largerSize: 'refuse' },
-			26,
-		]),
+		['refuses pages above 49: one more request', { largestSize: 49, largerSize: 'refuse' }, 26],
 		['cuts pages to 30 and sends no metadata', { largestSize: 30, changePage: ({ content }) => ({ content }) }],
 	])('scrolls through the whole fleet once if the platform %s', async (_what, settings, requests = undefined) => {
 		Object.assign(bench.platform.settings, settings);
