@@ -37,17 +37,6 @@ describe('how many', () => {
 		expect(sizes()).toEqual(asked);
 	});
 
-	test.each([10, 20, 49, 99])('all are listed where pages above %i are refused', async (largestSize) => {
-		Object.assign(bench.platform.settings, { largestSize, largerSize: 'refuse' });
-		expect(serialNumbersOf(await all({}))).toEqual(truth());
-		for (const [skip, limit] of [
-			[0, 30],
-			[0, 50],
-			[100, 50],
-		] as const)
-			expect(serialNumbersOf(await list({ limit, options: { skip } }))).toEqual(truth().slice(skip, skip + limit));
-	});
-
 	test('Skip costs the first page and three requests for one device more than the pages of the part', async () => {
 		const result = await list({ options: { skip: 100 } });
 		expect(serialNumbersOf(result)).toEqual(truth().slice(100, 150));
