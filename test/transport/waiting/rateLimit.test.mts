@@ -334,25 +334,6 @@ describe('the requests of executions', () => {
 		expect([outcome?.status, begins.length]).toEqual([end, count]);
 	});
 
-	test('of one account that pauses leave the parallel requests to another account', async () => {
-		let [underWay, peak] = [0, 0];
-		const send = begin(2, async (name) => {
-			begins.push([name, now()]);
-			peak = Math.max(peak, ++underWay);
-			await take(100);
-			underWay--;
-			return begins.length <= 2 ? 60 : undefined;
-		});
-		const paused = send(0, ['a', 'b', 'c', 'd']);
-		await virtual.time.run(100);
-		const other = send(1, ['e', 'f', 'g']);
-		await virtual.time.run(59_950);
-		const last = send(1, ['h', 'i', 'j', 'k']);
-		await virtual.time.until(Promise.all([paused, other, last]));
-		const moments = [0, 0, 100, 100, 200, 60_050, 60_050, 60_150, 60_150, 60_250, 60_250];
-		expect({ begins, peak }).toEqual({ begins: at('a b e f g h i j k c d', moments), peak: 2 });
-	});
-
 	test('that wait for a slot during a whole pause follow it two at once', async () => {
 		const answer = async (name: string) => {
 			if (name === 'waits') begins.push([name, now()]);
@@ -365,7 +346,7 @@ describe('the requests of executions', () => {
 		expect(begins).toEqual(at('waits waits waits', [5000, 5000, 5100]));
 	});
 
-	test('that wait for a slot keep their places for ten seconds, and no slot during a pause', async () => {
+	test('that wait for a slot keep their places for ten seconds, and leave it to another account during a pause', async () => {
 		const answer = async (name: string) => {
 			begins.push([name, now()]);
 			await take(name === 'slow' ? 30_000 : 0);
