@@ -25,16 +25,11 @@ const limits = fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined });
 
 /** Reads the list as Get Many does. */
 async function read(server: PagedServer, { pageSize, parallel: parallelRequests }: Shape, limit?: number, skip = 0) {
-	const source = { ...server.source, identify: identifyListed, idOf: identifyDevice, idOrder: new NewIdOrder() };
+	// Nothing is known yet of sorting by ID.
+	let isRefused = false;
+	const idOrder = { isOnly: true, isRefused: () => isRefused, noteRefusal: () => void (isRefused = true) };
+	const source = { ...server.source, identify: identifyListed, idOf: identifyDevice, idOrder };
 	return await fetchList(source, { pageSize, parallelRequests, skip, limit });
-}
-
-/** Nothing is known yet of sorting by ID. */
-class NewIdOrder {
-	isOnly = true;
-	private refused = false;
-	readonly isRefused = () => this.refused;
-	readonly noteRefusal = () => void (this.refused = true);
 }
 
 const ids = (devices: readonly Device[]) => devices.map(({ id }) => id);
