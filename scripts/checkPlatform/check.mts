@@ -94,8 +94,8 @@ async function checkTheRest(
 		if (attribute !== undefined) return await select.checkOrder(probe.page, select.byAttribute(attribute), accepted);
 		return unsure('no attributes', 'Add an attribute to two devices to check it.');
 	});
-	begin('sortTwoFields');
-	Object.assign(findings, await select.checkEqualValues(probe.page, accepted));
+	await check('sortTwoFields', () => select.checkTwoFields(probe.page, accepted));
+	await check('equalValues', () => select.checkEqualValues(probe.page, accepted));
 	for (const filter of select.filtersFor(devices, attribute)) {
 		await check(filter.id, () => select.checkFilter(probe.page, filter, first));
 	}

@@ -5,8 +5,8 @@
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { areSame, FIRST_SIZE } from './paging.mts';
-import { type FetchPage, inWords, isRefusal, type Outcome, type Refusal, type Selection } from './probe.mts';
-import { type CheckId, type Finding, type Findings, no, RUN_AGAIN, unsure, yes } from './report.mts';
+import { type FetchPage, inWords, isRefusal, type Refusal, type Selection } from './probe.mts';
+import { type CheckId, type Finding, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
 /** Devices that are compared in each direction of a sort order; fewer if the platform refuses so many. */
 const SORTED_SIZE = 50;
@@ -80,37 +80,31 @@ function findingOfRefusal(refusal: Refusal, advice: string): Finding {
 	return isRefusal(refusal) ? no(`refused (${words})`, advice) : unsure(words, RUN_AGAIN);
 }
 
-/** Whether the platform sorts by the ID last, as the nodes do where devices repeat, and whether equal values have an order without it. */
-export async function checkEqualValues(
-	page: FetchPage,
-	largestSize: number,
-): Promise<Pick<Findings, 'sortTwoFields' | 'equalValues'>> {
-	const read = async (sort: string, size = Math.min(SORTED_SIZE, largestSize)) =>
-		await page(size, undefined, { sort: `${sort} asc` });
-	const byTwo = await read('onlineStatus,id');
-	const [long, short] = [await read('onlineStatus'), await read('onlineStatus', Math.min(FIRST_SIZE, largestSize / 2))];
-	const sortTwoFields = findingOfTwoFields(byTwo);
-	const { content } = short.value ?? { content: [] };
-	if (long.value === undefined || content.length === 0) {
-		return { sortTwoFields, equalValues: unsure('not read', 'See the rows above.') };
-	}
-	if (areSame(long.value.content.slice(0, content.length), content)) {
-		return { sortTwoFields, equalValues: yes('keep their order', 'Get Many reads such a list once.') };
-	}
-	const again = await read('onlineStatus');
-	const equalValues = areSame(again.value?.content ?? [], long.value.content)
-		? no('change their order', "Get Many may read such a list twice. With 'Skip', sort by ID last.")
-		: unsure('the list changed', RUN_AGAIN);
-	return { sortTwoFields, equalValues };
-}
-
-function findingOfTwoFields({ value, refusal }: Outcome<Page<Device>>): Finding {
+/** Whether the platform sorts by the ID last, as the nodes do where devices repeat. */
+export async function checkTwoFields(page: FetchPage, largestSize: number): Promise<Finding> {
+	const size = Math.min(SORTED_SIZE, largestSize);
+	const { value, refusal } = await page(size, undefined, { sort: 'onlineStatus,id asc' });
 	const ignored = 'If devices repeat, Get Many fails. Then sort by a field with different values.';
 	if (value === undefined) return findingOfRefusal(refusal, ignored);
 	const statuses = value.content.map(({ onlineStatus }) => onlineStatus);
 	const idsOf = (status: unknown) => value.content.filter((_, at) => statuses[at] === status).map(({ id }) => id);
 	const isObeyed = isRising(statuses) && statuses.every((status) => isRising(idsOf(status)));
 	return isObeyed ? yes('obeyed', 'If devices repeat, the nodes sort by ID last.') : no('ignored', ignored);
+}
+
+/** Whether equal values have an order without the ID. */
+export async function checkEqualValues(page: FetchPage, largestSize: number): Promise<Finding> {
+	const read = async (size: number) => await page(size, undefined, { sort: 'onlineStatus asc' });
+	const size = Math.min(SORTED_SIZE, largestSize);
+	const [long, short] = [await read(size), await read(Math.min(FIRST_SIZE, largestSize / 2))];
+	const { content } = short.value ?? { content: [] };
+	if (long.value === undefined || content.length === 0) return unsure('not read', 'See the rows above.');
+	if (areSame(long.value.content.slice(0, content.length), content))
+		return yes('keep their order', 'Get Many reads such a list once.');
+	const again = await read(size);
+	return areSame(again.value?.content ?? [], long.value.content)
+		? no('change their order', "Get Many may read such a list twice. With 'Skip', sort by ID last.")
+		: unsure('the list changed', RUN_AGAIN);
 }
 
 /** Platforms compare texts in different ways: each of them is accepted. Devices without a value may be anywhere. */
