@@ -132,14 +132,7 @@ export const settingsSchema = z.strictObject({
 	/** Real milliseconds before every response. */
 	latencyMs: z.number().min(0).default(0),
 	/** Refuses requests as nginx's `limit_req` does: without a `Retry-After`. `now` is the platform's time in milliseconds. */
-	rateLimit: z
-		.strictObject({
-			perSecond: z.number().positive(),
-			burst: z.int().min(0).default(0),
-			status: z.literal([429, 503]).default(429),
-			now: unchecked<() => number>().default(() => Date.now),
-		})
-		.optional(),
+	rateLimit: unchecked<{ perSecond: number; burst: number; status: 429 | 503; now(): number }>().optional(),
 	/** Runs before every response and may change fleet and settings; the response waits for it. */
 	beforeAnswer: unchecked<(request: PlatformRequest) => void | Promise<void>>().optional(),
 	/** Called for every request, before `faults`. */
