@@ -35,9 +35,9 @@ async function tryAgainst(failures: ReadonlyArray<Partial<FailureDetails>>, maxR
 
 const LONG = { retryAfterMs: 600_500 };
 const MINUTE = { retryAfterMs: 60_000 };
-const LATER = 'the next try would be in 601 seconds, which is longer than this node waits';
+const LATER = 'the next try would be in 11 minutes, and the node waits at most two minutes in all';
 const TOO_LATE =
-	'Not now, also after one retry; the next try would be in 61 seconds, which is longer than this node waits';
+	'Not now, also after one retry; the next try would be in 2 minutes, and the node waits at most two minutes in all';
 
 test.each<
 	[promise: string, failures: Array<Partial<FailureDetails>>, maxRetries: number, end: string, attempts: number]

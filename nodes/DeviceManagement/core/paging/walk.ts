@@ -111,6 +111,8 @@ export async function fetchFirstPage<T>(
 	const sizes = new Set([wanted, ...(otherSizes ?? sizesAfter(wanted, most))]);
 	const refusals: unknown[] = [];
 	for (const size of sizes) {
+		// A page that was too large to read doesn't get smaller by more items.
+		if (size > (source.largestPage?.size ?? Infinity)) continue;
 		const page = await source.fetchPage(undefined, size).catch((thrown: unknown) => {
 			if (!mayRefuse('size', thrown)) throw thrown;
 			refusals.push(thrown);

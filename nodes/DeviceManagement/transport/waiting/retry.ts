@@ -40,7 +40,7 @@ export async function withRetries<T>(
 		spent += cost;
 		waitedMs += waitMs;
 		if (waitedMs > LONGEST_WAIT_MS) {
-			const next = `; the next try would be in ${Math.ceil(waitMs / 1000)} seconds, which is longer than this node waits`;
+			const next = `; the next try would be in ${timeInWords(waitMs)}, and the node waits at most two minutes in all`;
 			throw gaveUp(failure, retries, next);
 		}
 		if (retryAfterMs === undefined) await clock.sleep(waitMs, end);
