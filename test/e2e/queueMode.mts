@@ -55,7 +55,10 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 	await checks.part('Example nightly-inventory-postgres.json', async () => {
 		await nightlyInventoryInPostgres(n8n, listed, inventory, 'listed', checks);
 	});
-	await checks.part('The trigger, at the end', async () => await storms.end());
+	await checks.part('The trigger, at the end', async () => {
+		await storms.end();
+		await checks.check('no event of the platform over PostgreSQL came again', () => equal.trigger.assertReported());
+	});
 }
 
 function setUp(

@@ -1,6 +1,6 @@
 import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import type { Fleet } from '../../../testbed/platform/fleet.mts';
-import { addFirst, always, only, pages, removeFirst, serve } from './pages.mts';
+import { addFirst, always, noSuchPage, only, pages, removeFirst, serve } from './pages.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
 const five = { pageSize: 5, parallelRequests: 1 } as const;
@@ -111,6 +111,47 @@ describe('passes', () => {
 			passes: 3,
 		});
 		expect(list.sizes).toEqual([5, 5, 5, 5, 5, 4, 4, 4]);
+	});
+
+	test('agree up to the limit, although the smaller pages have the same item twice later', async () => {
+		const list = pages(({ size }) => 'abcadef'.replace(RegExp(`.{${size}}`, 'g'), '$& '), { totalElements: 7 });
+		expect(await fetchList(list.source, { ...one, limit: 4 })).toMatchObject({ items: [...'abcd'], settled: true });
+	});
+
+	test('have pages of the usual size if the server accepts no smaller one', async () => {
+		const list = pages('abcde fa', ({ size }) => (size === 5 ? { totalElements: 7 } : noSuchPage));
+		expect(await fetchList(list.source, five)).toMatchObject({ items: [...'abcdef'], settled: false, tied: true });
+		expect(list.sizes).toEqual([5, 5, 5, 5, 5, 4, 5, 5, 5]);
+	});
+
+	test('of one page agree if it has an item twice', async () => {
+		const list = pages('abca', { totalElements: 4 });
+		const expected = { items: [...'abc'], settled: true, tied: false, passes: 2 };
+		expect(await fetchList(list.source, five)).toMatchObject(expected);
+	});
+
+	test('that all repeat a page are not settled if the ID is refused, which would give equal values an order', async () => {
+		const { source } = pages('ab cd ab…', { totalElements: 5, last: false });
+		const idOrder = { isOnly: true, isRefused: () => true, noteRefusal: () => undefined };
+		const expected = { items: [...'abcd'], settled: false, tied: true, passes: 3 };
+		expect(await fetchList({ ...source, idOrder }, one)).toMatchObject(expected);
+		const stuckAtFirst = { ...pages('ab…', { totalElements: 5, last: false }).source, idOrder };
+		await expect(fetchList(stuckAtFirst, one)).rejects.toMatchObject({ details: { kind: 'paging' } });
+	});
+
+	test.each([
+		{ refusals: 1, noted: false },
+		{ refusals: 2, noted: true },
+	])('add the ID although it was refused once: $refusals', async ({ refusals, noted }) => {
+		const { source } = pages('ab c', { totalElements: 3 });
+		let [left, isNoted] = [refusals, false];
+		const idOrder = { isOnly: true, isRefused: () => false, noteRefusal: () => void (isNoted = true) };
+		const fetchPage: typeof source.fetchPage = async (page, size, byId) => {
+			if (byId === true && left-- > 0) throw noSuchPage;
+			return await source.fetchPage(page, size);
+		};
+		await fetchList({ ...source, fetchPage, idOrder }, { ...one, otherSizes: [], byId: true });
+		expect(isNoted).toBe(noted);
 	});
 
 	test('that all repeat a page fail', async () => {

@@ -135,6 +135,20 @@ describe('devices with equal sort values, which have another order on each page'
 
 	test.each<[what: string, Parameters, Partial<Settings>, devices: number | undefined, sorts: string[]]>([
 		['with Sort, by ID last', sorted('onlineStatus'), {}, 250, [BY_STATUS, JOINED]],
+		[
+			'with two directions, by ID after the second',
+			{
+				sort: {
+					rule: [
+						{ field: 'onlineStatus', direction: 'asc' },
+						{ field: 'status', direction: 'desc' },
+					],
+				},
+			},
+			{},
+			250,
+			['onlineStatus asc,status desc', 'onlineStatus asc,status,id desc'],
+		],
 		['not if they share IDs, by ID already', sorted('id'), {}, undefined, [BY_ID]],
 		['without Sort, by ID', {}, {}, 250, ['', BY_ID]],
 		['by ID, if pages have nothing new', { options: { pageSize: 2 } }, {}, 250, ['', BY_ID]],

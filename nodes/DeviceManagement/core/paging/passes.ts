@@ -1,5 +1,5 @@
 import { areSame, type PageSource } from './page';
-import { isTooLarge, readById } from './refusal';
+import { isTooLarge, readById, sizesAfter } from './refusal';
 import { RepeatedPages, type WalkedPage, walkPages, type WalkOptions } from './walk';
 
 export interface Listing<T> {
@@ -27,7 +27,7 @@ const PASSES = 3;
  * for several pages, it reads the list again, in up to three passes, the third page by page. If pages repeat items although the total
  * stays, items may have equal sort values and no order: the next pass adds the ID to the sort order. If the list is not whole
  * after three passes, it is returned as not settled.
- * @throws Failure `paging` if all three passes repeat pages, or the list has no end; and what `fetchPage` throws
+ * @throws Failure `paging` if all three passes repeat pages and the ID was not refused, or the list has no end; and what `fetchPage` throws
  */
 export async function fetchList<T>(source: PageSource<T>, options: ListOptions): Promise<Listing<T>> {
 	let previous: Pass<T> | undefined;
@@ -40,13 +40,15 @@ export async function fetchList<T>(source: PageSource<T>, options: ListOptions):
 	for (let passes = 1; ; passes++) {
 		const isLast = passes === PASSES;
 		// Two passes that repeat the same items in pages of different length show that the server lists these twice.
-		const pageSize = isLast && previous && repeats(previous) ? Math.max(1, previous.pageLength - 1) : options.pageSize;
+		const sizes = isLast && previous && repeats(previous) ? sizesBelow(previous.pageLength, options) : undefined;
 		const parallelRequests = isLast ? 1 : options.parallelRequests;
 		const fetch = async (list: PageSource<T>) =>
-			await fetchPass(list, { ...options, pageSize, parallelRequests, sharing }, passes === 1);
+			await fetchPass(list, { ...options, ...sizes, parallelRequests, sharing }, passes === 1);
 		const pass = byId ? await readById(source, fetch, async () => await fetch(source)) : await fetch(source);
-		const settled = pass.steady || (previous !== undefined && agree(source, previous, pass));
-		if (pass.voidedBy !== undefined && ++voidPasses === PASSES) throw pass.voidedBy;
+		const settled = pass.steady || (previous !== undefined && agree(source, previous, pass, { skip, limit }));
+		// Without the ID, equal sort values may repeat pages. A server that ignores page numbers lists only one page.
+		const mayBeTied = source.idOrder?.isRefused() === true && pass.distinct > pass.pageLength;
+		if (pass.voidedBy !== undefined && ++voidPasses === PASSES && !mayBeTied) throw pass.voidedBy;
 		if (!settled) seen = union(source, pass.items, seen);
 		tied ||= isTied(pass);
 		if (settled || isLast) {
@@ -86,9 +88,15 @@ async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsN
 	});
 }
 
-/** Whether a pass that was read to its end has an item twice. */
-function repeats({ read, distinct, voidedBy }: Pass<unknown>): boolean {
-	return voidedBy === undefined && read > distinct;
+/** Returns the next smaller page size, then others for a server that refuses it. */
+function sizesBelow(pageLength: number, { pageSize, otherSizes }: WalkOptions) {
+	const smaller = Math.max(1, pageLength - 1);
+	return { pageSize: smaller, otherSizes: otherSizes ?? [...sizesAfter(smaller, pageSize), pageSize] };
+}
+
+/** Whether a pass that was read to its end has an item twice. One page is not enough to lose another item by that. */
+function repeats({ read, distinct, pageLength, voidedBy }: Pass<unknown>): boolean {
+	return voidedBy === undefined && read > distinct && read > pageLength;
 }
 
 /**
@@ -100,11 +108,18 @@ function isTied(pass: Pass<unknown>): boolean {
 	return voidedBy !== undefined || (repeats(pass) && distinct < reportedTotal && !moved);
 }
 
-/** Whether two passes have the same items, order and total; if they repeat items, in pages of different length. */
-function agree<T>(source: PageSource<T>, one: Pass<T>, other: Pass<T>): boolean {
-	if (one.moved || other.moved || one.read !== other.read || one.reportedTotal !== other.reportedTotal) return false;
+/** Whether two passes have the same items up to the limit, order and total; if they repeat items, in pages of different length. */
+function agree<T>(
+	source: PageSource<T>,
+	one: Pass<T>,
+	other: Pass<T>,
+	{ skip, limit }: { skip: number; limit: number },
+): boolean {
+	if (one.moved || other.moved || one.reportedTotal !== other.reportedTotal) return false;
+	const end = skip + limit;
+	if (Math.min(one.read, end) !== Math.min(other.read, end)) return false;
 	if (repeats(other) && one.pageLength === other.pageLength) return false;
-	return areSame(source.identify, one.items, other.items);
+	return areSame(source.identify, one.items.slice(0, limit), other.items.slice(0, limit));
 }
 
 /** Returns the items of a pass, then the items that only earlier passes had. */

@@ -41,13 +41,14 @@ export function undefinedIfPageRefused(thrown: unknown): undefined {
 }
 
 /**
- * Reads a list with the ID as the last field of its sort order. If the platform refuses that at the first page, or has refused it
- * before, returns what `otherwise` returns. If that fails, too, the ID was not the reason.
+ * Reads a list with the ID as the last field of its sort order. If the platform refuses that at the first page twice in a row, or has
+ * refused it before, returns what `otherwise` returns. If that fails, too, the ID was not the reason.
  */
 export async function readById<T, Result>(
 	source: PageSource<T>,
 	read: (sorted: PageSource<T>) => Promise<Result>,
 	otherwise: () => Promise<Result>,
+	isSecond = false,
 ): Promise<Result> {
 	if (source.idOrder?.isRefused() !== false) return await otherwise();
 	let begun = false;
@@ -60,6 +61,8 @@ export async function readById<T, Result>(
 		if (begun) throw thrown;
 		// A platform may refuse an unknown field with any code.
 		undefinedIfPageRefused(thrown);
+		// One refusal may be temporary.
+		if (!isSecond) return await readById(source, read, otherwise, true);
 		const result = await otherwise();
 		source.idOrder?.noteRefusal();
 		return result;

@@ -160,7 +160,7 @@ export class RepeatedPages extends Failure {
 			cause: 'platform',
 			message: `Page ${index + 1} of the list has only items of earlier pages`,
 			remedy:
-				"The list can't be read to its end, so none of it is returned. If the list changes often, run the node again. If the platform ignores the page number, set 'Page Size' under 'Options' to more than the number of items.",
+				"The list can't be read to its end, so none of it is returned. If the list changes often, run the node again. If many items have the same sort value, sort by a field with different values. If the platform ignores the page number, set 'Page Size' under 'Options' to more than the number of items.",
 		});
 	}
 }
