@@ -18,7 +18,6 @@ const layers: ReadonlyArray<{ files: string[]; tests: string[] }> = [
 	{ files: ['core/*'], tests: ['core/FILE'] },
 	{ files: ['core/errors/*'], tests: ['core/errors/*'] },
 	{ files: ['core/paging/*'], tests: ['core/paging/*'] },
-	{ files: ['listSearch/scroll'], tests: ['listSearch/scroll'] },
 	{ files: ['transport/waiting/*'], tests: ['transport/waiting/*'] },
 	{
 		files: ['transport/auth/session', 'transport/auth/account'],

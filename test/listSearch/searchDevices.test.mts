@@ -41,9 +41,7 @@ describe('without a filter', () => {
 		expect(results.map(({ value }) => value)).toEqual(serialNumbers().slice(0, 50));
 		expect(lists()).toMatchObject([{ query: { size: '50' } }]);
 		// No record, and no more than the next request needs.
-		const firstIds = [expect.any(String), expect.any(String)];
-		const place = { index: 1, size: 50, number: 0, pageLength: 50, firstIds, expectsEnd: false, lastWasSaid: false };
-		expect(JSON.parse(String(paginationToken))).toEqual({ place });
+		expect(JSON.parse(String(paginationToken))).toEqual({ skip: 50 });
 	});
 
 	test('shows all devices, also those that share an ID', async () => {
@@ -51,19 +49,30 @@ describe('without a filter', () => {
 		expect(await scroll()).toEqual(serialNumbers());
 	});
 
-	test.each(['x', '{"place":7}'])('starts at the first page for the invalid page token %s', async (token) => {
+	test.each(['x', '{"skip":-1}'])('starts at the first page for the invalid page token %s', async (token) => {
 		expect(await open(undefined, token)).toEqual(await open());
 	});
 
 	test.each<[what: string, Partial<Settings>, requests?: number]>([
-		['counts pages from 1', {}, 5],
+		['counts pages from 1: five requests for each later page', {}, 21],
 		['counts pages from 0', { pageNumbering: 'zero-based' }],
-		['refuses pages above 49: one more request', { largestSize: 49, largerSize: 'refuse' }, 26],
+		['refuses pages above 49', { largestSize: 49, largerSize: 'refuse' }],
 		['cuts pages to 30 and sends no metadata', { largestSize: 30, changePage: ({ content }) => ({ content }) }],
 	])('scrolls through the whole fleet once if the platform %s', async (_what, settings, requests = undefined) => {
 		Object.assign(bench.platform.settings, settings);
 		expect(await scroll()).toEqual(serialNumbers());
 		if (requests !== undefined) expect(lists()).toHaveLength(requests);
+	});
+
+	test('ends with the first page if the platform ignores page numbers', async () => {
+		bench.platform.settings.beforeAnswer = ({ query }) => void delete query['page'];
+		expect(await scroll()).toEqual(serialNumbers().slice(0, 50));
+	});
+
+	test('ends after 1,000 devices if the platform sends no total', async () => {
+		bench.platform.fleet = Fleet.seeded({ size: 1100 });
+		bench.platform.settings.changePage = ({ content, last }) => ({ content, last });
+		expect(await scroll()).toHaveLength(1000);
 	});
 
 	test('is retried once, also after a rate limit, because a person waits', async () => {

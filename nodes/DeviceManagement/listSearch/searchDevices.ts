@@ -1,18 +1,20 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { Failure } from '../core/failure';
 import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
+import { Failure } from '../core/failure';
 import type { JsonValue } from '../core/json';
+import { fetchPart } from '../core/paging/part';
 import { checkText, type Query } from '../core/query';
 import { DEVICE_LIST, fetchDevice } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
 import { asNodeError } from '../nodeError';
 import { openPlatform, type Platform } from '../transport/platform';
-import { placeSchema, scrollPage } from './scroll';
 
-/** If the platform refuses it, pages are smaller. */
+/** If the platform refuses it as a page size, pages are smaller. */
 const PAGE_SIZE = 50;
+/** Without a total, each call reads the list from its beginning, so the list ends here. */
+const MOST_WITHOUT_TOTAL = 1000;
 /** Shorter than in workflows, because a person is waiting. */
 const SETTINGS = { timeoutMs: 20_000, maxRetries: 1, countsLimits: true };
 
@@ -36,8 +38,8 @@ export async function searchDevices(
 	}
 }
 
-/** The page token contains all that the next call needs. `atTop` is the serial number of a device that the first call showed at the top. */
-const tokenSchema = z.object({ place: placeSchema, atTop: z.string().optional() });
+/** The page token. `skip` counts devices; `atTop` is the serial number of a device that the first call showed at the top. */
+const tokenSchema = z.object({ skip: z.int().nonnegative(), atTop: z.string().optional() });
 
 type Token = z.infer<typeof tokenSchema>;
 
@@ -54,7 +56,13 @@ async function searchPage(platform: Platform, text: string, token: Token | undef
 	const query: Query = text === '' ? {} : { name: checkText(text, "'Name'") };
 	const list = { ...DEVICE_LIST, query, purpose: 'dropdown' } as const;
 	const source = pageSource(platform, list, SETTINGS);
-	const { items, next } = await scrollPage(source, PAGE_SIZE, token?.place);
+	const { skip } = token ?? { skip: 0 };
+	const options = { pageSize: PAGE_SIZE, parallelRequests: 1, skip, limit: PAGE_SIZE };
+	const part = await fetchPart(source, options).catch((thrown: unknown) => {
+		// The list can't be scrolled further, for example because the platform ignores page numbers.
+		if (!(thrown instanceof Failure) || thrown.details.kind !== 'paging' || skip === 0) throw thrown;
+	});
+	const { items, reportedTotal = MOST_WITHOUT_TOTAL } = part ?? { items: [] };
 	const exact = token === undefined && text !== '' ? await findExact(platform, text) : undefined;
 	const atTop = exact === undefined ? token?.atTop : serialNumberOf(exact);
 	const others = items.filter((device) => serialNumberOf(device) !== atTop);
@@ -62,8 +70,9 @@ async function searchPage(platform: Platform, text: string, token: Token | undef
 		// A device without a serial number can't be selected.
 		.filter((device) => isSerialNumber(serialNumberOf(device)))
 		.map((device) => ({ name: labelOf(device), value: serialNumberOf(device) }));
-	if (next === undefined) return { results };
-	return { results, paginationToken: JSON.stringify({ place: next, atTop } satisfies Token) };
+	const next = skip + PAGE_SIZE;
+	if (items.length < PAGE_SIZE || next >= reportedTotal) return { results };
+	return { results, paginationToken: JSON.stringify({ skip: next, atTop } satisfies Token) };
 }
 
 /** Returns the device with this serial number, if any. The platform may refuse part of a serial number with any code. */

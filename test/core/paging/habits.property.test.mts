@@ -6,7 +6,7 @@ import type { WalkOptions } from '../../../nodes/DeviceManagement/core/paging/wa
 import { type Metadata, PagedServer } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { failure, noSuchPage, scrollThrough } from './pages.mts';
+import { failure, noSuchPage } from './pages.mts';
 
 type Read = (server: PagedServer, options: WalkOptions, amount: number, sizes: readonly number[]) => Promise<Device[]>;
 interface Reading {
@@ -35,12 +35,6 @@ test.each<Reading>([
 		read: async ({ source }, options, skip) => settled(await fetchPart(source, { ...options, skip })),
 	},
 	{ name: 'is read in parts that join', cases: 1000, believesNumbers: true, read: readParts },
-	{
-		name: 'is scrolled through',
-		cases: 3000,
-		believesNumbers: true,
-		read: async ({ source }, { pageSize }) => await scrollThrough(source, pageSize),
-	},
 ])('a list that does not change $name exactly on any server, or fails with a message', async (reading) => {
 	const { cases, believesNumbers = false, read, range = () => [0] } = reading;
 	await fc.assert(

@@ -1,6 +1,5 @@
 import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
 import type { Page, PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
-import { type Place, placeSchema, scrollPage } from '../../../nodes/DeviceManagement/listSearch/scroll.ts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 
@@ -81,15 +80,3 @@ export const failure = (details: Partial<FailureDetails>) =>
 	new Failure({ kind: 'status', cause: 'platform', message: 'none', remedy: '', mayRefusePage: true, ...details });
 export const late = failure({ kind: 'timeout', mayRefusePage: false });
 export const noSuchPage = failure({ kind: 'refused', cause: 'input', code: 10001 });
-
-/** Scrolls through a list as the device dropdown does, whose place is kept as JSON. */
-export async function scrollThrough<T>(source: PageSource<T>, size: number): Promise<T[]> {
-	const found: T[] = [];
-	let place: Place | undefined;
-	do {
-		const { items, next } = await scrollPage(source, size, place);
-		found.push(...items);
-		place = next && placeSchema.parse(JSON.parse(JSON.stringify(next)));
-	} while (place !== undefined);
-	return found;
-}

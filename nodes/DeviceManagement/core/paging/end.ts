@@ -16,7 +16,7 @@ export interface Progress {
  * Whether another page may follow. No single metadata field of section 1.2 decides, because each may be missing or wrong.
  * @param emptyPages how many pages in a row were empty
  */
-export function expectsMore<T>(page: Page<T>, progress: Progress, emptyPages = 0): boolean {
+export function expectsMore<T>(page: Page<T>, progress: Progress, emptyPages: number): boolean {
 	const { more, end } = countFields(page, progress);
 	// Empty pages end a list: many if all three fields say that more items follow, else two.
 	if (emptyPages >= (more === 3 ? 100 : 2)) return false;
