@@ -86,6 +86,32 @@ describe('several items', () => {
 		}
 	});
 
+	test('keep the hundred devices that were asked for last and what was not found, but no other failure', async () => {
+		const [first = '', second = '', ...others] = bench.fleet.devices.slice(0, 101).map(({ sn }) => sn);
+		const asked = [
+			'MISSING',
+			first,
+			second,
+			...others.slice(0, -1),
+			first,
+			...others.slice(-1),
+			'MISSING',
+			first,
+			second,
+		];
+		let refusals = 1;
+		bench.platform.settings.fault = ({ path }) =>
+			path.endsWith(`/${first}`) && refusals-- > 0 ? { code: 14103 } : undefined;
+		const options = { options: { parallelRequests: 1 } };
+		await read(
+			[first, ...asked].map((sn) => ({ sn })),
+			options,
+			CONTINUE,
+		);
+		const sent = bench.platform.requestsOf('sn').map(({ path }) => path.slice('/api/device/sn/'.length));
+		expect(sent).toEqual([first, 'MISSING', first, second, ...others, second]);
+	});
+
 	test('stop at one that fails, with its own message and not that of the aborted requests', async () => {
 		holdBack((sn) => sn === 'MISSING-1', 3);
 		bench.platform.settings.fault = ({ path }) => (path.endsWith('/MISSING-1') ? undefined : 'hang');

@@ -60,21 +60,37 @@ export const get: Operation = {
 		const mode = readOutputMode(read);
 		const ifNotFound = check(notFoundSchema, settings.options['ifNotFound'], 'If Not Found');
 		const device = await fetchDeviceOnce(item, serialNumber).catch((thrown: unknown) => {
-			if (ifNotFound === 'empty' && thrown instanceof Failure && meansNotFound(thrown.details)) return undefined;
+			if (ifNotFound === 'empty' && isNotFound(thrown)) return undefined;
 			throw thrown;
 		});
 		return device === undefined ? [{}] : withHint([shapeDevice(device, mode)], mode, hint);
 	},
 };
 
-/** The devices that an execution has requested, by its platform and by serial number. */
-const requested = new WeakMap<Platform, Map<string, Promise<Device>>>();
+/** The devices that an execution has requested, by its platform and by serial number, and which of them it found, the latest last. */
+const requested = new WeakMap<Platform, { devices: Map<string, Promise<Device>>; found: Set<string> }>();
+const MOST_KEPT = 100;
 
 /** Reads a device. Equal serial numbers of one execution are requested once, and each item gets its own copy. */
 async function fetchDeviceOnce({ platform, settings }: Item, entered: string): Promise<Device> {
 	const sn = entered.trim();
-	const devices = requested.get(platform) ?? new Map<string, Promise<Device>>();
-	const device = devices.get(sn) ?? fetchDevice(platform, sn, settings);
-	requested.set(platform, devices.set(sn, device));
-	return structuredClone(await device);
+	const { devices, found } = requested.get(platform) ?? {
+		devices: new Map<string, Promise<Device>>(),
+		found: new Set(),
+	};
+	requested.set(platform, { devices, found });
+	const fetching = devices.get(sn) ?? fetchDevice(platform, sn, settings);
+	devices.set(sn, fetching);
+	const device = await fetching.catch((thrown: unknown) => {
+		if (!isNotFound(thrown)) devices.delete(sn);
+		throw thrown;
+	});
+	found.delete(sn);
+	const [oldest = sn] = found.add(sn);
+	if (found.size > MOST_KEPT && found.delete(oldest)) devices.delete(oldest);
+	return structuredClone(device);
+}
+
+function isNotFound(thrown: unknown): boolean {
+	return thrown instanceof Failure && meansNotFound(thrown.details);
 }
