@@ -5,7 +5,7 @@ import { Watch } from '../../testbed/watch.mts';
 import { published, useTrigger, warningsOf } from './watching.mts';
 
 const n8n = useBench();
-const { bench, clock, watch, warnings } = useTrigger();
+const { bench, clock, fleet, watch, warnings } = useTrigger();
 
 const EVERYTHING = {
 	events: ['attributeChanged', 'deviceCreated', 'onlineStatusChanged'],
@@ -92,6 +92,15 @@ it.each<[string, 'login' | 'apiKey', Changes, boolean]>([
 	change(77, n8n.fleet);
 	expect(await events(watching.activate('update'))).toEqual(isNew ? [] : ['1 → 77']);
 	expect(warningsOf(engine.logs)).toEqual(isNew ? [NEW_BASELINE] : []);
+});
+
+it('logs once which watched fields no device has', async () => {
+	const events = ['attributeChanged', 'statusChanged'];
+	for (const { sn } of fleet().devices) fleet().update(sn, { status: null });
+	const watching = await watch({ events, attributes: 'frimware, firmware' });
+	expect(await watching.poll()).toBeNull();
+	const finds = 'The trigger "Watch" finds no device with';
+	expect(warnings()).toEqual([`${finds} 'Status'`, `${finds} the attribute "frimware"`]);
 });
 
 it('records a new baseline, and logs it, if the state is unreadable', async () => {

@@ -4,7 +4,7 @@ import { type HostLetter, Watch } from '../../testbed/watch.mts';
 import { published, told, useTrigger } from './watching.mts';
 
 const n8n = useBench();
-const { bench, watch, change: update } = useTrigger();
+const { answer, bench, watch, change: update } = useTrigger();
 
 const EVENTS = ['deviceCreated', 'deviceUpdated', 'onlineStatusChanged', 'deviceRemoved'];
 const parameters = { events: ['onlineStatusChanged'] };
@@ -54,6 +54,20 @@ it('finds that its state changed during the poll, and leaves the work to the nex
 	bench.platform.intervene = undefined;
 	state['state'] = before;
 	expect(await node.poll()).toHaveLength(1);
+});
+
+it('polls only for the newest activation: n8n may leave an older one running', async () => {
+	const [older, failing, newer] = [nodeOf(), nodeOf(), nodeOf()];
+	await older.poll();
+	answer(200, '{"code":14101,"msg":"","data":null}');
+	await expect(failing.poll()).rejects.toThrow('14101');
+	answer();
+	change();
+	expect(await older.poll()).toHaveLength(1);
+	Object.assign(newer.context.getWorkflowStaticData('node'), older.context.getWorkflowStaticData('node'));
+	expect(await newer.poll()).toBeNull();
+	change(78);
+	expect([await older.poll(), await newer.poll(), await older.poll()]).toEqual([null, expect.anything(), null]);
 });
 
 it('writes the state last: not if making the output fails', async () => {

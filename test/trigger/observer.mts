@@ -62,6 +62,8 @@ interface Look {
 	number: number;
 	/** Whether the process looks for the first time. */
 	isFirst: boolean;
+	/** When the process last found a missing device. */
+	found: ReadonlyMap<string, number>;
 	/** Whether the platform doesn't say what became of a missing device. */
 	refusesMissing: boolean;
 	changes: Change[];
@@ -74,7 +76,7 @@ interface Look {
  * @returns what has to be told, what the observer then remembers, and what if n8n did not take it: it is still to be told
  */
 export function look(
-	around: Pick<Look, 'fleet' | 'setting' | 'now' | 'isFirst' | 'refusesMissing'>,
+	around: Pick<Look, 'fleet' | 'setting' | 'now' | 'isFirst' | 'found' | 'refusesMissing'>,
 	before: Memory | undefined,
 ) {
 	const { setting, now } = around;
@@ -119,7 +121,7 @@ function lookAtTimes(
 
 /** Adds the changes of watched values, and devices that are removed. */
 function lookAtValues(one: Look, isNew: ReadonlySet<string>): Values & { untaken: Values } {
-	const { fleet, setting, known, now, number, changes, isFirst, refusesMissing } = one;
+	const { fleet, setting, known, now, number, changes, isFirst, found, refusesMissing } = one;
 	const reportsRemoved = setting.events.includes('deviceRemoved');
 	const samples = samplesOf(setting.events);
 	const values = new Map(known?.values);
@@ -148,13 +150,17 @@ function lookAtValues(one: Look, isNew: ReadonlySet<string>): Values & { untaken
 		untaken.away.delete(sn);
 	}
 	const here = new Set(list.map(({ sn }) => sn));
-	const missing = list.length === 0 ? [] : [...values.keys()].filter((sn) => !here.has(sn) && !away.has(sn));
+	/** Minutes after which a missing device is looked for again. */
+	const isDue = (sn: string, since = known?.away.get(sn) ?? -HOURS) =>
+		!away.has(sn) || [2, 6, 50].some((wait) => since + 60 * wait <= now && since + 60 * wait > (found.get(sn) ?? 0));
+	const missing = list.length === 0 ? [] : [...values.keys()].filter((sn) => !here.has(sn) && isDue(sn));
 	for (const sn of refusesMissing && reportsRemoved ? [] : missing) {
 		if (fleet.get(sn) !== undefined || !reportsRemoved) {
-			for (const each of [away, untaken.away]) each.set(sn, now);
+			for (const each of [away, untaken.away]) each.set(sn, each.get(sn) ?? now);
 			continue;
 		}
 		values.delete(sn);
+		away.delete(sn);
 		changes.push({ told: { event: 'deviceRemoved', sn }, change: JSON.stringify([sn, number]) });
 	}
 	return { values, away, untaken };

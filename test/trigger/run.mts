@@ -150,18 +150,19 @@ export class Run {
 			options: { maxRetries: 0 },
 			...(rule && { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),
 		};
-		return { startedAt: this.world.now, savedBefore: this.watching.database.history.length };
+		const { found } = memoryOf('watching', 'Watch');
+		return { found, startedAt: this.world.now, savedBefore: this.watching.database.history.length };
 	}
 
 	/** Checks what the trigger said, and remembers what it saw as n8n and the process do. */
 	private follow(
-		{ startedAt, handedText }: { startedAt: number; handedText: string },
+		{ startedAt, handedText, found }: { startedAt: number; handedText: string; found: NodeMemory['found'] },
 		items: readonly INodeExecutionData[],
 	): void {
 		const { world, setting, carry } = this;
 		if (!this.isChecked) return;
 		const isCarried = carry?.met.has(handedText) === true;
-		const seen = { fleet: world.fleet, setting, now: Math.floor(startedAt / 1000) };
+		const seen = { fleet: world.fleet, setting, now: Math.floor(startedAt / 1000), found };
 		const process = { isFirst: carry === undefined, refusesMissing: world.toMissing !== undefined };
 		const { changes, after, untaken } = look(
 			{ ...seen, ...process },

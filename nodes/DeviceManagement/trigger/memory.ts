@@ -1,4 +1,5 @@
 import type { KnownOrders } from './read/newest';
+import type { FoundAt } from './read/removal';
 import { digest } from './compare/kept';
 
 /** What a process remembers of a trigger node between polls. It may be lost at any time, so a poll must work without it. */
@@ -14,9 +15,12 @@ export interface NodeMemory {
 	turn?: { until: number } | undefined;
 	/** Whether a context polled twice, as only n8n's default host does. */
 	keepsContext?: boolean;
+	/** The number of the newest context of this node whose activation did not fail. Older ones do not poll. */
+	newest?: number;
 	/** What was reported of an outage: 0 nothing, 1 the outage, 2 that a person has to act. */
 	outage?: 0 | 1 | 2 | undefined;
 	orders: KnownOrders;
+	found: FoundAt;
 	/** The remarks of the last poll, so that each is logged once. */
 	remarks: readonly string[];
 }
@@ -38,7 +42,7 @@ const memories = new Map<string, NodeMemory>();
 export function memoryOf(workflowId: string, nodeName: string, isNewLeader = false): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
 	const known = memories.get(key);
-	const empty = { turn: known?.turn, orders: new Map(), remarks: [] };
+	const empty = { turn: known?.turn, orders: new Map(), found: new Map(), remarks: [] };
 	// n8n repeats an activation that failed, in a new context. It has reported that failure.
 	const hasPolled = known?.carry !== undefined || known?.keepsContext === true;
 	const memory: NodeMemory = isNewLeader && hasPolled ? empty : (known ?? empty);

@@ -37,10 +37,13 @@ interface Poll {
 	/** Time that n8n lets the poll take. */
 	readonly budgetMs: number;
 	readonly isFirstOfActivation: boolean;
+	/** Number of the newest context before this one. */
+	readonly replaced: number;
 }
 
-/** Contexts that polled before. Each activation has its own context. */
-const polled = new WeakSet<IPollFunctions>();
+/** Contexts that polled before, numbered in their order. Each activation has its own context. */
+const polled = new WeakMap<IPollFunctions, number>();
+let contexts = 0;
 
 /**
  * Runs one poll and returns its items; null if there is nothing to report.
@@ -54,16 +57,21 @@ export async function pollDevices(
 	const budgetMs = budgetOf(context) ?? USUAL_BUDGET_MS;
 	if (context.getMode() === 'manual') return await pollManually(context, budgetMs);
 	const isFirstOfActivation = !polled.has(context);
-	polled.add(context);
+	const order = polled.get(context) ?? ++contexts;
+	polled.set(context, order);
 	const isNewLeader = isFirstOfActivation && context.getActivationMode() === 'leadershipChange';
 	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name, isNewLeader);
+	const { newest = 0 } = memory;
+	// n8n may leave an activation running when the workflow is imported again and published. It would report everything again.
+	if (order < newest) return null;
+	memory.newest = order;
 	if (!isFirstOfActivation) memory.keepsContext = true;
 	const turn = takeTurn(memory, currentClock().now(), budgetMs);
 	if (turn === undefined) {
 		log(context, 'info', 'skips this poll, because the previous one is still running');
 		return null;
 	}
-	const poll = { open, context, memory, turn, budgetMs, isFirstOfActivation };
+	const poll = { open, context, memory, turn, budgetMs, isFirstOfActivation, replaced: newest };
 	try {
 		return await pollOnce(poll);
 	} catch (thrown) {
@@ -97,7 +105,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const base = carriedFrom(memory, stored);
 	const before = stateBefore(poll, base, fingerprintOf(context, parameters, credential), now);
 	const platform = await open(context, platformOptions(parameters, budgetMs), credential);
-	const options = { ...parameters, orders: memory.orders };
+	const options = { ...parameters, now, orders: memory.orders, found: memory.found };
 	const observation = await observe(platform, options, before).finally(() => platform.stop());
 	const { state, untaken, events } = compare(before, observation, { ...parameters, now, isFirstOfProcess });
 	const items = itemsOf(events, parameters);
@@ -108,6 +116,7 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const carried = items.length === 0 ? to : textOf({ ...untaken, writes });
 	if (!commit(poll, stored, to, carried)) return null;
 	memory.orders = observation.orders;
+	memory.found = observation.found;
 	if (memory.outage !== undefined) log(context, 'info', 'can poll again');
 	memory.outage = undefined;
 	const remarks = [...observation.remarks, ...wordsAboutFuture(state.recent, observation.recent, now)];
@@ -179,7 +188,7 @@ function commit({ context, memory, turn }: Poll, stored: string | undefined, to:
  * Logs why a poll failed, and reports it once per outage; a failure that a person must fix also during another outage.
  * @throws n8n's error
  */
-function reportOutage({ context, memory, isFirstOfActivation }: Poll, thrown: unknown): void {
+function reportOutage({ context, memory, isFirstOfActivation, replaced }: Poll, thrown: unknown): void {
 	const level = needsPerson(thrown) ? 2 : 1;
 	const isStart = ['init', 'leadershipChange'].includes(context.getActivationMode());
 	// When n8n starts, an error would delay the workflow's activation for up to a day.
@@ -191,7 +200,10 @@ function reportOutage({ context, memory, isFirstOfActivation }: Poll, thrown: un
 	memory.outage = isDue ? level : reported;
 	const error = asNodeError(context.getNode(), withoutAuthorization(thrown));
 	log(context, 'warn', `could not poll: ${error.message}`);
-	if (isDue) throw error;
+	if (!isDue) return;
+	// n8n does not accept this activation, so that the one before goes on.
+	if (isFirstOfActivation) memory.newest = replaced;
+	throw error;
 }
 
 /** Whether a person must act: the sign-in was refused or failed (`final`), or a field of the node or its credential is invalid. */

@@ -46,5 +46,7 @@ it('accepts the text of a value, also where only a digest was kept', () => {
 		for (const other of values.map(textOf))
 			expect(isMet(rule('', other), 'to', keep(one))).toBe(other === '' || textOf(one) === other);
 	}
+	const [{ from, to } = rule('', '')] = read({ from: ' offline\n', to: ' ' });
+	expect([from, to, isMet(rule('offline', ''), 'from', keep(' offline '))]).toEqual(['offline', '', true]);
 	expect([textOf('1'), textOf(1), textOf({ b: 1, a: null })]).toEqual(['1', '1', '{"a":null,"b":1}']);
 });

@@ -104,6 +104,34 @@ it('is not reported for a device that only left the filter', async () => {
 	await expectQuiet(watching);
 });
 
+it('is looked for again 2, 6 and 50 minutes after a read still returned it, as from a cache', async () => {
+	const watching = await watch();
+	const device = fleet().at(4);
+	remove(4);
+	answer(200, JSON.stringify({ code: 0, msg: '', data: device }), ({ url }) => !url.endsWith('/list'));
+	const minutes: number[] = [];
+	for (let minute = 0; minute < 70; minute++) {
+		const { length } = reads();
+		expect(await watching.poll()).toBeNull();
+		if (reads().length > length) minutes.push(minute);
+		clock.now += 60_000;
+	}
+	expect(minutes).toEqual([0, 2, 6, 50]);
+});
+
+it('is reported by the second read if only the first one came from a cache', async () => {
+	const watching = await watch();
+	const device = fleet().at(4);
+	const sn = remove(4);
+	answer(200, JSON.stringify({ code: 0, msg: '', data: device }), ({ url }) => !url.endsWith('/list'));
+	expect(await watching.poll()).toBeNull();
+	answer();
+	expect(await watching.poll()).toBeNull();
+	clock.now += 120_000;
+	expect(told(await watching.poll())).toEqual([gone(sn)]);
+	await expectQuiet(watching);
+});
+
 it('never comes from an empty list: that of the only device in the filter comes once another one is listed', async () => {
 	const sn = change(4, { tags: ['only'] });
 	const watching = await watch({ filters: { tags: 'only' } });

@@ -51,12 +51,14 @@ export const onlyWhenField = entriesField(
 	],
 );
 
+const trimmedSchema = givenTextSchema.transform((text) => text.trim()).default('');
+
 const schema = z.strictObject({
 	field: z.enum(FIELDS.map(({ name }) => name)).default('onlineStatus'),
 	attribute: textSchema,
 	// Nothing would match any value.
-	from: givenTextSchema.default(''),
-	to: givenTextSchema.default(''),
+	from: trimmedSchema,
+	to: trimmedSchema,
 });
 
 /** A rule: report only changes between these values. `field` is the name of a watched field. */
@@ -105,14 +107,14 @@ export function leadsToRule(rules: readonly ChangeRule[], change: Change): boole
 }
 
 /**
- * Whether a rule accepts a value before or after a change: the rule's text is empty, or it is the text that users see. Of a long
+ * Whether a rule accepts a value before or after a change: the rule's text is empty, or it is the text that users see, without spaces around it. Of a long
  * value, only a digest is kept, so it can only be compared character by character.
  */
 export function isMet(rule: ChangeRule, side: 'from' | 'to', value: Kept): boolean {
 	const text = rule[side];
 	if (text === '') return true;
 	const shown = recall(value);
-	if (shown !== undefined) return textOf(shown) === text;
+	if (shown !== undefined) return textOf(shown).trim() === text;
 	// The digest of a text, or of the JSON of anything else.
 	return [keep(text), keepDigest(text)].includes(partOf(value, 'shown'));
 }

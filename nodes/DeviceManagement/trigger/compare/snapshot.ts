@@ -98,8 +98,8 @@ export function compareSnapshot(
 ): { after: Snapshot; changes: Change[] } {
 	const devices = new Map(before?.devices);
 	const away = new Map(before?.away);
-	for (const sn of list.removed) devices.delete(sn);
-	for (const sn of list.unlisted) away.set(sn, options.now);
+	for (const sn of list.removed) for (const each of [devices, away]) each.delete(sn);
+	for (const sn of list.unlisted) away.set(sn, away.get(sn) ?? options.now);
 	// Of devices with one serial number, always the same one counts. Otherwise each poll would report a change.
 	const listed = new Map<string, ListedDevice>();
 	for (const device of list.devices) {

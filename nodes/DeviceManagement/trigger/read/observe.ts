@@ -6,7 +6,8 @@ import { type FleetEntry, fetchFleet } from './fleet';
 import { fetchNewest, type KnownOrders } from './newest';
 import type { TriggerParameters } from '../form';
 import { type FetchedRows, onePerId, type Row, unknownFormat } from '../compare/recent';
-import { checkMissing } from './removal';
+import { checkMissing, type FoundAt } from './removal';
+import { splitKept } from '../compare/kept';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
 
@@ -20,7 +21,11 @@ const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
  * @returns it, what is known of the sort orders now, and remarks in words for the log, which has each once: limits of the platform
  * that make polls slower or hide events
  */
-export async function observe(platform: Platform, options: TriggerParameters & { orders: KnownOrders }, before: State) {
+export async function observe(
+	platform: Platform,
+	options: TriggerParameters & { now: number; orders: KnownOrders; found: FoundAt },
+	before: State,
+) {
 	const { events, fields, times, criteria } = options;
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
@@ -41,7 +46,7 @@ export async function observe(platform: Platform, options: TriggerParameters & {
 	const onlyTimes = { ...before, snapshot: undefined };
 	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING, onlyTimes) : undefined;
 	const listing = watches || unordered.length > 0 ? await fetchAll(criteria) : undefined;
-	if (listing === undefined) return { recent, list: undefined, remarks: [], orders };
+	if (listing === undefined) return { recent, list: undefined, remarks: [], orders, found: options.found };
 	const remarks = listing.settled ? [] : [listing.tied ? REPEATS : CHANGES];
 	for (const { field } of times) {
 		const { odd, shareIds, ...all } = rowsOf(fleet ?? listing, field);
@@ -58,17 +63,21 @@ export async function observe(platform: Platform, options: TriggerParameters & {
 			remarks.push(`reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
 		}
 	}
-	if (!watches) return { recent, list: undefined, remarks, orders };
+	if (!watches) return { recent, list: undefined, remarks, orders, found: options.found };
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
+	// Without a word, users would wait for events of a key that has a typing error.
+	for (const [position, { key, label }] of devices.length > 0 && !before.snapshot?.devices.size ? fields.entries() : [])
+		if (devices.every(({ values }) => splitKept(values)[position] === 'null'))
+			remarks.push(`finds no device with ${key === '' ? `'${label}'` : `the attribute "${key}"`}`);
 	const complete = settled && reportedTotal === devices.length ? devices : undefined;
 	if (settled && complete === undefined) {
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	}
-	const { failure, ...found } = await checkMissing(platform, complete, before.snapshot, options);
+	const { failure, found, ...missing } = await checkMissing(platform, complete, before.snapshot, options);
 	if (failure !== undefined) {
 		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
 	}
-	return { recent, list: { devices, ...found }, remarks, orders };
+	return { recent, list: { devices, ...missing }, remarks, orders, found };
 }
 
 /** Returns the rows, and the serial number of a device whose time has another format; always the same one of several. */

@@ -14,29 +14,45 @@ import type { ListedDevice, Snapshot } from '../compare/snapshot';
 const MAX_PER_POLL = 100;
 /** Longest wait for one of them, so that a poll ends in time. The next poll asks again. */
 const LONGEST_CHECK_MS = 10_000;
+/** When a device that is no longer listed is requested again, in seconds after a list lacked it first: a read may come from a cache. */
+const AGAIN_AFTER = [120, 360, 3000];
+
+/** When requests last found devices that are no longer listed, by serial number, in seconds. Forgotten after an hour, like the devices. */
+export type FoundAt = ReadonlyMap<string, number>;
 
 /**
- * Requests the remembered devices that a complete list lacks, each once, by their serial numbers (section 4.2), unless the trigger does
- * not report removed devices. A device is removed only if the platform says so.
+ * Requests the remembered devices that a complete list lacks, by their serial numbers (section 4.2), unless the trigger does
+ * not report removed devices. A device is removed only if the platform says so. One that still exists is requested again later.
  * @param list undefined if the list is incomplete; no device is then missing
- * @returns the removed devices, the devices that still exist or can't be requested, and why the check of another one failed:
- * the next poll checks that one again
+ * @returns the removed devices, the devices that still exist or can't be requested, when each was last found, and why the check of
+ * another one failed: the next poll checks that one again
  * @throws Failure if no other request can succeed either
  */
 export async function checkMissing(
 	platform: Platform,
 	list: readonly ListedDevice[] | undefined,
 	before: Snapshot | undefined,
-	{ events, settings }: Pick<TriggerParameters, 'events' | 'settings'>,
-): Promise<{ removed: string[]; unlisted: string[]; failure: Failure | undefined }> {
+	options: Pick<TriggerParameters, 'events' | 'settings'> & { now: number; found: FoundAt },
+) {
+	const { events, settings, now, found } = options;
 	const listed = new Set(list?.map(({ sn }) => sn));
 	// An empty list is more likely to be wrong than all devices are to be removed.
 	const known = list === undefined || listed.size === 0 ? [] : [...(before?.devices.keys() ?? [])];
-	const missing = known.filter((sn) => !listed.has(sn) && before?.away.has(sn) !== true);
-	if (!events.has('deviceRemoved')) return { removed: [], unlisted: missing, failure: undefined };
-	// Of too many devices, it picks some by chance, so that each is requested at some time.
-	const start = missing.length > MAX_PER_POLL ? Math.floor(currentClock().random() * missing.length) : 0;
-	const requested = [...missing.slice(start), ...missing.slice(0, start)].slice(0, MAX_PER_POLL);
+	const isAway = (sn: string) => before?.away.has(sn) === true;
+	const missing = known.filter((sn) => !listed.has(sn));
+	if (!events.has('deviceRemoved')) return { removed: [], unlisted: missing, found, failure: undefined };
+	const due = missing.filter((sn) => {
+		const since = before?.away.get(sn);
+		return (
+			since === undefined || AGAIN_AFTER.some((wait) => since + wait <= now && since + wait > (found.get(sn) ?? 0))
+		);
+	});
+	// Of too many devices, it picks some by chance, so that each is requested at some time: first of those that it never requested.
+	const start = due.length > MAX_PER_POLL ? Math.floor(currentClock().random() * due.length) : 0;
+	const ordered = [...due.slice(start), ...due.slice(0, start)].sort(
+		(one, other) => Number(isAway(one)) - Number(isAway(other)),
+	);
+	const requested = ordered.slice(0, MAX_PER_POLL);
 	const slots = pLimit(settings.parallelRequests);
 	const timeoutMs = Math.min(settings.timeoutMs, LONGEST_CHECK_MS);
 	const once = { ...settings, timeoutMs, maxRetries: 0, keepsToken: true };
@@ -45,9 +61,12 @@ export async function checkMissing(
 			? await fetchDevice(platform, sn, once).then(() => 'unlisted' as const, outcomeOfFailure)
 			: 'unlisted';
 	const outcomes = await Promise.all(requested.map(async (sn) => await slots(check, sn)));
+	const unlisted = requested.filter((_, index) => outcomes[index] === 'unlisted');
+	const latest = unlisted.map((sn) => [sn, now] as const);
 	return {
 		removed: requested.filter((_, index) => outcomes[index] === 'removed'),
-		unlisted: requested.filter((_, index) => outcomes[index] === 'unlisted'),
+		unlisted,
+		found: new Map([...found, ...latest].filter(([, at]) => now - at < 3600)),
 		failure: outcomes.find((outcome) => outcome instanceof Failure),
 	};
 }
