@@ -124,8 +124,8 @@ async function changeDevices({ checks, main, platform, workflow, devices }: Exam
 	const sheet = ['Serial Number,New Description', ...chosen.map(({ sn }, shelf) => `${sn},Shelf ${shelf}`)];
 	const described = () => chosen.map(({ sn }) => platform.fleet.get(sn)?.description);
 	const before = described();
-	const submitted = async (rows: readonly string[], action: string, known: number) => {
-		await submit(main, workflow, rows, action);
+	const submitted = async (rows: readonly string[], action: string, known: number, file?: string) => {
+		await submit(main, workflow, rows, action, file);
 		return await newestOf(main, workflow.id, known);
 	};
 	await published(main, workflow.id, async () => {
@@ -154,6 +154,21 @@ async function changeDevices({ checks, main, platform, workflow, devices }: Exam
 				assert.deepEqual([others, fileOf(change, 'Not changed')], [[], 'not-changed.csv']);
 			},
 		);
+		await checks.check('Change devices writes nothing that the sheet lacks', async () => {
+			const [now, { sn } = { sn: '' }] = [described(), chosen[1]];
+			const sheets: Array<[file: string | undefined, ...rows: string[]]> = [
+				[undefined, 'Serial Number,New description', `${sn},Shelf 7`],
+				[undefined, 'Serial Number', sn],
+				[undefined, 'Serial Number,New Description', `${sn},`],
+				[undefined, 'Serial Number,New Description', `${sn}," "`],
+				['devices.csv', 'Serial Number,New Description', `${sn},Gerät`],
+			];
+			for (const [index, [file, ...rows]] of sheets.entries()) {
+				const change = await submitted(rows, 'Change devices', 2 + index, file);
+				assert.match(String(resultOf(change, 'Row and reason').items[0]?.['Reason']), /^No new description/);
+			}
+			assert.deepEqual(described(), now);
+		});
 	});
 }
 
@@ -181,7 +196,12 @@ async function sheetLookup({ checks, main, platform, workflow }: ExampleSetup): 
 	fleet.update(offline.sn, { onlineStatus: 0 });
 	fleet.update(numeric.sn, { sn: '354762000000018', onlineStatus: 2 });
 	const serials = [offline.sn, 'RT00000000', 354762000000018, '', online.sn];
-	const rows = serials.map((sn, at) => ({ row_number: 2 + 3 * at, 'Serial Number': sn, Shelf: `Shelf ${at}` }));
+	const rows = serials.map((sn, at) => ({
+		row_number: 2 + 3 * at,
+		'Serial Number': sn,
+		Shelf: `Shelf ${at}`,
+		Group: 'Old',
+	}));
 	const pinData = { 'Read rows': rows.map((json) => ({ json })), 'Write rows': [{ json: {} }] };
 	const results = await byHand(main, { ...workflow, pinData });
 	for (const device of [online, offline]) fleet.update(device.sn, device);
@@ -195,7 +215,7 @@ async function sheetLookup({ checks, main, platform, workflow }: ExampleSetup): 
 			{ row_number: 8, Group: numeric.group.name, Status: '2' },
 			{ row_number: 14, Group: online.group.name, Status: 'online' },
 		]);
-		assert.deepEqual(empty, { row_number: 11, Group: '' });
+		assert.deepEqual(empty, { row_number: 11, Group: 'Old' });
 		assert.match(String(reason), /'Device'/);
 	});
 }
@@ -228,9 +248,15 @@ async function readInParts({ checks, main, platform: { fleet }, workflow }: Exam
 }
 
 /** Submits the form of a published workflow with a spreadsheet. */
-async function submit(main: Main, { nodes }: ExampleWorkflow, rows: readonly string[], choice?: string) {
+async function submit(
+	main: Main,
+	{ nodes }: ExampleWorkflow,
+	rows: readonly string[],
+	choice?: string,
+	file = 'devices.xlsx',
+) {
 	const form = new FormData();
-	form.set('field-0', new Blob([rows.join('\n')], { type: 'text/csv' }), 'devices.csv');
+	form.set('field-0', new Blob([rows.join('\n')], { type: 'text/csv' }), file);
 	if (choice !== undefined) form.set('field-1', choice);
 	const webhookId = nodes.find((node) => node['webhookId'] !== undefined)?.['webhookId'];
 	const answer = await main.request(`/form/${webhookId}`, { method: 'POST', body: form });

@@ -1,3 +1,4 @@
+import offlineTickets from '../../examples/offline-tickets.json' with { type: 'json' };
 import { stopClock } from '../../testbed/engine/bareNode.mts';
 import type { Device } from '../../testbed/platform/fleet.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
@@ -12,6 +13,9 @@ import { MINUTE, START, World } from './world.mts';
 
 const TO_0 = { from: '', to: '0' };
 const FROM_1 = { from: '1', to: '0' };
+/** The rule by which the example closes tickets. */
+const [, { from = '', to } = {}] = offlineTickets.nodes[0]?.parameters.conditions?.rule ?? [];
+const CLOSES = { from, to: String(to) };
 const BOTH = { events: ['deviceCreated', 'onlineStatusChanged'] };
 
 /** So many polls, what happens, or what the workflow is published with. */
@@ -34,6 +38,7 @@ const ACTIONS = {
 	offline: set({ onlineStatus: 0 }),
 	leaves: set({ tags: [] }),
 	returns: set({ tags: ['a'] }),
+	'another value': set({ onlineStatus: -1 }),
 	'is dated now': isNew(0),
 	'another is new': isNew(2),
 	'another is offline': set({ onlineStatus: 0 }, 2),
@@ -133,6 +138,18 @@ const STARTS_AGAIN = {
 	C: ['1: deviceCreated', '16: 1 → 0'],
 };
 const KNOWN: Row[] = [
+	[
+		'is back, with another value in between, which closes its ticket',
+		{ rule: CLOSES },
+		['offline', 20, 'another value', 20, 'online'],
+		['56: -1 → 1'],
+	],
+	[
+		'is back, after the list lacked it for 70 minutes, which closes its ticket',
+		{ rule: CLOSES },
+		['offline', 20, 'leaves', 70, 'online', 'returns'],
+		['106: null → 1'],
+	],
 	['comes back each time', {}, ['offline', 14, 'online', 1, 'offline', 14, 'online'], []],
 	[
 		'came back before a restart, which only quiet polls saw',
