@@ -118,10 +118,23 @@ describe('passes', () => {
 		expect(await fetchList(list.source, { ...one, limit: 4 })).toMatchObject({ items: [...'abcd'], settled: true });
 	});
 
-	test('have pages of the usual size if the server accepts no smaller one', async () => {
-		const list = pages('abcde fa', ({ size }) => (size === 5 ? { totalElements: 7 } : noSuchPage));
-		expect(await fetchList(list.source, five)).toMatchObject({ items: [...'abcdef'], settled: false, tied: true });
-		expect(list.sizes).toEqual([5, 5, 5, 5, 5, 4, 5, 5, 5]);
+	test.each([
+		{ accepted: [10, 20], last: [19, 10, 10, 10, 10], settled: true },
+		{ accepted: [20], last: [19, 10, 20, 20, 20], settled: false },
+	])('have pages of another size, or of the usual one, where only $accepted are accepted', async (row) => {
+		const { accepted, last, settled } = row;
+		const list = pages(
+			({ size }) => 'abcdefghijklmnopqrstua'.replace(RegExp(`.{${size}}`, 'g'), '$& '),
+			({ size }) => (accepted.includes(size) ? { totalElements: 22 } : noSuchPage),
+		);
+		const listing = await fetchList(list.source, { ...one, pageSize: 20 });
+		expect(listing).toMatchObject({ items: [...'abcdefghijklmnopqrstu'], settled });
+		expect(list.sizes.slice(list.sizes.indexOf(19))).toEqual(last);
+	});
+
+	test('of one full page with an item twice do not agree: another one may be missing', async () => {
+		const { source } = pages('aab b', { totalElements: 3 });
+		expect(await fetchList(source, { ...one, pageSize: 3 })).toMatchObject({ items: ['a', 'b'], settled: false });
 	});
 
 	test('of one page agree if it has an item twice', async () => {

@@ -66,17 +66,29 @@ interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 	items: T[];
 	/** Number of items of the first page. */
 	pageLength: number;
+	/** Whether the first page has fewer items than requested. */
+	isShort: boolean;
 	/** Why the pass ended early. Its items are then not the whole list. */
 	voidedBy?: RepeatedPages;
 }
 
 async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
-	const start = { pageLength: 0, read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
+	const { pageSize, skip = 0, limit = Infinity } = options;
+	const start = {
+		pageLength: 0,
+		isShort: false,
+		read: 0,
+		distinct: 0,
+		reportedTotal: undefined,
+		moved: false,
+		steady: false,
+	};
 	const pass: Pass<T> = { ...start, items: [] };
 	const read = async () => {
 		for await (const { newItems, ...page } of walkPages(source, options, trustsNumbers)) {
 			for (const item of newItems) pass.items.push(item);
-			Object.assign(pass, page, { pageLength: pass.pageLength || page.read });
+			const pageLength = pass.pageLength || page.read;
+			Object.assign(pass, page, { pageLength, isShort: pageLength < Math.min(pageSize, skip + limit) });
 		}
 		return pass;
 	};
@@ -91,12 +103,12 @@ async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsN
 /** Returns the next smaller page size, then others for a server that refuses it. */
 function sizesBelow(pageLength: number, { pageSize, otherSizes }: WalkOptions) {
 	const smaller = Math.max(1, pageLength - 1);
-	return { pageSize: smaller, otherSizes: otherSizes ?? [...sizesAfter(smaller, pageSize), pageSize] };
+	return { pageSize: smaller, otherSizes: otherSizes ?? [...sizesAfter(smaller, smaller), pageSize] };
 }
 
-/** Whether a pass that was read to its end has an item twice. One page is not enough to lose another item by that. */
-function repeats({ read, distinct, pageLength, voidedBy }: Pass<unknown>): boolean {
-	return voidedBy === undefined && read > distinct && read > pageLength;
+/** Whether a pass that was read to its end has an item twice. In a list of one page that is not full, no other item is missing for it. */
+function repeats({ read, distinct, pageLength, isShort, voidedBy }: Pass<unknown>): boolean {
+	return voidedBy === undefined && read > distinct && (read > pageLength || !isShort);
 }
 
 /**
