@@ -49,10 +49,7 @@ const REFUSED: ReadonlyArray<readonly [message: string, rows: readonly Row[]]> =
 		'{} has a value of the wrong type',
 		[
 			['Device', device('={{ {} }}'), device('={{ ["RT1"] }}')],
-			['If Not Found', { ...get, options: { ifNotFound: 'ignore' } }],
-			['If the Fleet Keeps Changing', option('ifFleetChanges')('ignore')],
 			['Return All', ...['yes', NOTHING].map((returnAll) => ({ ...getMany, returnAll }))],
-			['Output', ...[get, getMany].map((operation) => ({ ...operation, output: 'everything' }))],
 			['Fields', ...[get, getMany].map((operation) => ({ ...operation, output: 'selected', fields: 'sn' }))],
 			...TEXT_FILTERS.map(({ name, displayName }): Row => [displayName, filters({ [name]: {} })]),
 			['Tags', filter('tags')([{}])],
@@ -61,10 +58,33 @@ const REFUSED: ReadonlyArray<readonly [message: string, rows: readonly Row[]]> =
 			['Query Parameters', parameter('x', {}), ...[{ site: 'x' }, { parameter: NOTHING }].map(filter('query'))],
 			['Query Parameters', filter('query')({ parameter: [{ name: 'x', operator: 'not' }] })],
 			['Sort', ...[{ rules: [{ field: 'sn' }] }, { field: 'sn', direction: 'asc' }, { rule: NOTHING }].map(sort)],
-			['Sort', ...[{ order: 'asc' }, { direction: 'up' }, { direction: NOTHING }, { field: NOTHING }].map(rule)],
+			['Sort', ...[{ order: 'asc' }, { field: NOTHING }].map(rule)],
 			['Path', path({})],
-			['Method', { ...request, method: 'HEAD' }],
 		],
+	],
+	[
+		'{} has an unknown value. Use one of these: raw, selected, simplified',
+		[['Output', ...[get, getMany].map((operation) => ({ ...operation, output: 'full' })), { ...get, output: NOTHING }]],
+	],
+	[
+		'{} has an unknown value. Use one of these: asc, desc',
+		[['Sort', ...['DESC', 'up', NOTHING].map((direction) => rule({ direction }))]],
+	],
+	[
+		'{} has an unknown value. Use one of these: error, empty',
+		[['If Not Found', { ...get, options: { ifNotFound: 'x' } }]],
+	],
+	[
+		'{} has an unknown value. Use one of these: fail, return',
+		[['If the Fleet Keeps Changing', option('ifFleetChanges')('x')]],
+	],
+	[
+		'{} has an unknown value. Use one of these: DELETE, GET, PATCH, POST, PUT',
+		[['Method', { ...request, method: 'HEAD' }]],
+	],
+	[
+		"{} under 'Filters' is JSON text",
+		[['Tags', ...['["vip"]', ' ["a", "b"] ', '"vip"', '"a","b"', '[1]', '{"a":1}', ['["vip"]']].map(filter('tags'))]],
 	],
 	['{} is nothing instead of an object', [['Filters', filters(NOTHING), filters('={{ undefined }}')]]],
 	['{} is null instead of an object', [['Filters', filters(null)]]],
@@ -187,7 +207,7 @@ const REFUSED: ReadonlyArray<readonly [message: string, rows: readonly Row[]]> =
 
 /** What to do, by a part of the message. Any other message also has a remedy. */
 const REMEDIES: ReadonlyArray<readonly [message: RegExp, remedy: string]> = [
-	[/wrong type$/, 'Check the expression in this field and its result.'],
+	[/wrong type$|unknown value/, 'Check the expression in this field and its result.'],
 	[/instead of an object$/, 'Check the expression in this field and its result, or remove it and fill in the form.'],
 	[/number of 1 or more$/, "Enter 1 or more, or turn on 'Return All'."],
 	[/whole number/, 'Enter a number within these limits, or check the expression in this field.'],

@@ -115,24 +115,25 @@ describe('Options', () => {
 
 describe('bad input is refused with the label of its field', () => {
 	const rule = (more: object) => ({ events: ['statusChanged'], conditions: { rule: [{ field: 'status', ...more }] } });
+	const UNKNOWN = 'has an unknown value. Use one of these: ';
 	const OF_WRONG_TYPE = 'has a value of the wrong type';
 	const NO_NUMBER = "'For At Least (Minutes)' is not a whole number from 0 to 43200";
 
 	it.each<[Record<string, NodeParameterValueType>, string]>([
 		[{ events: [] }, "'Events' is empty"],
-		[{ events: ['deviceStolen'] }, `'Events' ${OF_WRONG_TYPE}`],
+		[{ events: ['deviceStolen'] }, `'Events' ${UNKNOWN}`],
 		[{ events: ['attributeChanged'], attributes: ' , ' }, "'Attributes' is empty"],
 		[{ events: ['statusChanged'], attributes: 'firmware' }, "'Attributes' is filled in, but no event uses it"],
 		[{ events: ['deviceRemoved'], forAtLeast: 15 }, "'For At Least (Minutes)' is filled in, but no event uses it"],
 		[{ events: ['statusChanged'], forAtLeast: 43_201 }, NO_NUMBER],
 		[{ events: ['statusChanged'], forAtLeast: undefined }, NO_NUMBER],
 		[{ events: ['statusChanged'], conditions: undefined }, "'Only When' is nothing"],
-		[rule({ field: 'mood' }), `'Only When' ${OF_WRONG_TYPE}`],
+		[rule({ field: 'mood' }), `'Only When' ${UNKNOWN}`],
 		[rule({ from: undefined, to: '0' }), `'Only When' ${OF_WRONG_TYPE}`],
 		[rule({ from: '1', to: null }), `'Only When' ${OF_WRONG_TYPE}`],
 		[{ output: 'everything' }, "'Output'"],
 		[{ options: { forAtLeast: 5 } }, `There is no option "forAtLeast" under 'Options'`],
-		[{ options: { emit: 'never' } }, `'Items per Poll' ${OF_WRONG_TYPE}`],
+		[{ options: { emit: 'never' } }, `'Items per Poll' ${UNKNOWN}`],
 		[{ options: { pageSize: 0 } }, "'Page Size' is not a whole number"],
 	])('%j', (given, words) => {
 		const all: Record<string, NodeParameterValueType> = { events: ['deviceCreated'], output: 'simplified', ...given };

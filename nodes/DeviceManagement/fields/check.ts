@@ -141,7 +141,10 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 	const parsed = schema.safeParse(value);
 	if (parsed.success) return parsed.data;
 	if (parsed.error.issues.some(({ message }) => message === LOST_DIGITS)) throw lostDigits(label, ENTER_AS_TEXT);
-	throw inputFailure(`'${label}' has a value of the wrong type`, 'Check the expression in this field and its result.');
+	// An agent sees the message only.
+	const choices = parsed.error.issues.find((issue) => issue.code === 'invalid_value')?.values.join(', ');
+	const what = choices === undefined ? 'a value of the wrong type' : `an unknown value. Use one of these: ${choices}`;
+	throw inputFailure(`'${label}' has ${what}`, 'Check the expression in this field and its result.');
 }
 
 /**
@@ -170,7 +173,7 @@ function lostDigits(label: string, remedy: string): Failure {
 	return inputFailure(`The number in '${label}' ${LOST_DIGITS}`, remedy);
 }
 
-function parseJson(text: string): { value: unknown } | undefined {
+export function parseJson(text: string): { value: unknown } | undefined {
 	try {
 		const value: unknown = JSON.parse(text);
 		return { value };

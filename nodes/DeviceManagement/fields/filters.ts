@@ -18,6 +18,7 @@ import {
 	checkName,
 	checkNumber,
 	isPlainObject,
+	parseJson,
 	type ReadParameter,
 	textSchema,
 	writeJson,
@@ -180,7 +181,11 @@ function readTags(given: unknown): string {
 	const tags = isList ? check(z.array(textSchema), given, 'Tags') : check(textSchema, given, 'Tags').split(',');
 	const texts = tags.map((tag) => tag.trim()).filter((tag) => tag !== '');
 	const broken = tags.find((tag) => tag.includes(','));
-	if (broken === undefined) return texts.join(',');
+	const text = texts.join(',');
+	if (/["[{]/.test(text) && parseJson(`[${text}]`) !== undefined) {
+		throw inputFailure("'Tags' under 'Filters' is JSON text", 'Enter the tags without quotes and brackets.');
+	}
+	if (broken === undefined) return text;
 	throw inputFailure(
 		`The tag "${broken}" under 'Tags' contains a comma`,
 		"The platform can't filter by it. Filter by another tag, or filter the devices in a later step.",
