@@ -1,17 +1,20 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TlsOptions } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+import { unsent } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import { checkout } from '../../testbed/checkout.mts';
 import { useBenches, useServers } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
 import { jsonOf } from '../../testbed/output.mts';
-import { testOnlyCertificate } from '../../testbed/platform/tls/testOnlyCertificate.mts';
+import { testOnlyCertificate, testOnlyPrivateKey } from '../../testbed/platform/tls/testOnlyCertificate.mts';
 import type { Answer } from '../../testbed/rawServer.mts';
 
 /** What docs/network.md says of n8n's environment holds for every request of the package, the credential's own included. */
@@ -96,4 +99,33 @@ describe('a private certificate', () => {
 		const { run } = await open({ tls: true });
 		expect((await run(operations.count)).error?.message).toContain("The platform's TLS certificate is not trusted");
 	}, 120_000);
+});
+
+test.each<[string, TlsOptions | undefined, remedy: RegExp]>([
+	['The platform requires a client certificate', { requestCert: true }, /can't present/],
+	['The server does not speak TLS as expected', { requestCert: true, maxVersion: 'TLSv1.2' }, /client certificate/],
+	['The server does not speak TLS as expected', { maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA' }, /old ciphers/],
+	[
+		'The platform does not support a TLS version that n8n accepts',
+		{ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
+		/TLS 1\.2/,
+	],
+	['The server does not speak TLS', undefined, /http:\/\//],
+])('%s, with a server of %j', async (message, options, remedy) => {
+	const certificate = { cert: testOnlyCertificate, key: testOnlyPrivateKey, rejectUnauthorized: true };
+	const server = options ? createTlsServer({ ...certificate, ...options }) : createServer();
+	await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+	const { engine, login, run } = await open();
+	const baseUrl = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	await engine.editCredential(login, { baseUrl, allowUnauthorizedCerts: true });
+	const { error } = await run(operations.count, { credential: login });
+	server.close();
+	expect(error?.message).toContain(`. ${message} (E`);
+	expect(error?.description).toMatch(remedy);
+	expect(error?.description?.includes('http://')).toBe(options === undefined);
+});
+
+test('a code of Node.js 24 with a slash is recognized', () => {
+	const { message } = unsent(Object.assign(new Error(), { code: 'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE' }));
+	expect(message).toBe('The platform requires a client certificate (ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE)');
 });

@@ -145,7 +145,8 @@ export function unsent(error: unknown, hasBegun = false, timeoutMs = 0, cancel?:
 	for (let depth = 0; depth < 5 && link instanceof Error; depth++) {
 		if (link instanceof Failure) return link;
 		const own: unknown = Reflect.get(link, 'code');
-		if (systemCode === '' && typeof own === 'string' && /^[A-Z][A-Z0-9_]*$/.test(own)) systemCode = own;
+		// Node.js 24 has codes like ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE.
+		if (systemCode === '' && typeof own === 'string' && /^[A-Z][A-Z0-9_/]*$/.test(own)) systemCode = own;
 		words = link.message;
 		link = link.cause;
 	}

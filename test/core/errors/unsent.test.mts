@@ -11,6 +11,9 @@ const DROPPED = 'The connection to the platform was refused or dropped';
 const DAMAGED = "The platform's compressed response is damaged and can't be unpacked";
 const UNREADABLE = "The platform's response can't be read";
 const UNTRUSTED = "The platform's TLS certificate is not trusted";
+const CLIENT = 'The platform requires a client certificate';
+const OLD = 'The platform does not support a TLS version that n8n accepts';
+const PLAIN = 'The server does not speak TLS';
 const NO_TLS = 'The server does not speak TLS as expected';
 const NOT_SENT = "n8n can't send the request";
 const IN_DOUBT = '; the platform may still have carried out the request';
@@ -24,7 +27,16 @@ test.each([
 	{ what: 'The host in the base URL is not known', cause: 'unknown', remedy: 'typing', codes: 'ENOTFOUND' },
 	{ what: UNTRUSTED, cause: 'input', remedy: "'Ignore SSL Issues (Insecure)'", codes: 'CERT_HAS_EXPIRED' },
 	{ what: UNTRUSTED, cause: 'input', remedy: 'Install', codes: 'DEPTH_ZERO_SELF_SIGNED UNABLE_TO_VERIFY_LEAF' },
-	{ what: NO_TLS, cause: 'input', remedy: 'http:// instead of https://', codes: 'EPROTO ERR_SSL_WRONG_VERSION' },
+	{ what: PLAIN, cause: 'input', remedy: 'http:// instead of https://', codes: 'ERR_SSL_WRONG_VERSION_NUMBER' },
+	{ what: NO_TLS, cause: 'unknown', remedy: 'old ciphers', codes: 'EPROTO ERR_SSL_DH_KEY_TOO_SMALL' },
+	{ what: NO_TLS, cause: 'unknown', remedy: 'port', codes: 'ERR_SSL_CERTIFICATE_VERIFY_FAILED ERR_SSL_NO_CERTIFICATE' },
+	...['TLSV13_ALERT_CERTIFICATE_REQUIRED', 'SSLV3_ALERT_BAD_CERTIFICATE', 'SSL/TLS_ALERT_BAD_CERTIFICATE']
+		.concat('TLSV1_ALERT_UNKNOWN_CA', 'SSL/TLS_ALERT_UNSUPPORTED_CERTIFICATE', 'SSL/TLS_ALERT_CERTIFICATE_UNKNOWN')
+		.map((code) => ({ what: CLIENT, cause: 'input', remedy: "can't present", codes: `ERR_SSL_${code}` })),
+	{ what: NO_TLS, cause: 'unknown', remedy: 'client certificate', codes: 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE' },
+	{ what: NO_TLS, cause: 'unknown', remedy: 'ciphers', codes: 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE' },
+	{ what: OLD, cause: 'platform', remedy: 'TLS 1.2', codes: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' },
+	{ what: OLD, cause: 'platform', remedy: 'TLS 1.2', codes: 'ERR_SSL_UNSUPPORTED_PROTOCOL ERR_SSL_VERSION_TOO_LOW' },
 	{ what: NOT_SENT, cause: 'input', remedy: 'whether this n8n may', codes: '' },
 	{ what: NOT_SENT, cause: 'input', remedy: 'whether', codes: 'EACCES XECONNRESET ECONNRESETX ENOTFOUNDX' },
 ])('$what: $codes', ({ what, cause, remedy, codes }) => {

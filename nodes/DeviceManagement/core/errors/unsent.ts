@@ -30,7 +30,8 @@ const NOT_SENT: SystemError = [
 	"n8n can't send the request",
 	"Check 'Base URL' in the credential. Check whether this n8n may connect to that address.",
 ];
-/** The first row that fits the system's code applies. */
+const TLS_CODE = /^(EPROTO|ERR_SSL)/;
+/** The first row that fits the system's code applies, for TLS with the error's own words: EPROTO says too little. */
 const SYSTEM_ERRORS: readonly SystemError[] = [
 	DROPPED,
 	DAMAGED,
@@ -42,16 +43,34 @@ const SYSTEM_ERRORS: readonly SystemError[] = [
 		"Check 'Base URL' in the credential for a typing error.",
 	],
 	[
+		/ALERT_((NO|BAD|UNSUPPORTED)_)?CERTIFICATE|ALERT_UNKNOWN_CA/,
+		'input',
+		'The platform requires a client certificate',
+		"The nodes can't present a client certificate. Ask your platform administrator for an address that requires none.",
+	],
+	[
+		/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/,
+		'platform',
+		'The platform does not support a TLS version that n8n accepts',
+		'Ask your platform administrator to turn on TLS 1.2 or later.',
+	],
+	[
+		/WRONG_VERSION_NUMBER/,
+		'input',
+		'The server does not speak TLS',
+		"Check the port in 'Base URL' in the credential. Check whether it needs http:// instead of https://.",
+	],
+	[
+		TLS_CODE,
+		'unknown',
+		'The server does not speak TLS as expected',
+		"Check the port in 'Base URL' in the credential. Ask your platform administrator whether the server requires a client certificate, or old ciphers.",
+	],
+	[
 		/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/,
 		'input',
 		"The platform's TLS certificate is not trusted",
 		"Install a certificate that n8n trusts. On a network that you control, turn on 'Ignore SSL Issues (Insecure)' in the credential.",
-	],
-	[
-		/^(EPROTO|ERR_SSL)/,
-		'input',
-		'The server does not speak TLS as expected',
-		"Check the port in 'Base URL' in the credential. Check whether it needs http:// instead of https://.",
 	],
 ];
 
@@ -65,7 +84,8 @@ const SYSTEM_ERRORS: readonly SystemError[] = [
 export function explainUnsent(systemCode: string, ownText: string, hasBegun: boolean, timeoutMs: number): Failure {
 	if (/^(ERR_CANCELED|ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/.test(systemCode)) return timedOut(timeoutMs);
 	const isDropped = DROPPED[0].test(systemCode) || /socket hang up|aborted|premature/i.test(ownText);
-	const listed = SYSTEM_ERRORS.find(([systemCodes]) => systemCodes.test(systemCode)) ?? NOT_SENT;
+	const own = TLS_CODE.test(systemCode) ? ` ${ownText}`.toUpperCase().replace(/\W+/g, '_') : '';
+	const listed = SYSTEM_ERRORS.find(([systemCodes]) => systemCodes.test(systemCode + own)) ?? NOT_SENT;
 	const row = isDropped ? DROPPED : hasBegun && listed !== DAMAGED ? UNREADABLE : listed;
 	const [, cause, what, remedy] = row;
 	const shownCode = systemCode === '' && isDropped ? 'aborted' : systemCode;
