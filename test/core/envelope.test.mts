@@ -66,7 +66,7 @@ describe('a body without an envelope', () => {
 		["an object with 1 fields whose 'code' is a number", '{"code":0.5}'],
 		["an object with 1 fields whose 'code' is nothing", '{"__proto__":{"code":0}}'],
 		['a list of 2 without an envelope around it', '[1,2]'],
-		['3 bytes that are not UTF-8 text', new Uint8Array([0x7b, 0xff, 0xfe])],
+		['3 bytes that are not UTF-8 text', new Uint8Array([0x5b, 0xff, 0xfe])],
 		['JSON of 418 bytes nested deeper than 200 levels', nested(200)],
 		['JSON of 200018 bytes nested deeper than 200 levels', nested(100_000)],
 	])('is named, not shown: %s', (came, body) => {
@@ -77,6 +77,49 @@ describe('a body without an envelope', () => {
 			remedy: expect.stringMatching(/^Check 'Base URL'/),
 			message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP 200)`,
 		});
+	});
+});
+
+describe('a record that makes a body unreadable', () => {
+	const bad = (...bytes: number[]) =>
+		Buffer.concat([Buffer.from('\ufeff{"code":0,"sn":"\ufffd'), Buffer.from(bytes), Buffer.from('"}')]);
+
+	test.each([
+		['not UTF-8 text: byte 0xfc at position 23', bad(0xfc)],
+		['not UTF-8 text: byte 0xe8 at position 23', bad(0xe8, 0xa8)],
+		...['NaN', 'Infinity', '-Infinity', 'None', 'True', 'undefined'].map((word): [string, string] => [
+			`not JSON: ${word} at position 33`,
+			`{"code":0,"a":"\\"NaN \\\\","t":[${word}]}`.replace('{"', '{  "'),
+		]),
+		['not JSON: byte 0xa at position 17', '{"code":0,"a":"x\n"}'],
+		['not JSON: byte 0x0 at position 17', '{"code":0,"a":"x\0"}'],
+	])('is named with its position: %s', (what, body) => {
+		const { message, remedy } = detailsOfBody(body);
+		expect(message).toMatch(new RegExp(`bytes that are ${what} \\(HTTP 200\\)$`));
+		expect(remedy).toMatch(/^A record of the platform/);
+	});
+
+	test('shows nothing that may be a secret', () => {
+		const shown = (body: string) => detailsOfBody(body).message;
+		expect(shown(`{"code":0,"data":${SECRET}}`)).toMatch(/bytes that are not JSON \(HTTP/);
+		const failure = () => unwrap(answer('{"code":0,"data":NaN}'));
+		expect(failure).toThrow(Failure);
+		try {
+			failure();
+		} catch (error) {
+			const worded = inWords(error, 'read', redactor(['NaN']));
+			expect(worded).toMatchObject({ message: expect.stringContaining(': ••• at position 18') });
+		}
+	});
+
+	test('is read in the charset that the response declares, if it is not UTF-8', () => {
+		const body = (text: string) => Buffer.from(`{"code":0,"data":"${text}"}`, 'latin1');
+		for (const charset of ['ISO-8859-1', 'windows-1252']) {
+			expect(unwrap(answer(body('Gerät'), { charset }))).toBe('Gerät');
+			expect(unwrap(answer('{"code":0,"data":"Gerät"}', { charset }))).toBe('Gerät');
+		}
+		for (const charset of [undefined, 'utf-8', 'us-ascii-x'])
+			expect(detailsOfBody(body('Gerät'), { charset }).message).toContain('not UTF-8 text: byte 0xe4 at position 22');
 	});
 });
 

@@ -6,6 +6,7 @@ import { createGzip, gzipSync } from 'node:zlib';
 import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../../testbed/operations.mts';
+import { jsonOf } from '../../testbed/output.mts';
 import type { Answer } from '../../testbed/rawServer.mts';
 import { responseOf } from './fakes.mts';
 
@@ -36,6 +37,17 @@ const whole =
 	(body: string | Buffer, status = 200, headers: Record<string, string> = {}): Answer =>
 	(_request, response) =>
 		void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+
+test.each([
+	['application/json; charset=ISO-8859-1', { count: 7 }],
+	['application/json;Charset="windows-1252"', { count: 7 }],
+	['application/json', undefined],
+])('a response is read in the charset that it declares: %s', async (type, output) => {
+	const body = Buffer.from('{"code":0,"data":{"content":[{"sn":"Gerät"}],"totalElements":7}}', 'latin1');
+	const { result, message } = await runAgainst(whole(body, 200, { 'content-type': type }));
+	if (output) expect(jsonOf(result)).toEqual([output]);
+	else expect(message).toContain('not UTF-8 text: byte 0xe4 at position');
+});
 
 test('a response that is no envelope is named, not shown, and asked for once', async () => {
 	const page = '<!doctype html><html><body>Sign in: hunter2</body></html>';

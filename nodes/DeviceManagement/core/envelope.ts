@@ -32,6 +32,7 @@ export interface RawResponse {
 	retryAfterMs: number | undefined;
 	/** The origin that a redirect leads to. */
 	redirectOrigin: Outside | undefined;
+	charset?: string | undefined;
 	body: Uint8Array;
 }
 
@@ -56,15 +57,18 @@ export function unwrap(response: RawResponse, purpose: Purpose = 'list'): unknow
 	if (ok && purpose === 'write' && body.byteLength === 0) return undefined;
 	const [limit, inWords] = purpose === 'read' || purpose === 'write' ? MOST_OF_API_REQUEST : MOST_VALUES;
 	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, limit)) throw tooLarge(`${inWords} values`);
-	const decoded = decodeEnvelope(body);
+	const decoded = decodeEnvelope(body, response.charset);
 	if (typeof decoded !== 'string' && decoded.code !== SUCCESS) throw refusal(response, decoded);
 	if (!ok) throw refusal(response);
 	if (typeof decoded !== 'string') return decoded.data;
 	if (isCutOff(body)) throw cutOff(body.byteLength, status);
+	const flaw = findFlaw(response);
 	throw badResponse(
-		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded} (HTTP ${status})`,
-		"Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.",
-		{ httpStatus: status },
+		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded}{outside} (HTTP ${status})`,
+		flaw === ''
+			? "Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded."
+			: 'A record of the platform may contain it. Ask your platform administrator to correct it.',
+		{ httpStatus: status, outside: outside(': ', flaw) },
 	);
 }
 
@@ -91,15 +95,12 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>): T {
 }
 
 /** Returns the envelope, or the kind and size of any other body. */
-function decodeEnvelope(body: Uint8Array): Envelope | string {
+function decodeEnvelope(body: Uint8Array, charset?: string): Envelope | string {
 	if (body.byteLength === 0) return 'an empty body';
 	const size = `${body.byteLength} bytes`;
-	let text: string;
-	try {
-		text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-	} catch {
-		return `${size} that are not UTF-8 text`;
-	}
+	// Some platforms declare a charset and send UTF-8.
+	const text = decode(body, 'utf-8') ?? decode(body, charset);
+	if (text === undefined) return `${size} that are not UTF-8 text`;
 	let value: unknown;
 	try {
 		value = parseExactly(text);
@@ -114,6 +115,32 @@ function decodeEnvelope(body: Uint8Array): Envelope | string {
 	if (!isRecord(value)) return `${describeValue(value)} without an envelope around it`;
 	const code: unknown = Object.hasOwn(value, 'code') ? value['code'] : undefined;
 	return `${describeValue(value)} whose 'code' is ${describeValue(code)}`;
+}
+
+/** Returns the text of a body; undefined if the charset is unknown or doesn't fit. */
+function decode(body: Uint8Array, charset?: string): string | undefined {
+	try {
+		return new TextDecoder(charset, { fatal: true }).decode(body);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Returns what makes a JSON object unreadable, if it can't be part of a secret, and its position in bytes; else ''. */
+function findFlaw({ body, charset }: RawResponse): string {
+	const text = Buffer.from(body).toString('latin1');
+	if (!/^(\xef\xbb\xbf)?\s*\{/.test(text)) return '';
+	const shown = (found: string, at: number) =>
+		`${found > ' ' ? found : `byte 0x${body[at]?.toString(16)}`} at position ${at + 1}`;
+	const decoded = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(body));
+	const badByte = body.findIndex((byte, at) => byte !== decoded[at]);
+	if (badByte >= 0 && decode(body, charset) === undefined) return shown('', badByte);
+	let isText = false;
+	for (const { 0: found, index } of text.matchAll(/\\.|"|\p{Cc}|-?\b(?:NaN|Infinity|undefined|None|True|False)\b/gu)) {
+		if (found === '"') isText = !isText;
+		else if (isText ? found < ' ' : /^-?\w/.test(found)) return shown(found, index);
+	}
+	return '';
 }
 
 /** Returns the failure for a code other than 0, or for an error status without an envelope. */
