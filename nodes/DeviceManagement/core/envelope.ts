@@ -6,7 +6,7 @@ import { z } from 'zod/v4';
 
 import { explainCode, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
 import type { Purpose } from './errors/purpose';
-import { Failure } from './failure';
+import { Failure, type FailureDetails } from './failure';
 import {
 	DEEPEST_NESTING,
 	describeValue,
@@ -25,6 +25,8 @@ const MOST_VALUES = [500_000, '500,000'] as const;
 /** With a heap of 1 GB, n8n can save the items of so many values. */
 const MOST_OF_API_REQUEST = [1_000_000, '1,000,000'] as const;
 const LARGE_BODY = 1024 * 1024;
+/** It may be a page to sign in. */
+const PAGE = 'an HTML or XML page';
 
 /** An HTTP response, with the values of the headers that matter. */
 export interface RawResponse {
@@ -68,7 +70,7 @@ export function unwrap(response: RawResponse, purpose: Purpose = 'list'): unknow
 		flaw === ''
 			? "Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded."
 			: 'A record of the platform may contain it. Ask your platform administrator to correct it.',
-		{ httpStatus: status, outside: outside(': ', flaw) },
+		{ httpStatus: status, outside: outside(': ', flaw), expiry: decoded.startsWith(PAGE) ? 'unclear' : undefined },
 	);
 }
 
@@ -105,7 +107,7 @@ function decodeEnvelope(body: Uint8Array, charset?: string): Envelope | string {
 	try {
 		value = parseExactly(text);
 	} catch {
-		return /^\s*</.test(text) ? `an HTML or XML page of ${size}` : `${size} that are not JSON`;
+		return /^\s*</.test(text) ? `${PAGE} of ${size}` : `${size} that are not JSON`;
 	}
 	if (nestsDeeperThan(value, DEEPEST_NESTING)) {
 		return `JSON of ${size} nested deeper than ${DEEPEST_NESTING} levels`;
@@ -158,5 +160,12 @@ function refusal({ status, retryAfterMs, redirectOrigin }: RawResponse, envelope
 		tokenRefused: meansTokenRefused(code) || (status === 401 && !meansUserRefused(code)),
 		temporary: (words.temporary || byStatus.temporary) && !meansUserRefused(code),
 		retryAfterMs,
+		expiry: envelope === undefined ? expiryBy(status) : undefined,
 	});
+}
+
+/** Whether a status without an envelope may mean an expired token. The API document has codes for it, but a proxy may come first. */
+function expiryBy(status: number): FailureDetails['expiry'] {
+	if (status >= 300 && status <= 399) return 'unclear';
+	return [403, 419, 440, 498].includes(status) ? 'refused' : undefined;
 }

@@ -40,6 +40,8 @@ export interface FailureDetails {
 	retryAfterMs?: number | undefined;
 	/** Whether the key or token was refused: a new one may help. */
 	tokenRefused?: boolean;
+	/** Whether an expired token may be the reason, and whether the platform surely refused the request or may have carried it out. */
+	expiry?: 'refused' | 'unclear' | undefined;
 	/** Whether the platform may have refused the page: it sent a code, an error status, or a payload that is no page. */
 	mayRefusePage?: boolean;
 	/** Whether the response was too large to read, and a smaller one may be read. */

@@ -153,7 +153,8 @@ class Requests {
 				attempts %= 4;
 				return 0;
 			};
-			const run = async () => await session.run(send, keepsToken);
+			const target = { path: sent.path.replace(/\/sn\/[^/]+/, '/sn'), isWrite: sent.purpose === 'write' };
+			const run = async () => await session.run(send, keepsToken, target);
 			const payload = await withRetries(run, maxRetries, end, costOf);
 			return checkPayload(payload, schema);
 		};

@@ -1,6 +1,7 @@
 import { currentClock, replaceClock, systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import type { Bench } from '../../../testbed/bench.mts';
 import { hurry, useBenches } from '../../../testbed/jest.mts';
+import type { Fault } from '../../../testbed/platform/server.mts';
 import { operations, serialNumberItems } from '../../../testbed/operations.mts';
 import { jsonOf, serialNumbersOf } from '../../../testbed/output.mts';
 
@@ -36,6 +37,20 @@ describe('one sign-in', () => {
 			}
 		},
 	);
+
+	test.each<[how: string, fault: Fault]>([
+		...[403, 419, 440, 498].map((status): [string, Fault] => [`HTTP ${status}`, { status, body: 'Denied' }]),
+		['a redirect', { status: 302, headers: { location: 'https://sign-in.example.com/' } }],
+		['code 401', { code: 401 }],
+		['a page', { status: 200, body: '<html>Sign in</html>' }],
+	])('replaces a token that is only refused by %s', async (_how, fault) => {
+		const { platform, login, run } = await open();
+		await run(operations.count, { credential: login });
+		const [dead] = platform.issuedTokens;
+		platform.settings.fault = ({ headers }) => (headers['authorization'] === `Bearer ${dead}` ? fault : undefined);
+		expect(jsonOf(await run(operations.count, { credential: login }))).toEqual(COUNT);
+		expect(platform.logins).toEqual({ attempted: 2, succeeded: 2 });
+	});
 
 	test('is stored with the credential, and the next executions do not log in', async () => {
 		const { engine, platform, login, run } = await open();

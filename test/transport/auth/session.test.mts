@@ -37,7 +37,9 @@ class FakePlatform {
 	onIssue: () => Promise<unknown> | void = () => {};
 	onWait: () => void = () => {};
 	readonly stop = new AbortController();
-	private time = BEGIN;
+	time = BEGIN;
+	/** What a request with an expired token gets. */
+	expired: () => Error = deadToken;
 	private issued = 0;
 	private readonly valid = new Map<string, number>();
 
@@ -83,7 +85,7 @@ class FakePlatform {
 		const token = String(data['sessionToken']);
 		const left = this.valid.get(token) ?? 0;
 		this.valid.set(token, left - 1);
-		if (left <= 0) throw deadToken();
+		if (left <= 0) throw this.expired();
 		return token;
 	};
 
@@ -343,5 +345,99 @@ describe('an execution that is stopped', () => {
 		const [ended, continued] = await Promise.allSettled([stopped.sendAlone(), other.sendAlone()]);
 		expect([ended, continued]).toMatchObject([{ reason: CANCELLED }, { value: 'token 1' }]);
 		expect([stopped.signIns, other.signIns]).toEqual([0, 1]);
+	});
+});
+
+describe('a response that may mean an expired token', () => {
+	const told = (expiry: 'refused' | 'unclear') => failureOf({ kind: 'status', httpStatus: 403, expiry });
+	const MINUTE = 60_000;
+	const read = { path: '/api/device/list', isWrite: false };
+	const signedIn = (expiry: 'refused' | 'unclear' = 'refused') => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
+		platform.expired = () => told(expiry);
+		return platform;
+	};
+	/** A poll each minute for a day. Returns how many failed. */
+	async function pollForADay(platform: FakePlatform, send = platform.send, minutes = Infinity): Promise<number> {
+		let failed = 0;
+		for (let minute = 1; minute <= 1440; minute++) {
+			platform.time += MINUTE;
+			if (minute % minutes === 0) platform.expireTokens();
+			await platform
+				.open()
+				.run(send, false, read)
+				.catch(() => failed++);
+		}
+		return failed;
+	}
+	const never = async () => await Promise.reject(told('refused'));
+
+	test.each(['refused', 'unclear'] as const)(
+		'renews it: no poll of a day fails, one sign-in per token; %s',
+		async (expiry) => {
+			const platform = signedIn(expiry);
+			expect(await pollForADay(platform, platform.send, 30)).toBe(0);
+			expect(platform.signIns).toBe(48);
+		},
+	);
+
+	test('costs one sign-in an hour for a path where it means something else', async () => {
+		const platform = signedIn();
+		expect(await pollForADay(platform, never)).toBe(1440);
+		expect(platform.signIns).toBe(24);
+	});
+
+	test('costs none for a fourth path, but the account renews its token for a code', async () => {
+		const platform = signedIn();
+		for (const path of ['/a', '/b', '/c', '/d'])
+			await settled(platform.open().run(never, false, { path, isWrite: false }));
+		expect(platform.signIns).toBe(3);
+		platform.expireTokens();
+		platform.expired = deadToken;
+		await expect(platform.sendAlone()).resolves.toBe('token 5');
+	});
+
+	test('costs one sign-in for all requests at once', async () => {
+		const platform = signedIn();
+		platform.expireTokens();
+		const session = platform.open();
+		await times(20, async () => await session.run(platform.send, false, read));
+		await times(5, async () => await platform.open().run(platform.send, false, read));
+		expect(platform.signIns).toBe(1);
+	});
+
+	test.each<[what: string, signIn: Error, thrown: object]>([
+		['the response of the sign-in, too', refusal({ expiry: 'refused', final: true }), { details: { httpStatus: 403 } }],
+		['not that of the sign-in', refusal({ code: 14201, final: true }), { details: { code: 14201 } }],
+	])('leaves the token and the session as they are if it is %s', async (_, refuseSignIn, thrown) => {
+		const platform = Object.assign(signedIn(), { refuseSignIn });
+		const session = platform.open();
+		await expect(session.run(never, false, read)).rejects.toMatchObject(thrown);
+		await expect(session.run(platform.send, false, read)).resolves.toBe('token 1');
+		platform.refuseSignIn = undefined;
+		platform.expireTokens();
+		await expect(session.run(platform.send, false, read)).resolves.toBe('token 2');
+	});
+
+	test.each([
+		['refused', 2],
+		['unclear', 1],
+	] as const)('makes the node send a write again only if it was refused: %s', async (expiry, sent) => {
+		const platform = signedIn(expiry);
+		platform.expireTokens();
+		const write = { path: '/api/group', isWrite: true };
+		await settled(platform.open().run(platform.send, false, write));
+		expect(platform).toMatchObject({ sent, signIns: 1 });
+		await expect(platform.open().run(platform.send, false, write)).resolves.toBe('token 2');
+	});
+
+	test('costs no sign-in with an API key, or if the request keeps its token', async () => {
+		for (const [platform, keeps] of [
+			[new FakePlatform(Infinity, KEY), false],
+			[signedIn(), true],
+		] as const) {
+			await expect(platform.open().run(never, keeps, read)).rejects.toMatchObject({ details: { httpStatus: 403 } });
+			expect(platform).toMatchObject({ signIns: 0 });
+		}
 	});
 });

@@ -101,9 +101,9 @@ export function meansNotFound(details: Partial<FailureDetails>): boolean {
 	return meansNoDevice(details) || details.code === 10018;
 }
 
-/** Whether the platform rejected the key or token, and not the user (section 5). */
+/** Whether the platform rejected the key or token, and not the user (section 5). Some platforms use the status as a code. */
 export function meansTokenRefused(code: number | undefined): boolean {
-	return code === 14101 || code === 14102;
+	return code === 14101 || code === 14102 || code === 401;
 }
 
 /** Whether the platform rejected the login itself (section 5). */

@@ -18,6 +18,9 @@ export interface Token {
 /** The process remembers this many accounts, and this many refused tokens of each. */
 const MAX_ACCOUNTS = 1000;
 const MAX_REFUSED_TOKENS = 100;
+/** How long a new token that didn't help is remembered, and for how many paths: then no other path causes a sign-in. */
+const IN_VAIN_MS = 3_600_000;
+const MAX_PATHS_IN_VAIN = 3;
 /** Wait after a refused sign-in. */
 const REFUSAL_MS = 5 * 60_000;
 /** Age up to which a token very likely works. */
@@ -39,6 +42,8 @@ export class Account {
 	/** Tokens that the platform issued since it last accepted one. */
 	private tokensInVain = 0;
 	private readonly refusedTokens = new Set<string>();
+	/** Until when responses of these paths are no sign of an expired token. */
+	private readonly inVain = new Map<string, number>();
 	private refusal: { details: FailureDetails; until: number } | undefined;
 	private search: Promise<void> | undefined;
 
@@ -62,6 +67,17 @@ export class Account {
 		const [oldest = ''] = this.refusedTokens;
 		if (this.refusedTokens.size > MAX_REFUSED_TOKENS) this.refusedTokens.delete(oldest);
 		if (this.token?.value === value) this.token = undefined;
+	}
+
+	/** Whether a response of this path that may mean an expired token is a reason to sign in. */
+	mayRenewFor(path: string, now: number): boolean {
+		for (const [known, until] of this.inVain) if (until <= now) this.inVain.delete(known);
+		return !this.inVain.has(path) && this.inVain.size < MAX_PATHS_IN_VAIN;
+	}
+
+	/** Notes that a new token changed nothing for this path. */
+	noteInVain(path: string, now: number): void {
+		if (this.mayRenewFor(path, now)) this.inVain.set(path, now + IN_VAIN_MS);
 	}
 
 	/** Returns a token that another request got in the last seconds; undefined if there is none other than `known`. */

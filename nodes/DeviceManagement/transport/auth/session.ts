@@ -47,10 +47,11 @@ export class Session {
 	 * Sends a request within the session.
 	 * @param send sends it once; throws a Failure with `tokenRefused` if the platform refuses the key or token
 	 * @param keepsToken whether to throw that Failure instead of renewing the token
+	 * @param target the path, without a serial number, and whether the request is a write
 	 * @throws what `send` throws, or the reason why the session ended
 	 */
-	async run<T>(send: (credential: Credential) => Promise<T>, keepsToken = false): Promise<T> {
-		for (let [sent, newTokens] = [0, 0]; ; sent++) {
+	async run<T>(send: (credential: Credential) => Promise<T>, keepsToken = false, target?: Target): Promise<T> {
+		for (let [sent, newTokens, renewed] = [0, 0, false]; ; sent++) {
 			const { account, token, credential } = await this.ready();
 			const outcome = await outcomeOf(send(credential));
 			if (acceptsToken(outcome)) {
@@ -59,6 +60,11 @@ export class Session {
 			}
 			if ('value' in outcome) return outcome.value;
 			const { failure } = outcome;
+			if (token !== undefined && !keepsToken && target !== undefined && mayBeExpired(failure)) {
+				if (!(await this.renewFor(target, failure, token, renewed))) throw failure;
+				renewed = true;
+				continue;
+			}
 			// Rules: another failure says nothing about the token. If the token was replaced, the request is sent again with its
 			// successor. A token that another process got doesn't count, because that process may have ended it. A request fails
 			// after four new tokens, and a later one of the session after one.
@@ -74,6 +80,30 @@ export class Session {
 		}
 	}
 
+	/**
+	 * Renews a token that may have expired, unless another request has done it. The old one stays if the sign-in is answered in the same way.
+	 * @param wasRenewed whether the request was sent again already, with a new token
+	 * @returns whether to send the request again
+	 */
+	private async renewFor(target: Target, failure: Failure, token: Token, wasRenewed: boolean): Promise<boolean> {
+		const { account } = this;
+		const { clock, end } = this.dependencies;
+		const isUnclear = target.isWrite && failure.details.expiry === 'unclear';
+		if (!wasRenewed && account.token === token) {
+			if (!account.mayRenewFor(target.path, clock.now())) return false;
+			const search = async () => {
+				await account.rateLimit.waitForPause(clock, end);
+				if (account.token === token) await account.findOnce(async () => await this.findToken(token));
+			};
+			await beforeEnd(end, search()).catch((thrown: unknown) => {
+				if (!mayBeExpired(thrown)) throw thrown;
+			});
+			if (account.token === token) return false;
+		}
+		if (wasRenewed || isUnclear) account.noteInVain(target.path, clock.now());
+		return !wasRenewed && !isUnclear;
+	}
+
 	/** Waits for a token and returns the credential for the next request. An API key has no token. */
 	private async ready(): Promise<{ account: Account; token: Token | undefined; credential: Credential }> {
 		const { clock, end } = this.dependencies;
@@ -87,7 +117,7 @@ export class Session {
 			const search = async () => {
 				// Before the search, because a connection test and n8n's other nodes join it, and don't wait for a pause.
 				await account.rateLimit.waitForPause(clock, end);
-				if (account.token === undefined) await account.findOnce(this.findToken);
+				if (account.token === undefined) await account.findOnce(async () => await this.findToken());
 			};
 			await beforeEnd(end, search()).catch((thrown: unknown) => {
 				if (thrown instanceof Failure && thrown.details.final === true) this.endWith(thrown);
@@ -96,8 +126,8 @@ export class Session {
 		}
 	}
 
-	/** Finds a token for all callers. It finds none if this execution ends, or if its credential was changed to another user. */
-	private readonly findToken = async (): Promise<void> => {
+	/** Finds a token for all callers, other than `old`. It finds none if this execution ends, or if its credential was changed to another user. */
+	private readonly findToken = async (old?: Token): Promise<void> => {
 		const { account } = this;
 		const { clock, end, load, renewToken } = this.dependencies;
 		const pauseMs = account.pauseMs(clock.random());
@@ -110,7 +140,7 @@ export class Session {
 		}
 		this.credential = credential;
 		this.account.use(credential.token);
-		if (this.account !== account || account.token !== undefined) return;
+		if (this.account !== account || account.token !== old) return;
 		const refused = account.recentLoginRefusal(clock.now());
 		if (refused !== undefined) throw refused;
 		const send = async () => {
@@ -121,7 +151,7 @@ export class Session {
 		};
 		await account.rateLimit.afterPause(send, clock, end).catch((thrown: unknown) => {
 			// If there is a token, only n8n's store failed.
-			if (account.token !== undefined) return;
+			if (account.token !== old) return;
 			if (!isLimit(thrown)) this.noteFailure(thrown);
 			throw thrown;
 		});
@@ -135,6 +165,14 @@ export class Session {
 		this.ended ??= new Failure({ ...details, retryable: false });
 	}
 }
+
+interface Target {
+	readonly path: string;
+	readonly isWrite: boolean;
+}
+
+const mayBeExpired = (failure: unknown): failure is Failure =>
+	failure instanceof Failure && failure.details.expiry !== undefined;
 
 const refusesToken = (failure: unknown) => failure instanceof Failure && failure.details.tokenRefused === true;
 
