@@ -15,10 +15,10 @@ const node: INode = {
 	parameters: {},
 };
 
-describe('whether n8n tries again is decided by the cause', () => {
-	const refused = (details: Partial<FailureDetails>) =>
-		new Failure({ kind: 'refused', cause: 'unknown', message: 'No', remedy: 'Wait.', ...details });
+const refused = (details: Partial<FailureDetails>) =>
+	new Failure({ kind: 'refused', cause: 'unknown', message: 'No', remedy: 'Wait.', ...details });
 
+describe('whether n8n tries again is decided by the cause', () => {
 	test.each([
 		['a dropped connection', explainUnsent('ECONNRESET', '', false, 0), 'temporarily-unavailable'],
 		['a certificate', explainUnsent('CERT_HAS_EXPIRED', '', false, 0), 'configuration-invalid'],
@@ -40,6 +40,13 @@ describe('whether n8n tries again is decided by the cause', () => {
 		const told = cause && { cause, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 		expect(Object(asNodeError(node, failure, 0, false))['failure']).toEqual(told);
 	});
+});
+
+test.each([
+	[200, null],
+	[404, '404'],
+])('HTTP %i has the error code %s in n8n', (httpStatus, httpCode) => {
+	expect(asNodeError(node, refused({ httpStatus }))).toMatchObject({ httpCode });
 });
 
 describe('a message with the word Authorization', () => {

@@ -20,7 +20,8 @@ export function asNodeError(node: INode, thrown: unknown, itemIndex?: number, se
 	if (kind === 'input' || kind === 'cancelled') {
 		return withWords(new NodeOperationError(node, message, options), message, remedy);
 	}
-	const httpCode = httpStatus === undefined ? {} : { httpCode: String(httpStatus) };
+	// n8n shows it as an error code, also 200.
+	const httpCode = httpStatus === undefined || httpStatus < 300 ? {} : { httpCode: String(httpStatus) };
 	const error = new NodeApiError(node, { message }, { ...options, ...httpCode, ...failureCause(thrown) });
 	error.context['data'] = { ...numbersOf(thrown.details), cause };
 	return withWords(error, message, remedy);

@@ -99,7 +99,11 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const attributes = readAttributes(read, events.has('attributeChanged'));
 	const fields = watchedFields(events, attributes);
 	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
-	refuseUnused(forAtLeastField.displayName, minutes > 0 && fields.length === 0);
+	refuseUnused(
+		forAtLeastField.displayName,
+		minutes > 0 && fields.length === 0,
+		'Set it to 0, or add an event of a change.',
+	);
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	return {
 		events,
@@ -134,11 +138,11 @@ function readAttributes(read: ReadParameter, isWatched: boolean): string[] {
 		.split(',')
 		.map((key) => key.trim())
 		.filter((key) => key !== '');
-	refuseUnused('Attributes', keys.length > 0 && !isWatched);
+	refuseUnused('Attributes', keys.length > 0 && !isWatched, "Empty it, or add 'Attribute Changed' to 'Events'.");
 	if (keys.length > 0 || !isWatched) return [...new Set(keys)].sort();
 	throw inputFailure("'Attributes' is empty", "Enter a key, or remove 'Attribute Changed' from 'Events'.");
 }
 
-function refuseUnused(label: string, isUnused: boolean): void {
-	if (isUnused) throw inputFailure(`'${label}' is filled in, but no event uses it`, "Change 'Events' or reset it.");
+function refuseUnused(label: string, isUnused: boolean, remedy: string): void {
+	if (isUnused) throw inputFailure(`'${label}' is filled in, but no event uses it`, remedy);
 }
