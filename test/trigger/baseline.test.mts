@@ -96,7 +96,7 @@ it.each<[string, 'login' | 'apiKey', Changes, boolean]>([
 
 it('logs once which watched fields no device has', async () => {
 	const events = ['attributeChanged', 'statusChanged'];
-	for (const { sn } of fleet().devices) fleet().update(sn, { status: null });
+	for (const { sn } of fleet().devices) fleet().update(sn, Object({ status: null }));
 	const watching = await watch({ events, attributes: 'frimware, firmware' });
 	expect(await watching.poll()).toBeNull();
 	const finds = 'The trigger "Watch" finds no device with';

@@ -14,8 +14,8 @@ import { MINUTE, START, World } from './world.mts';
 const TO_0 = { from: '', to: '0' };
 const FROM_1 = { from: '1', to: '0' };
 /** The rule by which the example closes tickets. */
-const [, { from = '', to } = {}] = offlineTickets.nodes[0]?.parameters.conditions?.rule ?? [];
-const CLOSES = { from, to: String(to) };
+const [, closes] = offlineTickets.nodes[0]?.parameters.conditions?.rule ?? [];
+const CLOSES = { from: '', to: '', ...closes };
 const BOTH = { events: ['deviceCreated', 'onlineStatusChanged'] };
 
 /** So many polls, what happens, or what the workflow is published with. */

@@ -387,6 +387,14 @@ describe('a response that may mean an expired token', () => {
 		expect(platform.signIns).toBe(24);
 	});
 
+	test('costs one sign-in an hour if the sign-in is answered so, too', async () => {
+		const platform = signedIn('unclear');
+		platform.refuseSignIn = told('unclear');
+		platform.expireTokens();
+		expect(await pollForADay(platform)).toBe(1440);
+		expect(platform.signIns).toBe(24);
+	});
+
 	test('costs none for a fourth path, but the account renews its token for a code', async () => {
 		const platform = signedIn();
 		for (const path of ['/a', '/b', '/c', '/d'])
@@ -410,12 +418,14 @@ describe('a response that may mean an expired token', () => {
 		['the response of the sign-in, too', refusal({ expiry: 'refused', final: true }), { details: { httpStatus: 403 } }],
 		['not that of the sign-in', refusal({ code: 14201, final: true }), { details: { code: 14201 } }],
 	])('leaves the token and the session as they are if it is %s', async (_, refuseSignIn, thrown) => {
-		const platform = Object.assign(signedIn(), { refuseSignIn });
+		const platform = signedIn();
+		platform.refuseSignIn = refuseSignIn;
 		const session = platform.open();
 		await expect(session.run(never, false, read)).rejects.toMatchObject(thrown);
 		await expect(session.run(platform.send, false, read)).resolves.toBe('token 1');
 		platform.refuseSignIn = undefined;
 		platform.expireTokens();
+		platform.time += 61 * MINUTE;
 		await expect(session.run(platform.send, false, read)).resolves.toBe('token 2');
 	});
 

@@ -98,10 +98,10 @@ export class Session {
 			await beforeEnd(end, search()).catch((thrown: unknown) => {
 				if (!mayBeExpired(thrown)) throw thrown;
 			});
-			if (account.token === token) return false;
 		}
-		if (wasRenewed || isUnclear) account.noteInVain(target.path, clock.now());
-		return !wasRenewed && !isUnclear;
+		const hasHelped = !wasRenewed && account.token !== token;
+		if (!hasHelped || isUnclear) account.noteInVain(target.path, clock.now());
+		return hasHelped && !isUnclear;
 	}
 
 	/** Waits for a token and returns the credential for the next request. An API key has no token. */
