@@ -132,6 +132,18 @@ it('is reported by the second read if only the first one came from a cache', asy
 	await expectQuiet(watching);
 });
 
+it('of a device that was never found comes before those that left the filter', async () => {
+	const left = Array.from({ length: 300 }, () => add({ tags: ['some'] }));
+	const sn = add({ tags: ['some'] });
+	add({ tags: ['some'] });
+	const watching = await watch({ filters: { tags: 'some' } });
+	for (const one of left) fleet().update(one, { tags: [] });
+	for (let poll = 0; poll < 4; poll++) await watching.poll();
+	clock.now += 120_000;
+	fleet().remove(sn);
+	expect(told(await watching.poll())).toEqual([gone(sn)]);
+});
+
 it('never comes from an empty list: that of the only device in the filter comes once another one is listed', async () => {
 	const sn = change(4, { tags: ['only'] });
 	const watching = await watch({ filters: { tags: 'only' } });
