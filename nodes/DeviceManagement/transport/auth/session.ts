@@ -1,7 +1,8 @@
 /**
  * Finds the token for an execution's requests with one account. Without one, all wait until a request of any execution finds one in
  * n8n's store or signs in. A request whose token was refused drops the token and starts over. If new tokens are refused, too, it fails;
- * after 20 such failures and failed sign-ins in a row, all fail. It doesn't retry other failures. Tokens and waits are the account's.
+ * after 20 such failures and failed sign-ins in a row, all fail. A response that may mean an expired token renews it once. It doesn't retry
+ * other failures. Tokens and waits are the account's.
  */
 import { Failure, inputFailure } from '../../core/failure';
 import { outcomeOf } from '../waiting/retry';
