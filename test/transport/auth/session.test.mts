@@ -441,6 +441,40 @@ describe('a response that may mean an expired token', () => {
 		await expect(platform.open().run(platform.send, false, write)).resolves.toBe('token 2');
 	});
 
+	test('does not send such a write again, although the sign-in may be retried', async () => {
+		const platform = signedIn('unclear');
+		platform.refuseSignIn = failureOf({ httpStatus: 503, temporary: true, final: false });
+		platform.expireTokens();
+		const write = platform.open().run(platform.send, false, { path: '/api/group', isWrite: true });
+		await expect(write).rejects.toMatchObject({ details: { expiry: 'unclear' } });
+	});
+
+	test('does not take the expired token back that n8n holds until it has stored the new one', async () => {
+		const platform = signedIn();
+		platform.expireTokens();
+		platform.onIssue = async () =>
+			void (await times(5, async () => await platform.open().run(platform.send, false, read)));
+		await expect(platform.open().run(platform.send, false, read)).resolves.toBe('token 2');
+		expect(platform.signIns).toBe(1);
+	});
+
+	test('ends no session whose token works, although the sign-in fails each time', async () => {
+		const platform = signedIn();
+		platform.refuseSignIn = failureOf({ kind: 'timeout', temporary: true, final: false });
+		const session = platform.open();
+		for (let n = 0; n < 25; n++) await settled(session.run(never, false, read));
+		await expect(session.run(platform.send)).resolves.toBe('token 1');
+	});
+
+	test('goes on with a password that was changed during the run', async () => {
+		const platform = signedIn();
+		const session = platform.open();
+		platform.expireTokens();
+		platform.stored = withToken({ ...SIGNED_OUT, password: 'another' }, '');
+		platform.signInElsewhere();
+		await expect(session.run(platform.send, false, read)).resolves.toBe('token 2');
+	});
+
 	test('costs no sign-in with an API key, or if the request keeps its token', async () => {
 		for (const [platform, keeps] of [
 			[new FakePlatform(Infinity, KEY), false],

@@ -75,7 +75,7 @@ export class Account {
 		return !this.inVain.has(path) && this.inVain.size < MAX_PATHS_IN_VAIN;
 	}
 
-	/** Notes that a new token changed nothing for this path. */
+	/** Notes that a new token did not help for this path, or that this is not known because a write is not sent again. */
 	noteInVain(path: string, now: number): void {
 		if (this.mayRenewFor(path, now)) this.inVain.set(path, now + IN_VAIN_MS);
 	}
@@ -95,6 +95,8 @@ export class Account {
 	/** Notes that the platform accepted the login and issued this token. */
 	signedIn(token: string, now: number): void {
 		this.refusal = undefined;
+		// n8n's store may hold it until it has stored the new one.
+		if (this.token !== undefined) this.refuse(this.token.value);
 		this.use(token, now);
 	}
 

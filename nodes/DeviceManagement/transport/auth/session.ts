@@ -97,10 +97,13 @@ export class Session {
 				if (account.token === token) await account.findOnce(async () => await this.findToken(token));
 			};
 			await beforeEnd(end, search()).catch((thrown: unknown) => {
-				if (!mayBeExpired(thrown)) throw thrown;
+				if (mayBeExpired(thrown) || isUnclear) return;
+				if (thrown instanceof Failure && thrown.details.loginRefused === true)
+					account.noteInVain(target.path, clock.now());
+				throw thrown;
 			});
 		}
-		const hasHelped = !wasRenewed && account.token !== token;
+		const hasHelped = !wasRenewed && (this.account !== account || account.token !== token);
 		if (!hasHelped || isUnclear) account.noteInVain(target.path, clock.now());
 		return hasHelped && !isUnclear;
 	}
@@ -153,7 +156,7 @@ export class Session {
 		await account.rateLimit.afterPause(send, clock, end).catch((thrown: unknown) => {
 			// If there is a token, only n8n's store failed.
 			if (account.token !== old) return;
-			if (!isLimit(thrown)) this.noteFailure(thrown);
+			if (!isLimit(thrown) && old === undefined) this.noteFailure(thrown);
 			throw thrown;
 		});
 	};
