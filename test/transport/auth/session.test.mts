@@ -416,12 +416,18 @@ describe('a response that may mean an expired token', () => {
 
 	test.each<[what: string, signIn: Error, thrown: object]>([
 		['the response of the sign-in, too', refusal({ expiry: 'refused', final: true }), { details: { httpStatus: 403 } }],
-		['not that of the sign-in', refusal({ code: 14201, final: true }), { details: { code: 14201 } }],
+		[
+			'not that of the sign-in',
+			refusal({ code: 14201, final: true, loginRefused: true }),
+			{ details: { code: 14201 } },
+		],
 	])('leaves the token and the session as they are if it is %s', async (_, refuseSignIn, thrown) => {
 		const platform = signedIn();
 		platform.refuseSignIn = refuseSignIn;
 		const session = platform.open();
 		await expect(session.run(never, false, read)).rejects.toMatchObject(thrown);
+		await settled(platform.open().run(never, false, read));
+		expect(platform.signIns).toBe(1);
 		await expect(session.run(platform.send, false, read)).resolves.toBe('token 1');
 		platform.refuseSignIn = undefined;
 		platform.expireTokens();

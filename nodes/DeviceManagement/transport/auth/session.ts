@@ -88,15 +88,11 @@ export class Session {
 	 */
 	private async renewFor(target: Target, failure: Failure, token: Token, wasRenewed: boolean): Promise<boolean> {
 		const { account } = this;
-		const { clock, end } = this.dependencies;
+		const { clock } = this.dependencies;
 		const isUnclear = target.isWrite && failure.details.expiry === 'unclear';
 		if (!wasRenewed && account.token === token) {
 			if (!account.mayRenewFor(target.path, clock.now())) return false;
-			const search = async () => {
-				await account.rateLimit.waitForPause(clock, end);
-				if (account.token === token) await account.findOnce(async () => await this.findToken(token));
-			};
-			await beforeEnd(end, search()).catch((thrown: unknown) => {
+			await this.search(account, token).catch((thrown: unknown) => {
 				if (mayBeExpired(thrown) || isUnclear) return;
 				if (thrown instanceof Failure && thrown.details.loginRefused === true)
 					account.noteInVain(target.path, clock.now());
@@ -110,7 +106,7 @@ export class Session {
 
 	/** Waits for a token and returns the credential for the next request. An API key has no token. */
 	private async ready(): Promise<{ account: Account; token: Token | undefined; credential: Credential }> {
-		const { clock, end } = this.dependencies;
+		const { end } = this.dependencies;
 		for (;;) {
 			if (this.ended !== undefined) throw this.ended;
 			if (end.aborted) throw whyEnded(end);
@@ -118,16 +114,22 @@ export class Session {
 			const { token } = account;
 			if (credential.owner === '') return { account, token: undefined, credential };
 			if (token !== undefined) return { account, token, credential: credential.withToken(token.value) };
-			const search = async () => {
-				// Before the search, because a connection test and n8n's other nodes join it, and don't wait for a pause.
-				await account.rateLimit.waitForPause(clock, end);
-				if (account.token === undefined) await account.findOnce(async () => await this.findToken());
-			};
-			await beforeEnd(end, search()).catch((thrown: unknown) => {
+			await this.search(account).catch((thrown: unknown) => {
 				if (thrown instanceof Failure && thrown.details.final === true) this.endWith(thrown);
 				throw thrown;
 			});
 		}
+	}
+
+	/** Takes part in the account's search for a token other than `old`, until the execution ends. */
+	private async search(account: Account, old?: Token): Promise<void> {
+		const { clock, end } = this.dependencies;
+		const search = async () => {
+			// Before the search, because a connection test and n8n's other nodes join it, and don't wait for a pause.
+			await account.rateLimit.waitForPause(clock, end);
+			if (account.token === old) await account.findOnce(async () => await this.findToken(old));
+		};
+		await beforeEnd(end, search());
 	}
 
 	/** Finds a token for all callers, other than `old`. It finds none if this execution ends, or if its credential was changed to another user. */

@@ -10,7 +10,7 @@ import { joinKept, type Kept, type KeptValues, partOf, recall, splitKept, UNREPO
 import { asksForState, isAskedFor, leadsToRule } from './rules';
 
 /** How long a device that is no longer listed stays remembered, in seconds. */
-const REMEMBERED_SECONDS = 3600;
+export const REMEMBERED_SECONDS = 3600;
 
 /** A new value that has not lasted long enough to be reported. */
 export interface Hold {

@@ -8,7 +8,7 @@ import { fetchDevice } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import { currentClock } from '../../transport/waiting/clock';
 import type { TriggerParameters } from '../form';
-import type { ListedDevice, Snapshot } from '../compare/snapshot';
+import { type ListedDevice, REMEMBERED_SECONDS, type Snapshot } from '../compare/snapshot';
 
 /** Most devices to request in one poll. The others wait for later polls. */
 const MAX_PER_POLL = 100;
@@ -66,7 +66,7 @@ export async function checkMissing(
 	return {
 		removed: requested.filter((_, index) => outcomes[index] === 'removed'),
 		unlisted,
-		found: new Map([...found, ...latest].filter(([, at]) => now - at < 3600)),
+		found: new Map([...found, ...latest].filter(([, at]) => now - at < REMEMBERED_SECONDS)),
 		failure: outcomes.find((outcome) => outcome instanceof Failure),
 	};
 }
