@@ -52,6 +52,17 @@ it.each<[string, IDataObject, string[]]>([
 	expect(await events(watching.poll())).toEqual(changes['conditions'] === RULE ? [] : ['77 → 78']);
 });
 
+it('a filter that an expression changes at each poll fails them with its label, until it no longer changes', async () => {
+	const watching = await published(n8n, { ...EVERYTHING, filters: { name: '={{ Math.random() }}' } });
+	expect(await watching.poll()).toBeNull();
+	const failure = { message: "'Filters' has another value at each poll, so n8n can't compare the polls" };
+	for (const end of [expect.objectContaining(failure), null]) expect(await watching.poll().catch((error: unknown) => error)).toEqual(end);
+	watching.parameters = EVERYTHING;
+	expect(await watching.activate('update')).toBeNull();
+	change(77, n8n.fleet);
+	expect(await events(watching.poll())).toEqual(['1 → 77']);
+});
+
 it('a copied or imported workflow records a new baseline, and one whose node was renamed, too', async () => {
 	const watching = await watch(EVERYTHING);
 	change(77);

@@ -1,4 +1,4 @@
-import { carriedFrom, carryOn, forgetPolls, memoryOf } from '../../nodes/DeviceManagement/trigger/memory.ts';
+import { carriedFrom, carryOn, forgetPolls, memoryOf, refuseMoving } from '../../nodes/DeviceManagement/trigger/memory.ts';
 
 beforeEach(forgetPolls);
 
@@ -25,4 +25,19 @@ describe('the state to compare with', () => {
 		expect(carriedFrom(memoryOf('workflow', 'three'), undefined)).toContain('three');
 		expect(carriedFrom(memoryOf('workflow', 'one'), undefined)).toBeUndefined();
 	});
+});
+
+it('a value that changes at two polls in a row is refused, but not one that changes once, or in the editor', () => {
+	const poll = (text: string, saved = 'expression') => {
+		try {
+			refuseMoving(memoryOf('workflow', 'node'), saved, { Events: ['deviceCreated'], Filters: [{ name: text }] });
+			return 'polls';
+		} catch {
+			return 'fails';
+		}
+	};
+	expect(Array.from('aabbcdeeffg', (text) => poll(text)).join(' ')).toBe(
+		'polls polls polls polls polls fails fails polls polls polls polls',
+	);
+	expect(['h', 'i', 'j'].map((text) => poll(text, text))).toEqual(['polls', 'polls', 'polls']);
 });

@@ -39,7 +39,7 @@ export interface RawResponse {
 }
 
 /** The envelope of section 1.1. {@link checkPayload} checks its `data`. */
-const envelopeSchema = z.object({
+const envelopeSchema = z.looseObject({
 	code: z.number().int(),
 	msg: z.string().catch(''),
 	data: z.unknown().optional(),
@@ -49,7 +49,7 @@ type Envelope = z.infer<typeof envelopeSchema>;
 /**
  * Returns the payload of a response (sections 1.1 and 7 of the API document).
  * @param purpose what the request was for: the response to a write may be empty, and that to an API Request may be larger
- * @returns the envelope's `data`; undefined if it has none
+ * @returns the envelope's `data`; undefined if it has none; for a sign-in the whole response, which may have no `code`
  * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for any
  * other body without an envelope, and for too many values
  */
@@ -59,10 +59,10 @@ export function unwrap(response: RawResponse, purpose: Purpose = 'list'): unknow
 	if (ok && purpose === 'write' && body.byteLength === 0) return undefined;
 	const [limit, inWords] = purpose === 'read' || purpose === 'write' ? MOST_OF_API_REQUEST : MOST_VALUES;
 	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, limit)) throw tooLarge(`${inWords} values`);
-	const decoded = decodeEnvelope(body, response.charset);
+	const decoded = decodeEnvelope(response, purpose);
 	if (typeof decoded !== 'string' && decoded.code !== SUCCESS) throw refusal(response, decoded);
 	if (!ok) throw refusal(response);
-	if (typeof decoded !== 'string') return decoded.data;
+	if (typeof decoded !== 'string') return purpose === 'login' ? decoded : decoded.data;
 	if (isCutOff(body)) throw cutOff(body.byteLength, status);
 	const flaw = findFlaw(response);
 	throw badResponse(
@@ -97,7 +97,7 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>): T {
 }
 
 /** Returns the envelope, or the kind and size of any other body. */
-function decodeEnvelope(body: Uint8Array, charset?: string): Envelope | string {
+function decodeEnvelope({ body, charset }: RawResponse, purpose: Purpose): Envelope | string {
 	if (body.byteLength === 0) return 'an empty body';
 	const size = `${body.byteLength} bytes`;
 	// Some platforms declare a charset and send UTF-8.
@@ -112,7 +112,7 @@ function decodeEnvelope(body: Uint8Array, charset?: string): Envelope | string {
 	if (nestsDeeperThan(value, DEEPEST_NESTING)) {
 		return `JSON of ${size} nested deeper than ${DEEPEST_NESTING} levels`;
 	}
-	const parsed = envelopeSchema.safeParse(value);
+	const parsed = envelopeSchema.safeParse(purpose === 'login' && isRecord(value) ? { code: SUCCESS, ...value } : value);
 	if (parsed.success) return parsed.data;
 	if (!isRecord(value)) return `${describeValue(value)} without an envelope around it`;
 	const code: unknown = Object.hasOwn(value, 'code') ? value['code'] : undefined;

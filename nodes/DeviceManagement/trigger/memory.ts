@@ -1,6 +1,7 @@
+import { inputFailure } from '../core/failure';
 import type { KnownOrders } from './read/newest';
 import type { FoundAt } from './read/removal';
-import { digest } from './compare/kept';
+import { digest, digestOf } from './compare/kept';
 
 /** What a process remembers of a trigger node between polls. It may be lost at any time, so a poll must work without it. */
 export interface NodeMemory {
@@ -21,9 +22,14 @@ export interface NodeMemory {
 	outage?: 0 | 1 | 2 | undefined;
 	orders: KnownOrders;
 	found: FoundAt;
+	/** What the last poll watched by its form: the saved parameters, their values, and the label of one that an expression changed. */
+	watched?: { readonly saved: string; readonly values: Watched; readonly moved: string | undefined };
 	/** The remarks of the last poll, so that each is logged once. */
 	remarks: readonly string[];
 }
+
+/** The values that decide whether a poll takes a new baseline, by the label of their field. */
+export type Watched = Readonly<Record<string, unknown>>;
 
 /** Largest memory of all nodes, in characters, and what each node counts in addition to its state. */
 const MAX_CHARACTERS = 200_000_000;
@@ -87,4 +93,21 @@ export function carryOn(memory: NodeMemory, stored: string | undefined, to: stri
 	const earlier = memory.carry?.known.has(now) === true ? [...memory.carry.known] : [];
 	// One of the first two is in n8n's database, on a host that saves no quiet polls.
 	memory.carry = { known: new Set([...earlier.slice(0, 2), ...earlier.slice(-MAX_STATES), now, digest(to)]), to };
+}
+
+/**
+ * Remembers what a poll watches.
+ * @param saved the node's parameters, with unresolved expressions
+ * @throws Failure `input` if an expression gave another value twice in a row: each poll would take a new baseline
+ */
+export function refuseMoving(memory: NodeMemory, saved: string, values: Watched): void {
+	const last = memory.watched;
+	const changed = Object.keys(values).find((label) => digestOf(last?.values[label]) !== digestOf(values[label]));
+	const moved = last?.saved === saved ? changed : undefined;
+	memory.watched = { saved, values, moved };
+	if (moved === undefined || last?.moved === undefined) return;
+	throw inputFailure(
+		`'${moved}' has another value at each poll, so n8n can't compare the polls`,
+		"Use a fixed value. To select devices by a value that changes, put n8n's Filter node behind the trigger.",
+	);
 }

@@ -13,7 +13,7 @@ import { type Credential, CREDENTIAL_TYPE } from '../transport/auth/credential';
 import { loadCredential, openPlatform } from '../transport/platform';
 import { compare } from './compare/compare';
 import type { DeviceEvent } from './compare/events';
-import { carriedFrom, carryOn, memoryOf, type NodeMemory, takeTurn } from './memory';
+import { carriedFrom, carryOn, memoryOf, type NodeMemory, refuseMoving, takeTurn } from './memory';
 import { observe } from './read/observe';
 import { readTriggerParameters, type TriggerParameters } from './form';
 import { wordsAboutFuture } from './compare/recent';
@@ -98,6 +98,7 @@ async function pollManually(context: IPollFunctions, budgetMs: number): Promise<
 async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const { open, context, memory, budgetMs } = poll;
 	const parameters = readTriggerParameters(context);
+	refuseMoving(memory, JSON.stringify(context.getNode().parameters), watchedBy(parameters));
 	const credential = await loadCredential(context);
 	const isFirstOfProcess = memory.carry === undefined;
 	const now = Math.floor(currentClock().date() / 1000);
@@ -224,13 +225,18 @@ const megabytes = (characters: number) => Math.ceil(characters / 1_000_000);
 /** Returns the fingerprint of a state. The user of an API key is unknown, so its credential's ID counts as the user. */
 function fingerprintOf(context: IPollFunctions, parameters: TriggerParameters, credential: Credential): string {
 	const { baseUrl, stored } = credential;
-	const { events, attributes, criteria } = parameters;
 	const user = {
 		apiKey: ['apiKey', context.getNode().credentials?.[CREDENTIAL_TYPE]?.id ?? null],
 		login: ['login', stored.loginName.trim()],
 	}[stored.authentication];
-	const watched = [[...events].sort(), attributes, JSON.parse(criteria.body), criteria.query];
-	return digestOf([context.getWorkflow().id ?? null, watched, baseUrl.href, user]);
+	const { Events, Attributes, Filters } = watchedBy(parameters);
+	return digestOf([context.getWorkflow().id ?? null, [Events, Attributes, ...Filters], baseUrl.href, user]);
+}
+
+/** Returns the values that decide about a baseline, by the labels of their fields. */
+function watchedBy({ events, attributes, criteria }: TriggerParameters) {
+	const Filters: unknown[] = [JSON.parse(criteria.body), criteria.query];
+	return { Events: [...events].sort(), Attributes: attributes, Filters };
 }
 
 function platformOptions({ settings }: TriggerParameters, budgetMs: number) {

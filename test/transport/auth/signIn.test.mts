@@ -36,26 +36,30 @@ test.each<[string, ICredentialDataDecryptedObject, object]>([
 
 describe('the token in the answer to the login', () => {
 	test.each([
-		['', 'found'],
-		['', { token: 'found' }],
-		['', { token: '', accessToken: ' bearer  found' }],
+		['', { code: 0, data: 'found' }],
+		['', { code: 0, data: { token: 'found' } }],
+		['', { code: 0, data: { token: '', accessToken: ' bearer  found' } }],
+		['', { code: 0, data: { access_token: 'found' }, token: 'other' }],
+		['', { code: 0, data: {}, token: 'found' }],
 		['', { access_token: 'found' }],
-		['data.session.jwt', { session: { jwt: 'found' } }],
+		['data.session.jwt', { code: 0, data: { session: { jwt: 'found' } } }],
+		['session.jwt', { code: 0, data: { session: { jwt: 'found' } }, session: { jwt: 'other' } }],
 		['session.jwt', { session: { jwt: 'found' } }],
-		['data.data', { data: 'found' }],
-	])('is found by the path "%s" in the data %j', async (tokenPath, data) => {
-		const { outcome } = await signInWith(responseOf({ code: 0, data }), { customSignIn: true, tokenPath });
+		['data.data', { code: 0, data: { data: 'found' } }],
+	])('is found by the path "%s" in %j', async (tokenPath, body) => {
+		const { outcome } = await signInWith(responseOf(body), { customSignIn: true, tokenPath });
 		expect(outcome).toMatchObject({ sessionToken: 'found' });
 	});
 
-	const places = "looked for 'data' as text, or under token, accessToken, access_token; 'data' ";
+	const places = "looked for it as 'data', or under token, accessToken, access_token; ";
 	test.each([
-		['', { ticket: 'value-1', expires: 'value-2' }, `${places}has the keys ticket, expires`],
-		['', {}, `${places}is empty`],
-		['', ['value-in-list'], `${places}is a list of 1`],
-		['data.x', { token: 'value-1' }, `looked for 'data' as under "data.x"; 'data' has the keys token`],
-	])('if missing by the path "%s" in %j, is told by the keys that came', async (tokenPath, data, words) => {
-		const { outcome } = await signInWith(responseOf({ code: 0, data }), { customSignIn: true, tokenPath });
+		['', { code: 0, data: { ticket: 'value-1', expires: 'value-2' } }, `${places}'data' has the keys ticket, expires`],
+		['', { code: 0, data: {} }, `${places}'data' is empty`],
+		['', { code: 0, data: ['value-in-list'] }, `${places}'data' is a list of 1`],
+		['data.x', { code: 0, data: { token: 'value-1' } }, `looked for it under "data.x"; 'data' has the keys token`],
+		['', { ticket: 'value-1' }, `${places}the response has the keys ticket`],
+	])('if missing by the path "%s" in %j, is told by the keys that came', async (tokenPath, body, words) => {
+		const { outcome } = await signInWith(responseOf(body), { customSignIn: true, tokenPath });
 		const message = `The sign-in failed. The login was accepted, but its response has no token: ${words}`;
 		expect(outcome).toMatchObject({ message, details: { final: true } });
 	});

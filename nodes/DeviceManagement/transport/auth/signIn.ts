@@ -50,33 +50,30 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 }
 
 /**
- * Returns the token in the response's payload: at `tokenPath`, or without one the payload itself or the first known place.
- * @throws Failure that names the keys of the payload, never their values
+ * Returns the token in the response. Without `tokenPath`, it is the payload (`data`) itself, or at the first known place in the
+ * payload or beside it: the API document doesn't say whether the login uses the envelope.
+ * @throws Failure that names the keys of the payload or response, never their values
  */
-function tokenIn(payload: unknown, tokenPath: string): string {
+function tokenIn(response: unknown, tokenPath: string): string {
+	const payload = fieldOf(response, 'data');
+	const starts = [payload, response];
 	const found =
 		tokenPath === ''
-			? [payload, ...KNOWN_PLACES.map((place) => fieldOf(payload, place))]
-			: [followPath(payload, tokenPath)];
+			? [payload, ...starts.flatMap((start) => KNOWN_PLACES.map((place) => fieldOf(start, place)))]
+			: starts.map((start) => tokenPath.split('.').reduce(fieldOf, start));
 	for (const candidate of found) {
 		const token = typeof candidate === 'string' ? candidate.trim().replace(/^bearer\s+/i, '') : '';
 		if (token !== '') return checkToken(token);
 	}
-	const places = tokenPath === '' ? `text, or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
+	const places = tokenPath === '' ? `as 'data', or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
 	throw new Failure({
 		kind: 'response',
 		cause: 'credential',
 		message: 'The login was accepted, but its response has no token{outside}',
-		outside: (redact) => `: looked for 'data' as ${places}; ${keysOf(payload, redact)}`,
+		outside: (redact) => `: looked for it ${places}; ${keysOf(response, redact)}`,
 		inDoubt: false,
 		remedy: "Enter in 'Token Path' of the credential where the login response has the token, like data.session.token.",
 	});
-}
-
-/** A path may start at the envelope (`data.token`) or at its payload (`token`). */
-function followPath(payload: unknown, tokenPath: string): unknown {
-	const follow = (start: unknown) => tokenPath.split('.').reduce<unknown>((value, key) => fieldOf(value, key), start);
-	return follow({ data: payload }) ?? follow(payload);
 }
 
 function fieldOf(value: unknown, key: string): unknown {
@@ -94,12 +91,15 @@ function checkToken(token: string): string {
 	});
 }
 
-function keysOf(payload: unknown, redact: Redact): string {
-	if (!isRecord(payload)) return `'data' is ${describeValue(payload)}`;
-	const keys = Object.keys(payload)
+function keysOf(response: unknown, redact: Redact): string {
+	const payload = fieldOf(response, 'data');
+	const [name, value] = payload === undefined ? ['the response', response] : ["'data'", payload];
+	if (!isRecord(value)) return `${name} is ${describeValue(value)}`;
+	const keys = Object.keys(value)
+		.filter((key) => value === payload || !['code', 'msg'].includes(key))
 		.slice(0, 20)
 		.map((key) => redact(key).slice(0, 40));
-	return keys.length === 0 ? "'data' is empty" : `'data' has the keys ${keys.join(', ')}`;
+	return keys.length === 0 ? `${name} is empty` : `${name} has the keys ${keys.join(', ')}`;
 }
 
 /** Only an unreachable platform is tried again. After any other failure, another sign-in may lock the account. */
