@@ -79,6 +79,12 @@ describe('a body without an envelope', () => {
 			message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP 200)`,
 		});
 	});
+
+	test("lets an API Request name n8n's own node, and no other request", () => {
+		const purposes = ['read', 'write', 'list', 'login'] as const;
+		const remedies = purposes.map((purpose) => detailsOfBody('[1,2]', {}, purpose).remedy);
+		expect(remedies.map((remedy) => remedy.includes("n8n's HTTP Request node"))).toEqual([true, true, false, false]);
+	});
 });
 
 describe('a record that makes a body unreadable', () => {

@@ -86,6 +86,7 @@ describe('an unusable value is refused, with what to change', () => {
 		const message = 'No device has this serial number (code 10007: device RT00000000 non-existent)';
 		const { error } = await call(get, { Device: 'RT00000000' });
 		expect(error).toContain(`${message}. Check the serial number`);
+		expect(error).not.toContain('If Not Found');
 		// For people, the remedy is below the message.
 		const forPeople = await bench.run({ ...get, device: bySerialNumber('RT00000000') });
 		expect(forPeople.error?.message).toBe(message);

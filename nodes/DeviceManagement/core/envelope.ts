@@ -28,6 +28,8 @@ const LARGE_BODY = 1024 * 1024;
 /** It may be a page to sign in. */
 const PAGE = 'an HTML or XML page';
 
+const OTHER_NODE = " If this endpoint never sends an envelope, use n8n's HTTP Request node with this credential.";
+
 /** An HTTP response, with the values of the headers that matter. */
 export interface RawResponse {
 	status: number;
@@ -57,7 +59,8 @@ export function unwrap(response: RawResponse, purpose: Purpose = 'list'): unknow
 	const { status, body } = response;
 	const ok = status >= 200 && status <= 299;
 	if (ok && purpose === 'write' && body.byteLength === 0) return undefined;
-	const [limit, inWords] = purpose === 'read' || purpose === 'write' ? MOST_OF_API_REQUEST : MOST_VALUES;
+	const isApiRequest = purpose === 'read' || purpose === 'write';
+	const [limit, inWords] = isApiRequest ? MOST_OF_API_REQUEST : MOST_VALUES;
 	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, limit)) throw tooLarge(`${inWords} values`);
 	const decoded = decodeEnvelope(response, purpose);
 	if (typeof decoded !== 'string' && decoded.code !== SUCCESS) throw refusal(response, decoded);
@@ -68,7 +71,7 @@ export function unwrap(response: RawResponse, purpose: Purpose = 'list'): unknow
 	throw badResponse(
 		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded}{outside} (HTTP ${status})`,
 		flaw === ''
-			? "Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded."
+			? `Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.${isApiRequest ? OTHER_NODE : ''}`
 			: 'A record of the platform may contain it. Ask your platform administrator to correct it.',
 		{ httpStatus: status, outside: outside(': ', flaw), expiry: decoded.startsWith(PAGE) ? 'unclear' : undefined },
 	);

@@ -1,5 +1,6 @@
 import { Failure } from '../core/failure';
 import { type Device, deviceSchema, identifyDevice, identifyListed } from '../core/device';
+import { CHECK_RECORD } from '../core/errors/codes';
 import { WORDING } from '../core/errors/purpose';
 import { fetchFirstPage } from '../core/paging/walk';
 import { devicePath, type ListCriteria } from '../core/query';
@@ -56,7 +57,7 @@ export async function fetchDevice(
 				...thrown.details,
 				cause: 'not found',
 				message: `${WORDING.device.missing}: the platform returned a success without data`,
-				remedy: WORDING.device.findRecord,
+				remedy: CHECK_RECORD,
 			});
 		});
 }

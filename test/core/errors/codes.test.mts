@@ -51,7 +51,6 @@ test.each([
 	[10005, 'read', "Check 'Path' and 'Query Parameters'. If correct, try again later."],
 	[10005, 'write', "Check 'Path', 'Query Parameters' and 'Body'. If correct, try again later."],
 	[10007, 'read', 'Check the serial number or identifier.'],
-	[10007, 'device', "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'."],
 ] as const)('code %i for the purpose %s: %s', (code, purpose, remedy) => {
 	expect(explainCode(code, purpose).remedy).toBe(remedy);
 });

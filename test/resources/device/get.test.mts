@@ -119,7 +119,7 @@ describe('several items', () => {
 		const result = await read(input, { options: { parallelRequests: 4 } });
 		expect(result.error?.message).toBe(missing('MISSING-1', 2));
 		expect(result.error).toMatchObject({
-			description: "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'.",
+			description: expect.stringMatching(/^Check the serial number or identifier. To go on .*'If Not Found'/),
 			context: expect.objectContaining({ itemIndex: 2 }),
 		});
 		expect(result.data('Devices')).toEqual([]);
@@ -161,11 +161,14 @@ describe('If Not Found', () => {
 		expect(bench.platform.requests).toHaveLength(1);
 	});
 
-	test('is named in the message about a success without a device', async () => {
-		bench.platform.settings.noDeviceCode = 0;
+	test.each([10007, 14401, 10018, 0])('is named in the remedy for code %i', async (code) => {
+		bench.platform.settings.fault = () => ({ code });
 		const { error } = await read([{ sn: 'MISSING' }]);
-		expect(error?.message).toBe('No device has this serial number: the platform returned a success without data');
-		expect(error?.description).toContain("'If Not Found'");
+		expect(error?.description).toMatch(
+			/^Check the serial number.*\. To go on .* set 'If Not Found' under 'Options'\.$/,
+		);
+		const success = 'No device has this serial number: the platform returned a success without data';
+		if (code === 0) expect(error?.message).toBe(success);
 	});
 });
 

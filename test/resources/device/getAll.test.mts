@@ -211,6 +211,15 @@ describe('filters and sort', () => {
 	});
 });
 
+test.each([
+	['a refusal names its only sort field', [{ field: 'model' }], 10005, /^If the platform can't sort by 'model', use/],
+	['a refusal names no sort field of several', [{ field: 'sn' }, { field: 'model' }], 10005, /^Check the names/],
+	['another failure names no sort field', [{ field: 'model' }], 14103, /^Ask your/],
+])('%s', async (_, rule, code, remedy) => {
+	bench.platform.settings.fault = () => ({ code });
+	expect((await list({ sort: { rule } })).error?.description).toMatch(remedy);
+});
+
 describe('output', () => {
 	const device = {
 		id: 'x',

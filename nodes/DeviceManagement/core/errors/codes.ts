@@ -14,6 +14,7 @@ export const TEMPORARY = true;
 export const SUCCESS = 0;
 
 const LATER = 'Try again later. If it happens again, ask your platform administrator.';
+export const CHECK_RECORD = 'Check the serial number or identifier.';
 const RIGHTS = 'Ask your platform administrator to give this user (or API key) the right to do this.';
 
 export const CREDENTIAL =
@@ -29,7 +30,7 @@ const ROWS: ReadonlyArray<readonly [code: number, ...meaning: Meaning]> = [
 	[10004, 'platform', 'The platform could not save the change', 'Check that the record exists and the values fit it.'],
 	[10005, 'platform', 'The platform could not run the query', 'Check {names}. If correct, try again later.'],
 	[10006, 'platform', 'The platform could not delete the record', 'Check that it exists and that nothing uses it.'],
-	[10007, 'not found', '{missing}', '{findRecord}'],
+	[10007, 'not found', '{missing}', CHECK_RECORD],
 	[10008, 'conflict', 'Two values do not belong together', 'Use values of the same device, model or group.'],
 	[10009, 'platform', 'The platform could not reach the resource', `Check that it exists. ${RIGHTS}`],
 	[10010, 'input', 'A required value is empty', 'Enter the value that the platform names.'],

@@ -19,9 +19,8 @@ const REQUEST = {
 	body: 'the request',
 	/** What to check after HTTP 404. */
 	address: "'Base URL' in the credential",
-	/** What code 10007 means, and what to do. */
+	/** What code 10007 means. */
 	missing: 'The record does not exist',
-	findRecord: 'Check the serial number or identifier.',
 	/** The remedies for HTTP 429, a timeout and a response that is too large. */
 	tooMany: "Lower 'Parallel Requests' under 'Options', or run the workflow less often.",
 	tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options'.",
@@ -47,7 +46,6 @@ export const WORDING: Readonly<Record<Purpose, typeof REQUEST>> = {
 		...REQUEST,
 		names: 'the serial number',
 		missing: 'No device has this serial number',
-		findRecord: "Check the serial number. To go on without the device, set 'If Not Found' under 'Options'.",
 	},
 	dropdown: {
 		...REQUEST,

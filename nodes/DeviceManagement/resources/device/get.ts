@@ -17,6 +17,9 @@ const IF_NOT_FOUND = [
 ] as const;
 const notFoundSchema = z.enum(IF_NOT_FOUND.map(({ value }) => value)).default('error');
 
+/** A model can't set it. */
+const GO_ON = "To go on without the device, set 'If Not Found' under 'Options'.";
+
 /** Device: Get (section 4.2 of the API document). */
 export const get: Operation = {
 	name: 'Get',
@@ -55,13 +58,14 @@ export const get: Operation = {
 	],
 
 	async run(item) {
-		const { hint, read, settings } = item;
+		const { byModel, hint, read, settings } = item;
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
 		const mode = readOutputMode(read);
 		const ifNotFound = check(notFoundSchema, settings.options['ifNotFound'], 'If Not Found');
 		const device = await fetchDeviceOnce(item, serialNumber).catch((thrown: unknown) => {
-			if (ifNotFound === 'empty' && isNotFound(thrown)) return undefined;
-			throw thrown;
+			if (!isNotFound(thrown)) throw thrown;
+			if (ifNotFound === 'empty') return undefined;
+			throw byModel ? thrown : new Failure({ ...thrown.details, remedy: `${thrown.details.remedy} ${GO_ON}` });
 		});
 		return device === undefined ? [{}] : withHint([shapeDevice(device, mode)], mode, hint);
 	},
@@ -91,6 +95,6 @@ async function fetchDeviceOnce({ platform, settings }: Item, entered: string): P
 	return structuredClone(device);
 }
 
-function isNotFound(thrown: unknown): boolean {
+function isNotFound(thrown: unknown): thrown is Failure {
 	return thrown instanceof Failure && meansNotFound(thrown.details);
 }

@@ -1,3 +1,5 @@
+import { Failure } from '../../core/failure';
+import { mayRefuse } from '../../core/paging/refusal';
 import { shapeDevice, withHint } from '../../core/shape';
 import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
@@ -28,7 +30,19 @@ export const getAll: Operation = {
 		const selection = { ...readFilters(read, { byModel }), sort: readSort(read) };
 		const mode = readOutputMode(read);
 		const endpoint = { ...DEVICE_LIST, ...selection };
-		const devices = await fetchItems(item, endpoint, WORDS, (device) => shapeDevice(device, mode));
+		const fetching = fetchItems(item, endpoint, WORDS, (device) => shapeDevice(device, mode));
+		const devices = await fetching.catch((thrown: unknown) => {
+			throw withSortField(thrown, endpoint.sort);
+		});
 		return withHint(devices, mode, hint);
 	},
 };
+
+/** Adds the sort field, if it is the only one and may be what the platform refused (section 1.3 doesn't name the allowed fields). */
+function withSortField(thrown: unknown, [only = '', ...others]: readonly string[]): unknown {
+	const [field = ''] = only.split(' ');
+	if (!(thrown instanceof Failure) || !/^[^,]+$/.test(field) || others.length > 0 || !mayRefuse('order', thrown))
+		return thrown;
+	const remedy = `If the platform can't sort by '${field}', use another field under 'Sort'. ${thrown.details.remedy}`;
+	return new Failure({ ...thrown.details, remedy });
+}
