@@ -56,7 +56,8 @@ it('a filter that an expression changes at each poll fails them with its label, 
 	const watching = await published(n8n, { ...EVERYTHING, filters: { name: '={{ Math.random() }}' } });
 	expect(await watching.poll()).toBeNull();
 	const failure = { message: "'Filters' has another value at each poll, so n8n can't compare the polls" };
-	for (const end of [expect.objectContaining(failure), null]) expect(await watching.poll().catch((error: unknown) => error)).toEqual(end);
+	for (const end of [expect.objectContaining(failure), null])
+		expect(await watching.poll().catch((error: unknown) => error)).toEqual(end);
 	watching.parameters = EVERYTHING;
 	expect(await watching.activate('update')).toBeNull();
 	change(77, n8n.fleet);

@@ -1,4 +1,10 @@
-import { carriedFrom, carryOn, forgetPolls, memoryOf, refuseMoving } from '../../nodes/DeviceManagement/trigger/memory.ts';
+import {
+	carriedFrom,
+	carryOn,
+	forgetPolls,
+	memoryOf,
+	refuseMoving,
+} from '../../nodes/DeviceManagement/trigger/memory.ts';
 
 beforeEach(forgetPolls);
 
