@@ -18,9 +18,6 @@ const CAUSES: Record<CauseClass, string> = {
 	unknown: 'The code does not say what to change.',
 };
 
-const TEMPORARY =
-	'- **temporary**: The same request may succeed later. The node retries a read, as often as _Max Retries_ says.';
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
 	writeFileSync(join(checkout, 'docs', 'errors.md'), renderErrorsPage(CODE_TABLE, new Map(codes)));
 	process.stdout.write(`docs/errors.md holds ${CODE_TABLE.length} codes.\n`);
@@ -33,11 +30,9 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
  */
 export function renderErrorsPage(table: typeof CODE_TABLE, texts: ReadonlyMap<number, string>): string {
 	const causes = Object.entries(CAUSES).map(([cause, meaning]) => `- **${cause}**: ${meaning}`);
-	if (table.some(({ temporary }) => temporary)) causes.push(TEMPORARY);
-	const rows = table.map(({ code, message, remedy, cause, temporary }) => {
-		const kind = temporary ? `${cause}, temporary` : cause;
-		return tableRow([`\`${code}\``, `\`${texts.get(code) ?? ''}\``, message, remedy, kind]);
-	});
+	const rows = table.map(({ code, message, remedy, cause }) =>
+		tableRow([`\`${code}\``, `\`${texts.get(code) ?? ''}\``, message, remedy, cause]),
+	);
 	return `# What the platform's codes mean
 
 Every response of the platform has a return code. 0 means success. For every other code, the node shows an error:

@@ -201,24 +201,6 @@ describe('a failure', () => {
 			expect([failure, is.join(' and ') || 'neither']).toEqual([failure, means]);
 		}
 	});
-
-	test('is temporary by the row of its code, unless it is about the user', async () => {
-		const path = '../../nodes/DeviceManagement/core/errors/codes.ts';
-		const actual = jest.requireActual<typeof import('../../nodes/DeviceManagement/core/errors/codes.ts')>(path);
-		const explainCode = (code: number) => ({ ...actual.explainCode(code), temporary: true });
-		await jest.isolateModulesAsync(async () => {
-			jest.doMock(path, () => ({ ...actual, explainCode }));
-			const isolated = await import('../../nodes/DeviceManagement/core/envelope.ts');
-			jest.dontMock(path);
-			for (const [code, temporary] of [
-				[99_001, true],
-				[14201, false],
-			] as const)
-				expect(() => isolated.unwrap(answer(`{"code":${code}}`))).toThrow(
-					expect.objectContaining({ details: expect.objectContaining({ temporary }) }),
-				);
-		});
-	});
 });
 
 test('a write may have been carried out, as its status, its code or an unreadable body tells', () => {

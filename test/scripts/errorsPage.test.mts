@@ -7,9 +7,8 @@ it('docs/errors.md is up to date with the code table; if not, run npm run docs:e
 	expect(readPage('docs/errors.md')).toBe(renderErrorsPage(CODE_TABLE, new Map(codes)));
 });
 
-it('says which codes are temporary; a bar in a text starts no new column', () => {
-	const rows = CODE_TABLE.slice(0, 1).map((row) => ({ ...row, cause: 'platform' as const, temporary: true }));
+it('a bar in a text starts no new column', () => {
+	const rows = CODE_TABLE.slice(0, 1);
 	const page = renderErrorsPage(rows, new Map(rows.map(({ code }) => [code, 'a | b'])));
-	expect(page).toMatch(/^- \*\*temporary\*\*: .*retries a read/m);
-	expect(page).toMatch(/`a \\\| b` .*\| platform, temporary \|$/m);
+	expect(page).toMatch(/`a \\\| b` .*\| unknown \|$/m);
 });

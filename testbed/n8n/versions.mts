@@ -13,7 +13,7 @@ export const recipe = join(checkout, 'testbed', 'n8n');
 
 /** The oldest version that README names, and the newest available one. The pinned version is between them. */
 export const OLDEST = '2.35.7';
-export const NEWEST = '2.40.7';
+export const NEWEST = '2.41.1';
 
 /** Dates at which a version was resolved and then ran. Other versions are resolved now. */
 const RESOLVED_AT: Readonly<Record<string, string>> = { [OLDEST]: '2026-08-25', [NEWEST]: '2026-09-30' };

@@ -161,7 +161,7 @@ function refusal({ status, retryAfterMs, redirectOrigin }: RawResponse, envelope
 		mayRefusePage: true,
 		httpStatus: status,
 		tokenRefused: meansTokenRefused(code) || (status === 401 && !meansUserRefused(code)),
-		temporary: (words.temporary || byStatus.temporary) && !meansUserRefused(code),
+		temporary: byStatus.temporary === true && !meansUserRefused(code),
 		retryAfterMs,
 		expiry: envelope === undefined ? expiryBy(status) : undefined,
 	});

@@ -30,7 +30,6 @@ test.each([
 	['no such device', (code: number) => meansNoDevice({ code }), [10007, 14401]],
 	['a refused token', meansTokenRefused, [14101, 14102]],
 	['a refused login', meansLoginRefused, [14201, 14202, 14203]],
-	['a temporary state', (code: number) => explainFacts(code).temporary, []],
 	['an unknown outcome', (code: number) => explainFacts(code).inDoubt, [-1, 10002]],
 	['a refused user', meansUserRefused, [14103, 14201, 14202, 14203]],
 ] as const)('%s is meant by these codes and no other', (_name, means, expected) => {

@@ -5,11 +5,8 @@
 import type { CauseClass, FailureDetails } from '../failure';
 import { fillIn } from './purpose';
 
-/** What a failed request says, with places that `inWords` fills in. */
-export type Explanation = FailureDetails & { temporary: boolean };
-/** What a code or a status means. It ends with TEMPORARY if the same request may succeed later: the node then retries a read. */
-export type Meaning = readonly [cause: CauseClass, message: string, remedy: string, temporary?: boolean];
-export const TEMPORARY = true;
+/** What a code or a status means, with places that `inWords` fills in. */
+export type Meaning = readonly [cause: CauseClass, message: string, remedy: string];
 
 export const SUCCESS = 0;
 
@@ -72,18 +69,18 @@ const ROWS: ReadonlyArray<readonly [code: number, ...meaning: Meaning]> = [
 ];
 
 /** All codes in the order of the document, in words that fit any request. */
-export const CODE_TABLE = ROWS.map(([code, cause, message, remedy, temporary = false]) =>
-	fillIn({ code, cause, message, remedy, temporary }, 'test'),
+export const CODE_TABLE = ROWS.map(([code, cause, message, remedy]) =>
+	fillIn({ code, cause, message, remedy }, 'test'),
 );
 
 const BY_CODE = new Map(ROWS.map(([code, ...meaning]) => [code, meaning]));
 
 /** Returns the words for an envelope's `code` other than 0 (section 7), with a place for the platform's own words. */
-export function explainCode(code: number): Explanation {
-	const [cause, message, remedy, temporary = false] = BY_CODE.get(code) ?? UNDOCUMENTED;
+export function explainCode(code: number): FailureDetails {
+	const [cause, message, remedy] = BY_CODE.get(code) ?? UNDOCUMENTED;
 	// With these codes, the platform may have carried out the request.
 	const inDoubt = code === -1 || code === 10002;
-	return { kind: 'refused', cause, message: `${message} (code ${code}{outside})`, remedy, temporary, inDoubt };
+	return { kind: 'refused', cause, message: `${message} (code ${code}{outside})`, remedy, inDoubt };
 }
 
 const UNDOCUMENTED: Meaning = [
