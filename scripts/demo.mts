@@ -83,7 +83,7 @@ function workflowFor(engine: Engine): WorkflowJson {
 			node('List devices', 'Login', {
 				operation: 'getAll',
 				returnAll: true,
-				filters: { compositeStatus: 2, attributes: { pair: [{ key: 'site', value: 'Hamburg' }] } },
+				filters: { onlineStatus: 0, attributes: { pair: [{ key: 'site', value: 'Hamburg' }] } },
 				options: { pageSize: 25 },
 				sort: {
 					rule: [
@@ -111,7 +111,7 @@ function show(result: RunResult): void {
 	const total = Number(itemsOf('Count devices')[0]?.['count']);
 	const heading = (text: string) => `\n${bold(text)}`;
 	const lines = [
-		heading(`${number(devices.length)} devices at site Hamburg with composite status 2, newest first`),
+		heading(`${number(devices.length)} offline devices at site Hamburg, newest first`),
 		listTable(devices.slice(0, fewDevices)),
 		`… and ${number(devices.length - fewDevices)} more`,
 		heading('The first one, read by its serial number'),

@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
-import { filtersField } from '../nodes/DeviceManagement/fields/filters.ts';
+import { deviceFiltersField } from '../nodes/DeviceManagement/fields/filters.ts';
 
 /** A property of the form, a collection's or a list's own ones included. */
 export interface Place {
@@ -43,9 +43,7 @@ export function labelsOf(
 }
 
 /** The filters of the form. */
-export const filterFields = (filtersField.options ?? []).filter(
-	(option): option is INodeProperties => 'type' in option,
-);
+export const filterFields: INodeProperties[] = deviceFiltersField.options;
 
 /** Those whose value is a text or a number, and not several entries. */
 export const plainFilters = filterFields.filter(({ type }) => type !== 'fixedCollection');

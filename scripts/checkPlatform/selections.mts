@@ -140,12 +140,18 @@ interface Filter {
 	/** Asks for some of the devices, in case the platform refuses or ignores the first value. */
 	forSome?: Selection | undefined;
 	ignored?: string;
+	/** The same filter in the request body, if it is ignored or refused as a query parameter. */
+	inBody?: Pick<Filter, 'id' | 'forNone' | 'forSome'>;
 }
 
 /** The filters of the API document, with values that fit the devices. */
 export function filtersFor(devices: readonly Device[], attribute = 'site'): Filter[] {
 	const byStatus = (compositeStatus: unknown) => ({ body: JSON.stringify({ compositeStatus }) });
 	const [known] = devices.map(({ status }) => status).filter((status) => Number.isInteger(status));
+	const [online = NO_STATUS] = devices.map(({ onlineStatus }) => Number(onlineStatus)).filter(Number.isInteger);
+	const byOnline = (status: number) => ({ query: { onlineStatus: String(status) } });
+	const byOnlineInBody = (onlineStatus: number) => ({ body: JSON.stringify({ onlineStatus }) });
+	const id = 'filterOnlineStatus';
 	return [
 		{
 			id: 'filterCompositeStatus',
@@ -157,6 +163,13 @@ export function filtersFor(devices: readonly Device[], attribute = 'site'): Filt
 			forNone: { query: { name: NO_VALUE } },
 			ignored: 'The search in the device list shows all devices. Enter the serial number instead.',
 		},
+		{
+			id,
+			forNone: byOnline(NO_STATUS),
+			forSome: byOnline(online),
+			ignored: "With 'Return All', Get Many leaves out the devices that don't fit.",
+			inBody: { id, forNone: byOnlineInBody(NO_STATUS), forSome: byOnlineInBody(online) },
+		},
 		{ id: 'filterTags', forNone: { query: { tags: NO_VALUE } } },
 		// A key and its value are separated by a space.
 		{ id: 'filterAttributes', forNone: { query: { attributes: `${attribute} ${NO_VALUE}` } } },
@@ -164,7 +177,14 @@ export function filtersFor(devices: readonly Device[], attribute = 'site'): Filt
 }
 
 /** Whether the platform obeys a filter. */
-export async function checkFilter(
+export async function checkFilter(page: FetchPage, filter: Filter, first: Page<Device>): Promise<Finding> {
+	const finding = await checkOnce(page, filter, first);
+	if (finding.result === 'yes' || filter.inBody === undefined) return finding;
+	const { result } = await checkOnce(page, filter.inBody, first);
+	return result === 'yes' ? no('only in the body', "Use it under 'Search Criteria (JSON)'.") : finding;
+}
+
+async function checkOnce(
 	page: FetchPage,
 	{ forNone, forSome, ignored = "Don't use this filter. Add n8n's Filter node after Get Many." }: Filter,
 	first: Page<Device>,

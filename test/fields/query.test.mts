@@ -56,12 +56,15 @@ test('a request has every filter of the form under its name in the API document'
 		...attributes({ key: 'site', value: 'North Harbour' }, { key: ' floor ', value: '2' }),
 		...parameters({ name: 'x', value: '1' }, { name: 'x', value: '' }, { name: 'y', value: '+%#' }),
 		compositeStatus: 2,
+		onlineStatus: '0',
 		body: '{"status": 1}',
 	};
 	expect(Object.keys(filters).sort()).toEqual(filterFields.map(({ name }) => name).sort());
+	const attribute = 'site North Harbour,floor 2';
 	expect(readFilters(() => filters)).toEqual({
 		body: '{"status":1,"compositeStatus":2}',
-		query: { name: 'Zürich & co', tags: 'a,b', attributes: 'site North Harbour,floor 2', x: ['1', ''], y: '+%#' },
+		query: { name: 'Zürich & co', tags: 'a,b', attributes: attribute, x: ['1', ''], y: '+%#', onlineStatus: '0' },
+		onlineStatus: 0,
 	});
 });
 

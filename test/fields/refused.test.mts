@@ -111,16 +111,27 @@ const REFUSED: ReadonlyArray<readonly [message: string, rows: readonly Row[]]> =
 	limited('Max Retries', 'maxRetries', 0, 10),
 	[
 		'{} is not a whole number from -2147483648 to 2147483647',
-		[1.5, 2 ** 31, -(2 ** 31) - 1, 'online', true, [1]].map((compositeStatus) => [
-			'Composite Status',
-			filters({ compositeStatus }),
+		[1.5, 2 ** 31, -(2 ** 31) - 1, 'online', true, [1]].flatMap((value): Row[] => [
+			['Composite Status', filters({ compositeStatus: value })],
+			['Online Status', { ...getMany, filters: { onlineStatus: value } }],
 		]),
+	],
+	['There is no filter {} here', [['Online Status', { ...count, filters: { onlineStatus: 0 } }]]],
+	[
+		"{} and 'Online Status' both set onlineStatus",
+		[
+			[CRITERIA, { ...getMany, filters: { onlineStatus: 0, body: '{"onlineStatus": 0}' } }],
+			[
+				'Query Parameters',
+				{ ...getMany, filters: { onlineStatus: 0, query: { parameter: [{ name: ' onlineStatus ', value: '0' }] } } },
+			],
+		],
 	],
 	[
 		"{} under 'Filters' has no value",
 		[
 			...plainFilters.flatMap(({ name, displayName }) =>
-				[getMany, count].map((operation): Row => {
+				(name === 'onlineStatus' ? [getMany] : [getMany, count]).map((operation): Row => {
 					return [displayName, ...EMPTY.map((value) => ({ ...operation, filters: { [name]: value } }))];
 				}),
 			),

@@ -60,7 +60,7 @@ test('the words for a list are in its options and its messages', async () => {
 	const item = itemWith({ returnAll: true }, ({ query }) => ({
 		content: query?.['page'] === undefined ? [{ id: ++id }] : [],
 	}));
-	await expect(fetchItems(item, GROUPS, words)).rejects.toMatchObject({
+	await expect(fetchItems(item, GROUPS, words, (group) => group)).rejects.toMatchObject({
 		details: { remedy: expect.stringContaining("set 'If the Group List Keeps Changing' under 'Options'") },
 	});
 });

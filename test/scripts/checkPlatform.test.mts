@@ -189,6 +189,11 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 		{ fault: ({ query }) => (query['sort'] === undefined ? undefined : { status: 503 }) },
 		{ ...ofEach([...SORTS, 'sortTwoFields'], '? HTTP 503'), equalValues: '? not read' },
 	],
+	[
+		'filters by onlineStatus in the body',
+		{ beforeAnswer: ({ query }) => void delete query['onlineStatus'] },
+		{ filterOnlineStatus: '✗ only in the body' },
+	],
 	['is a database', { equalValues: 'unsteady', ownSort: 'createTime desc' }, { equalValues: '✗ change their order' }],
 	['refuses several fields', { severalFields: 'refused' }, { sortTwoFields: '✗ refused (code 10005)' }],
 	['sorts by the first field only', { severalFields: 'first field' }, { sortTwoFields: '✗ ignored' }],

@@ -34,8 +34,18 @@ const COMPOSITE_STATUS = {
 	description: 'Whole number that sums up the state of a device. The documentation of your platform lists the values.',
 } satisfies INodeProperties;
 
-/** 'Filters' of a list (section 1.4 of the API document). */
-export const filtersField: INodeProperties = {
+const ONLINE_STATUS = {
+	displayName: 'Online Status',
+	name: 'onlineStatus',
+	type: 'number',
+	typeOptions: COMPOSITE_STATUS.typeOptions,
+	default: 0,
+	description:
+		'Only devices with this number, often 0 for offline and 1 for online. The node checks each device, because your platform may ignore this filter.',
+} satisfies INodeProperties;
+
+/** 'Filters' of Get Many (section 1.4 of the API document). */
+export const deviceFiltersField = {
 	displayName: 'Filters',
 	name: 'filters',
 	type: 'collection',
@@ -56,6 +66,7 @@ export const filtersField: INodeProperties = {
 		),
 		COMPOSITE_STATUS,
 		textField('Name', 'name', 'R310', 'Text to search for. Your platform decides which fields it searches.'),
+		ONLINE_STATUS,
 		{ ...queryParametersField, description: 'Other filters that your platform supports' },
 		{
 			displayName: 'Search Criteria (JSON)',
@@ -67,21 +78,37 @@ export const filtersField: INodeProperties = {
 		},
 		textField('Tags', 'tags', 'indoor, pilot', 'One tag, or several separated by commas'),
 	],
+} satisfies INodeProperties;
+
+/** 'Filters' of what can't check the online status of each device. */
+export const filtersField: INodeProperties = {
+	...deviceFiltersField,
+	options: deviceFiltersField.options.filter((filter) => filter !== ONLINE_STATUS),
 };
 
 /**
  * Returns the filters as the API takes them. An invalid filter fails the item: without it, the node would list the whole fleet.
  * @param byModel whether a model fills in the filters. It has to fill in all of them, so an empty text means no filter.
+ * @param instead for a form without 'Online Status': what to use instead
  * @throws Failure `input` that names the filter
  */
-export function readFilters(read: ReadParameter, { byModel = false } = {}): ListCriteria {
+export function readFilters(
+	read: ReadParameter,
+	{ byModel = false, instead }: { byModel?: boolean; instead?: string } = {},
+): ListCriteria {
 	const all = Object.entries(checkCollection(read('filters', {}), 'Filters'));
 	const filters = Object.fromEntries(byModel ? all.filter(([, value]) => !isBlank(value)) : all);
-	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byModel);
-	return {
-		body: writeJson(readCriteria(filters, byModel), SEARCH_CRITERIA),
-		query: readQuery(filters, byModel),
-	};
+	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byModel, instead);
+	const [criteria, query] = [readCriteria(filters, byModel), readQuery(filters, byModel)];
+	const body = writeJson(criteria, SEARCH_CRITERIA);
+	const { onlineStatus } = filters;
+	if (onlineStatus === undefined) return { body, query };
+	for (const [label, others] of Object.entries({ [SEARCH_CRITERIA]: criteria, 'Query Parameters': query })) {
+		if (!Object.hasOwn(others, ONLINE_STATUS.name)) continue;
+		throw inputFailure(`'${label}' and 'Online Status' both set onlineStatus`, 'Remove one of them.');
+	}
+	const wanted = checkNumber(onlineStatus, ONLINE_STATUS);
+	return { body, query: { ...query, onlineStatus: String(wanted) }, onlineStatus: wanted };
 }
 
 const SEARCH_CRITERIA = 'Search Criteria (JSON)';
@@ -113,7 +140,7 @@ function readQuery(filters: Record<string, unknown>, byModel: boolean): Query {
 }
 
 const FILTER_LABELS: ReadonlyMap<string, string> = new Map(
-	filtersField.options?.map((filter) => [filter.name, 'displayName' in filter ? filter.displayName : filter.name]),
+	deviceFiltersField.options.map(({ name, displayName }) => [name, displayName]),
 );
 
 function isBlank(value: unknown): boolean {
@@ -124,8 +151,11 @@ const ATTRIBUTES = z.array(z.strictObject({ key: textSchema, value: textSchema }
 const checkAttributes = (value: unknown) => checkEntries(value, 'pair', ATTRIBUTES, 'Attributes');
 
 /** Refuses an unknown filter, and a filter without a value: the node would list all devices. */
-function checkFilter(name: string, value: unknown, byModel: boolean): void {
+function checkFilter(name: string, value: unknown, byModel: boolean, instead: string | undefined): void {
 	const label = FILTER_LABELS.get(name);
+	if (label === ONLINE_STATUS.displayName && instead !== undefined) {
+		throw inputFailure(`There is no filter '${label}' here`, instead);
+	}
 	if (label === undefined) {
 		throw inputFailure(
 			`There is no filter "${name}" under 'Filters'`,

@@ -89,12 +89,12 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
  * Fetches the items of a list by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
  * @throws Failure `input` for an invalid field; `paging` if 'Return All' is on and the list kept changing; and what a request throws
  */
-export async function fetchItems(
+export async function fetchItems<T>(
 	{ platform, hint, read, settings }: Item,
 	endpoint: PagedEndpoint,
 	words: ListWords,
-	shape = (record: JsonObject) => record,
-): Promise<JsonObject[]> {
+	shape: (record: JsonObject) => T,
+): Promise<T[]> {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
 	const skip = checkNumber(settings.options['skip'], SKIP);

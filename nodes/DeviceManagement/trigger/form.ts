@@ -114,7 +114,7 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 		/** The times that show new and edited devices, if these are reported. */
 		times: TIMES.filter(({ event }) => events.has(event)),
 		rules: readRules(read, fields),
-		criteria: readFilters(read),
+		criteria: readFilters(read, { instead: "Use 'Online Status Changed' with a rule under 'Only When'." }),
 		output: readOutputMode(read),
 		settings,
 		/** How long a new value must last. */

@@ -211,6 +211,93 @@ describe('filters and sort', () => {
 	});
 });
 
+describe('the filter Online Status', () => {
+	/** Lists devices with the first values where the filter is sent, else with the others. */
+	const listed = async (values: readonly unknown[], others: readonly unknown[], parameters: Parameters) => {
+		const filters = { onlineStatus: 0, name: 'R', ...Object(parameters['filters']) };
+		const given = { ...getMany, returnAll: true, output: 'raw', ...parameters, filters };
+		return await runAlone(given, ({ query = {} }) => {
+			const rows = Object.hasOwn(query, 'onlineStatus') ? values : others;
+			const [page, size] = [Number(query['page'] ?? 0), Number(query['size'])];
+			const content = rows.map((onlineStatus, at) => ({
+				sn: `SN${at}`,
+				...(onlineStatus !== undefined && { onlineStatus }),
+			}));
+			return { content: content.slice(page * size, (page + 1) * size), totalElements: rows.length, number: page };
+		});
+	};
+	const part = { returnAll: false, limit: 2 };
+	const only = (onlineStatus: unknown) => ({ filters: { onlineStatus } });
+	const many = [...new Array<number>(3469).fill(1), ...new Array<number>(531).fill(0)];
+
+	test.each<[string, values: unknown[], others: unknown[], kept: unknown[], left: string, Parameters?]>([
+		['may be obeyed', [0, 0], [1], [0, 0], ''],
+		['fits text and, for 0, false', ['0', false, true], [], ['0', false], '1 of 3'],
+		['fits, for 1, true', [true, 1, '1', false], [], [true, 1, '1'], '1 of 4', only('={{ "1" }}')],
+		['fits, for 2, no boolean', [true, 2], [], [2], '1 of 2', only(2)],
+		['fits nothing else', [0, null, '', undefined, 1, '00', [0]], [], [0], '6 of 7'],
+		['may be ignored', many, [], many.slice(3469), '3,469 of 4,000'],
+		[
+			'may be ignored for a device on page 3',
+			[0, 0, 0, 0, 1],
+			[],
+			[0, 0, 0, 0],
+			'1 of 5',
+			{ options: { pageSize: 2 } },
+		],
+		['may be obeyed with Limit', [0, 0, 0], [1], [0, 0], '', part],
+		['may find no device', [], [], [], ''],
+		['may find no device because none fits', [], [1, null], [], ''],
+		[
+			'may find no device in a part after the end',
+			[],
+			[0],
+			[],
+			'',
+			{ options: { skip: 10 }, sort: { rule: [{ field: 'sn' }] } },
+		],
+	])('%s', async (_, values, others, kept, left, parameters = {}) => {
+		const { output, hints } = await listed(values, others, parameters);
+		expect(output.map(({ onlineStatus }) => onlineStatus)).toEqual(kept);
+		const words = `The platform ignored the filter 'Online Status' for ${left} devices. The node left them out.`;
+		expect(hints).toEqual(left === '' ? [] : [words]);
+	});
+
+	const withoutField = ['The platform sends no onlineStatus', /^Remove the filter/] as const;
+	test.each<[string, values: unknown[], others: unknown[], message: string, remedy: RegExp, Parameters?]>([
+		[
+			'compared as something else',
+			[],
+			[1, 0],
+			'The platform returned no device for onlineStatus 0, but has some',
+			/Filter node/,
+		],
+		['without the field', [undefined, undefined], [], ...withoutField],
+		['without the field and devices', [], [undefined], ...withoutField],
+		[
+			'ignored with Limit',
+			[0, 1, 0],
+			[],
+			'1 of 2 devices that the platform returned have another onlineStatus than 0',
+			/^Turn on 'Return All'/,
+			part,
+		],
+	])('%s fails the item', async (_, values, others, message, remedy, parameters = {}) => {
+		const details = { message, remedy: expect.stringMatching(remedy) };
+		await expect(listed(values, others, parameters)).rejects.toMatchObject({ details });
+	});
+
+	test('reads one page without itself, but with all else, if no device came', async () => {
+		const sort = { rule: [{ field: 'sn' }] };
+		const { sent } = await listed([], [], { sort, filters: { body: '{"a":1}' } });
+		const rest = { size: '1000', name: 'R', sort: ['sn desc'] };
+		expect(sent.map(({ body, query }) => [body, query])).toEqual([
+			['{"a":1}', { ...rest, onlineStatus: '0' }],
+			['{"a":1}', rest],
+		]);
+	});
+});
+
 test.each([
 	['a refusal names its only sort field', [{ field: 'model' }], 10005, /^If the platform can't sort by 'model', use/],
 	['a refusal names no sort field of several', [{ field: 'sn' }, { field: 'model' }], 10005, /^Check the names/],

@@ -12,6 +12,7 @@ export const count: Operation = {
 	fields: [...asGiven(filtersField), ...optionsField()],
 
 	async run({ platform, byModel, read, settings }) {
-		return [{ count: await countDevices(platform, readFilters(read, { byModel }), settings) }];
+		const filters = readFilters(read, { byModel, instead: "Use Get Many with 'Return All', and count its items." });
+		return [{ count: await countDevices(platform, filters, settings) }];
 	},
 };

@@ -2,12 +2,13 @@ import { Failure } from '../../core/failure';
 import { mayRefuse } from '../../core/paging/refusal';
 import { shapeDevice, withHint } from '../../core/shape';
 import { asGiven } from '../../fields/formFields';
-import { filtersField, readFilters } from '../../fields/filters';
+import { deviceFiltersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { readSort, sortField } from '../../fields/sort';
 import { DEVICE_LIST } from '../../transport/devices';
 import { fetchItems, limitFields, listOptionFields } from '../getMany';
+import { keepFitting } from './onlineStatus';
 import type { Operation } from '../operation';
 
 const WORDS = { ifChanges: 'If the Fleet Keeps Changing', order: 'creation time and ID' };
@@ -19,7 +20,7 @@ export const getAll: Operation = {
 	description: 'List devices, filtered and sorted',
 	fields: [
 		...limitFields,
-		...asGiven(filtersField),
+		...asGiven(deviceFiltersField),
 		...asGiven(sortField),
 		...outputFields,
 		...optionsField(listOptionFields(WORDS)),
@@ -27,13 +28,17 @@ export const getAll: Operation = {
 
 	async run(item) {
 		const { byModel, hint, read } = item;
-		const selection = { ...readFilters(read, { byModel }), sort: readSort(read) };
+		const { onlineStatus, ...criteria } = readFilters(read, { byModel });
+		const endpoint = { ...DEVICE_LIST, ...criteria, sort: readSort(read) };
 		const mode = readOutputMode(read);
-		const endpoint = { ...DEVICE_LIST, ...selection };
-		const fetching = fetchItems(item, endpoint, WORDS, (device) => shapeDevice(device, mode));
-		const devices = await fetching.catch((thrown: unknown) => {
+		const listed = await fetchItems(item, endpoint, WORDS, (device) => ({
+			shaped: shapeDevice(device, mode),
+			onlineStatus: device['onlineStatus'],
+		})).catch((thrown: unknown) => {
 			throw withSortField(thrown, endpoint.sort);
 		});
+		const fitting = onlineStatus === undefined ? listed : await keepFitting(listed, onlineStatus, endpoint, item);
+		const devices = fitting.map(({ shaped }) => shaped);
 		return withHint(devices, mode, hint);
 	},
 };
