@@ -55,9 +55,9 @@ it('the names that saved workflows hold are those in this file', () => {
 });
 
 it('the choices of each field are those in this file', () => {
-	const changed = ['attributeChanged', 'onlineStatusChanged', 'statusChanged'];
+	const changed = ['attributeChanged', 'groupChanged', 'iccidChanged', 'onlineStatusChanged', 'statusChanged'];
 	expect(choicesIn(properties)).toEqual([
-		['conditions.rule.field', ['attributes', 'onlineStatus', 'status']],
+		['conditions.rule.field', ['attributes', 'group', 'iccid', 'onlineStatus', 'status']],
 		['events', [...changed, 'deviceCreated', 'deviceRemoved', 'deviceUpdated'].sort()],
 		['fields', DEVICE_FIELDS],
 		['options.emit', ['perDevice', 'perPoll']],
@@ -66,7 +66,8 @@ it('the choices of each field are those in this file', () => {
 });
 
 it('saved states find values and holds by position: to reorder TABLE would compare the wrong fields, so new entries go last', () => {
-	expect(CHANGE_EVENTS).toEqual(['onlineStatusChanged', 'statusChanged', 'attributeChanged']);
+	const saved = ['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'groupChanged', 'iccidChanged'];
+	expect(CHANGE_EVENTS).toEqual(saved);
 });
 
 it('every collection has its hidden twin right behind it, shown where it is shown', () => {

@@ -36,7 +36,22 @@ export const SAMPLES: Readonly<Record<ChangeEvent, Sample>> = {
 			{ attributes: {} },
 		],
 	},
+	groupChanged: {
+		field: 'group',
+		valueOf: ({ group }) => group.name,
+		changes: ['A', 'B', 'C'].map((name) => ({ group: groupOf(name, `id ${name}`) })),
+	},
+	iccidChanged: {
+		field: 'iccid',
+		valueOf: ({ iccid }) => iccid,
+		changes: ['', '8949000000000000001', '8949000000000000002'].map((iccid) => ({ iccid })),
+	},
 };
+
+/** Returns a group record. */
+export function groupOf(name: string, id: string): Device['group'] {
+	return { id, name, description: '', creator: '', createTime: '2024-01-01 00:00:00', updator: null, updateTime: null };
+}
 
 /** The rows of the given events. */
 export function samplesOf(events: readonly string[]): Array<Sample & { event: string }> {

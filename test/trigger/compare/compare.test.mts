@@ -1,5 +1,3 @@
-import { nameOf } from '../../../nodes/DeviceManagement/core/device.ts';
-import { isRecord } from '../../../nodes/DeviceManagement/core/json.ts';
 import { compare } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
 import { readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
@@ -11,7 +9,6 @@ import {
 	TIMES,
 	valueOf,
 	watchedFields,
-	type WatchedField,
 } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
 
 const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
@@ -48,28 +45,26 @@ it('reads the fields of the chosen events, and shows their values in a removed d
 		expect(task.fields.slice(-1).map((field) => valueOf(field, { attributes: other }))).toEqual([null]);
 });
 
-it('a field with an identity changes with it, and shows its name', () => {
-	const [watched] = watchedFields(new Set(['statusChanged']), []);
-	if (watched === undefined) throw new Error('No field is watched');
-	const group: WatchedField = {
-		...watched,
-		read: ({ group: own }) => nameOf(own),
-		identify: ({ group: own }) => (isRecord(own) ? own['id'] : null),
-		show: (name, _key, { group: own }) => ({ group: { ...(isRecord(own) && own), name } }),
-	};
-	const rules = readRules(() => ({ rule: [{ field: 'status', from: 'Berlin' }] }), [group]);
-	const look = (before: State, id: number, name: string, now: number, removed: string[] = []) => {
-		const record = { sn: 'A', status: 2, group: { id, name } };
-		const devices = removed.length > 0 ? [] : [{ sn: 'A', values: keepValues(record, [group]), device: record }];
+it('a group changes with its ID, or without one with its name, and events show its name', () => {
+	const fields = watchedFields(new Set(['groupChanged']), []);
+	const rules = readRules(() => ({ rule: [{ field: 'group', from: 'Berlin' }] }), fields);
+	const look = (before: State, id: unknown, name: string | null, now: number, removed: string[] = []) => {
+		const record = { sn: 'A', group: name === null ? null : Object({ id, name, description: '' }) };
+		const devices = removed.length > 0 ? [] : [{ sn: 'A', values: keepValues(record, fields), device: record }];
 		const observation = { recent: new Map(), list: { removed, unlisted: [], devices } };
-		const { state, events } = compare(before, observation, { ...task, fields: [group], rules, holdSeconds: 60, now });
+		const { state, events } = compare(before, observation, { ...task, fields, rules, holdSeconds: 60, now });
 		return { state, told: events.map(({ previous, current, device: shown }) => [previous, current, shown['group']]) };
 	};
-	const renamed = look(look(nothing, 1, 'Hamburg', 0).state, 1, 'Berlin', 0);
+	const renamed = look(look(nothing, 'one', 'Hamburg', 0).state, 'one', 'Berlin', 0);
 	expect(renamed.told).toEqual([]);
-	const moved = look(look(renamed.state, 2, 'Berlin', 0).state, 2, 'Kiel', 60);
-	expect(moved.told).toEqual([['Berlin', 'Kiel', { id: 2, name: 'Kiel' }]]);
-	expect(look(moved.state, 2, 'Kiel', 60, ['A']).told).toEqual([[undefined, undefined, { name: 'Kiel' }]]);
+	const moved = look(look(renamed.state, 'two', 'Berlin', 0).state, 'two', 'Kiel', 60);
+	expect(moved.told).toEqual([['Berlin', 'Kiel', { id: 'two', name: 'Kiel', description: '' }]]);
+	expect(look(moved.state, 'two', 'Kiel', 60, ['A']).told).toEqual([[undefined, undefined, { name: 'Kiel' }]]);
+	const without = look(nothing, undefined, 'Berlin', 0).state;
+	expect(look(look(without, undefined, 'Kiel', 0).state, undefined, 'Kiel', 60).told).toHaveLength(1);
+	const left = look(look(without, undefined, null, 0).state, undefined, null, 60);
+	expect(left.told).toEqual([['Berlin', null, null]]);
+	expect(look(left.state, undefined, null, 60, ['A']).told).toEqual([[undefined, undefined, null]]);
 });
 
 it('the same event has the same id, and another event, device, value or number another one', () => {

@@ -20,12 +20,14 @@ interface WithStatus {
 export async function keepFitting<T extends WithStatus>(
 	listed: readonly T[],
 	wanted: number,
-	{ query: { onlineStatus: _, ...query } = {}, ...endpoint }: PagedEndpoint,
+	endpoint: PagedEndpoint,
 	{ platform, hint, read, settings }: Item,
 ): Promise<readonly T[]> {
 	const fits = ({ onlineStatus }: WithStatus) => meansNumber(onlineStatus, wanted);
 	const isPart = Number(settings.options['skip'] ?? 0) > 0;
 	if (listed.length === 0 && !isPart) {
+		const query = { ...endpoint.query };
+		delete query['onlineStatus'];
 		const { page } = await fetchFirstPage(pageSource(platform, { ...endpoint, query }, settings), settings);
 		refuseWithoutField(page.content);
 		if (!page.content.some(fits)) return listed;

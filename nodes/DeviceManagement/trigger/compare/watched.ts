@@ -2,8 +2,9 @@
  * The table of the fields whose changes the trigger reports. Their events, the choices of a rule, the subtitle and the values of a
  * removed device derive from it, so a new kind of change is one entry. It doesn't keep or compare the values: see kept.ts and snapshot.ts.
  */
-import type { Device } from '../../core/device';
+import { type Device, nameOf } from '../../core/device';
 import { isRecord, type JsonValue } from '../../core/json';
+import { idOf } from '../../core/record';
 
 /** A field of a device that has an event of change. */
 interface FieldKind {
@@ -52,6 +53,26 @@ const TABLE = [
 			isRecord(attributes) && Object.hasOwn(attributes, key) ? attributes[key] : undefined,
 		show: (value, key, { attributes }) =>
 			value === null ? {} : { attributes: { ...(isRecord(attributes) && attributes), [key]: value } },
+	},
+	{
+		name: 'group',
+		event: 'groupChanged',
+		label: 'Group',
+		description: 'A device moved to another group',
+		hasKeys: false,
+		read: ({ group }) => (isRecord(group) ? nameOf(group) : group),
+		// A group keeps its ID when it is renamed.
+		identify: ({ group }) => (isRecord(group) ? (idOf(group) ?? nameOf(group)) : group),
+		show: (name, _key, { group }) => ({ group: name === null ? null : { ...(isRecord(group) && group), name } }),
+	},
+	{
+		name: 'iccid',
+		event: 'iccidChanged',
+		label: 'ICCID',
+		description: 'A device has another SIM card: its ICCID changed',
+		hasKeys: false,
+		read: ({ iccid }) => iccid,
+		show: (iccid) => ({ iccid }),
 	},
 ] as const satisfies readonly FieldKind[];
 
