@@ -1,6 +1,6 @@
 /**
  * The platform check against the embedded platform in each of its habits, over real HTTP in n8n's engine. Every check here
- * also proves that it only reads, signs in once, keeps to its number of requests, and shows no secret and no device.
+ * also proves that it only reads, signs in once, keeps to its number of requests, and shows no secret, address or device.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -43,9 +43,9 @@ async function check(settings: Partial<Settings> = {}, target: Target = {}, opti
 const READS = ['POST /api/device/list', 'GET /api/device/sn/…', 'POST /api/user/login'];
 
 function expectDiscreet(output: string, platform: EmbeddedPlatform): void {
-	const { apiKey, password, passwordMd5, issuedTokens, fleet } = platform;
+	const { apiKey, password, passwordMd5, issuedTokens, fleet, baseUrl } = platform;
 	const serialNumbers = fleet.devices.slice(0, 50).map(({ sn }) => sn);
-	const secrets = [apiKey, password, passwordMd5, ...issuedTokens, ...serialNumbers];
+	const secrets = [apiKey, password, passwordMd5, ...issuedTokens, ...serialNumbers, new URL(baseUrl).host];
 	expect(secrets.filter((secret) => output.includes(secret))).toEqual([]);
 }
 
