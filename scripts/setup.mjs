@@ -46,8 +46,8 @@ function mustBuild() {
 
 async function install() {
 	process.stderr.write('Installing the development packages (once, about a minute) …\n');
-	// Standard output is for the command's result.
-	const flags = ['--include=dev', '--prefer-offline', '--no-audit', '--no-fund'];
+	// Standard output is for the command's result. Warnings are about other versions of Node.js, which don't matter here.
+	const flags = ['--include=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
 	// On Windows, npm is a script that needs a shell.
 	const npm = spawn('npm', ['ci', ...flags], { stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
 	if (!(await succeeds(npm))) stop('npm could not install the packages. Run it again: it keeps what it has fetched.');

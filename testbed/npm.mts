@@ -2,7 +2,7 @@ import { execa } from 'execa';
 
 /**
  * Runs npm in `folder` to install packages or to choose their versions.
- * @param onProgress called with a few words, often on a terminal, otherwise once per 100 packages
+ * @param onProgress called with a few words, often on a terminal, otherwise rarely
  * @throws Error with a message for the person at the terminal
  */
 export async function runNpm(
@@ -18,14 +18,15 @@ export async function runNpm(
 	const say = (words: string) => {
 		if (words !== said) onProgress((said = words));
 	};
-	say('waiting for the npm registry');
+	say('asking the npm registry, up to a minute');
 	for await (const line of npm.iterable({ from: 'all' })) {
 		const [, address, reason] = /^npm http fetch GET (\S+) attempt \d+ failed with (\w+)/.exec(line) ?? [];
 		const [, tarball] = /^npm http (?:fetch|cache) (?:GET \d+ )?(\S+\.tgz)\b/.exec(line) ?? [];
 		if (address !== undefined) say(`${new URL(address).origin} does not answer (${reason}), trying again`);
 		else if (tarball !== undefined) {
 			fetched.add(tarball);
-			if (process.stdout.isTTY || fetched.size % 100 === 0) say(`fetching packages, ${fetched.size} so far`);
+			const count = process.stdout.isTTY ? `${fetched.size} packages so far` : 'fetching packages';
+			say(`${count}; unpacking takes 2 minutes`);
 		} else if (line.startsWith('npm error')) errors.push(line.replace(/^npm error ?/, '  '));
 	}
 	if (!(await npm).failed) return;

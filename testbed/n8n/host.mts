@@ -47,7 +47,7 @@ export async function provideN8n(onProgress: (words: string) => void, version?: 
 		await rm(stamp, removing);
 		await mkdir(folder, { recursive: true });
 		await unpack(folder, manifest, { isPinned, before, onProgress });
-		onProgress('waiting for the database driver, fetched or compiled');
+		onProgress('building its database driver, up to a minute');
 		await buildDatabaseDriver(folder, await findNode(folder));
 		await writeFile(stamp, wanted);
 	}
