@@ -1,6 +1,6 @@
 /**
- * `npm start`: starts the n8n editor with the packed package, an embedded platform, credentials for it and the example workflows.
- * Ctrl-C stops everything.
+ * `npm start`: starts the n8n editor with the packed package, an embedded platform, a mailbox, credentials for both and the example
+ * workflows. Ctrl-C stops everything.
  */
 import { Command } from 'commander';
 import { createHash } from 'node:crypto';
@@ -13,12 +13,13 @@ import { checkout } from '../testbed/checkout.mts';
 import {
 	exampleCredentials,
 	exampleFleet,
-	exampleWorkflows,
 	startTenants,
 	type ExampleWorkflow,
+	workflowsOfStart,
 } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
 import { N8nInstance } from '../testbed/n8n/instance.mts';
+import { startMailServer } from '../testbed/n8n/mailServer.mts';
 import { newOwner, type Owner } from '../testbed/n8n/main.mts';
 import { freePort } from '../testbed/n8n/process.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
@@ -45,6 +46,7 @@ const folder = join(
 	createHash('sha256').update(checkout).digest('hex').slice(0, 8),
 );
 const platformPort = 4070;
+const mailboxPort = 4071;
 
 const isStopping = stopSignal();
 
@@ -64,31 +66,33 @@ process.exit();
 async function start(): Promise<void> {
 	if (fresh) await rm(folder, removing);
 	await mkdir(folder, { recursive: true, mode: 0o700 });
-	const examples = await examplesInOrder();
+	const workflows = await workflowsOfStart();
 	const owner = await readOwner();
-	const instance = await step(
-		'n8n (downloaded on the first start: some minutes and 3 GB; if you stop it, the next start goes on)',
-		async (task) => {
-			const host = await provideN8n((words) => (task.output = words));
-			task.title = 'n8n';
-			return (n8n = new N8nInstance(host, folder));
-		},
-	);
-	const [platform, tenants] = await step('Embedded platforms', async () => {
+	const instance = await step('n8n', async (task) => {
+		// On a terminal, the words replace each other.
+		const place = process.stdout.isTTY ? 'title' : 'output';
+		const say = (words: string) => (task[place] = `Downloading n8n (once, 3 GB): ${words}`);
+		const host = await provideN8n(say);
+		task.title = 'n8n';
+		return (n8n = new N8nInstance(host, folder));
+	});
+	const [platform, tenants, mail] = await step('Embedded platforms and mailbox', async () => {
 		const options = { fleet: exampleFleet, password: 'demo-password' };
 		const first = startPlatform({ ...options, port: platformPort }).catch(() => startPlatform(options));
-		return await Promise.all([first, startTenants()]);
+		return await Promise.all([first, startTenants(), startMailServer(await freePort(mailboxPort))]);
 	});
 	await step('Pack and install the package', async () => await instance.installPackage());
 	await step('Credentials and example workflows', async () => {
-		await instance.importCredentials(exampleCredentials(platform, tenants, toolsToken(owner)));
-		await importChangedExamples(instance, examples);
+		const credentials = exampleCredentials(platform, tenants, toolsToken(owner));
+		await instance.importCredentials([mail.credential, ...credentials]);
+		await importChangedExamples(instance, workflows);
 	});
 	const editor = await step('Editor', async () => {
 		const main = await instance.startMain(await freePort(port));
 		await main.setUpOwner(owner);
 		return main;
 	});
+	const [alert, switchDevice] = workflows;
 	console.log(`
 The n8n editor is running, with the package installed.
 
@@ -96,8 +100,17 @@ The n8n editor is running, with the package installed.
   Account     ${owner.email}
   Password    ${owner.password}
 
-Open “${examples.at(-1)?.name}” first and click Execute workflow. The list also has all other examples. A note in each
-one says what to change. Their credentials are for an embedded platform with ${exampleFleet.size} devices:
+A device goes offline, and n8n sends a mail:
+
+  1. Publish “${alert?.name}”:
+     ${editor.url}/workflow/${alert?.id}
+  2. Click Execute workflow in “${switchDevice?.name}”:
+     ${editor.url}/workflow/${switchDevice?.id}
+  3. Look at the mailbox. The mail comes within two minutes:
+     ${mail.mailbox}
+
+The list also has all other examples, the most useful first. A note in each one says what to change. Their credentials
+are for an embedded platform with ${exampleFleet.size} devices:
 
   Base URL    ${platform.baseUrl}
   API key     ${platform.apiKey}
@@ -127,18 +140,11 @@ function toolsToken({ password }: Owner): string {
 	return createHash('sha256').update(`device tools ${password}`).digest('base64url').slice(0, 24);
 }
 
-/** The examples in the order of their import. n8n lists the newest first, so the one to open first comes last. */
-async function examplesInOrder(): Promise<ExampleWorkflow[]> {
-	const { 'list-devices': first, ...others } = Object.fromEntries(await exampleWorkflows());
-	if (first === undefined) throw new Error('The example list-devices is missing.');
-	return [...Object.values(others), first];
-}
-
-/** Imports the examples only if they changed, so that the user's changes stay. */
+/** Imports the examples only if they changed, so that the user's changes stay. n8n lists what was imported last first. */
 async function importChangedExamples(instance: N8nInstance, workflows: readonly ExampleWorkflow[]): Promise<void> {
 	const wanted = createHash('sha256').update(JSON.stringify(workflows)).digest('hex');
 	const stamp = join(folder, 'examples');
 	if ((await readFile(stamp, 'utf8').catch(() => '')) === wanted) return;
-	await instance.importWorkflows([...workflows]);
+	await instance.importWorkflows(workflows.toReversed());
 	await writeFile(stamp, wanted);
 }

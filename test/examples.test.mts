@@ -7,7 +7,8 @@ import { properties } from '../nodes/DeviceManagement/resources/index.ts';
 import { checkout } from '../testbed/checkout.mts';
 import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
-import { exampleCredentials, exampleWorkflows } from '../testbed/n8n/examples.mts';
+import { exampleCredentials, exampleWorkflows, workflowsOfStart } from '../testbed/n8n/examples.mts';
+import { mailboxPage, mailCredential } from '../testbed/n8n/mailServer.mts';
 import { jsonOf } from '../testbed/output.mts';
 import { jsonOn, pages, workflowsOn } from '../testbed/pages.mts';
 import { OTHER_ENDPOINT } from '../testbed/platform/server.mts';
@@ -157,20 +158,40 @@ describe('examples', () => {
 	});
 
 	test('are made of nodes of n8n and ours, with the credentials that npm start makes', async () => {
-		const known = exampleCredentials(bench.platform, new Map([['north', bench.platform]]), 'token');
+		const ofPlatforms = exampleCredentials(bench.platform, new Map([['north', bench.platform]]), 'token');
+		const known = [...ofPlatforms, mailCredential(25)];
 		for (const { type, typeVersion, credentials } of (await examples()).flatMap(({ nodes }) => nodes)) {
 			// In these versions, this node of n8n stops all polls.
 			if (type.startsWith('n8n-nodes-base.postgres')) expect([2.1, 2.2, 2.3, 2.4, 2.5, 2.6]).not.toContain(typeVersion);
 			expect(type).toMatch(/^(?:n8n-nodes-base|@n8n\/n8n-nodes-langchain|n8n-nodes-device-management)\.\w+$/);
+			if (type === 'n8n-nodes-base.emailSend') expect(credentials).toHaveProperty('smtp');
 			for (const [kind, { id, name }] of Object.entries(credentials)) {
 				expect(known).toContainEqual(expect.objectContaining({ type: kind, id, name }));
 			}
 		}
 	});
 
-	test('begin with one that lists devices without a filter', async () => {
-		const parameters = (await examples()).find(({ file }) => file === 'list-devices')?.nodes[1]?.parameters;
-		expect(parameters).toMatchObject({ operation: 'getAll', filters: {}, sort: {} });
+	test('all come with npm start: first an alert that does not wait, and a switch; one has rows', async () => {
+		const [alert, switchDevice, list, ...others] = await workflowsOfStart();
+		expect([list?.id, others.length]).toEqual(['exampleListDevices', (await examples()).length - 2]);
+		expect(list?.nodes[1]?.parameters).toMatchObject({ operation: 'getAll', filters: {}, sort: {} });
+		expect(alert?.name).toMatch(/For At Least 0/);
+		expect(alert?.nodes[0]?.parameters).toMatchObject({ forAtLeast: 0 });
+		expect(JSON.stringify(alert)).not.toMatch(/minutes/);
+		expect(switchDevice?.name).toMatch(/switch a device off/);
+		const pinned = JSON.stringify(others.find(({ id }) => id === 'exampleSheetLookup')?.['pinData']);
+		const rows = [...pinned.matchAll(/"Serial Number":"(.+?)"/g)].map(([, sn = '']) => bench.fleet.get(sn)?.sn ?? '');
+		expect(rows).toEqual(['RT46643907', 'LG27988829', '']);
+	});
+
+	test('send mails to a mailbox that shows the newest first, a text as it is, and keeps HTML apart', () => {
+		const mail = { from: 'n8n@example.com', to: [], subject: '1 < 2', date: '' };
+		const page = mailboxPage([
+			{ ...mail, text: '<b>&' },
+			{ ...mail, text: undefined, html: '<p class="a">' },
+		]);
+		const html = '<h2>1 &lt; 2</h2>.*<iframe sandbox srcdoc="&lt;p class=&quot;a&quot;>">';
+		expect(page.replaceAll('\n', '')).toMatch(new RegExp(`${html}.*<pre>&lt;b>&amp;</pre>`));
 	});
 
 	test('have one of another endpoint, the same as in the form and the docs, that counts the devices of each record', async () => {

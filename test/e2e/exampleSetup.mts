@@ -38,7 +38,7 @@ export async function startServers(services: Services) {
 		watched: await services.add(async () => await startPlatform({ fleet: { size: 50 } })),
 		/** The platform of the trigger's own part. */
 		polled: await services.add(async () => await startPlatform({ fleet: { size: 50 } })),
-		mailServer: await services.add(startMailServer),
+		mailServer: await services.add(() => startMailServer()),
 		tracker: await services.add(startIssueTracker),
 		model: await services.add(startChatModel),
 	};

@@ -51,7 +51,7 @@ export async function oneProcess(
 	const editor = await openEditor(main, owner, services, checks, takesPictures ? SCALE : undefined);
 	const look = editor && takesPictures ? await pictureTaker(editor, platform) : async () => {};
 	if (editor) {
-		await checks.part('A new user in the editor', async () => await newUser(editor, main, platform, checks, look));
+		await checks.part('A new user in the editor', async () => await newUser(editor, main, servers, checks, look));
 	}
 	await checks.part('Workflows on pages', async () => await shownWorkflows(main, platform, checks));
 	await checks.part('Many requests', async () => await manyRequests(n8n, checks));

@@ -70,7 +70,7 @@ export async function takeOtherPictures(editor: Editor, look: Witness['look'], m
 	await keepPage('check-platform', terminalPage(`npm run check-platform -- ${flags}`, await checkPlatform()));
 	for (const [name, subject] of [
 		['report', /^Offline devices: 4/],
-		['alert', /^Devices offline/],
+		['alert', /15 minutes/],
 	] as const) {
 		const mail = mails.find((its) => subject.test(its.subject ?? ''));
 		assert(mail, `no mail for the picture ${name}`);

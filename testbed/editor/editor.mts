@@ -146,6 +146,16 @@ export class Editor {
 		await counts.first().waitFor();
 	}
 
+	/** Publishes the open workflow. */
+	async publish(): Promise<void> {
+		const publish = this.page.getByTestId('workflow-open-publish-modal-button');
+		await publish.click();
+		await this.page.getByTestId('workflow-publish-button').click();
+		const told = this.page.getByRole('dialog').filter({ hasText: 'Workflow published' });
+		await told.getByRole('button', { name: 'Got it' }).click();
+		await publish.getByText('Published').waitFor();
+	}
+
 	async showWholeCanvas(): Promise<void> {
 		await this.page.getByTestId('zoom-to-fit').click();
 	}

@@ -247,14 +247,7 @@ async function watch(editor: Editor, { fleet }: EmbeddedPlatform, { step, look }
 		await node.close();
 	});
 
-	await step('publishes the workflow', async () => {
-		const publish = editor.page.getByTestId('workflow-open-publish-modal-button');
-		await publish.click();
-		await editor.page.getByTestId('workflow-publish-button').click();
-		const told = editor.page.getByRole('dialog').filter({ hasText: 'Workflow published' });
-		await told.getByRole('button', { name: 'Got it' }).click();
-		await publish.getByText('Published').waitFor();
-	});
+	await step('publishes the workflow', async () => await editor.publish());
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -5,6 +5,7 @@ import { z } from 'zod/v4';
 
 import { type EmbeddedPlatform, type PlatformAccess, type StartOptions, startPlatform } from '../platform/server.mts';
 import { checkout } from '../checkout.mts';
+import { targetsOf } from '../pages.mts';
 import type { Credential } from './instance.mts';
 import type { Database } from './postgres.mts';
 
@@ -114,4 +115,32 @@ export async function exampleWorkflows(): Promise<Map<string, ExampleWorkflow>> 
 /** One of them. */
 export async function exampleWorkflow(name: string): Promise<ExampleWorkflow> {
 	return workflowSchema.parse(JSON.parse(await readFile(join(folder, `${name}.json`), 'utf8')));
+}
+
+/** The workflows as `npm start` imports them: the alert, the switch that triggers it, and the others as docs/examples.md lists them. */
+export async function workflowsOfStart(): Promise<ExampleWorkflow[]> {
+	const rows = ['RT46643907', 'LG27988829', 'RT00000000'].map((sn, at) => ({
+		json: { row_number: at + 2, 'Serial Number': sn },
+	}));
+	const pinData = { 'Read rows': rows, 'Write rows': [{ json: {} }] };
+	const [alert, switchDevice] = ['offline-devices', 'npm-start/switch-a-device-off'] as const;
+	const workflows = new Map([
+		...(await exampleWorkflows()),
+		[alert, withoutWait(await exampleWorkflow(alert))],
+		[switchDevice, await exampleWorkflow(switchDevice)],
+		['sheet-lookup', { ...(await exampleWorkflow('sheet-lookup')), pinData }],
+	]);
+	const names = new Set([alert, switchDevice, ...targetsOf('docs/examples.md').map((target) => parse(target).name)]);
+	return [...names].flatMap((name) => workflows.get(name) ?? []);
+}
+
+/** The first mail then comes at the next poll. No text names the minutes. */
+function withoutWait(alert: ExampleWorkflow): ExampleWorkflow {
+	const text = JSON.stringify(alert)
+		.replace(' for 15 minutes"', ' (For At Least 0)"')
+		.replace('"forAtLeast":15', '"forAtLeast":0')
+		.replace('has been 0 for 15 minutes', 'changed to 0')
+		.replace('comes back earlier', 'comes back before the next poll')
+		.replaceAll(' for 15 minutes', '');
+	return workflowSchema.parse(JSON.parse(text));
 }

@@ -1,7 +1,11 @@
 import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { z } from 'zod/v4';
+
+import { close, listen } from '../platform/httpServer.mts';
+import type { Credential } from './instance.mts';
 
 export interface Mail {
 	from: string;
@@ -11,19 +15,31 @@ export interface Mail {
 	text: string | undefined;
 	/** Only of a mail in HTML. */
 	html?: string;
+	/** When it was sent, in ISO 8601. */
+	date: string;
 }
 
-/** An SMTP server of this machine that keeps what it is sent; its credential is for n8n's Send Email node. */
-export async function startMailServer() {
+/** The credential that the examples with mail name, for an SMTP server of this machine. */
+export function mailCredential(port: number): Credential {
+	const address = { host: '127.0.0.1', port, secure: false, disableStartTls: true, hostName: '' };
+	return { id: 'mailServer', name: 'Mail server', type: 'smtp', data: { user: '', password: '', ...address } };
+}
+
+/**
+ * An SMTP server of this machine that keeps what it is sent, and shows it on a page.
+ * @param pagePort of the page; default: any free one
+ */
+export async function startMailServer(pagePort = 0) {
 	const mails: Mail[] = [];
 	const server = new SMTPServer({
 		authOptional: true,
 		disabledCommands: ['STARTTLS'],
 		onData(stream, _session, callback) {
 			const read = async () => {
-				const { from, to, subject, text, html } = await PostalMime.parse(Buffer.concat(await stream.toArray()));
+				const mail = await PostalMime.parse(Buffer.concat(await stream.toArray()));
+				const { from, to, subject, text, html, date = '' } = mail;
 				const addresses = (to ?? []).map(({ address }) => address ?? '');
-				const sent = { from: from?.address ?? '', to: addresses, subject, text: text?.trimEnd() };
+				const sent = { from: from?.address ?? '', to: addresses, subject, text: text?.trimEnd(), date };
 				mails.push({ ...sent, ...(html !== undefined && { html }) });
 			};
 			void read().then(() => callback(), callback);
@@ -31,10 +47,35 @@ export async function startMailServer() {
 	});
 	await once(server.listen(0, '127.0.0.1'), 'listening');
 	const { port } = z.object({ port: z.number() }).parse(server.server.address());
-	const address = { host: '127.0.0.1', port, secure: false, disableStartTls: true, hostName: '' };
-	return {
-		credential: { id: 'mailServer', name: 'Mail server', type: 'smtp', data: { user: '', password: '', ...address } },
-		mails,
-		stop: async () => await new Promise<void>((resolve) => server.close(resolve)),
+	const showMails: RequestListener = (_request, response) => {
+		response.setHeader('Content-Type', 'text/html; charset=utf-8').end(mailboxPage(mails));
 	};
+	const mailbox = await listen(showMails, { host: '127.0.0.1', port: pagePort, tls: false });
+	return {
+		credential: mailCredential(port),
+		mails,
+		mailbox: mailbox.origin,
+		stop: async () => {
+			await close(mailbox.server);
+			await new Promise<void>((resolve) => server.close(resolve));
+		},
+	};
+}
+
+/** The page of the mailbox: the newest mail first. It loads again every five seconds. */
+export function mailboxPage(mails: readonly Mail[]): string {
+	const shown = mails.map(({ from, to, subject = '', text = '', html, date }) => {
+		const head = `From ${from} to ${to.join(', ')}, ${date.slice(0, 19).replace('T', ' ')} UTC`;
+		const body =
+			html === undefined ? `<pre>${escape(text)}</pre>` : `<iframe sandbox srcdoc="${escape(html)}"></iframe>`;
+		return `<h2>${escape(subject)}</h2><p>${escape(head)}</p>${body}`;
+	});
+	return `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="5"><title>Mailbox</title><style>
+		body { max-width: 50rem; margin: 2rem auto; font-family: system-ui, sans-serif }
+		iframe { width: 100%; height: 20rem }
+	</style><h1>Mailbox</h1>${shown.toReversed().join('<hr>') || 'No mail yet. This page loads again every five seconds.'}`;
+}
+
+function escape(text: string): string {
+	return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
