@@ -1,11 +1,13 @@
+import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { useBench } from '../../testbed/jest.mts';
-import { Watch } from '../../testbed/watch.mts';
-import { published, useTrigger, warningsOf } from './watching.mts';
+import { runs } from '../../testbed/runs.mts';
+import { type HostLetter, Watch } from '../../testbed/watch.mts';
+import { published, snsOf, useTrigger, warningsOf } from './watching.mts';
 
 const n8n = useBench();
-const { bench, clock, fleet, watch, warnings } = useTrigger();
+const { answer, bench, clock, fleet, watch, warnings } = useTrigger();
 
 const EVERYTHING = {
 	events: ['attributeChanged', 'deviceCreated', 'onlineStatusChanged'],
@@ -158,4 +160,38 @@ it('logs that a poll reports no removed devices, if the list changes each time t
 	expect(warnings()).toEqual([
 		'The trigger "Watch" reports no removed devices now, because the list changed during each of three readings',
 	]);
+});
+
+it("on each host, 'Report States' reports exactly the devices in the state, once, after any number of failed polls", async () => {
+	let run = 0;
+	const state = fc.record({
+		host: fc.constantFrom<HostLetter>('A', 'B', 'C'),
+		failures: fc.nat(3),
+		minutes: fc.nat(2),
+		offline: fc.subarray([0, 1, 50, 100, 150]),
+	});
+	await fc.assert(
+		fc.asyncProperty(state, async ({ host, failures, minutes, offline }) => {
+			for (const { sn } of fleet().devices) fleet().update(sn, { onlineStatus: 1 });
+			const sns = offline.map((position) => fleet().update(fleet().at(position).sn, { onlineStatus: 0 }).sn);
+			const parameters = {
+				events: ['onlineStatusChanged'],
+				conditions: { rule: [{ to: '0' }] },
+				forAtLeast: minutes,
+				options: { firstPoll: 'report', maxRetries: 0, pageSize: 100 },
+			};
+			const watching = new Watch(bench, parameters, { host, workflowId: `${run++}` });
+			answer(503);
+			const failed = async () => await watching.activate().catch(() => null);
+			for (let count = 0; count < failures; count++) expect(await failed()).toBeNull();
+			answer();
+			const polls = [await watching.activate()];
+			for (let poll = 0; poll < 4; poll++) {
+				clock.now += 60_000;
+				polls.push(await watching.poll());
+			}
+			expect(polls.flatMap(snsOf).sort()).toEqual(sns.sort());
+		}),
+		runs(20),
+	);
 });

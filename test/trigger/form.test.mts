@@ -125,6 +125,15 @@ describe('bad input is refused with the label of its field', () => {
 		[{ events: ['attributeChanged'], attributes: ' , ' }, "'Attributes' is empty"],
 		[{ events: ['statusChanged'], attributes: 'firmware' }, "'Attributes' is filled in, but no event uses it"],
 		[{ events: ['deviceRemoved'], forAtLeast: 15 }, "'For At Least (Minutes)' is filled in, but no event uses it"],
+		[
+			{ ...rule({ from: '1', to: '0' }), options: { firstPoll: 'report' } },
+			"'First Poll' is 'Report States', but no rule",
+		],
+		[
+			{ ...rule({}), options: { firstPoll: 'report' } },
+			"'First Poll' is 'Report States', but no rule asks for a state",
+		],
+		[{ ...rule({ to: '0' }), options: { firstPoll: 'all' } }, `'First Poll' ${UNKNOWN}remember, report`],
 		[{ events: ['statusChanged'], forAtLeast: 43_201 }, NO_NUMBER],
 		[{ events: ['statusChanged'], forAtLeast: undefined }, NO_NUMBER],
 		[{ events: ['statusChanged'], conditions: undefined }, "'Only When' is nothing"],

@@ -43,6 +43,7 @@ it('the names that saved workflows hold are those in this file', () => {
 			...FILTER_FIELDS,
 			['options', 'collection', {}],
 			['options.emit', 'options', 'perDevice'],
+			['options.firstPoll', 'options', 'remember'],
 			['options.maxRetries', 'number', 3],
 			['options.pageSize', 'number', 1000],
 			['options.parallelRequests', 'number', 8],
@@ -61,6 +62,7 @@ it('the choices of each field are those in this file', () => {
 		['events', [...changed, 'deviceCreated', 'deviceRemoved', 'deviceUpdated'].sort()],
 		['fields', DEVICE_FIELDS],
 		['options.emit', ['perDevice', 'perPoll']],
+		['options.firstPoll', ['remember', 'report']],
 		['output', OUTPUT_MODES],
 	]);
 });
@@ -90,12 +92,15 @@ it.each<[string[], string]>([
 	[['deviceUpdated', 'deviceCreated'], 'sortingNotice'],
 	[['deviceRemoved', 'deviceCreated'], 'wholeFleetNotice'],
 	[['attributeChanged'], 'wholeFleetNotice'],
-	[['onlineStatusChanged'], 'wholeFleetNotice'],
+	[['onlineStatusChanged'], 'offlineNotice wholeFleetNotice'],
 	[['statusChanged'], 'wholeFleetNotice'],
-])('for %j, the form says that the first poll only records, and what is read: %s', (events, name) => {
+])('for %j, the form says that the first poll only records, and what is read: %s', (events, names) => {
 	const notices = node.description.properties.filter(({ type }) => type === 'notice');
-	const shown = notices.filter((property) => isShown(property, { events }));
-	expect(shown.map((notice) => notice.name)).toEqual(['firstPollNotice', name]);
+	const shown = (parameters: INodeParameters) =>
+		notices.flatMap((property) => (isShown(property, parameters) ? property.name : [])).join(' ');
+	expect(shown({ events })).toBe(`firstPollNotice ${names}`);
+	const reported = names.replace('offlineNotice ', '');
+	expect(shown({ events, options: { firstPoll: 'report' } })).toBe(`firstPollNotice ${reported}`);
 });
 
 it.each<INodeParameters>([

@@ -6,8 +6,9 @@ export interface Setting {
 	events: readonly string[];
 	/** Only devices with this tag. */
 	tag: string | undefined;
-	/** How long a value must last, and what a rule asks for. The observer knows neither: see stories.test.mts. */
+	/** How long a value must last, what a rule asks for, and what the first poll does. The observer knows none: see stories.test.mts. */
 	holdMinutes?: number;
+	firstPoll?: 'report';
 	rule?: { from: string; to: string } | undefined;
 }
 

@@ -175,6 +175,28 @@ const KNOWN: Row[] = [
 	['is offline before another main process polls', BOTH, [...SAVED_HOLD, 'another main process'], STARTS_AGAIN],
 ];
 
+/** It is offline at the first poll, which reports states. */
+const STATUSES = { events: ['onlineStatusChanged', 'statusChanged'] };
+const AGAIN = {
+	A: ['15: null → 0', '35: null → 0'],
+	B: ['15: null → 0', '36: null → 0'],
+	C: ['15: null → 0', '36: null → 0'],
+};
+const LISTED: Row[] = [
+	['is offline', {}, [], ['15: null → 0']],
+	['is offline, and must not last', { holdMinutes: 0 }, [1, 'online', 1, 'offline'], ['0: null → 0', '3: 1 → 0']],
+	['is offline, and comes back', {}, [5, 'online'], []],
+	['is offline, and does not match the rule', { rule: { from: '', to: '2' } }, [], []],
+	['is offline, and n8n does not take the report', {}, [14, 'a lost poll'], ['16: null → 0']],
+	['is offline, also after a change of events', {}, [20, { publish: STATUSES }], AGAIN],
+	[
+		'is offline in the first list with devices',
+		{},
+		['empty list', { publish: STATUSES }, 2, 'whole list'],
+		['18: null → 0'],
+	],
+];
+
 /** What n8n took. */
 const toldBy = ({ watching }: Run): Told =>
 	watching.database.executions.flat().map(({ json: { event, field, previous, current, detectedAt } }) => {
@@ -183,23 +205,30 @@ const toldBy = ({ watching }: Run): Told =>
 	});
 
 describe.each<HostLetter>(['A', 'B', 'C'])('on host %s, it is reported when a device', (host) => {
-	it.each([...APPEARS.map((row) => [false, ...row] as const), ...KNOWN.map((row) => [true, ...row] as const)])(
-		'known before: %p; %s',
-		async (isKnown, _, changes, steps, expected) => {
-			const world = new World();
-			const putClockBack = stopClock(() => world.now);
-			try {
-				for (let position = 0; position < 5; position++) world.edit(position, { onlineStatus: 1, tags: ['a'] }, false);
-				const defaults = { events: ['onlineStatusChanged'], tag: 'a', holdMinutes: 15 };
-				const run = new Run(host, { ...defaults, rule: isKnown ? undefined : TO_0, ...changes }, world, false);
-				await run.register('activate');
-				if (!isKnown) world.add(600);
-				if (!isKnown) world.edit(0, { onlineStatus: 0, tags: ['a'] }, false);
-				for (const step of [...steps, 20]) await take(run, step);
-				expect(toldBy(run)).toEqual(Array.isArray(expected) ? expected : expected[host]);
-			} finally {
-				putClockBack();
+	it.each([
+		...APPEARS.map((row) => ['unknown', ...row] as const),
+		...KNOWN.map((row) => ['known', ...row] as const),
+		...LISTED.map((row) => ['listed first', ...row] as const),
+	])('%s; %s', async (kind, _, changes, steps, expected) => {
+		const world = new World();
+		const putClockBack = stopClock(() => world.now);
+		try {
+			for (let position = 0; position < 5; position++) world.edit(position, { onlineStatus: 1, tags: ['a'] }, false);
+			const defaults = { events: ['onlineStatusChanged'], tag: 'a', holdMinutes: 15 };
+			const first = kind === 'listed first' ? { firstPoll: 'report' as const } : {};
+			const rule = kind === 'known' ? undefined : TO_0;
+			const run = new Run(host, { ...defaults, ...first, rule, ...changes }, world, false);
+			const appear = () => world.edit(0, { onlineStatus: 0, tags: ['a'] }, false);
+			if (kind === 'listed first') appear();
+			await run.register('activate');
+			if (kind === 'unknown') {
+				world.add(600);
+				appear();
 			}
-		},
-	);
+			for (const step of [...steps, 20]) await take(run, step);
+			expect(toldBy(run)).toEqual(Array.isArray(expected) ? expected : expected[host]);
+		} finally {
+			putClockBack();
+		}
+	});
 });

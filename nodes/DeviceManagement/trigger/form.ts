@@ -11,7 +11,7 @@ import { filtersField, readFilters } from '../fields/filters';
 import { optionFields, optionNames, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
 import { check, checkNumber, type ReadParameter, textSchema } from '../fields/check';
-import { onlyWhenField, readRules } from './compare/rules';
+import { isForState, onlyWhenField, readRules } from './compare/rules';
 import { CHANGE_EVENTS, type EventName, EVENTS, TIMES, watchedFields } from './compare/watched';
 
 export type TriggerParameters = Readonly<ReturnType<typeof readTriggerParameters>>;
@@ -33,6 +33,15 @@ const EMIT = [
 	{ name: 'One Item for Each Poll', value: 'perPoll', description: 'One item lists all events of a poll' },
 ] as const;
 
+const FIRST_POLL = [
+	{ name: 'Remember Only', value: 'remember', description: 'Report only what changes later' },
+	{
+		name: 'Report States',
+		value: 'report',
+		description: "Also report values that a rule with 'To' and without 'From' asks for",
+	},
+] as const;
+
 function notice(name: string, displayName: string, displayOptions: IDisplayOptions): INodeProperties {
 	return { displayName, name, type: 'notice', default: '', displayOptions };
 }
@@ -51,8 +60,16 @@ export const triggerFields: INodeProperties[] = [
 	// What users should know about the chosen events before the first poll.
 	notice(
 		'firstPollNotice',
-		"The first poll only records, also after you change 'Events', 'Attributes' or 'Filters'. Devices that are offline then are not reported.",
+		"The first poll records the current state, also after you change 'Events', 'Attributes' or 'Filters'.",
 		{},
+	),
+	notice(
+		'offlineNotice',
+		"Devices that are offline at the first poll are not reported. 'First Poll' can change that.",
+		{
+			show: { events: ['onlineStatusChanged'] },
+			hide: { '/options.firstPoll': ['report'] },
+		},
 	),
 	notice('wholeFleetNotice', 'To find changes and removals, n8n reads the whole fleet at each poll.', {
 		show: { events: WHOLE_FLEET_EVENTS },
@@ -73,6 +90,14 @@ export const triggerFields: INodeProperties[] = [
 	...asGiven(filtersField),
 	...outputFields,
 	...optionsField([
+		{
+			displayName: 'First Poll',
+			name: 'firstPoll',
+			type: 'options',
+			options: [...FIRST_POLL],
+			default: 'remember',
+			description: 'What the first poll does, also that after a change of what is watched',
+		},
 		{
 			displayName: 'Items per Poll',
 			name: 'emit',
@@ -105,6 +130,14 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 		'Set it to 0, or add an event of a change.',
 	);
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
+	const rules = readRules(read, fields);
+	const reportsFirst = check(firstPollSchema, options['firstPoll'], 'First Poll') === 'report';
+	if (reportsFirst && !rules.some(isForState)) {
+		throw inputFailure(
+			"'First Poll' is 'Report States', but no rule asks for a state",
+			"Add a rule with 'To' and without 'From' under 'Only When', or set 'First Poll' to 'Remember Only'.",
+		);
+	}
 	return {
 		events,
 		/** Keys of the watched attributes, each once, in alphabetical order. */
@@ -113,7 +146,9 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 		fields,
 		/** The times that show new and edited devices, if these are reported. */
 		times: TIMES.filter(({ event }) => events.has(event)),
-		rules: readRules(read, fields),
+		rules,
+		/** Whether the first poll reports the states that rules ask for. */
+		reportsFirst,
 		criteria: readFilters(read, { instead: "Use 'Online Status Changed' with a rule under 'Only When'." }),
 		output: readOutputMode(read),
 		settings,
@@ -125,6 +160,7 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 }
 
 const eventsSchema = z.array(z.enum(EVENTS.map(({ name }) => name)));
+const firstPollSchema = z.enum(FIRST_POLL.map(({ value }) => value)).default('remember');
 const emitSchema = z.enum(EMIT.map(({ value }) => value)).default('perDevice');
 
 function readEvents(read: ReadParameter): ReadonlySet<EventName> {

@@ -95,9 +95,11 @@ export function isAskedFor(rules: readonly ChangeRule[], { field, previous, curr
 
 /** Whether a rule with 'To' and without 'From' accepts a value: it asks for a state, whatever was before. */
 export function asksForState(rules: readonly ChangeRule[], field: WatchedField | undefined, value: Kept): boolean {
-	return rules.some(
-		(rule) => rule.field === field?.name && rule.from === '' && rule.to !== '' && isMet(rule, 'to', value),
-	);
+	return rules.some((rule) => rule.field === field?.name && isForState(rule) && isMet(rule, 'to', value));
+}
+
+export function isForState({ from, to }: ChangeRule): boolean {
+	return from === '' && to !== '';
 }
 
 /** Whether no rule asks for a change, but a rule asks for a change from its new value. */

@@ -31,8 +31,9 @@ function entryOf(device: Device, options: TriggerParameters, before: State): Fle
 	const sn = serialNumberOf(device);
 	const values = keepValues(device, fields);
 	const known = before.snapshot?.devices;
-	// The first list with devices is only recorded.
-	const last = known?.get(sn) ?? (known === undefined || known.size === 0 ? values : firstValues(values, options));
+	// The first list with devices is only recorded, unless its states are reported.
+	const isRecorded = !options.reportsFirst && (known === undefined || known.size === 0);
+	const last = known?.get(sn) ?? (isRecorded ? values : firstValues(values, options));
 	const rows: FleetEntry['rows'] = {};
 	for (const { field } of times) rows[field] = rowOf(device, field, before.recent.get(field));
 	return last === values ? { sn, values, rows } : { sn, values, rows, device };
