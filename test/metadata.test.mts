@@ -68,9 +68,10 @@ describe('the parameters that an operation reads', () => {
 	const STATES: INodeParameters[] = [
 		{},
 		{ output: 'selected' },
-		{ returnAll: true },
+		{ returnAll: true, sort: {} },
+		{ returnAll: true, path: '/api/device/list' },
 		{ returnAll: false },
-		{ method: 'POST' },
+		{ method: 'POST', body: '{}' },
 	];
 
 	test.each(operationNames)('%s: those that its form shows, and no other', async (name) => {
@@ -157,10 +158,13 @@ describe('the names that saved workflows hold', () => {
 			['body', 'json', ''],
 			['method', 'options', 'GET'],
 			...OPTIONS,
+			['options.ifFleetChanges', 'options', 'fail'],
+			['options.pageSize', 'number', 1000],
 			['path', 'string', ''],
 			['query', 'fixedCollection', {}],
 			['query.parameter.name', 'string', ''],
 			['query.parameter.value', 'string', ''],
+			['returnAll', 'boolean', false],
 		],
 		'device count': [...FILTER_FIELDS, ...OPTIONS],
 		'device get': [
@@ -308,10 +312,11 @@ describe('what a field depends on', () => {
 		return n8n.NodeHelpers.displayParameter(values, field, null, null, root);
 	};
 
-	test.each([true, false])("with 'Return All' %s, 'If the Fleet Keeps Changing' is shown: %s", (returnAll) => {
-		const places = everyField(propertiesOf('device', 'getAll'));
-		const option = places.find(({ path }) => path === 'options.ifFleetChanges')?.property;
-		expect(isShown(option, {}, { returnAll })).toBe(returnAll);
+	test.each([true, false])("with 'Return All' %s, its options are shown: %s", (returnAll) => {
+		const places = everyField([...propertiesOf('device', 'getAll'), ...propertiesOf('api', 'request')]);
+		const options = places.filter(({ path }) => /^options\.(ifFleetChanges|pageSize)$/.test(path));
+		const shown = options.map(({ property }) => isShown(property, {}, { returnAll }));
+		expect(shown).toEqual([returnAll, true, returnAll, returnAll]);
 	});
 
 	test("the credential's notice is about an address that is not encrypted and not of this machine", () => {

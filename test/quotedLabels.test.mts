@@ -97,8 +97,9 @@ function thrower(name: string, purpose: Purpose, form: INodeProperties[], run: (
 	return { name, purpose, form, hear: async () => await run().then(() => undefined, Object) };
 }
 
+const OF_API = { request: 'read', requestAll: 'read' } as const;
 /** What each operation's requests are for; a new operation needs a row. */
-const PURPOSES: Record<OperationName, Purpose> = { get: 'device', getAll: 'list', count: 'count', request: 'read' };
+const PURPOSES: Record<OperationName, Purpose> = { get: 'device', getAll: 'list', count: 'count', ...OF_API };
 const get = { resource: 'device', operation: 'get' };
 const watch = { options: { maxRetries: 0 } };
 const readers: readonly Reader[] = [

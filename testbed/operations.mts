@@ -3,9 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Bench } from './bench.mts';
 
 const marked = { parameter: [{ name: 'mark', value: '={{ $json.mark ?? "" }}' }] };
+const request = { resource: 'api', operation: 'request', method: 'GET', query: marked };
 
 /**
- * One set of parameters for each operation. The key is the name of the operation, with the resource in front if another resource has
+ * One set of parameters for each operation, and one for 'Return All' of API Request. The key is the name of the operation, with the resource in front if another resource has
  * the same name: `groupGetAll`. Get reads the serial number from the item's `sn`. The others, if they have a query,
  * send the item's `mark` as a parameter, so that a test can see at the platform which item a request is for.
  */
@@ -18,7 +19,8 @@ export const operations = {
 	},
 	getAll: { resource: 'device', operation: 'getAll', returnAll: true, output: 'raw', filters: { query: marked } },
 	count: { resource: 'device', operation: 'count', filters: { query: marked } },
-	request: { resource: 'api', operation: 'request', method: 'GET', path: '/api/echo', query: marked },
+	request: { ...request, path: '/api/echo' },
+	requestAll: { ...request, path: '/api/device/list', returnAll: true },
 };
 
 export type OperationName = keyof typeof operations;
@@ -29,7 +31,7 @@ export const operationNames: readonly OperationName[] = Object.keys(operations).
 );
 
 /** The sets that read pages of a list. */
-export const pagedNames = operationNames.filter((name) => ['getAll', 'count'].includes(operations[name].operation));
+export const pagedNames = operationNames.filter((name) => !['get', 'request'].includes(name));
 
 /** The sets that read what the platform has of a resource: all but a request of the user's own. */
 export const recordNames = operationNames.filter((name) => operations[name].resource !== 'api');

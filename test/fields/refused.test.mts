@@ -49,6 +49,7 @@ const REFUSED: ReadonlyArray<readonly [message: string, rows: readonly Row[]]> =
 		'{} has a value of the wrong type',
 		[
 			['Device', device('={{ {} }}'), device('={{ ["RT1"] }}')],
+			['Return All', { ...request, returnAll: 'yes' }],
 			['Return All', ...['yes', NOTHING].map((returnAll) => ({ ...getMany, returnAll }))],
 			['Fields', ...[get, getMany].map((operation) => ({ ...operation, output: 'selected', fields: 'sn' }))],
 			...TEXT_FILTERS.map(({ name, displayName }): Row => [displayName, filters({ [name]: {} })]),
@@ -197,6 +198,10 @@ const REFUSED: ReadonlyArray<readonly [message: string, rows: readonly Row[]]> =
 	['A field name under {} is empty', [['Sort', sortBy('custom')(' '), sortBy('attributes')(' ')]]],
 	['"sn asc", a field name under {}, contains a space or a comma', [['Sort', sortBy('custom')('sn asc')]]],
 	['"attributes.a,b", a field name under {}, contains a space or a comma', [['Sort', sortBy('attributes')('a,b')]]],
+	["{} can't be used with DELETE", [['Return All', { ...request, method: 'DELETE', returnAll: true }]]],
+	["{} can't be used with PUT", [['Return All', { ...request, method: 'PUT', returnAll: true }]]],
+	['The query parameter "page" can\'t be used with {}', [['Return All', { ...sent(' page '), returnAll: true }]]],
+	['The query parameter "size" can\'t be used with {}', [['Return All', { ...sent(' size '), returnAll: true }]]],
 	['{} does not begin with /api', [['Path', path('https://elsewhere.example/api'), path(NOTHING)]]],
 	['There is no filter "nmae" under {}', [['Filters', filters({ nmae: 'harbour' })]]],
 	['There is no filter "toString" under {}', [['Filters', filters({ name: 'RT', toString: 1 })]]],
@@ -268,7 +273,7 @@ test.each(operationNames)('each choice in the form of %s is accepted', async (na
 				[key]: key === 'rule' ? [{ attribute: 'x', ...Object(inner) }] : inner,
 			});
 			const given = below.reduceRight<unknown>(within, value);
-			const parameters = { ...operations[name], device: get.device, [field]: given };
+			const parameters = { ...operations[name], returnAll: field !== 'method', device: get.device, [field]: given };
 			await expect(refusalOf(parameters)).rejects.toThrow('It was not refused');
 		}
 	}

@@ -24,7 +24,7 @@ const EMPTY: Arguments = {
 	...{ tags: ' ', attributes_pair_key: 'site', query_parameter_name: 'description' },
 };
 
-type Arguments = Record<string, string | number>;
+type Arguments = Record<string, string | number | boolean>;
 const call = async (parameters: Parameters, args: Arguments) => (await bench.callTool(parameters, [args]))[0] ?? {};
 
 describe('a model may give', () => {
@@ -38,6 +38,12 @@ describe('a model may give', () => {
 		const text = await call({ ...getMany, limit: byModel('Limit') }, { Limit: '7' });
 		const lengths = [...(await Promise.all(limits)), text].map(({ response }) => Object(response).length);
 		expect(lengths).toEqual([7, bench.fleet.size, 7]);
+	});
+
+	test("'Return All' of API Request", async () => {
+		const parameters = { ...request, path: '/api/group/list', returnAll: "={{ $fromAI('All', '', 'boolean') }}" };
+		expect((await call(parameters, { All: true })).response).toContainEqual(bench.fleet.at(0).group);
+		expect((await call(parameters, { All: false })).response).toMatchObject([{ totalElements: 8 }]);
 	});
 
 	test('empty texts for no filter, in a count and in a list', async () => {

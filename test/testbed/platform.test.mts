@@ -191,12 +191,14 @@ test('other endpoints change a device, list models, echo a request without its s
 	]);
 	expect(refused).toEqual([10001, 10007]);
 	expect(modelSchema.array().parse((await call('GET /api/model/list')).data)).toHaveLength(8);
+	const second = { content: [changed], totalElements: 4, totalPages: 4 };
+	expect((await call('GET /api/device/list?size=1&page=2')).data).toMatchObject(second);
 	Object.assign(platform.settings, { apiKeyIn: 'query', apiKeyName: 'key', apiKeyPrefix: '' });
 	const echo = (await call('PUT /api/echo?a=1&key=k1', { n: 1 }, { authorization: 'Bearer secret' })).data;
 	const query = { a: '1', key: '(redacted)' };
 	const headers = { authorization: '(redacted)' };
 	expect(echo).toMatchObject({ method: 'PUT', path: '/api/echo', query, headers, body: { n: 1 } });
-	expect((await send('GET /api/device/list')).status).toBe(404);
+	expect((await send('PUT /api/device/list')).status).toBe(404);
 });
 
 describe('the sign-in (section 5)', () => {

@@ -8,7 +8,7 @@ import { message, Refusal } from './codes.mts';
 import { type Device, deviceSchema, Fleet, timeText } from './fleet.mts';
 import { close, listen, type Place } from './httpServer.mts';
 import { Listing } from './listing.mts';
-import { jsonOfPage, type Page, readPage } from './paging.mts';
+import { jsonOfPage, type Page, pageOf, readPage } from './paging.mts';
 import {
 	settingsSchema,
 	type Fault,
@@ -47,7 +47,7 @@ export const OTHER_ENDPOINT = '/api/model/list';
  *
  * Endpoints: POST /api/device/list and GET /api/device/sn/{sn} as in section 4, POST `loginPath` as in section 5. The
  * document does not define other endpoints (section 4.3). This platform also has these, with the same sign-in:
- * PUT /api/device/sn/{sn} (changes fields), GET {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
+ * PUT /api/device/sn/{sn} (changes fields), GET /api/device/list and /api/group/list (pages, neither filtered nor sorted), GET {@link OTHER_ENDPOINT} (an array in data), GET /api/version (a text in data), and any method on /api/echo (returns the
  * request). Any other path gets HTTP 404 without an envelope.
  *
  * @throws if an option is invalid, or the port is taken
@@ -85,6 +85,9 @@ export class EmbeddedPlatform {
 	readonly #lists: Readonly<Record<string, (request: PlatformRequest) => AnyPage>> = {
 		'POST /api/device/list': (request) =>
 			this.settings.source?.(request, this.settings) ?? this.#listing.page(this.fleet, request, this.settings),
+		'GET /api/device/list': ({ query }) => pageOf(this.fleet.devices, query, this.settings),
+		'GET /api/group/list': ({ query }) =>
+			pageOf([...new Set(this.fleet.devices.map(({ group }) => group))], query, this.settings),
 	};
 	/** All other endpoints but the login. */
 	readonly #endpoints: Readonly<Record<string, Endpoint>> = {

@@ -7,7 +7,7 @@ import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
-import { keepOnly } from '../core/paging/page';
+import { countRows, keepOnly } from '../core/paging/page';
 import { fetchPart } from '../core/paging/part';
 import { fetchList, type Listing } from '../core/paging/passes';
 import { FAIL_THE_ITEM, optionFields } from '../fields/options';
@@ -21,6 +21,8 @@ export interface ListWords {
 	readonly ifChanges: string;
 	/** The fields to sort by so that new items come last; undefined for a list without 'Sort'. */
 	readonly order?: string;
+	/** Whether items may be equal or share an `id`, so that they are counted and not compared. Such a list has no 'Limit' and 'Skip'. */
+	readonly isOfRows?: boolean;
 }
 
 const LIMIT = {
@@ -35,17 +37,16 @@ const LIMIT = {
 
 const ENTER_LIMIT = "Enter 1 or more, or turn on 'Return All'.";
 
+export const returnAllField: INodeProperties = {
+	displayName: 'Return All',
+	name: 'returnAll',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to return all results or only up to a given limit',
+};
+
 /** 'Return All' and 'Limit', the first fields of every Get Many. */
-export const limitFields: INodeProperties[] = [
-	{
-		displayName: 'Return All',
-		name: 'returnAll',
-		type: 'boolean',
-		default: false,
-		description: 'Whether to return all results or only up to a given limit',
-	},
-	LIMIT,
-];
+export const limitFields = [returnAllField, LIMIT];
 
 const SKIP = {
 	displayName: 'Skip',
@@ -66,9 +67,10 @@ const IF_CHANGES = [
 ] as const;
 const ifChangesSchema = z.enum(IF_CHANGES.map(({ value }) => value)).default('fail');
 
-/** Returns the options of every Get Many, for {@link optionsField}. */
+/** Returns the options of a list, for {@link optionsField}. */
 export function listOptionFields(words: ListWords): INodeProperties[] {
 	const order = words.order && `. Sort by ${words.order}, both ascending, so that new items come last.`;
+	const displayOptions = { show: { '/returnAll': [true] } };
 	return [
 		{
 			displayName: words.ifChanges,
@@ -77,11 +79,12 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 			type: 'options',
 			options: [...IF_CHANGES],
 			default: 'fail',
-			displayOptions: { show: { '/returnAll': [true] } },
+			displayOptions,
 			description: 'What to do if the list changes each time n8n reads it',
 		},
-		optionFields.pageSize,
-		{ ...SKIP, description: `${SKIP.description}${order ?? ''}` },
+		...(words.isOfRows === true
+			? [{ ...optionFields.pageSize, displayOptions }]
+			: [optionFields.pageSize, { ...SKIP, description: `${SKIP.description}${order ?? ''}` }]),
 	];
 }
 
@@ -97,9 +100,11 @@ export async function fetchItems<T>(
 ): Promise<T[]> {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
-	const skip = checkNumber(settings.options['skip'], SKIP);
+	const isOfRows = words.isOfRows === true;
+	const skip = isOfRows ? 0 : checkNumber(settings.options['skip'], SKIP);
 	const ifChanges = check(ifChangesSchema, settings.options['ifFleetChanges'], words.ifChanges);
-	const source = keepOnly(pageSource(platform, endpoint, settings), shape);
+	const pages = pageSource(platform, endpoint, settings);
+	const source = keepOnly(isOfRows ? countRows(pages) : pages, shape);
 	const fetchListing = skip > 0 ? fetchPart : fetchList;
 	const listing = await fetchListing(source, { ...settings, skip, limit });
 	if (returnAll && !listing.settled && ifChanges === 'fail') {
@@ -111,7 +116,7 @@ export async function fetchItems<T>(
 			remedy: `${remedy} To accept an incomplete list, set '${words.ifChanges}' under 'Options' to 'Return What Was Read'.`,
 		});
 	}
-	const remark = remarkOn(listing, skip, limit);
+	const remark = remarkOn(listing, skip, limit, isOfRows ? 'the last reading' : undefined);
 	if (remark !== undefined) hint(remark);
 	if (skip > 0 && !endpoint.sort?.some((rule) => /(^|,)(id|sn)[, ]/.test(rule))) hint(PARTS_NEED_ID);
 	return listing.items.map(({ kept }) => kept);
@@ -127,13 +132,13 @@ function whyUnsettled({ tied, passes }: Listing<unknown>): string {
 }
 
 /** Returns a hint if the list is not settled, or if the platform's total differs from its list; else undefined. */
-export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infinity) {
+export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infinity, readings = 'all readings') {
 	const { items, settled, tied, reportedTotal, passes } = listing;
 	const listed = items.length;
 	const after = skip === 0 ? '' : ` after the first ${skip}`;
 	if (!settled) {
 		const remedy = tied ? SORT_BETTER : 'Run the node again for an exact list.';
-		return `${whyUnsettled(listing)}. The output has ${listed} items${after}, from all readings. Some items may be missing, and some may no longer exist. ${remedy}`;
+		return `${whyUnsettled(listing)}. The output has ${listed} items${after}, from ${readings}. Some items may be missing, and some may no longer exist. ${remedy}`;
 	}
 	const reported = Math.max(0, (reportedTotal ?? 0) - skip);
 	if (reportedTotal === undefined || listed >= limit || reported === listed) return undefined;

@@ -1,7 +1,10 @@
-import { Failure } from '../core/failure';
-import type { JsonObject } from '../core/json';
+import { z } from 'zod/v4';
+
+import { checkPayload } from '../core/envelope';
+import { Failure, type FailureDetails } from '../core/failure';
+import { isRecord, type JsonObject } from '../core/json';
 import type { IdOrder, PageSource } from '../core/paging/page';
-import { isTooLarge, SMALLER_SIZES } from '../core/paging/refusal';
+import { isTooLarge, mayRefuse, SMALLER_SIZES } from '../core/paging/refusal';
 import type { Query } from '../core/query';
 import { identifyRecord, pageSchema } from '../core/record';
 import type { Platform, PlatformRequest, RequestSettings } from './platform';
@@ -42,6 +45,39 @@ export function pageSource(
 			idOf !== undefined && !sort.some((rule) => /(^|,)id[, ]/.test(rule)) ? idOrderOf(sort, platform) : undefined,
 	};
 }
+
+/**
+ * Returns the platform for a list that the node doesn't know, with a largest page of its own. A POST may change something: its first
+ * request is sent as a write, and in one page size. Once the platform has answered it with a page, the others are reads.
+ * @throws Failure `response` with the words for 'Return All' if the first response is no page; and what a request throws
+ */
+export function forOneList(platform: Platform, asObjects: (content: unknown[]) => object[]): Platform {
+	let isKnown = false;
+	const request: Platform['request'] = async ({ schema, ...sent }) => {
+		const purpose = !isKnown && sent.method !== 'GET' ? 'write' : 'read';
+		const data = await platform.request({ ...sent, purpose, schema: z.unknown() }).catch((thrown: unknown) => {
+			throw purpose === 'write' ? inOneSize(thrown) : thrown;
+		});
+		if (isRecord(data) && Array.isArray(data['content'])) data['content'] = asObjects(data['content']);
+		if (!isKnown && !schema.safeParse(data).success) throw new Failure(NO_LIST);
+		isKnown = true;
+		return checkPayload(data, schema);
+	};
+	return { ...platform, request, largestPage: { size: Infinity } };
+}
+
+function inOneSize(thrown: unknown): unknown {
+	if (!(thrown instanceof Failure) || !mayRefuse('size', thrown)) return thrown;
+	const remedy = `${thrown.details.remedy} If the platform refuses the page size, change 'Page Size' under 'Options'.`;
+	return new Failure({ ...thrown.details, remedy, mayRefusePage: false, tooLarge: false });
+}
+
+const NO_LIST: FailureDetails = {
+	kind: 'response',
+	cause: 'input',
+	message: "The response is no paged list; turn off 'Return All'",
+	remedy: "A page has a list of rows in 'content'. If the request was a POST, check first what it changed.",
+};
 
 /** Adds the ID to the last `sort` parameter, in its direction: a platform that reads only one parameter keeps the order. */
 function withIdLast(sort: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 /** What API Request sends and returns. Codes, statuses and retries of each kind are proved in test/core and test/transport. */
-import type { Fault, FaultRule } from '../../../testbed/platform/server.mts';
+import type { Fault, FaultRule, PageData, Settings } from '../../../testbed/platform/server.mts';
 import { hurry, useBench } from '../../../testbed/jest.mts';
 import { operations } from '../../../testbed/operations.mts';
 import { jsonOf, pairedItemsOf } from '../../../testbed/output.mts';
@@ -112,6 +112,7 @@ test('any other path stays on the platform, below /api', async () => {
 	}
 });
 
+const HTML = { status: 200, body: '<html>' };
 const DOUBT = /; the platform may still have carried out the request$/;
 
 describe('after a failure', () => {
@@ -196,5 +197,88 @@ describe('several items', () => {
 		bench.platform.settings.latencyMs = 1;
 		await bench.run({ ...operations.request, ...method }, { input });
 		expect(bench.platform.peakInFlight).toBeGreaterThan(1);
+	});
+});
+
+describe("'Return All'", () => {
+	const all = async (parameters: Parameters = {}, credential = bench.apiKey) =>
+		await request({ ...operations.requestAll, method: 'POST', query: {}, body: '{}', ...parameters }, credential);
+	const sizes = () => bench.platform.requests.map(({ query }) => query['size']);
+	const set = (settings: Partial<Settings>) => void Object.assign(bench.platform.settings, settings);
+	beforeEach(() => set({ largestSize: 100 }));
+	const rows = (replace: (content: PageData['content']) => unknown[]): Partial<Settings> => ({
+		changePage: ({ content, ...page }) => ({ ...page, content: replace(content) }),
+	});
+	const equal = rows((content) => content.map(() => ({ id: 7 })));
+
+	test.each<[string, Partial<Settings>, requests: number, row: (one: object, at: number) => object, size?: number]>([
+		['counted from 0', { pageNumbering: 'zero-based' }, 4, (one) => one],
+		['counted from 1', {}, 3, (one) => one],
+		['100,000', { largestSize: 1000, ...equal }, 100, () => ({ id: 7 }), 100_000],
+		['equal, counted from 0', { pageNumbering: 'zero-based', ...equal }, 4, () => ({ id: 7 })],
+		['equal, counted from 1', equal, 3, () => ({ id: 7 })],
+		['of an unsteady order', rows(([, ...all]) => [{ id: 7 }, ...all]), 3, (one, at) => (at % 100 ? one : { id: 7 })],
+		['without a total', { changePage: ({ totalElements: _, ...page }) => page }, 8, (one) => one],
+		['no objects', rows((all) => all.map(({ status }) => status)), 3, (one) => ({ data: Object(one).status })],
+	])('returns every row: %s', async (_what, settings, requests, row, size = 250) => {
+		const devices = Array.from({ length: size }, (_, at) => bench.fleet.at(at % 250));
+		jest.spyOn(bench.fleet, 'devices', 'get').mockReturnValue(devices);
+		set(settings);
+		const result = await all({ method: 'GET' });
+		expect(jsonOf(result)).toEqual(devices.map(row));
+		expect([result.hints('Devices'), sizes().length]).toEqual([[], requests]);
+	});
+
+	test('reads a changing list again, and returns one reading of it or fails', async () => {
+		let at = 0;
+		// The first page, without a page number, and page 1 are never the same.
+		set(rows((content) => content.map(() => ({ at: at++ }))));
+		set({ beforeAnswer: ({ order }) => void (order === 2 && bench.fleet.add()) });
+		expect(jsonOf(await all())).toHaveLength(251);
+		set({ beforeAnswer: () => void bench.fleet.add() });
+		expect((await all()).error?.description).toContain("set 'If the List Keeps Changing' under 'Options'");
+		const result = await all({ options: { ifFleetChanges: 'return', skip: 9 } });
+		expect(jsonOf(result)).toHaveLength(bench.fleet.size);
+		expect(result.hints('Devices')[0]?.message).toContain('items, from the last reading. Some');
+	});
+
+	test('fails if the platform ignores page numbers, although as many rows come as the total says', async () => {
+		set({ largestSize: 125, ...rows(() => Array.from({ length: 125 }, (_, at) => ({ at }))) });
+		expect((await all()).error?.message).toBe('Page 3 of the list has only items of earlier pages');
+		bench.platform.forget();
+		// The third reading only finds that the list changes: no 'Sort' would help.
+		set({
+			beforeAnswer: ({ order }) => void (order > 7 && delete bench.platform.settings.changePage && bench.fleet.add()),
+		});
+		expect((await all()).error?.message).toMatch(/^The list changed during each of 3 readings/);
+	});
+
+	const huge = new Array(1_000_001).fill(0);
+	test('of GET asks for smaller pages if one is refused or too large; other lists do not', async () => {
+		set({ largestSize: 1000, largerSize: 'refuse', ...rows((all) => (all.length > 200 ? [{ huge }] : all)) });
+		expect(jsonOf(await all({ method: 'GET', options: { pageSize: 2000 } }))).toHaveLength(250);
+		await bench.run({ ...operations.count, operation: 'getAll', limit: 1000 });
+		expect(sizes().slice(0, 5)).toEqual(['2000', '1000', '200', '200', '1000']);
+	});
+
+	const later = { status: 503, headers: { 'retry-after': '0' } };
+	const bad: Fault[] = ['hang', 'drop', later, { status: 500 }, HTML, { code: 0, data: huge }];
+	test.each([...bad, { code: 10001 }])('of POST is sent once after fault %#; later ones are reads', async (fault) => {
+		hurry(4);
+		set({ faults: [{ fault }] });
+		expect((await all({ options: { timeout: 1000 } })).error?.message).toMatch(/carried out the request$|10001/);
+		expect(sizes()).toEqual(['1000']);
+		set({ faults: [{ orderOfKind: 3, fault }] });
+		expect(String((await all({ options: { timeout: 1000 } })).error?.message)).not.toContain('carried out');
+	});
+
+	test('of POST by a login is sent again only after a refused token, and not if it is no list', async () => {
+		await bench.signInEarlier();
+		bench.platform.expireTokens();
+		expect(jsonOf(await all({}, bench.login))).toHaveLength(250);
+		set({ faults: [HTML, { code: 0, data: {} }].map((fault) => ({ kind: 'list', fault })) });
+		expect((await all({}, bench.login)).error?.message).toMatch(DOUBT);
+		expect((await all({}, bench.login)).error?.message).toBe("The response is no paged list; turn off 'Return All'");
+		expect(kinds()).toBe('list login list list list list login list');
 	});
 });

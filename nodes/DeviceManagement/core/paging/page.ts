@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { z } from 'zod/v4';
 
 import type { pageSchema } from '../record';
@@ -22,6 +23,8 @@ export interface PageSource<T> {
 	idOf?: ((item: T) => string) | undefined;
 	/** Undefined for a list that can't be sorted by ID, or already is. */
 	readonly idOrder?: IdOrder | undefined;
+	/** Whether items are rows, which are counted and never merged, see {@link countRows}. */
+	readonly countsRows?: boolean;
 }
 
 /** The ID as the last field of a list's sort order. Without it, items with equal values may have another order on each page. */
@@ -44,6 +47,27 @@ export function keepOnly<T, K>({ fetchPage, identify, idOf = identify, ...rest }
 		},
 		identify: ({ identity }: ReturnType<typeof entryOf>) => identity,
 		idOf: ({ id }: ReturnType<typeof entryOf>) => id,
+	};
+}
+
+/**
+ * Returns a source of rows that may be equal or share an `id`: none is merged with another. A row is identified by its place and by
+ * all rows of its page, so a page that comes twice is still noticed. Pages of one repeated row differ by their number.
+ */
+export function countRows<T extends object>({ fetchPage, largestPage }: PageSource<T>): PageSource<T> {
+	const identities = new WeakMap<T, string>();
+	return {
+		largestPage,
+		countsRows: true,
+		async fetchPage(parameter, size) {
+			const page = await fetchPage(parameter, size);
+			const rows = page.content.map((row) => JSON.stringify(row));
+			const number = new Set(rows).size === 1 ? String(page.number) : '';
+			const digest = createHash('sha256').update(rows.join()).update(number).digest('base64');
+			page.content.forEach((row, place) => identities.set(row, `${digest} ${place}`));
+			return page;
+		},
+		identify: (row) => identities.get(row) ?? '',
 	};
 }
 

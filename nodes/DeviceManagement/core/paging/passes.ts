@@ -3,7 +3,7 @@ import { isTooLarge, readById, sizesAfter } from './refusal';
 import { RepeatedPages, type WalkedPage, walkPages, type WalkOptions } from './walk';
 
 export interface Listing<T> {
-	/** Each item once: those of the last pass in the server's order; unless settled, also those of earlier passes. */
+	/** Each item once: those of the last pass in the server's order; unless settled, also those of earlier passes, but not rows. */
 	items: T[];
 	/** Whether the passes show that the list is whole: the last one was steady, or two of them agree. */
 	settled: boolean;
@@ -31,28 +31,28 @@ const PASSES = 3;
  */
 export async function fetchList<T>(source: PageSource<T>, options: ListOptions): Promise<Listing<T>> {
 	let previous: Pass<T> | undefined;
-	let voidPasses = 0;
 	let seen = new Map<string, T>();
 	const sharing = new Set<string>();
 	const { skip = 0, limit = Infinity } = options;
 	let { byId = false } = options;
-	let tied = false;
+	const isOfRows = source.countsRows === true;
+	let [tied, voidPasses] = [false, 0];
 	for (let passes = 1; ; passes++) {
 		const isLast = passes === PASSES;
 		// Two passes that repeat the same items in pages of different length show that the server lists these twice.
 		const sizes = isLast && previous && repeats(previous) ? sizesBelow(previous.pageLength, options) : undefined;
 		const parallelRequests = isLast ? 1 : options.parallelRequests;
 		const fetch = async (list: PageSource<T>) =>
-			await fetchPass(list, { ...options, ...sizes, parallelRequests, sharing }, passes === 1);
+			await fetchPass(list, { ...options, ...sizes, parallelRequests, sharing }, passes === 1 || (isLast && isOfRows));
 		const pass = byId ? await readById(source, fetch, async () => await fetch(source)) : await fetch(source);
 		const settled = pass.steady || (previous !== undefined && agree(source, previous, pass, { skip, limit }));
 		// Without the ID, equal sort values may repeat pages. A server that ignores page numbers lists only one page.
 		const mayBeTied = source.idOrder?.isRefused() === true && pass.distinct > pass.pageLength;
 		if (pass.voidedBy !== undefined && ++voidPasses === PASSES && !mayBeTied) throw pass.voidedBy;
-		if (!settled) seen = union(source, pass.items, seen);
-		tied ||= isTied(pass);
+		if (!settled && !isOfRows) seen = union(source, pass.items, seen);
+		tied ||= !isOfRows && isTied(pass);
 		if (settled || isLast) {
-			const items = (settled ? pass.items : [...seen.values()]).slice(0, limit);
+			const items = (settled || isOfRows ? pass.items : [...seen.values()]).slice(0, limit);
 			return { items, settled, tied, reportedTotal: pass.reportedTotal, passes };
 		}
 		// The ID must not replace the platform's own order of the first items, or that of a part.

@@ -8,11 +8,14 @@ import { asGiven } from '../../fields/formFields';
 import { optionsField } from '../../fields/options';
 import { addParameter, checkQueryParameters, queryParametersField } from '../../fields/queryParameters';
 import { check, checkJson, textSchema, writeJson } from '../../fields/check';
+import { type PagedEndpoint, forOneList } from '../../transport/pagedList';
+import { fetchItems, listOptionFields, returnAllField } from '../getMany';
 import type { Operation } from '../operation';
 
+const WORDS = { ifChanges: 'If the List Keeps Changing', isOfRows: true };
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
 
-/** API Request: Request (section 4.3 of the API document): any endpoint below /api. It doesn't read further pages. */
+/** API Request: Request (section 4.3 of the API document): any endpoint below /api, or all pages of a list there (section 1.2). */
 export const request: Operation = {
 	name: 'Request',
 	action: 'Make API request',
@@ -36,6 +39,10 @@ export const request: Operation = {
 			placeholder: 'e.g. /api/model/list',
 			description: 'Path on the platform, starting with /api. n8n puts the Base URL of the credential before it.',
 		},
+		{
+			...returnAllField,
+			hint: "For a paged list, by GET or POST. n8n sends the request once for each page, and again if the list changes. Don't use it for a POST that changes something.",
+		},
 		...asGiven(queryParametersField),
 		{
 			displayName: 'Body',
@@ -45,7 +52,7 @@ export const request: Operation = {
 			displayOptions: { show: { method: ['DELETE', 'PATCH', 'POST', 'PUT'] } },
 			description: 'Request body as JSON, like {"description": "Pier 4"}. Leave it empty to send no body.',
 		},
-		...optionsField(),
+		...optionsField(listOptionFields(WORDS)),
 	],
 
 	/** Writes keep the order of the items. An expression may return any method, so it counts as a write. */
@@ -53,7 +60,8 @@ export const request: Operation = {
 		return method !== undefined && method !== 'GET';
 	},
 
-	async run({ platform, read, settings }) {
+	async run(item) {
+		const { platform, read, settings } = item;
 		const method: IHttpRequestMethods = check(methodSchema, read('method'), 'Method');
 		const path = apiPath(check(textSchema, read('path'), 'Path'));
 		const query: Query = {};
@@ -61,18 +69,25 @@ export const request: Operation = {
 			addParameter(query, name.trim(), value);
 		}
 		const body = method === 'GET' ? undefined : readBody(read('body', ''));
-		const data = await platform.request({
-			method,
-			path,
-			query,
-			body,
-			purpose: method === 'GET' ? 'read' : 'write',
-			schema: z.unknown(),
-			settings,
-		});
-		return asItems(data);
+		const endpoint: PagedEndpoint = { method, path, query, body, purpose: method === 'GET' ? 'read' : 'write' };
+		if (!check(z.boolean(), read('returnAll', false), 'Return All')) {
+			return asItems(await platform.request({ ...endpoint, schema: z.unknown(), settings }));
+		}
+		checkListRequest(method, query);
+		return await fetchItems({ ...item, platform: forOneList(platform, asItems) }, endpoint, WORDS, (row) => row);
 	},
 };
+
+/** @throws Failure `input` for what doesn't go together with 'Return All' */
+function checkListRequest(method: string, query: Query): void {
+	if (method !== 'GET' && method !== 'POST') {
+		throw inputFailure(`'Return All' can't be used with ${method}`, "Turn it off, or set 'Method' to GET or POST.");
+	}
+	const name = ['page', 'size'].find((one) => Object.hasOwn(query, one));
+	if (name === undefined) return;
+	const remedy = "Remove the parameter. n8n requests all pages, of the 'Page Size' under 'Options'.";
+	throw inputFailure(`The query parameter "${name}" can't be used with 'Return All'`, remedy);
+}
 
 /** Returns one item for an object, one per element for a list, and anything else under `data`. */
 function asItems(data: unknown): IDataObject[] {
