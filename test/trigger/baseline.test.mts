@@ -117,10 +117,15 @@ it('logs once which watched fields no device has', async () => {
 	expect(warnings()).toEqual([`${finds} 'Status'`, `${finds} the attribute "frimware"`]);
 });
 
-it('records a new baseline, and logs it, if the state is unreadable', async () => {
+it.each([
+	['an unknown format', /"format\\":2/, '"format\\":0'],
+	['a newest time that no date can have', /"newest\\":\d+/, '"newest\\":8640000000001'],
+	['a number that no time can have', /"number\\":\d+/, '"number\\":9007199254740991'],
+])('records a new baseline, and logs it, if the state has %s', async (_, good, damaged) => {
 	const watching = await watch(EVERYTHING, { host: 'B' });
 	const { staticData } = watching.database;
-	watching.database.save({ staticData: staticData.replace('\\"format\\":2', '\\"format\\":0') });
+	expect(staticData).toMatch(good);
+	watching.database.save({ staticData: staticData.replace(good, damaged) });
 	await watching.restart();
 	change(77);
 	expect(await watching.poll()).toBeNull();

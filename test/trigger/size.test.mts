@@ -26,20 +26,29 @@ it("both statuses cost six bytes per device in n8n's database besides the serial
 	expect(withSite - perDevice).toBeLessThan(1);
 });
 
+it('a mass outage adds as much to the state as the serial numbers of the devices that wait for For At Least', async () => {
+	bench.platform.fleet = new Fleet(fleet.devices.map((device) => ({ ...device, onlineStatus: 1 })));
+	const watching = await watch({ events: ['onlineStatusChanged'], forAtLeast: 15 }, { host: 'C' });
+	const { length: before = 0 } = watching.state ?? '';
+	for (const { sn } of fleet.devices) bench.platform.fleet.update(sn, { onlineStatus: 0 });
+	expect(await watching.poll()).toBeNull();
+	expect(((watching.state ?? '').length - before) / MANY).toBeLessThan(10 + 3 + 0.1);
+});
+
 /** As if each of many devices had a long serial number. */
 function addLong(count: number): void {
 	const { fleet: few } = bench.platform;
 	const device = few.at(0);
-	for (let id = 0; id < count; id++) few.add({ ...device, id: `${id}`, sn: `${id}`.padEnd(3_000_000, 'x') });
+	for (let id = 0; id < count; id++) few.add({ ...device, id: `${id}`, sn: `${id}`.padEnd(7_500_000, 'x') });
 }
 
-it('a state of more than 20 MB fails the poll, and what was known stays', async () => {
+it('a state of more than 50 MB fails the poll, and what was known stays', async () => {
 	bench.platform.fleet = Fleet.seeded({ size: 2 });
 	const watching = await watch({ events: ['statusChanged'] });
 	const { state } = watching;
 	addLong(7);
 	await expect(watching.poll()).rejects.toMatchObject({
-		message: 'The trigger would have to store 22 MB, but it can store only 20 MB',
+		message: 'The trigger would have to store 53 MB, but it can store only 50 MB',
 		description: "Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
 	});
 	expect(watching.state).toBe(state);

@@ -6,7 +6,7 @@ const WRITTEN =
 	'"recent":[{"field":"createTime","newest":100,"rows":{"40":["C"],"100":["A","B"]}},' +
 	'{"field":"updateTime","newest":null,"rows":{}}],' +
 	'"devices":{"[1,0]":["SN1","SN2"],"[2,\\"x\\"]":["SN3","__proto__"]},"away":{"7":["SN2"]},' +
-	'"holds":[{"sn":"SN1","field":0,"value":"2","since":5}]}';
+	'"holds":[{"sn":["SN1","SN3"],"field":0,"value":"2","since":5},{"sn":["SN1"],"field":1,"value":"2","since":5}]}';
 
 it('is plain JSON, grouped by values', () => {
 	const read = decodeState(WRITTEN);
@@ -14,7 +14,9 @@ it('is plain JSON, grouped by values', () => {
 	expect(read?.recent.get('updateTime')).toEqual({ newest: null, rows: new Map() });
 	expect(read?.snapshot?.devices.get('SN2')).toBe('[1,0]');
 	expect([...(read?.snapshot?.away ?? [])]).toEqual([['SN2', 7]]);
-	expect(read?.snapshot?.holds).toEqual([{ sn: 'SN1', field: 0, value: '2', since: 5 }]);
+	const hold = { field: 0, value: '2', since: 5 };
+	const holds = ['SN1', 'SN3'].map((sn) => ({ sn, ...hold }));
+	expect(read?.snapshot?.holds).toEqual([...holds, { sn: 'SN1', ...hold, field: 1 }]);
 	expect(read && encodeState(read)).toBe(WRITTEN);
 });
 
@@ -37,10 +39,15 @@ it('is not taken from a text that is missing, that was cut, or in which a part h
 		['"100":', '"1e2":'],
 		['"100":["A","B"]', '"100":"A"'],
 		['"number":3', '"number":3.5'],
+		// No time is that late.
+		['"number":3', '"number":8640000000001'],
+		['"newest":100', '"newest":8640000000001'],
+		['"100":', '"86400000000010":'],
 		['"newest":100', '"newest":"100"'],
 		['"[1,0]"', '"[1,0"'],
 		['"[1,0]"', '"{}"'],
 		['"field":0', '"field":-1'],
+		['"value":"2"', '"value":"two"'],
 		['"format":2', '"format":2,"more":1'],
 		['"format":2', '"format":3'],
 		['"7":', '"seven":'],

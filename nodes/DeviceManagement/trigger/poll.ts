@@ -26,8 +26,8 @@ import { digestOf } from './compare/kept';
 const STATE_KEY = 'state';
 /** Time for a poll if n8n doesn't say. */
 const USUAL_BUDGET_MS = 300_000;
-/** Largest state, in characters. n8n loads and saves it with the workflow. */
-const LARGEST_STATE = 20_000_000;
+/** Largest state, in characters: two million serial numbers of 20. n8n loads and saves it with the workflow. */
+const LARGEST_STATE = 50_000_000;
 
 interface Poll {
 	readonly open: typeof openPlatform;

@@ -1,8 +1,8 @@
 import { z } from 'zod/v4';
 
 import type { Recent } from './compare/recent';
-import type { Snapshot } from './compare/snapshot';
-import { splitKept } from './compare/kept';
+import type { Hold, Snapshot } from './compare/snapshot';
+import { recall, splitKept } from './compare/kept';
 import { type TimeField, TIMES } from './compare/watched';
 
 /** What a poll stores for the next one. */
@@ -18,10 +18,11 @@ export interface State {
 	readonly snapshot: Snapshot | undefined;
 }
 
-const whole = z.number().int().safe();
+/** A whole number that can be a time in seconds: a later one would fail each poll. */
+const whole = z.number().int().min(-8.64e12).max(8.64e12);
 
 /** By a time in seconds. */
-const byTimeSchema = z.record(z.string().regex(/^-?\d+$/), z.array(z.string()));
+const byTimeSchema = z.record(z.string().regex(/^-?\d{1,13}$/), z.array(z.string()));
 
 const storedSchema = z.strictObject({
 	// Format 1 has no devices that are no longer listed.
@@ -41,7 +42,15 @@ const storedSchema = z.strictObject({
 	devices: z.record(z.string(), z.array(z.string())).optional(),
 	/** Serial numbers of those that are no longer listed. */
 	away: byTimeSchema.default({}),
-	holds: z.array(z.strictObject({ sn: z.string(), field: whole.nonnegative(), value: z.string(), since: whole })),
+	holds: z.array(
+		z.strictObject({
+			/** All devices with this hold. Earlier builds wrote a hold for each. */
+			sn: z.union([z.array(z.string()), z.string().transform((sn) => [sn])]),
+			field: whole.nonnegative(),
+			value: z.string(),
+			since: whole,
+		}),
+	),
 });
 
 /** Returns a state as text, which n8n loads sixty times as fast as nested objects. Equal states have equal texts. */
@@ -54,7 +63,7 @@ export function encodeState({ fingerprint, number, writes, recent, snapshot }: S
 		recent: [...recent].map(([field, { newest, rows }]) => ({ field, newest, rows: groupByValue(rows) })),
 		devices: snapshot && groupByValue(snapshot.devices),
 		away: snapshot && groupByValue(snapshot.away),
-		holds: snapshot?.holds ?? [],
+		holds: groupHolds(snapshot?.holds ?? []),
 	});
 }
 
@@ -63,16 +72,30 @@ export function decodeState(text: string | undefined): State | undefined {
 	try {
 		const { fingerprint, number, writes, recent, devices, away, holds } = storedSchema.parse(JSON.parse(text ?? ''));
 		Object.keys(devices ?? {}).forEach(splitKept);
+		holds.forEach(({ value }) => recall(value));
+		const held = holds.flatMap(({ sn: all, ...hold }) => all.map((sn) => ({ sn, ...hold })));
 		return {
 			fingerprint,
 			number,
 			writes,
 			recent: new Map(recent.map(({ field, newest, rows }) => [field, { newest, rows: ungroup(rows, Number) }])),
-			snapshot: devices && { devices: ungroup(devices, String), away: ungroup(away, Number), holds },
+			snapshot: devices && { devices: ungroup(devices, String), away: ungroup(away, Number), holds: held },
 		};
 	} catch {
 		return undefined;
 	}
+}
+
+/** Returns each hold once, with the serial numbers of its devices. */
+function groupHolds(holds: readonly Hold[]) {
+	const groups = new Map<string, Omit<Hold, 'sn'> & { sn: string[] }>();
+	for (const { sn, ...hold } of holds) {
+		const text = JSON.stringify(hold);
+		const group = groups.get(text) ?? { sn: [], ...hold };
+		groups.set(text, group);
+		group.sn.push(sn);
+	}
+	return [...groups.values()];
 }
 
 /** Returns the keys of a map by value, so that a value of many devices is written once. */

@@ -40,7 +40,7 @@ export interface WalkedPage<T> {
 
 /** Stops a walk if the server's list has no end. */
 const MAX_PAGES = 100_000;
-const MAX_ITEMS = 1_000_000;
+const MAX_ITEMS = 2_000_000;
 
 /**
  * Walks the pages of a list (section 1.2 of the API document). It ends at a page whose metadata says so, at an empty page (the
