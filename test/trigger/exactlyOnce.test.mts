@@ -70,6 +70,34 @@ it('polls only for the newest activation: n8n may leave an older one running', a
 	expect([await older.poll(), await newer.poll(), await older.poll()]).toEqual([null, expect.anything(), null]);
 });
 
+it('what happens before any page of a poll is in this poll or in the next one, once', async () => {
+	const { platform } = bench;
+	const events = EVENTS.filter((event) => event !== 'deviceUpdated');
+	const watching = await watch({ events, options: { pageSize: 20, parallelRequests: 1 } });
+	platform.requests = 0;
+	await watching.poll();
+	const { requests: pages } = platform;
+	expect(pages).toBeGreaterThan(10);
+	for (let page = 1; page <= pages; page++) {
+		const due: string[] = [];
+		platform.requests = 0;
+		platform.intervene = async () => {
+			if (platform.requests !== page) return undefined;
+			const { fleet } = platform;
+			// The first one by ID: the others move, one of each page to the page before.
+			due.push(`deviceRemoved ${fleet.remove(fleet.at(fleet.size - 1).sn).sn}`);
+			for (const { sn } of fleet.devices) {
+				fleet.update(sn, { onlineStatus: page + 9 });
+				due.push(`onlineStatusChanged ${sn}`);
+			}
+			due.push(`deviceCreated ${fleet.add().sn}`);
+			return undefined;
+		};
+		const items = [await watching.poll(), await watching.poll()].flatMap((poll) => poll ?? []);
+		expect(told(items).sort()).toEqual(due.sort());
+	}
+});
+
 it('writes the state last: not if making the output fails', async () => {
 	const node = nodeOf();
 	await node.poll();
