@@ -110,9 +110,10 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const observation = await observe(platform, options, before).finally(() => platform.stop());
 	const { state, untaken, events } = compare(before, observation, { ...parameters, now, isFirstOfProcess });
 	const items = itemsOf(events, parameters);
-	const quiet = textOf(state, (words) => log(context, 'warn', words));
 	const writes = (state.writes ?? 0) + 1;
-	const to = quiet === base ? quiet : textOf({ ...state, writes });
+	// A poll that reports something raises the number, so its text is another one.
+	const isSame = items.length === 0 && textOf(state) === base;
+	const to = isSame ? base : textOf({ ...state, writes }, (words) => log(context, 'warn', words));
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
 	const carried = items.length === 0 ? to : textOf({ ...untaken, writes });
 	if (!commit(poll, stored, to, carried)) return null;

@@ -106,5 +106,7 @@ function groupByValue(map: ReadonlyMap<string, string | number>): Record<string,
 }
 
 function ungroup<Value>(groups: Record<string, string[]>, read: (text: string) => Value): Map<string, Value> {
-	return new Map(Object.entries(groups).flatMap(([text, keys]) => keys.map((key) => [key, read(text)] as const)));
+	const map = new Map<string, Value>();
+	for (const [text, keys] of Object.entries(groups)) for (const key of keys) map.set(key, read(text));
+	return map;
 }

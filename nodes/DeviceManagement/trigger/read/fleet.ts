@@ -18,6 +18,8 @@ export interface FleetEntry extends ListedDevice {
 	readonly rows: Partial<Record<TimeField, Row | undefined>>;
 }
 
+const NO_ROWS: FleetEntry['rows'] = {};
+
 /** Reads all devices that match the criteria (section 4.1), in the order of their IDs. To save memory, it keeps only the records of new rows and of compared devices. */
 export async function fetchFleet(platform: Platform, which: ListCriteria, options: TriggerParameters, before: State) {
 	const devices = pageSource(platform, { ...DEVICE_LIST, ...which }, options.settings);
@@ -34,7 +36,7 @@ function entryOf(device: Device, options: TriggerParameters, before: State): Fle
 	// The first list with devices is only recorded, unless its states are reported.
 	const isRecorded = !options.reportsFirst && (known === undefined || known.size === 0);
 	const last = known?.get(sn) ?? (isRecorded ? values : firstValues(values, options));
-	const rows: FleetEntry['rows'] = {};
+	const rows: FleetEntry['rows'] = times.length === 0 ? NO_ROWS : {};
 	for (const { field } of times) rows[field] = rowOf(device, field, before.recent.get(field));
-	return last === values ? { sn, values, rows } : { sn, values, rows, device };
+	return last === values ? { sn, values: last, rows } : { sn, values, rows, device };
 }
