@@ -15,7 +15,7 @@ export class PageFeed<T> {
 	/** Responses and failures by page parameter, until they are returned. */
 	private readonly responses = new Map<number, Promise<Page<T>>>();
 	private readonly inFlight = new Map<number, Promise<void>>();
-	/** Lowest page parameter that was empty or failed. Pages beyond it are not fetched ahead. */
+	/** A page parameter that was empty or failed. Pages beyond it are not fetched ahead. */
 	private stopAt = Infinity;
 
 	/** @param first the first page, fetched without a page parameter */
@@ -63,7 +63,7 @@ export class PageFeed<T> {
 	private async request(parameter: number): Promise<void> {
 		const response = this.source.fetchPage(parameter, this.options.size);
 		const page = await response.catch(() => undefined);
-		if (page === undefined || page.content.length === 0) this.stopAt = Math.min(this.stopAt, parameter);
+		if (page === undefined || page.content.length === 0) this.stopAt = parameter;
 		const total = page?.totalElements ?? this.first.totalElements;
 		// The total 0 of an empty page doesn't mean that the list is empty.
 		const isAboutTheList = page?.content.length !== 0 || total !== 0;

@@ -101,9 +101,9 @@ async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsN
 }
 
 /** Returns the next smaller page size, then others for a server that refuses it. */
-function sizesBelow(pageLength: number, { pageSize, otherSizes }: WalkOptions) {
+function sizesBelow(pageLength: number, { pageSize }: WalkOptions) {
 	const smaller = Math.max(1, pageLength - 1);
-	return { pageSize: smaller, otherSizes: otherSizes ?? [...sizesAfter(smaller, smaller), pageSize] };
+	return { pageSize: smaller, otherSizes: [...sizesAfter(smaller, smaller), pageSize] };
 }
 
 /** Whether a pass that was read to its end has an item twice. In a list of one page that is not full, no other item is missing for it. */

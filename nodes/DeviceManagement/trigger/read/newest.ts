@@ -84,7 +84,7 @@ export async function fetchNewest(platform: Platform, options: NewestOptions) {
 		return { fetched: undefined, order: { ...order, reliableAt, refusals, readWholeAt: now } };
 	// One refusal may be temporary.
 	const isAvoided = fetched === undefined && refusals !== 1;
-	const found = isAvoided ? { avoidedAt: now } : { reliableAt, avoidedAt: order.avoidedAt };
+	const found = isAvoided ? { avoidedAt: now } : { reliableAt };
 	const readWholeAt = fetched?.complete === true ? now : order.readWholeAt;
 	const rows = fetched && { ...fetched, rows: onePerId(fetched.rows) };
 	return { fetched: rows, order: { ...found, refusals, readWholeAt } };

@@ -48,7 +48,7 @@ export async function checkMissing(
 		);
 	});
 	// Of too many devices, it picks some by chance, so that each is requested at some time: first of those that it never requested.
-	const start = due.length > MAX_PER_POLL ? Math.floor(currentClock().random() * due.length) : 0;
+	const start = Math.floor(currentClock().random() * due.length);
 	const ordered = [...due.slice(start), ...due.slice(0, start)].sort(
 		(one, other) => Number(isAway(one)) - Number(isAway(other)),
 	);
@@ -60,14 +60,15 @@ export async function checkMissing(
 		isSerialNumber(sn) && sn === sn.trim() && fitsInPath(sn)
 			? await fetchDevice(platform, sn, once).then(() => 'unlisted' as const, outcomeOfFailure)
 			: 'unlisted';
-	const outcomes = await Promise.all(requested.map(async (sn) => await slots(check, sn)));
-	const unlisted = requested.filter((_, index) => outcomes[index] === 'unlisted');
+	const checked = await Promise.all(requested.map(async (sn) => [sn, await slots(check, sn)] as const));
+	const outcomes = new Map(checked);
+	const unlisted = due.filter((sn) => outcomes.get(sn) === 'unlisted');
 	const latest = unlisted.map((sn) => [sn, now] as const);
 	return {
-		removed: requested.filter((_, index) => outcomes[index] === 'removed'),
+		removed: due.filter((sn) => outcomes.get(sn) === 'removed'),
 		unlisted,
 		found: new Map([...found, ...latest].filter(([, at]) => now - at < REMEMBERED_SECONDS)),
-		failure: outcomes.find((outcome) => outcome instanceof Failure),
+		failure: [...outcomes.values()].find((outcome) => outcome instanceof Failure),
 	};
 }
 
