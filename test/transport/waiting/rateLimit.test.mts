@@ -28,15 +28,13 @@ const askedToWait = (retryAfterMs: number, httpStatus = 429) =>
 	failureOf({ httpStatus, temporary: true, retryAfterMs });
 const times = <T,>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
 
-/** Requests that are sent together, one if not said otherwise. */
+/** Requests that are sent together, one if not said otherwise. Times are in milliseconds. */
 interface Batch {
-	/** When they come, in milliseconds; default: 0. */
 	at?: number;
 	count?: number;
 	takes?: number;
-	/** Fails without a response, is refused, or fails with the milliseconds of a `Retry-After`; default: a response. */
+	/** Fails without a response, is refused, or fails with a `Retry-After` and this status, 429 by default; default: a response. */
 	ends?: 'no response' | 'refused' | number | undefined;
-	/** The status of that response; default: 429. */
 	status?: number;
 	/** When their execution is stopped. */
 	stops?: number | null;
@@ -67,113 +65,108 @@ async function play<Name extends string>(batches: Record<Name, Batch>): Promise<
 const pause = async (retryAfterMs: number) =>
 	await settled(limit.afterPause(async () => await Promise.reject(askedToWait(retryAfterMs)), virtual.time, forEver));
 
-const LIMIT_503: Batch = { ends: 0, status: 503 };
-const both = (...moments: number[]) => moments.flatMap((moment) => [moment, moment]);
+/** Reads `lists: 3 at 1 s, each takes 0.1 s, stopped at 2 s, no response`, or at the end: `refused`, `told 2 s`, `HTTP 503`. */
+function batchOf(line: string): [name: string, Batch] {
+	const [, name = '', words = ''] = /(\w+): (.*)/.exec(line) ?? [];
+	const ms = <T,>(before: string, otherwise: T) => {
+		const [, seconds] = RegExp(`${before} ([\\d.]+) s`).exec(words) ?? [];
+		return seconds === undefined ? otherwise : Math.round(Number(seconds) * 1000);
+	};
+	const status = words.includes('HTTP 503') ? 503 : 429;
+	const told = (['no response', 'refused'] as const).find((end) => words.includes(end));
+	const ends = told ?? ms('told', status === 503 ? 0 : undefined);
+	const count = Number(/^\d+/.exec(words) ?? 1);
+	return [name, { count, at: ms('at', 0), takes: ms('takes', 0), stops: ms('stopped at', null), ends, status }];
+}
 
-test.each<[promise: string, batches: Record<string, Batch>, sent: Record<string, number[]>]>([
+/** `2 at 1 s, 1 at 1.1 s` */
+function inWords(moments: readonly number[]): string {
+	const counts = [...new Set(moments)].map(
+		(at) => `${moments.filter((other) => other === at).length} at ${at / 1000} s`,
+	);
+	return counts.join(', ') || 'never';
+}
+
+test.each<[promise: string, story: string, sent: Record<string, string>]>([
 	[
 		'A response that is no limit begins the pauses after HTTP 503 again, also a refusal',
-		{
-			told: { ...LIMIT_503, count: 2 },
-			other: { at: 1, ends: 'refused' },
-			again: { ...LIMIT_503, at: 1001 },
-			next: { at: 1002 },
-		},
-		{ other: [1000], next: [2001] },
+		'told: 2 HTTP 503; other: 1 at 0.001 s, refused; again: 1 at 1.001 s, HTTP 503; next: 1 at 1.002 s',
+		{ other: '1 at 1 s', next: '1 at 2.001 s' },
 	],
 	[
 		'A pause delays every request, and two at once follow it, in the order in which they came',
 		// Failures without a response do not widen the window.
-		{
-			told: { ends: 2000 },
-			early: { at: 1, count: 3, takes: 100, ends: 'no response' },
-			late: { at: 2, count: 3, takes: 100, ends: 'no response' },
-		},
-		{ early: [2000, 2000, 2100], late: [2100, 2200, 2200] },
+		`told: told 2 s; early: 3 at 0.001 s, each takes 0.1 s, no response;
+		late: 3 at 0.002 s, each takes 0.1 s, no response`,
+		{ early: '2 at 2 s, 1 at 2.1 s', late: '1 at 2.1 s, 2 at 2.2 s' },
 	],
 	[
 		'A shorter pause does not end a longer one',
-		{ told: { takes: 10, ends: 2000 }, again: { takes: 20, ends: 500 }, next: { at: 21 } },
-		{ next: [2010] },
+		'told: takes 0.01 s, told 2 s; again: takes 0.02 s, told 0.5 s; next: 1 at 0.021 s',
+		{ next: '1 at 2.01 s' },
 	],
 	[
 		'A pause ends at once for a request that is stopped, and its place goes to another one',
-		{
-			told: { ends: 60_000 },
-			inPause: { at: 1, stops: 1 },
-			first: { at: 1, count: 2, takes: 100 },
-			inQueue: { at: 2, count: 30, takes: 5000, stops: 60_050 },
-			last: { at: 3 },
-		},
-		{ inPause: [1], inQueue: times(30, () => 60_050), last: [60_100] },
+		`told: told 60 s; inPause: 1 at 0.001 s, stopped at 0.001 s; first: 2 at 0.001 s, each takes 0.1 s;
+		inQueue: 30 at 0.002 s, each takes 5 s, stopped at 60.05 s; last: 1 at 0.003 s`,
+		{ inPause: '1 at 0.001 s', inQueue: '30 at 60.05 s', last: '1 at 60.1 s' },
 	],
 	[
 		'A pause after another one is waited for no longer than two minutes in all',
-		{ early: { takes: 90_000, ends: 60_000 }, told: { at: 1, ends: 100_000 }, next: { at: 2 } },
-		{ next: [] },
+		'early: takes 90 s, told 60 s; told: 1 at 0.001 s, told 100 s; next: 1 at 0.002 s',
+		{ next: 'never' },
 	],
 	[
 		'The window does not widen with a response to an earlier request',
-		{ early: { count: 40, takes: 100 }, told: { at: 50, ends: 2000 }, next: { at: 51, count: 8, takes: 100 } },
-		{ next: [...both(2050), 2150] },
+		'early: 40 each takes 0.1 s; told: 1 at 0.05 s, told 2 s; next: 8 at 0.051 s, each takes 0.1 s',
+		{ next: '2 at 2.05 s, 2 at 2.15 s, 2 at 2.25 s, 2 at 2.35 s' },
 	],
 	[
 		'The window halves with each further pause, down to one request',
+		// Requests that were sent together are told to wait: that is one pause.
+		`told: 3 each takes 0.005 s, told 1 s; afterOne: 4 at 1.1 s, each takes 0.1 s, no response;
+		toldAgain: 2 at 2 s, each takes 0.005 s, told 1 s; afterTwo: 3 at 3.1 s, each takes 0.1 s, no response;
+		toldAThirdTime: 1 at 4 s, told 1 s; afterThree: 2 at 5.1 s, each takes 0.1 s, no response;
+		responses: 8 at 5.4 s; widened: 3 at 5.5 s, each takes 0.1 s`,
 		{
-			// Requests that were sent together are told to wait: that is one pause.
-			told: { count: 3, takes: 5, ends: 1000 },
-			afterOne: { at: 1100, count: 4, takes: 100, ends: 'no response' },
-			toldAgain: { at: 2000, count: 2, takes: 5, ends: 1000 },
-			afterTwo: { at: 3100, count: 3, takes: 100, ends: 'no response' },
-			toldAThirdTime: { at: 4000, ends: 1000 },
-			afterThree: { at: 5100, count: 2, takes: 100, ends: 'no response' },
-			responses: { at: 5400, count: 8 },
-			widened: { at: 5500, count: 3, takes: 100 },
-		},
-		{
-			afterOne: both(1100, 1200),
-			afterTwo: [3100, 3200, 3300],
-			afterThree: [5100, 5200],
-			widened: [...both(5500), 5600],
+			afterOne: '2 at 1.1 s, 2 at 1.2 s',
+			afterTwo: '1 at 3.1 s, 1 at 3.2 s, 1 at 3.3 s',
+			afterThree: '1 at 5.1 s, 1 at 5.2 s',
+			widened: '2 at 5.5 s, 1 at 5.6 s',
 		},
 	],
 	[
+		'The window widens by an eighth with each response',
+		`told: told 1 s; seven: 7 at 0.001 s; two: 3 at 2 s, each takes 0.1 s, no response;
+		eighth: 1 at 2.5 s; three: 4 at 3 s, each takes 0.1 s, no response;
+		others: 40 at 4 s; eight: 9 at 5 s, each takes 0.1 s, no response`,
+		{ two: '2 at 2 s, 1 at 2.1 s', three: '3 at 3 s, 1 at 3.1 s', eight: '8 at 5 s, 1 at 5.1 s' },
+	],
+	[
 		'The window has a place more after ten seconds of a request, and is gone after a quiet minute',
-		{ told: { ends: 1000 }, slow: { at: 1, count: 400, takes: 300_000 }, others: { at: 61_001, count: 40 } },
+		'told: told 1 s; slow: 400 at 0.001 s, each takes 300 s; others: 40 at 61.001 s',
 		{
-			slow: [...both(1000, 11_000, 21_000, 31_000, 41_000, 51_000, 61_000), ...times(386, () => 61_001)],
-			others: times(40, () => 61_001),
+			slow: `${[1, 11, 21, 31, 41, 51, 61].map((at) => `2 at ${at} s`).join(', ')}, 386 at 61.001 s`,
+			others: '40 at 61.001 s',
 		},
 	],
-])('%s', async (_promise, batches, expected) => {
-	const sent = await play(batches);
-	for (const [name, moments] of Object.entries(expected)) {
-		expect({ [name]: sent[name]?.slice(0, moments.length || 1) }).toEqual({ [name]: moments });
-	}
+])('%s', async (_promise, story, expected) => {
+	const sent = await play(Object.fromEntries(story.split(';').map(batchOf)));
+	expect(Object.fromEntries(Object.keys(expected).map((name) => [name, inWords(sent[name] ?? [])]))).toEqual(expected);
 });
 
-test.each<[what: string, told: Batch, chance: number, sent: number[]]>([
-	['HTTP 429', { ends: 0 }, 0, [...both(1000), 2000, 3000, 4000]],
-	['HTTP 429 with a Retry-After of a millisecond', { ends: 1 }, 0, [...both(1000), 2000, 3000, 4000]],
-	['HTTP 429 with a Retry-After, longer by chance', { ends: 4000 }, 1, [...both(4500), 9000, 13_500, 18_000]],
-	['HTTP 503', LIMIT_503, 0, [...both(1000), 3000, 7000, 11_000]],
-	['HTTP 503, longer by chance', LIMIT_503, 1, [...both(1500), 4500, 10_500, 16_500]],
-	['HTTP 502 with a Retry-After', { ends: 3000, status: 502 }, 0, [...both(3000), 6000, 9000, 12_000]],
-	['HTTP 502 (none)', { ends: 0, status: 502 }, 0, [1, 1, 1, 1, 1]],
-])('The pauses after %s', async (_what, told, by, sent) => {
+test.each<[what: string, told: Batch, chance: number, sent: string]>([
+	['HTTP 429', { ends: 0 }, 0, '2 at 1 s, 1 at 2 s, 1 at 3 s, 1 at 4 s'],
+	['HTTP 429 with a Retry-After of a millisecond', { ends: 1 }, 0, '2 at 1 s, 1 at 2 s, 1 at 3 s, 1 at 4 s'],
+	['HTTP 429 with 4 s, longer by chance', { ends: 4000 }, 1, '2 at 4.5 s, 1 at 9 s, 1 at 13.5 s, 1 at 18 s'],
+	['HTTP 503', { ends: 0, status: 503 }, 0, '2 at 1 s, 1 at 3 s, 1 at 7 s, 1 at 11 s'],
+	['HTTP 503, longer by chance', { ends: 0, status: 503 }, 1, '2 at 1.5 s, 1 at 4.5 s, 1 at 10.5 s, 1 at 16.5 s'],
+	['HTTP 502 with 3 s', { ends: 3000, status: 502 }, 0, '2 at 3 s, 1 at 6 s, 1 at 9 s, 1 at 12 s'],
+	['HTTP 502 (none)', { ends: 0, status: 502 }, 0, '5 at 0.001 s'],
+])('After %s, requests that are all refused are sent after pauses', async (_what, told, by, sent) => {
 	chance = () => by;
-	expect(await play({ told, others: { ...told, at: 1, count: 5 } })).toEqual({ told: [0], others: sent });
-});
-
-test.each([
-	[7, 2],
-	[8, 3],
-	[16, 4],
-	[48, 8],
-])('The window widens by an eighth with each response: after %i, it has %i places', async (responses, places) => {
-	const probes: Batch = { at: 2000, count: 20, takes: 100, ends: 'no response' };
-	const sent = await play({ told: { ends: 1000 }, responses: { at: 1, count: responses }, probes });
-	expect(sent['probes']?.filter((at) => at === 2000)).toHaveLength(places);
+	const { others = [] } = await play({ told, others: { ...told, at: 1, count: 5 } });
+	expect(inWords(others)).toBe(sent);
 });
 
 test('A failure that no retry helps against limits nothing', async () => {
@@ -301,7 +294,7 @@ describe('the requests of executions', () => {
 	/** What was sent, and when. */
 	let begins: Array<[name: string, at: number]>;
 	beforeEach(() => (begins = []));
-	const at = (order: string, moments: number[]) => order.split(' ').map((name, n) => [name, moments[n]]);
+	const story = () => begins.map(([name, at]) => `${name} at ${at / 1000} s`).join(', ');
 
 	test('are sent after a retry, although they waited since before it', async () => {
 		const send = begin(8, async (name) => {
@@ -343,7 +336,7 @@ describe('the requests of executions', () => {
 		const slow = begin(3, answer);
 		const sent = [slow(1, ['slow', 'slow', 'slow']), slow(0, ['waits', 'waits', 'waits'])];
 		await virtual.time.until(Promise.all([...sent, begin(1, answer)(0, ['told'])]));
-		expect(begins).toEqual(at('waits waits waits', [5000, 5000, 5100]));
+		expect(story()).toBe('waits at 5 s, waits at 5 s, waits at 5.1 s');
 	});
 
 	test('that wait for a slot keep their places for ten seconds, and leave it to another account during a pause', async () => {
@@ -358,7 +351,7 @@ describe('the requests of executions', () => {
 		await virtual.time.run(2000);
 		sent.push(send(1, ['c']), sendOther(0, ['again']));
 		await virtual.time.until(Promise.all(sent));
-		expect(begins).toEqual(at('told slow again c a b', [0, 0, 11_000, 30_000, 71_000, 71_000]));
+		expect(story()).toBe('told at 0 s, slow at 0 s, again at 11 s, c at 30 s, a at 71 s, b at 71 s');
 	});
 });
 
