@@ -30,9 +30,6 @@ export const operationNames: readonly OperationName[] = Object.keys(operations).
 	(name): name is OperationName => name in operations,
 );
 
-/** The sets that read pages of a list. */
-export const pagedNames = operationNames.filter((name) => !['get', 'request'].includes(name));
-
 /** The sets that read what the platform has of a resource: all but a request of the user's own. */
 export const recordNames = operationNames.filter((name) => operations[name].resource !== 'api');
 

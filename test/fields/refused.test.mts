@@ -4,7 +4,7 @@
  */
 import { RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
 import { operationNames, operations } from '../../testbed/operations.mts';
-import { choices, everyField, plainFilters } from '../form.mts';
+import { choices, everyField, filterFields, plainFilters } from '../form.mts';
 import { bySerialNumber, COLLECTIONS, count, get, getMany, type Parameters, refusalOf, request } from './oneItem.mts';
 
 /** Half of a character that takes two. */
@@ -263,18 +263,27 @@ test.each(cases)('%s: %s with %s', async (message, _operation, _given, parameter
 	expect(await refusalOf(parameters)).toMatchObject({ kind: 'input', message, remedy });
 });
 
-test.each(operationNames)('each choice in the form of %s is accepted', async (name) => {
+test.each(filterFields)('$displayName refuses a value of the wrong type', async ({ name }) => {
+	expect(await refusalOf(filters({ [name]: [{}] }))).toMatchObject({ kind: 'input' });
+});
+
+const CHOICES = operationNames.flatMap((name) => {
 	const { resource, operation } = operations[name];
-	const fields = RESOURCES[resource]?.operations[operation]?.fields ?? [];
-	for (const { path, property } of everyField(fields).filter((place) => place.property.type === 'options')) {
-		for (const { value } of choices(property)) {
-			const [field = '', ...below] = path.split('.');
-			const within = (inner: unknown, key: string) => ({
-				[key]: key === 'rule' ? [{ attribute: 'x', ...Object(inner) }] : inner,
-			});
-			const given = below.reduceRight<unknown>(within, value);
-			const parameters = { ...operations[name], returnAll: field !== 'method', device: get.device, [field]: given };
-			await expect(refusalOf(parameters)).rejects.toThrow('It was not refused');
-		}
-	}
+	return everyField(RESOURCES[resource]?.operations[operation]?.fields ?? []).flatMap(({ path, property }) =>
+		property.type === 'options' ? choices(property).map(({ value }) => ({ name, path, value })) : [],
+	);
+});
+
+test.each(CHOICES)('$name accepts $value in $path', async ({ name, path, value }) => {
+	const [field = '', ...below] = path.split('.');
+	const within = (inner: unknown, key: string) => ({
+		[key]: key === 'rule' ? [{ attribute: 'x', ...Object(inner) }] : inner,
+	});
+	const parameters = {
+		...operations[name],
+		...(field === 'method' && { returnAll: false }),
+		device: get.device,
+		[field]: below.reduceRight<unknown>(within, value),
+	};
+	await expect(refusalOf(parameters)).rejects.toThrow('It was not refused');
 });

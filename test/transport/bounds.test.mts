@@ -1,9 +1,13 @@
+import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts';
+import { DEVICE_LIST } from '../../nodes/DeviceManagement/transport/devices.ts';
+import { pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import type { Bench } from '../../testbed/bench.mts';
 import { held } from '../../testbed/held.mts';
 import { hurry, useBenches } from '../../testbed/jest.mts';
 import { type OperationName, operations, serialNumberItems } from '../../testbed/operations.mts';
 import { serialNumbersOf } from '../../testbed/output.mts';
 import { roundTrip } from '../../testbed/rawServer.mts';
+import { failureOf } from './fakes.mts';
 
 const open = useBenches();
 
@@ -129,4 +133,13 @@ test('a page that fails is read again, and fails the item with its number and th
 	const { error, data } = await bench.run(list);
 	expect(error?.message).toMatch(/ \(HTTP 503\), also after 2 retries \(page=5 of the list\)$/);
 	expect(data('Devices')).toEqual([]);
+});
+
+test('the failure of a refused or failed sign-in, or of a stopped execution, names no page', async () => {
+	for (const details of [{ tokenRefused: true }, { final: true }, { kind: 'cancelled' }] as const) {
+		const thrown = failureOf(details);
+		const platform = { request: async () => await Promise.reject(thrown), ...new Account(), stop: () => {} };
+		const { fetchPage } = pageSource(platform, DEVICE_LIST, { timeoutMs: 1, maxRetries: 0 });
+		await expect(fetchPage(5, 10)).rejects.toBe(thrown);
+	}
 });

@@ -66,6 +66,19 @@ it('a filter that an expression changes at each poll fails them with its label, 
 	expect(await events(watching.poll())).toEqual(['1 → 77']);
 });
 
+it('the same change after another baseline is another event, also in the same second', async () => {
+	const watching = await watch(EVERYTHING);
+	const ids = new Set<unknown>();
+	for (const name of ['RT', 'R']) {
+		change(77);
+		watching.parameters = { ...EVERYTHING, filters: { name } };
+		await watching.activate('update');
+		change(78);
+		for (const { eventId } of (await watching.poll()) ?? []) ids.add(eventId);
+	}
+	expect(ids.size).toBe(2);
+});
+
 it('a copied or imported workflow records a new baseline, and one whose node was renamed, too', async () => {
 	const watching = await watch(EVERYTHING);
 	change(77);

@@ -68,6 +68,7 @@ it.each<[string, Omit<FaultRule, 'times'>, words?: string, failure?: object]>([
 it.each([
 	['of n8n', 90_000, 90_000],
 	['of five minutes in an n8n that names none', undefined, 300_000],
+	['of five minutes in an n8n that names 0', 0, 300_000],
 ])('has the limit %s, and leaves nothing that waits for a timeout', async (_, budgetMs, expected) => {
 	const { node } = await withBudget(budgetMs);
 	bench.platform.settings.faults = [{ fault: { status: 429, headers: { 'retry-after': '1' } }, times: 1 }];

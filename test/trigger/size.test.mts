@@ -11,7 +11,7 @@ import { useTrigger } from './watching.mts';
 /** Enough that the parts of a state that don't grow with the fleet count less than a tenth of a byte per device. */
 const MANY = 5000;
 const fleet = Fleet.seeded({ size: MANY, seed: 5 });
-const { bench, watch, warnings } = useTrigger();
+const { bench, watch, add, remove, warnings } = useTrigger();
 
 it("both statuses cost six bytes per device in n8n's database besides the serial number, and shared attributes nothing", async () => {
 	bench.platform.fleet = fleet;
@@ -44,9 +44,17 @@ function addLong(count: number): void {
 
 it('a state of more than 50 MB fails the poll, and what was known stays', async () => {
 	bench.platform.fleet = Fleet.seeded({ size: 2 });
-	const watching = await watch({ events: ['statusChanged'] });
+	const watching = await watch({ events: ['statusChanged'] }, { host: 'C' });
+	const missing = remove(1);
+	addLong(6);
+	await watching.poll();
+	// As many characters as it may have, with two quotes and a comma.
+	const last = 'y'.repeat(50_000_000 - 3 - (watching.state?.length ?? 0));
+	add({ ...bench.platform.fleet.at(0), id: 'last', sn: last });
+	expect(await watching.poll()).toBeNull();
 	const { state } = watching;
-	addLong(7);
+	expect([state?.length, state?.includes(missing)]).toEqual([50_000_000, true]);
+	add({ id: 'one more', sn: 'z'.repeat(2_500_000) });
 	await expect(watching.poll()).rejects.toMatchObject({
 		message: 'The trigger would have to store 53 MB, but it can store only 50 MB',
 		description: "Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",

@@ -27,13 +27,13 @@ test.each([
 });
 
 test.each([
-	[404, 'list', "Check 'Base URL' in the credential. "],
-	[404, 'login', "Check 'Login Path' and 'Base URL' in the credential. "],
-	[404, 'write', "Check 'Path', and 'Base URL' in the credential. "],
-	[429, 'count', "Lower 'Parallel Requests' under 'Options', or run the workflow less often."],
-	[429, 'login', 'Try again later.'],
-] as const)('HTTP %i for the purpose %s: %s', (status, purpose, remedy) => {
-	expect(explainStatus(status, purpose).remedy.slice(0, remedy.length)).toBe(remedy);
+	[404, ['list'], "Check 'Base URL' in the credential. "],
+	[404, ['login'], "Check 'Login Path' and 'Base URL' in the credential. "],
+	[404, ['write'], "Check 'Path', and 'Base URL' in the credential. "],
+	[429, ['count'], "Lower 'Parallel Requests' under 'Options', or run the workflow less often."],
+	[429, ['dropdown', 'login', 'test'], 'Try again later.'],
+] as const)('HTTP %i for the purpose %s: %s', (status, purposes, remedy) => {
+	for (const purpose of purposes) expect(explainStatus(status, purpose).remedy.slice(0, remedy.length)).toBe(remedy);
 });
 
 test('a write may have been carried out unless a 4xx refuses it', () => {

@@ -20,7 +20,7 @@ type Said = Omit<Page<string>, 'content'>;
  */
 export function pages(
 	list: string | ((asked: Asked) => string),
-	said: Said | ((asked: Asked) => Said | Error | Promise<Said>) = {},
+	said: Said | ((asked: Asked) => Said | Error | Promise<Said | Error>) = {},
 ) {
 	const asked: Array<number | undefined> = [];
 	const sizes: number[] = [];

@@ -22,12 +22,14 @@ describe('a list that changes', () => {
 	});
 
 	test('all the time is not settled: the items of the last pass, then those of earlier passes', async () => {
-		const passes = ['ab cd', 'cd e', 'ea'];
-		const list = pages(
+		const passes = ['ab cd', 'cD e', 'Ea'];
+		const { source } = pages(
 			({ pass }) => passes[pass - 1] ?? '',
 			({ isFirst }) => ({ totalElements: isFirst ? 9 : 8 }),
 		);
-		expect(await fetchList(list.source, one)).toMatchObject({ items: [...'eacdb'], settled: false, passes: 3 });
+		// Each item as it was read last.
+		const listing = await fetchList({ ...source, identify: (letter) => letter.toLowerCase() }, one);
+		expect(listing).toMatchObject({ items: [...'EacDb'], settled: false, passes: 3 });
 	});
 
 	test('all the time has no more items than the limit', async () => {
@@ -97,39 +99,35 @@ describe('passes', () => {
 			items: 'fgabcd',
 			settled: false,
 		},
-	])('$name', async ({ passes, total, items, settled = true }) => {
+		{
+			name: 'do not agree if only one has an item of the part twice',
+			passes: ['ab cd a', 'ab cd', 'ab cd'],
+			total: 5,
+			items: 'cd',
+			options: { skip: 2, limit: 3 },
+		},
+	])('$name', async ({ passes, total, items, settled = true, options }) => {
 		const list = pages(({ pass }) => passes[pass - 1] ?? '', { totalElements: total, last: false });
 		const expected = { items: [...items], settled, reportedTotal: total, passes: passes.length };
-		expect(await fetchList(list.source, one)).toMatchObject(expected);
+		expect(await fetchList(list.source, { ...one, ...options })).toMatchObject(expected);
 	});
 
-	test('agree if they have an item twice in pages of different length', async () => {
-		const list = pages(({ size }) => 'abcdefa'.replace(RegExp(`.{${size}}`, 'g'), '$& '), { totalElements: 7 });
-		expect(await fetchList(list.source, five)).toMatchObject({
-			items: [...'abcdef'],
-			settled: true,
-			passes: 3,
-		});
-		expect(list.sizes).toEqual([5, 5, 5, 5, 5, 4, 4, 4]);
-	});
-
-	test('agree up to the limit, although the smaller pages have the same item twice later', async () => {
-		const list = pages(({ size }) => 'abcadef'.replace(RegExp(`.{${size}}`, 'g'), '$& '), { totalElements: 7 });
-		expect(await fetchList(list.source, { ...one, limit: 4 })).toMatchObject({ items: [...'abcd'], settled: true });
-	});
-
+	const many = 'abcdefghijklmnopqrstua';
 	test.each([
-		{ accepted: [10, 20], last: [19, 10, 10, 10, 10], settled: true },
-		{ accepted: [20], last: [19, 10, 20, 20, 20], settled: false },
-	])('have pages of another size, or of the usual one, where only $accepted are accepted', async (row) => {
-		const { accepted, last, settled } = row;
-		const list = pages(
-			({ size }) => 'abcdefghijklmnopqrstua'.replace(RegExp(`.{${size}}`, 'g'), '$& '),
-			({ size }) => (accepted.includes(size) ? { totalElements: 22 } : noSuchPage),
+		{ list: 'abcdefa', pageSize: 5, third: [4, 4, 4] },
+		{ list: 'aba', pageSize: 1, third: [1, 1, 1, 1], settled: false },
+		{ list: 'abcadef', pageSize: 2, limit: 4, third: [1, 1, 1, 1, 1, 1] },
+		{ list: many, pageSize: 20, accepted: [10, 20], third: [19, 10, 10, 10, 10] },
+		{ list: many, pageSize: 20, accepted: [20], third: [19, 10, 20, 20, 20], settled: false },
+	])('agree if they have an item twice in pages of different length: %j', async (row) => {
+		const { list, pageSize, limit, accepted, third, settled = true } = row;
+		const { source, sizes } = pages(
+			({ size }) => list.replace(RegExp(`.{${size}}`, 'g'), '$& '),
+			({ size }) => (accepted?.includes(size) === false ? noSuchPage : { totalElements: list.length }),
 		);
-		const listing = await fetchList(list.source, { ...one, pageSize: 20 });
-		expect(listing).toMatchObject({ items: [...'abcdefghijklmnopqrstu'], settled });
-		expect(list.sizes.slice(list.sizes.indexOf(19))).toEqual(last);
+		const items = [...new Set(list)].slice(0, limit);
+		expect(await fetchList(source, { ...one, pageSize, limit })).toMatchObject({ items, settled, passes: 3 });
+		expect(sizes.slice(-third.length)).toEqual(third);
 	});
 
 	test('of one full page with an item twice do not agree: another one may be missing', async () => {
@@ -155,16 +153,17 @@ describe('passes', () => {
 	test.each([
 		{ refusals: 1, noted: false },
 		{ refusals: 2, noted: true },
-	])('add the ID although it was refused once: $refusals', async ({ refusals, noted }) => {
-		const { source } = pages('ab c', { totalElements: 3 });
-		let [left, isNoted] = [refusals, false];
+	])('add the ID, also the next one, although it was refused once: $refusals', async ({ refusals, noted }) => {
+		const { source } = pages('ab c', ({ pass }) => ({ totalElements: pass === 1 ? 4 : 3 }));
+		let [left, isNoted, without] = [refusals, false, 0];
 		const idOrder = { isOnly: true, isRefused: () => false, noteRefusal: () => void (isNoted = true) };
 		const fetchPage: typeof source.fetchPage = async (page, size, byId) => {
-			if (byId === true && left-- > 0) throw noSuchPage;
+			if (byId !== true) without++;
+			else if (left-- > 0) throw noSuchPage;
 			return await source.fetchPage(page, size);
 		};
 		await fetchList({ ...source, fetchPage, idOrder }, { ...one, otherSizes: [], byId: true });
-		expect(isNoted).toBe(noted);
+		expect([isNoted, without > 0]).toEqual([noted, noted]);
 	});
 
 	test('that all repeat a page fail', async () => {

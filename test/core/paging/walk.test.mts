@@ -59,14 +59,18 @@ describe('the requests', () => {
 		expect(walked).toEqual(['ab', 'cd', 'ef', 'gh', 'i']);
 	});
 
-	test('behind a page that hangs are 64', async () => {
-		const list = pages('ab…', async ({ page }) => {
+	test.each([
+		{ are: '64', list: 'ab…', last: 66 },
+		{ are: 'none after an empty one', list: 'ab cd ef gh -…', last: 7 },
+		{ are: 'none after one that fails', list: 'ab…', fails: 5, last: 7 },
+	])('behind a page that hangs are $are', async ({ list, fails, last }) => {
+		const { source, asked } = pages(list, async ({ page }) => {
 			if (page === 2) await new Promise(() => {});
-			return { totalPages: 200_000_000 };
+			return page === fails ? late : { totalPages: 200_000_000 };
 		});
-		void walk(list.source, { ...one, parallelRequests: 4 });
+		void walk(source, { ...one, parallelRequests: 4 });
 		await afterMicrotasks();
-		expect(list.asked).toEqual([undefined, ...Array.from({ length: 66 }, (_, n) => n + 1)]);
+		expect(asked).toEqual([undefined, ...Array.from({ length: last }, (_, n) => n + 1)]);
 	});
 });
 
@@ -228,16 +232,15 @@ test.each([25, 30])('a server may return its last page of %i devices early, as p
 		await expectWhole(serve(size, { ...script, falsify }), { ...ten, parallelRequests: 2 });
 });
 
-test.each([1, 50_000])(
-	'an endless list (pages of %i) ends after 100,000 pages or two million items',
-	async (length) => {
-		let made = 0;
-		const source: PageSource<number> = {
-			fetchPage: async () => ({ content: Array.from({ length }, () => made++), last: false }),
-			identify: String,
-		};
-		const walked = walk(source, { pageSize: length, parallelRequests: 1 });
-		await expect(walked).rejects.toMatchObject({ details: { kind: 'paging' } });
-		expect(made).toBeLessThanOrEqual(length === 1 ? 100_010 : 2_050_000);
-	},
-);
+test.each([
+	['100,000 pages', 1, 100_010],
+	['two million items', 50_000, 2_050_000],
+])('an endless list ends after %s', async (_, pageSize, most) => {
+	let made = 0;
+	const fetchPage = async () => {
+		if (made > most) throw new Error('The walk does not end');
+		return { content: Array.from({ length: pageSize }, () => made++), last: false };
+	};
+	const walked = walk({ fetchPage, identify: String }, { pageSize, parallelRequests: 1 });
+	await expect(walked).rejects.toMatchObject({ details: { kind: 'paging' } });
+});

@@ -68,9 +68,11 @@ class FakePlatform {
 	/** Sends one request in an execution of its own. */
 	sendAlone = async (): Promise<string> => await this.open().run(this.send);
 
-	/** Signs in as another process would, and stores the token. */
-	signInElsewhere(): void {
-		this.stored = withToken(this.stored, this.issue());
+	/** Signs in as another process would, stores the token and returns it. */
+	signInElsewhere(): string {
+		const token = this.issue();
+		this.stored = withToken(this.stored, token);
+		return token;
 	}
 
 	expireTokens(): void {
@@ -158,13 +160,13 @@ describe('one sign-in', () => {
 		expect(platform.signIns).toBe(1);
 	});
 
-	test('that waits for Retry-After does not hold up a connection test or another node', async () => {
+	test('that waits for Retry-After does not hold up a connection test or another node, and takes its token', async () => {
 		const platform = new FakePlatform();
 		await askToWait(60_000);
-		let searches = 0;
-		platform.onWait = () => void account().findOnce(async () => void searches++);
+		const signIn = async () => account().signedIn(platform.signInElsewhere(), BEGIN);
+		platform.onWait = () => void account().findOnce(signIn);
 		await expect(platform.sendAlone()).resolves.toBe('token 1');
-		expect({ searches, waits: platform.waits }).toEqual({ searches: 1, waits: [60_000] });
+		expect(platform).toMatchObject({ signIns: 0, waits: [60_000] });
 	});
 
 	test('that is told to wait delays the next one, and twenty of them do not end the session', async () => {
@@ -395,14 +397,21 @@ describe('a response that may mean an expired token', () => {
 		expect(platform.signIns).toBe(24);
 	});
 
-	test('costs none for a fourth path, but the account renews its token for a code', async () => {
+	test('costs none for a fourth path, which uses the token that the account renews for a code', async () => {
 		const platform = signedIn();
 		for (const path of ['/a', '/b', '/c', '/d'])
 			await settled(platform.open().run(never, false, { path, isWrite: false }));
 		expect(platform.signIns).toBe(3);
+		const late = held();
+		let sent = 0;
+		const slow = async (credential: Credential) => await (++sent === 1 ? late.promise : platform.send(credential));
+		const fourth = platform.open().run<unknown>(slow, false, { path: '/d', isWrite: false });
+		await everythingElse();
 		platform.expireTokens();
 		platform.expired = deadToken;
 		await expect(platform.sendAlone()).resolves.toBe('token 5');
+		late.reject(told('refused'));
+		await expect(fourth).resolves.toBe('token 5');
 	});
 
 	test('costs one sign-in for all requests at once', async () => {

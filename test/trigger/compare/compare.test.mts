@@ -4,12 +4,15 @@ import { readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules
 import { changedEvent, removedEvent, timeEvent } from '../../../nodes/DeviceManagement/trigger/compare/events.ts';
 import { keepValues } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
 import {
+	CHANGE_EVENTS,
 	EVENTS,
 	FIELDS,
 	TIMES,
 	valueOf,
 	watchedFields,
 } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
+import { Fleet } from '../../../testbed/platform/fleet.mts';
+import { changeOf, parametersFor, SAMPLES } from '../samples.mts';
 
 const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
 const task = { fields: watchedFields(ALL, ['firmware']), rules: [], isFirstOfProcess: false, holdSeconds: 0, now: 500 };
@@ -35,14 +38,22 @@ it('reads the fields of the chosen events, and shows their values in a removed d
 	]);
 	expect(watchedFields(new Set(['statusChanged', 'deviceCreated']), ['a']).map(({ name }) => name)).toEqual(['status']);
 	const shown = (values: string) => removedEvent('A', values, watched, 1).device;
-	const { onlineStatus, status, attributes } = record;
-	expect(shown(keepValues(record, watched))).toEqual({ sn: 'A', onlineStatus, status, attributes });
+	expect(shown(keepValues(record, watched))).toEqual({ ...record, id: undefined });
 	// A value of which only the digest was kept is not known.
 	expect(shown('[null,{"digest":"x"},{"digest":"y"}]')).toEqual({ sn: 'A', onlineStatus: null });
 	// A state that was still to be reported is no value.
 	expect(shown('[{"json":null}]')).toEqual({ sn: 'A' });
 	for (const other of [undefined, null, [], 'text', { __proto__: { firmware: 1 } }])
 		expect(task.fields.slice(-1).map((field) => valueOf(field, { attributes: other }))).toEqual([null]);
+});
+
+it('shows the last value of every field in a removed device', () => {
+	const device = Fleet.seeded({ size: 1 }).at(0);
+	const changed = { ...device, ...changeOf(device) };
+	const fields = watchedFields(new Set(CHANGE_EVENTS), [parametersFor(CHANGE_EVENTS).attributes ?? '']);
+	const shown = { ...device, ...removedEvent('A', keepValues(changed, fields), fields, 1).device };
+	for (const { field, valueOf: see } of Object.values(SAMPLES))
+		expect([field, see(shown)]).toEqual([field, see(changed)]);
 });
 
 it('a group changes with its ID, or without one with its name, and events show its name', () => {

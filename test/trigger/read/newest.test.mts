@@ -255,6 +255,18 @@ describe('devices with equal times, which have another order on each page', () =
 		expect(await told(watching)).toEqual([late]);
 	});
 
+	it('are not read a third time because devices are added meanwhile', async () => {
+		const watching = await unsteady({ idSort: 'number' });
+		addMany(300, IMPORT);
+		let reads = 0;
+		bench.platform.intervene = async ({ qs }) => {
+			if (/"page":"2".*,id /.test(JSON.stringify(qs)) && ++reads < 9) add({ createTime: LATER });
+			return undefined;
+		};
+		await watching.poll();
+		expect(reads).toBe(1);
+	});
+
 	it.each([
 		[404, ''],
 		[200, '{"code":10017,"msg":"","data":null}'],
