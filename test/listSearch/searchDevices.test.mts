@@ -179,6 +179,13 @@ describe('with a filter', () => {
 		expect(await scroll(text)).toEqual(matches.map(({ sn }) => sn));
 	});
 
+	test('a text that the platform does not find is searched in the first 1,000 lines of the list, by one request', async () => {
+		const inHamburg = bench.fleet.devices.filter(({ group }) => group.name === 'Warehouse Hamburg');
+		expect(inHamburg.length).toBeGreaterThan(0);
+		expect(await scroll('warehouse HAMBURG')).toEqual(inHamburg.map(({ sn }) => sn));
+		expect(lists().map(({ query }) => query)).toEqual([{ size: '50', name: 'warehouse HAMBURG' }, { size: '1000' }]);
+	});
+
 	test.each<Fault>([{ code: 10001, details: ['sn'] }, { code: 14103 }, { status: 404 }])(
 		'a platform that refuses part of a serial number with %j still shows the list',
 		async (fault) => {

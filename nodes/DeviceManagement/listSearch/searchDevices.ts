@@ -5,6 +5,7 @@ import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/dev
 import { Failure } from '../core/failure';
 import type { JsonValue } from '../core/json';
 import { fetchPart } from '../core/paging/part';
+import { fetchFirstPage } from '../core/paging/walk';
 import { checkText, type Query } from '../core/query';
 import { DEVICE_LIST, fetchDevice } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
@@ -15,12 +16,15 @@ import { openPlatform, type Platform } from '../transport/platform';
 const PAGE_SIZE = 50;
 /** Without a total, each call reads the list from its beginning, so the list ends here. */
 const MOST_WITHOUT_TOTAL = 1000;
+/** Most devices that are searched here, if the platform finds none. */
+const MOST_SEARCHED = 1000;
 /** Shorter than in workflows, because a person is waiting. */
 const SETTINGS = { timeoutMs: 20_000, maxRetries: 1, countsLimits: true };
 
 /**
  * Returns one page of the device dropdown. It doesn't read the whole fleet and keeps nothing between calls.
- * @param filter the typed text: a complete serial number, or text for the platform's `name` filter
+ * @param filter the typed text: a complete serial number, or text for the platform's `name` filter. If the platform finds no device,
+ * text of a line in the list
  * @param paginationToken the token that the previous call returned
  * @throws n8n's error
  */
@@ -66,13 +70,22 @@ async function searchPage(platform: Platform, text: string, token: Token | undef
 	const exact = token === undefined && text !== '' ? await findExact(platform, text) : undefined;
 	const atTop = exact === undefined ? token?.atTop : serialNumberOf(exact);
 	const others = items.filter((device) => serialNumberOf(device) !== atTop);
-	const results = (exact === undefined ? others : [exact, ...others])
-		// A device without a serial number can't be selected.
-		.filter((device) => isSerialNumber(serialNumberOf(device)))
-		.map((device) => ({ name: labelOf(device), value: serialNumberOf(device) }));
+	const results = linesOf(exact === undefined ? others : [exact, ...others]);
+	if (results.length === 0 && token === undefined && text !== '') {
+		const everything = pageSource(platform, { ...list, query: {} }, SETTINGS);
+		const { page } = await fetchFirstPage(everything, { pageSize: MOST_SEARCHED });
+		const fits = ({ name }: { name: string }) => name.toLowerCase().includes(text.toLowerCase());
+		return { results: linesOf(page.content).filter(fits) };
+	}
 	const next = skip + PAGE_SIZE;
 	if (items.length < PAGE_SIZE || next >= reportedTotal) return { results };
 	return { results, paginationToken: JSON.stringify({ skip: next, atTop } satisfies Token) };
+}
+
+/** Returns the lines of the list. A device without a serial number can't be selected. */
+function linesOf(devices: readonly Device[]) {
+	const selectable = devices.filter((device) => isSerialNumber(serialNumberOf(device)));
+	return selectable.map((device) => ({ name: labelOf(device), value: serialNumberOf(device) }));
 }
 
 /** Returns the device with this serial number, if any. The platform may refuse part of a serial number with any code. */

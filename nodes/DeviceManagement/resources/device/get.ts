@@ -39,6 +39,7 @@ export const get: Operation = {
 					name: 'list',
 					type: 'list',
 					placeholder: 'Select a device…',
+					hint: 'You can search for a whole serial number, a name, or, in the first 1,000 lines, any text that the list shows',
 					typeOptions: { searchListMethod: 'searchDevices', searchable: true },
 				},
 				{ displayName: 'By SN', name: 'sn', type: 'string', placeholder: 'e.g. RT46643907' },
