@@ -109,7 +109,7 @@ describe('examples and workflows on pages', () => {
 describe('examples', () => {
 	test('are few enough to look through, each with an id and a name of its own', async () => {
 		const all = await examples();
-		expect(all.length).toBeLessThanOrEqual(18);
+		expect(all.length).toBeLessThanOrEqual(20);
 		for (const own of ['id', 'name'] as const) expect(new Set(all.map((each) => each[own])).size).toBe(all.length);
 		for (const { name } of all) expect(name).toMatch(/^Example: [a-z]/);
 	});

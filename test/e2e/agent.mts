@@ -5,8 +5,12 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import assert from 'node:assert/strict';
 import { z } from 'zod/v4';
 
+import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
+import { workflowsOn } from '../../testbed/pages.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-import { published } from './runs.mts';
+import { newId, published } from './runs.mts';
+
+const GROUPS = 'devices_per_group';
 
 const textSchema = z.object({ content: z.tuple([z.object({ type: z.literal('text'), text: z.string() })]) });
 const itemsSchema = z.array(z.record(z.string(), z.unknown()));
@@ -49,10 +53,10 @@ export async function agentTools({ main, toolsToken, checks, workflow, devices }
 
 /** n8n's own agent with the tools of `agent-chat.json`, and a model with fixed responses. */
 export async function agentChat({ main, model, checks, workflow }: ExampleSetup): Promise<void> {
-	const ask = async (tool: string, args: object) => {
+	const ask = async (tool: string, args: object, id = workflow.id) => {
 		model.next = { tool, args };
 		const question = { action: 'sendMessage', sessionId: 'e2e', chatInput: 'What do you know?' };
-		const results = await main.execute(workflow.id, 'When chat message received', question);
+		const results = await main.execute(id, 'When chat message received', question);
 		return JSON.stringify(results['AI Agent']?.items[0]);
 	};
 	// n8n's agent doesn't check arguments: the model's values arrive unchanged.
@@ -66,6 +70,22 @@ export async function agentChat({ main, model, checks, workflow }: ExampleSetup)
 		const refusal = /No device has this serial number.*device RT00000000.*Check the serial number/s;
 		assert.match(await ask('get_device', { serial_number: 'RT00000000' }), refusal);
 	});
+	await checks.check('a published workflow is a tool, too', async () => {
+		const id = await main.create(withGroups(workflow));
+		const answer = await published(main, 'exampleDevicesPerGroup', async () => await ask(GROUPS, { query: '' }, id));
+		assert.match(answer, /group_name.*Warehouse Hamburg.*count_id/s);
+	});
+}
+
+/** A chat whose agent also has the tool on docs/agents.md that runs `devices-per-group.json`. */
+function withGroups(chat: ExampleWorkflow): ExampleWorkflow {
+	const [tool] = workflowsOn('docs/agents.md').flatMap(({ nodes }) => nodes.filter(({ name }) => name === GROUPS));
+	assert(tool);
+	const connections = {
+		...Object(chat.connections),
+		[GROUPS]: { ai_tool: [[{ node: 'AI Agent', type: 'ai_tool', index: 0 }]] },
+	};
+	return { ...chat, id: newId(), nodes: [...chat.nodes, { id: 'groups', ...tool }], connections };
 }
 
 async function connect(url: URL, headers: Record<string, string>): Promise<Client> {

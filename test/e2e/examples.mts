@@ -48,6 +48,7 @@ const runs: Readonly<Record<string, (setup: ExampleSetup) => Promise<void>>> = {
 	'agent-tools': agentTools,
 	'change-devices': changeDevices,
 	'check-serial-numbers': checkSerialNumbers,
+	'devices-per-group': devicesPerGroup,
 	'failed-executions': failedExecutions,
 	heartbeat,
 	'list-devices': listDevices,
@@ -66,6 +67,16 @@ async function listDevices({ checks, main, workflow, devices }: ExampleSetup): P
 	await checks.check('lists the first devices of the fleet', async () => {
 		const { items } = resultOf(await byHand(main, workflow), 'Get many devices');
 		assert.deepEqual(items, devices.slice(0, 50).map(simplified));
+	});
+}
+
+async function devicesPerGroup({ checks, main, workflow, devices }: ExampleSetup): Promise<void> {
+	const names = [...new Set(devices.map(({ group }) => group.name))];
+	const sizeOf = (name: string) => devices.filter(({ group }) => group.name === name).length;
+	const expected = new Map(names.map((name) => [name, sizeOf(name)]));
+	await checks.check('counts the devices of each group', async () => {
+		const { items } = resultOf(await byHand(main, workflow), 'Count per group');
+		assert.deepEqual(new Map(items.map((item) => [item['group_name'], item['count_id']])), expected);
 	});
 }
 
