@@ -58,8 +58,9 @@ describe.each(everyOperation)('$resource $operation', ({ resource, operation }) 
 	test('has a subtitle on the canvas that says what it does', () => {
 		const subtitle = String(node.description.subtitle).replace(/^=\{\{(.*)\}\}$/, '$1');
 		const said: unknown = new Function('$parameter', `return ${subtitle}`)({ resource, operation });
-		expect(said).toBe(RESOURCES[resource]?.operations[operation]?.action);
-		expect(said).toMatch(/^[A-Z][a-z]+ (?!.*\b(a|an|the)\b)[\w ]+$/);
+		const { name, operations: own } = RESOURCES[resource] ?? {};
+		expect(said).toBe(`${name}: ${own?.[operation]?.name}`);
+		expect(own?.[operation]?.action).toMatch(/^[A-Z][a-z]+ (?!.*\b(a|an|the)\b)[\w ]+$/);
 	});
 });
 
@@ -273,10 +274,10 @@ describe('how the forms read', () => {
 			({ type, description = '' }) => type !== 'boolean' || /^Whether /.test(description),
 		],
 		[
-			'an example in an empty field begins with “e.g.”',
+			'a placeholder is an example that begins with “e.g.”, or says what an empty field means',
 			(property) =>
 				[property, ...(property.modes ?? [])].every(
-					({ type, placeholder = '' }) => NO_INPUT.test(type) || /^(e\.g\. \S|$)/.test(placeholder),
+					({ type, placeholder = '' }) => NO_INPUT.test(type) || /^(e\.g\. \S|Any value$|$)/.test(placeholder),
 				),
 		],
 		[

@@ -1,3 +1,4 @@
+import { DeviceManagementApi } from '../../credentials/DeviceManagementApi.credentials.ts';
 import { parseBaseUrl } from '../../nodes/DeviceManagement/core/baseUrl.ts';
 
 test.each([
@@ -7,11 +8,21 @@ test.each([
 	['https://a.example/prefix/v2/', 'https://a.example', '/prefix/v2'],
 	['https://a.example//eu//x//', 'https://a.example', '//eu//x'],
 	['http://[::1]:3000', 'http://[::1]:3000', ''],
-])('the base URL %j is %s, with the path "%s"', (entered, origin, path) => {
+	['https://a.example/api', 'https://a.example', ''],
+	['https://a.example/x/api//', 'https://a.example', '/x'],
+	['https://a.example/api/api/', 'https://a.example', '/api'],
+	['https://a.example/xapi', 'https://a.example', '/xapi'],
+])('the base URL %j is %s, with the path "%s", also in the connection test', (entered, origin, path) => {
 	expect(parseBaseUrl(entered)).toEqual({ origin, href: origin + path });
+	const expression = String(new DeviceManagementApi().test.request.baseURL).replace(/^=\{\{(.*)\}\}$/, '$1');
+	const tested: unknown = new Function('$credentials', `return ${expression}`)({ baseUrl: entered });
+	expect(String(tested).toLowerCase()).toBe(origin + path);
 });
 
-const [ENTER, NO_SCHEME] = [/^Enter it like https:[^@]*end\.$/, 'does not start with https:// or http://'];
+const [ENTER, NO_SCHEME] = [
+	/^Enter it like https:\/\/devices\.example\.com\.$/,
+	'does not start with https:// or http://',
+];
 test.each([
 	['', 'is empty', /^Enter it like https:.* If it is an expression, it gave no value for this item\.$/],
 	...['a.example', '//a.example', 'xhttps://a.example', 'https:/a.example', 'javascript:alert(1)'].map(

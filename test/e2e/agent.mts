@@ -67,7 +67,7 @@ export async function agentChat({ main, model, checks, workflow }: ExampleSetup)
 		assert.deepEqual(names, ['count_devices', 'get_device', 'list_devices']);
 	});
 	await checks.check('the refusal of a tool says to the model what to change', async () => {
-		const refusal = /No device has this serial number.*device RT00000000.*Check the serial number/s;
+		const refusal = /No device has the serial number RT00000000.*device RT00000000.*Check the serial number/s;
 		assert.match(await ask('get_device', { serial_number: 'RT00000000' }), refusal);
 	});
 	await checks.check('a published workflow is a tool, too', async () => {

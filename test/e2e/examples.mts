@@ -149,7 +149,10 @@ async function changeDevices({ checks, main, platform, workflow, devices }: Exam
 			}));
 			assert.deepEqual(resultOf(check, 'Old and new').items, shown);
 			assert.equal(fileOf(check, 'Would change'), 'would-change.csv');
-			assert.match(String(resultOf(check, 'Row and reason').items[0]?.['Reason']), /No device has this serial number/);
+			assert.match(
+				String(resultOf(check, 'Row and reason').items[0]?.['Reason']),
+				/No device has the serial number RT00000000/,
+			);
 			assert.deepEqual(described(), before);
 		});
 		await checks.check(
@@ -192,7 +195,7 @@ async function checkSerialNumbers({ checks, main, workflow, devices }: ExampleSe
 			return await newestOf(main, workflow.id);
 		});
 		assert.deepEqual(resultOf(results, 'Get device').items, known.map(simplified));
-		const Reason = 'No device has this serial number (code 10007: device 00001234 non-existent) [item 3]';
+		const Reason = 'No device has the serial number 00001234 (code 10007: device 00001234 non-existent) [item 3]';
 		const unknown = { 'Serial Number': '00001234', Shelf: '7', Reason };
 		assert.deepEqual(resultOf(results, 'Row and reason').items, [unknown]);
 		assert.deepEqual([fileOf(results, 'Found'), fileOf(results, 'Not found')], ['found.csv', 'not-found.csv']);

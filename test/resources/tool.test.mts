@@ -89,7 +89,7 @@ describe('an unusable value is refused, with what to change', () => {
 	});
 
 	test('a serial number that no device has', async () => {
-		const message = 'No device has this serial number (code 10007: device RT00000000 non-existent)';
+		const message = 'No device has the serial number RT00000000 (code 10007: device RT00000000 non-existent)';
 		const { error } = await call(get, { Device: 'RT00000000' });
 		expect(error).toContain(`${message}. Check the serial number`);
 		expect(error).not.toContain('If Not Found');

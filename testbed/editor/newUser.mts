@@ -201,7 +201,7 @@ async function readOnce(editor: Editor, { fleet }: EmbeddedPlatform, { step, loo
 		await node.fill('Device', MISSING);
 		await node.execute();
 		const message = await node.output.getByTestId('node-error-message').innerText();
-		assert.match(message, new RegExp(`No device has this serial number.*${MISSING}`));
+		assert.match(message, new RegExp(`No device has the serial number ${MISSING}`));
 		assert.match(await node.output.getByTestId('node-error-description').innerText(), /'If Not Found'/);
 		await look('error', 'step');
 		await node.close();

@@ -4,11 +4,11 @@ import { inputFailure } from './failure';
 export interface BaseUrl {
 	/** Scheme, host and port. */
 	origin: string;
-	/** Origin and path prefix, without a slash at the end; paths such as /api/device/list are appended. */
+	/** Origin and path prefix, without a slash or /api at the end; paths such as /api/device/list are appended. */
 	href: string;
 }
 
-const EXAMPLE = 'Enter it like https://devices.example.com, without /api at the end.';
+const EXAMPLE = 'Enter it like https://devices.example.com.';
 const EMPTY = `${EXAMPLE} If it is an expression, it gave no value for this item.`;
 const WITHOUT_USER = "Remove everything before the @ and use 'Authentication' below it to sign in.";
 
@@ -25,5 +25,5 @@ export function parseBaseUrl(entered: string): BaseUrl {
 	const url = new URL(text);
 	if (url.username !== '' || url.password !== '') throw refuse('contains a user name or password', WITHOUT_USER);
 	if (url.search !== '' || url.hash !== '') throw refuse('contains a ? or a #');
-	return { origin: url.origin, href: `${url.origin}${url.pathname.replace(/\/+$/, '')}` };
+	return { origin: url.origin, href: `${url.origin}${url.pathname.replace(/\/*(\/api)?\/*$/, '')}` };
 }

@@ -59,7 +59,7 @@ export const deviceFiltersField = {
 			[
 				{
 					...textField('Key', 'key', 'site', 'Key without spaces or commas'),
-					hint: "To see the keys, set 'Output' to 'Raw' in Get Many",
+					hint: "Run Get Many once with 'Output' set to 'Raw' to see all keys",
 				},
 				textField('Value', 'value', 'Hamburg', 'Value without commas'),
 			],

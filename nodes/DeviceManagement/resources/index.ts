@@ -29,14 +29,14 @@ export const properties: INodeProperties[] = [
 /** The names of all options of the node, also those of single operations. */
 export const OPTION_NAMES = optionNames(properties);
 
-const ACTIONS = Object.fromEntries(
-	Object.entries(RESOURCES).flatMap(([resource, { operations }]) =>
-		Object.entries(operations).map(([operation, { action }]) => [`${resource}:${operation}`, action]),
+const LABELS = Object.fromEntries(
+	Object.entries(RESOURCES).flatMap(([resource, { name, operations }]) =>
+		Object.entries(operations).map(([operation, { name: label }]) => [`${resource}:${operation}`, `${name}: ${label}`]),
 	),
 );
 
-/** The subtitle on the canvas: the action of the chosen operation. */
-export const subtitle = `={{ (${JSON.stringify(ACTIONS)})[$parameter["resource"] + ":" + $parameter["operation"]] }}`;
+/** The subtitle on the canvas, like “Device: Get Many”. n8n names a new node by the action, so it would say the same. */
+export const subtitle = `={{ (${JSON.stringify(LABELS)})[$parameter["resource"] + ":" + $parameter["operation"]] }}`;
 
 function fieldsOf(resource: string, { operations, defaultOperation }: Resource): INodeProperties[] {
 	const list: INodeProperties = {

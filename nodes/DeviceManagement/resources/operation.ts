@@ -22,7 +22,7 @@ export interface Item {
 export interface Operation {
 	/** The label in the list of operations. */
 	name: string;
-	/** A phrase for the node panel, and for the subtitle on the canvas. */
+	/** A phrase for the node panel. n8n names a new node by it. */
 	action: string;
 	description: string;
 	fields: INodeProperties[];

@@ -1,6 +1,6 @@
 import { Failure } from '../core/failure';
 import { type Device, deviceSchema, identifyDevice, identifyListed } from '../core/device';
-import { CHECK_RECORD } from '../core/errors/codes';
+import { CHECK_RECORD, meansNoDevice } from '../core/errors/codes';
 import { WORDING } from '../core/errors/purpose';
 import { fetchFirstPage } from '../core/paging/walk';
 import { devicePath, type ListCriteria } from '../core/query';
@@ -52,11 +52,16 @@ export async function fetchDevice(
 	return await platform
 		.request({ method: 'GET', path, purpose: 'device', schema: deviceSchema(serialNumber), settings })
 		.catch((thrown: unknown) => {
-			if (!(thrown instanceof Failure) || thrown.details.withoutData !== true) throw thrown;
+			if (!(thrown instanceof Failure) || !meansNoDevice(thrown.details)) throw thrown;
+			const { details } = thrown;
+			// Only here, after the platform's words: a serial number may contain a place like {outside}.
+			const missing = `No device has the serial number ${serialNumber.trim()}`;
+			const message = details.message.replace(WORDING.device.missing, () => missing);
+			if (details.withoutData !== true) throw new Failure({ ...details, message });
 			throw new Failure({
-				...thrown.details,
+				...details,
 				cause: 'not found',
-				message: `${WORDING.device.missing}: the platform returned a success without data`,
+				message: `${missing}: the platform returned a success without data`,
 				remedy: CHECK_RECORD,
 			});
 		});

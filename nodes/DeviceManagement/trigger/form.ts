@@ -24,6 +24,7 @@ const forAtLeastField = {
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 43_200 },
 	default: 0,
+	hint: 'Used only by changes. 0 reports at once.',
 	description:
 		'How many minutes a new value must last before n8n reports it. If the value changes back in that time, there is no event.',
 } as const satisfies INodeProperties;
@@ -82,7 +83,8 @@ export const triggerFields: INodeProperties[] = [
 		name: 'attributes',
 		type: 'string',
 		default: '',
-		placeholder: 'e.g. firmware, site (only for Attribute Changed)',
+		placeholder: 'e.g. firmware, site',
+		hint: 'Used only by Attribute Changed',
 		description: "Keys of the attributes that 'Attribute Changed' watches, separated by commas",
 	},
 	...asGiven(onlyWhenField),

@@ -89,7 +89,7 @@ async function pollManually(context: IPollFunctions, budgetMs: number): Promise<
 		const parameters = readTriggerParameters(context);
 		const platform = await openPlatform(context, platformOptions(parameters, budgetMs));
 		const events = await fetchTestEvents(platform, parameters).finally(() => platform.stop());
-		return [itemsOf(events, parameters)];
+		return [itemsOf(events, parameters, { sample: true })];
 	} catch (thrown) {
 		throw asNodeError(context.getNode(), thrown);
 	}
@@ -258,7 +258,8 @@ function tooLate(limit: string, rateLimit: Failure | undefined): Failure {
 	return new Failure({ kind: 'timeout', cause: 'platform', message, remedy, httpStatus, retryAfterMs });
 }
 
-function itemsOf(events: readonly DeviceEvent[], { output, emit }: TriggerParameters): INodeExecutionData[] {
+/** @param mark the last fields of each event */
+function itemsOf(events: readonly DeviceEvent[], { output, emit }: TriggerParameters, mark = {}): INodeExecutionData[] {
 	const detectedAt = new Date(currentClock().date()).toISOString();
 	const shown = new Set<DeviceEvent['device']>();
 	const items = events.map(({ event, eventId, device, ...change }): IDataObject => {
@@ -268,7 +269,7 @@ function itemsOf(events: readonly DeviceEvent[], { output, emit }: TriggerParame
 		// A removed device has only the known values, so 'Output' doesn't apply.
 		const shaped = event === 'deviceRemoved' ? own : shapeDevice(own, output);
 		// The table in n8n's editor shows the first fields.
-		return { event, ...change, device: shaped, eventId, detectedAt };
+		return { event, ...change, device: shaped, eventId, detectedAt, ...mark };
 	});
 	const isOne = emit === 'perPoll' && items.length > 0;
 	return (isOne ? [{ count: items.length, events: items }] : items).map((json) => ({ json }));

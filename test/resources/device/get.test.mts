@@ -18,7 +18,7 @@ const read = async (input: IDataObject[], parameters: Parameters = {}, run: Node
 	await bench.run({ ...get, device: bySerialNumber(SN), ...parameters }, { input, ...run });
 const paths = () => bench.platform.requests.map(({ method, url }) => `${method} ${url}`);
 const missing = (sn: string, item?: number) =>
-	`No device has this serial number (code 10007: device ${sn} non-existent)${item === undefined ? '' : ` [item ${item}]`}`;
+	`No device has the serial number ${sn} (code 10007: device ${sn} non-existent)${item === undefined ? '' : ` [item ${item}]`}`;
 
 describe('the serial number', () => {
 	test.each(['apiKey', 'login'] as const)('reads one device, signed in by %s', async (way) => {
@@ -163,11 +163,11 @@ describe('If Not Found', () => {
 
 	test.each([10007, 14401, 10018, 0])('is named in the remedy for code %i', async (code) => {
 		bench.platform.settings.fault = () => ({ code });
-		const { error } = await read([{ sn: 'MISSING' }]);
+		const { error } = await read([{ sn: '$& {outside}' }]);
 		expect(error?.description).toMatch(
 			/^Check the serial number.*\. To go on .* set 'If Not Found' under 'Options'\.$/,
 		);
-		const success = 'No device has this serial number: the platform returned a success without data';
+		const success = 'No device has the serial number $& {outside}: the platform returned a success without data';
 		if (code === 0) expect(error?.message).toBe(success);
 	});
 });

@@ -24,7 +24,7 @@ it('shows the newest devices that meet the filters, and touches no state', async
 	expect(staticData).toEqual({ 'node:Watch': { state: 'whatever' } });
 });
 
-it('has the form that each event has in production', async () => {
+it('has the form that each event has in production, and a mark at its end', async () => {
 	const events = EVENTS.map(({ name }) => name);
 	const items = await fetchTestEvent(parametersFor(events));
 	const watching = await published(bench, parametersFor(events));
@@ -39,7 +39,10 @@ it('has the form that each event has in production', async () => {
 			}),
 		);
 	const real = formsOf(await watching.poll());
-	expect(formsOf(items)).toEqual(real);
+	expect(formsOf(items.map(({ sample: _, ...item }) => item))).toEqual(real);
+	const [all] = await fetchTestEvent({ ...parametersFor(events), options: { emit: 'perPoll' } });
+	const marks = [...items, ...(all?.['events'] as IDataObject[])].map((item) => Object.entries(item).at(-1));
+	expect(marks).toEqual(marks.map(() => ['sample', true]));
 	expect([...real.keys()].sort()).toEqual([...events].sort());
 	expect(items).toHaveLength(3 * EVENTS.length);
 });

@@ -18,11 +18,7 @@ const BY_STATUS: Readonly<Record<number, Meaning>> = {
 		'Access was denied',
 		'Ask your platform administrator for the right to do this, and whether a proxy or firewall blocks the request.',
 	],
-	404: [
-		'unknown',
-		'There is nothing at this address',
-		"Check {address}. 'Base URL' is the part before /api, without /api itself.",
-	],
+	404: ['unknown', 'There is nothing at this address', "Check {address}. 'Base URL' is the part before /api."],
 	413: TOO_LARGE,
 	414: TOO_LARGE,
 	429: ['platform', 'The platform receives too many requests', '{tooMany}'],

@@ -36,12 +36,15 @@ export const onlyWhenField = entriesField(
 			...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
 			displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
 		},
-		textField(
-			'From',
-			'from',
-			'1',
-			`Value before the change, compared as text. Leave it empty to match any value, also of a new device that has the value in 'To'. ${FIND_NUMBER}`,
-		),
+		{
+			...textField(
+				'From',
+				'from',
+				'1',
+				`Value before the change, compared as text. Leave it empty to match any value, also of a new device that has the value in 'To'. ${FIND_NUMBER}`,
+			),
+			placeholder: 'Any value',
+		},
 		textField(
 			'To',
 			'to',
