@@ -15,11 +15,12 @@ import { checkout } from '../testbed/checkout.mts';
 import { keyCredential } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
 import { type Cost, layFoundation, QueueMode, type Worker } from '../testbed/n8n/queueMode.mts';
-import { type Services, Unreachable } from '../testbed/n8n/services.mts';
+import { type Environment, type Services, Unreachable } from '../testbed/n8n/services.mts';
 import { Fleet, startPlatform } from '../testbed/platform/server.mts';
 import { removing } from '../testbed/removing.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
-import { type Served, type Way, ways } from './bench/ways.mts';
+import { Million, pollMillion, SIZE as A_MILLION } from './bench/million.mts';
+import { count, type Served, type Way, ways } from './bench/ways.mts';
 import { positive } from './flags.mts';
 
 const SIZES = [1_000, 10_000, 100_000];
@@ -27,19 +28,23 @@ const SIZES = [1_000, 10_000, 100_000];
 const LATENCY_MS = 50;
 /** Without a limit, Node.js keeps garbage while the machine has free memory. */
 const HEAP_MB = 640;
+const MILLION_HEAP_MB = 1536;
+/** Seconds. n8n ends a poll of its scheduler after 80% of the lower one, 36 seconds by default. */
+const MILLION_POLLS = { N8N_SCHEDULER_POLL_TIMEOUT: '300', N8N_SCHEDULER_LEASE_DURATION: '300' };
 const TAKES_MS = 300_000;
 const PAGE = 'docs/large-fleets.md';
 const BETWEEN_MARKS = /(?<=<!-- figures -->\n)[^]*(?=\n<!-- end of figures -->)/;
 
-const { rounds, largest, write } = new Command('npm run bench --')
+const { rounds, largest, million, write } = new Command('npm run bench --')
 	.description('Measures what reading a whole fleet costs in a real n8n in queue mode, in several ways.')
 	.option('--rounds <number>', 'how often each way reads each fleet', positive, 3)
 	.option('--largest <devices>', 'leaves larger fleets out', positive, SIZES.at(-1))
+	.option('--million', 'measures a million devices instead, once: polls, parts and Count', false)
 	.option('--write', `writes the tables into ${PAGE}`, false)
 	.addHelpText('after', '\nA round takes about five minutes.')
 	.allowExcessArguments(false)
 	.parse()
-	.opts<{ rounds: number; largest: number; write: boolean }>();
+	.opts<{ rounds: number; largest: number; million: boolean; write: boolean }>();
 const sizes = SIZES.filter((size) => size <= largest);
 
 /** What a run cost. */
@@ -55,7 +60,7 @@ type Outcome = Ended | undefined;
 const isStopping = stopSignal();
 let services: Services | undefined;
 try {
-	await Promise.race([bench(), aborted(isStopping)]);
+	await Promise.race([million ? benchMillion() : bench(), aborted(isStopping)]);
 } catch (error) {
 	console.error(error instanceof Unreachable ? error.message : error);
 	process.exitCode = 1;
@@ -90,6 +95,19 @@ async function bench(): Promise<void> {
 	if (write) await writeFile(join(checkout, PAGE), written);
 }
 
+/** Prints what a million devices cost: ways to read on workers, then polls in the main process. */
+async function benchMillion(): Promise<void> {
+	const fleet = await Million.start(LATENCY_MS);
+	const n8n = await start([fleet], { ...limits(MILLION_HEAP_MB), ...MILLION_POLLS });
+	console.log(`idle: main ${megabytes((await highestMemory([n8n.main.process])) ?? NaN)}`);
+	for (const way of waysFor(fleet)) {
+		const outcome = await measure(n8n, way, fleet);
+		const cells = outcome ? [duration(outcome.milliseconds), megabytes(outcome.workerBytes)] : ['out of memory'];
+		console.log(`| ${[way.name, ...cells].join(' | ')} |`);
+	}
+	await pollMillion(n8n, fleet);
+}
+
 /** Starts a platform in this process. n8n reads from it in other ones. */
 async function serve(size: number): Promise<Served & { apiKey: string }> {
 	const fleet = Fleet.seeded({ size });
@@ -99,7 +117,10 @@ async function serve(size: number): Promise<Served & { apiKey: string }> {
 }
 
 /** Starts an n8n that has a credential for each fleet, and a workflow for each way to read it. */
-async function start(fleets: ReadonlyArray<Served & { apiKey: string }>): Promise<QueueMode> {
+async function start(
+	fleets: ReadonlyArray<Served & { apiKey: string }>,
+	settings = limits(HEAP_MB),
+): Promise<QueueMode> {
 	const foundation = await layFoundation();
 	({ services } = foundation);
 	const host = await provideN8n(tell);
@@ -112,13 +133,18 @@ async function start(fleets: ReadonlyArray<Served & { apiKey: string }>): Promis
 		settings: {
 			// The execution that waits for the parts would occupy a worker.
 			OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'false',
-			NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+			...settings,
 			N8N_CUSTOM_EXTENSIONS: fileURLToPath(new URL('bench', import.meta.url)),
 		},
 	});
 }
 
+function limits(heapMb: number): Environment {
+	return { NODE_OPTIONS: `--max-old-space-size=${heapMb}` };
+}
+
 function waysFor({ size }: Served): Way[] {
+	if (size >= A_MILLION) return [count, ...ways.slice(-1)];
 	return ways.filter((way) => size <= (way.largest ?? Infinity));
 }
 
@@ -157,7 +183,7 @@ async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Outcome
 }
 
 /** The highest memory of a worker since its start, in bytes; undefined if one has ended. */
-async function highestMemory(workers: readonly Worker[]): Promise<number | undefined> {
+async function highestMemory(workers: ReadonlyArray<Pick<Worker, 'pid' | 'hasEnded'>>): Promise<number | undefined> {
 	if (workers.some(({ hasEnded }) => hasEnded)) return undefined;
 	const statuses = await Promise.all(workers.map(async ({ pid }) => await readFile(`/proc/${pid}/status`, 'utf8')));
 	return Math.max(...statuses.map((status) => Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024));

@@ -77,7 +77,7 @@ export async function layFoundation(): Promise<Foundation> {
  */
 export class QueueMode {
 	private constructor(
-		private readonly database: Database,
+		readonly database: Database,
 		private readonly mainInstance: N8nInstance,
 		/** The current main process. */
 		public main: Main,
