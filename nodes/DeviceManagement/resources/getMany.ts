@@ -93,7 +93,7 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
  * @throws Failure `input` for an invalid field; `paging` if 'Return All' is on and the list kept changing; and what a request throws
  */
 export async function fetchItems<T>(
-	{ platform, hint, read, settings }: Item,
+	{ platform, byModel, hint, read, settings }: Item,
 	endpoint: PagedEndpoint,
 	words: ListWords,
 	shape: (record: JsonObject) => T,
@@ -119,7 +119,12 @@ export async function fetchItems<T>(
 	const remark = remarkOn(listing, skip, limit, isOfRows ? 'the last reading' : undefined);
 	if (remark !== undefined) hint(remark);
 	if (skip > 0 && !endpoint.sort?.some((rule) => /(^|,)(id|sn)[, ]/.test(rule))) hint(PARTS_NEED_ID);
-	return listing.items.map(({ kept }) => kept);
+	const { items, reportedTotal: total = 0 } = listing;
+	// n8n doesn't save a default, so users may not know that there is a limit.
+	if (limit === LIMIT.default && !byModel && skip === 0 && total > items.length) {
+		hint(`${items.length} of ${total.toLocaleString('en-US')} devices. Turn on 'Return All' for all.`);
+	}
+	return items.map(({ kept }) => kept);
 }
 
 const SORT_BETTER = "Under 'Sort', use a field with different values that rarely change, like Serial Number.";

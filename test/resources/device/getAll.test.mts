@@ -186,6 +186,13 @@ test('a failure of a later page, where the ID is added, is no refusal of the ID'
 	expect(result.error?.message).toContain('HTTP 500');
 });
 
+test('a hint names Return All if the default limit cut the list, but not for a limit of the user', async () => {
+	expect(hintsOf(await list({}))).toEqual([`50 of ${bench.fleet.size} devices. Turn on 'Return All' for all.`]);
+	expect(hintsOf(await list({ limit: 49 }))).toEqual([]);
+	expect(hintsOf(await list({ limit: 50, options: { skip: 10 }, sort: { rule: [{ field: 'id' }] } }))).toEqual([]);
+	expect(hintsOf(await list({ limit: 50, filters: { name: bench.fleet.at(0).sn } }))).toEqual([]);
+});
+
 describe('filters and sort', () => {
 	test('go with every page, and the output keeps the platform’s order', async () => {
 		const filters = {
