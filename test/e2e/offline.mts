@@ -5,7 +5,7 @@ import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Mail } from '../../testbed/n8n/mailServer.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-import { byHand, callsOfMonitor, faulty, newestOf, onSchedule, published } from './runs.mts';
+import { byHand, callsOfMonitor, faulty, newestOf, newId, onSchedule, published } from './runs.mts';
 
 /** `offline-devices.json` */
 export async function offlineDevices({ checks, main, mailServer, wentOffline, workflow }: ExampleSetup): Promise<void> {
@@ -17,6 +17,19 @@ export async function offlineDevices({ checks, main, mailServer, wentOffline, wo
 		const byId = wentOffline.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 		assert.equal(mail.text, byId.map(({ sn, group }) => `${sn} (${group.name})`).join('\n'));
 		assert.deepEqual([mail.to, others], [['operations@example.com'], []]);
+	});
+	await checks.check('counts and lists only one group, what went offline and what is back', async () => {
+		const events = [0, 0, 1].map((current, at) => ({
+			current,
+			device: { sn: `RT${at}`, groupName: 'Warehouse Hamburg' },
+		}));
+		const others = events.map(({ current, device }) => ({ current, device: { ...device, groupName: 'Default' } }));
+		const pinData = { 'Online status changed': [...others, ...events].map((json) => ({ json })) };
+		const nodes = workflow.nodes.map((node) => ({ ...node, disabled: false }));
+		resultOf(await byHand(main, { ...workflow, nodes, pinData }), 'Send mail');
+		const [mail] = mailsAbout('Devices offline for 15 minutes: 2, back online for 15 minutes: 1', mailServer);
+		const [first, second, back] = events.map(({ device }) => `${device.sn} (Warehouse Hamburg)`);
+		assert.equal(mail?.text, `${first}\n${second}\n\nBack online:\n${back}`);
 	});
 }
 
@@ -80,6 +93,16 @@ export async function failedExecutions({ checks, main, mailServer, platform, wor
 		assert.match(
 			mail?.text ?? '',
 			/^.*code 10005.*\n.+\n\nNode: Get many devices\nExecution: http.+\/executions\/\d+$/,
+		);
+	});
+	await checks.check('sends one mail about a failed poll, which has no execution', async () => {
+		const error = { message: 'The platform did not accept the sign-in', description: 'Enter the new key.' };
+		const failure = { trigger: { error, mode: 'trigger' }, workflow: { id: 'watched', name: 'watched' } };
+		await main.execute(await main.create({ ...workflow, id: newId() }), 'An execution failed', failure);
+		const [mail] = mailsAbout('Failed: watched', mailServer);
+		assert.equal(
+			mail?.text,
+			`${error.message}\n${error.description}\n\nA trigger of the workflow could not poll or start.`,
 		);
 	});
 }
