@@ -9,11 +9,11 @@ if [ ! -e .env ]; then
 	tarball=$(npm run --silent --prefix ../.. package | tee /dev/stderr | sed -n 's/^[0-9a-f]*  //p')
 	cp "../../$tarball" .
 	version=${tarball#n8n-nodes-device-management-}
-	key=$(openssl rand -hex 24)
+	key=${N8N_ENCRYPTION_KEY:-$(openssl rand -hex 24)}
 	password=$(openssl rand -hex 24)
 	(
 		umask 077
-		sed "s/^PACKAGE=$/&${version%.tgz}/; s/^N8N_ENCRYPTION_KEY=$/&$key/; s/^POSTGRES_PASSWORD=$/&$password/" .env.example >.env
+		sed "s/^PACKAGE=$/&${version%.tgz}/; s|^N8N_ENCRYPTION_KEY=$|&$key|; s/^POSTGRES_PASSWORD=$/&$password/" .env.example >.env
 	)
 fi
 

@@ -13,6 +13,7 @@ import { resultOf } from '../../testbed/n8n/results.mts';
 import { packVersion } from '../../testbed/pack.mts';
 import type { EmbeddedPlatform, PlatformRequest } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
+import { type PollWatch, pollWatch } from './pollWatch.mts';
 import { newId } from './runs.mts';
 import { WatchedTrigger } from './watchedTrigger.mts';
 import { withCredential } from './workflows.mts';
@@ -30,6 +31,7 @@ export class EventsInStorms {
 		private readonly n8n: QueueMode,
 		private readonly foundation: Foundation,
 		private readonly platform: EmbeddedPlatform,
+		private readonly watch: PollWatch,
 		private readonly checks: Checks,
 	) {
 		this.trigger = new WatchedTrigger(platform);
@@ -40,8 +42,8 @@ export class EventsInStorms {
 		const sql = `SELECT count(*) FROM poller_state WHERE cursor::text <> '{}'`;
 		await this.trigger.until('n8n does not save its memory', async () => {
 			const [row] = await this.foundation.database.query(countSchema, sql);
-			// This trigger, and the one over PostgreSQL.
-			return row?.count === 2;
+			// This trigger, the one over PostgreSQL, and the quiet one.
+			return row?.count === 3;
 		});
 		this.platform.forget();
 		this.change();
@@ -54,6 +56,7 @@ export class EventsInStorms {
 			['polls', async () => await this.polls()],
 			['an inventory by hand on a worker', async () => await this.inventory(true)],
 			['an inventory by hand on main', async () => await this.inventoryOnMain()],
+			['an old Postgres node on main, with poll-watch.json', async () => await this.deadScheduler()],
 			['an update to a second build', async () => await this.update()],
 			['back to the first build', async () => await this.rollBack()],
 			['main killed between two polls, and during the next one', async () => await this.mainKilled()],
@@ -94,10 +97,13 @@ export class EventsInStorms {
 	}
 
 	/** Old versions of n8n's Postgres node stop all polls of their process. */
-	private async inventory(isOnWorker: boolean): Promise<void> {
+	private async inventory(isOnWorker: boolean, typeVersion = 2.7): Promise<void> {
 		const { main } = this.n8n;
 		const workflow = withCredential(await exampleWorkflow('nightly-inventory-postgres'), 'listed');
-		const id = await main.create({ ...workflow, id: newId() });
+		const nodes = workflow.nodes.map((node) =>
+			node.type === 'n8n-nodes-base.postgres' ? { ...node, typeVersion } : node,
+		);
+		const id = await main.create({ ...workflow, nodes, id: newId() });
 		resultOf(await main.execute(id, 'Every night'), 'Mark gone devices');
 		assert.equal((await this.n8n.begunPerWorker(id)).includes(1), isOnWorker);
 		this.change();
@@ -107,6 +113,12 @@ export class EventsInStorms {
 		await this.n8n.main.process.stop();
 		await this.n8n.startMain({ OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'false' });
 		await this.inventory(false);
+	}
+
+	private async deadScheduler(): Promise<void> {
+		await pollWatch(this.n8n, this.watch, this.checks, async () => await this.inventory(false, 2.6));
+		await this.n8n.main.process.stop();
+		await this.n8n.startMain();
 	}
 
 	/** Workers first and main last, as the docs say. */

@@ -41,7 +41,7 @@ export async function examples(
 }
 
 /** They need PostgreSQL or workers, so test/e2e/queueMode.mts runs them. */
-const IN_QUEUE_MODE = ['nightly-inventory-postgres', 'parts-over-workers'];
+const IN_QUEUE_MODE = ['nightly-inventory-postgres', 'parts-over-workers', 'poll-watch'];
 
 const runs: Readonly<Record<string, (setup: ExampleSetup) => Promise<void>>> = {
 	'agent-chat': agentChat,

@@ -23,15 +23,26 @@ const rowSchema = z.object({
 });
 type Row = z.infer<typeof rowSchema>;
 
-/** @param credential the id of the platform's credential */
+/**
+ * @param role of the credential for PostgreSQL. From here on, it may only read and write the table, which exists.
+ * @param credential the id of the platform's credential
+ */
 export async function nightlyInventoryInPostgres(
 	n8n: QueueMode,
 	platform: EmbeddedPlatform,
 	database: Database,
+	role: string,
 	credential: string,
 	checks: Checks,
 ): Promise<void> {
 	const example = withCredential(await exampleWorkflow('nightly-inventory-postgres'), credential);
+	for (const sql of [
+		'ALTER TABLE device_inventory OWNER TO CURRENT_USER',
+		`REVOKE CREATE ON SCHEMA public FROM ${role}`,
+		`GRANT SELECT, INSERT, UPDATE ON device_inventory TO ${role}`,
+	]) {
+		await database.query(z.unknown(), sql);
+	}
 	const nodes = example.nodes.map((node) =>
 		node.name === 'Wait ten minutes' ? { ...node, parameters: { amount: 1, unit: 'seconds' } } : node,
 	);
@@ -116,9 +127,18 @@ class Inventory {
 		await this.query('ALTER TABLE device_inventory ADD CONSTRAINT closed CHECK (false) NOT VALID');
 		await this.fails('a database that refuses the write', /PostgreSQL: .*"closed"/);
 		await this.query('ALTER TABLE device_inventory DROP CONSTRAINT closed');
-		const twin = (device: Record<string, unknown>) => (device['sn'] === other ? { ...device, sn: one } : device);
-		settings.changePage = ({ content, ...page }) => ({ ...page, content: content.map(twin) });
-		await this.fails('two devices with one serial number', /devices, but the table has/);
+		for (const [what, odd, reason] of [
+			['two devices with one serial number', { sn: one }, RegExp(`but the table has .*: ${one} \\(listed twice\\)\\.`)],
+			[
+				'a device with an odd status',
+				{ status: 'x' },
+				RegExp(`PostgreSQL: .* integer.*: ${other} \\(status "x"\\)\\.`),
+			],
+		] as const) {
+			const change = (device: Record<string, unknown>) => (device['sn'] === other ? { ...device, ...odd } : device);
+			settings.changePage = ({ content, ...page }) => ({ ...page, content: content.map(change) });
+			await this.fails(what, reason);
+		}
 		settings.changePage = undefined;
 		// A refusal that the node itself does not retry.
 		settings.faults = [{ fault: { code: 14103 }, times: 1 }];

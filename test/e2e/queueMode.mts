@@ -6,10 +6,11 @@ import { execa } from 'execa';
 import { glob } from 'tinyglobby';
 import { z } from 'zod/v4';
 
-import { baseImage } from '../../testbed/n8n/deployment.mts';
+import { baseImage, commentedVariables } from '../../testbed/n8n/deployment.mts';
 import { databaseCredential, exampleWorkflow, keyCredential, signInCredentials } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
-import { type Database, postgres } from '../../testbed/n8n/postgres.mts';
+import type { Credential } from '../../testbed/n8n/instance.mts';
+import { postgres } from '../../testbed/n8n/postgres.mts';
 import { type Foundation, QueueMode, type QueueModeOptions } from '../../testbed/n8n/queueMode.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
@@ -17,11 +18,14 @@ import type { Checks } from './checks.mts';
 import { equalValues, equalValuesWorkflows } from './equalValues.mts';
 import { EventsInStorms } from './eventsInStorms.mts';
 import { nightlyInventoryInPostgres } from './inventory.mts';
+import { type PrivateNetwork, startPrivateNetwork } from './privateNetwork.mts';
 import { PART, runInParts, serialNumbers } from './runs.mts';
 import { triggerWorkflow, webhookWorkflow, withCredential } from './workflows.mts';
 
 /** How many executions a worker runs at once: four times n8n's own default, so that many ask at the same moment. */
 const CONCURRENCY = 40;
+
+type Platforms = Record<'shared' | 'watched' | 'listed' | 'quiet' | 'equal', EmbeddedPlatform>;
 
 const devicesSchema = z.array(z.looseObject({ sn: z.string() }));
 
@@ -30,22 +34,30 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 	const inventory = await postgres();
 	// Not added as it is: its environment would move n8n to this database.
 	await services.add(() => ({ stop: async () => await inventory.stop() }));
-	const start = async (size: number) => await services.add(async () => await startPlatform({ fleet: { size } }));
+	const network = await services.add(async () => await startPrivateNetwork(folder));
+	const start = async (size: number, tls = false) =>
+		await services.add(async () => await startPlatform({ fleet: { size }, tls }));
 	// Each has its own platform, so that none depends on another.
-	const platforms = { shared: await start(300), watched: await start(50), listed: await start(2000) };
+	const [shared, watched, listed, quiet] = [await start(300, true), await start(50), await start(2000), await start(9)];
 	const equal = await equalValues(services);
+	const platforms = { shared, watched, listed, quiet, equal: equal.platform };
+	const [writer, watcher] = [await inventory.role(), await foundation.database.role()];
+	await inventory.query(z.unknown(), `GRANT CREATE ON SCHEMA public TO ${writer}`);
+	const databases = [
+		databaseCredential('inventoryDatabase', inventory, writer),
+		databaseCredential('n8nDatabase', foundation.database, watcher),
+	];
 	const n8n = await checks.prepare(
 		'Setting up: PostgreSQL, Redis, one main process and two workers',
-		async () =>
-			await QueueMode.start(host, folder, foundation, setUp({ ...platforms, equal: equal.platform }, inventory)),
+		async () => await QueueMode.start(host, folder, foundation, setUp(platforms, databases)),
 	);
-	const { shared, watched, listed } = platforms;
-	const storms = new EventsInStorms(n8n, foundation, watched, checks);
+	const pollWatch = { database: foundation.database, role: watcher, platform: quiet };
+	const storms = new EventsInStorms(n8n, foundation, watched, pollWatch, checks);
 	// The polls come while the other parts run.
 	await checks.part('The trigger has a durable cursor', async () => await storms.begin());
 	await equal.change();
 	await checks.part('examples/queue-mode', async () => await deployment(n8n, host, checks));
-	await checks.part('Two workers, one account', async () => await sharedToken(n8n, shared, checks));
+	await checks.part('Two workers, one account', async () => await sharedToken(n8n, shared, network, checks));
 	await checks.part('Example parts-over-workers.json', async () => await overWorkers(n8n, listed, checks));
 	await checks.part('A platform over PostgreSQL', async () => {
 		await checks.check('lists have every device once', async () => await equal.listsAll(n8n.main));
@@ -53,7 +65,7 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 	});
 	await storms.all();
 	await checks.part('Example nightly-inventory-postgres.json', async () => {
-		await nightlyInventoryInPostgres(n8n, listed, inventory, 'listed', checks);
+		await nightlyInventoryInPostgres(n8n, listed, inventory, writer, 'listed', checks);
 	});
 	await checks.part('The trigger, at the end', async () => {
 		await storms.end();
@@ -62,8 +74,8 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 }
 
 function setUp(
-	{ shared, watched, listed, equal }: Record<'shared' | 'watched' | 'listed' | 'equal', EmbeddedPlatform>,
-	inventory: Database,
+	{ shared, watched, listed, quiet, equal }: Platforms,
+	databases: readonly Credential[],
 ): QueueModeOptions {
 	const login = (platform: EmbeddedPlatform, id: string) =>
 		signInCredentials(platform)
@@ -74,11 +86,12 @@ function setUp(
 		credentials: [
 			...[...login(shared, 'shared'), ...login(watched, 'trigger')],
 			...[keyCredential('listed', 'listed', listed), keyCredential('equal', 'equal', equal)],
-			databaseCredential(inventory),
+			...[keyCredential('quiet', 'quiet', quiet), ...databases],
 		],
 		workflows: [
 			webhookWorkflow('shared', 'shared', listAll),
 			triggerWorkflow('trigger', 'trigger', { events: ['deviceCreated', 'onlineStatusChanged'] }),
+			triggerWorkflow('quiet', 'quiet', { events: ['onlineStatusChanged'] }),
 			...equalValuesWorkflows('equal'),
 		],
 		concurrency: CONCURRENCY,
@@ -118,7 +131,12 @@ async function namesThatN8nReads(host: N8nHost): Promise<string> {
 	return (await Promise.all(files.map(async (file) => await readFile(file, 'utf8')))).join('\n');
 }
 
-async function sharedToken(n8n: QueueMode, platform: EmbeddedPlatform, checks: Checks): Promise<void> {
+async function sharedToken(
+	n8n: QueueMode,
+	platform: EmbeddedPlatform,
+	{ environment, reached }: PrivateNetwork,
+	checks: Checks,
+): Promise<void> {
 	const { logins, settings } = platform;
 	/** Lists all devices in so many executions at once. */
 	const list = async (executions: number) => {
@@ -132,6 +150,10 @@ async function sharedToken(n8n: QueueMode, platform: EmbeddedPlatform, checks: C
 		await list(30);
 		await assertSpread(n8n, 'shared', 31);
 		assert.deepEqual(logins, { attempted: 1, succeeded: 1 });
+	});
+	await checks.check('with the commented variables, n8n trusts a private authority and takes the proxy', async () => {
+		assert.deepEqual(await commentedVariables(), Object.keys(environment));
+		assert(reached.has(new URL(platform.baseUrl).host), [...reached].join());
 	});
 	await checks.check('executions go on when the token expires, and each worker signs in once for it', async () => {
 		let expiries = 0;

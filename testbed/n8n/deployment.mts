@@ -55,6 +55,12 @@ export async function readCompose(values: Environment): Promise<Compose> {
 	return composeSchema.parse(parse(text, { merge: true }));
 }
 
+/** Returns the names of the variables that compose.yaml has in comments, for who needs them. */
+export async function commentedVariables(): Promise<string[]> {
+	const text = await readFile(join(folder, 'compose.yaml'), 'utf8');
+	return [...text.matchAll(/^ +# ([A-Z_]+): /gm)].flatMap(([, name]) => name ?? []);
+}
+
 /** Returns the image that the Dockerfile starts from. */
 export async function baseImage(): Promise<string> {
 	return /^FROM (\S+)$/m.exec(await dockerfile())?.[1] ?? '';

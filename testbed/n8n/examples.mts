@@ -37,7 +37,8 @@ export function exampleCredentials(
 	tenants: TenantPlatforms,
 	toolsToken: string,
 ): Credential[] {
-	const others = [tenantsCredential(tenants), toolsCredential(toolsToken), databaseCredential()];
+	const inPostgres = [databaseCredential('inventoryDatabase'), databaseCredential('n8nDatabase')];
+	const others = [tenantsCredential(tenants), toolsCredential(toolsToken), ...inPostgres];
 	return [...others, ...signInCredentials(platform).reverse()];
 }
 
@@ -56,17 +57,24 @@ function toolsCredential(token: string): Credential {
 	return { id: 'deviceToolsToken', name: 'Device tools (token)', type: 'httpBearerAuth', data: { token } };
 }
 
-/** The PostgreSQL of `nightly-inventory-postgres.json`; default: the one of compose.yaml. */
-export function databaseCredential({ environment = {} }: Partial<Database> = {}): Credential {
+/** The names of the credentials for PostgreSQL: of `nightly-inventory-postgres.json`, and of `poll-watch.json`. */
+const databases = { inventoryDatabase: 'Inventory database', n8nDatabase: 'n8n database (read-only)' };
+
+/** One of them; default: the PostgreSQL of compose.yaml. `role` is one that the database made. */
+export function databaseCredential(
+	id: keyof typeof databases,
+	{ environment = {} }: Partial<Database> = {},
+	role?: string,
+): Credential {
 	return {
-		id: 'inventoryDatabase',
-		name: 'Inventory database',
+		id,
+		name: databases[id],
 		type: 'postgres',
 		data: {
 			host: environment['DB_POSTGRESDB_HOST'] ?? '127.0.0.1',
 			port: Number(environment['DB_POSTGRESDB_PORT'] ?? 5432),
-			user: environment['DB_POSTGRESDB_USER'] ?? 'postgres',
-			password: environment['DB_POSTGRESDB_PASSWORD'] ?? '',
+			user: role ?? environment['DB_POSTGRESDB_USER'] ?? 'postgres',
+			password: role ?? environment['DB_POSTGRESDB_PASSWORD'] ?? '',
 			database: environment['DB_POSTGRESDB_DATABASE'] ?? 'postgres',
 			ssl: 'disable',
 		},

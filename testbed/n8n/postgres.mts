@@ -8,6 +8,8 @@ import { type Service, Unreachable } from './services.mts';
 export interface Database extends Service {
 	/** Queries n8n's tables. Throws if the rows don't match the schema. */
 	query<Row>(schema: z.ZodType<Row>, sql: string, ...values: unknown[]): Promise<Row[]>;
+	/** Makes a role without rights, whose password is its name. */
+	role(): Promise<string>;
 }
 
 /**
@@ -24,6 +26,7 @@ export async function postgres(options = ''): Promise<Database> {
 	};
 	const database = `n8n_test_${randomBytes(6).toString('hex')}`;
 	await onServer(server, `CREATE DATABASE ${database}`);
+	const roles: string[] = [];
 	const pool = new Pool({ ...server, database, options });
 	// The pool ends before its connections have ended, and dropping the database ends those with an error.
 	pool.on('error', () => {});
@@ -39,9 +42,16 @@ export async function postgres(options = ''): Promise<Database> {
 			const { rows } = await pool.query(sql, values);
 			return z.array(schema).parse(rows);
 		},
+		async role() {
+			const role = `${database}_${roles.length}`;
+			await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`);
+			roles.push(role);
+			return role;
+		},
 		async stop() {
 			await pool.end();
 			await onServer(server, `DROP DATABASE ${database} WITH (FORCE)`);
+			for (const role of roles) await onServer(server, `DROP ROLE ${role}`);
 		},
 	};
 }

@@ -1,0 +1,60 @@
+/** `poll-watch.json` in queue mode: it notices polls that fail or don't come, and nothing else. */
+import assert from 'node:assert/strict';
+import pWaitFor from 'p-wait-for';
+import { z } from 'zod/v4';
+
+import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
+import type { Database } from '../../testbed/n8n/postgres.mts';
+import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
+import type { EmbeddedPlatform } from '../../testbed/platform/server.mts';
+import type { Checks } from './checks.mts';
+import { withCredential } from './workflows.mts';
+
+export interface PollWatch {
+	database: Database;
+	/** The example's role of the database, without rights. */
+	role: string;
+	/** Its credential, and the workflow that polls it, have the id `quiet`. */
+	platform: EmbeddedPlatform;
+}
+
+export async function pollWatch(
+	n8n: QueueMode,
+	{ database, role, platform: { settings } }: PollWatch,
+	checks: Checks,
+	killScheduler: () => Promise<void>,
+): Promise<void> {
+	const ask = async () => {
+		const answer = await n8n.main.request('/webhook/polls');
+		return `${answer.status} ${await answer.text()}`;
+	};
+	const until = async (isSo: () => Promise<boolean>, what: string) =>
+		await pWaitFor(isSo, { interval: 1000, timeout: { milliseconds: 300_000, message: `Not so: ${what}` } });
+	const says = async (expected: RegExp) => await until(async () => expected.test(await ask()), String(expected));
+
+	await n8n.main.publish(await n8n.main.create(withCredential(await exampleWorkflow('poll-watch'), 'quiet')));
+	await checks.check("says that it can't know if it may not read the tables", async () => {
+		await says(/^503 Can't know whether triggers poll: permission denied/);
+		await database.query(z.unknown(), `GRANT SELECT ON scheduled_job, poller_state TO ${role}`);
+	});
+	await checks.check('says that all polls run, also after three intervals without a change', async () => {
+		const sql = `SELECT FROM poller_state WHERE "workflowId" = 'quiet' AND "updatedAt" < now() - interval '3 minutes'`;
+		await until(async () => (await database.query(z.unknown(), sql)).length > 0, 'three intervals without a change');
+		assert.equal(await ask(), '200 All polls run');
+	});
+	await checks.check('notices a refused key, until the workflow is published again with the right one', async () => {
+		const { apiKey } = settings;
+		settings.apiKey = 'another key';
+		await says(/^503 n8n can't count the devices: .* 14101.*\n\S+\/workflow\/quiet: failed, and is paused until/);
+		settings.apiKey = apiKey;
+		await says(/^503 \S+\/workflow\/quiet: failed/);
+		await n8n.main.unpublish('quiet');
+		await n8n.main.publish('quiet');
+		await says(/^200/);
+	});
+	await checks.check('notices a dead scheduler, while n8n passes its health check', async () => {
+		await killScheduler();
+		await says(/^503 \S+\/workflow\/\S+: has not polled since/);
+		assert.equal((await n8n.main.request('/healthz/readiness')).status, 200);
+	});
+}
