@@ -152,7 +152,7 @@ function lookAtValues(one: Look, isNew: ReadonlySet<string>): Values & { untaken
 	}
 	const here = new Set(list.map(({ sn }) => sn));
 	/** Minutes after which a missing device is looked for again. */
-	const isDue = (sn: string, since = known?.away.get(sn) ?? -HOURS) =>
+	const isDue = (sn: string, since = away.get(sn) ?? -HOURS) =>
 		!away.has(sn) || [2, 6, 50].some((wait) => since + 60 * wait <= now && since + 60 * wait > (found.get(sn) ?? 0));
 	const missing = list.length === 0 ? [] : [...values.keys()].filter((sn) => !here.has(sn) && isDue(sn));
 	for (const sn of refusesMissing && reportsRemoved ? [] : missing) {
