@@ -20,6 +20,8 @@ const CREDENTIAL = 'Device Management API';
 const WITH_KEY = 'Device platform, API key';
 const WITH_LOGIN = 'Device platform, login';
 const MISSING = 'RT00000000';
+/** What a person may search for in the nodes panel, for a trigger or another step. */
+const SEARCHED = 'iot fleet offline online watch monitor alert sensor gateway telemetry asset'.split(' ');
 
 /**
  * Runs all steps, from the nodes panel to a published workflow.
@@ -29,6 +31,7 @@ const MISSING = 'RT00000000';
 export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, witness: Witness): Promise<void> {
 	await connect(editor, platform, witness);
 	await buildWorkflow(editor, platform, witness);
+	await listOffline(editor, platform, witness);
 	await changeForm(editor, witness);
 	await readOnce(editor, platform, witness);
 	await watch(editor, platform, witness);
@@ -37,7 +40,7 @@ export async function walkAsNewUser(editor: Editor, platform: EmbeddedPlatform, 
 async function connect(editor: Editor, platform: EmbeddedPlatform, { step, look }: Witness): Promise<void> {
 	await step('finds trigger and action by searching the nodes panel', async () => {
 		await editor.newWorkflow();
-		for (const text of ['iot', 'fleet']) await (await editor.searchNodes(text)).waitFor();
+		for (const text of SEARCHED) await (await editor.searchNodes(text)).waitFor();
 		const seeDetails = async () => {
 			await editor.newWorkflow();
 			await (await editor.searchNodes('device management')).click();
@@ -110,11 +113,13 @@ async function buildWorkflow(editor: Editor, { fleet }: EmbeddedPlatform, witnes
 async function pickDevice(editor: Editor, devices: readonly Device[], { step, look }: Witness): Promise<void> {
 	await step('picks a device from the list, by typing and by scrolling past the first page', async () => {
 		const chosen = devices.slice(100).find(({ description }) => description?.startsWith('Spare unit'))?.sn ?? '';
+		for (const text of SEARCHED) await (await editor.searchNodes(text)).waitFor();
 		const node = await editor.addStep('Actions', 'Get device');
 		await node.chooseCredential(WITH_LOGIN);
 		await node.scrollListTo(devices[73]?.sn ?? '');
 		await node.searchList('L5');
 		await look('device-list', 'list');
+		await node.searchList('Warehouse Hamburg');
 		await node.searchList(chosen);
 		await node.listed(chosen).click();
 		await node.execute();
@@ -150,6 +155,22 @@ async function listDevices(editor: Editor, devices: readonly Device[], { step, l
 		assert.equal(await node.output.getByTestId('ndv-items-count').innerText(), `${wanted.length} items`);
 		await node.scrollToTop();
 		await look('get-many', 'stepToFilters');
+		await node.close();
+	});
+}
+
+/** A workflow of one step. */
+async function listOffline(editor: Editor, { fleet }: EmbeddedPlatform, { step }: Witness): Promise<void> {
+	await step('lists all devices that are offline', async () => {
+		await editor.newWorkflow();
+		const node = await editor.addStep('Actions', 'Get many devices');
+		await node.chooseCredential(WITH_KEY);
+		await node.switchOn('Return All');
+		await node.add('Add Filter', 'Online Status');
+		await node.execute();
+		const offline = fleet.devices.filter(({ onlineStatus }) => onlineStatus === 0).length;
+		await node.output.getByText(`${offline} items`).waitFor();
+		assert.deepEqual(new Set((await node.table()).map(({ onlineStatus }) => onlineStatus)), new Set(['0']));
 		await node.close();
 	});
 }
@@ -244,6 +265,11 @@ async function watch(editor: Editor, { fleet }: EmbeddedPlatform, { step, look }
 		await node.showOutputAs('JSON', '"events"');
 		await node.scrollToTop();
 		await look('trigger', 'step');
+		const notice = editor.page.getByText('Devices that are offline at the first poll are not reported');
+		await notice.waitFor();
+		await node.add('Add Option', 'First Poll');
+		await node.choose('First Poll', 'Report States');
+		await notice.waitFor({ state: 'hidden' });
 		await node.close();
 	});
 
