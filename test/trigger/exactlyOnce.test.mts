@@ -4,7 +4,7 @@ import { type HostLetter, Watch } from '../../testbed/watch.mts';
 import { published, told, useTrigger } from './watching.mts';
 
 const n8n = useBench();
-const { answer, bench, watch, change: update } = useTrigger();
+const { add, answer, bench, watch, change: update } = useTrigger();
 
 const EVENTS = ['deviceCreated', 'deviceUpdated', 'onlineStatusChanged', 'deviceRemoved'];
 const parameters = { events: ['onlineStatusChanged'] };
@@ -12,6 +12,21 @@ const parameters = { events: ['onlineStatusChanged'] };
 const change = (onlineStatus = 77) => update(3, { onlineStatus });
 /** A poll of n8n's default host without that host, so that a test can look into it. */
 const nodeOf = () => bench.engine.pollingNode(new Watch(bench, parameters).workflow());
+
+it.each<HostLetter>(['B', 'C'])(
+	"on host %s, a first poll that n8n doesn't accept loses no new device",
+	async (host) => {
+		const offline = change();
+		const options = { firstPoll: 'report' };
+		const conditions = { rule: [{ to: '77' }] };
+		const watching = new Watch(bench, { events: EVENTS, conditions, options }, { host });
+		const tick = watching.host.tick();
+		tick.abandon();
+		await tick.done;
+		const created = add();
+		expect(told(await watching.poll())).toEqual([`deviceCreated ${created}`, `onlineStatusChanged ${offline}`]);
+	},
+);
 
 describe.each<HostLetter>(['A', 'B', 'C'])('on host %s', (host) => {
 	it("in n8n's engine, a restart after quiet polls loses and repeats nothing", async () => {

@@ -50,5 +50,6 @@ export function compare(
 	if (list === undefined || events.length === 0) return { state, untaken: before, events };
 	const rest = { ...list, devices: list.devices.filter(({ sn }) => !created.has(sn)), removed: [] };
 	const { after } = compareSnapshot(before.snapshot, rest, { ...options, holdsAsked: true });
-	return { state, untaken: { ...before, snapshot: after }, events };
+	// After a baseline, nothing was known of the times, and no row of them was reported.
+	return { state, untaken: { ...before, recent: new Map([...recent, ...before.recent]), snapshot: after }, events };
 }
