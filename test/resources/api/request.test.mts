@@ -253,6 +253,14 @@ describe("'Return All'", () => {
 		expect((await all()).error?.message).toMatch(/^The list changed during each of 3 readings/);
 	});
 
+	test('fails after a few requests if the platform ignores page numbers, and its rows change', async () => {
+		let at = 0;
+		const fault = ({ order }: { order: number }) => (order > 20 ? { status: 404 } : undefined);
+		const content = () => Array.from({ length: 100 }, () => ({ at: at++ }));
+		set({ fault, changePage: (page) => ({ ...page, number: 0, last: false, content: content() }) });
+		expect((await all({ method: 'GET' })).error?.message).toBe('Page 3 of the list has only items of earlier pages');
+	});
+
 	const huge = new Array(1_000_001).fill(0);
 	test('of GET asks for smaller pages if one is refused or too large; other lists do not', async () => {
 		set({ largestSize: 1000, largerSize: 'refuse', ...rows((all) => (all.length > 200 ? [{ huge }] : all)) });

@@ -86,6 +86,8 @@ export async function* walkPages<T>(
 		const atEnd = pastEnd || seen.size >= skip + limit || !more;
 		if (atEnd) await feed.waitForPages();
 		if (length > 0) reportedTotal = page.totalElements ?? reportedTotal;
+		// A row that changes doesn't show that its page comes again. Without this, such a list has no end.
+		if (source.countsRows === true && index > 0 && read > (reportedTotal ?? Infinity)) throw new RepeatedPages(index);
 		// Without a total, only a list of one page is counted.
 		const isCounted = first.totalElements !== undefined || index === 0 || (expectsEnd && read === first.content.length);
 		const [distinct, moved] = [seen.size, feed.totalMoved];
