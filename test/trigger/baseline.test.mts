@@ -122,12 +122,12 @@ it.each<[string, 'login' | 'apiKey', Changes, boolean]>([
 });
 
 it('logs once which watched fields no device has', async () => {
-	const events = ['attributeChanged', 'statusChanged'];
-	for (const { sn } of fleet().devices) fleet().update(sn, Object({ status: null }));
+	const events = ['attributeChanged', 'groupChanged', 'statusChanged'];
+	for (const { sn } of fleet().devices) fleet().update(sn, Object({ status: null, group: null }));
 	const watching = await watch({ events, attributes: 'frimware, firmware' });
 	expect(await watching.poll()).toBeNull();
 	const finds = 'The trigger "Watch" finds no device with';
-	expect(warnings()).toEqual([`${finds} 'Status'`, `${finds} the attribute "frimware"`]);
+	expect(warnings()).toEqual([`${finds} 'Status'`, `${finds} the attribute "frimware"`, `${finds} 'Group'`]);
 });
 
 it.each([

@@ -7,7 +7,7 @@ import { fetchNewest, type KnownOrders } from './newest';
 import type { TriggerParameters } from '../form';
 import { type FetchedRows, onePerId, type Row, unknownFormat } from '../compare/recent';
 import { checkMissing, type FoundAt } from './removal';
-import { splitKept } from '../compare/kept';
+import { recall, splitKept } from '../compare/kept';
 import type { State } from '../state';
 import type { TimeField } from '../compare/watched';
 
@@ -67,7 +67,7 @@ export async function observe(
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
 	// Without a word, users would wait for events of a key that has a typing error.
 	for (const [position, { key, label }] of devices.length > 0 && !before.snapshot?.devices.size ? fields.entries() : [])
-		if (devices.every(({ values }) => splitKept(values)[position] === 'null'))
+		if (devices.every(({ values }) => recall(splitKept(values)[position] ?? 'null') === null))
 			remarks.push(`finds no device with ${key === '' ? `'${label}'` : `the attribute "${key}"`}`);
 	const complete = settled && reportedTotal === devices.length ? devices : undefined;
 	if (settled && complete === undefined) {
