@@ -289,6 +289,14 @@ describe('the filter Online Status', () => {
 			/^Turn on 'Return All'/,
 			part,
 		],
+		[
+			'ignored after Skip',
+			[1, 0, 1, 0, 0],
+			[],
+			'1 of 3 devices that the platform returned have another onlineStatus than 0',
+			/leave out 'Skip'/,
+			{ options: { skip: 2 } },
+		],
 	])('%s fails the item', async (_, values, others, message, remedy, parameters = {}) => {
 		const details = { message, remedy: expect.stringMatching(remedy) };
 		await expect(listed(values, others, parameters)).rejects.toMatchObject({ details });

@@ -13,9 +13,9 @@ interface WithStatus {
 }
 
 /**
- * Returns the devices that have the number. With 'Return All', a hint says how many others the platform listed.
+ * Returns the devices that have the number. With 'Return All' and without 'Skip', a hint says how many others the platform listed.
  * @param endpoint the list with this filter
- * @throws Failure `response` if no device has the field, if 'Limit' left out devices for others, or if the platform listed none but has some
+ * @throws Failure `response` if no device has the field, if others came with 'Limit' or after 'Skip', or if the platform listed none but has some
  */
 export async function keepFitting<T extends WithStatus>(
 	listed: readonly T[],
@@ -38,7 +38,8 @@ export async function keepFitting<T extends WithStatus>(
 	const others = listed.length - fitting.length;
 	if (others === 0) return listed;
 	const share = `${inWords(others)} of ${inWords(listed.length)} devices`;
-	if (read('returnAll') !== true) {
+	// 'Skip' counted the other devices, too, so the part would begin at another device.
+	if (isPart || read('returnAll') !== true) {
 		throw refused(`${share} that the platform returned have another onlineStatus than ${wanted}`, RETURN_ALL);
 	}
 	hint(`The platform ignored the filter 'Online Status' for ${share}. The node left them out.`);
@@ -46,7 +47,7 @@ export async function keepFitting<T extends WithStatus>(
 }
 
 const USE_FILTER_NODE = "Remove the filter 'Online Status', and put n8n's Filter node behind this node.";
-const RETURN_ALL = "Turn on 'Return All'. The node then leaves out such devices.";
+const RETURN_ALL = "Turn on 'Return All', and leave out 'Skip'. The node then leaves out such devices.";
 
 /** Whether a value is the number, also as text, or as true for 1 and false for 0. */
 function meansNumber(value: JsonValue | undefined, wanted: number): boolean {
