@@ -59,7 +59,9 @@ export function forOneList(platform: Platform, asObjects: (content: unknown[]) =
 			throw purpose === 'write' ? inOneSize(thrown) : thrown;
 		});
 		if (isRecord(data) && Array.isArray(data['content'])) data['content'] = asObjects(data['content']);
-		if (!isKnown && !schema.safeParse(data).success) throw new Failure(NO_LIST);
+		// A record may have a 'content' of its own. A POST that wrote it must not be sent again.
+		const isPage = isRecord(data) && PAGE_FIELDS.some((name) => Object.hasOwn(data, name));
+		if (!isKnown && !(isPage && schema.safeParse(data).success)) throw new Failure(NO_LIST);
 		isKnown = true;
 		return checkPayload(data, schema);
 	};
@@ -72,11 +74,15 @@ function inOneSize(thrown: unknown): unknown {
 	return new Failure({ ...thrown.details, remedy, mayRefusePage: false, tooLarge: false });
 }
 
+/** Section 1.2: one of them tells a page from a record. */
+const PAGE_FIELDS = ['last', 'number', 'totalElements', 'totalPages'];
+
 const NO_LIST: FailureDetails = {
 	kind: 'response',
 	cause: 'input',
 	message: "The response is no paged list; turn off 'Return All'",
-	remedy: "A page has a list of rows in 'content'. If the request was a POST, check first what it changed.",
+	remedy:
+		"A page has a list of rows in 'content', and a total or a page number. If the request was a POST, check first what it changed.",
 };
 
 /** Adds the ID to the last `sort` parameter, in its direction: a platform that reads only one parameter keeps the order. */

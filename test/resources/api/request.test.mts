@@ -284,9 +284,11 @@ describe("'Return All'", () => {
 		await bench.signInEarlier();
 		bench.platform.expireTokens();
 		expect(jsonOf(await all({}, bench.login))).toHaveLength(250);
-		set({ faults: [HTML, { code: 0, data: {} }].map((fault) => ({ kind: 'list', fault })) });
+		const records = [{}, { id: '7', content: [{ line: 1 }] }].map((data) => ({ code: 0, data }));
+		set({ faults: [HTML, ...records].map((fault) => ({ kind: 'list', fault })) });
 		expect((await all({}, bench.login)).error?.message).toMatch(DOUBT);
-		expect((await all({}, bench.login)).error?.message).toBe("The response is no paged list; turn off 'Return All'");
-		expect(kinds()).toBe('list login list list list list login list');
+		for (const _ of records)
+			expect((await all({}, bench.login)).error?.message).toBe("The response is no paged list; turn off 'Return All'");
+		expect(kinds()).toBe('list login list list list list login list list');
 	});
 });
