@@ -72,7 +72,8 @@ function tokenIn(response: unknown, tokenPath: string): string {
 		message: 'The login was accepted, but its response has no token{outside}',
 		outside: (redact) => `: looked for it ${places}; ${keysOf(response, redact)}`,
 		inDoubt: false,
-		remedy: "Enter in 'Token Path' of the credential where the login response has the token, like data.session.token.",
+		remedy:
+			"Check 'Base URL' in the credential, or enter in 'Token Path' where the login response has the token, like data.session.token.",
 	});
 }
 

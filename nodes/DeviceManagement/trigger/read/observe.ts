@@ -29,7 +29,6 @@ export async function observe(
 	const { events, fields, times, criteria } = options;
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
-	const fetchAll = async (which: ListCriteria, known = before) => await fetchFleet(platform, which, options, known);
 
 	const orders = new Map(options.orders);
 	const recent = new Map<TimeField, FetchedRows>();
@@ -43,9 +42,11 @@ export async function observe(
 	}
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
 	// Its values are not compared, so their records are not kept.
-	const onlyTimes = { ...before, snapshot: undefined };
-	const fleet = isFiltered && unordered.length > 0 ? await fetchAll(EVERYTHING, onlyTimes) : undefined;
-	const listing = watches || unordered.length > 0 ? await fetchAll(criteria) : undefined;
+	const isNeeded = isFiltered && unordered.length > 0;
+	const fleet = isNeeded
+		? await fetchFleet(platform, EVERYTHING, { ...options, fields: [] }, { ...before, snapshot: undefined })
+		: undefined;
+	const listing = watches || unordered.length > 0 ? await fetchFleet(platform, criteria, options, before) : undefined;
 	if (listing === undefined) return { recent, list: undefined, remarks: [], orders, found: options.found };
 	const remarks = listing.settled ? [] : [listing.tied ? REPEATS : CHANGES];
 	for (const { field } of times) {

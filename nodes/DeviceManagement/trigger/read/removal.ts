@@ -68,7 +68,7 @@ export async function checkMissing(
 		removed: due.filter((sn) => outcomes.get(sn) === 'removed'),
 		unlisted,
 		found: new Map([...found, ...latest].filter(([, at]) => now - at < REMEMBERED_SECONDS)),
-		failure: [...outcomes.values()].find((outcome) => outcome instanceof Failure),
+		failure: due.map((sn) => outcomes.get(sn)).find((outcome) => outcome instanceof Failure),
 	};
 }
 
