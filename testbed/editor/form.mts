@@ -60,15 +60,14 @@ export class CredentialForm extends Form {
 
 	/**
 	 * Waits for the red box, opens its details and returns all its words.
-	 * @param beforeDetails runs while the details are closed
+	 * @param look runs while the details are open
 	 */
-	async refused(beforeDetails: () => Promise<void>): Promise<string> {
+	async refused(look: () => Promise<void>): Promise<string> {
 		const box = this.root
 			.locator('.el-tag--danger:visible')
 			.filter({ hasText: 'Couldn’t connect with these settings' });
-		await box.getByText('More details').waitFor();
-		await beforeDetails();
 		await box.getByText('More details').click();
+		await look();
 		return await box.innerText();
 	}
 
