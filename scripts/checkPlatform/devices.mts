@@ -50,7 +50,7 @@ function findingsOfRefusal(refusal: Refusal, signIn: SignIn): Findings {
 	if (kind === 'unreachable' || kind === 'timeout') {
 		return { signIn: no(found, `Check --base-url and the network. ${message}.`) };
 	}
-	if (refusal.final === true) {
+	if (refusal.signInFailed === 'for good') {
 		return { signIn: no(`no token (${found})`, 'Check the login path and the token path. Set them with --set.') };
 	}
 	if (refusal.tokenRefused === true) {

@@ -31,7 +31,7 @@ const failureSchema = z.object({
 	tokenRefused: z.boolean().optional(),
 	mayRefusePage: z.boolean().optional(),
 	withoutData: z.boolean().optional(),
-	final: z.boolean().optional(),
+	signInFailed: z.enum(['for now', 'for good']).optional(),
 	loginRefused: z.boolean().optional(),
 });
 
@@ -140,8 +140,8 @@ export class Probe {
 }
 
 /** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */
-export function isRefusal({ mayRefusePage, temporary, tokenRefused, final }: Refusal): boolean {
-	return mayRefusePage === true && temporary !== true && tokenRefused !== true && final !== true;
+export function isRefusal({ mayRefusePage, temporary, tokenRefused, signInFailed }: Refusal): boolean {
+	return mayRefusePage === true && temporary !== true && tokenRefused !== true && signInFailed !== 'for good';
 }
 
 /** How a request failed, in a few words. Leaves out the platform's own text, which may name a device. */

@@ -64,7 +64,7 @@ export function itemWith(parameters: Parameters, respond: Respond): Item {
 	const read = readerOf(parameters);
 	const request: Item['platform']['request'] = async ({ schema, ...sent }) => schema.parse(await respond(sent));
 	const platform = { request, ...new Account(), stop: () => {} };
-	return { platform, byModel: false, hint: () => {}, read, settings: readSettings(read, OPTION_NAMES) };
+	return { platform, byAgent: false, hint: () => {}, read, settings: readSettings(read, OPTION_NAMES) };
 }
 
 function readerOf(parameters: Parameters): ReadParameter {

@@ -7,17 +7,17 @@ import { everyField, filledIn, filterFields } from '../form.mts';
 const bench = useBench();
 
 /** What n8n's editor writes when a person lets the model fill a field. */
-const byModel = (label: string, type: 'string' | 'number' = 'string') =>
+const byAgent = (label: string, type: 'string' | 'number' = 'string') =>
 	`={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('${label}', \`\`, '${type}') }}`;
 
-const get = { resource: 'device', operation: 'get', device: bySerialNumber(byModel('Device')) };
-const getMany = { resource: 'device', operation: 'getAll', limit: byModel('Limit', 'number') };
+const get = { resource: 'device', operation: 'get', device: bySerialNumber(byAgent('Device')) };
+const getMany = { resource: 'device', operation: 'getAll', limit: byAgent('Limit', 'number') };
 const count = { resource: 'device', operation: 'count' };
-const request = { resource: 'api', operation: 'request', path: byModel('Path') };
+const request = { resource: 'api', operation: 'request', path: byAgent('Path') };
 
 /** Every filter of the form, filled by a model: an argument for each field. */
 const argument = (path: string) => path.replaceAll('.', '_');
-const filters = filledIn(filterFields, (path) => byModel(argument(path)));
+const filters = filledIn(filterFields, (path) => byAgent(argument(path)));
 const narrowed = { ...count, filters };
 const EMPTY: Arguments = {
 	...Object.fromEntries(everyField(filterFields).map(({ path }) => [argument(path), ''])),
@@ -35,7 +35,7 @@ describe('a model may give', () => {
 
 	test('a number as text, a limit beyond the fleet, and arguments that the tool does not have', async () => {
 		const limits = [7, 1_000_000_000].map(async (Limit) => await call(getMany, { Limit, Other: 1, device: 'x' }));
-		const text = await call({ ...getMany, limit: byModel('Limit') }, { Limit: '7' });
+		const text = await call({ ...getMany, limit: byAgent('Limit') }, { Limit: '7' });
 		const lengths = [...(await Promise.all(limits)), text].map(({ response }) => Object(response).length);
 		expect(lengths).toEqual([7, bench.fleet.size, 7]);
 	});
@@ -58,7 +58,7 @@ describe('a model may give', () => {
 		const expected = { response: [{ count: bench.fleet.devices.filter(({ tags }) => tags.includes(tag)).length }] };
 		expect(await call(narrowed, { ...EMPTY, tags: tag })).toEqual(expected);
 		const all = { filters: JSON.stringify({ tags: tag, name: '' }) };
-		expect(await call({ ...count, filters: byModel('filters') }, all)).toEqual(expected);
+		expect(await call({ ...count, filters: byAgent('filters') }, all)).toEqual(expected);
 	});
 });
 
@@ -72,14 +72,14 @@ describe('an unusable value is refused, with what to change', () => {
 	test.each<[string, Parameters, Arguments, message: string, remedy: string]>([
 		['an empty serial number', get, { Device: '' }, ...NO_SERIAL_NUMBER],
 		['a limit of 0', getMany, { Limit: 0 }, ...NO_LIMIT],
-		['words for a number', { ...getMany, limit: byModel('Limit') }, { Limit: 'all' }, ...NO_LIMIT],
+		['words for a number', { ...getMany, limit: byAgent('Limit') }, { Limit: 'all' }, ...NO_LIMIT],
 		['another host', request, { Path: 'https://example.com/api' }, "'Path'", 'Enter a path of the platform'],
 		['a filter that is null', { ...count, filters: { name: '={{ null }}' } }, {}, "'Name' under 'Filters'", USE_EMPTY],
 		['only commas for tags', narrowed, { ...EMPTY, tags: ', ,' }, "'Tags' under 'Filters'", USE_EMPTY],
 		['empty criteria', narrowed, { ...EMPTY, body: '{}' }, "'Search Criteria (JSON)' under 'Filters'", USE_EMPTY],
 		['no attribute at all', { ...count, filters: { attributes: {} } }, {}, "'Attributes' under 'Filters'", USE_EMPTY],
 		['an attribute without a key', narrowed, NO_KEY, "A key under 'Attributes' is empty", 'Fill it in'],
-		['no text for all filters', { ...count, filters: byModel('All') }, { All: '' }, "'Filters' is text", NO_OBJECT],
+		['no text for all filters', { ...count, filters: byAgent('All') }, { All: '' }, "'Filters' is text", NO_OBJECT],
 	])('%s', async (_name, parameters, args, message, remedy) => {
 		const { error } = await call(parameters, args);
 		expect(error).toContain(message);

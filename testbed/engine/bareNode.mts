@@ -37,7 +37,7 @@ export class BareEngine implements HostEngine {
 			const { status, text } = await this.platform.respond(request);
 			const answer = { status, body: Buffer.from(text), retryAfterMs: undefined, redirectOrigin: undefined };
 			try {
-				return checkPayload(unwrap(answer), schema);
+				return checkPayload(unwrap(answer, purpose), schema);
 			} catch (error) {
 				throw inWords(error, purpose, String);
 			}

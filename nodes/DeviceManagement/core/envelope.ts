@@ -1,12 +1,12 @@
 /**
- * Unwraps the platform's responses: it returns the payload, or throws a Failure that `inWords` completes. It checks the
+ * Unwraps the platform's responses: it returns the payload, or throws a Draft, which `inWords` completes. It checks the
  * HTTP status, the JSON, the envelope and the payload's schema. It doesn't send requests, and it doesn't decide about retries.
  */
 import { z } from 'zod/v4';
 
 import { explainCode, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
 import type { Purpose } from './errors/purpose';
-import { Failure, type FailureDetails } from './failure';
+import { Draft, Failure, type FailureDetails } from './failure';
 import {
 	DEEPEST_NESTING,
 	describeValue,
@@ -55,7 +55,7 @@ type Envelope = z.infer<typeof envelopeSchema>;
  * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for any
  * other body without an envelope, and for too many values
  */
-export function unwrap(response: RawResponse, purpose: Purpose = 'list'): unknown {
+export function unwrap(response: RawResponse, purpose: Purpose): unknown {
 	const { status, body } = response;
 	const ok = status >= 200 && status <= 299;
 	if (ok && purpose === 'write' && body.byteLength === 0) return undefined;
@@ -156,7 +156,7 @@ function refusal({ status, retryAfterMs, redirectOrigin }: RawResponse, envelope
 		envelope === undefined
 			? { ...byStatus, outside: redirectOrigin }
 			: { ...explainCode(envelope.code), outside: outside(': ', envelope.msg), code: envelope.code };
-	return new Failure({
+	return new Draft({
 		...words,
 		mayRefusePage: true,
 		httpStatus: status,

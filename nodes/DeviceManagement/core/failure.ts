@@ -25,9 +25,9 @@ export interface FailureDetails {
 	message: string;
 	/** What to do about it. Never contains a secret. */
 	remedy: string;
-	/** Whether a write may have been carried out. Undefined means that the words are complete: `inWords` (errors/purpose.ts) removes it. */
+	/** Whether a write may have been carried out. */
 	inDoubt?: boolean;
-	/** Text from outside that `inWords` puts into the message at {outside}. */
+	/** A draft's text from outside, for the message at {outside}. */
 	outside?: Outside | undefined;
 	/** The platform's return code, if any. */
 	code?: number;
@@ -48,15 +48,15 @@ export interface FailureDetails {
 	tooLarge?: boolean;
 	/** Whether the platform reported success and returned no data. */
 	withoutData?: boolean;
-	/** Whether all other requests of this execution will fail too (a refused login). Only a sign-in that may be retried has `false`. */
-	final?: boolean;
+	/** Set if a sign-in failed, so that the request was not sent: for now, or so that all other requests will fail, too. */
+	signInFailed?: 'for now' | 'for good';
 	/** Whether the login itself was refused: another try may lock the account. */
 	loginRefused?: boolean;
 }
 
 /**
  * The only error of the package: what happened, what to do, and what callers decide on.
- * It contains words and numbers only, never a request, a response or another error, and text from outside only until `inWords`.
+ * It contains words and numbers only, never a request, a response or another error, and text from outside only in a draft.
  */
 export class Failure extends Error {
 	constructor(readonly details: Readonly<FailureDetails>) {
@@ -65,7 +65,10 @@ export class Failure extends Error {
 	}
 }
 
-/** Whether the platform refused the key, the token, the login or the user. `final` also has other reasons why a sign-in failed. */
+/** A failure that lacks words for the request's purpose, and text from outside: `inWords` (errors/purpose.ts) completes it. */
+export class Draft extends Failure {}
+
+/** Whether the platform refused the key, the token, the login or the user. A sign-in can also fail for other reasons. */
 export function concernsSignIn({ cause, tokenRefused }: FailureDetails): boolean {
 	return cause === 'credential' || tokenRefused === true;
 }

@@ -88,18 +88,18 @@ export const filtersField: INodeProperties = {
 
 /**
  * Returns the filters as the API takes them. An invalid filter fails the item: without it, the node would list the whole fleet.
- * @param byModel whether a model fills in the filters. It has to fill in all of them, so an empty text means no filter.
+ * @param byAgent whether a model fills in the filters. It has to fill in all of them, so an empty text means no filter.
  * @param instead for a form without 'Online Status': what to use instead
  * @throws Failure `input` that names the filter
  */
 export function readFilters(
 	read: ReadParameter,
-	{ byModel = false, instead }: { byModel?: boolean; instead?: string } = {},
+	{ byAgent = false, instead }: { byAgent?: boolean; instead?: string } = {},
 ): ListCriteria {
 	const all = Object.entries(checkCollection(read('filters', {}), 'Filters'));
-	const filters = Object.fromEntries(byModel ? all.filter(([, value]) => !isBlank(value)) : all);
-	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byModel, instead);
-	const [criteria, query] = [readCriteria(filters, byModel), readQuery(filters, byModel)];
+	const filters = Object.fromEntries(byAgent ? all.filter(([, value]) => !isBlank(value)) : all);
+	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byAgent, instead);
+	const [criteria, query] = [readCriteria(filters, byAgent), readQuery(filters, byAgent)];
 	const body = writeJson(criteria, SEARCH_CRITERIA);
 	const { onlineStatus } = filters;
 	if (onlineStatus === undefined) return { body, query };
@@ -117,11 +117,11 @@ const SEARCH_CRITERIA = 'Search Criteria (JSON)';
 const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
 
 /** Returns the query parameters of the filters (section 1.4). */
-function readQuery(filters: Record<string, unknown>, byModel: boolean): Query {
+function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 	const name = check(textSchema, filters['name'], 'Name');
 	const tags = readTags(filters['tags']);
-	const attributes = readEntries(filters['attributes'], 'Attributes', checkAttributes, byModel);
-	const parameters = readEntries(filters['query'], 'Query Parameters', checkQueryParameters, byModel);
+	const attributes = readEntries(filters['attributes'], 'Attributes', checkAttributes, byAgent);
+	const parameters = readEntries(filters['query'], 'Query Parameters', checkQueryParameters, byAgent);
 	const query: Query = {};
 	if (name !== '') query['name'] = checkText(name, "'Name'");
 	if (tags !== '') query['tags'] = checkText(tags, "'Tags'");
@@ -151,7 +151,7 @@ const ATTRIBUTES = z.array(z.strictObject({ key: textSchema, value: textSchema }
 const checkAttributes = (value: unknown) => checkEntries(value, 'pair', ATTRIBUTES, 'Attributes');
 
 /** Refuses an unknown filter, and a filter without a value: the node would list all devices. */
-function checkFilter(name: string, value: unknown, byModel: boolean, instead: string | undefined): void {
+function checkFilter(name: string, value: unknown, byAgent: boolean, instead: string | undefined): void {
 	const label = FILTER_LABELS.get(name);
 	if (label === ONLINE_STATUS.displayName && instead !== undefined) {
 		throw inputFailure(`There is no filter '${label}' here`, instead);
@@ -162,7 +162,7 @@ function checkFilter(name: string, value: unknown, byModel: boolean, instead: st
 			`Use one of ${[...FILTER_LABELS.keys()].join(', ')}. For other filters, use 'Query Parameters' or '${SEARCH_CRITERIA}'.`,
 		);
 	}
-	if (hasNoValue(value)) throw withoutValue(label, byModel);
+	if (hasNoValue(value)) throw withoutValue(label, byAgent);
 }
 
 /** Returns the entries of a filter that has several; none if it was not added. */
@@ -170,18 +170,18 @@ function readEntries<T extends { value: string }>(
 	value: unknown,
 	label: string,
 	checkAll: (value: unknown) => T[],
-	byModel: boolean,
+	byAgent: boolean,
 ): T[] {
 	if (value === undefined) return [];
 	const entries = checkAll(value);
-	if (entries.length === 0) throw withoutValue(label, byModel);
-	return byModel ? entries.filter((entry) => !isBlank(entry.value)) : entries;
+	if (entries.length === 0) throw withoutValue(label, byAgent);
+	return byAgent ? entries.filter((entry) => !isBlank(entry.value)) : entries;
 }
 
-function withoutValue(label: string, byModel: boolean): Failure {
+function withoutValue(label: string, byAgent: boolean): Failure {
 	return inputFailure(
 		`'${label}' under 'Filters' has no value`,
-		byModel
+		byAgent
 			? 'Fill it in, or use an empty text for no filter.'
 			: 'Fill it in, or remove the filter. If it is an expression, check its result.',
 	);
@@ -195,12 +195,12 @@ function hasNoValue(value: unknown): boolean {
 }
 
 /** Returns the search criteria for the request body. 'Composite Status' overrides a field of that name. */
-function readCriteria({ body, compositeStatus }: Record<string, unknown>, byModel: boolean): Record<string, unknown> {
+function readCriteria({ body, compositeStatus }: Record<string, unknown>, byAgent: boolean): Record<string, unknown> {
 	const criteria = body === undefined ? {} : checkJson(body, SEARCH_CRITERIA);
 	if (!isPlainObject(criteria) || nestsDeeperThan(criteria, DEEPEST_NESTING)) {
 		throw inputFailure(`'${SEARCH_CRITERIA}' is not a JSON object`, 'Enter an object like {"status": 1}.');
 	}
-	if (body !== undefined && Object.keys(criteria).length === 0) throw withoutValue(SEARCH_CRITERIA, byModel);
+	if (body !== undefined && Object.keys(criteria).length === 0) throw withoutValue(SEARCH_CRITERIA, byAgent);
 	if (compositeStatus === undefined) return criteria;
 	return { ...criteria, compositeStatus: checkNumber(compositeStatus, COMPOSITE_STATUS) };
 }

@@ -93,7 +93,7 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
  * @throws Failure `input` for an invalid field; `paging` if 'Return All' is on and the list kept changing; and what a request throws
  */
 export async function fetchItems<T>(
-	{ platform, byModel, hint, read, settings }: Item,
+	{ platform, byAgent, hint, read, settings }: Item,
 	endpoint: PagedEndpoint,
 	words: ListWords,
 	shape: (record: JsonObject) => T,
@@ -121,7 +121,7 @@ export async function fetchItems<T>(
 	if (skip > 0 && !endpoint.sort?.some((rule) => /(^|,)(id|sn)[, ]/.test(rule))) hint(PARTS_NEED_ID);
 	const { items, reportedTotal: total = 0 } = listing;
 	// n8n doesn't save a default, so users may not know that there is a limit.
-	if (limit === LIMIT.default && !byModel && skip === 0 && total > items.length) {
+	if (limit === LIMIT.default && !byAgent && skip === 0 && total > items.length) {
 		hint(`${items.length} of ${total.toLocaleString('en-US')} devices. Turn on 'Return All' for all.`);
 	}
 	return items.map(({ kept }) => kept);

@@ -9,7 +9,7 @@ export interface Item {
 	/** Items of the same account share it. */
 	platform: Platform;
 	/** Whether a model calls the node as its tool and fills in the parameters. */
-	byModel: boolean;
+	byAgent: boolean;
 	/** Shows a hint beside the output, each text once. */
 	hint(message: string): void;
 	/** Reads a parameter of the node for this item. */

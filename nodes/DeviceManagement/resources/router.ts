@@ -24,14 +24,14 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const hints = new Set<string>();
 	const hint = (message: string) => void hints.add(message);
 	// isToolExecution() is false for a node that an agent calls.
-	const byModel = NodeHelpers.isToolType(node.type);
+	const byAgent = NodeHelpers.isToolType(node.type);
 
 	const itemSlots = pLimit(operation.inSequence?.(node.parameters) === true ? 1 : parallel);
 	const runItem = async (itemIndex: number): Promise<readonly INodeExecutionData['json'][]> => {
 		try {
 			const platform = await platforms.forItem(itemIndex);
 			const read = readerOf(context, itemIndex);
-			return await operation.run({ platform, byModel, hint, read, settings: readSettings(read, OPTION_NAMES) });
+			return await operation.run({ platform, byAgent, hint, read, settings: readSettings(read, OPTION_NAMES) });
 		} catch (thrown) {
 			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
 			if (continues) return [failedItem(error, thrown)];

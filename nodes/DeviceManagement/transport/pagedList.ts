@@ -38,7 +38,7 @@ export function pageSource(
 				throw withPage(isTooLarge(thrown) ? noteTooLarge(thrown, size, platform) : thrown, page);
 			});
 		},
-		largestPage: platform.largestPage,
+		lists: platform.lists,
 		identify,
 		idOf,
 		idOrder:
@@ -65,7 +65,7 @@ export function forOneList(platform: Platform, asObjects: (content: unknown[]) =
 		isKnown = true;
 		return checkPayload(data, schema);
 	};
-	return { ...platform, request, largestPage: { size: Infinity } };
+	return { ...platform, request, lists: { ...platform.lists, largestPage: Infinity } };
 }
 
 function inOneSize(thrown: unknown): unknown {
@@ -91,7 +91,7 @@ function withIdLast(sort: readonly string[]): string[] {
 	return last === undefined ? ['id asc'] : [...sort.slice(0, -1), last.replace(/(?= (asc|desc)$)/, ',id')];
 }
 
-function idOrderOf({ length }: readonly string[], { idRefusedAt }: Platform): IdOrder {
+function idOrderOf({ length }: readonly string[], { lists: { idRefusedAt } }: Platform): IdOrder {
 	const order = length === 0 ? 'alone' : 'last';
 	const { now } = currentClock();
 	return {
@@ -102,9 +102,9 @@ function idOrderOf({ length }: readonly string[], { idRefusedAt }: Platform): Id
 }
 
 /** Makes all lists of the account use smaller pages. If the smallest ones are too large, too, the size is not the reason. */
-function noteTooLarge({ details }: Failure, size: number, { largestPage }: Platform): Failure {
+function noteTooLarge({ details }: Failure, size: number, { lists }: Platform): Failure {
 	const smaller = SMALLER_SIZES.find((other) => other < size);
-	largestPage.size = size === SMALLER_SIZES.at(-1) ? Infinity : Math.min(largestPage.size, smaller ?? Infinity);
+	lists.largestPage = size === SMALLER_SIZES.at(-1) ? Infinity : Math.min(lists.largestPage, smaller ?? Infinity);
 	return new Failure({ ...details, tooLarge: smaller !== undefined });
 }
 
@@ -112,7 +112,7 @@ function noteTooLarge({ details }: Failure, size: number, { largestPage }: Platf
 function withPage(thrown: unknown, page: number | undefined): unknown {
 	if (!(thrown instanceof Failure) || page === undefined) return thrown;
 	// A refused sign-in or a stopped execution has nothing to do with this page.
-	const { final, tokenRefused, kind, message } = thrown.details;
-	if (final === true || tokenRefused === true || kind === 'cancelled') return thrown;
+	const { signInFailed, tokenRefused, kind, message } = thrown.details;
+	if (signInFailed === 'for good' || tokenRefused === true || kind === 'cancelled') return thrown;
 	return new Failure({ ...thrown.details, message: `${message} (page=${page} of the list)` });
 }

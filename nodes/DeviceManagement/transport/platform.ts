@@ -1,6 +1,11 @@
 /**
- * Sends the requests of one execution to the platform and returns their payloads. Each attempt waits for a token, for the account's
- * rate limit and for one of the execution's parallel requests. It knows no endpoints and no lists.
+ * Sends the requests of one execution to the platform and returns their payloads. It knows no endpoints and no lists. The steps of a
+ * request, each of which runs the next one, again if it has to:
+ * 1. Retry (`withRetries`): repeats what failed and may succeed later.
+ * 2. Token (`Session.withToken`): waits for a token, and renews a refused one.
+ * 3. Limit (`RateLimit.pass`): waits for the account's pauses and window.
+ * 4. Slot (the same): waits for one of the execution's parallel requests.
+ * 5. Exchange (`exchange`): sends one HTTP request through n8n and reads the response.
  */
 import type {
 	IAllExecuteFunctions,
@@ -58,8 +63,7 @@ export interface PlatformRequest<T> extends Pick<WireRequest, 'method' | 'query'
 export interface Platform {
 	/** Sends a request and returns its payload. Throws a Failure with words for the user. */
 	request<T>(request: PlatformRequest<T>): Promise<T>;
-	readonly largestPage: Account['largestPage'];
-	readonly idRefusedAt: Account['idRefusedAt'];
+	readonly lists: Account['lists'];
 	/** Stops all requests of the execution. None starts afterwards. */
 	stop(): void;
 }
@@ -74,22 +78,22 @@ export async function openPlatform(
 	options: OpenOptions,
 	credential?: Credential,
 ): Promise<Platform> {
-	return new Requests(context, options).open(credential ?? (await loadCredential(context)));
+	return new Execution(context, options).open(credential ?? (await loadCredential(context)));
 }
 
 /** Opens the platforms of an execution with items: if the credential contains expressions, it may differ for each item. */
 export function openPlatformForItems(context: IExecuteFunctions, options: OpenOptions) {
-	const requests = new Requests(context, options);
+	const execution = new Execution(context, options);
 	const open = new Map<string, Platform>();
 	return {
 		/** Returns the platform for one item; items of the same account share it. Throws as {@link loadCredential}. */
 		async forItem(itemIndex: number): Promise<Platform> {
 			const credential = await loadCredential(context, itemIndex);
-			const platform = open.get(credential.accountDigest) ?? requests.open(credential, itemIndex);
+			const platform = open.get(credential.accountDigest) ?? execution.open(credential, itemIndex);
 			open.set(credential.accountDigest, platform);
 			return platform;
 		},
-		stop: requests.stop,
+		stop: execution.stop,
 	};
 }
 
@@ -107,7 +111,7 @@ export async function loadCredential(context: PlatformContext, itemIndex = 0): P
 }
 
 /** What the requests of one execution share: its limit of parallel requests and its end. */
-class Requests {
+class Execution {
 	private readonly clock = currentClock();
 	private readonly halt = new AbortController();
 	private readonly end: AbortSignal;
@@ -136,34 +140,31 @@ class Requests {
 		const load = async () => await loadCredential(context, itemIndex);
 		const session = new Session(loaded, { load, renewToken: this.renewToken, clock, end });
 		const request: Platform['request'] = async ({ schema, ...sent }) => {
-			// From outside: retries, token, rate limit, slot, one HTTP exchange.
-			let attempts = 0;
-			const send = async (credential: Credential) => {
-				const { rateLimit } = accountOf(credential);
-				const sendNow = async () => await this.sendOnce(sent, credential);
-				return await rateLimit.pass(sendNow, clock, end, attempts++, slots);
-			};
 			const { maxRetries, keepsToken, countsLimits = false } = sent.settings;
-			const costOf = ({ final, httpStatus }: FailureDetails) => {
+			const isWrite = sent.purpose === 'write';
+			let attempts = 0;
+			const costOf = ({ signInFailed, httpStatus }: FailureDetails) => {
 				// After a failed sign-in, a write was not sent, or the platform refused its token.
-				if (sent.purpose === 'write' && final !== false) return Infinity;
+				if (isWrite && signInFailed !== 'for now') return Infinity;
 				// After another status, one page may always fail.
 				if (httpStatus !== 429 || countsLimits) return 1;
 				// Each fourth time, the request waits behind the others: one that is always refused would hold them up.
 				attempts %= 4;
 				return 0;
 			};
-			const target = { path: sent.path.replace(/\/sn\/[^/]+/, '/sn'), isWrite: sent.purpose === 'write' };
-			const run = async () => await session.run(send, keepsToken, target);
-			const payload = await withRetries(run, maxRetries, end, costOf);
-			return checkPayload(payload, schema);
+			const target = { path: sent.path.replace(/\/sn\/[^/]+/, '/sn'), isWrite };
+			const withToken = async () => await session.withToken(withinLimit, keepsToken, target);
+			const withinLimit = async (credential: Credential) => {
+				const once = async () => await this.exchange(sent, credential);
+				return await accountOf(credential).rateLimit.pass(once, clock, end, attempts++, slots);
+			};
+			return checkPayload(await withRetries(withToken, maxRetries, end, costOf), schema);
 		};
-		const { largestPage, idRefusedAt } = this.account;
-		return { request, largestPage, idRefusedAt, stop };
+		return { request, lists: this.account.lists, stop };
 	}
 
-	/** Sends a request once and returns its unchecked payload. */
-	private async sendOnce(
+	/** The last step of a request. Returns the unchecked payload. */
+	private async exchange(
 		{ path, settings, ...request }: Omit<PlatformRequest<unknown>, 'schema'>,
 		credential: Credential,
 	): Promise<unknown> {
@@ -175,7 +176,7 @@ class Requests {
 			throw inputFailure(`The query parameter "${name}" has the name of the key in the credential`, remedy);
 		}
 		try {
-			const response = await exchange(async (options) => await this.sendByN8n(options, credential), {
+			const response = await exchange(async (options) => await this.throughN8n(options, credential), {
 				...request,
 				url: `${baseUrl.href}${path}`,
 				skipCertificateCheck: stored.allowUnauthorizedCerts,
@@ -190,12 +191,12 @@ class Requests {
 
 	/** Has n8n sign in and store the token. No request follows: once the account and the data have the token, `authenticate` throws. */
 	private readonly renewToken = async (credential: Credential): Promise<void> => {
-		const outcome = await outcomeOf(this.sendByN8n({ url: credential.baseUrl.href }, credential));
+		const outcome = await outcomeOf(this.throughN8n({ url: credential.baseUrl.href }, credential));
 		if (credential.token !== '') return;
 		throw inWords(unsent('failure' in outcome ? outcome.failure : undefined), 'login', credential.redact);
 	};
 
-	private async sendByN8n(options: IHttpRequestOptions, { data }: Credential): Promise<unknown> {
+	private async throughN8n(options: IHttpRequestOptions, { data }: Credential): Promise<unknown> {
 		// Otherwise n8n replaces the request's own signal with the execution's.
 		const getExecutionCancelSignal = { value: () => options.abortSignal };
 		const caller: IAllExecuteFunctions = Object.create(this.context, { getExecutionCancelSignal });

@@ -208,11 +208,11 @@ function reportOutage({ context, memory, isFirstOfActivation, replaced }: Poll, 
 	throw error;
 }
 
-/** Whether a person must act: the sign-in was refused or failed (`final`), or a field of the node or its credential is invalid. */
+/** Whether a person must act: the sign-in was refused or failed for good, or a field of the node or its credential is invalid. */
 function needsPerson(thrown: unknown): boolean {
 	if (!(thrown instanceof Failure)) return true;
-	const { kind, final } = thrown.details;
-	return kind === 'input' || final === true || concernsSignIn(thrown.details);
+	const { kind, signInFailed } = thrown.details;
+	return kind === 'input' || signInFailed === 'for good' || concernsSignIn(thrown.details);
 }
 
 /** Whether n8n's default host polls. Each poll of n8n's scheduler has its own context, with mode `update` and less time. */

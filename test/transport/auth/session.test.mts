@@ -66,7 +66,7 @@ class FakePlatform {
 	}
 
 	/** Sends one request in an execution of its own. */
-	sendAlone = async (): Promise<string> => await this.open().run(this.send);
+	sendAlone = async (): Promise<string> => await this.open().withToken(this.send);
 
 	/** Signs in as another process would, stores the token and returns it. */
 	signInElsewhere(): string {
@@ -130,9 +130,9 @@ describe('one sign-in', () => {
 	test('is not needed for a token that another execution stored', async () => {
 		const platform = new FakePlatform(2, SIGNED_IN);
 		const session = platform.open();
-		await times(2, async () => await session.run(platform.send));
+		await times(2, async () => await session.withToken(platform.send));
 		platform.signInElsewhere();
-		await expect(session.run(platform.send)).resolves.toBe('token 2');
+		await expect(session.withToken(platform.send)).resolves.toBe('token 2');
 		expect(platform).toMatchObject({ signIns: 0, waits: [] });
 	});
 
@@ -173,9 +173,9 @@ describe('one sign-in', () => {
 		const platform = new FakePlatform();
 		const session = platform.open();
 		platform.refuseSignIn = failureOf({ httpStatus: 429, temporary: true, retryAfterMs: 2000 });
-		for (let n = 0; n < 20; n++) await settled(session.run(platform.send));
+		for (let n = 0; n < 20; n++) await settled(session.withToken(platform.send));
 		platform.refuseSignIn = undefined;
-		await expect(session.run(platform.send)).resolves.toBe('token 1');
+		await expect(session.withToken(platform.send)).resolves.toBe('token 1');
 		expect(platform.waits).toEqual(Array.from({ length: 20 }, () => 2250));
 	});
 
@@ -185,7 +185,7 @@ describe('one sign-in', () => {
 		const refused = held();
 		let sent = 0;
 		const slow = async () => await (++sent <= 16 ? refused.promise : 'sent again');
-		const late = times(16, async () => await platform.open().run(slow));
+		const late = times(16, async () => await platform.open().withToken(slow));
 		await everythingElse();
 		platform.expireTokens();
 		await platform.sendAlone();
@@ -199,7 +199,7 @@ describe('fresh tokens that are refused, too', () => {
 	test('fail the requests after four, with a longer pause by chance before each sign-in', async () => {
 		const platform = new FakePlatform(0);
 		const session = platform.open();
-		const outcomes = await times(16, async () => await settled(session.run(platform.send)));
+		const outcomes = await times(16, async () => await settled(session.withToken(platform.send)));
 		expect(outcomes).toMatchObject(Array.from({ length: 16 }, () => REFUSED));
 		expect(platform).toMatchObject({ signIns: 5, sent: 80, waits: [200, 400, 800, 1600] });
 	});
@@ -208,10 +208,10 @@ describe('fresh tokens that are refused, too', () => {
 		const platform = new FakePlatform();
 		const session = platform.open();
 		for (const signIns of [5, 6, 7]) {
-			await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
+			await expect(session.withToken(platform.refuse)).rejects.toMatchObject(REFUSED);
 			expect(platform.signIns).toBe(signIns);
 		}
-		await expect(session.run(platform.send)).resolves.toBe('token 7');
+		await expect(session.withToken(platform.send)).resolves.toBe('token 7');
 	});
 
 	test('pause at least as long as a sign-in takes, and take what the store holds then', async () => {
@@ -234,7 +234,7 @@ describe('fresh tokens that are refused, too', () => {
 			} else platform.signInElsewhere();
 			throw deadToken();
 		};
-		await expect(platform.open().run(unlucky)).resolves.toBe('accepted');
+		await expect(platform.open().withToken(unlucky)).resolves.toBe('accepted');
 		expect(platform.signIns).toBe(0);
 	});
 });
@@ -246,12 +246,14 @@ describe('a request that is always refused', () => {
 	])('fails alone with %s; the twentieth in a row ends the session', async (_name, data, signIns) => {
 		const platform = new FakePlatform(Infinity, data);
 		const session = platform.open();
-		for (let n = 0; n < 19; n++) await expect(session.run(platform.refuse)).rejects.toMatchObject(REFUSED);
-		await session.run(platform.send);
-		for (let n = 0; n < 20; n++) await settled(session.run(platform.refuse));
+		for (let n = 0; n < 19; n++) await expect(session.withToken(platform.refuse)).rejects.toMatchObject(REFUSED);
+		await session.withToken(platform.send);
+		for (let n = 0; n < 20; n++) await settled(session.withToken(platform.refuse));
 		expect(platform.signIns).toBe(signIns);
 		const { sent } = platform;
-		await expect(session.run(platform.send)).rejects.toMatchObject({ details: { code: 14101, retryable: false } });
+		await expect(session.withToken(platform.send)).rejects.toMatchObject({
+			details: { code: 14101, retryable: false },
+		});
 		expect(platform.sent).toBe(sent);
 		await expect(platform.sendAlone()).resolves.toMatch(/^token|^by key$/);
 	});
@@ -260,16 +262,18 @@ describe('a request that is always refused', () => {
 describe('a refused sign-in', () => {
 	test('ends the session for all', async () => {
 		const platform = new FakePlatform(1);
-		platform.refuseSignIn = refusal({ code: 9999, final: true });
+		platform.refuseSignIn = refusal({ code: 9999, signInFailed: 'for good' });
 		const session = platform.open();
-		await times(8, async () => await settled(session.run(platform.send)));
-		await expect(session.run(platform.send)).rejects.toMatchObject({ details: { code: 9999, final: true } });
+		await times(8, async () => await settled(session.withToken(platform.send)));
+		await expect(session.withToken(platform.send)).rejects.toMatchObject({
+			details: { code: 9999, signInFailed: 'for good' },
+		});
 		expect(platform).toMatchObject({ signIns: 1, sent: 0 });
 	});
 
 	test('that the process remembers is not sent again, until another process has stored a token', async () => {
 		const platform = new FakePlatform();
-		account().noteLoginRefusal(refusal({ code: 14201, final: true }).details, BEGIN);
+		account().noteLoginRefusal(refusal({ code: 14201, signInFailed: 'for good' }).details, BEGIN);
 		await expect(platform.sendAlone()).rejects.toMatchObject({ details: { code: 14201 } });
 		expect(platform).toMatchObject({ signIns: 0, sent: 0 });
 		platform.signInElsewhere();
@@ -281,13 +285,15 @@ describe('a refused sign-in', () => {
 		const platform = new FakePlatform(1);
 		const [session, doomed, late] = [platform.open(), platform.open(), failureOf({ kind: 'timeout', temporary: true })];
 		platform.refuseSignIn = late;
-		for (let n = 0; n < 19; n++) await expect(session.run(platform.send)).rejects.toBe(late);
+		for (let n = 0; n < 19; n++) await expect(session.withToken(platform.send)).rejects.toBe(late);
 		platform.refuseSignIn = undefined;
-		await expect(session.run(platform.send)).resolves.toBe('token 1');
+		await expect(session.withToken(platform.send)).resolves.toBe('token 1');
 
 		platform.refuseSignIn = late;
-		for (let n = 0; n < 20; n++) await settled(doomed.run(platform.send));
-		await expect(doomed.run(platform.send)).rejects.toMatchObject({ details: { kind: 'timeout', retryable: false } });
+		for (let n = 0; n < 20; n++) await settled(doomed.withToken(platform.send));
+		await expect(doomed.withToken(platform.send)).rejects.toMatchObject({
+			details: { kind: 'timeout', retryable: false },
+		});
 		expect(platform.signIns).toBe(40);
 	});
 });
@@ -296,9 +302,9 @@ test('a failure of the network costs no sign-in, and does not accept the token',
 	const platform = new FakePlatform(Infinity, SIGNED_IN);
 	account().use('token 1', BEGIN);
 	const thrown = failureOf({ kind: 'unreachable' });
-	await expect(platform.open().run(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
+	await expect(platform.open().withToken(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
 	expect(account().pauseMs(1)).toBe(300);
-	await expect(platform.open().run(async () => await Promise.reject(refusal({ code: 14103 })))).rejects.toThrow();
+	await expect(platform.open().withToken(async () => await Promise.reject(refusal({ code: 14103 })))).rejects.toThrow();
 	expect(account().pauseMs(1)).toBe(0);
 	expect(platform.signIns).toBe(0);
 });
@@ -314,23 +320,23 @@ describe('a credential that is changed during the execution', () => {
 			const [changing, other] = [new FakePlatform(), new FakePlatform()];
 			const session = changing.open();
 			changing.stored = stored;
-			const [ended, continued] = await Promise.allSettled([session.run(changing.send), other.sendAlone()]);
+			const [ended, continued] = await Promise.allSettled([session.withToken(changing.send), other.sendAlone()]);
 			const message = expect.stringContaining('was changed to another platform or user');
 			const changed = { details: { kind: 'input', message } };
 			expect([ended, continued]).toMatchObject([{ reason: changed }, { value: 'token 1' }]);
-			await expect(session.run(changing.send)).rejects.toMatchObject(changed);
+			await expect(session.withToken(changing.send)).rejects.toMatchObject(changed);
 		},
 	);
 
 	test('to another password continues with it, and with a token that was stored for it', async () => {
 		const platform = new FakePlatform(1);
 		const session = platform.open();
-		await session.run(platform.send);
+		await session.withToken(platform.send);
 		platform.stored = { ...SIGNED_OUT, password: 'another' };
-		await expect(session.run(platform.send)).resolves.toBe('token 2');
+		await expect(session.withToken(platform.send)).resolves.toBe('token 2');
 		platform.stored = { ...SIGNED_OUT, password: 'a third one' };
 		platform.signInElsewhere();
-		await expect(session.run(platform.send)).resolves.toBe('token 3');
+		await expect(session.withToken(platform.send)).resolves.toBe('token 3');
 		expect(platform.signIns).toBe(2);
 	});
 });
@@ -367,7 +373,7 @@ describe('a response that may mean an expired token', () => {
 			if (minute % minutes === 0) platform.expireTokens();
 			await platform
 				.open()
-				.run(send, false, read)
+				.withToken(send, false, read)
 				.catch(() => failed++);
 		}
 		return failed;
@@ -400,12 +406,12 @@ describe('a response that may mean an expired token', () => {
 	test('costs none for a fourth path, which uses the token that the account renews for a code', async () => {
 		const platform = signedIn();
 		for (const path of ['/a', '/b', '/c', '/d'])
-			await settled(platform.open().run(never, false, { path, isWrite: false }));
+			await settled(platform.open().withToken(never, false, { path, isWrite: false }));
 		expect(platform.signIns).toBe(3);
 		const late = held();
 		let sent = 0;
 		const slow = async (credential: Credential) => await (++sent === 1 ? late.promise : platform.send(credential));
-		const fourth = platform.open().run<unknown>(slow, false, { path: '/d', isWrite: false });
+		const fourth = platform.open().withToken<unknown>(slow, false, { path: '/d', isWrite: false });
 		await everythingElse();
 		platform.expireTokens();
 		platform.expired = deadToken;
@@ -418,30 +424,34 @@ describe('a response that may mean an expired token', () => {
 		const platform = signedIn();
 		platform.expireTokens();
 		const session = platform.open();
-		await times(20, async () => await session.run(platform.send, false, read));
-		await times(5, async () => await platform.open().run(platform.send, false, read));
+		await times(20, async () => await session.withToken(platform.send, false, read));
+		await times(5, async () => await platform.open().withToken(platform.send, false, read));
 		expect(platform.signIns).toBe(1);
 	});
 
 	test.each<[what: string, signIn: Error, thrown: object]>([
-		['the response of the sign-in, too', refusal({ expiry: 'refused', final: true }), { details: { httpStatus: 403 } }],
+		[
+			'the response of the sign-in, too',
+			refusal({ expiry: 'refused', signInFailed: 'for good' }),
+			{ details: { httpStatus: 403 } },
+		],
 		[
 			'not that of the sign-in',
-			refusal({ code: 14201, final: true, loginRefused: true }),
+			refusal({ code: 14201, signInFailed: 'for good', loginRefused: true }),
 			{ details: { code: 14201 } },
 		],
 	])('leaves the token and the session as they are if it is %s', async (_, refuseSignIn, thrown) => {
 		const platform = signedIn();
 		platform.refuseSignIn = refuseSignIn;
 		const session = platform.open();
-		await expect(session.run(never, false, read)).rejects.toMatchObject(thrown);
-		await settled(platform.open().run(never, false, read));
+		await expect(session.withToken(never, false, read)).rejects.toMatchObject(thrown);
+		await settled(platform.open().withToken(never, false, read));
 		expect(platform.signIns).toBe(1);
-		await expect(session.run(platform.send, false, read)).resolves.toBe('token 1');
+		await expect(session.withToken(platform.send, false, read)).resolves.toBe('token 1');
 		platform.refuseSignIn = undefined;
 		platform.expireTokens();
 		platform.time += 61 * MINUTE;
-		await expect(session.run(platform.send, false, read)).resolves.toBe('token 2');
+		await expect(session.withToken(platform.send, false, read)).resolves.toBe('token 2');
 	});
 
 	test.each([
@@ -451,16 +461,16 @@ describe('a response that may mean an expired token', () => {
 		const platform = signedIn(expiry);
 		platform.expireTokens();
 		const write = { path: '/api/group', isWrite: true };
-		await settled(platform.open().run(platform.send, false, write));
+		await settled(platform.open().withToken(platform.send, false, write));
 		expect(platform).toMatchObject({ sent, signIns: 1 });
-		await expect(platform.open().run(platform.send, false, write)).resolves.toBe('token 2');
+		await expect(platform.open().withToken(platform.send, false, write)).resolves.toBe('token 2');
 	});
 
 	test('does not send such a write again, although the sign-in may be retried', async () => {
 		const platform = signedIn('unclear');
-		platform.refuseSignIn = failureOf({ httpStatus: 503, temporary: true, final: false });
+		platform.refuseSignIn = failureOf({ httpStatus: 503, temporary: true, signInFailed: 'for now' });
 		platform.expireTokens();
-		const write = platform.open().run(platform.send, false, { path: '/api/group', isWrite: true });
+		const write = platform.open().withToken(platform.send, false, { path: '/api/group', isWrite: true });
 		await expect(write).rejects.toMatchObject({ details: { expiry: 'unclear' } });
 	});
 
@@ -468,17 +478,17 @@ describe('a response that may mean an expired token', () => {
 		const platform = signedIn();
 		platform.expireTokens();
 		platform.onIssue = async () =>
-			void (await times(5, async () => await platform.open().run(platform.send, false, read)));
-		await expect(platform.open().run(platform.send, false, read)).resolves.toBe('token 2');
+			void (await times(5, async () => await platform.open().withToken(platform.send, false, read)));
+		await expect(platform.open().withToken(platform.send, false, read)).resolves.toBe('token 2');
 		expect(platform.signIns).toBe(1);
 	});
 
 	test('ends no session whose token works, although the sign-in fails each time', async () => {
 		const platform = signedIn();
-		platform.refuseSignIn = failureOf({ kind: 'timeout', temporary: true, final: false });
+		platform.refuseSignIn = failureOf({ kind: 'timeout', temporary: true, signInFailed: 'for now' });
 		const session = platform.open();
-		for (let n = 0; n < 25; n++) await settled(session.run(never, false, read));
-		await expect(session.run(platform.send)).resolves.toBe('token 1');
+		for (let n = 0; n < 25; n++) await settled(session.withToken(never, false, read));
+		await expect(session.withToken(platform.send)).resolves.toBe('token 1');
 	});
 
 	test('goes on with a password that was changed during the run', async () => {
@@ -487,7 +497,7 @@ describe('a response that may mean an expired token', () => {
 		platform.expireTokens();
 		platform.stored = withToken({ ...SIGNED_OUT, password: 'another' }, '');
 		platform.signInElsewhere();
-		await expect(session.run(platform.send, false, read)).resolves.toBe('token 2');
+		await expect(session.withToken(platform.send, false, read)).resolves.toBe('token 2');
 	});
 
 	test('costs no sign-in with an API key, or if the request keeps its token', async () => {
@@ -495,7 +505,9 @@ describe('a response that may mean an expired token', () => {
 			[new FakePlatform(Infinity, KEY), false],
 			[signedIn(), true],
 		] as const) {
-			await expect(platform.open().run(never, keeps, read)).rejects.toMatchObject({ details: { httpStatus: 403 } });
+			await expect(platform.open().withToken(never, keeps, read)).rejects.toMatchObject({
+				details: { httpStatus: 403 },
+			});
 			expect(platform).toMatchObject({ signIns: 0 });
 		}
 	});

@@ -61,7 +61,7 @@ describe('the token in the answer to the login', () => {
 	])('if missing by the path "%s" in %j, is told by the keys that came', async (tokenPath, body, words) => {
 		const { outcome } = await signInWith(responseOf(body), { customSignIn: true, tokenPath });
 		const message = `The sign-in failed. The login was accepted, but its response has no token: ${words}`;
-		expect(outcome).toMatchObject({ message, details: { final: true } });
+		expect(outcome).toMatchObject({ message, details: { signInFailed: 'for good' } });
 	});
 
 	test('that no header carries is refused without being shown', async () => {
@@ -73,11 +73,16 @@ describe('the token in the answer to the login', () => {
 
 describe('a login that is refused', () => {
 	test.each<[string, unknown, remembered: boolean, details: object]>([
-		['by code 14201', responseOf({ code: 14201 }), true, { cause: 'credential', final: true }],
-		['by HTTP 401', responseOf('', {}, 401), true, { cause: 'credential', final: true }],
-		['by HTTP 403', responseOf('', {}, 403), true, { cause: 'credential', final: true }],
-		['by another code', responseOf({ code: 14101 }), false, { final: true, tokenRefused: false }],
-		['by HTTP 429', responseOf('', { 'retry-after': '7' }, 429), false, { final: false, retryAfterMs: 7000 }],
+		['by code 14201', responseOf({ code: 14201 }), true, { cause: 'credential', signInFailed: 'for good' }],
+		['by HTTP 401', responseOf('', {}, 401), true, { cause: 'credential', signInFailed: 'for good' }],
+		['by HTTP 403', responseOf('', {}, 403), true, { cause: 'credential', signInFailed: 'for good' }],
+		['by another code', responseOf({ code: 14101 }), false, { signInFailed: 'for good', tokenRefused: false }],
+		[
+			'by HTTP 429',
+			responseOf('', { 'retry-after': '7' }, 429),
+			false,
+			{ signInFailed: 'for now', retryAfterMs: 7000 },
+		],
 	])('%s is remembered if it is about the login, and tried again if it is not', async (_by, response, ...expected) => {
 		const [isRemembered, details] = expected;
 		const { outcome, remembered } = await signInWith(response);
@@ -89,7 +94,7 @@ describe('a login that is refused', () => {
 		const { outcome } = await virtual.time.until(signInWith(new Promise(() => {})));
 		expect(outcome).toMatchObject({
 			message: 'The sign-in failed. The platform did not respond within 30000 ms',
-			details: { final: false, remedy: expect.not.stringContaining('Timeout') },
+			details: { signInFailed: 'for now', remedy: expect.not.stringContaining('Timeout') },
 		});
 		expect(virtual.time.now()).toBe(30_000);
 	});

@@ -198,7 +198,13 @@ it('has only what is known of the device, whatever the output: at least the seri
 it('fails the poll if no other request can succeed either', async () => {
 	const watching = await watch();
 	remove(4);
-	const failure = new Failure({ kind: 'refused', cause: 'credential', message: 'No more', remedy: '', final: true });
+	const failure = new Failure({
+		kind: 'refused',
+		cause: 'credential',
+		message: 'No more',
+		remedy: '',
+		signInFailed: 'for good',
+	});
 	bench.platform.intervene = async ({ url }) => (url.endsWith('/list') ? undefined : await Promise.reject(failure));
 	await expect(watching.poll()).rejects.toThrow('No more');
 });

@@ -1,4 +1,4 @@
-import { Failure } from '../failure';
+import { Draft, Failure } from '../failure';
 import type { Redact } from '../redaction';
 
 /**
@@ -76,8 +76,7 @@ export function fillIn<W extends { message: string; remedy: string }>(words: W, 
  * without secrets, and a write that may have been carried out is in doubt. Returns any other error unchanged.
  */
 export function inWords<T>(thrown: T, purpose: Purpose, redact: Redact): T | Failure {
-	const isInWords = thrown instanceof Failure && thrown.details.inDoubt === undefined;
-	if (!(thrown instanceof Failure) || isInWords) return thrown;
+	if (!(thrown instanceof Draft)) return thrown;
 	const { inDoubt, outside, ...details } = thrown.details;
 	const words = fillIn(details, purpose, outside?.(redact));
 	if (!inDoubt || purpose !== 'write') return new Failure(words);

@@ -1,4 +1,4 @@
-import { type CauseClass, Failure, type FailureDetails } from '../failure';
+import { type CauseClass, Draft, type Failure, type FailureDetails } from '../failure';
 import { outside } from '../redaction';
 
 type SystemError = readonly [systemCodes: RegExp, cause: CauseClass, message: string, remedy: string];
@@ -93,12 +93,12 @@ export function explainUnsent(systemCode: string, ownText: string, hasBegun: boo
 	const place = row === UNREADABLE || row === NOT_SENT ? '{outside}' : '';
 	const message = `${what}${shownCode === '' ? '' : ` (${shownCode})`}${place}`;
 	const words = { cause, message, remedy, outside: outside(': ', ownText) };
-	return new Failure({ kind: 'unreachable', ...words, inDoubt: true, temporary: isDropped || row === DAMAGED });
+	return new Draft({ kind: 'unreachable', ...words, inDoubt: true, temporary: isDropped || row === DAMAGED });
 }
 
 export function timedOut(timeoutMs: number): Failure {
 	const words = { message: `The platform did not respond within ${timeoutMs} ms`, remedy: '{tooSlow}' };
-	return new Failure({ kind: 'timeout', cause: 'platform', ...words, inDoubt: true, temporary: true });
+	return new Draft({ kind: 'timeout', cause: 'platform', ...words, inDoubt: true, temporary: true });
 }
 
 export function tooLarge(limit: string): Failure {
@@ -112,5 +112,5 @@ export function cutOff(bytes: number, httpStatus: number): Failure {
 
 /** Returns a Failure `response` for a response that tells nothing about the request. */
 export function badResponse(message: string, remedy: string, more: Partial<FailureDetails> = {}): Failure {
-	return new Failure({ kind: 'response', cause: 'platform', message, remedy, inDoubt: true, ...more });
+	return new Draft({ kind: 'response', cause: 'platform', message, remedy, inDoubt: true, ...more });
 }

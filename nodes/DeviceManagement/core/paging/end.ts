@@ -17,17 +17,17 @@ export interface Progress {
  * @param emptyPages how many pages in a row were empty
  */
 export function expectsMore<T>(page: Page<T>, progress: Progress, emptyPages: number): boolean {
-	const { more, end } = countFields(page, progress);
+	const { more, none } = countFields(page, progress);
 	// Empty pages end a list: many if all three fields say that more items follow, else two.
 	if (emptyPages >= (more === 3 ? 100 : 2)) return false;
 	// A full page counts as the last one only if all three fields say so. A short one may lack hidden items, so one field must say so.
-	return more > 0 || (page.content.length > 0 && end < (progress.full ? 3 : 1));
+	return more > 0 || (page.content.length > 0 && none < (progress.full ? 3 : 1));
 }
 
 /** Whether a page may be the last one: its metadata or its length says so, and nothing says otherwise. */
 export function mayBeLast<T>(page: Page<T>, progress: Progress): boolean {
-	const { more, end } = countFields(page, progress);
-	return more === 0 && (end > 0 || !progress.full);
+	const { more, none } = countFields(page, progress);
+	return more === 0 && (none > 0 || !progress.full);
 }
 
 /**
@@ -36,6 +36,6 @@ export function mayBeLast<T>(page: Page<T>, progress: Progress): boolean {
  */
 function countFields<T>({ totalElements, totalPages, last }: Page<T>, { index, read, lastWasWrong }: Progress) {
 	const more = [(totalElements ?? 0) > read, (totalPages ?? 0) > index + 1, last === false];
-	const end = [totalElements === read, totalPages === index + 1, last === true && !lastWasWrong];
-	return { more: more.filter(Boolean).length, end: end.filter(Boolean).length };
+	const none = [totalElements === read, totalPages === index + 1, last === true && !lastWasWrong];
+	return { more: more.filter(Boolean).length, none: none.filter(Boolean).length };
 }

@@ -52,8 +52,8 @@ export class PageFeed<T> {
 		for (;;) {
 			const response = this.responses.get(parameter);
 			if (response !== undefined) return await response;
-			const end = Math.max(parameter, Math.min(last, this.stopAt, parameter + MAX_PAGES_AHEAD));
-			for (let ahead = parameter; ahead <= end && this.inFlight.size < this.options.parallelRequests; ahead++) {
+			const lastAhead = Math.max(parameter, Math.min(last, this.stopAt, parameter + MAX_PAGES_AHEAD));
+			for (let ahead = parameter; ahead <= lastAhead && this.inFlight.size < this.options.parallelRequests; ahead++) {
 				if (!this.responses.has(ahead) && !this.inFlight.has(ahead)) this.inFlight.set(ahead, this.request(ahead));
 			}
 			await Promise.race(this.inFlight.values());

@@ -17,8 +17,8 @@ export interface PageSource<T> {
 	fetchPage(page: number | undefined, size: number, byId?: boolean): Promise<Page<T>>;
 	/** Returns the identity of an item, as text. */
 	identify: (item: T) => string;
-	/** The largest page to request. It falls when a page was too large to read. Default: any size. */
-	readonly largestPage?: { readonly size: number } | undefined;
+	/** The largest page to request, now: it falls when a page was too large to read. Default: any size. */
+	readonly lists?: { readonly largestPage: number } | undefined;
 	/** Returns the part of the identity that stays when the item is edited; default: all of it. */
 	idOf?: ((item: T) => string) | undefined;
 	/** Undefined for a list that can't be sorted by ID, or already is. */
@@ -54,10 +54,10 @@ export function keepOnly<T, K>({ fetchPage, identify, idOf = identify, ...rest }
  * Returns a source of rows that may be equal or share an `id`: none is merged with another. A row is identified by its place and by
  * all rows of its page, so a page that comes twice is still noticed. Pages of one repeated row differ by their number.
  */
-export function countRows<T extends object>({ fetchPage, largestPage }: PageSource<T>): PageSource<T> {
+export function countRows<T extends object>({ fetchPage, lists }: PageSource<T>): PageSource<T> {
 	const identities = new WeakMap<T, string>();
 	return {
-		largestPage,
+		lists,
 		countsRows: true,
 		async fetchPage(parameter, size) {
 			const page = await fetchPage(parameter, size);

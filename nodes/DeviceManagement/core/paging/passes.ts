@@ -94,7 +94,7 @@ async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsN
 	};
 	return await read().catch(async (thrown: unknown) => {
 		// Again, in smaller pages.
-		if (isTooLarge(thrown) && source.largestPage) return await fetchPass(source, options, trustsNumbers);
+		if (isTooLarge(thrown) && source.lists) return await fetchPass(source, options, trustsNumbers);
 		if (!(thrown instanceof RepeatedPages)) throw thrown;
 		return Object.assign(pass, { moved: true, steady: false, voidedBy: thrown });
 	});
@@ -128,8 +128,8 @@ function agree<T>(
 	{ skip, limit }: { skip: number; limit: number },
 ): boolean {
 	if (one.moved || other.moved || one.reportedTotal !== other.reportedTotal) return false;
-	const end = skip + limit;
-	if (Math.min(one.read, end) !== Math.min(other.read, end)) return false;
+	const upTo = skip + limit;
+	if (Math.min(one.read, upTo) !== Math.min(other.read, upTo)) return false;
 	if (repeats(other) && one.pageLength === other.pageLength) return false;
 	return areSame(source.identify, one.items.slice(0, limit), other.items.slice(0, limit));
 }

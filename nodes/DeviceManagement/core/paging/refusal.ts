@@ -32,12 +32,13 @@ export function isTooLarge(thrown: unknown): thrown is Failure {
 
 /**
  * Returns undefined if the platform refused a page that may be past the end, or sent no page. For the `catch` of its request.
- * @throws the same error for a refused or failed (`final`) sign-in, a temporary failure and anything else
+ * @throws the same error for a sign-in that was refused or failed for good, a temporary failure and anything else
  */
 export function undefinedIfPageRefused(thrown: unknown): undefined {
 	if (!(thrown instanceof Failure)) throw thrown;
-	const { mayRefusePage, final, temporary } = thrown.details;
-	if (mayRefusePage !== true || concernsSignIn(thrown.details) || final === true || temporary === true) throw thrown;
+	const { mayRefusePage, signInFailed, temporary } = thrown.details;
+	if (signInFailed === 'for good' || concernsSignIn(thrown.details)) throw thrown;
+	if (mayRefusePage !== true || temporary === true) throw thrown;
 }
 
 /**

@@ -108,13 +108,13 @@ export async function fetchFirstPage<T>(
 	source: PageSource<T>,
 	{ pageSize, otherSizes, skip = 0, limit = Infinity }: Omit<WalkOptions, 'parallelRequests'>,
 ) {
-	const most = Math.min(pageSize, source.largestPage?.size ?? Infinity);
+	const most = Math.min(pageSize, source.lists?.largestPage ?? Infinity);
 	const wanted = Math.min(most, skip + limit);
 	const sizes = new Set([wanted, ...(otherSizes ?? sizesAfter(wanted, most))]);
 	const refusals: unknown[] = [];
 	for (const size of sizes) {
 		// A page that was too large to read doesn't get smaller by more items.
-		if (size > (source.largestPage?.size ?? Infinity)) continue;
+		if (size > (source.lists?.largestPage ?? Infinity)) continue;
 		const page = await source.fetchPage(undefined, size).catch((thrown: unknown) => {
 			if (!mayRefuse('size', thrown)) throw thrown;
 			refusals.push(thrown);

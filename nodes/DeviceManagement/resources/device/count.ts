@@ -11,8 +11,8 @@ export const count: Operation = {
 	description: 'Count the devices that match the filters',
 	fields: [...asGiven(filtersField), ...optionsField()],
 
-	async run({ platform, byModel, read, settings }) {
-		const filters = readFilters(read, { byModel, instead: "Use Get Many with 'Return All', and count its items." });
+	async run({ platform, byAgent, read, settings }) {
+		const filters = readFilters(read, { byAgent, instead: "Use Get Many with 'Return All', and count its items." });
 		return [{ count: await countDevices(platform, filters, settings) }];
 	},
 };

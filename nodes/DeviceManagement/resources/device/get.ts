@@ -59,14 +59,14 @@ export const get: Operation = {
 	],
 
 	async run(item) {
-		const { byModel, hint, read, settings } = item;
+		const { byAgent, hint, read, settings } = item;
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
 		const mode = readOutputMode(read);
 		const ifNotFound = check(notFoundSchema, settings.options['ifNotFound'], 'If Not Found');
 		const device = await fetchDeviceOnce(item, serialNumber).catch((thrown: unknown) => {
 			if (!isNotFound(thrown)) throw thrown;
 			if (ifNotFound === 'empty') return undefined;
-			throw byModel ? thrown : new Failure({ ...thrown.details, remedy: `${thrown.details.remedy} ${GO_ON}` });
+			throw byAgent ? thrown : new Failure({ ...thrown.details, remedy: `${thrown.details.remedy} ${GO_ON}` });
 		});
 		return device === undefined ? [{}] : withHint([shapeDevice(device, mode)], mode, hint);
 	},

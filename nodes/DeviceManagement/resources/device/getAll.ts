@@ -27,8 +27,8 @@ export const getAll: Operation = {
 	],
 
 	async run(item) {
-		const { byModel, hint, read } = item;
-		const { onlineStatus, ...criteria } = readFilters(read, { byModel });
+		const { byAgent, hint, read } = item;
+		const { onlineStatus, ...criteria } = readFilters(read, { byAgent });
 		const endpoint = { ...DEVICE_LIST, ...criteria, sort: readSort(read) };
 		const mode = readOutputMode(read);
 		const listed = await fetchItems(item, endpoint, WORDS, (device) => ({

@@ -1,5 +1,5 @@
 /**
- * What this process knows about one account: its token, refused tokens, a refused login, its rate limit and its largest page. All that
+ * What this process knows about one account: its token, refused tokens, a refused login, its rate limit and its lists. All that
  * use credentials of one account share it (executions, dropdowns, triggers, n8n's HTTP Request node). It is forgotten when the process
  * ends, or after 1,000 other accounts were used. It doesn't decide when to sign in, and it doesn't send requests.
  */
@@ -32,10 +32,11 @@ const LONGEST_SIGN_IN_MS = 5000;
 
 export class Account {
 	readonly rateLimit = new RateLimit();
-	/** The largest page of a list to request. It falls when a page was too large to read. */
-	readonly largestPage = { size: Infinity };
-	/** When the platform refused to sort a list by ID (`Clock.now`), alone or after other fields. */
-	readonly idRefusedAt = { alone: -Infinity, last: -Infinity };
+	/**
+	 * What is known of the lists, which whoever reads one changes: the largest page to request, which falls when a page was too large to
+	 * read, and when the platform refused to sort by ID (`Clock.now`), alone or after other fields.
+	 */
+	readonly lists = { largestPage: Infinity, idRefusedAt: { alone: -Infinity, last: -Infinity } };
 	token: Token | undefined;
 	/** How long the last sign-in took until n8n had stored the token, in milliseconds. */
 	signInTook = 0;

@@ -51,7 +51,7 @@ export class Session {
 	 * @param target the path, without a serial number, and whether the request is a write
 	 * @throws what `send` throws, or the reason why the session ended
 	 */
-	async run<T>(send: (credential: Credential) => Promise<T>, keepsToken = false, target?: Target): Promise<T> {
+	async withToken<T>(send: (credential: Credential) => Promise<T>, keepsToken = false, target?: Target): Promise<T> {
 		for (let [sent, newTokens, renewed] = [0, 0, false]; ; sent++) {
 			const { account, token, credential } = await this.ready();
 			const outcome = await outcomeOf(send(credential));
@@ -115,7 +115,7 @@ export class Session {
 			if (credential.owner === '') return { account, token: undefined, credential };
 			if (token !== undefined) return { account, token, credential: credential.withToken(token.value) };
 			await this.search(account).catch((thrown: unknown) => {
-				if (thrown instanceof Failure && thrown.details.final === true) this.endWith(thrown);
+				if (thrown instanceof Failure && thrown.details.signInFailed === 'for good') this.endWith(thrown);
 				throw thrown;
 			});
 		}

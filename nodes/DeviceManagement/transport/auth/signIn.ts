@@ -7,7 +7,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { meansLoginRefused } from '../../core/errors/codes';
 import { unwrap } from '../../core/envelope';
 import { inWords } from '../../core/errors/purpose';
-import { Failure } from '../../core/failure';
+import { Draft, Failure } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
 import { accountOf } from './account';
@@ -25,7 +25,7 @@ const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 
 /**
  * Signs in with login name and password (section 5 of the API document).
- * @throws Failure with `final`, unless a retry may help; a refusal says when the node tries the same login again
+ * @throws Failure with `signInFailed`; a refusal says when the node tries the same login again
  */
 export async function signIn(credential: Credential, send: PlainRequest): Promise<SessionFields> {
 	const { baseUrl, stored, owner, redact } = credential;
@@ -66,12 +66,11 @@ function tokenIn(response: unknown, tokenPath: string): string {
 		if (token !== '') return checkToken(token);
 	}
 	const places = tokenPath === '' ? `as 'data', or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
-	throw new Failure({
+	throw new Draft({
 		kind: 'response',
 		cause: 'credential',
 		message: 'The login was accepted, but its response has no token{outside}',
 		outside: (redact) => `: looked for it ${places}; ${keysOf(response, redact)}`,
-		inDoubt: false,
 		remedy:
 			"Check 'Base URL' in the credential, or enter in 'Token Path' where the login response has the token, like data.session.token.",
 	});
@@ -107,17 +106,17 @@ function keysOf(response: unknown, redact: Redact): string {
 function asSignInFailure(error: unknown): unknown {
 	if (!(error instanceof Failure)) return error;
 	const { details } = error;
-	const final = details.temporary !== true;
+	const isFinal = details.temporary !== true;
 	return new Failure({
 		...details,
-		remedy: final
+		remedy: isFinal
 			? `${details.remedy} If the platform expects another form of sign-in, use 'My Platform Signs In Differently' in the credential.`
 			: details.remedy,
 		message: `The sign-in failed. ${details.message}`,
 		// For other requests, HTTP 403 may have another cause.
 		...(details.httpStatus === 403 ? { cause: 'credential' } : {}),
 		tokenRefused: false,
-		final,
+		signInFailed: isFinal ? 'for good' : 'for now',
 		loginRefused: meansLoginRefused(details.code) || details.httpStatus === 401 || details.httpStatus === 403,
 	});
 }

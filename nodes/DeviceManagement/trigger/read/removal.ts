@@ -74,6 +74,6 @@ export async function checkMissing(
 
 /** Returns what a failed request says about its device. */
 function outcomeOfFailure(thrown: unknown): 'removed' | Failure {
-	if (!(thrown instanceof Failure) || thrown.details.final === true) throw thrown;
+	if (!(thrown instanceof Failure) || thrown.details.signInFailed === 'for good') throw thrown;
 	return meansNoDevice(thrown.details) ? 'removed' : thrown;
 }
