@@ -10,7 +10,7 @@ import type {
 
 import { authenticate, preAuthenticate, TEST_MARK } from '../nodes/DeviceManagement/transport/auth/authenticate';
 import type { SessionFields } from '../nodes/DeviceManagement/transport/auth/credential';
-import { fields } from '../nodes/DeviceManagement/transport/auth/form';
+import { fields } from '../nodes/DeviceManagement/transport/auth/credentialForm';
 import { credentialTestRules, rethrowWithRemedy } from '../nodes/DeviceManagement/transport/auth/connectionTest';
 
 export class DeviceManagementApi implements ICredentialType {

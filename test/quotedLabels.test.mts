@@ -28,7 +28,7 @@ test.each([
 	['nodes/DeviceManagement/DeviceManagement.node.ts', labelsOf(action)],
 	// The trigger doesn't show the refusal that quotes 'Device': removal.ts forgets a device with such a serial number.
 	['nodes/DeviceManagement/DeviceManagementTrigger.node.ts', [...labelsOf(trigger), 'Device']],
-	['nodes/DeviceManagement/transport/auth/form.ts', []],
+	['nodes/DeviceManagement/transport/auth/credentialForm.ts', []],
 ])('%s reaches no text that quotes a field it does not have', (file, labels) => {
 	const known = new Set([...labels, ...credentialLabels, ...WIRE_NAMES]);
 	const strangers = textsReachedFrom(file).filter((text) => quotedIn(text).some((quoted) => !known.has(quoted)));

@@ -1,30 +1,27 @@
 import { createHash } from 'node:crypto';
-import { inspect } from 'node:util';
 
 import { useBenches, useStillClock } from '../../testbed/jest.mts';
+import { CANARIES, everything, filled, HEADER_KEY as KEY, PASSWORD, TOKEN, TRACES } from '../canaries.mts';
 import { HOUR, published, warningsOf } from './watching.mts';
 
 const open = useBenches();
 const clock = useStillClock();
 
-const KEY = 'canary-key-zqkeyqzwx';
-const PASSWORD = 'canary-password-zqpassqzwx';
-const TOKEN = 'canary-token-zqtokenqzwx';
-
-/** The secrets, their ends, and what anybody might make of them. */
-const TRACES = [KEY, PASSWORD, TOKEN].flatMap((secret) => [
-	secret.slice(-9),
-	...['md5', 'sha1', 'sha256', 'sha512'].flatMap((algorithm) => {
-		const digest = createHash(algorithm).update(secret).digest();
-		return [digest.toString('hex').slice(0, 16), digest.toString('base64url').slice(0, 10)];
-	}),
-	Buffer.from(secret).toString('base64').slice(4, 20),
-]);
+/** The canaries, and what anybody might make of them. */
+const MADE = [
+	...TRACES,
+	...Object.values(CANARIES).flatMap((secret) => [
+		...['md5', 'sha1', 'sha256', 'sha512'].flatMap((algorithm) => {
+			const digest = createHash(algorithm).update(secret).digest();
+			return [digest.toString('hex').slice(0, 16), digest.toString('base64url').slice(0, 10)];
+		}),
+		Buffer.from(secret).toString('base64').slice(4, 20),
+	]),
+];
 
 function tracesIn(value: unknown): string[] {
-	const all = { depth: null, showHidden: true, getters: true, maxArrayLength: null, maxStringLength: null };
-	const text = inspect(value, all).toLowerCase();
-	return TRACES.filter((trace) => text.includes(trace.toLowerCase()));
+	const text = everything(value);
+	return MADE.filter((trace) => text.includes(trace.toLowerCase()));
 }
 
 it.each(['apiKey', 'login'])(
@@ -43,7 +40,7 @@ it.each(['apiKey', 'login'])(
 			if (headers['authorization'] === `Bearer ${TOKEN}`) headers['authorization'] = `ApiKey ${KEY}`;
 		};
 		const { baseUrl, loginName } = platform;
-		const data = { baseUrl, authentication, apiKey: KEY, loginName, password: PASSWORD };
+		const data = { ...filled, baseUrl, authentication, loginName };
 		const credential = await engine.saveCredential({ name: 'Canaries', type: 'deviceManagementApi', data });
 		const events = ['deviceCreated', 'deviceUpdated', 'deviceRemoved', 'onlineStatusChanged'];
 		const parameters = { events, output: 'raw', options: { maxRetries: 0 } };

@@ -23,7 +23,7 @@ import { inWords, type Purpose } from '../core/errors/purpose';
 import { outcomeOf, withRetries } from './waiting/retry';
 import { type Account, accountOf } from './auth/account';
 import { currentClock } from './waiting/clock';
-import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
+import { additionsOf, type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
 import { exchange, unsent, type WireRequest } from './exchange';
 import { Session } from './auth/session';
 
@@ -169,9 +169,9 @@ class Execution {
 		credential: Credential,
 	): Promise<unknown> {
 		const { baseUrl, stored, redact } = credential;
-		const { authentication, apiKeyIn, apiKeyName } = stored;
-		const name = { apiKey: apiKeyIn === 'query' ? apiKeyName : undefined, login: undefined }[authentication];
-		if (name !== undefined && Object.hasOwn(request.query ?? {}, name)) {
+		const { query = {} } = additionsOf(credential);
+		const name = Object.keys(query).find((added) => Object.hasOwn(request.query ?? {}, added));
+		if (name !== undefined) {
 			const remedy = "Remove the parameter, or change 'Key Name' in the credential.";
 			throw inputFailure(`The query parameter "${name}" has the name of the key in the credential`, remedy);
 		}

@@ -225,13 +225,10 @@ const megabytes = (characters: number) => Math.ceil(characters / 1_000_000);
 
 /** Returns the fingerprint of a state. The user of an API key is unknown, so its credential's ID counts as the user. */
 function fingerprintOf(context: IPollFunctions, parameters: TriggerParameters, credential: Credential): string {
-	const { baseUrl, stored } = credential;
-	const user = {
-		apiKey: ['apiKey', context.getNode().credentials?.[CREDENTIAL_TYPE]?.id ?? null],
-		login: ['login', stored.loginName.trim()],
-	}[stored.authentication];
+	const { id = null } = context.getNode().credentials?.[CREDENTIAL_TYPE] ?? {};
+	const user = credential.user.length > 1 ? credential.user : [...credential.user, id];
 	const { Events, Attributes, Filters } = watchedBy(parameters);
-	return digestOf([context.getWorkflow().id ?? null, [Events, Attributes, ...Filters], baseUrl.href, user]);
+	return digestOf([context.getWorkflow().id ?? null, [Events, Attributes, ...Filters], credential.baseUrl.href, user]);
 }
 
 /** Returns the values that decide about a baseline, by the labels of their fields. */

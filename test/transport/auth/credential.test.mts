@@ -3,7 +3,7 @@ import { type ICredentialDataDecryptedObject as CredentialData, type INodeParame
 import { createHash } from 'node:crypto';
 
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
-import { fields, passwordFields } from '../../../nodes/DeviceManagement/transport/auth/form.ts';
+import { fields, SECRETS } from '../../../nodes/DeviceManagement/transport/auth/credentialForm.ts';
 import { runs } from '../../../testbed/runs.mts';
 import { choices } from '../../form.mts';
 import { SIGNED_OUT } from '../fakes.mts';
@@ -75,31 +75,12 @@ describe('a value of another type', () => {
 	});
 });
 
-test.each(passwordFields())('the value of %s is removed from messages, whichever way signs in', (name) => {
+test.each(SECRETS)('the value of %s is removed from messages, whichever way signs in, at any depth', (name) => {
 	for (const authentication of ['apiKey', 'login']) {
-		const { redact } = credentialOf({ ...SIGNED_OUT, apiKey: 'k-e-y', authentication, [name]: 'canary-1' });
-		expect(redact('a canary-1 b')).toBe('a ••• b');
+		const other = { list: [{ [name]: 'canary-2' }] };
+		const { redact } = credentialOf({ ...SIGNED_OUT, apiKey: 'k-e-y', authentication, [name]: 'canary-1', other });
+		expect(redact('a canary-1 b canary-2 list')).toBe('a ••• b ••• list');
 	}
-});
-
-test('a field that is added to the form separates accounts and tokens, and leaves messages if it is a password', () => {
-	const typeOptions = { password: true };
-	const nested = { displayName: 'S', name: 'nested', type: 'string', typeOptions, default: '' } as const;
-	const options = [{ displayName: 'L', name: 'list', values: [nested] }];
-	fields.push({ ...nested, name: 'added' });
-	fields.push({ displayName: 'G', name: 'group', type: 'fixedCollection', default: {}, options });
-	const valuesOf = (authentication: string) =>
-		['a b', 'x b', 'a x'].map((values) => {
-			const [added = '', nested = ''] = values.split(' ');
-			const group = { list: [{ nested, shown: 'yes' }] };
-			return credentialOf({ ...SIGNED_OUT, authentication, apiKey: 'k', added, group });
-		});
-	const [keys, logins] = [valuesOf('apiKey'), valuesOf('login')];
-	const redacted = logins.map(({ redact }) => redact('a b x yes'));
-	fields.splice(-2);
-	const digests = [keys, logins].map((all) => all.map(({ accountDigest }) => accountDigest));
-	for (const all of [...digests, logins.map(({ owner }) => owner)]) expect(new Set(all).size).toBe(3);
-	expect(redacted).toEqual(['••• ••• x yes', 'a ••• ••• yes', '••• b ••• yes']);
 });
 
 test('the owner of a saved token stays the same, so that no update of the package signs in again', () => {

@@ -7,7 +7,7 @@ import type { ICredentialDataDecryptedObject as CredentialData, IDataObject, IHt
 import { inputFailure } from '../../core/failure';
 import { accountOf } from './account';
 import { currentClock } from '../waiting/clock';
-import { type Credential, credentialOf, type SessionFields } from './credential';
+import { additionsOf, type Credential, credentialOf, type SessionFields } from './credential';
 import { type PlainRequest, signIn } from './signIn';
 
 /** Makes n8n sign in: its request functions treat this error of `authenticate` like HTTP 401. */
@@ -32,22 +32,17 @@ export const TEST_MARK = 'x-credential-test';
  */
 export function authenticate(data: CredentialData, options: IHttpRequestOptions): IHttpRequestOptions {
 	const credential = credentialOf(data);
-	const { stored } = credential;
 	checkTarget(credential, options);
-	({ apiKey: addKey, login: addToken })[stored.authentication](credential, options);
+	if (credential.owner !== '') checkToken(credential, options);
+	const { headers = {}, query } = additionsOf(credential);
+	if (query !== undefined) options.qs = { ...queryOf(options), ...query };
+	for (const [name, value] of Object.entries(headers)) setHeader(options, name, value);
 	delete options.headers?.[TEST_MARK];
-	forbidRedirects(options, stored.allowUnauthorizedCerts);
+	forbidRedirects(options, credential.stored.allowUnauthorizedCerts);
 	return options;
 }
 
-function addKey({ stored }: Credential, options: IHttpRequestOptions): void {
-	const { apiKey, apiKeyIn, apiKeyName: name, apiKeyPrefix: prefix } = stored;
-	const value = prefix === '' ? apiKey : `${prefix} ${apiKey}`;
-	if (apiKeyIn === 'query') options.qs = { ...queryOf(options), [name]: value };
-	else setHeader(options, name, value);
-}
-
-function addToken(credential: Credential, options: IHttpRequestOptions): void {
+function checkToken(credential: Credential, options: IHttpRequestOptions): void {
 	// An older token doesn't prove the password, and an expired one would fail the test despite a correct password.
 	if (options.headers?.[TEST_MARK] !== undefined && !justSignedIn.has(credential)) {
 		beingTested.add(credential);
@@ -58,7 +53,6 @@ function addToken(credential: Credential, options: IHttpRequestOptions): void {
 	if (refused !== undefined) throw refused;
 	if (token === '') throw new SignInNeeded('There is no token for this login yet');
 	if (credential.isForSignIn) throw new SignedIn();
-	setHeader(options, 'Authorization', `Bearer ${token}`);
 }
 
 /** Logins of a connection test, which always signs in. */

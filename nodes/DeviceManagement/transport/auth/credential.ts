@@ -6,11 +6,19 @@ import { createHash } from 'crypto';
 import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { type BaseUrl, parseBaseUrl } from '../../core/baseUrl';
+import { parseBaseUrl } from '../../core/baseUrl';
 import { inputFailure } from '../../core/failure';
 import { keepsDigits } from '../../core/json';
 import { type Redact, redactor } from '../../core/redaction';
-import { AUTHENTICATION, fieldsOf, KEY_PLACES, PASSWORD_FORMATS, passwordFields } from './form';
+import {
+	AUTHENTICATION,
+	type FieldName,
+	fieldsOf,
+	KEY_PLACES,
+	type Kind,
+	PASSWORD_FORMATS,
+	SECRETS,
+} from './credentialForm';
 
 /** Name of the credential type, as workflows store it. */
 export const CREDENTIAL_TYPE = 'deviceManagementApi';
@@ -56,13 +64,7 @@ export type SessionFields = z.infer<typeof sessionSchema>;
 /** The credential's fields (section 5 of the API document), of the right types but otherwise unchecked. */
 export type StoredCredential = z.infer<typeof storedSchema>;
 
-export interface Credential {
-	readonly baseUrl: BaseUrl;
-	readonly stored: StoredCredential;
-	/** A digest of the fields that separate accounts. Credentials with the same one share tokens and waits. */
-	readonly accountDigest: string;
-	/** A digest of the login that a token belongs to; '' for a way without tokens. n8n stores it encrypted, like the password. */
-	readonly owner: string;
+export interface Credential extends Readonly<ReturnType<typeof checkFields>> {
 	/** n8n's object. n8n writes a new token into it. */
 	readonly data: CredentialData;
 	/** The token that the data has now; '' unless it belongs to this login. */
@@ -100,7 +102,7 @@ function credentialWith(data: CredentialData, checked: ReturnType<typeof checkFi
 			const { sessionToken, sessionOwner } = sessionSchema.parse(data);
 			return owner !== '' && sessionOwner === owner ? sessionToken : '';
 		},
-		redact: (text) => redactor([...textsIn(data, passwordFields()), digest])(text),
+		redact: (text) => redactor([...textsIn(data, SECRETS), digest])(text),
 		withToken: (token) => credentialWith({ ...data, sessionToken: token, sessionOwner: owner }, checked),
 		// Read now: after the sign-in, n8n replaces the owner.
 		isForSignIn: data['sessionOwner'] === FOR_SIGN_IN,
@@ -110,8 +112,29 @@ function credentialWith(data: CredentialData, checked: ReturnType<typeof checkFi
 	return credential;
 }
 
+/** Texts by name, by the part of a request that they are added to. */
+type Additions = Partial<Record<'headers' | 'query' | 'signIn', Record<string, string>>>;
+
+/**
+ * Returns what a credential adds to its requests (section 5 of the API document), and to the body of its sign-in: undefined for a
+ * way without tokens. Nothing else sends secrets.
+ */
+export function additionsOf({ stored, token }: Pick<Credential, 'stored' | 'token'>): Additions {
+	switch (stored.authentication) {
+		case 'apiKey': {
+			const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix } = stored;
+			const key = { [apiKeyName]: apiKeyPrefix === '' ? apiKey : `${apiKeyPrefix} ${apiKey}` };
+			return apiKeyIn === 'query' ? { query: key } : { headers: key };
+		}
+		case 'login': {
+			const signIn = { loginName: stored.loginName, password: passwordDigest(stored) };
+			return { headers: { Authorization: `Bearer ${token}` }, signIn };
+		}
+	}
+}
+
 /** Returns the password as it is sent (section 5): the MD5 of its UTF-8 bytes in lowercase hex. */
-export function passwordDigest(stored: StoredCredential): string {
+function passwordDigest(stored: StoredCredential): string {
 	if (stored.passwordFormat === 'md5') return stored.password.trim().toLowerCase();
 	return createHash('md5').update(stored.password, 'utf8').digest('hex');
 }
@@ -131,21 +154,24 @@ function checkFields(data: CredentialData) {
 		if (isWrong(stored)) throw inputFailure(message, remedy);
 	}
 	const digest = stored.password === '' ? '' : passwordDigest(stored);
-	const values: Record<string, unknown> = { ...data, ...stored, baseUrl: baseUrl.href, password: digest };
-	const textOf = (names: Iterable<string>) => JSON.stringify(Array.from(names, (name) => values[name]));
-	const sha256Of = (names: Iterable<string>) => createHash('sha256').update(textOf(names)).digest('hex');
-	const names = fieldsOf(stored.authentication).filter((name) => !SAME_ACCOUNT.includes(name));
-	const ownerNames = new Set([...OWNER, ...names.filter((name) => !SAME_OWNER.includes(name))]);
-	const owner = { apiKey: '', login: sha256Of(ownerNames) }[stored.authentication];
-	return { baseUrl, stored, accountDigest: sha256Of(names), owner, digest };
+	const checked = { ...stored, baseUrl: baseUrl.href, password: digest };
+	const values: Record<string, unknown> = checked satisfies Record<Exclude<FieldName, keyof SessionFields>, unknown>;
+	const way = stored.authentication;
+	const valuesOf = (...kinds: Kind[]) => fieldsOf(way, ...kinds).map((name) => values[name]);
+	const sha256 = (all: unknown[]) => createHash('sha256').update(JSON.stringify(all)).digest('hex');
+	return {
+		baseUrl,
+		stored,
+		/** Whose devices the platform shows: the way to sign in, then the values that name the user. A key has none. */
+		user: [way, ...valuesOf('user')],
+		/** A digest of the fields that separate accounts. Credentials with the same one share tokens and waits. */
+		accountDigest: sha256(valuesOf('address', 'user', 'secret', 'way')),
+		/** A digest of the login that a token belongs to; '' for a way without tokens. n8n stores it encrypted, like the password. */
+		owner: additionsOf({ stored, token: '' }).signIn ? sha256(valuesOf('address', 'user', 'secret')) : '',
+		/** The password as it is sent; '' without one. */
+		digest,
+	};
 }
-
-/** Fields that don't separate accounts. What the first two lead to counts; a notice has no value; a sign-in changes the others. */
-const SAME_ACCOUNT = ['passwordFormat', 'customSignIn', 'plainHttpNotice', 'sessionToken', 'sessionOwner'];
-/** Fields that separate accounts, but don't change whose token it is. */
-const SAME_OWNER = ['authentication', 'allowUnauthorizedCerts'];
-/** The order of the owner's digest in saved credentials; other fields follow. */
-const OWNER = ['baseUrl', 'loginPath', 'tokenPath', 'loginName', 'password'];
 
 /** Returns the texts and numbers in these fields of the data, at any depth. */
 function textsIn(data: unknown, names: readonly string[], isText = false): string[] {

@@ -189,7 +189,5 @@ function acceptsToken(outcome: { value: unknown } | { failure: unknown }): boole
 	return failure instanceof Failure && failure.details.kind === 'refused' && !refusesToken(failure);
 }
 
-/** Says whose devices a credential shows. A changed password shows the same ones. */
-function userOf({ baseUrl, stored }: Credential): string {
-	return JSON.stringify([baseUrl.href, stored.authentication, stored.loginName]);
-}
+/** A changed password shows the same devices. */
+const userOf = ({ baseUrl, user }: Credential) => JSON.stringify([baseUrl.href, user]);

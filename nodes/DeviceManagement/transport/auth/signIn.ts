@@ -12,7 +12,7 @@ import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
 import { accountOf } from './account';
 import { currentClock } from '../waiting/clock';
-import { type Credential, passwordDigest, type SessionFields } from './credential';
+import { additionsOf, type Credential, type SessionFields } from './credential';
 import { exchange } from '../exchange';
 
 /** n8n's request function without authentication. */
@@ -34,7 +34,7 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 		const response = await exchange(send, {
 			method: 'POST',
 			url: `${baseUrl.href}${stored.loginPath}`,
-			body: JSON.stringify({ loginName: stored.loginName, password: passwordDigest(stored) }),
+			body: JSON.stringify(additionsOf(credential).signIn),
 			skipCertificateCheck: stored.allowUnauthorizedCerts,
 			timeoutMs: SIGN_IN_TIMEOUT_MS,
 		});

@@ -1,6 +1,6 @@
 /**
- * The credential's form. Two rules derive from it, for new fields, too: text from outside is shown without the values of password
- * fields, and all fields of a way to sign in separate accounts. It doesn't check values: credential.ts does.
+ * The credential's form, and what each of its fields is. From that derives what separates accounts, logins and users, and what is
+ * removed from messages: a new field doesn't compile without it. It doesn't check values: credential.ts does.
  */
 import type { DisplayCondition, INodeProperties as Field } from 'n8n-workflow';
 
@@ -17,20 +17,40 @@ export const PASSWORD_FORMATS = [
 	{ name: 'MD5', value: 'md5', description: 'You entered the MD5 value of the password' },
 ] as const;
 
+/** What each field is. Saved credentials have a digest of the first three kinds, in this order. */
+const KINDS = {
+	/** Where the platform and its login are. */
+	address: ['baseUrl', 'loginPath', 'tokenPath'],
+	/** Whose devices the platform shows. A trigger takes a new baseline after a change. */
+	user: ['loginName'],
+	/** n8n masks it, and messages lose it. */
+	secret: ['password', 'apiKey'],
+	/** It separates accounts, but doesn't change whose token it is. */
+	way: ['authentication', 'apiKeyIn', 'apiKeyName', 'apiKeyPrefix', 'allowUnauthorizedCerts'],
+	/** What it leads to counts. */
+	detail: ['customSignIn', 'passwordFormat'],
+	/** What a sign-in stores, as secret as a secret. */
+	session: ['sessionToken', 'sessionOwner'],
+} as const;
+export type Kind = keyof typeof KINDS;
+export type FieldName = (typeof KINDS)[Kind][number];
+
+/** The fields whose values are removed from messages. */
+export const SECRETS: readonly string[] = [...KINDS.secret, ...KINDS.session];
+
 const beginning = (start: string): DisplayCondition => ({ _cnd: { startsWith: start } });
 
 const forApiKey = { required: true, displayOptions: { show: { authentication: ['apiKey'] } } };
 const forLogin = { required: true, displayOptions: { show: { authentication: ['login'] } } };
 const forOtherApiKey = { displayOptions: { show: { authentication: ['apiKey'], customSignIn: [true] } } };
 const forOtherLogin = { displayOptions: { show: { authentication: ['login'], customSignIn: [true] } } };
-const secret = { typeOptions: { password: true } };
 
 /** Returns a field for a text, or of the type in `more`. */
-function field(displayName: string, name: string, description: string, more: Partial<Field>): Field {
-	return { displayName, name, type: 'string', default: '', description, ...more };
+function field(displayName: string, name: FieldName, description: string, more: Partial<Field>) {
+	return { displayName, type: 'string', default: '', description, ...more, name } as const;
 }
 
-export const fields: Field[] = [
+const form: Array<Field & { name: FieldName | 'plainHttpNotice' }> = [
 	field(
 		'Base URL',
 		'baseUrl',
@@ -60,9 +80,9 @@ export const fields: Field[] = [
 		options: [...AUTHENTICATION],
 		default: 'apiKey',
 	},
-	field('API Key', 'apiKey', 'The key that you generated on the platform', { ...secret, ...forApiKey }),
+	field('API Key', 'apiKey', 'The key that you generated on the platform', forApiKey),
 	field('Login Name', 'loginName', 'The name that you sign in to the platform with', forLogin),
-	field('Password', 'password', 'n8n sends only its MD5 value, as the platform expects', { ...secret, ...forLogin }),
+	field('Password', 'password', 'n8n sends only its MD5 value, as the platform expects', forLogin),
 	field(
 		'My Platform Signs In Differently',
 		'customSignIn',
@@ -105,26 +125,17 @@ export const fields: Field[] = [
 		"Whether to connect even if the platform's TLS certificate can't be checked. Anyone on the network path can then read everything.",
 		{ type: 'boolean', default: false },
 	),
-	{
-		displayName: 'Session Token',
-		name: 'sessionToken',
-		type: 'hidden',
-		typeOptions: { expirable: true, password: true },
-		default: '',
-	},
-	{ displayName: 'Session Owner', name: 'sessionOwner', type: 'hidden', ...secret, default: '' },
+	{ displayName: 'Session Token', name: 'sessionToken', type: 'hidden', typeOptions: { expirable: true }, default: '' },
+	{ displayName: 'Session Owner', name: 'sessionOwner', type: 'hidden', default: '' },
 ];
 
-/** Returns the names of the fields that the form shows with a way to sign in. */
-export function fieldsOf(way: string): string[] {
-	const ways = ({ displayOptions }: Field) => displayOptions?.show?.['authentication'] ?? [way];
-	return fields.filter((field) => ways(field).includes(way)).map(({ name }) => name);
-}
+export const fields: Field[] = form.map((field) =>
+	SECRETS.includes(field.name) ? { ...field, typeOptions: { ...field.typeOptions, password: true } } : field,
+);
 
-/** Returns the names of all password fields, nested ones included. */
-export function passwordFields(form = fields): string[] {
-	return form.flatMap(({ name, typeOptions, options = [] }) => [
-		...(typeOptions?.password === true ? [name] : []),
-		...passwordFields(options.flatMap((part) => ('type' in part ? part : 'values' in part ? part.values : []))),
-	]);
+/** Returns the names of the fields of these kinds that the form shows with a way to sign in. */
+export function fieldsOf(way: string, ...kinds: Kind[]): string[] {
+	const isHidden = ({ displayOptions }: Field) => displayOptions?.show?.['authentication']?.includes(way) === false;
+	const hidden = fields.filter(isHidden).map(({ name }) => name);
+	return kinds.flatMap((kind): readonly string[] => KINDS[kind]).filter((name) => !hidden.includes(name));
 }
