@@ -4,7 +4,7 @@ import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts'
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
 import { fetchFleet } from '../../nodes/DeviceManagement/trigger/read/fleet.ts';
 import type { Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
-import type { State } from '../../nodes/DeviceManagement/trigger/state.ts';
+import type { State } from '../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { useTrigger } from './watching.mts';
 

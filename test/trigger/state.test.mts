@@ -1,4 +1,5 @@
-import { decodeState, encodeState, type State } from '../../nodes/DeviceManagement/trigger/state.ts';
+import type { State } from '../../nodes/DeviceManagement/trigger/compare/compare.ts';
+import { decodeState, encodeState } from '../../nodes/DeviceManagement/trigger/state.ts';
 import { joinKept, keep } from '../../nodes/DeviceManagement/trigger/compare/kept.ts';
 
 const WRITTEN =

@@ -4,21 +4,21 @@
  */
 import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
-import { concernsSignIn, Failure, inputFailure } from '../core/failure';
+import { type Failure, inputFailure } from '../core/failure';
 import { shapeDevice } from '../core/shape';
-import { timeInWords } from '../transport/waiting/retry';
 import { asNodeError, withoutAuthorization } from '../nodeError';
 import { currentClock } from '../transport/waiting/clock';
 import { type Credential, CREDENTIAL_TYPE } from '../transport/auth/credential';
 import { loadCredential, openPlatform } from '../transport/platform';
-import { compare } from './compare/compare';
+import { compare, type State } from './compare/compare';
 import type { DeviceEvent } from './compare/events';
 import { carriedFrom, carryOn, memoryOf, type NodeMemory, refuseMoving, takeTurn } from './memory';
+import { noteOutage, tooLate } from './outage';
 import { observe } from './read/observe';
 import { readTriggerParameters, type TriggerParameters } from './form';
 import { wordsAboutFuture } from './compare/recent';
 import { forgetAway } from './compare/snapshot';
-import { decodeState, encodeState, type State } from './state';
+import { decodeState, encodeState } from './state';
 import { fetchTestEvents } from './read/testEvent';
 import { digestOf } from './compare/kept';
 
@@ -76,7 +76,7 @@ export async function pollDevices(
 		return await pollOnce(poll);
 	} catch (thrown) {
 		// If another poll has taken over, it reports the failure.
-		if (memory.turn === turn) reportOutage(poll, thrown);
+		if (memory.turn === turn) reportFailure(poll, thrown);
 		return null;
 	} finally {
 		turn.until = 0;
@@ -187,32 +187,20 @@ function commit({ context, memory, turn }: Poll, stored: string | undefined, to:
 }
 
 /**
- * Logs why a poll failed, and reports it once per outage; a failure that a person must fix also during another outage.
+ * Logs why a poll failed, and reports it if it is due.
  * @throws n8n's error
  */
-function reportOutage({ context, memory, isFirstOfActivation, replaced }: Poll, thrown: unknown): void {
-	const level = needsPerson(thrown) ? 2 : 1;
-	const isStart = ['init', 'leadershipChange'].includes(context.getActivationMode());
-	// When n8n starts, an error would delay the workflow's activation for up to a day.
-	const isSilent = isFirstOfActivation && isStart && level === 1 && decodeState(stateOf(context)) !== undefined;
-	// A person is waiting for the activation.
-	const isAwaited = isFirstOfActivation && !isStart && isDefaultHost({ context, memory });
-	const reported = memory.outage ?? 0;
-	const isDue = isAwaited || (level > reported && !isSilent);
-	memory.outage = isDue ? level : reported;
+function reportFailure(poll: Poll, thrown: unknown): void {
+	const { context, memory, isFirstOfActivation, replaced } = poll;
 	const error = asNodeError(context.getNode(), withoutAuthorization(thrown));
 	log(context, 'warn', `could not poll: ${error.message}`);
-	if (!isDue) return;
+	const isStart = ['init', 'leadershipChange'].includes(context.getActivationMode());
+	const hasState = () => decodeState(stateOf(context)) !== undefined;
+	if (!noteOutage(memory, thrown, { isFirstOfActivation, isStart, isDefaultHost: isDefaultHost(poll), hasState }))
+		return;
 	// n8n does not accept this activation, so that the one before goes on.
 	if (isFirstOfActivation) memory.newest = replaced;
 	throw error;
-}
-
-/** Whether a person must act: the sign-in was refused or failed for good, or a field of the node or its credential is invalid. */
-function needsPerson(thrown: unknown): boolean {
-	if (!(thrown instanceof Failure)) return true;
-	const { kind, signInFailed } = thrown.details;
-	return kind === 'input' || signInFailed === 'for good' || concernsSignIn(thrown.details);
 }
 
 /** Whether n8n's default host polls. Each poll of n8n's scheduler has its own context, with mode `update` and less time. */
@@ -238,21 +226,8 @@ function watchedBy({ events, attributes, criteria }: TriggerParameters) {
 }
 
 function platformOptions({ settings }: TriggerParameters, budgetMs: number) {
-	const failure = (rateLimit: Failure | undefined) => tooLate(`n8n's limit of ${timeInWords(budgetMs)}`, rateLimit);
+	const failure = (rateLimit: Failure | undefined) => tooLate(budgetMs, rateLimit);
 	return { parallelRequests: settings.parallelRequests, deadline: { ms: budgetMs, failure } };
-}
-
-/** Returns the failure of a poll that ran out of time. It has no other fields of the rate limit: the poll isn't sent again. */
-function tooLate(limit: string, rateLimit: Failure | undefined): Failure {
-	const { httpStatus, retryAfterMs } = rateLimit?.details ?? {};
-	let message = `The poll did not end within ${limit}`;
-	let todo = "Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.";
-	if (rateLimit !== undefined) {
-		message = `The poll waited for the platform's rate limit, and ${limit} ended it`;
-		todo = 'Poll less often, or run other workflows of this account less often.';
-	}
-	const remedy = `${todo} No event is lost: the next poll starts from the same state.`;
-	return new Failure({ kind: 'timeout', cause: 'platform', message, remedy, httpStatus, retryAfterMs });
 }
 
 /** @param mark the last fields of each event */

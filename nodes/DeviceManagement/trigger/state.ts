@@ -1,22 +1,9 @@
 import { z } from 'zod/v4';
 
-import type { Recent } from './compare/recent';
-import type { Hold, Snapshot } from './compare/snapshot';
+import type { State } from './compare/compare';
+import type { Hold } from './compare/snapshot';
 import { recall, splitKept } from './compare/kept';
-import { type TimeField, TIMES } from './compare/watched';
-
-/** What a poll stores for the next one. */
-export interface State {
-	/** A digest of the form, the platform and the user. A poll ignores a state with another one. */
-	readonly fingerprint: string;
-	/** Rises with every poll that reports something, and with every baseline. */
-	readonly number: number;
-	/** Rises with every written change, so that no two states of several processes have the same text. */
-	readonly writes: number | undefined;
-	/** By watched time. */
-	readonly recent: ReadonlyMap<TimeField, Recent>;
-	readonly snapshot: Snapshot | undefined;
-}
+import { TIMES } from './compare/watched';
 
 /** A whole number that can be a time in seconds: a later one would fail each poll. */
 const whole = z.number().int().min(-8.64e12).max(8.64e12);

@@ -1,5 +1,4 @@
-import { compare } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
-import type { State } from '../../../nodes/DeviceManagement/trigger/state.ts';
+import { compare, type State } from '../../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import { readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
 import { changedEvent, removedEvent, timeEvent } from '../../../nodes/DeviceManagement/trigger/compare/events.ts';
 import { keepValues } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';

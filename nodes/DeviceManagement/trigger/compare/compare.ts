@@ -1,9 +1,21 @@
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from './events';
 import { isAskedFor } from './rules';
 import { type FetchedRows, type Recent, recentAfter } from './recent';
-import { compareSnapshot, type DeviceList, type SnapshotOptions } from './snapshot';
-import type { State } from '../state';
+import { compareSnapshot, type DeviceList, type Snapshot, type SnapshotOptions } from './snapshot';
 import { type TimeField, TIMES } from './watched';
+
+/** What a poll stores for the next one. */
+export interface State {
+	/** A digest of the form, the platform and the user. A poll ignores a state with another one. */
+	readonly fingerprint: string;
+	/** Rises with every poll that reports something, and with every baseline. */
+	readonly number: number;
+	/** Rises with every written change, so that no two states of several processes have the same text. */
+	readonly writes: number | undefined;
+	/** By watched time. */
+	readonly recent: ReadonlyMap<TimeField, Recent>;
+	readonly snapshot: Snapshot | undefined;
+}
 
 /** What one poll read from the platform. */
 export interface Observation {

@@ -8,7 +8,7 @@ import type { Platform } from '../../transport/platform';
 import type { TriggerParameters } from '../form';
 import { type Row, rowOf } from '../compare/recent';
 import { firstValues, type ListedDevice } from '../compare/snapshot';
-import type { State } from '../state';
+import type { State } from '../compare/compare';
 import { keepValues } from '../compare/kept';
 import type { TimeField } from '../compare/watched';
 

@@ -8,7 +8,7 @@ import type { TriggerParameters } from '../form';
 import { type FetchedRows, onePerId, type Row, unknownFormat } from '../compare/recent';
 import { checkMissing, type FoundAt } from './removal';
 import { recall, splitKept } from '../compare/kept';
-import type { State } from '../state';
+import type { State } from '../compare/compare';
 import type { TimeField } from '../compare/watched';
 
 const REPEATS = 'may miss events, because pages of the list repeat devices, and others may be missing';

@@ -1,0 +1,45 @@
+import { concernsSignIn, Failure } from '../core/failure';
+import { timeInWords } from '../transport/waiting/retry';
+import type { NodeMemory } from './memory';
+
+/**
+ * Notes a failed poll, and returns whether n8n gets its error: once per outage, and for a failure that a person must fix also during
+ * another outage.
+ * @param isStart whether n8n starts, or another process takes over
+ */
+export function noteOutage(
+	memory: NodeMemory,
+	thrown: unknown,
+	poll: { isFirstOfActivation: boolean; isStart: boolean; isDefaultHost: boolean; hasState(): boolean },
+): boolean {
+	const level = needsPerson(thrown) ? 2 : 1;
+	// When n8n starts, an error would delay the workflow's activation for up to a day.
+	const isSilent = poll.isFirstOfActivation && poll.isStart && level === 1 && poll.hasState();
+	// A person is waiting for the activation.
+	const isAwaited = poll.isFirstOfActivation && !poll.isStart && poll.isDefaultHost;
+	const reported = memory.outage ?? 0;
+	const isDue = isAwaited || (level > reported && !isSilent);
+	memory.outage = isDue ? level : reported;
+	return isDue;
+}
+
+/** Whether a person must act: the sign-in was refused or failed for good, or a field of the node or its credential is invalid. */
+function needsPerson(thrown: unknown): boolean {
+	if (!(thrown instanceof Failure)) return true;
+	const { kind, signInFailed } = thrown.details;
+	return kind === 'input' || signInFailed === 'for good' || concernsSignIn(thrown.details);
+}
+
+/** Returns the failure of a poll that ran out of time. It has no other fields of the rate limit: the poll isn't sent again. */
+export function tooLate(budgetMs: number, rateLimit: Failure | undefined): Failure {
+	const limit = `n8n's limit of ${timeInWords(budgetMs)}`;
+	const { httpStatus, retryAfterMs } = rateLimit?.details ?? {};
+	let message = `The poll did not end within ${limit}`;
+	let todo = "Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.";
+	if (rateLimit !== undefined) {
+		message = `The poll waited for the platform's rate limit, and ${limit} ended it`;
+		todo = 'Poll less often, or run other workflows of this account less often.';
+	}
+	const remedy = `${todo} No event is lost: the next poll starts from the same state.`;
+	return new Failure({ kind: 'timeout', cause: 'platform', message, remedy, httpStatus, retryAfterMs });
+}
