@@ -1,13 +1,5 @@
 import { inputFailure } from './failure';
 
-/** A checked base URL. */
-export interface BaseUrl {
-	/** Scheme, host and port. */
-	origin: string;
-	/** Origin and path prefix, without a slash or /api at the end; paths such as /api/device/list are appended. */
-	href: string;
-}
-
 const EXAMPLE = 'Enter it like https://devices.example.com.';
 const EMPTY = `${EXAMPLE} If it is an expression, it gave no value for this item.`;
 const WITHOUT_USER = "Remove everything before the @ and use 'Authentication' below it to sign in.";
@@ -16,7 +8,7 @@ const WITHOUT_USER = "Remove everything before the @ and use 'Authentication' be
  * Returns the base URL that the user entered, with its path prefix (section 1 of the API document: {base_url}).
  * @throws Failure `input` for an address without http(s), or with user info, a query or a fragment
  */
-export function parseBaseUrl(entered: string): BaseUrl {
+export function parseBaseUrl(entered: string) {
 	const text = entered.trim();
 	const refuse = (what: string, remedy = EXAMPLE) => inputFailure(`'Base URL' in the credential ${what}`, remedy);
 	if (text === '') throw refuse('is empty', EMPTY);

@@ -1,6 +1,6 @@
 /**
- * Checks the values of form fields, which expressions may replace by anything. An invalid value fails the item with the label of its
- * field. It doesn't know single fields: each field's file has its own schema.
+ * Checks the values of form fields, which expressions may replace by anything. For an invalid value, each function throws a Failure
+ * `input` that names the label of the field. It doesn't know single fields: each field's file has its own schema.
  */
 import type { IGetNodeParameterOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
@@ -28,13 +28,16 @@ export const givenTextSchema = z
 	.refine((value) => typeof value !== 'number' || keepsDigits(value), LOST_DIGITS)
 	.transform(String);
 
+/** Returns the schema of a field with these choices. */
+export const oneOf = <T extends string>(choices: ReadonlyArray<{ value: T }>) =>
+	z.enum(choices.map(({ value }) => value));
+
 /** Text that may be missing. */
 export const textSchema = givenTextSchema.nullish().transform((value) => value ?? '');
 
 /**
  * Checks and returns the value of a collection: an object, or its JSON text from an expression. A field that was not added is
  * missing. A field whose expression returns nothing is null.
- * @throws Failure `input` that names the label, also if an expression returns nothing
  */
 export function checkCollection(value: unknown, label: string): Record<string, unknown> {
 	const collection = typeof value === 'string' ? parseJson(value)?.value : value;
@@ -47,11 +50,7 @@ export function checkCollection(value: unknown, label: string): Record<string, u
 	);
 }
 
-/**
- * Checks and returns the entries of a collection `{ <name>: [ … ] }`.
- * @param schema the schema of the list, with the form's defaults, because n8n doesn't save default values
- * @throws Failure `input` that names the label, for anything but a list and for an unknown field
- */
+/** Checks and returns the entries of a collection `{ <name>: [ … ] }`. n8n doesn't save the form's defaults: the schema has them. */
 export function checkEntries<T>(value: unknown, name: string, schema: z.ZodType<T[]>, label: string): T[] {
 	const { [name]: list = [], ...others } = checkCollection(value, label);
 	const given = Object.keys(others).length > 0 ? others : list;
@@ -66,10 +65,7 @@ const entriesSchema = z.array(
 	),
 );
 
-/**
- * Checks and returns the value of a number field; its default if the field is missing. An expression may return text.
- * @throws Failure `input` that names the field and its limits
- */
+/** Checks and returns the value of a number field; its default if the field is missing. An expression may return text. */
 export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_WITHIN_LIMITS): number {
 	if (value === undefined) return field.default;
 	const { minValue, maxValue } = field.typeOptions;
@@ -81,10 +77,7 @@ export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_W
 	throw inputFailure(`'${field.displayName}' is not a whole number${limits}`, remedy);
 }
 
-/**
- * Checks and returns the value of a JSON field; undefined if it is empty.
- * @throws Failure `input` that names the label, for text that is not JSON
- */
+/** Checks and returns the value of a JSON field; undefined if it is empty. */
 export function checkJson(value: unknown, label: string): unknown {
 	if (typeof value !== 'string') return value ?? undefined;
 	if (value.trim() === '') return undefined;
@@ -96,11 +89,7 @@ export function checkJson(value: unknown, label: string): unknown {
 	);
 }
 
-/**
- * Returns a value as JSON text.
- * @param remedy what to do about a number that lost digits
- * @throws Failure `input` that names the label, for a value that JSON can't contain and a number that lost digits
- */
+/** Returns a value as JSON text, if JSON can contain it. The remedy is for a number that lost digits. */
 export function writeJson(value: unknown, label: string, remedy = ENTER_AS_TEXT): string {
 	let keepsAll = true;
 	const text = textOf(value, (number) => (keepsAll &&= keepsDigits(number)));
@@ -136,7 +125,7 @@ function textOf(value: unknown, onNumber: (number: number) => void): string | un
 	}
 }
 
-/** Returns a value that the form guarantees, but an expression may not: then it throws a Failure `input` that names the label. */
+/** Checks and returns a value that the form guarantees, but an expression may not. */
 export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {
 	const parsed = schema.safeParse(value);
 	if (parsed.success) return parsed.data;
@@ -147,10 +136,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 	throw inputFailure(`'${label}' has ${what}`, 'Check the expression in this field and its result.');
 }
 
-/**
- * Checks and returns a field name or an attribute's key. The API splits them at spaces and commas.
- * @throws Failure `input` that names `what`
- */
+/** Checks and returns a field name or an attribute's key. The API splits them at spaces and commas. */
 export function checkName(entered: string, what: string): string {
 	const name = entered.trim();
 	if (name === '') throw inputFailure(`${what.replace('a', 'A')} is empty`, 'Fill it in, or remove the entry.');

@@ -3,14 +3,13 @@ import { z } from 'zod/v4';
 
 import type { OutputMode } from '../core/shape';
 import { deviceFieldChoices } from './deviceFields';
-import { check, type ReadParameter } from './check';
+import { check, oneOf, type ReadParameter } from './check';
 
 const OUTPUT = [
 	{ name: 'Raw', value: 'raw', description: 'Every field as the platform sends it' },
 	{ name: 'Selected Fields', value: 'selected', description: 'The fields that you choose, and the ID' },
 	{ name: 'Simplified', value: 'simplified', description: 'The ten most used fields, without nesting' },
 ] as const;
-const outputSchema = z.enum(OUTPUT.map(({ value }) => value));
 
 /** 'Output' and 'Fields': which fields of a device the node returns. */
 export const outputFields: INodeProperties[] = [
@@ -36,7 +35,7 @@ export const outputFields: INodeProperties[] = [
 
 /** Returns the values of 'Output' and 'Fields' for one item. */
 export function readOutputMode(read: ReadParameter): OutputMode {
-	const output = check(outputSchema, read('output'), 'Output');
+	const output = check(oneOf(OUTPUT), read('output'), 'Output');
 	if (output !== 'selected') return { output };
 	const fields = check(z.array(z.string()), read('fields'), 'Fields');
 	const undocumented = fields.filter((field) => !deviceFieldChoices.some(({ value }) => value === field));

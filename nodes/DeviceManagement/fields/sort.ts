@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 
-import { checkEntries, checkName, type ReadParameter, textSchema } from './check';
+import { checkEntries, checkName, oneOf, type ReadParameter, textSchema } from './check';
 import { deviceFieldChoices } from './deviceFields';
 import { entriesField, textField } from './formFields';
 
@@ -55,7 +55,6 @@ export const sortField = entriesField(
 /**
  * Returns the value of 'Sort' for one item: the values of the `sort` parameter. Consecutive rules of one direction share one, like
  * `name,createTime asc`. Without any, the platform chooses the order.
- * @throws Failure `input` that names the label
  */
 export function readSort(read: ReadParameter): string[] {
 	const groups: Array<{ direction: string; fields: string[] }> = [];
@@ -72,7 +71,7 @@ const RULES = z.array(
 	z.strictObject({
 		field: z.string().default('createTime'),
 		attribute: textSchema,
-		direction: z.enum(DIRECTIONS.map(({ value }) => value)).default('desc'),
+		direction: oneOf(DIRECTIONS).default('desc'),
 	}),
 );
 

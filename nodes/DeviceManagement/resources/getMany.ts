@@ -11,7 +11,7 @@ import { countRows, keepOnly } from '../core/paging/page';
 import { fetchPart } from '../core/paging/part';
 import { fetchList, type Listing } from '../core/paging/passes';
 import { FAIL_THE_ITEM, optionFields } from '../fields/options';
-import { check, checkNumber } from '../fields/check';
+import { check, checkNumber, oneOf } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
 import type { Item } from './operation';
 
@@ -65,7 +65,6 @@ const IF_CHANGES = [
 		description: 'The list may be incomplete. A hint at the output says so.',
 	},
 ] as const;
-const ifChangesSchema = z.enum(IF_CHANGES.map(({ value }) => value)).default('fail');
 
 /** Returns the options of a list, for {@link optionsField}. */
 export function listOptionFields(words: ListWords): INodeProperties[] {
@@ -102,7 +101,7 @@ export async function fetchItems<T>(
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
 	const isOfRows = words.isOfRows === true;
 	const skip = isOfRows ? 0 : checkNumber(settings.options['skip'], SKIP);
-	const ifChanges = check(ifChangesSchema, settings.options['ifFleetChanges'], words.ifChanges);
+	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], words.ifChanges);
 	const pages = pageSource(platform, endpoint, settings);
 	const source = keepOnly(isOfRows ? countRows(pages) : pages, shape);
 	const fetchListing = skip > 0 ? fetchPart : fetchList;

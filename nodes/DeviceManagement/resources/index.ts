@@ -54,10 +54,10 @@ function fieldsOf(resource: string, { operations, defaultOperation }: Resource):
 		default: defaultOperation,
 	};
 	const fields = Object.entries(operations).flatMap(([operation, { fields: own }]) =>
-		own.map((field) => ({
-			...field,
-			displayOptions: { show: { ...field.displayOptions?.show, resource: [resource], operation: [operation] } },
-		})),
+		own.map((field) => {
+			const show = { ...field.displayOptions?.show, resource: [resource], operation: [operation] };
+			return { ...field, displayOptions: { ...field.displayOptions, show } };
+		}),
 	);
 	return [list, ...fields];
 }

@@ -10,7 +10,7 @@ import { asGiven } from '../fields/formFields';
 import { filtersField, readFilters } from '../fields/filters';
 import { optionFields, optionNames, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
-import { check, checkNumber, type ReadParameter, textSchema } from '../fields/check';
+import { check, checkNumber, oneOf, type ReadParameter, textSchema } from '../fields/check';
 import { isForState, onlyWhenField, readRules } from './compare/rules';
 import { CHANGE_EVENTS, type EventName, EVENTS, TIMES, watchedFields } from './compare/watched';
 
@@ -133,7 +133,7 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	);
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	const rules = readRules(read, fields);
-	const reportsFirst = check(firstPollSchema, options['firstPoll'], 'First Poll') === 'report';
+	const reportsFirst = check(oneOf(FIRST_POLL).default('remember'), options['firstPoll'], 'First Poll') === 'report';
 	if (reportsFirst && !rules.some(isForState)) {
 		throw inputFailure(
 			"'First Poll' is 'Report States', but no rule asks for a state",
@@ -157,13 +157,11 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 		/** How long a new value must last. */
 		holdSeconds: minutes * 60,
 		/** One item for each event, or one item for all events of a poll. */
-		emit: check(emitSchema, options['emit'], 'Items per Poll'),
+		emit: check(oneOf(EMIT).default('perDevice'), options['emit'], 'Items per Poll'),
 	};
 }
 
 const eventsSchema = z.array(z.enum(EVENTS.map(({ name }) => name)));
-const firstPollSchema = z.enum(FIRST_POLL.map(({ value }) => value)).default('remember');
-const emitSchema = z.enum(EMIT.map(({ value }) => value)).default('perDevice');
 
 function readEvents(read: ReadParameter): ReadonlySet<EventName> {
 	const events = check(eventsSchema, read('events'), 'Events');

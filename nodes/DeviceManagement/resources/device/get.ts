@@ -1,12 +1,10 @@
-import { z } from 'zod/v4';
-
 import { meansNotFound } from '../../core/errors/codes';
 import { Failure } from '../../core/failure';
 import { shapeDevice, withHint } from '../../core/shape';
 import type { Device } from '../../core/device';
 import { FAIL_THE_ITEM, optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
-import { check, textSchema } from '../../fields/check';
+import { check, oneOf, textSchema } from '../../fields/check';
 import { fetchDevice } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import type { Item, Operation } from '../operation';
@@ -15,7 +13,6 @@ const IF_NOT_FOUND = [
 	{ name: 'Fail the Item', value: 'error', description: FAIL_THE_ITEM },
 	{ name: 'Return an Empty Item', value: 'empty', description: 'The output item has no fields' },
 ] as const;
-const notFoundSchema = z.enum(IF_NOT_FOUND.map(({ value }) => value)).default('error');
 
 /** A model can't set it. */
 const GO_ON = "To go on without the device, set 'If Not Found' under 'Options'.";
@@ -62,7 +59,7 @@ export const get: Operation = {
 		const { byAgent, hint, read, settings } = item;
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
 		const mode = readOutputMode(read);
-		const ifNotFound = check(notFoundSchema, settings.options['ifNotFound'], 'If Not Found');
+		const ifNotFound = check(oneOf(IF_NOT_FOUND).default('error'), settings.options['ifNotFound'], 'If Not Found');
 		const device = await fetchDeviceOnce(item, serialNumber).catch((thrown: unknown) => {
 			if (!isNotFound(thrown)) throw thrown;
 			if (ifNotFound === 'empty') return undefined;

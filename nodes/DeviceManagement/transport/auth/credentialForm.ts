@@ -2,7 +2,7 @@
  * The credential's form, and what each of its fields is. From that derives what separates accounts, logins and users, and what is
  * removed from messages: a new field doesn't compile without it. It doesn't check values: credential.ts does.
  */
-import type { DisplayCondition, INodeProperties as Field } from 'n8n-workflow';
+import type { DisplayCondition, INodeProperties as Field, INodePropertyOptions as Choice } from 'n8n-workflow';
 
 export const AUTHENTICATION = [
 	{ name: 'API Key', value: 'apiKey', description: 'A key that you generate on the platform' },
@@ -46,8 +46,13 @@ const forOtherApiKey = { displayOptions: { show: { authentication: ['apiKey'], c
 const forOtherLogin = { displayOptions: { show: { authentication: ['login'], customSignIn: [true] } } };
 
 /** Returns a field for a text, or of the type in `more`. */
-function field(displayName: string, name: FieldName, description: string, more: Partial<Field>) {
-	return { displayName, type: 'string', default: '', description, ...more, name } as const;
+function field(displayName: string, name: FieldName, description: string, more: Partial<Field>, value = '') {
+	return { displayName, type: 'string', default: value, description, ...more, name } as const;
+}
+
+/** The first choice is the default. */
+function choiceOf(choices: readonly [Choice, ...Choice[]], more: Pick<Field, 'displayOptions'> = {}) {
+	return { type: 'options', options: [...choices], default: choices[0].value, ...more } satisfies Partial<Field>;
 }
 
 const form: Array<Field & { name: FieldName | 'plainHttpNotice' }> = [
@@ -73,13 +78,7 @@ const form: Array<Field & { name: FieldName | 'plainHttpNotice' }> = [
 			},
 		},
 	},
-	{
-		displayName: 'Authentication',
-		name: 'authentication',
-		type: 'options',
-		options: [...AUTHENTICATION],
-		default: 'apiKey',
-	},
+	{ displayName: 'Authentication', name: 'authentication', ...choiceOf(AUTHENTICATION) },
 	field('API Key', 'apiKey', 'The key that you generated on the platform', forApiKey),
 	field('Login Name', 'loginName', 'The name that you sign in to the platform with', forLogin),
 	field('Password', 'password', 'n8n sends only its MD5 value, as the platform expects', forLogin),
@@ -89,32 +88,21 @@ const form: Array<Field & { name: FieldName | 'plainHttpNotice' }> = [
 		'Whether to show the settings that only unusual platforms need. While this is off, their defaults are used.',
 		{ type: 'boolean', default: false },
 	),
-	field('Send Key In', 'apiKeyIn', 'Where the platform expects the key', {
-		type: 'options',
-		options: [...KEY_PLACES],
-		default: 'header',
-		...forOtherApiKey,
-	}),
-	field('Key Name', 'apiKeyName', 'Name of the header or query parameter for the key', {
-		default: 'Authorization',
-		...forOtherApiKey,
-	}),
+	field('Send Key In', 'apiKeyIn', 'Where the platform expects the key', choiceOf(KEY_PLACES, forOtherApiKey)),
+	field('Key Name', 'apiKeyName', 'Name of the header or query parameter for the key', forOtherApiKey, 'Authorization'),
 	field(
 		'Key Prefix',
 		'apiKeyPrefix',
 		'Word that n8n sends before the key, with a space between. Leave it empty to send the key alone.',
 		{ default: 'ApiKey', ...forOtherApiKey },
 	),
-	field('Password Format', 'passwordFormat', 'What you entered as the password', {
-		type: 'options',
-		options: [...PASSWORD_FORMATS],
-		default: 'plain',
-		...forOtherLogin,
-	}),
-	field('Login Path', 'loginPath', 'Path of the login on the platform', {
-		default: '/api/user/login',
-		...forOtherLogin,
-	}),
+	field(
+		'Password Format',
+		'passwordFormat',
+		'What you entered as the password',
+		choiceOf(PASSWORD_FORMATS, forOtherLogin),
+	),
+	field('Login Path', 'loginPath', 'Path of the login on the platform', forOtherLogin, '/api/user/login'),
 	field('Token Path', 'tokenPath', 'Where the login response has the token. Leave it empty to find it automatically.', {
 		placeholder: 'e.g. data.session.token',
 		...forOtherLogin,
