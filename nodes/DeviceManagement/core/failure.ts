@@ -77,13 +77,3 @@ export function concernsSignIn({ cause, tokenRefused }: FailureDetails): boolean
 export function inputFailure(message: string, remedy: string): Failure {
 	return new Failure({ kind: 'input', cause: 'input', message, remedy });
 }
-
-export function cancelledFailure(): Failure {
-	return new Failure({
-		kind: 'cancelled',
-		cause: 'unknown',
-		// n8n recognizes a stopped execution by this word.
-		message: 'The execution was canceled',
-		remedy: 'Nothing more was sent to the platform. Run the workflow again when you are ready.',
-	});
-}

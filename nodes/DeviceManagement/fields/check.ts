@@ -44,10 +44,8 @@ export function checkCollection(value: unknown, label: string): Record<string, u
 	if (isPlainObject(collection)) {
 		return Object.fromEntries(Object.entries(collection).map(([name, field]) => [name, field ?? null]));
 	}
-	throw inputFailure(
-		`'${label}' is ${describeValue(value)} instead of an object`,
-		'Check the expression in this field and its result, or remove it and fill in the form.',
-	);
+	const remedy = 'Check the expression in this field and its result, or remove it and fill in the form.';
+	throw inputFailure(`'${label}' is ${describeValue(value)} instead of an object`, remedy);
 }
 
 /** Checks and returns the entries of a collection `{ <name>: [ … ] }`. n8n doesn't save the form's defaults: the schema has them. */
@@ -83,10 +81,8 @@ export function checkJson(value: unknown, label: string): unknown {
 	if (value.trim() === '') return undefined;
 	const parsed = parseJson(value);
 	if (parsed !== undefined) return parsed.value;
-	throw inputFailure(
-		`'${label}' is not valid JSON`,
-		'Check quotes, commas and brackets. Names and texts need double quotes.',
-	);
+	const remedy = 'Check quotes, commas and brackets. Names and texts need double quotes.';
+	throw inputFailure(`'${label}' is not valid JSON`, remedy);
 }
 
 /** Returns a value as JSON text, if JSON can contain it. The remedy is for a number that lost digits. */

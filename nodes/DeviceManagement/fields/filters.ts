@@ -129,10 +129,8 @@ function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 	for (const parameter of parameters) {
 		const name = parameter.name.trim();
 		if (RESERVED.has(name)) {
-			throw inputFailure(
-				`The node already sets the parameter "${name}" under 'Query Parameters'`,
-				'Remove it. The node reads all pages, and only its own fields set their size and order.',
-			);
+			const remedy = 'Remove it. The node reads all pages, and only its own fields set their size and order.';
+			throw inputFailure(`The node already sets the parameter "${name}" under 'Query Parameters'`, remedy);
 		}
 		addParameter(query, name, parameter.value);
 	}
@@ -216,19 +214,15 @@ function readTags(given: unknown): string {
 		throw inputFailure("'Tags' under 'Filters' is JSON text", 'Enter the tags without quotes and brackets.');
 	}
 	if (broken === undefined) return text;
-	throw inputFailure(
-		`The tag "${broken}" under 'Tags' contains a comma`,
-		"The platform can't filter by it. Filter by another tag, or filter the devices in a later step.",
-	);
+	const remedy = "The platform can't filter by it. Filter by another tag, or filter the devices in a later step.";
+	throw inputFailure(`The tag "${broken}" under 'Tags' contains a comma`, remedy);
 }
 
 function attributePair({ key, value }: { key: string; value: string }): string {
 	const name = checkName(key, "a key under 'Attributes'");
 	if (value.trim() === '') {
-		throw inputFailure(
-			`The attribute "${name}" under 'Attributes' has no value`,
-			'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.',
-		);
+		const remedy = 'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.';
+		throw inputFailure(`The attribute "${name}" under 'Attributes' has no value`, remedy);
 	}
 	if (value.includes(',')) {
 		throw inputFailure(

@@ -76,10 +76,8 @@ export function readSettings(read: ReadParameter, names: ReadonlySet<string>) {
 	const options = checkCollection(read('options', {}), 'Options');
 	const unknown = Object.keys(options).find((name) => !names.has(name));
 	if (unknown !== undefined) {
-		throw inputFailure(
-			`There is no option "${unknown}" under 'Options'`,
-			'Check the names in the expression of this field, or fill in the form instead.',
-		);
+		const remedy = 'Check the names in the expression of this field, or fill in the form instead.';
+		throw inputFailure(`There is no option "${unknown}" under 'Options'`, remedy);
 	}
 	return {
 		options,

@@ -21,10 +21,8 @@ export const queryParametersField = entriesField(
 export function checkQueryParameters(value: unknown): Array<{ name: string; value: string }> {
 	return checkEntries(value, 'parameter', PARAMETERS, 'Query Parameters').map(({ name, value: text }) => {
 		if (text !== null) return { name, value: check(textSchema, text, 'Query Parameters') };
-		throw inputFailure(
-			`The parameter "${name}" under 'Query Parameters' has no value`,
-			'Check the result of the expression in this field, or remove the parameter.',
-		);
+		const remedy = 'Check the result of the expression in this field, or remove the parameter.';
+		throw inputFailure(`The parameter "${name}" under 'Query Parameters' has no value`, remedy);
 	});
 }
 
@@ -42,10 +40,8 @@ export function addParameter(query: Query, name: string, value: string): void {
 		throw inputFailure("A parameter under 'Query Parameters' has no name", "Fill in its 'Name', or remove it.");
 	}
 	if (DROPPED_NAMES.has(name)) {
-		throw inputFailure(
-			`A parameter under 'Query Parameters' can't have the name "${name}"`,
-			"n8n doesn't send parameters of that name. Remove it.",
-		);
+		const remedy = "n8n doesn't send parameters of that name. Remove it.";
+		throw inputFailure(`A parameter under 'Query Parameters' can't have the name "${name}"`, remedy);
 	}
 	const text = checkText(value, `the parameter "${checkText(name, "'Query Parameters'")}"`);
 	const present = Object.hasOwn(query, name) ? query[name] : undefined;

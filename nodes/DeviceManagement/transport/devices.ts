@@ -31,12 +31,9 @@ export async function countDevices(
 	if (page.totalElements !== undefined && page.totalElements >= page.content.length) {
 		return page.totalElements;
 	}
-	throw new Failure({
-		kind: 'response',
-		cause: 'platform',
-		message: "The platform's response has no total number of devices ('totalElements')",
-		remedy: "Use the operation 'Get Many' to return all devices, and count its items.",
-	});
+	const message = "The platform's response has no total number of devices ('totalElements')";
+	const remedy = "Use the operation 'Get Many' to return all devices, and count its items.";
+	throw new Failure({ kind: 'response', cause: 'platform', message, remedy });
 }
 
 /**

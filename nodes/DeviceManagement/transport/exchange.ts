@@ -123,10 +123,8 @@ async function collect(body: z.infer<typeof responseSchema>['body'], contentLeng
 }
 
 function unknownForm(): Failure {
-	return badResponse(
-		'n8n returned a response in a form that this node does not know',
-		'Update n8n and the Device Management node to versions that fit together.',
-	);
+	const remedy = 'Update n8n and the Device Management node to versions that fit together.';
+	return badResponse('n8n returned a response in a form that this node does not know', remedy);
 }
 
 /** Returns the origin that a redirect leads to, without path and query, which may contain secrets. */

@@ -135,10 +135,8 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const rules = readRules(read, fields);
 	const reportsFirst = check(oneOf(FIRST_POLL).default('remember'), options['firstPoll'], 'First Poll') === 'report';
 	if (reportsFirst && !rules.some(isForState)) {
-		throw inputFailure(
-			"'First Poll' is 'Report States', but no rule asks for a state",
-			"Add a rule with 'To' and without 'From' under 'Only When', or set 'First Poll' to 'Remember Only'.",
-		);
+		const remedy = "Add a rule with 'To' and without 'From' under 'Only When', or set 'First Poll' to 'Remember Only'.";
+		throw inputFailure("'First Poll' is 'Report States', but no rule asks for a state", remedy);
 	}
 	return {
 		events,

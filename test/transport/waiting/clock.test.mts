@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 
-import { beforeEnd, systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { beforeEnd, systemClock, whyEnded } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 
 test('a wait of several steps has the right length; it ends with its signal, and does not begin after it', async () => {
 	const [began, stop] = [performance.now(), new AbortController()];
@@ -30,4 +30,10 @@ test('many waits on one signal share a listener, which is removed with the last 
 	stop.abort();
 	expect(await Promise.all(waits)).toEqual(waits.map(() => undefined));
 	expect(listeners()).toBe(0);
+});
+
+test('n8n recognizes a stopped execution by its word', () => {
+	const remedy = expect.stringContaining('Nothing more was sent');
+	const details = { kind: 'cancelled', cause: 'unknown', message: 'The execution was canceled', remedy };
+	expect(whyEnded(AbortSignal.abort()).details).toEqual(details);
 });

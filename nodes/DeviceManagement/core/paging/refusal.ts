@@ -4,12 +4,14 @@ import type { PageSource } from './page';
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
 const STATUSES_THAT_MAY_BE = { size: [400, 413, 414, 422, 500], order: [400, 422, 500] };
+/** Some platforms accept no page size as small as a limit below this one. */
+const SMALL = 50;
 /** Page sizes to fall back to, the largest first. Section 8 names only the last one, as the default. */
-export const SMALLER_SIZES = [1000, 200, 50, 10];
+export const SMALLER_SIZES = [1000, 200, SMALL, 10];
 
-/** Returns the page sizes to try after a refused one, up to `most`. Some platforms accept none as small as a limit below 50. */
+/** Returns the page sizes to try after a refused one, up to `most`. */
 export function sizesAfter(refused: number, most: number): readonly number[] {
-	const others = SMALLER_SIZES.filter((size) => (refused < 50 ? size <= 50 : size < refused));
+	const others = SMALLER_SIZES.filter((size) => (refused < SMALL ? size <= SMALL : size < refused));
 	return others.map((size) => Math.min(size, most));
 }
 

@@ -101,10 +101,8 @@ function asItems(data: unknown): IDataObject[] {
  */
 function readBody(value: unknown): string | undefined {
 	if (value === undefined || value === null) {
-		throw inputFailure(
-			`'Body' is ${describeValue(value)} instead of JSON`,
-			'Check the expression in this field and its result, or leave the field empty to send no body.',
-		);
+		const remedy = 'Check the expression in this field and its result, or leave the field empty to send no body.';
+		throw inputFailure(`'Body' is ${describeValue(value)} instead of JSON`, remedy);
 	}
 	const body = checkJson(value, 'Body');
 	if (body === undefined) return undefined;

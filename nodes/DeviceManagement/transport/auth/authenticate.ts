@@ -2,7 +2,7 @@
  * The credential's part of a request: it adds the key or token, and makes n8n sign in if there is no token. It refuses other hosts
  * and forbids redirects. It sends no other request than sign-ins, and it doesn't load or store the credential: n8n does.
  */
-import type { ICredentialDataDecryptedObject as CredentialData, IDataObject, IHttpRequestOptions } from 'n8n-workflow';
+import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOptions } from 'n8n-workflow';
 
 import { inputFailure } from '../../core/failure';
 import { accountOf } from './account';
@@ -34,12 +34,19 @@ export function authenticate(data: CredentialData, options: IHttpRequestOptions)
 	const credential = credentialOf(data);
 	checkTarget(credential, options);
 	if (credential.owner !== '') checkToken(credential, options);
-	const { headers = {}, query } = additionsOf(credential);
-	if (query !== undefined) options.qs = { ...queryOf(options), ...query };
-	for (const [name, value] of Object.entries(headers)) setHeader(options, name, value);
+	const { headers, query } = additionsOf(credential);
+	// n8n's older request function also accepts text.
+	const given: unknown = options.qs;
+	const qs = typeof given === 'string' ? Object.fromEntries(new URLSearchParams(given)) : options.qs;
+	if (query !== undefined) options.qs = { ...qs, ...query };
 	delete options.headers?.[TEST_MARK];
-	forbidRedirects(options, credential.stored.allowUnauthorizedCerts);
-	return options;
+	const replaced = Object.keys(headers ?? {}).map((name) => name.toLowerCase());
+	const others = Object.entries(options.headers ?? {}).filter(([name]) => !replaced.includes(name.toLowerCase()));
+	if (headers !== undefined) options.headers = { ...Object.fromEntries(others), ...headers };
+	// Keeps the credential on the platform's host. n8n's older request function has other names for these options.
+	Object.assign(options, { disableFollowRedirect: true, followRedirect: false, followAllRedirects: false });
+	const insecure = { skipSslCertificateValidation: true, rejectUnauthorized: false };
+	return credential.stored.allowUnauthorizedCerts ? Object.assign(options, insecure) : options;
 }
 
 function checkToken(credential: Credential, options: IHttpRequestOptions): void {
@@ -104,17 +111,6 @@ async function findFields(credential: Credential, send: PlainRequest): Promise<P
 	return own;
 }
 
-/** Returns the query as an object. n8n's older request function also accepts text. */
-function queryOf({ qs }: IHttpRequestOptions): IDataObject {
-	const query: unknown = qs;
-	return typeof query === 'string' ? Object.fromEntries(new URLSearchParams(query)) : { ...qs };
-}
-
-function setHeader(options: IHttpRequestOptions, name: string, value: string): void {
-	const others = Object.entries(options.headers ?? {}).filter(([key]) => key.toLowerCase() !== name.toLowerCase());
-	options.headers = { ...Object.fromEntries(others), [name]: value };
-}
-
 function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): void {
 	// The HTTP Request node uses n8n's older request function, which calls the address `uri`.
 	const address: unknown = options.url ?? Reflect.get(options, 'uri');
@@ -127,11 +123,4 @@ function checkTarget({ baseUrl }: Credential, options: IHttpRequestOptions): voi
 			? 'The request has no valid address. Nothing was sent.'
 			: `The request leads to ${target.origin}. Nothing was sent. Use an address of the platform, or another credential.`;
 	throw inputFailure(`This credential is for ${baseUrl.origin} only`, remedy);
-}
-
-/** Keeps the credential on the platform's host. Turns the certificate check off only if the user did. */
-function forbidRedirects(options: IHttpRequestOptions, skipCertificateCheck: boolean): void {
-	// n8n's older request function has other names for these options.
-	Object.assign(options, { disableFollowRedirect: true, followRedirect: false, followAllRedirects: false });
-	if (skipCertificateCheck) Object.assign(options, { skipSslCertificateValidation: true, rejectUnauthorized: false });
 }

@@ -63,7 +63,11 @@ function tokenIn(response: unknown, tokenPath: string): string {
 			: starts.map((start) => tokenPath.split('.').reduce(fieldOf, start));
 	for (const candidate of found) {
 		const token = typeof candidate === 'string' ? candidate.trim().replace(/^bearer\s+/i, '') : '';
-		if (token !== '') return checkToken(token);
+		if (/^[\x21-\x7e]+$/.test(token)) return token;
+		if (token === '') continue;
+		const message = "The token in the login response has characters that a header can't contain";
+		const remedy = "Check 'Token Path' in the credential. It may point at something else than the token.";
+		throw new Failure({ kind: 'response', cause: 'credential', message, remedy });
 	}
 	const places = tokenPath === '' ? `as 'data', or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
 	throw new Draft({
@@ -78,17 +82,6 @@ function tokenIn(response: unknown, tokenPath: string): string {
 
 function fieldOf(value: unknown, key: string): unknown {
 	return (isRecord(value) || Array.isArray(value)) && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
-}
-
-/** A token is sent in a header. */
-function checkToken(token: string): string {
-	if (/^[\x21-\x7e]+$/.test(token)) return token;
-	throw new Failure({
-		kind: 'response',
-		cause: 'credential',
-		message: "The token in the login response has characters that a header can't contain",
-		remedy: "Check 'Token Path' in the credential. It may point at something else than the token.",
-	});
 }
 
 function keysOf(response: unknown, redact: Redact): string {

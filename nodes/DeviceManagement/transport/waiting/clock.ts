@@ -1,6 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
-import { cancelledFailure, Failure } from '../../core/failure';
+import { Failure } from '../../core/failure';
 
 /** Time, chance and waiting, which tests replace. */
 export interface Clock {
@@ -76,5 +76,9 @@ export async function beforeEnd<T>(end: AbortSignal, promise: Promise<T>): Promi
 
 /** Returns why an execution ended: a deadline has its own error, n8n's stop button has none. */
 export function whyEnded(end: AbortSignal): Failure {
-	return end.reason instanceof Failure ? end.reason : cancelledFailure();
+	if (end.reason instanceof Failure) return end.reason;
+	// n8n recognizes a stopped execution by this word.
+	const message = 'The execution was canceled';
+	const remedy = 'Nothing more was sent to the platform. Run the workflow again when you are ready.';
+	return new Failure({ kind: 'cancelled', cause: 'unknown', message, remedy });
 }

@@ -79,10 +79,8 @@ export function readRules(read: ReadParameter, fields: readonly WatchedField[]):
 		const field = fields.find((each) => each.event === kind?.event && each.key === key);
 		if (field !== undefined) return { field: field.name, ...rule };
 		const what = kind?.hasKeys === true ? `the attribute "${key}"` : `'${kind?.label}'`;
-		throw inputFailure(
-			`A rule under 'Only When' is for ${what}, which is not watched`,
-			"Add its event to 'Events' and the key of an attribute to 'Attributes', or remove the rule.",
-		);
+		const remedy = "Add its event to 'Events' and the key of an attribute to 'Attributes', or remove the rule.";
+		throw inputFailure(`A rule under 'Only When' is for ${what}, which is not watched`, remedy);
 	});
 }
 
