@@ -18,10 +18,7 @@ export class DeviceManagementApi implements ICredentialType {
 
 	displayName = 'Device Management API';
 
-	icon: Icon = {
-		light: 'file:../icons/deviceManagement.svg',
-		dark: 'file:../icons/deviceManagement.dark.svg',
-	};
+	icon: Icon = { light: 'file:../icons/deviceManagement.svg', dark: 'file:../icons/deviceManagement.dark.svg' };
 
 	documentationUrl =
 		'https://github.com/n8n-nodes-device-management/n8n-nodes-device-management/blob/main/docs/connect.md';

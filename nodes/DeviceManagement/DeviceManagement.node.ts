@@ -14,10 +14,7 @@ export class DeviceManagement implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Device Management',
 		name: 'deviceManagement',
-		icon: {
-			light: 'file:../../icons/deviceManagement.svg',
-			dark: 'file:../../icons/deviceManagement.dark.svg',
-		},
+		icon: { light: 'file:../../icons/deviceManagement.svg', dark: 'file:../../icons/deviceManagement.dark.svg' },
 		group: ['input'],
 		version: 1,
 		subtitle,

@@ -13,10 +13,7 @@ export class DeviceManagementTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Device Management Trigger',
 		name: 'deviceManagementTrigger',
-		icon: {
-			light: 'file:../../icons/deviceManagement.svg',
-			dark: 'file:../../icons/deviceManagement.dark.svg',
-		},
+		icon: { light: 'file:../../icons/deviceManagement.svg', dark: 'file:../../icons/deviceManagement.dark.svg' },
 		group: ['trigger'],
 		version: 1,
 		subtitle: triggerSubtitle,

@@ -67,10 +67,7 @@ export const triggerFields: INodeProperties[] = [
 	notice(
 		'offlineNotice',
 		"Devices that are offline at the first poll are not reported. 'First Poll' can change that.",
-		{
-			show: { events: ['onlineStatusChanged'] },
-			hide: { '/options.firstPoll': ['report'] },
-		},
+		{ show: { events: ['onlineStatusChanged'] }, hide: { '/options.firstPoll': ['report'] } },
 	),
 	notice('wholeFleetNotice', 'To find changes and removals, n8n reads the whole fleet at each poll.', {
 		show: { events: WHOLE_FLEET_EVENTS },

@@ -42,11 +42,7 @@ export const WORDING: Readonly<Record<Purpose, typeof REQUEST>> = {
 		tooLarge: "Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'.",
 	},
 	count: { ...REQUEST, names: "the names under 'Filters'", body: "'Filters'" },
-	device: {
-		...REQUEST,
-		names: 'the serial number',
-		missing: 'No device has this serial number',
-	},
+	device: { ...REQUEST, names: 'the serial number', missing: 'No device has this serial number' },
 	dropdown: {
 		...REQUEST,
 		tooMany: 'Try again later.',
