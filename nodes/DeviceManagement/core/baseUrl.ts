@@ -4,10 +4,7 @@ const EXAMPLE = 'Enter it like https://devices.example.com.';
 const EMPTY = `${EXAMPLE} If it is an expression, it gave no value for this item.`;
 const WITHOUT_USER = "Remove everything before the @ and use 'Authentication' below it to sign in.";
 
-/**
- * Returns the base URL that the user entered, with its path prefix (section 1 of the API document: {base_url}).
- * @throws Failure `input` for an address without http(s), or with user info, a query or a fragment
- */
+/** Returns the entered base URL with its path prefix (section 1: {base_url}). Throws a Failure `input` if it is none. */
 export function parseBaseUrl(entered: string) {
 	const text = entered.trim();
 	const refuse = (what: string, remedy = EXAMPLE) => inputFailure(`'Base URL' in the credential ${what}`, remedy);

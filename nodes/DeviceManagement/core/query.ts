@@ -81,10 +81,7 @@ function goesUp(decoded: string): boolean {
 	return decoded.split(/[/\\]/).some((segment) => /^\.{1,2}([;?#]|$)/.test(segment));
 }
 
-/**
- * Returns a text if it can be percent-encoded. Half a character (a lone surrogate, left when text is cut) can't.
- * @throws Failure `input` that names `what`
- */
+/** Returns a text that can be percent-encoded. Throws a Failure `input` for half a character, left when text is cut. */
 export function checkText(text: string, what: string): string {
 	if (text.isWellFormed()) return text;
 	const message = `The text of ${what} is cut in the middle of a character`;

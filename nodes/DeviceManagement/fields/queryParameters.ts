@@ -31,10 +31,7 @@ const PARAMETERS = z.array(z.strictObject({ name: textSchema, value: z.unknown()
 /** Names that n8n's request functions drop. */
 const DROPPED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/**
- * Adds a parameter to a query. If the name has a value already, the parameter is repeated.
- * @throws Failure `input` for an empty name, a name that n8n drops, and a text that a URL can't carry
- */
+/** Adds a parameter, also to others of its name. Throws a Failure `input` for a name or text that can't be sent. */
 export function addParameter(query: Query, name: string, value: string): void {
 	if (name === '') {
 		throw inputFailure("A parameter under 'Query Parameters' has no name", "Fill in its 'Name', or remove it.");

@@ -17,10 +17,7 @@ export const DEVICE_LIST = {
 	idOf: identifyDevice,
 } as const satisfies PagedEndpoint;
 
-/**
- * Returns the number of devices, by the list's own total (sections 1.2 and 4.1).
- * @throws Failure `response` if the page has no total
- */
+/** Returns the number of devices, by the list's total (sections 1.2 and 4.1). Throws a Failure `response` without one. */
 export async function countDevices(
 	platform: Platform,
 	criteria: ListCriteria,

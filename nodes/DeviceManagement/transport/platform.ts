@@ -68,11 +68,7 @@ export interface Platform {
 	stop(): void;
 }
 
-/**
- * Opens the platform of a dropdown or a poll.
- * @param credential if it was loaded already
- * @throws as {@link loadCredential}
- */
+/** Opens the platform of a dropdown or a poll, which may have loaded the credential. Throws as {@link loadCredential}. */
 export async function openPlatform(
 	context: PlatformContext,
 	options: OpenOptions,

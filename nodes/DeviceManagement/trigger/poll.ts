@@ -186,10 +186,7 @@ function commit({ context, memory, turn }: Poll, stored: string | undefined, to:
 	return true;
 }
 
-/**
- * Logs why a poll failed, and reports it if it is due.
- * @throws n8n's error
- */
+/** Logs why a poll failed, and throws n8n's error if it is due. */
 function reportFailure(poll: Poll, thrown: unknown): void {
 	const { context, memory, isFirstOfActivation, replaced } = poll;
 	const error = asNodeError(context.getNode(), withoutAuthorization(thrown));

@@ -85,10 +85,7 @@ const FOR_SIGN_IN = '(sign-in only)';
 /** Credentials by n8n's object, so that each is parsed once. */
 const known = new WeakMap<CredentialData, Credential>();
 
-/**
- * Returns the credential in n8n's decrypted data.
- * @throws Failure `input` that names the wrong field
- */
+/** Returns the credential in n8n's decrypted data. Throws a Failure `input` that names the wrong field. */
 export function credentialOf(data: CredentialData): Credential {
 	return known.get(data) ?? credentialWith(data, checkFields(data));
 }

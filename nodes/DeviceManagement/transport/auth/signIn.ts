@@ -23,10 +23,7 @@ const SIGN_IN_TIMEOUT_MS = 30_000;
 /** Where platforms put the token, in the order of the search. */
 const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 
-/**
- * Signs in with login name and password (section 5 of the API document).
- * @throws Failure with `signInFailed`; a refusal says when the node tries the same login again
- */
+/** Signs in with login name and password (section 5 of the API document). Throws a Failure with `signInFailed`. */
 export async function signIn(credential: Credential, send: PlainRequest): Promise<SessionFields> {
 	const { baseUrl, stored, owner, redact } = credential;
 	const [account, clock] = [accountOf(credential), currentClock()];

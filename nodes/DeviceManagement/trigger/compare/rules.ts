@@ -67,10 +67,7 @@ const schema = z.strictObject({
 /** A rule: report only changes between these values. `field` is the name of a watched field. */
 export type ChangeRule = Readonly<Omit<z.output<typeof schema>, 'attribute'>>;
 
-/**
- * Returns the rules of the form.
- * @throws Failure `input` that names the label, also for a rule of a field that is not watched
- */
+/** Returns the rules of the form. Throws a Failure `input`, also for a rule of a field that is not watched. */
 export function readRules(read: ReadParameter, fields: readonly WatchedField[]): ChangeRule[] {
 	const rules = checkEntries(read(onlyWhenField.name, {}), 'rule', z.array(schema), onlyWhenField.displayName);
 	return rules.map(({ field: chosen, attribute, ...rule }) => {
