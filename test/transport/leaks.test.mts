@@ -1,4 +1,3 @@
-import { forgetAccounts } from '../../nodes/DeviceManagement/transport/auth/account.ts';
 import { credentialOf } from '../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { AUTHENTICATION } from '../../nodes/DeviceManagement/transport/auth/credentialForm.ts';
 import { codes } from '../../testbed/platform/codes.mts';
@@ -35,13 +34,9 @@ const LOGINS = ['Login: the secret', 'the MD5 of a password'];
 /** A platform that takes all canaries, and a credential that holds them all at once: the other ways', too. */
 async function plant(way: string): Promise<string> {
 	const { engine, platform } = bench;
-	platform.forget();
-	engine.logs.length = 0;
-	forgetAccounts();
-	let logins = 0;
 	// Every request is answered here; a login gets a canary for a token.
-	platform.settings.fault = (request) =>
-		request.kind === 'login' ? { code: 0, data: logins++ === 0 ? TOKEN : RENEWED } : undefined;
+	platform.settings.fault = ({ kind, orderOfKind }) =>
+		kind === 'login' ? { code: 0, data: orderOfKind === 1 ? TOKEN : RENEWED } : undefined;
 	const data = { ...filled, baseUrl: platform.baseUrl, ...ways[way] };
 	return await engine.saveCredential({
 		name: 'Canaries',
@@ -50,10 +45,9 @@ async function plant(way: string): Promise<string> {
 	});
 }
 
-const modes = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const;
-
-/** Everything that a user can do with a credential. */
+/** Everything that a user can do with a credential, and what happens if it fails. */
 const doings = [...operationNames, 'dropdown', 'test'] as const;
+const endings = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const;
 type Doing = (typeof doings)[number];
 
 /** Returns what comes out, and whether it failed. */
@@ -69,86 +63,89 @@ async function outcomeOf(doing: Doing, credential: string, onError: OnError): Pr
 		return [listed instanceof Error, listed];
 	}
 	const input = ['A-1', 'B-2'].map((sn) => ({ sn, mark: sn }));
-	const { raw, error, data } = await run(
-		{ ...operations[doing], options: { maxRetries: 1 } },
-		{ credential, onError, input },
-	);
+	const parameters = { ...operations[doing], options: { maxRetries: 1 } };
+	const { raw, error, data } = await run(parameters, { credential, onError, input });
 	const failed = [0, 1].flatMap((output) => data('Devices', output)).filter(({ json }) => 'error' in json);
 	// n8n's record of the run: data, errors, hints; as objects and as the JSON that is stored.
 	return [error !== undefined || failed.length === input.length, raw, JSON.stringify(raw)];
 }
 
-let turn = 0;
-/** Does one thing with the credential, another one each time, and looks at everything that comes out. */
-async function doOne(way: string, credential: string, among: readonly Doing[] = doings): Promise<void> {
-	const doing = among[turn % among.length] ?? 'get';
-	const onError = modes[Math.floor(turn / doings.length) % modes.length] ?? 'stopWorkflow';
-	turn++;
-	const [failed, ...all] = await outcomeOf(doing, credential, onError);
-	expect({ doing, failed }).toEqual({ doing, failed: true });
-	expectNoTrace(...all, bench.engine.logs, bench.engine.storedCiphertext(credential));
-	expectSecretsArrived(way, bench.platform);
-}
-
-/** The request as an angry server might send it back: as it came, decoded, in JSON, in capitals, in HTML. */
-function echo({ url, headers, query, body }: PlatformRequest): string {
+/**
+ * The request as an angry server might send it back: as it came, decoded, in JSON, in capitals, in HTML. A message shows only the
+ * first 300 characters, so another form with a secret comes first in each case and request.
+ */
+function echo({ url, headers, query, body }: PlatformRequest, turn: number): string {
 	const values = [...Object.values(headers), ...Object.values(query)].flat().map(String);
 	const all = [url, JSON.stringify(headers), JSON.stringify(query), JSON.stringify(body ?? null), ...values];
 	const forms = [...all, ...all.map((part) => part.toUpperCase()), ...values.map(encodeURIComponent)];
-	// Another form with a secret comes first each time: a message shows only the first 300 characters.
 	const withSecrets = forms.filter((form) => TRACES.some((trace) => form.toLowerCase().includes(trace)));
-	return [withSecrets[echoes++ % (withSecrets.length || 1)], ...forms].join(' ; ');
+	return [withSecrets[turn % (withSecrets.length || 1)], ...forms].join(' ; ');
 }
-let echoes = 0;
-
-let listed = 0;
-/** The next code that is a refusal, or one that is not documented. */
-const refusal = () => codes.map(([code]) => code || 4711)[listed++ % codes.length] ?? -1;
-
-/** Ways to fail after the request was received. */
-const failures: Readonly<Record<string, (said: string, request: PlatformRequest) => Fault>> = {
-	'every code with the request in its message': (msg) => ({ code: refusal(), msg, data: msg }),
-	'a dead token that is named': (said) => ({ code: 14101, msg: `invalid token ${said}` }),
-	'HTTP 401': (body) => ({ status: 401, body, headers: { 'www-authenticate': 'Bearer' } }),
-	'HTTP 404': (said) => ({ status: 404, body: { code: said, msg: said, message: said, error: said } }),
-	'HTTP 503': (body) => ({ status: 503, body, headers: { 'retry-after': '0' } }),
-	'an HTML page': (said) => ({ status: 200, body: `<html>${said}` }),
-	'an envelope that is none': (said) => ({ status: 200, body: { code: said, [said]: 1 } }),
-	'content that is none': (said) => ({ code: 0, data: { content: { [said]: said } } }),
-	'a text that no header carries': (said) => ({ code: 0, data: `${said}\n` }),
-	'keys that are the request': (said, { body }) => ({
-		code: 0,
-		data: { [JSON.stringify(body)]: 1, [MD5]: 2, [MD5.toUpperCase()]: 3, content: said },
-	}),
-	'a redirect': (_, { url }) => ({ status: 302, headers: { location: `https://elsewhere.invalid${url}` } }),
-	'a dropped connection': () => 'drop',
-	'half an answer': () => 'truncate',
-};
 
 /** If an operation returns `data` unchanged, an echo in it is the response itself. */
-const pagedNames = operationNames.filter((name) => !['get', 'request'].includes(name));
-const AMONG: Readonly<Record<string, readonly Doing[]>> = {
-	'a text that no header carries': [...recordNames, 'dropdown', 'test'],
-	'content that is none': [...pagedNames, 'dropdown'],
-	'keys that are the request': [...pagedNames, 'dropdown'],
-};
+const paged: Doing[] = [...operationNames.filter((name) => !['get', 'request'].includes(name)), 'dropdown'];
+type Fail = (said: string, request: PlatformRequest, turn: number) => Fault;
+/** How the platform fails, and what of `doings` fails by it; default: all. */
+const FAILURES: ReadonlyArray<readonly [failure: string, fail: Fail, among?: readonly Doing[]]> = [
+	...[0, 9, 18, 27].map((first): [string, Fail] => [
+		`refuses it with one of the nine codes from number ${first} on, and repeats it`,
+		(msg, _, turn) => ({ code: codes[(first + (turn % 9)) % codes.length]?.[0] || 4711, msg, data: msg }),
+	]),
+	['names the token that it refuses', (said) => ({ code: 14101, msg: `invalid token ${said}` })],
+	['sends HTTP 401', (body) => ({ status: 401, body, headers: { 'www-authenticate': 'Bearer' } })],
+	['sends HTTP 404', (said) => ({ status: 404, body: { code: said, msg: said, message: said, error: said } })],
+	['sends HTTP 503', (body) => ({ status: 503, body, headers: { 'retry-after': '0' } })],
+	['sends a page', (said) => ({ status: 200, body: `<html>${said}` })],
+	['sends something else than an envelope', (said) => ({ status: 200, body: { code: said, [said]: 1 } })],
+	['sends something else than a list', (said) => ({ code: 0, data: { content: { [said]: said } } }), paged],
+	[
+		'sends a token that no header carries',
+		(said) => ({ code: 0, data: `${said}\n` }),
+		[...recordNames, 'dropdown', 'test'],
+	],
+	[
+		'repeats the request in the keys of its response',
+		(said, { body }) => ({
+			code: 0,
+			data: { [JSON.stringify(body)]: 1, [MD5]: 2, [MD5.toUpperCase()]: 3, content: said },
+		}),
+		paged,
+	],
+	['redirects it', (_, { url }) => ({ status: 302, headers: { location: `https://elsewhere.invalid${url}` } })],
+	['drops the connection', () => 'drop'],
+	['sends half a response', () => 'truncate'],
+];
 
-/** Each failure meets each way to sign in, and the login of each; in the next one a user does something else with it. */
-test.each(Object.entries(failures))('no secret appears when requests or the login end in %s', async (name, fail) => {
-	hurry();
-	for (const way of wayNames) {
+/** Each failure meets each way to sign in, and the login of each. A user does something else in each row. */
+const CASES = FAILURES.flatMap(([failure, fail, among = doings], row) =>
+	[...wayNames.map((way) => ({ what: 'a request', way })), ...LOGINS.map((way) => ({ what: 'the login', way }))].map(
+		({ what, way }, column) => {
+			const turn = row + column;
+			const possible = what === 'a request' ? among : doings;
+			const doing = possible[turn % possible.length] ?? 'get';
+			return { doing, way, what, failure, fail, turn, onError: endings[turn % endings.length] ?? 'stopWorkflow' };
+		},
+	),
+);
+
+test.each(CASES)(
+	'“$doing” with $way shows no secret if the platform gets $what and $failure',
+	async ({ doing, way, what, fail, turn, onError }) => {
+		hurry();
+		const { engine, platform } = bench;
 		const credential = await plant(way);
-		const { settings } = bench.platform;
-		const { fault: signIn } = settings;
-		settings.fault = (request) => signIn?.(request) ?? fail(echo(request), request);
-		await doOne(way, credential, AMONG[name]);
-		if (!LOGINS.includes(way)) continue;
-		const again = await plant(way);
-		settings.fault = (request) => (request.kind === 'login' ? fail(echo(request), request) : undefined);
-		await doOne(way, again);
-	}
-	turn++;
-});
+		const { fault: signIn } = platform.settings;
+		platform.settings.fault = (request) => {
+			if (what === 'the login' && request.kind !== 'login') return undefined;
+			const accepted = what === 'the login' ? undefined : signIn?.(request);
+			return accepted ?? fail(echo(request, turn + request.order), request, turn + request.order);
+		};
+		const [failed, ...all] = await outcomeOf(doing, credential, onError);
+		expect(failed).toBe(true);
+		expectNoTrace(...all, engine.logs, engine.storedCiphertext(credential));
+		expectSecretsArrived(way, platform);
+	},
+);
 
 /** Otherwise nothing could have leaked: each secret of the way is sent, or a stored token instead. */
 function expectSecretsArrived(way: string, platform: EmbeddedPlatform): void {
