@@ -8,48 +8,78 @@ import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
 import { failure, noSuchPage } from './pages.mts';
 
-type Read = (server: PagedServer, options: WalkOptions, amount: number, sizes: readonly number[]) => Promise<Device[]>;
-interface Reading {
-	name: string;
+/**
+ * The promise, for a list that does not change: whatever a server says of its pages and returns past the end, a user gets each
+ * device once, in the server's order, or a message that says why not. A message comes only from a server that says too little of
+ * where its list ends, and past the end repeats or refuses a page: `expectExcuse`. A server that tells the same wrong list in all
+ * its fields looks like a right one: `canBeSeenThrough` leaves it out.
+ */
+interface Promised {
+	/** What the user gets, counted from the first device. */
+	gets: string;
 	cases: number;
-	/** Whether it believes wrong numbers that only a count would show, because it makes no count. */
+	/** Whether it believes a wrong number that only a count of the whole list would show. */
 	believesNumbers?: boolean;
-	read: Read;
-	/** The devices that it returns; default: all. */
-	range?: (amount: number) => [from: number, to?: number];
+	read(server: PagedServer, options: WalkOptions, amount: number, sizes: readonly number[]): Promise<Device[]>;
+	/** The devices that it returns. */
+	range(amount: number): [from: number, to?: number];
 }
 
-test.each<Reading>([
-	{ name: 'is listed', cases: 3000, read: async ({ source }, options) => settled(await fetchList(source, options)) },
+test.each<Promised>([
 	{
-		name: 'is listed up to a limit',
+		gets: 'all devices',
+		cases: 3000,
+		range: () => [0],
+		read: async ({ source }, options) => settled(await fetchList(source, options)),
+	},
+	{
+		gets: 'the devices up to a limit',
 		cases: 3000,
 		believesNumbers: true,
 		range: (limit) => [0, limit],
 		read: async ({ source }, options, limit) => settled(await fetchList(source, { ...options, limit })),
 	},
 	{
-		name: 'is read after the first devices',
+		gets: 'all devices after the first ones',
 		cases: 1000,
 		range: (skip) => [skip],
 		read: async ({ source }, options, skip) => settled(await fetchPart(source, { ...options, skip })),
 	},
-	{ name: 'is read in parts that join', cases: 1000, believesNumbers: true, read: readParts },
-])('a list that does not change $name exactly on any server, or fails with a message', async (reading) => {
-	const { cases, believesNumbers = false, read, range = () => [0] } = reading;
+	{ gets: 'all devices in parts', cases: 1000, believesNumbers: true, range: () => [0], read: readParts },
+])('from any server, a user gets $gets once and in order, or a message', async (promised) => {
+	const { cases, believesNumbers = false, read, range } = promised;
 	await fc.assert(
-		fc.asyncProperty(habits, fc.integer({ min: 1, max: 70 }), partSizes, async (setting, amount, sizes) => {
-			fc.pre(canBeSeenThrough(setting) && !(believesNumbers && looksOneBased(setting)));
-			const server = serve(setting);
-			const options = { pageSize: setting.pageSize, parallelRequests: setting.parallel };
-			const devices = await read(server, options, amount, sizes).catch((thrown) => expectRefusal(setting, thrown));
+		fc.asyncProperty(habits, fc.integer({ min: 1, max: 70 }), partSizes, async (habit, amount, sizes) => {
+			fc.pre(canBeSeenThrough(habit) && !(believesNumbers && looksOneBased(habit)));
+			const server = serve(habit);
+			const options = { pageSize: habit.pageSize, parallelRequests: habit.parallel };
+			const devices = await read(server, options, amount, sizes).catch((thrown) => expectExcuse(habit, thrown));
 			if (devices === undefined) return;
 			expect(ids(devices)).toEqual(ids(server.fleet.devices.slice(...range(amount))));
-			expect(server.peakInFlight).toBeLessThanOrEqual(setting.parallel);
+			expect(server.peakInFlight).toBeLessThanOrEqual(habit.parallel);
 		}),
-		{ ...runs(cases), examples: FOUND.map((setting) => [setting, 70, [10]]) },
+		{ ...runs(cases), examples: FOUND.map((habit) => [habit, 70, [10]]) },
 	);
 });
+
+/** Whether a field tells the end rightly. If none does, nothing could distinguish the list from a right one. */
+function canBeSeenThrough(habit: Habits): boolean {
+	return endOf(habit).some(isHonest) && (!looksOneBased(habit) || isHonest(habit.tells.totalElements));
+}
+
+/** Expects a message, and only if the server says too little of its end, and repeats or refuses a page past it. */
+function expectExcuse(habit: Habits, thrown: unknown): undefined {
+	const isOfServer = thrown === REFUSALS.code || thrown === REFUSALS.status;
+	if (!isOfServer) expect(thrown).toMatchObject({ details: { kind: 'paging' } });
+	expect(habit.pastEnd).not.toMatch(/^empty page/);
+	const end = endOf(habit);
+	expect(end.every(isHonest) && end.includes('right') && !looksOneBased(habit)).toBe(false);
+}
+
+const isHonest = (told: unknown) => told === 'right' || told === 'missing';
+const endOf = ({ tells: { totalElements, totalPages, last } }: Habits) => [totalElements, totalPages, last];
+const looksOneBased = ({ server: { numbering }, tells }: Habits) =>
+	numbering === 'zero-based' && tells.number === 'one behind';
 
 const partSizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 4 });
 const ids = (devices: readonly Device[]) => devices.map(({ id }) => id);
@@ -60,7 +90,7 @@ function settled(listing: Listing<Device>): Device[] {
 }
 
 /** Reads parts of these sizes in turn, to the end and a part beyond. */
-async function readParts(...[{ source, fleet }, options, , sizes]: Parameters<Read>): Promise<Device[]> {
+async function readParts(...[{ source, fleet }, options, , sizes]: Parameters<Promised['read']>): Promise<Device[]> {
 	const devices: Device[] = [];
 	for (let skip = 0, turn = 0; ; turn++) {
 		const limit = sizes[turn % sizes.length] ?? 1;
@@ -183,23 +213,4 @@ function falsify(tells: Tells, right: Metadata, asked: number): Metadata {
 		last: tells.last === 'right' ? right.last : tells.last === 'missing' ? undefined : tells.last,
 		pageable: { offset: told(tells.offset, right.pageable?.offset) },
 	};
-}
-
-const isHonest = (told: unknown) => told === 'right' || told === 'missing';
-const looksOneBased = ({ server: { numbering }, tells }: Habits) =>
-	numbering === 'zero-based' && tells.number === 'one behind';
-const endOf = ({ tells: { totalElements, totalPages, last } }: Habits) => [totalElements, totalPages, last];
-
-/** Whether the fields don't all tell the same wrong list, which nothing could distinguish from a right one. */
-function canBeSeenThrough(setting: Habits): boolean {
-	return endOf(setting).some(isHonest) && (!looksOneBased(setting) || isHonest(setting.tells.totalElements));
-}
-
-/** Expects a failure with a message, and only of a server that doesn't say where its list ends. */
-function expectRefusal(setting: Habits, thrown: unknown): undefined {
-	if (thrown !== REFUSALS.code && thrown !== REFUSALS.status)
-		expect(thrown).toMatchObject({ details: { kind: 'paging' } });
-	expect(setting.pastEnd).not.toMatch(/^empty page/);
-	const end = endOf(setting);
-	expect(end.every(isHonest) && end.includes('right') && !looksOneBased(setting)).toBe(false);
 }
