@@ -69,11 +69,8 @@ async function start(): Promise<void> {
 	const workflows = await workflowsOfStart();
 	const owner = await readOwner();
 	const instance = await step('n8n', async (task) => {
-		// On a terminal, the words replace each other.
-		const place = process.stdout.isTTY ? 'title' : 'output';
-		const say = (words: string) => (task[place] = `Downloading n8n (once, 3 GB): ${words}`);
+		const say = (words: string) => (task.output = `Downloading n8n (once, 3 GB): ${words}`);
 		const host = await provideN8n(say);
-		task.title = 'n8n';
 		return (n8n = new N8nInstance(host, folder));
 	});
 	const [platform, tenants, mail] = await step('Embedded platforms and mailbox', async () => {
