@@ -111,7 +111,7 @@ describe("in n8n's engine", () => {
 		expect(outage).toMatchObject({ failure: { cause: 'temporarily-unavailable' } });
 		n8n.platform.settings.apiKey = 'another-key-0123456789';
 		expect(await failureOf(watching.poll())).toMatchObject({
-			message: expect.stringContaining('did not accept the sign-in'),
+			message: 'The platform refused the API key (code 14101: invalid token)',
 			failure: { cause: 'credential-invalid' },
 		});
 		expect(await failureOf(new Watch(n8n, { events: [] }).activate())).toBeInstanceOf(NodeOperationError);

@@ -19,6 +19,7 @@ import type { z } from 'zod/v4';
 
 import { checkPayload, unwrap } from '../core/envelope';
 import { type Failure, type FailureDetails, inputFailure } from '../core/failure';
+import { aboutKey } from '../core/errors/codes';
 import { inWords, type Purpose } from '../core/errors/purpose';
 import { outcomeOf, withRetries } from './waiting/retry';
 import { type Account, accountOf } from './auth/account';
@@ -165,7 +166,7 @@ class Execution {
 		credential: Credential,
 	): Promise<unknown> {
 		const { baseUrl, stored, redact } = credential;
-		const { query = {} } = additionsOf(credential);
+		const { query = {}, signIn } = additionsOf(credential);
 		const name = Object.keys(query).find((added) => Object.hasOwn(request.query ?? {}, added));
 		if (name !== undefined) {
 			const remedy = "Remove the parameter, or change 'Key Name' in the credential.";
@@ -181,7 +182,8 @@ class Execution {
 			});
 			return unwrap(response, request.purpose);
 		} catch (error) {
-			throw inWords(error, request.purpose, redact);
+			const failure = inWords(error, request.purpose, redact);
+			throw signIn === undefined ? aboutKey(failure) : failure;
 		}
 	}
 

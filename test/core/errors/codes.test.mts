@@ -1,4 +1,5 @@
 import {
+	aboutKey,
 	CODE_TABLE,
 	explainCode as explainFacts,
 	meansLoginRefused,
@@ -7,6 +8,7 @@ import {
 	meansTokenRefused,
 	meansUserRefused,
 } from '../../../nodes/DeviceManagement/core/errors/codes.ts';
+import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { fillIn, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
 import { codes } from '../../../testbed/platform/codes.mts';
 
@@ -64,4 +66,18 @@ test.each([
 ])('code %i has the cause %s, and its message ends with the code and %j', (code, cause, msg, message) => {
 	const remedy = code === 20815 ? expect.stringMatching(/^Look up/) : expect.any(String);
 	expect(explainCode(code, 'device', msg)).toMatchObject({ cause, message, remedy });
+});
+
+test('a refused sign-in is about the key where the credential has one', () => {
+	const failures = [14101, 14102, 14103].map((code) => new Failure(explainCode(code, 'list', 'msg')));
+	expect(failures.map((failure) => aboutKey(failure).message)).toEqual([
+		'The platform refused the API key (code 14101: msg)',
+		'The platform refused the API key (code 14102: msg)',
+		'The user may not do this (code 14103: msg)',
+	]);
+	expect(failures.map((failure) => aboutKey(failure).details.remedy.startsWith("Check 'API Key'"))).toEqual([
+		true,
+		true,
+		false,
+	]);
 });

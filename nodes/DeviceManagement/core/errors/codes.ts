@@ -2,7 +2,7 @@
  * The platform's return codes in words (section 7 of the API document): what happened, and what to do. Each code has one row;
  * docs/errors.md is generated from the rows. If a remedy names a field of an operation, `fillIn` adds it by purpose.
  */
-import type { CauseClass, FailureDetails } from '../failure';
+import { type CauseClass, Failure, type FailureDetails } from '../failure';
 import { fillIn } from './purpose';
 
 /** What a code or a status means, with places that `inWords` fills in. */
@@ -16,6 +16,17 @@ const RIGHTS = 'Ask your platform administrator to give this user (or API key) t
 
 export const CREDENTIAL =
 	"Check what you entered in the Device Management API credential, and whether it needs 'My Platform Signs In Differently'.";
+
+const KEY = "Check 'API Key' in the credential, and whether it needs 'My Platform Signs In Differently'.";
+
+/** Returns a failure whose words about a refused sign-in are about the API key; any other failure unchanged. */
+export function aboutKey<T>(thrown: T): T | Failure {
+	if (!(thrown instanceof Failure)) return thrown;
+	const { message, remedy } = thrown.details;
+	const refused = 'The platform refused the API key';
+	const ofKey = message.replace(/^The platform (did not accept the sign-in|could not read the key or token)/, refused);
+	return new Failure({ ...thrown.details, message: ofKey, remedy: remedy.replace(CREDENTIAL, KEY) });
+}
 
 const ROWS: ReadonlyArray<readonly [code: number, ...meaning: Meaning]> = [
 	[-1, 'unknown', 'The platform could not say what went wrong', LATER],
