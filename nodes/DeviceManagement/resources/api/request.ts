@@ -28,7 +28,7 @@ export const request: Operation = {
 			options: methodSchema.options.map((method) => ({ name: method, value: method })),
 			default: 'GET',
 			description:
-				'HTTP method of the request. n8n retries only GET requests, and runs several items at the same time only for GET.',
+				'HTTP method of the request. n8n retries only GET requests and later pages of a list, and runs several items at the same time only for GET.',
 		},
 		{
 			displayName: 'Path',
