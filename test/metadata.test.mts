@@ -156,7 +156,7 @@ describe('the names that saved workflows hold', () => {
 	/** Path, type and default of each operation's fields. */
 	const FIELDS: Record<string, ReadonlyArray<readonly unknown[]>> = {
 		'api request': [
-			['body', 'json', ''],
+			['body', 'string', ''],
 			['method', 'options', 'GET'],
 			...OPTIONS,
 			['options.ifFleetChanges', 'options', 'fail'],

@@ -47,10 +47,13 @@ export const request: Operation = {
 		{
 			displayName: 'Body',
 			name: 'body',
-			type: 'json',
+			// The editor for JSON marks an empty text as an error.
+			type: 'string',
+			typeOptions: { rows: 4 },
 			default: '',
+			placeholder: 'e.g. {"description": "Pier 4"}',
 			displayOptions: { show: { method: ['DELETE', 'PATCH', 'POST', 'PUT'] } },
-			description: 'Request body as JSON, like {"description": "Pier 4"}. Leave it empty to send no body.',
+			description: 'Request body as JSON. Leave it empty to send no body.',
 		},
 		...optionsField(listOptionFields(WORDS)),
 	],
