@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash } from 'crypto';
 import type { z } from 'zod/v4';
 
 import type { pageSchema } from '../record';
