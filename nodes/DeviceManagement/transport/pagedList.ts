@@ -47,7 +47,7 @@ export function pageSource(
 }
 
 /**
- * Returns the platform for a list that the node doesn't know, with a largest page of its own. A POST may change something: its first
+ * Returns the platform for a list that the node doesn't know, which has its own largest page. A POST may change something: its first
  * request is sent as a write, and in one page size. Once the platform has answered it with a page, the others are reads.
  * @throws Failure `response` with the words for 'Return All' if the first response is no page; and what a request throws
  */
@@ -59,7 +59,7 @@ export function forOneList(platform: Platform, asObjects: (content: unknown[]) =
 			throw purpose === 'write' ? inOneSize(thrown) : thrown;
 		});
 		if (isRecord(data) && Array.isArray(data['content'])) data['content'] = asObjects(data['content']);
-		// A record may have a 'content' of its own. A POST that wrote it must not be sent again.
+		// A record may have a field 'content', too. A POST that wrote it must not be sent again.
 		const isPage = isRecord(data) && PAGE_FIELDS.some((name) => Object.hasOwn(data, name));
 		if (!isKnown && !(isPage && schema.safeParse(data).success)) throw new Failure(NO_LIST);
 		isKnown = true;

@@ -33,7 +33,7 @@ const LONGEST_SIGN_IN_MS = 5000;
 export class Account {
 	readonly rateLimit = new RateLimit();
 	/**
-	 * What is known of the lists, which whoever reads one changes: the largest page to request, which falls when a page was too large to
+	 * What is known of the lists. Each reading may change it: the largest page to request, which falls when a page was too large to
 	 * read, and when the platform refused to sort by ID (`Clock.now`), alone or after other fields.
 	 */
 	readonly lists = { largestPage: Infinity, idRefusedAt: { alone: -Infinity, last: -Infinity } };

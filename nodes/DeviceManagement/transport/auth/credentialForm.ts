@@ -94,7 +94,8 @@ const form: Array<Field & { name: FieldName | 'plainHttpNotice' }> = [
 		'Key Prefix',
 		'apiKeyPrefix',
 		'Word that n8n sends before the key, with a space between. Leave it empty to send the key alone.',
-		{ default: 'ApiKey', ...forOtherApiKey },
+		forOtherApiKey,
+		'ApiKey',
 	),
 	field(
 		'Password Format',
