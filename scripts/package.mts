@@ -2,8 +2,9 @@
 import { basename } from 'node:path';
 
 import { checkout } from '../testbed/checkout.mts';
+import { packVersion } from '../testbed/pack.mts';
 import { buildVersion } from './release/buildVersion.mts';
-import { checksumOf, packVersion } from './release/tarball.mts';
+import { checksumOf } from './release/tarball.mts';
 
 try {
 	const version = await buildVersion(checkout);

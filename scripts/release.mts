@@ -4,14 +4,14 @@
  */
 import { Command } from 'commander';
 import { execa } from 'execa';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 import { checkout, readManifest } from '../testbed/checkout.mts';
+import { inTemporaryFolder, packTo } from '../testbed/pack.mts';
 import { removing } from '../testbed/removing.mts';
 import { disagreements } from './release/agreement.mts';
-import { checksumOf, differingFiles, keepChecksum, packTo, sameness } from './release/tarball.mts';
+import { checksumOf, differingFiles, keepChecksum, sameness } from './release/tarball.mts';
 
 const options = new Command('npm run release --')
 	.description('Runs all steps of a release except publishing.')
@@ -42,10 +42,10 @@ try {
 }
 
 /** The build job: checks the versions, and writes the tarball with its checksum. */
-async function pack(): Promise<string> {
-	const found = disagreements(version, options.tag ?? `v${version}`, await changelog());
+async function pack(): Promise<void> {
+	const found = await disagreementsNow();
 	if (found.length > 0) throw new Error(found.join('\n'));
-	return await packWithChecksum();
+	await packWithChecksum();
 }
 
 async function packWithChecksum(): Promise<string> {
@@ -57,8 +57,7 @@ async function packWithChecksum(): Promise<string> {
 
 /** The job that reproduces the tarball, in a clean checkout of the same commit. */
 async function compare(tarball: string): Promise<void> {
-	const temporary = await mkdtemp(join(tmpdir(), 'packed-'));
-	try {
+	await inTemporaryFolder(async (temporary) => {
 		const again = await packTo(temporary, checkout);
 		const same = await sameness(tarball, again);
 		if (same === 'nothing') {
@@ -66,35 +65,26 @@ async function compare(tarball: string): Promise<void> {
 			throw new Error(`The second pack differs in:\n${files.map((file) => `  ${file}`).join('\n')}`);
 		}
 		console.log(`Packed again with Node.js ${process.versions.node}: the same ${same}.`);
-	} finally {
-		await rm(temporary, removing);
-	}
+	});
 }
 
 /** Prints what is still missing for a release, and continues: a rehearsal comes before the tag. */
 async function rehearse(): Promise<void> {
 	const { stdout: changes } = await execa('git', ['status', '--porcelain'], { cwd: checkout });
-	const open = disagreements(version, options.tag ?? `v${version}`, await changelog());
+	const open = await disagreementsNow();
 	if (changes !== '') open.push('The checkout has uncommitted changes, which the second pack leaves out.');
 	if (!options.unchecked) await shown('bash', ['.ci/run'], checkout);
 	const tarball = await packWithChecksum();
-	await packCleanly(tarball);
+	await inTemporaryFolder(async (temporary) => {
+		// Only committed files, with their own install and build.
+		const clone = join(temporary, 'checkout');
+		await shown('git', ['clone', '--quiet', '--no-local', checkout, clone], temporary);
+		await shown('npm', ['run', 'release', '--', '--compare', tarball], clone);
+	});
 	const publish = join(checkout, 'scripts', 'release', 'publish.mjs');
 	await shown(process.execPath, [publish, tarball, await checksumOf(tarball), '--dry-run'], checkout);
 	console.log(`\nRehearsed ${version}. Nothing was published.`);
 	for (const line of open) console.log(`Still open: ${line}`);
-}
-
-/** Clones the repository: only committed files, with its own install and build. */
-async function packCleanly(tarball: string): Promise<void> {
-	const temporary = await mkdtemp(join(tmpdir(), 'release-'));
-	try {
-		const clone = join(temporary, 'checkout');
-		await shown('git', ['clone', '--quiet', '--no-local', checkout, clone], temporary);
-		await shown('npm', ['run', 'release', '--', '--compare', tarball], clone);
-	} finally {
-		await rm(temporary, removing);
-	}
 }
 
 async function shown(command: string, args: string[], cwd: string): Promise<void> {
@@ -102,6 +92,7 @@ async function shown(command: string, args: string[], cwd: string): Promise<void
 	await execa(command, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
-async function changelog(): Promise<string> {
-	return await readFile(join(checkout, 'CHANGELOG.md'), 'utf8');
+async function disagreementsNow(): Promise<string[]> {
+	const changelog = await readFile(join(checkout, 'CHANGELOG.md'), 'utf8');
+	return disagreements(version, options.tag ?? `v${version}`, changelog);
 }

@@ -10,23 +10,17 @@ export async function runNpm(
 	args: readonly string[],
 	onProgress: (words: string) => void,
 ): Promise<void> {
-	const fetched = new Set<string>();
 	const errors: string[] = [];
 	const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=http'];
 	const npm = execa('npm', [...args, ...flags], { cwd: folder, stdin: 'ignore', all: true, reject: false });
-	let said = '';
-	const say = (words: string) => {
-		if (words !== said) onProgress((said = words));
-	};
-	say('asking the npm registry, up to a minute');
+	let fetched = 0;
+	onProgress('asking the npm registry, up to a minute');
 	for await (const line of npm.iterable({ from: 'all' })) {
 		const [, address, reason] = /^npm http fetch GET (\S+) attempt \d+ failed with (\w+)/.exec(line) ?? [];
-		const [, tarball] = /^npm http (?:fetch|cache) (?:GET \d+ )?(\S+\.tgz)\b/.exec(line) ?? [];
-		if (address !== undefined) say(`${new URL(address).origin} does not answer (${reason}), trying again`);
-		else if (tarball !== undefined) {
-			fetched.add(tarball);
-			const count = process.stdout.isTTY ? `${fetched.size} packages so far` : 'fetching packages';
-			say(`${count}; unpacking takes 2 minutes`);
+		if (address !== undefined) onProgress(`${new URL(address).origin} does not answer (${reason}), trying again`);
+		else if (/^npm http (?:fetch|cache) \S.*\.tgz\b/.test(line)) {
+			fetched++;
+			if (process.stdout.isTTY || fetched % 500 === 0) onProgress(`${fetched} packages; unpacking takes 2 minutes`);
 		} else if (line.startsWith('npm error')) errors.push(line.replace(/^npm error ?/, '  '));
 	}
 	if (!(await npm).failed) return;

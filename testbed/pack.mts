@@ -11,17 +11,20 @@ const execute = promisify(execFile);
 const packedSchema = z.tuple([z.object({ filename: z.string() })]);
 const manifestSchema = z.record(z.string(), z.unknown());
 
+/** Runs npm in a folder, and returns what it prints. */
+export async function npm(folder: string, ...args: string[]): Promise<string> {
+	// On Windows, npm is a script that needs a shell.
+	return (await execute('npm', args, { cwd: folder, shell: process.platform === 'win32' })).stdout;
+}
+
 /**
  * Packs the built package in `source` as publishing would, into `folder`, and returns the tarball's path. It doesn't build:
  * `scripts/setup.mjs --build` does.
  */
 export async function packTo(folder: string, source: string): Promise<string> {
 	await mkdir(folder, { recursive: true });
-	const flags = ['--json', '--ignore-scripts', '--pack-destination', folder];
-	// On Windows, npm is a script that needs a shell.
-	const options = { cwd: source, shell: process.platform === 'win32' };
-	const { stdout } = await execute('npm', ['pack', ...flags], options);
-	const [{ filename }] = packedSchema.parse(JSON.parse(stdout));
+	const printed = await npm(source, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder);
+	const [{ filename }] = packedSchema.parse(JSON.parse(printed));
 	return join(folder, basename(filename));
 }
 
@@ -30,7 +33,7 @@ export async function packTo(folder: string, source: string): Promise<string> {
  * The package.json in `source` keeps its version. Files get the same mode everywhere, because a tarball contains it.
  */
 export async function packVersion(folder: string, version: string, source = checkout): Promise<string> {
-	const pack = async (staged: string) => {
+	return await withPackedPackage(async (staged) => {
 		const file = join(staged, 'package.json');
 		const manifest = manifestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
 		await writeFile(file, `${JSON.stringify({ ...manifest, version }, undefined, 2)}\n`);
@@ -38,8 +41,7 @@ export async function packVersion(folder: string, version: string, source = chec
 			if (entry.isFile()) await chmod(join(entry.parentPath, entry.name), 0o644);
 		}
 		return await packTo(folder, staged);
-	};
-	return await withPackedPackage(pack, source);
+	}, source);
 }
 
 /** Packs the built package in `source`, empties `folder` and unpacks the package there. */
@@ -52,7 +54,7 @@ export async function packInto(folder: string, source = checkout): Promise<void>
 	});
 }
 
-/** Runs `work` with the unpacked package in a temporary folder, which is removed afterwards. */
+/** Runs `work` with the unpacked package in a temporary folder. */
 export async function withPackedPackage<T>(work: (folder: string) => Promise<T>, source = checkout): Promise<T> {
 	return await inTemporaryFolder(async (temporary) => {
 		const folder = join(temporary, 'package');
@@ -61,7 +63,8 @@ export async function withPackedPackage<T>(work: (folder: string) => Promise<T>,
 	});
 }
 
-async function inTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+/** Runs `work` with a temporary folder, which is removed afterwards. */
+export async function inTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
 	const temporary = await mkdtemp(join(tmpdir(), 'packed-'));
 	return await work(temporary).finally(async () => await rm(temporary, removing));
 }

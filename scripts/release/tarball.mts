@@ -7,7 +7,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-export { packTo, packVersion } from '../../testbed/pack.mts';
+import { npm } from '../../testbed/pack.mts';
 
 /** Returns a file's SHA-256 in hex. */
 export async function checksumOf(file: string): Promise<string> {
@@ -35,23 +35,6 @@ export async function sameness(one: string, other: string): Promise<'bytes' | 'c
 
 /** Returns the paths of files that only one of two tarballs has, or that differ. */
 export async function differingFiles(one: string, other: string): Promise<string[]> {
-	const [first, second] = [entriesOf(gunzipSync(await readFile(one))), entriesOf(gunzipSync(await readFile(other)))];
-	return [...new Set([...first.keys(), ...second.keys()])]
-		.filter((path) => first.get(path) !== second.get(path))
-		.sort();
-}
-
-/** Path → header and content, of a tar archive as npm writes it (ustar, no extended headers). */
-function entriesOf(archive: Buffer): Map<string, string> {
-	const entries = new Map<string, string>();
-	const text = (from: number, length: number) =>
-		archive.toString('latin1', from, from + length).split('\0', 1)[0] ?? '';
-	for (let at = 0; at + 512 <= archive.length && archive[at] !== 0; ) {
-		const path = [text(at + 345, 155), text(at, 100)].filter(Boolean).join('/');
-		const blocks = Math.ceil(Number.parseInt(text(at + 124, 12), 8) / 512);
-		const end = at + 512 + blocks * 512;
-		entries.set(path, archive.toString('latin1', at, end));
-		at = end;
-	}
-	return entries;
+	const printed = await npm('.', 'diff', `--diff=${one}`, `--diff=${other}`, '--diff-name-only');
+	return printed.split(/\r?\n/).filter(Boolean);
 }

@@ -7,8 +7,9 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 
 import { disagreements } from '../../scripts/release/agreement.mts';
 import { hasPassed } from '../../scripts/release/scannerOutput.mts';
-import { differingFiles, keepChecksum, packTo, sameness } from '../../scripts/release/tarball.mts';
+import { differingFiles, keepChecksum, sameness } from '../../scripts/release/tarball.mts';
 import { checkout } from '../../testbed/checkout.mts';
+import { packTo } from '../../testbed/pack.mts';
 
 const folder = mkdtempSync(join(tmpdir(), 'packs-'));
 const inFolder = (name: string) => join(folder, name);
@@ -37,7 +38,7 @@ it('a second pack has the same bytes or the same content, or its differing files
 	archive.write('// another', archive.indexOf('nodes/Probe.node.js') - 'package/'.length + 512);
 	writeFileSync(inFolder('changed.tgz'), gzipSync(archive));
 	expect(await sameness(packed, inFolder('changed.tgz'))).toBe('nothing');
-	expect(await differingFiles(packed, inFolder('changed.tgz'))).toEqual(['package/nodes/Probe.node.js']);
+	expect(await differingFiles(packed, inFolder('changed.tgz'))).toEqual(['nodes/Probe.node.js']);
 });
 
 it('a tarball is published only with the checksum that it had when it was built', () => {
@@ -56,18 +57,15 @@ it('the next job gets the name and the checksum of the tarball, as sha256sum pri
 	expect(readFileSync(inFolder('SHA256SUMS'), 'utf8')).toBe(`${checksum}  x-1.2.3.tgz\n`);
 });
 
-it('a version is staged where npm can, goes to its tag, and is refused by an npm that needs a token', () => {
+it('a version is staged, for its tag', () => {
 	const file = pathToFileURL(join(checkout, 'scripts/release/publish.mjs')).href;
 	// jest loads no .mjs files.
 	const script = `import { publishCommand } from ${JSON.stringify(file)};
-		const made = [['x-1.2.3.tgz', '11.15.0'], ['x-1.2.3-beta.1.tgz', '12.2.0'], ['x-1.2.3.tgz', '11.14.9'], ['x-1.2.3.tgz', '11.5.0']];
-		console.log(JSON.stringify(made.map((each) => publishCommand(...each)?.join(' ') ?? 'refused')))`;
+		console.log(['x-1.2.3.tgz', 'x-1.2.3-beta.1.tgz'].map((each) => publishCommand(each).join(' ')).join())`;
 	const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-	expect(JSON.parse(output)).toEqual([
+	expect(output.trim().split(',')).toEqual([
 		'stage publish ./x-1.2.3.tgz --access public --tag latest --provenance --ignore-scripts',
 		'stage publish ./x-1.2.3-beta.1.tgz --access public --tag next --provenance --ignore-scripts',
-		'publish ./x-1.2.3.tgz --access public --tag latest --provenance --ignore-scripts',
-		'refused',
 	]);
 });
 
