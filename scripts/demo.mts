@@ -1,23 +1,17 @@
 /**
- * `npm run demo`: runs a workflow in n8n's engine with this package's compiled nodes, over real HTTP on an embedded
+ * `npm run demo`: runs three workflows in n8n's engine with this package's compiled nodes, over real HTTP on an embedded
  * platform, and prints the output.
  */
 import { Command } from 'commander';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { type Bench, openBench } from '../testbed/bench.mts';
 import { checkout, readManifest } from '../testbed/checkout.mts';
-import { nodeType } from '../testbed/deviceWorkflow.mts';
-import { createEngine, type Engine, type RunResult, type WorkflowJson } from '../testbed/engine/engine.mts';
-import { startPlatform } from '../testbed/platform/server.mts';
-import { watchRequests } from './demo/requests.mts';
-import { step, stopOnCtrlC } from './demo/step.mts';
-import { bold, deviceTable, listTable, number, plain } from './demo/tables.mts';
-
-/** How many devices the table shows. */
-const fewDevices = 10;
+import { jsonOf } from '../testbed/output.mts';
+import { step, stopOnCtrlC, type Task } from './demo/step.mts';
+import { bold, number, plain, tableOf } from './demo/tables.mts';
 
 new Command('npm run demo')
-	.description("Runs a workflow in n8n's engine that lists, counts and reads devices, on an embedded platform.")
+	.description("Runs workflows in n8n's engine that count, list and read devices, on an embedded platform.")
 	.allowExcessArguments(false)
 	.parse();
 stopOnCtrlC();
@@ -26,96 +20,72 @@ try {
 } catch (error) {
 	process.exitCode = 1;
 	// The failed step has shown the message. n8n's error also says what to do.
-	process.stderr.write(`\n${plain(String(Object(error).remedy ?? error))}\n`);
+	process.stderr.write(`\n${plain(String(Object(error).description ?? error))}\n`);
 }
 
 async function demonstrate(): Promise<void> {
-	const platform = await step('Starting an embedded platform', async (task) => {
-		const started = await startPlatform({ fleet: { size: 1200 } });
-		task.title = `Started an embedded platform with ${number(started.fleet.size)} sample devices`;
-		return started;
+	const bench = await step("Loading the package into n8n's engine", async (task) => {
+		const opened = await openBench({ fleet: { size: 1200 } });
+		const { name, version } = await readManifest(checkout);
+		const devices = number(opened.fleet.size);
+		task.title = `Loaded ${name} ${version} into n8n's engine, beside a platform with ${devices} sample devices`;
+		return opened;
 	});
 	try {
-		const engine = await step("Loading the package into n8n's engine", async (task) => {
-			const loaded = await createEngine({ packageDirectory: checkout });
-			const { name, version } = await readManifest(checkout);
-			task.title = `Loaded ${name} ${version} into n8n's engine`;
-			return loaded;
-		});
-		const { baseUrl, apiKey, loginName, password } = platform;
-		const save = async (name: string, data: Record<string, string>) =>
-			await engine.saveCredential({ id: name, name, type: 'deviceManagementApi', data: { baseUrl, ...data } });
-		await save('Login', { authentication: 'login', loginName, password });
-		await save('API key', { authentication: 'apiKey', apiKey });
-		show(await run(engine));
+		show(await step('Running three workflows', async (task) => await run(bench, task)));
 	} finally {
-		await platform.stop();
+		await bench.close();
 	}
 }
 
-async function run(engine: Engine): Promise<RunResult> {
-	return await step('Running the workflow', async (task) => {
-		const requests = watchRequests((line) => {
-			task.output = plain(line);
-		});
-		const result = await engine.run(workflowFor(engine)).finally(() => requests.stop());
-		if (result.error !== undefined) {
-			const { message, description } = result.error;
-			throw Object.assign(new Error(message), { remedy: description ?? '' });
-		}
-		task.title = `Ran the workflow: ${requests.summary()}`;
-		return result;
-	});
-}
-
-/** Lists devices and reads the first one with the login, and counts all with the API key. */
-function workflowFor(engine: Engine): WorkflowJson {
-	const node = (name: string, credential: string, parameters: INodeParameters) => ({
-		name,
-		type: nodeType,
-		parameters: { resource: 'device', ...parameters },
-		credentials: engine.credentialReference(credential),
-	});
-	const to = (...names: string[]) => ({ main: [names.map((node) => ({ node, type: 'main' as const, index: 0 }))] });
-	return {
-		nodes: [
-			{ name: 'Start', type: 'n8n-nodes-base.manualTrigger' },
-			node('List devices', 'Login', {
-				operation: 'getAll',
-				returnAll: true,
-				filters: { onlineStatus: 0, attributes: { pair: [{ key: 'site', value: 'Hamburg' }] } },
-				options: { pageSize: 25 },
-				sort: {
-					rule: [
-						{ field: 'createTime', direction: 'desc' },
-						{ field: 'sn', direction: 'asc' },
-					],
-				},
-			}),
-			{
-				...node('Read one device', 'Login', {
-					operation: 'get',
-					device: { __rl: true, mode: 'sn', value: '={{ $json.sn }}' },
-				}),
-				executeOnce: true,
-			},
-			node('Count devices', 'API key', { operation: 'count' }),
-		],
-		connections: { Start: to('List devices', 'Count devices'), 'List devices': to('Read one device') },
+/** Counts all devices with the API key. Lists some with the login, and reads the first one of them. */
+async function run({ platform, login: credential, run: runNode }: Bench, task: Task) {
+	const began = performance.now();
+	const [count] = jsonOf(await runNode({ resource: 'device', operation: 'count' }));
+	const list = {
+		resource: 'device',
+		operation: 'getAll',
+		returnAll: true,
+		filters: { onlineStatus: 0, attributes: { pair: [{ key: 'site', value: 'Hamburg' }] } },
+		options: { pageSize: 25 },
+		sort: {
+			rule: [
+				{ field: 'createTime', direction: 'desc' },
+				{ field: 'sn', direction: 'asc' },
+			],
+		},
 	};
+	const devices = jsonOf(await runNode(list, { credential }));
+	const device = { __rl: true, mode: 'sn', value: '={{ $json.sn }}' };
+	const get = { resource: 'device', operation: 'get', device };
+	const [first] = jsonOf(await runNode(get, { credential, input: devices.slice(0, 1) }));
+	const seconds = ((performance.now() - began) / 1000).toFixed(1);
+	for (const { method, path, query, status } of platform.requests) {
+		const paging = ['page', 'size'].filter((name) => name in query).map((name) => `${name}=${query[name]}`);
+		task.say(plain(`${method} ${[path, paging.join('&')].filter(Boolean).join('?')} · HTTP ${status}`));
+	}
+	task.title = `Ran three workflows: ${platform.requests.length} requests in ${seconds} s`;
+	return { total: Number(count?.['count']), devices, first };
 }
 
-function show(result: RunResult): void {
-	const itemsOf = (name: string): IDataObject[] => result.data(name).map(({ json }) => json);
-	const devices = itemsOf('List devices');
-	const total = Number(itemsOf('Count devices')[0]?.['count']);
+function show({ total, devices, first = {} }: Awaited<ReturnType<typeof run>>): void {
+	const few = devices.slice(0, 10);
 	const heading = (text: string) => `\n${bold(text)}`;
 	const lines = [
 		heading(`${number(devices.length)} offline devices at site Hamburg, newest first`),
-		listTable(devices.slice(0, fewDevices)),
-		`… and ${number(devices.length - fewDevices)} more`,
+		tableOf(
+			few.map(({ sn, groupName, onlineStatus, status, createTime }) => [
+				sn,
+				groupName,
+				onlineStatus,
+				status,
+				createTime,
+			]),
+			{ head: ['Serial number', 'Group', 'Online', 'Status', 'Created'] },
+		),
+		`… and ${number(devices.length - few.length)} more`,
 		heading('The first one, read by its serial number'),
-		...itemsOf('Read one device').map(deviceTable),
+		tableOf(Object.entries(first)),
 		heading(`${number(total)} devices in all, counted with the API key instead of the login`),
 		'',
 		'Next:',

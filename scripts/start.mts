@@ -24,12 +24,12 @@ import { newOwner, type Owner } from '../testbed/n8n/main.mts';
 import { freePort } from '../testbed/n8n/process.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 import { step } from './demo/step.mts';
-import { whole } from './flags.mts';
+import { positive } from './flags.mts';
 import { removing } from '../testbed/removing.mts';
 
 const { port, fresh } = new Command('npm start --')
 	.description('Runs the n8n editor with this package installed and an embedded platform to try it on.')
-	.option('--port <number>', 'port of the editor; another one if it is taken', whole, 5678)
+	.option('--port <number>', 'port of the editor; another one if it is taken', positive, 5678)
 	.option('--fresh', 'deletes the workflows, credentials and account of earlier starts')
 	.allowExcessArguments(false)
 	.showHelpAfterError('--help lists the flags.')
@@ -69,8 +69,7 @@ async function start(): Promise<void> {
 	const workflows = await workflowsOfStart();
 	const owner = await readOwner();
 	const instance = await step('n8n', async (task) => {
-		const say = (words: string) => (task.output = `Downloading n8n (once, 3 GB): ${words}`);
-		const host = await provideN8n(say);
+		const host = await provideN8n((words) => task.say(`Downloading n8n (once, 3 GB): ${words}`));
 		return (n8n = new N8nInstance(host, folder));
 	});
 	const [platform, tenants, mail] = await step('Embedded platforms and mailbox', async () => {

@@ -1,31 +1,16 @@
-import { styleText } from 'node:util';
 import Table from 'cli-table3';
-import type { IDataObject } from 'n8n-workflow';
+import { styleText } from 'node:util';
 
 const { stdout } = process;
 
-/** Columns of a list by their names in the node's output. They fit a terminal of 80 columns. */
-const columns = [
-	{ title: 'Serial number', field: 'sn' },
-	{ title: 'Group', field: 'groupName' },
-	{ title: 'Online', field: 'onlineStatus' },
-	{ title: 'Status', field: 'status' },
-	{ title: 'Created', field: 'createTime' },
-];
-
-const style = { head: [], border: [], compact: true };
-
-/** Returns a table of devices. */
-export function listTable(devices: readonly IDataObject[]): string {
-	const table = new Table({ head: columns.map(({ title }) => bold(title)), style });
-	for (const device of devices) table.push(columns.map(({ field }) => cell(device[field])));
-	return table.toString();
-}
-
-/** Returns a table of one device, with a row for each field. */
-export function deviceTable(device: IDataObject): string {
-	const table = new Table({ style });
-	for (const [name, value] of Object.entries(device)) table.push([bold(name), cell(value)]);
+/** Returns a table of any values. */
+export function tableOf(
+	rows: readonly (readonly unknown[])[],
+	{ head = [], ...options }: Table.TableConstructorOptions = {},
+): string {
+	const style = { head: [], border: [], compact: true };
+	const table = new Table({ head: head.map(bold), style, ...options });
+	table.push(...rows.map((row) => row.map(cell)));
 	return table.toString();
 }
 
