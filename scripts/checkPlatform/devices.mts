@@ -2,50 +2,49 @@
  * What responses and devices say of a platform: the first response, single devices, the fields that alerts need, and the speed. Each
  * function returns a row of the table. It shows counts and short values only, and no value that may identify a device.
  */
-import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
+import { type Device, isSerialNumber, serialNumberOf } from '../../nodes/DeviceManagement/core/device.ts';
+import { meansNoDevice } from '../../nodes/DeviceManagement/core/errors/codes.ts';
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { secondsOf } from '../../nodes/DeviceManagement/trigger/compare/recent.ts';
 import type { TimeField } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { number } from '../demo/tables.mts';
 import type { Sample } from './paging.mts';
-import { inWords, isRefusal, type Outcome, type Probe, type Refusal } from './probe.mts';
-import { type Finding, type Findings, no, RUN_AGAIN, unsure, yes } from './report.mts';
+import { inWords, type Outcome, type Probe } from './probe.mts';
+import { type Finding, type Findings, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
-/** How the credential signs in. */
-export type SignIn = 'login' | 'apiKey';
-
-const ACCEPTED: Readonly<Record<SignIn, Finding>> = {
-	login: yes('login accepted', 'If the platform allows one token per user, n8n signs in again after this check.'),
-	apiKey: yes('API key accepted', 'Nothing to do.'),
-};
-const TOKEN_REFUSED: Readonly<Record<SignIn, readonly [string, string]>> = {
-	login: ['token', 'Check the token path. Set it with --set tokenPath=….'],
-	apiKey: [
-		'API key',
-		'Check the key, and how your platform expects it: --set apiKeyName=…, apiKeyPrefix=…, apiKeyIn=query.',
-	],
+/** How the credential signs in: what to do after it was accepted, and what a refusal concerns. */
+const SIGN_IN = {
+	login: {
+		accepted: yes('login accepted', 'If the platform allows one token per user, n8n signs in again after this check.'),
+		refused: 'token refused',
+		advice: 'Check the token path. Set it with --set tokenPath=….',
+	},
+	apiKey: {
+		accepted: yes('API key accepted', 'Nothing to do.'),
+		refused: 'API key refused',
+		advice: 'Check the key, and how your platform expects it: --set apiKeyName=…, apiKeyPrefix=…, apiKeyIn=query.',
+	},
 };
 const ENVELOPE = yes("'code', 'msg' and 'data'", 'The nodes read the responses.');
 const CHECK_ADDRESS = 'Check --base-url: another service or a proxy may answer at this address.';
 
 /** What the first response says about the sign-in, the envelope and the list (sections 1.1, 4.1 and 5 of the API document). */
-export function findingsOfFirst({ value, refusal }: Outcome<Page<Device>>, signIn: SignIn): Findings {
-	if (value === undefined) return findingsOfRefusal(refusal, signIn);
-	const { content, totalElements } = value;
-	const list =
-		content.length === 0
-			? unsure('no devices', 'Add devices, or check what this user may see. Then run the check again.')
-			: yes(`${number(totalElements ?? content.length)} devices`, 'Get Many works.');
-	return { signIn: ACCEPTED[signIn], envelope: ENVELOPE, list };
-}
-
-function findingsOfRefusal(refusal: Refusal, signIn: SignIn): Findings {
+export function findingsOfFirst({ value, refusal }: Outcome<Page<Device>>, signIn: keyof typeof SIGN_IN): Findings {
+	const { accepted, refused, advice } = SIGN_IN[signIn];
+	if (refusal === undefined) {
+		const { content, totalElements } = value;
+		const list =
+			content.length === 0
+				? unsure('no devices', 'Add devices, or check what this user may see. Then run the check again.')
+				: yes(`${number(totalElements ?? content.length)} devices`, 'Get Many works.');
+		return { signIn: accepted, envelope: ENVELOPE, list };
+	}
 	const { kind, code, httpStatus, withoutData, message } = refusal;
 	const found = inWords(refusal);
 	if (refusal.loginRefused === true) {
-		const advice = 'Check the login name and the password. More attempts may lock the account.';
-		return { signIn: no(`login refused (${found})`, advice) };
+		const remedy = 'Check the login name and the password. More attempts may lock the account.';
+		return { signIn: no(`login refused (${found})`, remedy) };
 	}
 	if (kind === 'unreachable' || kind === 'timeout') {
 		return { signIn: no(found, `Check --base-url and the network. ${message}.`) };
@@ -53,11 +52,8 @@ function findingsOfRefusal(refusal: Refusal, signIn: SignIn): Findings {
 	if (refusal.signInFailed === 'for good') {
 		return { signIn: no(`no token (${found})`, 'Check the login path and the token path. Set them with --set.') };
 	}
-	if (refusal.tokenRefused === true) {
-		const [what, advice] = TOKEN_REFUSED[signIn];
-		return { signIn: no(`${what} refused (${found})`, advice) };
-	}
-	const read = { signIn: ACCEPTED[signIn], envelope: ENVELOPE };
+	if (refusal.tokenRefused === true) return { signIn: no(`${refused} (${found})`, advice) };
+	const read = { signIn: accepted, envelope: ENVELOPE };
 	if (code !== undefined) {
 		return { ...read, list: no(found, 'Ask your platform administrator for the right to list devices.') };
 	}
@@ -66,47 +62,32 @@ function findingsOfRefusal(refusal: Refusal, signIn: SignIn): Findings {
 	return { envelope: no(httpStatus === 200 ? 'no envelope' : found, CHECK_ADDRESS) };
 }
 
-/** Codes that say that a device does not exist (sections 4.2 and 7 of the API document). */
-const NO_SUCH_DEVICE: ReadonlySet<number | undefined> = new Set([10007, 14401]);
-
-/** Whether one device can be read by its serial number (section 4.2). */
+/** Whether one device can be read by its serial number (section 4.2). Another device is an unexpected response. */
 export async function checkGet(probe: Probe, devices: readonly Device[]): Promise<Finding> {
-	const sn = serialNumbersOf(devices)[0];
+	const [sn] = serialNumbersOf(devices);
 	if (sn === undefined) return no("no device has 'sn'", 'Get and Device Removed need serial numbers.');
-	const { value, refusal } = await probe.device(sn);
-	if (value === undefined) {
-		return isRefusal(refusal) ? no(inWords(refusal), 'Get fails.') : unsure(inWords(refusal), RUN_AGAIN);
-	}
-	return String(value['sn']) === sn ? yes('the same device', 'Get works.') : no('another device', 'Get is unreliable.');
+	const { refusal } = await probe.device(sn);
+	return refusal ? ifRefused(refusal, (words) => no(words, 'Get fails.')) : yes('the same device', 'Get works.');
 }
 
 /** What the platform says of a serial number that no device has. */
 export async function checkUnknownSerialNumber(probe: Probe, devices: readonly Device[]): Promise<Finding> {
 	const known = serialNumbersOf(devices);
-	const sn = known[0];
+	const [sn] = known;
 	if (sn === undefined) return unsure('no serial numbers', 'Device Removed needs serial numbers.');
 	// In the form of a real one, so that the platform does not refuse its form.
 	for (const made of [sn.replaceAll(/\d/g, '9'), sn.replaceAll(/\d/g, '0'), `${sn.slice(0, -2)}XX`]) {
 		if (known.includes(made)) continue;
-		const { value, refusal } = await probe.device(made);
-		if (value === undefined) return findingOfUnknown(refusal);
-		if (String(value['sn']) !== made) return no('another device', 'Device Removed does not work.');
+		const { refusal } = await probe.device(made);
+		if (refusal && meansNoDevice(refusal)) return yes(inWords(refusal), 'Device Removed works.');
+		const advice = 'Device Removed reports nothing: it needs code 10007 or 14401.';
+		if (refusal) return ifRefused(refusal, (words) => no(words, advice));
 	}
 	return unsure('every number tried exists', 'Remove a test device to see whether Device Removed works.');
 }
 
-function findingOfUnknown(refusal: Refusal): Finding {
-	const words = inWords(refusal);
-	if (NO_SUCH_DEVICE.has(refusal.code) || refusal.withoutData === true) return yes(words, 'Device Removed works.');
-	if (!isRefusal(refusal)) return unsure(words, RUN_AGAIN);
-	return no(words, 'Device Removed reports nothing: it needs code 10007 or 14401.');
-}
-
 function serialNumbersOf(devices: readonly Device[]): string[] {
-	return devices.flatMap(({ sn }) => {
-		if (typeof sn === 'string' && sn !== '') return [sn];
-		return Number.isSafeInteger(sn) ? [String(sn)] : [];
-	});
+	return devices.map(serialNumberOf).filter(isSerialNumber);
 }
 
 /** Most values that are shown. The others are counted together. */

@@ -5,8 +5,8 @@
 import { type Device, identifyDevice } from '../../nodes/DeviceManagement/core/device.ts';
 import { areSame as areSameBy, type Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { number } from '../demo/tables.mts';
-import { inWords, isRefusal, type Outcome, type Probe } from './probe.mts';
-import { type Finding, no, RUN_AGAIN, unsure, yes } from './report.mts';
+import { type FetchPage, inWords, type Outcome, type Probe } from './probe.mts';
+import { type Finding, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
 /** Devices on the first page that the check reads: the default of the API document. */
 export const FIRST_SIZE = 10;
@@ -29,28 +29,23 @@ function smallSize(first: Page<Device>): number {
 	return Math.floor(first.content.length / 2);
 }
 
-/** Whether the platform calls its first page 0 or 1. `number` is undefined if the check can't tell. */
-export async function checkFirstPage(probe: Probe, first: Page<Device>): Promise<{ finding: Finding; number?: 0 | 1 }> {
+/** Whether the platform calls its first page 0 or 1. */
+export async function checkFirstPage(fetchPage: FetchPage, first: Page<Device>): Promise<Finding> {
 	const size = smallSize(first);
-	if (size === 0) return { finding: unsure('too few devices', `Add devices, then check again. ${DETECTED}`) };
+	if (size === 0) return unsure('too few devices', `Add devices, then check again. ${DETECTED}`);
 	// Sorted by ID, if the platform can: other orders may have equal values, which change places with the page size.
 	const byId = { sort: 'id asc' };
-	const sorted = await probe.page(FIRST_SIZE, undefined, byId);
+	const sorted = await fetchPage(FIRST_SIZE, undefined, byId);
 	const { content } = sorted.value ?? first;
-	const at = async (page: number) => {
-		const { value, refusal } = await probe.page(size, page, sorted.value && byId);
-		if (value === undefined) return inWords(refusal);
-		if (areSame(value.content, content.slice(0, size))) return 'first';
-		return areSame(value.content, content.slice(size, 2 * size)) ? 'second' : 'other devices';
-	};
-	const one = await at(1);
-	if (one === 'second') return { finding: yes('0', DETECTED), number: 0 };
-	if (one !== 'first') return { finding: unsure(`page=1: ${one}`, RUN_AGAIN) };
-	const two = await at(2);
-	if (two === 'second') return { finding: yes('1', DETECTED), number: 1 };
-	if (two !== 'first') return { finding: unsure(`page=2: ${two}`, RUN_AGAIN) };
+	for (const page of [1, 2]) {
+		const { value, refusal } = await fetchPage(size, page, sorted.value && byId);
+		if (refusal) return unsure(`page=${page}: ${inWords(refusal)}`, RUN_AGAIN);
+		if (areSame(value.content, content.slice(0, size))) continue;
+		if (areSame(value.content, content.slice(size, 2 * size))) return yes(String(page - 1), DETECTED);
+		return unsure(`page=${page}: other devices`, RUN_AGAIN);
+	}
 	const advice = 'The nodes can read the first page only. Set Page Size to more than the number of devices.';
-	return { finding: no("'page' is ignored", advice) };
+	return no("'page' is ignored", advice);
 }
 
 /**
@@ -62,10 +57,8 @@ export async function checkSeveralPages(probe: Probe, first: Page<Device>, sort:
 	if (size === 0) return unsure('too few devices', 'Add devices, then run the check again.');
 	const wanted = Math.min(3 * size, first.totalElements ?? first.content.length);
 	const { value, refusal } = await probe.list(size, wanted, sort);
-	if (value === undefined) {
-		if (refusal.kind === 'paging') return no('the list repeats devices', 'Get Many fails rather than lose a device.');
-		return isRefusal(refusal) ? no(inWords(refusal), 'Get Many fails.') : unsure(inWords(refusal), RUN_AGAIN);
-	}
+	if (refusal?.kind === 'paging') return no('the list repeats devices', 'Get Many fails rather than lose a device.');
+	if (refusal) return ifRefused(refusal, (words) => no(words, 'Get Many fails.'));
 	if (value.length < wanted) return unsure(`${value.length} of ${wanted} devices`, RUN_AGAIN);
 	return yes('each device once', 'Get Many reads the whole list.');
 }
@@ -86,13 +79,19 @@ interface PageSizes {
 }
 
 /** The largest page that the platform accepts, and the largest one read of up to 1,000 devices. */
-export async function checkPageSize(probe: Probe, sizes = SIZES): Promise<PageSizes> {
+export async function checkPageSize(fetchPage: FetchPage, sizes = SIZES): Promise<PageSizes> {
 	const found: Omit<PageSizes, 'finding'> = { accepted: FIRST_SIZE };
+	const largest = (size: number, rest: string, advice: string) => {
+		return { ...found, finding: yes(`${number(size)}${rest}`, size >= 1000 ? KEEP_SIZE : advice) };
+	};
 	for (const size of sizes) {
 		const began = performance.now();
-		const { value, refusal } = await probe.page(size);
-		if (value === undefined && sizes === SIZES && size === sizes[0]) return await checkPageSize(probe, SMALLER_SIZES);
-		if (value === undefined) return { ...found, finding: findingOfRefusedSize(found.accepted, size, inWords(refusal)) };
+		const { value, refusal } = await fetchPage(size);
+		if (value === undefined) {
+			if (sizes === SIZES && size === sizes[0]) return await checkPageSize(fetchPage, SMALLER_SIZES);
+			const advice = `The nodes fall back to smaller pages. Set Page Size to ${found.accepted} to save requests.`;
+			return largest(found.accepted, `; ${number(size)} fails (${inWords(refusal)})`, advice);
+		}
 		const { content, totalElements, size: said } = value;
 		if (size <= 1000 && content.length > 0) found.sample = { devices: content, took: performance.now() - began };
 		const hasAll = content.length < size && (totalElements === undefined || content.length >= totalElements);
@@ -101,36 +100,27 @@ export async function checkPageSize(probe: Probe, sizes = SIZES): Promise<PageSi
 			return { ...found, finding: unsure(`at least ${number(content.length)}`, advice) };
 		}
 		const cutTo = said ?? content.length;
-		if (cutTo < size) {
-			const advice = cutTo >= 1000 ? KEEP_SIZE : 'The nodes notice shorter pages. Nothing to do.';
-			return { ...found, finding: yes(`${number(cutTo)}; larger pages are cut`, advice) };
-		}
+		if (cutTo < size) return largest(cutTo, '; larger pages are cut', 'The nodes notice shorter pages. Nothing to do.');
 		found.accepted = size;
 	}
-	return { ...found, finding: yes(`${number(found.accepted)} or more`, KEEP_SIZE) };
-}
-
-function findingOfRefusedSize(accepted: number, size: number, words: string): Finding {
-	const refused = `${number(size)} fails (${words})`;
-	const smaller = `The nodes fall back to smaller pages. Set Page Size to ${accepted} to save requests.`;
-	return yes(`${number(accepted)}; ${refused}`, accepted >= 1000 ? KEEP_SIZE : smaller);
+	return largest(found.accepted, ' or more', KEEP_SIZE);
 }
 
 /** The end of the list: whether the total and `last` are right there, and what comes after it. */
 export async function checkEnd(
-	probe: Probe,
+	fetchPage: FetchPage,
 	first: Page<Device>,
-	firstPageNumber: 0 | 1,
+	firstPageNumber: number,
 ): Promise<{ totals: Finding; pastEnd: Finding }> {
 	const { totalElements: total } = first;
 	if (total === undefined || total < first.content.length) {
-		const pastEnd = findingPastEnd(await probe.page(FIRST_SIZE, FAR_PAGE), first, undefined);
+		const pastEnd = findingPastEnd(await fetchPage(FIRST_SIZE, FAR_PAGE), first);
 		const found = total === undefined ? 'no total' : 'the total is wrong';
 		return { totals: no(found, 'Count does not work. Get Many reads until a page is empty.'), pastEnd };
 	}
 	const pages = Math.ceil(total / FIRST_SIZE);
-	const last = pages === 1 ? { value: first } : await probe.page(FIRST_SIZE, pages - 1 + firstPageNumber);
-	const past = await probe.page(FIRST_SIZE, pages + firstPageNumber);
+	const last = pages === 1 ? { value: first } : await fetchPage(FIRST_SIZE, pages - 1 + firstPageNumber);
+	const past = await fetchPage(FIRST_SIZE, pages + firstPageNumber);
 	return { totals: findingOfTotals(first, last, total), pastEnd: findingPastEnd(past, first, last.value) };
 }
 
@@ -147,15 +137,8 @@ function findingOfTotals(first: Page<Device>, { value, refusal }: Outcome<Page<D
 	return no(`the total is right, 'last' is ${wrong}`, "Count works. The nodes don't depend on 'last'.");
 }
 
-function findingPastEnd(
-	{ value, refusal }: Outcome<Page<Device>>,
-	first: Page<Device>,
-	last: Page<Device> | undefined,
-): Finding {
-	if (value === undefined) {
-		const words = inWords(refusal);
-		return isRefusal(refusal) ? yes(`refused (${words})`, STOPS_THERE) : unsure(words, RUN_AGAIN);
-	}
+function findingPastEnd({ value, refusal }: Outcome<Page<Device>>, first: Page<Device>, last?: Page<Device>): Finding {
+	if (refusal) return ifRefused(refusal, (words) => yes(`refused (${words})`, STOPS_THERE));
 	if (value.content.length === 0) return yes('empty', STOPS_THERE);
 	const isLast = last !== undefined && areSame(value.content, last.content);
 	if (!isLast && !areSame(value.content, first.content)) {

@@ -6,9 +6,10 @@
 import type { IPollFunctions } from 'n8n-workflow';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ClientRequest } from 'node:http';
-import { z } from 'zod/v4';
 
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
+import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
+import { isRecord } from '../../nodes/DeviceManagement/core/json.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { fetchPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
 import { DEVICE_LIST, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
@@ -21,24 +22,8 @@ export const MOST_REQUESTS = 40;
 /** Longest time for one request, in milliseconds: the nodes' default. A failed request is never repeated. */
 const SETTINGS = { timeoutMs: 60_000, maxRetries: 0 };
 
-/** What the checks need of a `Failure`. The engine may load its class twice, so `instanceof` doesn't tell. */
-const failureSchema = z.object({
-	kind: z.string(),
-	message: z.string(),
-	code: z.number().optional(),
-	httpStatus: z.number().optional(),
-	temporary: z.boolean().optional(),
-	tokenRefused: z.boolean().optional(),
-	mayRefusePage: z.boolean().optional(),
-	withoutData: z.boolean().optional(),
-	signInFailed: z.enum(['for now', 'for good']).optional(),
-	loginRefused: z.boolean().optional(),
-});
-
-export type Refusal = z.infer<typeof failureSchema>;
-
 /** How a request ended: with a value, or with the reason why there is none. */
-export type Outcome<T> = { value: T; refusal?: undefined } | { refusal: Refusal; value?: undefined };
+export type Outcome<T> = { value: T; refusal?: undefined } | { refusal: FailureDetails; value?: undefined };
 
 /** Thrown when no further request is allowed (`limit`) or can succeed (`token`). */
 export class CheckEnded extends Error {
@@ -48,7 +33,7 @@ export class CheckEnded extends Error {
 }
 
 /** Which devices to list, and in which order. */
-export interface Selection {
+interface Selection {
 	body?: string;
 	query?: Record<string, string>;
 	sort?: string;
@@ -57,6 +42,13 @@ export interface Selection {
 /** Fetches one page of the device list. */
 export type FetchPage = (size: number, page?: number, selection?: Selection) => Promise<Outcome<Page<Device>>>;
 
+export interface ProbeOptions {
+	/** HTTP requests allowed. */
+	mostRequests?: number;
+	/** Called at each request, with the number of those that were sent. */
+	say?(sent: number): void;
+}
+
 export class Probe {
 	/** HTTP requests sent so far, the sign-in included. */
 	sent = 0;
@@ -64,10 +56,9 @@ export class Probe {
 	private ended: CheckEnded | undefined;
 	private readonly platform: Promise<Platform>;
 
-	/** @param most HTTP requests allowed */
 	constructor(
 		context: IPollFunctions,
-		private readonly most: number,
+		private readonly options: ProbeOptions,
 	) {
 		const helpers = { value: { ...context.helpers, ...this.bounded(context.helpers) } };
 		// One at a time, so that the count is right before each request.
@@ -101,19 +92,18 @@ export class Probe {
 
 	/** n8n signs in through `httpRequest`, and sends everything else through the other function. */
 	private bounded(helpers: IPollFunctions['helpers']): Partial<IPollFunctions['helpers']> {
-		const endIf = (isOver: boolean, reason: CheckEnded['reason']) => {
-			if (isOver) throw (this.ended ??= new CheckEnded(reason));
+		const { mostRequests = MOST_REQUESTS } = this.options;
+		const begin = (isSignIn: boolean) => {
+			if (this.sent >= mostRequests) throw (this.ended ??= new CheckEnded('limit'));
+			if (isSignIn && ++this.signIns > 1) throw (this.ended ??= new CheckEnded('token'));
 		};
-		const hasSentAll = () => this.sent >= this.most;
-		const signsInAgain = () => ++this.signIns > 1;
 		return {
 			async httpRequest(options) {
-				endIf(hasSentAll(), 'limit');
-				endIf(signsInAgain(), 'token');
+				begin(true);
 				return await helpers.httpRequest(options);
 			},
 			async httpRequestWithAuthentication(...parameters) {
-				endIf(hasSentAll(), 'limit');
+				begin(false);
 				return await helpers.httpRequestWithAuthentication.call(this, ...parameters);
 			},
 		};
@@ -122,7 +112,9 @@ export class Probe {
 	private readonly count = (message: unknown) => {
 		const { request } = Object(message);
 		// A proxy gets a CONNECT before the request.
-		if (request instanceof ClientRequest && request.method !== 'CONNECT') this.sent++;
+		if (!(request instanceof ClientRequest) || request.method === 'CONNECT') return;
+		this.sent++;
+		this.options.say?.(this.sent);
 	};
 
 	private async attempt<T>(run: (platform: Platform) => Promise<T>): Promise<Outcome<T>> {
@@ -132,20 +124,25 @@ export class Probe {
 			return { value: await run(platform) };
 		} catch (thrown) {
 			if (this.ended) throw this.ended;
-			const refusal = failureSchema.safeParse(Object(thrown).details);
-			if (!refusal.success) throw thrown;
-			return { refusal: refusal.data };
+			const { details } = Object(thrown);
+			if (!isOfFailure(details)) throw thrown;
+			return { refusal: details };
 		}
 	}
 }
 
+/** Whether these are the details of a `Failure`. The engine may load its class twice, so `instanceof` doesn't tell. */
+function isOfFailure(details: unknown): details is FailureDetails {
+	return isRecord(details) && typeof details['kind'] === 'string' && typeof details['message'] === 'string';
+}
+
 /** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */
-export function isRefusal({ mayRefusePage, temporary, tokenRefused, signInFailed }: Refusal): boolean {
+export function isRefusal({ mayRefusePage, temporary, tokenRefused, signInFailed }: FailureDetails): boolean {
 	return mayRefusePage === true && temporary !== true && tokenRefused !== true && signInFailed !== 'for good';
 }
 
 /** How a request failed, in a few words. Leaves out the platform's own text, which may name a device. */
-export function inWords({ kind, code, httpStatus, withoutData }: Refusal): string {
+export function inWords({ kind, code, httpStatus, withoutData }: FailureDetails): string {
 	if (code !== undefined) return `code ${code}`;
 	if (withoutData === true) return 'a success without data';
 	if (kind === 'timeout') return `no response within ${SETTINGS.timeoutMs / 1000} seconds`;

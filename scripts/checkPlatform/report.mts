@@ -2,10 +2,9 @@
  * The rows of a platform check: their names and order, what a row says, and the verdict on all of them. The command prints them as a
  * table or as JSON. It sends no request and judges no response.
  */
-import Table from 'cli-table3';
-
-import { bold, plain } from '../demo/tables.mts';
-import { MOST_REQUESTS } from './probe.mts';
+import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
+import { bold, tableOf } from '../demo/tables.mts';
+import { inWords, isRefusal, MOST_REQUESTS } from './probe.mts';
 
 /** What a check can find out, in the order of the table. */
 export const CHECKS = {
@@ -67,6 +66,12 @@ export const no = (found: string, advice: string): Finding => ({ result: 'no', f
 export const unsure = (found: string, advice: string): Finding => ({ result: 'unsure', found, advice });
 export const RUN_AGAIN = 'Run the check again.';
 
+/** What a refusal shows. Any other failure may pass, so the check can't tell. */
+export function ifRefused(refusal: FailureDetails, finding: (words: string) => Finding): Finding {
+	const words = inWords(refusal);
+	return isRefusal(refusal) ? finding(words) : unsure(words, RUN_AGAIN);
+}
+
 /**
  * The rows of the table, one for each check.
  * @param missing for a check without a finding
@@ -83,48 +88,40 @@ export function rowsOf(findings: Findings, missing: Finding): Row[] {
 
 /** Whether the nodes work with the platform, by the essential rows, and the exit code of the command. */
 export function verdictOn(rows: readonly Row[]): { verdict: string; exitCode: number; conclusion: string } {
-	const named = (result: Row['result']) =>
-		rows.filter((row) => row.essential && row.result === result).map(({ check }) => check);
-	const [missing, open] = [named('no'), named('unsure')].map((names) => names.join(', '));
-	if (missing) {
-		const conclusion = `The nodes do not work with this platform yet: ${missing}.`;
-		return { verdict: 'missing', exitCode: 1, conclusion };
-	}
-	if (open) {
-		const conclusion = `The check could not tell whether the nodes work with this platform: ${open}.`;
-		return { verdict: 'unsure', exitCode: 2, conclusion };
+	const verdicts = [
+		['no', 'missing', 1, 'The nodes do not work with this platform yet'],
+		['unsure', 'unsure', 2, 'The check could not tell whether the nodes work with this platform'],
+	] as const;
+	for (const [result, verdict, exitCode, conclusion] of verdicts) {
+		const names = rows.filter((row) => row.essential && row.result === result).map(({ check }) => check);
+		if (names.length > 0) return { verdict, exitCode, conclusion: `${conclusion}: ${names.join(', ')}.` };
 	}
 	return { verdict: 'works', exitCode: 0, conclusion: 'The nodes work with this platform.' };
 }
 
-/** A finished platform check. */
+/** One row for each check, and how many HTTP requests were sent. */
 export interface Report {
-	/** Name and version of this package. */
-	package: string;
 	rows: readonly Row[];
-	/** HTTP requests sent. */
 	requests: number;
 }
 
 /** The report for people: a table and a conclusion. */
 export function asTable({ rows, requests }: Report, width: number): string {
 	const [mark, check, found] = [3, 24, 30];
-	const table = new Table({
-		head: ['', 'Check', 'Your platform', 'What it means'].map(bold),
-		style: { head: [], border: [], compact: true },
-		wordWrap: true,
-		// The frame takes five columns.
-		colWidths: [mark, check, found, Math.max(30, width - mark - check - found - 5)],
-	});
-	for (const row of rows) {
-		const name = row.essential ? `${row.check} *` : row.check;
-		table.push([MARKS[row.result], name, plain(row.found), plain(row.advice)]);
-	}
+	const table = tableOf(
+		rows.map((row) => [MARKS[row.result], row.essential ? `${row.check} *` : row.check, row.found, row.advice]),
+		{
+			head: ['', 'Check', 'Your platform', 'What it means'],
+			wordWrap: true,
+			// The frame takes five columns.
+			colWidths: [mark, check, found, Math.max(30, width - mark - check - found - 5)],
+		},
+	);
 	const counts = (['yes', 'no', 'unsure'] as const).map(
 		(result) => `${rows.filter((row) => row.result === result).length} ${MARKS[result]}`,
 	);
 	return [
-		table.toString(),
+		table,
 		'✓ yes   ✗ no   ? not sure   * essential',
 		'',
 		bold(verdictOn(rows).conclusion),
@@ -132,8 +129,11 @@ export function asTable({ rows, requests }: Report, width: number): string {
 	].join('\n');
 }
 
-/** The report for machines, as JSON. It holds no secret, no address and no device. */
-export function asJson({ package: name, rows, requests }: Report): string {
+/**
+ * The report for machines, as JSON. It holds no secret, no address and no device.
+ * @param by name and version of this package
+ */
+export function asJson({ rows, requests }: Report, by: string): string {
 	const { verdict } = verdictOn(rows);
-	return JSON.stringify({ package: name, verdict, requests, mostRequests: MOST_REQUESTS, rows }, undefined, 2);
+	return JSON.stringify({ package: by, verdict, requests, mostRequests: MOST_REQUESTS, rows }, undefined, 2);
 }

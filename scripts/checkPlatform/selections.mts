@@ -3,46 +3,42 @@
  * because a platform may ignore both and say nothing. It reads the first page only.
  */
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
+import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
+import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { areSame, FIRST_SIZE } from './paging.mts';
-import { type FetchPage, inWords, isRefusal, type Refusal, type Selection } from './probe.mts';
-import { type CheckId, type Finding, no, RUN_AGAIN, unsure, yes } from './report.mts';
+import { type FetchPage, inWords, isRefusal } from './probe.mts';
+import { type CheckId, type Finding, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
 /** Devices that are compared in each direction of a sort order; fewer if the platform refuses so many. */
-const SORTED_SIZE = 50;
+export const SORTED_SIZE = 50;
 
 /** A sort order to check, and what depends on it. */
 interface Order {
 	/** As the `sort` parameter names it. */
 	field: string;
-	read(device: Device): unknown;
 	obeyed: string;
 	ignored: string;
 }
 
 export const BY_CREATE_TIME: Order = {
 	field: 'createTime',
-	read: ({ createTime }) => createTime,
 	obeyed: 'Device Created reads the newest devices only.',
 	ignored: 'Device Created reads the whole fleet at each poll.',
 };
 
 export const BY_UPDATE_TIME: Order = {
 	field: 'updateTime',
-	read: ({ updateTime }) => updateTime,
 	obeyed: 'Device Updated reads the latest changes only.',
 	ignored: 'Device Updated reads the whole fleet at each poll.',
 };
 
 /** The order by an attribute. */
-export function byAttribute(key: string): Order {
-	return {
-		field: `attributes.${key}`,
-		read: ({ attributes }) => Object(attributes)[key],
-		obeyed: 'Get Many can sort by attributes.',
-		ignored: "Don't sort by attributes in Get Many. Add n8n's Sort node after it.",
-	};
-}
+export const byAttribute = (key: string): Order => ({
+	field: `attributes.${key}`,
+	obeyed: 'Get Many can sort by attributes.',
+	ignored: "Don't sort by attributes in Get Many. Add n8n's Sort node after it.",
+});
 
 /** The attribute with the most different values that can be sorted; undefined where the devices have none. */
 export function attributeToTry(devices: readonly Device[]): string | undefined {
@@ -57,9 +53,8 @@ export function attributeToTry(devices: readonly Device[]): string | undefined {
 }
 
 /** Whether the platform sorts by a field: its first devices in both directions have to be in order, and differ. */
-export async function checkOrder(page: FetchPage, order: Order, largestSize: number): Promise<Finding> {
-	const { field, read, obeyed, ignored } = order;
-	const size = Math.min(SORTED_SIZE, largestSize);
+export async function checkOrder(page: FetchPage, { field, obeyed, ignored }: Order, size: number): Promise<Finding> {
+	const read = (device: Device) => field.split('.').reduce((value: unknown, key) => Object(value)[key], device);
 	const sorted: Device[][] = [];
 	for (const direction of ['asc', 'desc']) {
 		const { value, refusal } = await page(size, undefined, { sort: `${field} ${direction}` });
@@ -75,14 +70,12 @@ export async function checkOrder(page: FetchPage, order: Order, largestSize: num
 	return yes('obeyed', obeyed);
 }
 
-function findingOfRefusal(refusal: Refusal, advice: string): Finding {
-	const words = inWords(refusal);
-	return isRefusal(refusal) ? no(`refused (${words})`, advice) : unsure(words, RUN_AGAIN);
+function findingOfRefusal(refusal: FailureDetails, advice: string): Finding {
+	return ifRefused(refusal, (words) => no(`refused (${words})`, advice));
 }
 
 /** Whether the platform sorts by the ID last, as the nodes do where devices repeat. */
-export async function checkTwoFields(page: FetchPage, largestSize: number): Promise<Finding> {
-	const size = Math.min(SORTED_SIZE, largestSize);
+export async function checkTwoFields(page: FetchPage, size: number): Promise<Finding> {
 	const { value, refusal } = await page(size, undefined, { sort: 'onlineStatus,id asc' });
 	const ignored = 'If devices repeat, Get Many fails. Then sort by a field with different values.';
 	if (value === undefined) return findingOfRefusal(refusal, ignored);
@@ -93,16 +86,14 @@ export async function checkTwoFields(page: FetchPage, largestSize: number): Prom
 }
 
 /** Whether equal values have an order without the ID. */
-export async function checkEqualValues(page: FetchPage, largestSize: number): Promise<Finding> {
-	const read = async (size: number) => await page(size, undefined, { sort: 'onlineStatus asc' });
-	const size = Math.min(SORTED_SIZE, largestSize);
-	const [long, short] = [await read(size), await read(Math.min(FIRST_SIZE, largestSize / 2))];
-	const { content } = short.value ?? { content: [] };
-	if (long.value === undefined || content.length === 0) return unsure('not read', 'See the rows above.');
-	if (areSame(long.value.content.slice(0, content.length), content))
-		return yes('keep their order', 'Get Many reads such a list once.');
-	const again = await read(size);
-	return areSame(again.value?.content ?? [], long.value.content)
+export async function checkEqualValues(page: FetchPage, size: number): Promise<Finding> {
+	const read = async (length: number) => {
+		return (await page(length, undefined, { sort: 'onlineStatus asc' })).value?.content ?? [];
+	};
+	const [long, short] = [await read(size), await read(Math.min(FIRST_SIZE, size / 2))];
+	if (long.length === 0 || short.length === 0) return unsure('not read', 'See the rows above.');
+	if (areSame(long.slice(0, short.length), short)) return yes('keep their order', 'Get Many reads such a list once.');
+	return areSame(await read(size), long)
 		? no('change their order', "Get Many may read such a list twice. With 'Skip', sort by ID last.")
 		: unsure('the list changed', RUN_AGAIN);
 }
@@ -131,72 +122,75 @@ function isSortable(value: unknown): value is string | number {
 const NO_VALUE = 'no-device-has-this-7f3a9c';
 const NO_STATUS = 987_654_321;
 
-/** A filter to check. */
+/** A filter to check, with values that fit the devices. */
 interface Filter {
 	/** The row of the table: 'filter' and the filter's name in the form. */
 	id: CheckId;
-	/** Asks for devices that don't exist: an obeyed filter returns none. */
-	forNone: Selection;
-	/** Asks for some of the devices, in case the platform refuses or ignores the first value. */
-	forSome?: Selection | undefined;
+	/** Where the nodes send it, and where it may work instead. */
+	places: readonly ['body'] | readonly ['query', 'body'?];
+	/** Of devices that don't exist: an obeyed filter returns none. */
+	none: string | number;
+	/** Of some devices, in case the platform refuses or ignores the first value. */
+	some?: JsonValue;
 	ignored?: string;
-	/** The same filter in the request body, if it is ignored or refused as a query parameter. */
-	inBody?: Pick<Filter, 'id' | 'forNone' | 'forSome'>;
 }
 
-/** The filters of the API document, with values that fit the devices. */
+/** The filters of the API document. */
 export function filtersFor(devices: readonly Device[], attribute = 'site'): Filter[] {
-	const byStatus = (compositeStatus: unknown) => ({ body: JSON.stringify({ compositeStatus }) });
 	const [known] = devices.map(({ status }) => status).filter((status) => Number.isInteger(status));
 	const [online = NO_STATUS] = devices.map(({ onlineStatus }) => Number(onlineStatus)).filter(Number.isInteger);
-	const byOnline = (status: number) => ({ query: { onlineStatus: String(status) } });
-	const byOnlineInBody = (onlineStatus: number) => ({ body: JSON.stringify({ onlineStatus }) });
-	const id = 'filterOnlineStatus';
 	return [
-		{
-			id: 'filterCompositeStatus',
-			forNone: byStatus(NO_STATUS),
-			forSome: known === undefined ? undefined : byStatus(known),
-		},
+		{ id: 'filterCompositeStatus', places: ['body'], none: NO_STATUS, some: known },
 		{
 			id: 'filterName',
-			forNone: { query: { name: NO_VALUE } },
+			places: ['query'],
+			none: NO_VALUE,
 			ignored: 'The search in the device list shows all devices. Enter the serial number instead.',
 		},
 		{
-			id,
-			forNone: byOnline(NO_STATUS),
-			forSome: byOnline(online),
+			id: 'filterOnlineStatus',
+			places: ['query', 'body'],
+			none: NO_STATUS,
+			some: online,
 			ignored: "With 'Return All', Get Many leaves out the devices that don't fit.",
-			inBody: { id, forNone: byOnlineInBody(NO_STATUS), forSome: byOnlineInBody(online) },
 		},
-		{ id: 'filterTags', forNone: { query: { tags: NO_VALUE } } },
+		{ id: 'filterTags', places: ['query'], none: NO_VALUE },
 		// A key and its value are separated by a space.
-		{ id: 'filterAttributes', forNone: { query: { attributes: `${attribute} ${NO_VALUE}` } } },
+		{ id: 'filterAttributes', places: ['query'], none: `${attribute} ${NO_VALUE}` },
 	];
 }
 
 /** Whether the platform obeys a filter. */
 export async function checkFilter(page: FetchPage, filter: Filter, first: Page<Device>): Promise<Finding> {
-	const finding = await checkOnce(page, filter, first);
-	if (finding.result === 'yes' || filter.inBody === undefined) return finding;
-	const { result } = await checkOnce(page, filter.inBody, first);
+	const [place, otherPlace] = filter.places;
+	const finding = await checkIn(place, page, filter, first);
+	if (finding.result === 'yes' || otherPlace === undefined) return finding;
+	const { result } = await checkIn(otherPlace, page, filter, first);
 	return result === 'yes' ? no('only in the body', "Use it under 'Search Criteria (JSON)'.") : finding;
 }
 
-async function checkOnce(
+async function checkIn(
+	place: 'body' | 'query',
 	page: FetchPage,
-	{ forNone, forSome, ignored = "Don't use this filter. Add n8n's Filter node after Get Many." }: Filter,
+	{ id, none, some, ignored = "Don't use this filter. Add n8n's Filter node after Get Many." }: Filter,
 	first: Page<Device>,
 ): Promise<Finding> {
+	const name = id.charAt('filter'.length).toLowerCase() + id.slice('filter'.length + 1);
+	const listWith = async (value: JsonValue) => {
+		const selection = {
+			body: { body: JSON.stringify({ [name]: value }) },
+			query: { query: { [name]: String(value) } },
+		};
+		return await page(FIRST_SIZE, undefined, selection[place]);
+	};
 	const isUnfiltered = ({ totalElements: total, content }: Page<Device>) =>
 		(total !== undefined && total === first.totalElements) || areSame(content, first.content);
 	const obeyed = yes('obeyed', 'You can use it in Get Many.');
-	const { value, refusal } = await page(FIRST_SIZE, undefined, forNone);
+	const { value, refusal } = await listWith(none);
 	if (value?.content.length === 0) return obeyed;
 	if (refusal !== undefined && !isRefusal(refusal)) return unsure(inWords(refusal), RUN_AGAIN);
-	const some = forSome && (await page(FIRST_SIZE, undefined, forSome));
-	if (some?.value !== undefined && !isUnfiltered(some.value)) return obeyed;
+	const { value: found } = some === undefined ? {} : await listWith(some);
+	if (found !== undefined && !isUnfiltered(found)) return obeyed;
 	if (refusal !== undefined) {
 		return unsure(`refused (${inWords(refusal)})`, 'Try the filter in Get Many with a value of your platform.');
 	}
