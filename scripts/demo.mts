@@ -27,8 +27,7 @@ async function demonstrate(): Promise<void> {
 	const bench = await step("Loading the package into n8n's engine", async (task) => {
 		const opened = await openBench({ fleet: { size: 1200 } });
 		const { name, version } = await readManifest(checkout);
-		const devices = number(opened.fleet.size);
-		task.title = `Loaded ${name} ${version} into n8n's engine, beside a platform with ${devices} sample devices`;
+		task.title = `Loaded ${name} ${version} and a platform with ${number(opened.fleet.size)} devices`;
 		return opened;
 	});
 	try {
