@@ -10,7 +10,7 @@ import { checkPlatform } from './checkPlatform/check.mts';
 import { MOST_REQUESTS } from './checkPlatform/probe.mts';
 import { asJson, asTable, verdictOn } from './checkPlatform/report.mts';
 import { flagsFor, readField, readTarget, type TargetFlags } from './checkPlatform/target.mts';
-import { step, stopOnCtrlC, type Task } from './demo/step.mts';
+import { step, type Task } from './demo/step.mts';
 import { plain } from './demo/tables.mts';
 
 const program = new Command('npm run check-platform --')
@@ -35,7 +35,6 @@ const program = new Command('npm run check-platform --')
 	.showHelpAfterError('--help lists the flags.')
 	.parse();
 
-stopOnCtrlC();
 try {
 	await run(program.opts());
 } catch (error) {

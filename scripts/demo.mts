@@ -7,14 +7,13 @@ import { Command } from 'commander';
 import { type Bench, openBench } from '../testbed/bench.mts';
 import { checkout, readManifest } from '../testbed/checkout.mts';
 import { jsonOf } from '../testbed/output.mts';
-import { step, stopOnCtrlC, type Task } from './demo/step.mts';
+import { step, type Task } from './demo/step.mts';
 import { bold, number, plain, tableOf } from './demo/tables.mts';
 
 new Command('npm run demo')
 	.description("Runs workflows in n8n's engine that count, list and read devices, on an embedded platform.")
 	.allowExcessArguments(false)
 	.parse();
-stopOnCtrlC();
 try {
 	await demonstrate();
 } catch (error) {
@@ -47,12 +46,7 @@ async function run({ platform, login: credential, run: runNode }: Bench, task: T
 		returnAll: true,
 		filters: { onlineStatus: 0, attributes: { pair: [{ key: 'site', value: 'Hamburg' }] } },
 		options: { pageSize: 25 },
-		sort: {
-			rule: [
-				{ field: 'createTime', direction: 'desc' },
-				{ field: 'sn', direction: 'asc' },
-			],
-		},
+		sort: { rule: [{ field: 'createTime', direction: 'desc' }] },
 	};
 	const devices = jsonOf(await runNode(list, { credential }));
 	const device = { __rl: true, mode: 'sn', value: '={{ $json.sn }}' };

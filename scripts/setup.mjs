@@ -11,7 +11,6 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const OLDEST_NODE = [20, 19];
 /** What a build depends on. */
 const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'credentials', 'icons', 'nodes'];
 
@@ -25,10 +24,9 @@ if (process.argv.includes('--build')) {
 
 function refuseOldNode() {
 	const [major, minor] = process.versions.node.split('.').map(Number);
-	const [oldestMajor, oldestMinor] = OLDEST_NODE;
-	if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
+	if (major > 20 || (major === 20 && minor >= 19)) return;
 	stop(
-		`This repository needs Node.js ${OLDEST_NODE.join('.')} or later; this is ${process.versions.node}.`,
+		`This repository needs Node.js 20.19 or later; this is ${process.versions.node}.`,
 		'Install a current release from https://nodejs.org and run the command again.',
 	);
 }

@@ -45,8 +45,6 @@ const folder = join(
 	'n8n-nodes-device-management',
 	createHash('sha256').update(checkout).digest('hex').slice(0, 8),
 );
-const platformPort = 4070;
-const mailboxPort = 4071;
 
 const isStopping = stopSignal();
 
@@ -73,9 +71,9 @@ async function start(): Promise<void> {
 		return (n8n = new N8nInstance(host, folder));
 	});
 	const [platform, tenants, mail] = await step('Embedded platforms and mailbox', async () => {
-		const options = { fleet: exampleFleet, password: 'demo-password' };
-		const first = startPlatform({ ...options, port: platformPort }).catch(() => startPlatform(options));
-		return await Promise.all([first, startTenants(), startMailServer(await freePort(mailboxPort))]);
+		const [port, mailboxPort] = [await freePort(4070), await freePort(4071)];
+		const first = startPlatform({ fleet: exampleFleet, password: 'demo-password', port });
+		return await Promise.all([first, startTenants(), startMailServer(mailboxPort)]);
 	});
 	await step('Pack and install the package', async () => await instance.installPackage());
 	await step('Credentials and example workflows', async () => {

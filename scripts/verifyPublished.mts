@@ -8,17 +8,14 @@ import { execa } from 'execa';
 import { checkout, readManifest } from '../testbed/checkout.mts';
 import { hasPassed, SCANNER } from './release/scannerOutput.mts';
 
-const { args } = new Command('npm run verify-published --')
+const [version = ''] = new Command('npm run verify-published --')
 	.description("Runs n8n's scanner on a published version.")
 	.argument('<version>', 'like 1.2.3')
-	.parse();
-const [version = ''] = args;
+	.parse().args;
 const { name } = await readManifest(checkout);
 // The scanner's dependencies have their current versions. It runs separately from this repository's packages.
-const { all, failed } = await execa('npx', ['--yes', SCANNER, `${name}@${version}`], {
-	all: true,
-	reject: false,
-});
+const scan = ['--yes', SCANNER, `${name}@${version}`];
+const { all, failed } = await execa('npx', scan, { all: true, reject: false });
 console.log(all);
 if (failed || !hasPassed(all, name, version)) {
 	console.error(`The scanner did not say that ${name}@${version} has passed.`);

@@ -24,11 +24,10 @@ export async function runNpm(
 		} else if (line.startsWith('npm error')) errors.push(line.replace(/^npm error ?/, '  '));
 	}
 	if (!(await npm).failed) return;
-	const todo = errors.some((line) => line.includes('ETARGET')) ? NO_SUCH_VERSION : NETWORK;
+	const todo = errors.some((line) => line.includes('ETARGET')) ? ['Use another version.'] : NETWORK;
 	throw new Error(['npm could not install the packages. It says:', ...errors.slice(0, 20), ...todo].join('\n'));
 }
 
-const NO_SUCH_VERSION = ['The registry does not have this version of the package. Use another version.'];
 const NETWORK = [
 	'Check the network connection. A proxy, or a registry of your own, is set by',
 	'  npm config set proxy <address>      npm config set registry <address>',

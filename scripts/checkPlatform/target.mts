@@ -59,7 +59,6 @@ async function ask(program: Command, what: string): Promise<string> {
 	if (isTTY) process.stderr.write(`${what}: `);
 	// Without an output, it shows nothing of what is typed.
 	const lines = createInterface({ input: process.stdin, terminal: isTTY });
-	lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
 	const secret = await new Promise<string>((resolve) => lines.once('line', resolve).once('close', () => resolve('')));
 	lines.close();
 	if (isTTY) process.stderr.write('\n');

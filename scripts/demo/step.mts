@@ -1,13 +1,3 @@
-import { writeSync } from 'node:fs';
-
-/** Ends the process on Ctrl-C, with the usual exit code. */
-export function stopOnCtrlC(): void {
-	process.once('SIGINT', () => {
-		writeSync(process.stderr.fd, '\nStopped.\n');
-		process.exit(130);
-	});
-}
-
 /** What a step shows: its title, which it may change, and a line while it runs. */
 export interface Task {
 	title: string;

@@ -23,18 +23,15 @@ export async function buildVersion(folder: string): Promise<string> {
 	// The first line is empty in the top folder of a clone, and not in a folder inside another repository.
 	const head = await git('rev-parse', '--show-prefix', 'HEAD').catch(() => '');
 	const commit = /^\n([0-9a-f]{40,64})\n$/.exec(head)?.[1];
-	if (commit === undefined) throw new Error(withoutCommit(folder, version));
-
+	if (commit === undefined) {
+		throw new Error(
+			`git finds no commit for ${folder}, so no version can name it. Clone the repository with git and run the command there.
+Or run \`npm run build && npm pack\`: the tarball then has version ${version} and doesn't say what it was built from.`,
+		);
+	}
 	const changes = await git('status', '--porcelain', '--untracked-files=normal', '--ignored', '--', ...SOURCES);
 	const tags = await git('tag', '--points-at', commit);
 	if (changes === '' && tags.split('\n').includes(`v${version}`)) return version;
 	// The 'g' is there because a number with a leading zero is not valid in a version.
 	return `${version}-dev.g${commit.slice(0, 12)}${changes === '' ? '' : '.dirty'}`;
-}
-
-function withoutCommit(folder: string, version: string): string {
-	return [
-		`git finds no commit for ${folder}, so no version can name it. Clone the repository with git and run the command there.`,
-		`Or run \`npm run build && npm pack\`: the tarball then has version ${version} and doesn't say what it was built from.`,
-	].join('\n');
 }

@@ -106,10 +106,9 @@ const repeats = (from: number, to: number, number: number): Partial<Settings> =>
 });
 
 /** Some habits, their settings, and the rows that they change. */
-const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
-	['does everything', {}, {}],
-	[
-		'refuses sorting, accepts every page size, and refuses unknown serial numbers with 14401',
+const habits: Record<string, readonly [Partial<Settings>, Shown]> = {
+	'does everything': [{}, {}],
+	'refuses sorting, accepts every page size, and refuses unknown serial numbers with 14401': [
 		{ sorting: 'refused', largestSize: 50_000, noDeviceCode: 14401 },
 		{
 			...ofEach([...SORTS, 'sortTwoFields'], '✗ refused (code 10005)'),
@@ -118,13 +117,11 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 			unknownSerialNumber: '✓ code 14401',
 		},
 	],
-	[
-		'cuts pages to 500, and refuses a page past the end',
+	'cuts pages to 500, and refuses a page past the end': [
 		{ largestSize: 500, fault: ({ page = 0 }) => (page >= 24 ? { code: 10001 } : undefined) },
 		{ pageSize: '✓ 500; larger pages are cut', pastEnd: '✓ refused (code 10001)' },
 	],
-	[
-		'refuses pages over 100, and repeats the last page',
+	'refuses pages over 100, and repeats the last page': [
 		{ largestSize: 100, largerSize: 'refuse', ...repeats(230, 240, 23) },
 		{
 			pageSize: '✓ 100; 200 fails (code 10001)',
@@ -136,8 +133,7 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 			polls: '✓ 3',
 		},
 	],
-	[
-		'ignores filters, repeats the first page, and returns nothing for an unknown serial number',
+	'ignores filters, repeats the first page, and returns nothing for an unknown serial number': [
 		{ filtering: 'ignored', noDeviceCode: 0, ...repeats(0, 10, 0) },
 		{
 			...ofEach(FILTERS, '✗ ignored'),
@@ -145,18 +141,15 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 			unknownSerialNumber: '✓ a success without data',
 		},
 	],
-	[
-		'has no totals',
+	'has no totals': [
 		{ changePage: ({ content }) => ({ content }) },
 		{ list: '✓ 10 devices', totals: '✗ no total', pageSize: '? at least 240', polls: '? at least 1' },
 	],
-	[
-		'has a total of its own',
+	'has a total of its own': [
 		{ changePage: (page) => ({ ...page, totalElements: 1500 }) },
 		{ list: '✓ 1,500 devices', totals: '? the total does not match the pages', polls: '? at least 7' },
 	],
-	[
-		'has a total that is too small',
+	'has a total that is too small': [
 		{ changePage: (page) => ({ ...page, totalElements: 100 }) },
 		{
 			list: '✓ 100 devices',
@@ -165,8 +158,7 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 			polls: '? at least 1',
 		},
 	],
-	[
-		'has none of the fields that alerts need',
+	'has none of the fields that alerts need': [
 		{ changePage: ({ content, ...page }) => ({ ...page, content: content.map(({ id, sn }) => ({ id, sn })) }) },
 		{
 			...ofEach(FIELDS, '✗ no device has it'),
@@ -174,44 +166,37 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 			sortAttribute: '? no attributes',
 		},
 	],
-	[
-		"has no 'last', and refuses every serial number",
+	"has no 'last', and refuses every serial number": [
 		{ changePage: ({ last: _, ...page }) => page, fault: ofDevice(() => ({ code: 14103 })) },
 		{ totals: "✗ the total is right, 'last' is missing", ...ofEach(['get', 'unknownSerialNumber'], '✗ code 14103') },
 	],
-	[
-		'is overloaded for the moment',
+	'is overloaded for the moment': [
 		{ fault: ({ query }) => (query['sort'] === undefined ? undefined : { status: 503 }) },
 		{ ...ofEach([...SORTS, 'sortTwoFields'], '? HTTP 503'), equalValues: '? not read' },
 	],
-	[
-		'filters by onlineStatus in the body, and refuses several sort fields',
+	'filters by onlineStatus in the body, and refuses several sort fields': [
 		{ beforeAnswer: ({ query }) => void delete query['onlineStatus'], severalFields: 'refused' },
 		{ filterOnlineStatus: '✗ only in the body', sortTwoFields: '✗ refused (code 10005)' },
 	],
-	[
-		'is a database, and returns another device',
+	'is a database, and returns another device': [
 		{ equalValues: 'unsteady', ownSort: 'createTime desc', fault: ofDevice(() => ({ code: 0, data: { sn: 'RT1' } })) },
 		{ equalValues: '✗ change their order', ...ofEach(['get', 'unknownSerialNumber'], '✗ an unexpected response') },
 	],
-	[
-		'sorts by the first field only, and changes the case of serial numbers',
+	'sorts by the first field only, and changes the case of serial numbers': [
 		{
 			severalFields: 'first field',
 			fault: ofDevice((sn) => (sn === firstSn() ? { code: 0, data: { sn: sn.toLowerCase() } } : undefined)),
 		},
 		{ sortTwoFields: '✗ ignored' },
 	],
-	[
-		'sorts by the last field only, and refuses an unknown status, but filters by a known one',
+	'sorts by the last field only, and refuses an unknown status, but filters by a known one': [
 		{
 			beforeAnswer: ({ query }) => void Object.assign(query, String(query['sort']).includes(',') && { sort: 'id asc' }),
 			fault: ({ body }) => (JSON.stringify(body)?.includes('987654321') ? { code: 10001 } : undefined),
 		},
 		{ sortTwoFields: '✗ ignored' },
 	],
-	[
-		'changes during the check',
+	'changes during the check': [
 		{
 			beforeAnswer: ({ query }) => {
 				if (query['sort'] === 'onlineStatus asc')
@@ -220,8 +205,7 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 		},
 		{ equalValues: '? the list changed' },
 	],
-	[
-		'has only one page',
+	'has only one page': [
 		{ beforeAnswer: ({ query }) => void delete query['page'] },
 		{
 			firstPage: "✗ 'page' is ignored",
@@ -230,9 +214,9 @@ const habits: ReadonlyArray<readonly [string, Partial<Settings>, Shown]> = [
 			pastEnd: '✓ the last page again',
 		},
 	],
-];
+};
 
-test.each(habits)('a platform that %s shows it in those rows alone', async (_name, settings, expected) => {
+test.each(Object.entries(habits))('its rows alone show that a platform %s', async (_, [settings, expected]) => {
 	hurry();
 	expect(showAll(await check(settings))).toEqual({ ...AS_IT_IS, ...expected });
 });
