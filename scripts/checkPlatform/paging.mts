@@ -24,14 +24,10 @@ const KEEP_SIZE = 'Keep the default Page Size of 1,000.';
 /** Whether two pages have the same devices in the same order. */
 export const areSame = (one: readonly Device[], other: readonly Device[]) => areSameBy(identifyDevice, one, other);
 
-/** Returns the page size for the check of page numbers, so that the first page becomes two; 0 for too few devices. */
-function smallSize(first: Page<Device>): number {
-	return Math.floor(first.content.length / 2);
-}
-
 /** Whether the platform calls its first page 0 or 1. */
 export async function checkFirstPage(fetchPage: FetchPage, first: Page<Device>): Promise<Finding> {
-	const size = smallSize(first);
+	// The first page becomes two.
+	const size = Math.floor(first.content.length / 2);
 	if (size === 0) return unsure('too few devices', `Add devices, then check again. ${DETECTED}`);
 	// Sorted by ID, if the platform can: other orders may have equal values, which change places with the page size.
 	const byId = { sort: 'id asc' };
@@ -53,7 +49,7 @@ export async function checkFirstPage(fetchPage: FetchPage, first: Page<Device>):
  * @param sort the ID where equal values change their order
  */
 export async function checkSeveralPages(probe: Probe, first: Page<Device>, sort: readonly string[]): Promise<Finding> {
-	const size = smallSize(first);
+	const size = Math.floor(first.content.length / 2);
 	if (size === 0) return unsure('too few devices', 'Add devices, then run the check again.');
 	const wanted = Math.min(3 * size, first.totalElements ?? first.content.length);
 	const { value, refusal } = await probe.list(size, wanted, sort);

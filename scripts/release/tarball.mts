@@ -2,7 +2,7 @@
  * Compares two packs of a checkout. Two packs of one commit have the same bytes with the same Node.js, and the same
  * content with another one: only the compression differs. It builds nothing.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -11,9 +11,7 @@ import { npm } from '../../testbed/pack.mts';
 
 /** Returns a file's SHA-256 in hex. */
 export async function checksumOf(file: string): Promise<string> {
-	return createHash('sha256')
-		.update(await readFile(file))
-		.digest('hex');
+	return hash('sha256', await readFile(file));
 }
 
 /** Writes and returns the tarball's checksum, as sha256sum does, and on GitHub its name and checksum for later jobs. */
