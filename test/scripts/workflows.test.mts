@@ -39,7 +39,7 @@ function isKnown(command: string): boolean {
 	return command === 'npm ci' || script in scripts || (file !== undefined && existsSync(join(checkout, file)));
 }
 
-/** Returns what is wrong with a workflow or a composite action, in words. Throws an error if a workflow's settings are. */
+/** Returns what is wrong with a workflow or a composite action, in words. Throws an error for missing or wrong settings. */
 function problemsIn(text: string): string[] {
 	const given: unknown = parse(text);
 	const action = actionSchema.safeParse(given).data?.runs;
