@@ -5,10 +5,8 @@ import { forgetAccounts } from '../nodes/DeviceManagement/transport/auth/account
 import { replaceClock, systemClock } from '../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
 import { type Bench, openBench } from './bench.mts';
-import { BareEngine } from './engine/bareNode.mts';
-import { InProcessPlatform } from './platform/inProcess.mts';
-import { Fleet, type StartOptions } from './platform/server.mts';
-import { type RawServer, startRawServer } from './rawServer.mts';
+import { type StartOptions, startPlatform } from './platform/server.mts';
+import { stopClock } from './virtualTime.mts';
 
 /**
  * Opens one bench for all tests of a file, before its first `beforeEach`. Each test begins with the original settings,
@@ -29,23 +27,6 @@ export function useBench({
 		await bench.reset({ ...options, fleet });
 	});
 	afterAll(async () => await bench.close());
-	return bench;
-}
-
-/**
- * Runs the trigger with an embedded platform, without n8n's engine and HTTP: for tests of the requests of a poll and its
- * events. Each test begins with 250 devices, and without requests and log lines.
- */
-export function useBareBench() {
-	const open = () => {
-		const platform = new InProcessPlatform(Fleet.seeded({ size: 250, seed: 7 }));
-		return { platform, engine: new BareEngine(platform), apiKey: 'key' };
-	};
-	const bench = open();
-	beforeEach(() => {
-		Object.assign(bench, open());
-		forgetPolls();
-	});
 	return bench;
 }
 
@@ -72,15 +53,11 @@ export function useBenches(): (options?: StartOptions) => Promise<Bench> {
 	};
 }
 
-/** Returns a function that starts a server with any responses. After the test, the server and its connections are closed. */
-export function useServers() {
-	const opened: RawServer[] = [];
-	afterEach(async () => void (await Promise.all(opened.splice(0).map(async (server) => await server.close()))));
-	return async (...given: Parameters<typeof startRawServer>): Promise<RawServer> => {
-		const server = await startRawServer(...given);
-		opened.push(server);
-		return server;
-	};
+/** Sends a request to this machine and waits for the response: earlier requests have arrived by then. */
+export async function roundTrip(): Promise<void> {
+	const platform = await startPlatform();
+	await fetch(platform.baseUrl);
+	await platform.stop();
 }
 
 /**
@@ -108,18 +85,12 @@ export function hurry(times = 1, onWait: (ms: number) => void = () => {}): void 
 	);
 }
 
-/**
- * A clock that only moves when a test moves it, and by the node's waits, which take no time. Each test begins on November 1, 2026.
- * The timeouts of requests are real.
- */
+/** A clock that only moves when a test moves it, and by the node's waits. Each test begins on November 1, 2026. */
 export function useStillClock(): { now: number } {
 	const clock = { now: 0 };
 	beforeEach(() => {
 		clock.now = Date.UTC(2026, 10, 1);
-		const began = clock.now;
-		const time = { now: () => clock.now - began, date: () => clock.now };
-		const sleep = async (ms: number) => void (clock.now = Math.max(clock.now, clock.now + ms));
-		putBack.push(replaceClock({ ...systemClock, ...time, random: () => 0.5, sleep }));
+		putBack.push(stopClock(clock));
 	});
 	return clock;
 }

@@ -34,18 +34,20 @@ export interface ServerScript {
  * seconds.
  */
 export class PagedServer {
-	requests = 0;
 	peakInFlight = 0;
 	/** The page parameters of the requests, in order. */
 	readonly asked: Array<number | undefined> = [];
 	private inFlight = 0;
 	private readonly listing = new Listing();
-	private settings: Settings | undefined;
+	private readonly settings: Settings;
 
 	constructor(
 		readonly fleet: Fleet,
 		private readonly script: ServerScript,
-	) {}
+	) {
+		const { numbering: pageNumbering, largestSize, sorting } = script;
+		this.settings = settingsSchema.parse({ pageNumbering, largestSize, ...sorting });
+	}
 
 	readonly source: PageSource<Device> = {
 		fetchPage: async (page, size, byId?: boolean) => await this.answer(page, size, byId),
@@ -53,9 +55,8 @@ export class PagedServer {
 	};
 
 	private async answer(page: number | undefined, size: number, byId = false): Promise<Page<Device>> {
-		const request = ++this.requests;
+		const request = this.asked.push(page);
 		if (request > 20_000) throw new Error('The walk does not end');
-		this.asked.push(page);
 		this.peakInFlight = Math.max(this.peakInFlight, ++this.inFlight);
 		try {
 			this.script.changes?.get(request)?.(this.fleet);
@@ -83,8 +84,7 @@ export class PagedServer {
 	}
 
 	private at(page: number | undefined, size: number, byId: boolean) {
-		const { numbering: pageNumbering, largestSize, sorting, sort } = this.script;
-		this.settings ??= settingsSchema.parse({ pageNumbering, largestSize, ...sorting });
+		const { sort } = this.script;
 		// The ID joins the last field, or replaces the server's own order.
 		const sorted = byId ? (sort?.replace(/ (asc|desc)$|$/, ',id$&') ?? 'id asc') : sort;
 		const query = { size: String(size), page: page === undefined ? undefined : String(page), sort: sorted };

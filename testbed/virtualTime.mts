@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 
-import type { Clock } from '../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { beforeEnd, type Clock, replaceClock } from '../nodes/DeviceManagement/transport/waiting/clock.ts';
 
 /** A clock that jumps to the next event when nothing is left to do now. */
 export class VirtualTime implements Clock {
 	private at = 0;
-	private events: Array<{ at: number; happen(): void }> = [];
+	private readonly events: Array<{ at: number; happen(): void }> = [];
 
 	/** @param random chance, from 0 to 1 */
 	constructor(readonly random: () => number = () => 0.5) {}
@@ -16,19 +16,16 @@ export class VirtualTime implements Clock {
 
 	/** Schedules an event after so many milliseconds. */
 	after(ms: number, happen: () => void): void {
-		const at = this.at + Math.max(0, ms);
-		// Events at the same time happen in the order in which they were scheduled.
-		const later = this.events.findIndex((event) => event.at > at);
-		this.events.splice(later === -1 ? this.events.length : later, 0, { at, happen });
+		this.events.push({ at: this.at + Math.max(0, ms), happen });
+		// Sorting is stable: events at the same time happen in the order in which they were scheduled.
+		this.events.sort((one, other) => one.at - other.at);
 	}
 
-	sleep = async (ms: number, end?: AbortSignal): Promise<void> =>
-		await new Promise((resolve) => {
-			if (end?.aborted === true) return resolve();
-			this.after(ms, resolve);
-			// A separate signal: Node.js warns of a leak if many wait on one.
-			if (end !== undefined) AbortSignal.any([end]).addEventListener('abort', () => resolve(), { once: true });
-		});
+	sleep = async (ms: number, end?: AbortSignal): Promise<void> => {
+		if (end?.aborted === true) return;
+		const passed = new Promise<void>((resolve) => this.after(ms, resolve));
+		await (end === undefined ? passed : beforeEnd(end, passed));
+	};
 
 	timeout = (ms: number): AbortSignal => {
 		const controller = new AbortController();
@@ -36,12 +33,9 @@ export class VirtualTime implements Clock {
 		return controller.signal;
 	};
 
-	/** Moves the time until no event is left, or for so many milliseconds. */
-	async run(ms = Infinity): Promise<void> {
-		const end = this.at + ms;
-		do await setImmediate();
-		while ((this.events[0]?.at ?? Infinity) <= end && this.step());
-		if (end < Infinity) this.at = end;
+	/** Moves the time for so many milliseconds. */
+	async run(ms: number): Promise<void> {
+		await this.until(this.sleep(ms));
 	}
 
 	/**
@@ -53,16 +47,26 @@ export class VirtualTime implements Clock {
 		const settle = () => void (settled = true);
 		promise.then(settle, settle);
 		for (await setImmediate(); !settled; await setImmediate()) {
-			if (!this.step()) throw new Error('The promise waits for an event that never happens');
+			const next = this.events.shift();
+			if (next === undefined) throw new Error('The promise waits for an event that never happens');
+			this.at = next.at;
+			next.happen();
 		}
 		return await promise;
 	}
+}
 
-	private step(): boolean {
-		const next = this.events.shift();
-		if (next === undefined) return false;
-		this.at = next.at;
-		next.happen();
-		return true;
-	}
+/**
+ * Stops the clock of the nodes: it shows `clock.now`, which a test moves. The node's waits move it too, and take no time. Timeouts
+ * never occur. Returns a function that restores the clock before.
+ */
+export function stopClock(clock: { now: number }): () => void {
+	const began = clock.now;
+	return replaceClock({
+		now: () => clock.now - began,
+		date: () => clock.now,
+		random: () => 0.5,
+		sleep: async (ms) => void (clock.now += Math.max(0, ms)),
+		timeout: () => new AbortController().signal,
+	});
 }

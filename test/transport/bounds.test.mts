@@ -3,10 +3,9 @@ import { DEVICE_LIST } from '../../nodes/DeviceManagement/transport/devices.ts';
 import { pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import type { Bench } from '../../testbed/bench.mts';
 import { held } from '../../testbed/held.mts';
-import { hurry, useBenches } from '../../testbed/jest.mts';
+import { hurry, roundTrip, useBenches } from '../../testbed/jest.mts';
 import { type OperationName, operations, serialNumberItems } from '../../testbed/operations.mts';
 import { serialNumbersOf } from '../../testbed/output.mts';
-import { roundTrip } from '../../testbed/rawServer.mts';
 import { failureOf } from './fakes.mts';
 
 const open = useBenches();

@@ -4,11 +4,7 @@ import { z } from 'zod/v4';
 
 import { Failure, type FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
 import { forgetAccounts } from '../../nodes/DeviceManagement/transport/auth/account.ts';
-import type {
-	authenticate,
-	preAuthenticate,
-	TEST_MARK,
-} from '../../nodes/DeviceManagement/transport/auth/authenticate.ts';
+import type * as authentication from '../../nodes/DeviceManagement/transport/auth/authenticate.ts';
 import { replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { VirtualTime } from '../../testbed/virtualTime.mts';
 
@@ -40,11 +36,7 @@ export function failureOf(details: Partial<FailureDetails> = {}): Failure {
 const http401 = z.object({ response: z.object({ status: z.literal(401) }) });
 
 /** The credential's functions, as a process loads them. */
-type CredentialModule = Readonly<{
-	authenticate: typeof authenticate;
-	preAuthenticate: typeof preAuthenticate;
-	TEST_MARK: typeof TEST_MARK;
-}>;
+type CredentialModule = Pick<typeof authentication, 'authenticate' | 'preAuthenticate' | 'TEST_MARK'>;
 
 /** n8n's store and its request functions, as much as a request passes through: see n8n-core's authentication.js. */
 export class FakeN8n {

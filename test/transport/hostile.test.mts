@@ -4,20 +4,19 @@ import { PassThrough } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
 
 import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
-import { hurry, useBenches, useServers } from '../../testbed/jest.mts';
+import { hurry, useBenches } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../../testbed/operations.mts';
 import { jsonOf } from '../../testbed/output.mts';
-import type { Answer } from '../../testbed/rawServer.mts';
+import type { EmbeddedPlatform, WriteResponse } from '../../testbed/platform/server.mts';
 import { responseOf } from './fakes.mts';
 
 const open = useBenches();
-const serve = useServers();
 
 const MEGABYTE = 1024 * 1024;
 
-/** Runs an operation against a server that returns this response to every request. */
+/** Runs an operation on a platform that returns this response to every request. */
 async function runAgainst(
-	answer: Answer,
+	answer: WriteResponse,
 	operation: OperationName = 'count',
 	{
 		way = 'apiKey',
@@ -25,17 +24,15 @@ async function runAgainst(
 		...options
 	}: Record<string, unknown> & { way?: 'apiKey' | 'login'; method?: string } = {},
 ) {
-	const { engine, run, ...bench } = await open();
-	const server = await serve(answer);
-	await engine.editCredential(bench[way], { baseUrl: server.url });
+	const { platform, run, ...bench } = await open({ fault: () => answer });
 	const parameters = { ...operations[operation], method, options: { maxRetries: 0, ...options } };
 	const result = await run(parameters, { credential: bench[way], input: [{ sn: 'A-1', mark: '0' }] });
-	return { engine, server, result, message: result.error?.message };
+	return { platform, result, message: result.error?.message };
 }
 
 const whole =
-	(body: string | Buffer, status = 200, headers: Record<string, string> = {}): Answer =>
-	(_request, response) =>
+	(body: string | Buffer, status = 200, headers: Record<string, string> = {}): WriteResponse =>
+	(response) =>
 		void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 
 test.each([
@@ -51,12 +48,12 @@ test.each([
 
 test('a response that is no envelope is named, not shown, and asked for once', async () => {
 	const page = '<!doctype html><html><body>Sign in: hunter2</body></html>';
-	const { message, result, server } = await runAgainst(whole(page), 'get', { maxRetries: 3 });
+	const { message, result, platform } = await runAgainst(whole(page), 'get', { maxRetries: 3 });
 	expect(message).toMatch(
 		/^Expected the platform's JSON envelope .* got an HTML or XML page of 57 bytes \(HTTP 200\)$/,
 	);
 	expect(JSON.stringify(result.raw)).not.toContain('hunter2');
-	expect(server.arrived).toHaveLength(1);
+	expect(platform.requests).toHaveLength(1);
 });
 
 const intact = Buffer.from(`{"code":0,"data":{"content":[],"totalElements":7,"text":"${'設'.repeat(99)}"}}`);
@@ -75,11 +72,11 @@ test.each([
 	hurry(4);
 	const answer = (bytes: Buffer) => whole(bytes, 200, bytes[0] === 0x1f ? { 'content-encoding': 'gzip' } : {});
 	const answers = [answer(body), answer(packed)];
-	const read = await runAgainst((...turn) => answers.shift()?.(...turn), 'count', { maxRetries: 3 });
+	const read = await runAgainst((response) => answers.shift()?.(response), 'count', { maxRetries: 3 });
 	expect(read.result.data('Devices')[0]?.json).toEqual({ count: 7 });
 	const write = await runAgainst(answer(body), 'request', { maxRetries: 3, method: 'PUT' });
 	expect(write.message).toMatch(RegExp(`${words.source}.*; the platform may still have carried out the request$`));
-	expect(write.server.arrived).toHaveLength(1);
+	expect(write.platform.requests).toHaveLength(1);
 });
 
 test.each(['getAll', 'request'] as const)('%s returns long numbers digit for digit', async (operation) => {
@@ -135,11 +132,11 @@ describe('a redirect', () => {
 		[307, 'login', 'count'],
 		[308, 'apiKey', 'request'],
 	] as const)('by HTTP %i to another origin is not followed (%s, %s)', async (status, way, operation) => {
-		const elsewhere = await serve(whole('{"code":0,"data":"a-token-of-elsewhere"}'));
-		const location = `${elsewhere.url}/api/device/list?echo=secret`;
-		const { message, server } = await runAgainst(whole('', status, { location }), operation, { way });
-		expect(message).toMatch(new RegExp(`a redirect to ${elsewhere.url} \\(HTTP ${status}\\)$`));
-		expect([elsewhere.arrived, server.arrived]).toEqual([[], [expect.anything()]]);
+		const { platform: elsewhere } = await open({ fault: () => ({ code: 0, data: 'a-token-of-elsewhere' }) });
+		const location = `${elsewhere.baseUrl}/api/device/list?echo=secret`;
+		const { message, platform } = await runAgainst(whole('', status, { location }), operation, { way });
+		expect(message).toMatch(new RegExp(`a redirect to ${elsewhere.baseUrl} \\(HTTP ${status}\\)$`));
+		expect([elsewhere.requests, platform.requests]).toEqual([[], [expect.anything()]]);
 	});
 });
 
@@ -163,7 +160,7 @@ describe('a huge body', () => {
 	])('%s', async (_name, headers, most) => {
 		let poured = 0;
 		let isWhole: Promise<boolean> | undefined;
-		const { message } = await runAgainst((_request, response) => {
+		const { message } = await runAgainst((response) => {
 			isWhole = once(response, 'close').then(() => response.writableFinished);
 			response.writeHead(200, headers);
 			const gzip = 'content-encoding' in headers ? createGzip({ level: 1 }) : undefined;
@@ -201,12 +198,16 @@ describe('the connection is closed', () => {
 		response.writeHead(200, { 'content-type': 'application/json', ...headers }).flushHeaders();
 		return response;
 	};
+	/** Without an open connection, no request waits for the end of its response. */
+	const allClosed = async (platform: EmbeddedPlatform) => {
+		while (platform.inFlight > 0) await new Promise(setImmediate);
+	};
 	beforeEach(() => hurry(4));
 
-	test.each<[string, Answer]>([
+	test.each<[string, WriteResponse]>([
 		[
 			'half a packed body and then silence',
-			(_, response) => {
+			(response) => {
 				const zip = createGzip();
 				zip.pipe(begin(response, { 'content-encoding': 'gzip' }));
 				zip.write('{"code":0,'.repeat(1000));
@@ -215,25 +216,25 @@ describe('the connection is closed', () => {
 		],
 		[
 			'a body that comes drop by drop',
-			(_, response) => {
+			(response) => {
 				begin(response);
 				const drops = setInterval(() => response.write(' '), 2);
 				response.on('close', () => clearInterval(drops));
 			},
 		],
 	])('after %s', async (_name, answer) => {
-		const { server, message } = await runAgainst(answer, 'count', { timeout: 1000 });
+		const { platform, message } = await runAgainst(answer, 'count', { timeout: 1000 });
 		expect(message).toBe('The platform did not respond within 1000 ms');
-		await server.allClosed();
+		await allClosed(platform);
 	});
 
 	test('if the execution is stopped', async () => {
-		const { engine, apiKey, run } = await open();
 		const stop = new AbortController();
-		const server = await serve((_, response) => void begin(response).write('{"code":0,', () => stop.abort()));
-		await engine.editCredential(apiKey, { baseUrl: server.url });
+		const { platform, run } = await open({
+			fault: () => (response) => void begin(response).write('{"code":0,', () => stop.abort()),
+		});
 		expect((await run(operations.count, { signal: stop.signal })).cancelled).toBe(true);
-		await server.allClosed();
+		await allClosed(platform);
 	});
 });
 

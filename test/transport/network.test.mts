@@ -10,26 +10,23 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { unsent } from '../../nodes/DeviceManagement/transport/exchange.ts';
+import type { Bench } from '../../testbed/bench.mts';
 import { checkout } from '../../testbed/checkout.mts';
-import { useBenches, useServers } from '../../testbed/jest.mts';
+import { useBenches } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
 import { jsonOf } from '../../testbed/output.mts';
 import { testOnlyCertificate, testOnlyPrivateKey } from '../../testbed/platform/tls/testOnlyCertificate.mts';
-import type { Answer } from '../../testbed/rawServer.mts';
 
 /** What docs/network.md says of n8n's environment holds for every request of the package, the credential's own included. */
 
 const open = useBenches();
-const serve = useServers();
 
 describe('a proxy in the environment', () => {
 	const NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]);
 	const before = { ...process.env };
 	const NOWHERE = '127.0.0.1:1';
 	/** For a login and for a list. */
-	const data = { token: 't', content: [], totalElements: 7 };
-	const answer: Answer = (_request, response) =>
-		response.setHeader('content-type', 'application/json').end(JSON.stringify({ code: 0, data }));
+	const fault = () => ({ code: 0, data: { token: 't', content: [], totalElements: 7 } });
 	const proxy = createServer().listen(0, '127.0.0.1');
 	afterAll(() => void proxy.close());
 	afterEach(() => {
@@ -52,8 +49,7 @@ describe('a proxy in the environment', () => {
 	}
 
 	/** Signs in and counts, by the node and by the connection test, where n8n has only these variables. */
-	async function send(baseUrl: string, variables: string): Promise<void> {
-		const { engine, login, run } = await open();
+	async function send({ engine, login, run }: Bench, baseUrl: string, variables: string): Promise<void> {
 		for (const name of NAMES) delete process.env[name];
 		Object.assign(process.env, Object.fromEntries(variables.split(' ').map((variable) => variable.split('='))));
 		await engine.editCredential(login, { baseUrl, allowUnauthorizedCerts: true });
@@ -69,17 +65,21 @@ describe('a proxy in the environment', () => {
 		['http', 'HTTP_PROXY=PROXY NO_PROXY=127.0.0.1:2'],
 		['http', 'HTTP_PROXY=PROXY NO_PROXY=127.0.0.0/8'],
 	])('over %s, the login, the requests and the connection test take the proxy of %s', async (scheme, variables) => {
-		const { url, arrived } = await serve(answer, { tls: scheme === 'https' });
-		await send(`${scheme}://${NOWHERE}`, variables.replace('=PROXY', `=${scheme === 'https' ? tunnelTo(url) : url}`));
-		expect(arrived).toHaveLength(4);
+		const bench = await open({ fault, tls: scheme === 'https' });
+		const { baseUrl, requests } = bench.platform;
+		const address = scheme === 'https' ? tunnelTo(baseUrl) : baseUrl;
+		await send(bench, `${scheme}://${NOWHERE}`, variables.replace('=PROXY', `=${address}`));
+		expect(requests).toHaveLength(4);
 	});
 
 	it.each(['127.0.0.1', '127.0.0.1:PORT', 'example.com,.0.0.1', '*.0.0.1', '*'])(
 		'NO_PROXY=%s leads past it',
 		async (exceptions) => {
-			const { url, arrived } = await serve(answer);
-			await send(url, `HTTP_PROXY=http://${NOWHERE} NO_PROXY=${exceptions.replace('PORT', new URL(url).port)}`);
-			expect(arrived).toHaveLength(4);
+			const bench = await open({ fault });
+			const { baseUrl, requests } = bench.platform;
+			const noProxy = exceptions.replace('PORT', new URL(baseUrl).port);
+			await send(bench, baseUrl, `HTTP_PROXY=http://${NOWHERE} NO_PROXY=${noProxy}`);
+			expect(requests).toHaveLength(4);
 		},
 	);
 });

@@ -7,8 +7,7 @@ import { currentClock } from '../../nodes/DeviceManagement/transport/waiting/clo
 import { hurry, useBench } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
 import { serialNumbersOf } from '../../testbed/output.mts';
-import type { FaultRule, Settings } from '../../testbed/platform/settings.mts';
-import { startRawServer } from '../../testbed/rawServer.mts';
+import { type FaultRule, type Settings, startPlatform } from '../../testbed/platform/server.mts';
 
 const bench = useBench();
 
@@ -46,9 +45,9 @@ const NGINX = hasNginx ? 'behind nginx' : 'SKIPPED, because there is no nginx (o
 	const nginx = (...options: string[]) => execFileSync('nginx', ['-p', folder, '-c', 'conf', '-e', 'log', ...options]);
 	beforeAll(async () => {
 		folder = mkdtempSync(join(tmpdir(), 'nginx-'));
-		const unused = await startRawServer(() => {});
-		({ url } = unused);
-		await unused.close();
+		const unused = await startPlatform();
+		url = unused.baseUrl;
+		await unused.stop();
 		const locations = Object.entries(LOCATIONS).map(
 			([name, rules]) => `location /${name}/ { ${rules} proxy_pass ${bench.platform.baseUrl}/; }`,
 		);

@@ -172,9 +172,9 @@ it('does not report devices with one id as new in turn', async () => {
 
 it('logs that a poll reports no removed devices, if the list changes each time that it is read', async () => {
 	const watching = await watch({ events: ['deviceRemoved'], options: { pageSize: 50 } });
-	bench.platform.intervene = async () => void bench.platform.fleet.add();
+	bench.platform.settings.beforeAnswer = () => void bench.platform.fleet.add();
 	expect(await watching.poll()).toBeNull();
-	bench.platform.intervene = undefined;
+	bench.platform.settings.beforeAnswer = undefined;
 	expect(warnings()).toEqual([
 		'The trigger "Watch" reports no removed devices now, because the list changed during each of three readings',
 	]);

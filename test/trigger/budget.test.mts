@@ -2,8 +2,7 @@ import { getEventListeners } from 'node:events';
 
 import { currentClock, replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import type { FaultRule } from '../../testbed/platform/settings.mts';
-import { hurry, useBench } from '../../testbed/jest.mts';
-import { roundTrip } from '../../testbed/rawServer.mts';
+import { hurry, roundTrip, useBench } from '../../testbed/jest.mts';
 import { published } from './watching.mts';
 
 const bench = useBench();

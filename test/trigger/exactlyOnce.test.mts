@@ -63,10 +63,10 @@ it('finds that its state changed during the poll, and leaves the work to the nex
 	const state = node.context.getWorkflowStaticData('node');
 	const { state: before } = state;
 	change();
-	bench.platform.intervene = async () => void (state['state'] = undefined);
+	bench.platform.settings.beforeAnswer = () => void (state['state'] = undefined);
 	expect(await node.poll()).toBeNull();
 	expect(state).toEqual({ state: undefined });
-	bench.platform.intervene = undefined;
+	bench.platform.settings.beforeAnswer = undefined;
 	state['state'] = before;
 	expect(await node.poll()).toHaveLength(1);
 });
@@ -89,15 +89,15 @@ it('what happens before any page of a poll is in this poll or in the next one, o
 	const { platform } = bench;
 	const events = EVENTS.filter((event) => event !== 'deviceUpdated');
 	const watching = await watch({ events, options: { pageSize: 20, parallelRequests: 1 } });
-	platform.requests = 0;
+	platform.forget();
 	await watching.poll();
-	const { requests: pages } = platform;
+	const { length: pages } = platform.requests;
 	expect(pages).toBeGreaterThan(10);
 	for (let page = 1; page <= pages; page++) {
 		const due: string[] = [];
-		platform.requests = 0;
-		platform.intervene = async () => {
-			if (platform.requests !== page) return undefined;
+		platform.forget();
+		platform.settings.beforeAnswer = ({ order }) => {
+			if (order !== page) return;
 			const { fleet } = platform;
 			// The first one by ID: the others move, one of each page to the page before.
 			due.push(`deviceRemoved ${fleet.remove(fleet.at(fleet.size - 1).sn).sn}`);
@@ -106,7 +106,6 @@ it('what happens before any page of a poll is in this poll or in the next one, o
 				due.push(`onlineStatusChanged ${sn}`);
 			}
 			due.push(`deviceCreated ${fleet.add().sn}`);
-			return undefined;
 		};
 		const items = [await watching.poll(), await watching.poll()].flatMap((poll) => poll ?? []);
 		expect(told(items).sort()).toEqual(due.sort());

@@ -3,13 +3,12 @@ import type { IDataObject, NodeParameterValueType } from 'n8n-workflow';
 import { EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
 import { useBench } from '../../testbed/jest.mts';
-import { inGroupsOf } from '../../testbed/platform/inGroupsOf.mts';
 import { Watch } from '../../testbed/watch.mts';
 import { changeOf, parametersFor, SAMPLES } from './samples.mts';
 import { LATER, published, told, useTrigger } from './watching.mts';
 
 const n8n = useBench();
-const { bench, clock, fleet, watch, change } = useTrigger();
+const { asked, bench, clock, fleet, watch, change } = useTrigger();
 
 const ALL_EVENTS = EVENTS.map(({ name }) => name);
 
@@ -35,9 +34,9 @@ describe('Events', () => {
 	it('all of them, in one walk', async () => {
 		const watching = await watch(parametersFor(ALL_EVENTS));
 		const expected = [...happen().values()];
-		bench.platform.asked.length = 0;
+		bench.platform.forget();
 		expect(told(await watching.poll())).toEqual(expected);
-		expect(bench.platform.asked).toEqual(['size=1000&sort=id asc', `/api/device/sn/${expected.at(-1)?.slice(14)}`]);
+		expect(asked()).toEqual(['size=1000&sort=id asc', `/api/device/sn/${expected.at(-1)?.slice(14)}`]);
 	});
 });
 
@@ -105,8 +104,7 @@ describe('Options', () => {
 	it('Page Size and Parallel Requests', async () => {
 		const watching = await published(n8n, { events, options: { pageSize: 30, parallelRequests: 2 } });
 		n8n.platform.forget();
-		const pairs = inGroupsOf(2);
-		n8n.platform.settings.beforeAnswer = async ({ page }) => void (page !== 0 && (await pairs()));
+		n8n.platform.settings.latencyMs = 2;
 		await watching.poll();
 		expect(n8n.platform.requests.map(({ query }) => query['size'])).toEqual(Array(9).fill('30'));
 		expect(n8n.platform.peakInFlight).toBe(2);

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { WorkflowActivateMode } from 'n8n-workflow';
 
 import { EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
-import { stopClock } from '../../testbed/engine/bareNode.mts';
 import { runs } from '../../testbed/runs.mts';
+import { stopClock } from '../../testbed/virtualTime.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
 import type { Setting } from './observer.mts';
 import { Run } from './run.mts';
@@ -103,7 +103,7 @@ it.each<[string, HostLetter]>([
 		await fc.assert(
 			fc.asyncProperty(setting, steps, async (chosen, sequence) => {
 				const world = new World();
-				const putClockBack = stopClock(() => world.now);
+				const putClockBack = stopClock(world);
 				try {
 					const run = new Run(host, chosen, world, true);
 					await run.register('activate');

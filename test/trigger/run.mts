@@ -70,13 +70,13 @@ export class Run {
 		abandonedBy: 'update' | 'leadershipChange' | undefined,
 	): Promise<void> {
 		const { world, watching } = this;
-		const { host, database } = watching;
+		const { database } = watching;
 		world.now += MINUTE;
 		const begun = this.begin();
 		const release = world.hold();
-		const asked = world.platform.requests;
-		const slow = host.tick();
-		while (world.platform.requests === asked) await setImmediate();
+		const asked = world.platform.requests.length;
+		const slow = watching.host.tick();
+		while (world.platform.requests.length === asked) await setImmediate();
 		const { handed: handedText } = this.engine;
 		for (const step of meanwhile) await step.run(this);
 		world.now += minutes * MINUTE;
@@ -84,7 +84,7 @@ export class Run {
 		world.held = undefined;
 		const countsAsLost = world.now - begun.startedAt >= (this.isInMemory ? 300_000 : 36_000) + 60_000;
 		if (countsAsLost) await this.poll();
-		else expect(itemsOf(await host.tick().done)).toEqual([]);
+		else expect(itemsOf(await watching.host.tick().done)).toEqual([]);
 		// The default host throws away what comes of the registration before. The first poll of the new one leaves it the work.
 		if (abandonedBy !== undefined && !this.isInMemory) slow.abandon();
 		else if (abandonedBy !== undefined) await this.register(abandonedBy, !countsAsLost);
@@ -105,12 +105,11 @@ export class Run {
 
 	/** Publishes the workflow, or n8n starts: what n8n keeps is loaded, and the trigger is polled unless a poll is under way. */
 	async register(mode: WorkflowActivateMode, isUnderWay = false): Promise<void> {
-		const { database, host } = this.watching;
-		const { history, executions } = database;
+		const { history, executions } = this.watching.database;
 		const begun = this.begin();
 		const told = executions.length;
 		if (mode === 'leadershipChange' && !isUnderWay) this.carry = undefined;
-		await host.activate(mode);
+		await this.watching.host.activate(mode);
 		// The others are polled by their schedule alone, except for the first time.
 		if (!this.isInMemory && begun.savedBefore > 0) return;
 		if (isUnderWay) expect([history.length, executions.length]).toEqual([begun.savedBefore, told]);

@@ -1,6 +1,6 @@
 import offlineTickets from '../../examples/offline-tickets.json' with { type: 'json' };
-import { stopClock } from '../../testbed/engine/bareNode.mts';
 import type { Device } from '../../testbed/platform/fleet.mts';
+import { stopClock } from '../../testbed/virtualTime.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
 import type { Setting } from './observer.mts';
 import { Run } from './run.mts';
@@ -211,7 +211,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s, it is reported when a de
 		...LISTED.map((row) => ['listed first', ...row] as const),
 	])('%s; %s', async (kind, _, changes, steps, expected) => {
 		const world = new World();
-		const putClockBack = stopClock(() => world.now);
+		const putClockBack = stopClock(world);
 		try {
 			for (let position = 0; position < 5; position++) world.edit(position, { onlineStatus: 1, tags: ['a'] }, false);
 			const defaults = { events: ['onlineStatusChanged'], tag: 'a', holdMinutes: 15 };

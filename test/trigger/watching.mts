@@ -1,17 +1,32 @@
+import { unescape } from 'node:querystring';
+
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBareBench, useStillClock } from '../../testbed/jest.mts';
+import { forgetPolls } from '../../nodes/DeviceManagement/trigger/memory.ts';
+import { BareEngine } from '../../testbed/engine/bareNode.mts';
+import { useStillClock } from '../../testbed/jest.mts';
 import type { Device } from '../../testbed/platform/fleet.mts';
-import type { InProcessRequest } from '../../testbed/platform/inProcess.mts';
+import { EmbeddedPlatform, type PlatformRequest } from '../../testbed/platform/server.mts';
 import { Watch, type WatchBench, type WatchOptions } from '../../testbed/watch.mts';
 
 /** Later than the times of all sample devices. */
 export const LATER = '2031-01-01 00:00:00';
 export const HOUR = 3_600_000;
 
-/** A trigger and a platform without n8n's engine, and a clock that a test moves. */
+/**
+ * A trigger and an embedded platform without n8n's engine and HTTP, for tests of the requests of a poll and its events, and a clock
+ * that a test moves. Each test begins with 250 devices, and without requests and log lines.
+ */
 export function useTrigger() {
-	const bench = useBareBench();
+	const open = () => {
+		const platform = new EmbeddedPlatform({ fleet: { size: 250, seed: 7 } });
+		return { platform, engine: new BareEngine(platform), apiKey: 'key' };
+	};
+	const bench = open();
+	beforeEach(() => {
+		Object.assign(bench, open());
+		forgetPolls();
+	});
 	const clock = useStillClock();
 	const fleet = () => bench.platform.fleet;
 	return {
@@ -25,10 +40,15 @@ export function useTrigger() {
 		change: (position: number, changes: Partial<Device>) => fleet().update(fleet().at(position).sn, changes).sn,
 		remove: (position: number) => fleet().remove(fleet().at(position).sn).sn,
 		/** Lets the platform return something else to some requests; without a status as usual. */
-		answer: (statusCode?: number, body = '', isMeant: (request: InProcessRequest) => boolean = () => true) => {
-			bench.platform.intervene = async (request) =>
-				statusCode !== undefined && isMeant(request) ? { statusCode, body } : undefined;
+		answer: (status?: number, body = '', isMeant: (request: PlatformRequest) => boolean = () => true) => {
+			bench.platform.settings.fault = (request) =>
+				status !== undefined && isMeant(request) ? { status, body } : undefined;
 		},
+		/** The requests so far: the query of a list, or the path of a device. */
+		asked: () =>
+			bench.platform.requests.map(({ kind, url, path }) =>
+				kind === 'list' ? unescape(url.split('?')[1] ?? '') : path,
+			),
 		warnings: () => warningsOf(bench.engine.logs),
 	};
 }

@@ -1,6 +1,6 @@
 import { held } from '../../testbed/held.mts';
 import { Fleet, type Device, timeText } from '../../testbed/platform/fleet.mts';
-import { InProcessPlatform } from '../../testbed/platform/inProcess.mts';
+import { EmbeddedPlatform, type Fault } from '../../testbed/platform/server.mts';
 
 export const START = Date.UTC(2026, 2, 29, 0, 30);
 export const MINUTE = 60_000;
@@ -13,19 +13,20 @@ export class World {
 	skew = 0;
 	private nextDevice = 0;
 	private readonly whole = new Fleet([]);
-	readonly platform = new InProcessPlatform(this.whole);
+	readonly platform = new EmbeddedPlatform({ fleet: this.whole });
 	/** Answers wait for it. */
 	held: Promise<void> | undefined;
 	/** The list request of a poll that fails, counted from 1. */
 	failAt: number | undefined;
 	/** The response to each request for a device, in place of the platform's own. */
-	toMissing: { statusCode: number; body: string } | undefined;
+	toMissing: Fault | undefined;
 
 	constructor() {
-		this.platform.intervene = async ({ url }) => {
-			await this.held;
-			if (!url.endsWith('/api/device/list')) return this.toMissing;
-			return this.failAt !== undefined && --this.failAt === 0 ? { statusCode: 503, body: '' } : undefined;
+		const { settings } = this.platform;
+		settings.beforeAnswer = async () => await this.held;
+		settings.fault = ({ kind }) => {
+			if (kind === 'sn') return this.toMissing;
+			return this.failAt !== undefined && --this.failAt === 0 ? { status: 503 } : undefined;
 		};
 		for (let count = 0; count < 5; count++) this.add(600 - 100 * count);
 	}
@@ -52,7 +53,7 @@ export class World {
 	}
 
 	/** A new device that says it is so many minutes old, at some position of the platform's own order. */
-	add(minutesAgo: number, position = 0, sn = `SN ${this.nextDevice}`): void {
+	add(minutesAgo: number, position = 0, sn = `SN-${this.nextDevice}`): void {
 		const number = this.nextDevice++;
 		const device = {
 			...TEMPLATE,
@@ -83,6 +84,6 @@ export class World {
 
 	/** The platform can't say what became of a missing device, or says it again. */
 	refuseMissing(refuses: boolean): void {
-		this.toMissing = refuses ? { statusCode: 200, body: '{"code":10018,"msg":"","data":null}' } : undefined;
+		this.toMissing = refuses ? { code: 10018 } : undefined;
 	}
 }

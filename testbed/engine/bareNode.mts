@@ -2,15 +2,16 @@
  * A polling node without n8n's engine, for tests that poll tens of thousands of times. It has the parts of n8n's poll
  * context that the trigger reads. Other tests show that n8n's engine does the same.
  */
-import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+import { stringify } from 'node:querystring';
+
+import { type IPollFunctions, ObservableObject } from 'n8n-workflow';
 
 import { checkPayload, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
 import { inWords } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
 import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts';
-import { replaceClock, systemClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import type { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
-import type { InProcessPlatform, InProcessRequest } from '../platform/inProcess.mts';
+import type { EmbeddedPlatform } from '../platform/server.mts';
 import type { LogEntry, PollingNodeOptions, WorkflowJson } from './engine.mts';
 import type { HostedNode, HostEngine } from './pollHosts.mts';
 
@@ -21,20 +22,21 @@ export class BareEngine implements HostEngine {
 	handed = '';
 	written = '';
 
-	constructor(readonly platform: InProcessPlatform) {}
+	constructor(readonly platform: EmbeddedPlatform) {}
 
-	/** Any credential, because this platform needs none. */
+	/** Any credential: each request has the API key. */
 	credentialReference(id: string): Record<string, { id: string; name: string }> {
 		return { deviceManagementApi: { id, name: 'key' } };
 	}
 
 	private readonly account = new Account();
 
-	/** The platform without HTTP, sign-in, retries and timeouts. Its responses are read as usual. */
+	/** The platform without HTTP, tokens, retries and timeouts. Its responses are read as usual. */
 	private readonly reach: typeof openPlatform = async () => ({
 		request: async ({ schema, method, path, query, body, purpose }) => {
-			const request: InProcessRequest = { method, url: path, ...(query === undefined ? {} : { qs: query }), body };
-			const { status, text } = await this.platform.respond(request);
+			const url = query === undefined ? path : `${path}?${stringify(query)}`;
+			const headers = { authorization: `ApiKey ${this.platform.apiKey}`, 'content-type': 'application/json' };
+			const { status, body: text } = await this.platform.respond({ method, url, headers }, body);
 			const answer = { status, body: Buffer.from(text), retryAfterMs: undefined, redirectOrigin: undefined };
 			try {
 				return checkPayload(unwrap(answer, purpose), schema);
@@ -50,7 +52,9 @@ export class BareEngine implements HostEngine {
 		if (typeof source === 'string') throw new Error('A workflow without an engine is given as an object');
 		const [node] = source.nodes;
 		if (node === undefined) throw new Error('The workflow has no node');
-		const staticData = options.staticData ?? {};
+		const marked = ObservableObject.create(options.staticData ?? {}, undefined, { ignoreEmptyOnFirstChild: true });
+		const staticData = Object.assign(marked, { __dataChanged: false });
+		const ownData = () => (staticData[`node:${node.name}`] ??= ObservableObject.create({}, staticData));
 		const parameters: Record<string, unknown> = { ...node.parameters };
 		const log = (level: string) => (message: string) => void this.logs.push({ level, message });
 		const context = {
@@ -59,7 +63,7 @@ export class BareEngine implements HostEngine {
 			getNode: () => node,
 			getWorkflow: () => ({ id: source.id }),
 			getNodeParameter: (name: string, fallback: unknown) => parameters[name] ?? DEFAULTS[name] ?? fallback,
-			getWorkflowStaticData: () => options.getNodeState?.() ?? observed(staticData, `node:${node.name}`),
+			getWorkflowStaticData: () => options.getNodeState?.() ?? ownData(),
 			getCredentials: async () => ({ baseUrl: 'http://platform.invalid', authentication: 'apiKey', apiKey: 'key' }),
 			...(options.budgetMs === undefined ? {} : { getPollBudgetMs: () => options.budgetMs }),
 			logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
@@ -77,23 +81,3 @@ export class BareEngine implements HostEngine {
 
 /** The form's defaults. */
 const DEFAULTS: Record<string, unknown> = { events: ['deviceCreated'], output: 'simplified' };
-
-/** Marks a change of a node's own static data, as n8n does. */
-function observed(staticData: IDataObject, key: string): IDataObject {
-	const own = (staticData[key] ??= {}) as IDataObject;
-	const mark = { value: true, writable: true, configurable: true };
-	return new Proxy(own, {
-		set(target, name, value) {
-			Object.defineProperty(staticData, '__dataChanged', mark);
-			return Reflect.set(target, name, value);
-		},
-	});
-}
-
-/** A clock that only moves when a test moves it. Waits take no time; timeouts never occur. */
-export function stopClock(date: () => number): () => void {
-	const began = date();
-	const now = () => date() - began;
-	const timeout = () => new AbortController().signal;
-	return replaceClock({ ...systemClock, now, date, random: () => 0.5, sleep: async () => {}, timeout });
-}

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import { parse, unescape } from 'node:querystring';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,14 +12,22 @@ import { jsonOfPage, type Page, pageOf, readPage } from './paging.mts';
 import {
 	settingsSchema,
 	type Fault,
-	type FaultRule,
 	type PlatformRequest,
 	type RequestKind,
 	type Settings,
+	type WriteResponse,
 } from './settings.mts';
 
 export { Fleet, type Device };
-export type { DeviceSource, Fault, FaultRule, PageData, PlatformRequest, Settings } from './settings.mts';
+export type {
+	DeviceSource,
+	Fault,
+	FaultRule,
+	PageData,
+	PlatformRequest,
+	Settings,
+	WriteResponse,
+} from './settings.mts';
 
 const startOptionsSchema = settingsSchema.extend({
 	/** A size (and seed), or a ready fleet. */
@@ -58,6 +66,14 @@ export async function startPlatform(options: StartOptions = {}): Promise<Embedde
 	return platform;
 }
 
+/** A request as an HTTP server gets it. */
+export interface ReceivedRequest {
+	method?: string | undefined;
+	/** The request target: the path with the query. */
+	url?: string | undefined;
+	headers?: IncomingHttpHeaders;
+}
+
 interface Answer {
 	status: number;
 	headers: Record<string, string>;
@@ -74,7 +90,7 @@ export class EmbeddedPlatform {
 	/** The devices; may be replaced or changed at any time. */
 	fleet = new Fleet([]);
 	/** All switches; may be changed at any time. */
-	readonly settings: Settings = settingsSchema.parse({});
+	settings: Settings = settingsSchema.parse({});
 	readonly logins = { attempted: 0, succeeded: 0 };
 	/** Every request since the start or the last `forget()`, in the order of arrival, with refused and failed ones. */
 	requests: PlatformRequest[] = [];
@@ -103,7 +119,6 @@ export class EmbeddedPlatform {
 	readonly #tokens = new Map<string, { requests: number; dead: boolean }>();
 	/** Requests without a complete response. */
 	readonly #pending = new Set<PlatformRequest>();
-	readonly #uses = new WeakMap<FaultRule, number>();
 	/** The last request within the rate limit, and how many requests came too early until then. */
 	#admitted = { at: -Infinity, early: 0 };
 	readonly #hookErrors: unknown[] = [];
@@ -177,8 +192,7 @@ export class EmbeddedPlatform {
 	reset(options: StartOptions = {}): void {
 		const { fleet, host: _host, port: _port, tls: _tls, ...settings } = startOptionsSchema.parse(options);
 		this.fleet = fleet instanceof Fleet ? fleet : Fleet.seeded(fleet);
-		for (const key of Object.keys(this.settings)) Reflect.deleteProperty(this.settings, key);
-		Object.assign(this.settings, settings);
+		this.settings = settings;
 		this.#tokens.clear();
 		this.#pending.clear();
 		this.#admitted = { at: -Infinity, early: 0 };
@@ -196,32 +210,40 @@ export class EmbeddedPlatform {
 		if (this.#hookErrors.length > 0) throw this.#hookErrors[0];
 	}
 
-	async #serve(raw: IncomingMessage, response: ServerResponse): Promise<void> {
-		const request = this.#record(raw, response);
-		try {
-			request.body = await text(raw);
-		} catch {
-			return; // The client has closed the connection.
-		}
-		const isReadable = parseBody(request);
-		const { latencyMs, refusalStatus } = this.settings;
-		try {
-			const overLimit = this.#overLimit();
-			if (overLimit !== undefined) return send(response, answerOf(overLimit, refusalStatus));
-			if (latencyMs > 0) await pause(latencyMs, undefined, { ref: false });
-			await this.settings.beforeAnswer?.(request);
-			const fault = this.settings.fault?.(request) ?? this.#faultOfRules(request);
-			if (fault === 'drop') raw.socket.destroy();
-			else if (typeof fault === 'object') send(response, answerOf(fault, this.settings.refusalStatus));
-			else if (fault !== 'hang') send(response, await this.#answer(request, isReadable), fault);
-		} catch (error) {
-			this.#hookErrors.push(error);
-			send(response, answerOf({ code: -1, status: 500 }, refusalStatus));
-		}
+	/**
+	 * Returns the response to a request without HTTP, for tests with tens of thousands of requests.
+	 * @throws what a hook throws, or if a fault concerns the connection
+	 */
+	async respond(received: ReceivedRequest, body = ''): Promise<Answer> {
+		const request = this.#record(received);
+		const answer = await this.#replyTo(request, body).finally(() => this.#pending.delete(request));
+		if (typeof answer === 'function') throw new Error('Without HTTP, there is no connection to fail');
+		request.status = answer.status;
+		return answer;
 	}
 
-	#record(raw: IncomingMessage, response: ServerResponse): PlatformRequest {
-		const { method = 'GET', url = '/' } = raw;
+	async #serve(raw: IncomingMessage, response: ServerResponse): Promise<void> {
+		const request = this.#record(raw);
+		const end = () => {
+			this.#pending.delete(request);
+			if (response.headersSent) request.status = response.statusCode;
+		};
+		// A client may close the connection in the middle of a response.
+		response
+			.once('finish', end)
+			.once('close', end)
+			.on('error', () => {});
+		const body = await text(raw).catch(() => undefined);
+		if (body === undefined) return;
+		const reply = await this.#replyTo(request, body).catch((error: unknown) => {
+			this.#hookErrors.push(error);
+			return this.#answerOf({ code: -1, status: 500 });
+		});
+		if (typeof reply === 'function') reply(response);
+		else send(response, reply);
+	}
+
+	#record({ method = 'GET', url = '/', headers }: ReceivedRequest): PlatformRequest {
 		const prefix = this.settings.pathPrefix;
 		// A path outside the prefix gets one that has no endpoint.
 		const target = url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : '/-outside-the-prefix';
@@ -236,7 +258,7 @@ export class EmbeddedPlatform {
 			url,
 			path,
 			query,
-			headers: { ...raw.headers },
+			headers: { ...headers },
 			body: undefined,
 			page: kind === 'list' ? readPage(query, this.settings) : undefined,
 			at: Date.now(),
@@ -245,12 +267,25 @@ export class EmbeddedPlatform {
 		this.requests.push(request);
 		this.#pending.add(request);
 		this.peakInFlight = Math.max(this.peakInFlight, this.inFlight);
-		const end = () => {
-			this.#pending.delete(request);
-			if (response.headersSent) request.status = response.statusCode;
-		};
-		response.once('finish', end).once('close', end);
 		return request;
+	}
+
+	/** Returns the response, or what happens to the connection. */
+	async #replyTo(request: PlatformRequest, body: string): Promise<Answer | WriteResponse> {
+		const isReadable = parseBody(request, body);
+		const { latencyMs, rateLimit } = this.settings;
+		if (rateLimit !== undefined && this.#isOverLimit(rateLimit)) {
+			return this.#answerOf({ status: rateLimit.status, body: '<html><title>Too Many Requests</title></html>' });
+		}
+		if (latencyMs > 0) await pause(latencyMs, undefined, { ref: false });
+		await this.settings.beforeAnswer?.(request);
+		const fault = this.settings.fault?.(request) ?? this.#faultOfRules(request);
+		if (typeof fault === 'function') return fault;
+		if (typeof fault === 'object') return this.#answerOf(fault);
+		if (fault === 'drop') return (response) => void response.socket?.destroy();
+		if (fault === 'hang') return () => {};
+		const answer = await this.#answer(request, isReadable);
+		return fault === undefined ? answer : (response) => send(response, answer, fault);
 	}
 
 	#kindOf(method: string, path: string): RequestKind {
@@ -261,15 +296,13 @@ export class EmbeddedPlatform {
 
 	async #answer(request: PlatformRequest, isReadable: boolean): Promise<Answer> {
 		const { method, path, kind, body } = request;
-		const { refusalStatus, deadToken } = this.settings;
 		const [, sn] = /^\/api\/device\/sn\/([^/]*)$/.exec(path) ?? [];
 		const place = sn === undefined ? path : '/api/device/sn/{sn}';
 		const list = this.#lists[`${method} ${place}`];
 		const other = kind === 'login' ? () => this.#logIn(request) : this.#endpoints[`${method} ${place}`];
 		const endpoint = other ?? this.#endpoints[place];
-		if (list === undefined && endpoint === undefined) {
-			return answerOf({ status: 404, body: { status: 404, error: 'Not Found', path } }, refusalStatus);
-		}
+		if (list === undefined && endpoint === undefined)
+			return this.#answerOf({ status: 404, body: { status: 404, error: 'Not Found', path } });
 		try {
 			if (kind !== 'login') this.#authorize(request);
 			// Section 1: bodies are JSON.
@@ -281,31 +314,26 @@ export class EmbeddedPlatform {
 		} catch (error) {
 			if (!(error instanceof Refusal)) throw error;
 			const { code, message: msg } = error;
+			const isUnauthorized = (code === 14101 || code === 14102) && this.settings.deadToken === 'status';
 			const unauthorized = { status: 401, headers: { 'www-authenticate': 'Bearer' } };
-			const isDeadToken = code === 14101 || code === 14102;
-			return answerOf({ code, msg, ...(isDeadToken && deadToken === 'status' ? unauthorized : {}) }, refusalStatus);
+			return this.#answerOf({ code, msg, ...(isUnauthorized && unauthorized) });
 		}
 	}
 
-	/** Returns the response to a request beyond the rate limit. Counts any other request. */
-	#overLimit(): Exclude<Fault, string> | undefined {
-		const { rateLimit } = this.settings;
-		if (rateLimit === undefined) return undefined;
-		const { perSecond, burst, status, now } = rateLimit;
+	/** Whether a request is beyond the rate limit. Counts any other request. */
+	#isOverLimit({ perSecond, burst, now }: NonNullable<Settings['rateLimit']>): boolean {
 		const { early, at } = this.#admitted;
 		const next = { at: now(), early: Math.max(0, early + 1 - ((now() - at) * perSecond) / 1000) };
-		if (next.early <= burst) return void (this.#admitted = next);
-		return { status, body: '<html><title>Too Many Requests</title></html>' };
+		if (next.early <= burst) this.#admitted = next;
+		return next.early > burst;
 	}
 
 	#faultOfRules(request: PlatformRequest): Fault | undefined {
-		const usesOf = (rule: FaultRule) => this.#uses.get(rule) ?? 0;
 		const found = this.settings.faults.find((rule) => {
 			const { kind, page, orderOfKind, times = 1 } = { ...request, ...rule };
-			const fits = kind === request.kind && page === request.page && orderOfKind === request.orderOfKind;
-			return fits && usesOf(rule) < times;
+			return times > 0 && kind === request.kind && page === request.page && orderOfKind === request.orderOfKind;
 		});
-		if (found !== undefined) this.#uses.set(found, usesOf(found) + 1);
+		if (found !== undefined) found.times = (found.times ?? 1) - 1;
 		return found?.fault;
 	}
 
@@ -363,13 +391,23 @@ export class EmbeddedPlatform {
 	/** Returns the request without its sign-in. */
 	#echo({ method, path, query, headers, body = null }: PlatformRequest): object {
 		const secrets = ['authorization', this.settings.apiKeyName.toLowerCase()];
-		const hide = (values: object) =>
-			Object.entries(values).map(([name, value]) => [
-				name,
-				secrets.includes(name.toLowerCase()) ? '(redacted)' : value,
-			]);
-		const [shownQuery, shownHeaders] = [query, headers].map((values) => Object.fromEntries(hide(values)));
-		return { method, path, query: shownQuery, headers: shownHeaders, body };
+		const shown = (values: object) => {
+			const hidden = Object.keys(values).filter((name) => secrets.includes(name.toLowerCase()));
+			return { ...values, ...Object.fromEntries(hidden.map((name) => [name, '(redacted)'])) };
+		};
+		return { method, path, query: shown(query), headers: shown(headers), body };
+	}
+
+	#answerOf(fault: Extract<Fault, { code: number } | { status: number }>): Answer {
+		if ('code' in fault) {
+			const { code, details = [], msg = message(code, ...details), data = null, headers } = fault;
+			const { status = code === 0 ? 200 : this.settings.refusalStatus } = fault;
+			return { ...envelope(code, msg, JSON.stringify(data)), status, headers: { ...json, ...headers } };
+		}
+		const { status, headers = {}, body = '' } = fault;
+		const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+		const [type, text] = typeof body === 'string' ? [html, body] : [json, JSON.stringify(body)];
+		return { status, headers: { ...type, ...Object.fromEntries(own) }, body: text };
 	}
 }
 
@@ -385,15 +423,13 @@ function read<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output
 	return data;
 }
 
-/** Parses the recorded text. Returns whether it is usable: section 1 requires JSON with its content type. */
-function parseBody(request: PlatformRequest): boolean {
-	if (request.body === '') {
-		request.body = undefined;
-		return true;
-	}
+/** Records the body. Returns whether it is usable: section 1 requires JSON with its content type. */
+function parseBody(request: PlatformRequest, body: string): boolean {
+	if (body === '') return true;
 	try {
-		request.body = JSON.parse(String(request.body));
+		request.body = JSON.parse(body);
 	} catch {
+		request.body = body;
 		return false;
 	}
 	return /^application\/json\s*(?:;|$)/i.test(String(request.headers['content-type']));
@@ -416,16 +452,4 @@ const html = { 'content-type': 'text/html;charset=UTF-8' };
 /** Returns the envelope of section 1.1. `data` is JSON. */
 function envelope(code: number, msg: string, data: string): Answer {
 	return { status: 200, headers: json, body: `{"code":${code},"msg":${JSON.stringify(msg)},"data":${data}}` };
-}
-
-function answerOf(fault: Exclude<Fault, string>, refusalStatus: number): Answer {
-	if ('code' in fault) {
-		const { code, details = [], msg = message(code, ...details), data = null } = fault;
-		const { status = code === 0 ? 200 : refusalStatus, headers } = fault;
-		return { ...envelope(code, msg, JSON.stringify(data)), status, headers: { ...json, ...headers } };
-	}
-	const { status, headers = {}, body = '' } = fault;
-	const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-	const [type, text] = typeof body === 'string' ? [html, body] : [json, JSON.stringify(body)];
-	return { status, headers: { ...type, ...Object.fromEntries(own) }, body: text };
 }

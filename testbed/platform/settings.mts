@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { z } from 'zod/v4';
 import type { Device } from './fleet.mts';
 import { type Page, type PageData, pagingSettings, type Query } from './paging.mts';
@@ -40,6 +41,7 @@ export interface PlatformRequest {
  *   else as JSON
  * - `{ code, details?, msg?, data?, status?, headers? }` is an envelope; the default message is that of the code, with
  *   `details` for each %s
+ * - a function sends any response that HTTP allows, or none
  */
 export type Fault =
 	| 'drop'
@@ -54,7 +56,10 @@ export type Fault =
 			status?: number;
 			headers?: Record<string, string>;
 	  }
-	| { status: number; headers?: Record<string, string>; body?: unknown };
+	| { status: number; headers?: Record<string, string>; body?: unknown }
+	| WriteResponse;
+
+export type WriteResponse = (response: ServerResponse) => void;
 
 /** A fault for all requests with these properties. The first matching rule that is not used up applies. */
 export interface FaultRule {

@@ -23,15 +23,6 @@ it('evaluates expressions for each item, and changes neither the workflow nor th
 	expect(() => result.data('Prope')).toThrow('The workflow has no node "Prope"');
 });
 
-it('ends a run that is stopped, and begins none that was stopped before', async () => {
-	const stop = new AbortController();
-	bench.platform.settings.fault = () => (stop.abort(), 'hang');
-	expect((await bench.run(operations.count, { signal: stop.signal })).cancelled).toBe(true);
-	bench.platform.forget();
-	expect((await bench.run(operations.count, { signal: stop.signal })).cancelled).toBe(true);
-	expect(bench.platform.requests).toEqual([]);
-});
-
 it('captures every level of the log and prints nothing, knows errors of Node.js, and leaves no files', async () => {
 	const printed = jest.spyOn(process.stdout, 'write').mockReturnValue(true);
 	await bench.run(operations.get);

@@ -3,13 +3,12 @@ import type { ICredentialDataDecryptedObject, INodeCredentialTestResult } from '
 import { CODE_TABLE } from '../../../nodes/DeviceManagement/core/errors/codes.ts';
 import type { Bench } from '../../../testbed/bench.mts';
 import type { RunResult } from '../../../testbed/engine/engine.mts';
-import { useBenches, useServers } from '../../../testbed/jest.mts';
+import { useBenches } from '../../../testbed/jest.mts';
 import { operations } from '../../../testbed/operations.mts';
 import { jsonOf } from '../../../testbed/output.mts';
 import type { StartOptions } from '../../../testbed/platform/server.mts';
 
 const open = useBenches();
-const serve = useServers();
 
 const ways = ['apiKey', 'login'] as const;
 type Way = (typeof ways)[number];
@@ -55,14 +54,11 @@ describe('the credential test passes', () => {
 	);
 
 	test('with one request that has the key, because a proxy may block n8n after one without it', async () => {
-		const page = JSON.stringify({ code: 0, data: { content: [] } });
-		const server = await serve(({ headers }, response) =>
-			headers.authorization === undefined
-				? response.socket?.destroy()
-				: response.setHeader('content-type', 'application/json').end(page),
-		);
-		expect((await pressTest('apiKey', {}, { baseUrl: server.url })).tested).toEqual(OK);
-		expect(server.arrived).toHaveLength(1);
+		const { tested, platform } = await pressTest('apiKey', {
+			fault: ({ headers }) => (headers['authorization'] === undefined ? 'drop' : undefined),
+		});
+		expect(tested).toEqual(OK);
+		expect(platform.requests).toHaveLength(1);
 	});
 });
 
@@ -96,9 +92,8 @@ describe('the credential test fails', () => {
 	test.each(['<html>sign in</html>', '', '{"code":0,"data":{}}', `{${list}`, ...wrongCodes])(
 		'where the response is not of a platform: %s',
 		async (body) => {
-			const type = { 'content-type': body.startsWith('<') ? 'text/html' : 'application/json' };
-			const server = await serve((_request, response) => void response.writeHead(200, type).end(body));
-			expectFailed((await pressTest('apiKey', {}, { baseUrl: server.url })).tested, /./);
+			const headers = { 'content-type': body.startsWith('<') ? 'text/html' : 'application/json' };
+			expectFailed((await pressTest('apiKey', { fault: () => ({ status: 200, headers, body }) })).tested, /./);
 		},
 	);
 
@@ -113,8 +108,7 @@ describe('the credential test fails', () => {
 		// With a key, n8n's own request fails: the docs say what the code means.
 		['apiKey', /^ECONNRESET$/],
 	] as const)('if the platform does not respond (%s)', async (way, message) => {
-		const server = await serve((_request, response) => response.socket?.destroy());
-		expect((await pressTest(way, {}, { baseUrl: server.url })).tested.message).toMatch(message);
+		expect((await pressTest(way, { fault: () => 'drop' })).tested.message).toMatch(message);
 	});
 });
 
@@ -167,13 +161,13 @@ describe.each(['legacy', 'current'])('the HTTP Request node with this credential
 
 	test.each(ways)('sends the credential to no other host, nor after a redirect (%s)', async (way) => {
 		const bench = await open();
-		const elsewhere = await serve((_request, response) => response.end('{}'));
-		const { error } = await httpRequest(bench, way, helper, elsewhere.url);
+		const { platform: elsewhere } = await open();
+		const { error } = await httpRequest(bench, way, helper, elsewhere.baseUrl);
 		expect(error?.message).toMatch(/This credential is for .* only\. [A-Z]/);
-		const fault = { status: 307, headers: { location: `${elsewhere.url}/api/version` } };
+		const fault = { status: 307, headers: { location: `${elsewhere.baseUrl}/api/version` } };
 		bench.platform.settings.faults = [{ kind: 'other', fault, times: Infinity }];
 		await httpRequest(bench, way, helper);
 		expect(bench.platform.requestsOf('other').at(-1)?.status).toBe(307);
-		expect(elsewhere.arrived).toEqual([]);
+		expect(elsewhere.requests).toEqual([]);
 	});
 });

@@ -3,6 +3,7 @@ import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOpti
 import { z } from 'zod/v4';
 
 import type { Platform, PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
+import { EmbeddedPlatform, type Settings } from '../../../testbed/platform/server.mts';
 import { runs } from '../../../testbed/runs.mts';
 import { VirtualTime } from '../../../testbed/virtualTime.mts';
 import { FakeN8n, responseOf } from '../fakes.mts';
@@ -62,18 +63,17 @@ type Schedule = typeof schedules extends fc.Arbitrary<infer Value> ? Value : nev
 type Execution = Schedule['executions'][number];
 
 const settings = { timeoutMs: 30_000, maxRetries: 0 };
-const READ = { method: 'GET', purpose: 'device', schema: z.unknown(), settings } as const;
+const READ = { method: 'GET', path: '/api/version', purpose: 'read', schema: z.unknown(), settings } as const;
 
-/** Plays a schedule: the package over a platform, n8n's store and n8n's request function, without any of them. */
+/** Plays a schedule: the package over the embedded platform without HTTP, and n8n's store and request function without n8n. */
 class Play {
-	logins = 0;
+	readonly platform: EmbeddedPlatform;
 	/** The failures of the executions that were not stopped. */
 	readonly lost: string[] = [];
 	/** Milliseconds from an execution's stop to its end. */
 	readonly lingered: number[] = [];
 	private drawn = 0;
 	private readonly time = new VirtualTime(() => this.chance());
-	private readonly alive = new Set<string>();
 	private readonly n8n = new FakeN8n(
 		async (options) => await this.answer(options),
 		async () => {
@@ -82,19 +82,20 @@ class Play {
 		},
 	);
 
-	/** @param oneTokenPerUser whether a login ends the user's other tokens */
 	constructor(
 		private readonly latencies: Latencies,
-		private readonly oneTokenPerUser: boolean,
+		livingTokens: Settings['livingTokens'],
 		private readonly schedule: Schedule,
-	) {}
+	) {
+		this.platform = new EmbeddedPlatform({ loginName: 'anna', password: 'secret', livingTokens });
+	}
 
 	async toTheEnd(): Promise<this> {
 		const putBack = processes.map(({ forgetAccounts, replaceClock }) => {
 			forgetAccounts();
 			return replaceClock(this.time);
 		});
-		for (const at of this.schedule.expiries) this.time.after(at, () => this.alive.clear());
+		for (const at of this.schedule.expiries) this.time.after(at, () => this.platform.expireTokens());
 		const all = this.schedule.executions.map(async (execution) => await this.execute(execution));
 		await this.time.until(Promise.all(all));
 		for (const back of putBack) back();
@@ -111,21 +112,15 @@ class Play {
 		await this.time.sleep((from + (to - from) * this.chance() ** 2) / parts);
 	}
 
-	private async answer({ url, headers, abortSignal }: IHttpRequestOptions) {
-		const isLogin = url.endsWith('/login');
-		await this.wait(isLogin ? 'login' : 'request', 2);
+	private async answer({ method, url, headers, body, abortSignal }: IHttpRequestOptions) {
+		const what = url.endsWith('/login') ? 'login' : 'request';
+		await this.wait(what, 2);
 		if (abortSignal instanceof AbortSignal && abortSignal.aborted) throw new Error('aborted');
-		let envelope: unknown = { code: 14101, msg: 'invalid token' };
-		if (isLogin) {
-			const token = `token-${++this.logins}`;
-			if (this.oneTokenPerUser) this.alive.clear();
-			this.alive.add(token);
-			envelope = { code: 0, data: { token } };
-		} else if (this.alive.has(String(headers?.['Authorization']).replace('Bearer ', ''))) {
-			envelope = { code: 0, data: {} };
-		}
-		await this.wait(isLogin ? 'login' : 'request', 2);
-		return responseOf(envelope);
+		const sent = { authorization: String(headers?.['Authorization']), 'content-type': 'application/json' };
+		const request = { method, url: new URL(url).pathname, headers: sent };
+		const response = await this.platform.respond(request, String(body ?? ''));
+		await this.wait(what, 2);
+		return responseOf(JSON.parse(response.body));
 	}
 
 	private async execute({ process: number, begins, stops, requests, parallel, idles }: Execution): Promise<void> {
@@ -140,8 +135,8 @@ class Play {
 		const process = processOf(number);
 		let next = 0;
 		const work = async (opened: Platform) => {
-			while (next < requests) {
-				await opened.request({ ...READ, path: `/api/device/sn/${next++}` });
+			while (next++ < requests) {
+				await opened.request(READ);
 				await this.time.sleep(idles * this.chance(), stop.signal);
 			}
 		};
@@ -183,9 +178,9 @@ function processOf(number: number): Process {
 }
 
 /** There is one sign-in for each process and expiry, or so many; the first expiry is that there is no token at all. */
-function expectBounds({ logins, lingered }: Play, { executions, expiries }: Schedule, { read }: Latencies, each = 1) {
+function expectBounds({ platform, lingered }: Play, { executions, expiries }: Schedule, { read }: Latencies, each = 1) {
 	const processes = new Set(executions.map(({ process }) => process)).size;
-	expect(logins).toBeLessThanOrEqual(processes * (1 + expiries.length) * each);
+	expect(platform.logins.succeeded).toBeLessThanOrEqual(processes * (1 + expiries.length) * each);
 	// An execution that is stopped ends at once; reading the credential at the beginning takes its time.
 	expect(Math.max(0, ...lingered)).toBeLessThanOrEqual(read[1]);
 }
@@ -195,7 +190,7 @@ test.each(Object.entries(LATENCIES))(
 	async (...row) => {
 		const [, latencies] = row;
 		const check = fc.asyncProperty(schedules, async (schedule) => {
-			const play = await new Play(latencies, false, schedule).toTheEnd();
+			const play = await new Play(latencies, 'side-by-side', schedule).toTheEnd();
 			expect(play.lost).toEqual([]);
 			expectBounds(play, schedule, latencies);
 		});
@@ -210,7 +205,7 @@ test('where a user can have one token, all but one in a thousand finish, with si
 	let executed = 0;
 	for (const latencies of Object.values(LATENCIES)) {
 		for (const schedule of fc.sample(schedules, runs(50, 1))) {
-			const play = await new Play(latencies, true, schedule).toTheEnd();
+			const play = await new Play(latencies, 'one-per-user', schedule).toTheEnd();
 			losses.push(...play.lost);
 			executed += schedule.executions.length;
 			expectBounds(play, schedule, latencies, 6);

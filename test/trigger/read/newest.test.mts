@@ -5,7 +5,7 @@ import type { Settings } from '../../../testbed/platform/settings.mts';
 import { Watch } from '../../../testbed/watch.mts';
 import { HOUR, LATER, snsOf, useTrigger } from '../watching.mts';
 
-const { bench, clock, fleet, watch, add, change, answer, warnings } = useTrigger();
+const { bench, clock, fleet, watch, add, change, answer, asked, warnings } = useTrigger();
 
 const BOTH = ['deviceCreated', 'deviceUpdated'];
 
@@ -16,9 +16,9 @@ const addMany = (count: number, createTime: string) =>
 const told = async (watching: Watch) => snsOf(await watching.poll());
 /** What a poll that finds nothing asks. */
 async function askedBy(watching: Watch): Promise<string[]> {
-	bench.platform.asked.length = 0;
+	bench.platform.forget();
 	expect(await watching.poll()).toBeNull();
-	return [...bench.platform.asked];
+	return asked();
 }
 /** What a quiet poll asks, and at which order. */
 const NEWEST = 'size=106&sort=createTime desc';
@@ -51,7 +51,7 @@ it('a quiet poll asks for smaller pages where those above 49 are refused', async
 });
 
 it('asks for larger pages where those below 50 are refused', async () => {
-	answer(400, '', ({ qs }) => Number(Object(qs)['size']) < 50);
+	answer(400, '', ({ query }) => Number(query['size']) < 50);
 	const watching = await watch({ filters: { tags: 'pilot' } });
 	const [newest, pilot] = ['sort=createTime desc', 'tags=pilot&size=35&sort=createTime desc'];
 	expect(await askedBy(watching)).toEqual([`size=1&${newest}`, `size=50&${newest}`, pilot, pilot.replace('35', '50')]);
@@ -87,16 +87,16 @@ describe('more rows within two hours than fit on a page', () => {
 		clock.now += HOUR - 1;
 		expect(await askedBy(watching)).toEqual([SMALL]);
 		clock.now += 1;
-		bench.platform.asked.length = 0;
+		bench.platform.forget();
 		expect(await told(watching)).toEqual([late]);
-		expect(bench.platform.asked).toHaveLength(6);
+		expect(asked()).toHaveLength(6);
 		expect(await askedBy(watching)).toEqual([SMALL]);
 	});
 
 	it('are read again by the next poll, if one that read them fails', async () => {
 		const { watching, late } = await afterImport(BOTH);
 		clock.now += HOUR;
-		answer(502, '', ({ qs }) => JSON.stringify(qs).includes('updateTime desc'));
+		answer(502, '', ({ query }) => JSON.stringify(query).includes('updateTime desc'));
 		await expect(watching.poll()).rejects.toThrow('HTTP 502');
 		answer();
 		expect(await told(watching)).toEqual([late]);
@@ -144,7 +144,7 @@ describe('the order', () => {
 	it('is requested again at the next poll after one refusal', async () => {
 		const watching = await watch();
 		for (let round = 0; round < 2; round++) {
-			answer(500, '', ({ qs = {} }) => 'sort' in qs);
+			answer(500, '', ({ query }) => 'sort' in query);
 			expect((await askedBy(watching)).at(-1)).toBe('size=1000');
 			answer();
 			expect(await askedBy(watching)).toEqual([NEWEST]);
@@ -154,7 +154,7 @@ describe('the order', () => {
 
 	it('is relied upon after one reversed request a day', async () => {
 		const watching = await watch();
-		expect(bench.platform.asked).toContain(REVERSED);
+		expect(asked()).toContain(REVERSED);
 		clock.now += 23 * HOUR;
 		expect(await askedBy(watching)).toEqual([NEWEST]);
 		clock.now += HOUR;
@@ -183,9 +183,8 @@ describe('the order', () => {
 		bench.platform.settings.sorting = 'ignored';
 		// Newer than the next device: otherwise the equal times show that the order proves nothing.
 		const gone = add({ createTime: '2024-01-08 11:42:04' });
-		bench.platform.intervene = async ({ qs }) => {
-			if (JSON.stringify(qs).includes('asc') && fleet().get(gone) !== undefined) fleet().remove(gone);
-			return undefined;
+		bench.platform.settings.beforeAnswer = ({ url }) => {
+			if (url.includes('asc') && fleet().get(gone) !== undefined) fleet().remove(gone);
 		};
 		const watching = await watch();
 		const sn = add({}, 200);
@@ -247,7 +246,7 @@ describe('devices with equal times, which have another order on each page', () =
 		const all = [...imported, ...addMany(300, IMPORT)];
 		clock.now += HOUR;
 		expect((await told(watching)).sort()).toEqual(all.sort());
-		expect(bench.platform.asked.at(-1)).toContain(last);
+		expect(asked().at(-1)).toContain(last);
 		expect(await askedBy(watching)).toEqual(['size=20&sort=createTime desc']);
 		expect(warnings()).toEqual([]);
 		const late = add({ createTime: IMPORT });
@@ -259,9 +258,8 @@ describe('devices with equal times, which have another order on each page', () =
 		const watching = await unsteady({ idSort: 'number' });
 		addMany(300, IMPORT);
 		let reads = 0;
-		bench.platform.intervene = async ({ qs }) => {
-			if (/"page":"2".*,id /.test(JSON.stringify(qs)) && ++reads < 9) add({ createTime: LATER });
-			return undefined;
+		bench.platform.settings.beforeAnswer = ({ query }) => {
+			if (/"page":"2".*,id /.test(JSON.stringify(query)) && ++reads < 9) add({ createTime: LATER });
 		};
 		await watching.poll();
 		expect(reads).toBe(1);
@@ -272,7 +270,7 @@ describe('devices with equal times, which have another order on each page', () =
 		[200, '{"code":10017,"msg":"","data":null}'],
 		[200, '{"code":0,"msg":"","data":null}'],
 	])('are read without the ID where the platform refuses it by HTTP %i and %s', async (status, body) => {
-		answer(status, body, ({ qs }) => JSON.stringify(qs ?? {}).includes('id asc'));
+		answer(status, body, ({ query }) => JSON.stringify(query).includes('id asc'));
 		const watching = await watch({ events: ['onlineStatusChanged'] });
 		const sn = change(3, { onlineStatus: 77 });
 		expect(await told(watching)).toEqual([sn]);
@@ -283,7 +281,7 @@ describe('devices with equal times, which have another order on each page', () =
 		for (const { sn } of fleet().devices) fleet().update(sn, { id: '' });
 		addMany(300, IMPORT).forEach((sn) => fleet().update(sn, { id: '' }));
 		await watching.poll();
-		expect(bench.platform.asked.at(-1)).toContain(BY_ID);
+		expect(asked().at(-1)).toContain(BY_ID);
 		expect(warnings()).toContain(LOST);
 	});
 
@@ -302,9 +300,9 @@ describe('devices with equal times, which have another order on each page', () =
 		expect(warnings()).toEqual([LOST]);
 		const asksForId = async () => {
 			clock.now += HOUR;
-			bench.platform.asked.length = 0;
+			bench.platform.forget();
 			await watching.poll();
-			return bench.platform.asked.some((query) => /[=,]id /.test(query));
+			return asked().some((query) => /[=,]id /.test(query));
 		};
 		for (let hour = 1; hour < 24; hour++) expect(await asksForId()).toBe(false);
 		expect(await asksForId()).toBe(true);
@@ -316,10 +314,10 @@ it('reads a stretch again in which a removed device may have hidden another one'
 	const watching = await watch({ options: { pageSize: 20 } });
 	// Of as many days, the newest first.
 	const added = Array.from({ length: 30 }, (_, day) => add({ createTime: timeText(Date.UTC(2031, 0, 1 + day)) }));
-	bench.platform.intervene = async ({ qs }) => {
-		if (!JSON.stringify(qs).includes('"page":"2"')) return undefined;
-		bench.platform.intervene = undefined;
-		return void fleet().remove(fleet().at(0).sn);
+	bench.platform.settings.beforeAnswer = ({ query }) => {
+		if (query['page'] !== '2') return;
+		bench.platform.settings.beforeAnswer = undefined;
+		fleet().remove(fleet().at(0).sn);
 	};
 	const first = await told(watching);
 	expect(first).toHaveLength(29);

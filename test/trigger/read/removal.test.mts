@@ -15,8 +15,7 @@ const gone = (sn: string) => `deviceRemoved ${sn}`;
 const watch = async (parameters: IDataObject = {}) =>
 	await publish({ events: ['deviceRemoved'], options: { maxRetries: 0 }, ...parameters });
 /** The devices that were requested. */
-const reads = () =>
-	bench.platform.asked.flatMap((asked) => (asked.startsWith('/') ? decodeURIComponent(asked.slice(15)) : []));
+const reads = () => bench.platform.requestsOf('sn').map(({ path }) => decodeURIComponent(path.slice(15)));
 async function expectQuiet(watching: Watch): Promise<void> {
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 }
@@ -43,7 +42,7 @@ it.each<[string, number, unknown]>([
 ])('is not confirmed by %s, which the log says, and looked for again', async (_, status, body) => {
 	const watching = await watch({ events: BOTH });
 	const sn = remove(4);
-	answer(status, typeof body === 'string' ? body : JSON.stringify(body), ({ url }) => !url.endsWith('/list'));
+	answer(status, typeof body === 'string' ? body : JSON.stringify(body), ({ kind }) => kind === 'sn');
 	// What else there is to report does not wait for it.
 	const changed = change(7, { onlineStatus: 77 });
 	expect(told(await watching.poll())).toEqual([`onlineStatusChanged ${changed}`]);
@@ -108,7 +107,7 @@ it('is looked for again 2, 6 and 50 minutes after a read still returned it, as f
 	const watching = await watch();
 	const device = fleet().at(4);
 	remove(4);
-	answer(200, JSON.stringify({ code: 0, msg: '', data: device }), ({ url }) => !url.endsWith('/list'));
+	answer(200, JSON.stringify({ code: 0, msg: '', data: device }), ({ kind }) => kind === 'sn');
 	const minutes: number[] = [];
 	for (let minute = 0; minute < 70; minute++) {
 		const { length } = reads();
@@ -123,7 +122,7 @@ it('is reported by the second read if only the first one came from a cache', asy
 	const watching = await watch();
 	const device = fleet().at(4);
 	const sn = remove(4);
-	answer(200, JSON.stringify({ code: 0, msg: '', data: device }), ({ url }) => !url.endsWith('/list'));
+	answer(200, JSON.stringify({ code: 0, msg: '', data: device }), ({ kind }) => kind === 'sn');
 	expect(await watching.poll()).toBeNull();
 	answer();
 	expect(await watching.poll()).toBeNull();
@@ -172,14 +171,14 @@ it('reads a bounded number of devices in a poll, a few at a time, and gets to al
 	const watching = await watch();
 	const removed = Array.from({ length: 230 }, () => gone(remove(0)));
 	let [running, most] = [0, 0];
-	bench.platform.intervene = async () => {
+	bench.platform.settings.beforeAnswer = async () => {
 		most = Math.max(most, ++running);
 		await new Promise(setImmediate);
-		return void running--;
+		running--;
 	};
 	const all: string[] = [];
 	for (const expected of [100, 100, 30]) {
-		bench.platform.asked.length = 0;
+		bench.platform.forget();
 		all.push(...told(await watching.poll()));
 		expect(reads()).toHaveLength(expected);
 	}
@@ -205,7 +204,8 @@ it('fails the poll if no other request can succeed either', async () => {
 		remedy: '',
 		signInFailed: 'for good',
 	});
-	bench.platform.intervene = async ({ url }) => (url.endsWith('/list') ? undefined : await Promise.reject(failure));
+	bench.platform.settings.beforeAnswer = async ({ kind }) =>
+		await (kind === 'sn' ? Promise.reject(failure) : undefined);
 	await expect(watching.poll()).rejects.toThrow('No more');
 });
 
