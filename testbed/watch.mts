@@ -1,11 +1,8 @@
-import type { IDataObject, INodeParameters, WorkflowActivateMode } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, INodeParameters, WorkflowActivateMode } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
-import type { Engine, WorkflowJson } from './engine/engine.mts';
-import { type HostEngine, type HostLetter, HOSTS, PollDatabase, type PollHost } from './engine/pollHosts.mts';
-
-export { type HostLetter, HOSTS };
+import type { Engine, PollingNode, PollingNodeOptions, WorkflowJson } from './engine/engine.mts';
 
 /** The trigger's type, as workflows name it. */
 export const triggerType = 'n8n-nodes-device-management.deviceManagementTrigger';
@@ -29,6 +26,14 @@ export function triggerWorkflow(
 	return { id: workflowId, nodes: [node], connections: {} };
 }
 
+/**
+ * The three ways in which n8n 2.39 runs a polling trigger and keeps its state, by their letters in docs/maintainers/trigger.md:
+ * - A, the default: one workflow in memory, and one context for all polls until it is registered again.
+ * - B, the durable scheduler: it reads everything from the database at each poll.
+ * - C, the scheduler with durable cursors: the state has its own row. n8n writes it together with the execution, or alone without one.
+ */
+export type HostLetter = 'A' | 'B' | 'C';
+
 export interface WatchOptions {
 	/** Default: A, n8n's own default. */
 	host?: HostLetter;
@@ -36,20 +41,54 @@ export interface WatchOptions {
 	credential?: string;
 	workflowId?: string;
 	nodeName?: string;
+	/** The time of each poll that n8n names, in milliseconds; null: as in n8n before 2.38, which names none. Default: as in n8n 2.39. */
 	budgetMs?: number | null;
 }
 
+/** The parts of a polling node that a host needs. */
+export type HostedNode = Pick<PollingNode, 'context' | 'poll'> & { workflow: { staticData: IDataObject } };
+
 /** What runs the trigger: n8n's engine, or a replacement. */
 export interface WatchBench {
-	readonly engine: HostEngine & Pick<Engine, 'credentialReference'>;
+	readonly engine: Pick<Engine, 'credentialReference'> & {
+		pollingNode(source: WorkflowJson, options?: PollingNodeOptions): HostedNode;
+	};
 	/** Id of a credential. */
 	readonly apiKey: string;
 }
 
-/** A published workflow with the trigger, in n8n's engine, and an embedded platform. */
+/** A poll that the schedule started. */
+export interface Tick {
+	/** Resolves when the poll ended, with or without an error. */
+	readonly done: Promise<TickEnd>;
+	/** Makes n8n ignore the result of the poll: it took too long, the workflow was published again, or its lease was lost. */
+	abandon(): void;
+}
+
+/** How a poll ended, as the host sees it. */
+export type TickEnd = { items: INodeExecutionData[] | null } | { error: unknown };
+
+/** A poll, and what the host does with its result. */
+interface BegunPoll {
+	node: HostedNode;
+	commit(items: INodeExecutionData[] | null): void;
+}
+
+const FIVE_MINUTES = 300_000;
+/** The rest of the 45 seconds after which the scheduler abandons a poll. */
+const LEASED = 36_000;
+
+/**
+ * A published workflow with the trigger, on one of n8n's hosts, and an embedded platform. The hosts are rebuilt from n8n-core's
+ * `poll-trigger-executor.js` and `active-workflow-triggers.js` and from n8n's `trigger-execution-context.factory.js`,
+ * `poll-trigger-task-handler.js` and `poll-cursor.service.js`.
+ */
 export class Watch {
 	readonly database = new PollDatabase();
-	readonly host: PollHost;
+	/** Of host A: the node of the last activation. */
+	private registered: HostedNode | undefined;
+	/** Of the other hosts: if the workflow is published again, the job already exists. Only the first time, n8n polls at once. */
+	private hasJob = false;
 	private handedOver = 0;
 
 	/** @param parameters as the editor saves them; they and the options may be changed between polls */
@@ -57,16 +96,7 @@ export class Watch {
 		private readonly bench: WatchBench,
 		public parameters: IDataObject,
 		readonly options: WatchOptions = {},
-	) {
-		const { engine } = bench;
-		this.host = new HOSTS[options.host ?? 'A']({
-			engine,
-			database: this.database,
-			workflow: () => this.workflow(),
-			...(options.budgetMs === undefined ? {} : { budgetMs: options.budgetMs }),
-			onProcessEnd: forgetPolls,
-		});
-	}
+	) {}
 
 	/** The workflow as the editor saves it. */
 	workflow(): WorkflowJson {
@@ -76,12 +106,20 @@ export class Watch {
 	}
 
 	/**
-	 * Publishes the workflow, which polls once on the default host.
+	 * Registers the workflow and polls it for the first time: the user publishes it (`activate`, `update`), or n8n starts.
 	 * @returns the items of the execution; null if none started
 	 * @throws the error of the node
 	 */
 	async activate(mode: WorkflowActivateMode = 'activate'): Promise<IDataObject[] | null> {
-		await this.host.activate(mode);
+		if (this.host === 'A') {
+			const node = this.load(mode, FIVE_MINUTES);
+			this.registered = node;
+			this.emit(node, await node.poll(), true);
+		} else if (!this.hasJob) {
+			const { node, commit } = this.begin(mode, FIVE_MINUTES);
+			commit(await node.poll());
+			this.hasJob = true;
+		}
 		return this.news();
 	}
 
@@ -90,15 +128,32 @@ export class Watch {
 	 * @throws the error of the node
 	 */
 	async poll(): Promise<IDataObject[] | null> {
-		const end = await this.host.tick().done;
+		const end = await this.tick().done;
 		if ('error' in end) throw end.error;
 		return this.news();
 	}
 
-	/** Restarts the process. */
+	/** Starts a scheduled poll. Running polls continue. */
+	tick(): Tick {
+		const { node, commit } = this.begin('update', LEASED);
+		let abandoned = false;
+		const done = node.poll().then(
+			(items) => {
+				if (!abandoned) commit(items);
+				return { items };
+			},
+			(error: unknown) => {
+				if (!abandoned) this.database.errorExecutions.push(error);
+				return { error };
+			},
+		);
+		return { done, abandon: () => void (abandoned = true) };
+	}
+
+	/** Restarts the process, which then reads what was saved. */
 	async restart(): Promise<IDataObject[] | null> {
-		await this.host.restart();
-		return this.news();
+		forgetPolls();
+		return await this.activate('init');
 	}
 
 	/** The state that n8n's database holds for the node. */
@@ -106,6 +161,54 @@ export class Watch {
 		const { staticData, cursor = '{}' } = this.database;
 		const key = `node:${this.options.nodeName ?? 'Watch'}`;
 		return stateSchema.parse({ ...JSON.parse(staticData)[key], ...JSON.parse(cursor) }).state;
+	}
+
+	private get host(): HostLetter {
+		return this.options.host ?? 'A';
+	}
+
+	/** Loads or takes a node for a poll. */
+	private begin(activation: WorkflowActivateMode, budgetMs: number): BegunPoll {
+		if (this.host === 'A') {
+			const node = this.registered;
+			if (node === undefined) throw new Error('The workflow is not active');
+			// n8n discards the output of a replaced registration.
+			return { node, commit: (items) => this.registered === node && this.emit(node, items) };
+		}
+		if (this.host === 'B') {
+			const node = this.load(activation, budgetMs);
+			return { node, commit: (items) => this.emit(node, items, budgetMs === FIVE_MINUTES) };
+		}
+		const { cursor: seed = '{}' } = this.database;
+		const staged: IDataObject = JSON.parse(seed);
+		const commit = (items: INodeExecutionData[] | null) => {
+			const cursor = JSON.stringify(staged);
+			if (cursor !== seed) this.database.save({ cursor });
+			if (items !== null) this.database.executions.push(items);
+		};
+		return { node: this.load(activation, budgetMs, () => staged), commit };
+	}
+
+	/** Loads the workflow from the database, and a context for its node. */
+	private load(activation: WorkflowActivateMode, budgetMs: number, getNodeState?: () => IDataObject): HostedNode {
+		const { budgetMs: named = budgetMs } = this.options;
+		const staticData: IDataObject = JSON.parse(this.database.staticData);
+		return this.bench.engine.pollingNode(this.workflow(), {
+			activation,
+			staticData,
+			...(named === null ? {} : { budgetMs: named }),
+			...(getNodeState === undefined ? {} : { getNodeState }),
+		});
+	}
+
+	/** Starts an execution if there are items. The first poll also saves its state without any. */
+	private emit({ workflow }: HostedNode, items: INodeExecutionData[] | null, isFirst = false): void {
+		const { staticData } = workflow;
+		if ((items !== null || isFirst) && staticData['__dataChanged'] === true) {
+			this.database.save({ staticData: JSON.stringify(staticData) });
+			staticData['__dataChanged'] = false;
+		}
+		if (items !== null) this.database.executions.push(items);
 	}
 
 	/** Returns the items of executions since the last call. */
@@ -117,3 +220,29 @@ export class Watch {
 }
 
 const stateSchema = z.object({ state: z.string().optional() });
+
+/** The workflow in n8n's database. Every host writes it like n8n. Only this data survives a restart. */
+class PollDatabase {
+	/** The workflow's static data. */
+	staticData = '{}';
+	/** The state of a node with durable cursors. */
+	cursor: string | undefined;
+	/** The items of the started executions. */
+	readonly executions: INodeExecutionData[][] = [];
+	/** The errors of executions that report a failed poll. */
+	readonly errorExecutions: unknown[] = [];
+	/** All states that were saved, the oldest first. */
+	readonly history: Array<{ staticData: string; cursor: string | undefined }> = [];
+
+	save(what: { staticData: string } | { cursor: string }): void {
+		Object.assign(this, what);
+		this.history.push({ staticData: this.staticData, cursor: this.cursor });
+	}
+
+	/** Restores an older state, like a backup or a Code node that writes static data. */
+	rewind(to: number): void {
+		const older = this.history[to];
+		if (older === undefined) throw new Error(`No state was saved as number ${to}`);
+		Object.assign(this, older);
+	}
+}

@@ -20,7 +20,7 @@ it.each<HostLetter>(['B', 'C'])(
 		const options = { firstPoll: 'report' };
 		const conditions = { rule: [{ to: '77' }] };
 		const watching = new Watch(bench, { events: EVENTS, conditions, options }, { host });
-		const tick = watching.host.tick();
+		const tick = watching.tick();
 		tick.abandon();
 		await tick.done;
 		const created = add();

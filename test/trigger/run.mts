@@ -9,8 +9,7 @@ import type { IDataObject, INodeExecutionData, WorkflowActivateMode } from 'n8n-
 
 import { forgetPolls, memoryOf, type NodeMemory } from '../../nodes/DeviceManagement/trigger/memory.ts';
 import { BareEngine } from '../../testbed/engine/bareNode.mts';
-import type { TickEnd } from '../../testbed/engine/pollHosts.mts';
-import { type HostLetter, Watch } from '../../testbed/watch.mts';
+import { type HostLetter, type TickEnd, Watch } from '../../testbed/watch.mts';
 import { type Change, look, type Memory, type Setting, type Told } from './observer.mts';
 import { parametersFor } from './samples.mts';
 import { MINUTE, type World } from './world.mts';
@@ -48,7 +47,7 @@ export class Run {
 		world.now += minutes * MINUTE;
 		world.failAt = failAt;
 		const begun = this.begin();
-		const tick = watching.host.tick();
+		const tick = watching.tick();
 		if (isDiscarded) tick.abandon();
 		const end = await tick.done;
 		const hasFailed = failAt !== undefined && (world.failAt ?? 0) < 1;
@@ -75,7 +74,7 @@ export class Run {
 		const begun = this.begin();
 		const release = world.hold();
 		const asked = world.platform.requests.length;
-		const slow = watching.host.tick();
+		const slow = watching.tick();
 		while (world.platform.requests.length === asked) await setImmediate();
 		const { handed: handedText } = this.engine;
 		for (const step of meanwhile) await step.run(this);
@@ -84,7 +83,7 @@ export class Run {
 		world.held = undefined;
 		const countsAsLost = world.now - begun.startedAt >= (this.isInMemory ? 300_000 : 36_000) + 60_000;
 		if (countsAsLost) await this.poll();
-		else expect(itemsOf(await watching.host.tick().done)).toEqual([]);
+		else expect(itemsOf(await watching.tick().done)).toEqual([]);
 		// The default host throws away what comes of the registration before. The first poll of the new one leaves it the work.
 		if (abandonedBy !== undefined && !this.isInMemory) slow.abandon();
 		else if (abandonedBy !== undefined) await this.register(abandonedBy, !countsAsLost);
@@ -109,7 +108,7 @@ export class Run {
 		const begun = this.begin();
 		const told = executions.length;
 		if (mode === 'leadershipChange' && !isUnderWay) this.carry = undefined;
-		await this.watching.host.activate(mode);
+		await this.watching.activate(mode);
 		// The others are polled by their schedule alone, except for the first time.
 		if (!this.isInMemory && begun.savedBefore > 0) return;
 		if (isUnderWay) expect([history.length, executions.length]).toEqual([begun.savedBefore, told]);

@@ -13,10 +13,10 @@ import type { openPlatform } from '../../nodes/DeviceManagement/transport/platfo
 import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
 import type { EmbeddedPlatform } from '../platform/server.mts';
 import type { LogEntry, PollingNodeOptions, WorkflowJson } from './engine.mts';
-import type { HostedNode, HostEngine } from './pollHosts.mts';
+import type { HostedNode } from '../watch.mts';
 
 /** Replaces n8n, with an embedded platform. */
-export class BareEngine implements HostEngine {
+export class BareEngine {
 	readonly logs: Array<Pick<LogEntry, 'level' | 'message'>> = [];
 	/** The states before and after the last poll; empty if there is none. */
 	handed = '';
