@@ -10,34 +10,28 @@ import { useBench } from '../testbed/jest.mts';
 import { exampleCredentials, exampleWorkflows, workflowsOfStart } from '../testbed/n8n/examples.mts';
 import { mailboxPage, mailCredential } from '../testbed/n8n/mailServer.mts';
 import { jsonOf } from '../testbed/output.mts';
-import { jsonOn, pages, workflowsOn } from '../testbed/pages.mts';
+import { connectionsSchema, jsonOn, nodeSchema, pages, workflowsOn } from '../testbed/pages.mts';
 import { OTHER_ENDPOINT } from '../testbed/platform/server.mts';
 import { triggerType, Watch } from '../testbed/watch.mts';
 
 // Enough devices for each part and filter. It has the devices that pages and examples name, as every seeded fleet of 720 devices.
 const bench = useBench({ fleet: { size: 3500, seed: 1 } });
 
-const nodeSchema = z.looseObject({
-	name: z.string(),
-	type: z.string(),
-	typeVersion: z.number(),
-	position: z.tuple([z.number(), z.number()]),
-	parameters: z.looseObject({}),
+const exampleNodeSchema = nodeSchema.extend({
 	credentials: z.record(z.string(), z.object({ id: z.string(), name: z.string() })).default({}),
 	disabled: z.boolean().default(false),
 });
 const noteSchema = z.object({ width: z.number(), height: z.number(), content: z.string() });
-const connectionsSchema = z.record(z.string(), z.record(z.string(), z.array(z.array(z.object({ node: z.string() })))));
 
 const SCHEDULE = 'n8n-nodes-base.scheduleTrigger';
 /** How much room a node takes on the canvas, its name included. */
 const NODE = { width: 100, height: 140 };
 
-const isNote = ({ type }: z.infer<typeof nodeSchema>) => type === 'n8n-nodes-base.stickyNote';
+const isNote = ({ type }: z.infer<typeof exampleNodeSchema>) => type === 'n8n-nodes-base.stickyNote';
 
 async function examples() {
 	return [...(await exampleWorkflows())].map(([file, { name, id, nodes, connections }]) => {
-		const all = z.array(nodeSchema).parse(nodes);
+		const all = z.array(exampleNodeSchema).parse(nodes);
 		const notes = all.filter(isNote).map((note) => ({ ...note, ...noteSchema.parse(note.parameters) }));
 		const others = all.filter((node) => !isNote(node));
 		return { file, name, id, connections: connectionsSchema.parse(connections), notes, nodes: others };

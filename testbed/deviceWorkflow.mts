@@ -9,31 +9,7 @@ export const nodeType = 'n8n-nodes-device-management.deviceManagement';
 export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
 
 const start = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
-
-function devices(engine: Engine, credential: string, parameters: Record<string, unknown>) {
-	// Tests also pass values that the editor would never save.
-	const saved = parameters as INodeParameters;
-	return { name: 'Devices', type: nodeType, parameters: saved, credentials: engine.credentialReference(credential) };
-}
-
-/** A workflow in which an agent without a model calls this package's node, by the name `Devices`, once for each item. */
-export function deviceToolWorkflow(
-	engine: Engine,
-	credential: string,
-	parameters: Record<string, unknown>,
-): WorkflowJson {
-	return {
-		nodes: [
-			start,
-			{ name: 'Agent', type: '@n8n/n8n-nodes-langchain.toolExecutor' },
-			{ ...devices(engine, credential, parameters), type: `${nodeType}Tool` },
-		],
-		connections: {
-			Start: { main: [[{ node: 'Agent', type: 'main', index: 0 }]] },
-			Devices: { ai_tool: [[{ node: 'Agent', type: 'ai_tool', index: 0 }]] },
-		},
-	};
-}
+const to = (node: string, type: 'main' | 'ai_tool') => ({ [type]: [[{ node, type, index: 0 }]] });
 
 /** A workflow: a manual trigger, then this package's node under the name `Devices`. */
 export function deviceWorkflow(
@@ -41,9 +17,19 @@ export function deviceWorkflow(
 	credential: string,
 	parameters: Record<string, unknown>,
 	onError: OnError = 'stopWorkflow',
-): WorkflowJson {
+) {
+	const credentials = engine.credentialReference(credential);
+	// Tests also pass values that the editor would never save.
+	const node = { name: 'Devices', type: nodeType, parameters: parameters as INodeParameters, credentials, onError };
+	return { nodes: [start, node], connections: { Start: to('Devices', 'main') } };
+}
+
+/** A workflow in which an agent without a model calls this package's node, by the name `Devices`, once for each item. */
+export function deviceToolWorkflow(...given: Parameters<typeof deviceWorkflow>): WorkflowJson {
+	const [, devices] = deviceWorkflow(...given).nodes;
+	const agent = { name: 'Agent', type: '@n8n/n8n-nodes-langchain.toolExecutor' };
 	return {
-		nodes: [start, { ...devices(engine, credential, parameters), onError }],
-		connections: { Start: { main: [[{ node: 'Devices', type: 'main', index: 0 }]] } },
+		nodes: [start, agent, { ...devices, name: 'Devices', type: `${nodeType}Tool` }],
+		connections: { Start: to('Agent', 'main'), Devices: to('Agent', 'ai_tool') },
 	};
 }

@@ -122,14 +122,14 @@ export function jsonOn(page: string): unknown[] {
 const connectionSchema = z.object({ node: z.string(), type: z.string(), index: z.number() });
 
 /** The parts of a workflow that n8n needs when you paste it. */
-const nodeSchema = z.looseObject({
+export const nodeSchema = z.looseObject({
 	name: z.string(),
 	type: z.string(),
 	typeVersion: z.number(),
 	parameters: z.record(z.string(), z.unknown()),
 	position: z.tuple([z.number(), z.number()]),
 });
-const connectionsSchema = z.record(z.string(), z.record(z.string(), z.array(z.array(connectionSchema))));
+export const connectionsSchema = z.record(z.string(), z.record(z.string(), z.array(z.array(connectionSchema))));
 const workflowSchema = z.looseObject({ nodes: z.array(nodeSchema), connections: connectionsSchema });
 
 export type ShownWorkflow = z.infer<typeof workflowSchema>;

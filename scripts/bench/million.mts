@@ -40,17 +40,14 @@ export class Million {
 	/** Starts it. It waits so long before each response. */
 	static async start(latencyMs: number): Promise<Million> {
 		const million = new Million();
-		const { origin } = await listen(
-			({ url = '' }, response) => {
-				million.requests.push(Date.now());
-				const { searchParams: query } = new URL(url, 'http://platform.invalid');
-				void setTimeout(latencyMs).then(() => {
-					response.setHeader('Content-Type', 'application/json');
-					response.end(`{"code":0,"msg":"success","data":${million.page(query)}}`);
-				});
-			},
-			{ host: '127.0.0.1', port: 0, tls: false },
-		);
+		const { origin } = await listen(({ url = '' }, response) => {
+			million.requests.push(Date.now());
+			const { searchParams: query } = new URL(url, 'http://platform.invalid');
+			void setTimeout(latencyMs).then(() => {
+				response.setHeader('Content-Type', 'application/json');
+				response.end(`{"code":0,"msg":"success","data":${million.page(query)}}`);
+			});
+		});
 		million.baseUrl = origin;
 		return million;
 	}

@@ -11,7 +11,7 @@ export type PrivateNetwork = Awaited<ReturnType<typeof startPrivateNetwork>>;
 export async function startPrivateNetwork(folder: string) {
 	const file = join(folder, 'our-authority.pem');
 	await writeFile(file, testOnlyCertificate);
-	const { server, origin } = await listen(() => {}, { host: '127.0.0.1', port: 0, tls: false });
+	const { server, origin } = await listen(() => {});
 	/** What n8n asked the proxy for, like `127.0.0.1:8443`. */
 	const reached = new Set<string>();
 	server.on('connect', ({ url = '' }, client) => {

@@ -141,17 +141,6 @@ describe('POST /api/device/list', () => {
 		const headers = { authorization: 'ApiKey k1', 'content-type': type };
 		expect(await call(`POST /api/device/list?${query}`, body, headers)).toEqual({ code, msg, data: null });
 	});
-
-	test('shows a change of the fleet at once', async () => {
-		const listed = async () => (await list('sort=sn', { compositeStatus: 2 })).content.map(({ sn }) => sn);
-		const before = await listed();
-		platform.fleet.update('B', { status: 2 });
-		platform.fleet.remove('C');
-		expect([before, await listed()]).toEqual([
-			['C', 'A'],
-			['B', 'A'],
-		]);
-	});
 });
 
 test('GET /api/device/sn/{sn} returns the record of the list, or 10018, 10007, 14401 or nothing (section 4.2)', async () => {

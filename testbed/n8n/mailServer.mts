@@ -50,7 +50,7 @@ export async function startMailServer(pagePort = 0) {
 	const showMails: RequestListener = (_request, response) => {
 		response.setHeader('Content-Type', 'text/html; charset=utf-8').end(mailboxPage(mails));
 	};
-	const mailbox = await listen(showMails, { host: '127.0.0.1', port: pagePort, tls: false });
+	const mailbox = await listen(showMails, pagePort);
 	return {
 		credential: mailCredential(port),
 		mails,

@@ -5,23 +5,20 @@ import { z } from 'zod/v4';
 
 import { testOnlyCertificate, testOnlyPrivateKey } from './tls/testOnlyCertificate.mts';
 
-/** Where a server listens. Port 0 is any free one. `tls` serves HTTPS with the test-only self-signed certificate. */
-export interface Place {
-	host: string;
-	port: number;
-	tls: boolean;
-}
-
-/** Starts a server. Returns its origin, too, like http://127.0.0.1:41234. */
-export async function listen(listener: RequestListener, { host, port, tls }: Place) {
+/**
+ * Starts a server on the loopback address. Returns its origin, too, like http://127.0.0.1:41234.
+ * @param port 0: any free one
+ * @param tls serves HTTPS with the test-only self-signed certificate
+ */
+export async function listen(listener: RequestListener, port = 0, tls = false) {
 	const server: Server = tls
 		? createSecureServer({ key: testOnlyPrivateKey, cert: testOnlyCertificate }, listener)
 		: createServer(listener);
 	// Longer than any pause of a test: a client that uses a connection again must not find it closed.
 	server.keepAliveTimeout = 72_000;
-	await once(server.listen(port, host), 'listening');
+	await once(server.listen(port, '127.0.0.1'), 'listening');
 	const address = z.object({ port: z.int() }).parse(server.address());
-	return { server, origin: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${address.port}` };
+	return { server, origin: `${tls ? 'https' : 'http'}://127.0.0.1:${address.port}` };
 }
 
 /** Closes every connection, hanging ones too. */

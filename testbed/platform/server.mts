@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod/v4';
 import { message, Refusal } from './codes.mts';
 import { type Device, deviceSchema, Fleet, timeText } from './fleet.mts';
-import { close, listen, type Place } from './httpServer.mts';
+import { close, listen } from './httpServer.mts';
 import { Listing } from './listing.mts';
 import { jsonOfPage, type Page, pageOf, readPage } from './paging.mts';
 import {
@@ -19,26 +19,17 @@ import {
 } from './settings.mts';
 
 export { Fleet, type Device };
-export type {
-	DeviceSource,
-	Fault,
-	FaultRule,
-	PageData,
-	PlatformRequest,
-	Settings,
-	WriteResponse,
-} from './settings.mts';
+export type * from './settings.mts';
 
 const startOptionsSchema = settingsSchema.extend({
 	/** A size (and seed), or a ready fleet. */
 	fleet: z
 		.union([z.instanceof(Fleet), z.strictObject({ size: z.int().min(0), seed: z.int().default(1) })])
 		.default({ size: 25, seed: 1 }),
-	host: z.string().default('127.0.0.1'),
-	/** 0: any free port. */
-	port: z.int().min(0).max(65535).default(0),
+	/** Default: any free one. */
+	port: z.int().min(0).max(65535).optional(),
 	/** Serves HTTPS with the test-only self-signed certificate. */
-	tls: z.boolean().default(false),
+	tls: z.boolean().optional(),
 });
 
 /** How the platform starts: every setting (see `settings.mts`), the fleet, and where to listen. */
@@ -62,7 +53,7 @@ export const OTHER_ENDPOINT = '/api/model/list';
  */
 export async function startPlatform(options: StartOptions = {}): Promise<EmbeddedPlatform> {
 	const platform = new EmbeddedPlatform(options);
-	await platform.listen(startOptionsSchema.parse(options));
+	await platform.listen(options.port, options.tls);
 	return platform;
 }
 
@@ -190,7 +181,7 @@ export class EmbeddedPlatform {
 	 * tokens. Requests that wait for a response are forgotten.
 	 */
 	reset(options: StartOptions = {}): void {
-		const { fleet, host: _host, port: _port, tls: _tls, ...settings } = startOptionsSchema.parse(options);
+		const { fleet, port: _port, tls: _tls, ...settings } = startOptionsSchema.parse(options);
 		this.fleet = fleet instanceof Fleet ? fleet : Fleet.seeded(fleet);
 		this.settings = settings;
 		this.#tokens.clear();
@@ -199,9 +190,9 @@ export class EmbeddedPlatform {
 		this.forget();
 	}
 
-	async listen(place: Place): Promise<void> {
+	async listen(port?: number, tls?: boolean): Promise<void> {
 		const serve = (raw: IncomingMessage, response: ServerResponse) => void this.#serve(raw, response);
-		({ server: this.#server, origin: this.#origin } = await listen(serve, place));
+		({ server: this.#server, origin: this.#origin } = await listen(serve, port, tls));
 	}
 
 	/** Closes every connection, hanging ones too. Rejects with the first error that a hook threw. */
