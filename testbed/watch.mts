@@ -59,14 +59,11 @@ export interface WatchBench {
 
 /** A poll that the schedule started. */
 export interface Tick {
-	/** Resolves when the poll ended, with or without an error. */
-	readonly done: Promise<TickEnd>;
+	/** Resolves with the items of the poll. Rejects with the error of the node. */
+	readonly done: Promise<INodeExecutionData[] | null>;
 	/** Makes n8n ignore the result of the poll: it took too long, the workflow was published again, or its lease was lost. */
 	abandon(): void;
 }
-
-/** How a poll ended, as the host sees it. */
-export type TickEnd = { items: INodeExecutionData[] | null } | { error: unknown };
 
 /** A poll, and what the host does with its result. */
 interface BegunPoll {
@@ -128,8 +125,7 @@ export class Watch {
 	 * @throws the error of the node
 	 */
 	async poll(): Promise<IDataObject[] | null> {
-		const end = await this.tick().done;
-		if ('error' in end) throw end.error;
+		await this.tick().done;
 		return this.news();
 	}
 
@@ -140,13 +136,15 @@ export class Watch {
 		const done = node.poll().then(
 			(items) => {
 				if (!abandoned) commit(items);
-				return { items };
+				return items;
 			},
 			(error: unknown) => {
 				if (!abandoned) this.database.errorExecutions.push(error);
-				return { error };
+				throw error;
 			},
 		);
+		// A test may await it later.
+		done.catch(() => {});
 		return { done, abandon: () => void (abandoned = true) };
 	}
 

@@ -57,7 +57,8 @@ it.each(['apiKey', 'login'])(
 		refusing = undefined;
 		watching.parameters = { ...parameters, filters: { name: 'T' } };
 		came.push(await watching.activate('update'));
-		came.push((await engine.poll(watching.workflow(), { mode: 'manual' })).items);
+		const fetched = engine.pollingNode(watching.workflow(), { mode: 'manual', activation: 'activate' });
+		came.push(await fetched.poll());
 
 		expect(thrown).toHaveLength(1);
 		expect(watching.database.executions.flat()).toHaveLength(3);

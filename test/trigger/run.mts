@@ -9,7 +9,7 @@ import type { IDataObject, INodeExecutionData, WorkflowActivateMode } from 'n8n-
 
 import { forgetPolls, memoryOf, type NodeMemory } from '../../nodes/DeviceManagement/trigger/memory.ts';
 import { BareEngine } from '../../testbed/engine/bareNode.mts';
-import { type HostLetter, type TickEnd, Watch } from '../../testbed/watch.mts';
+import { type HostLetter, Watch } from '../../testbed/watch.mts';
 import { type Change, look, type Memory, type Setting, type Told } from './observer.mts';
 import { parametersFor } from './samples.mts';
 import { MINUTE, type World } from './world.mts';
@@ -49,11 +49,11 @@ export class Run {
 		const begun = this.begin();
 		const tick = watching.tick();
 		if (isDiscarded) tick.abandon();
-		const end = await tick.done;
+		await tick.done.catch(() => {});
 		const hasFailed = failAt !== undefined && (world.failAt ?? 0) < 1;
 		world.failAt = undefined;
-		if (!hasFailed) return this.follow({ ...begun, handedText: this.engine.handed }, itemsOf(end));
-		expect('items' in end ? end.items : null).toBeNull();
+		if (!hasFailed) return this.follow({ ...begun, handedText: this.engine.handed }, (await tick.done) ?? []);
+		expect(await tick.done.catch(() => null)).toBeNull();
 		expect(watching.database.history).toHaveLength(begun.savedBefore);
 	}
 
@@ -83,7 +83,7 @@ export class Run {
 		world.held = undefined;
 		const countsAsLost = world.now - begun.startedAt >= (this.isInMemory ? 300_000 : 36_000) + 60_000;
 		if (countsAsLost) await this.poll();
-		else expect(itemsOf(await watching.tick().done)).toEqual([]);
+		else expect(await watching.tick().done).toBeNull();
 		// The default host throws away what comes of the registration before. The first poll of the new one leaves it the work.
 		if (abandonedBy !== undefined && !this.isInMemory) slow.abandon();
 		else if (abandonedBy !== undefined) await this.register(abandonedBy, !countsAsLost);
@@ -91,7 +91,7 @@ export class Run {
 		if (countsAsLost && failsLate) world.failAt = 1;
 		release();
 		await answer;
-		const items = itemsOf(await slow.done);
+		const items = (await slow.done) ?? [];
 		if (countsAsLost) {
 			expect(items).toEqual([]);
 			expect(database.history).toHaveLength(savedMeanwhile);
@@ -198,9 +198,4 @@ function asTold({ event, field, previous, current, device }: IDataObject): Told 
 	const { sn } = device as IDataObject;
 	const change = field === undefined ? {} : { field: String(field), previous, current };
 	return { event: String(event), sn: String(sn), ...change };
-}
-
-function itemsOf(end: TickEnd): INodeExecutionData[] {
-	if ('error' in end) throw end.error;
-	return end.items ?? [];
 }

@@ -63,19 +63,8 @@ async function sendTestRequest(
 	const workflow = new n8n.Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
 	const given = { ...base, currentNodeParameters: node.parameters };
 	const [run, items] = [n8n.createEmptyRunExecutionData(), [{ json: {} }]];
-	const source = { node, data: {}, source: null };
-	const context = new core.ExecuteContext(
-		workflow,
-		node,
-		given,
-		'internal',
-		run,
-		0,
-		items,
-		{ main: [items] },
-		source,
-		[],
-	);
+	const [input, source] = [{ main: [items] }, { node, data: {}, source: null }];
+	const context = new core.ExecuteContext(workflow, node, given, 'internal', run, 0, items, input, source, []);
 	const routing = new core.RoutingNode(context, nodeType, { id, name, type, data });
 	const output = await workflow.expression.withIsolate(async () => await routing.runNode());
 	return output?.[0]?.[0]?.json;

@@ -155,14 +155,6 @@ export class Engine {
 		}
 	}
 
-	/**
-	 * Polls a trigger once, like n8n's schedule.
-	 * @throws the error of the node
-	 */
-	async poll(source: WorkflowJson, options: PollingNodeOptions = {}) {
-		return { items: await this.pollingNode(source, { activation: 'activate', ...options }).poll() };
-	}
-
 	/** Prepares a polling trigger, with one context for all its polls: their `this`. */
 	pollingNode(source: WorkflowJson, options: PollingNodeOptions = {}) {
 		const { mode = 'trigger', activation = 'update' } = options;

@@ -12,8 +12,9 @@ const bench = useBench();
 
 /** Presses “Fetch Test Event”. */
 async function fetchTestEvent(parameters: IDataObject, staticData: IDataObject = {}): Promise<IDataObject[]> {
-	const poll = await bench.engine.poll(new Watch(bench, parameters).workflow(), { mode: 'manual', staticData });
-	return (poll.items ?? []).map(({ json }) => json);
+	const options = { mode: 'manual', activation: 'activate', staticData } as const;
+	const items = await bench.engine.pollingNode(new Watch(bench, parameters).workflow(), options).poll();
+	return (items ?? []).map(({ json }) => json);
 }
 
 it('shows the newest devices that meet the filters, and touches no state', async () => {
