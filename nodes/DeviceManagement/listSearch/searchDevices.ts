@@ -7,6 +7,7 @@ import type { JsonValue } from '../core/json';
 import { fetchPart } from '../core/paging/part';
 import { fetchFirstPage } from '../core/paging/walk';
 import { checkText, type Query } from '../core/query';
+import { parseJson } from '../fields/check';
 import { DEVICE_LIST, fetchDevice } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
 import { asNodeError } from '../nodeError';
@@ -35,43 +36,38 @@ export async function searchDevices(
 ): Promise<INodeListSearchResult> {
 	try {
 		const platform = await openPlatform(this, { parallelRequests: 1 });
-		const search = searchPage(platform, (filter ?? '').trim(), decodeToken(paginationToken));
-		return await search.finally(() => platform.stop());
+		const token = tokenSchema.safeParse(parseJson(paginationToken ?? '')?.value).data ?? { skip: 0 };
+		return await searchPage(platform, (filter ?? '').trim(), token).finally(() => platform.stop());
 	} catch (thrown) {
 		throw asNodeError(this.getNode(), thrown);
 	}
 }
 
 /** The page token. `skip` counts devices; `atTop` is the serial number of a device that the first call showed at the top. */
-const tokenSchema = z.object({ skip: z.int().nonnegative(), atTop: z.string().optional() });
+const tokenSchema = z.object({ skip: z.int().positive(), atTop: z.string().optional() });
 
 type Token = z.infer<typeof tokenSchema>;
 
-/** Returns the content of a token. Without a valid token, the list starts at its first page. */
-function decodeToken(paginationToken: string | undefined): Token | undefined {
-	try {
-		return tokenSchema.parse(JSON.parse(paginationToken ?? ''));
-	} catch {
-		return undefined;
-	}
-}
-
-async function searchPage(platform: Platform, text: string, token: Token | undefined): Promise<INodeListSearchResult> {
+async function searchPage(platform: Platform, text: string, { skip, atTop }: Token): Promise<INodeListSearchResult> {
 	const query: Query = text === '' ? {} : { name: checkText(text, "'Name'") };
 	const list = { ...DEVICE_LIST, query, purpose: 'dropdown' } as const;
 	const source = pageSource(platform, list, SETTINGS);
-	const { skip } = token ?? { skip: 0 };
 	const options = { pageSize: PAGE_SIZE, parallelRequests: 1, skip, limit: PAGE_SIZE };
 	const part = await fetchPart(source, options).catch((thrown: unknown) => {
 		// The list can't be scrolled further, for example because the platform ignores page numbers.
 		if (!(thrown instanceof Failure) || thrown.details.kind !== 'paging' || skip === 0) throw thrown;
 	});
 	const { items, reportedTotal = MOST_WITHOUT_TOTAL } = part ?? { items: [] };
-	const exact = token === undefined && text !== '' ? await findExact(platform, text) : undefined;
-	const atTop = exact === undefined ? token?.atTop : serialNumberOf(exact);
-	const others = items.filter((device) => serialNumberOf(device) !== atTop);
+	const isNewSearch = skip === 0 && text !== '';
+	const reading = isNewSearch ? fetchDevice(platform, text, SETTINGS) : undefined;
+	const exact = await reading?.catch((thrown: unknown) => {
+		// The platform may refuse part of a serial number, with any code.
+		if (!(thrown instanceof Failure)) throw thrown;
+	});
+	const top = exact === undefined ? atTop : serialNumberOf(exact);
+	const others = items.filter((device) => serialNumberOf(device) !== top);
 	const results = linesOf(exact === undefined ? others : [exact, ...others]);
-	if (results.length === 0 && token === undefined && text !== '') {
+	if (results.length === 0 && isNewSearch) {
 		const everything = pageSource(platform, { ...list, query: {} }, SETTINGS);
 		const { page } = await fetchFirstPage(everything, { pageSize: MOST_SEARCHED });
 		const fits = ({ name }: { name: string }) => name.toLowerCase().includes(text.toLowerCase());
@@ -79,21 +75,13 @@ async function searchPage(platform: Platform, text: string, token: Token | undef
 	}
 	const next = skip + PAGE_SIZE;
 	if (items.length < PAGE_SIZE || next >= reportedTotal) return { results };
-	return { results, paginationToken: JSON.stringify({ skip: next, atTop } satisfies Token) };
+	return { results, paginationToken: JSON.stringify({ skip: next, atTop: top } satisfies Token) };
 }
 
 /** Returns the lines of the list. A device without a serial number can't be selected. */
 function linesOf(devices: readonly Device[]) {
 	const selectable = devices.filter((device) => isSerialNumber(serialNumberOf(device)));
 	return selectable.map((device) => ({ name: labelOf(device), value: serialNumberOf(device) }));
-}
-
-/** Returns the device with this serial number, if any. The platform may refuse part of a serial number with any code. */
-async function findExact(platform: Platform, serialNumber: string): Promise<Device | undefined> {
-	return await fetchDevice(platform, serialNumber, SETTINGS).catch((thrown: unknown) => {
-		if (thrown instanceof Failure) return undefined;
-		throw thrown;
-	});
 }
 
 /** Returns the label of a device: serial number · model · group · description. */
