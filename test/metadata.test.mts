@@ -1,14 +1,16 @@
-import type { IExecuteFunctions, INodeParameters, INodeProperties, INodeType } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeParameters, INodeProperties } from 'n8n-workflow';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
+import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
+import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
 import { RESOURCES } from '../nodes/DeviceManagement/resources/index.ts';
 import { workflow as n8n } from '../testbed/engine/host.cjs';
 import { nodeType } from '../testbed/deviceWorkflow.mts';
 import { useBench } from '../testbed/jest.mts';
 import { operationNames, operations } from '../testbed/operations.mts';
 import { outputOf } from '../testbed/output.mts';
-import { triggerType } from '../testbed/watch.mts';
 import {
 	byPath,
 	choicesIn,
@@ -23,20 +25,10 @@ import {
 } from './form.mts';
 
 const bench = useBench();
-let node: INodeType;
-let trigger: INodeType;
-let properties: INodeProperties[];
-let credential: INodeProperties[];
-beforeEach(() => {
-	const { packages } = bench.engine;
-	node = packages.getByNameAndVersion(nodeType, 1);
-	trigger = packages.getByNameAndVersion(triggerType, 1);
-	({ properties } = node.description);
-	// n8n itself adds two fields that limit the domains a credential may be used for.
-	credential = packages
-		.getCredentialType('deviceManagementApi')
-		.properties.filter(({ name }) => !/^allowed\w*Domains$/i.test(name));
-});
+const node = new DeviceManagement();
+const trigger = new DeviceManagementTrigger();
+const { properties } = node.description;
+const { properties: credential } = new DeviceManagementApi();
 
 /** The fields of an operation. */
 const propertiesOf = (resource: string, operation: string): INodeProperties[] =>
@@ -92,8 +84,9 @@ describe('the parameters that an operation reads', () => {
 
 	async function parametersRead(parameters: INodeParameters): Promise<string[]> {
 		const read = new Set<string>();
-		const { execute } = node;
-		node.execute = async function (this: IExecuteFunctions) {
+		const loaded = bench.engine.packages.getByNameAndVersion(nodeType, 1);
+		const { execute } = loaded;
+		loaded.execute = async function (this: IExecuteFunctions) {
 			const getNodeParameter = (parameter: string, ...rest: [number]) => {
 				read.add(parameter);
 				return this.getNodeParameter(parameter, ...rest);
@@ -101,7 +94,7 @@ describe('the parameters that an operation reads', () => {
 			return (await execute?.call(Object.assign(Object.create(this), { getNodeParameter }))) ?? [];
 		};
 		const { sn } = bench.fleet.at(0);
-		const result = await bench.run(parameters, { input: [{ sn }] }).finally(() => Object.assign(node, { execute }));
+		const result = await bench.run(parameters, { input: [{ sn }] }).finally(() => Object.assign(loaded, { execute }));
 		expect(outputOf(result)).not.toEqual([]);
 		return [...read].sort();
 	}
@@ -128,7 +121,7 @@ describe('what n8n would lose', () => {
 		const named = everyField(properties).flatMap(({ property }) =>
 			(property.modes ?? []).flatMap(({ typeOptions }) => typeOptions?.searchListMethod ?? []),
 		);
-		expect(Object.keys(node.methods?.listSearch ?? {})).toEqual([...new Set(named)]);
+		expect(Object.keys(node.methods.listSearch)).toEqual([...new Set(named)]);
 	});
 });
 
@@ -335,5 +328,9 @@ describe('what a field depends on', () => {
 
 	test('no field depends on a pattern, which n8n gives too little time on a busy machine', () => {
 		expect(JSON.stringify([credential, properties])).not.toContain('"regex"');
+	});
+
+	test('no field of an operation uses `hide`, because the form takes only its `show`', () => {
+		expect(JSON.stringify(RESOURCES)).not.toContain('"hide"');
 	});
 });

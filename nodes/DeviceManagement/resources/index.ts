@@ -56,7 +56,7 @@ function fieldsOf(resource: string, { operations, defaultOperation }: Resource):
 	const fields = Object.entries(operations).flatMap(([operation, { fields: own }]) =>
 		own.map((field) => {
 			const show = { ...field.displayOptions?.show, resource: [resource], operation: [operation] };
-			return { ...field, displayOptions: { ...field.displayOptions, show } };
+			return { ...field, displayOptions: { show } };
 		}),
 	);
 	return [list, ...fields];
