@@ -40,28 +40,26 @@ export const textSchema = givenTextSchema.nullish().transform((value) => value ?
  * missing. A field whose expression returns nothing is null.
  */
 export function checkCollection(value: unknown, label: string): Record<string, unknown> {
-	const collection = typeof value === 'string' ? parseJson(value)?.value : value;
+	const collection = parseJson(value)?.value;
 	if (isPlainObject(collection)) {
-		return Object.fromEntries(Object.entries(collection).map(([name, field]) => [name, field ?? null]));
+		return Object.fromEntries(Object.entries(collection).map(([name, field]) => [name, orNull(field)]));
 	}
 	const remedy = 'Check the expression in this field and its result, or remove it and fill in the form.';
 	throw inputFailure(`'${label}' is ${describeValue(value)} instead of an object`, remedy);
 }
 
-/** Checks and returns the entries of a collection `{ <name>: [ … ] }`. n8n doesn't save the form's defaults: the schema has them. */
-export function checkEntries<T>(value: unknown, name: string, schema: z.ZodType<T[]>, label: string): T[] {
+/**
+ * Checks and returns the entries of a collection `{ <name>: [ … ] }`. n8n doesn't save the form's defaults: the schema of an entry has
+ * them. If an expression returns nothing, the value becomes null, so that its default doesn't apply.
+ */
+export function checkEntries<T>(value: unknown, name: string, schema: z.ZodType<T>, label: string): T[] {
 	const { [name]: list = [], ...others } = checkCollection(value, label);
 	const given = Object.keys(others).length > 0 ? others : list;
-	return check(schema, check(entriesSchema, given, label), label);
+	const entries = check(z.array(z.record(z.string(), z.unknown().transform(orNull))), given, label);
+	return check(z.array(schema), entries, label);
 }
 
-/** If an expression returns nothing, the value becomes null, so that its default doesn't apply. */
-const entriesSchema = z.array(
-	z.record(
-		z.string(),
-		z.unknown().transform((value) => value ?? null),
-	),
-);
+const orNull = (value: unknown) => value ?? null;
 
 /** Checks and returns the value of a number field; its default if the field is missing. An expression may return text. */
 export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_WITHIN_LIMITS): number {
@@ -75,10 +73,8 @@ export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_W
 	throw inputFailure(`'${field.displayName}' is not a whole number${limits}`, remedy);
 }
 
-/** Checks and returns the value of a JSON field; undefined if it is empty. */
+/** Checks and returns the value of a JSON field. */
 export function checkJson(value: unknown, label: string): unknown {
-	if (typeof value !== 'string') return value ?? undefined;
-	if (value.trim() === '') return undefined;
 	const parsed = parseJson(value);
 	if (parsed !== undefined) return parsed.value;
 	const remedy = 'Check quotes, commas and brackets. Names and texts need double quotes.';
@@ -88,7 +84,11 @@ export function checkJson(value: unknown, label: string): unknown {
 /** Returns a value as JSON text, if JSON can contain it. The remedy is for a number that lost digits. */
 export function writeJson(value: unknown, label: string, remedy = ENTER_AS_TEXT): string {
 	let keepsAll = true;
-	const text = textOf(value, (number) => (keepsAll &&= keepsDigits(number)));
+	const noteNumber = (_key: string, field: unknown) => {
+		keepsAll &&= typeof field !== 'number' || keepsDigits(field);
+		return field;
+	};
+	const text = attempt(() => JSON.stringify(value, noteNumber))?.value;
 	if (!keepsAll) throw lostDigits(label, remedy);
 	const path = text === undefined ? [] : pathWithoutValue(value);
 	if (text !== undefined && path === undefined) return text;
@@ -108,17 +108,6 @@ function pathWithoutValue(value: unknown): string[] | undefined {
 		if (path !== undefined) return [key, ...path];
 	}
 	return undefined;
-}
-
-function textOf(value: unknown, onNumber: (number: number) => void): string | undefined {
-	try {
-		return JSON.stringify(value, (_key, field: unknown) => {
-			if (typeof field === 'number') onNumber(field);
-			return field;
-		});
-	} catch {
-		return undefined;
-	}
 }
 
 /** Checks and returns a value that the form guarantees, but an expression may not. */
@@ -155,10 +144,13 @@ function lostDigits(label: string, remedy: string): Failure {
 	return inputFailure(`The number in '${label}' ${LOST_DIGITS}`, remedy);
 }
 
-export function parseJson(text: string): { value: unknown } | undefined {
+/** Returns the value of JSON text, if it is valid; anything but text as it is. */
+export const parseJson = (value: unknown) =>
+	attempt<unknown>(() => (typeof value === 'string' ? JSON.parse(value) : value));
+
+function attempt<T>(run: () => T): { value: T } | undefined {
 	try {
-		const value: unknown = JSON.parse(text);
-		return { value };
+		return { value: run() };
 	} catch {
 		return undefined;
 	}

@@ -35,11 +35,9 @@ const COMPOSITE_STATUS = {
 } satisfies INodeProperties;
 
 const ONLINE_STATUS = {
+	...COMPOSITE_STATUS,
 	displayName: 'Online Status',
 	name: 'onlineStatus',
-	type: 'number',
-	typeOptions: COMPOSITE_STATUS.typeOptions,
-	default: 0,
 	description:
 		'Only devices with this number, often 0 for offline and 1 for online. The node checks each device, because your platform may ignore this filter.',
 } satisfies INodeProperties;
@@ -127,40 +125,35 @@ function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 	if (tags !== '') query['tags'] = checkText(tags, "'Tags'");
 	if (attributes.length > 0) query['attributes'] = attributes.map(attributePair).join(',');
 	for (const parameter of parameters) {
-		const name = parameter.name.trim();
-		if (RESERVED.has(name)) {
+		if (RESERVED.has(parameter.name)) {
+			const message = `The node already sets the parameter "${parameter.name}" under 'Query Parameters'`;
 			const remedy = 'Remove it. The node reads all pages, and only its own fields set their size and order.';
-			throw inputFailure(`The node already sets the parameter "${name}" under 'Query Parameters'`, remedy);
+			throw inputFailure(message, remedy);
 		}
-		addParameter(query, name, parameter.value);
+		addParameter(query, parameter);
 	}
 	return query;
 }
-
-const FILTER_LABELS: ReadonlyMap<string, string> = new Map(
-	deviceFiltersField.options.map(({ name, displayName }) => [name, displayName]),
-);
 
 function isBlank(value: unknown): boolean {
 	return typeof value === 'string' && value.trim() === '';
 }
 
-const ATTRIBUTES = z.array(z.strictObject({ key: textSchema, value: textSchema }));
-const checkAttributes = (value: unknown) => checkEntries(value, 'pair', ATTRIBUTES, 'Attributes');
+const attributeSchema = z.strictObject({ key: textSchema, value: textSchema });
+const checkAttributes = (value: unknown) => checkEntries(value, 'pair', attributeSchema, 'Attributes');
 
 /** Refuses an unknown filter, and a filter without a value: the node would list all devices. */
 function checkFilter(name: string, value: unknown, byAgent: boolean, instead: string | undefined): void {
-	const label = FILTER_LABELS.get(name);
-	if (label === ONLINE_STATUS.displayName && instead !== undefined) {
-		throw inputFailure(`There is no filter '${label}' here`, instead);
+	const filter = deviceFiltersField.options.find((each) => each.name === name);
+	if (filter === ONLINE_STATUS && instead !== undefined) {
+		throw inputFailure(`There is no filter '${filter.displayName}' here`, instead);
 	}
-	if (label === undefined) {
-		throw inputFailure(
-			`There is no filter "${name}" under 'Filters'`,
-			`Use one of ${[...FILTER_LABELS.keys()].join(', ')}. For other filters, use 'Query Parameters' or '${SEARCH_CRITERIA}'.`,
-		);
+	if (filter === undefined) {
+		const names = deviceFiltersField.options.map((each) => each.name).join(', ');
+		const remedy = `Use one of ${names}. For other filters, use 'Query Parameters' or '${SEARCH_CRITERIA}'.`;
+		throw inputFailure(`There is no filter "${name}" under 'Filters'`, remedy);
 	}
-	if (hasNoValue(value)) throw withoutValue(label, byAgent);
+	if (hasNoValue(value)) throw withoutValue(filter.displayName, byAgent);
 }
 
 /** Returns the entries of a filter that has several; none if it was not added. */

@@ -1,4 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
 /**
  * Returns a collection and a hidden field of the same name, so that the node reads the collection as it was saved. n8n rebuilds a
@@ -13,6 +13,17 @@ export function asGiven(field: INodeProperties): INodeProperties[] {
 /** Returns a field for one text, empty by default. */
 export function textField(displayName: string, name: string, example: string, description: string): INodeProperties {
 	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
+}
+
+/** Returns a field for one of several choices. */
+export function choiceField<T extends string>(
+	displayName: string,
+	name: string,
+	choices: ReadonlyArray<INodePropertyOptions & { value: T }>,
+	chosen: NoInfer<T>,
+	description: string,
+): INodeProperties {
+	return { displayName, name, type: 'options', options: [...choices], default: chosen, description };
 }
 
 /** Returns a field with several entries of these fields, for `checkEntries`. */

@@ -3,6 +3,7 @@ import { z } from 'zod/v4';
 
 import type { OutputMode } from '../core/shape';
 import { deviceFieldChoices } from './deviceFields';
+import { choiceField } from './formFields';
 import { check, oneOf, type ReadParameter } from './check';
 
 const OUTPUT = [
@@ -13,14 +14,7 @@ const OUTPUT = [
 
 /** 'Output' and 'Fields': which fields of a device the node returns. */
 export const outputFields: INodeProperties[] = [
-	{
-		displayName: 'Output',
-		name: 'output',
-		type: 'options',
-		options: [...OUTPUT],
-		default: 'simplified',
-		description: 'Which fields of each device to return',
-	},
+	choiceField('Output', 'output', OUTPUT, 'simplified', 'Which fields of each device to return'),
 	{
 		displayName: 'Fields',
 		name: 'fields',

@@ -18,21 +18,21 @@ export const queryParametersField = entriesField(
  * Checks and returns the value of 'Query Parameters'.
  * @throws Failure `input` if an expression returns no value: without it, the platform may return everything
  */
-export function checkQueryParameters(value: unknown): Array<{ name: string; value: string }> {
-	return checkEntries(value, 'parameter', PARAMETERS, 'Query Parameters').map(({ name, value: text }) => {
-		if (text !== null) return { name, value: check(textSchema, text, 'Query Parameters') };
+export function checkQueryParameters(value: unknown) {
+	return checkEntries(value, 'parameter', parameterSchema, 'Query Parameters').map(({ name, value: text }) => {
+		if (text !== null) return { name: name.trim(), value: check(textSchema, text, 'Query Parameters') };
 		const remedy = 'Check the result of the expression in this field, or remove the parameter.';
 		throw inputFailure(`The parameter "${name}" under 'Query Parameters' has no value`, remedy);
 	});
 }
 
-const PARAMETERS = z.array(z.strictObject({ name: textSchema, value: z.unknown().default('') }));
+const parameterSchema = z.strictObject({ name: textSchema, value: z.unknown().default('') });
 
 /** Names that n8n's request functions drop. */
 const DROPPED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Adds a parameter, also to others of its name. Throws a Failure `input` for a name or text that can't be sent. */
-export function addParameter(query: Query, name: string, value: string): void {
+export function addParameter(query: Query, { name, value }: { name: string; value: string }): void {
 	if (name === '') {
 		throw inputFailure("A parameter under 'Query Parameters' has no name", "Fill in its 'Name', or remove it.");
 	}

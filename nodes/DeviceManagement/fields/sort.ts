@@ -2,12 +2,18 @@ import { z } from 'zod/v4';
 
 import { checkEntries, checkName, oneOf, type ReadParameter, textSchema } from './check';
 import { deviceFieldChoices } from './deviceFields';
-import { entriesField, textField } from './formFields';
+import { choiceField, entriesField, textField } from './formFields';
 
 const DIRECTIONS = [
 	{ name: 'Ascending', value: 'asc' },
 	{ name: 'Descending', value: 'desc' },
 ] as const;
+
+const SORT_FIELDS = [
+	...deviceFieldChoices.filter(({ value }) => value !== 'attributes'),
+	{ name: 'Attribute', value: 'attributes' },
+	{ name: 'Custom', value: 'custom' },
+].sort((one, other) => (one.name < other.name ? -1 : 1));
 
 /** 'Sort' of a list (section 1.3 of the API document). */
 export const sortField = entriesField(
@@ -20,18 +26,7 @@ export const sortField = entriesField(
 	},
 	{ displayName: 'Rule', name: 'rule' },
 	[
-		{
-			displayName: 'Field',
-			name: 'field',
-			type: 'options',
-			options: [
-				...deviceFieldChoices.filter(({ value }) => value !== 'attributes'),
-				{ name: 'Attribute', value: 'attributes' },
-				{ name: 'Custom', value: 'custom' },
-			].sort((one, other) => (one.name < other.name ? -1 : 1)),
-			default: 'createTime',
-			description: 'What to sort by',
-		},
+		choiceField('Field', 'field', SORT_FIELDS, 'createTime', 'What to sort by'),
 		{
 			...textField(
 				'Attribute or Field Name',
@@ -41,14 +36,7 @@ export const sortField = entriesField(
 			),
 			displayOptions: { show: { field: ['attributes', 'custom'] } },
 		},
-		{
-			displayName: 'Direction',
-			name: 'direction',
-			type: 'options',
-			options: [...DIRECTIONS],
-			default: 'desc',
-			description: 'Whether the lowest or the highest value comes first',
-		},
+		choiceField('Direction', 'direction', DIRECTIONS, 'desc', 'Whether the lowest or the highest value comes first'),
 	],
 );
 
@@ -58,7 +46,7 @@ export const sortField = entriesField(
  */
 export function readSort(read: ReadParameter): string[] {
 	const groups: Array<{ direction: string; fields: string[] }> = [];
-	for (const { field, attribute, direction } of checkEntries(read('sort', {}), 'rule', RULES, 'Sort')) {
+	for (const { field, attribute, direction } of checkEntries(read('sort', {}), 'rule', ruleSchema, 'Sort')) {
 		const name = checkName(sortName(field, attribute), "a field name under 'Sort'");
 		const current = groups.at(-1);
 		if (current?.direction === direction) current.fields.push(name);
@@ -67,13 +55,11 @@ export function readSort(read: ReadParameter): string[] {
 	return groups.map(({ direction, fields }) => `${fields.join(',')} ${direction}`);
 }
 
-const RULES = z.array(
-	z.strictObject({
-		field: z.string().default('createTime'),
-		attribute: textSchema,
-		direction: oneOf(DIRECTIONS).default('desc'),
-	}),
-);
+const ruleSchema = z.strictObject({
+	field: z.string().default('createTime'),
+	attribute: textSchema,
+	direction: oneOf(DIRECTIONS).default('desc'),
+});
 
 function sortName(field: string, attribute: string): string {
 	if (field === 'custom') return attribute;

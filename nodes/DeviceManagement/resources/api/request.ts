@@ -68,9 +68,7 @@ export const request: Operation = {
 		const method: IHttpRequestMethods = check(methodSchema, read('method'), 'Method');
 		const path = apiPath(check(textSchema, read('path'), 'Path'));
 		const query: Query = {};
-		for (const { name, value } of checkQueryParameters(read('query', {}))) {
-			addParameter(query, name.trim(), value);
-		}
+		for (const parameter of checkQueryParameters(read('query', {}))) addParameter(query, parameter);
 		const body = method === 'GET' ? undefined : readBody(read('body', ''));
 		const endpoint: PagedEndpoint = { method, path, query, body, purpose: method === 'GET' ? 'read' : 'write' };
 		if (!check(z.boolean(), read('returnAll', false), 'Return All')) {
@@ -107,9 +105,10 @@ function readBody(value: unknown): string | undefined {
 		const remedy = 'Check the expression in this field and its result, or leave the field empty to send no body.';
 		throw inputFailure(`'Body' is ${describeValue(value)} instead of JSON`, remedy);
 	}
-	const body = checkJson(value, 'Body');
-	if (body === undefined) return undefined;
-	return typeof value === 'string'
-		? value
-		: writeJson(body, 'Body', "Enter it as text, or enter all of 'Body' as JSON text.");
+	if (typeof value !== 'string') {
+		return writeJson(value, 'Body', "Enter it as text, or enter all of 'Body' as JSON text.");
+	}
+	if (value.trim() === '') return undefined;
+	checkJson(value, 'Body');
+	return value;
 }

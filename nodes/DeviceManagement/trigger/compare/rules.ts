@@ -69,7 +69,7 @@ export type ChangeRule = Readonly<Omit<z.output<typeof schema>, 'attribute'>>;
 
 /** Returns the rules of the form. Throws a Failure `input`, also for a rule of a field that is not watched. */
 export function readRules(read: ReadParameter, fields: readonly WatchedField[]): ChangeRule[] {
-	const rules = checkEntries(read(onlyWhenField.name, {}), 'rule', z.array(schema), onlyWhenField.displayName);
+	const rules = checkEntries(read(onlyWhenField.name, {}), 'rule', schema, onlyWhenField.displayName);
 	return rules.map(({ field: chosen, attribute, ...rule }) => {
 		const kind = FIELDS.find(({ name }) => name === chosen);
 		const key = kind?.hasKeys === true ? attribute.trim() : '';
