@@ -68,17 +68,15 @@ test.each(operationNames)(
 );
 
 test('a parameter that a saved workflow does not have is empty, but not one whose expression is empty', () => {
-	const reader =
-		(parameters: Record<string, unknown>): ReadParameter =>
-		(name, fallback) =>
-			Object.hasOwn(parameters, name) ? parameters[name] : fallback;
+	const missing: ReadParameter = (_name, fallback) => fallback;
 	const settings = { pageSize: 1000, parallelRequests: 8, timeoutMs: 60_000, maxRetries: 3 };
-	expect(readFilters(reader({}))).toEqual({ body: '{}', query: {} });
-	expect(readSort(reader({}))).toEqual([]);
-	expect(readSettings(reader({}), OPTION_NAMES)).toEqual({ options: {}, ...settings });
-	expect(() => readFilters(reader({ filters: undefined }))).toThrow(Failure);
-	expect(() => readSort(reader({ sort: undefined }))).toThrow(Failure);
-	expect(() => readSettings(reader({ options: undefined }), OPTION_NAMES)).toThrow(Failure);
+	expect(readFilters(missing)).toEqual({ body: '{}', query: {} });
+	expect(readSort(missing)).toEqual([]);
+	expect(readSettings(missing, OPTION_NAMES)).toEqual({ options: {}, ...settings });
+	const empty: ReadParameter = () => undefined;
+	for (const read of [readFilters, readSort, (one: ReadParameter) => readSettings(one, OPTION_NAMES)]) {
+		expect(() => read(empty)).toThrow(Failure);
+	}
 });
 
 /** Returns what the filters become, or why they are refused. */
