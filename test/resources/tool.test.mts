@@ -1,6 +1,5 @@
 /** The node as an agent's tool, built like in n8n and called with typical arguments of models. */
 import { useBench } from '../../testbed/jest.mts';
-import { jsonOf } from '../../testbed/output.mts';
 import { bySerialNumber, type Parameters } from '../fields/oneItem.mts';
 import { everyField, filledIn, filterFields } from '../form.mts';
 
@@ -71,9 +70,7 @@ describe('an unusable value is refused, with what to change', () => {
 
 	test.each<[string, Parameters, Arguments, message: string, remedy: string]>([
 		['an empty serial number', get, { Device: '' }, ...NO_SERIAL_NUMBER],
-		['a limit of 0', getMany, { Limit: 0 }, ...NO_LIMIT],
 		['words for a number', { ...getMany, limit: byAgent('Limit') }, { Limit: 'all' }, ...NO_LIMIT],
-		['another host', request, { Path: 'https://example.com/api' }, "'Path'", 'Enter a path of the platform'],
 		['a filter that is null', { ...count, filters: { name: '={{ null }}' } }, {}, "'Name' under 'Filters'", USE_EMPTY],
 		['only commas for tags', narrowed, { ...EMPTY, tags: ', ,' }, "'Tags' under 'Filters'", USE_EMPTY],
 		['empty criteria', narrowed, { ...EMPTY, body: '{}' }, "'Search Criteria (JSON)' under 'Filters'", USE_EMPTY],
@@ -97,16 +94,4 @@ describe('an unusable value is refused, with what to change', () => {
 		const forPeople = await bench.run({ ...get, device: bySerialNumber('RT00000000') });
 		expect(forPeople.error?.message).toBe(message);
 	});
-});
-
-test('from a workflow, an empty text is a value for a query parameter, but not for another filter', async () => {
-	const query = { parameter: [{ name: 'description', value: '' }] };
-	expect(jsonOf(await bench.run({ ...count, filters: { query } }))).toHaveLength(1);
-	expect(bench.platform.requests[0]?.url).toContain('description=&');
-	const { error } = await bench.run({ ...count, filters: { query, tags: '' } });
-	expect(error?.message).toBe("'Tags' under 'Filters' has no value");
-	expect(error?.description).toBe('Fill it in, or remove the filter. If it is an expression, check its result.');
-	const attributes = { pair: [{ key: 'site', value: '' }] };
-	const refused = await bench.run({ ...count, filters: { attributes } });
-	expect(refused.error?.message).toBe('The attribute "site" under \'Attributes\' has no value');
 });

@@ -15,18 +15,10 @@ const kinds = () => bench.platform.requests.map(({ kind }) => kind).join(' ');
 describe('what comes out', () => {
 	test.each<[string, unknown, unknown[]]>([
 		['an object is one item', { id: 7, nested: { a: [1] } }, [{ id: 7, nested: { a: [1] } }]],
-		['an empty object is one empty item', {}, [{}]],
 		['a list is one item for each element', [{ id: 1 }, { id: 2 }], [{ id: 1 }, { id: 2 }]],
 		['an empty list is no item', [], []],
-		[
-			'elements that are no objects are under data',
-			[1, null, [3], {}],
-			[{ data: 1 }, { data: null }, { data: [3] }, {}],
-		],
-		['a text is under data', '2.6', [{ data: '2.6' }]],
-		['0 is under data', 0, [{ data: 0 }]],
-		['false is under data', false, [{ data: false }]],
-		['null is under data', null, [{ data: null }]],
+		['elements that are no objects are under data', [1, [3], {}], [{ data: 1 }, { data: [3] }, {}]],
+		['anything else is under data', false, [{ data: false }]],
 		['a response without data is one item whose data is null', undefined, [{ data: null }]],
 	])('%s', async (_name, data, items) => {
 		expect((await runAlone(echo, () => data)).output).toEqual(items);
@@ -94,12 +86,7 @@ describe('what is sent', () => {
 	});
 });
 
-test.each(['/admin', '//evil.invalid/api', '/api/%252e%252e/x'])('the path %j is refused', async (path) => {
-	expect((await request({ path })).error?.message).toContain("'Path'");
-	expect(bench.platform.requests).toEqual([]);
-});
-
-test('any other path stays on the platform, below /api', async () => {
+test('a path stays on the platform, below /api', async () => {
 	bench.platform.settings.pathPrefix = '/tenant-7';
 	await bench.engine.editCredential(bench.apiKey, { baseUrl: bench.platform.baseUrl });
 	const paths = ['/api', '/api/', '/api//echo', '/api/..echo', '/api/@evil.invalid', '/api/:80', '/api/%252541/ä'];
@@ -151,10 +138,7 @@ describe('a write by a login', () => {
 
 	test.each<[what: string, faults: FaultRule[], sent: string, error?: RegExp]>([
 		['is repeated once with a new token', [], 'other login other'],
-		['is repeated after a sign-in that had to wait', [{ kind: 'login', fault: LATER }], 'other login login other'],
-		['is repeated again if the new token is refused', [again({ code: 14101 })], 'other login other login other'],
 		['is not repeated after a dropped connection', [again('drop')], 'other login other', DOUBT],
-		['is not repeated after HTTP 503', [again({ status: 503 })], 'other login other', DOUBT],
 		['is not repeated after a code', [again({ code: 10001 })], 'other login other', /\(code 10001: /],
 	])('%s', async (_what, faults, sent, error = undefined) => {
 		hurry(120);

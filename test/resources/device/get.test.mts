@@ -87,29 +87,15 @@ describe('several items', () => {
 	});
 
 	test('keep the hundred devices that were asked for last and what was not found, but no other failure', async () => {
-		const [first = '', second = '', ...others] = bench.fleet.devices.slice(0, 101).map(({ sn }) => sn);
-		const asked = [
-			'MISSING',
-			first,
-			second,
-			...others.slice(0, -1),
-			first,
-			...others.slice(-1),
-			'MISSING',
-			first,
-			second,
-		];
+		const [first = '', second = '', last = '', ...others] = bench.fleet.devices.slice(0, 101).map(({ sn }) => sn);
+		const asked = ['MISSING', first, second, ...others, first, last, 'MISSING', first, second];
 		let refusals = 1;
 		bench.platform.settings.fault = ({ path }) =>
 			path.endsWith(`/${first}`) && refusals-- > 0 ? { code: 14103 } : undefined;
-		const options = { options: { parallelRequests: 1 } };
-		await read(
-			[first, ...asked].map((sn) => ({ sn })),
-			options,
-			CONTINUE,
-		);
+		const input = [first, ...asked].map((sn) => ({ sn }));
+		await read(input, { options: { parallelRequests: 1 } }, CONTINUE);
 		const sent = bench.platform.requestsOf('sn').map(({ path }) => path.slice('/api/device/sn/'.length));
-		expect(sent).toEqual([first, 'MISSING', first, second, ...others, second]);
+		expect(sent).toEqual([first, 'MISSING', first, second, ...others, last, second]);
 	});
 
 	test('stop at one that fails, with its own message and not that of the aborted requests', async () => {
@@ -140,11 +126,17 @@ describe('several items', () => {
 const CONTINUE: NodeRun = { onError: 'continueRegularOutput' };
 
 describe('If Not Found', () => {
-	test.each([10007, 14401, 10018, 0])('returns an item without fields, if chosen, for code %i', async (code) => {
+	test.each([10007, 14401, 10018, 0])('returns an item without fields, or is named, for code %i', async (code) => {
 		bench.platform.settings.fault = () => ({ code });
 		const result = await read([{ sn: 'X' }, { sn: 'Y' }], { options: { ifNotFound: 'empty' } });
 		expect(jsonOf(result)).toEqual([{}, {}]);
 		expect(pairedItemsOf(result)).toEqual([0, 1]);
+		const { error } = await read([{ sn: '$& {outside}' }]);
+		expect(error?.description).toMatch(
+			/^Check the serial number.*\. To go on .* set 'If Not Found' under 'Options'\.$/,
+		);
+		const success = 'No device has the serial number $& {outside}: the platform returned a success without data';
+		if (code === 0) expect(error?.message).toBe(success);
 	});
 
 	test('hides nothing but a missing device', async () => {
@@ -160,28 +152,10 @@ describe('If Not Found', () => {
 		expect(Object.keys(jsonOf(result)[0] ?? {})).toEqual([]);
 		expect(bench.platform.requests).toHaveLength(1);
 	});
-
-	test.each([10007, 14401, 10018, 0])('is named in the remedy for code %i', async (code) => {
-		bench.platform.settings.fault = () => ({ code });
-		const { error } = await read([{ sn: '$& {outside}' }]);
-		expect(error?.description).toMatch(
-			/^Check the serial number.*\. To go on .* set 'If Not Found' under 'Options'\.$/,
-		);
-		const success = 'No device has the serial number $& {outside}: the platform returned a success without data';
-		if (code === 0) expect(error?.message).toBe(success);
-	});
 });
 
-test.each<[output: string, parameters: Parameters, expected: IDataObject, hints: unknown[]]>([
-	['raw, with unknown fields', { output: 'raw' }, { id: 'x', sn: 'RT1', imei: null, future: [{ a: null }] }, []],
-	[
-		'selected',
-		{ output: 'selected', fields: ['imei', 'imie'] },
-		{ id: 'x', imei: null },
-		[expect.stringMatching(/"imie"/)],
-	],
-])('the output may be %s', async (_output, parameters, expected, hints) => {
-	const device = { id: 'x', sn: 'RT1', imei: null, future: [{ a: null }] };
-	const { output, hints: given } = await runAlone({ ...get, ...parameters }, () => device);
-	expect([output, given]).toEqual([[expected], hints]);
+test('the output may have selected fields, with a hint for a name that the device does not have', async () => {
+	const selected = { ...get, output: 'selected', fields: ['imei', 'imie'] };
+	const { output, hints } = await runAlone(selected, () => ({ id: 'x', sn: 'RT1', imei: null, future: 1 }));
+	expect([output, hints]).toEqual([[{ id: 'x', imei: null }], [expect.stringMatching(/"imie"/)]]);
 });
