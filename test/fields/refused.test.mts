@@ -185,6 +185,7 @@ const REMEDIES: ReadonlyArray<readonly [message: RegExp, remedy: string]> = [
 	[/^A parameter .* no name$/, "Fill in its 'Name', or remove it."],
 	[/can't have the name/, "n8n doesn't send parameters of that name. Remove it."],
 	[/already sets/, 'Remove it. The node reads all pages, and only its own fields set their size and order.'],
+	[/^There is no filter "/, expect.stringMatching(/^Use one of attributes, .*, tags\. For other filters, /)],
 	[/^The number in 'Body'/, "Enter it as text, or enter all of 'Body' as JSON text."],
 	[/^The number in/, 'Enter it as text.'],
 ];

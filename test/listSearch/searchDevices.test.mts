@@ -39,7 +39,7 @@ describe('without a filter', () => {
 	test.each(['apiKey', 'login'] as const)('opens with one request, signed in by %s', async (way) => {
 		const { results, paginationToken } = await open(undefined, undefined, bench[way]);
 		expect(results.map(({ value }) => value)).toEqual(serialNumbers().slice(0, 50));
-		expect(lists()).toMatchObject([{ query: { size: '50' } }]);
+		expect(lists().map(({ query }) => query)).toEqual([{ size: '50' }]);
 		// No record, and no more than the next request needs.
 		expect(JSON.parse(String(paginationToken))).toEqual({ skip: 50 });
 	});
