@@ -25,7 +25,6 @@ const [badQuery, badRecord] = [
 test.each<[refused: string, by: Array<Partial<FailureDetails>>]>([
 	['size, order, page', [...[-1, 9999, 10001, 10005, 10014].map((code) => ({ code })), ...[400, 422, 500].map(status)]],
 	['size, page', [413, 414].map(status)],
-	['size, order', [{ ...badQuery, signInFailed: 'for good' }]],
 	['size', [{ ...response, tooLarge: true, mayRefusePage: false }]],
 	['page', [{}, badRecord, { kind: 'status' }, ...[401, 403, 404].map(status), response]],
 	['', [status(429), status(500), badQuery, badRecord].map((details) => ({ ...details, ...temporary }))],
@@ -33,6 +32,7 @@ test.each<[refused: string, by: Array<Partial<FailureDetails>>]>([
 		'',
 		[
 			{ ...badQuery, tokenRefused: true },
+			{ ...badQuery, signInFailed: 'for good' },
 			{ code: 14103, cause: 'credential' },
 		],
 	],

@@ -20,10 +20,9 @@ export function sizesAfter(refused: number, most: number): readonly number[] {
  * doesn't name the allowed fields). Most of these failures may have a reason that soon passes: callers check before they remember it.
  */
 export function mayRefuse(what: keyof typeof STATUSES_THAT_MAY_BE, thrown: unknown): boolean {
-	if (!(thrown instanceof Failure)) return false;
-	const { mayRefusePage, code, httpStatus = 0, temporary, tokenRefused } = thrown.details;
 	if (isTooLarge(thrown)) return what === 'size';
-	if (mayRefusePage !== true || temporary === true || tokenRefused === true) return false;
+	if (!refusesPage(thrown)) return false;
+	const { code, httpStatus = 0 } = thrown.details;
 	return code === undefined ? STATUSES_THAT_MAY_BE[what].includes(httpStatus) : MAY_BE_THE_QUERY.has(code);
 }
 
@@ -32,15 +31,17 @@ export function isTooLarge(thrown: unknown): thrown is Failure {
 	return thrown instanceof Failure && thrown.details.tooLarge === true;
 }
 
-/**
- * Returns undefined if the platform refused a page that may be past the end, or sent no page. For the `catch` of its request.
- * @throws the same error for a sign-in that was refused or failed for good, a temporary failure and anything else
- */
+/** For the `catch` of a request: returns undefined if the platform refused a page that may be past the end, or sent no page. */
 export function undefinedIfPageRefused(thrown: unknown): undefined {
-	if (!(thrown instanceof Failure)) throw thrown;
+	if (!refusesPage(thrown)) throw thrown;
+}
+
+/** Whether the platform refused a page, or sent no page, and neither is temporary nor concerns the sign-in. */
+function refusesPage(thrown: unknown): thrown is Failure {
+	if (!(thrown instanceof Failure)) return false;
 	const { mayRefusePage, signInFailed, temporary } = thrown.details;
-	if (signInFailed === 'for good' || concernsSignIn(thrown.details)) throw thrown;
-	if (mayRefusePage !== true || temporary === true) throw thrown;
+	if (signInFailed === 'for good' || concernsSignIn(thrown.details)) return false;
+	return mayRefusePage === true && temporary !== true;
 }
 
 /**
