@@ -7,9 +7,9 @@ import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
-import { countRows, keepOnly } from '../core/paging/page';
+import { keepOnly } from '../core/paging/page';
 import { fetchPart } from '../core/paging/part';
-import { fetchList, type Listing } from '../core/paging/passes';
+import type { Listing } from '../core/paging/passes';
 import { FAIL_THE_ITEM, optionFields } from '../fields/options';
 import { check, checkNumber, oneOf } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
@@ -102,10 +102,8 @@ export async function fetchItems<T>(
 	const isOfRows = words.isOfRows === true;
 	const skip = isOfRows ? 0 : checkNumber(settings.options['skip'], SKIP);
 	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], words.ifChanges);
-	const pages = pageSource(platform, endpoint, settings);
-	const source = keepOnly(isOfRows ? countRows(pages) : pages, shape);
-	const fetchListing = skip > 0 ? fetchPart : fetchList;
-	const listing = await fetchListing(source, { ...settings, skip, limit });
+	const source = keepOnly(pageSource(platform, endpoint, settings), shape, isOfRows);
+	const listing = await fetchPart(source, { ...settings, skip, limit });
 	if (returnAll && !listing.settled && ifChanges === 'fail') {
 		const remedy = listing.tied ? SORT_BETTER : 'Run the workflow again, if possible at a quieter time.';
 		throw new Failure({

@@ -138,7 +138,8 @@ const wrongCount = fc.oneof(
 );
 const honest = fc.constantFrom('right' as const, 'right' as const, 'missing' as const);
 const count = fc.oneof(honest, wrongCount, fc.record({ offBy: fc.integer({ min: -6, max: 6 }) }));
-const oddNumber = fc.constantFrom('counted from 1' as const, 'as asked' as const, 'one behind' as const);
+/** Counted from 1, as requested, or one behind. */
+const oddNumber = fc.constantFrom<'as asked' | 'one behind' | { offBy: number }>('as asked', 'one behind', { offBy: 1 });
 const REFUSALS = { code: noSuchPage, status: failure({ httpStatus: 404 }) };
 
 /** What a server returns past the end, and the metadata that it says. */
@@ -195,18 +196,13 @@ function serve({ fleetSize, pastEnd, tells, server: script }: Habits): PagedServ
 }
 
 function falsify(tells: Tells, right: Metadata, asked: number): Metadata {
-	const told = (what: Tells['size'], value = 0) => {
-		if (what === 'missing') return undefined;
-		if (what === 'right') return value;
-		return typeof what === 'number' ? what : Math.max(0, value + what.offBy);
+	const odd = new Map<unknown, number>(Object.entries({ 'as asked': asked, 'one behind': Math.max(asked - 1, 0) }));
+	const told = (what: Tells['number'], value = 0) => {
+		if (typeof what === 'object') return Math.max(0, value + what.offBy);
+		return what === 'right' ? value : typeof what === 'number' ? what : odd.get(what);
 	};
-	const { number } = tells;
-	const odd = { 'as asked': asked, 'one behind': Math.max(asked - 1, 0), 'counted from 1': (right.number ?? 0) + 1 };
 	return {
-		number:
-			number === 'right' || number === 'missing' || typeof number === 'number'
-				? told(number, right.number)
-				: odd[number],
+		number: told(tells.number, right.number),
 		size: told(tells.size, right.size),
 		totalElements: told(tells.totalElements, right.totalElements),
 		totalPages: told(tells.totalPages, right.totalPages),

@@ -53,7 +53,7 @@ function lettersOf(list: string, page: number): string[] {
 export const serve = (size: number, script: Partial<ServerScript> = {}) =>
 	new PagedServer(Fleet.seeded({ size }), { numbering: 'one-based', largestSize: 2000, ...script });
 
-/** Replaces these fields of the metadata. */
+/** Replaces these fields of the metadata, or leaves them out. */
 export const say =
 	(said: Metadata) =>
 	(honest: Metadata): Metadata => ({ ...honest, ...said });
@@ -63,11 +63,6 @@ export const only =
 	(...names: ReadonlyArray<keyof Metadata>) =>
 	(honest: Metadata): Metadata =>
 		Object.fromEntries(names.map((name) => [name, honest[name]]));
-
-/** Leaves out these fields of the metadata. */
-export const without =
-	(...names: ReadonlyArray<keyof Metadata>) =>
-	(honest: Metadata): Metadata => ({ ...honest, ...Object.fromEntries(names.map((name) => [name, undefined])) });
 
 export const removeFirst = (fleet: Fleet) => void fleet.remove(fleet.at(0).sn);
 export const addFirst = (fleet: Fleet) => void fleet.add();

@@ -3,7 +3,7 @@ import type { Page } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { fetchPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
 import { PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
-import { failure, late, noSuchPage, removeFirst, say, serve, without } from './pages.mts';
+import { failure, late, noSuchPage, removeFirst, say, serve } from './pages.mts';
 
 type Script = Partial<ServerScript>;
 const read = async ({ source }: Pick<PagedServer, 'source'>, skip: number, limit?: number, pageSize = 10) =>
@@ -13,13 +13,13 @@ const read = async ({ source }: Pick<PagedServer, 'source'>, skip: number, limit
 const requestsOf = ({ asked }: PagedServer) => asked.map((page) => page ?? 'first').join(' ');
 /** The requests that find a part: the first page, then three for one device: page 1, the first page, the part's first device. */
 const findAt = (position: number) => `first 1 first ${position}`;
-const noOffset = { falsify: without('pageable') };
+const noOffset = { falsify: say({ pageable: undefined }) };
 
 describe('the part of 12 devices after 35', () => {
 	const { devices } = Fleet.seeded({ size: 95 });
 	const find = findAt(31);
 	const list = 'first 2 3 4 5';
-	const noTotal = { falsify: without('totalElements') };
+	const noTotal = { falsify: say({ totalElements: undefined }) };
 
 	test.each<[costs: string, Script, requests: string]>([
 		['only its own pages', {}, `${find} 4 5`],

@@ -1,4 +1,4 @@
-import { comparableNumber, type FirstPageNumber, learnNumbering } from './numbering';
+import { learnNumbering } from './numbering';
 import type { Page, PageSource } from './page';
 
 /** Pages to fetch ahead: enough to continue during a slow request, few enough for the memory. */
@@ -11,7 +11,7 @@ const MAX_PAGES_AHEAD = 64;
 export class PageFeed<T> {
 	/** Whether the total of any response differs from the first page's. */
 	totalMoved = false;
-	private firstPageNumber: FirstPageNumber | undefined;
+	private firstPageNumber: number | undefined;
 	/** Responses and failures by page parameter, until they are returned. */
 	private readonly responses = new Map<number, Promise<Page<T>>>();
 	private readonly inFlight = new Map<number, Promise<void>>();
@@ -22,7 +22,7 @@ export class PageFeed<T> {
 	constructor(
 		private readonly source: PageSource<T>,
 		private readonly first: Page<T>,
-		private readonly options: { size: number; parallelRequests: number; trustsNumbers: boolean },
+		private readonly options: { size: number; parallelRequests: number; trustsNumbers?: boolean },
 	) {}
 
 	/**
@@ -34,7 +34,7 @@ export class PageFeed<T> {
 		if (index === 0) return this.first;
 		this.firstPageNumber ??= await learnNumbering(
 			this.source.identify,
-			this.options.trustsNumbers ? comparableNumber(this.first) : undefined,
+			this.options.trustsNumbers === false ? undefined : this.first,
 			async (parameter) => (parameter === undefined ? this.first : await this.fetch(parameter, pages)),
 		);
 		const parameter = this.firstPageNumber + index;
@@ -63,11 +63,11 @@ export class PageFeed<T> {
 	private async request(parameter: number): Promise<void> {
 		const response = this.source.fetchPage(parameter, this.options.size);
 		const page = await response.catch(() => undefined);
-		if (page === undefined || page.content.length === 0) this.stopAt = parameter;
+		const isEmpty = page === undefined || page.content.length === 0;
+		if (isEmpty) this.stopAt = parameter;
 		const total = page?.totalElements ?? this.first.totalElements;
 		// The total 0 of an empty page doesn't mean that the list is empty.
-		const isAboutTheList = page?.content.length !== 0 || total !== 0;
-		this.totalMoved ||= isAboutTheList && total !== (this.first.totalElements ?? total);
+		this.totalMoved ||= !(isEmpty && total === 0) && total !== (this.first.totalElements ?? total);
 		this.responses.set(parameter, response);
 		this.inFlight.delete(parameter);
 	}

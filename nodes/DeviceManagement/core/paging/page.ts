@@ -19,11 +19,11 @@ export interface PageSource<T> {
 	identify: (item: T) => string;
 	/** The largest page to request, now: it falls when a page was too large to read. Default: any size. */
 	readonly lists?: { readonly largestPage: number } | undefined;
-	/** Returns the part of the identity that stays when the item is edited; default: all of it. */
-	idOf?: ((item: T) => string) | undefined;
+	/** Returns the part of the identity that stays when the item is edited; undefined for all of it. */
+	idOf?: ((item: T) => string | undefined) | undefined;
 	/** Undefined for a list that can't be sorted by ID, or already is. */
 	readonly idOrder?: IdOrder | undefined;
-	/** Whether items are rows, which are counted and never merged, see {@link countRows}. */
+	/** Whether items are rows, which are counted and never merged with those of another reading, see {@link identifyRows}. */
 	readonly countsRows?: boolean;
 }
 
@@ -35,40 +35,40 @@ export interface IdOrder {
 	noteRefusal(): void;
 }
 
-/** Returns a source of what `keep` returns for each item: the rest leaves the memory. Items are identified as they were sent. */
-export function keepOnly<T, K>({ fetchPage, identify, idOf = identify, ...rest }: PageSource<T>, keep: (item: T) => K) {
-	// Without a spread, which would cost a quarter more time per page.
-	const entryOf = (item: T) => ({ kept: keep(item), identity: identify(item), id: idOf(item) });
+/**
+ * Returns a source of what `keep` returns for each item: the rest leaves the memory. Items are identified as they were sent.
+ * @param countsRows whether items are rows, see {@link identifyRows}
+ */
+export function keepOnly<T, K>(source: PageSource<T>, keep: (item: T) => K, countsRows = false) {
+	const { fetchPage, identify, idOf, ...rest } = source;
 	return {
 		...rest,
+		countsRows,
 		async fetchPage(page: number | undefined, size: number, byId?: boolean) {
 			const { content, ...metadata } = await fetchPage(page, size, byId);
+			const identityOf = countsRows ? identifyRows(content, metadata.number) : identify;
+			// Without a spread of the item, which would cost a quarter more time per page.
+			const entryOf = (item: T, place: number) => ({
+				kept: keep(item),
+				identity: identityOf(item, place),
+				id: idOf?.(item),
+			});
 			return { ...metadata, content: content.map(entryOf) };
 		},
-		identify: ({ identity }: ReturnType<typeof entryOf>) => identity,
-		idOf: ({ id }: ReturnType<typeof entryOf>) => id,
+		identify: ({ identity }: { identity: string }) => identity,
+		idOf: ({ id }: { id: string | undefined }) => id,
 	};
 }
 
 /**
- * Returns a source of rows that may be equal or share an `id`: none is merged with another. A row is identified by its place and by
- * all rows of its page, so a page that comes twice is still noticed. Pages of one repeated row differ by their number.
+ * Returns the identities of a page's rows. Rows may be equal or share an `id`: none is merged with another. A row is identified by its
+ * place and by all rows of its page, so a page that comes twice is still noticed. Pages of one repeated row differ by their number.
  */
-export function countRows<T extends object>({ fetchPage, lists }: PageSource<T>): PageSource<T> {
-	const identities = new WeakMap<T, string>();
-	return {
-		lists,
-		countsRows: true,
-		async fetchPage(parameter, size) {
-			const page = await fetchPage(parameter, size);
-			const rows = page.content.map((row) => JSON.stringify(row));
-			const number = new Set(rows).size === 1 ? String(page.number) : '';
-			const digest = createHash('sha256').update(rows.join()).update(number).digest('base64');
-			page.content.forEach((row, place) => identities.set(row, `${digest} ${place}`));
-			return page;
-		},
-		identify: (row) => identities.get(row) ?? '',
-	};
+function identifyRows(content: readonly unknown[], number: number | undefined) {
+	const rows = content.map((row) => JSON.stringify(row));
+	const mark = new Set(rows).size === 1 ? String(number) : '';
+	const digest = createHash('sha256').update(rows.join()).update(mark).digest('base64');
+	return (_row: unknown, place: number) => `${digest} ${place}`;
 }
 
 /** Whether two pages or passes have the same items in the same order. */

@@ -31,29 +31,30 @@ const PASSES = 3;
  */
 export async function fetchList<T>(source: PageSource<T>, options: ListOptions): Promise<Listing<T>> {
 	let previous: Pass<T> | undefined;
-	let seen = new Map<string, T>();
+	let items: readonly T[] = [];
 	const sharing = new Set<string>();
+	const { countsRows = false } = source;
 	const { skip = 0, limit = Infinity } = options;
 	let { byId = false } = options;
-	const isOfRows = source.countsRows === true;
 	let [tied, voidPasses] = [false, 0];
 	for (let passes = 1; ; passes++) {
 		const isLast = passes === PASSES;
 		// Two passes that repeat the same items in pages of different length show that the server lists these twice.
 		const sizes = isLast && previous && repeats(previous) ? sizesBelow(previous.pageLength, options) : undefined;
 		const parallelRequests = isLast ? 1 : options.parallelRequests;
+		// Rows that change make page 1 differ from the first page, which looks like a list that counts from 0.
+		const trustsNumbers = passes === 1 || (isLast && countsRows);
 		const fetch = async (list: PageSource<T>) =>
-			await fetchPass(list, { ...options, ...sizes, parallelRequests, sharing }, passes === 1 || (isLast && isOfRows));
+			await fetchPass(list, { ...options, ...sizes, parallelRequests, trustsNumbers, sharing });
 		const pass = byId ? await readById(source, fetch, async () => await fetch(source)) : await fetch(source);
-		const settled = pass.steady || (previous !== undefined && agree(source, previous, pass, { skip, limit }));
+		const settled = pass.steady || (previous !== undefined && agree(source, previous, pass, options));
 		// Without the ID, equal sort values may repeat pages. A server that ignores page numbers lists only one page.
 		const mayBeTied = source.idOrder?.isRefused() === true && pass.distinct > pass.pageLength;
 		if (pass.voidedBy !== undefined && ++voidPasses === PASSES && !mayBeTied) throw pass.voidedBy;
-		if (!settled && !isOfRows) seen = union(source, pass.items, seen);
-		tied ||= !isOfRows && isTied(pass);
+		items = settled || countsRows ? pass.items : union(source, pass.items, items);
+		tied ||= !countsRows && isTied(pass);
 		if (settled || isLast) {
-			const items = (settled || isOfRows ? pass.items : [...seen.values()]).slice(0, limit);
-			return { items, settled, tied, reportedTotal: pass.reportedTotal, passes };
+			return { items: items.slice(0, limit), settled, tied, reportedTotal: pass.reportedTotal, passes };
 		}
 		// The ID must not replace the platform's own order of the first items, or that of a part.
 		const { voidedBy, distinct, reportedTotal = voidedBy ? Infinity : distinct + 1 } = pass;
@@ -64,37 +65,27 @@ export async function fetchList<T>(source: PageSource<T>, options: ListOptions):
 
 interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 	items: T[];
-	/** Number of items of the first page. */
+	/** Number of items of the first page, and how many of them were requested. */
 	pageLength: number;
-	/** Whether the first page has fewer items than requested. */
-	isShort: boolean;
+	requested: number;
 	/** Why the pass ended early. Its items are then not the whole list. */
 	voidedBy?: RepeatedPages;
 }
 
-async function fetchPass<T>(source: PageSource<T>, options: WalkOptions, trustsNumbers: boolean): Promise<Pass<T>> {
+async function fetchPass<T>(source: PageSource<T>, options: WalkOptions): Promise<Pass<T>> {
 	const { pageSize, skip = 0, limit = Infinity } = options;
-	const start = {
-		pageLength: 0,
-		isShort: false,
-		read: 0,
-		distinct: 0,
-		reportedTotal: undefined,
-		moved: false,
-		steady: false,
-	};
-	const pass: Pass<T> = { ...start, items: [] };
+	const nothing = { read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
+	const pass: Pass<T> = { ...nothing, items: [], pageLength: 0, requested: Math.min(pageSize, skip + limit) };
 	const read = async () => {
-		for await (const { newItems, ...page } of walkPages(source, options, trustsNumbers)) {
+		for await (const { newItems, ...page } of walkPages(source, options)) {
 			for (const item of newItems) pass.items.push(item);
-			const pageLength = pass.pageLength || page.read;
-			Object.assign(pass, page, { pageLength, isShort: pageLength < Math.min(pageSize, skip + limit) });
+			Object.assign(pass, page, { pageLength: pass.pageLength || page.read });
 		}
 		return pass;
 	};
 	return await read().catch(async (thrown: unknown) => {
 		// Again, in smaller pages.
-		if (isTooLarge(thrown) && source.lists) return await fetchPass(source, options, trustsNumbers);
+		if (isTooLarge(thrown) && source.lists) return await fetchPass(source, options);
 		if (!(thrown instanceof RepeatedPages)) throw thrown;
 		return Object.assign(pass, { moved: true, steady: false, voidedBy: thrown });
 	});
@@ -107,8 +98,8 @@ function sizesBelow(pageLength: number, { pageSize }: WalkOptions) {
 }
 
 /** Whether a pass that was read to its end has an item twice. In a list of one page that is not full, no other item is missing for it. */
-function repeats({ read, distinct, pageLength, isShort, voidedBy }: Pass<unknown>): boolean {
-	return voidedBy === undefined && read > distinct && (read > pageLength || !isShort);
+function repeats({ read, distinct, pageLength, requested, voidedBy }: Pass<unknown>): boolean {
+	return voidedBy === undefined && read > distinct && (read > pageLength || pageLength >= requested);
 }
 
 /**
@@ -121,12 +112,7 @@ function isTied(pass: Pass<unknown>): boolean {
 }
 
 /** Whether two passes have the same items up to the limit, order and total; if they repeat items, in pages of different length. */
-function agree<T>(
-	source: PageSource<T>,
-	one: Pass<T>,
-	other: Pass<T>,
-	{ skip, limit }: { skip: number; limit: number },
-): boolean {
+function agree<T>(source: PageSource<T>, one: Pass<T>, other: Pass<T>, { skip = 0, limit = Infinity }: WalkOptions) {
 	if (one.moved || other.moved || one.reportedTotal !== other.reportedTotal) return false;
 	const upTo = skip + limit;
 	if (Math.min(one.read, upTo) !== Math.min(other.read, upTo)) return false;
@@ -135,8 +121,7 @@ function agree<T>(
 }
 
 /** Returns the items of a pass, then the items that only earlier passes had. */
-function union<T>(source: PageSource<T>, items: readonly T[], before: ReadonlyMap<string, T>): Map<string, T> {
-	const all = new Map(items.map((item) => [source.identify(item), item]));
-	for (const [id, item] of before) if (!all.has(id)) all.set(id, item);
-	return all;
+function union<T>({ identify }: PageSource<T>, items: readonly T[], before: readonly T[]): T[] {
+	const ids = new Set(items.map(identify));
+	return [...items, ...before.filter((item) => !ids.has(identify(item)))];
 }

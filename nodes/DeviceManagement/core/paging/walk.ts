@@ -3,7 +3,7 @@
  * fetches ahead, and ends where the metadata, empty pages or a refusal show the end. It doesn't find out whether the list changed.
  */
 import { Failure } from '../failure';
-import { expectsMore, mayBeLast } from './end';
+import { whatFollows } from './end';
 import { PageFeed } from './feed';
 import type { Page, PageSource } from './page';
 import { mayRefuse, sizesAfter, undefinedIfPageRefused } from './refusal';
@@ -19,6 +19,8 @@ export interface WalkOptions {
 	skip?: number;
 	/** How many items to read after those, in the server's order; undefined for all. */
 	limit?: number | undefined;
+	/** Whether to learn the numbering from the `number` of page 2; default: yes. */
+	trustsNumbers?: boolean;
 	/** Items that had another item's ID in an earlier walk: the platform gave it to both. The walk adds those that it finds. */
 	sharing?: Set<string>;
 }
@@ -45,18 +47,13 @@ const MAX_ITEMS = 2_000_000;
 /**
  * Walks the pages of a list (section 1.2 of the API document). It ends at a page whose metadata says so, at an empty page (the
  * second or the 100th in a row if the metadata says that more follows), or at a page past the end that is refused or has nothing new.
- * @param trustsNumbers whether to learn the numbering from the `number` of page 2
  * @throws RepeatedPages at the second page before the end that has nothing new; Failure `paging` for a list without an end;
  * and what `fetchPage` throws
  */
-export async function* walkPages<T>(
-	source: PageSource<T>,
-	options: WalkOptions,
-	trustsNumbers = true,
-): AsyncGenerator<WalkedPage<T>, void, undefined> {
-	const { parallelRequests, skip = 0, limit = Infinity, sharing = new Set() } = options;
+export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions): AsyncGenerator<WalkedPage<T>> {
+	const { skip = 0, limit = Infinity, sharing = new Set() } = options;
 	const { size, page: first } = await fetchFirstPage(source, options);
-	const feed = new PageFeed(source, first, { size, parallelRequests, trustsNumbers });
+	const feed = new PageFeed(source, first, { ...options, size });
 	// The first page counts as full: the server may return fewer items than requested.
 	const pageLength = first.content.length || first.size || size;
 	const seen = new Map<string, string>();
@@ -81,9 +78,9 @@ export async function* walkPages<T>(
 		}
 		if (!pastEnd) read += length;
 		emptyPages = length === 0 ? emptyPages + 1 : 0;
-		const progress = { index, read, full: length >= pageLength, lastWasWrong };
-		const more = isRepeated || expectsMore(page, progress, emptyPages);
-		const atEnd = pastEnd || seen.size >= skip + limit || !more;
+		const progress = { index, read, full: length >= pageLength, lastWasWrong, emptyPages };
+		const { expectsMore, mayBeLast } = whatFollows(page, progress);
+		const atEnd = pastEnd || seen.size >= skip + limit || !(isRepeated || expectsMore);
 		if (atEnd) await feed.waitForPages();
 		if (length > 0) reportedTotal = page.totalElements ?? reportedTotal;
 		// A row that changes doesn't show that its page comes again. Without this, such a list has no end.
@@ -95,7 +92,7 @@ export async function* walkPages<T>(
 		const steady = isCounted && isWhole && !moved && read === distinct && !mayHaveMoved;
 		yield { newItems, read, distinct, reportedTotal, moved, steady };
 		if (atEnd) return;
-		expectsEnd = !isRepeated && mayBeLast(page, progress);
+		expectsEnd = !isRepeated && mayBeLast;
 		lastWasWrong ||= page.last === true;
 	}
 	const message = `The list did not end after ${MAX_ITEMS} items or ${MAX_PAGES} pages`;
