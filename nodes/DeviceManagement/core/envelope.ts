@@ -4,9 +4,9 @@
  */
 import { z } from 'zod/v4';
 
-import { explainCode, meansTokenRefused, meansUserRefused, SUCCESS } from './errors/codes';
+import { explainCode, refusedBy, SUCCESS } from './errors/codes';
 import type { Purpose } from './errors/purpose';
-import { Draft, Failure, type FailureDetails } from './failure';
+import { Draft, Failure } from './failure';
 import {
 	DEEPEST_NESTING,
 	describeValue,
@@ -150,8 +150,8 @@ function findFlaw({ body, charset }: RawResponse): string {
 
 /** Returns the failure for a code other than 0, or for an error status without an envelope. */
 function refusal({ status, retryAfterMs, redirectOrigin }: RawResponse, envelope?: Envelope): Failure {
-	const code = envelope?.code;
 	const byStatus = explainStatus(status);
+	const refused = refusedBy(envelope?.code) ?? (status === 401 ? 'token' : undefined);
 	const words =
 		envelope === undefined
 			? { ...byStatus, outside: redirectOrigin }
@@ -160,15 +160,9 @@ function refusal({ status, retryAfterMs, redirectOrigin }: RawResponse, envelope
 		...words,
 		mayRefusePage: true,
 		httpStatus: status,
-		tokenRefused: meansTokenRefused(code) || (status === 401 && !meansUserRefused(code)),
-		temporary: byStatus.temporary === true && !meansUserRefused(code),
+		tokenRefused: refused === 'token',
+		// A retry can't help a refused user, and may lock the account.
+		temporary: byStatus.temporary === true && refused !== 'login' && refused !== 'rights',
 		retryAfterMs,
-		expiry: envelope === undefined ? expiryBy(status) : undefined,
 	});
-}
-
-/** Whether a status without an envelope may mean an expired token. The API document has codes for it, but a proxy may come first. */
-function expiryBy(status: number): FailureDetails['expiry'] {
-	if (status >= 300 && status <= 399) return 'unclear';
-	return [403, 419, 440, 498].includes(status) ? 'refused' : undefined;
 }

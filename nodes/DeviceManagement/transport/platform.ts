@@ -19,7 +19,6 @@ import type { z } from 'zod/v4';
 
 import { checkPayload, unwrap } from '../core/envelope';
 import { type Failure, type FailureDetails, inputFailure } from '../core/failure';
-import { aboutKey } from '../core/errors/codes';
 import { inWords, type Purpose } from '../core/errors/purpose';
 import { outcomeOf, withRetries } from './waiting/retry';
 import { type Account, accountOf } from './auth/account';
@@ -182,8 +181,7 @@ class Execution {
 			});
 			return unwrap(response, request.purpose);
 		} catch (error) {
-			const failure = inWords(error, request.purpose, redact);
-			throw signIn === undefined ? aboutKey(failure) : failure;
+			throw inWords(error, request.purpose, redact, signIn === undefined);
 		}
 	}
 

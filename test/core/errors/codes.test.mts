@@ -1,15 +1,12 @@
 import {
-	aboutKey,
 	CODE_TABLE,
 	explainCode as explainFacts,
-	meansLoginRefused,
 	meansNoDevice,
 	meansNotFound,
-	meansTokenRefused,
-	meansUserRefused,
+	refusedBy,
 } from '../../../nodes/DeviceManagement/core/errors/codes.ts';
-import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { fillIn, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
+import { Draft } from '../../../nodes/DeviceManagement/core/failure.ts';
+import { fillIn, inWords, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
 import { codes } from '../../../testbed/platform/codes.mts';
 
 const explainCode = (code: number, purpose: Purpose, msg = '') =>
@@ -30,16 +27,20 @@ test.each(CODE_TABLE)('code $code has a message in the style of n8n', ({ message
 test.each([
 	['nothing found', (code: number) => meansNotFound({ code }), [10007, 10018, 14401]],
 	['no such device', (code: number) => meansNoDevice({ code }), [10007, 14401]],
-	['a refused token', meansTokenRefused, [14101, 14102]],
-	['a refused login', meansLoginRefused, [14201, 14202, 14203]],
+	['a refused token', (code: number) => refusedBy(code) === 'token', [14101, 14102]],
+	['a refused login', (code: number) => refusedBy(code) === 'login', [14201, 14202, 14203]],
+	['a lack of rights', (code: number) => refusedBy(code) === 'rights', [14103]],
 	['an unknown outcome', (code: number) => explainFacts(code).inDoubt, [-1, 10002]],
-	['a refused user', meansUserRefused, [14103, 14201, 14202, 14203]],
 ] as const)('%s is meant by these codes and no other', (_name, means, expected) => {
 	expect([...documented, 20815].filter((code) => means(code))).toEqual(expected);
 });
 
 test('no code means nothing; a success without data means that the device does not exist', () => {
-	expect([meansNotFound({}), meansNoDevice({ withoutData: false }), meansLoginRefused(undefined)]).not.toContain(true);
+	expect([meansNotFound({}), meansNoDevice({ withoutData: false }), refusedBy(undefined)]).toEqual([
+		false,
+		false,
+		undefined,
+	]);
 	expect([meansNoDevice({ withoutData: true }), meansNotFound({ withoutData: true })]).toEqual([true, true]);
 });
 
@@ -69,15 +70,12 @@ test.each([
 });
 
 test('a refused sign-in is about the key where the credential has one', () => {
-	const failures = [14101, 14102, 14103].map((code) => new Failure(explainCode(code, 'list', 'msg')));
-	expect(failures.map((failure) => aboutKey(failure).message)).toEqual([
-		'The platform refused the API key (code 14101: msg)',
-		'The platform refused the API key (code 14102: msg)',
-		'The user may not do this (code 14103: msg)',
-	]);
-	expect(failures.map((failure) => aboutKey(failure).details.remedy.startsWith("Check 'API Key'"))).toEqual([
-		true,
-		true,
-		false,
+	const details = [14101, 14102, 14103].map(
+		(code) => inWords(new Draft(explainFacts(code)), 'list', String, true).details,
+	);
+	expect(details.map(({ message, remedy }) => [message, remedy.startsWith("Check 'API Key' in")])).toEqual([
+		['The platform refused the API key (code 14101)', true],
+		['The platform refused the API key (code 14102)', true],
+		['The user may not do this (code 14103)', false],
 	]);
 });

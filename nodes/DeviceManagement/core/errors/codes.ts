@@ -2,31 +2,19 @@
  * The platform's return codes in words (section 7 of the API document): what happened, and what to do. Each code has one row;
  * docs/errors.md is generated from the rows. If a remedy names a field of an operation, `fillIn` adds it by purpose.
  */
-import { type CauseClass, Failure, type FailureDetails } from '../failure';
+import type { CauseClass, FailureDetails } from '../failure';
 import { fillIn } from './purpose';
 
-/** What a code or a status means, with places that `inWords` fills in. */
+/** What a code, a status or a system error means, with places that `inWords` fills in. */
 export type Meaning = readonly [cause: CauseClass, message: string, remedy: string];
+/** The meaning of what a pattern matches. */
+export type Row = readonly [pattern: RegExp, ...meaning: Meaning];
 
 export const SUCCESS = 0;
 
 const LATER = 'Try again later. If it happens again, ask your platform administrator.';
 export const CHECK_RECORD = 'Check the serial number or identifier.';
 const RIGHTS = 'Ask your platform administrator to give this user (or API key) the right to do this.';
-
-export const CREDENTIAL =
-	"Check what you entered in the Device Management API credential, and whether it needs 'My Platform Signs In Differently'.";
-
-const KEY = "Check 'API Key' in the credential, and whether it needs 'My Platform Signs In Differently'.";
-
-/** Returns a failure whose words about a refused sign-in are about the API key; any other failure unchanged. */
-export function aboutKey<T>(thrown: T): T | Failure {
-	if (!(thrown instanceof Failure)) return thrown;
-	const { message, remedy } = thrown.details;
-	const refused = 'The platform refused the API key';
-	const ofKey = message.replace(/^The platform (did not accept the sign-in|could not read the key or token)/, refused);
-	return new Failure({ ...thrown.details, message: ofKey, remedy: remedy.replace(CREDENTIAL, KEY) });
-}
 
 const ROWS: ReadonlyArray<readonly [code: number, ...meaning: Meaning]> = [
 	[-1, 'unknown', 'The platform could not say what went wrong', LATER],
@@ -51,8 +39,8 @@ const ROWS: ReadonlyArray<readonly [code: number, ...meaning: Meaning]> = [
 	[10017, 'input', 'The identifier is not valid', 'Check the identifier. Copy it from a list of the platform.'],
 	[10018, 'not found', 'The serial number is not valid', 'Check the serial number. Copy it from a list of devices.'],
 	[10019, 'platform', 'A table is missing on the platform', 'Ask your platform administrator.'],
-	[14101, 'credential', 'The platform did not accept the sign-in', CREDENTIAL],
-	[14102, 'credential', 'The platform could not read the key or token', CREDENTIAL],
+	[14101, 'credential', '{notAccepted}', '{credential}'],
+	[14102, 'credential', '{notRead}', '{credential}'],
 	[14103, 'credential', 'The user may not do this', RIGHTS],
 	[
 		14201,
@@ -84,11 +72,9 @@ export const CODE_TABLE = ROWS.map(([code, cause, message, remedy]) =>
 	fillIn({ code, cause, message, remedy }, 'test'),
 );
 
-const BY_CODE = new Map(ROWS.map(([code, ...meaning]) => [code, meaning]));
-
 /** Returns the words for an envelope's `code` other than 0 (section 7), with a place for the platform's own words. */
 export function explainCode(code: number): FailureDetails {
-	const [cause, message, remedy] = BY_CODE.get(code) ?? UNDOCUMENTED;
+	const [, cause, message, remedy] = ROWS.find(([known]) => known === code) ?? [code, ...UNDOCUMENTED];
 	// With these codes, the platform may have carried out the request.
 	const inDoubt = code === -1 || code === 10002;
 	return { kind: 'refused', cause, message: `${message} (code ${code}{outside})`, remedy, inDoubt };
@@ -110,17 +96,9 @@ export function meansNotFound(details: Partial<FailureDetails>): boolean {
 	return meansNoDevice(details) || details.code === 10018;
 }
 
-/** Whether the platform rejected the key or token, and not the user (section 5). Some platforms use the status as a code. */
-export function meansTokenRefused(code: number | undefined): boolean {
-	return code === 14101 || code === 14102 || code === 401;
-}
-
-/** Whether the platform rejected the login itself (section 5). */
-export function meansLoginRefused(code: number | undefined): boolean {
-	return code !== undefined && code >= 14201 && code <= 14203;
-}
-
-/** Whether the platform rejected the user (section 5). A retry can't help, and may lock the account. */
-export function meansUserRefused(code: number | undefined): boolean {
-	return code === 14103 || meansLoginRefused(code);
+/** Returns which part of the sign-in a code refuses (section 5). Some platforms use the status as a code. */
+export function refusedBy(code: number | undefined): 'token' | 'login' | 'rights' | undefined {
+	if (code === 14101 || code === 14102 || code === 401) return 'token';
+	if (code === 14201 || code === 14202 || code === 14203) return 'login';
+	return code === 14103 ? 'rights' : undefined;
 }

@@ -1,4 +1,4 @@
-import { Draft, Failure } from '../failure';
+import { Draft, Failure, type FailureDetails } from '../failure';
 import type { Redact } from '../redaction';
 
 /**
@@ -21,6 +21,11 @@ const REQUEST = {
 	address: "'Base URL' in the credential",
 	/** What code 10007 means. */
 	missing: 'The record does not exist',
+	/** What a refused sign-in means, and its remedy. */
+	notAccepted: 'The platform did not accept the sign-in',
+	notRead: 'The platform could not read the key or token',
+	credential:
+		"Check what you entered in the Device Management API credential, and whether it needs 'My Platform Signs In Differently'.",
 	/** The remedies for HTTP 429, a timeout and a response that is too large. */
 	tooMany: "Lower 'Parallel Requests' under 'Options', or run the workflow less often.",
 	tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options'.",
@@ -60,9 +65,18 @@ export const WORDING: Readonly<Record<Purpose, typeof REQUEST>> = {
 	},
 };
 
+/** The words for a refused sign-in where the credential has an API key. */
+const OF_KEY = {
+	notAccepted: 'The platform refused the API key',
+	notRead: 'The platform refused the API key',
+	credential: "Check 'API Key' in the credential, and whether it needs 'My Platform Signs In Differently'.",
+};
+
+type Words = Pick<FailureDetails, 'message' | 'remedy'>;
+
 /** Returns words with each place in braces filled in. */
-export function fillIn<W extends { message: string; remedy: string }>(words: W, purpose: Purpose, outside = ''): W {
-	const places = { ...WORDING[purpose], outside };
+export function fillIn<W extends Words>(words: W, purpose: Purpose, outside = '', hasKey = false): W {
+	const places = { ...WORDING[purpose], ...(hasKey && OF_KEY), outside };
 	const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, place: keyof typeof places) => places[place]);
 	return { ...words, message: fill(words.message), remedy: fill(words.remedy) };
 }
@@ -70,11 +84,12 @@ export function fillIn<W extends { message: string; remedy: string }>(words: W, 
 /**
  * Returns what a request or a sign-in throws, in the words for its purpose. Only here, text from outside joins a message,
  * without secrets, and a write that may have been carried out is in doubt. Returns any other error unchanged.
+ * @param hasKey whether the credential has an API key
  */
-export function inWords<T>(thrown: T, purpose: Purpose, redact: Redact): T | Failure {
+export function inWords<T>(thrown: T, purpose: Purpose, redact: Redact, hasKey = false): T | Failure {
 	if (!(thrown instanceof Draft)) return thrown;
 	const { inDoubt, outside, ...details } = thrown.details;
-	const words = fillIn(details, purpose, outside?.(redact));
+	const words = fillIn(details, purpose, outside?.(redact), hasKey);
 	if (!inDoubt || purpose !== 'write') return new Failure(words);
 	return new Failure({
 		...words,

@@ -1,10 +1,10 @@
-import { type CauseClass, Draft, type Failure, type FailureDetails } from '../failure';
+import { Draft, type Failure, type FailureDetails } from '../failure';
 import { outside } from '../redaction';
+import type { Row } from './codes';
 
-type SystemError = readonly [systemCodes: RegExp, cause: CauseClass, message: string, remedy: string];
-
+const PORT = "Check the port in 'Base URL' in the credential.";
 /** The node retries this kind and the next one. */
-const DROPPED: SystemError = [
+const DROPPED: Row = [
 	/^(ECONNREFUSED|ECONNRESET|EPIPE|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ENETDOWN|ERR_STREAM_PREMATURE_CLOSE)$/,
 	'platform',
 	'The connection to the platform was refused or dropped',
@@ -12,19 +12,19 @@ const DROPPED: SystemError = [
 ];
 const CHECK_PROXY =
 	'Run the workflow again. If it happens again, check whether a proxy, with a timeout or a size limit, cuts the responses of the platform.';
-const DAMAGED: SystemError = [
+const DAMAGED: Row = [
 	/^(Z_|ZSTD_|ERR__ERROR_|ERR_BROTLI_)/,
 	'platform',
 	"The platform's compressed response is damaged and can't be unpacked",
 	CHECK_PROXY,
 ];
-const UNREADABLE: SystemError = [
+const UNREADABLE: Row = [
 	/^HPE_|^ERR_BAD_RESPONSE$/,
 	'platform',
 	"The platform's response can't be read",
-	"Check the port in 'Base URL' in the credential. Check whether a proxy changes the platform's responses.",
+	`${PORT} Check whether a proxy changes the platform's responses.`,
 ];
-const NOT_SENT: SystemError = [
+const NOT_SENT: Row = [
 	/^/,
 	'input',
 	"n8n can't send the request",
@@ -32,7 +32,7 @@ const NOT_SENT: SystemError = [
 ];
 const TLS_CODE = /^(EPROTO|ERR_SSL)/;
 /** The first row that fits the system's code applies, for TLS with the error's own words: EPROTO says too little. */
-const SYSTEM_ERRORS: readonly SystemError[] = [
+const SYSTEM_ERRORS: readonly Row[] = [
 	DROPPED,
 	DAMAGED,
 	UNREADABLE,
@@ -58,13 +58,13 @@ const SYSTEM_ERRORS: readonly SystemError[] = [
 		/WRONG_VERSION_NUMBER/,
 		'input',
 		'The server does not speak TLS',
-		"Check the port in 'Base URL' in the credential. Check whether it needs http:// instead of https://.",
+		`${PORT} Check whether it needs http:// instead of https://.`,
 	],
 	[
 		TLS_CODE,
 		'unknown',
 		'The server does not speak TLS as expected',
-		"Check the port in 'Base URL' in the credential. Ask your platform administrator whether the server requires a client certificate, or old ciphers.",
+		`${PORT} Ask your platform administrator whether the server requires a client certificate, or old ciphers.`,
 	],
 	[
 		/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/,
@@ -83,17 +83,19 @@ const SYSTEM_ERRORS: readonly SystemError[] = [
  */
 export function explainUnsent(systemCode: string, ownText: string, hasBegun: boolean, timeoutMs: number): Failure {
 	if (/^(ERR_CANCELED|ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/.test(systemCode)) return timedOut(timeoutMs);
-	const isDropped = DROPPED[0].test(systemCode) || /socket hang up|aborted|premature/i.test(ownText);
+	const isAborted = /socket hang up|aborted|premature/i.test(ownText);
 	const own = TLS_CODE.test(systemCode) ? ` ${ownText}`.toUpperCase().replace(/\W+/g, '_') : '';
-	const listed = SYSTEM_ERRORS.find(([systemCodes]) => systemCodes.test(systemCode + own)) ?? NOT_SENT;
-	const row = isDropped ? DROPPED : hasBegun && listed !== DAMAGED ? UNREADABLE : listed;
+	const code = isAborted ? 'ECONNRESET' : systemCode + own;
+	const listed = SYSTEM_ERRORS.find(([systemCodes]) => systemCodes.test(code)) ?? NOT_SENT;
+	const temporary = listed === DROPPED || listed === DAMAGED;
+	const row = hasBegun && !temporary ? UNREADABLE : listed;
 	const [, cause, what, remedy] = row;
-	const shownCode = systemCode === '' && isDropped ? 'aborted' : systemCode;
+	const shownCode = systemCode === '' && isAborted ? 'aborted' : systemCode;
 	// These two rows say too little without the error's own words.
 	const place = row === UNREADABLE || row === NOT_SENT ? '{outside}' : '';
 	const message = `${what}${shownCode === '' ? '' : ` (${shownCode})`}${place}`;
 	const words = { cause, message, remedy, outside: outside(': ', ownText) };
-	return new Draft({ kind: 'unreachable', ...words, inDoubt: true, temporary: isDropped || row === DAMAGED });
+	return new Draft({ kind: 'unreachable', ...words, inDoubt: true, temporary });
 }
 
 export function timedOut(timeoutMs: number): Failure {

@@ -4,7 +4,7 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { meansLoginRefused } from '../../core/errors/codes';
+import { refusedBy } from '../../core/errors/codes';
 import { unwrap } from '../../core/envelope';
 import { inWords } from '../../core/errors/purpose';
 import { Draft, Failure } from '../../core/failure';
@@ -107,6 +107,6 @@ function asSignInFailure(error: unknown): unknown {
 		...(details.httpStatus === 403 ? { cause: 'credential' } : {}),
 		tokenRefused: false,
 		signInFailed: isFinal ? 'for good' : 'for now',
-		loginRefused: meansLoginRefused(details.code) || details.httpStatus === 401 || details.httpStatus === 403,
+		loginRefused: refusedBy(details.code) === 'login' || details.httpStatus === 401 || details.httpStatus === 403,
 	});
 }
