@@ -5,7 +5,6 @@ import {
 	identifyDevice,
 	identifyListed,
 	isSerialNumber,
-	nameOf,
 	serialNumberOf,
 } from '../../nodes/DeviceManagement/core/device.ts';
 
@@ -39,11 +38,6 @@ test('a serial number is a text, or a whole number that n8n can keep', () => {
 		expect(serialNumberOf({ id: '1', sn })).toBe('\u00001');
 		expect(isSerialNumber('\u00001')).toBe(false);
 	}
-});
-
-test('the name of a model or a group is null where there is none', () => {
-	expect(nameOf({ name: 'R200' })).toBe('R200');
-	for (const record of [{}, { name: null }, null, undefined, 'R200', ['R200'], 7]) expect(nameOf(record)).toBeNull();
 });
 
 test('a response is the device with a serial number in upper or lower case, and nothing else is', () => {

@@ -14,7 +14,7 @@ test('simplified has ten flat fields, with the names of model and group', () => 
 	const named = { ...device, model: { name: 'R200', vendor: 'left out' }, group: { name: '' } };
 	const names = { modelName: 'R200', groupName: '' };
 	expect(shapeDevice(named, { output: 'simplified' })).toStrictEqual({ ...taken, ...names });
-	for (const model of [undefined, null, 'R200', [], {}, { name: undefined }]) {
+	for (const model of [undefined, null, 'R200', ['R200'], 7, {}, { name: undefined }]) {
 		const shaped = shapeDevice({ ...device, model, group: model }, { output: 'simplified' });
 		expect(shaped).toStrictEqual({ ...taken, modelName: null, groupName: null });
 	}

@@ -51,14 +51,7 @@ export function hasMoreValuesThan(json: Uint8Array, limit: number): boolean {
 		for (let at = json.indexOf(mark); at >= 0 && marks <= limit; at = json.indexOf(mark, at + 1)) marks++;
 	}
 	if (marks <= limit) return false;
-	let [values, isText] = [0, false];
-	for (let at = 0; at < json.length && values <= limit; at++) {
-		const byte = json[at] ?? QUOTE;
-		if (byte === QUOTE) isText = !isText;
-		else if (isText) at += byte === BACKSLASH ? 1 : 0;
-		else if (MARKS.includes(byte)) values++;
-	}
-	return values > limit;
+	return sumOutsideTexts(json, (byte) => (MARKS.includes(byte) ? 1 : 0), limit) > limit;
 }
 
 /** Whether a body begins as a JSON object and closes fewer brackets than it opens: its end is missing. */
@@ -66,14 +59,19 @@ export function isCutOff(json: Uint8Array): boolean {
 	// It may begin with a byte order mark.
 	const beginning = Buffer.from(json.subarray(0, 99)).toString('latin1');
 	if (!/^(\xef\xbb\xbf)?\s*\{\s*("|$)/.test(beginning)) return false;
-	let [open, isText] = [0, false];
-	for (let at = 0; at < json.length; at++) {
+	return sumOutsideTexts(json, (byte) => (OPENING.includes(byte) ? 1 : CLOSING.includes(byte) ? -1 : 0)) > 0;
+}
+
+/** Returns the sum of what the bytes outside of texts count for. It stops at the first sum above `limit`. */
+function sumOutsideTexts(json: Uint8Array, countOf: (byte: number) => number, limit = Infinity): number {
+	let [sum, isText] = [0, false];
+	for (let at = 0; at < json.length && sum <= limit; at++) {
 		const byte = json[at] ?? QUOTE;
 		if (byte === QUOTE) isText = !isText;
 		else if (isText) at += byte === BACKSLASH ? 1 : 0;
-		else open += OPENING.includes(byte) ? 1 : CLOSING.includes(byte) ? -1 : 0;
+		else sum += countOf(byte);
 	}
-	return open > 0;
+	return sum;
 }
 
 /** Whether a value nests deeper than `limit`. It stops there, so it can't overflow the stack. */
