@@ -72,7 +72,7 @@ test.each<[Purpose, slow: string, large: string]>([
 	[
 		'list',
 		"'Options', or lower 'Page Size' there",
-		"Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'",
+		"'Page Size' under 'Options', or list fewer devices with 'Filters'",
 	],
 	['count', SLOW, ELSEWHERE],
 	['device', SLOW, ELSEWHERE],

@@ -6,7 +6,7 @@ import type { WalkOptions } from '../../../nodes/DeviceManagement/core/paging/wa
 import { type Metadata, PagedServer } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { failure, noSuchPage } from './pages.mts';
+import { failure, noSuchPage, type Shape, shape } from './pages.mts';
 
 /**
  * The promise, for a list that does not change: whatever a server says of its pages and returns past the end, a user gets each
@@ -52,11 +52,12 @@ test.each<Promised>([
 		fc.asyncProperty(habits, fc.integer({ min: 1, max: 70 }), partSizes, async (habit, amount, sizes) => {
 			fc.pre(canBeSeenThrough(habit) && !(believesNumbers && looksOneBased(habit)));
 			const server = serve(habit);
-			const options = { pageSize: habit.pageSize, parallelRequests: habit.parallel };
+			const { pageSize, parallel } = habit.shape;
+			const options = { pageSize, parallelRequests: parallel };
 			const devices = await read(server, options, amount, sizes).catch((thrown) => expectExcuse(habit, thrown));
 			if (devices === undefined) return;
 			expect(ids(devices)).toEqual(ids(server.fleet.devices.slice(...range(amount))));
-			expect(server.peakInFlight).toBeLessThanOrEqual(habit.parallel);
+			expect(server.peakInFlight).toBeLessThanOrEqual(parallel);
 		}),
 		{ ...runs(cases), examples: FOUND.map((habit) => [habit, 70, [10]]) },
 	);
@@ -78,7 +79,7 @@ function expectExcuse(habit: Habits, thrown: unknown): undefined {
 
 const isHonest = (told: unknown) => told === 'right' || told === 'missing';
 const endOf = ({ tells: { totalElements, totalPages, last } }: Habits) => [totalElements, totalPages, last];
-const looksOneBased = ({ server: { numbering }, tells }: Habits) =>
+const looksOneBased = ({ shape: { numbering }, tells }: Habits) =>
 	numbering === 'zero-based' && tells.number === 'one behind';
 
 const partSizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 4 });
@@ -100,28 +101,17 @@ async function readParts(...[{ source, fleet }, options, , sizes]: Parameters<Pr
 	}
 }
 
-/** Servers with right metadata. */
-const server = fc.record({
-	numbering: fc.constantFrom('one-based' as const, 'zero-based' as const),
-	largestSize: fc.integer({ min: 1, max: 15 }),
-	turns: fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 5 }),
-});
-
 test('a part takes the first page, three requests for one device, and the pages that have it', async () => {
-	const part = fc.record({
-		size: fc.integer({ min: 1, max: 80 }),
-		skip: fc.integer({ min: 1, max: 90 }),
-		limit: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 60 })),
-		pageSize: fc.integer({ min: 1, max: 15 }),
-		parallelRequests: fc.integer({ min: 1, max: 8 }),
-	});
+	const skips = fc.integer({ min: 1, max: 90 });
+	const limits = fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 60 }));
 	await fc.assert(
-		fc.asyncProperty(server, part, async (script, { size, skip, limit, pageSize, parallelRequests }) => {
+		fc.asyncProperty(shape, skips, limits, async (script, skip, limit) => {
+			const { fleetSize: size, pageSize, largestSize, parallel: parallelRequests } = script;
 			const listed = new PagedServer(Fleet.seeded({ size }), script);
 			const asked = Math.min(pageSize, limit);
 			const { items } = await fetchPart(listed.source, { pageSize: asked, parallelRequests, skip, limit });
 			expect(ids(items)).toEqual(ids(listed.fleet.devices.slice(skip, skip + limit)));
-			const pageLength = Math.min(asked, script.largestSize);
+			const pageLength = Math.min(asked, largestSize);
 			// A part near the beginning is read from there, and nothing is read past the end.
 			const isNear = skip < asked || skip < pageLength || size <= pageLength;
 			const pages = Math.ceil(Math.min(size, skip + limit) / pageLength) - (isNear ? 0 : Math.floor(skip / pageLength));
@@ -139,15 +129,14 @@ const wrongCount = fc.oneof(
 const honest = fc.constantFrom('right' as const, 'right' as const, 'missing' as const);
 const count = fc.oneof(honest, wrongCount, fc.record({ offBy: fc.integer({ min: -6, max: 6 }) }));
 /** Counted from 1, as requested, or one behind. */
-const oddNumber = fc.constantFrom<'as asked' | 'one behind' | { offBy: number }>('as asked', 'one behind', { offBy: 1 });
+const oddNumber = fc.constantFrom<'as asked' | 'one behind' | { offBy: number }>('as asked', 'one behind', {
+	offBy: 1,
+});
 const REFUSALS = { code: noSuchPage, status: failure({ httpStatus: 404 }) };
 
 /** What a server returns past the end, and the metadata that it says. */
 const habits = fc.record({
-	server,
-	fleetSize: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 60 })),
-	pageSize: fc.integer({ min: 1, max: 15 }),
-	parallel: fc.integer({ min: 1, max: 8 }),
+	shape,
 	pastEnd: fc.constantFrom('empty page', 'empty page of an empty list', 'last page', 'first page', 'code', 'status'),
 	/** Each field is right, missing or wrong. */
 	tells: fc.record({
@@ -163,16 +152,11 @@ type Habits = typeof habits extends fc.Arbitrary<infer T> ? T : never;
 type Tells = Habits['tells'];
 
 /** A setting that random tests found: it tells only these fields. */
-function found(
-	numbering: 'one-based' | 'zero-based',
-	fleetSize: number,
-	pageSize: number,
-	tells: Partial<Tells>,
-): Habits {
+function found(numbering: Shape['numbering'], fleetSize: number, pageSize: number, tells: Partial<Tells>): Habits {
 	const silent = { totalElements: 'missing', totalPages: 'missing', size: 'missing', offset: 'missing' } as const;
 	return {
-		...{ fleetSize, pageSize, parallel: 2, pastEnd: 'empty page' },
-		server: { numbering, largestSize: 10, turns: [0] },
+		shape: { numbering, fleetSize, pageSize, largestSize: 10, parallel: 2, turns: [0] },
+		pastEnd: 'empty page',
 		tells: { ...silent, number: 'missing', last: 'missing', ...tells },
 	};
 }
@@ -182,10 +166,10 @@ const FOUND: readonly Habits[] = [
 	found('zero-based', 2, 1, { number: Number.MAX_SAFE_INTEGER, last: 'right', totalPages: 0 }),
 ];
 
-function serve({ fleetSize, pastEnd, tells, server: script }: Habits): PagedServer {
+function serve({ shape, pastEnd, tells }: Habits): PagedServer {
 	const deniesTheList = pastEnd === 'empty page of an empty list';
-	return new PagedServer(Fleet.seeded({ size: fleetSize }), {
-		...script,
+	return new PagedServer(Fleet.seeded({ size: shape.fleetSize }), {
+		...shape,
 		pastEnd: deniesTheList ? 'empty page' : pastEnd === 'code' || pastEnd === 'status' ? REFUSALS[pastEnd] : pastEnd,
 		falsify(right, asked) {
 			const isPastEnd = (right.number ?? 0) > 0 && (right.number ?? 0) >= (right.totalPages ?? 0);

@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+
 import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
 import type { Page, PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
@@ -65,13 +67,19 @@ export const only =
 		Object.fromEntries(names.map((name) => [name, honest[name]]));
 
 export const removeFirst = (fleet: Fleet) => void fleet.remove(fleet.at(0).sn);
-export const addFirst = (fleet: Fleet) => void fleet.add();
-
-/** The same change at each request. */
-export const always = (change: (fleet: Fleet) => void) =>
-	new Map(Array.from({ length: 60 }, (_, n) => [n + 1, change] as const));
-
 export const failure = (details: Partial<FailureDetails>) =>
 	new Failure({ kind: 'status', cause: 'platform', message: 'none', remedy: '', mayRefusePage: true, ...details });
 export const late = failure({ kind: 'timeout', mayRefusePage: false });
 export const noSuchPage = failure({ kind: 'refused', cause: 'input', code: 10001 });
+
+const size = fc.integer({ min: 1, max: 15 });
+/** A fleet on a server with right metadata, and how it is read. */
+export const shape = fc.record({
+	numbering: fc.constantFrom('one-based' as const, 'zero-based' as const),
+	fleetSize: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 80 })),
+	pageSize: size,
+	largestSize: size,
+	parallel: fc.integer({ min: 1, max: 8 }),
+	turns: fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 5 }),
+});
+export type Shape = typeof shape extends fc.Arbitrary<infer T> ? T : never;

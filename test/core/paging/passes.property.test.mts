@@ -6,20 +6,10 @@ import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { late } from './pages.mts';
+import { late, type Shape, shape } from './pages.mts';
 
 const RUNS = runs(1000);
 
-const size = fc.integer({ min: 1, max: 15 });
-const shape = fc.record({
-	numbering: fc.constantFrom('one-based' as const, 'zero-based' as const),
-	fleetSize: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 80 })),
-	pageSize: size,
-	largestSize: size,
-	parallel: fc.integer({ min: 1, max: 8 }),
-	turns: fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 5 }),
-});
-type Shape = typeof shape extends fc.Arbitrary<infer T> ? T : never;
 const THIRTY: Shape = { numbering: 'one-based', fleetSize: 30, pageSize: 10, largestSize: 15, parallel: 1, turns: [0] };
 const limits = fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined });
 

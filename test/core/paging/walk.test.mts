@@ -2,7 +2,6 @@ import { setImmediate as afterMicrotasks } from 'node:timers/promises';
 
 import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { type WalkedPage, walkPages, type WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
-import { held } from '../../../testbed/held.mts';
 import type { Metadata, ServerScript } from '../../../testbed/pagedServer.mts';
 import { failure, late, noSuchPage, only, pages, say, serve } from './pages.mts';
 
@@ -43,20 +42,6 @@ describe('the requests', () => {
 		}
 		await afterMicrotasks();
 		expect(list.asked).toEqual([undefined, 2, 3]);
-	});
-
-	test('behind a slow page go on, and pages before it are handed out', async () => {
-		const [handedOut, farAhead] = [held(), held()];
-		const list = pages('ab cd ef gh i', async ({ page }) => {
-			if (page === 5) farAhead.resolve();
-			if (page === 3) await Promise.all([handedOut.promise, farAhead.promise]);
-			return { totalElements: 9 };
-		});
-		const walked: string[] = [];
-		for await (const { newItems } of walkPages(list.source, { ...one, parallelRequests: 2 })) {
-			if (walked.push(newItems.join('')) === 2) handedOut.resolve();
-		}
-		expect(walked).toEqual(['ab', 'cd', 'ef', 'gh', 'i']);
 	});
 
 	test.each([
@@ -152,11 +137,6 @@ describe('a short page in the middle, which lacks hidden items', () => {
 			expect(server.asked).toEqual([undefined, 1, 2]);
 		}
 	});
-
-	test('fails it if the next page fails for another reason', async () => {
-		const { source } = pages('abc de', ({ page }) => (page > 2 ? late : {}));
-		await expect(walk(source, { ...one, pageSize: 3 })).rejects.toBe(late);
-	});
 });
 
 test('the number of an empty first page is not compared with the next', async () => {
@@ -212,28 +192,15 @@ test.each([
 	{ name: 'says too few pages', pastEnd: noSuchPage, falsify: () => ({ totalPages: 1 }) },
 	{ name: 'said the end wrongly before', pastEnd: noSuchPage, falsify: () => ({ last: true }) },
 	{ name: 'does not refuse, but fails', pastEnd: late, falsify: say({ last: undefined }) },
-	{
-		name: 'fails a check of its devices',
-		pastEnd: failure({ mayRefusePage: false }),
-		falsify: say({ last: undefined }),
-	},
 ])('a refusal past the end of a server is not believed if it $name', async ({ pastEnd, falsify }) => {
 	const server = serve(30, { numbering: 'zero-based', pastEnd, falsify });
 	await expect(walk(server.source, ten)).rejects.toBe(pastEnd);
 });
 
-test('a server that counts from 0 may refuse each page past its end, also if only its first page was wrong', async () => {
-	const script = { numbering: 'zero-based', pastEnd: noSuchPage } as const;
-	for (const size of [10, 20, 30]) await expectWhole(serve(size, script));
+test('a server that counts from 0 may refuse a page past its end, although its first page said that it is the last', async () => {
 	const falsify: ServerScript['falsify'] = ({ totalElements }, asked) =>
 		asked === undefined ? { last: true } : { totalElements };
-	await expectWhole(serve(30, { ...script, falsify }));
-});
-
-test.each([25, 30])('a server may return its last page of %i devices early, as page 3 of 0, 1 and 2', async (size) => {
-	const script = { numbering: 'zero-based', pastEnd: 'last page', turns: [1, 1, 5, 0] } as const;
-	for (const falsify of [say({}), say({ totalElements: undefined })])
-		await expectWhole(serve(size, { ...script, falsify }), { ...ten, parallelRequests: 2 });
+	await expectWhole(serve(30, { numbering: 'zero-based', pastEnd: noSuchPage, falsify }));
 });
 
 test.each([
