@@ -24,6 +24,7 @@ describe('the part of 12 devices after 35', () => {
 	test.each<[costs: string, Script, requests: string]>([
 		['only its own pages', {}, `${find} 4 5`],
 		['only its own pages, without an offset', noOffset, `${find} 4 5`],
+		['only its own pages, without page numbers', { falsify: say({ number: undefined }) }, `${find} 4 5`],
 		['the list, where one device is too small a page', { failing: new Map([[2, noSuchPage]]) }, `first 1 ${list}`],
 		['the list, where no page has its first device', { failing: new Map([[4, noSuchPage]]) }, `${find} ${list}`],
 		['the list, once a device before it is removed', { changes: new Map([[5, removeFirst]]) }, `${find} 4 ${list}`],
