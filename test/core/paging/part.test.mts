@@ -74,7 +74,7 @@ describe('a part', () => {
 	])('%s', async (_, size, skip, script, requests) => {
 		const server = serve(size, script);
 		const items = server.fleet.devices.slice(skip, skip + 12);
-		expect(await read(server, skip, 12)).toMatchObject({ items, settled: true, reportedTotal: size });
+		expect(await read(server, skip, 12)).toMatchObject({ items, settled: true, tied: false, reportedTotal: size });
 		expect(requestsOf(server)).toBe(requests);
 	});
 

@@ -22,10 +22,12 @@ async function expectWhole(server: ReturnType<typeof serve>, options: WalkOption
 }
 
 describe('the requests', () => {
+	const refusesThird = { numbering: 'zero-based', pastEnd: noSuchPage } as const;
 	test.each([
 		{ of: 'a list of one page', size: 5, asked: [undefined] },
 		{ of: 'a server that counts from 1', asked: [undefined, 2, 3, 4] },
 		{ of: 'a server that counts from 0', script: { numbering: 'zero-based' }, asked: [undefined, 2, 1, 3] },
+		{ of: 'a server that refuses page 2 of 0 and 1', size: 20, script: refusesThird, asked: [undefined, 2, 1] },
 		{ of: 'a server without numbers', said: { number: undefined }, asked: [undefined, 1, 2, 3, 4] },
 		{ of: 'a server without totals', said: { totalElements: undefined }, asked: [undefined, 1, 2, 3, 4] },
 		{ of: 'a walk that trusts no numbers', trustsNumbers: false, asked: [undefined, 1, 2, 3, 4] },

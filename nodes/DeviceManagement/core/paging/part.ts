@@ -26,8 +26,8 @@ class NotAlone extends Error {}
 async function fetchAlone<T>(source: PageSource<T>, { skip, ...options }: PartOptions): Promise<Listing<T>> {
 	if (skip < Math.min(options.pageSize, options.limit ?? Infinity)) throw new NotAlone();
 	const { size: pageSize, page } = await fetchFirstPage(source, options);
-	const { content, totalElements: listed = 0 } = page;
-	const [first, pageLength] = [content[0], content.length];
+	const { totalElements: listed = 0 } = page;
+	const [first, pageLength] = [page.content[0], page.content.length];
 	if (first === undefined || skip < pageLength || listed <= pageLength) throw new NotAlone();
 	const pagesBefore = Math.floor(skip / pageLength);
 	const before = pagesBefore * pageLength;
@@ -38,16 +38,16 @@ async function fetchAlone<T>(source: PageSource<T>, { skip, ...options }: PartOp
 	if (identity === source.identify(first) || (position === listed - 1 && saidOffset !== position)) throw new NotAlone();
 
 	/** Returns a page of the list from the part's first page on, as a list that counts from 1. */
-	const fetchPage = async (page = 1, size: number) => {
+	const fetchPage = async (number = 1, size: number) => {
 		if (size !== pageSize) throw new NotAlone();
-		const offset = before + (page - 1) * pageLength;
-		const { content, ...said } = await source.fetchPage(firstNumber + pagesBefore + page - 1, size);
+		const offset = before + (number - 1) * pageLength;
+		const { content, ...said } = await source.fetchPage(firstNumber + pagesBefore + number - 1, size);
 		const { totalElements: total = NaN, totalPages = pagesBefore } = said;
 		const length = Math.min(pageLength, Math.max(0, total - offset));
-		const begins = page > 1 || content.slice(0, 1).some((item) => source.identify(item) === identity);
+		const begins = number > 1 || content.slice(0, 1).some((item) => source.identify(item) === identity);
 		if (!begins || content.length !== length || (said.pageable?.offset ?? offset) !== offset) throw new NotAlone();
 		const left = { totalElements: Math.max(0, total - before), totalPages: Math.max(0, totalPages - pagesBefore) };
-		return { ...said, ...left, content, number: page - 1 };
+		return { ...said, ...left, content, number: number - 1 };
 	};
 	const part = { ...options, skip: skip - before, pageSize, otherSizes: [] };
 	const { reportedTotal = 0, ...listing } = await fetchList({ ...source, fetchPage, idOrder: undefined }, part);
