@@ -37,15 +37,6 @@ describe('the requests', () => {
 		expect(server.asked).toEqual(asked);
 	});
 
-	test('end with the page at which the caller stops', async () => {
-		const list = pages('ab cd ef gh ij', { totalElements: 10 });
-		for await (const { newItems } of walkPages(list.source, { ...one, parallelRequests: 2 })) {
-			if (newItems[0] === 'c') break;
-		}
-		await afterMicrotasks();
-		expect(list.asked).toEqual([undefined, 2, 3]);
-	});
-
 	test.each([
 		{ are: '64', list: 'ab…', last: 66 },
 		{ are: 'none after an empty one', list: 'ab cd ef gh -…', last: 7 },
