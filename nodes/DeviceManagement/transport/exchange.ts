@@ -52,7 +52,6 @@ export async function exchange(
 	request: WireRequest,
 ): Promise<RawResponse> {
 	const { cancel, timeoutMs } = request;
-	if (cancel?.aborted === true) throw whyEnded(cancel);
 	const controller = new AbortController();
 	const end = controller.signal;
 	// AbortSignal.any is slow. In Node.js 24, a combined signal with a timeout also leaks memory.
@@ -76,11 +75,11 @@ export async function exchange(
 		};
 	};
 	try {
-		const response = await beforeEnd(end, receive());
+		const response = end.aborted ? undefined : await beforeEnd(end, receive());
 		if (response === undefined) throw whyEnded(end);
 		return response;
 	} catch (error) {
-		throw unsent(error, hasBegun, timeoutMs, cancel);
+		throw end.aborted ? whyEnded(end) : unsent(error, hasBegun, timeoutMs);
 	} finally {
 		forgetTime();
 		forgetCancel?.();
@@ -137,7 +136,7 @@ function originOf(location: unknown, from: string): Outside | undefined {
  * Returns the Failure for an error of n8n's request function, by the error's code: the error itself contains the request with its
  * headers. If this package threw a Failure inside that function, it returns that one.
  */
-export function unsent(error: unknown, hasBegun = false, timeoutMs = 0, cancel?: AbortSignal): Failure {
+export function unsent(error: unknown, hasBegun = false, timeoutMs = 0): Failure {
 	let systemCode = '';
 	let words = '';
 	let link: unknown = error;
@@ -149,5 +148,5 @@ export function unsent(error: unknown, hasBegun = false, timeoutMs = 0, cancel?:
 		words = link.message;
 		link = link.cause;
 	}
-	return cancel?.aborted === true ? whyEnded(cancel) : explainUnsent(systemCode, words, hasBegun, timeoutMs);
+	return explainUnsent(systemCode, words, hasBegun, timeoutMs);
 }

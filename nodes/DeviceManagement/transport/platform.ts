@@ -79,18 +79,7 @@ export async function openPlatform(
 
 /** Opens the platforms of an execution with items: if the credential contains expressions, it may differ for each item. */
 export function openPlatformForItems(context: IExecuteFunctions, options: OpenOptions) {
-	const execution = new Execution(context, options);
-	const open = new Map<string, Platform>();
-	return {
-		/** Returns the platform for one item; items of the same account share it. Throws as {@link loadCredential}. */
-		async forItem(itemIndex: number): Promise<Platform> {
-			const credential = await loadCredential(context, itemIndex);
-			const platform = open.get(credential.accountDigest) ?? execution.open(credential, itemIndex);
-			open.set(credential.accountDigest, platform);
-			return platform;
-		},
-		stop: execution.stop,
-	};
+	return new Execution(context, options);
 }
 
 /**
@@ -108,10 +97,11 @@ export async function loadCredential(context: PlatformContext, itemIndex = 0): P
 
 /** What the requests of one execution share: its limit of parallel requests and its end. */
 class Execution {
-	private readonly clock = currentClock();
 	private readonly halt = new AbortController();
 	private readonly end: AbortSignal;
 	private readonly slots: ReturnType<typeof pLimit>;
+	/** By account. */
+	private readonly platforms = new Map<string, Platform>();
 	/** The account that was opened last. An execution with a deadline has only one. */
 	private account: Account | undefined;
 
@@ -123,20 +113,28 @@ class Execution {
 		const cancel = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 		this.end = AbortSignal.any(cancel === undefined ? [this.halt.signal] : [this.halt.signal, cancel]);
 		if (deadline === undefined) return;
-		const giveUp = () => this.halt.abort(deadline.failure(this.account?.rateLimit.recentLimit(this.clock.now())));
-		this.clock.timeout(deadline.ms).addEventListener('abort', giveUp, { signal: this.halt.signal });
+		const giveUp = () => this.halt.abort(deadline.failure(this.account?.rateLimit.recentLimit()));
+		currentClock().timeout(deadline.ms).addEventListener('abort', giveUp, { signal: this.halt.signal });
 	}
 
 	readonly stop = (): void => this.halt.abort();
 
+	/** Returns the platform for one item; items of the same account share it. Throws as {@link loadCredential}. */
+	async forItem(itemIndex: number): Promise<Platform> {
+		const credential = await loadCredential(this.context, itemIndex);
+		const platform = this.platforms.get(credential.accountDigest) ?? this.open(credential, itemIndex);
+		this.platforms.set(credential.accountDigest, platform);
+		return platform;
+	}
+
 	/** Opens a session for one account. */
 	open(loaded: Credential, itemIndex?: number): Platform {
-		const { clock, context, end, slots, stop } = this;
+		const { context, end, slots, stop } = this;
 		this.account = accountOf(loaded);
 		const load = async () => await loadCredential(context, itemIndex);
-		const session = new Session(loaded, { load, renewToken: this.renewToken, clock, end });
+		const session = new Session(loaded, load, this.renewToken, end);
 		const request: Platform['request'] = async ({ schema, ...sent }) => {
-			const { maxRetries, keepsToken, countsLimits = false } = sent.settings;
+			const { maxRetries, keepsToken = false, countsLimits = false } = sent.settings;
 			const isWrite = sent.purpose === 'write';
 			let attempts = 0;
 			const costOf = ({ signInFailed, httpStatus }: FailureDetails) => {
@@ -148,11 +146,11 @@ class Execution {
 				attempts %= 4;
 				return 0;
 			};
-			const target = { path: sent.path.replace(/\/sn\/[^/]+/, '/sn'), isWrite };
-			const withToken = async () => await session.withToken(withinLimit, keepsToken, target);
+			const target = { path: sent.path.replace(/\/sn\/[^/]+/, '/sn'), isWrite, keepsToken };
+			const withToken = async () => await session.withToken(withinLimit, target);
 			const withinLimit = async (credential: Credential) => {
 				const once = async () => await this.exchange(sent, credential);
-				return await accountOf(credential).rateLimit.pass(once, clock, end, attempts++, slots);
+				return await accountOf(credential).rateLimit.pass(once, end, attempts++, slots);
 			};
 			return checkPayload(await withRetries(withToken, maxRetries, end, costOf), schema);
 		};
@@ -187,9 +185,8 @@ class Execution {
 
 	/** Has n8n sign in and store the token. No request follows: once the account and the data have the token, `authenticate` throws. */
 	private readonly renewToken = async (credential: Credential): Promise<void> => {
-		const outcome = await outcomeOf(this.throughN8n({ url: credential.baseUrl.href }, credential));
-		if (credential.token !== '') return;
-		throw inWords(unsent('failure' in outcome ? outcome.failure : undefined), 'login', credential.redact);
+		const { failure } = await outcomeOf(this.throughN8n({ url: credential.baseUrl.href }, credential));
+		if (credential.token === '') throw inWords(unsent(failure), 'login', credential.redact);
 	};
 
 	private async throughN8n(options: IHttpRequestOptions, { data }: Credential): Promise<unknown> {

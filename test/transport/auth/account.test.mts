@@ -1,18 +1,21 @@
-import { Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
+import { Account, accountOf } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
+import { useVirtualTime } from '../fakes.mts';
 
-const now = 1_000_000;
+const now = 0;
+let chance: number;
+useVirtualTime(() => chance);
 let account: Account;
 beforeEach(() => {
-	forgetAccounts();
+	chance = 0;
 	account = new Account();
 });
 
 describe('the token', () => {
 	test('of another process is not given to requests whose token was refused', () => {
-		account.signedIn('new', now);
-		expect([account.newToken('old', now), account.newToken('new', now)]).toEqual(['new', undefined]);
+		account.signedIn('new');
+		expect([account.newToken('old'), account.newToken('new')]).toEqual(['new', undefined]);
 		account.use('of another process');
-		expect(account.newToken('old', now)).toBeUndefined();
+		expect(account.newToken('old')).toBeUndefined();
 	});
 
 	test('that was one of the last hundred refused ones is not used again', () => {
@@ -37,7 +40,7 @@ describe('the token', () => {
 describe('the pause before a sign-in', () => {
 	test('doubles with each sign-in in vain, up to 1.6 seconds, and at most triples by chance', () => {
 		const pauses = [0, 1, 2, 3, 4, 5, 6].map((n) => {
-			const pause = [0, 1].map((chance) => account.pauseMs(chance));
+			const pause = [0, 1].map((by) => ((chance = by), account.pauseMs()));
 			account.use(`token ${n}`, now);
 			return pause;
 		});
@@ -49,11 +52,11 @@ describe('the pause before a sign-in', () => {
 		account.signInTook = 30_000;
 		// A late response to an older token.
 		account.accept('late');
-		expect(account.pauseMs(0)).toBe(5000);
+		expect(account.pauseMs()).toBe(5000);
 		account.accept('one');
 		account.use('one', now);
 		account.use('of another process');
-		expect(account.pauseMs(1)).toBe(0);
+		expect(account.pauseMs()).toBe(0);
 	});
 });
 

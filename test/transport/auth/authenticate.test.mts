@@ -92,7 +92,7 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 		refusal = undefined;
 		if (way !== 'test') await virtual.time.run(300_000);
 		expect(await request(way)).toBeUndefined();
-		expect(account().recentLoginRefusal(virtual.time.now())).toBeUndefined();
+		expect(account().recentLoginRefusal()).toBeUndefined();
 	});
 
 	test.each<[string, ICredentialDataDecryptedObject, number, string]>([
@@ -175,7 +175,7 @@ test("the account learns of a pause that another node's login is asked for; that
 	await request('current');
 	refusal = undefined;
 	const stop = new AbortController();
-	const waiting = account().rateLimit.afterPause(async () => virtual.time.now(), virtual.time, stop.signal);
+	const waiting = account().rateLimit.afterPause(async () => virtual.time.now(), stop.signal);
 	expect(await request('current')).toBeUndefined();
 	expect(virtual.time.now()).toBe(200);
 	expect(await outcomeOf(waiting)).toBe(2350);

@@ -5,17 +5,35 @@ import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failur
 import { type Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
 import { type Credential, credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { Session } from '../../../nodes/DeviceManagement/transport/auth/session.ts';
+import { replaceClock, systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { held } from '../../../testbed/held.mts';
 import { failureOf, settled, SIGNED_OUT } from '../fakes.mts';
 
 const KEY: CredentialData = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' };
 const SIGNED_IN: CredentialData = { ...SIGNED_OUT, sessionToken: 'any' };
 const BEGIN = 1_000_000;
+const MINUTE = 60_000;
 /** More than any test sends. */
 const MOST_REQUESTS = 3000;
 const withToken = (data: CredentialData, token: string): CredentialData => credentialOf(data).withToken(token).data;
 
-beforeEach(() => forgetAccounts());
+/** Time passes in waits only, which end at once. */
+let time: number;
+let waits: number[];
+let onWait: () => void;
+let putBack: () => void;
+beforeEach(() => {
+	forgetAccounts();
+	[time, waits, onWait] = [BEGIN, [], () => {}];
+	const sleep = async (ms: number, end: AbortSignal) => {
+		waits.push(ms);
+		time += ms;
+		onWait();
+		if (!end.aborted) await everythingElse();
+	};
+	putBack = replaceClock({ ...systemClock, now: () => time, random: () => 0.5, sleep });
+});
+afterEach(() => putBack());
 
 const refusal = (details: Partial<FailureDetails>) => failureOf({ kind: 'refused', cause: 'credential', ...details });
 const deadToken = () => refusal({ code: 14101, tokenRefused: true, temporary: true });
@@ -23,21 +41,21 @@ const REFUSED = { details: { code: 14101 } };
 const CANCELLED = { details: { kind: 'cancelled' } };
 const account = (): Account => accountOf(credentialOf(SIGNED_OUT));
 
+type Send = (credential: Credential) => Promise<unknown>;
+const READ = { path: '/api/device/list', isWrite: false, keepsToken: false };
+
 /** A platform whose tokens work for so many requests, n8n's store and n8n's way of signing in, without any of them. */
 class FakePlatform {
 	signIns = 0;
 	sent = 0;
 	stored: CredentialData;
-	waits: number[] = [];
 	refuseSignIn: Error | undefined;
 	/** Whether every sign-in brings the same token. */
 	issuesTheSame = false;
 	signInTakes = 0;
 	/** Happens after the platform has issued a token, before n8n has stored it. */
 	onIssue: () => Promise<unknown> | void = () => {};
-	onWait: () => void = () => {};
-	readonly stop = new AbortController();
-	time = BEGIN;
+	stop = new AbortController();
 	/** What a request with an expired token gets. */
 	expired: () => Error = deadToken;
 	private issued = 0;
@@ -51,22 +69,12 @@ class FakePlatform {
 		if (data['sessionToken'] !== '') this.signInElsewhere();
 	}
 
-	/** Begins an execution, and returns its session. */
-	open(): Session {
+	/** Begins an execution, and returns a function that sends its requests. */
+	open(): (send?: Send, target?: Partial<typeof READ>) => Promise<unknown> {
 		const load = async () => credentialOf({ ...this.stored });
-		const sleep = async (ms: number, ends: AbortSignal) => {
-			if (ms > 0) this.waits.push(ms);
-			this.time += ms;
-			if (ms > 0) this.onWait();
-			if (!ends.aborted) await everythingElse();
-		};
-		const clock = { now: () => this.time, random: () => 0.5, sleep };
-		const { renewToken } = this;
-		return new Session(credentialOf(this.stored), { load, renewToken, clock, end: this.stop.signal });
+		const session = new Session(credentialOf(this.stored), load, this.renewToken, this.stop.signal);
+		return async (send = this.send, target = {}) => await session.withToken(send, { ...READ, ...target });
 	}
-
-	/** Sends one request in an execution of its own. */
-	sendAlone = async (): Promise<string> => await this.open().withToken(this.send);
 
 	/** Signs in as another process would, stores the token and returns it. */
 	signInElsewhere(): string {
@@ -79,7 +87,7 @@ class FakePlatform {
 		this.valid.clear();
 	}
 
-	send = async ({ data }: Pick<Credential, 'data'>): Promise<string> => {
+	send: Send = async ({ data }) => {
 		// Ends a loop that jest's time limit can't interrupt, because it never leaves the microtasks.
 		if (++this.sent > MOST_REQUESTS) throw new Error('The session sends requests endlessly');
 		await Promise.resolve();
@@ -92,18 +100,18 @@ class FakePlatform {
 	};
 
 	/** An endpoint that refuses every token. */
-	refuse = async (credential: Credential): Promise<string> => {
+	refuse: Send = async (credential) => {
 		await this.send(credential);
 		throw deadToken();
 	};
 
 	private renewToken = async (): Promise<void> => {
 		this.signIns++;
-		this.time += this.signInTakes;
+		time += this.signInTakes;
 		await Promise.resolve();
 		if (this.refuseSignIn !== undefined) throw this.refuseSignIn;
 		const token = this.issue();
-		account().signedIn(token, this.time);
+		account().signedIn(token);
 		await this.onIssue();
 		this.stored = withToken(this.stored, token);
 	};
@@ -118,9 +126,7 @@ class FakePlatform {
 /** The platform has just asked the account for a pause. */
 async function askToWait(retryAfterMs: number): Promise<void> {
 	const told = failureOf({ httpStatus: 429, temporary: true, retryAfterMs });
-	const clock = { now: () => BEGIN, random: () => 0, sleep: async () => {} };
-	const { signal } = new AbortController();
-	await settled(account().rateLimit.afterPause(async () => await Promise.reject(told), clock, signal));
+	await settled(account().rateLimit.afterPause(async () => await Promise.reject(told), new AbortController().signal));
 }
 
 const times = async <T,>(count: number, run: (n: number) => Promise<T>): Promise<T[]> =>
@@ -129,26 +135,26 @@ const times = async <T,>(count: number, run: (n: number) => Promise<T>): Promise
 describe('one sign-in', () => {
 	test('is not needed for a token that another execution stored', async () => {
 		const platform = new FakePlatform(2, SIGNED_IN);
-		const session = platform.open();
-		await times(2, async () => await session.withToken(platform.send));
+		const request = platform.open();
+		await times(2, async () => await request());
 		platform.signInElsewhere();
-		await expect(session.withToken(platform.send)).resolves.toBe('token 2');
-		expect(platform).toMatchObject({ signIns: 0, waits: [] });
+		await expect(request()).resolves.toBe('token 2');
+		expect([platform.signIns, waits]).toEqual([0, []]);
 	});
 
 	test('is shared before n8n has stored its token', async () => {
 		const platform = new FakePlatform();
 		const { promise, resolve: store } = held();
 		platform.onIssue = async () => await promise;
-		const first = platform.sendAlone();
+		const first = platform.open()();
 		await everythingElse();
-		await expect(platform.sendAlone()).resolves.toBe('token 1');
+		await expect(platform.open()()).resolves.toBe('token 1');
 		store();
 		await expect(first).resolves.toBe('token 1');
 		// It was accepted before it was stored, so that the next sign-in needs no pause.
 		platform.expireTokens();
-		await platform.sendAlone();
-		expect(platform).toMatchObject({ signIns: 2, waits: [] });
+		await platform.open()();
+		expect([platform.signIns, waits]).toEqual([2, []]);
 	});
 
 	test('is enough although n8n could not store its token', async () => {
@@ -156,27 +162,27 @@ describe('one sign-in', () => {
 		platform.onIssue = () => {
 			throw failureOf({ kind: 'unreachable', message: 'the database is locked' });
 		};
-		await expect(platform.sendAlone()).resolves.toBe('token 1');
+		await expect(platform.open()()).resolves.toBe('token 1');
 		expect(platform.signIns).toBe(1);
 	});
 
 	test('that waits for Retry-After does not hold up a connection test or another node, and takes its token', async () => {
 		const platform = new FakePlatform();
 		await askToWait(60_000);
-		const signIn = async () => account().signedIn(platform.signInElsewhere(), BEGIN);
-		platform.onWait = () => void account().findOnce(signIn);
-		await expect(platform.sendAlone()).resolves.toBe('token 1');
-		expect(platform).toMatchObject({ signIns: 0, waits: [60_000] });
+		const signIn = async () => account().signedIn(platform.signInElsewhere());
+		onWait = () => void account().findOnce(signIn);
+		await expect(platform.open()()).resolves.toBe('token 1');
+		expect([platform.signIns, waits]).toEqual([0, [60_250]]);
 	});
 
 	test('that is told to wait delays the next one, and twenty of them do not end the session', async () => {
 		const platform = new FakePlatform();
-		const session = platform.open();
+		const request = platform.open();
 		platform.refuseSignIn = failureOf({ httpStatus: 429, temporary: true, retryAfterMs: 2000 });
-		for (let n = 0; n < 20; n++) await settled(session.withToken(platform.send));
+		for (let n = 0; n < 20; n++) await settled(request());
 		platform.refuseSignIn = undefined;
-		await expect(session.withToken(platform.send)).resolves.toBe('token 1');
-		expect(platform.waits).toEqual(Array.from({ length: 20 }, () => 2250));
+		await expect(request()).resolves.toBe('token 1');
+		expect(waits).toEqual(Array.from({ length: 20 }, () => 2250));
 	});
 
 	test('is made for requests that are refused late, although it brings the same text again', async () => {
@@ -185,10 +191,10 @@ describe('one sign-in', () => {
 		const refused = held();
 		let sent = 0;
 		const slow = async () => await (++sent <= 16 ? refused.promise : 'sent again');
-		const late = times(16, async () => await platform.open().withToken(slow));
+		const late = times(16, async () => await platform.open()(slow));
 		await everythingElse();
 		platform.expireTokens();
-		await platform.sendAlone();
+		await platform.open()();
 		refused.reject(deadToken());
 		expect(await late).toEqual(Array.from({ length: 16 }, () => 'sent again'));
 		expect(platform.signIns).toBe(1);
@@ -198,35 +204,35 @@ describe('one sign-in', () => {
 describe('fresh tokens that are refused, too', () => {
 	test('fail the requests after four, with a longer pause by chance before each sign-in', async () => {
 		const platform = new FakePlatform(0);
-		const session = platform.open();
-		const outcomes = await times(16, async () => await settled(session.withToken(platform.send)));
+		const request = platform.open();
+		const outcomes = await times(16, async () => await settled(request()));
 		expect(outcomes).toMatchObject(Array.from({ length: 16 }, () => REFUSED));
-		expect(platform).toMatchObject({ signIns: 5, sent: 80, waits: [200, 400, 800, 1600] });
+		expect([platform.signIns, platform.sent, waits]).toEqual([5, 80, [200, 400, 800, 1600]]);
 	});
 
 	test('fail the next requests of the execution after one, and leave it in place', async () => {
 		const platform = new FakePlatform();
-		const session = platform.open();
+		const request = platform.open();
 		for (const signIns of [5, 6, 7]) {
-			await expect(session.withToken(platform.refuse)).rejects.toMatchObject(REFUSED);
+			await expect(request(platform.refuse)).rejects.toMatchObject(REFUSED);
 			expect(platform.signIns).toBe(signIns);
 		}
-		await expect(session.withToken(platform.send)).resolves.toBe('token 7');
+		await expect(request()).resolves.toBe('token 7');
 	});
 
 	test('pause at least as long as a sign-in takes, and take what the store holds then', async () => {
 		const platform = new FakePlatform();
 		platform.signInTakes = 4000;
 		platform.onIssue = () => void (platform.signIns === 1 && platform.expireTokens());
-		platform.onWait = () => platform.signInElsewhere();
-		await expect(platform.sendAlone()).resolves.toBe('token 2');
-		expect(platform).toMatchObject({ signIns: 1, waits: [8000] });
+		onWait = () => platform.signInElsewhere();
+		await expect(platform.open()()).resolves.toBe('token 2');
+		expect([platform.signIns, waits]).toEqual([1, [8000]]);
 	});
 
 	test.each(['was replaced already', 'came from another process'])('do not count if the token %s', async (why) => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
 		let sent = 0;
-		const unlucky = async ({ data }: Credential) => {
+		const unlucky: Send = async ({ data }) => {
 			if (++sent === 12) return 'accepted';
 			if (why === 'was replaced already') {
 				account().refuse(String(data['sessionToken']));
@@ -234,66 +240,59 @@ describe('fresh tokens that are refused, too', () => {
 			} else platform.signInElsewhere();
 			throw deadToken();
 		};
-		await expect(platform.open().withToken(unlucky)).resolves.toBe('accepted');
+		await expect(platform.open()(unlucky)).resolves.toBe('accepted');
 		expect(platform.signIns).toBe(0);
 	});
 });
 
-describe('a request that is always refused', () => {
-	test.each([
-		['a login', SIGNED_IN, 4 + 18 + 20],
-		['an API key', KEY, 0],
-	])('fails alone with %s; the twentieth in a row ends the session', async (_name, data, signIns) => {
-		const platform = new FakePlatform(Infinity, data);
-		const session = platform.open();
-		for (let n = 0; n < 19; n++) await expect(session.withToken(platform.refuse)).rejects.toMatchObject(REFUSED);
-		await session.withToken(platform.send);
-		for (let n = 0; n < 20; n++) await settled(session.withToken(platform.refuse));
-		expect(platform.signIns).toBe(signIns);
-		const { sent } = platform;
-		await expect(session.withToken(platform.send)).rejects.toMatchObject({
-			details: { code: 14101, retryable: false },
-		});
-		expect(platform.sent).toBe(sent);
-		await expect(platform.sendAlone()).resolves.toMatch(/^token|^by key$/);
-	});
+test.each([
+	['a login', SIGNED_IN, 4 + 18 + 20],
+	['an API key', KEY, 0],
+])('an always refused request fails alone with %s; the twentieth in a row ends the session', async (...row) => {
+	const [, data, signIns] = row;
+	const platform = new FakePlatform(Infinity, data);
+	const request = platform.open();
+	for (let n = 0; n < 19; n++) await expect(request(platform.refuse)).rejects.toMatchObject(REFUSED);
+	await request();
+	for (let n = 0; n < 20; n++) await settled(request(platform.refuse));
+	expect(platform.signIns).toBe(signIns);
+	const { sent } = platform;
+	await expect(request()).rejects.toMatchObject({ details: { code: 14101, retryable: false } });
+	expect(platform.sent).toBe(sent);
+	await expect(platform.open()()).resolves.toMatch(/^token|^by key$/);
 });
 
 describe('a refused sign-in', () => {
 	test('ends the session for all', async () => {
 		const platform = new FakePlatform(1);
 		platform.refuseSignIn = refusal({ code: 9999, signInFailed: 'for good' });
-		const session = platform.open();
-		await times(8, async () => await settled(session.withToken(platform.send)));
-		await expect(session.withToken(platform.send)).rejects.toMatchObject({
-			details: { code: 9999, signInFailed: 'for good' },
-		});
+		const request = platform.open();
+		await times(8, async () => await settled(request()));
+		await expect(request()).rejects.toMatchObject({ details: { code: 9999, signInFailed: 'for good' } });
 		expect(platform).toMatchObject({ signIns: 1, sent: 0 });
 	});
 
 	test('that the process remembers is not sent again, until another process has stored a token', async () => {
 		const platform = new FakePlatform();
-		account().noteLoginRefusal(refusal({ code: 14201, signInFailed: 'for good' }).details, BEGIN);
-		await expect(platform.sendAlone()).rejects.toMatchObject({ details: { code: 14201 } });
+		account().noteLoginRefusal(refusal({ code: 14201, signInFailed: 'for good' }).details);
+		await expect(platform.open()()).rejects.toMatchObject({ details: { code: 14201 } });
 		expect(platform).toMatchObject({ signIns: 0, sent: 0 });
 		platform.signInElsewhere();
-		await expect(platform.sendAlone()).resolves.toBe('token 1');
+		await expect(platform.open()()).resolves.toBe('token 1');
 		expect(platform.signIns).toBe(0);
 	});
 
 	test('may be tried again if it could not be carried out, twenty times at most', async () => {
 		const platform = new FakePlatform(1);
-		const [session, doomed, late] = [platform.open(), platform.open(), failureOf({ kind: 'timeout', temporary: true })];
+		const [request, doomed, late] = [platform.open(), platform.open(), failureOf({ kind: 'timeout', temporary: true })];
 		platform.refuseSignIn = late;
-		for (let n = 0; n < 19; n++) await expect(session.withToken(platform.send)).rejects.toBe(late);
+		for (let n = 0; n < 19; n++) await expect(request()).rejects.toBe(late);
 		platform.refuseSignIn = undefined;
-		await expect(session.withToken(platform.send)).resolves.toBe('token 1');
+		await expect(request()).resolves.toBe('token 1');
 
 		platform.refuseSignIn = late;
-		for (let n = 0; n < 20; n++) await settled(doomed.withToken(platform.send));
-		await expect(doomed.withToken(platform.send)).rejects.toMatchObject({
-			details: { kind: 'timeout', retryable: false },
-		});
+		for (let n = 0; n < 20; n++) await settled(doomed());
+		await expect(doomed()).rejects.toMatchObject({ details: { kind: 'timeout', retryable: false } });
 		expect(platform.signIns).toBe(40);
 	});
 });
@@ -301,11 +300,13 @@ describe('a refused sign-in', () => {
 test('a failure of the network costs no sign-in, and does not accept the token', async () => {
 	const platform = new FakePlatform(Infinity, SIGNED_IN);
 	account().use('token 1', BEGIN);
-	const thrown = failureOf({ kind: 'unreachable' });
-	await expect(platform.open().withToken(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
-	expect(account().pauseMs(1)).toBe(300);
-	await expect(platform.open().withToken(async () => await Promise.reject(refusal({ code: 14103 })))).rejects.toThrow();
-	expect(account().pauseMs(1)).toBe(0);
+	for (const [thrown, pauseMs] of [
+		[failureOf({ kind: 'unreachable' }), 200],
+		[refusal({ code: 14103 }), 0],
+	] as const) {
+		await expect(platform.open()(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
+		expect(account().pauseMs()).toBe(pauseMs);
+	}
 	expect(platform.signIns).toBe(0);
 });
 
@@ -314,52 +315,48 @@ describe('a credential that is changed during the execution', () => {
 		['a key', KEY],
 		['another login', { ...SIGNED_OUT, loginName: 'berta' }],
 		['another platform', { ...SIGNED_OUT, baseUrl: 'https://other.example' }],
-	])(
-		'to %s ends the session, but not those of others: no list holds the devices of two users',
-		async (_name, stored) => {
-			const [changing, other] = [new FakePlatform(), new FakePlatform()];
-			const session = changing.open();
-			changing.stored = stored;
-			const [ended, continued] = await Promise.allSettled([session.withToken(changing.send), other.sendAlone()]);
-			const message = expect.stringContaining('was changed to another platform or user');
-			const changed = { details: { kind: 'input', message } };
-			expect([ended, continued]).toMatchObject([{ reason: changed }, { value: 'token 1' }]);
-			await expect(session.withToken(changing.send)).rejects.toMatchObject(changed);
-		},
-	);
+	])('to %s ends the session, but not those of others: no list holds the devices of two users', async (...row) => {
+		const [changing, other] = [new FakePlatform(), new FakePlatform()];
+		const request = changing.open();
+		[, changing.stored] = row;
+		const [ended, continued] = await Promise.allSettled([request(), other.open()()]);
+		const message = expect.stringContaining('was changed to another platform or user');
+		const changed = { details: { kind: 'input', message } };
+		expect([ended, continued]).toMatchObject([{ reason: changed }, { value: 'token 1' }]);
+		await expect(request()).rejects.toMatchObject(changed);
+	});
 
 	test('to another password continues with it, and with a token that was stored for it', async () => {
 		const platform = new FakePlatform(1);
-		const session = platform.open();
-		await session.withToken(platform.send);
+		const request = platform.open();
+		await request();
 		platform.stored = { ...SIGNED_OUT, password: 'another' };
-		await expect(session.withToken(platform.send)).resolves.toBe('token 2');
+		await expect(request()).resolves.toBe('token 2');
 		platform.stored = { ...SIGNED_OUT, password: 'a third one' };
 		platform.signInElsewhere();
-		await expect(session.withToken(platform.send)).resolves.toBe('token 3');
+		await expect(request()).resolves.toBe('token 3');
 		expect(platform.signIns).toBe(2);
 	});
 });
 
-describe('an execution that is stopped', () => {
-	test.each(['the pause', 'Retry-After'])('during %s sends no sign-in; another execution sends it', async (wait) => {
+test.each(['the pause', 'Retry-After'])(
+	'an execution that is stopped during %s sends no sign-in; another execution sends it',
+	async (wait) => {
 		const [stopped, other] = [new FakePlatform(), new FakePlatform()];
 		if (wait === 'Retry-After') await askToWait(2000);
 		else {
 			account().use('refused', BEGIN);
 			account().refuse('refused');
 		}
-		stopped.onWait = () => stopped.stop.abort();
-		const [ended, continued] = await Promise.allSettled([stopped.sendAlone(), other.sendAlone()]);
+		onWait = () => stopped.stop.abort();
+		const [ended, continued] = await Promise.allSettled([stopped.open()(), other.open()()]);
 		expect([ended, continued]).toMatchObject([{ reason: CANCELLED }, { value: 'token 1' }]);
 		expect([stopped.signIns, other.signIns]).toEqual([0, 1]);
-	});
-});
+	},
+);
 
 describe('a response that may mean an expired token', () => {
 	const told = (expiry: 'refused' | 'unclear') => failureOf({ kind: 'status', httpStatus: 403, expiry });
-	const MINUTE = 60_000;
-	const read = { path: '/api/device/list', isWrite: false };
 	const signedIn = (expiry: 'refused' | 'unclear' = 'refused') => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
 		platform.expired = () => told(expiry);
@@ -369,25 +366,22 @@ describe('a response that may mean an expired token', () => {
 	async function pollForADay(platform: FakePlatform, send = platform.send, minutes = Infinity): Promise<number> {
 		let failed = 0;
 		for (let minute = 1; minute <= 1440; minute++) {
-			platform.time += MINUTE;
+			time += MINUTE;
 			if (minute % minutes === 0) platform.expireTokens();
 			await platform
-				.open()
-				.withToken(send, false, read)
+				.open()(send)
 				.catch(() => failed++);
 		}
 		return failed;
 	}
 	const never = async () => await Promise.reject(told('refused'));
+	const WRITE = { path: '/api/group', isWrite: true };
 
-	test.each(['refused', 'unclear'] as const)(
-		'renews it: no poll of a day fails, one sign-in per token; %s',
-		async (expiry) => {
-			const platform = signedIn(expiry);
-			expect(await pollForADay(platform, platform.send, 30)).toBe(0);
-			expect(platform.signIns).toBe(48);
-		},
-	);
+	test.each(['refused', 'unclear'] as const)('renews it: no poll of a day fails; %s', async (expiry) => {
+		const platform = signedIn(expiry);
+		expect(await pollForADay(platform, platform.send, 30)).toBe(0);
+		expect(platform.signIns).toBe(48);
+	});
 
 	test('costs one sign-in an hour for a path where it means something else', async () => {
 		const platform = signedIn();
@@ -405,17 +399,16 @@ describe('a response that may mean an expired token', () => {
 
 	test('costs none for a fourth path, which uses the token that the account renews for a code', async () => {
 		const platform = signedIn();
-		for (const path of ['/a', '/b', '/c', '/d'])
-			await settled(platform.open().withToken(never, false, { path, isWrite: false }));
+		for (const path of ['/a', '/b', '/c', '/d']) await settled(platform.open()(never, { path }));
 		expect(platform.signIns).toBe(3);
 		const late = held();
 		let sent = 0;
-		const slow = async (credential: Credential) => await (++sent === 1 ? late.promise : platform.send(credential));
-		const fourth = platform.open().withToken<unknown>(slow, false, { path: '/d', isWrite: false });
+		const slow: Send = async (credential) => await (++sent === 1 ? late.promise : platform.send(credential));
+		const fourth = platform.open()(slow, { path: '/d' });
 		await everythingElse();
 		platform.expireTokens();
 		platform.expired = deadToken;
-		await expect(platform.sendAlone()).resolves.toBe('token 5');
+		await expect(platform.open()()).resolves.toBe('token 5');
 		late.reject(told('refused'));
 		await expect(fourth).resolves.toBe('token 5');
 	});
@@ -423,35 +416,27 @@ describe('a response that may mean an expired token', () => {
 	test('costs one sign-in for all requests at once', async () => {
 		const platform = signedIn();
 		platform.expireTokens();
-		const session = platform.open();
-		await times(20, async () => await session.withToken(platform.send, false, read));
-		await times(5, async () => await platform.open().withToken(platform.send, false, read));
+		const request = platform.open();
+		await times(20, async () => await request());
+		await times(5, async () => await platform.open()());
 		expect(platform.signIns).toBe(1);
 	});
 
-	test.each<[what: string, signIn: Error, thrown: object]>([
-		[
-			'the response of the sign-in, too',
-			refusal({ expiry: 'refused', signInFailed: 'for good' }),
-			{ details: { httpStatus: 403 } },
-		],
-		[
-			'not that of the sign-in',
-			refusal({ code: 14201, signInFailed: 'for good', loginRefused: true }),
-			{ details: { code: 14201 } },
-		],
-	])('leaves the token and the session as they are if it is %s', async (_, refuseSignIn, thrown) => {
+	test.each<[what: string, signIn: Partial<FailureDetails>, thrown: object]>([
+		['the response of the sign-in, too', { expiry: 'refused' }, { httpStatus: 403 }],
+		['not that of the sign-in', { code: 14201, loginRefused: true }, { code: 14201 }],
+	])('leaves the token and the session as they are if it is %s', async (_, signIn, details) => {
 		const platform = signedIn();
-		platform.refuseSignIn = refuseSignIn;
-		const session = platform.open();
-		await expect(session.withToken(never, false, read)).rejects.toMatchObject(thrown);
-		await settled(platform.open().withToken(never, false, read));
+		platform.refuseSignIn = refusal({ ...signIn, signInFailed: 'for good' });
+		const request = platform.open();
+		await expect(request(never)).rejects.toMatchObject({ details });
+		await settled(platform.open()(never));
 		expect(platform.signIns).toBe(1);
-		await expect(session.withToken(platform.send, false, read)).resolves.toBe('token 1');
+		await expect(request()).resolves.toBe('token 1');
 		platform.refuseSignIn = undefined;
 		platform.expireTokens();
-		platform.time += 61 * MINUTE;
-		await expect(session.withToken(platform.send, false, read)).resolves.toBe('token 2');
+		time += 61 * MINUTE;
+		await expect(request()).resolves.toBe('token 2');
 	});
 
 	test.each([
@@ -460,55 +445,51 @@ describe('a response that may mean an expired token', () => {
 	] as const)('makes the node send a write again only if it was refused: %s', async (expiry, sent) => {
 		const platform = signedIn(expiry);
 		platform.expireTokens();
-		const write = { path: '/api/group', isWrite: true };
-		await settled(platform.open().withToken(platform.send, false, write));
+		await settled(platform.open()(platform.send, WRITE));
 		expect(platform).toMatchObject({ sent, signIns: 1 });
-		await expect(platform.open().withToken(platform.send, false, write)).resolves.toBe('token 2');
+		await expect(platform.open()(platform.send, WRITE)).resolves.toBe('token 2');
 	});
 
 	test('does not send such a write again, although the sign-in may be retried', async () => {
 		const platform = signedIn('unclear');
 		platform.refuseSignIn = failureOf({ httpStatus: 503, temporary: true, signInFailed: 'for now' });
 		platform.expireTokens();
-		const write = platform.open().withToken(platform.send, false, { path: '/api/group', isWrite: true });
+		const write = platform.open()(platform.send, WRITE);
 		await expect(write).rejects.toMatchObject({ details: { expiry: 'unclear' } });
 	});
 
 	test('does not take the expired token back that n8n holds until it has stored the new one', async () => {
 		const platform = signedIn();
 		platform.expireTokens();
-		platform.onIssue = async () =>
-			void (await times(5, async () => await platform.open().withToken(platform.send, false, read)));
-		await expect(platform.open().withToken(platform.send, false, read)).resolves.toBe('token 2');
+		platform.onIssue = async () => void (await times(5, async () => await platform.open()()));
+		await expect(platform.open()()).resolves.toBe('token 2');
 		expect(platform.signIns).toBe(1);
 	});
 
 	test('ends no session whose token works, although the sign-in fails each time', async () => {
 		const platform = signedIn();
 		platform.refuseSignIn = failureOf({ kind: 'timeout', temporary: true, signInFailed: 'for now' });
-		const session = platform.open();
-		for (let n = 0; n < 25; n++) await settled(session.withToken(never, false, read));
-		await expect(session.withToken(platform.send)).resolves.toBe('token 1');
+		const request = platform.open();
+		for (let n = 0; n < 25; n++) await settled(request(never));
+		await expect(request()).resolves.toBe('token 1');
 	});
 
 	test('goes on with a password that was changed during the run', async () => {
 		const platform = signedIn();
-		const session = platform.open();
+		const request = platform.open();
 		platform.expireTokens();
 		platform.stored = withToken({ ...SIGNED_OUT, password: 'another' }, '');
 		platform.signInElsewhere();
-		await expect(session.withToken(platform.send, false, read)).resolves.toBe('token 2');
+		await expect(request()).resolves.toBe('token 2');
 	});
 
 	test('costs no sign-in with an API key, or if the request keeps its token', async () => {
-		for (const [platform, keeps] of [
+		for (const [platform, keepsToken] of [
 			[new FakePlatform(Infinity, KEY), false],
 			[signedIn(), true],
 		] as const) {
-			await expect(platform.open().withToken(never, keeps, read)).rejects.toMatchObject({
-				details: { httpStatus: 403 },
-			});
-			expect(platform).toMatchObject({ signIns: 0 });
+			await expect(platform.open()(never, { keepsToken })).rejects.toMatchObject({ details: { httpStatus: 403 } });
+			expect(platform.signIns).toBe(0);
 		}
 	});
 });

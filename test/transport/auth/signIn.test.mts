@@ -1,8 +1,10 @@
 import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 import { createHash } from 'node:crypto';
+import { z } from 'zod/v4';
 
 import { accountOf } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
+import { openPlatform, type PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { signIn } from '../../../nodes/DeviceManagement/transport/auth/signIn.ts';
 import { responseOf, settled, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
 
@@ -17,7 +19,7 @@ async function signInWith(response: unknown, fields: ICredentialDataDecryptedObj
 		return await response;
 	};
 	const outcome = await settled(signIn(credential, send));
-	return { outcome, sent, remembered: accountOf(credential).recentLoginRefusal(virtual.time.now()) };
+	return { outcome, sent, remembered: accountOf(credential).recentLoginRefusal() };
 }
 
 const md5 = createHash('md5').update('secret').digest('hex');
@@ -69,6 +71,20 @@ describe('the token in the answer to the login', () => {
 		const message = "The sign-in failed. The token in the login response has characters that a header can't contain";
 		expect(outcome).toMatchObject({ message });
 	});
+});
+
+/** Its request function fails before the login is sent, or its store after it. */
+test.each([
+	[new Error('no room for secret'), "n8n can't send the request: no room for •••", "Check 'Base URL'"],
+	[Object.assign(new Error(), { code: 'ETIMEDOUT' }), 'The platform did not respond', "check 'Login Path'"],
+])('an error of n8n itself loses the secrets, and names fields of the credential: %s', async (thrown, words, field) => {
+	const httpRequestWithAuthentication = async () => await Promise.reject(thrown);
+	const context = { getCredentials: async () => ({ ...SIGNED_OUT }), helpers: { httpRequestWithAuthentication } };
+	const platform = await openPlatform(context as unknown as PlatformContext, { parallelRequests: 1 });
+	const settings = { timeoutMs: 1000, maxRetries: 0 };
+	const read = { method: 'GET', path: '/api/x', purpose: 'list', schema: z.unknown(), settings } as const;
+	const details = { message: expect.stringContaining(words), remedy: expect.stringContaining(field) };
+	await expect(platform.request(read)).rejects.toMatchObject({ details });
 });
 
 describe('a login that is refused', () => {

@@ -8,7 +8,6 @@ import { openPlatformForItems } from '../../../nodes/DeviceManagement/transport/
 import { RateLimit } from '../../../nodes/DeviceManagement/transport/waiting/rateLimit.ts';
 import { LONGEST_WAIT_MS } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
 import { runs } from '../../../testbed/runs.mts';
-import { VirtualTime } from '../../../testbed/virtualTime.mts';
 import { failureOf, responseOf, settled, useVirtualTime } from '../fakes.mts';
 
 const forEver = new AbortController().signal;
@@ -23,7 +22,8 @@ beforeEach(() => {
 
 const now = () => virtual.time.now();
 const take = async (ms: number) => await virtual.time.sleep(ms);
-const pass = async <T,>(run: () => Promise<T>, end = forEver) => await limit.pass(run, virtual.time, end);
+const pass = async <T,>(run: () => Promise<T>, end = forEver) =>
+	await limit.pass(run, end, 0, async (send) => await send());
 const askedToWait = (retryAfterMs: number, httpStatus = 429) =>
 	failureOf({ httpStatus, temporary: true, retryAfterMs });
 const times = <T,>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
@@ -63,7 +63,7 @@ async function play<Name extends string>(batches: Record<Name, Batch>): Promise<
 
 /** The platform has just asked the account for a pause. */
 const pause = async (retryAfterMs: number) =>
-	await settled(limit.afterPause(async () => await Promise.reject(askedToWait(retryAfterMs)), virtual.time, forEver));
+	await settled(limit.afterPause(async () => await Promise.reject(askedToWait(retryAfterMs)), forEver));
 
 /** Reads `lists: 3 at 1 s, each takes 0.1 s, stopped at 2 s, no response`, or at the end: `refused`, `told 2 s`, `HTTP 503`. */
 function batchOf(line: string): [name: string, Batch] {
@@ -143,8 +143,19 @@ test.each<[promise: string, story: string, sent: Record<string, string>]>([
 		{ two: '2 at 2 s, 1 at 2.1 s', three: '3 at 3 s, 1 at 3.1 s', eight: '8 at 5 s, 1 at 5.1 s' },
 	],
 	[
+		'Pauses at the same time count once for the two minutes after which all requests fail',
+		'told: 3 told 60 s; again: 1 at 60.1 s, told 1 s; next: 1 at 60.2 s',
+		{ next: '1 at 61.1 s' },
+	],
+	[
+		'The window is one request after two minutes of pauses, however wide it was',
+		`told: told 1 s; others: 60 at 4 s; again: 1 at 10 s, told 120 s; asks: 1 at 131 s, told 1 s;
+		next: 3 at 133 s, each takes 0.1 s, no response`,
+		{ next: '1 at 133 s, 1 at 133.1 s, 1 at 133.2 s' },
+	],
+	[
 		'The window has a place more after ten seconds of a request, and is gone after a quiet minute',
-		'told: told 1 s; slow: 400 at 0.001 s, each takes 300 s; others: 40 at 61.001 s',
+		'told: told 1 s; slow: 400 at 0.001 s, each takes 300 s; others: 40 at 61.001 s, each takes 1 s',
 		{
 			slow: `${[1, 11, 21, 31, 41, 51, 61].map((at) => `2 at ${at} s`).join(', ')}, 386 at 61.001 s`,
 			others: '40 at 61.001 s',
@@ -167,6 +178,20 @@ test.each<[what: string, told: Batch, chance: number, sent: string]>([
 	chance = () => by;
 	const { others = [] } = await play({ told, others: { ...told, at: 1, count: 5 } });
 	expect(inWords(others)).toBe(sent);
+});
+
+test('A limit that is told after the pause, to a request that was sent before it, asks for no wait', async () => {
+	const late = take(5000).then(async () => await Promise.reject(askedToWait(0)));
+	const early = settled(pass(async () => await late));
+	await pause(1000);
+	expect(await virtual.time.until(early)).toMatchObject({ details: { retryAfterMs: 0 } });
+	expect(await virtual.time.until(pass(async () => now()))).toBe(5000);
+});
+
+test('Chance lengthens a pause once, although several requests are told of it', async () => {
+	const chances = [0, 1];
+	chance = () => chances.shift() ?? 0;
+	expect(await play({ told: { count: 2, ends: 1000 }, next: { at: 1 } })).toMatchObject({ next: [1000] });
 });
 
 test('A failure that no retry helps against limits nothing', async () => {
@@ -211,7 +236,7 @@ test('After the end of an execution, a failure with the status of the limit is n
 	await pause(60_000);
 	stop.abort();
 	await settled(pass(fail, stop.signal));
-	await limit.afterPause(async () => {}, virtual.time, stop.signal);
+	await limit.afterPause(async () => {}, stop.signal);
 	await virtual.time.run(60_000);
 	await pause(60_000);
 	await virtual.time.run(60_000);
@@ -223,7 +248,7 @@ test('A response after two minutes of pauses lets requests wait for a later paus
 	const slow = take(240_000).then(async () => await Promise.reject(askedToWait(60_000)));
 	for (let n = 0; n < 3; n++) {
 		await pause(60_000);
-		if (n === 1) void settled(limit.afterPause(async () => await slow, virtual.time, forEver));
+		if (n === 1) void settled(limit.afterPause(async () => await slow, forEver));
 		await virtual.time.run(60_000);
 	}
 	await virtual.time.until(pass(async () => 'sent'));
@@ -242,7 +267,7 @@ describe('The window is shared by turns', () => {
 			sent.push(name);
 			await take(100);
 		};
-		await Promise.all(times(count, async () => await limit.pass(run, virtual.time, forEver, 0, slots)));
+		await Promise.all(times(count, async () => await limit.pass(run, forEver, 0, slots)));
 	};
 
 	test('so that a dropdown does not wait for all requests of eight lists', async () => {
@@ -392,7 +417,7 @@ test('no request waits forever, and each gives its place back', async () => {
 		stops: fc.option(fc.nat(4000)),
 	});
 	const check = fc.asyncProperty(fc.array(batch, { minLength: 1, maxLength: 40 }), async (batches) => {
-		[virtual.time, limit] = [new VirtualTime(() => 0), new RateLimit()];
+		limit = new RateLimit();
 		await play(Object.fromEntries(batches.entries()));
 		// A minute without a pause ends a row of refusals.
 		await virtual.time.run(LONGEST_WAIT_MS + 60_001);

@@ -30,7 +30,7 @@ async function tryAgainst(failures: ReadonlyArray<Partial<FailureDetails>>, maxR
 		if (details === undefined) return 'done';
 		throw failureOf({ temporary: true, ...details });
 	};
-	return { outcome: await settled(withRetries(attempt, maxRetries, end)), attempts, slept };
+	return { outcome: await settled(withRetries(attempt, maxRetries, end, () => 1)), attempts, slept };
 }
 
 const LONG = { retryAfterMs: 600_500 };
@@ -65,7 +65,14 @@ test('waits between attempts grow, and the wait that the platform asks for is le
 
 test('anything else that is thrown is passed on', async () => {
 	const bug = new TypeError('a bug');
-	await expect(withRetries(async () => await Promise.reject(bug), 3, end)).rejects.toBe(bug);
+	await expect(
+		withRetries(
+			async () => await Promise.reject(bug),
+			3,
+			end,
+			() => 1,
+		),
+	).rejects.toBe(bug);
 });
 
 test('backoff grows, is jittered, and has a ceiling', () => {

@@ -4,6 +4,7 @@
  * ends, or after 1,000 other accounts were used. It doesn't decide when to sign in, and it doesn't send requests.
  */
 import { Failure, type FailureDetails } from '../../core/failure';
+import { currentClock } from '../waiting/clock';
 import { timeInWords } from '../waiting/retry';
 import type { Credential } from './credential';
 import { RateLimit } from '../waiting/rateLimit';
@@ -71,20 +72,21 @@ export class Account {
 	}
 
 	/** Whether a response of this path that may mean an expired token is a reason to sign in. */
-	mayRenewFor(path: string, now: number): boolean {
+	mayRenewFor(path: string): boolean {
+		const now = currentClock().now();
 		for (const [known, until] of this.inVain) if (until <= now) this.inVain.delete(known);
 		return !this.inVain.has(path) && this.inVain.size < MAX_PATHS_IN_VAIN;
 	}
 
 	/** Notes that a new token did not help for this path, or that this is not known because a write is not sent again. */
-	noteInVain(path: string, now: number): void {
-		if (this.mayRenewFor(path, now)) this.inVain.set(path, now + IN_VAIN_MS);
+	noteInVain(path: string): void {
+		if (this.mayRenewFor(path)) this.inVain.set(path, currentClock().now() + IN_VAIN_MS);
 	}
 
 	/** Returns a token that another request got in the last seconds; undefined if there is none other than `known`. */
-	newToken(known: unknown, now: number): string | undefined {
+	newToken(known: unknown): string | undefined {
 		const { value, issuedAt = -Infinity } = this.token ?? {};
-		return value === known || now >= issuedAt + BRAND_NEW_MS ? undefined : value;
+		return value === known || currentClock().now() >= issuedAt + BRAND_NEW_MS ? undefined : value;
 	}
 
 	/** Lets one caller at a time find a token; the others wait for it. All throw what its `find` throws. */
@@ -94,21 +96,21 @@ export class Account {
 	}
 
 	/** Notes that the platform accepted the login and issued this token. */
-	signedIn(token: string, now: number): void {
+	signedIn(token: string): void {
 		this.refusal = undefined;
 		// n8n's store may hold it until it has stored the new one.
 		if (this.token !== undefined) this.refuse(this.token.value);
-		this.use(token, now);
+		this.use(token, currentClock().now());
 	}
 
-	noteLoginRefusal(details: FailureDetails, now: number): void {
-		this.refusal = { details, until: now + REFUSAL_MS };
+	noteLoginRefusal(details: FailureDetails): void {
+		this.refusal = { details, until: currentClock().now() + REFUSAL_MS };
 	}
 
 	/** Returns the refusal of the last five minutes, if any: another sign-in now may block the account. */
-	recentLoginRefusal(now: number): Failure | undefined {
-		const { details, until = now } = this.refusal ?? {};
-		const leftMs = until - now;
+	recentLoginRefusal(): Failure | undefined {
+		const { details, until = 0 } = this.refusal ?? {};
+		const leftMs = until - currentClock().now();
 		if (details === undefined || leftMs <= 0) return undefined;
 		return new Failure({
 			...details,
@@ -120,12 +122,13 @@ export class Account {
 	/**
 	 * Returns the pause before the next sign-in, in milliseconds. If the platform allows one token per user, another process may
 	 * have signed in. It needs that time to store its token, and chance keeps the processes apart.
-	 * @param chance from 0 to 1
 	 */
-	pauseMs(chance: number): number {
+	pauseMs(): number {
 		if (this.tokensInVain === 0) return 0;
 		const step = Math.min(FIRST_STEP_MS * 2 ** (this.tokensInVain - 1), LONGEST_STEP_MS);
-		return Math.round(Math.max(step, Math.min(this.signInTook, LONGEST_SIGN_IN_MS)) * (1 + 2 * chance));
+		return Math.round(
+			Math.max(step, Math.min(this.signInTook, LONGEST_SIGN_IN_MS)) * (1 + 2 * currentClock().random()),
+		);
 	}
 }
 

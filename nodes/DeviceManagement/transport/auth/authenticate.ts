@@ -56,7 +56,7 @@ function checkToken(credential: Credential, options: IHttpRequestOptions): void 
 		throw new SignInNeeded('A connection test signs in');
 	}
 	const { token } = credential;
-	const refused = token === '' ? accountOf(credential).recentLoginRefusal(currentClock().now()) : undefined;
+	const refused = token === '' ? accountOf(credential).recentLoginRefusal() : undefined;
 	if (refused !== undefined) throw refused;
 	if (token === '') throw new SignInNeeded('There is no token for this login yet');
 	if (credential.isForSignIn) throw new SignedIn();
@@ -90,8 +90,8 @@ export async function preAuthenticate(data: CredentialData, send: PlainRequest):
  * connection test proves the password: both sign in at once. Another caller's login during the search proves it, too.
  */
 async function findFields(credential: Credential, send: PlainRequest): Promise<Partial<SessionFields>> {
-	const [account, clock] = [accountOf(credential), currentClock()];
-	const began = clock.now();
+	const account = accountOf(credential);
+	const began = currentClock().now();
 	let own: SessionFields | undefined;
 	const ask = async () => {
 		own = await signIn(credential, send);
@@ -100,13 +100,13 @@ async function findFields(credential: Credential, send: PlainRequest): Promise<P
 	if (credential.isForSignIn || beingTested.has(credential)) await ask();
 	const known = credential.data['sessionToken'];
 	for (let isNew = false; own === undefined; isNew = true) {
-		if (account.recentLoginRefusal(clock.now()) !== undefined) return {};
-		const token = isNew ? account.token?.value : account.newToken(known, clock.now());
+		if (account.recentLoginRefusal() !== undefined) return {};
+		const token = isNew ? account.token?.value : account.newToken(known);
 		if (token !== undefined && token !== known) {
 			if (isNew && (account.token?.issuedAt ?? -Infinity) >= began) justSignedIn.add(credential);
 			return { sessionToken: token, sessionOwner: credential.owner };
 		}
-		await account.findOnce(async () => await account.rateLimit.afterPause(ask, clock, NO_WAIT));
+		await account.findOnce(async () => await account.rateLimit.afterPause(ask, NO_WAIT));
 	}
 	return own;
 }

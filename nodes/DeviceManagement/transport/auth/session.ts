@@ -4,21 +4,20 @@
  * after 20 such failures and failed sign-ins in a row, all fail. A response that may mean an expired token renews it once. It doesn't retry
  * other failures. Tokens and waits are the account's.
  */
-import { Failure, inputFailure } from '../../core/failure';
+import { Failure, type FailureDetails, inputFailure } from '../../core/failure';
 import { outcomeOf } from '../waiting/retry';
 import { type Account, accountOf, type Token } from './account';
-import { beforeEnd, type Clock, whyEnded } from '../waiting/clock';
+import { beforeEnd, currentClock, whyEnded } from '../waiting/clock';
 import type { Credential } from './credential';
 import { isLimit } from '../waiting/rateLimit';
 
-export interface SessionDependencies {
-	/** Loads the credential from n8n's store again: it may have changed, or another process may have signed in. */
-	load(): Promise<Credential>;
-	/** Has n8n sign in with the credential and store the token. The account learns the outcome. */
-	renewToken(credential: Credential): Promise<void>;
-	clock: Pick<Clock, 'now' | 'random' | 'sleep'>;
-	/** Aborted when the execution ends. */
-	end: AbortSignal;
+/** What a session knows of a request. */
+interface Target {
+	/** Without a serial number. */
+	readonly path: string;
+	readonly isWrite: boolean;
+	/** Whether to fail if the token is refused, instead of renewing it. */
+	readonly keepsToken: boolean;
 }
 
 /** New tokens after which a request fails; the next requests of the session fail after fewer. */
@@ -32,9 +31,16 @@ export class Session {
 	private failuresInARow = 0;
 	private ended: Failure | undefined;
 
+	/**
+	 * @param load loads the credential from n8n's store again: it may have changed, or another process may have signed in
+	 * @param renewToken has n8n sign in with the credential and store the token; the account learns the outcome
+	 * @param end aborted when the execution ends
+	 */
 	constructor(
 		private credential: Credential,
-		private readonly dependencies: SessionDependencies,
+		private readonly load: () => Promise<Credential>,
+		private readonly renewToken: (credential: Credential) => Promise<void>,
+		private readonly end: AbortSignal,
 	) {
 		this.account.use(credential.token);
 	}
@@ -47,34 +53,34 @@ export class Session {
 	/**
 	 * Sends a request within the session.
 	 * @param send sends it once; throws a Failure with `tokenRefused` if the platform refuses the key or token
-	 * @param keepsToken whether to throw that Failure instead of renewing the token
-	 * @param target the path, without a serial number, and whether the request is a write
 	 * @throws what `send` throws, or the reason why the session ended
 	 */
-	async withToken<T>(send: (credential: Credential) => Promise<T>, keepsToken = false, target?: Target): Promise<T> {
+	async withToken<T>(send: (credential: Credential) => Promise<T>, target: Target): Promise<T> {
 		for (let [sent, newTokens, renewed] = [0, 0, false]; ; sent++) {
 			const { account, token, credential } = await this.ready();
 			const outcome = await outcomeOf(send(credential));
-			if (acceptsToken(outcome)) {
+			const { failure, details } = outcome;
+			// The platform accepted the token if it carried out the request, or refused the request itself.
+			if ('value' in outcome || (details?.kind === 'refused' && details.tokenRefused !== true)) {
 				this.failuresInARow = 0;
 				account.accept(token?.value);
 			}
 			if ('value' in outcome) return outcome.value;
-			const { failure } = outcome;
-			if (token !== undefined && !keepsToken && target !== undefined && mayBeExpired(failure)) {
-				if (!(await this.renewFor(target, failure, token, renewed))) throw failure;
+			if (details === undefined || target.keepsToken) throw failure;
+			if (token !== undefined && details.expiry !== undefined) {
+				if (!(await this.renewFor(target, details, token, renewed))) throw failure;
 				renewed = true;
 				continue;
 			}
 			// Rules: another failure says nothing about the token. If the token was replaced, the request is sent again with its
 			// successor. A token that another process got doesn't count, because that process may have ended it. A request fails
 			// after four new tokens, and a later one of the session after one.
-			if (!refusesToken(failure) || keepsToken) throw failure;
+			if (details.tokenRefused !== true) throw failure;
 			if (account.token !== undefined && account.token !== token) continue;
 			if (sent > 0 && token?.issuedAt !== undefined) newTokens++;
 			if (token === undefined || newTokens >= this.maxNewTokens) {
 				this.maxNewTokens = MAX_NEW_TOKENS_LATER;
-				this.noteFailure(failure);
+				this.noteFailure(details);
 				throw failure;
 			}
 			account.refuse(token.value);
@@ -86,107 +92,83 @@ export class Session {
 	 * @param wasRenewed whether the request was sent again already, with a new token
 	 * @returns whether to send the request again
 	 */
-	private async renewFor(target: Target, failure: Failure, token: Token, wasRenewed: boolean): Promise<boolean> {
+	private async renewFor(target: Target, { expiry }: FailureDetails, token: Token, wasRenewed: boolean) {
 		const { account } = this;
-		const { clock } = this.dependencies;
-		const isUnclear = target.isWrite && failure.details.expiry === 'unclear';
+		const isUnclear = target.isWrite && expiry === 'unclear';
 		if (!wasRenewed && account.token === token) {
-			if (!account.mayRenewFor(target.path, clock.now())) return false;
-			await this.search(account, token).catch((thrown: unknown) => {
-				if (mayBeExpired(thrown) || isUnclear) return;
-				if (thrown instanceof Failure && thrown.details.loginRefused === true)
-					account.noteInVain(target.path, clock.now());
-				throw thrown;
-			});
+			if (!account.mayRenewFor(target.path)) return false;
+			const { failure, details } = await outcomeOf(this.search(account, token));
+			if (failure !== undefined && details?.expiry === undefined && !isUnclear) {
+				if (details?.loginRefused === true) account.noteInVain(target.path);
+				throw failure;
+			}
 		}
 		const hasHelped = !wasRenewed && (this.account !== account || account.token !== token);
-		if (!hasHelped || isUnclear) account.noteInVain(target.path, clock.now());
+		if (!hasHelped || isUnclear) account.noteInVain(target.path);
 		return hasHelped && !isUnclear;
 	}
 
 	/** Waits for a token and returns the credential for the next request. An API key has no token. */
 	private async ready(): Promise<{ account: Account; token: Token | undefined; credential: Credential }> {
-		const { end } = this.dependencies;
 		for (;;) {
 			if (this.ended !== undefined) throw this.ended;
-			if (end.aborted) throw whyEnded(end);
+			if (this.end.aborted) throw whyEnded(this.end);
 			const { account, credential } = this;
 			const { token } = account;
 			if (credential.owner === '') return { account, token: undefined, credential };
 			if (token !== undefined) return { account, token, credential: credential.withToken(token.value) };
-			await this.search(account).catch((thrown: unknown) => {
-				if (thrown instanceof Failure && thrown.details.signInFailed === 'for good') this.endWith(thrown);
-				throw thrown;
-			});
+			const { failure, details } = await outcomeOf(this.search(account));
+			if (details?.signInFailed === 'for good') this.endWith(details);
+			if (failure !== undefined) throw failure;
 		}
 	}
 
 	/** Takes part in the account's search for a token other than `old`, until the execution ends. */
 	private async search(account: Account, old?: Token): Promise<void> {
-		const { clock, end } = this.dependencies;
 		const search = async () => {
 			// Before the search, because a connection test and n8n's other nodes join it, and don't wait for a pause.
-			await account.rateLimit.waitForPause(clock, end);
-			if (account.token === old) await account.findOnce(async () => await this.findToken(old));
+			await account.rateLimit.waitForPause(this.end);
+			if (account.token === old) await account.findOnce(async () => await this.findToken(account, old));
 		};
-		await beforeEnd(end, search());
+		await beforeEnd(this.end, search());
 	}
 
 	/** Finds a token for all callers, other than `old`. It finds none if this execution ends, or if its credential was changed to another user. */
-	private readonly findToken = async (old?: Token): Promise<void> => {
-		const { account } = this;
-		const { clock, end, load, renewToken } = this.dependencies;
-		const pauseMs = account.pauseMs(clock.random());
-		if (pauseMs > 0) await clock.sleep(pauseMs, end);
-		const credential = await load();
+	private async findToken(account: Account, old?: Token): Promise<void> {
+		const { now, sleep } = currentClock();
+		const pauseMs = account.pauseMs();
+		if (pauseMs > 0) await sleep(pauseMs, this.end);
+		const credential = await this.load();
 		if (userOf(credential) !== userOf(this.credential)) {
 			const what = 'The credential was changed to another platform or user during the run';
-			this.endWith(inputFailure(what, 'Run the workflow again.'));
+			this.endWith(inputFailure(what, 'Run the workflow again.').details);
 			return;
 		}
 		this.credential = credential;
 		this.account.use(credential.token);
 		if (this.account !== account || account.token !== old) return;
-		const refused = account.recentLoginRefusal(clock.now());
+		const refused = account.recentLoginRefusal();
 		if (refused !== undefined) throw refused;
 		const send = async () => {
-			if (end.aborted) return;
-			const began = clock.now();
-			await renewToken(credential.forSignIn());
-			account.signInTook = clock.now() - began;
+			if (this.end.aborted) return;
+			const began = now();
+			await this.renewToken(credential.forSignIn());
+			account.signInTook = now() - began;
 		};
-		await account.rateLimit.afterPause(send, clock, end).catch((thrown: unknown) => {
-			// If there is a token, only n8n's store failed.
-			if (account.token !== old) return;
-			if (!isLimit(thrown) && old === undefined) this.noteFailure(thrown);
-			throw thrown;
-		});
-	};
-
-	private noteFailure(failure: unknown): void {
-		if (++this.failuresInARow >= MAX_FAILURES_IN_A_ROW && failure instanceof Failure) this.endWith(failure);
+		const { failure, details } = await outcomeOf(account.rateLimit.afterPause(send, this.end));
+		// If there is a token, only n8n's store failed.
+		if (failure === undefined || account.token !== old) return;
+		if (old === undefined && !(details !== undefined && isLimit(details))) this.noteFailure(details);
+		throw failure;
 	}
 
-	private endWith({ details }: Failure): void {
+	private noteFailure(details: FailureDetails | undefined): void {
+		if (++this.failuresInARow >= MAX_FAILURES_IN_A_ROW && details !== undefined) this.endWith(details);
+	}
+
+	private endWith(details: FailureDetails): void {
 		this.ended ??= new Failure({ ...details, retryable: false });
 	}
-}
-
-interface Target {
-	readonly path: string;
-	readonly isWrite: boolean;
-}
-
-const mayBeExpired = (failure: unknown): failure is Failure =>
-	failure instanceof Failure && failure.details.expiry !== undefined;
-
-const refusesToken = (failure: unknown) => failure instanceof Failure && failure.details.tokenRefused === true;
-
-/** Whether the platform accepted the token: it carried out the request, or refused the request itself. */
-function acceptsToken(outcome: { value: unknown } | { failure: unknown }): boolean {
-	if ('value' in outcome) return true;
-	const { failure } = outcome;
-	return failure instanceof Failure && failure.details.kind === 'refused' && !refusesToken(failure);
 }
 
 /** A changed password shows the same devices. */

@@ -11,7 +11,6 @@ import { Draft, Failure } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
 import { accountOf } from './account';
-import { currentClock } from '../waiting/clock';
 import { additionsOf, type Credential, type SessionFields } from './credential';
 import { exchange } from '../exchange';
 
@@ -26,7 +25,7 @@ const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 /** Signs in with login name and password (section 5 of the API document). Throws a Failure with `signInFailed`. */
 export async function signIn(credential: Credential, send: PlainRequest): Promise<SessionFields> {
 	const { baseUrl, stored, owner, redact } = credential;
-	const [account, clock] = [accountOf(credential), currentClock()];
+	const account = accountOf(credential);
 	try {
 		const response = await exchange(send, {
 			method: 'POST',
@@ -36,13 +35,13 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 			timeoutMs: SIGN_IN_TIMEOUT_MS,
 		});
 		const token = tokenIn(unwrap(response, 'login'), stored.tokenPath);
-		account.signedIn(token, clock.now());
+		account.signedIn(token);
 		return { sessionToken: token, sessionOwner: owner };
 	} catch (error) {
 		const failure = asSignInFailure(inWords(error, 'login', redact));
 		if (!(failure instanceof Failure) || failure.details.loginRefused !== true) throw failure;
-		account.noteLoginRefusal(failure.details, clock.now());
-		throw account.recentLoginRefusal(clock.now());
+		account.noteLoginRefusal(failure.details);
+		throw account.recentLoginRefusal();
 	}
 }
 

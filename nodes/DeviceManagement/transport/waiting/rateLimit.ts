@@ -4,8 +4,8 @@
  * pause, half as many after each further pause, 1/8 more after each other response. After two minutes of pauses without another
  * response, all requests fail during the next pause. It sends retries first, and executions take turns, but it does not retry.
  */
-import { Failure } from '../../core/failure';
-import { beforeEnd, type Clock } from './clock';
+import { Failure, type FailureDetails } from '../../core/failure';
+import { beforeEnd, currentClock } from './clock';
 import { LONGEST_WAIT_MS, outcomeOf, timeInWords } from './retry';
 
 /** Requests at the same time after the first pause. */
@@ -21,14 +21,10 @@ const REQUESTS_PER_TURN = 8;
 
 /** Runs a function once the execution may send one more request. */
 type Slots = <T>(send: () => Promise<T>) => Promise<T>;
-const FREE: Slots = async (send) => await send();
-type Waiting = Pick<Clock, 'now' | 'random' | 'sleep'>;
 
 /** Whether a response refuses a request because there are too many. The account then pauses. */
-export function isLimit(thrown: unknown): thrown is Failure {
-	if (!(thrown instanceof Failure) || thrown.details.temporary !== true) return false;
-	const { httpStatus, retryAfterMs = 0 } = thrown.details;
-	return httpStatus === 429 || httpStatus === 503 || retryAfterMs > 0;
+export function isLimit({ temporary, httpStatus, retryAfterMs = 0 }: FailureDetails): boolean {
+	return temporary === true && (httpStatus === 429 || httpStatus === 503 || retryAfterMs > 0);
 }
 
 export class RateLimit {
@@ -55,21 +51,22 @@ export class RateLimit {
 	 * @param attempts how often the request was sent before
 	 * @throws as {@link waitForPause}, and what `run` throws, a limit with the pause in `retryAfterMs`
 	 */
-	async pass<T>(run: () => Promise<T>, clock: Clock, end: AbortSignal, attempts = 0, slots = FREE): Promise<T> {
+	async pass<T>(run: () => Promise<T>, end: AbortSignal, attempts: number, slots: Slots): Promise<T> {
+		const clock = currentClock();
 		for (;;) {
-			if (clock.now() > this.pausedUntil + QUIET_MS) this.window = Infinity;
+			if (this.recentLimit() === undefined) this.window = Infinity;
 			this.admit();
 			const place = this.window < Infinity ? new AbortController() : undefined;
-			if (place !== undefined) await this.enter(place, clock, end, attempts, slots);
+			if (place !== undefined) await this.enter(place, end, attempts, slots);
 			try {
-				await this.waitForPause(clock, end);
+				await this.waitForPause(end);
 				if (place !== undefined) {
 					clock.timeout(SLOW_MS).addEventListener('abort', () => place.abort(), { signal: place.signal });
 				}
 				const sent = await slots(async () => {
 					// A pause may have begun during the wait for the slot.
 					const mustWait = clock.now() < this.pausedUntil || (place === undefined && this.window < Infinity);
-					return mustWait && !end.aborted ? undefined : { response: await this.afterPause(run, clock, end) };
+					return mustWait && !end.aborted ? undefined : { response: await this.afterPause(run, end) };
 				});
 				if (sent !== undefined) return sent.response;
 			} finally {
@@ -79,15 +76,14 @@ export class RateLimit {
 	}
 
 	/** Runs a request once no pause is left. A sign-in calls it without the window, because other requests wait for its token. */
-	async afterPause<T>(run: () => Promise<T>, clock: Waiting, end: AbortSignal): Promise<T> {
-		await this.waitForPause(clock, end);
+	async afterPause<T>(run: () => Promise<T>, end: AbortSignal): Promise<T> {
+		await this.waitForPause(end);
 		const sentAfter = this.pauses;
 		const outcome = await outcomeOf(run());
-		const failure = 'failure' in outcome ? outcome.failure : undefined;
-		if (isLimit(failure)) throw this.pause(failure, sentAfter, clock);
-		const responded = 'value' in outcome || (failure instanceof Failure && failure.details.httpStatus !== undefined);
+		const { failure, details } = outcome;
+		if (details !== undefined && isLimit(details)) throw this.pause(details, sentAfter === this.pauses);
 		// After its end, an execution sends nothing, and the failure of a poll's deadline has the status of the limit.
-		if (responded && !end.aborted) {
+		if (('value' in outcome || details?.httpStatus !== undefined) && !end.aborted) {
 			[this.refusedMs, this.refusesAll] = [0, false];
 			if (sentAfter === this.pauses) this.window += GROWTH_PER_RESPONSE;
 			this.admit();
@@ -96,23 +92,21 @@ export class RateLimit {
 		throw failure;
 	}
 
-	/** Begins or extends a pause. Returns the failure with the length of the pause. */
-	private pause({ details }: Failure, sentAfter: number, clock: Waiting): Failure {
-		const now = clock.now();
-		if (now > this.pausedUntil + QUIET_MS) this.refusedMs = 0;
-		const isNew = sentAfter === this.pauses;
+	/** Begins a pause, or extends it if it began after the request was sent. Returns the failure with the length of the pause. */
+	private pause(details: FailureDetails, isNew: boolean): Failure {
+		const now = currentClock().now();
+		if (this.recentLimit() === undefined) this.refusedMs = 0;
 		const { httpStatus, retryAfterMs = 0 } = details;
 		// After HTTP 429, longer pauses would only let other processes, which were just served, come first again and again.
 		const step = httpStatus === 429 || this.refusedMs < 1000 ? SHORTEST_PAUSE_MS : this.refusedMs < 3000 ? 2000 : 4000;
 		const pauseMs = retryAfterMs > 0 ? Math.max(retryAfterMs, SHORTEST_PAUSE_MS) : isNew ? step : 0;
-		// A request that was sent before the last pause doesn't shrink the window again.
 		if (isNew) {
 			this.pauses++;
 			this.refusesAll = this.refusedMs >= LONGEST_WAIT_MS;
 			this.window = this.refusesAll ? 1 : this.window === Infinity ? FIRST_WINDOW : Math.max(1, this.window / 2);
 		}
 		const told = new Failure({ ...details, retryAfterMs: pauseMs || Math.max(0, this.pausedUntil - now) });
-		const until = now + Math.min(pauseMs, LONGEST_WAIT_MS) + (isNew ? (clock.random() * step) / 2 : 0);
+		const until = now + Math.min(pauseMs, LONGEST_WAIT_MS) + (isNew ? (currentClock().random() * step) / 2 : 0);
 		if (until >= this.pausedUntil) {
 			this.refusedMs += until - Math.max(now, this.pausedUntil);
 			[this.pausedUntil, this.namedUntil, this.askedBy] = [until, now + pauseMs, told];
@@ -121,23 +115,24 @@ export class RateLimit {
 	}
 
 	/** Returns the failure that asked for the pause, in a pause or within a minute after it. */
-	recentLimit(now: number): Failure | undefined {
-		return now <= this.pausedUntil + QUIET_MS ? this.askedBy : undefined;
+	recentLimit(): Failure | undefined {
+		return currentClock().now() > this.pausedUntil + QUIET_MS ? undefined : this.askedBy;
 	}
 
 	/**
 	 * Waits until no pause is left, or for the end.
 	 * @throws Failure `status` if the pause is too long, or if the platform has refused every request for two minutes
 	 */
-	async waitForPause(clock: Waiting, end: AbortSignal): Promise<void> {
+	async waitForPause(end: AbortSignal): Promise<void> {
+		const clock = currentClock();
 		const latest = clock.now() + LONGEST_WAIT_MS;
 		for (let left; (left = this.pausedUntil - clock.now()) > 0 && !end.aborted; await clock.sleep(left, end)) {
-			if (this.refusesAll || this.namedUntil > latest) throw this.unsent(clock.now());
+			if (this.refusesAll || this.namedUntil > latest) throw this.unsent();
 		}
 	}
 
 	/** Waits for a place in the window, or for the end. An abort of `place` frees it. */
-	private async enter(place: AbortController, clock: Clock, end: AbortSignal, attempts: number, slots: Slots) {
+	private async enter(place: AbortController, end: AbortSignal, attempts: number, slots: Slots) {
 		const left = new Promise<void>((resolve) => place.signal.addEventListener('abort', () => resolve()));
 		const turn = Math.max(Math.floor(this.turn) + 1, (this.turns.get(slots) ?? 0) + 1 / REQUESTS_PER_TURN);
 		if (attempts === 0) this.turns.set(slots, turn);
@@ -145,7 +140,7 @@ export class RateLimit {
 		this.queue.sort((one, other) => other.attempts - one.attempts || one.turn - other.turn);
 		void Promise.all([started, left]).then(async () => {
 			// The next request is chosen after the pause, when retries are in the queue, too.
-			await this.waitForPause(clock, end).catch(() => {});
+			await this.waitForPause(end).catch(() => {});
 			this.inFlight--;
 			this.admit();
 		});
@@ -163,7 +158,8 @@ export class RateLimit {
 		}
 	}
 
-	private unsent(now: number): Failure {
+	private unsent(): Failure {
+		const now = currentClock().now();
 		const message = this.refusesAll
 			? `The platform has refused every request for two minutes, so the node sends nothing for ${timeInWords(this.pausedUntil - now)}`
 			: `The platform asked for a pause that ends in ${timeInWords(this.namedUntil - now)}, so the node sent nothing`;

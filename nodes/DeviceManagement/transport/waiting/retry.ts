@@ -23,34 +23,39 @@ export async function withRetries<T>(
 	attempt: () => Promise<T>,
 	maxRetries: number,
 	end: AbortSignal,
-	costOf: (details: FailureDetails) => number = () => 1,
+	costOf: (details: FailureDetails) => number,
 ): Promise<T> {
 	const clock = currentClock();
 	let [waitedMs, spent] = [0, 0];
 	for (let retries = 0; ; retries++) {
 		const outcome = await outcomeOf(attempt());
 		if ('value' in outcome) return outcome.value;
-		const { failure } = outcome;
-		if (!(failure instanceof Failure) || maxRetries === 0) throw failure;
-		const { temporary = false, retryable = temporary, retryAfterMs } = failure.details;
-		const cost = costOf(failure.details);
+		const { failure, details } = outcome;
+		if (details === undefined || maxRetries === 0) throw failure;
+		const { temporary = false, retryable = temporary, retryAfterMs } = details;
+		const cost = costOf(details);
 		if (!retryable || cost === Infinity) throw failure;
-		if (spent + cost > maxRetries) throw gaveUp(failure, retries, '');
+		if (spent + cost > maxRetries) throw gaveUp(details, retries, '');
 		const waitMs = retryAfterMs ?? backoffMs(spent, clock.random());
 		spent += cost;
 		waitedMs += waitMs;
 		if (waitedMs > LONGEST_WAIT_MS) {
 			const next = `; the next try would be in ${timeInWords(waitMs)}, and the node waits at most two minutes in all`;
-			throw gaveUp(failure, retries, next);
+			throw gaveUp(details, retries, next);
 		}
 		if (retryAfterMs === undefined) await clock.sleep(waitMs, end);
 	}
 }
 
-export async function outcomeOf<T>(promise: Promise<T>): Promise<{ value: T } | { failure: unknown }> {
+type Outcome<T> =
+	| { value: T; failure?: undefined; details?: undefined }
+	| { failure: unknown; details?: FailureDetails };
+
+/** Returns the promise's value, or its error and a Failure's details. */
+export async function outcomeOf<T>(promise: Promise<T>): Promise<Outcome<T>> {
 	return await promise.then(
 		(value) => ({ value }),
-		(failure: unknown) => ({ failure }),
+		(failure: unknown) => (failure instanceof Failure ? { failure, details: failure.details } : { failure }),
 	);
 }
 
@@ -87,7 +92,7 @@ export function timeInWords(ms: number): string {
 	return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }
 
-function gaveUp({ details }: Failure, retries: number, next: string): Failure {
+function gaveUp(details: FailureDetails, retries: number, next: string): Failure {
 	const tried = retries === 0 ? '' : `, also after ${retries === 1 ? 'one retry' : `${retries} retries`}`;
 	return new Failure({ ...details, retryable: false, message: `${details.message}${tried}${next}` });
 }
