@@ -474,6 +474,16 @@ describe('a response that may mean an expired token', () => {
 		await expect(request()).resolves.toBe('token 1');
 	});
 
+	test('renews it after an execution that was stopped while it waited for a sign-in', async () => {
+		const platform = signedIn();
+		platform.expireTokens();
+		await askToWait(2000);
+		onWait = () => platform.stop.abort();
+		await settled(platform.open()());
+		platform.stop = new AbortController();
+		await expect(platform.open()()).resolves.toBe('token 2');
+	});
+
 	test('goes on with a password that was changed during the run', async () => {
 		const platform = signedIn();
 		const request = platform.open();

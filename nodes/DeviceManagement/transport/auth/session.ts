@@ -98,6 +98,7 @@ export class Session {
 		if (!wasRenewed && account.token === token) {
 			if (!account.mayRenewFor(target.path)) return false;
 			const { failure, details } = await outcomeOf(this.search(account, token));
+			if (this.end.aborted) throw whyEnded(this.end);
 			if (failure !== undefined && details?.expiry === undefined && !isUnclear) {
 				if (details?.loginRefused === true) account.noteInVain(target.path);
 				throw failure;
