@@ -375,7 +375,6 @@ describe('a response that may mean an expired token', () => {
 		return failed;
 	}
 	const never = async () => await Promise.reject(told('refused'));
-	const WRITE = { path: '/api/group', isWrite: true };
 
 	test.each(['refused', 'unclear'] as const)('renews it: no poll of a day fails; %s', async (expiry) => {
 		const platform = signedIn(expiry);
@@ -383,17 +382,13 @@ describe('a response that may mean an expired token', () => {
 		expect(platform.signIns).toBe(48);
 	});
 
-	test('costs one sign-in an hour for a path where it means something else', async () => {
-		const platform = signedIn();
-		expect(await pollForADay(platform, never)).toBe(1440);
-		expect(platform.signIns).toBe(24);
-	});
-
-	test('costs one sign-in an hour if the sign-in is answered so, too', async () => {
+	test.each<[string, Error | undefined]>([
+		['for a path where it means something else', undefined],
+		['if the sign-in is answered so, too', told('unclear')],
+	])('costs one sign-in an hour %s', async (_, signIn) => {
 		const platform = signedIn('unclear');
-		platform.refuseSignIn = told('unclear');
-		platform.expireTokens();
-		expect(await pollForADay(platform)).toBe(1440);
+		platform.refuseSignIn = signIn;
+		expect(await pollForADay(platform, never)).toBe(1440);
 		expect(platform.signIns).toBe(24);
 	});
 
@@ -440,22 +435,17 @@ describe('a response that may mean an expired token', () => {
 	});
 
 	test.each([
-		['refused', 2],
-		['unclear', 1],
-	] as const)('makes the node send a write again only if it was refused: %s', async (expiry, sent) => {
+		['sends a write again that was refused', 'refused', 2, undefined],
+		['sends no other write again', 'unclear', 1, undefined],
+		['sends no such write again if the sign-in may be retried', 'unclear', 1, failureOf({ signInFailed: 'for now' })],
+	] as const)('%s', async (_, expiry, sent, signIn) => {
 		const platform = signedIn(expiry);
 		platform.expireTokens();
-		await settled(platform.open()(platform.send, WRITE));
+		platform.refuseSignIn = signIn;
+		const written = await settled(platform.open()(platform.send, { path: '/api/group', isWrite: true }));
+		expect(written).toEqual(sent === 2 ? 'token 2' : told('unclear'));
 		expect(platform).toMatchObject({ sent, signIns: 1 });
-		await expect(platform.open()(platform.send, WRITE)).resolves.toBe('token 2');
-	});
-
-	test('does not send such a write again, although the sign-in may be retried', async () => {
-		const platform = signedIn('unclear');
-		platform.refuseSignIn = failureOf({ httpStatus: 503, temporary: true, signInFailed: 'for now' });
-		platform.expireTokens();
-		const write = platform.open()(platform.send, WRITE);
-		await expect(write).rejects.toMatchObject({ details: { expiry: 'unclear' } });
+		if (signIn === undefined) await expect(platform.open()()).resolves.toBe('token 2');
 	});
 
 	test('does not take the expired token back that n8n holds until it has stored the new one', async () => {
