@@ -17,14 +17,15 @@ export function asNodeError(node: INode, thrown: unknown, itemIndex?: number, se
 	// A model that uses the node as a tool sees only the message.
 	const message = NodeHelpers.isToolType(node.type) ? `${short}. ${remedy}` : short;
 	const options = { message, description: remedy, ...place };
-	if (kind === 'input' || kind === 'cancelled') {
-		return withWords(new NodeOperationError(node, message, options), message, remedy);
-	}
 	// n8n shows it as an error code, also 200.
 	const httpCode = httpStatus === undefined || httpStatus < 300 ? {} : { httpCode: String(httpStatus) };
-	const error = new NodeApiError(node, { message }, { ...options, ...httpCode, ...failureCause(thrown) });
-	error.context['data'] = { ...numbersOf(thrown.details), cause };
-	return withWords(error, message, remedy);
+	const error =
+		kind === 'input' || kind === 'cancelled'
+			? new NodeOperationError(node, message, options)
+			: new NodeApiError(node, { message }, { ...options, ...httpCode, ...failureCause(thrown) });
+	if (error instanceof NodeApiError) error.context['data'] = { ...numbersOf(thrown.details), cause };
+	// n8n replaces a message that contains the name of a system error, even within a serial number.
+	return Object.assign(error, { message, description: remedy, messages: [] });
 }
 
 /**
@@ -50,11 +51,6 @@ export function failedItem(error: NodeError, thrown: unknown) {
 
 function numbersOf({ code, httpStatus }: FailureDetails) {
 	return { ...(code === undefined ? {} : { code }), ...(httpStatus === undefined ? {} : { httpStatus }) };
-}
-
-/** Restores our words: n8n replaces a message that contains the name of a system error, even within a serial number. */
-function withWords(error: NodeError, message: string, description: string): NodeError {
-	return Object.assign(error, { message, description, messages: [] });
 }
 
 /** Returns n8n's class of the cause; older versions of n8n ignore it. n8n pauses a poll for half an hour after a permanent cause. */

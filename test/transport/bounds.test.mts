@@ -101,15 +101,6 @@ describe('after an item failed', () => {
 	});
 });
 
-test('a Retry-After that is too long is not waited for: the item fails at once, in words', async () => {
-	const { platform, run } = await open({ fault: () => ({ status: 429, headers: { 'retry-after': '3600' } }) });
-	const { error } = await run(operations.count);
-	expect(error?.message).toMatch(
-		/ \(HTTP 429\); the next try would be in 60 minutes, and the node waits at most two minutes in all$/,
-	);
-	expect(platform.requests).toHaveLength(1);
-});
-
 test('no more than three requests are in flight at once, over all items', async () => {
 	const bench = await open({ fleet: { size: 60 }, latencyMs: 2 });
 	const list = { ...operations.getAll, options: { parallelRequests: 3, pageSize: 5 } };

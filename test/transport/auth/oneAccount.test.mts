@@ -84,16 +84,6 @@ describe('one sign-in', () => {
 		expect(engine.credentialUse.updated - updated).toBe(2);
 	});
 
-	test('serves eight executions and a dropdown that begin together', async () => {
-		const bench = await open();
-		const dropdown = dropdownOf(bench);
-		const run = async () => await bench.run(operations.count, { credential: bench.login });
-		const results = await Promise.all(Array.from({ length: 8 }, run));
-		expect((await dropdown).results.length).toBeGreaterThan(0);
-		expect(results.flatMap((result) => jsonOf(result))).toEqual(results.flatMap(() => COUNT));
-		expect(bench.platform.logins.attempted).toBe(1);
-	});
-
 	test('is tried again after HTTP 502; it has its own time, and that of a request begins when there is a token', async () => {
 		hurry();
 		const begun: unknown[] = [];

@@ -56,9 +56,9 @@ function checkToken(credential: Credential, options: IHttpRequestOptions): void 
 		throw new SignInNeeded('A connection test signs in');
 	}
 	const { token } = credential;
-	const refused = token === '' ? accountOf(credential).recentLoginRefusal() : undefined;
-	if (refused !== undefined) throw refused;
-	if (token === '') throw new SignInNeeded('There is no token for this login yet');
+	if (token === '') {
+		throw accountOf(credential).recentLoginRefusal() ?? new SignInNeeded('There is no token for this login yet');
+	}
 	if (credential.isForSignIn) throw new SignedIn();
 }
 

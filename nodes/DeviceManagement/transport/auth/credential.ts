@@ -101,7 +101,11 @@ type Additions = Partial<Record<'headers' | 'query' | 'signIn', Record<string, s
  * Returns what a credential adds to its requests (section 5 of the API document), and to the body of its sign-in: undefined for a
  * way without tokens. Nothing else sends secrets.
  */
-export function additionsOf({ stored, token }: { stored: StoredCredential; token: string }): Additions {
+export function additionsOf({
+	stored,
+	token,
+	digest,
+}: Record<'token' | 'digest', string> & { stored: StoredCredential }): Additions {
 	switch (stored.authentication) {
 		case 'apiKey': {
 			const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix } = stored;
@@ -109,16 +113,10 @@ export function additionsOf({ stored, token }: { stored: StoredCredential; token
 			return apiKeyIn === 'query' ? { query: key } : { headers: key };
 		}
 		case 'login': {
-			const signIn = { loginName: stored.loginName, password: passwordDigest(stored) };
+			const signIn = { loginName: stored.loginName, password: digest };
 			return { headers: { Authorization: `Bearer ${token}` }, signIn };
 		}
 	}
-}
-
-/** Returns the password as it is sent (section 5): the MD5 of its UTF-8 bytes in lowercase hex. */
-function passwordDigest(stored: StoredCredential): string {
-	if (stored.passwordFormat === 'md5') return stored.password.trim().toLowerCase();
-	return createHash('md5').update(stored.password, 'utf8').digest('hex');
 }
 
 /** Returns what is the same for all tokens of a credential. */
@@ -132,9 +130,10 @@ function checkFields(data: CredentialData) {
 	const stored = parsed.data;
 	const baseUrl = parseBaseUrl(stored.baseUrl);
 	checkWay(stored);
-	const digest = stored.password === '' ? '' : passwordDigest(stored);
+	const { authentication: way, password, passwordFormat } = stored;
+	const md5 = () => createHash('md5').update(password, 'utf8').digest('hex');
+	const digest = password === '' ? '' : passwordFormat === 'md5' ? password.trim().toLowerCase() : md5();
 	const values: Record<string, unknown> = { ...stored, baseUrl: baseUrl.href, password: digest };
-	const way = stored.authentication;
 	const valuesOf = (...kinds: Kind[]) => fieldsOf(way, ...kinds).map((name) => values[name]);
 	const sha256 = (all: unknown[]) => createHash('sha256').update(JSON.stringify(all)).digest('hex');
 	return {
@@ -145,8 +144,8 @@ function checkFields(data: CredentialData) {
 		/** A digest of the fields that separate accounts. Credentials with the same one share tokens and waits. */
 		accountDigest: sha256(valuesOf('address', 'user', 'secret', 'way')),
 		/** A digest of the login that a token belongs to; '' for a way without tokens. n8n stores it encrypted, like the password. */
-		owner: additionsOf({ stored, token: '' }).signIn ? sha256(valuesOf('address', 'user', 'secret')) : '',
-		/** The password as it is sent; '' without one. */
+		owner: additionsOf({ stored, token: '', digest }).signIn ? sha256(valuesOf('address', 'user', 'secret')) : '',
+		/** The password as it is sent (section 5): the MD5 of its UTF-8 bytes in lowercase hex; '' without one. */
 		digest,
 	};
 }
