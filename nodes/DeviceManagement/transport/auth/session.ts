@@ -2,7 +2,8 @@
  * Finds the token for an execution's requests with one account. Without one, all wait until a request of any execution finds one in
  * n8n's store or signs in. A request whose token was refused drops the token and starts over. If new tokens are refused, too, it fails;
  * after 20 such failures and failed sign-ins in a row, all fail. A response that may mean an expired token renews it once. It doesn't retry
- * other failures. Tokens and waits are the account's.
+ * other failures. Tokens and waits are the account's. The way of a sign-in: `findToken`, `renewToken` in platform.ts, n8n,
+ * `preAuthenticate`, `signIn`, which gives the token to the account; n8n stores it and calls `authenticate`, which ends the request.
  */
 import { Failure, type FailureDetails, inputFailure } from '../../core/failure';
 import { outcomeOf } from '../waiting/retry';

@@ -32,11 +32,13 @@ export class RateLimit {
 	/** The end of the pause by the platform's header; later than `pausedUntil` if the pause is too long for the node. */
 	private namedUntil = -Infinity;
 	private askedBy: Failure | undefined;
+	/** Pauses so far. A response to a request that was sent before the last one says nothing about it. */
 	private pauses = 0;
 	/** The time of all pauses since the last response that is no limit, or since a quiet minute. */
 	private refusedMs = 0;
 	/** Whether requests fail during the pause. */
 	private refusesAll = false;
+	/** Most requests at the same time, and those that have a place. */
 	private window = Infinity;
 	private inFlight = 0;
 	private readonly queue: Array<{ attempts: number; turn: number; start(): void }> = [];
