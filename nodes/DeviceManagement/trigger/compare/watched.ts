@@ -14,7 +14,7 @@ interface FieldKind {
 	readonly label: string;
 	readonly description: string;
 	/** Whether the field has several values, and 'Attributes' lists the keys to watch. */
-	readonly hasKeys: boolean;
+	readonly hasKeys?: true;
 	/** Returns the value to show and to compare; null or undefined if the device has none. */
 	readonly read: (device: Device, key: string) => JsonValue;
 	/** Returns what is compared instead, if the value is only its name, as with a record that has an ID and a name. */
@@ -23,26 +23,17 @@ interface FieldKind {
 	readonly show: (value: JsonValue, key: string, known: Device) => Device;
 }
 
+/** Returns the entry of a field whose value is compared and shown as it is. */
+function plainField<Name extends string>(name: Name, label: string, description: string) {
+	const read = (device: Device) => device[name];
+	const show = (value: JsonValue) => ({ [name]: value });
+	return { name, event: `${name}Changed`, label, description, read, show } as const satisfies FieldKind;
+}
+
 /** Saved states find values and holds by their position here, so a new entry goes last. */
 const TABLE = [
-	{
-		name: 'onlineStatus',
-		event: 'onlineStatusChanged',
-		label: 'Online Status',
-		description: 'The online status of a device changed',
-		hasKeys: false,
-		read: ({ onlineStatus }) => onlineStatus,
-		show: (onlineStatus) => ({ onlineStatus }),
-	},
-	{
-		name: 'status',
-		event: 'statusChanged',
-		label: 'Status',
-		description: 'The status of a device changed',
-		hasKeys: false,
-		read: ({ status }) => status,
-		show: (status) => ({ status }),
-	},
+	plainField('onlineStatus', 'Online Status', 'The online status of a device changed'),
+	plainField('status', 'Status', 'The status of a device changed'),
 	{
 		name: 'attributes',
 		event: 'attributeChanged',
@@ -59,21 +50,12 @@ const TABLE = [
 		event: 'groupChanged',
 		label: 'Group',
 		description: 'A device moved to another group',
-		hasKeys: false,
 		read: ({ group }) => (isRecord(group) ? nameOf(group) : group),
 		// A group keeps its ID when it is renamed.
 		identify: ({ group }) => (isRecord(group) ? (idOf(group) ?? nameOf(group)) : group),
 		show: (name, _key, { group }) => ({ group: name === null ? null : { ...(isRecord(group) && group), name } }),
 	},
-	{
-		name: 'iccid',
-		event: 'iccidChanged',
-		label: 'ICCID',
-		description: 'A device has another SIM card: its ICCID changed',
-		hasKeys: false,
-		read: ({ iccid }) => iccid,
-		show: (iccid) => ({ iccid }),
-	},
+	plainField('iccid', 'ICCID', 'A device has another SIM card: its ICCID changed'),
 ] as const satisfies readonly FieldKind[];
 
 /** The times that show new and edited devices. A poll that reports a device as new does not also report it as edited. */
@@ -85,23 +67,22 @@ export const TIMES = [
 export type TimeField = (typeof TIMES)[number]['field'];
 
 export type ChangeEvent = (typeof TABLE)[number]['event'];
-/** The names of events in saved workflows. */
-export type EventName = (typeof TIMES)[number]['event'] | 'deviceRemoved' | ChangeEvent;
 
 const FIELD_KINDS: ReadonlyArray<FieldKind & { readonly event: ChangeEvent }> = TABLE;
 
-function byLabel<T extends { readonly label: string }>(list: readonly T[]): readonly T[] {
-	return [...list].sort((one, other) => (one.label < other.label ? -1 : 1));
-}
+const byLabel = (one: { label: string }, other: { label: string }) => (one.label < other.label ? -1 : 1);
 
-export const FIELDS = byLabel(FIELD_KINDS);
+export const FIELDS = FIELD_KINDS.toSorted(byLabel);
 
-export const EVENTS = byLabel<{ readonly name: EventName; readonly label: string; readonly description: string }>([
-	{ name: 'deviceCreated', label: 'Device Created', description: 'The platform has a new device' },
-	{ name: 'deviceRemoved', label: 'Device Removed', description: 'The platform no longer has a device' },
-	{ name: 'deviceUpdated', label: 'Device Updated', description: 'The update time of a device changed' },
+export const EVENTS = [
+	{ name: 'deviceCreated' as const, label: 'Device Created', description: 'The platform has a new device' },
+	{ name: 'deviceRemoved' as const, label: 'Device Removed', description: 'The platform no longer has a device' },
+	{ name: 'deviceUpdated' as const, label: 'Device Updated', description: 'The update time of a device changed' },
 	...FIELDS.map(({ event, label, description }) => ({ name: event, label: `${label} Changed`, description })),
-]);
+].sort(byLabel);
+
+/** The names of events in saved workflows. */
+export type EventName = (typeof EVENTS)[number]['name'];
 
 /** Events of change, which have a previous and a current value. */
 export const CHANGE_EVENTS: readonly ChangeEvent[] = FIELD_KINDS.map(({ event }) => event);
