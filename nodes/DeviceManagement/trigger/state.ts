@@ -1,7 +1,6 @@
 import { z } from 'zod/v4';
 
 import type { State } from './compare/compare';
-import type { Hold } from './compare/snapshot';
 import { recall, splitKept } from './compare/kept';
 import { TIMES } from './compare/watched';
 
@@ -42,6 +41,8 @@ const storedSchema = z.strictObject({
 
 /** Returns a state as text, which n8n loads sixty times as fast as nested objects. Equal states have equal texts. */
 export function encodeState({ fingerprint, number, writes, recent, snapshot }: State): string {
+	// Each hold once, with its devices.
+	const holds = groupByValue(snapshot?.holds.map(({ sn, ...hold }) => [sn, JSON.stringify(hold)]) ?? []);
 	return JSON.stringify({
 		format: 2,
 		number,
@@ -50,7 +51,7 @@ export function encodeState({ fingerprint, number, writes, recent, snapshot }: S
 		recent: [...recent].map(([field, { newest, rows }]) => ({ field, newest, rows: groupByValue(rows) })),
 		devices: snapshot && groupByValue(snapshot.devices),
 		away: snapshot && groupByValue(snapshot.away),
-		holds: groupHolds(snapshot?.holds ?? []),
+		holds: Object.entries(holds).map(([hold, sn]) => ({ sn, ...JSON.parse(hold) })),
 	});
 }
 
@@ -73,22 +74,10 @@ export function decodeState(text: string | undefined): State | undefined {
 	}
 }
 
-/** Returns each hold once, with the serial numbers of its devices. */
-function groupHolds(holds: readonly Hold[]) {
-	const groups = new Map<string, Omit<Hold, 'sn'> & { sn: string[] }>();
-	for (const { sn, ...hold } of holds) {
-		const text = JSON.stringify(hold);
-		const group = groups.get(text) ?? { sn: [], ...hold };
-		groups.set(text, group);
-		group.sn.push(sn);
-	}
-	return [...groups.values()];
-}
-
-/** Returns the keys of a map by value, so that a value of many devices is written once. */
-function groupByValue(map: ReadonlyMap<string, string | number>): Record<string, string[]> {
+/** Returns the keys by their value, so that a value of many devices is written once. */
+function groupByValue(pairs: Iterable<readonly [string, string | number]>): Record<string, string[]> {
 	const groups: Record<string, string[]> = {};
-	for (const [key, value] of map) (groups[value] ??= []).push(key);
+	for (const [key, value] of pairs) (groups[value] ??= []).push(key);
 	return groups;
 }
 
