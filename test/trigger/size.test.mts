@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts';
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
-import { fetchFleet } from '../../nodes/DeviceManagement/trigger/read/fleet.ts';
+import { fetchFleet } from '../../nodes/DeviceManagement/trigger/read/observe.ts';
 import type { Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import type { State } from '../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import { Fleet } from '../../testbed/platform/fleet.mts';

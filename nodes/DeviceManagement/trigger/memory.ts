@@ -1,7 +1,7 @@
 import { inputFailure } from '../core/failure';
-import type { KnownOrders } from './read/newest';
-import type { FoundAt } from './read/removal';
+import type { KnownOrder } from './read/newest';
 import { digest, digestOf } from './compare/kept';
+import type { TimeField } from './compare/watched';
 
 /** What a process remembers of a trigger node between polls. It may be lost at any time, so a poll must work without it. */
 export interface NodeMemory {
@@ -20,8 +20,9 @@ export interface NodeMemory {
 	newest?: number;
 	/** What was reported of an outage: 0 nothing, 1 the outage, 2 that a person has to act. */
 	outage?: 0 | 1 | 2 | undefined;
-	orders: KnownOrders;
-	found: FoundAt;
+	orders: ReadonlyMap<TimeField, KnownOrder>;
+	/** When requests last found devices that are no longer listed, by serial number, in seconds. Forgotten after an hour. */
+	found: ReadonlyMap<string, number>;
 	/** What the last poll watched by its form: the saved parameters, their values, and the label of one that an expression changed. */
 	watched?: { readonly saved: string; readonly values: Watched; readonly moved: string | undefined };
 	/** The remarks of the last poll, so that each is logged once. */

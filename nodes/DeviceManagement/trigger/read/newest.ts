@@ -9,7 +9,7 @@ import { mayRefuse, readById, sizesAfter } from '../../core/paging/refusal';
 import { fetchFirstPage, walkPages } from '../../core/paging/walk';
 import { idOf } from '../../core/record';
 import { DEVICE_LIST } from '../../transport/devices';
-import { pageSource } from '../../transport/pagedList';
+import { type PagedEndpoint, pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
 import { currentClock } from '../../transport/waiting/clock';
 import type { TriggerParameters } from '../form';
@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** What the process knows about sorting by one of the times. Times are of `Clock.now`. */
-interface KnownOrder {
+export interface KnownOrder {
 	/** When the order was last found reliable; it counts as reliable for a day. */
 	readonly reliableAt?: number | undefined;
 	/** When it was last found unreliable; for an hour, polls read the whole fleet instead. */
@@ -32,9 +32,6 @@ interface KnownOrder {
 	/** When a poll last read all known rows again. */
 	readonly readWholeAt?: number | undefined;
 }
-
-/** What is known about the platform's sort orders. */
-export type KnownOrders = ReadonlyMap<TimeField, KnownOrder>;
 
 function isWithin(spanMs: number, at = -Infinity): boolean {
 	return currentClock().now() - at < spanMs;
@@ -55,20 +52,20 @@ export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'set
  * not reliable, and what is known about the order afterwards.
  */
 export async function fetchNewest(platform: Platform, options: NewestOptions) {
-	const { field, isFiltered, onlyTop, order } = options;
+	const { field, settings, isFiltered, onlyTop, order } = options;
 	if (isWithin(HOUR_MS, order.avoidedAt)) return { fetched: undefined, order };
 	let [reliableAt, refusals] = [order.reliableAt, 0];
 	const isReliable = async (first: readonly Device[]) =>
 		(reliableAt = await provenAt(platform, options, first)) !== undefined;
-	const fetchInOrder = async (): Promise<(FetchedRows & { tied?: boolean }) | undefined> => {
+	const fetchInOrder = async (): Promise<FetchedRows | 'tied' | undefined> => {
 		if (!isFiltered) {
 			const walk = await fetchDownToKnown(platform, options, undefined);
 			// A list that was read to its end needs no order.
-			const needsOrder = walk?.isWholeList === false && !walk.tied;
-			return needsOrder && !(await isReliable(walk.first)) ? undefined : walk;
+			if (walk === undefined || walk === 'tied' || walk.isWholeList) return walk;
+			return (await isReliable(walk.first)) ? walk : undefined;
 		}
 		// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
-		const first = await fetchFirst(platform, options, 'desc');
+		const first = await fetchFirst(platform, { sort: [`${field} desc`] }, settings);
 		if (first.length > 0 && !(await isReliable(first))) return undefined;
 		const top = topOf(first, field);
 		return onlyTop ? { rows: [], top, complete: true } : await fetchDownToKnown(platform, options, top);
@@ -80,8 +77,7 @@ export async function fetchNewest(platform: Platform, options: NewestOptions) {
 	});
 	const now = currentClock().now();
 	// This poll reads the whole fleet. For an hour, the next ones need not.
-	if (fetched?.tied === true)
-		return { fetched: undefined, order: { ...order, reliableAt, refusals, readWholeAt: now } };
+	if (fetched === 'tied') return { fetched: undefined, order: { ...order, reliableAt, refusals, readWholeAt: now } };
 	// One refusal may be temporary.
 	const isAvoided = fetched === undefined && refusals !== 1;
 	const found = isAvoided ? { avoidedAt: now } : { reliableAt };
@@ -94,8 +90,6 @@ interface Walk extends FetchedRows {
 	readonly first: readonly Device[];
 	/** Whether the walk reached the end of the list. */
 	readonly isWholeList: boolean;
-	/** Whether devices with equal times have another order on each page, so that some may be missing. */
-	readonly tied: boolean;
 }
 
 /**
@@ -103,7 +97,8 @@ interface Walk extends FetchedRows {
  * import, it does so once an hour; otherwise it ends at the first page with nothing new.
  * @param top the newest row of the fleet; undefined to take it from the first page
  * @param sorted the list in the order of time and ID. Devices that it repeats were inserted or edited during the walk
- * @returns undefined if the list is not sorted, newest first
+ * @returns undefined if the list is not sorted, newest first; 'tied' if devices with equal times have another order on each page, so
+ * that some may be missing
  */
 async function fetchDownToKnown(
 	platform: Platform,
@@ -111,20 +106,19 @@ async function fetchDownToKnown(
 	top: Row | undefined,
 	pageSize = Math.min(options.settings.pageSize, FEW + (isWholeDue(options) ? (options.before?.rows.size ?? 0) : 0)),
 	sorted?: PageSource<Device>,
-): Promise<Walk | undefined> {
+): Promise<Walk | 'tied' | undefined> {
 	const { field, before, criteria, settings } = options;
 	const byTime = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${field} desc`] }, settings);
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
-	const walk = { rows, top, complete: true, first, isWholeList: false, tied: false };
+	const walk = { rows, top, complete: true, first, isWholeList: false };
 	let [last, total] = [Infinity, 0];
 	const pages = { pageSize, otherSizes: sizesAfter(pageSize, settings.pageSize), parallelRequests: 1 };
 	for await (const page of walkPages(sorted ?? byTime, pages)) {
 		const { newItems, read, distinct, reportedTotal = total } = page;
-		const tied = { ...walk, tied: true };
-		if (sorted !== undefined && !idsFall(newItems, field)) return tied;
+		if (sorted !== undefined && !idsFall(newItems, field)) return 'tied';
 		if (sorted === undefined && read > distinct) {
 			const again = async (list: PageSource<Device>) => await fetchDownToKnown(platform, options, top, pageSize, list);
-			return await readById(byTime, again, async () => tied);
+			return await readById(byTime, again, async () => 'tied' as const);
 		}
 		if (walk.first.length === 0) walk.first = newItems;
 		walk.top ??= topOf(newItems, field);
@@ -174,22 +168,27 @@ function isWholeDue({ before, settings, order }: NewestOptions, pageLength = set
  * once a day, the list in the other direction begins with an older device, or one without a readable time.
  * @param first the first page or device of the whole fleet, newest first
  */
-async function provenAt(platform: Platform, options: NewestOptions, first: readonly Device[]) {
-	const { field, order } = options;
+async function provenAt(platform: Platform, { field, settings, order }: NewestOptions, first: readonly Device[]) {
 	const newest = topOf(first, field)?.time;
 	// Devices without the time may come first, or with another format.
 	if (newest === undefined || Number.isNaN(newest)) return undefined;
 	if (isWithin(DAY_MS, order.reliableAt)) return order.reliableAt;
-	const oldest = await fetchFirst(platform, options, 'asc');
+	const oldest = await fetchFirst(platform, { sort: [`${field} asc`] }, settings);
 	const time = topOf(oldest, field)?.time ?? -Infinity;
 	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
 	const smallest = Math.min(...first.map((device) => topOf([device], field)?.time ?? newest));
 	return oldest.length === 0 || time >= newest || time > smallest ? undefined : currentClock().now();
 }
 
-async function fetchFirst(platform: Platform, { field, settings }: NewestOptions, direction: 'asc' | 'desc') {
-	const source = pageSource(platform, { ...DEVICE_LIST, sort: [`${field} ${direction}`] }, settings);
-	return (await fetchFirstPage(source, { ...settings, limit: 1 })).page.content.slice(0, 1);
+/** Returns the first devices of a list. */
+export async function fetchFirst(
+	platform: Platform,
+	list: Partial<PagedEndpoint>,
+	settings: TriggerParameters['settings'],
+	limit = 1,
+) {
+	const source = pageSource(platform, { ...DEVICE_LIST, ...list }, settings);
+	return (await fetchFirstPage(source, { ...settings, limit })).page.content.slice(0, limit);
 }
 
 /** Returns the first device's row; undefined if there is none, or if it does not have the time. */

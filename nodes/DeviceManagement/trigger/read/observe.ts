@@ -1,29 +1,35 @@
-import type { Listing } from '../../core/paging/passes';
+/**
+ * Reads what a poll compares. For changes and removals, it reads all devices that match the filters, and requests each that is no longer
+ * listed; for new and edited devices, small requests are enough if the platform sorts reliably. It doesn't compare: see compare/.
+ */
+import { type Device, serialNumberOf } from '../../core/device';
+import { keepOnly } from '../../core/paging/page';
+import { fetchList, type Listing } from '../../core/paging/passes';
 import type { ListCriteria } from '../../core/query';
 import { DEVICE_LIST } from '../../transport/devices';
+import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
-import { type FleetEntry, fetchFleet } from './fleet';
-import { fetchNewest, type KnownOrders } from './newest';
 import type { TriggerParameters } from '../form';
-import { type FetchedRows, onePerId, type Row, unknownFormat } from '../compare/recent';
-import { checkMissing, type FoundAt } from './removal';
-import { recall, splitKept } from '../compare/kept';
+import type { NodeMemory } from '../memory';
 import type { State } from '../compare/compare';
+import { keepValues, recall, splitKept } from '../compare/kept';
+import { type FetchedRows, onePerId, type Row, rowOf, unknownFormat } from '../compare/recent';
+import { firstValues, type ListedDevice } from '../compare/snapshot';
 import type { TimeField } from '../compare/watched';
+import { fetchNewest } from './newest';
+import { checkMissing } from './removal';
 
 const REPEATS = 'may miss events, because pages of the list repeat devices, and others may be missing';
 const CHANGES = 'reports no removed devices now, because the list changed during each of three readings';
 const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
 
 /**
- * Reads what a poll compares. For changes and removals, it reads all devices that match the filters. For new and edited devices,
- * small requests are enough if the platform sorts reliably. It requests each device that is no longer listed.
- * @returns it, what is known of the sort orders now, and remarks in words for the log, which has each once: limits of the platform
- * that make polls slower or hide events
+ * Returns what it read, what is known of the sort orders now, and remarks for the log: limits of the platform that make polls slower or
+ * hide events.
  */
 export async function observe(
 	platform: Platform,
-	options: TriggerParameters & { now: number; orders: KnownOrders; found: FoundAt },
+	options: TriggerParameters & Pick<NodeMemory, 'orders' | 'found'> & { now: number },
 	before: State,
 ) {
 	const { events, fields, times, criteria } = options;
@@ -89,4 +95,30 @@ function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField) {
 	const [odd] = all.flatMap(({ sn, time }) => (Number.isNaN(time) ? sn : [])).sort();
 	const top = rows.reduce<Row | undefined>((most, row) => (most && most.time >= row.time ? most : row), undefined);
 	return { rows, top, complete: settled, odd, shareIds: rows.length < readable.length };
+}
+
+/** The parts of a device that are kept while the whole fleet is read, with its row for each watched time that it has. */
+type FleetEntry = ListedDevice & { readonly rows: Partial<Record<TimeField, Row | undefined>> };
+
+const NO_ROWS: FleetEntry['rows'] = {};
+
+/** Reads all devices that match the criteria (section 4.1), in the order of their IDs. To save memory, it keeps only the records of new rows and of compared devices. */
+export async function fetchFleet(platform: Platform, which: ListCriteria, options: TriggerParameters, before: State) {
+	const devices = pageSource(platform, { ...DEVICE_LIST, ...which }, options.settings);
+	const entries = keepOnly(devices, (device) => entryOf(device, options, before));
+	const { items, ...listing } = await fetchList(entries, { ...options.settings, byId: true });
+	return { ...listing, items: items.map(({ kept }) => kept) };
+}
+
+function entryOf(device: Device, options: TriggerParameters, before: State): FleetEntry {
+	const { fields, times } = options;
+	const sn = serialNumberOf(device);
+	const values = keepValues(device, fields);
+	const known = before.snapshot?.devices;
+	// The first list with devices is only recorded, unless its states are reported.
+	const isRecorded = !options.reportsFirst && (known === undefined || known.size === 0);
+	const last = known?.get(sn) ?? (isRecorded ? values : firstValues(values, options));
+	const rows: FleetEntry['rows'] = times.length === 0 ? NO_ROWS : {};
+	for (const { field } of times) rows[field] = rowOf(device, field, before.recent.get(field));
+	return last === values ? { sn, values: last, rows } : { sn, values, rows, device };
 }

@@ -8,6 +8,7 @@ import { fetchDevice } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import { currentClock } from '../../transport/waiting/clock';
 import type { TriggerParameters } from '../form';
+import type { NodeMemory } from '../memory';
 import { type ListedDevice, REMEMBERED_SECONDS, type Snapshot } from '../compare/snapshot';
 
 /** Most devices to request in one poll. The others wait for later polls. */
@@ -16,9 +17,6 @@ const MAX_PER_POLL = 100;
 const LONGEST_CHECK_MS = 10_000;
 /** When a device that is no longer listed is requested again, in seconds after a list lacked it first: a read may come from a cache. */
 const AGAIN_AFTER = [120, 360, 3000];
-
-/** When requests last found devices that are no longer listed, by serial number, in seconds. Forgotten after an hour, like the devices. */
-export type FoundAt = ReadonlyMap<string, number>;
 
 /**
  * Requests the remembered devices that a complete list lacks, by their serial numbers (section 4.2), unless the trigger does
@@ -32,7 +30,7 @@ export async function checkMissing(
 	platform: Platform,
 	list: readonly ListedDevice[] | undefined,
 	before: Snapshot | undefined,
-	options: Pick<TriggerParameters, 'events' | 'settings'> & { now: number; found: FoundAt },
+	options: Pick<TriggerParameters, 'events' | 'settings'> & Pick<NodeMemory, 'found'> & { now: number },
 ) {
 	const { events, settings, now, found } = options;
 	const listed = new Set(list?.map(({ sn }) => sn));
@@ -41,18 +39,15 @@ export async function checkMissing(
 	const isAway = (sn: string) => before?.away.has(sn) === true;
 	const missing = known.filter((sn) => !listed.has(sn));
 	if (!events.has('deviceRemoved')) return { removed: [], unlisted: missing, found, failure: undefined };
+	const isDueAt = (at: number, sn: string) => at <= now && at > (found.get(sn) ?? 0);
 	const due = missing.filter((sn) => {
 		const since = before?.away.get(sn);
-		return (
-			since === undefined || AGAIN_AFTER.some((wait) => since + wait <= now && since + wait > (found.get(sn) ?? 0))
-		);
+		return since === undefined || AGAIN_AFTER.some((wait) => isDueAt(since + wait, sn));
 	});
 	// Of too many devices, it picks some by chance, so that each is requested at some time: first of those that it never requested.
 	const start = Math.floor(currentClock().random() * due.length);
-	const ordered = [...due.slice(start), ...due.slice(0, start)].sort(
-		(one, other) => Number(isAway(one)) - Number(isAway(other)),
-	);
-	const requested = ordered.slice(0, MAX_PER_POLL);
+	const ordered = [...due.slice(start), ...due.slice(0, start)];
+	const requested = [...ordered.filter((sn) => !isAway(sn)), ...ordered.filter(isAway)].slice(0, MAX_PER_POLL);
 	const slots = pLimit(settings.parallelRequests);
 	const timeoutMs = Math.min(settings.timeoutMs, LONGEST_CHECK_MS);
 	const once = { ...settings, timeoutMs, maxRetries: 0, keepsToken: true };
@@ -60,8 +55,7 @@ export async function checkMissing(
 		isSerialNumber(sn) && sn === sn.trim() && fitsInPath(sn)
 			? await fetchDevice(platform, sn, once).then(() => 'unlisted' as const, outcomeOfFailure)
 			: 'unlisted';
-	const checked = await Promise.all(requested.map(async (sn) => [sn, await slots(check, sn)] as const));
-	const outcomes = new Map(checked);
+	const outcomes = new Map(await Promise.all(requested.map(async (sn) => [sn, await slots(check, sn)] as const)));
 	const unlisted = due.filter((sn) => outcomes.get(sn) === 'unlisted');
 	const latest = unlisted.map((sn) => [sn, now] as const);
 	return {

@@ -2,15 +2,13 @@ import { type Device, serialNumberOf } from '../../core/device';
 import { inputFailure } from '../../core/failure';
 import type { JsonValue } from '../../core/json';
 import { mayRefuse } from '../../core/paging/refusal';
-import { fetchFirstPage } from '../../core/paging/walk';
-import { DEVICE_LIST } from '../../transport/devices';
-import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from '../compare/events';
 import type { TriggerParameters } from '../form';
 import { keep, keepValues } from '../compare/kept';
 import { type ChangeRule, isMet } from '../compare/rules';
 import { valueOf } from '../compare/watched';
+import { fetchFirst } from './newest';
 
 /** Most devices of a test. */
 const FEW = 3;
@@ -22,15 +20,11 @@ const FEW = 3;
  */
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
 	const { criteria, settings } = parameters;
-	const fetchFew = async (sort: string[]) => {
-		const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings);
-		return await fetchFirstPage(source, { ...settings, limit: FEW });
-	};
-	const { page } = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
+	const fetchFew = async (sort: string[]) => await fetchFirst(platform, { ...criteria, sort }, settings, FEW);
+	const devices = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
 		if (!mayRefuse('order', thrown)) throw thrown;
 		return await fetchFew([]);
 	});
-	const devices = page.content.slice(0, FEW);
 	const samples = devices.flatMap((device) => sampleEvents(device, parameters));
 	if (samples.length > 0) return samples;
 	throw inputFailure(
