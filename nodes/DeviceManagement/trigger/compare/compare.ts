@@ -17,22 +17,15 @@ export interface State {
 	readonly snapshot: Snapshot | undefined;
 }
 
-/** What one poll read from the platform. */
-export interface Observation {
-	/** By watched time. */
-	readonly recent: ReadonlyMap<TimeField, FetchedRows>;
-	/** Undefined if neither changes nor removals are watched. */
-	readonly list: DeviceList | undefined;
-}
-
 /**
  * Compares the old state with what a poll read, and returns the new state, the events, and as `untaken` the state without
  * the events, which the next poll compares with if n8n doesn't take them: it has everything else that this poll saw.
  * @param before a state with the same fingerprint; for a baseline an empty one, which leads to no events
+ * @param list undefined if neither changes nor removals are watched
  */
 export function compare(
 	before: State,
-	{ recent: fetched, list }: Observation,
+	{ recent: fetched, list }: { recent: ReadonlyMap<TimeField, FetchedRows>; list: DeviceList | undefined },
 	options: SnapshotOptions,
 ): { state: State; untaken: State; events: DeviceEvent[] } {
 	const { number } = before;
