@@ -119,15 +119,13 @@ export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.
 /** Returns the values of the trigger's form. Throws a Failure `input` that names the field. */
 export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodeParameter'>) {
 	const read: ReadParameter = (name, fallback, options) => context.getNodeParameter(name, fallback, options);
-	const events = readEvents(read);
+	const events: ReadonlySet<EventName> = new Set(check(eventsSchema, read('events'), 'Events'));
+	if (events.size === 0) throw inputFailure("'Events' is empty", 'Choose at least one event.');
 	const attributes = readAttributes(read, events.has('attributeChanged'));
 	const fields = watchedFields(events, attributes);
 	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
-	refuseUnused(
-		forAtLeastField.displayName,
-		minutes > 0 && fields.length === 0,
-		'Set it to 0, or add an event of a change.',
-	);
+	const isUnused = minutes > 0 && fields.length === 0;
+	refuseUnused(forAtLeastField.displayName, isUnused, 'Set it to 0, or add an event of a change.');
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	const rules = readRules(read, fields);
 	const reportsFirst = check(oneOf(FIRST_POLL).default('remember'), options['firstPoll'], 'First Poll') === 'report';
@@ -157,12 +155,6 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 }
 
 const eventsSchema = z.array(z.enum(EVENTS.map(({ name }) => name)));
-
-function readEvents(read: ReadParameter): ReadonlySet<EventName> {
-	const events = check(eventsSchema, read('events'), 'Events');
-	if (events.length > 0) return new Set(events);
-	throw inputFailure("'Events' is empty", 'Choose at least one event.');
-}
 
 function readAttributes(read: ReadParameter, isWatched: boolean): string[] {
 	const keys = check(textSchema, read('attributes', ''), 'Attributes')
