@@ -24,21 +24,16 @@ export interface NodeMemory {
 	/** When requests last found devices that are no longer listed, by serial number, in seconds. Forgotten after an hour. */
 	found: ReadonlyMap<string, number>;
 	/** What the last poll watched by its form: the saved parameters, their values, and the label of one that an expression changed. */
-	watched?: { readonly saved: string; readonly values: Watched; readonly moved: string | undefined };
+	watched?: { saved: string; values: Readonly<Record<string, unknown>>; moved: string | undefined };
 	/** The remarks of the last poll, so that each is logged once. */
 	remarks: readonly string[];
 }
-
-/** The values that decide whether a poll takes a new baseline, by the label of their field. */
-export type Watched = Readonly<Record<string, unknown>>;
 
 /** Largest memory of all nodes, in characters, and what each node counts in addition to its state. */
 const MAX_CHARACTERS = 200_000_000;
 const NODE_WEIGHT = 20_000;
 /** Most digests of states per node. */
 const MAX_STATES = 1000;
-/** Time that a poll may need to end after its deadline. */
-const GRACE_MS = 60_000;
 
 const memories = new Map<string, NodeMemory>();
 
@@ -69,13 +64,6 @@ export function forgetPolls(): void {
 	memories.clear();
 }
 
-/** Returns the turn of a node; undefined while another poll has it. */
-export function takeTurn(memory: NodeMemory, now: number, budgetMs: number): NodeMemory['turn'] {
-	if (memory.turn !== undefined && now < memory.turn.until) return undefined;
-	memory.turn = { until: now + budgetMs + GRACE_MS };
-	return memory.turn;
-}
-
 /**
  * Returns the state to compare with. n8n may not have kept the state of quiet polls: then it is the carried one. An unknown
  * state comes from another process and is used as it is.
@@ -99,9 +87,10 @@ export function carryOn(memory: NodeMemory, stored: string | undefined, to: stri
 /**
  * Remembers what a poll watches.
  * @param saved the node's parameters, with unresolved expressions
+ * @param values those that decide whether a poll takes a new baseline, by the label of their field
  * @throws Failure `input` if an expression gave another value twice in a row: each poll would take a new baseline
  */
-export function refuseMoving(memory: NodeMemory, saved: string, values: Watched): void {
+export function refuseMoving(memory: NodeMemory, saved: string, values: Readonly<Record<string, unknown>>): void {
 	const last = memory.watched;
 	const changed = Object.keys(values).find((label) => digestOf(last?.values[label]) !== digestOf(values[label]));
 	const moved = last?.saved === saved ? changed : undefined;

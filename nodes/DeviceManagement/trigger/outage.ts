@@ -5,20 +5,18 @@ import type { NodeMemory } from './memory';
 /**
  * Notes a failed poll, and returns whether n8n gets its error: once per outage, and for a failure that a person must fix also during
  * another outage.
- * @param isStart whether n8n starts, or another process takes over
+ * @param isAwaited whether a person is waiting for the activation, and always gets the error
+ * @param delaysStart whether an error would only delay an activation at n8n's start, for up to a day
  */
 export function noteOutage(
 	memory: NodeMemory,
 	thrown: unknown,
-	poll: { isFirstOfActivation: boolean; isStart: boolean; isDefaultHost: boolean; hasState(): boolean },
+	isAwaited: boolean,
+	delaysStart: () => boolean,
 ): boolean {
 	const level = needsPerson(thrown) ? 2 : 1;
-	// When n8n starts, an error would delay the workflow's activation for up to a day.
-	const isSilent = poll.isFirstOfActivation && poll.isStart && level === 1 && poll.hasState();
-	// A person is waiting for the activation.
-	const isAwaited = poll.isFirstOfActivation && !poll.isStart && poll.isDefaultHost;
 	const reported = memory.outage ?? 0;
-	const isDue = isAwaited || (level > reported && !isSilent);
+	const isDue = isAwaited || (level > reported && !(level === 1 && delaysStart()));
 	memory.outage = isDue ? level : reported;
 	return isDue;
 }

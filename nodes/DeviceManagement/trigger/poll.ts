@@ -12,7 +12,7 @@ import { type Credential, CREDENTIAL_TYPE } from '../transport/auth/credential';
 import { loadCredential, openPlatform } from '../transport/platform';
 import { compare, type State } from './compare/compare';
 import type { DeviceEvent } from './compare/events';
-import { carriedFrom, carryOn, memoryOf, type NodeMemory, refuseMoving, takeTurn } from './memory';
+import { carriedFrom, carryOn, memoryOf, refuseMoving } from './memory';
 import { noteOutage, tooLate } from './outage';
 import { observe } from './read/observe';
 import { readTriggerParameters, type TriggerParameters } from './form';
@@ -22,24 +22,12 @@ import { decodeState, encodeState } from './state';
 import { fetchTestEvents } from './read/testEvent';
 import { digestOf } from './compare/kept';
 
-/** Name of the state in the node's static data. */
-const STATE_KEY = 'state';
 /** Time for a poll if n8n doesn't say. */
 const USUAL_BUDGET_MS = 300_000;
 /** Largest state, in characters: two million serial numbers of 20. n8n loads and saves it with the workflow. */
 const LARGEST_STATE = 50_000_000;
-
-interface Poll {
-	readonly open: typeof openPlatform;
-	readonly context: IPollFunctions;
-	readonly memory: NodeMemory;
-	readonly turn: NonNullable<NodeMemory['turn']>;
-	/** Time that n8n lets the poll take. */
-	readonly budgetMs: number;
-	readonly isFirstOfActivation: boolean;
-	/** Number of the newest context before this one. */
-	readonly replaced: number;
-}
+/** Time that a poll may need to end after its deadline. */
+const GRACE_MS = 60_000;
 
 /** Contexts that polled before, numbered in their order. Each activation has its own context. */
 const polled = new WeakMap<IPollFunctions, number>();
@@ -56,31 +44,42 @@ export async function pollDevices(
 ): Promise<INodeExecutionData[][] | null> {
 	const budgetMs = budgetOf(context) ?? USUAL_BUDGET_MS;
 	if (context.getMode() === 'manual') return await pollManually(context, budgetMs);
+	const poll = beginPoll(context, budgetMs);
+	if (poll === undefined) return null;
+	try {
+		return await pollOnce(poll, open);
+	} catch (thrown) {
+		// If another poll has taken over, it reports the failure.
+		if (poll.memory.turn === poll.turn) reportFailure(poll, thrown);
+		return null;
+	} finally {
+		poll.turn.until = 0;
+	}
+}
+
+type Poll = NonNullable<ReturnType<typeof beginPoll>>;
+
+/** Returns what a poll needs; undefined if a newer activation polls instead, or the previous poll is still running. */
+function beginPoll(context: IPollFunctions, budgetMs: number) {
 	const isFirstOfActivation = !polled.has(context);
 	const order = polled.get(context) ?? ++contexts;
 	polled.set(context, order);
 	const isNewLeader = isFirstOfActivation && context.getActivationMode() === 'leadershipChange';
 	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name, isNewLeader);
-	const { newest = 0 } = memory;
+	const { newest: replaced = 0 } = memory;
 	// n8n may leave an activation running when the workflow is imported again and published. It would report everything again.
-	if (order < newest) return null;
+	if (order < replaced) return undefined;
 	memory.newest = order;
 	if (!isFirstOfActivation) memory.keepsContext = true;
-	const turn = takeTurn(memory, currentClock().now(), budgetMs);
-	if (turn === undefined) {
+	const now = currentClock().now();
+	if (memory.turn !== undefined && now < memory.turn.until) {
 		log(context, 'info', 'skips this poll, because the previous one is still running');
-		return null;
+		return undefined;
 	}
-	const poll = { open, context, memory, turn, budgetMs, isFirstOfActivation, replaced: newest };
-	try {
-		return await pollOnce(poll);
-	} catch (thrown) {
-		// If another poll has taken over, it reports the failure.
-		if (memory.turn === turn) reportFailure(poll, thrown);
-		return null;
-	} finally {
-		turn.until = 0;
-	}
+	const turn = { until: now + budgetMs + GRACE_MS };
+	memory.turn = turn;
+	const isFirstOfProcess = memory.carry === undefined;
+	return { context, memory, turn, budgetMs, isFirstOfActivation, isFirstOfProcess, replaced };
 }
 
 /** Returns the items of “Fetch Test Event”: the newest devices as events. */
@@ -95,12 +94,11 @@ async function pollManually(context: IPollFunctions, budgetMs: number): Promise<
 	}
 }
 
-async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
-	const { open, context, memory, budgetMs } = poll;
+async function pollOnce(poll: Poll, open: typeof openPlatform): Promise<INodeExecutionData[][] | null> {
+	const { context, memory, turn, budgetMs, isFirstOfProcess } = poll;
 	const parameters = readTriggerParameters(context);
 	refuseMoving(memory, JSON.stringify(context.getNode().parameters), watchedBy(parameters));
 	const credential = await loadCredential(context);
-	const isFirstOfProcess = memory.carry === undefined;
 	const now = Math.floor(currentClock().date() / 1000);
 	const stored = stateOf(context);
 	const base = carriedFrom(memory, stored);
@@ -116,7 +114,20 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
 	const to = isSame ? base : textOf({ ...state, writes }, (words) => log(context, 'warn', words));
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
 	const carried = items.length === 0 ? to : textOf({ ...untaken, writes });
-	if (!commit(poll, stored, to, carried)) return null;
+	if (memory.turn !== turn || stateOf(context) !== stored) {
+		const why = 'its state changed during the poll. The next poll reports the changes';
+		log(context, 'warn', `reports nothing, because ${why}`);
+		return null;
+	}
+	if (to.length > LARGEST_STATE) {
+		throw inputFailure(
+			`The trigger would have to store ${Math.ceil(to.length / 1_000_000)} MB, but it can store only ${LARGEST_STATE / 1_000_000} MB`,
+			"Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
+		);
+	}
+	// From here on, no step can fail.
+	carryOn(memory, stored, carried);
+	if (to !== stored) context.getWorkflowStaticData('node')['state'] = to;
 	memory.orders = observation.orders;
 	memory.found = observation.found;
 	if (memory.outage !== undefined) log(context, 'info', 'can poll again');
@@ -132,12 +143,11 @@ async function pollOnce(poll: Poll): Promise<INodeExecutionData[][] | null> {
  * @param base the text of the last state
  */
 function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, now: number): State {
-	const { context, memory } = poll;
+	const { context, memory, isFirstOfProcess } = poll;
 	const last = decodeState(base);
 	if (last?.fingerprint === fingerprint) {
 		// What was held may have come back in a quiet poll before the start, which n8n's default host did not save. A missing
 		// device may have come back, too: its hour starts again.
-		const isFirstOfProcess = memory.carry === undefined;
 		const startsHolds = isFirstOfProcess && isDefaultHost(poll);
 		const snapshot = last.snapshot && forgetAway(last.snapshot, now, isFirstOfProcess);
 		return { ...last, snapshot: snapshot && { ...snapshot, ...(startsHolds && { holds: [] }) } };
@@ -157,33 +167,9 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 /** Returns the text of a state; of one that is too large, without the devices that are no longer listed, and warns of that. */
 function textOf(state: State, warn?: (words: string) => void): string {
 	const text = encodeState(state);
-	if (text.length <= LARGEST_STATE || state.snapshot === undefined || state.snapshot.away.size === 0) return text;
+	if (text.length <= LARGEST_STATE || !state.snapshot?.away.size) return text;
 	warn?.('forgets the devices that are no longer listed, because its state would be too large');
 	return encodeState({ ...state, snapshot: forgetAway(state.snapshot, Infinity) });
-}
-
-/**
- * Writes the state if it changed. After it, no step of a poll can fail.
- * @param stored the state that n8n returned at the beginning of the poll
- * @param carried the state that the next poll compares with if n8n returns an older one than `to`
- * @returns false if the poll must not report anything, because another poll has changed the state
- * @throws Failure `input` for a state that is too large
- */
-function commit({ context, memory, turn }: Poll, stored: string | undefined, to: string, carried: string): boolean {
-	if (memory.turn !== turn || stateOf(context) !== stored) {
-		const why = 'its state changed during the poll. The next poll reports the changes';
-		log(context, 'warn', `reports nothing, because ${why}`);
-		return false;
-	}
-	if (to.length > LARGEST_STATE) {
-		throw inputFailure(
-			`The trigger would have to store ${megabytes(to.length)} MB, but it can store only ${megabytes(LARGEST_STATE)} MB`,
-			"Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
-		);
-	}
-	carryOn(memory, stored, carried);
-	if (to !== stored) context.getWorkflowStaticData('node')[STATE_KEY] = to;
-	return true;
 }
 
 /** Logs why a poll failed, and throws n8n's error if it is due. */
@@ -192,9 +178,9 @@ function reportFailure(poll: Poll, thrown: unknown): void {
 	const error = asNodeError(context.getNode(), withoutAuthorization(thrown));
 	log(context, 'warn', `could not poll: ${error.message}`);
 	const isStart = ['init', 'leadershipChange'].includes(context.getActivationMode());
-	const hasState = () => decodeState(stateOf(context)) !== undefined;
-	if (!noteOutage(memory, thrown, { isFirstOfActivation, isStart, isDefaultHost: isDefaultHost(poll), hasState }))
-		return;
+	const isAwaited = isFirstOfActivation && !isStart && isDefaultHost(poll);
+	const delaysStart = () => isFirstOfActivation && isStart && decodeState(stateOf(context)) !== undefined;
+	if (!noteOutage(memory, thrown, isAwaited, delaysStart)) return;
 	// n8n does not accept this activation, so that the one before goes on.
 	if (isFirstOfActivation) memory.newest = replaced;
 	throw error;
@@ -206,12 +192,12 @@ function isDefaultHost({ context, memory }: Pick<Poll, 'context' | 'memory'>): b
 	return !isUpdate || memory.keepsContext === true || budgetOf(context) === USUAL_BUDGET_MS;
 }
 
-const megabytes = (characters: number) => Math.ceil(characters / 1_000_000);
-
-/** Returns the fingerprint of a state. The user of an API key is unknown, so its credential's ID counts as the user. */
+/** Returns the fingerprint of a state. An API key doesn't name its user, so the ID of the credential counts as the user. */
 function fingerprintOf(context: IPollFunctions, parameters: TriggerParameters, credential: Credential): string {
 	const { id = null } = context.getNode().credentials?.[CREDENTIAL_TYPE] ?? {};
-	const user = credential.user.length > 1 ? credential.user : [...credential.user, id];
+	// The way to sign in comes first.
+	const [way, ...names] = credential.user;
+	const user = [way, ...(names.length > 0 ? names : [id])];
 	const { Events, Attributes, Filters } = watchedBy(parameters);
 	return digestOf([context.getWorkflow().id ?? null, [Events, Attributes, ...Filters], credential.baseUrl.href, user]);
 }
@@ -245,15 +231,13 @@ function itemsOf(events: readonly DeviceEvent[], { output, emit }: TriggerParame
 }
 
 function stateOf(context: IPollFunctions): string | undefined {
-	const state = context.getWorkflowStaticData('node')[STATE_KEY];
+	const { state } = context.getWorkflowStaticData('node');
 	return typeof state === 'string' ? state : undefined;
 }
 
+/** Returns the time that n8n lets a poll take; undefined before n8n 2.38. */
 function budgetOf(context: IPollFunctions): number | undefined {
-	// n8n before 2.38 has no such function.
-	const budget: unknown = Reflect.get(context, 'getPollBudgetMs');
-	const given: unknown = typeof budget === 'function' ? budget.call(context) : undefined;
-	return typeof given === 'number' && given > 0 ? given : undefined;
+	return context.getPollBudgetMs?.() || undefined;
 }
 
 function log(context: IPollFunctions, level: 'info' | 'warn', words: string): void {
