@@ -5,7 +5,6 @@ import { readFilters } from '../../nodes/DeviceManagement/fields/filters.ts';
 import { readSort } from '../../nodes/DeviceManagement/fields/sort.ts';
 import { runs } from '../../testbed/runs.mts';
 import { filterFields } from '../form.mts';
-import { request, runAlone } from './oneItem.mts';
 
 interface Rule {
 	field?: string;
@@ -50,7 +49,7 @@ test('a request has every filter of the form under its name in the API document'
 		name: 'Zürich & co',
 		tags: ' a , b ,,',
 		...attributes({ key: 'site', value: 'North Harbour' }, { key: ' floor ', value: '2' }),
-		...parameters({ name: 'x', value: '1' }, { name: 'x', value: '' }, { name: 'y', value: '+%#' }),
+		...parameters(...['1', '', '2'].map((value) => ({ name: 'x', value })), { name: 'y', value: '+%#' }),
 		compositeStatus: 2,
 		onlineStatus: '0',
 		body: '{"status": 1}',
@@ -59,7 +58,7 @@ test('a request has every filter of the form under its name in the API document'
 	const attribute = 'site North Harbour,floor 2';
 	expect(readFilters(() => filters)).toEqual({
 		body: '{"status":1,"compositeStatus":2}',
-		query: { name: 'Zürich & co', tags: 'a,b', attributes: attribute, x: ['1', ''], y: '+%#', onlineStatus: '0' },
+		query: { name: 'Zürich & co', tags: 'a,b', attributes: attribute, x: ['1', '', '2'], y: '+%#', onlineStatus: '0' },
 		onlineStatus: 0,
 	});
 });
@@ -91,13 +90,4 @@ test.each<[promise: string, filters: unknown, body: unknown, query?: unknown]>([
 ])('%s', (_promise, filters, body, query = {}) => {
 	const criteria = readFilters(() => filters);
 	expect({ ...criteria, body: JSON.parse(criteria.body) }).toEqual({ body, query });
-});
-
-test('API Request repeats a parameter that is given more than once, in order', async () => {
-	const parameter = ['1', '2', '3'].map((value) => ({ name: ' x ', value }));
-	const { sent } = await runAlone({
-		...request,
-		query: { parameter: [...parameter, { name: 'toString', value: '4' }] },
-	});
-	expect(sent).toMatchObject([{ query: { x: ['1', '2', '3'], toString: '4' }, purpose: 'read' }]);
 });

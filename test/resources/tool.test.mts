@@ -27,11 +27,6 @@ type Arguments = Record<string, string | number | boolean>;
 const call = async (parameters: Parameters, args: Arguments) => (await bench.callTool(parameters, [args]))[0] ?? {};
 
 describe('a model may give', () => {
-	test('a serial number with spaces around it', async () => {
-		const { id, sn } = bench.fleet.at(3);
-		expect(await call(get, { Device: ` ${sn}\n` })).toMatchObject({ response: [{ id, sn }] });
-	});
-
 	test('a number as text, a limit beyond the fleet, and arguments that the tool does not have', async () => {
 		const limits = [7, 1_000_000_000].map(async (Limit) => await call(getMany, { Limit, Other: 1, device: 'x' }));
 		const text = await call({ ...getMany, limit: byAgent('Limit') }, { Limit: '7' });

@@ -2,7 +2,7 @@
 import type { Fault, FaultRule, PageData, Settings } from '../../../testbed/platform/server.mts';
 import { hurry, useBench } from '../../../testbed/jest.mts';
 import { operations } from '../../../testbed/operations.mts';
-import { jsonOf, pairedItemsOf } from '../../../testbed/output.mts';
+import { jsonOf } from '../../../testbed/output.mts';
 import { type Parameters, runAlone } from '../../fields/oneItem.mts';
 
 const bench = useBench();
@@ -28,12 +28,6 @@ describe('what comes out', () => {
 		const points = new Array(180_000).fill([1_700_000_000, 21.5]);
 		bench.platform.settings.fault = () => ({ code: 0, data: { points } });
 		expect(jsonOf(await request({ method: 'POST' }))).toEqual([{ points }]);
-	});
-
-	test('each item of several is paired with its own input', async () => {
-		const input = ['/api/version', '/api/model/list', '/api/version'].map((path) => ({ path }));
-		const result = await bench.run({ ...echo, path: '={{ $json.path }}' }, { input });
-		expect(pairedItemsOf(result)).toEqual([0, ...bench.fleet.models.map(() => 1), 2]);
 	});
 });
 
