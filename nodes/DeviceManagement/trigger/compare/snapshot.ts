@@ -4,10 +4,10 @@
  */
 import type { Device } from '../../core/device';
 import { keepsDigits } from '../../core/json';
-import type { TriggerParameters } from '../form';
 import type { Change } from './events';
 import { joinKept, type Kept, type KeptValues, partOf, recall, splitKept, UNREPORTED } from './kept';
-import { asksForState, isAskedFor, leadsToRule } from './rules';
+import { asksForState, type ChangeRule, isAskedFor, leadsToRule } from './rules';
+import type { WatchedField } from './watched';
 
 /** How long a device that is no longer listed stays remembered, in seconds. */
 export const REMEMBERED_SECONDS = 3600;
@@ -47,7 +47,11 @@ export interface DeviceList {
 	readonly unlisted: readonly string[];
 }
 
-export interface SnapshotOptions extends Pick<TriggerParameters, 'fields' | 'rules' | 'holdSeconds'> {
+export interface SnapshotOptions {
+	readonly fields: readonly WatchedField[];
+	readonly rules: readonly ChangeRule[];
+	/** How long a new value must last. */
+	readonly holdSeconds: number;
 	/** This machine's clock in seconds. */
 	readonly now: number;
 	/** Whether this is the first poll of a process. n8n may have lost what quiet polls saw. */
