@@ -54,22 +54,6 @@ it('Attributes: watches only the named keys, trimmed, with any characters', asyn
 	expect(await watching.poll()).toBeNull();
 });
 
-it('Filters: they are sent, and only devices that meet them are watched', async () => {
-	const watching = await published(n8n, {
-		events: ['onlineStatusChanged'],
-		filters: {
-			...{ tags: 'pilot', compositeStatus: 2 },
-			query: { parameter: [{ name: 'creator', value: 'admin' }] },
-		},
-	});
-	expect(n8n.platform.requestsOf('list')[0]).toMatchObject({
-		query: { tags: 'pilot', creator: 'admin' },
-		body: { compositeStatus: 2 },
-	});
-	n8n.fleet.update(n8n.fleet.at(0).sn, { onlineStatus: 99, tags: [] });
-	expect(await watching.poll()).toBeNull();
-});
-
 it('Output: raw, and each item has its own device', async () => {
 	const watching = await watch({ events: ['deviceUpdated', 'statusChanged'], output: 'raw' });
 	const attributes = Object.fromEntries(['__proto__', 'constructor', 'prototype'].map((key) => [key, key]));
@@ -134,7 +118,6 @@ describe('bad input is refused with the label of its field', () => {
 		[{ ...rule({ to: '0' }), options: { firstPoll: 'all' } }, `'First Poll' ${UNKNOWN}remember, report`],
 		[{ events: ['statusChanged'], forAtLeast: 43_201 }, NO_NUMBER],
 		[{ events: ['statusChanged'], forAtLeast: undefined }, NO_NUMBER],
-		[{ events: ['statusChanged'], conditions: undefined }, "'Only When' is nothing"],
 		[rule({ field: 'mood' }), `'Only When' ${UNKNOWN}`],
 		[rule({ from: undefined, to: '0' }), `'Only When' ${OF_WRONG_TYPE}`],
 		[rule({ from: '1', to: null }), `'Only When' ${OF_WRONG_TYPE}`],

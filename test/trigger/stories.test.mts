@@ -49,6 +49,7 @@ const ACTIONS = {
 	restart: (run: Run) => run.restart('init'),
 	'restart, then publish': (run: Run) => run.restart('update'),
 	'another main process': (run: Run) => run.changeMain(),
+	'a failed poll': (run: Run) => run.poll(1, 1),
 	'a lost poll': (run: Run) => run.slowPoll([], 0, false, 'update'),
 	'a leader during a poll': (run: Run) => run.slowPoll([], 0, false, 'leadershipChange'),
 };
@@ -187,6 +188,7 @@ const LISTED: Row[] = [
 	['is offline, and must not last', { holdMinutes: 0 }, [1, 'online', 1, 'offline'], ['0: null → 0', '3: 1 → 0']],
 	['is offline, and comes back', {}, [5, 'online'], []],
 	['is offline, and does not match the rule', { rule: { from: '', to: '2' } }, [], []],
+	['is offline, also if polls fail', {}, ['a failed poll', 10, 'a failed poll'], ['15: null → 0']],
 	['is offline, and n8n does not take the report', {}, [14, 'a lost poll'], ['16: null → 0']],
 	['is offline, also after a change of events', {}, [20, { publish: STATUSES }], AGAIN],
 	[

@@ -8,12 +8,14 @@ import { HOUR, LATER, snsOf, useTrigger } from '../watching.mts';
 const { bench, clock, fleet, watch, add, change, answer, asked, warnings } = useTrigger();
 
 const BOTH = ['deviceCreated', 'deviceUpdated'];
+const PILOT = { filters: { tags: 'pilot' } };
 
 const addMany = (count: number, createTime: string) =>
 	Array.from({ length: count }, () => add({ createTime })).reverse();
 
 /** The serial numbers that a poll reports. */
 const told = async (watching: Watch) => snsOf(await watching.poll());
+const expectNext = async (watching: Watch, ...sns: string[]) => expect(await told(watching)).toEqual(sns);
 /** What a poll that finds nothing asks. */
 async function askedBy(watching: Watch): Promise<string[]> {
 	bench.platform.forget();
@@ -22,50 +24,46 @@ async function askedBy(watching: Watch): Promise<string[]> {
 }
 /** What a quiet poll asks, and at which order. */
 const NEWEST = 'size=106&sort=createTime desc';
+const FIRST = 'size=1&sort=createTime desc';
+const NEWEST_PILOT = 'tags=pilot&size=35&sort=createTime desc';
 const REVERSED = 'size=1&sort=createTime asc';
 const slow = (field: string) =>
 	`The trigger "Watch" reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`;
 
-it.each<[string, IDataObject, string[]]>([
+it.each<[string, IDataObject, string[], prepare?: () => unknown]>([
 	['one small request for each time', { events: BOTH }, [NEWEST, 'size=23&sort=updateTime desc']],
-	[
-		'one more with a filter: the newest time of the whole fleet comes first',
-		{ filters: { tags: 'pilot' } },
-		['size=1&sort=createTime desc', 'tags=pilot&size=35&sort=createTime desc'],
-	],
+	['one more with a filter: the newest time of the whole fleet comes first', PILOT, [FIRST, NEWEST_PILOT]],
 	[
 		'only the newest time, if it reads with a filter anyway',
-		{ events: ['deviceCreated', 'statusChanged'], filters: { tags: 'pilot' } },
-		['size=1&sort=createTime desc', 'tags=pilot&size=1000&sort=id asc'],
+		{ events: ['deviceCreated', 'statusChanged'], ...PILOT },
+		[FIRST, 'tags=pilot&size=1000&sort=id asc'],
 	],
-])('a quiet poll asks for %s', async (_, parameters, asked) => {
+	[
+		'smaller pages where those above 49 are refused',
+		{},
+		[106, 50, 10].map((size) => `size=${size}&sort=createTime desc`),
+		() => Object.assign(bench.platform.settings, { largestSize: 49, largerSize: 'refuse' }),
+	],
+	[
+		'larger pages where those below 50 are refused',
+		PILOT,
+		[FIRST, NEWEST_PILOT].flatMap((asked) => [asked, asked.replace(/size=\d+/, 'size=50')]),
+		() => answer(400, '', ({ qs }) => Number(Object(qs)['size']) < 50),
+	],
+])('a quiet poll asks for %s', async (_, parameters, asked, prepare = () => undefined) => {
+	prepare();
 	const watching = await watch(parameters);
 	expect(await askedBy(watching)).toEqual(asked);
 	expect(watching.database.history).toHaveLength(1);
 });
 
-it('a quiet poll asks for smaller pages where those above 49 are refused', async () => {
-	Object.assign(bench.platform.settings, { largestSize: 49, largerSize: 'refuse' });
-	const watching = await watch();
-	expect(await askedBy(watching)).toEqual([106, 50, 10].map((size) => `size=${size}&sort=createTime desc`));
-});
-
-it('asks for larger pages where those below 50 are refused', async () => {
-	answer(400, '', ({ query }) => Number(query['size']) < 50);
-	const watching = await watch({ filters: { tags: 'pilot' } });
-	const [newest, pilot] = ['sort=createTime desc', 'tags=pilot&size=35&sort=createTime desc'];
-	expect(await askedBy(watching)).toEqual([`size=1&${newest}`, `size=50&${newest}`, pilot, pilot.replace('35', '50')]);
-});
-
 it('a device is new in the second of the newest one, and up to two hours before it, however long no poll came', async () => {
 	const watching = await watch({ options: { pageSize: 50 } });
-	const same = add({ createTime: fleet().at(0).createTime }, 1);
-	expect(await told(watching)).toEqual([same]);
+	await expectNext(watching, add({ createTime: fleet().at(0).createTime }, 1));
 	clock.now += 1000 * HOUR;
-	const late = add({ createTime: '2024-01-08 09:42:03' }, 100);
-	expect(await told(watching)).toEqual([late]);
+	await expectNext(watching, add({ createTime: '2024-01-08 09:42:03' }, 100));
 	add({ createTime: '2024-01-08 09:42:01' }, 100);
-	expect(await told(watching)).toEqual([]);
+	await expectNext(watching);
 });
 
 describe('more rows within two hours than fit on a page', () => {
@@ -88,7 +86,7 @@ describe('more rows within two hours than fit on a page', () => {
 		expect(await askedBy(watching)).toEqual([SMALL]);
 		clock.now += 1;
 		bench.platform.forget();
-		expect(await told(watching)).toEqual([late]);
+		await expectNext(watching, late);
 		expect(asked()).toHaveLength(6);
 		expect(await askedBy(watching)).toEqual([SMALL]);
 	});
@@ -99,7 +97,7 @@ describe('more rows within two hours than fit on a page', () => {
 		answer(502, '', ({ query }) => JSON.stringify(query).includes('updateTime desc'));
 		await expect(watching.poll()).rejects.toThrow('HTTP 502');
 		answer();
-		expect(await told(watching)).toEqual([late]);
+		await expectNext(watching, late);
 	});
 
 	it('cost one request, too, where the pages of the platform are smaller than requested', async () => {
@@ -163,40 +161,40 @@ describe('the order', () => {
 	});
 
 	it('is checked again after a new baseline, which may be of another platform', async () => {
-		const watching = await watch({ filters: { tags: 'pilot' }, options: { pageSize: 50 } });
+		const watching = await watch({ ...PILOT, options: { pageSize: 50 } });
 		bench.platform.settings.sorting = 'ignored';
 		watching.parameters = { options: { pageSize: 50 } };
 		expect(await watching.activate('update')).toBeNull();
-		const sn = add({ createTime: LATER }, 250);
-		expect(await told(watching)).toEqual([sn]);
+		await expectNext(watching, add({ createTime: LATER }, 250));
 	});
 
-	it('is not proven by a list in which all devices have one time', async () => {
-		for (const { sn } of fleet().devices) fleet().update(sn, { createTime: '2024-01-01 00:00:00' });
+	it.each<[string, () => unknown]>([
+		[
+			'a list in which all devices have one time',
+			() => fleet().devices.forEach(({ sn }) => fleet().update(sn, { createTime: '2024-01-01 00:00:00' })),
+		],
+		[
+			'a first device that is removed in between',
+			() => {
+				// Newer than the next device: otherwise the equal times show that the order proves nothing.
+				const gone = add({ createTime: '2024-01-08 11:42:04' });
+				bench.platform.settings.beforeAnswer = ({ url }) => {
+					if (url.includes('asc') && fleet().get(gone) !== undefined) fleet().remove(gone);
+				};
+			},
+		],
+	])('is not proven by %s', async (_, prepare) => {
 		bench.platform.settings.sorting = 'ignored';
+		prepare();
 		const watching = await watch({ options: { pageSize: 50 } });
-		const sn = add({ createTime: LATER }, 240);
-		expect(await told(watching)).toEqual([sn]);
-	});
-
-	it('is not proven by a first device that was removed in between', async () => {
-		bench.platform.settings.sorting = 'ignored';
-		// Newer than the next device: otherwise the equal times show that the order proves nothing.
-		const gone = add({ createTime: '2024-01-08 11:42:04' });
-		bench.platform.settings.beforeAnswer = ({ url }) => {
-			if (url.includes('asc') && fleet().get(gone) !== undefined) fleet().remove(gone);
-		};
-		const watching = await watch();
-		const sn = add({}, 200);
-		expect(await told(watching)).toEqual([sn]);
+		await expectNext(watching, add({ createTime: LATER }, 200));
 	});
 
 	it('is no longer relied upon when times rise', async () => {
 		const watching = await watch();
 		bench.platform.settings.sorting = 'ignored';
 		fleet().reorder((devices) => [...devices].reverse());
-		const sn = add({}, 100);
-		expect(await told(watching)).toEqual([sn]);
+		await expectNext(watching, add({}, 100));
 		bench.platform.settings.sorting = 'obeyed';
 		clock.now += HOUR;
 		expect(await askedBy(watching)).toContain(REVERSED);
@@ -204,12 +202,11 @@ describe('the order', () => {
 
 	it('is not used with a filter if the platform does not sort reliably', async () => {
 		bench.platform.settings.sorting = 'refused';
-		const watching = await watch({ filters: { tags: 'pilot' } });
+		const watching = await watch(PILOT);
 		await watching.poll();
 		expect(await askedBy(watching)).toEqual(['size=1000', 'tags=pilot&size=1000']);
 		add({ tags: [] });
-		const sn = add({ tags: ['pilot'] });
-		expect(await told(watching)).toEqual([sn]);
+		await expectNext(watching, add({ tags: ['pilot'] }));
 	});
 
 	it.each(['first', 'smallest'] as const)(
@@ -251,7 +248,7 @@ describe('devices with equal times, which have another order on each page', () =
 		expect(warnings()).toEqual([]);
 		const late = add({ createTime: IMPORT });
 		clock.now += HOUR;
-		expect(await told(watching)).toEqual([late]);
+		await expectNext(watching, late);
 	});
 
 	it('are not read a third time because devices are added meanwhile', async () => {
@@ -263,17 +260,6 @@ describe('devices with equal times, which have another order on each page', () =
 		};
 		await watching.poll();
 		expect(reads).toBe(1);
-	});
-
-	it.each([
-		[404, ''],
-		[200, '{"code":10017,"msg":"","data":null}'],
-		[200, '{"code":0,"msg":"","data":null}'],
-	])('are read without the ID where the platform refuses it by HTTP %i and %s', async (status, body) => {
-		answer(status, body, ({ query }) => JSON.stringify(query).includes('id asc'));
-		const watching = await watch({ events: ['onlineStatusChanged'] });
-		const sn = change(3, { onlineStatus: 77 });
-		expect(await told(watching)).toEqual([sn]);
 	});
 
 	it('are found in the whole fleet if they have no ID to sort by', async () => {
@@ -326,8 +312,8 @@ it('reads a stretch again in which a removed device may have hidden another one'
 
 const MODES: Array<[string, IDataObject]> = [
 	['alone', {}],
-	['with a filter', { filters: { tags: 'pilot' } }],
-	['with a filter and all devices', { filters: { tags: 'pilot' }, events: ['deviceCreated', 'statusChanged'] }],
+	['with a filter', PILOT],
+	['with a filter and all devices', { ...PILOT, events: ['deviceCreated', 'statusChanged'] }],
 	['with all devices', { events: ['deviceCreated', 'statusChanged'] }],
 ];
 
@@ -366,9 +352,9 @@ describe('a date in another format', () => {
 		const [late, old] = [fleet().at(0).sn, fleet().at(30).sn];
 		for (const sn of [late, old]) fleet().update(sn, { createTime: 'N/A' });
 		const watching = await watch();
-		expect(await told(watching)).toEqual([]);
+		await expectNext(watching);
 		fleet().update(late, { createTime: '2024-01-08 09:42:03' });
-		expect(await told(watching)).toEqual([late]);
+		await expectNext(watching, late);
 		fleet().update(old, { createTime: '2024-01-08 09:42:01' });
 		// The order is used again at once.
 		expect((await askedBy(watching)).at(-1)).toBe(REVERSED);
