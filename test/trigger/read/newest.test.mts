@@ -48,7 +48,7 @@ it.each<[string, IDataObject, string[], prepare?: () => unknown]>([
 		'larger pages where those below 50 are refused',
 		PILOT,
 		[FIRST, NEWEST_PILOT].flatMap((asked) => [asked, asked.replace(/size=\d+/, 'size=50')]),
-		() => answer(400, '', ({ qs }) => Number(Object(qs)['size']) < 50),
+		() => answer(400, '', ({ query }) => Number(query['size']) < 50),
 	],
 ])('a quiet poll asks for %s', async (_, parameters, asked, prepare = () => undefined) => {
 	prepare();
