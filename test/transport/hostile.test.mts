@@ -232,3 +232,10 @@ test('a response that comes after the end and then breaks off does not end n8n',
 	// An error event without a listener is thrown.
 	expect(body.emit('error', new Error('broke off'))).toBe(true);
 });
+
+test('a request whose execution was stopped before, as in a pause of the account, is not sent', async () => {
+	let sent = 0;
+	const exchanged = exchange(async () => sent++, { ...REQUEST, cancel: AbortSignal.abort() });
+	await expect(exchanged).rejects.toMatchObject({ details: { kind: 'cancelled' } });
+	expect(sent).toBe(0);
+});
