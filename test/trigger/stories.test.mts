@@ -15,14 +15,11 @@ const TO_0 = { from: '', to: '0' };
 const FROM_1 = { from: '1', to: '0' };
 /** The rule by which the example closes tickets. */
 const [, closes] = offlineTickets.nodes[0]?.parameters.conditions?.rule ?? [];
-const CLOSES = { from: '', to: '', ...closes };
+const CLOSES = { rule: { from: '', to: '', ...closes } };
 const BOTH = { events: ['deviceCreated', 'onlineStatusChanged'] };
 
-/** So many polls, what happens, or what the workflow is published with. */
-type Step = number | keyof typeof ACTIONS | { publish: Partial<Setting> };
-/** Minute, and previous and current value or event. */
-type Told = string[];
-type Row = [words: string, setting: Partial<Setting>, steps: Step[], told: Told | Record<HostLetter, Told>];
+/** A step is so many polls, or what happens. A report is the minute, and the previous and the current value or the event. */
+type Row = [words: string, steps: string, told: string | Record<HostLetter, string>, setting?: Partial<Setting>];
 
 /** The device is the first one. */
 const set =
@@ -33,7 +30,11 @@ const isNew =
 	(position: number) =>
 	({ world }: Run) =>
 		world.edit(position, { createTime: world.time() }, false);
-const ACTIONS = {
+const publish = (changes: Partial<Setting>) => async (run: Run) => {
+	run.setting = { ...run.setting, ...changes };
+	await run.register('update');
+};
+const ACTIONS: Readonly<Record<string, (run: Run) => Promise<void> | void>> = {
 	online: set({ onlineStatus: 1 }),
 	offline: set({ onlineStatus: 0 }),
 	leaves: set({ tags: [] }),
@@ -44,193 +45,163 @@ const ACTIONS = {
 	'another is offline': set({ onlineStatus: 0 }, 2),
 	'another leaves': set({ tags: [] }, 2),
 	'another returns': set({ tags: ['a'] }, 2),
-	'empty list': ({ world }: Run) => world.list(true),
-	'whole list': ({ world }: Run) => world.list(false),
-	restart: (run: Run) => run.restart('init'),
-	'restart, then publish': (run: Run) => run.restart('update'),
-	'another main process': (run: Run) => run.changeMain(),
-	'a failed poll': (run: Run) => run.poll(1, 1),
-	'a lost poll': (run: Run) => run.slowPoll([], 0, false, 'update'),
-	'a leader during a poll': (run: Run) => run.slowPoll([], 0, false, 'leadershipChange'),
+	'empty list': ({ world }) => world.list(true),
+	'whole list': ({ world }) => world.list(false),
+	'publish without a rule': publish({ rule: undefined }),
+	'publish with From': publish({ rule: FROM_1 }),
+	'publish another event': publish({ events: ['onlineStatusChanged', 'statusChanged'] }),
+	restart: (run) => run.restart('init'),
+	'restart and publish': (run) => run.restart('update'),
+	'another main process': (run) => run.changeMain(),
+	'a failed poll': (run) => run.poll(1, 1),
+	'a lost poll': (run) => run.slowPoll([], 0, false, 'update'),
+	'a leader during a poll': (run) => run.slowPoll([], 0, false, 'leadershipChange'),
 };
 
-async function take(run: Run, step: Step): Promise<void> {
-	if (typeof step === 'number') for (let poll = 0; poll < step; poll++) await run.poll(1);
-	else if (typeof step === 'string') await ACTIONS[step](run);
-	else {
-		run.setting = { ...run.setting, ...step.publish };
-		await run.register('update');
-	}
+async function take(run: Run, step: string): Promise<void> {
+	const act = ACTIONS[step];
+	if (act !== undefined) return await act(run);
+	if (!/^\d+$/.test(step)) throw new Error(`There is no step '${step}'`);
+	for (let poll = 0; poll < Number(step); poll++) await run.poll(1);
 }
 
 const APPEARS: Row[] = [
-	['appears', {}, [], ['16: null → 0']],
-	['appears, with a rule that has From', { rule: FROM_1 }, [], []],
-	['appears, with an empty rule', { rule: { from: '', to: '' } }, [], []],
-	['appears, without a rule', { rule: undefined }, [], []],
-	['is online in between, and counts again', {}, [5, 'online', 2, 'offline'], ['23: null → 0']],
+	['appears', '0', '16: null → 0'],
+	['appears, with a rule that has From', '0', '', { rule: FROM_1 }],
+	['appears, with an empty rule', '0', '', { rule: { from: '', to: '' } }],
+	['appears, without a rule', '0', '', { rule: undefined }],
+	['is online in between, and counts again', '5, online, 2, offline', '23: null → 0'],
 	[
 		'is seen before a restart: the default host counts again',
-		{},
-		[10, 'restart', 20, 'restart'],
-		{ A: ['25: null → 0'], B: ['26: null → 0'], C: ['16: null → 0'] },
+		'10, restart, 20, restart',
+		{ A: '25: null → 0', B: '26: null → 0', C: '16: null → 0' },
 	],
-	[
-		'is reported as created a minute later: the time goes on',
-		BOTH,
-		[1, 'is dated now'],
-		['2: deviceCreated', '16: null → 0'],
-	],
-	[
-		'is reported as created after its state: that is not reported again',
-		BOTH,
-		[20, 'is dated now'],
-		['16: null → 0', '21: deviceCreated'],
-	],
-	['is missing for 59 minutes', {}, [20, 'leaves', 59, 'returns'], ['16: null → 0']],
-	['is missing for 61 minutes', {}, [20, 'leaves', 61, 'returns'], ['16: null → 0', '97: null → 0']],
-	['is missing for one poll while it has to last', {}, [5, 'leaves', 1, 'returns'], ['22: null → 0']],
+	['is created a minute later: the time goes on', '1, is dated now', '2: deviceCreated, 16: null → 0', BOTH],
+	['is created later: its state is not reported again', '20, is dated now', '16: null → 0, 21: deviceCreated', BOTH],
+	['is missing for 59 minutes', '20, leaves, 59, returns', '16: null → 0'],
+	['is missing for 61 minutes', '20, leaves, 61, returns', '16: null → 0, 97: null → 0'],
+	['is missing for one poll while it has to last', '5, leaves, 1, returns', '22: null → 0'],
 	[
 		'is missing before a restart, which the default hosts did not save',
+		'20, leaves, 1, restart, returns',
+		'16: null → 0',
 		{ events: ['onlineStatusChanged', 'deviceRemoved'] },
-		[20, 'leaves', 1, 'restart', 'returns'],
-		['16: null → 0'],
 	],
 	[
 		'comes back in a quiet poll, more than an hour before a restart that forgets it',
+		'1, leaves, another is offline, 1, returns, 61, restart',
+		'1: null → 0, 2: 1 → 0',
 		{ holdMinutes: 0 },
-		[1, 'leaves', 'another is offline', 1, 'returns', 61, 'restart'],
-		['1: null → 0', '2: 1 → 0'],
 	],
-	[
-		'is seen before its rule is removed',
-		{},
-		[5, { publish: { rule: undefined } }, 30, 'online', 20, 'offline'],
-		['51: 0 → 1', '71: 1 → 0'],
-	],
-	[
-		'is seen before its rule gets a From',
-		{},
-		[5, { publish: { rule: FROM_1 } }, 30, 'online', 20, 'offline'],
-		['71: 1 → 0'],
-	],
+	['is seen before its rule is removed', '5, publish without a rule, 30, online, 20, offline', '51: 0 → 1, 71: 1 → 0'],
+	['is seen before its rule gets a From', '5, publish with From, 30, online, 20, offline', '71: 1 → 0'],
 	[
 		'is reported again if n8n does not take it; a missing one stays remembered',
-		{},
-		[15, 'another leaves', 'a lost poll', 'another returns'],
-		['17: null → 0'],
+		'15, another leaves, a lost poll, another returns',
+		'17: null → 0',
 	],
 	[
 		'is in the first list with devices, also of a new baseline',
-		{},
-		[
-			...(['empty list', { publish: { events: ['onlineStatusChanged', 'statusChanged'] } }, 2, 'whole list'] as const),
-			...([20, 'empty list', 2, 'whole list'] as const),
-		],
-		[],
+		'empty list, publish another event, 2, whole list, 20, empty list, 2, whole list',
+		'',
 	],
 ];
 
 /** A hold that n8n saved with an event is as old as that event. On the default host, the device may have come back since. */
-const SAVED_HOLD: Step[] = ['offline', 'another is new', 14];
-const STARTS_AGAIN = {
-	A: ['1: deviceCreated', '29: 1 → 0'],
-	B: ['1: deviceCreated', '16: 1 → 0'],
-	C: ['1: deviceCreated', '16: 1 → 0'],
-};
+const SAVED_HOLD = 'offline, another is new, 14';
+const GOES_ON = '1: deviceCreated, 16: 1 → 0';
+const STARTS_AGAIN = { A: '1: deviceCreated, 29: 1 → 0', B: GOES_ON, C: GOES_ON };
 const KNOWN: Row[] = [
 	[
 		'is back, with another value in between, which closes its ticket',
-		{ rule: CLOSES },
-		['offline', 20, 'another value', 20, 'online'],
-		['56: -1 → 1'],
+		'offline, 20, another value, 20, online',
+		'56: -1 → 1',
+		CLOSES,
 	],
 	[
 		'is back, after the list lacked it for 70 minutes, which closes its ticket',
-		{ rule: CLOSES },
-		['offline', 20, 'leaves', 70, 'online', 'returns'],
-		['106: null → 1'],
+		'offline, 20, leaves, 70, online, returns',
+		'106: null → 1',
+		CLOSES,
 	],
-	['comes back each time', {}, ['offline', 14, 'online', 1, 'offline', 14, 'online'], []],
+	['comes back each time', 'offline, 14, online, 1, offline, 14, online', ''],
 	[
 		'came back before a restart, which only quiet polls saw',
-		{ rule: FROM_1 },
 		// Later polls of the process wait in both directions.
-		['offline', 16, 'online', 30, 'restart', 5, 'offline', 16, 'online', 1, 'offline'],
-		['16: 1 → 0', '67: 1 → 0'],
+		'offline, 16, online, 30, restart, 5, offline, 16, online, 1, offline',
+		'16: 1 → 0, 67: 1 → 0',
+		{ rule: FROM_1 },
 	],
 	[
 		'came back in a poll whose items n8n does not take',
+		'offline, 14, online, another is new, a lost poll, offline',
+		'16: deviceCreated, 31: 1 → 0',
 		BOTH,
-		['offline', 14, 'online', 'another is new', 'a lost poll', 'offline'],
-		['16: deviceCreated', '31: 1 → 0'],
 	],
-	['is offline before a restart: the default host counts again', BOTH, [...SAVED_HOLD, 'restart'], STARTS_AGAIN],
-	['is offline before a restart and is published', BOTH, [...SAVED_HOLD, 'restart, then publish'], STARTS_AGAIN],
+	['is offline before a restart: the default host counts again', `${SAVED_HOLD}, restart`, STARTS_AGAIN, BOTH],
+	['is offline before a restart and is published', `${SAVED_HOLD}, restart and publish`, STARTS_AGAIN, BOTH],
 	[
 		'is offline before another main process polls, also during a poll',
-		{},
-		['offline', 14, 'a leader during a poll'],
-		{ A: ['31: 1 → 0'], B: ['16: 1 → 0'], C: ['16: 1 → 0'] },
+		'offline, 14, a leader during a poll',
+		{ A: '31: 1 → 0', B: '16: 1 → 0', C: '16: 1 → 0' },
 	],
-	['is offline before another main process polls', BOTH, [...SAVED_HOLD, 'another main process'], STARTS_AGAIN],
+	['is offline before another main process polls', `${SAVED_HOLD}, another main process`, STARTS_AGAIN, BOTH],
 ];
 
 /** It is offline at the first poll, which reports states. */
-const STATUSES = { events: ['onlineStatusChanged', 'statusChanged'] };
-const AGAIN = {
-	A: ['15: null → 0', '35: null → 0'],
-	B: ['15: null → 0', '36: null → 0'],
-	C: ['15: null → 0', '36: null → 0'],
-};
+const AGAIN = '15: null → 0, 36: null → 0';
 const LISTED: Row[] = [
-	['is offline', {}, [], ['15: null → 0']],
-	['is offline, and must not last', { holdMinutes: 0 }, [1, 'online', 1, 'offline'], ['0: null → 0', '3: 1 → 0']],
-	['is offline, and comes back', {}, [5, 'online'], []],
-	['is offline, and does not match the rule', { rule: { from: '', to: '2' } }, [], []],
-	['is offline, also if polls fail', {}, ['a failed poll', 10, 'a failed poll'], ['15: null → 0']],
-	['is offline, and n8n does not take the report', {}, [14, 'a lost poll'], ['16: null → 0']],
-	['is offline, also after a change of events', {}, [20, { publish: STATUSES }], AGAIN],
+	['is offline', '0', '15: null → 0'],
+	['is offline, and must not last', '1, online, 1, offline', '0: null → 0, 3: 1 → 0', { holdMinutes: 0 }],
+	['is offline, and comes back', '5, online', ''],
+	['is offline, and does not match the rule', '0', '', { rule: { from: '', to: '2' } }],
+	['is offline, also if polls fail', 'a failed poll, 10, a failed poll', '15: null → 0'],
+	['is offline, and n8n does not take the report', '14, a lost poll', '16: null → 0'],
 	[
-		'is offline in the first list with devices',
-		{},
-		['empty list', { publish: STATUSES }, 2, 'whole list'],
-		['18: null → 0'],
+		'is offline, also after a change of events',
+		'20, publish another event',
+		{ A: '15: null → 0, 35: null → 0', B: AGAIN, C: AGAIN },
 	],
+	['is offline in the first list with devices', 'empty list, publish another event, 2, whole list', '18: null → 0'],
 ];
 
 /** What n8n took. */
-const toldBy = ({ watching }: Run): Told =>
-	watching.database.executions.flat().map(({ json: { event, field, previous, current, detectedAt } }) => {
-		const minute = (Date.parse(String(detectedAt)) - START) / MINUTE;
-		return `${minute}: ${field === undefined ? event : `${previous} → ${current}`}`;
-	});
+const toldBy = ({ watching }: Run): string =>
+	watching.database.executions
+		.flat()
+		.map(({ json: { event, field, previous, current, detectedAt } }) => {
+			const minute = (Date.parse(String(detectedAt)) - START) / MINUTE;
+			return `${minute}: ${field === undefined ? event : `${previous} → ${current}`}`;
+		})
+		.join(', ');
+
+const rowsOf = (kind: string, rows: Row[]) =>
+	rows.map(([words, steps, expected, changes = {}]) => [kind, words, steps, expected, changes] as const);
 
 describe.each<HostLetter>(['A', 'B', 'C'])('on host %s, it is reported when a device', (host) => {
-	it.each([
-		...APPEARS.map((row) => ['unknown', ...row] as const),
-		...KNOWN.map((row) => ['known', ...row] as const),
-		...LISTED.map((row) => ['listed first', ...row] as const),
-	])('%s; %s', async (kind, _, changes, steps, expected) => {
-		const world = new World();
-		const putClockBack = stopClock(world);
-		try {
-			for (let position = 0; position < 5; position++) world.edit(position, { onlineStatus: 1, tags: ['a'] }, false);
-			const defaults = { events: ['onlineStatusChanged'], tag: 'a', holdMinutes: 15 };
-			const first = kind === 'listed first' ? { firstPoll: 'report' as const } : {};
-			const rule = kind === 'known' ? undefined : TO_0;
-			const run = new Run(host, { ...defaults, ...first, rule, ...changes }, world, false);
-			const appear = () => world.edit(0, { onlineStatus: 0, tags: ['a'] }, false);
-			if (kind === 'listed first') appear();
-			await run.register('activate');
-			if (kind === 'unknown') {
-				world.add(600);
-				appear();
+	it.each([...rowsOf('unknown', APPEARS), ...rowsOf('known', KNOWN), ...rowsOf('listed first', LISTED)])(
+		'%s; %s',
+		async (kind, _, steps, expected, changes) => {
+			const world = new World();
+			const putClockBack = stopClock(world);
+			try {
+				for (let position = 0; position < 5; position++) world.edit(position, { onlineStatus: 1, tags: ['a'] }, false);
+				const defaults = { events: ['onlineStatusChanged'], tag: 'a', holdMinutes: 15 };
+				const first = kind === 'listed first' ? { firstPoll: 'report' as const } : {};
+				const rule = kind === 'known' ? undefined : TO_0;
+				const run = new Run(host, { ...defaults, ...first, rule, ...changes }, world, false);
+				const appear = () => world.edit(0, { onlineStatus: 0, tags: ['a'] }, false);
+				if (kind === 'listed first') appear();
+				await run.register('activate');
+				if (kind === 'unknown') {
+					world.add(600);
+					appear();
+				}
+				for (const step of `${steps}, 20`.split(', ')) await take(run, step);
+				expect(toldBy(run)).toBe(typeof expected === 'string' ? expected : expected[host]);
+			} finally {
+				putClockBack();
 			}
-			for (const step of [...steps, 20]) await take(run, step);
-			expect(toldBy(run)).toEqual(Array.isArray(expected) ? expected : expected[host]);
-		} finally {
-			putClockBack();
-		}
-	});
+		},
+	);
 });
