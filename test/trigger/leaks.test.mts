@@ -57,8 +57,7 @@ it.each(['apiKey', 'login'])(
 		refusing = undefined;
 		watching.parameters = { ...parameters, filters: { name: 'T' } };
 		came.push(await watching.activate('update'));
-		const fetched = engine.pollingNode(watching.workflow(), { mode: 'manual', activation: 'activate' });
-		came.push(await fetched.poll());
+		came.push(await engine.pollingNode(watching.workflow(), { mode: 'manual' }).poll());
 
 		expect(thrown).toHaveLength(1);
 		expect(watching.database.executions.flat()).toHaveLength(3);

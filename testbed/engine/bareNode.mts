@@ -49,7 +49,6 @@ export class BareEngine {
 	});
 
 	pollingNode(source: WorkflowJson, options: PollingNodeOptions = {}): HostedNode {
-		if (typeof source === 'string') throw new Error('A workflow without an engine is given as an object');
 		const [node] = source.nodes;
 		if (node === undefined) throw new Error('The workflow has no node');
 		const marked = ObservableObject.create(options.staticData ?? {}, undefined, { ignoreEmptyOnFirstChild: true });

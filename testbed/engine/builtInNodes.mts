@@ -49,39 +49,34 @@ export const noOp: INodeType = {
 };
 
 /**
- * The parts of the HTTP Request node that credentials of other packages need: a GET with a predefined credential. n8n allows
+ * The parts of the HTTP Request node that credentials of other packages need: one GET with a predefined credential. n8n allows
  * it any credential because of its name. `helper` chooses the request function: the real node's (`legacy`), or that of newer
  * nodes (`current`).
  */
 const httpRequest: INodeType = {
 	description: description('httpRequest', 'HTTP Request', {
 		group: ['output'],
-		version: [1, 2, 3, 4, 4.1, 4.2, 4.3, 4.4],
+		version: 4.2,
 		properties: ['url', 'authentication', 'nodeCredentialType', 'helper'].map((name) => ({
 			...{ displayName: name, name, type: 'string', default: '' },
 		})),
 	}),
 	async execute(this: IExecuteFunctions) {
-		const output: INodeExecutionData[] = [];
+		const names = ['url', 'nodeCredentialType', 'helper'];
+		const [url = '', type = '', helper] = names.map((name) => String(this.getNodeParameter(name, 0)));
 		const { requestWithAuthentication: legacy, httpRequestWithAuthentication: current } = this.helpers;
-		for (const item of this.getInputData().keys()) {
-			const [url, type, helper] = z
-				.tuple([z.string(), z.string(), z.string()])
-				.parse(['url', 'nodeCredentialType', 'helper'].map((name) => this.getNodeParameter(name, item)));
-			const request = { method: 'GET' as const, json: true };
-			try {
-				const answer: IDataObject | IDataObject[] =
-					helper === 'current'
-						? await current.call(this, type, { ...request, url })
-						: await legacy.call(this, type, { ...request, uri: url, followAllRedirects: true }, undefined, item);
-				for (const json of [answer].flat()) output.push({ json, pairedItem: { item } });
-			} catch (error) {
-				if (error instanceof NodeApiError) throw error;
-				// n8n's own node casts the error, too.
-				throw new NodeApiError(this.getNode(), error as JsonObject, { itemIndex: item });
-			}
+		const request = { method: 'GET' as const, json: true };
+		try {
+			const answer: IDataObject | IDataObject[] =
+				helper === 'current'
+					? await current.call(this, type, { ...request, url })
+					: await legacy.call(this, type, { ...request, uri: url, followAllRedirects: true }, undefined, 0);
+			return [this.helpers.returnJsonArray(answer)];
+		} catch (error) {
+			if (error instanceof NodeApiError) throw error;
+			// n8n's own node casts the error, too.
+			throw new NodeApiError(this.getNode(), error as JsonObject, { itemIndex: 0 });
 		}
-		return [output];
 	},
 };
 

@@ -7,15 +7,9 @@ import type {
 import * as z from 'zod/v4';
 
 import { noOp } from './builtInNodes.mts';
+import type { StoredCredential } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
 import { nodeOf } from './workflowFile.mts';
-
-/** A saved credential. */
-interface Saved {
-	id: string;
-	name: string;
-	type: string;
-}
 
 /**
  * Sends a credential type's declarative `test` request the way n8n's server does: as the routing of a temporary node, with
@@ -23,7 +17,7 @@ interface Saved {
  * failed request, the `responseSuccessBody` rules to a successful response.
  */
 export async function testCredential(
-	credential: Saved,
+	credential: StoredCredential,
 	test: ICredentialTestRequest,
 	additionalData: IWorkflowExecuteAdditionalData,
 ): Promise<INodeCredentialTestResult> {
@@ -42,7 +36,7 @@ export async function testCredential(
 }
 
 async function sendTestRequest(
-	{ id, name, type }: Saved,
+	{ id, name, type }: StoredCredential,
 	test: ICredentialTestRequest,
 	base: IWorkflowExecuteAdditionalData,
 ) {

@@ -2,16 +2,16 @@ import type {
 	ICredentialDataDecryptedObject as CredentialData,
 	ICredentialsHelper,
 	IHttpRequestOptions,
-	INode,
 	INodeParameters,
 	INodeProperties,
 } from 'n8n-workflow';
 
 import { core, workflow as n8n } from './host.cjs';
 import type { NodePackage } from './nodePackage.mts';
+import { nodeOf } from './workflowFile.mts';
 
 /** A saved credential as n8n's database holds it: only `data` is encrypted. */
-interface StoredCredential {
+export interface StoredCredential {
 	id: string;
 	name: string;
 	type: string;
@@ -142,6 +142,4 @@ export function outsideTheEngine(what: string): never {
 }
 
 /** The node of a credential's expressions outside of a workflow. */
-const emptyNode: INode = {
-	...{ id: 'empty', name: '', type: 'n8n-nodes-base.noOp', typeVersion: 1, position: [0, 0], parameters: {} },
-};
+const emptyNode = nodeOf({ name: '', type: 'n8n-nodes-base.noOp' });

@@ -13,6 +13,7 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 
+import { nodeType } from '../deviceWorkflow.mts';
 import { testCredential } from './connectionTest.mts';
 import { EngineCredentials, outsideTheEngine } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
@@ -188,7 +189,7 @@ export class Engine {
 	}
 
 	/**
-	 * Opens the list of a resource locator (a `methods.listSearch` function) of the first node, as it is in the editor.
+	 * Opens the list of a resource locator (a `methods.listSearch` function) of the action node, as it is in the editor.
 	 * @param credentials the node's `credentials`, see {@link credentialReference}
 	 */
 	async listSearch(
@@ -198,14 +199,11 @@ export class Engine {
 		filter?: string,
 		paginationToken?: string,
 	): Promise<INodeListSearchResult> {
-		const nodeType = this.packages.firstNode;
-		const type = this.packages.getByNameAndVersion(nodeType);
-		const method = type.methods?.listSearch?.[methodName];
+		const method = this.packages.getByNameAndVersion(nodeType).methods?.listSearch?.[methodName];
 		if (!method) throw new n8n.UserError(`Node type "${nodeType}" has no listSearch method "${methodName}"`);
 
-		const typeVersion = [type.description.defaultVersion ?? type.description.version].flat().at(-1) ?? 1;
 		const parameters = n8n.deepCopy(nodeParameters);
-		const node = nodeOf({ name: 'Temp-Node', type: nodeType, typeVersion, parameters, credentials });
+		const node = nodeOf({ name: 'Temp-Node', type: nodeType, parameters, credentials });
 		const workflow = new n8n.Workflow({ nodes: [node], connections: {}, active: false, nodeTypes: this.packages });
 		const additionalData = { ...this.additionalDataOf('internal'), currentNodeParameters: node.parameters };
 		// The two types only differ in a missing workflow name: absent or undefined.

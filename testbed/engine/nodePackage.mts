@@ -15,8 +15,6 @@ import { core, workflow } from './host.cjs';
  * only those in builtInNodes.mts exist.
  */
 export class NodePackage implements INodeTypes {
-	private readonly tools = new Map<string, INodeType>();
-
 	private constructor(private readonly loader: core.PackageDirectoryLoader) {}
 
 	/**
@@ -51,22 +49,11 @@ export class NodePackage implements INodeTypes {
 	/** A name that ends in `Tool` is a node as a tool for agents. n8n derives it from the node. */
 	getByNameAndVersion(fullName: string, version?: number): INodeType {
 		const ofName = (name: string) => workflow.NodeHelpers.getVersionedNodeType(this.getByName(name), version);
-		if (!fullName.endsWith('Tool')) return ofName(fullName);
-
-		const cacheKey = `${fullName} ${version}`;
-		const tool = this.tools.get(cacheKey) ?? asTool(ofName(fullName.slice(0, -'Tool'.length)));
-		this.tools.set(cacheKey, tool);
-		return tool;
+		return fullName.endsWith('Tool') ? asTool(ofName(fullName.slice(0, -'Tool'.length))) : ofName(fullName);
 	}
 
 	/** n8n only reads the names, for suggestions. */
 	getKnownTypes = (): IDataObject => ({});
-
-	/** The full name of the first node. */
-	get firstNode(): string {
-		const { packageName, nodeTypes } = this.loader;
-		return `${packageName}.${Object.keys(nodeTypes)[0]}`;
-	}
 
 	getCredentialType(name: string): ICredentialType {
 		return this.loader.getCredential(name).type;

@@ -12,9 +12,8 @@ const bench = useBench();
 
 /** Presses “Fetch Test Event”. */
 async function fetchTestEvent(parameters: IDataObject, staticData: IDataObject = {}): Promise<IDataObject[]> {
-	const options = { mode: 'manual', activation: 'activate', staticData } as const;
-	const items = await bench.engine.pollingNode(new Watch(bench, parameters).workflow(), options).poll();
-	return (items ?? []).map(({ json }) => json);
+	const node = bench.engine.pollingNode(new Watch(bench, parameters).workflow(), { mode: 'manual', staticData });
+	return ((await node.poll()) ?? []).map(({ json }) => json);
 }
 
 it('shows the newest devices that meet the filters, and touches no state', async () => {
