@@ -14,7 +14,8 @@ import pWaitFor from 'p-wait-for';
 import { checkout } from '../testbed/checkout.mts';
 import { keyCredential } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
-import { type Cost, layFoundation, QueueMode, type Worker } from '../testbed/n8n/queueMode.mts';
+import type { N8nProcess } from '../testbed/n8n/process.mts';
+import { type Cost, layFoundation, QueueMode } from '../testbed/n8n/queueMode.mts';
 import { type Environment, type Services, Unreachable } from '../testbed/n8n/services.mts';
 import { Fleet, startPlatform } from '../testbed/platform/server.mts';
 import { removing } from '../testbed/removing.mts';
@@ -77,7 +78,7 @@ async function bench(): Promise<void> {
 	tell('starting n8n');
 	const fleets = await Promise.all(sizes.map(serve));
 	const n8n = await start(fleets);
-	const idleBytes = await highestMemory(n8n.workers);
+	const idleBytes = await highestMemory(n8n.workers.map(({ process: worker }) => worker));
 	const outcomes = new Map<string, Outcome[]>();
 	for (let round = 1; round <= rounds; round++) {
 		for (const fleet of fleets) {
@@ -125,12 +126,13 @@ async function start(
 	({ services } = foundation);
 	const host = await provideN8n(tell);
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-bench-'));
-	await services.add(() => ({ stop: async () => await rm(folder, removing) }));
+	services.add({ stop: async () => await rm(folder, removing) });
 	return await QueueMode.start(host, folder, foundation, {
 		credentials: fleets.map((fleet) => keyCredential(fleet.id, fleet.id, fleet)),
 		workflows: fleets.flatMap((fleet) => waysFor(fleet).map((way) => way.workflow(idOf(way, fleet), fleet))),
-		concurrency: 1,
 		settings: {
+			// A worker runs one execution at once.
+			N8N_CONCURRENCY_PRODUCTION_LIMIT: '1',
 			// The execution that waits for the parts would occupy a worker.
 			OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'false',
 			...settings,
@@ -155,13 +157,15 @@ function idOf(way: Way, { id }: Pick<Served, 'id'>): string {
 /** Runs a workflow on new workers, so that no run affects the next, and waits for its end. */
 async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Outcome> {
 	const { workers } = n8n;
-	await Promise.all(workers.map(async (worker) => await worker.kill().then(async () => await worker.restart())));
+	await Promise.all(
+		workers.map(async (worker) => await worker.process.kill().then(async () => await worker.restart())),
+	);
 	const id = idOf(way, fleet);
 	const executions = way.executions(fleet.size);
 	const began = Date.now();
 	await way.start(n8n.main, id);
 	const ended = async () => {
-		if (workers.some(({ hasEnded }) => hasEnded)) return pWaitFor.resolveWith<Cost[]>([]);
+		if (workers.some(({ process: worker }) => worker.hasEnded)) return pWaitFor.resolveWith<Cost[]>([]);
 		const begun = new Set(workers.flatMap((worker) => worker.executions));
 		const own = (await n8n.executions(id)).filter((execution) => begun.has(execution.id));
 		const costs = (await Promise.all(own.map(async (execution) => await n8n.cost(execution.id)))).flatMap(
@@ -172,7 +176,7 @@ async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Outcome
 	const timeout = { milliseconds: TAKES_MS, message: `${way.name} does not end` };
 	const costs = await pWaitFor<Cost[]>(ended, { interval: 100, timeout });
 	const wallMs = Date.now() - began;
-	const workerBytes = await highestMemory(workers);
+	const workerBytes = await highestMemory(workers.map(({ process: worker }) => worker));
 	if (workerBytes === undefined) return undefined;
 	for (const { status } of costs) assert.equal(status, 'success', `${way.name} ended with ${status}`);
 	return {
@@ -183,7 +187,7 @@ async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Outcome
 }
 
 /** The highest memory of a worker since its start, in bytes; undefined if one has ended. */
-async function highestMemory(workers: ReadonlyArray<Pick<Worker, 'pid' | 'hasEnded'>>): Promise<number | undefined> {
+async function highestMemory(workers: readonly N8nProcess[]): Promise<number | undefined> {
 	if (workers.some(({ hasEnded }) => hasEnded)) return undefined;
 	const statuses = await Promise.all(workers.map(async ({ pid }) => await readFile(`/proc/${pid}/status`, 'utf8')));
 	return Math.max(...statuses.map((status) => Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024));

@@ -5,6 +5,7 @@ import { optionFields } from '../../nodes/DeviceManagement/fields/options.ts';
 import { nodeType } from '../../testbed/deviceWorkflow.mts';
 import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
+import { chain, type Step } from '../../testbed/n8n/workflows.mts';
 
 /** A platform with a fleet. Its credential in n8n has the same id. */
 export interface Served {
@@ -24,13 +25,6 @@ export interface Way {
 	start(main: Main, id: string): Promise<unknown>;
 	/** How many executions on workers it takes to read a fleet. */
 	executions(size: number): number;
-}
-
-interface Step {
-	name: string;
-	type: string;
-	typeVersion: number;
-	parameters: object;
 }
 
 /** Devices in a part. */
@@ -118,31 +112,15 @@ function splitOut(): Step {
 /** A workflow of these steps, in one execution. A webhook with the workflow's id starts it and responds at once. */
 function steps(...all: ReadonlyArray<(fleet: Served) => Step>): Omit<Way, 'name' | 'largest'> {
 	return {
-		workflow: (id, fleet) => chain(id, fleet, [webhook(id), ...all.map((step) => step(fleet))]),
+		workflow: (id, fleet) => chain(id, fleet.id, [webhook(id), ...all.map((step) => step(fleet))]),
 		start: async (main, id) => assert.equal((await main.webhook(id, {})).status, 200),
 		executions: () => 1,
 	};
 }
 
-function webhook(path: string): Step & { webhookId: string } {
+function webhook(path: string): Step {
 	const parameters = { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} };
 	return { name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: path, parameters };
-}
-
-/** A workflow in which each step gets the output of the one before. */
-function chain(id: string, { id: credential }: Served, all: readonly Step[]): object {
-	const nodes = all.map((step, index) => ({
-		...step,
-		id: `${id}-${index}`,
-		position: [220 * index, 0],
-		credentials: { deviceManagementApi: { id: credential, name: credential } },
-	}));
-	const connections = Object.fromEntries(
-		all.slice(1).map(({ name }, index) => {
-			return [all[index]?.name ?? '', { main: [[{ node: name, type: 'main', index: 0 }]] }];
-		}),
-	);
-	return { id, name: id, active: false, nodes, connections, settings: { executionOrder: 'v1' } };
 }
 
 /** The example parts-over-workers for one fleet. */

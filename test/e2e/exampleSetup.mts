@@ -29,18 +29,18 @@ export const POLLS = 'n8n-nodes-device-management.deviceManagementTrigger';
 
 export async function startServers(services: Services) {
 	const tenants = await startTenants();
-	for (const tenant of tenants.values()) await services.add(() => tenant);
+	for (const tenant of tenants.values()) services.add(tenant);
 	return {
 		// The largest page is small, so that every list takes several.
-		platform: await services.add(async () => await startPlatform({ fleet: exampleFleet, largestSize: 300 })),
+		platform: services.add(await startPlatform({ fleet: exampleFleet, largestSize: 300 })),
 		tenants,
 		/** The platform of the examples that poll. They are published before all other parts, so that no part waits for a poll. */
-		watched: await services.add(async () => await startPlatform({ fleet: { size: 50 } })),
+		watched: services.add(await startPlatform({ fleet: { size: 50 } })),
 		/** The platform of the trigger's own part. */
-		polled: await services.add(async () => await startPlatform({ fleet: { size: 50 } })),
-		mailServer: await services.add(() => startMailServer()),
-		tracker: await services.add(startIssueTracker),
-		model: await services.add(startChatModel),
+		polled: services.add(await startPlatform({ fleet: { size: 50 } })),
+		mailServer: services.add(await startMailServer()),
+		tracker: services.add(await startIssueTracker()),
+		model: services.add(await startChatModel()),
 	};
 }
 

@@ -13,8 +13,8 @@ import type { ExampleSetup } from './exampleSetup.mts';
 import { failedExecutions, offlineDevices, offlineReport } from './offline.mts';
 import {
 	byHand,
-	callsOfMonitor,
 	faulty,
+	monitored,
 	newestOf,
 	onSchedule,
 	published,
@@ -124,7 +124,7 @@ async function nightlyInventory({ checks, main, n8n, platform, workflow, devices
 async function heartbeat({ checks, main, platform, workflow }: ExampleSetup): Promise<void> {
 	await checks.check('calls the monitor once, and not while the platform is down', async () => {
 		const run = async () =>
-			await callsOfMonitor(platform, workflow, async (watched) => await onSchedule(main, watched));
+			(await monitored(platform, workflow, async (watched) => await onSchedule(main, watched))).calls;
 		assert.deepEqual([await run(), await faulty(platform, run)], [1, 0]);
 	});
 }

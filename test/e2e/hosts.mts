@@ -14,7 +14,7 @@ import type { Environment, Services } from '../../testbed/n8n/services.mts';
 import { startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import { WatchedTrigger } from './watchedTrigger.mts';
-import { triggerWorkflow } from './workflows.mts';
+import { triggerWorkflow } from '../../testbed/n8n/workflows.mts';
 
 const SCHEDULER = {
 	N8N_SCHEDULER_ENABLED: 'true',
@@ -38,14 +38,14 @@ const countSchema = z.object({ count: z.number() });
 type Story = Awaited<ReturnType<typeof setUp>>;
 
 export async function pollHosts(host: N8nHost, folder: string, services: Services, checks: Checks): Promise<void> {
-	const stories: Story[] = [];
-	for (const pollHost of HOSTS) {
-		await checks.prepare(`Setting up: ${pollHost.name}`, async () => {
+	console.log('Setting up an n8n with each host');
+	const stories = await Promise.all(
+		HOSTS.map(async (pollHost) => {
 			const { name, settings } = pollHost;
-			const n8n = await services.add(() => new N8nInstance(host, join(folder, name.replace(' ', '-')), settings));
-			stories.push(await setUp(n8n, services, pollHost, checks));
-		});
-	}
+			const n8n = services.add(new N8nInstance(host, join(folder, name.replace(' ', '-')), settings));
+			return await setUp(n8n, services, pollHost, checks);
+		}),
+	);
 	const all = async (title: string, part: (story: Story) => Promise<void>) =>
 		await checks.part(title, async () => void (await Promise.all(stories.map(part))));
 	await all('A new device, and a status that holds', changes);
@@ -55,7 +55,7 @@ export async function pollHosts(host: N8nHost, folder: string, services: Service
 
 /** Publishes the trigger on one host. */
 async function setUp(n8n: N8nInstance, services: Services, { name, kept }: (typeof HOSTS)[number], checks: Checks) {
-	const platform = await services.add(async () => await startPlatform({ fleet: { size: 50 } }));
+	const platform = services.add(await startPlatform({ fleet: { size: 50 } }));
 	const trigger = new WatchedTrigger(platform, name);
 	const returning = trigger.take().sn;
 	platform.fleet.update(returning, { onlineStatus: 0 });
@@ -111,8 +111,7 @@ async function changes({ kept, trigger, platform, check, count }: Story): Promis
 async function outage({ trigger, platform, check, count }: Story): Promise<void> {
 	platform.settings.faults = [{ fault: { status: 503 }, kind: 'list', times: Infinity }];
 	await trigger.polls(1);
-	trigger.addDevice();
-	trigger.changeStatus();
+	trigger.change();
 	await trigger.polls(1);
 	platform.settings.faults = [];
 	await check('an outage is one failed execution, and what changed in it is reported once', async () => {
@@ -125,10 +124,7 @@ async function outage({ trigger, platform, check, count }: Story): Promise<void>
 async function restart({ trigger, platform, returning, check, restart }: Story): Promise<void> {
 	platform.fleet.update(returning, { onlineStatus: 1 });
 	await trigger.polls(3);
-	await restart(() => {
-		trigger.addDevice();
-		trigger.changeStatus();
-	});
+	await restart(() => trigger.change());
 	await trigger.polls(1);
 	platform.fleet.update(returning, { onlineStatus: 0 });
 	trigger.expected.push(`onlineStatusChanged ${returning}`);

@@ -30,7 +30,7 @@ export async function openEditor(
 	scale?: number,
 ): Promise<Editor | undefined> {
 	const browser = findBrowser();
-	if (browser !== undefined) return await services.add(async () => await Editor.open(browser, url, owner, scale));
+	if (browser !== undefined) return services.add(await Editor.open(browser, url, owner, scale));
 	checks.skip('NOT TRIED: the new user in the editor. There is no Chromium here; install one, and it is found.');
 	return undefined;
 }

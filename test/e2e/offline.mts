@@ -5,7 +5,7 @@ import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Mail } from '../../testbed/n8n/mailServer.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-import { byHand, callsOfMonitor, faulty, newestOf, newId, onSchedule, published } from './runs.mts';
+import { byHand, faulty, monitored, newestOf, newId, onSchedule, published } from './runs.mts';
 
 /** `offline-devices.json` */
 export async function offlineDevices({ checks, main, mailServer, wentOffline, workflow }: ExampleSetup): Promise<void> {
@@ -39,7 +39,7 @@ export async function offlineReport(setup: ExampleSetup): Promise<void> {
 	const { fleet } = setup.platform;
 	const wereOffline = setup.devices.filter(({ onlineStatus }) => onlineStatus === 0);
 	const run = async () =>
-		await callsOfMonitor(setup.platform, workflow, async (watched) => await byHand(main, watched));
+		(await monitored(setup.platform, workflow, async (watched) => await byHand(main, watched))).calls;
 	for (const { sn } of wereOffline) fleet.update(sn, { onlineStatus: 1 });
 	await checks.check('says so if no device is offline, and calls the monitor', async () => {
 		assert.equal(await run(), 1);

@@ -17,7 +17,7 @@ import { newUser, openEditor } from './newUser.mts';
 import { shownWorkflows } from './pages.mts';
 import { pictureTaker, SCALE, takeOtherPictures } from './pictures.mts';
 import { WatchedTrigger } from './watchedTrigger.mts';
-import { triggerWorkflow } from './workflows.mts';
+import { triggerWorkflow } from '../../testbed/n8n/workflows.mts';
 
 const TRIGGER = 'e2eTrigger';
 

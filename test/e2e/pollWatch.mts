@@ -8,7 +8,7 @@ import type { Database } from '../../testbed/n8n/postgres.mts';
 import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
 import type { EmbeddedPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
-import { withCredential } from './workflows.mts';
+import { withCredential } from '../../testbed/n8n/workflows.mts';
 
 export interface PollWatch {
 	database: Database;

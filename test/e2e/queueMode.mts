@@ -7,7 +7,7 @@ import { glob } from 'tinyglobby';
 import { z } from 'zod/v4';
 
 import { baseImage, commentedVariables } from '../../testbed/n8n/deployment.mts';
-import { databaseCredential, exampleWorkflow, keyCredential, signInCredentials } from '../../testbed/n8n/examples.mts';
+import { databaseCredential, exampleWorkflow, keyCredential, loginCredential } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
 import type { Credential } from '../../testbed/n8n/instance.mts';
 import { postgres } from '../../testbed/n8n/postgres.mts';
@@ -16,27 +16,20 @@ import { resultOf } from '../../testbed/n8n/results.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import { equalValues, equalValuesWorkflows } from './equalValues.mts';
-import { EventsInStorms } from './eventsInStorms.mts';
+import { beginStorms, endStorms, storms } from './eventsInStorms.mts';
 import { nightlyInventoryInPostgres } from './inventory.mts';
 import { type PrivateNetwork, startPrivateNetwork } from './privateNetwork.mts';
 import { PART, runInParts, serialNumbers } from './runs.mts';
-import { triggerWorkflow, webhookWorkflow, withCredential } from './workflows.mts';
-
-/** How many executions a worker runs at once: four times n8n's own default, so that many ask at the same moment. */
-const CONCURRENCY = 40;
+import { WatchedTrigger } from './watchedTrigger.mts';
+import { triggerWorkflow, webhookWorkflow, withCredential } from '../../testbed/n8n/workflows.mts';
 
 type Platforms = Record<'shared' | 'watched' | 'listed' | 'quiet' | 'equal', EmbeddedPlatform>;
 
-const devicesSchema = z.array(z.looseObject({ sn: z.string() }));
-
 export async function queueMode(host: N8nHost, folder: string, foundation: Foundation, checks: Checks): Promise<void> {
 	const { services } = foundation;
-	const inventory = await postgres();
-	// Not added as it is: its environment would move n8n to this database.
-	await services.add(() => ({ stop: async () => await inventory.stop() }));
-	const network = await services.add(async () => await startPrivateNetwork(folder));
-	const start = async (size: number, tls = false) =>
-		await services.add(async () => await startPlatform({ fleet: { size }, tls }));
+	const inventory = services.add(await postgres());
+	const network = services.add(await startPrivateNetwork(folder));
+	const start = async (size: number, tls = false) => services.add(await startPlatform({ fleet: { size }, tls }));
 	// Each has its own platform, so that none depends on another.
 	const [shared, watched, listed, quiet] = [await start(300, true), await start(50), await start(2000), await start(9)];
 	const equal = await equalValues(services);
@@ -47,14 +40,12 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 		databaseCredential('inventoryDatabase', inventory, writer),
 		databaseCredential('n8nDatabase', foundation.database, watcher),
 	];
-	const n8n = await checks.prepare(
-		'Setting up: PostgreSQL, Redis, one main process and two workers',
-		async () => await QueueMode.start(host, folder, foundation, setUp(platforms, databases)),
-	);
-	const pollWatch = { database: foundation.database, role: watcher, platform: quiet };
-	const storms = new EventsInStorms(n8n, foundation, watched, pollWatch, checks);
+	console.log('Setting up: PostgreSQL, Redis, one main process and two workers');
+	const n8n = await QueueMode.start(host, folder, foundation, setUp(platforms, databases));
+	const watch = { database: foundation.database, role: watcher, platform: quiet };
+	const storm = { n8n, foundation, trigger: new WatchedTrigger(watched), watch, checks };
 	// The polls come while the other parts run.
-	await checks.part('The trigger has a durable cursor', async () => await storms.begin());
+	await checks.part('The trigger has a durable cursor', async () => await beginStorms(storm));
 	await equal.change();
 	await checks.part('examples/queue-mode', async () => await deployment(n8n, host, checks));
 	await checks.part('Two workers, one account', async () => await sharedToken(n8n, shared, network, checks));
@@ -63,12 +54,13 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 		await checks.check('lists have every device once', async () => await equal.listsAll(n8n.main));
 		await checks.check('each event is reported once', async () => await equal.trigger.reportsAll());
 	});
-	await storms.all();
+	await storms(storm);
 	await checks.part('Example nightly-inventory-postgres.json', async () => {
-		await nightlyInventoryInPostgres(n8n, listed, inventory, writer, 'listed', checks);
+		const workflow = withCredential(await exampleWorkflow('nightly-inventory-postgres'), 'listed');
+		await nightlyInventoryInPostgres({ n8n, platform: listed, database: inventory, workflow, checks }, writer);
 	});
 	await checks.part('The trigger, at the end', async () => {
-		await storms.end();
+		await endStorms(storm);
 		await checks.check('no event of the platform over PostgreSQL came again', () => equal.trigger.assertReported());
 	});
 }
@@ -77,14 +69,10 @@ function setUp(
 	{ shared, watched, listed, quiet, equal }: Platforms,
 	databases: readonly Credential[],
 ): QueueModeOptions {
-	const login = (platform: EmbeddedPlatform, id: string) =>
-		signInCredentials(platform)
-			.filter(({ data }) => data['authentication'] === 'login')
-			.map((credential) => ({ ...credential, id, name: id }));
 	const listAll = { resource: 'device', operation: 'getAll', returnAll: true, options: { pageSize: 100 } };
 	return {
 		credentials: [
-			...[...login(shared, 'shared'), ...login(watched, 'trigger')],
+			...[loginCredential('shared', 'shared', shared), loginCredential('trigger', 'trigger', watched)],
 			...[keyCredential('listed', 'listed', listed), keyCredential('equal', 'equal', equal)],
 			...[keyCredential('quiet', 'quiet', quiet), ...databases],
 		],
@@ -94,9 +82,10 @@ function setUp(
 			triggerWorkflow('quiet', 'quiet', { events: ['onlineStatusChanged'] }),
 			...equalValuesWorkflows('equal'),
 		],
-		concurrency: CONCURRENCY,
-		// A job whose worker is gone is found after seconds instead of a minute and more.
 		settings: {
+			// A worker runs four times as many executions at once as by default, so that many ask at the same moment.
+			N8N_CONCURRENCY_PRODUCTION_LIMIT: '40',
+			// A job whose worker is gone is found after seconds instead of a minute and more.
 			QUEUE_WORKER_LOCK_DURATION: '10000',
 			QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
 			QUEUE_WORKER_STALLED_INTERVAL: '3000',
@@ -142,7 +131,7 @@ async function sharedToken(
 	const list = async (executions: number) => {
 		const listed = Array.from({ length: executions }, async () => (await n8n.main.webhook('shared', {})).json);
 		for (const devices of await Promise.all(listed)) {
-			assert.deepEqual(serialNumbers(devicesSchema.parse(devices)), serialNumbers(platform.fleet.devices));
+			assert.deepEqual(serialNumbers(devices), serialNumbers(platform.fleet.devices));
 		}
 	};
 	await checks.check('executions on both workers list every device, with the token of the first', async () => {

@@ -79,7 +79,7 @@ async function run(host: N8nHost, checks: Checks): Promise<void> {
 		if (foundation) await queueMode(host, folder, foundation, checks);
 		else if (options.hosts) await pollHosts(host, folder, services, checks);
 		else {
-			const n8n = await services.add(() => new N8nInstance(host, folder));
+			const n8n = services.add(new N8nInstance(host, folder));
 			await oneProcess(n8n, services, checks, options.pictures ?? false);
 		}
 	};

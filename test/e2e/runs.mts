@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import pWaitFor from 'p-wait-for';
+import { z } from 'zod/v4';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
@@ -51,20 +52,19 @@ export async function faulty<T>(
 	}
 }
 
-/** Runs an example that calls a monitor: here, an address of the platform. Returns how often it called. */
-export async function callsOfMonitor(
+/** Runs an example that calls a monitor: here, an address of the platform. Returns the output, and how often it called. */
+export async function monitored(
 	platform: EmbeddedPlatform,
 	workflow: ExampleWorkflow,
-	run: (watched: ExampleWorkflow) => Promise<unknown>,
-): Promise<number> {
+	run: (watched: ExampleWorkflow) => Promise<NodeResults>,
+): Promise<{ results: NodeResults; calls: number }> {
 	const url = `${platform.baseUrl}/api/echo?monitor=yes`;
 	const calls = () => platform.requestsOf('other').filter(({ query }) => query['monitor'] !== undefined).length;
 	const before = calls();
 	const nodes = workflow.nodes.map((node) =>
 		node.name === 'Call monitor' ? { ...node, disabled: false, parameters: { ...node.parameters, url } } : node,
 	);
-	await run({ ...workflow, nodes });
-	return calls() - before;
+	return { results: await run({ ...workflow, nodes }), calls: calls() - before };
 }
 
 /** What the newest execution of a workflow returned, once there is one beside those that are `known`. */
@@ -111,6 +111,8 @@ export async function runInParts(
 	return { id, results };
 }
 
-export function serialNumbers(items: ReadonlyArray<{ readonly sn?: unknown }>): string[] {
-	return items.flatMap(({ sn }) => (sn === undefined ? [] : [String(sn)]));
+const itemsSchema = z.array(z.looseObject({ sn: z.string().optional() }));
+
+export function serialNumbers(items: unknown): string[] {
+	return itemsSchema.parse(items).flatMap(({ sn }) => sn ?? []);
 }

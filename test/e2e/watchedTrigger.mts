@@ -40,6 +40,12 @@ export class WatchedTrigger {
 		this.expected.push(`deviceCreated ${this.platform.fleet.add().sn}`);
 	}
 
+	/** Both. */
+	change(): void {
+		this.changeStatus();
+		this.addDevice();
+	}
+
 	/** The events that started executions. */
 	reported() {
 		return this.platform.requestsOf('other').map(({ query: { event, sn, eventId }, at }) => ({

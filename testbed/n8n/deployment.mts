@@ -9,7 +9,6 @@ import { z } from 'zod/v4';
 import { checkout } from '../checkout.mts';
 import { keptEnvironment } from '../processes.mts';
 import { removing } from '../removing.mts';
-import type { Environment } from './services.mts';
 
 const environmentSchema = z.record(z.string(), z.string());
 /** n8n's own data is in PostgreSQL, so its processes have no volumes. */
@@ -36,39 +35,38 @@ export type Compose = z.infer<typeof composeSchema>;
 
 const folder = join(checkout, 'examples', 'queue-mode');
 
-/** The values of .env.example, with a secret for each that is to be filled in. */
-export async function filledIn(): Promise<Environment> {
-	const text = await readFile(join(folder, '.env.example'), 'utf8');
-	const values = [...text.matchAll(/^(\w+)=(.*)$/gm)];
-	return Object.fromEntries(values.map(([, name = '', value]) => [name, value || randomBytes(24).toString('hex')]));
-}
+const read = async (file: string) => await readFile(join(folder, file), 'utf8');
 
 /**
- * Reads compose.yaml as Docker does, with the values of its .env file in place of `${NAME:?}`.
- * @throws Error for a value that is missing or empty
+ * Reads compose.yaml as Docker does: in place of `${NAME:?}`, it has the address of n8n, the values of .env.example, or a secret for
+ * each that is to be filled in.
+ * @throws Error for a value that is missing
  */
-export async function readCompose(values: Environment): Promise<Compose> {
-	const text = (await readFile(join(folder, 'compose.yaml'), 'utf8')).replace(/\$\{(\w+):\?\}/g, (_, name: string) => {
-		if (!values[name]) throw new Error(`compose.yaml needs ${name}`);
-		return values[name];
+export async function readCompose(url: string): Promise<Compose> {
+	const given = [...(await read('.env.example')).matchAll(/^(\w+)=(.*)$/gm)];
+	const values = new Map(given.map(([, name, value]) => [name, value || randomBytes(24).toString('hex')]));
+	values.set('N8N_URL', url);
+	const text = (await read('compose.yaml')).replace(/\$\{(\w+):\?\}/g, (_, name: string) => {
+		const value = values.get(name);
+		if (value === undefined) throw new Error(`compose.yaml needs ${name}`);
+		return value;
 	});
 	return composeSchema.parse(parse(text, { merge: true }));
 }
 
 /** Returns the names of the variables that compose.yaml has in comments, for who needs them. */
 export async function commentedVariables(): Promise<string[]> {
-	const text = await readFile(join(folder, 'compose.yaml'), 'utf8');
-	return [...text.matchAll(/^ +# ([A-Z_]+): /gm)].flatMap(([, name]) => name ?? []);
+	return [...(await read('compose.yaml')).matchAll(/^ +# ([A-Z_]+): /gm)].flatMap(([, name]) => name ?? []);
 }
 
 /** Returns the image that the Dockerfile starts from. */
 export async function baseImage(): Promise<string> {
-	return /^FROM (\S+)$/m.exec(await dockerfile())?.[1] ?? '';
+	return /^FROM (\S+)$/m.exec(await read('Dockerfile'))?.[1] ?? '';
 }
 
 /** Runs what the Dockerfile runs, in an empty home folder instead of the image's. */
 export async function installAsImage(home: string, tarball: string): Promise<void> {
-	const text = await dockerfile();
+	const text = await read('Dockerfile');
 	const copied = /^COPY --chown=node n8n-nodes-device-management-\$\{PACKAGE\}\.tgz (\S+)$/m.exec(text)?.[1];
 	const commands = [...text.matchAll(/^RUN (.+)$/gm)].flatMap(([, command]) => command ?? []);
 	if (copied === undefined || commands.length === 0) throw new Error('The Dockerfile installs no package');
@@ -78,8 +76,4 @@ export async function installAsImage(home: string, tarball: string): Promise<voi
 	for (const command of commands) {
 		await execa('sh', ['-c', command.replaceAll(copied, tarball)], { env, extendEnv: false, stdin: 'ignore' });
 	}
-}
-
-async function dockerfile(): Promise<string> {
-	return await readFile(join(folder, 'Dockerfile'), 'utf8');
 }

@@ -90,17 +90,17 @@ export function keyCredential(
 	return { id, name, type: 'deviceManagementApi', data: { baseUrl, authentication: 'apiKey', apiKey } };
 }
 
+/** A credential with a login. */
+export function loginCredential(id: string, name: string, platform: PlatformAccess): Credential {
+	const { baseUrl, loginName, password } = platform;
+	return { id, name, type: 'deviceManagementApi', data: { baseUrl, authentication: 'login', loginName, password } };
+}
+
 /** The two credentials that most examples use, for a running embedded platform: one for each way to sign in. */
 export function signInCredentials(platform: PlatformAccess): Credential[] {
-	const { baseUrl, loginName, password } = platform;
 	return [
 		keyCredential('deviceManagementKey', 'Device Management (API key)', platform),
-		{
-			id: 'deviceManagementLogin',
-			name: 'Device Management (login)',
-			type: 'deviceManagementApi',
-			data: { baseUrl, authentication: 'login', loginName, password },
-		},
+		loginCredential('deviceManagementLogin', 'Device Management (login)', platform),
 	];
 }
 
@@ -112,6 +112,8 @@ const workflowSchema = z.looseObject({
 });
 
 export type ExampleWorkflow = z.infer<typeof workflowSchema>;
+
+export const isNote = ({ type }: { type: string }) => type === 'n8n-nodes-base.stickyNote';
 
 /** The example workflows, as n8n imports them, by the names of their files without the extension. */
 export async function exampleWorkflows(): Promise<Map<string, ExampleWorkflow>> {

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { z } from 'zod/v4';
 
-import type { Service } from './services.mts';
+import type { Environment, Reachable } from './services.mts';
 
 /** A way to another server that tests can close, as if that server were away. */
-export interface Gate extends Service {
+export interface Gate extends Reachable {
 	/** Ends all connections, and takes no new ones. */
 	close(): Promise<void>;
 	/** Takes connections again, on the same port. */
@@ -13,10 +13,11 @@ export interface Gate extends Service {
 }
 
 /**
- * Opens a gate on the loopback address.
- * @param names the variables that tell n8n the address, whose values now lead to the gate
+ * Opens a gate on the loopback address. Its environment leads to the gate instead of the server.
+ * @param prefix of the two variables that tell n8n the address of the server, like `QUEUE_BULL_REDIS`
  */
-export async function gateTo(host: string, port: number, names: { host: string; port: string }): Promise<Gate> {
+export async function gateTo({ environment }: Reachable, prefix: string): Promise<Gate> {
+	const [host, port] = [environment[`${prefix}_HOST`], Number(environment[`${prefix}_PORT`])];
 	const sockets = new Set<Socket>();
 	const server = createServer((client) => {
 		const target = connect(port, host);
@@ -41,6 +42,6 @@ export async function gateTo(host: string, port: number, names: { host: string; 
 	};
 	await open(0);
 	const { port: own } = z.object({ port: z.number() }).parse(server.address());
-	const environment = { [names.host]: '127.0.0.1', [names.port]: String(own) };
-	return { environment, close, open: async () => await open(own), stop: close };
+	const gate: Environment = { [`${prefix}_HOST`]: '127.0.0.1', [`${prefix}_PORT`]: String(own) };
+	return { environment: { ...environment, ...gate }, close, open: async () => await open(own), stop: close };
 }

@@ -110,12 +110,9 @@ export class N8nInstance implements Service {
 		return new Main(url, n8n);
 	}
 
-	/**
-	 * Starts a worker, which runs the jobs in the queue.
-	 * @param concurrency how many executions it runs at once
-	 */
-	async startWorker(concurrency: number): Promise<N8nProcess> {
-		const n8n = this.run(['worker', `--concurrency=${concurrency}`], {
+	/** Starts a worker, which runs the jobs in the queue. */
+	async startWorker(): Promise<N8nProcess> {
+		const n8n = this.run(['worker'], {
 			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
 			QUEUE_HEALTH_CHECK_PORT: String(await freePort()),
 			// It then says that it is ready, and names each execution that it starts.

@@ -76,6 +76,7 @@ export function mailboxPage(mails: readonly Mail[]): string {
 	</style><h1>Mailbox</h1>${shown.toReversed().join('<hr>') || 'No mail yet. This page loads again every five seconds.'}`;
 }
 
-function escape(text: string): string {
+/** For HTML. */
+export function escape(text: string): string {
 	return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

@@ -7,14 +7,6 @@ import { z } from 'zod/v4';
 import type { N8nProcess } from './process.mts';
 import { executionDataSchema, type NodeResults, readResults } from './results.mts';
 
-/** The account of the owner. */
-export interface Owner {
-	email: string;
-	firstName: string;
-	lastName: string;
-	password: string;
-}
-
 const settingsSchema = z.object({
 	userManagement: z.object({ showSetupOnFirstLoad: z.boolean().default(false) }),
 });
@@ -25,8 +17,10 @@ const executionsSchema = z.object({ results: z.array(z.object({ id: z.string() }
 /** `data` is written by flatted, which keeps references to the same object. */
 const executionSchema = z.object({ status: z.string(), data: z.string() });
 
-/** An account with a random password, for a separate n8n. */
-export function newOwner(): Owner {
+export type Owner = ReturnType<typeof newOwner>;
+
+/** The account of the owner, with a random password, for a separate n8n. */
+export function newOwner() {
 	const password = `${randomBytes(12).toString('hex')}A1`;
 	return { email: 'owner@example.com', firstName: 'Device', lastName: 'Owner', password };
 }

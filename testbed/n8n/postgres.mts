@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { Client, type ClientConfig, Pool } from 'pg';
 import { z } from 'zod/v4';
 
-import { type Service, Unreachable } from './services.mts';
+import { type Reachable, Unreachable } from './services.mts';
 
 /** A separate database on a running PostgreSQL. */
-export interface Database extends Service {
+export interface Database extends Reachable {
 	/** Queries n8n's tables. Throws if the rows don't match the schema. */
 	query<Row>(schema: z.ZodType<Row>, sql: string, ...values: unknown[]): Promise<Row[]>;
 	/** Makes a role without rights, whose password is its name. */

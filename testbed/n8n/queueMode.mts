@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
 import { checkout } from '../checkout.mts';
 import { packTo } from '../pack.mts';
-import { type Compose, filledIn, installAsImage, readCompose } from './deployment.mts';
+import { type Compose, installAsImage, readCompose } from './deployment.mts';
 import { type Gate, gateTo } from './gate.mts';
 import type { N8nHost } from './host.mts';
 import { type Credential, N8nInstance } from './instance.mts';
@@ -18,8 +17,6 @@ export interface QueueModeOptions {
 	credentials: Credential[];
 	/** All of them are published. */
 	workflows: readonly object[];
-	/** How many executions a worker runs at once. */
-	concurrency: number;
 	/** Further settings for every process, beside those of compose.yaml. */
 	settings: Environment;
 }
@@ -40,7 +37,7 @@ export type Cost = z.infer<typeof costSchema>;
 
 const owner = newOwner();
 
-/** The services that n8n needs in queue mode. `services.stop()` also ends all services that were added later. */
+/** What n8n needs in queue mode. `services.stop()` also ends all services that were added later. */
 export interface Foundation {
 	services: Services;
 	database: Database;
@@ -54,17 +51,11 @@ export interface Foundation {
  */
 export async function layFoundation(): Promise<Foundation> {
 	const services = new Services();
-	const gate = async (prefix: 'DB_POSTGRESDB' | 'QUEUE_BULL_REDIS') => {
-		const names = { host: `${prefix}_HOST`, port: `${prefix}_PORT` };
-		return await services.add(
-			async ({ [names.host]: host = '', [names.port]: port }) => await gateTo(host, Number(port), names),
-		);
-	};
 	try {
-		const database = await services.add(async () => await postgres());
-		await services.add(redis);
-		const gates = { postgres: await gate('DB_POSTGRESDB'), redis: await gate('QUEUE_BULL_REDIS') };
-		return { services, database, gates };
+		const database = services.add(await postgres());
+		const gateToDatabase = services.add(await gateTo(database, 'DB_POSTGRESDB'));
+		const gateToQueue = services.add(await gateTo(services.add(await redis()), 'QUEUE_BULL_REDIS'));
+		return { services, database, gates: { postgres: gateToDatabase, redis: gateToQueue } };
 	} catch (error) {
 		await services.stop();
 		throw error;
@@ -91,17 +82,16 @@ export class QueueMode {
 	static async start(
 		host: N8nHost,
 		folder: string,
-		{ services, database }: Foundation,
-		{ credentials, workflows, concurrency, settings }: QueueModeOptions,
+		{ services, database, gates }: Foundation,
+		{ credentials, workflows, settings }: QueueModeOptions,
 	): Promise<QueueMode> {
 		const port = await freePort();
-		const compose = await readCompose({ ...(await filledIn()), N8N_URL: `http://127.0.0.1:${port}/` });
+		const compose = await readCompose(`http://127.0.0.1:${port}/`);
 		const tarball = await packTo(folder, checkout);
+		const own = { ...gates.postgres.environment, ...gates.redis.environment, ...settings };
 		const install = async (service: 'main' | 'worker', name: string) => {
 			const { environment } = compose.services[service];
-			const instance = await services.add(
-				(places) => new N8nInstance(host, join(folder, name), { ...environment, ...places, ...settings }),
-			);
+			const instance = services.add(new N8nInstance(host, join(folder, name), { ...environment, ...own }));
 			await installAsImage(instance.folder, tarball);
 			return instance;
 		};
@@ -111,7 +101,7 @@ export class QueueMode {
 		const names = Array.from({ length: replicas }, (_, index) => `worker-${index + 1}`);
 		const [main, ...workers] = await Promise.all([
 			mainInstance.startSignedIn(owner, port),
-			...names.map(async (name) => await Worker.start(await install('worker', name), concurrency)),
+			...names.map(async (name) => await Worker.start(await install('worker', name))),
 		]);
 		for (const workflow of workflows) await main.publish(await main.create(workflow));
 		return new QueueMode(database, mainInstance, main, workers, compose, tarball);
@@ -121,20 +111,6 @@ export class QueueMode {
 	async executions(workflowId: string): Promise<Execution[]> {
 		const sql = 'SELECT id, status FROM execution_entity WHERE "workflowId" = $1 ORDER BY id';
 		return await this.database.query(executionSchema, sql, workflowId);
-	}
-
-	/**
-	 * Waits until an execution has ended.
-	 * @throws Error if it takes a minute
-	 */
-	async ended(workflowId: string, executionId: string): Promise<Execution> {
-		const read = async () => {
-			const execution = (await this.executions(workflowId)).find(({ id }) => id === executionId);
-			const runs = execution === undefined || ['new', 'running'].includes(execution.status);
-			return !runs && pWaitFor.resolveWith(execution);
-		};
-		const timeout = { milliseconds: 60_000, message: `Execution ${executionId} does not end` };
-		return await pWaitFor(read, { interval: 200, timeout });
 	}
 
 	/** How many executions of a workflow each worker began since its start. */
@@ -187,7 +163,7 @@ export class QueueMode {
 	/** Starts each process again that has ended, as Docker does. Returns how many these were. */
 	async restartEnded(): Promise<number> {
 		const mainHasEnded = this.main.process.hasEnded;
-		const workers = this.workers.filter(({ hasEnded }) => hasEnded);
+		const workers = this.workers.filter(({ process }) => process.hasEnded);
 		if (mainHasEnded) await this.startMain();
 		await Promise.all(workers.map(async (worker) => await worker.restart()));
 		return workers.length + Number(mainHasEnded);
@@ -197,20 +173,12 @@ export class QueueMode {
 export class Worker {
 	private constructor(
 		private readonly instance: N8nInstance,
-		private readonly concurrency: number,
-		private process: N8nProcess,
+		/** Its current process. */
+		public process: N8nProcess,
 	) {}
 
-	static async start(instance: N8nInstance, concurrency: number): Promise<Worker> {
-		return new Worker(instance, concurrency, await instance.startWorker(concurrency));
-	}
-
-	get pid(): number | undefined {
-		return this.process.pid;
-	}
-
-	get hasEnded(): boolean {
-		return this.process.hasEnded;
+	static async start(instance: N8nInstance): Promise<Worker> {
+		return new Worker(instance, await instance.startWorker());
 	}
 
 	/** Ids of the executions that it began since its start. */
@@ -218,14 +186,9 @@ export class Worker {
 		return [...this.process.printed.matchAll(/Worker started execution (\d+) /g)].flatMap(([, id]) => id ?? []);
 	}
 
-	/** Kills it at once. */
-	async kill(): Promise<void> {
-		await this.process.kill();
-	}
-
 	/** Starts it again after it has ended. */
 	async restart(): Promise<void> {
-		this.process = await this.instance.startWorker(this.concurrency);
+		this.process = await this.instance.startWorker();
 	}
 
 	/** Stops it, and starts one of another build, as a new container. */

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { z } from 'zod/v4';
 
-import { type Service, Unreachable } from './services.mts';
+import { type Reachable, Unreachable } from './services.mts';
 
 /**
  * Provides a separate key prefix on a running Redis, at `QUEUE_BULL_REDIS_HOST`, `_PORT` and `_PASSWORD`; default: the usual local
  * address.
  * @throws Unreachable
  */
-export async function redis(): Promise<Service> {
+export async function redis(): Promise<Reachable> {
 	const host = process.env['QUEUE_BULL_REDIS_HOST'] ?? '127.0.0.1';
 	const port = z.coerce.number().parse(process.env['QUEUE_BULL_REDIS_PORT'] ?? 6379);
 	const password = process.env['QUEUE_BULL_REDIS_PASSWORD'] ?? '';

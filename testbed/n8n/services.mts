@@ -3,22 +3,20 @@ export type Environment = Readonly<Record<string, string>>;
 
 /** A part of an n8n, or a service that it needs. */
 export interface Service {
-	/** The environment variables that it adds for later services. */
-	readonly environment?: Environment;
 	/** Ends it, and removes what it created. */
 	stop(): Promise<void>;
 }
 
-/** The services of an n8n. Each starts with the environment of the ones before it. They stop in reverse order. */
+/** A service that n8n finds by these environment variables. */
+export interface Reachable extends Service {
+	readonly environment: Environment;
+}
+
+/** The services of an n8n. They stop in reverse order. */
 export class Services {
 	private readonly added: Service[] = [];
 
-	get environment(): Environment {
-		return Object.assign({}, ...this.added.map(({ environment }) => environment));
-	}
-
-	async add<Added extends Service>(start: (environment: Environment) => Added | Promise<Added>): Promise<Added> {
-		const service = await start(this.environment);
+	add<Added extends Service>(service: Added): Added {
 		this.added.push(service);
 		return service;
 	}

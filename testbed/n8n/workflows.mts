@@ -1,13 +1,14 @@
-/** Workflows for the end-to-end tests, as n8n imports them. */
-import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
+/** Workflows for the end-to-end tests and the benchmark, as n8n imports them. */
+import { nodeType } from '../deviceWorkflow.mts';
+import { triggerType } from '../watch.mts';
+import type { ExampleWorkflow } from './examples.mts';
 
-const deviceManagement = 'n8n-nodes-device-management.deviceManagement';
-
-interface Step {
+export interface Step {
 	name: string;
 	type: string;
 	typeVersion: number;
 	parameters: object;
+	webhookId?: string;
 }
 
 /** Runs the node for each call of the webhook with the workflow's id, and responds with the node's output. */
@@ -26,32 +27,33 @@ export function triggerWorkflow(id: string, credential: string, parameters: obje
 		value: `={{ $json.${field} }}`,
 	}));
 	const echo = { resource: 'api', operation: 'request', path: '/api/echo', query: { parameter: query } };
-	const trigger = { name: 'Trigger', type: `${deviceManagement}Trigger`, typeVersion: 1, parameters: polling };
+	const trigger = { name: 'Trigger', type: triggerType, typeVersion: 1, parameters: polling };
 	return chain(id, credential, [trigger, node('Devices', echo)]);
 }
 
 /** A copy whose nodes of this package use another credential. */
 export function withCredential(workflow: ExampleWorkflow, credential: string): ExampleWorkflow {
 	const nodes = workflow.nodes.map((its) =>
-		its.type.startsWith(deviceManagement) ? { ...its, credentials: reference(credential) } : its,
+		its.type.startsWith(nodeType) ? { ...its, credentials: reference(credential) } : its,
 	);
 	return { ...workflow, nodes };
 }
 
 function node(name: string, parameters: object): Step {
-	return { name, type: deviceManagement, typeVersion: 1, parameters };
+	return { name, type: nodeType, typeVersion: 1, parameters };
 }
 
 function reference(credential: string) {
 	return { deviceManagementApi: { id: credential, name: credential } };
 }
 
-function chain(id: string, credential: string, steps: readonly Step[]) {
+/** A workflow in which each step gets the output of the one before. Each has the credential, in case it sends requests. */
+export function chain(id: string, credential: string, steps: readonly Step[]) {
 	const nodes = steps.map((step, position) => ({
 		...step,
 		id: `${id}-${position}`,
 		position: [220 * position, 0],
-		...(step.type.startsWith(deviceManagement) && { credentials: reference(credential) }),
+		credentials: reference(credential),
 	}));
 	const connections = Object.fromEntries(
 		steps.slice(1).map(({ name }, index) => [steps[index]?.name, { main: [[{ node: name, type: 'main', index: 0 }]] }]),
