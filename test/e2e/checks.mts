@@ -3,22 +3,11 @@ export class Checks {
 	passed = 0;
 	failed = 0;
 	readonly skipped: string[] = [];
-	private readonly times: Array<[title: string, seconds: number]> = [];
-
-	/** Prepares the following parts, under a heading. If it throws, the run ends. */
-	async prepare<T>(title: string, work: () => Promise<T>): Promise<T> {
-		console.log(title);
-		const began = Date.now();
-		try {
-			return await work();
-		} finally {
-			this.times.push([title, (Date.now() - began) / 1000]);
-		}
-	}
 
 	/** A part of the run. If it throws, it counts as failed, and the next part runs. */
 	async part(title: string, work: () => Promise<void>): Promise<void> {
-		await this.prepare(`\n${title}`, work).catch((error: unknown) => this.fail('runs to its end', error));
+		console.log(`\n${title}`);
+		await work().catch((error: unknown) => this.fail('runs to its end', error));
 	}
 
 	/** Passes unless `attempt` throws. Returns whether it passed. */
@@ -46,12 +35,5 @@ export class Checks {
 	skip(what: string): void {
 		this.skipped.push(what);
 		console.log(`  !! ${what}`);
-	}
-
-	/** Says how long each part took, in its order, and what was skipped. */
-	sayEnd(): void {
-		console.log('\nTimes');
-		for (const [title, seconds] of this.times) console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${title.trim()}`);
-		for (const what of this.skipped) console.log(`\n!! ${what}`);
 	}
 }

@@ -5,6 +5,7 @@ import { startMailServer } from '../../testbed/n8n/mailServer.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
 import type { Services } from '../../testbed/n8n/services.mts';
 import { type Device, startPlatform } from '../../testbed/platform/server.mts';
+import { triggerType } from '../../testbed/watch.mts';
 import { startChatModel } from './chatModel.mts';
 import type { Checks } from './checks.mts';
 import { startIssueTracker } from './issueTracker.mts';
@@ -25,8 +26,6 @@ export interface ExampleSetup extends Servers {
 	checks: Checks;
 }
 
-export const POLLS = 'n8n-nodes-device-management.deviceManagementTrigger';
-
 export async function startServers(services: Services) {
 	const tenants = await startTenants();
 	for (const tenant of tenants.values()) services.add(tenant);
@@ -34,21 +33,18 @@ export async function startServers(services: Services) {
 		// The largest page is small, so that every list takes several.
 		platform: services.add(await startPlatform({ fleet: exampleFleet, largestSize: 300 })),
 		tenants,
-		/** The platform of the examples that poll. They are published before all other parts, so that no part waits for a poll. */
+		/** The platform of the examples that poll. */
 		watched: services.add(await startPlatform({ fleet: { size: 50 } })),
-		/** The platform of the trigger's own part. */
-		polled: services.add(await startPlatform({ fleet: { size: 50 } })),
 		mailServer: services.add(await startMailServer()),
 		tracker: services.add(await startIssueTracker()),
 		model: services.add(await startChatModel()),
 	};
 }
 
-/** The credentials that no example names, by the type of the node that uses them in the examples, or by their ids. */
-export function ownCredentials({ watched, polled, mailServer, tracker, model }: Servers): Map<string, Credential> {
+/** The credentials that no example names, by the type of the node that uses them in the examples. */
+export function ownCredentials({ watched, mailServer, tracker, model }: Servers): Map<string, Credential> {
 	return new Map([
-		[POLLS, keyCredential('watched', 'watched', watched)],
-		['polled', keyCredential('polled', 'polled', polled)],
+		[triggerType, keyCredential('watched', 'watched', watched)],
 		['n8n-nodes-base.emailSend', mailServer.credential],
 		['n8n-nodes-base.github', tracker.credential],
 		['@n8n/n8n-nodes-langchain.lmChatOpenAi', model.credential],

@@ -1,96 +1,73 @@
-/** The steps of a new user in the editor. */
+/**
+ * A new user in the editor: what `npm start` says, then each step from the nodes panel to a published workflow, with its expected
+ * result. Then workflows of pages and examples on the canvas. A step that fails ends the part. Pictures are only taken if they are
+ * wanted.
+ */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import { checkout } from '../../testbed/checkout.mts';
-import { Editor, findBrowser } from '../../testbed/editor/editor.mts';
-import { walkAsNewUser, type Witness } from '../../testbed/editor/newUser.mts';
-import { checkNotes, notesOf } from '../../testbed/editor/templates.mts';
-import { exampleWorkflows, workflowsOfStart } from '../../testbed/n8n/examples.mts';
-import type { Main, Owner } from '../../testbed/n8n/main.mts';
-import type { Services } from '../../testbed/n8n/services.mts';
+import type { Editor } from '../../testbed/editor/editor.mts';
+import { exampleWorkflows, isNote, workflowsOfStart } from '../../testbed/n8n/examples.mts';
+import type { Main } from '../../testbed/n8n/main.mts';
+import { OTHER_ENDPOINT } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import type { Servers } from './exampleSetup.mts';
 import { errorOutputWorkflow } from './pages.mts';
+import type { Look } from './pictures.mts';
 import { newId } from './runs.mts';
 
-/** What was on the screen when a step could not be done. */
+/** What was on the screen when a step failed. */
 const picture = join(checkout, '.cache', 'e2e', 'new-user.png');
 
+const CREDENTIAL = 'Device Management API';
+const WITH_KEY = 'Device platform, API key';
+const WITH_LOGIN = 'Device platform, login';
+const MISSING = 'RT00000000';
 /** The device of `switch-a-device-off`. */
 const SWITCHED = 'RT46643907';
+/** What a person may search for in the nodes panel, for a trigger or another step. */
+const SEARCHED = 'iot fleet offline online watch monitor alert sensor gateway telemetry asset'.split(' ');
 
-/** Opens the editor; undefined without a browser, which it says. */
-export async function openEditor(
-	{ url }: Main,
-	owner: Owner,
-	services: Services,
-	checks: Checks,
-	scale?: number,
-): Promise<Editor | undefined> {
-	const browser = findBrowser();
-	if (browser !== undefined) return services.add(await Editor.open(browser, url, owner, scale));
-	checks.skip('NOT TRIED: the new user in the editor. There is no Chromium here; install one, and it is found.');
-	return undefined;
+interface Setup extends Servers {
+	editor: Editor;
+	main: Main;
+	checks: Checks;
+	/** Takes a picture for the docs, if wanted. */
+	look: Look;
 }
 
-/** @param look takes a picture for the docs, if wanted */
-export async function newUser(
-	editor: Editor,
-	main: Main,
-	servers: Servers,
-	checks: Checks,
-	look: Witness['look'],
-): Promise<void> {
-	const { platform } = servers;
+interface User extends Setup {
+	/** Runs one step with its expected result. If it fails, it throws. */
+	step(promise: string, work: () => Promise<void>): Promise<void>;
+}
+
+export async function newUser(setup: Setup): Promise<void> {
+	const { editor, checks } = setup;
 	const step = async (promise: string, work: () => Promise<void>) => {
-		const isKept = await checks.check(promise, work);
-		if (!isKept) await keepPicture(editor);
-		return isKept;
+		if (await checks.check(promise, work)) return;
+		await mkdir(dirname(picture), { recursive: true });
+		await writeFile(picture, await editor.picture());
+		throw new Error(`What was on the screen: ${picture}. What a new user does after that was not tried.`);
 	};
-	let canGoOn = true;
-	const inOrder: Witness = { look, step: async (promise, work) => void (canGoOn &&= await step(promise, work)) };
-	const readMail = await awaitMail(editor, main, servers, inOrder);
-	await inOrder.step(
-		'the first click after npm start lists devices, with the credential that n8n selected',
-		async () => {
-			await editor.newWorkflow();
-			const node = await editor.addStep('Actions', 'Get many devices');
-			assert.equal(await node.credential.inputValue(), 'Device Management (API key)');
-			await node.execute();
-			assert((await node.table()).length > 0);
-			await node.close();
-		},
-	);
-	await walkAsNewUser(editor, platform, inOrder);
-	const [, published = ''] = /\/workflow\/([^/?]+)/.exec(editor.page.url()) ?? [];
+	const user = { ...setup, step };
+	const readMail = await awaitMail(user);
+	await firstClick(user);
+	await connect(user);
+	await buildWorkflow(user);
+	await changeForm(user);
+	await readOnce(user);
+	await watch(user);
 	// A poll has come.
 	await readMail();
-	if (canGoOn) await main.unpublish(published);
-	else console.log('      What a new user does after that was not tried.');
-
-	await step(
-		'an unknown serial number leaves by the error output, in the workflow of docs/troubleshooting.md',
-		async () => {
-			const workflow = errorOutputWorkflow(platform);
-			const names = workflow.nodes.map(({ name }) => name);
-			await editor.openWorkflow(await main.create(workflow), names);
-			await editor.executeWorkflow(names.slice(1));
-			await look('error-output', 'workflow');
-		},
-	);
-	await step('each note of an example shows all of its text', async () => {
-		const notes = notesOf(await exampleWorkflows());
-		await main.create(notes);
-		await checkNotes(editor, notes);
-	});
+	await onCanvas(user);
 	// An open workflow keeps a processor busy.
 	await editor.page.goto('about:blank');
 }
 
 /** Does what `npm start` says in the terminal. Returns the last step, which reads the mail. */
-async function awaitMail(editor: Editor, main: Main, { platform, mailServer }: Servers, { step }: Witness) {
+async function awaitMail({ editor, main, platform, mailServer, step }: User): Promise<() => Promise<void>> {
 	const workflows = (await workflowsOfStart()).map((workflow) => ({ ...workflow, id: newId() }));
 	const [alert, switchDevice] = workflows;
 	const sheet = workflows.find(({ name }) => name.includes('Google Sheet'));
@@ -121,8 +98,272 @@ async function awaitMail(editor: Editor, main: Main, { platform, mailServer }: S
 		});
 }
 
-async function keepPicture(editor: Editor): Promise<void> {
-	await mkdir(dirname(picture), { recursive: true });
-	await writeFile(picture, await editor.picture());
-	console.log(`      What was on the screen: ${picture}`);
+async function firstClick({ editor, platform: { fleet }, step }: User): Promise<void> {
+	await step(
+		'the first click after npm start lists devices with the credential that n8n selected, and the next one all that are offline',
+		async () => {
+			await editor.newWorkflow();
+			const node = await editor.addStep('Actions', 'Get many devices');
+			assert.equal(await node.credential.inputValue(), 'Device Management (API key)');
+			await node.execute();
+			assert((await node.table()).length > 0);
+			await node.switchOn('Return All');
+			await node.add('Add Filter', 'Online Status');
+			await node.execute();
+			const offline = fleet.devices.filter(({ onlineStatus }) => onlineStatus === 0).length;
+			await node.output.getByText(`${offline} items`).waitFor();
+			assert.deepEqual(new Set((await node.table()).map(({ onlineStatus }) => onlineStatus)), new Set(['0']));
+			await node.close();
+		},
+	);
 }
+
+async function connect({ editor, platform, step, look }: User): Promise<void> {
+	await step('finds trigger and action by searching the nodes panel', async () => {
+		await editor.newWorkflow();
+		for (const text of SEARCHED) await (await editor.searchNodes(text)).waitFor();
+		const seeDetails = async () => {
+			await editor.newWorkflow();
+			await (await editor.searchNodes('device management')).click();
+			await editor.unfold('Triggers', 'On device created');
+			await editor.unfold('Actions', 'Get many devices');
+		};
+		await seeDetails();
+		const listed = await editor.nodesPanel.getByTestId('node-creator-item-name').allInnerTexts();
+		for (const entry of ['On online status changed', 'Count devices', 'Get device', 'Make API request']) {
+			assert(listed.includes(entry), `'${entry}' is not among ${listed.join(', ')}`);
+		}
+		await look('nodes-panel', 'nodesPanel', seeDetails);
+	});
+
+	await step('connects with an API key, which the form hides', async () => {
+		const form = await editor.newCredential(CREDENTIAL);
+		await form.rename(WITH_KEY);
+		await form.fill('Base URL', platform.baseUrl);
+		await form.fill('API Key', platform.apiKey);
+		assert(await form.hides('API Key'));
+		await form.connect();
+		await look('credential-connected', 'dialog');
+		await form.close();
+	});
+
+	await step('connects with a login; told that a wrong password is refused, and why; and connects again', async () => {
+		const form = await editor.newCredential(CREDENTIAL);
+		await form.rename(WITH_LOGIN);
+		await form.fill('Base URL', platform.baseUrl);
+		await form.choose('Authentication', 'Login');
+		await form.fill('Login Name', platform.loginName);
+		await form.fill('Password', platform.password);
+		assert(await form.hides('Password'));
+		await form.connect();
+		await form.fill('Password', 'not-the-password');
+		await form.save();
+		const reason = await form.refused(async () => await look('credential-refused', 'dialog'));
+		assert.match(reason, /login name or the password is not right/);
+		assert(!reason.includes('not-the-password'));
+		await form.fill('Password', platform.password);
+		await form.connect();
+		await form.close();
+	});
+}
+
+/** A workflow of three steps. */
+async function buildWorkflow(user: User): Promise<void> {
+	const { editor, platform, step, look } = user;
+	await step('counts the devices of a status', async () => {
+		await editor.newWorkflow();
+		const node = await editor.addStep('Actions', 'Count devices');
+		await node.widenOutput();
+		await node.chooseCredential(WITH_KEY);
+		await node.add('Add Filter', 'Composite Status');
+		await node.fill('Composite Status', '2');
+		await node.execute();
+		const active = platform.fleet.devices.filter(({ status }) => status === 2).length;
+		assert.deepEqual(await node.table(), [{ count: String(active) }]);
+		await node.close();
+	});
+
+	await pickDevice(user);
+	await listDevices(user);
+	await step('runs the whole workflow', async () => {
+		await editor.page.getByTestId('tidy-up-button').click();
+		await editor.showWholeCanvas();
+		await editor.executeWorkflow(['Count devices', 'Get device', 'Get many devices']);
+		await look('execution', 'workflow');
+	});
+}
+
+async function pickDevice({ editor, platform: { fleet }, step, look }: User): Promise<void> {
+	await step('picks a device from the list, by typing and by scrolling past the first page', async () => {
+		const chosen = fleet.devices.slice(100).find(({ description }) => description?.startsWith('Spare unit'))?.sn ?? '';
+		for (const text of SEARCHED) await (await editor.searchNodes(text)).waitFor();
+		const node = await editor.addStep('Actions', 'Get device');
+		await node.chooseCredential(WITH_LOGIN);
+		await node.scrollListTo(fleet.at(73).sn);
+		await node.searchList('L5');
+		await look('device-list', 'list');
+		await node.searchList('Warehouse Hamburg');
+		await node.searchList(chosen);
+		await node.listed(chosen).click();
+		await node.execute();
+		const shown = await node.table();
+		assert.deepEqual([shown.length, shown[0]?.['sn']], [1, chosen]);
+		await node.showOutputAs('JSON', chosen);
+		await look('get', 'step');
+		await node.close();
+	});
+}
+
+async function listDevices({ editor, platform: { fleet }, step, look }: User): Promise<void> {
+	await step('lists devices by an attribute, in the order of two rules, and reads them as a table', async () => {
+		const wanted = fleet.devices
+			.filter(({ attributes }) => attributes['site'] === 'Hamburg')
+			.sort((a, b) => compare(b.createTime, a.createTime) || compare(a.sn, b.sn))
+			.map(({ sn }) => sn);
+		const node = await editor.addStep('Actions', 'Get many devices');
+		await node.chooseCredential(WITH_KEY);
+		await node.switchOn('Return All');
+		await node.add('Add Filter', 'Attributes');
+		await node.click('Add Attribute');
+		await node.fill('Key', 'site');
+		await node.fill('Value', 'Hamburg');
+		await node.click('Add Sort Rule');
+		await node.click('Add Sort Rule');
+		await node.choose('Field', 'Serial Number');
+		await node.choose('Direction', 'Ascending');
+		await node.execute();
+		await node.showOutputAs('Table', String(wanted[0]));
+		const shown = (await node.table()).map(({ sn }) => sn);
+		assert.deepEqual(shown, wanted.slice(0, shown.length));
+		assert.equal(await node.output.getByTestId('ndv-items-count').innerText(), `${wanted.length} items`);
+		await node.scrollToTop();
+		await look('get-many', 'stepToFilters');
+		await node.close();
+	});
+}
+
+async function changeForm({ editor, step }: User): Promise<void> {
+	await step('changes fields of a filled form, and the saved workflow loses nothing that still counts', async () => {
+		await editor.newWorkflow();
+		const node = await editor.addStep('Actions', 'Get many devices');
+		await node.add('Add Filter', 'Composite Status');
+		await node.fill('Composite Status', '2');
+		await node.choose('Operation', 'Count');
+		await node.choose('Operation', 'Get Many');
+		await node.click('Add Sort Rule');
+		await node.choose('Field', 'Attribute');
+		await node.fill('Attribute or Field Name', 'site');
+		await node.choose('Field', 'Custom');
+		await node.choose('Output', 'Selected Fields');
+		await node.toggle('Fields', 'Model');
+		await node.useExpression('Output');
+		await node.useExpression('Return All');
+		await node.close();
+		const { filters, sort, fields } = await editor.save();
+		assert.deepEqual(filters, { compositeStatus: 2 });
+		assert.deepEqual(sort, { rule: [{ field: 'custom', attribute: 'site', direction: 'desc' }] });
+		assert.deepEqual(fields, ['sn', 'onlineStatus', 'status', 'model']);
+	});
+}
+
+/** Workflows of one step. */
+async function readOnce({ editor, platform: { fleet }, step, look }: User): Promise<void> {
+	await step('is told of a wrong serial number what to do about it', async () => {
+		await editor.newWorkflow();
+		const node = await editor.addStep('Actions', 'Get device');
+		await node.chooseCredential(WITH_KEY);
+		await node.locateBy('By SN');
+		await node.fill('Device', MISSING);
+		await node.execute();
+		const message = await node.output.getByTestId('node-error-message').innerText();
+		assert.match(message, new RegExp(`No device has the serial number ${MISSING}`));
+		assert.match(await node.output.getByTestId('node-error-description').innerText(), /'If Not Found'/);
+		await look('error', 'step');
+		await node.close();
+	});
+
+	await step('calls another endpoint of the platform', async () => {
+		await editor.newWorkflow();
+		const node = await editor.addStep('Actions', 'Make API request');
+		await node.chooseCredential(WITH_KEY);
+		await node.fill('Path', OTHER_ENDPOINT);
+		await node.execute();
+		const names = (await node.table()).map((model) => model['name']);
+		const wanted = fleet.models.map(({ name }) => name);
+		assert.deepEqual(names, wanted);
+		await look('api-request', 'step');
+		await node.close();
+	});
+}
+
+async function watch({ editor, main, platform: { fleet }, step, look }: User): Promise<void> {
+	await step('takes a test event from the trigger', async () => {
+		await editor.newWorkflow();
+		const node = await editor.addStep('Triggers', 'On online status changed');
+		await node.widenOutput();
+		await node.chooseCredential(WITH_KEY);
+		await node.click('Add Rule');
+		await node.fill('To', '0');
+		await node.fill('For At Least (Minutes)', '15');
+		await node.click('Fetch Test Event');
+		assert.deepEqual(
+			// The table shows null in brackets.
+			(await node.table()).map(({ event, previous, current }) => [event, previous?.replaceAll(/\W/g, ''), current]),
+			fleet.devices
+				.slice(0, 3)
+				.map(({ onlineStatus }) => ['onlineStatusChanged', onlineStatus === 0 ? 'null' : '1', '0']),
+		);
+		await node.add('Add Option', 'Items per Poll');
+		await node.choose('Items per Poll', 'One Item for Each Poll');
+		await node.click('Fetch Test Event');
+		await node.showOutputAs('JSON', '"events"');
+		await node.scrollToTop();
+		await look('trigger', 'step');
+		const notice = editor.page.getByText('Devices that are offline at the first poll are not reported');
+		await notice.waitFor();
+		await node.add('Add Option', 'First Poll');
+		await node.choose('First Poll', 'Report States');
+		await notice.waitFor({ state: 'hidden' });
+		await node.close();
+	});
+
+	await step('publishes the workflow', async () => {
+		await editor.publish();
+		const [, id = ''] = /\/workflow\/([^/?]+)/.exec(editor.page.url()) ?? [];
+		await main.unpublish(id);
+	});
+}
+
+/** The workflow of a page, and all notes of the examples side by side, because the editor takes seconds to open a workflow. */
+async function onCanvas({ editor, main, platform, step, look }: User): Promise<void> {
+	await step(
+		'an unknown serial number leaves by the error output, in the workflow of docs/troubleshooting.md',
+		async () => {
+			const workflow = errorOutputWorkflow(platform);
+			const names = workflow.nodes.map(({ name }) => name);
+			await editor.openWorkflow(await main.create(workflow), names);
+			await editor.executeWorkflow(names.slice(1));
+			await look('error-output', 'workflow');
+		},
+	);
+	await step('each note of an example shows all of its text', async () => {
+		const notes = [...(await exampleWorkflows()).values()].flatMap(({ nodes }) => nodes.filter(isNote));
+		const nodes = notes.map((note, at) => ({ ...note, name: `Note ${at}`, position: [1200 * at, 0] }));
+		await editor.openWorkflow(
+			await main.create({ id: newId(), name: 'Notes', active: false, nodes, connections: {} }),
+			[],
+		);
+		const shown = editor.page.getByTestId('sticky');
+		await shown.nth(notes.length - 1).waitFor();
+		for (const note of await shown.all()) assert(await note.evaluate(isWhole), (await note.innerText()).slice(0, 80));
+	});
+}
+
+/** Whether a note shows all of its text. */
+function isWhole(note: Element): boolean {
+	return [note, ...Array.from(note.querySelectorAll('*'))].every(
+		({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight + 1,
+	);
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

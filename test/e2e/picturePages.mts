@@ -1,6 +1,6 @@
 /** Small HTML pages for pictures: a terminal with the output of a command, and a mail. Each follows the theme of the browser. */
 
-import type { Mail } from '../../testbed/n8n/mailServer.mts';
+import { escape, type Mail } from '../../testbed/n8n/mailServer.mts';
 
 const THEMES = `
 	:root { color-scheme: light dark; --back: #ffffff; --bar: #eceff2; --line: #d0d7de; --text: #1f2328; --faint: #59636e; --yes: #1a7f37 }
@@ -36,8 +36,4 @@ export function mailPage({ from, to, subject = '', text = '', html }: Mail): str
 		pre { margin: 16px 0 0; padding-top: 16px; border-top: 1px solid var(--line); font: inherit; white-space: pre-wrap }
 		th { font-weight: inherit }
 	</style><h1>${escape(subject)}</h1><p>From: ${escape(from)}</p><p>To: ${escape(to.join(', '))}</p><pre>${html ?? escape(text)}</pre>`;
-}
-
-function escape(text: string): string {
-	return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -9,10 +9,10 @@ import { glob } from 'tinyglobby';
 
 import { checkout } from '../../testbed/checkout.mts';
 import type { Editor } from '../../testbed/editor/editor.mts';
-import type { Witness } from '../../testbed/editor/newUser.mts';
-import { showTemplates } from '../../testbed/editor/templates.mts';
-import { exampleFleet, exampleWorkflows } from '../../testbed/n8n/examples.mts';
+import type { Frame } from '../../testbed/editor/frame.mts';
+import { exampleFleet, exampleWorkflows, isNote } from '../../testbed/n8n/examples.mts';
 import type { Mail } from '../../testbed/n8n/mailServer.mts';
+import { pages, targetsOf } from '../../testbed/pages.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import { mailPage, terminalPage } from './picturePages.mts';
 
@@ -25,10 +25,16 @@ const ADDRESS = 'https://devices.example.com';
 export const SCALE = 1.5;
 
 /**
+ * The screen shows something for a picture.
+ * @param again shows it again, if n8n doesn't follow a change of the theme
+ */
+export type Look = (name: string, frame: Frame, again?: () => Promise<unknown>) => Promise<void>;
+
+/**
  * Removes all pictures, and returns what takes one in both themes. Another command draws the charts in their folder. In fields, a
  * picture shows the address of the docs instead of the embedded platform's.
  */
-export async function pictureTaker(editor: Editor, { baseUrl }: EmbeddedPlatform): Promise<Witness['look']> {
+export async function pictureTaker(editor: Editor, { baseUrl }: EmbeddedPlatform): Promise<Look> {
 	for (const picture of await glob('*.png', { cwd: folder, absolute: true })) await rm(picture);
 	return async (name, frame, again) =>
 		await inBothThemes(editor.page, name, async (colorScheme) => {
@@ -44,7 +50,7 @@ export async function pictureTaker(editor: Editor, { baseUrl }: EmbeddedPlatform
 }
 
 /** Takes the pictures that no step of the run shows: examples, the dialog that installs the package, two commands and two mails. */
-export async function takeOtherPictures(editor: Editor, look: Witness['look'], mails: readonly Mail[]): Promise<void> {
+export async function takeOtherPictures(editor: Editor, look: Look, mails: readonly Mail[]): Promise<void> {
 	const { page, url } = editor;
 	const fillIn = async () => {
 		await page.goto(`${url}/settings/community-nodes`);
@@ -58,7 +64,7 @@ export async function takeOtherPictures(editor: Editor, look: Witness['look'], m
 	};
 	await fillIn();
 	await look('install', 'dialog', fillIn);
-	await showTemplates(editor, await exampleWorkflows(), look);
+	await showTemplates(editor, look);
 
 	const own = await page.context().newPage();
 	const keepPage = async (name: string, html: string) => {
@@ -75,6 +81,18 @@ export async function takeOtherPictures(editor: Editor, look: Witness['look'], m
 		const mail = mails.find((its) => subject.test(its.subject ?? ''));
 		assert(mail, `no mail for the picture ${name}`);
 		await keepPage(name, mailPage(mail));
+	}
+}
+
+/** The examples that pages show, on the canvas. */
+async function showTemplates(editor: Editor, look: Look): Promise<void> {
+	const shown = new Set(pages.flatMap(targetsOf));
+	for (const [name, { id, nodes }] of await exampleWorkflows()) {
+		const picture = `template-${name}`;
+		if (!shown.has(`pictures/${picture}-light.png`)) continue;
+		const names = nodes.filter((node) => !isNote(node)).map((node) => node.name);
+		await editor.openWorkflow(id, names);
+		await look(picture, 'workflow');
 	}
 }
 

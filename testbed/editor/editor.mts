@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { z } from 'zod/v4';
 
 import type { Owner } from '../n8n/main.mts';
-import { CredentialForm, nextFrame, NodePanel, pick, typeSecret } from './form.mts';
-import { type Frame, placeOf, styleOf } from './frame.mts';
+import { CredentialForm, nextFrame, NodePanel, pick } from './form.mts';
+import { type Frame, placeOf } from './frame.mts';
 
 const browsers = [
 	'/usr/bin/chromium',
@@ -20,8 +20,13 @@ const SIZE = { width: 1346, height: 1130 };
 /** Long enough for a busy machine. Usually, each step takes a second. */
 const LONGEST_MS = 30_000;
 
-/** Hides messages in the corner and n8n's hints, which appear and disappear automatically. */
-const PASSING = '.el-notification, .n8n-tooltip { display: none }';
+/** No picture has messages in the corner, hints, notes, and the buttons on the canvas, which may cover the workflow. */
+const HIDDEN = [
+	...['canvas-controls', 'execute-workflow-button', 'workflow-chat-button', 'sticky'].map(
+		(id) => `[data-test-id="${id}"]`,
+	),
+	...['[class*="nodeButtonsWrapper"]', '.el-notification', '.n8n-tooltip'],
+];
 
 const savedSchema = z.object({
 	data: z.object({ nodes: z.array(z.object({ type: z.string(), parameters: z.record(z.string(), z.unknown()) })) }),
@@ -70,7 +75,7 @@ export class Editor {
 			await page.clock.install();
 			await page.goto(`${url}/signin`);
 			await page.locator('input[name="emailOrLdapLoginId"]').fill(email);
-			await typeSecret(page, page.locator('input[name="password"]'), password);
+			await page.locator('input[name="password"]').fill(password);
 			await page.getByTestId('form-submit-button').click();
 			await page.waitForURL((address) => !address.pathname.startsWith('/signin'));
 			return new Editor(chrome, page, url);
@@ -174,7 +179,7 @@ export class Editor {
 	}
 
 	/**
-	 * Takes a picture (PNG), without messages and hints.
+	 * Takes a picture (PNG).
 	 * @param frame the part of the screen; undefined: all of it
 	 */
 	async picture(frame?: Frame): Promise<Buffer> {
@@ -188,7 +193,7 @@ export class Editor {
 			...(frame && { clip: await placeOf(this.page, frame) }),
 			animations: 'disabled',
 			caret: 'hide',
-			style: `${PASSING} ${frame ? styleOf(frame) : ''}`,
+			style: `${HIDDEN.join(', ')} { display: none !important }`,
 		});
 	}
 

@@ -41,11 +41,9 @@ export class CredentialForm extends Form {
 		await current.locator('input').press('Enter');
 	}
 
-	/** Like `fill`, for secrets: no error message quotes the text. Returns whether the field hides it. */
-	async fillSecret(label: string, secret: string): Promise<boolean> {
-		const input = this.field(label).locator('input');
-		await typeSecret(this.page, input, secret);
-		return (await input.getAttribute('type')) === 'password';
+	/** Whether a field hides what is typed into it. */
+	async hides(label: string): Promise<boolean> {
+		return (await this.field(label).locator('input').getAttribute('type')) === 'password';
 	}
 
 	async save(): Promise<void> {
@@ -215,12 +213,6 @@ export function caption(page: Page, label: string): Locator {
 /** Takes an option from the list that is open. */
 export async function pick(page: Page, option: string): Promise<void> {
 	await page.locator('.el-select-dropdown__item:visible').getByText(option, { exact: true }).click();
-}
-
-/** Types over what is in a field. Of what Playwright fills in itself its errors quote every letter. */
-export async function typeSecret(page: Page, field: Locator, secret: string): Promise<void> {
-	await field.selectText();
-	await page.keyboard.insertText(secret);
 }
 
 /** Waits until the browser has drawn what was changed so far. */

@@ -17,19 +17,6 @@ type Box = Exclude<Awaited<ReturnType<Locator['boundingBox']>>, null>;
 
 const MARGIN = 16;
 
-/** The editor's buttons on the canvas, which may cover the workflow, and notes. */
-const HIDDEN = [
-	...['canvas-controls', 'execute-workflow-button', 'workflow-chat-button', 'sticky'].map(
-		(id) => `[data-test-id="${id}"]`,
-	),
-	'[class*="nodeButtonsWrapper"]',
-];
-
-/** Returns the styles for a picture of this part. */
-export function styleOf(frame: Frame): string {
-	return frame === 'workflow' ? `${HIDDEN.join(', ')} { display: none !important }` : '';
-}
-
 /** Returns the place of this part on the screen. */
 export async function placeOf(page: Page, frame: Frame): Promise<Box> {
 	const [panel, nodesPanel] = [page.getByTestId('ndv'), page.getByTestId('node-creator')];
