@@ -63,12 +63,10 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 
 	/** The stored data with the type's defaults for what is missing or hidden, and with its expressions resolved. */
 	override async getDecrypted(...given: Given<'getDecrypted'>): Promise<CredentialData> {
-		const [additionalData, { id }, type, mode, executeData, raw, resolveIn] = given;
+		const [additionalData, { id }, type, mode, executeData, , resolveIn] = given;
 		this.use.decrypted++;
-		const stored = await this.stored(id, type);
-		if (raw === true) return stored;
 		// n8n has different types for credentials and node parameters, but passes one as the other here.
-		const parameters = stored as INodeParameters;
+		const parameters = (await this.stored(id, type)) as INodeParameters;
 		const asData = (value: unknown) => value as CredentialData;
 		const properties = this.getCredentialsProperties(type);
 		const all = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, null) ?? {};
@@ -82,12 +80,7 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 		}
 		const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData: input } = resolveIn;
 		const place = [runExecutionData, runIndex, itemIndex, node.name, input, mode, keys, executeData] as const;
-		try {
-			return asData(workflow.expression.getParameterValue(all, ...place, false, all));
-		} catch (error) {
-			if (error instanceof Error) error.message += ' [Error resolving credentials]';
-			throw error;
-		}
+		return asData(workflow.expression.getParameterValue(all, ...place, false, all));
 	}
 
 	override async preAuthentication(...given: Given<'preAuthentication'>) {
