@@ -9,9 +9,9 @@ import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { packVersion } from '../../testbed/pack.mts';
-import type { PlatformRequest } from '../../testbed/platform/server.mts';
+import type { EmbeddedPlatform, PlatformRequest } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
-import { type PollWatch, pollWatch } from './pollWatch.mts';
+import { pollWatch } from './pollWatch.mts';
 import { newId } from './runs.mts';
 import type { WatchedTrigger } from './watchedTrigger.mts';
 import { withCredential } from '../../testbed/n8n/workflows.mts';
@@ -24,17 +24,18 @@ const countSchema = z.object({ count: z.coerce.number() });
 /** What happens to the trigger. The workflow has the id `trigger`, and tells the platform of each event that starts an execution. */
 export interface Storm {
 	n8n: QueueMode;
-	foundation: Foundation;
+	gates: Foundation['gates'];
 	trigger: WatchedTrigger;
-	watch: PollWatch;
+	/** What `pollWatch` takes. */
+	watch: { role: string; platform: EmbeddedPlatform };
 	checks: Checks;
 }
 
 /** Makes the first changes once n8n has saved what the trigger saw before. A later poll reports them; this does not wait for it. */
-export async function beginStorms({ foundation, trigger }: Storm): Promise<void> {
+export async function beginStorms({ n8n, trigger }: Storm): Promise<void> {
 	const sql = `SELECT count(*) FROM poller_state WHERE cursor::text <> '{}'`;
 	await trigger.until('n8n does not save its memory', async () => {
-		const [row] = await foundation.database.query(countSchema, sql);
+		const [row] = await n8n.database.query(countSchema, sql);
 		// This trigger, the one over PostgreSQL, and the quiet one.
 		return row?.count === 3;
 	});
@@ -109,7 +110,7 @@ async function inventoryOnMain(storm: Storm): Promise<void> {
 
 async function deadScheduler(storm: Storm): Promise<void> {
 	const { n8n, watch, checks } = storm;
-	await pollWatch(n8n, watch, checks, async () => await inventory(storm, false, 2.6));
+	await pollWatch(n8n, watch.role, watch.platform, checks, async () => await inventory(storm, false, 2.6));
 	await n8n.main.process.stop();
 	await n8n.startMain();
 }
@@ -155,12 +156,12 @@ async function workerKilled({ n8n, trigger }: Storm): Promise<void> {
 
 /** @param ends how many processes end by that; Docker starts them again */
 async function away(
-	{ n8n, foundation, trigger }: Storm,
+	{ n8n, gates, trigger }: Storm,
 	service: 'postgres' | 'redis',
 	milliseconds: number,
 	ends: number,
 ): Promise<void> {
-	const gate = foundation.gates[service];
+	const gate = gates[service];
 	await gate.close();
 	trigger.change();
 	await pause(milliseconds);

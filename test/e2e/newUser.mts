@@ -30,20 +30,17 @@ const SWITCHED = 'RT46643907';
 /** What a person may search for in the nodes panel, for a trigger or another step. */
 const SEARCHED = 'iot fleet offline online watch monitor alert sensor gateway telemetry asset'.split(' ');
 
-interface Setup extends Servers {
+interface User extends Servers {
 	editor: Editor;
 	main: Main;
 	checks: Checks;
 	/** Takes a picture for the docs, if wanted. */
 	look: Look;
-}
-
-interface User extends Setup {
 	/** Runs one step with its expected result. If it fails, it throws. */
 	step(promise: string, work: () => Promise<void>): Promise<void>;
 }
 
-export async function newUser(setup: Setup): Promise<void> {
+export async function newUser(setup: Omit<User, 'step'>): Promise<void> {
 	const { editor, checks } = setup;
 	const step = async (promise: string, work: () => Promise<void>) => {
 		if (await checks.check(promise, work)) return;

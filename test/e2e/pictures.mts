@@ -14,12 +14,10 @@ import { exampleFleet, exampleWorkflows, isNote } from '../../testbed/n8n/exampl
 import type { Mail } from '../../testbed/n8n/mailServer.mts';
 import { pages, targetsOf } from '../../testbed/pages.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
+import { EXAMPLE_ADDRESS } from './pages.mts';
 import { mailPage, terminalPage } from './picturePages.mts';
 
 const folder = join(checkout, 'docs', 'pictures');
-
-/** The address of the platform in all pictures. */
-const ADDRESS = 'https://devices.example.com';
 
 /** Pixels of a picture for each pixel of the page: the pages show pictures smaller than they are. */
 export const SCALE = 1.5;
@@ -43,7 +41,7 @@ export async function pictureTaker(editor: Editor, { baseUrl }: EmbeddedPlatform
 				(inputs: HTMLInputElement[], [from, to]) => {
 					for (const input of inputs) if (input.value === from) input.value = to;
 				},
-				[baseUrl, ADDRESS] as const,
+				[baseUrl, EXAMPLE_ADDRESS] as const,
 			);
 			return await editor.picture(frame);
 		});
@@ -51,9 +49,9 @@ export async function pictureTaker(editor: Editor, { baseUrl }: EmbeddedPlatform
 
 /** Takes the pictures that no step of the run shows: examples, the dialog that installs the package, two commands and two mails. */
 export async function takeOtherPictures(editor: Editor, look: Look, mails: readonly Mail[]): Promise<void> {
-	const { page, url } = editor;
+	const { page } = editor;
 	const fillIn = async () => {
-		await page.goto(`${url}/settings/community-nodes`);
+		await page.goto('/settings/community-nodes');
 		await page
 			.getByRole('button', { name: /^Install/ })
 			.first()
@@ -72,7 +70,7 @@ export async function takeOtherPictures(editor: Editor, look: Look, mails: reado
 		await inBothThemes(own, name, async () => await own.locator('body').screenshot());
 	};
 	await keepPage('demo', terminalPage('npm run demo', await demo()));
-	const flags = `--base-url ${ADDRESS} --api-key`;
+	const flags = `--base-url ${EXAMPLE_ADDRESS} --api-key`;
 	await keepPage('check-platform', terminalPage(`npm run check-platform -- ${flags}`, await checkPlatform()));
 	for (const [name, subject] of [
 		['report', /^Offline devices: 4/],
@@ -107,7 +105,7 @@ async function checkPlatform(): Promise<string> {
 	try {
 		const env = { DEVICE_MANAGEMENT_API_KEY: platform.apiKey };
 		const output = await run('checkPlatform.mts', ['--base-url', platform.baseUrl, '--api-key'], env);
-		return output.replaceAll(platform.baseUrl, ADDRESS).trimEnd();
+		return output.replaceAll(platform.baseUrl, EXAMPLE_ADDRESS).trimEnd();
 	} finally {
 		await platform.stop();
 	}

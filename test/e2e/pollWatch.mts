@@ -4,26 +4,23 @@ import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
 import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
-import type { Database } from '../../testbed/n8n/postgres.mts';
 import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
 import type { EmbeddedPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import { withCredential } from '../../testbed/n8n/workflows.mts';
 
-export interface PollWatch {
-	database: Database;
-	/** The example's role of the database, without rights. */
-	role: string;
-	/** Its credential, and the workflow that polls it, have the id `quiet`. */
-	platform: EmbeddedPlatform;
-}
-
+/**
+ * @param role of n8n's database, which the example uses, without rights
+ * @param platform its credential, and the workflow that polls it, have the id `quiet`
+ */
 export async function pollWatch(
 	n8n: QueueMode,
-	{ database, role, platform: { settings } }: PollWatch,
+	role: string,
+	{ settings }: EmbeddedPlatform,
 	checks: Checks,
 	killScheduler: () => Promise<void>,
 ): Promise<void> {
+	const { database } = n8n;
 	const ask = async () => {
 		const answer = await n8n.main.request('/webhook/polls');
 		return `${answer.status} ${await answer.text()}`;

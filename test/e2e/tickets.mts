@@ -1,13 +1,10 @@
 /** `offline-tickets.json`: a real poll finds the offline devices; the other events are given by hand. */
 import assert from 'node:assert/strict';
 
-import { type NodeResults, resultOf } from '../../testbed/n8n/results.mts';
+import { resultOf } from '../../testbed/n8n/results.mts';
 import type { Device } from '../../testbed/platform/server.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { byHand, newestOf, simplified } from './runs.mts';
-
-/** Runs the example with devices whose online status has changed to a value. */
-type Report = (current: number, devices: readonly Device[]) => Promise<NodeResults>;
 
 export async function offlineTickets(setup: ExampleSetup): Promise<void> {
 	const { checks, main, tracker, wentOffline, workflow } = setup;
@@ -27,13 +24,16 @@ export async function offlineTickets(setup: ExampleSetup): Promise<void> {
 	});
 
 	const [event = {}] = resultOf(failed, 'Online status changed').items;
-	await ticketsByHand(setup, async (current, devices) => {
-		const pinned = devices.map((device) => ({ json: { ...event, current, device: simplified(device) } }));
-		return await byHand(main, { ...workflow, pinData: { 'Online status changed': pinned } });
-	});
+	await ticketsByHand(setup, event);
 }
 
-async function ticketsByHand({ checks, tracker, wentOffline, devices }: ExampleSetup, report: Report): Promise<void> {
+async function ticketsByHand(setup: ExampleSetup, event: object): Promise<void> {
+	const { checks, main, tracker, wentOffline, devices, workflow } = setup;
+	/** Runs the example with devices whose online status has changed to a value. */
+	const report = async (current: number, changed: readonly Device[]) => {
+		const pinned = changed.map((device) => ({ json: { ...event, current, device: simplified(device) } }));
+		return await byHand(main, { ...workflow, pinData: { 'Online status changed': pinned } });
+	};
 	const states = () => tracker.issues.map(({ state }) => state);
 	const many = devices.slice(0, 200);
 	await checks.check('opens no second ticket for a device, and ignores other values', async () => {

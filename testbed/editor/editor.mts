@@ -1,4 +1,4 @@
-import { type Browser, chromium, type Locator, type Page, selectors } from 'playwright-core';
+import { chromium, type Locator, type Page, selectors } from 'playwright-core';
 import { existsSync } from 'node:fs';
 import { z } from 'zod/v4';
 
@@ -21,12 +21,9 @@ const SIZE = { width: 1346, height: 1130 };
 const LONGEST_MS = 30_000;
 
 /** No picture has messages in the corner, hints, notes, and the buttons on the canvas, which may cover the workflow. */
-const HIDDEN = [
-	...['canvas-controls', 'execute-workflow-button', 'workflow-chat-button', 'sticky'].map(
-		(id) => `[data-test-id="${id}"]`,
-	),
-	...['[class*="nodeButtonsWrapper"]', '.el-notification', '.n8n-tooltip'],
-];
+const HIDDEN = ['canvas-controls', 'execute-workflow-button', 'workflow-chat-button', 'sticky']
+	.map((id) => `[data-test-id="${id}"]`)
+	.concat('[class*="nodeButtonsWrapper"]', '.el-notification', '.n8n-tooltip');
 
 const savedSchema = z.object({
 	data: z.object({ nodes: z.array(z.object({ type: z.string(), parameters: z.record(z.string(), z.unknown()) })) }),
@@ -39,11 +36,7 @@ export function findBrowser(): string | undefined {
 
 /** n8n's editor in a browser; each method is one action of a user. An action that takes too long is a Playwright error. */
 export class Editor {
-	private constructor(
-		private readonly browser: Browser,
-		readonly page: Page,
-		readonly url: string,
-	) {}
+	private constructor(readonly page: Page) {}
 
 	/** Where n8n lists the nodes, and the triggers and actions of one. */
 	get nodesPanel(): Locator {
@@ -62,36 +55,32 @@ export class Editor {
 			executablePath: browser,
 			args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
 		});
-		try {
-			const context = await chrome.newContext({
-				viewport: SIZE,
-				deviceScaleFactor: scale,
-				locale: 'en-GB',
-				timezoneId: 'UTC',
-				reducedMotion: 'reduce',
-			});
-			const page = await context.newPage();
-			page.setDefaultTimeout(LONGEST_MS);
-			await page.clock.install();
-			await page.goto(`${url}/signin`);
-			await page.locator('input[name="emailOrLdapLoginId"]').fill(email);
-			await page.locator('input[name="password"]').fill(password);
-			await page.getByTestId('form-submit-button').click();
-			await page.waitForURL((address) => !address.pathname.startsWith('/signin'));
-			return new Editor(chrome, page, url);
-		} catch (error) {
-			await chrome.close();
-			throw error;
-		}
+		const context = await chrome.newContext({
+			baseURL: url,
+			viewport: SIZE,
+			deviceScaleFactor: scale,
+			locale: 'en-GB',
+			timezoneId: 'UTC',
+			reducedMotion: 'reduce',
+		});
+		const page = await context.newPage();
+		page.setDefaultTimeout(LONGEST_MS);
+		await page.clock.install();
+		await page.goto('/signin');
+		await page.locator('input[name="emailOrLdapLoginId"]').fill(email);
+		await page.locator('input[name="password"]').fill(password);
+		await page.getByTestId('form-submit-button').click();
+		await page.waitForURL((address) => !address.pathname.startsWith('/signin'));
+		return new Editor(page);
 	}
 
 	async stop(): Promise<void> {
-		await this.browser.close();
+		await this.page.context().browser()?.close();
 	}
 
 	/** Opens the form of a new credential. */
 	async newCredential(type: string): Promise<CredentialForm> {
-		await this.page.goto(`${this.url}/home/credentials`);
+		await this.page.goto('/home/credentials');
 		await this.page.getByTestId('add-resource-credential').click();
 		await this.page.getByTestId('new-credential-type-select').locator('input').fill(type);
 		await pick(this.page, type);
@@ -100,7 +89,7 @@ export class Editor {
 	}
 
 	async newWorkflow(): Promise<void> {
-		await this.page.goto(`${this.url}/workflow/new`);
+		await this.page.goto('/workflow/new');
 		await this.page.getByTestId('canvas-add-button').waitFor();
 	}
 
@@ -109,7 +98,7 @@ export class Editor {
 	 * @param nodes the names of its nodes, without notes
 	 */
 	async openWorkflow(id: string, nodes: readonly string[]): Promise<void> {
-		await this.page.goto(`${this.url}/workflow/${id}`);
+		await this.page.goto(`/workflow/${id}`);
 		for (const name of nodes) await this.node(name).waitFor();
 		await this.showWholeCanvas();
 	}

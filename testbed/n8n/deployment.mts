@@ -10,13 +10,11 @@ import { checkout } from '../checkout.mts';
 import { keptEnvironment } from '../processes.mts';
 import { removing } from '../removing.mts';
 
-const environmentSchema = z.record(z.string(), z.string());
 /** n8n's own data is in PostgreSQL, so its processes have no volumes. */
 const processSchema = z.object({
 	restart: z.literal('unless-stopped'),
 	stop_grace_period: z.templateLiteral([z.int().min(31), 's']),
-	environment: environmentSchema,
-	healthcheck: z.object({ test: z.string() }),
+	environment: z.record(z.string(), z.string()),
 	volumes: z.never().optional(),
 });
 /** Its data survives the container. */
@@ -26,7 +24,7 @@ const composeSchema = z.object({
 	services: z.object({
 		main: processSchema,
 		worker: processSchema.extend({ deploy: z.object({ replicas: z.int().min(2) }) }),
-		postgres: storeSchema.extend({ environment: environmentSchema }),
+		postgres: storeSchema,
 		redis: storeSchema.extend({ command: z.string().includes('--appendonly yes') }),
 	}),
 });

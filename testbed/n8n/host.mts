@@ -85,19 +85,14 @@ async function findNode(folder: string): Promise<string> {
 	const file = process.platform === 'win32' ? 'node.exe' : 'node';
 	const candidates = nodePackages.map((name) => join(folder, 'node_modules', name, 'bin', file)).filter(existsSync);
 	for (const candidate of [...candidates, process.execPath]) {
-		const version = await versionOf(candidate);
-		if (version !== undefined && Number.parseInt(version, 10) >= oldestNode) return candidate;
+		const ends = { reject: false, stdin: 'ignore', timeout: 30_000 } as const;
+		const { stdout } = await execa(candidate, ['--version'], ends);
+		if (Number(/^v(\d+)\./.exec(stdout ?? '')?.[1]) >= oldestNode) return candidate;
 	}
 	throw new Error(
 		`n8n needs Node.js ${oldestNode} or later, and npm has none that runs here (${process.platform}, ${process.arch}).\n` +
 			'Install a current release from https://nodejs.org and run the command again.',
 	);
-}
-
-/** Returns the version that a Node.js binary prints, like `24.21.0`; undefined if it does not run. */
-async function versionOf(node: string): Promise<string | undefined> {
-	const { failed, stdout } = await execa(node, ['--version'], { reject: false, stdin: 'ignore', timeout: 30_000 });
-	return failed ? undefined : /^v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
 }
 
 /** The only package whose install script n8n needs: it downloads or compiles a binary. */

@@ -13,7 +13,7 @@ import { freePort, type N8nProcess } from './process.mts';
 import { redis } from './redis.mts';
 import { type Environment, Services } from './services.mts';
 
-export interface QueueModeOptions {
+interface QueueModeOptions {
 	credentials: Credential[];
 	/** All of them are published. */
 	workflows: readonly object[];
@@ -23,7 +23,6 @@ export interface QueueModeOptions {
 
 /** Its status as in n8n's list of executions: `success`, `error`, `crashed`, `running`, … */
 const executionSchema = z.object({ id: z.coerce.string(), status: z.string() });
-type Execution = z.infer<typeof executionSchema>;
 
 const costSchema = z.object({
 	status: z.string(),
@@ -108,7 +107,7 @@ export class QueueMode {
 	}
 
 	/** The executions of a workflow, in the order in which they were put into the queue. */
-	async executions(workflowId: string): Promise<Execution[]> {
+	async executions(workflowId: string) {
 		const sql = 'SELECT id, status FROM execution_entity WHERE "workflowId" = $1 ORDER BY id';
 		return await this.database.query(executionSchema, sql, workflowId);
 	}

@@ -15,14 +15,12 @@ export const executionDataSchema = z.object({
 	resultData: z.object({ runData: z.record(z.string(), z.array(runSchema)) }),
 });
 
-export type OutputItem = z.infer<typeof itemSchema>;
-
 /** The output of a node's first run. */
 export interface NodeResult {
 	/** The data of the items of its first output. */
 	items: Record<string, unknown>[];
 	/** The items of each of its outputs, files included. */
-	outputs: OutputItem[][];
+	outputs: Array<z.infer<typeof itemSchema>[]>;
 	error: string | undefined;
 }
 
