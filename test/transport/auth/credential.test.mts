@@ -83,6 +83,11 @@ test.each(SECRETS)('the value of %s is removed from messages, whichever way sign
 	}
 });
 
+test('a field whose name says that it is a secret is one', () => {
+	const names = fields.map(({ name }) => name).filter((name) => /(key|token|secret|password)$/i.test(name));
+	expect(SECRETS).toEqual(expect.arrayContaining(names));
+});
+
 test('the owner of a saved token stays the same, so that no update of the package signs in again', () => {
 	const custom = { customSignIn: true, loginPath: '/sign-in', tokenPath: 'data.token' };
 	const data = { ...SIGNED_OUT, baseUrl: 'https://devices.example.com/x/', ...custom, allowUnauthorizedCerts: true };
