@@ -108,6 +108,7 @@ const repeats = (from: number, to: number, number: number): Partial<Settings> =>
 /** Some habits, their settings, and the rows that they change. */
 const habits: Record<string, readonly [Partial<Settings>, Shown]> = {
 	'does everything': [{}, {}],
+	'counts pages from 0': [{ pageNumbering: 'zero-based' }, { firstPage: '✓ 0' }],
 	'refuses sorting, accepts every page size, and refuses unknown serial numbers with 14401': [
 		{ sorting: 'refused', largestSize: 50_000, noDeviceCode: 14401 },
 		{
