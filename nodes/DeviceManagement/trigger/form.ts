@@ -6,7 +6,7 @@ import type { IDisplayOptions, INodeProperties, IPollFunctions } from 'n8n-workf
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../core/failure';
-import { asGiven } from '../fields/formFields';
+import { asGiven, choiceField } from '../fields/formFields';
 import { filtersField, readFilters } from '../fields/filters';
 import { optionFields, optionNames, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
@@ -89,22 +89,14 @@ export const triggerFields: INodeProperties[] = [
 	...asGiven(filtersField),
 	...outputFields,
 	...optionsField([
-		{
-			displayName: 'First Poll',
-			name: 'firstPoll',
-			type: 'options',
-			options: [...FIRST_POLL],
-			default: 'remember',
-			description: 'What the first poll does, also that after a change of what is watched',
-		},
-		{
-			displayName: 'Items per Poll',
-			name: 'emit',
-			type: 'options',
-			options: [...EMIT],
-			default: 'perDevice',
-			description: 'How the workflow receives events',
-		},
+		choiceField(
+			'First Poll',
+			'firstPoll',
+			FIRST_POLL,
+			'remember',
+			'What the first poll does, also that after a change of what is watched',
+		),
+		choiceField('Items per Poll', 'emit', EMIT, 'perDevice', 'How the workflow receives events'),
 		optionFields.pageSize,
 	]),
 ];
