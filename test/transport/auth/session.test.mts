@@ -474,6 +474,39 @@ describe('a response that may mean an expired token', () => {
 		await expect(platform.open()()).resolves.toBe('token 2');
 	});
 
+	test('renews it although the execution that searched for all is stopped before its sign-in', async () => {
+		const platform = signedIn();
+		platform.expireTokens();
+		// A token that was just issued and not yet accepted makes the search pause.
+		account().signedIn('token 1');
+		const { stop } = platform;
+		const searching = platform.open()();
+		platform.stop = new AbortController();
+		const waiting = platform.open()();
+		onWait = () => stop.abort();
+		await expect(searching).rejects.toMatchObject(CANCELLED);
+		await expect(waiting).resolves.toBe('token 2');
+	});
+
+	test('keeps the failure of a write that may have been carried out, if it is stopped then', async () => {
+		const platform = signedIn('unclear');
+		platform.expireTokens();
+		await askToWait(2000);
+		onWait = () => platform.stop.abort();
+		expect(await settled(platform.open()(platform.send, { isWrite: true }))).toEqual(told('unclear'));
+	});
+
+	test('ends the run, and costs no later one its sign-in, if the credential is another user by then', async () => {
+		const platform = signedIn();
+		const request = platform.open();
+		platform.expireTokens();
+		const stored = platform.stored;
+		platform.stored = { ...SIGNED_OUT, loginName: 'another' };
+		await expect(request()).rejects.toMatchObject({ details: { kind: 'input' } });
+		platform.stored = stored;
+		await expect(platform.open()()).resolves.toBe('token 2');
+	});
+
 	test('goes on with a password that was changed during the run', async () => {
 		const platform = signedIn();
 		const request = platform.open();

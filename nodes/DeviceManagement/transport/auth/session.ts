@@ -99,6 +99,9 @@ export class Session {
 		if (!wasRenewed && account.token === token) {
 			if (!account.mayRenewFor(target.path)) return false;
 			const { failure, details } = await outcomeOf(this.search(account, token));
+			if (this.ended !== undefined) throw this.ended;
+			// A write that may have been carried out keeps the words that say so.
+			if (this.end.aborted && isUnclear) return false;
 			if (this.end.aborted) throw whyEnded(this.end);
 			if (failure !== undefined && details?.expiry === undefined && !isUnclear) {
 				if (details?.loginRefused === true) account.noteInVain(target.path);
@@ -128,9 +131,12 @@ export class Session {
 	/** Takes part in the account's search for a token other than `old`, until the execution ends. */
 	private async search(account: Account, old?: Token): Promise<void> {
 		const search = async () => {
-			// Before the search, because a connection test and n8n's other nodes join it, and don't wait for a pause.
-			await account.rateLimit.waitForPause(this.end);
-			if (account.token === old) await account.findOnce(async () => await this.findToken(account, old));
+			// Again, because the execution that searches for all may be stopped before its sign-in.
+			while (account.token === old && this.account === account && this.ended === undefined && !this.end.aborted) {
+				// Before the search, because a connection test and n8n's other nodes join it, and don't wait for a pause.
+				await account.rateLimit.waitForPause(this.end);
+				if (account.token === old) await account.findOnce(async () => await this.findToken(account, old));
+			}
 		};
 		await beforeEnd(this.end, search());
 	}
