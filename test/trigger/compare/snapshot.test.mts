@@ -19,7 +19,7 @@ const told = ({ changes }: ReturnType<typeof compareSnapshot>) =>
 const valuesIn = ({ devices }: Snapshot) => Object.fromEntries(devices);
 
 it('of devices with one serial number, always the same one counts', () => {
-	const twins = ['[2]', '[1]'].map((values) => ({ sn: 'A', values }));
+	const twins = ['[2]', '[1]'].map((values) => ({ sn: 'A', values, device: { sn: 'A' } }));
 	const before = compareSnapshot(undefined, { ...list({}), devices: twins }, options).after;
 	expect(valuesIn(before)).toEqual({ A: '[1]' });
 	expect(told(compareSnapshot(before, { ...list({}), devices: twins.reverse() }, options))).toEqual([]);
