@@ -237,7 +237,8 @@ function stateOf(context: IPollFunctions): string | undefined {
 
 /** Returns the time that n8n lets a poll take; undefined before n8n 2.38. */
 function budgetOf(context: IPollFunctions): number | undefined {
-	return context.getPollBudgetMs?.() || undefined;
+	const given: unknown = context.getPollBudgetMs?.();
+	return typeof given === 'number' && given > 0 ? given : undefined;
 }
 
 function log(context: IPollFunctions, level: 'info' | 'warn', words: string): void {
