@@ -1,26 +1,18 @@
 /**
  * Pauses an account after each limit: HTTP 429, 503 or a `Retry-After`. The pause has the named time, or 1 second; after HTTP 503 that
- * names none, 1, 2, then 4 seconds. Chance adds up to half. Afterwards a window limits the requests at the same time: 2 after the first
- * pause, half as many after each further pause, 1/8 more after each other response. After two minutes of pauses without another
- * response, all requests fail during the next pause. It sends retries first, and executions take turns, but it does not retry.
+ * names none, 1, 2, then 4 seconds. Chance adds up to half. Afterwards a window limits the requests at the same time (window.ts). After
+ * two minutes of pauses without another response, all requests fail during the next pause. It does not retry.
  */
 import { Failure, type FailureDetails } from '../../core/failure';
-import { beforeEnd, currentClock } from './clock';
+import { currentClock } from './clock';
 import { LONGEST_WAIT_MS, outcomeOf, timeInWords } from './retry';
+import { type Slots, Window } from './window';
 
-/** Requests at the same time after the first pause. */
-const FIRST_WINDOW = 2;
-const GROWTH_PER_RESPONSE = 1 / 8;
 const SHORTEST_PAUSE_MS = 1000;
 /** Time without a new pause after which requests are no longer limited. */
 const QUIET_MS = 60_000;
-/** A request that takes longer, with its wait for a slot, no longer counts for the window. */
+/** A request that takes longer, with its wait for a slot, gives its place in the window back. */
 const SLOW_MS = 10_000;
-/** Requests of one execution before the next one has its turn: as many as a list usually sends at once. */
-const REQUESTS_PER_TURN = 8;
-
-/** Runs a function once the execution may send one more request. */
-type Slots = <T>(send: () => Promise<T>) => Promise<T>;
 
 /** Whether a response refuses a request because there are too many. The account then pauses. */
 export function isLimit({ temporary, httpStatus, retryAfterMs = 0 }: FailureDetails): boolean {
@@ -38,13 +30,7 @@ export class RateLimit {
 	private refusedMs = 0;
 	/** Whether requests fail during the pause. */
 	private refusesAll = false;
-	/** Most requests at the same time, and those that have a place. */
-	private window = Infinity;
-	private inFlight = 0;
-	private readonly queue: Array<{ attempts: number; turn: number; start(): void }> = [];
-	/** The turn of the request that left the queue last, and of each execution's last request: executions take turns. */
-	private turn = 0;
-	private readonly turns = new WeakMap<Slots, number>();
+	private readonly window = new Window();
 
 	/**
 	 * Runs a request once the window has a place, no pause is left and its execution has a slot. The slot comes last: other accounts
@@ -56,10 +42,9 @@ export class RateLimit {
 	async pass<T>(run: () => Promise<T>, end: AbortSignal, attempts: number, slots: Slots): Promise<T> {
 		const clock = currentClock();
 		for (;;) {
-			if (this.recentLimit() === undefined) this.window = Infinity;
-			this.admit();
-			const place = this.window < Infinity ? new AbortController() : undefined;
-			if (place !== undefined) await this.enter(place, end, attempts, slots);
+			if (this.recentLimit() === undefined) this.window.open();
+			const noPause = async () => await this.waitForPause(end).catch(() => {});
+			const place = this.window.isOpen() ? undefined : await this.window.enter(attempts, slots, end, noPause);
 			try {
 				await this.waitForPause(end);
 				if (place !== undefined) {
@@ -67,7 +52,7 @@ export class RateLimit {
 				}
 				const sent = await slots(async () => {
 					// A pause may have begun during the wait for the slot.
-					const mustWait = clock.now() < this.pausedUntil || (place === undefined && this.window < Infinity);
+					const mustWait = clock.now() < this.pausedUntil || (place === undefined && !this.window.isOpen());
 					return mustWait && !end.aborted ? undefined : { response: await this.afterPause(run, end) };
 				});
 				if (sent !== undefined) return sent.response;
@@ -87,8 +72,7 @@ export class RateLimit {
 		// After its end, an execution sends nothing, and the failure of a poll's deadline has the status of the limit.
 		if (('value' in outcome || details?.httpStatus !== undefined) && !end.aborted) {
 			[this.refusedMs, this.refusesAll] = [0, false];
-			if (sentAfter === this.pauses) this.window += GROWTH_PER_RESPONSE;
-			this.admit();
+			if (sentAfter === this.pauses) this.window.widen();
 		}
 		if ('value' in outcome) return outcome.value;
 		throw failure;
@@ -105,7 +89,7 @@ export class RateLimit {
 		if (isNew) {
 			this.pauses++;
 			this.refusesAll = this.refusedMs >= LONGEST_WAIT_MS;
-			this.window = this.refusesAll ? 1 : this.window === Infinity ? FIRST_WINDOW : Math.max(1, this.window / 2);
+			this.window.narrow(this.refusesAll);
 		}
 		const told = new Failure({ ...details, retryAfterMs: pauseMs || Math.max(0, this.pausedUntil - now) });
 		const until = now + Math.min(pauseMs, LONGEST_WAIT_MS) + (isNew ? (currentClock().random() * step) / 2 : 0);
@@ -130,33 +114,6 @@ export class RateLimit {
 		const latest = clock.now() + LONGEST_WAIT_MS;
 		for (let left; (left = this.pausedUntil - clock.now()) > 0 && !end.aborted; await clock.sleep(left, end)) {
 			if (this.refusesAll || this.namedUntil > latest) throw this.unsent();
-		}
-	}
-
-	/** Waits for a place in the window, or for the end. An abort of `place` frees it. */
-	private async enter(place: AbortController, end: AbortSignal, attempts: number, slots: Slots) {
-		const left = new Promise<void>((resolve) => place.signal.addEventListener('abort', () => resolve()));
-		const turn = Math.max(Math.floor(this.turn) + 1, (this.turns.get(slots) ?? 0) + 1 / REQUESTS_PER_TURN);
-		if (attempts === 0) this.turns.set(slots, turn);
-		const started = new Promise<void>((start) => this.queue.push({ attempts, turn, start }));
-		this.queue.sort((one, other) => other.attempts - one.attempts || one.turn - other.turn);
-		void Promise.all([started, left]).then(async () => {
-			// The next request is chosen after the pause, when retries are in the queue, too.
-			await this.waitForPause(end).catch(() => {});
-			this.inFlight--;
-			this.admit();
-		});
-		this.admit();
-		await beforeEnd(end, started);
-		if (end.aborted) place.abort();
-	}
-
-	private admit(): void {
-		while (this.inFlight + 1 <= this.window && this.queue.length > 0) {
-			this.inFlight++;
-			const next = this.queue.shift();
-			if (next?.attempts === 0) this.turn = next.turn;
-			next?.start();
 		}
 	}
 
