@@ -50,13 +50,10 @@ export async function fetchDevice(
 			const { details } = thrown;
 			// Only here, after the platform's words: a serial number may contain a place like {outside}.
 			const missing = `No device has the serial number ${serialNumber.trim()}`;
-			const message = details.message.replace(WORDING.device.missing, () => missing);
-			if (details.withoutData !== true) throw new Failure({ ...details, message });
-			throw new Failure({
-				...details,
-				cause: 'not found',
-				message: `${missing}: the platform returned a success without data`,
-				remedy: CHECK_RECORD,
-			});
+			const words =
+				details.withoutData === true
+					? { message: `${missing}: the platform returned a success without data`, remedy: CHECK_RECORD }
+					: { message: details.message.replace(WORDING.device.missing, () => missing) };
+			throw new Failure({ ...details, cause: 'not found', ...words });
 		});
 }

@@ -5,6 +5,7 @@ import type { Device } from '../../core/device';
 import { FAIL_THE_ITEM, optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { check, oneOf, textSchema } from '../../fields/check';
+import { choiceField } from '../../fields/formFields';
 import { fetchDevice } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import type { Item, Operation } from '../operation';
@@ -44,14 +45,13 @@ export const get: Operation = {
 		},
 		...outputFields,
 		...optionsField([
-			{
-				displayName: 'If Not Found',
-				name: 'ifNotFound',
-				type: 'options',
-				options: [...IF_NOT_FOUND],
-				default: 'error',
-				description: 'What to do if the device does not exist or the serial number is not valid',
-			},
+			choiceField(
+				'If Not Found',
+				'ifNotFound',
+				IF_NOT_FOUND,
+				'error',
+				'What to do if the device does not exist or the serial number is not valid',
+			),
 		]),
 	],
 
@@ -69,27 +69,23 @@ export const get: Operation = {
 	},
 };
 
-/** The devices that an execution has requested, by its platform and by serial number, and which of them it found, the latest last. */
-const requested = new WeakMap<Platform, { devices: Map<string, Promise<Device>>; found: Set<string> }>();
+/** The devices that an execution has requested, by its platform and by serial number, the latest last. */
+const requested = new WeakMap<Platform, Map<string, Promise<Device>>>();
 const MOST_KEPT = 100;
 
 /** Reads a device. Equal serial numbers of one execution are requested once, and each item gets its own copy. */
 async function fetchDeviceOnce({ platform, settings }: Item, entered: string): Promise<Device> {
 	const sn = entered.trim();
-	const { devices, found } = requested.get(platform) ?? {
-		devices: new Map<string, Promise<Device>>(),
-		found: new Set(),
-	};
-	requested.set(platform, { devices, found });
+	const devices = requested.get(platform) ?? new Map<string, Promise<Device>>();
+	requested.set(platform, devices);
 	const fetching = devices.get(sn) ?? fetchDevice(platform, sn, settings);
-	devices.set(sn, fetching);
+	devices.delete(sn);
+	const [oldest = ''] = devices.set(sn, fetching).keys();
+	if (devices.size > MOST_KEPT) devices.delete(oldest);
 	const device = await fetching.catch((thrown: unknown) => {
 		if (!isNotFound(thrown)) devices.delete(sn);
 		throw thrown;
 	});
-	found.delete(sn);
-	const [oldest = sn] = found.add(sn);
-	if (found.size > MOST_KEPT && found.delete(oldest)) devices.delete(oldest);
 	return structuredClone(device);
 }
 
