@@ -12,7 +12,7 @@ export type Row = readonly [pattern: RegExp, ...meaning: Meaning];
 
 export const SUCCESS = 0;
 
-const LATER = 'Try again later. If it happens again, ask your platform administrator.';
+export const LATER = 'Try again later. If it happens again, ask your platform administrator.';
 export const CHECK_RECORD = 'Check the serial number or identifier.';
 const RIGHTS = 'Ask your platform administrator to give this user (or API key) the right to do this.';
 

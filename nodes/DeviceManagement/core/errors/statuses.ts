@@ -1,37 +1,24 @@
 import type { FailureDetails } from '../failure';
-import type { Row } from './codes';
+import { LATER, type Row } from './codes';
+
+const FOLLOW =
+	"Set 'Base URL' in the credential to the address it leads to, with https:// if possible. The node does not follow redirects, so that it sends the credential to no other host.";
+const ASK_FOR_RIGHTS =
+	'Ask your platform administrator for the right to do this, and whether a proxy or firewall blocks the request.';
+const CHECK_PROXY =
+	"Check 'Base URL' in the credential. Check whether a proxy in front of the platform responds instead.";
 
 /** The first row that fits the status applies. */
 const ROWS: readonly Row[] = [
-	[
-		/^3..$/,
-		'input',
-		'The address responds with a redirect{outside}',
-		"Set 'Base URL' in the credential to the address it leads to, with https:// if possible. The node does not follow redirects, so that it sends the credential to no other host.",
-	],
+	[/^3..$/, 'input', 'The address responds with a redirect{outside}', FOLLOW],
 	[/^401$/, 'credential', '{notAccepted}', '{credential}'],
-	[
-		/^403$/,
-		'unknown',
-		'Access was denied',
-		'Ask your platform administrator for the right to do this, and whether a proxy or firewall blocks the request.',
-	],
+	[/^403$/, 'unknown', 'Access was denied', ASK_FOR_RIGHTS],
 	[/^404$/, 'unknown', 'There is nothing at this address', "Check {address}. 'Base URL' is the part before /api."],
 	[/^(413|414|431)$/, 'input', 'The request is too large for the server', 'Use fewer or shorter values.'],
 	[/^429$/, 'platform', 'The platform receives too many requests', '{tooMany}'],
-	[
-		/^[5-9]..$/,
-		'platform',
-		'The platform or a proxy in front of it could not respond',
-		'Try again later. If it happens again, ask your platform administrator.',
-	],
+	[/^[5-9]..$/, 'platform', 'The platform or a proxy in front of it could not respond', LATER],
 ];
-const OTHER: Row = [
-	/^/,
-	'platform',
-	"The server did not return the platform's envelope",
-	"Check 'Base URL' in the credential. Check whether a proxy in front of the platform responds instead.",
-];
+const OTHER: Row = [/^/, 'platform', "The server did not return the platform's envelope", CHECK_PROXY];
 
 /** Returns the words for an HTTP status other than 2xx, without an envelope. A redirect's message has a place for its target. */
 export function explainStatus(status: number): FailureDetails {
