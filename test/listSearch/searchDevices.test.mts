@@ -41,10 +41,10 @@ describe('without a filter', () => {
 		expect(results.map(({ value }) => value)).toEqual(serialNumbers().slice(0, 50));
 		expect(lists().map(({ query }) => query)).toEqual([{ size: '50' }]);
 		// No record, and no more than the next request needs.
-		expect(JSON.parse(String(paginationToken))).toEqual({ skip: 50 });
+		expect(paginationToken).toBe('50');
 	});
 
-	test.each(['x', '{"skip":-1}'])('starts at the first page for the invalid page token %s', async (token) => {
+	test.each(['x', '-1'])('starts at the first page for the invalid page token %s', async (token) => {
 		expect(await open(undefined, token)).toEqual(await open());
 	});
 
@@ -107,14 +107,6 @@ describe('a device in the list', () => {
 });
 
 describe('with a filter', () => {
-	/** Makes all devices match the serial number of one of them. */
-	const oneOfAll = () => {
-		const exact = bench.fleet.at(200);
-		const others = serialNumbers().filter((sn) => sn !== exact.sn);
-		for (const sn of others) bench.fleet.update(sn, { description: `beside ${exact.sn}` });
-		return { exact: exact.sn, others };
-	};
-
 	test('every page is filtered by the text', async () => {
 		const text = 'a & b #1 東京 100%';
 		const expected = serialNumbers().slice(20, 200);
@@ -130,9 +122,10 @@ describe('with a filter', () => {
 		expect(bench.platform.requestsOf('sn').map(({ path }) => path)).toEqual([`/api/device/sn/${sn}`]);
 	});
 
-	test('a whole serial number comes first, and not again on this or a later page', async () => {
-		const { exact, others } = oneOfAll();
-		expect(await scroll(exact)).toEqual([exact, ...others]);
+	test('a whole serial number comes first, and not again on this page', async () => {
+		const [other, exact] = [bench.fleet.at(100).sn, bench.fleet.at(200).sn];
+		bench.fleet.update(other, { description: `beside ${exact}` });
+		expect(await scroll(exact)).toEqual([exact, other]);
 		expect(bench.platform.requestsOf('sn')).toHaveLength(1);
 	});
 

@@ -7,7 +7,6 @@ import type { JsonValue } from '../core/json';
 import { fetchPart } from '../core/paging/part';
 import { fetchFirstPage } from '../core/paging/walk';
 import { checkText, type Query } from '../core/query';
-import { parseJson } from '../fields/check';
 import { DEVICE_LIST, fetchDevice } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
 import { asNodeError } from '../nodeError';
@@ -36,19 +35,17 @@ export async function searchDevices(
 ): Promise<INodeListSearchResult> {
 	try {
 		const platform = await openPlatform(this, { parallelRequests: 1 });
-		const token = tokenSchema.safeParse(parseJson(paginationToken ?? '')?.value).data ?? { skip: 0 };
-		return await searchPage(platform, (filter ?? '').trim(), token).finally(() => platform.stop());
+		const skip = skipSchema.parse(paginationToken);
+		return await searchPage(platform, (filter ?? '').trim(), skip).finally(() => platform.stop());
 	} catch (thrown) {
 		throw asNodeError(this.getNode(), thrown);
 	}
 }
 
-/** The page token. `skip` counts devices; `atTop` is the serial number of a device that the first call showed at the top. */
-const tokenSchema = z.object({ skip: z.int().positive(), atTop: z.string().optional() });
+/** The page token: the number of devices before the page. */
+const skipSchema = z.coerce.number().int().positive().catch(0);
 
-type Token = z.infer<typeof tokenSchema>;
-
-async function searchPage(platform: Platform, text: string, { skip, atTop }: Token): Promise<INodeListSearchResult> {
+async function searchPage(platform: Platform, text: string, skip: number): Promise<INodeListSearchResult> {
 	const query: Query = text === '' ? {} : { name: checkText(text, "'Name'") };
 	const list = { ...DEVICE_LIST, query, purpose: 'dropdown' } as const;
 	const source = pageSource(platform, list, SETTINGS);
@@ -64,8 +61,7 @@ async function searchPage(platform: Platform, text: string, { skip, atTop }: Tok
 		// The platform may refuse part of a serial number, with any code.
 		if (!(thrown instanceof Failure)) throw thrown;
 	});
-	const top = exact === undefined ? atTop : serialNumberOf(exact);
-	const others = items.filter((device) => serialNumberOf(device) !== top);
+	const others = items.filter((device) => exact === undefined || serialNumberOf(device) !== serialNumberOf(exact));
 	const results = linesOf(exact === undefined ? others : [exact, ...others]);
 	if (results.length === 0 && isNewSearch) {
 		const everything = pageSource(platform, { ...list, query: {} }, SETTINGS);
@@ -75,7 +71,7 @@ async function searchPage(platform: Platform, text: string, { skip, atTop }: Tok
 	}
 	const next = skip + PAGE_SIZE;
 	if (items.length < PAGE_SIZE || next >= reportedTotal) return { results };
-	return { results, paginationToken: JSON.stringify({ skip: next, atTop: top } satisfies Token) };
+	return { results, paginationToken: String(next) };
 }
 
 /** Returns the lines of the list. A device without a serial number can't be selected. */
