@@ -2,7 +2,7 @@ import { Failure } from '../nodes/DeviceManagement/core/failure.ts';
 import type { Page, PageSource } from '../nodes/DeviceManagement/core/paging/page.ts';
 import { Refusal } from './platform/codes.mts';
 import type { Device, Fleet } from './platform/fleet.mts';
-import { Listing } from './platform/listing.mts';
+import { listDevices } from './platform/listing.mts';
 import { type Settings, settingsSchema } from './platform/settings.mts';
 
 /** The metadata of a page, right or wrong. */
@@ -38,7 +38,6 @@ export class PagedServer {
 	/** The page parameters of the requests, in order. */
 	readonly asked: Array<number | undefined> = [];
 	private inFlight = 0;
-	private readonly listing = new Listing();
 	private readonly settings: Settings;
 
 	constructor(
@@ -89,7 +88,7 @@ export class PagedServer {
 		const sorted = byId ? (sort?.replace(/ (asc|desc)$|$/, ',id$&') ?? 'id asc') : sort;
 		const query = { size: String(size), page: page === undefined ? undefined : String(page), sort: sorted };
 		try {
-			return this.listing.page(this.fleet, { query, body: {} }, this.settings);
+			return listDevices(this.fleet, { query, body: {} }, this.settings);
 		} catch (error) {
 			if (!(error instanceof Refusal)) throw error;
 			const { code, message } = error;

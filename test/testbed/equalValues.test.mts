@@ -1,7 +1,7 @@
 import { devicesInPostgres } from '../../testbed/devicesInPostgres.mts';
 import { Unreachable } from '../../testbed/n8n/services.mts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
-import { Listing } from '../../testbed/platform/listing.mts';
+import { listDevices } from '../../testbed/platform/listing.mts';
 import { type DeviceSource, settingsSchema } from '../../testbed/platform/settings.mts';
 
 const settings = settingsSchema.parse({ ownSort: 'createTime desc', equalValues: 'unsteady' });
@@ -27,8 +27,7 @@ test("PostgreSQL repeats and loses devices with equal values, and so does the em
 	const fleet = Fleet.seeded({ size: 2000 });
 	// 1,200 devices imported in one second.
 	for (const { sn } of fleet.devices.slice(300, 1500)) fleet.update(sn, { createTime: '2026-01-01 00:00:00' });
-	const listing = new Listing();
-	await expectToLoseDevices(fleet, async (request) => listing.page(fleet, request, settings));
+	await expectToLoseDevices(fleet, async (request) => listDevices(fleet, request, settings));
 	try {
 		const { source, stop } = await devicesInPostgres(fleet);
 		await expectToLoseDevices(fleet, source).finally(stop);

@@ -1,44 +1,58 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod/v4';
 import { Refusal } from './codes.mts';
 import { deviceSchema, type Device, type Fleet } from './fleet.mts';
-import { type Order, type Page, pageOf, type Query, shuffleEqual } from './paging.mts';
+import { type Page, pageOf, type Query } from './paging.mts';
 import type { Settings } from './settings.mts';
 
-/**
- * Filters and sorts the list of devices, sections 1.2 to 1.4 and 4.1.
- *
- * It keeps each result until the fleet changes, so that the other pages of a large fleet cost almost nothing.
- */
-export class Listing {
-	readonly #results = new Map<string, { list: readonly Device[]; order: Order<Device> | undefined }>();
-	#devices: readonly Device[] = [];
+/** Lists by what they were asked for. They are kept until the fleet changes, so that the other pages of a large fleet cost almost nothing. */
+const results = new WeakMap<readonly Device[], Map<string, { list: Device[]; order: Order }>>();
 
-	/** Returns the page for a list request. Throws a Refusal. */
-	page({ devices }: Fleet, request: { query: Query; body: unknown }, settings: Settings): Page<Device> {
-		const criteria = criteriaTests(request.body);
-		const { filtering, equalValues, missingValues, idSort, apiKeyIn, apiKeyName } = settings;
-		const { page: _page, size: _size, sort: sorts = [], ...filters } = request.query;
-		// A key in the query is no filter.
-		if (apiKeyIn === 'query') delete filters[apiKeyName];
-		const fields = sortFields([sorts].flat(), settings);
+/** Filters and sorts the list of devices, sections 1.2 to 1.4 and 4.1. Returns the page for a request. Throws a Refusal. */
+export function listDevices(
+	{ devices }: Fleet,
+	{ query, body }: { query: Query; body: unknown },
+	settings: Settings,
+): Page<Device> {
+	const criteria = criteriaTests(body);
+	const { filtering, equalValues, missingValues, idSort, apiKeyIn, apiKeyName } = settings;
+	const { page: _page, size: _size, sort: sorts = [], ...filters } = query;
+	// A key in the query is no filter.
+	if (apiKeyIn === 'query') delete filters[apiKeyName];
+	const fields = sortFields([sorts].flat(), settings);
 
-		if (this.#devices !== devices || this.#results.size > 20) this.#results.clear();
-		this.#devices = devices;
-		const key = JSON.stringify([request.body, filters, fields, idSort, filtering, missingValues]);
-		let result = this.#results.get(key);
-		if (result === undefined) {
-			const orders = fields.map((field) => orderBy(field, settings));
-			const tests = filtering === 'ignored' ? [] : [...criteria, ...queryTests(filters)];
-			const found = devices.filter((device) => tests.every((test) => test(device)));
-			// Sorting is stable: devices with equal values keep the fleet's order.
-			const order: Order<Device> = (one, other) => orders.reduce((sum, next) => sum || next(one, other), 0);
-			result = { list: found.toSorted(order), order: orders.length === 0 ? undefined : order };
-			this.#results.set(key, result);
-		}
-		const { list, order } = result;
-		const page = pageOf(list, request.query, settings);
-		return order === undefined || equalValues === 'steady' ? page : shuffleEqual(page, list, order);
+	let kept = results.get(devices);
+	if (kept === undefined || kept.size > 20) results.set(devices, (kept = new Map()));
+	const key = JSON.stringify([body, filters, fields, idSort, filtering, missingValues]);
+	let result = kept.get(key);
+	if (result === undefined) {
+		const orders = fields.map((field) => orderBy(field, settings));
+		const tests = filtering === 'ignored' ? [] : [...criteria, ...queryTests(filters)];
+		const found = devices.filter((device) => tests.every((test) => test(device)));
+		// Sorting is stable: devices with equal values keep the fleet's order.
+		const order: Order = (one, other) => orders.reduce((sum, next) => sum || next(one, other), 0);
+		result = { list: found.toSorted(order), order };
+		kept.set(key, result);
 	}
+	const { list, order } = result;
+	const page = pageOf(list, query, settings);
+	// Without a sort order, the devices have the fleet's order, in which none are equal.
+	if (equalValues === 'steady' || fields.length === 0) return page;
+	return pageOf(shuffleEqual(list, order, page), query, settings);
+}
+
+/** Negative if the one comes first, positive if the other does, 0 for equal values. */
+type Order = (one: Device, other: Device) => number;
+
+/**
+ * Returns a list in this order as a database returns it: devices with equal values have another order for each page number and
+ * size, so that pages repeat some of them and skip others. The same page always has the same devices.
+ */
+function shuffleEqual(list: readonly Device[], order: Order, { metadata: { number, size } }: Page<Device>): Device[] {
+	const rank = ({ sn }: Device) => createHash('md5').update(`${number}/${size}/${sn}`).digest('hex');
+	const ranked = list.map((device) => ({ device, rank: rank(device) }));
+	ranked.sort((one, other) => order(one.device, other.device) || (one.rank < other.rank ? -1 : 1));
+	return ranked.map(({ device }) => device);
 }
 
 /** Reads a field of a device for sorting or filtering. */
@@ -92,7 +106,7 @@ function readSort(value: string): SortField[] {
 }
 
 /** Returns how a field orders two devices. An unknown field is refused with 10005; the document doesn't define this. */
-function orderBy({ name, ascending }: SortField, { missingValues, idSort }: Settings): Order<Device> {
+function orderBy({ name, ascending }: SortField, { missingValues, idSort }: Settings): Order {
 	const sign = ascending ? 1 : -1;
 	const missingIsLess = missingValues === 'smallest' || missingValues === (ascending ? 'first' : 'last');
 	const readNumber: Reader = ({ id }) => id.padStart(40, '0');

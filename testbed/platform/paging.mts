@@ -1,20 +1,8 @@
-import { createHash } from 'node:crypto';
-import { z } from 'zod/v4';
 import { Refusal } from './codes.mts';
+import type { Settings } from './settings.mts';
 
 /** A query, decoded; a repeated key is an array. */
 export type Query = NodeJS.Dict<string | string[]>;
-
-/** Sections 1.2 and 8. */
-export const pagingSettings = {
-	/** one-based: page=0 and page=1 both return the first page. `number` in the response always counts from 0. */
-	pageNumbering: z.enum(['one-based', 'zero-based']).default('one-based'),
-	largestSize: z.int().min(1).default(2000),
-	/** A larger size is reduced to the largest, or refused with 10001. */
-	largerSize: z.enum(['clamp', 'refuse']).default('clamp'),
-};
-
-type PagingSettings = z.output<z.ZodObject<typeof pagingSettings>>;
 
 /** A page of any list: its items, and the metadata of section 1.2. */
 export interface Page<Item> {
@@ -26,7 +14,7 @@ export interface Page<Item> {
 export type PageData = Page<object>['metadata'] & { content: Array<Record<string, unknown>> };
 
 /** Returns the page of a whole list that a query asks for, sections 1.2 and 8. The document defines no refusal for an invalid page; this platform uses 10001. */
-export function pageOf<Item>(list: readonly Item[], query: Query, settings: PagingSettings): Page<Item> {
+export function pageOf<Item>(list: readonly Item[], query: Query, settings: Settings): Page<Item> {
 	const page = readPage(query, settings);
 	if (page < 0) throw new Refusal(10001, 'page');
 	const size = readNumber(query, 'size') ?? 10;
@@ -38,26 +26,6 @@ export function pageOf<Item>(list: readonly Item[], query: Query, settings: Pagi
 		items,
 		metadata: metadataOf(page, real, items.length, list.length, [query['sort'] ?? []].flat().length > 0),
 	};
-}
-
-/** Negative if the one comes first, positive if the other does, 0 for equal values. */
-export type Order<Item> = (one: Item, other: Item) => number;
-
-/**
- * Returns a page of a list in this order, as a database returns it: items with equal values have another order for each page
- * number and size, so that pages repeat some of them and skip others. The same page always has the same items.
- */
-export function shuffleEqual<Item extends { sn: string }>(
-	page: Page<Item>,
-	list: readonly Item[],
-	order: Order<Item>,
-): Page<Item> {
-	const { number, size, numberOfElements } = page.metadata;
-	const rank = ({ sn }: Item) => createHash('md5').update(`${number}/${size}/${sn}`).digest('hex');
-	const ranked = list.map((item) => ({ item, rank: rank(item) }));
-	ranked.sort((one, other) => order(one.item, other.item) || (one.rank < other.rank ? -1 : 1));
-	const items = ranked.map(({ item }) => item).slice(number * size);
-	return { ...page, items: items.slice(0, numberOfElements) };
 }
 
 function metadataOf(page: number, size: number, numberOfElements: number, totalElements: number, sorted: boolean) {
@@ -77,7 +45,7 @@ function metadataOf(page: number, size: number, numberOfElements: number, totalE
 }
 
 /** Returns the requested page, counted from 0; -1 if it is invalid. Section 8: without `page`, the first one. */
-export function readPage(query: Query, settings: Pick<PagingSettings, 'pageNumbering'>): number {
+export function readPage(query: Query, settings: Settings): number {
 	const page = readNumber(query, 'page') ?? 0;
 	return settings.pageNumbering === 'one-based' && page > 0 ? page - 1 : page;
 }

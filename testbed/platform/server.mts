@@ -7,7 +7,7 @@ import { z } from 'zod/v4';
 import { message, Refusal } from './codes.mts';
 import { type Device, deviceSchema, Fleet, timeText } from './fleet.mts';
 import { close, listen } from './httpServer.mts';
-import { Listing } from './listing.mts';
+import { listDevices } from './listing.mts';
 import { jsonOfPage, type Page, pageOf, readPage } from './paging.mts';
 import {
 	settingsSchema,
@@ -91,7 +91,7 @@ export class EmbeddedPlatform {
 	/** Paged lists. Their requests are of the kind `list`, with the page that they ask for. */
 	readonly #lists: Readonly<Record<string, (request: PlatformRequest) => AnyPage>> = {
 		'POST /api/device/list': (request) =>
-			this.settings.source?.(request, this.settings) ?? this.#listing.page(this.fleet, request, this.settings),
+			this.settings.source?.(request, this.settings) ?? listDevices(this.fleet, request, this.settings),
 		'GET /api/device/list': ({ query }) => pageOf(this.fleet.devices, query, this.settings),
 		'GET /api/group/list': ({ query }) =>
 			pageOf([...new Set(this.fleet.devices.map(({ group }) => group))], query, this.settings),
@@ -106,7 +106,6 @@ export class EmbeddedPlatform {
 	};
 	#server: Server | undefined;
 	#origin = '';
-	readonly #listing = new Listing();
 	readonly #tokens = new Map<string, { requests: number; dead: boolean }>();
 	/** Requests without a complete response. */
 	readonly #pending = new Set<PlatformRequest>();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod/v4';
 import type { Device } from './fleet.mts';
-import { type Page, type PageData, pagingSettings, type Query } from './paging.mts';
+import type { Page, PageData, Query } from './paging.mts';
 
 export type { PageData };
 
@@ -112,8 +112,12 @@ export const settingsSchema = z.strictObject({
 	/** All endpoints are below this path; a request elsewhere gets 404. */
 	pathPrefix: z.union([z.literal(''), path]).default(''),
 
-	// Lists
-	...pagingSettings,
+	// Lists, sections 1.2 and 8
+	/** one-based: page=0 and page=1 both return the first page. `number` in the response always counts from 0. */
+	pageNumbering: z.enum(['one-based', 'zero-based']).default('one-based'),
+	largestSize: z.int().min(1).default(2000),
+	/** A larger size is reduced to the largest, or refused with 10001. */
+	largerSize: z.enum(['clamp', 'refuse']).default('clamp'),
 	/** The list of devices in a database, instead of the fleet's. */
 	source: unchecked<DeviceSource>().optional(),
 	/** Whether the platform obeys `sort`, refuses it with 10005, or ignores it. */
