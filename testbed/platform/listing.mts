@@ -59,7 +59,7 @@ function shuffleEqual(list: readonly Device[], order: Order, { metadata: { numbe
 type Reader = (device: Device) => unknown;
 
 const plainSchema = deviceSchema.omit({ attributes: true, tags: true, model: true, group: true });
-export const plainFields = plainSchema.keyof();
+const plainFields = plainSchema.keyof();
 
 /**
  * Returns the reader for a name in a query: a plain device field, or `attributes.<key>` as in section 1.3; `model.<field>` and
