@@ -51,6 +51,7 @@ export type Device = Readonly<z.infer<typeof deviceSchema>>;
  */
 export class Fleet {
 	#devices: readonly Device[];
+	readonly models: readonly Model[] = models;
 	readonly #seed: number;
 	/** The number of the next new device. */
 	#next: number;
@@ -77,10 +78,6 @@ export class Fleet {
 
 	get size(): number {
 		return this.#devices.length;
-	}
-
-	get models(): readonly Model[] {
-		return models;
 	}
 
 	/** The device with this serial number, or undefined. */
@@ -164,24 +161,22 @@ function mulberry32(seed: number): () => number {
 	};
 }
 
-const manufacturers = ['Northwind Devices', 'Lumen Field', 'Équipements Nord', '青空テレマティクス'] as const;
-
 /** Name, type (1 router, 2 tracker, 3 logger), manufacturer, description. */
 const models: readonly Model[] = (
 	[
-		['R200', 1, 0, 'LTE router for cabinets and kiosks'],
-		['R310', 1, 0, 'Dual-SIM router with Wi-Fi'],
-		['R500-5G', 1, 3, '5G router, rail mount'],
-		['T10', 2, 1, 'Vehicle tracker, wired'],
-		['T22', 2, 1, 'Asset tracker, battery for five years'],
-		['T30 Cold', 2, 3, ''],
-		['L5', 3, 2, 'Temperature and humidity logger'],
-		['L8', 3, 2, 'Logger für Schaltschränke'],
+		['R200', 1, 'Northwind Devices', 'LTE router for cabinets and kiosks'],
+		['R310', 1, 'Northwind Devices', 'Dual-SIM router with Wi-Fi'],
+		['R500-5G', 1, '青空テレマティクス', '5G router, rail mount'],
+		['T10', 2, 'Lumen Field', 'Vehicle tracker, wired'],
+		['T22', 2, 'Lumen Field', 'Asset tracker, battery for five years'],
+		['T30 Cold', 2, '青空テレマティクス', ''],
+		['L5', 3, 'Équipements Nord', 'Temperature and humidity logger'],
+		['L8', 3, 'Équipements Nord', 'Logger für Schaltschränke'],
 	] as const
-).map(([name, type, maker, description], position) => ({
+).map(([name, type, vendor, description], position) => ({
 	id: String(1_740_000_000_000_000_100n + BigInt(position)),
 	name,
-	vendor: manufacturers[maker],
+	vendor,
 	type,
 	description,
 	creator: 'admin',
@@ -190,18 +185,20 @@ const models: readonly Model[] = (
 	updateTime: position % 3 === 0 ? timeText(Date.UTC(2023, position, 9, 14, 2, 11)) : null,
 }));
 
-const groups: readonly Group[] = (
-	[
-		['Default', ''],
-		['Warehouse Hamburg', 'Loading bays 1 to 14'],
-		['Łódź – magazyn', 'Czujniki temperatury'],
-		['東京支店', '品川区の倉庫'],
-		['Склад №7', ''],
-		['Field service', 'Vans of the field service, all regions'],
-		['مستودع دبي', 'الطابق الأول'],
-		['Pilot customers', ''],
-	] as const
-).map(([name, description], position) => ({
+/** Name, description, and where the devices are. The devices of other groups are anywhere. */
+const groupRows: ReadonlyArray<readonly [name: string, description: string, place?: string]> = [
+	['Default', ''],
+	['Warehouse Hamburg', 'Loading bays 1 to 14', 'Hamburg'],
+	['Łódź – magazyn', 'Czujniki temperatury', 'Łódź'],
+	['東京支店', '品川区の倉庫', '東京'],
+	['Склад №7', '', 'Санкт-Петербург'],
+	['Field service', 'Vans of the field service, all regions'],
+	['مستودع دبي', 'الطابق الأول', 'دبي'],
+	['Pilot customers', ''],
+];
+const placeOfGroup = new Map(groupRows.map(([name, , place]) => [name, place]));
+
+const groups: readonly Group[] = groupRows.map(([name, description], position) => ({
 	id: String(1_740_000_000_000_000_500n + BigInt(position)),
 	name,
 	description,
@@ -213,14 +210,6 @@ const groups: readonly Group[] = (
 
 const people = ['admin', 'k.lindqvist', 'm.okafor', '山田', 'import'] as const;
 const places = ['Hamburg', 'München', 'Łódź', '東京', 'Санкт-Петербург', 'São Paulo', 'دبي'] as const;
-/** Where the devices of a group are. The devices of other groups are anywhere. */
-const placeOfGroup: Readonly<Record<string, (typeof places)[number]>> = {
-	'Warehouse Hamburg': 'Hamburg',
-	'Łódź – magazyn': 'Łódź',
-	東京支店: '東京',
-	'Склад №7': 'Санкт-Петербург',
-	'مستودع دبي': 'دبي',
-};
 const tagNames = ['indoor', 'outdoor', 'cold chain', 'pilot', 'vip', 'склад', '冷蔵', 'réserve'] as const;
 const descriptions = [
 	'Behind the door of hall 3',
@@ -297,7 +286,7 @@ function makeAttributes(kind: 1 | 2 | 3, group: Group, random: () => number): De
 	const place = () => {
 		// The next values stay the same whether the group decides or not.
 		const any = at(places, random());
-		return placeOfGroup[group.name] ?? any;
+		return placeOfGroup.get(group.name) ?? any;
 	};
 	const attributes: Device['attributes'] = { site: place(), floor: Math.floor(random() * 12) - 1 };
 	if (kind === 1) {
