@@ -45,11 +45,9 @@ export const codes = [
 
 type Code = (typeof codes)[number][0];
 
-const templates: ReadonlyMap<number, string> = new Map(codes);
-
 /** The message of a code with its details filled in, one for each %s (section 7); of an unknown code, that of -1. */
 export function message(code: number, ...details: string[]): string {
-	const template = templates.get(code) ?? 'unknown error';
+	const [, template] = codes.find(([known]) => known === code) ?? codes[0];
 	let next = 0;
 	return template.replace(/%s/g, () => details[next++] ?? '').trim();
 }

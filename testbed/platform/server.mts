@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { parse, unescape } from 'node:querystring';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -57,13 +57,8 @@ export async function startPlatform(options: StartOptions = {}): Promise<Embedde
 	return platform;
 }
 
-/** A request as an HTTP server gets it. */
-export interface ReceivedRequest {
-	method?: string | undefined;
-	/** The request target: the path with the query. */
-	url?: string | undefined;
-	headers?: IncomingHttpHeaders;
-}
+/** A request as an HTTP server gets it. The URL is the path with the query. */
+type ReceivedRequest = Partial<Pick<IncomingMessage, 'method' | 'url' | 'headers'>>;
 
 interface Answer {
 	status: number;
@@ -72,9 +67,6 @@ interface Answer {
 }
 
 type AnyPage = Page<object> | Promise<Page<object>>;
-
-/** Returns `data` of the response. `sn` is the serial number in the path. Throws a Refusal. */
-type Endpoint = (request: PlatformRequest, sn: string) => unknown;
 
 /** A running embedded platform. */
 export class EmbeddedPlatform {
@@ -96,8 +88,8 @@ export class EmbeddedPlatform {
 		'GET /api/group/list': ({ query }) =>
 			pageOf([...new Set(this.fleet.devices.map(({ group }) => group))], query, this.settings),
 	};
-	/** All other endpoints but the login. */
-	readonly #endpoints: Readonly<Record<string, Endpoint>> = {
+	/** All other endpoints but the login. They get the serial number in the path, return `data` of the response, or throw a Refusal. */
+	readonly #endpoints: Readonly<Record<string, (request: PlatformRequest, sn: string) => unknown>> = {
 		'GET /api/device/sn/{sn}': (_request, sn) => this.#device(sn),
 		'PUT /api/device/sn/{sn}': ({ body }, sn) => this.#change(this.#device(sn), body),
 		[`GET ${OTHER_ENDPOINT}`]: () => this.fleet.models,
@@ -289,8 +281,8 @@ export class EmbeddedPlatform {
 		const [, sn] = /^\/api\/device\/sn\/([^/]*)$/.exec(path) ?? [];
 		const place = sn === undefined ? path : '/api/device/sn/{sn}';
 		const list = this.#lists[`${method} ${place}`];
-		const other = kind === 'login' ? () => this.#logIn(request) : this.#endpoints[`${method} ${place}`];
-		const endpoint = other ?? this.#endpoints[place];
+		const other = this.#endpoints[`${method} ${place}`] ?? this.#endpoints[place];
+		const endpoint = kind === 'login' ? () => this.#logIn(request) : other;
 		if (list === undefined && endpoint === undefined)
 			return this.#answerOf({ status: 404, body: { status: 404, error: 'Not Found', path } });
 		try {
