@@ -28,14 +28,12 @@ export function readPage(page: string): string {
 /** Pages parsed so far, by their text: links lead to the same few pages again and again. */
 const parsed = new Map<string, Token[]>();
 
-function blocksOf(page: string): Token[] {
-	const text = readPage(page);
-	if (!parsed.has(text)) parsed.set(text, markdown.parse(text, {}));
-	return parsed.get(text) ?? [];
-}
-
+/** Returns the blocks of a page, each followed by the tokens in it. */
 function tokensOf(page: string): Token[] {
-	return blocksOf(page).flatMap((token) => [token, ...(token.children ?? [])]);
+	const text = readPage(page);
+	const tokens = parsed.get(text) ?? markdown.parse(text, {}).flatMap((token) => [token, ...(token.children ?? [])]);
+	parsed.set(text, tokens);
+	return tokens;
 }
 
 function headingsOn(page: string): string[] {
@@ -69,9 +67,8 @@ function textsWithin(tag: 'em' | 'strong', page: string): string[] {
 
 /** Returns the paragraphs, headings, list items and table cells of a page as plain text. Inline code is one word: `code`. */
 export function textsOn(page: string): Array<{ text: string; inTable: boolean }> {
-	const tokens = blocksOf(page);
 	let inTable = false;
-	return tokens.flatMap(({ type, children }) => {
+	return tokensOf(page).flatMap(({ type, children }) => {
 		if (type === 'table_open' || type === 'table_close') inTable = type === 'table_open';
 		if (type !== 'inline') return [];
 		return { text: (children ?? []).map(wordsOf).join(''), inTable };
