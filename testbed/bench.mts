@@ -1,23 +1,20 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, OnError } from 'n8n-workflow';
 
 import { credentialOf } from '../nodes/DeviceManagement/transport/auth/credential.ts';
 import { checkout } from './checkout.mts';
-import { deviceToolWorkflow, deviceWorkflow, type OnError } from './deviceWorkflow.mts';
-import { createEngine, type Engine, type EngineOptions } from './engine/engine.mts';
+import { deviceToolWorkflow, deviceWorkflow } from './deviceWorkflow.mts';
+import { createEngine, type Engine, type EngineOptions, type RunOptions } from './engine/engine.mts';
 import { jsonOf } from './output.mts';
 import { type StartOptions, startPlatform } from './platform/server.mts';
 
 /** The package under test in n8n's engine, and an embedded platform that it uses over HTTP. */
 export type Bench = Awaited<ReturnType<typeof openBench>>;
 
-export interface NodeRun {
-	/** Input items; default: one without fields. */
-	input?: readonly IDataObject[];
+/** How a node runs. The default input is one item without fields. */
+export interface NodeRun extends RunOptions {
 	/** Id of the credential; default: the API key. */
 	credential?: string;
 	onError?: OnError;
-	/** Stops the execution as the Stop button does. */
-	signal?: AbortSignal;
 }
 
 /**
@@ -58,10 +55,7 @@ export async function openBench(options: StartOptions = {}, loading: Pick<Engine
 			await engine.updateCredential(apiKey, keyData());
 			await engine.updateCredential(login, loginData());
 		},
-		async close() {
-			await engine.close();
-			await platform.stop();
-		},
+		close: async () => await platform.stop(),
 	};
 }
 

@@ -1,12 +1,9 @@
-import type { INodeParameters } from 'n8n-workflow';
+import type { INodeParameters, OnError } from 'n8n-workflow';
 
 import type { Engine, WorkflowJson } from './engine/engine.mts';
 
 /** The action node's type, as workflows name it. */
 export const nodeType = 'n8n-nodes-device-management.deviceManagement';
-
-/** How a node is set under "On Error". */
-export type OnError = 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
 
 const start = { name: 'Start', type: 'n8n-nodes-base.manualTrigger' };
 const to = (node: string, type: 'main' | 'ai_tool') => ({ [type]: [[{ node, type, index: 0 }]] });

@@ -1,7 +1,8 @@
+import type { OnError } from 'n8n-workflow';
+
 import { credentialOf } from '../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { AUTHENTICATION } from '../../nodes/DeviceManagement/transport/auth/credentialForm.ts';
 import { codes } from '../../testbed/platform/codes.mts';
-import type { OnError } from '../../testbed/deviceWorkflow.mts';
 import type { EmbeddedPlatform, Fault, PlatformRequest } from '../../testbed/platform/server.mts';
 import { hurry, useBench } from '../../testbed/jest.mts';
 import { operationNames, operations, recordNames } from '../../testbed/operations.mts';
