@@ -16,17 +16,13 @@ export function useBench({
 	fleet = { size: 250, seed: 7 },
 	...options
 }: Omit<StartOptions, 'fleet'> & { fleet?: { size: number; seed?: number } } = {}): Omit<Bench, 'reset' | 'close'> {
+	const open = useBenches();
 	// Filled when it opens.
 	const bench = {} as Bench;
 	beforeAll(async () => {
-		Object.defineProperties(bench, Object.getOwnPropertyDescriptors(await openBench({ ...options, fleet })));
+		Object.defineProperties(bench, Object.getOwnPropertyDescriptors(await open({ ...options, fleet })));
 	}, 120_000);
-	beforeEach(async () => {
-		forgetAccounts();
-		forgetPolls();
-		await bench.reset({ ...options, fleet });
-	});
-	afterAll(async () => await bench.close());
+	beforeEach(async () => await bench.reset({ ...options, fleet }));
 	return bench;
 }
 

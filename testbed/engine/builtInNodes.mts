@@ -4,8 +4,6 @@ import type {
 	INodeExecutionData,
 	INodeType,
 	INodeTypeDescription,
-	ITriggerFunctions,
-	ITriggerResponse,
 	JsonObject,
 } from 'n8n-workflow';
 
@@ -28,24 +26,18 @@ const description = (name: string, displayName: string, more: Partial<INodeTypeD
 	...more,
 });
 
-/** Starts a workflow with one empty item. A run's `input` replaces that item, like pinned data. */
-const manualTrigger: INodeType = {
-	description: description('manualTrigger', 'Manual Trigger', { group: ['trigger'], maxNodes: 1, inputs: [] }),
-	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return {
-			manualTriggerFunction: async () => {
-				this.emit([this.helpers.returnJsonArray([{}])]);
-			},
-		};
-	},
-};
-
 /** Returns its input. n8n also tests credentials under this type's name. */
 export const noOp: INodeType = {
 	description: description('noOp', 'No Operation', { group: ['organization'] }),
 	async execute(this: IExecuteFunctions) {
 		return [this.getInputData()];
 	},
+};
+
+/** Returns the empty item with which n8n starts a workflow. A run's `input` replaces that item, like pinned data. */
+const manualTrigger: INodeType = {
+	...noOp,
+	description: description('manualTrigger', 'Manual Trigger', { group: ['trigger'], maxNodes: 1, inputs: [] }),
 };
 
 /**

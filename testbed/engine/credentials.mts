@@ -130,7 +130,7 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 	}
 }
 
-export function outsideTheEngine(what: string): never {
+function outsideTheEngine(what: string): never {
 	throw new n8n.UnexpectedError(`${what} needs n8n's server`);
 }
 

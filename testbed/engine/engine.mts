@@ -15,7 +15,7 @@ import type {
 
 import { nodeType } from '../deviceWorkflow.mts';
 import { testCredential } from './connectionTest.mts';
-import { EngineCredentials, outsideTheEngine } from './credentials.mts';
+import { EngineCredentials } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
 import { type LogEntry, startInstance } from './instance.mts';
 import { NodePackage } from './nodePackage.mts';
@@ -68,23 +68,22 @@ export type PollingNode = ReturnType<Engine['pollingNode']>;
 export async function createEngine(options: EngineOptions): Promise<Engine> {
 	const { packageDirectory, fromSources = false } = options;
 	// Before n8n-core makes its logger, which the packages do.
-	const readers = startInstance();
-	return new Engine(readers, await NodePackage.load(packageDirectory, fromSources));
+	const logs = startInstance();
+	logs.length = 0;
+	return new Engine(logs, await NodePackage.load(packageDirectory, fromSources));
 }
 
 export class Engine {
-	/** All lines of n8n's logger, at any level, since the engine was created. */
-	readonly logs: LogEntry[] = [];
 	private readonly credentials: EngineCredentials;
 	private lastCredentialId = 0;
 	private lastExecutionId = 0;
 
+	/** @param logs all lines of n8n's logger in this process, at any level, since the last engine was created */
 	constructor(
-		private readonly logReaders: Set<LogEntry[]>,
+		readonly logs: LogEntry[],
 		readonly packages: NodePackage,
 	) {
 		this.credentials = new EngineCredentials(packages);
-		logReaders.add(this.logs);
 	}
 
 	/** How often credentials were decrypted for a node, and saved after a sign-in. */
@@ -211,11 +210,6 @@ export class Engine {
 		return await workflow.expression.withIsolate(async () => await method.call(context, filter, paginationToken));
 	}
 
-	/** Ends the log. */
-	async close(): Promise<void> {
-		this.logReaders.delete(this.logs);
-	}
-
 	private toWorkflow({ id, name, nodes, connections, settings, staticData }: ParsedWorkflow) {
 		const nodeTypes = this.packages;
 		return new n8n.Workflow({ id, name, nodes, connections, settings, staticData, active: false, nodeTypes });
@@ -229,31 +223,20 @@ export class Engine {
 		return { ...this.additionalDataOf(mode), executionId, workflowId: parsed.id, hooks };
 	}
 
-	/** What n8n's server passes to every context. No request uses these addresses. */
+	/** What n8n's server passes to every context, without the parts for webhooks, sub-workflows and task runners. */
 	private additionalDataOf(rootExecutionMode: WorkflowExecuteMode): IWorkflowExecuteAdditionalData {
 		const url = 'http://n8n.invalid/';
-		return {
+		const needed: Partial<IWorkflowExecuteAdditionalData> = {
 			credentialsHelper: this.credentials,
 			rootExecutionMode,
 			currentNodeExecutionIndex: 0,
 			variables: {},
-			instanceBaseUrl: url,
-			restApiUrl: url,
-			formBaseUrl: url,
+			// n8n makes values of expressions of them, and no request.
 			formWaitingBaseUrl: url,
-			formTestBaseUrl: url,
-			webhookBaseUrl: url,
 			webhookWaitingBaseUrl: url,
-			webhookTestBaseUrl: url,
-			mcpBaseUrl: url,
-			mcpTestBaseUrl: url,
 			externalSecretsProxy: Container.get(core.ExternalSecretsProxy),
-			logAiEvent: () => {},
-			executeWorkflow: async () => outsideTheEngine('A sub-workflow'),
-			startRunnerTask: async () => outsideTheEngine('A task runner'),
-			getRunExecutionData: async () => undefined,
-			getRuntimeCredential: async () => undefined,
 		};
+		return needed as IWorkflowExecuteAdditionalData;
 	}
 }
 

@@ -17,21 +17,21 @@ export interface LogEntry {
 	text: string;
 }
 
-let readers: Set<LogEntry[]> | undefined;
+let logs: LogEntry[] | undefined;
 
 /**
  * Starts the parts of n8n that an execution needs: settings with an encryption key, the key provider for `Credentials` and the
  * logger (every level, in memory). There is one instance per process (per test file in jest). It leaves no files. Expressions run
  * in n8n's legacy engine: the others need a dynamic import, which jest doesn't allow.
- * @returns the lists that get every log entry from now on
+ * @returns the list that gets every log entry
  */
-export function startInstance(): Set<LogEntry[]> {
-	readers ??= start();
-	return readers;
+export function startInstance(): LogEntry[] {
+	logs ??= start();
+	return logs;
 }
 
-function start(): Set<LogEntry[]> {
-	const lists = new Set<LogEntry[]>();
+function start(): LogEntry[] {
+	const entries: LogEntry[] = [];
 	const logger = withTemporarySettings(() => {
 		Container.get(core.InstanceSettings);
 		return new LoggerFinder(tmpdir()).found.getInternalLogger();
@@ -43,7 +43,7 @@ function start(): Set<LogEntry[]> {
 			write: (entry: unknown, _encoding, done) => {
 				const { level, message } = logLineSchema.parse(entry);
 				const text = inspect(entry, { depth: null, maxArrayLength: null, maxStringLength: null });
-				for (const list of lists) list.push({ level, message, text });
+				entries.push({ level, message, text });
 				done();
 			},
 		}),
@@ -51,7 +51,7 @@ function start(): Set<LogEntry[]> {
 	Container.get(core.EncryptionKeyProxy).setProvider(instanceKeyProvider());
 	reachLoopbackDirectly();
 	recogniseErrorsOfNode();
-	return lists;
+	return entries;
 }
 
 // n8n-core has its own copy of the Logger class. A loader is the public way to that instance.
