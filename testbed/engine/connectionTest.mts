@@ -7,9 +7,11 @@ import type {
 import * as z from 'zod/v4';
 
 import { noOp } from './builtInNodes.mts';
-import type { StoredCredential } from './credentials.mts';
 import { Container, core, workflow as n8n } from './host.cjs';
 import { nodeOf } from './workflowFile.mts';
+
+/** What n8n's editor names of a saved credential. */
+type SavedCredential = Record<'id' | 'name' | 'type', string>;
 
 /**
  * Sends a credential type's declarative `test` request the way n8n's server does: as the routing of a temporary node, with
@@ -17,7 +19,7 @@ import { nodeOf } from './workflowFile.mts';
  * failed request, the `responseSuccessBody` rules to a successful response.
  */
 export async function testCredential(
-	credential: StoredCredential,
+	credential: SavedCredential,
 	test: ICredentialTestRequest,
 	additionalData: IWorkflowExecuteAdditionalData,
 ): Promise<INodeCredentialTestResult> {
@@ -36,7 +38,7 @@ export async function testCredential(
 }
 
 async function sendTestRequest(
-	{ id, name, type }: StoredCredential,
+	{ id, name, type }: SavedCredential,
 	test: ICredentialTestRequest,
 	base: IWorkflowExecuteAdditionalData,
 ) {

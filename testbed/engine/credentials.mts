@@ -2,21 +2,13 @@ import type {
 	ICredentialDataDecryptedObject as CredentialData,
 	ICredentialsHelper,
 	IHttpRequestOptions,
+	INodeCredentialsDetails,
 	INodeParameters,
-	INodeProperties,
 } from 'n8n-workflow';
 
 import { core, workflow as n8n } from './host.cjs';
 import type { NodePackage } from './nodePackage.mts';
 import { nodeOf } from './workflowFile.mts';
-
-/** A saved credential as n8n's database holds it: only `data` is encrypted. */
-export interface StoredCredential {
-	id: string;
-	name: string;
-	type: string;
-	data: string;
-}
 
 /** The parameters of a function that n8n-core calls. */
 type Given<Name extends keyof ICredentialsHelper> = Parameters<ICredentialsHelper[Name]>;
@@ -31,8 +23,8 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 	/** Reads for a node: one per `getCredentials`, and one per request without its own copy. Writes after a sign-in. */
 	readonly use = { decrypted: 0, updated: 0 };
 
-	/** The table of the database. Each row is read and replaced as a whole, and the last write wins. */
-	private readonly rows = new Map<string, StoredCredential>();
+	/** The table of the database, in which only `data` is encrypted. Each row is replaced as a whole, and the last write wins. */
+	private readonly rows = new Map<string, core.Credentials>();
 
 	constructor(private readonly packages: NodePackage) {
 		super();
@@ -42,13 +34,11 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 	async save(id: string, name: string, type: string, data: CredentialData): Promise<void> {
 		const credentials = new core.Credentials({ id, name }, type);
 		await credentials.setData(data);
-		const { data: ciphertext } = credentials.getDataToSave();
-		if (ciphertext === undefined) throw new n8n.UnexpectedError('n8n encrypted nothing');
-		this.rows.set(id, { id, name, type, data: ciphertext });
+		this.rows.set(id, credentials);
 	}
 
 	/** @throws UserError without such a credential (of that type, if one is given) */
-	row(id: string | null | undefined, type?: string): StoredCredential {
+	row(id: string | null | undefined, type?: string): core.Credentials {
 		const row = this.rows.get(id ?? '');
 		if (row === undefined || row.type !== (type ?? row.type)) {
 			throw new n8n.UserError(`Credential with ID "${id}" does not exist for type "${type}".`);
@@ -56,17 +46,12 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 		return row;
 	}
 
-	/** The data as stored, without the type's defaults. */
-	async stored(id: string | null | undefined, type?: string): Promise<CredentialData> {
-		return await (await this.getCredentials({ id: id ?? null }, type)).getData();
-	}
-
 	/** The stored data with the type's defaults for what is missing or hidden, and with its expressions resolved. */
 	override async getDecrypted(...given: Given<'getDecrypted'>): Promise<CredentialData> {
 		const [additionalData, { id }, type, mode, executeData, , resolveIn] = given;
 		this.use.decrypted++;
 		// n8n has different types for credentials and node parameters, but passes one as the other here.
-		const parameters = (await this.stored(id, type)) as INodeParameters;
+		const parameters = (await this.row(id, type).getData()) as INodeParameters;
 		const asData = (value: unknown) => value as CredentialData;
 		const properties = this.getCredentialsProperties(type);
 		const all = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, null) ?? {};
@@ -95,9 +80,9 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 		const output = await preAuthentication.call(helpers, credentials);
 		const reference = node.credentials?.[typeName];
 		if (output[token.name] === undefined || reference === undefined) return undefined;
-		const { id, name } = this.row(reference.id, typeName);
+		const row = this.row(reference.id, typeName);
 		this.use.updated++;
-		await this.save(id, name, typeName, { ...(await this.stored(id)), ...output } as CredentialData);
+		await this.save(String(row.id), row.name, typeName, { ...(await row.getData()), ...output } as CredentialData);
 		return Object.assign(credentials, output);
 	}
 
@@ -108,26 +93,13 @@ export class EngineCredentials extends n8n.ICredentialsHelper {
 		return await authenticate(credentials, options as IHttpRequestOptions);
 	}
 
-	override async getCredentials({ id: given }: { id: string | null }, type?: string): Promise<core.Credentials> {
-		const row = this.row(given, type);
-		return new core.Credentials({ id: row.id, name: row.name }, row.type, row.data);
-	}
-
+	override getCredentials = async ({ id }: INodeCredentialsDetails, type: string) => this.row(id, type);
+	override getCredentialsProperties = (type: string) => this.packages.getCredentialType(type).properties;
+	override getParentTypes = () => [];
+	override isCredentialUsableByNode = () => true;
 	override runPreAuthentication = async (): Promise<never> => outsideTheEngine('OAuth');
 	override updateCredentials = async (): Promise<never> => outsideTheEngine('OAuth');
 	override updateCredentialsOauthTokenData = async (): Promise<never> => outsideTheEngine('OAuth');
-
-	override getParentTypes(): string[] {
-		return [];
-	}
-
-	override getCredentialsProperties(type: string): INodeProperties[] {
-		return this.packages.getCredentialType(type).properties;
-	}
-
-	override isCredentialUsableByNode(): boolean {
-		return true;
-	}
 }
 
 function outsideTheEngine(what: string): never {

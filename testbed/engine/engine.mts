@@ -115,10 +115,10 @@ export class Engine {
 
 	/** @returns the data as stored, without the defaults that a node would get with it. */
 	async storedCredential(id: string): Promise<CredentialData> {
-		return await this.credentials.stored(id);
+		return await this.credentials.row(id).getData();
 	}
 
-	storedCiphertext(id: string): string {
+	storedCiphertext(id: string): string | undefined {
 		return this.credentials.row(id).data;
 	}
 
@@ -181,10 +181,10 @@ export class Engine {
 
 	/** Tests a saved credential: its declarative `test` request, and the rules for the response. */
 	async testCredential(id: string): Promise<INodeCredentialTestResult> {
-		const row = this.credentials.row(id);
-		const { test } = this.packages.getCredentialType(row.type);
-		if (test === undefined) throw new n8n.UserError(`The type ${row.type} has no test`);
-		return await testCredential(row, test, this.additionalDataOf('internal'));
+		const { name, type } = this.credentials.row(id);
+		const { test } = this.packages.getCredentialType(type);
+		if (test === undefined) throw new n8n.UserError(`The type ${type} has no test`);
+		return await testCredential({ id, name, type }, test, this.additionalDataOf('internal'));
 	}
 
 	/**
