@@ -44,20 +44,17 @@ export async function packVersion(folder: string, version: string, source = chec
 	}, source);
 }
 
-/** Packs the built package in `source`, empties `folder` and unpacks the package there. */
+/** Empties `folder`, packs the built package in `source` and unpacks it there. */
 export async function packInto(folder: string, source = checkout): Promise<void> {
-	await inTemporaryFolder(async (temporary) => {
-		const tarball = await packTo(temporary, source);
-		await rm(folder, removing);
-		await mkdir(folder, { recursive: true });
-		await execute('tar', ['-xzf', basename(tarball), '--strip-components=1', '-C', folder], { cwd: temporary });
-	});
+	await rm(folder, removing);
+	const tarball = await packTo(folder, source);
+	await execute('tar', ['-xzf', basename(tarball), '--strip-components=1'], { cwd: folder });
+	await rm(tarball);
 }
 
 /** Runs `work` with the unpacked package in a temporary folder. */
 export async function withPackedPackage<T>(work: (folder: string) => Promise<T>, source = checkout): Promise<T> {
-	return await inTemporaryFolder(async (temporary) => {
-		const folder = join(temporary, 'package');
+	return await inTemporaryFolder(async (folder) => {
 		await packInto(folder, source);
 		return await work(folder);
 	});
