@@ -4,8 +4,8 @@ import { z } from 'zod/v4';
 import { postgres } from './n8n/postgres.mts';
 import { deviceSchema, type Fleet } from './platform/fleet.mts';
 import { sortFields } from './platform/listing.mts';
-import { pageOf, type Query } from './platform/paging.mts';
-import type { DeviceSource, Settings } from './platform/settings.mts';
+import { pageOf } from './platform/paging.mts';
+import type { DeviceSource } from './platform/settings.mts';
 
 const columns = Object.entries(deviceSchema.shape).map(([name, schema]) => {
 	const isText = schema instanceof z.ZodString || schema instanceof z.ZodNullable;
@@ -29,15 +29,12 @@ export async function devicesInPostgres({ devices }: Fleet) {
 	const source: DeviceSource = async ({ query }, settings) => {
 		const [total] = await select(countSchema, 'SELECT count(*) FROM device');
 		const { metadata } = pageOf(Array.from({ length: total?.count ?? 0 }), query, settings);
-		const rows = `${orderOf(query, settings)} LIMIT ${metadata.size} OFFSET ${metadata.pageable.offset}`;
+		const orders = sortFields([query['sort'] ?? []].flat(), settings).map(
+			({ name, ascending }) => `${escapeIdentifier(name)} ${ascending ? 'ASC' : 'DESC'}`,
+		);
+		const order = orders.length === 0 ? '' : `ORDER BY ${orders.join(', ')}`;
+		const rows = `${order} LIMIT ${metadata.size} OFFSET ${metadata.pageable.offset}`;
 		return { metadata, items: await select(deviceSchema, `SELECT * FROM device ${rows}`) };
 	};
 	return { source, sql, stop };
-}
-
-function orderOf({ sort = [] }: Query, settings: Settings): string {
-	const orders = sortFields([sort].flat(), settings).map(
-		({ name, ascending }) => `${escapeIdentifier(name)} ${ascending ? 'ASC' : 'DESC'}`,
-	);
-	return orders.length === 0 ? '' : `ORDER BY ${orders.join(', ')}`;
 }

@@ -79,10 +79,7 @@ function ownValue(object: object, key: string): unknown {
 }
 
 /** A field to sort by. */
-export interface SortField {
-	name: string;
-	ascending: boolean;
-}
+type SortField = ReturnType<typeof readSort>[number];
 
 /** Returns what the platform obeys of the `sort` parameters, or its own order. Throws 10005 for what it refuses. */
 export function sortFields(sorts: readonly string[], settings: Settings): SortField[] {
@@ -100,7 +97,7 @@ export function sortFields(sorts: readonly string[], settings: Settings): SortFi
 }
 
 /** A `sort` parameter, section 1.3: names separated by commas, then a direction for all of them; without one, descending. */
-function readSort(value: string): SortField[] {
+function readSort(value: string) {
 	const [, names = value, direction] = /^(.*?)\s+(asc|desc)\s*$/s.exec(value) ?? [];
 	return names.split(',').map((name) => ({ name: name.trim(), ascending: direction === 'asc' }));
 }

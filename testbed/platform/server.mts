@@ -66,8 +66,6 @@ interface Answer {
 	body: string;
 }
 
-type AnyPage = Page<object> | Promise<Page<object>>;
-
 /** A running embedded platform. */
 export class EmbeddedPlatform {
 	/** The devices; may be replaced or changed at any time. */
@@ -81,11 +79,11 @@ export class EmbeddedPlatform {
 	peakInFlight = 0;
 
 	/** Paged lists. Their requests are of the kind `list`, with the page that they ask for. */
-	readonly #lists: Readonly<Record<string, (request: PlatformRequest) => AnyPage>> = {
-		'POST /api/device/list': (request) =>
+	readonly #lists: Readonly<Record<string, (request: PlatformRequest) => Promise<Page<object>>>> = {
+		'POST /api/device/list': async (request) =>
 			this.settings.source?.(request, this.settings) ?? listDevices(this.fleet, request, this.settings),
-		'GET /api/device/list': ({ query }) => pageOf(this.fleet.devices, query, this.settings),
-		'GET /api/group/list': ({ query }) =>
+		'GET /api/device/list': async ({ query }) => pageOf(this.fleet.devices, query, this.settings),
+		'GET /api/group/list': async ({ query }) =>
 			pageOf([...new Set(this.fleet.devices.map(({ group }) => group))], query, this.settings),
 	};
 	/** All other endpoints but the login. They get the serial number in the path, return `data` of the response, or throw a Refusal. */
