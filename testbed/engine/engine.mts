@@ -240,8 +240,8 @@ export class Engine {
 	}
 }
 
-/** Returns n8n's record of a run, which may come from another process, and functions that read it. */
-function toResult({ nodes }: Pick<ParsedWorkflow, 'nodes'>, raw: IRun) {
+/** Returns n8n's record of a run, and functions that read it. */
+function toResult({ nodes }: ParsedWorkflow, raw: IRun) {
 	const { runData, error } = raw.data.resultData;
 	const task = (nodeName: string) => {
 		if (nodes.every(({ name }) => name !== nodeName)) throw new n8n.UserError(`The workflow has no node "${nodeName}"`);

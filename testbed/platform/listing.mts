@@ -5,7 +5,7 @@ import { deviceSchema, type Device, type Fleet } from './fleet.mts';
 import { type Page, pageOf, type Query } from './paging.mts';
 import type { Settings } from './settings.mts';
 
-/** Lists by what they were asked for. They are kept until the fleet changes, so that the other pages of a large fleet cost almost nothing. */
+/** The lists of a fleet by their requests, until it changes: the other pages of a large fleet cost almost nothing. */
 const results = new WeakMap<readonly Device[], Map<string, { list: Device[]; order: Order }>>();
 
 /** Filters and sorts the list of devices, sections 1.2 to 1.4 and 4.1. Returns the page for a request. Throws a Refusal. */

@@ -86,7 +86,7 @@ export class EmbeddedPlatform {
 		'GET /api/group/list': async ({ query }) =>
 			pageOf([...new Set(this.fleet.devices.map(({ group }) => group))], query, this.settings),
 	};
-	/** All other endpoints but the login. They get the serial number in the path, return `data` of the response, or throw a Refusal. */
+	/** All other endpoints but the login. They get the serial number in the path and return `data`, or throw a Refusal. */
 	readonly #endpoints: Readonly<Record<string, (request: PlatformRequest, sn: string) => unknown>> = {
 		'GET /api/device/sn/{sn}': (_request, sn) => this.#device(sn),
 		'PUT /api/device/sn/{sn}': ({ body }, sn) => this.#change(this.#device(sn), body),
