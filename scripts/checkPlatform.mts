@@ -51,7 +51,7 @@ async function run({ json, ...flags }: TargetFlags & { json?: true }): Promise<v
 		const engine = await createEngine({ packageDirectory: checkout, fromSources: true });
 		task.title = 'Checked the platform';
 		const say = (sent: number) => task.say(`Checking the platform: request ${sent} of at most ${MOST_REQUESTS}`);
-		return await checkPlatform(engine, target, { say });
+		return await checkPlatform(engine, target, say);
 	};
 	const report = await step("Loading the package into n8n's engine", check, 'stderr');
 	const { name, version } = await readManifest(checkout);

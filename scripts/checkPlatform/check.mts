@@ -8,38 +8,33 @@ import type { Engine } from '../../testbed/engine/engine.mts';
 import { triggerWorkflow } from '../../testbed/watch.mts';
 import * as look from './devices.mts';
 import * as paging from './paging.mts';
-import { CheckEnded, MOST_REQUESTS, Probe, type ProbeOptions } from './probe.mts';
-import { type Finding, type Findings, type Report, rowsOf, unsure } from './report.mts';
+import { CheckEnded, openProbe, type Probe, type Say } from './probe.mts';
+import { type Findings, type Report, rowsOf, unsure } from './report.mts';
 import * as select from './selections.mts';
 import type { Target } from './target.mts';
-
-const NOT_CHECKED = unsure('not checked', 'Solve the rows above first. Then run the check again.');
-const REASONS: Record<CheckEnded['reason'], Finding> = {
-	limit: unsure('not checked', `The check sends at most ${MOST_REQUESTS} requests.`),
-	token: unsure('not checked', 'The token expired during the check, which signs in once. n8n signs in again.'),
-};
 
 /**
  * Saves the credential in n8n's engine and checks its platform.
  * @throws Failure `input` for a credential that can't be used
  */
-export async function checkPlatform(engine: Engine, target: Target, options: ProbeOptions = {}): Promise<Report> {
+export async function checkPlatform(engine: Engine, target: Target, say: Say = () => {}): Promise<Report> {
 	const credential = await engine.saveCredential({ name: 'Platform', type: 'deviceManagementApi', data: target });
-	const probe = new Probe(engine.pollingNode(triggerWorkflow(engine, credential, {})).context, options);
+	const { context } = engine.pollingNode(triggerWorkflow(engine, credential, {}));
+	const isLogin = target['authentication'] === 'login';
+	const probe = await openProbe(context, isLogin, say);
 	const findings: Findings = {};
-	let missing = NOT_CHECKED;
+	let advice = 'Solve the rows above first. Then run the check again.';
 	try {
 		const first = await probe.page(paging.FIRST_SIZE);
-		const signIn = target['authentication'] === 'login' ? 'login' : 'apiKey';
-		Object.assign(findings, look.findingsOfFirst(first, signIn));
+		Object.assign(findings, look.findingsOfFirst(first, isLogin ? 'login' : 'apiKey'));
 		if (first.value && first.value.content.length > 0) await checkTheRest(probe, first.value, findings);
 	} catch (thrown) {
 		if (!(thrown instanceof CheckEnded)) throw thrown;
-		missing = REASONS[thrown.reason];
+		advice = thrown.message;
 	} finally {
-		await probe.close();
+		probe.close();
 	}
-	return { rows: rowsOf(findings, missing), requests: probe.sent };
+	return { rows: rowsOf(findings, unsure('not checked', advice)), requests: probe.sent() };
 }
 
 async function checkTheRest(probe: Probe, first: Page<Device>, findings: Findings): Promise<void> {

@@ -30,7 +30,7 @@ export async function checkFirstPage(fetchPage: FetchPage, first: Page<Device>):
 	const size = Math.floor(first.content.length / 2);
 	if (size === 0) return unsure('too few devices', `Add devices, then check again. ${DETECTED}`);
 	// Sorted by ID, if the platform can: other orders may have equal values, which change places with the page size.
-	const byId = { sort: 'id asc' };
+	const byId = { sort: ['id asc'] };
 	const sorted = await fetchPage(FIRST_SIZE, undefined, byId);
 	const { content } = sorted.value ?? first;
 	for (const page of [1, 2]) {
@@ -55,7 +55,7 @@ export async function checkSeveralPages(probe: Probe, first: Page<Device>, sort:
 	const { value, refusal } = await probe.list(size, wanted, sort);
 	if (refusal?.kind === 'paging') return no('the list repeats devices', 'Get Many fails rather than lose a device.');
 	if (refusal) return ifRefused(refusal, (words) => no(words, 'Get Many fails.'));
-	if (value.length < wanted) return unsure(`${value.length} of ${wanted} devices`, RUN_AGAIN);
+	if (value.items.length < wanted) return unsure(`${value.items.length} of ${wanted} devices`, RUN_AGAIN);
 	return yes('each device once', 'Get Many reads the whole list.');
 }
 

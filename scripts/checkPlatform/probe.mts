@@ -9,131 +9,85 @@ import { ClientRequest } from 'node:http';
 
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
-import { isRecord } from '../../nodes/DeviceManagement/core/json.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { fetchPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
 import { DEVICE_LIST, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
-import { pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
+import { type PagedEndpoint, pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import { openPlatform, type Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
+import { outcomeOf } from '../../nodes/DeviceManagement/transport/waiting/retry.ts';
 
 /** Most HTTP requests of one check, with sign-in and retries. */
 export const MOST_REQUESTS = 40;
 
-/** Longest time for one request, in milliseconds: the nodes' default. A failed request is never repeated. */
-const SETTINGS = { timeoutMs: 60_000, maxRetries: 0 };
+/** The nodes' default timeout. A failed request is never repeated, also not with another token. */
+const SETTINGS = { timeoutMs: 60_000, maxRetries: 0, keepsToken: true };
 
 /** How a request ended: with a value, or with the reason why there is none. */
 export type Outcome<T> = { value: T; refusal?: undefined } | { refusal: FailureDetails; value?: undefined };
 
-/** Thrown when no further request is allowed (`limit`) or can succeed (`token`). */
-export class CheckEnded extends Error {
-	constructor(readonly reason: 'limit' | 'token') {
-		super(`The check ended early (${reason})`);
-	}
-}
+/** Thrown when no further request is allowed or can succeed. The message is the advice for what was not checked. */
+export class CheckEnded extends Error {}
 
 /** Which devices to list, and in which order. */
-interface Selection {
-	body?: string;
-	query?: Record<string, string>;
-	sort?: string;
-}
+type Selection = Pick<PagedEndpoint, 'body' | 'query' | 'sort'>;
 
 /** Fetches one page of the device list. */
 export type FetchPage = (size: number, page?: number, selection?: Selection) => Promise<Outcome<Page<Device>>>;
 
-export interface ProbeOptions {
-	/** HTTP requests allowed. */
-	mostRequests?: number;
-	/** Called at each request, with the number of those that were sent. */
-	say?(sent: number): void;
-}
+/** Called at each HTTP request, with the number of those that were sent. */
+export type Say = (sent: number) => void;
 
-export class Probe {
-	/** HTTP requests sent so far, the sign-in included. */
-	sent = 0;
-	private signIns = 0;
-	private ended: CheckEnded | undefined;
-	private readonly platform: Promise<Platform>;
+export type Probe = Awaited<ReturnType<typeof openProbe>>;
 
-	constructor(
-		context: IPollFunctions,
-		private readonly options: ProbeOptions,
-	) {
-		const helpers = { value: { ...context.helpers, ...this.bounded(context.helpers) } };
-		// One at a time, so that the count is right before each request.
-		this.platform = openPlatform(Object.create(context, { helpers }), { parallelRequests: 1 });
-		subscribe('http.client.request.start', this.count);
-	}
-
-	readonly page: FetchPage = async (size, page, { sort, ...criteria } = {}) => {
-		const endpoint = { ...DEVICE_LIST, ...criteria, sort: sort === undefined ? [] : [sort] };
-		return await this.attempt((platform) => pageSource(platform, endpoint, SETTINGS).fetchPage(page, size));
-	};
-
-	/** Reads the first devices as Get Many does, over as many pages as it takes. */
-	async list(pageSize: number, limit: number, sort: readonly string[]): Promise<Outcome<readonly Device[]>> {
-		const part = { pageSize, parallelRequests: 1, skip: 0, limit };
-		return await this.attempt(async (platform) => {
-			return (await fetchPart(pageSource(platform, { ...DEVICE_LIST, sort }, SETTINGS), part)).items;
-		});
-	}
-
-	/** Reads one device by its serial number. */
-	async device(serialNumber: string): Promise<Outcome<Device>> {
-		return await this.attempt((platform) => fetchDevice(platform, serialNumber, SETTINGS));
-	}
-
-	/** Stops counting, and any request under way. */
-	async close(): Promise<void> {
-		unsubscribe('http.client.request.start', this.count);
-		(await this.platform.catch(() => undefined))?.stop();
-	}
-
-	/** n8n signs in through `httpRequest`, and sends everything else through the other function. */
-	private bounded(helpers: IPollFunctions['helpers']): Partial<IPollFunctions['helpers']> {
-		const { mostRequests = MOST_REQUESTS } = this.options;
-		const begin = (isSignIn: boolean) => {
-			if (this.sent >= mostRequests) throw (this.ended ??= new CheckEnded('limit'));
-			if (isSignIn && ++this.signIns > 1) throw (this.ended ??= new CheckEnded('token'));
-		};
-		return {
-			async httpRequest(options) {
-				begin(true);
-				return await helpers.httpRequest(options);
-			},
-			async httpRequestWithAuthentication(...parameters) {
-				begin(false);
-				return await helpers.httpRequestWithAuthentication.call(this, ...parameters);
-			},
-		};
-	}
-
-	private readonly count = (message: unknown) => {
+/**
+ * Opens the platform of a node.
+ * @param isLogin whether its credential signs in for a token
+ */
+export async function openProbe(context: IPollFunctions, isLogin: boolean, say: Say) {
+	let [sent, isAccepted] = [0, false];
+	const count = (message: unknown) => {
 		const { request } = Object(message);
 		// A proxy gets a CONNECT before the request.
-		if (!(request instanceof ClientRequest) || request.method === 'CONNECT') return;
-		this.sent++;
-		this.options.say?.(this.sent);
+		if (request instanceof ClientRequest && request.method !== 'CONNECT') say(++sent);
 	};
-
-	private async attempt<T>(run: (platform: Platform) => Promise<T>): Promise<Outcome<T>> {
-		const platform = await this.platform;
-		if (this.ended) throw this.ended;
-		try {
-			return { value: await run(platform) };
-		} catch (thrown) {
-			if (this.ended) throw this.ended;
-			const { details } = Object(thrown);
-			if (!isOfFailure(details)) throw thrown;
-			return { refusal: details };
+	// One at a time, so that the count is right before each request.
+	const { request: send, ...opened } = await openPlatform(context, { parallelRequests: 1 });
+	const request: Platform['request'] = async (asked) => {
+		if (sent >= MOST_REQUESTS) throw new CheckEnded(`The check sends at most ${MOST_REQUESTS} requests.`);
+		return await send(asked);
+	};
+	const platform = { ...opened, request };
+	const attempt = async <T,>(sending: Promise<T>): Promise<Outcome<T>> => {
+		const outcome = await outcomeOf(sending);
+		if ('value' in outcome) {
+			isAccepted = true;
+			return { value: outcome.value };
 		}
-	}
-}
-
-/** Whether these are the details of a `Failure`. The engine may load its class twice, so `instanceof` doesn't tell. */
-function isOfFailure(details: unknown): details is FailureDetails {
-	return isRecord(details) && typeof details['kind'] === 'string' && typeof details['message'] === 'string';
+		const { failure, details: refusal } = outcome;
+		if (refusal === undefined) throw failure;
+		const mayHaveExpired = refusal.tokenRefused === true || refusal.expiry !== undefined;
+		if (!isLogin || !isAccepted || !mayHaveExpired) return { refusal };
+		throw new CheckEnded('The token expired during the check, which signs in once. n8n signs in again.');
+	};
+	const source = (selection: Selection) => pageSource(platform, { ...DEVICE_LIST, ...selection }, SETTINGS);
+	const page: FetchPage = async (size, number, selection = {}) =>
+		await attempt(source(selection).fetchPage(number, size));
+	subscribe('http.client.request.start', count);
+	return {
+		/** HTTP requests sent so far, the sign-in included. */
+		sent: () => sent,
+		page,
+		/** Reads the first devices as Get Many does, over as many pages as it takes. */
+		list: async (pageSize: number, limit: number, sort: readonly string[]) =>
+			await attempt(fetchPart(source({ sort }), { pageSize, parallelRequests: 1, skip: 0, limit })),
+		/** Reads one device by its serial number. */
+		device: async (serialNumber: string) => await attempt(fetchDevice(platform, serialNumber, SETTINGS)),
+		/** Stops counting, and any request under way. */
+		close() {
+			unsubscribe('http.client.request.start', count);
+			platform.stop();
+		},
+	};
 }
 
 /** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */

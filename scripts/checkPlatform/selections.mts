@@ -57,7 +57,7 @@ export async function checkOrder(page: FetchPage, { field, obeyed, ignored }: Or
 	const read = (device: Device) => field.split('.').reduce((value: unknown, key) => Object(value)[key], device);
 	const sorted: Device[][] = [];
 	for (const direction of ['asc', 'desc']) {
-		const { value, refusal } = await page(size, undefined, { sort: `${field} ${direction}` });
+		const { value, refusal } = await page(size, undefined, { sort: [`${field} ${direction}`] });
 		if (value === undefined) return findingOfRefusal(refusal, ignored);
 		sorted.push([...value.content]);
 	}
@@ -76,7 +76,7 @@ function findingOfRefusal(refusal: FailureDetails, advice: string): Finding {
 
 /** Whether the platform sorts by the ID last, as the nodes do where devices repeat. */
 export async function checkTwoFields(page: FetchPage, size: number): Promise<Finding> {
-	const { value, refusal } = await page(size, undefined, { sort: 'onlineStatus,id asc' });
+	const { value, refusal } = await page(size, undefined, { sort: ['onlineStatus,id asc'] });
 	const ignored = 'If devices repeat, Get Many fails. Then sort by a field with different values.';
 	if (value === undefined) return findingOfRefusal(refusal, ignored);
 	const statuses = value.content.map(({ onlineStatus }) => onlineStatus);
@@ -88,7 +88,7 @@ export async function checkTwoFields(page: FetchPage, size: number): Promise<Fin
 /** Whether equal values have an order without the ID. */
 export async function checkEqualValues(page: FetchPage, size: number): Promise<Finding> {
 	const read = async (length: number) => {
-		return (await page(length, undefined, { sort: 'onlineStatus asc' })).value?.content ?? [];
+		return (await page(length, undefined, { sort: ['onlineStatus asc'] })).value?.content ?? [];
 	};
 	const [long, short] = [await read(size), await read(Math.min(FIRST_SIZE, size / 2))];
 	if (long.length === 0 || short.length === 0) return unsure('not read', 'See the rows above.');

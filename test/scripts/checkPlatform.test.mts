@@ -11,7 +11,7 @@ import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
 import { checkPlatform } from '../../scripts/checkPlatform/check.mts';
 import { findDates, findValues } from '../../scripts/checkPlatform/devices.mts';
-import type { ProbeOptions } from '../../scripts/checkPlatform/probe.mts';
+import type { FetchPage } from '../../scripts/checkPlatform/probe.mts';
 import {
 	type CheckId,
 	type Finding,
@@ -37,12 +37,12 @@ const bench = useBench({ fleet: { size: 240 } });
 type Shown = Partial<Record<CheckId, string>>;
 
 /** Checks the platform with these habits. */
-async function check(settings: Partial<Settings> = {}, target: Target = {}, options?: ProbeOptions) {
+async function check(settings: Partial<Settings> = {}, target: Target = {}) {
 	const { engine, platform } = bench;
 	const { baseUrl, apiKey, loginName, password } = platform;
 	Object.assign(platform.settings, settings);
 	const credential = { baseUrl, authentication: 'apiKey', apiKey, loginName, password, ...target };
-	const { rows, requests } = await checkPlatform(engine, credential, options);
+	const { rows, requests } = await checkPlatform(engine, credential);
 	const sent = platform.requests.map(({ method, path }) => `${method} ${path.replace(/sn\/.*/, 'sn/…')}`);
 	expect([...new Set(sent)].filter((each) => !READS.includes(each))).toEqual([]);
 	expect([rows.map(({ id }) => id), requests]).toEqual([IDS, sent.length]);
@@ -104,6 +104,8 @@ const repeats = (from: number, to: number, number: number): Partial<Settings> =>
 	changePage: (page, { page: asked = 0 }) =>
 		asked >= 24 ? { ...page, content: bench.fleet.devices.slice(from, to), number } : page,
 });
+
+const ONLY_ONE_PAGE: Partial<Settings> = { beforeAnswer: ({ query }) => void delete query['page'] };
 
 /** Some habits, their settings, and the rows that they change. */
 const habits: Record<string, readonly [Partial<Settings>, Shown]> = {
@@ -207,7 +209,7 @@ const habits: Record<string, readonly [Partial<Settings>, Shown]> = {
 		{ equalValues: '? the list changed' },
 	],
 	'has only one page': [
-		{ beforeAnswer: ({ query }) => void delete query['page'] },
+		ONLY_ONE_PAGE,
 		{
 			firstPage: "✗ 'page' is ignored",
 			severalPages: '✗ the list repeats devices',
@@ -229,6 +231,7 @@ const missing: ReadonlyArray<readonly [string, Target, Partial<Settings>, Shown,
 	['the right to list', {}, { role: 'none' }, { ...SIGNED_IN, list: '✗ code 14103' }, 'administrator'],
 	['devices', {}, { changePage: () => ({ content: [] }) }, { ...SIGNED_IN, list: '? no devices' }, 'Add devices'],
 	['the right key', { apiKey: 'x' }, {}, { signIn: '✗ API key refused (code 14101)' }, '--set apiKeyName'],
+	['a valid token', LOGIN, { tokenRequests: 0 }, { signIn: '✗ token refused (code 14101)' }, '--set tokenPath'],
 	['a login at the path', LOGIN, { loginPath: '/login' }, { signIn: '✗ no token (HTTP 404)' }, '--set'],
 ];
 
@@ -236,7 +239,7 @@ test.each(missing)('without %s, nothing else is checked', async (_name, target, 
 	const rows = await check(settings, target);
 	expect(showAll(rows)).toEqual({ ...ofEach(IDS, '? not checked'), ...expected });
 	expect(rows.find(({ id, result }) => id in expected && result !== 'yes')?.advice).toContain(advice);
-	expect(bench.platform.requests).toHaveLength(1);
+	expect(bench.platform.requests).toHaveLength(bench.platform.logins.succeeded + 1);
 });
 
 test.each([
@@ -257,9 +260,11 @@ test('a login is sent once, also if its token expires', async () => {
 });
 
 test('no more requests are sent than allowed, however much is left to check', async () => {
-	const rows = await check({}, LOGIN, { mostRequests: 10 });
-	expect(bench.platform.requests).toHaveLength(10);
-	expect(rows.at(-1)).toMatchObject({ result: 'unsure', found: 'not checked' });
+	hurry();
+	const rows = await check({ ...ONLY_ONE_PAGE, largestSize: 100, largerSize: 'refuse', filtering: 'ignored' });
+	expect(bench.platform.requests).toHaveLength(40);
+	const advice = 'The check sends at most 40 requests.';
+	expect(rows).toContainEqual(expect.objectContaining({ id: 'severalPages', result: 'unsure', advice }));
 });
 
 const fields: ReadonlyArray<readonly ['status' | 'updateTime', string, readonly unknown[], string]> = [
@@ -313,8 +318,8 @@ const orders: ReadonlyArray<readonly [string, readonly JsonValue[], readonly Jso
 test.each(orders)('a sort order %s', async (_name, up, down, expected) => {
 	const devices = (values: readonly JsonValue[]) =>
 		values.map((level, id) => ({ id: `${id} ${level}`, attributes: { level } }));
-	const page = async (_size: number, _page?: number, { sort }: { sort?: string } = {}) => ({
-		value: { content: devices(sort === 'attributes.level asc' ? up : down) },
+	const page: FetchPage = async (_size, _page, { sort = [] } = {}) => ({
+		value: { content: devices(sort[0] === 'attributes.level asc' ? up : down) },
 	});
 	expect(show(await checkOrder(page, byAttribute('level'), 50))).toBe(expected);
 });
