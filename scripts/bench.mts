@@ -14,14 +14,16 @@ import pWaitFor from 'p-wait-for';
 import { checkout } from '../testbed/checkout.mts';
 import { keyCredential } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
-import type { N8nProcess } from '../testbed/n8n/process.mts';
 import { type Cost, layFoundation, QueueMode } from '../testbed/n8n/queueMode.mts';
-import { type Environment, type Services, Unreachable } from '../testbed/n8n/services.mts';
+import { type Services, Unreachable } from '../testbed/n8n/services.mts';
 import { Fleet, startPlatform } from '../testbed/platform/server.mts';
 import { removing } from '../testbed/removing.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
-import { Million, pollMillion, SIZE as A_MILLION } from './bench/million.mts';
+import { duration, highestMemory, megabytes } from './bench/figures.mts';
+import { pollMillion, SIZE as A_MILLION, startMillion } from './bench/million.mts';
 import { count, type Served, type Way, ways } from './bench/ways.mts';
+import { step, type Task } from './demo/step.mts';
+import { number } from './demo/tables.mts';
 import { positive } from './flags.mts';
 
 const SIZES = [1_000, 10_000, 100_000];
@@ -30,8 +32,8 @@ const LATENCY_MS = 50;
 /** Without a limit, Node.js keeps garbage while the machine has free memory. */
 const HEAP_MB = 640;
 const MILLION_HEAP_MB = 1536;
-/** Seconds. n8n ends a poll of its scheduler after 80% of the lower one, 36 seconds by default. */
-const MILLION_POLLS = { N8N_SCHEDULER_POLL_TIMEOUT: '300', N8N_SCHEDULER_LEASE_DURATION: '300' };
+/** Seconds, for the polls of a million devices. n8n ends a poll of its scheduler after 80% of the lower one, 36 seconds by default. */
+const POLLS = { N8N_SCHEDULER_POLL_TIMEOUT: '300', N8N_SCHEDULER_LEASE_DURATION: '300' };
 const TAKES_MS = 300_000;
 const PAGE = 'docs/large-fleets.md';
 const BETWEEN_MARKS = /(?<=<!-- figures -->\n)[^]*(?=\n<!-- end of figures -->)/;
@@ -55,8 +57,12 @@ interface Ended {
 	executionBytes: number;
 }
 
-/** Undefined: a worker ran out of memory. */
-type Outcome = Ended | undefined;
+interface Run {
+	way: Way;
+	size: number;
+	/** Undefined: a worker ran out of memory. */
+	ended: Ended | undefined;
+}
 
 const isStopping = stopSignal();
 let services: Services | undefined;
@@ -75,22 +81,22 @@ async function bench(): Promise<void> {
 	if (write && sizes.length < SIZES.length) throw new Error('--write needs all fleets: leave --largest out.');
 	const page = await readFile(join(checkout, PAGE), 'utf8');
 	assert.match(page, BETWEEN_MARKS);
-	tell('starting n8n');
 	const fleets = await Promise.all(sizes.map(serve));
 	const n8n = await start(fleets);
 	const idleBytes = await highestMemory(n8n.workers.map(({ process: worker }) => worker));
-	const outcomes = new Map<string, Outcome[]>();
-	for (let round = 1; round <= rounds; round++) {
-		for (const fleet of fleets) {
-			for (const way of waysFor(fleet)) {
-				tell(`round ${round} of ${rounds} · ${inWords(fleet.size)} devices · ${way.name}`);
-				const id = idOf(way, fleet);
-				outcomes.set(id, [...(outcomes.get(id) ?? []), await measure(n8n, way, fleet)]);
+	const runs: Run[] = [];
+	const readAll = async (task: Task) => {
+		for (let round = 1; round <= rounds; round++) {
+			for (const fleet of fleets) {
+				for (const way of waysFor(fleet)) {
+					task.say(`round ${round} of ${rounds} · ${number(fleet.size)} devices · ${way.name}`);
+					runs.push({ way, size: fleet.size, ended: await measure(n8n, way, fleet) });
+				}
 			}
 		}
-	}
-	tell('');
-	const tables = report((way, size) => outcomes.get(idOf(way, { id: `fleet${size}` })), idleBytes ?? NaN);
+	};
+	await step('Read all fleets', readAll, 'stderr');
+	const tables = report(runs, idleBytes ?? NaN);
 	console.log(tables);
 	const written = page.replace(BETWEEN_MARKS, () => `\n${tables}`);
 	if (write) await writeFile(join(checkout, PAGE), written);
@@ -98,19 +104,19 @@ async function bench(): Promise<void> {
 
 /** Prints what a million devices cost: ways to read on workers, then polls in the main process. */
 async function benchMillion(): Promise<void> {
-	const fleet = await Million.start(LATENCY_MS);
-	const n8n = await start([fleet], { ...limits(MILLION_HEAP_MB), ...MILLION_POLLS });
+	const fleet = await startMillion(LATENCY_MS);
+	const n8n = await start([fleet], MILLION_HEAP_MB);
 	console.log(`idle: main ${megabytes((await highestMemory([n8n.main.process])) ?? NaN)}`);
 	for (const way of waysFor(fleet)) {
-		const outcome = await measure(n8n, way, fleet);
-		const cells = outcome ? [duration(outcome.milliseconds), megabytes(outcome.workerBytes)] : ['out of memory'];
+		const ended = await measure(n8n, way, fleet);
+		const cells = ended ? [duration(ended.milliseconds), megabytes(ended.workerBytes)] : ['out of memory'];
 		console.log(`| ${[way.name, ...cells].join(' | ')} |`);
 	}
 	await pollMillion(n8n, fleet);
 }
 
 /** Starts a platform in this process. n8n reads from it in other ones. */
-async function serve(size: number): Promise<Served & { apiKey: string }> {
+async function serve(size: number): Promise<Served> {
 	const fleet = Fleet.seeded({ size });
 	fleet.warm();
 	const { baseUrl, apiKey } = await startPlatform({ fleet, latencyMs: LATENCY_MS });
@@ -118,13 +124,10 @@ async function serve(size: number): Promise<Served & { apiKey: string }> {
 }
 
 /** Starts an n8n that has a credential for each fleet, and a workflow for each way to read it. */
-async function start(
-	fleets: ReadonlyArray<Served & { apiKey: string }>,
-	settings = limits(HEAP_MB),
-): Promise<QueueMode> {
+async function start(fleets: readonly Served[], heapMb = HEAP_MB): Promise<QueueMode> {
 	const foundation = await layFoundation();
 	({ services } = foundation);
-	const host = await provideN8n(tell);
+	const host = await step('n8n', async (task) => await provideN8n(task.say), 'stderr');
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-bench-'));
 	services.add({ stop: async () => await rm(folder, removing) });
 	return await QueueMode.start(host, folder, foundation, {
@@ -135,14 +138,11 @@ async function start(
 			N8N_CONCURRENCY_PRODUCTION_LIMIT: '1',
 			// The execution that waits for the parts would occupy a worker.
 			OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'false',
-			...settings,
+			NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
+			...POLLS,
 			N8N_CUSTOM_EXTENSIONS: fileURLToPath(new URL('bench', import.meta.url)),
 		},
 	});
-}
-
-function limits(heapMb: number): Environment {
-	return { NODE_OPTIONS: `--max-old-space-size=${heapMb}` };
 }
 
 function waysFor({ size }: Served): Way[] {
@@ -155,7 +155,7 @@ function idOf(way: Way, { id }: Pick<Served, 'id'>): string {
 }
 
 /** Runs a workflow on new workers, so that no run affects the next, and waits for its end. */
-async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Outcome> {
+async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Ended | undefined> {
 	const { workers } = n8n;
 	await Promise.all(
 		workers.map(async (worker) => await worker.process.kill().then(async () => await worker.restart())),
@@ -186,31 +186,25 @@ async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Outcome
 	};
 }
 
-/** The highest memory of a worker since its start, in bytes; undefined if one has ended. */
-async function highestMemory(workers: readonly N8nProcess[]): Promise<number | undefined> {
-	if (workers.some(({ hasEnded }) => hasEnded)) return undefined;
-	const statuses = await Promise.all(workers.map(async ({ pid }) => await readFile(`/proc/${pid}/status`, 'utf8')));
-	return Math.max(...statuses.map((status) => Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024));
-}
-
 /** Returns the tables as Markdown. */
-function report(outcomesOf: (way: Way, size: number) => Outcome[] | undefined, idleBytes: number): string {
-	const table = (title: string, words: string, cell: (outcomes: Ended[], size: number) => string) => {
+function report(runs: readonly Run[], idleBytes: number): string {
+	const runsOf = (way: Way | undefined, size: number) => runs.filter((run) => run.way === way && run.size === size);
+	const endedOf = (own: readonly Run[]) => own.flatMap(({ ended }) => ended ?? []);
+	const table = (title: string, words: string, cell: (ended: Ended[], size: number) => string) => {
 		const cellOf = (way: Way, size: number) => {
-			const outcomes = outcomesOf(way, size);
-			if (outcomes === undefined) return '–';
-			const ended = outcomes.flatMap((outcome) => outcome ?? []);
-			return ended.length < outcomes.length ? 'out of memory' : cell(ended, size);
+			const own = runsOf(way, size);
+			if (own.length === 0) return '–';
+			const ended = endedOf(own);
+			return ended.length < own.length ? 'out of memory' : cell(ended, size);
 		};
 		const rows = ways.map((way) => [way.name, ...sizes.map((size) => cellOf(way, size))]);
-		const lines = [['', ...sizes.map(inWords)], ['---', ...sizes.map(() => '---:')], ...rows];
+		const lines = [['', ...sizes.map(number)], ['---', ...sizes.map(() => '---:')], ...rows];
 		return `### ${title}\n\n${words}\n\n${lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('')}`;
 	};
 	const machine = `${cpus().length} × ${cpus()[0]?.model.trim()} and ${Math.round(totalmem() / 1024 ** 3)} GB`;
-	const time = (outcomes: readonly Ended[], size: number) => {
-		const first = ways.slice(0, 1).flatMap((way) => outcomesOf(way, size) ?? []);
-		const ratio = medianTime(outcomes) / medianTime(first.flatMap((outcome) => outcome ?? []));
-		return `${duration(medianTime(outcomes))} (${ratio.toFixed(1)}×)`;
+	const time = (ended: readonly Ended[], size: number) => {
+		const ratio = medianTime(ended) / medianTime(endedOf(runsOf(ways[0], size)));
+		return `${duration(medianTime(ended))} (${ratio.toFixed(1)}×)`;
 	};
 	return [
 		table(
@@ -221,35 +215,17 @@ function report(outcomesOf: (way: Way, size: number) => Outcome[] | undefined, i
 		table(
 			'Memory of the worker',
 			`The highest memory of the process. An idle worker has ${megabytes(idleBytes)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “out of memory” means that the worker ended.`,
-			(outcomes) => megabytes(Math.max(...outcomes.map(({ workerBytes }) => workerBytes))),
+			(ended) => megabytes(Math.max(...ended.map(({ workerBytes }) => workerBytes))),
 		),
 		table(
 			'The execution in the database',
 			'What n8n saves for an execution that it keeps, before PostgreSQL compresses it. For parts: all executions together.',
-			(outcomes) => megabytes(Math.max(...outcomes.map(({ executionBytes }) => executionBytes))),
+			(ended) => megabytes(Math.max(...ended.map(({ executionBytes }) => executionBytes))),
 		),
 	].join('\n');
 }
 
-function medianTime(outcomes: readonly Ended[]): number {
-	const times = outcomes.map(({ milliseconds }) => milliseconds).sort((one, other) => one - other);
+function medianTime(ended: readonly Ended[]): number {
+	const times = ended.map(({ milliseconds }) => milliseconds).sort((one, other) => one - other);
 	return times[Math.floor(times.length / 2)] ?? NaN;
-}
-
-/** Shows the progress in one line of a terminal. */
-function tell(step: string): void {
-	const { stderr } = process;
-	if (stderr.isTTY) stderr.write(`\r\x1b[K${step.slice(0, stderr.columns - 1)}`);
-}
-
-function duration(milliseconds: number): string {
-	return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
-}
-
-function megabytes(bytes: number): string {
-	return `${(bytes / 1024 / 1024).toFixed(bytes < 10 * 1024 * 1024 ? 1 : 0)} MB`;
-}
-
-function inWords(value: number): string {
-	return value.toLocaleString('en');
 }

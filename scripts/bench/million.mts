@@ -1,13 +1,15 @@
 /** A platform with a million devices, and the trigger that polls it in the main process of a real n8n: `npm run bench -- --million`. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { setTimeout } from 'node:timers/promises';
+import { writeFile } from 'node:fs/promises';
 import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
 import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
-import { Fleet, timeText } from '../../testbed/platform/fleet.mts';
-import { listen } from '../../testbed/platform/httpServer.mts';
+import { chain } from '../../testbed/n8n/workflows.mts';
+import { timeText } from '../../testbed/platform/fleet.mts';
+import { pageOf } from '../../testbed/platform/paging.mts';
+import { type Device, type DeviceSource, Fleet, startPlatform } from '../../testbed/platform/server.mts';
 import { triggerType } from '../../testbed/watch.mts';
+import { duration, highestMemory, megabytes } from './figures.mts';
 
 /** Larger than other fleets. */
 export const SIZE = 1_000_000;
@@ -24,102 +26,72 @@ const bytesSchema = z.object({ bytes: z.coerce.number() });
 const EXECUTION = `SELECT EXTRACT(EPOCH FROM "createdAt") * 1000 AS at FROM execution_entity
 	WHERE "workflowId" = $1 AND status = 'success'`;
 const STATE = 'SELECT octet_length(cursor::text) AS bytes FROM poller_state WHERE "workflowId" = $1';
-const DELETE = 'DELETE FROM execution_entity';
 
-/** Devices in the order of their IDs and times, each computed when a page has it. */
-export class Million {
-	readonly id = 'million';
-	readonly apiKey = 'any';
-	baseUrl = '';
-	size = SIZE;
-	/** How many of the oldest devices are offline. */
-	offline = 0;
-	/** When list requests arrived. */
-	requests: number[] = [];
+type Million = Awaited<ReturnType<typeof startMillion>>;
 
-	/** Starts it. It waits so long before each response. */
-	static async start(latencyMs: number): Promise<Million> {
-		const million = new Million();
-		const { origin } = await listen(({ url = '' }, response) => {
-			million.requests.push(Date.now());
-			const { searchParams: query } = new URL(url, 'http://platform.invalid');
-			void setTimeout(latencyMs).then(() => {
-				response.setHeader('Content-Type', 'application/json');
-				response.end(`{"code":0,"msg":"success","data":${million.page(query)}}`);
-			});
-		});
-		million.baseUrl = origin;
-		return million;
-	}
-
-	private page(query: URLSearchParams): string {
-		const [page = 1, size = 1] = ['page', 'size'].map((name) => Number(query.get(name) ?? 1));
-		const isNewestFirst = query.get('sort')?.endsWith('desc') === true;
-		const first = (page - 1) * size;
-		const numberOfElements = Math.max(0, Math.min(size, this.size - first));
-		const content = Array.from({ length: numberOfElements }, (_, index) =>
-			this.device(isNewestFirst ? this.size - 1 - first - index : first + index),
-		);
-		const totalPages = Math.ceil(this.size / size);
-		const metadata = { totalElements: this.size, totalPages, last: page >= totalPages, first: page === 1 };
-		const rest = { ...metadata, number: page, size, numberOfElements };
-		return `{"content":[${content.join(',')}],${JSON.stringify(rest).slice(1)}`;
-	}
-
-	private device(index: number): string {
+/** Starts a platform whose devices are in the order of their IDs and times. Each is computed when a page has it. */
+export async function startMillion(latencyMs: number) {
+	const fleet = {
+		id: 'million',
+		size: SIZE,
+		/** How many of the oldest devices are offline. */
+		offline: 0,
+	};
+	const example = Fleet.seeded({ size: 1 }).at(0);
+	const deviceAt = (index: number): Device => {
 		const number = String(index).padStart(LONG, '0');
-		const values = [`"1${number.slice(1)}"`, `"SN${number.slice(2)}"`, index < this.offline ? '0' : '1'];
-		return [...values, `"${timeText(OLDEST + index * 1000)}"`].reduce(
-			(text, value, at) => text + value + (PARTS[at + 1] ?? ''),
-			PARTS[0] ?? '',
-		);
-	}
+		const own = { id: `1${number.slice(1)}`, sn: `SN${number.slice(2)}`, onlineStatus: index < fleet.offline ? 0 : 1 };
+		return { ...example, ...own, createTime: timeText(OLDEST + index * 1000) };
+	};
+	// The metadata of a page depend on the length of the list only.
+	const empty: Device[] = [];
+	const source: DeviceSource = async ({ query }, settings) => {
+		empty.length = fleet.size;
+		const { metadata } = pageOf(empty, query, settings);
+		const isNewestFirst = String(query['sort']).endsWith('desc');
+		const items = Array.from({ length: metadata.numberOfElements }, (_, at) => {
+			const place = metadata.pageable.offset + at;
+			return deviceAt(isNewestFirst ? fleet.size - 1 - place : place);
+		});
+		return { items, metadata };
+	};
+	const platform = await startPlatform({ latencyMs, source });
+	return Object.assign(fleet, { platform, baseUrl: platform.baseUrl, apiKey: platform.apiKey });
 }
 
-/** A device's JSON around the values that differ. */
-const { id: _id, sn: _sn, onlineStatus: _status, createTime: _time, ...shared } = Fleet.seeded({ size: 1 }).at(0);
-const PARTS = ['{"id":', ',"sn":', ',"onlineStatus":', ',"createTime":', `,${JSON.stringify(shared).slice(1)}`];
+const watch = trigger('watch', { events: ['onlineStatusChanged'], forAtLeast: 1 });
+const created = trigger('created', { events: ['deviceCreated'] });
 
-export const watch = trigger('watch', { events: ['onlineStatusChanged'], forAtLeast: 1 });
-export const created = trigger('created', { events: ['deviceCreated'] });
-
-function trigger(id: string, parameters: object) {
-	const node = {
-		...{ id, name: id, type: triggerType, typeVersion: 1, position: [0, 0] },
-		credentials: { deviceManagementApi: { id: 'million', name: 'million' } },
-		parameters: {
-			pollTimes: { item: [{ mode: 'everyMinute' }] },
-			...{ output: 'selected', fields: ['sn'], options: { pageSize: 2000, emit: 'perPoll' } },
-			...parameters,
-		},
+function trigger(id: string, choices: object) {
+	const parameters = {
+		pollTimes: { item: [{ mode: 'everyMinute' }] },
+		...{ output: 'selected', fields: ['sn'], options: { pageSize: 2000, emit: 'perPoll' } },
+		...choices,
 	};
-	return { id, name: id, nodes: [node], connections: {}, settings: { executionOrder: 'v1' } };
+	return chain(id, 'million', [{ name: id, type: triggerType, typeVersion: 1, parameters }]);
 }
 
 /** Publishes the triggers in turn, and prints what their polls cost. */
 export async function pollMillion({ main, database }: QueueMode, million: Million): Promise<void> {
-	const status = `/proc/${main.process.pid}`;
-	const read = async <Row extends object>(schema: z.ZodType<Row>, sql: string, id: string) => {
-		const [row] = await database.query(schema, sql, id);
-		return row;
-	};
+	const { platform } = million;
 	/** @param reports whether this poll starts an execution */
 	const row = async (name: string, { id }: { id: string }, begin: () => unknown, reports = false) => {
 		// Sets the highest memory back.
-		await writeFile(`${status}/clear_refs`, '5');
-		const requests = (million.requests = []);
+		await writeFile(`/proc/${main.process.pid}/clear_refs`, '5');
+		platform.forget();
 		await begin();
+		const arrivals = () => platform.requests.map(({ at }) => at);
 		const hasEnded = async () => {
-			const isQuiet = requests.length > 0 && Date.now() - Math.max(...requests) > 10_000;
-			const execution = await read(executionSchema, EXECUTION, id);
+			const isQuiet = platform.requests.length > 0 && Date.now() - Math.max(...arrivals()) > 10_000;
+			const [execution] = await database.query(executionSchema, EXECUTION, id);
 			return isQuiet && (!reports || execution !== undefined) && pWaitFor.resolveWith(execution?.at ?? Infinity);
 		};
 		const executedAt = await pWaitFor(hasEnded, { interval: 500, timeout: TAKES_MS });
-		const took = (reports ? executedAt : Math.max(...requests)) - Math.min(...requests);
-		const state = await read(bytesSchema, STATE, id);
-		const memory = Number(/^VmHWM:\s+(\d+) kB$/m.exec(await readFile(`${status}/status`, 'utf8'))?.[1]) / 1024;
-		const cells = [name, requests.length, `${(took / 1000).toFixed(1)} s`, `${memory.toFixed()} MB`];
-		console.log(`| ${cells.join(' | ')} | ${((state?.bytes ?? NaN) / 1e6).toFixed(1)} MB |`);
+		const took = (reports ? executedAt : Math.max(...arrivals())) - Math.min(...arrivals());
+		const [state] = await database.query(bytesSchema, STATE, id);
+		const memory = (await highestMemory([main.process])) ?? NaN;
+		const cells = [name, arrivals().length, duration(took), megabytes(memory), megabytes(state?.bytes ?? NaN)];
+		console.log(`| ${cells.join(' | ')} |`);
 	};
 	const publish = (workflow: object) => async () => await main.publish(await main.create(workflow));
 	console.log('\n| poll | requests | time | peak of main | state |\n| --- | ---: | ---: | ---: | ---: |');
@@ -132,6 +104,6 @@ export async function pollMillion({ main, database }: QueueMode, million: Millio
 	await row('100 devices go offline', watch, () => (million.offline = 100));
 	await row('they are reported', watch, () => {}, true);
 	await row(`${OUTAGE} devices go offline`, watch, () => (million.offline = OUTAGE));
-	await database.query(z.object({}), DELETE);
+	await database.query(z.object({}), 'DELETE FROM execution_entity');
 	await row('they are reported', watch, () => {}, true);
 }

@@ -12,6 +12,7 @@ export interface Served {
 	id: string;
 	size: number;
 	baseUrl: string;
+	apiKey: string;
 }
 
 export interface Way {
