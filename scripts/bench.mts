@@ -45,7 +45,6 @@ const { rounds, largest, million, write } = new Command('npm run bench --')
 	.option('--million', 'measures a million devices instead, once: polls, parts and Count', false)
 	.option('--write', `writes the tables into ${PAGE}`, false)
 	.addHelpText('after', '\nA round takes about five minutes.')
-	.allowExcessArguments(false)
 	.parse()
 	.opts<{ rounds: number; largest: number; million: boolean; write: boolean }>();
 const sizes = SIZES.filter((size) => size <= largest);
@@ -157,9 +156,8 @@ function idOf(way: Way, { id }: Pick<Served, 'id'>): string {
 /** Runs a workflow on new workers, so that no run affects the next, and waits for its end. */
 async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Ended | undefined> {
 	const { workers } = n8n;
-	await Promise.all(
-		workers.map(async (worker) => await worker.process.kill().then(async () => await worker.restart())),
-	);
+	await Promise.all(workers.map(async (worker) => await worker.process.kill()));
+	await n8n.restartEnded();
 	const id = idOf(way, fleet);
 	const executions = way.executions(fleet.size);
 	const began = Date.now();

@@ -31,7 +31,6 @@ const program = new Command('npm run check-platform --')
 	.option('--json', 'print the result as JSON')
 	.addHelpText('after', '\nWithout a terminal, the password or the key is read from standard input, one line.')
 	.addHelpText('after', '\nExit code: 0 works, 1 something essential is missing, 2 not sure.')
-	.allowExcessArguments(false)
 	.showHelpAfterError('--help lists the flags.')
 	.parse();
 

@@ -2,18 +2,12 @@
  * `npm run demo`: runs three workflows in n8n's engine with this package's compiled nodes, over real HTTP on an embedded
  * platform, and prints the output.
  */
-import { Command } from 'commander';
-
 import { type Bench, openBench } from '../testbed/bench.mts';
 import { checkout, readManifest } from '../testbed/checkout.mts';
 import { jsonOf } from '../testbed/output.mts';
 import { step, type Task } from './demo/step.mts';
 import { bold, number, plain, tableOf } from './demo/tables.mts';
 
-new Command('npm run demo')
-	.description("Runs workflows in n8n's engine that count, list and read devices, on an embedded platform.")
-	.allowExcessArguments(false)
-	.parse();
 try {
 	await demonstrate();
 } catch (error) {
@@ -67,13 +61,7 @@ function show({ total, devices, first = {} }: Awaited<ReturnType<typeof run>>): 
 	const lines = [
 		heading(`${number(devices.length)} offline devices at site Hamburg, newest first`),
 		tableOf(
-			few.map(({ sn, groupName, onlineStatus, status, createTime }) => [
-				sn,
-				groupName,
-				onlineStatus,
-				status,
-				createTime,
-			]),
+			few.map((device) => ['sn', 'groupName', 'onlineStatus', 'status', 'createTime'].map((name) => device[name])),
 			{ head: ['Serial number', 'Group', 'Online', 'Status', 'Created'] },
 		),
 		`… and ${number(devices.length - few.length)} more`,

@@ -20,7 +20,6 @@ const options = new Command('npm run release --')
 	.option('--pack', 'checks that tag, version and changelog agree, and packs into .cache/release')
 	.option('--compare <tarball>', 'packs this checkout and compares it with a tarball of the same commit')
 	.option('--tag <tag>', 'the tag of the release, like v1.2.3')
-	.allowExcessArguments(false)
 	.parse()
 	.opts<{ dryRun?: true; unchecked?: true; pack?: true; compare?: string; tag?: string }>();
 

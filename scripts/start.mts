@@ -31,7 +31,6 @@ const { port, fresh } = new Command('npm start --')
 	.description('Runs the n8n editor with this package installed and an embedded platform to try it on.')
 	.option('--port <number>', 'port of the editor; another one if it is taken', positive, 5678)
 	.option('--fresh', 'deletes the workflows, credentials and account of earlier starts')
-	.allowExcessArguments(false)
 	.showHelpAfterError('--help lists the flags.')
 	.parse()
 	.opts<{ port: number; fresh?: true }>();

@@ -1,4 +1,5 @@
 /** What must match before a release: the tag, the version in package.json and a dated section of the changelog. */
+import { z } from 'zod/v4';
 
 /** Returns what does not match, as texts; an empty list if everything does. */
 export function disagreements(version: string, tag: string, changelog: string): string[] {
@@ -9,13 +10,10 @@ export function disagreements(version: string, tag: string, changelog: string): 
 	const [heading] = headings;
 	const [, name, date] = /^## (\S+) — (.+)$/.exec(heading ?? '') ?? [];
 	if (name !== version) found.push(`The first section of CHANGELOG.md is “${heading ?? 'none'}”: expected ${version}`);
-	else if (!isDate(date ?? '')) found.push(`The section ${version} of CHANGELOG.md has no date: “${heading}”`);
+	else if (!z.iso.date().safeParse(date).success)
+		found.push(`The section ${version} of CHANGELOG.md has no date: “${heading}”`);
 	if (headings.filter((other) => other.startsWith(`## ${version} `)).length > 1) {
 		found.push(`CHANGELOG.md has two sections for ${version}`);
 	}
 	return found;
-}
-
-function isDate(text: string): boolean {
-	return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 }
