@@ -5,21 +5,23 @@
  *
  * Plain JavaScript with nothing but Node's own modules, because it runs before anything is installed.
  */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 /** What a build depends on. */
 const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'credentials', 'icons', 'nodes'];
 
 process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
-const isForced = process.argv.includes('--always');
 refuseOldNode();
-if (mustInstall()) await alone(async () => mustInstall() && (await install()));
-if (process.argv.includes('--build')) {
-	if (isForced || mustBuild()) await alone(async () => (isForced || mustBuild()) && (await build()));
+if (mustInstall() || mustBuild()) {
+	await untilAlone();
+	if (mustInstall()) await install();
+	if (mustBuild()) await build();
 }
 
 function refuseOldNode() {
@@ -37,6 +39,8 @@ function mustInstall() {
 }
 
 function mustBuild() {
+	if (!process.argv.includes('--build')) return false;
+	if (process.argv.includes('--always')) return true;
 	const { n8n } = JSON.parse(readFileSync('package.json', 'utf8'));
 	const isComplete = [...n8n.nodes, ...n8n.credentials].every((path) => existsSync(path));
 	return !isComplete || Math.max(...SOURCES.map(newest)) > changedAt('node_modules/.built');
@@ -48,27 +52,27 @@ async function install() {
 	const flags = ['--include=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
 	// On Windows, npm is a script that needs a shell.
 	const npm = spawn('npm', ['ci', ...flags], { stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
-	if (!(await succeeds(npm))) stop('npm could not install the packages. Run it again: it keeps what it has fetched.');
+	const [exitCode] = await once(npm, 'close');
+	if (exitCode !== 0) stop('npm could not install the packages. Run it again: it keeps what it has fetched.');
 }
 
 async function build() {
 	process.stderr.write('Building the package …\n');
 	const began = new Date();
 	rmSync('node_modules/.built', { force: true });
-	const program = spawn(process.execPath, ['node_modules/@n8n/node-cli/bin/n8n-node.mjs', 'build']);
-	const output = [];
-	for (const stream of [program.stdout, program.stderr]) stream.on('data', (part) => output.push(part));
-	if (!(await succeeds(program))) stop('The package does not build:', Buffer.concat(output).toString());
+	const program = ['node_modules/@n8n/node-cli/bin/n8n-node.mjs', 'build'];
+	await promisify(execFile)(process.execPath, program).catch(({ stdout, stderr }) => {
+		stop('The package does not build:', stdout, stderr);
+	});
 	writeFileSync('node_modules/.built', '');
 	// A source that changed during the build is newer.
 	utimesSync('node_modules/.built', began, began);
 }
 
-/** Runs `work` while no other command of this checkout installs or builds. A killed command stops to touch its lock. */
-async function alone(work) {
+/** Keeps other commands of this checkout from installing or building until this one ends. A killed one stops to touch its lock. */
+async function untilAlone() {
 	const lock = '.cache/setup.lock';
 	mkdirSync('.cache', { recursive: true });
-	process.once('SIGINT', () => process.exit(130));
 	for (let tries = 1; ; tries++) {
 		try {
 			writeFileSync(lock, '', { flag: 'wx' });
@@ -80,19 +84,8 @@ async function alone(work) {
 		else await pause(500);
 		if (tries === 3) process.stderr.write('Waiting for another command of this checkout …\n');
 	}
-	const release = () => rmSync(lock, { force: true });
-	process.once('exit', release);
-	const touching = setInterval(() => existsSync(lock) && utimesSync(lock, new Date(), new Date()), 1000);
-	await work();
-	clearInterval(touching);
-	process.off('exit', release);
-	release();
-}
-
-function succeeds(program) {
-	return new Promise((resolve) => {
-		program.on('error', () => resolve(false)).on('close', (exitCode) => resolve(exitCode === 0));
-	});
+	process.once('SIGINT', () => process.exit(130)).once('exit', () => rmSync(lock, { force: true }));
+	setInterval(() => existsSync(lock) && utimesSync(lock, new Date(), new Date()), 1000).unref();
 }
 
 /** The latest change of a file, or of anything in a folder. A folder changes when a file is added or removed. */

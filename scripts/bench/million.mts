@@ -21,11 +21,10 @@ const OLDEST = Date.UTC(2026, 0, 1);
 /** Longest time until a poll begins and ends. */
 const TAKES_MS = { milliseconds: 600_000, message: 'No poll ended' };
 
-const executionSchema = z.object({ at: z.coerce.number() });
-const bytesSchema = z.object({ bytes: z.coerce.number() });
-const EXECUTION = `SELECT EXTRACT(EPOCH FROM "createdAt") * 1000 AS at FROM execution_entity
+const figureSchema = z.object({ figure: z.coerce.number() });
+const EXECUTION = `SELECT EXTRACT(EPOCH FROM "createdAt") * 1000 AS figure FROM execution_entity
 	WHERE "workflowId" = $1 AND status = 'success'`;
-const STATE = 'SELECT octet_length(cursor::text) AS bytes FROM poller_state WHERE "workflowId" = $1';
+const STATE = 'SELECT octet_length(cursor::text) AS figure FROM poller_state WHERE "workflowId" = $1';
 
 type Million = Awaited<ReturnType<typeof startMillion>>;
 
@@ -83,14 +82,14 @@ export async function pollMillion({ main, database }: QueueMode, million: Millio
 		const arrivals = () => platform.requests.map(({ at }) => at);
 		const hasEnded = async () => {
 			const isQuiet = platform.requests.length > 0 && Date.now() - Math.max(...arrivals()) > 10_000;
-			const [execution] = await database.query(executionSchema, EXECUTION, id);
-			return isQuiet && (!reports || execution !== undefined) && pWaitFor.resolveWith(execution?.at ?? Infinity);
+			const [execution] = await database.query(figureSchema, EXECUTION, id);
+			return isQuiet && (!reports || execution !== undefined) && pWaitFor.resolveWith(execution?.figure ?? Infinity);
 		};
 		const executedAt = await pWaitFor(hasEnded, { interval: 500, timeout: TAKES_MS });
 		const took = (reports ? executedAt : Math.max(...arrivals())) - Math.min(...arrivals());
-		const [state] = await database.query(bytesSchema, STATE, id);
+		const [state] = await database.query(figureSchema, STATE, id);
 		const memory = (await highestMemory([main.process])) ?? NaN;
-		const cells = [name, arrivals().length, duration(took), megabytes(memory), megabytes(state?.bytes ?? NaN)];
+		const cells = [name, arrivals().length, duration(took), megabytes(memory), megabytes(state?.figure ?? NaN)];
 		console.log(`| ${cells.join(' | ')} |`);
 	};
 	const publish = (workflow: object) => async () => await main.publish(await main.create(workflow));

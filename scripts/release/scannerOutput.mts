@@ -1,4 +1,4 @@
-/** Runs n8n's scanner and reads its output. */
+/** n8n's scanner, and what its output says. */
 
 /** The newest available version. The text of its output is checked, so another version may need other texts. */
 export const SCANNER = '@n8n/scan-community-package@0.32.0';

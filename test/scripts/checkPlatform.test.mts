@@ -92,8 +92,6 @@ const AS_IT_IS: Shown = {
 };
 const LOGIN: Target = { authentication: 'login' };
 
-const firstSn = () => bench.fleet.devices[0]?.sn;
-
 /** What a request for one device gets. */
 const ofDevice = (fault: (sn: string) => Fault | undefined): Settings['fault'] => {
 	return ({ kind, path }) => (kind === 'sn' ? fault(path.split('/').at(-1) ?? '') : undefined);
@@ -188,7 +186,9 @@ const habits: Record<string, readonly [Partial<Settings>, Shown]> = {
 	'sorts by the first field only, and changes the case of serial numbers': [
 		{
 			severalFields: 'first field',
-			fault: ofDevice((sn) => (sn === firstSn() ? { code: 0, data: { sn: sn.toLowerCase() } } : undefined)),
+			fault: ofDevice((sn) =>
+				sn === bench.fleet.devices[0]?.sn ? { code: 0, data: { sn: sn.toLowerCase() } } : undefined,
+			),
 		},
 		{ sortTwoFields: '✗ ignored' },
 	],
