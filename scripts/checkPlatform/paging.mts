@@ -6,7 +6,7 @@ import { type Device, identifyDevice } from '../../nodes/DeviceManagement/core/d
 import { areSame as areSameBy, type Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { number } from '../demo/tables.mts';
 import { type FetchPage, inWords, type Outcome, type Probe } from './probe.mts';
-import { type Finding, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
+import { type Finding, type Findings, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
 /** Devices on the first page that the check reads: the default of the API document. */
 export const FIRST_SIZE = 10;
@@ -103,11 +103,7 @@ export async function checkPageSize(fetchPage: FetchPage, sizes = SIZES): Promis
 }
 
 /** The end of the list: whether the total and `last` are right there, and what comes after it. */
-export async function checkEnd(
-	fetchPage: FetchPage,
-	first: Page<Device>,
-	firstPageNumber: number,
-): Promise<{ totals: Finding; pastEnd: Finding }> {
+export async function checkEnd(fetchPage: FetchPage, first: Page<Device>, firstPageNumber: number): Promise<Findings> {
 	const { totalElements: total } = first;
 	if (total === undefined || total < first.content.length) {
 		const pastEnd = findingPastEnd(await fetchPage(FIRST_SIZE, FAR_PAGE), first);
