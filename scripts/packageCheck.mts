@@ -3,7 +3,8 @@
  * same bytes. Prints a line per check.
  */
 import { execa } from 'execa';
-import { cp, readFile, symlink } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { cp, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
@@ -22,8 +23,7 @@ await withPackedPackage(async (folder) => {
 	const files = (await glob('**', { cwd: folder, dot: true })).sort();
 	const manifest = await readManifest(folder);
 	console.log(`${manifest.name} ${manifest.version}: ${files.length} files`);
-	checkFiles(files, manifest);
-	await checkTexts(folder, files);
+	checkFiles(folder, files, manifest);
 	await checkLoading(folder, files, manifest);
 });
 
@@ -54,7 +54,7 @@ async function differences(one: string, other: string): Promise<string[]> {
 	return same === 'bytes' ? [] : [`same ${same}`, ...(await differingFiles(one, other))];
 }
 
-function checkFiles(files: string[], manifest: Manifest) {
+function checkFiles(folder: string, files: string[], manifest: Manifest) {
 	const without = (names: string[]) => names.filter((name) => !files.includes(name));
 	const isTest = (file: string) => /(?:^|[/._-])(?:test|tests|spec|__tests__)[/._-]/.test(file);
 	const isCode = (file: string) => /^dist\/(?:nodes|credentials|icons)\/.*\.(?:js|json|svg)$/.test(file);
@@ -69,16 +69,12 @@ function checkFiles(files: string[], manifest: Manifest) {
 	const kinds = ['bundleDependencies', 'bundledDependencies', 'optionalDependencies'];
 	const bundled = kinds.filter((kind) => kind in manifest);
 	check('package.json has no bundled or optional dependencies', bundled);
-}
-
-async function checkTexts(folder: string, files: string[]) {
-	const traced: string[] = [];
-	for (const file of files) {
-		const text = await readFile(join(folder, file), 'utf8');
-		// Source maps and constants may contain the folder of the build.
-		if (text.includes(checkout) || /\bsourceMappingURL=/.test(text)) traced.push(file);
-	}
-	check('names neither the folder it was built in nor a source map', traced);
+	// Source maps and constants may contain the folder of the build.
+	const isTraced = (file: string) => {
+		const text = readFileSync(join(folder, file), 'utf8');
+		return text.includes(checkout) || /\bsourceMappingURL=/.test(text);
+	};
+	check('names neither the folder it was built in nor a source map', files.filter(isTraced));
 }
 
 /** Loads the nodes and credentials, and checks their icons. `npm run lint` checks that they import only what n8n provides. */

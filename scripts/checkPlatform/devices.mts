@@ -110,14 +110,11 @@ export function findValues(field: 'onlineStatus' | 'status', devices: readonly D
 /** Whether the trigger can read a date (section 2.1 of the API document). */
 export function findDates(field: TimeField, devices: readonly Device[]): Finding {
 	const event = field === 'createTime' ? 'Device Created' : 'Device Updated';
-	const {
-		readable = 0,
-		odd = 0,
-		none = 0,
-	} = countBy(devices, (device) => {
+	const counts = countBy(devices, (device) => {
 		const seconds = secondsOf(device[field]);
-		return seconds === undefined ? 'none' : Number.isNaN(seconds) ? 'odd' : 'readable';
+		return seconds === undefined ? 'none' : Number.isNaN(seconds) ? 'another format' : 'readable';
 	});
+	const { readable = 0, 'another format': odd = 0, none = 0 } = counts;
 	if (none === devices.length) return noDeviceHasIt(event);
 	const found = countsInWords(Object.entries({ readable, 'another format': odd, none }), devices);
 	if (odd === 0) return yes(found, `${event} finds the devices that have it.`);

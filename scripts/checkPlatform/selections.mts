@@ -8,7 +8,7 @@ import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { areSame, FIRST_SIZE } from './paging.mts';
 import { type FetchPage, inWords, isRefusal } from './probe.mts';
-import { type CheckId, CHECKS, type Finding, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
+import { type CheckId, type Finding, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
 /** Devices that are compared in each direction of a sort order; fewer if the platform refuses so many. */
 export const SORTED_SIZE = 50;
@@ -175,7 +175,7 @@ async function checkIn(
 	{ id, none, some, ignored = "Don't use this filter. Add n8n's Filter node after Get Many." }: Filter,
 	first: Page<Device>,
 ): Promise<Finding> {
-	const name = CHECKS[id].slice('Filter '.length);
+	const name = id.charAt('filter'.length).toLowerCase() + id.slice('filter'.length + 1);
 	const listWith = async (value: JsonValue) => {
 		const inQuery = { query: { [name]: String(value) } };
 		return await page(FIRST_SIZE, undefined, place === 'query' ? inQuery : { body: JSON.stringify({ [name]: value }) });
