@@ -19,8 +19,6 @@ import { withCredential } from '../../testbed/n8n/workflows.mts';
 /** Polls come once a minute. Requests that are closer belong to two polls of one tick. */
 const BETWEEN_POLLS_MS = 45_000;
 
-const countSchema = z.object({ count: z.coerce.number() });
-
 /** What happens to the trigger. The workflow has the id `trigger`, and tells the platform of each event that starts an execution. */
 export interface Storm {
 	n8n: QueueMode;
@@ -33,11 +31,10 @@ export interface Storm {
 
 /** Makes the first changes once n8n has saved what the trigger saw before. A later poll reports them; this does not wait for it. */
 export async function beginStorms({ n8n, trigger }: Storm): Promise<void> {
-	const sql = `SELECT count(*) FROM poller_state WHERE cursor::text <> '{}'`;
+	const sql = `SELECT FROM poller_state WHERE cursor::text <> '{}'`;
 	await trigger.until('n8n does not save its memory', async () => {
-		const [row] = await n8n.database.query(countSchema, sql);
-		// This trigger, the one over PostgreSQL, and the quiet one.
-		return row?.count === 3;
+		// This trigger, and the quiet one.
+		return (await n8n.database.query(z.unknown(), sql)).length === 2;
 	});
 	trigger.platform.forget();
 	trigger.change();

@@ -8,21 +8,17 @@ import { z } from 'zod/v4';
 import { baseImage, commentedVariables } from '../../testbed/n8n/deployment.mts';
 import { databaseCredential, exampleWorkflow, keyCredential, loginCredential } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
-import type { Credential } from '../../testbed/n8n/instance.mts';
 import { postgres } from '../../testbed/n8n/postgres.mts';
 import { type Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
-import { equalValues, equalValuesWorkflows } from './equalValues.mts';
 import { beginStorms, endStorms, storms } from './eventsInStorms.mts';
 import { nightlyInventoryInPostgres } from './inventory.mts';
 import { type PrivateNetwork, startPrivateNetwork } from './privateNetwork.mts';
 import { PART, runInParts, serialNumbers } from './runs.mts';
 import { WatchedTrigger } from './watchedTrigger.mts';
 import { triggerWorkflow, webhookWorkflow, withCredential } from '../../testbed/n8n/workflows.mts';
-
-type Platforms = Record<'shared' | 'watched' | 'listed' | 'quiet' | 'equal', EmbeddedPlatform>;
 
 export async function queueMode(host: N8nHost, folder: string, foundation: Foundation, checks: Checks): Promise<void> {
 	const { services } = foundation;
@@ -31,38 +27,30 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 	const start = async (size: number, tls = false) => services.add(await startPlatform({ fleet: { size }, tls }));
 	// Each has its own platform, so that none depends on another.
 	const [shared, watched, listed, quiet] = [await start(300, true), await start(50), await start(2000), await start(9)];
-	const equal = await equalValues(services);
-	const platforms = { shared, watched, listed, quiet, equal: equal.platform };
 	const [writer, watcher] = [await inventory.role(), await foundation.database.role()];
 	await inventory.query(z.unknown(), `GRANT CREATE ON SCHEMA public TO ${writer}`);
-	const databases = [
+	const credentials = [
+		...[loginCredential('shared', 'shared', shared), loginCredential('trigger', 'trigger', watched)],
+		...[keyCredential('listed', 'listed', listed), keyCredential('quiet', 'quiet', quiet)],
 		databaseCredential('inventoryDatabase', inventory, writer),
 		databaseCredential('n8nDatabase', foundation.database, watcher),
 	];
 	console.log('Setting up: PostgreSQL, Redis, one main process and two workers');
 	const settings = { ...SETTINGS, ...network.environment };
-	const n8n = await QueueMode.start(host, folder, foundation, { ...setUp(platforms, databases), settings });
+	const n8n = await QueueMode.start(host, folder, foundation, { credentials, workflows: WORKFLOWS, settings });
 	const watch = { role: watcher, platform: quiet };
 	const storm = { n8n, gates: foundation.gates, trigger: new WatchedTrigger(watched), watch, checks };
 	// The polls come while the other parts run.
 	await checks.part('The trigger has a durable cursor', async () => await beginStorms(storm));
-	await equal.change();
 	await checks.part('examples/queue-mode', async () => await deployment(n8n, host, checks));
 	await checks.part('Two workers, one account', async () => await sharedToken(n8n, shared, network, checks));
 	await checks.part('Example parts-over-workers.json', async () => await overWorkers(n8n, listed, checks));
-	await checks.part('A platform over PostgreSQL', async () => {
-		await checks.check('lists have every device once', async () => await equal.listsAll(n8n.main));
-		await checks.check('each event is reported once', async () => await equal.trigger.reportsAll());
-	});
 	await storms(storm);
 	await checks.part('Example nightly-inventory-postgres.json', async () => {
 		const workflow = withCredential(await exampleWorkflow('nightly-inventory-postgres'), 'listed');
 		await nightlyInventoryInPostgres({ n8n, platform: listed, database: inventory, workflow, checks }, writer);
 	});
-	await checks.part('The trigger, at the end', async () => {
-		await endStorms(storm);
-		await checks.check('no event of the platform over PostgreSQL came again', () => equal.trigger.assertReported());
-	});
+	await checks.part('The trigger, at the end', async () => await endStorms(storm));
 }
 
 /** For all processes. */
@@ -75,22 +63,16 @@ const SETTINGS = {
 	QUEUE_WORKER_STALLED_INTERVAL: '3000',
 };
 
-function setUp({ shared, watched, listed, quiet, equal }: Platforms, databases: readonly Credential[]) {
-	const listAll = { resource: 'device', operation: 'getAll', returnAll: true, options: { pageSize: 100 } };
-	return {
-		credentials: [
-			...[loginCredential('shared', 'shared', shared), loginCredential('trigger', 'trigger', watched)],
-			...[keyCredential('listed', 'listed', listed), keyCredential('equal', 'equal', equal)],
-			...[keyCredential('quiet', 'quiet', quiet), ...databases],
-		],
-		workflows: [
-			webhookWorkflow('shared', 'shared', listAll),
-			triggerWorkflow('trigger', 'trigger', { events: ['deviceCreated', 'onlineStatusChanged'] }),
-			triggerWorkflow('quiet', 'quiet', { events: ['onlineStatusChanged'] }),
-			...equalValuesWorkflows('equal'),
-		],
-	};
-}
+const WORKFLOWS = [
+	webhookWorkflow('shared', 'shared', {
+		resource: 'device',
+		operation: 'getAll',
+		returnAll: true,
+		options: { pageSize: 100 },
+	}),
+	triggerWorkflow('trigger', 'trigger', { events: ['deviceCreated', 'onlineStatusChanged'] }),
+	triggerWorkflow('quiet', 'quiet', { events: ['onlineStatusChanged'] }),
+];
 
 /** What `examples/queue-mode` promises beside an n8n that runs. On GitHub, another job builds the image, starts it and waits for health. */
 async function deployment(n8n: QueueMode, host: N8nHost, checks: Checks): Promise<void> {
