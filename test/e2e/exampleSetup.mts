@@ -6,9 +6,8 @@ import type { Main } from '../../testbed/n8n/main.mts';
 import type { Services } from '../../testbed/n8n/services.mts';
 import { type Device, startPlatform } from '../../testbed/platform/server.mts';
 import { triggerType } from '../../testbed/watch.mts';
-import { startChatModel } from './chatModel.mts';
 import type { Checks } from './checks.mts';
-import { startIssueTracker } from './issueTracker.mts';
+import { startOtherServices } from './otherServices.mts';
 
 export type Servers = Awaited<ReturnType<typeof startServers>>;
 
@@ -29,6 +28,7 @@ export interface ExampleSetup extends Servers {
 export async function startServers(services: Services) {
 	const tenants = await startTenants();
 	for (const tenant of tenants.values()) services.add(tenant);
+	const { origin, tracker, model } = services.add(await startOtherServices());
 	return {
 		// The largest page is small, so that every list takes several.
 		platform: services.add(await startPlatform({ fleet: exampleFleet, largestSize: 300 })),
@@ -36,18 +36,19 @@ export async function startServers(services: Services) {
 		/** The platform of the examples that poll. */
 		watched: services.add(await startPlatform({ fleet: { size: 50 } })),
 		mailServer: services.add(await startMailServer()),
-		tracker: services.add(await startIssueTracker()),
-		model: services.add(await startChatModel()),
+		...{ tracker, model, otherServices: origin },
 	};
 }
 
 /** The credentials that no example names, by the type of the node that uses them in the examples. */
-export function ownCredentials({ watched, mailServer, tracker, model }: Servers): Map<string, Credential> {
+export function ownCredentials({ watched, mailServer, otherServices: server }: Servers): Map<string, Credential> {
+	const github = { server, user: 'n8n', accessToken: 'none' };
+	const openAi = { apiKey: 'none', url: `${server}/v1` };
 	return new Map([
 		[triggerType, keyCredential('watched', 'watched', watched)],
 		['n8n-nodes-base.emailSend', mailServer.credential],
-		['n8n-nodes-base.github', tracker.credential],
-		['@n8n/n8n-nodes-langchain.lmChatOpenAi', model.credential],
+		['n8n-nodes-base.github', { id: 'issueTracker', name: 'Issue tracker', type: 'githubApi', data: github }],
+		['@n8n/n8n-nodes-langchain.lmChatOpenAi', { id: 'chatModel', name: 'Chat model', type: 'openAiApi', data: openAi }],
 	]);
 }
 

@@ -6,7 +6,7 @@ import { FormData } from 'undici';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
-import { type NodeResults, resultOf } from '../../testbed/n8n/results.mts';
+import { resultOf } from '../../testbed/n8n/results.mts';
 import { Fleet, type PlatformRequest } from '../../testbed/platform/server.mts';
 import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
@@ -148,7 +148,7 @@ async function changeDevices({ checks, main, platform, workflow, devices }: Exam
 				'New Description': `Shelf ${shelf}`,
 			}));
 			assert.deepEqual(resultOf(check, 'Old and new').items, shown);
-			assert.equal(fileOf(check, 'Would change'), 'would-change.csv');
+			assert.equal(resultOf(check, 'Would change').fileName, 'would-change.csv');
 			assert.match(
 				String(resultOf(check, 'Row and reason').items[0]?.['Reason']),
 				/No device has the serial number RT00000000/,
@@ -165,7 +165,7 @@ async function changeDevices({ checks, main, platform, workflow, devices }: Exam
 				const [failed, ...others] = resultOf(change, 'Row and reason').items;
 				assert.equal(failed?.['Serial Number'], refused?.sn);
 				assert.match(String(failed?.['Reason']), /10004/);
-				assert.deepEqual([others, fileOf(change, 'Not changed')], [[], 'not-changed.csv']);
+				assert.deepEqual([others, resultOf(change, 'Not changed').fileName], [[], 'not-changed.csv']);
 			},
 		);
 		await checks.check('Change devices writes nothing that the sheet lacks', async () => {
@@ -198,7 +198,8 @@ async function checkSerialNumbers({ checks, main, workflow, devices }: ExampleSe
 		const Reason = 'No device has the serial number 00001234 (code 10007: device 00001234 non-existent) [item 3]';
 		const unknown = { 'Serial Number': '00001234', Shelf: '7', Reason };
 		assert.deepEqual(resultOf(results, 'Row and reason').items, [unknown]);
-		assert.deepEqual([fileOf(results, 'Found'), fileOf(results, 'Not found')], ['found.csv', 'not-found.csv']);
+		const files = ['Found', 'Not found'].map((node) => resultOf(results, node).fileName);
+		assert.deepEqual(files, ['found.csv', 'not-found.csv']);
 	});
 }
 
@@ -275,9 +276,4 @@ async function submit(
 	const webhookId = nodes.find((node) => node['webhookId'] !== undefined)?.['webhookId'];
 	const answer = await main.request(`/form/${webhookId}`, { method: 'POST', body: form });
 	assert.equal(answer.status, 200, 'the form does not take a spreadsheet');
-}
-
-/** The name of the file that a node made. */
-function fileOf(results: NodeResults, node: string): string | undefined {
-	return resultOf(results, node).outputs[0]?.[0]?.binary?.['data']?.fileName;
 }

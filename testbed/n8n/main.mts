@@ -1,11 +1,10 @@
-import { parse } from 'flatted';
 import { randomBytes } from 'node:crypto';
 import pWaitFor from 'p-wait-for';
 import { Agent, fetch, type RequestInit, type Response } from 'undici';
 import { z } from 'zod/v4';
 
 import type { N8nProcess } from './process.mts';
-import { executionDataSchema, type NodeResults, readResults } from './results.mts';
+import { type NodeResults, readResults } from './results.mts';
 
 const settingsSchema = z.object({
 	userManagement: z.object({ showSetupOnFirstLoad: z.boolean().default(false) }),
@@ -14,7 +13,6 @@ const workflowSchema = z.object({ id: z.string(), versionId: z.string() });
 const publicationSchema = z.object({ data: z.object({ status: z.string() }) });
 const startedSchema = z.object({ executionId: z.string() });
 const executionsSchema = z.object({ results: z.array(z.object({ id: z.string() })) });
-/** `data` is written by flatted, which keeps references to the same object. */
 const executionSchema = z.object({ status: z.string(), data: z.string() });
 
 export type Owner = ReturnType<typeof newOwner>;
@@ -94,7 +92,7 @@ export class Main {
 		const read = async () => {
 			const { status, data } = await this.rest(executionSchema, 'GET', `/executions/${executionId}`);
 			if (['new', 'running', 'waiting'].includes(status)) return false;
-			return pWaitFor.resolveWith(readResults(executionDataSchema.parse(parse(data))));
+			return pWaitFor.resolveWith(readResults(data));
 		};
 		return await pWaitFor(read, { interval: 100, timeout: 120_000 });
 	}

@@ -1,9 +1,10 @@
+import { parse } from 'flatted';
 import assert from 'node:assert/strict';
 import { z } from 'zod/v4';
 
 const itemSchema = z.looseObject({
 	json: z.record(z.string(), z.unknown()),
-	binary: z.record(z.string(), z.looseObject({ fileName: z.string().optional(), data: z.string() })).optional(),
+	binary: z.record(z.string(), z.looseObject({ fileName: z.string().optional() })).optional(),
 });
 const runSchema = z.object({
 	error: z.looseObject({ message: z.string(), description: z.string().nullish() }).optional(),
@@ -11,7 +12,7 @@ const runSchema = z.object({
 });
 
 /** The parts of n8n's record of an execution that are read here. */
-export const executionDataSchema = z.object({
+const executionDataSchema = z.object({
 	resultData: z.object({ runData: z.record(z.string(), z.array(runSchema)) }),
 });
 
@@ -19,21 +20,22 @@ export const executionDataSchema = z.object({
 export interface NodeResult {
 	/** The data of the items of its first output. */
 	items: Record<string, unknown>[];
-	/** The items of each of its outputs, files included. */
-	outputs: Array<z.infer<typeof itemSchema>[]>;
+	/** The name of the file in the first of them. */
+	fileName: string | undefined;
 	error: string | undefined;
 }
 
 /** By the names of the nodes that ran. */
 export type NodeResults = Record<string, NodeResult>;
 
-/** Reads the output of each node from n8n's record of an execution. */
-export function readResults({ resultData }: z.infer<typeof executionDataSchema>): NodeResults {
+/** Reads the output of each node from n8n's record of an execution. flatted wrote it, which keeps references to the same object. */
+export function readResults(record: string): NodeResults {
+	const { resultData } = executionDataSchema.parse(parse(record));
 	const results = Object.entries(resultData.runData).map(([node, [run]]): [string, NodeResult] => {
-		const outputs = (run?.data?.main ?? []).map((items) => items ?? []);
-		const items = (outputs[0] ?? []).map(({ json }) => json);
+		const output = run?.data?.main?.[0] ?? [];
 		const error = run?.error && [run.error.message, run.error.description].filter(Boolean).join(' ');
-		return [node, { items, outputs, error }];
+		const fileName = output[0]?.binary?.['data']?.fileName;
+		return [node, { items: output.map(({ json }) => json), fileName, error }];
 	});
 	return Object.fromEntries(results);
 }

@@ -1,0 +1,62 @@
+/** Services that examples use: an issue tracker with GitHub's interface, and a chat model with OpenAI's. One server has both. */
+import fastify, { type FastifyInstance } from 'fastify';
+import { z } from 'zod/v4';
+
+const openedSchema = z.looseObject({ title: z.string(), body: z.string() });
+const editedSchema = z.looseObject({ state: z.enum(['open', 'closed']) });
+const questionSchema = z.object({
+	messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
+	tools: z.array(z.object({ function: z.looseObject({ name: z.string() }) })).default([]),
+});
+
+type Issue = { number: number } & z.infer<typeof openedSchema> & z.infer<typeof editedSchema>;
+
+/** Starts them. */
+export async function startOtherServices() {
+	const app = fastify({ forceCloseConnections: true });
+	const [tracker, model] = [issueTracker(app), chatModel(app)];
+	const origin = await app.listen({ host: '127.0.0.1', port: 0 });
+	return { origin, tracker, model, stop: async () => await app.close() };
+}
+
+/** Keeps what it is told. `most`: it refuses to have more issues than this. */
+function issueTracker(app: FastifyInstance) {
+	const tracker = { issues: new Array<Issue>(), most: Infinity };
+	const { issues } = tracker;
+	app.post('/repos/:owner/:repository/issues', (request, reply) => {
+		if (issues.length >= tracker.most) return reply.code(403).send({ message: 'API rate limit exceeded' });
+		const { title, body } = openedSchema.parse(request.body);
+		const issue: Issue = { number: issues.length + 1, title, body, state: 'open' };
+		issues.push(issue);
+		return reply.code(201).send(issue);
+	});
+	app.patch<{ Params: { number: string } }>('/repos/:owner/:repository/issues/:number', (request, reply) => {
+		const issue = issues.find(({ number }) => number === Number(request.params.number));
+		if (issue === undefined) return reply.code(404).send({ message: 'Not Found' });
+		issue.state = editedSchema.parse(request.body).state;
+		return issue;
+	});
+	return tracker;
+}
+
+/** Responds to every question with one call of the tool `next`, and then with the tool's output. */
+function chatModel(app: FastifyInstance) {
+	const model = { requests: new Array<z.infer<typeof questionSchema>>(), next: { tool: '', args: {} } };
+	app.post('/v1/chat/completions', (request) => {
+		const asked = questionSchema.parse(request.body);
+		const order = model.requests.push(asked);
+		const last = asked.messages.at(-1);
+		const isDone = last?.role === 'tool';
+		const { tool: name, args } = model.next;
+		const call = { id: `call_${order}`, type: 'function', function: { name, arguments: JSON.stringify(args) } };
+		const content = isDone ? { content: last.content } : { content: null, tool_calls: [call] };
+		return {
+			...{ id: `answer_${order}`, object: 'chat.completion', created: 0, model: 'obedient' },
+			choices: [
+				{ index: 0, finish_reason: isDone ? 'stop' : 'tool_calls', message: { role: 'assistant', ...content } },
+			],
+			usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+		};
+	});
+	return model;
+}
