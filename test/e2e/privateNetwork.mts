@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 
 import { listen } from '../../testbed/platform/httpServer.mts';
 import { testOnlyCertificate } from '../../testbed/platform/tls/testOnlyCertificate.mts';
@@ -18,9 +19,7 @@ export async function startPrivateNetwork(folder: string) {
 		reached.add(url);
 		const [host, port] = url.split(':');
 		const target = connect(Number(port), host, () => client.write('HTTP/1.1 200 Connection Established\r\n\r\n'));
-		target.on('error', () => {}).on('close', () => client.destroy());
-		client.on('error', () => {}).on('close', () => target.destroy());
-		client.pipe(target).pipe(client);
+		pipeline(client, target, client, () => {});
 	});
 	const environment = { NODE_EXTRA_CA_CERTS: file, HTTPS_PROXY: origin, NO_PROXY: 'localhost' };
 	// n8n has ended by then, but a tunnel to a host that doesn't respond may be open for minutes: nothing waits for it.

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { pipeline } from 'node:stream';
 import { z } from 'zod/v4';
 
 import type { Environment, Reachable } from './services.mts';
@@ -23,11 +24,9 @@ export async function gateTo({ environment }: Reachable, prefix: string): Promis
 		const target = connect(port, host);
 		for (const socket of [client, target]) {
 			sockets.add(socket);
-			socket.on('error', () => {});
 			socket.on('close', () => sockets.delete(socket));
-			socket.on('close', () => (socket === client ? target : client).destroy());
 		}
-		client.pipe(target).pipe(client);
+		pipeline(client, target, client, () => {});
 	});
 	const open = async (own: number) => {
 		server.listen(own, '127.0.0.1');
