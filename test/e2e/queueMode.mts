@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { glob } from 'tinyglobby';
 import { z } from 'zod/v4';
 
-import { baseImage, commentedVariables } from '../../testbed/n8n/deployment.mts';
+import { baseImage, commentedVariables, readCompose } from '../../testbed/n8n/deployment.mts';
 import { databaseCredential, exampleWorkflow, keyCredential, loginCredential } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
 import { postgres } from '../../testbed/n8n/postgres.mts';
@@ -42,7 +42,7 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 	const storm = { n8n, gates: foundation.gates, trigger: new WatchedTrigger(watched), watch, checks };
 	// The polls come while the other parts run.
 	await checks.part('The trigger has a durable cursor', async () => await beginStorms(storm));
-	await checks.part('examples/queue-mode', async () => await deployment(n8n, host, checks));
+	await checks.part('examples/queue-mode', async () => await deployment(host, checks));
 	await checks.part('Two workers, one account', async () => await sharedToken(n8n, shared, network, checks));
 	await checks.part('Example parts-over-workers.json', async () => await overWorkers(n8n, listed, checks));
 	await storms(storm);
@@ -75,8 +75,8 @@ const WORKFLOWS = [
 ];
 
 /** What `examples/queue-mode` promises beside an n8n that runs. On GitHub, another job builds the image, starts it and waits for health. */
-async function deployment(n8n: QueueMode, host: N8nHost, checks: Checks): Promise<void> {
-	const { main, worker } = n8n.compose.services;
+async function deployment(host: N8nHost, checks: Checks): Promise<void> {
+	const { main, worker } = (await readCompose('http://127.0.0.1/')).services;
 	await checks.check('n8n has the tested version, reads each variable, and each process has all of them', async () => {
 		assert.equal(await baseImage(), `docker.n8n.io/n8nio/n8n:${host.version}`);
 		const known = await namesThatN8nReads(host);

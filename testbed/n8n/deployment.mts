@@ -29,8 +29,6 @@ const composeSchema = z.object({
 	}),
 });
 
-export type Compose = z.infer<typeof composeSchema>;
-
 const folder = join(checkout, 'examples', 'queue-mode');
 
 const read = async (file: string) => await readFile(join(folder, file), 'utf8');
@@ -40,7 +38,7 @@ const read = async (file: string) => await readFile(join(folder, file), 'utf8');
  * each that is to be filled in.
  * @throws Error for a value that is missing
  */
-export async function readCompose(url: string): Promise<Compose> {
+export async function readCompose(url: string): Promise<z.infer<typeof composeSchema>> {
 	const given = [...(await read('.env.example')).matchAll(/^(\w+)=(.*)$/gm)];
 	const values = new Map(given.map(([, name, value]) => [name, value || randomBytes(24).toString('hex')]));
 	values.set('N8N_URL', url);

@@ -3,7 +3,7 @@ import { z } from 'zod/v4';
 
 import { checkout } from '../checkout.mts';
 import { packTo } from '../pack.mts';
-import { type Compose, installAsImage, readCompose } from './deployment.mts';
+import { installAsImage, readCompose } from './deployment.mts';
 import { type Gate, gateTo } from './gate.mts';
 import type { N8nHost } from './host.mts';
 import { type Credential, N8nInstance } from './instance.mts';
@@ -72,7 +72,6 @@ export class QueueMode {
 		/** The current main process. */
 		public main: Main,
 		readonly workers: readonly Worker[],
-		readonly compose: Compose,
 		/** The package that it started with. */
 		readonly tarball: string,
 	) {}
@@ -100,10 +99,13 @@ export class QueueMode {
 		const names = Array.from({ length: replicas }, (_, index) => `worker-${index + 1}`);
 		const [main, ...workers] = await Promise.all([
 			mainInstance.startSignedIn(owner, port),
-			...names.map(async (name) => await Worker.start(await install('worker', name))),
+			...names.map(async (name) => {
+				const instance = await install('worker', name);
+				return new Worker(instance, await instance.startWorker());
+			}),
 		]);
 		for (const workflow of workflows) await main.publish(await main.create(workflow));
-		return new QueueMode(database, mainInstance, main, workers, compose, tarball);
+		return new QueueMode(database, mainInstance, main, workers, tarball);
 	}
 
 	/** The executions of a workflow, in the order in which they were put into the queue. */
@@ -156,7 +158,12 @@ export class QueueMode {
 
 	/** Stops all workers, and starts them with another build, as new containers. */
 	async replaceWorkers(tarball: string): Promise<void> {
-		await Promise.all(this.workers.map(async (worker) => await worker.replace(tarball)));
+		const replace = async (worker: Worker) => {
+			await worker.process.stop();
+			await installAsImage(worker.instance.folder, tarball);
+			await worker.restart();
+		};
+		await Promise.all(this.workers.map(replace));
 	}
 
 	/** Starts each process again that has ended, as Docker does. Returns how many these were. */
@@ -170,15 +177,11 @@ export class QueueMode {
 }
 
 export class Worker {
-	private constructor(
-		private readonly instance: N8nInstance,
+	constructor(
+		readonly instance: N8nInstance,
 		/** Its current process. */
 		public process: N8nProcess,
 	) {}
-
-	static async start(instance: N8nInstance): Promise<Worker> {
-		return new Worker(instance, await instance.startWorker());
-	}
 
 	/** Ids of the executions that it began since its start. */
 	get executions(): string[] {
@@ -188,12 +191,5 @@ export class Worker {
 	/** Starts it again after it has ended. */
 	async restart(): Promise<void> {
 		this.process = await this.instance.startWorker();
-	}
-
-	/** Stops it, and starts one of another build, as a new container. */
-	async replace(tarball: string): Promise<void> {
-		await this.process.stop();
-		await installAsImage(this.instance.folder, tarball);
-		await this.restart();
 	}
 }
