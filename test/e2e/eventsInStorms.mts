@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { z } from 'zod/v4';
 
 import { held } from '../../testbed/held.mts';
 import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
@@ -12,7 +11,7 @@ import { packVersion } from '../../testbed/pack.mts';
 import type { EmbeddedPlatform, PlatformRequest } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import { pollWatch } from './pollWatch.mts';
-import { newId } from './runs.mts';
+import { newId, until } from './runs.mts';
 import type { WatchedTrigger } from './watchedTrigger.mts';
 import { withCredential } from '../../testbed/n8n/workflows.mts';
 
@@ -32,9 +31,9 @@ export interface Storm {
 /** Makes the first changes once n8n has saved what the trigger saw before. A later poll reports them; this does not wait for it. */
 export async function beginStorms({ n8n, trigger }: Storm): Promise<void> {
 	const sql = `SELECT FROM poller_state WHERE cursor::text <> '{}'`;
-	await trigger.until('n8n does not save its memory', async () => {
+	await until('n8n does not save its memory', async () => {
 		// This trigger, and the quiet one.
-		return (await n8n.database.query(z.unknown(), sql)).length === 2;
+		return (await n8n.database.sql(sql)).length === 2;
 	});
 	trigger.platform.forget();
 	trigger.change();
@@ -74,7 +73,7 @@ const STORMS: Readonly<Record<string, (storm: Storm) => Promise<void>>> = {
 async function polls({ checks, n8n, trigger }: Storm): Promise<void> {
 	// Each poll sends one request that reads all devices; the fleet is small.
 	const begins = () => trigger.platform.requestsOf('list').filter(({ query }) => query['sort'] === 'id asc');
-	await trigger.until('it does not poll', () => begins().length > 1);
+	await until('the trigger does not poll', () => begins().length > 1);
 	await checks.check('polls once per tick, not once per process, and its executions run on workers', async () => {
 		for (const [index, { at }] of begins().entries()) {
 			const after = at - (begins()[index - 1]?.at ?? -Infinity);
@@ -147,7 +146,7 @@ async function workerKilled({ n8n, trigger }: Storm): Promise<void> {
 	await worker.process.kill();
 	release();
 	const hasFailed = async () => ['crashed', 'error'].includes((await newest()).status);
-	await trigger.until('its execution does not fail', hasFailed);
+	await until('its execution does not fail', hasFailed);
 	await worker.restart();
 }
 
@@ -177,7 +176,7 @@ function holdAnswers(trigger: WatchedTrigger, kept: PlatformRequest['kind']) {
 		await answers.promise;
 	};
 	return {
-		held: async () => await trigger.until('the request to hold does not come', () => isHolding),
+		held: async () => await until('the request to hold does not come', () => isHolding),
 		release() {
 			settings.beforeAnswer = undefined;
 			answers.resolve();

@@ -3,7 +3,6 @@
  * The ten minutes are one second here. All runs are on workers.
  */
 import assert from 'node:assert/strict';
-import pWaitFor from 'p-wait-for';
 import { z } from 'zod/v4';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
@@ -12,7 +11,7 @@ import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { type EmbeddedPlatform, Fleet } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
-import { byHand, faulty, monitored, newId, serialNumbers, simplified } from './runs.mts';
+import { byHand, faulty, monitored, newId, serialNumbers, simplified, until } from './runs.mts';
 
 const rowSchema = z.object({
 	sn: z.string(),
@@ -33,9 +32,9 @@ export interface Inventory {
 
 /** @param role of the credential for PostgreSQL. From here on, it may only read and write the table, which exists. */
 export async function nightlyInventoryInPostgres(given: Inventory, role: string): Promise<void> {
-	await query(given, 'ALTER TABLE device_inventory OWNER TO CURRENT_USER');
-	await query(given, `REVOKE CREATE ON SCHEMA public FROM ${role}`);
-	await query(given, `GRANT SELECT, INSERT, UPDATE ON device_inventory TO ${role}`);
+	await given.database.sql('ALTER TABLE device_inventory OWNER TO CURRENT_USER');
+	await given.database.sql(`REVOKE CREATE ON SCHEMA public FROM ${role}`);
+	await given.database.sql(`GRANT SELECT, INSERT, UPDATE ON device_inventory TO ${role}`);
 	const nodes = given.workflow.nodes.map((node) =>
 		node.name === 'Wait ten minutes' ? { ...node, parameters: { amount: 1, unit: 'seconds' } } : node,
 	);
@@ -64,26 +63,24 @@ async function nights(inventory: Inventory): Promise<void> {
 
 /** A trigger of the database makes the write slow, so the worker is killed in the middle of it. */
 async function killed(inventory: Inventory): Promise<void> {
-	const { checks, n8n, platform, workflow } = inventory;
+	const { checks, n8n, platform, database, workflow } = inventory;
 	const returned = removeLast(inventory);
 	const before = (await run(inventory)).rows;
 	platform.fleet.add(returned);
 	const { sn } = removeLast(inventory);
-	await query(
-		inventory,
+	await database.sql(
 		`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(5); RETURN NEW; END'`,
 	);
-	await query(
-		inventory,
+	await database.sql(
 		`CREATE TRIGGER slow BEFORE UPDATE ON device_inventory
 			FOR EACH ROW WHEN (OLD.sn = '${platform.fleet.at(1000).sn}') EXECUTE FUNCTION wait()`,
 	);
 	const id = await n8n.main.create({ ...workflow, id: newId() });
 	void n8n.main.execute(id, 'Every night').catch(() => {});
-	await until(inventory, 'The write does not begin', `wait_event = 'PgSleep'`, 1);
+	await until('the write does not begin', async () => (await others(database, `wait_event = 'PgSleep'`)) === 1);
 	await n8n.workerOf((await n8n.executions(id))[0]?.id ?? '').process.kill();
-	await until(inventory, 'The database goes on with the write', `state <> 'idle'`, 0);
-	await query(inventory, 'DROP FUNCTION wait CASCADE');
+	await until('the database goes on with the write', async () => (await others(database, `state <> 'idle'`)) === 0);
+	await database.sql('DROP FUNCTION wait CASCADE');
 	await checks.check(
 		'a worker killed during the write leaves all rows, all or none new, and marks none gone',
 		async () => {
@@ -104,7 +101,7 @@ async function killed(inventory: Inventory): Promise<void> {
 
 /** A device is removed before, so a run that marks devices as gone would be noticed. */
 async function failures(inventory: Inventory): Promise<void> {
-	const { checks, platform } = inventory;
+	const { checks, platform, database } = inventory;
 	const { fleet, settings } = platform;
 	removeLast(inventory);
 	const [one, other] = listedIn(inventory);
@@ -114,9 +111,9 @@ async function failures(inventory: Inventory): Promise<void> {
 	await fails(inventory, 'an empty list', /returned no devices/);
 	platform.fleet = fleet;
 	await faulty(platform, async () => await fails(inventory, 'a platform that is down', /code 10005/));
-	await query(inventory, 'ALTER TABLE device_inventory ADD CONSTRAINT closed CHECK (false) NOT VALID');
+	await database.sql('ALTER TABLE device_inventory ADD CONSTRAINT closed CHECK (false) NOT VALID');
 	await fails(inventory, 'a database that refuses the write', /PostgreSQL: .*"closed"/);
-	await query(inventory, 'ALTER TABLE device_inventory DROP CONSTRAINT closed');
+	await database.sql('ALTER TABLE device_inventory DROP CONSTRAINT closed');
 	for (const [what, odd, reason] of [
 		['two devices with one serial number', { sn: one }, RegExp(`${allButOne} ${one} \\(listed twice\\)\\.`)],
 		['a device with an odd status', { status: 'x' }, RegExp(`${allButOne} ${other} \\(status "x"\\)\\.`)],
@@ -179,15 +176,10 @@ function listedIn({ platform }: Inventory): string[] {
 	return serialNumbers([...platform.fleet.devices].sort(bySn));
 }
 
-async function query({ database }: Inventory, sql: string): Promise<unknown[]> {
-	return await database.query(z.unknown(), sql);
-}
-
-/** Waits until so many other connections are like this. */
-async function until(inventory: Inventory, message: string, condition: string, count: number): Promise<void> {
-	const sql = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${condition}`;
-	const isSo = async () => (await query(inventory, sql)).length === count;
-	await pWaitFor(isSo, { interval: 100, timeout: { milliseconds: 60_000, message } });
+/** How many other connections are like this. */
+async function others(database: Database, condition: string): Promise<number> {
+	const own = 'datname = current_database() AND pid <> pg_backend_pid()';
+	return (await database.sql(`SELECT FROM pg_stat_activity WHERE ${own} AND ${condition}`)).length;
 }
 
 function bySn(one: { readonly sn: string }, other: { readonly sn: string }): number {

@@ -1,12 +1,11 @@
 /** `poll-watch.json` in queue mode: it notices polls that fail or don't come, and nothing else. */
 import assert from 'node:assert/strict';
-import pWaitFor from 'p-wait-for';
-import { z } from 'zod/v4';
 
 import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
 import type { EmbeddedPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
+import { until } from './runs.mts';
 import { withCredential } from '../../testbed/n8n/workflows.mts';
 
 /**
@@ -25,18 +24,17 @@ export async function pollWatch(
 		const answer = await n8n.main.request('/webhook/polls');
 		return `${answer.status} ${await answer.text()}`;
 	};
-	const until = async (isSo: () => Promise<boolean>, what: string) =>
-		await pWaitFor(isSo, { interval: 1000, timeout: { milliseconds: 300_000, message: `Not so: ${what}` } });
-	const says = async (expected: RegExp) => await until(async () => expected.test(await ask()), String(expected));
+	const says = async (expected: RegExp) =>
+		await until(`it does not say ${String(expected)}`, async () => expected.test(await ask()), 1000);
 
 	await n8n.main.publish(await n8n.main.create(withCredential(await exampleWorkflow('poll-watch'), 'quiet')));
 	await checks.check("says that it can't know if it may not read the tables", async () => {
 		await says(/^503 Can't know whether triggers poll: permission denied/);
-		await database.query(z.unknown(), `GRANT SELECT ON scheduled_job, poller_state TO ${role}`);
+		await database.sql(`GRANT SELECT ON scheduled_job, poller_state TO ${role}`);
 	});
 	await checks.check('says that no poll is late, also after three intervals without a change', async () => {
 		const sql = `SELECT FROM poller_state WHERE "workflowId" = 'quiet' AND "updatedAt" < now() - interval '3 minutes'`;
-		await until(async () => (await database.query(z.unknown(), sql)).length > 0, 'three intervals without a change');
+		await until('its state keeps changing', async () => (await database.sql(sql)).length > 0);
 		assert.equal(await ask(), '200 No poll is late');
 	});
 	await checks.check('notices a refused key, until the workflow is published again with the right one', async () => {

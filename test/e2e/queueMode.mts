@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { glob } from 'tinyglobby';
-import { z } from 'zod/v4';
 
 import { baseImage, commentedVariables, readCompose } from '../../testbed/n8n/deployment.mts';
 import { databaseCredential, exampleWorkflow, keyCredential, loginCredential } from '../../testbed/n8n/examples.mts';
@@ -28,7 +27,7 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 	// Each has its own platform, so that none depends on another.
 	const [shared, watched, listed, quiet] = [await start(300, true), await start(50), await start(2000), await start(9)];
 	const [writer, watcher] = [await inventory.role(), await foundation.database.role()];
-	await inventory.query(z.unknown(), `GRANT CREATE ON SCHEMA public TO ${writer}`);
+	await inventory.sql(`GRANT CREATE ON SCHEMA public TO ${writer}`);
 	const credentials = [
 		...[loginCredential('shared', 'shared', shared), loginCredential('trigger', 'trigger', watched)],
 		...[keyCredential('listed', 'listed', listed), keyCredential('quiet', 'quiet', quiet)],

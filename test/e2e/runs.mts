@@ -76,6 +76,11 @@ export async function newestOf(main: Main, workflowId: string, known = 0): Promi
 	return await main.results(await pWaitFor(newest, { interval: 200, timeout: 90_000 }));
 }
 
+/** Waits until something is so, for minutes: after an outage, n8n may wait that long before it polls again. */
+export async function until(message: string, isSo: () => boolean | Promise<boolean>, interval = 100): Promise<void> {
+	await pWaitFor(isSo, { interval, timeout: { milliseconds: 300_000, message } });
+}
+
 /** An id for a copy of a workflow. */
 export function newId(): string {
 	return `copy${randomBytes(6).toString('hex')}`;

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import pWaitFor from 'p-wait-for';
 
 import type { Device, EmbeddedPlatform } from '../../testbed/platform/server.mts';
+import { until } from './runs.mts';
 
-/** Polls come once a minute. After an outage, n8n waits up to some minutes before it polls again. */
-const LONGEST_MS = 300_000;
 /** Requests that are further apart belong to different polls. */
 const BETWEEN_POLLS_MS = 15_000;
 
@@ -63,7 +61,7 @@ export class WatchedTrigger {
 	/** Waits for what is expected, and checks that it came once. */
 	async reportsAll(): Promise<void> {
 		const isThere = () => this.expected.every((event) => this.events().includes(event));
-		await this.until(`not reported: ${this.expected.join(', ')}`, isThere);
+		await until(`${this.name}: not reported: ${this.expected.join(', ')}`, isThere);
 		this.assertReported();
 	}
 
@@ -71,13 +69,8 @@ export class WatchedTrigger {
 	async polls(count: number): Promise<void> {
 		const before = this.polled();
 		for (let further = 1; further <= count; further++) {
-			await this.until('the trigger does not poll', () => this.polled() >= before + further);
+			await until(`${this.name} does not poll`, () => this.polled() >= before + further);
 		}
-	}
-
-	async until(message: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-		const timeout = { milliseconds: LONGEST_MS, message: `${this.name}: ${message}` };
-		await pWaitFor(isSo, { interval: 100, timeout });
 	}
 
 	private events(): string[] {

@@ -6,7 +6,9 @@ import { type Reachable, Unreachable } from './services.mts';
 
 /** A separate database on a running PostgreSQL. */
 export interface Database extends Reachable {
-	/** Queries n8n's tables. Throws if the rows don't match the schema. */
+	/** Runs a command, and returns its rows. */
+	sql(text: string, ...values: unknown[]): Promise<unknown[]>;
+	/** The same, for rows that match the schema. Throws for others. */
 	query<Row>(schema: z.ZodType<Row>, sql: string, ...values: unknown[]): Promise<Row[]>;
 	/** Makes a role without rights, whose password is its name. */
 	role(): Promise<string>;
@@ -30,6 +32,7 @@ export async function postgres(options = ''): Promise<Database> {
 	const pool = new Pool({ ...server, database, options });
 	// The pool ends before its connections have ended, and dropping the database ends those with an error.
 	pool.on('error', () => {});
+	const sql = async (text: string, ...values: unknown[]): Promise<unknown[]> => (await pool.query(text, values)).rows;
 	return {
 		environment: {
 			DB_POSTGRESDB_HOST: server.host,
@@ -38,13 +41,11 @@ export async function postgres(options = ''): Promise<Database> {
 			DB_POSTGRESDB_PASSWORD: server.password,
 			DB_POSTGRESDB_DATABASE: database,
 		},
-		async query(schema, sql, ...values) {
-			const { rows } = await pool.query(sql, values);
-			return z.array(schema).parse(rows);
-		},
+		sql,
+		query: async (schema, text, ...values) => z.array(schema).parse(await sql(text, ...values)),
 		async role() {
 			const role = `${database}_${roles.length}`;
-			await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`);
+			await sql(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`);
 			roles.push(role);
 			return role;
 		},
