@@ -6,6 +6,7 @@ import { FormData } from 'undici';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
+import { filesFolder } from '../../testbed/n8n/process.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { Fleet, type PlatformRequest } from '../../testbed/platform/server.mts';
 import { agentChat, agentTools } from './agent.mts';
@@ -100,7 +101,8 @@ async function serialNumberLookup({ checks, main, platform, workflow, devices }:
 }
 
 async function nightlyInventory({ checks, main, n8n, platform, workflow, devices }: ExampleSetup): Promise<void> {
-	const written = async () => (await readdir(n8n.files)).filter((file) => file.endsWith('.csv'));
+	const folder = filesFolder(n8n.folder);
+	const written = async () => (await readdir(folder)).filter((file) => file.endsWith('.csv'));
 	const { fleet } = platform;
 	await checks.check('fails if the list is empty, says so, and writes no file', async () => {
 		platform.fleet = new Fleet([]);
@@ -114,7 +116,7 @@ async function nightlyInventory({ checks, main, n8n, platform, workflow, devices
 		const [file = '', ...others] = await written();
 		assert.match(file, /^fleet-\d{4}-\d{2}-\d{2}\.csv$/);
 		assert.deepEqual(others, []);
-		const [head, ...lines] = (await readFile(join(n8n.files, file), 'utf8')).trim().split(/\r?\n/);
+		const [head, ...lines] = (await readFile(join(folder, file), 'utf8')).trim().split(/\r?\n/);
 		assert.equal(head, 'id,sn,onlineStatus,status,modelName,groupName,tags,description,createTime,updateTime');
 		const listed = lines.map((line) => line.split(',')[1]);
 		assert.deepEqual(listed, serialNumbers(devices).sort());

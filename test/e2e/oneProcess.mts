@@ -77,7 +77,7 @@ async function publish(
 async function manyRequests(n8n: N8nInstance, checks: Checks): Promise<void> {
 	const script = fileURLToPath(new URL('manyRequests.mts', import.meta.url));
 	await checks.check("leave nothing behind in n8n's Node.js", async () => {
-		const { stdout } = await execa(n8n.node, ['--expose-gc', '--import', 'tsx', script], { cwd: checkout });
+		const { stdout } = await execa(n8n.host.node, ['--expose-gc', '--import', 'tsx', script], { cwd: checkout });
 		assert(Number(stdout) < 300, `each left ${stdout} bytes behind`);
 	});
 }

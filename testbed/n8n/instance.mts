@@ -29,20 +29,10 @@ export class N8nInstance implements Service {
 	 * @param settings the environment of its services; empty: SQLite in its folder, and executions in its own process
 	 */
 	constructor(
-		private readonly host: N8nHost,
+		readonly host: N8nHost,
 		readonly folder: string,
 		private readonly settings: Environment = {},
 	) {}
-
-	/** The Node.js that it uses. */
-	get node(): string {
-		return this.host.node;
-	}
-
-	/** The folder that workflows may read and write files in. */
-	get files(): string {
-		return filesFolder(this.folder);
-	}
 
 	/** Packs and installs the package, and replaces the previous one. */
 	async installPackage(): Promise<void> {
@@ -74,7 +64,7 @@ export class N8nInstance implements Service {
 			const database = new DatabaseSync(process.argv[1], { readOnly: true });
 			console.log(JSON.stringify(database.prepare(process.argv[2]).all()));`;
 		const file = join(this.folder, '.n8n', 'database.sqlite');
-		const { stdout } = await execa(this.node, ['-e', script, file, sql]);
+		const { stdout } = await execa(this.host.node, ['-e', script, file, sql]);
 		return z.array(schema).parse(JSON.parse(stdout));
 	}
 
@@ -87,7 +77,7 @@ export class N8nInstance implements Service {
 
 	/** Starts the main process, editor included, on `port` of the loopback address; default: a free one. */
 	async startMain(port?: number, settings: Environment = {}): Promise<Main> {
-		await mkdir(this.files, { recursive: true });
+		await mkdir(filesFolder(this.folder), { recursive: true });
 		const url = `http://127.0.0.1:${port ?? (await freePort())}`;
 		const n8n = this.run(['start'], {
 			N8N_PORT: new URL(url).port,
