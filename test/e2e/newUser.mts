@@ -133,12 +133,11 @@ async function connect({ editor, platform, step, look }: User): Promise<void> {
 		await look('nodes-panel', 'nodesPanel', seeDetails);
 	});
 
-	await step('connects with an API key, which the form hides', async () => {
+	await step('connects with an API key', async () => {
 		const form = await editor.newCredential(CREDENTIAL);
 		await form.rename(WITH_KEY);
 		await form.fill('Base URL', platform.baseUrl);
 		await form.fill('API Key', platform.apiKey);
-		assert(await form.hides('API Key'));
 		await form.connect();
 		await look('credential-connected', 'dialog');
 		await form.close();
@@ -151,7 +150,6 @@ async function connect({ editor, platform, step, look }: User): Promise<void> {
 		await form.choose('Authentication', 'Login');
 		await form.fill('Login Name', platform.loginName);
 		await form.fill('Password', platform.password);
-		assert(await form.hides('Password'));
 		await form.connect();
 		await form.fill('Password', 'not-the-password');
 		await form.save();

@@ -69,11 +69,9 @@ export async function monitored(
 
 /** What the newest execution of a workflow returned, once there is one beside those that are `known`. */
 export async function newestOf(main: Main, workflowId: string, known = 0): Promise<NodeResults> {
-	const newest = async () => {
-		const [id, ...others] = await main.executions(workflowId);
-		return id !== undefined && others.length >= known && pWaitFor.resolveWith(id);
-	};
-	return await main.results(await pWaitFor(newest, { interval: 200, timeout: 90_000 }));
+	let ids: string[] = [];
+	await until('the workflow does not run', async () => (ids = await main.executions(workflowId)).length > known);
+	return await main.results(ids[0] ?? '');
 }
 
 /** Waits until something is so, for minutes: after an outage, n8n may wait that long before it polls again. */

@@ -41,11 +41,6 @@ export class CredentialForm extends Form {
 		await current.locator('input').press('Enter');
 	}
 
-	/** Whether a field hides what is typed into it. */
-	async hides(label: string): Promise<boolean> {
-		return (await this.field(label).locator('input').getAttribute('type')) === 'password';
-	}
-
 	async save(): Promise<void> {
 		await this.root.getByTestId('credential-save-button').click();
 	}
