@@ -10,7 +10,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { checkout } from '../checkout.mts';
 import { runNpm } from '../npm.mts';
 import { removing } from '../removing.mts';
-import { type Manifest, manifestOf, readRecipe, recipe } from './versions.mts';
+import { type Manifest, readRecipe, RESOLVED_AT, recipe } from './versions.mts';
 
 /** An installed n8n, ready to run. */
 export interface N8nHost {
@@ -36,10 +36,12 @@ const flags = ['--ignore-scripts', '--legacy-peer-deps', '--include=optional'];
  */
 export async function provideN8n(onProgress: (words: string) => void, version?: string): Promise<N8nHost> {
 	const pinned = await readRecipe();
-	const isPinned = version === undefined || version === pinned.dependencies.n8n;
-	const folder = join(checkout, '.cache', isPinned ? 'n8n' : `n8n-${version}`);
+	const n8nVersion = version ?? pinned.dependencies.n8n;
+	const isPinned = n8nVersion === pinned.dependencies.n8n;
+	const folder = join(checkout, '.cache', isPinned ? 'n8n' : `n8n-${n8nVersion}`);
 	const stamp = join(folder, '.installed');
-	const { manifest, before } = isPinned ? { manifest: pinned } : manifestOf(version, pinned);
+	const manifest = { ...pinned, dependencies: { ...pinned.dependencies, n8n: n8nVersion } };
+	const before = isPinned ? undefined : RESOLVED_AT[n8nVersion];
 	const lockfile = isPinned ? await readFile(join(recipe, 'package-lock.json'), 'utf8') : JSON.stringify(manifest);
 	const system = [process.platform, process.arch, before].filter(Boolean).join(' ');
 	const wanted = createHash('sha256').update(lockfile).update(system).digest('hex');

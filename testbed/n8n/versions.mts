@@ -16,7 +16,7 @@ export const OLDEST = '2.35.7';
 export const NEWEST = '2.41.1';
 
 /** Dates at which a version was resolved and then ran. Other versions are resolved now. */
-const RESOLVED_AT: Readonly<Record<string, string>> = { [OLDEST]: '2026-08-25', [NEWEST]: '2026-09-30' };
+export const RESOLVED_AT: Readonly<Record<string, string>> = { [OLDEST]: '2026-08-25', [NEWEST]: '2026-09-30' };
 
 const manifestSchema = z.looseObject({ dependencies: z.looseObject({ n8n: z.string() }) });
 
@@ -30,12 +30,6 @@ export async function readRecipe(): Promise<Manifest> {
 /** Returns the version that the lockfile pins. */
 export async function pinnedVersion(): Promise<string> {
 	return (await readRecipe()).dependencies.n8n;
-}
-
-/** Returns the package.json that installs a version, and the date to resolve it at (undefined: now). */
-export function manifestOf(version: string, pinned: Manifest): { manifest: Manifest; before: string | undefined } {
-	const manifest = { ...pinned, dependencies: { ...pinned.dependencies, n8n: version } };
-	return { manifest, before: RESOLVED_AT[version] };
 }
 
 /**
