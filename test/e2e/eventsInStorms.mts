@@ -23,8 +23,8 @@ export interface Storm {
 	n8n: QueueMode;
 	gates: Foundation['gates'];
 	trigger: WatchedTrigger;
-	/** What `pollWatch` takes. */
-	watch: { role: string; platform: EmbeddedPlatform };
+	/** Its credential, and the workflow that polls it, have the id `quiet`. */
+	quiet: EmbeddedPlatform;
 	checks: Checks;
 }
 
@@ -104,8 +104,8 @@ async function inventoryOnMain(storm: Storm): Promise<void> {
 }
 
 async function deadScheduler(storm: Storm): Promise<void> {
-	const { n8n, watch, checks } = storm;
-	await pollWatch(n8n, watch.role, watch.platform, checks, async () => await inventory(storm, 2.6));
+	const { n8n, quiet, checks } = storm;
+	await pollWatch(n8n, quiet, checks, async () => await inventory(storm, 2.6));
 	await n8n.main.process.stop();
 	await n8n.startMain();
 }

@@ -9,7 +9,6 @@ import { z } from 'zod/v4';
 import { signInCredentials } from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
 import { N8nInstance } from '../../testbed/n8n/instance.mts';
-import { newOwner } from '../../testbed/n8n/main.mts';
 import type { Environment, Services } from '../../testbed/n8n/services.mts';
 import { startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
@@ -61,7 +60,7 @@ async function setUp(n8n: N8nInstance, services: Services, { name, kept }: (type
 	platform.fleet.update(returning, { onlineStatus: 0 });
 	await n8n.installPackage();
 	await n8n.importCredentials(signInCredentials(platform));
-	const main = await n8n.startSignedIn(newOwner());
+	const main = await n8n.startSignedIn();
 	const rules = [{ to: '77' }, { from: '1', to: '0' }];
 	const parameters = {
 		events: ['deviceCreated', 'onlineStatusChanged'],

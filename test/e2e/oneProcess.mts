@@ -8,7 +8,7 @@ import { checkout } from '../../testbed/checkout.mts';
 import { Editor, findBrowser } from '../../testbed/editor/editor.mts';
 import { exampleCredentials, type ExampleWorkflow, exampleWorkflows } from '../../testbed/n8n/examples.mts';
 import type { N8nInstance } from '../../testbed/n8n/instance.mts';
-import { type Main, newOwner } from '../../testbed/n8n/main.mts';
+import type { Main } from '../../testbed/n8n/main.mts';
 import type { Services } from '../../testbed/n8n/services.mts';
 import type { Device } from '../../testbed/platform/server.mts';
 import { triggerType } from '../../testbed/watch.mts';
@@ -33,16 +33,16 @@ export async function oneProcess(
 	const { platform, mailServer } = servers;
 	const own = ownCredentials(servers);
 	const workflows = new Map([...(await exampleWorkflows())].map(([name, example]) => [name, withOwn(own, example)]));
-	const [toolsToken, owner] = [randomUUID(), newOwner()];
+	const toolsToken = randomUUID();
 	console.log('Setting up: the packed package and credentials; starting n8n');
 	await n8n.installPackage();
 	await n8n.importCredentials([...own.values(), ...exampleCredentials(platform, servers.tenants, toolsToken)]);
-	const main = await n8n.startSignedIn(owner);
+	const main = await n8n.startSignedIn();
 	console.log('Publishing the examples that poll. The other parts run instead of waiting for the polls');
 	const wentOffline = await publish(main, workflows, servers);
 	const setup = { ...servers, n8n, main, wentOffline, toolsToken, checks };
 	const browser = findBrowser();
-	const editor = browser && services.add(await Editor.open(browser, main.url, owner, takesPictures ? SCALE : 1));
+	const editor = browser && services.add(await Editor.open(browser, main.url, n8n.owner, takesPictures ? SCALE : 1));
 	const look = editor && takesPictures ? await pictureTaker(editor, platform) : async () => {};
 	// First, because n8n selects the credential that changed last, and a sign-in changes it.
 	if (editor) await checks.part('A new user in the editor', async () => await newUser({ ...setup, editor, look }));

@@ -37,9 +37,13 @@ export function exampleCredentials(
 	tenants: TenantPlatforms,
 	toolsToken: string,
 ): Credential[] {
-	const inPostgres = [databaseCredential('inventoryDatabase'), databaseCredential('n8nDatabase')];
-	const others = [tenantsCredential(tenants), toolsCredential(toolsToken), ...inPostgres];
-	return [...others, ...signInCredentials(platform).reverse()];
+	return [
+		tenantsCredential(tenants),
+		// What an agent sends to use the tools of `agent-tools.json`.
+		{ id: 'deviceToolsToken', name: 'Device tools (token)', type: 'httpBearerAuth', data: { token: toolsToken } },
+		...[databaseCredential('inventoryDatabase'), databaseCredential('n8nDatabase')],
+		...signInCredentials(platform).reverse(),
+	];
 }
 
 /** The one credential for all tenants: address and key are expressions that an item's `tenant` decides. */
@@ -50,11 +54,6 @@ function tenantsCredential(platforms: TenantPlatforms): Credential {
 	};
 	const [baseUrl, apiKey] = [choose((platform) => platform.baseUrl), choose((platform) => platform.apiKey)];
 	return keyCredential('deviceManagementTenants', 'Device Management (tenants)', { baseUrl, apiKey });
-}
-
-/** The token that an agent sends to use the tools of `agent-tools.json`. */
-function toolsCredential(token: string): Credential {
-	return { id: 'deviceToolsToken', name: 'Device tools (token)', type: 'httpBearerAuth', data: { token } };
 }
 
 /** The names of the credentials for PostgreSQL: of `nightly-inventory-postgres.json`, and of `poll-watch.json`. */

@@ -6,7 +6,7 @@ import { z } from 'zod/v4';
 import { checkout, readManifest } from '../checkout.mts';
 import { packInto } from '../pack.mts';
 import type { N8nHost } from './host.mts';
-import { Main, type Owner } from './main.mts';
+import { Main, newOwner } from './main.mts';
 import { filesFolder, freePort, N8nProcess } from './process.mts';
 import type { Environment, Service } from './services.mts';
 import { removing } from '../removing.mts';
@@ -21,6 +21,7 @@ export interface Credential {
 
 /** An n8n with its own data folder, in which the packed package is installed as a user would install it. */
 export class N8nInstance implements Service {
+	readonly owner = newOwner();
 	private readonly running = new Set<N8nProcess>();
 
 	/**
@@ -68,10 +69,10 @@ export class N8nInstance implements Service {
 		return z.array(schema).parse(JSON.parse(stdout));
 	}
 
-	/** Starts the main process, and signs in. */
-	async startSignedIn(owner: Owner, port?: number, settings?: Environment): Promise<Main> {
+	/** Starts the main process, and signs in as `owner`. */
+	async startSignedIn(port?: number, settings?: Environment): Promise<Main> {
 		const main = await this.startMain(port, settings);
-		await main.signIn(owner);
+		await main.signIn(this.owner);
 		return main;
 	}
 

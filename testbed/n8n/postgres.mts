@@ -10,7 +10,7 @@ export interface Database extends Reachable {
 	sql(text: string, ...values: unknown[]): Promise<unknown[]>;
 	/** The same, for rows that match the schema. Throws for others. */
 	query<Row>(schema: z.ZodType<Row>, sql: string, ...values: unknown[]): Promise<Row[]>;
-	/** Makes a role without rights, whose password is its name. */
+	/** Makes a role without rights, once, with the name of the database, which is its password, too. */
 	role(): Promise<string>;
 }
 
@@ -28,7 +28,6 @@ export async function postgres(options = ''): Promise<Database> {
 	};
 	const database = `n8n_test_${randomBytes(6).toString('hex')}`;
 	await onServer(server, `CREATE DATABASE ${database}`);
-	const roles: string[] = [];
 	const pool = new Pool({ ...server, database, options });
 	// The pool ends before its connections have ended, and dropping the database ends those with an error.
 	pool.on('error', () => {});
@@ -44,15 +43,13 @@ export async function postgres(options = ''): Promise<Database> {
 		sql,
 		query: async (schema, text, ...values) => z.array(schema).parse(await sql(text, ...values)),
 		async role() {
-			const role = `${database}_${roles.length}`;
-			await sql(`CREATE ROLE ${role} LOGIN PASSWORD '${role}'`);
-			roles.push(role);
-			return role;
+			await sql(`CREATE ROLE ${database} LOGIN PASSWORD '${database}'`);
+			return database;
 		},
 		async stop() {
 			await pool.end();
 			await onServer(server, `DROP DATABASE ${database} WITH (FORCE)`);
-			for (const role of roles) await onServer(server, `DROP ROLE ${role}`);
+			await onServer(server, `DROP ROLE IF EXISTS ${database}`);
 		},
 	};
 }

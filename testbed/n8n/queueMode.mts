@@ -7,7 +7,7 @@ import { installAsImage, readCompose } from './deployment.mts';
 import { type Gate, gateTo } from './gate.mts';
 import type { N8nHost } from './host.mts';
 import { type Credential, N8nInstance } from './instance.mts';
-import { type Main, newOwner } from './main.mts';
+import type { Main } from './main.mts';
 import { type Database, postgres } from './postgres.mts';
 import { freePort, type N8nProcess } from './process.mts';
 import { redis } from './redis.mts';
@@ -33,8 +33,6 @@ const costSchema = z.object({
 });
 
 export type Cost = z.infer<typeof costSchema>;
-
-const owner = newOwner();
 
 /** What n8n needs in queue mode. `services.stop()` also ends all services that were added later. */
 export interface Foundation {
@@ -98,7 +96,7 @@ export class QueueMode {
 		const { replicas } = compose.services.worker.deploy;
 		const names = Array.from({ length: replicas }, (_, index) => `worker-${index + 1}`);
 		const [main, ...workers] = await Promise.all([
-			mainInstance.startSignedIn(owner, port),
+			mainInstance.startSignedIn(port),
 			...names.map(async (name) => {
 				const instance = await install('worker', name);
 				return new Worker(instance, await instance.startWorker());
@@ -142,7 +140,7 @@ export class QueueMode {
 
 	/** Starts a main process after the last one has ended. `settings` replace those of compose.yaml, until the next start. */
 	async startMain(settings: Environment = {}): Promise<void> {
-		this.main = await this.mainInstance.startSignedIn(owner, Number(new URL(this.main.url).port), settings);
+		this.main = await this.mainInstance.startSignedIn(Number(new URL(this.main.url).port), settings);
 	}
 
 	/**
