@@ -1,13 +1,11 @@
 /** The trigger in queue mode with durable cursors, while processes are replaced or killed and their services are away. */
 import assert from 'node:assert/strict';
-import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { held } from '../../testbed/held.mts';
 import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
-import { packVersion } from '../../testbed/pack.mts';
 import type { EmbeddedPlatform, PlatformRequest } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import { pollWatch } from './pollWatch.mts';
@@ -61,8 +59,7 @@ const STORMS: Readonly<Record<string, (storm: Storm) => Promise<void>>> = {
 	polls,
 	'an inventory by hand on main': inventoryOnMain,
 	'an old Postgres node on main, with poll-watch.json': deadScheduler,
-	'an update to a second build': update,
-	'back to the first build': rollBack,
+	'an update to a second build': async ({ n8n, trigger }) => await n8n.update('0.0.2', () => trigger.change()),
 	'main killed between two polls, and during the next one': mainKilled,
 	'a worker killed while it handles an event': workerKilled,
 	'PostgreSQL away for a minute, which ends no process': async (storm) => await away(storm, 'postgres', 60_000, 0),
@@ -108,18 +105,6 @@ async function deadScheduler(storm: Storm): Promise<void> {
 	await pollWatch(n8n, quiet, checks, async () => await inventory(storm, 2.6));
 	await n8n.main.process.stop();
 	await n8n.startMain();
-}
-
-/** Workers first and main last, as the docs say. */
-async function update({ n8n, trigger }: Storm): Promise<void> {
-	const next = await packVersion(dirname(n8n.tarball), '0.0.2');
-	await n8n.replaceWorkers(next);
-	await n8n.replaceMain(next, () => trigger.change());
-}
-
-async function rollBack({ n8n, trigger }: Storm): Promise<void> {
-	await n8n.replaceMain(n8n.tarball, () => trigger.change());
-	await n8n.replaceWorkers(n8n.tarball);
 }
 
 async function mainKilled({ n8n, trigger }: Storm): Promise<void> {

@@ -14,7 +14,7 @@ export interface Mail {
 	/** Without the line break that ends every mail. */
 	text: string | undefined;
 	/** Only of a mail in HTML. */
-	html?: string;
+	html?: string | undefined;
 	/** When it was sent, in ISO 8601. */
 	date: string;
 }
@@ -39,8 +39,7 @@ export async function startMailServer(pagePort = 0) {
 				const mail = await PostalMime.parse(Buffer.concat(await stream.toArray()));
 				const { from, to, subject, text, html, date = '' } = mail;
 				const addresses = (to ?? []).map(({ address }) => address ?? '');
-				const sent = { from: from?.address ?? '', to: addresses, subject, text: text?.trimEnd(), date };
-				mails.push({ ...sent, ...(html !== undefined && { html }) });
+				mails.push({ from: from?.address ?? '', to: addresses, subject, text: text?.trimEnd(), html, date });
 			};
 			void read().then(() => callback(), callback);
 		},

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod/v4';
 
 import { checkout } from '../checkout.mts';
-import { packTo } from '../pack.mts';
+import { packTo, packVersion } from '../pack.mts';
 import { installAsImage, readCompose } from './deployment.mts';
 import { type Gate, gateTo } from './gate.mts';
 import type { N8nHost } from './host.mts';
@@ -70,8 +70,7 @@ export class QueueMode {
 		/** The current main process. */
 		public main: Main,
 		readonly workers: readonly Worker[],
-		/** The package that it started with. */
-		readonly tarball: string,
+		private readonly folder: string,
 	) {}
 
 	/** Sets everything up in folders below `folder` and starts it, which takes about a minute. */
@@ -103,7 +102,7 @@ export class QueueMode {
 			}),
 		]);
 		for (const workflow of workflows) await main.publish(await main.create(workflow));
-		return new QueueMode(database, mainInstance, main, workers, tarball);
+		return new QueueMode(database, mainInstance, main, workers, folder);
 	}
 
 	/** The executions of a workflow, in the order in which they were put into the queue. */
@@ -144,24 +143,21 @@ export class QueueMode {
 	}
 
 	/**
-	 * Stops the main process, and starts one of another build, as a new container.
-	 * @param between runs while there is none
+	 * Replaces each process by one of another build, as new containers: the workers first and main last, as the docs say.
+	 * @param between runs while there is no main process
 	 */
-	async replaceMain(tarball: string, between: () => void): Promise<void> {
-		await this.main.process.stop();
-		between();
-		await installAsImage(this.mainInstance.folder, tarball);
-		await this.startMain();
-	}
-
-	/** Stops all workers, and starts them with another build, as new containers. */
-	async replaceWorkers(tarball: string): Promise<void> {
+	async update(version: string, between: () => void): Promise<void> {
+		const tarball = await packVersion(this.folder, version);
 		const replace = async (worker: Worker) => {
 			await worker.process.stop();
 			await installAsImage(worker.instance.folder, tarball);
 			await worker.restart();
 		};
 		await Promise.all(this.workers.map(replace));
+		await this.main.process.stop();
+		between();
+		await installAsImage(this.mainInstance.folder, tarball);
+		await this.startMain();
 	}
 
 	/** Starts each process again that has ended, as Docker does. Returns how many these were. */
