@@ -314,11 +314,6 @@ async function watch({ editor, main, platform: { fleet }, step, look }: User): P
 		await node.showOutputAs('JSON', '"events"');
 		await node.scrollToTop();
 		await look('trigger', 'step');
-		const notice = editor.page.getByText('Devices that are offline at the first poll are not reported');
-		await notice.waitFor();
-		await node.add('Add Option', 'First Poll');
-		await node.choose('First Poll', 'Report States');
-		await notice.waitFor({ state: 'hidden' });
 		await node.close();
 	});
 
