@@ -170,7 +170,8 @@ export class QueueMode {
 	}
 }
 
-export class Worker {
+/** A worker, which Docker starts again after it has ended. */
+class Worker {
 	constructor(
 		readonly instance: N8nInstance,
 		/** Its current process. */
