@@ -375,7 +375,7 @@ describe('the requests of executions', () => {
 });
 
 /** Returns how many of 40 pages each process loses, if all share one limit of the platform. It names so many seconds, or none. */
-async function lossesOf(processes: number, perSecond: number, named: number): Promise<number[]> {
+async function lossesOf(processes: number, perSecond: number, status: number, named: number): Promise<number[]> {
 	let state = perSecond;
 	const random = () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
 	chance = random;
@@ -387,7 +387,7 @@ async function lossesOf(processes: number, perSecond: number, named: number): Pr
 	};
 	forgetAccounts();
 	const all = times(processes, async (account) => {
-		const pages = await begin(8, answer)(account, new Array<string>(40).fill('page'), 3);
+		const pages = await begin(8, answer, status)(account, new Array<string>(40).fill('page'), 3);
 		return pages.filter(({ status }) => status === 'rejected').length;
 	});
 	await virtual.time.until(Promise.all(all));
@@ -395,13 +395,20 @@ async function lossesOf(processes: number, perSecond: number, named: number): Pr
 }
 
 /** docs/maintainers/decisions.md compares this with other pauses. */
-test.each([0, 1])('lists of 40 pages that share a limit lose none, if HTTP 429 names %i seconds', async (named) => {
-	for (const perSecond of [1, 4, 7, 10]) {
-		for (const processes of [1, 2, 5, 8]) {
-			expect(await lossesOf(processes, perSecond, named)).toEqual(times(processes, () => 0));
+test.each([
+	[429, 0, [1, 2, 5, 8]],
+	[429, 1, [1, 2, 5, 8]],
+	[503, 0, [1]],
+])(
+	'lists of 40 pages lose none, if HTTP %i names %i seconds and %j processes share a limit',
+	async (status, named, all) => {
+		for (const perSecond of [1, 4, 7, 10]) {
+			for (const processes of all) {
+				expect(await lossesOf(processes, perSecond, status, named)).toEqual(times(processes, () => 0));
+			}
 		}
-	}
-});
+	},
+);
 
 test('no request waits forever, and each gives its place back', async () => {
 	const batch = fc.record({
