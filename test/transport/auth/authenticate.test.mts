@@ -205,16 +205,6 @@ describe('a request carries', () => {
 		expect([headers, qs]).toEqual([...expected, undefined].slice(0, 2));
 	});
 
-	test.each([false, true])(
-		'no leave to follow redirects; it skips the check of a certificate if asked: %s',
-		(asked) => {
-			const options = authenticate({ ...KEY, allowUnauthorizedCerts: asked }, { ...LIST });
-			const skips = asked ? { skipSslCertificateValidation: true, rejectUnauthorized: false } : {};
-			const forbids = { disableFollowRedirect: true, followRedirect: false, followAllRedirects: false };
-			expect(options).toEqual({ ...LIST, headers: { Authorization: 'ApiKey k' }, ...forbids, ...skips });
-		},
-	);
-
 	/** Addresses that look like the platform's to a hasty reader, of a person or of a program. */
 	test.each<Partial<IHttpRequestOptions> & { uri?: string }>([
 		{ url: 'https://evil.example/api' },
