@@ -5,7 +5,7 @@ import { AUTHENTICATION } from '../../nodes/DeviceManagement/transport/auth/cred
 import { codes } from '../../testbed/platform/codes.mts';
 import type { EmbeddedPlatform, Fault, PlatformRequest } from '../../testbed/platform/server.mts';
 import { hurry, useBench } from '../../testbed/jest.mts';
-import { operationNames, operations, recordNames } from '../../testbed/operations.mts';
+import { operationNames, operations } from '../../testbed/operations.mts';
 import { everything, filled, KEY, MD5, PASSWORD, RENEWED, TOKEN, TRACES, tracesOfWay } from '../canaries.mts';
 import { settled } from './fakes.mts';
 
@@ -99,11 +99,6 @@ const FAILURES: ReadonlyArray<readonly [failure: string, fail: Fail, among?: rea
 	['sends a page', (said) => ({ status: 200, body: `<html>${said}` })],
 	['sends something else than an envelope', (said) => ({ status: 200, body: { code: said, [said]: 1 } })],
 	['sends something else than a list', (said) => ({ code: 0, data: { content: { [said]: said } } }), paged],
-	[
-		'sends a token that no header carries',
-		(said) => ({ code: 0, data: `${said}\n` }),
-		[...recordNames, 'dropdown', 'test'],
-	],
 	[
 		'repeats the request in the keys of its response',
 		(said, { body }) => ({
