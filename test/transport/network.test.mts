@@ -84,22 +84,19 @@ describe('a proxy in the environment', () => {
 	);
 });
 
-describe('a private certificate', () => {
+test('a private certificate is trusted where NODE_EXTRA_CA_CERTS names it, and nowhere else', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
 	const file = join(folder, 'our-authority.pem');
 	writeFileSync(file, testOnlyCertificate);
-	afterAll(() => rmSync(folder, { recursive: true }));
-
-	it('is trusted where NODE_EXTRA_CA_CERTS names it, and nowhere else', async () => {
-		// Node.js reads this variable when a process starts.
-		const script = fileURLToPath(new URL('trustingProcess.mts', import.meta.url));
-		const env = { ...process.env, NODE_EXTRA_CA_CERTS: file };
-		const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { cwd: checkout, env });
-		expect(stdout.trim().split('\n').at(-1)).toBe('[null,"OK"]');
-		const { run } = await open({ tls: true });
-		expect((await run(operations.count)).error?.message).toContain("The platform's TLS certificate is not trusted");
-	}, 120_000);
-});
+	// Node.js reads this variable when a process starts.
+	const script = fileURLToPath(new URL('trustingProcess.mts', import.meta.url));
+	const env = { ...process.env, NODE_EXTRA_CA_CERTS: file };
+	const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { cwd: checkout, env });
+	rmSync(folder, { recursive: true });
+	expect(stdout.trim().split('\n').at(-1)).toBe('[null,"OK"]');
+	const { run } = await open({ tls: true });
+	expect((await run(operations.count)).error?.message).toContain("The platform's TLS certificate is not trusted");
+}, 120_000);
 
 test.each<[string, TlsOptions | undefined, remedy: RegExp]>([
 	['The platform requires a client certificate', { requestCert: true }, /can't present/],
