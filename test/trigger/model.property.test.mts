@@ -84,7 +84,7 @@ const anything = fc.oneof(
 	),
 	step('restart', [mode], (run, how) => run.restart(how)),
 	step('changeMain', [], (run) => run.changeMain()),
-	step('refuseMissing', [fc.boolean()], ({ world }, refuses) => world.refuseMissing(refuses)),
+	step('refuseMissing', [fc.boolean()], ({ world }, refuses) => (world.refusesMissing = refuses)),
 	step('rewind', [fc.nat({ max: 3 })], (run, back) => run.rewind(back)),
 	step('publish', [otherSetting], async (run, changes) => {
 		run.setting = { ...run.setting, ...changes };
@@ -109,7 +109,7 @@ it.each<[string, HostLetter]>([
 					await run.register('activate');
 					for (const each of sequence) await each.run(run);
 					// At the latest now, what failed polls left.
-					world.refuseMissing(false);
+					world.refusesMissing = false;
 					for (const minutes of [1, 61]) await run.poll(minutes);
 				} finally {
 					putClockBack();

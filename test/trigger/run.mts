@@ -9,6 +9,7 @@ import type { IDataObject, INodeExecutionData, WorkflowActivateMode } from 'n8n-
 
 import { forgetPolls, memoryOf, type NodeMemory } from '../../nodes/DeviceManagement/trigger/memory.ts';
 import { BareEngine } from '../../testbed/engine/bareNode.mts';
+import { held } from '../../testbed/held.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
 import { type Change, look, type Memory, type Setting, type Told } from './observer.mts';
 import { parametersFor } from './samples.mts';
@@ -72,14 +73,14 @@ export class Run {
 		const { database } = watching;
 		world.now += MINUTE;
 		const begun = this.begin();
-		const release = world.hold();
+		const { promise, resolve: release } = held();
+		world.held = promise;
 		const asked = world.platform.requests.length;
 		const slow = watching.tick();
 		while (world.platform.requests.length === asked) await setImmediate();
 		const { handed: handedText } = this.engine;
 		for (const step of meanwhile) await step.run(this);
 		world.now += minutes * MINUTE;
-		const answer = world.held;
 		world.held = undefined;
 		const countsAsLost = world.now - begun.startedAt >= (this.isInMemory ? 300_000 : 36_000) + 60_000;
 		if (countsAsLost) await this.poll();
@@ -90,7 +91,6 @@ export class Run {
 		const savedMeanwhile = database.history.length;
 		if (countsAsLost && failsLate) world.failAt = 1;
 		release();
-		await answer;
 		const items = (await slow.done) ?? [];
 		if (countsAsLost) {
 			expect(items).toEqual([]);
@@ -161,7 +161,7 @@ export class Run {
 		if (!this.isChecked) return;
 		const isCarried = carry?.met.has(handedText) === true;
 		const seen = { fleet: world.fleet, setting, now: Math.floor(startedAt / 1000), found };
-		const process = { isFirst: carry === undefined, refusesMissing: world.toMissing !== undefined };
+		const process = { isFirst: carry === undefined, refusesMissing: world.refusesMissing };
 		const { changes, after, untaken } = look(
 			{ ...seen, ...process },
 			isCarried ? carry.to : this.memories.get(handedText),

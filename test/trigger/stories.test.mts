@@ -24,8 +24,12 @@ type Row = [words: string, steps: string, told: string | Record<HostLetter, stri
 /** The device is the first one. */
 const set =
 	(changes: Partial<Device>, position = 0) =>
-	({ world }: Run) =>
+	({ world }: Pick<Run, 'world'>) =>
 		world.edit(position, changes, false);
+const setAll =
+	(changes: Partial<Device>) =>
+	({ world: { fleet } }: Pick<Run, 'world'>) =>
+		fleet.devices.forEach(({ sn }) => fleet.update(sn, changes));
 const isNew =
 	(position: number) =>
 	({ world }: Run) =>
@@ -45,8 +49,8 @@ const ACTIONS: Readonly<Record<string, (run: Run) => Promise<void> | void>> = {
 	'another is offline': set({ onlineStatus: 0 }, 2),
 	'another leaves': set({ tags: [] }, 2),
 	'another returns': set({ tags: ['a'] }, 2),
-	'empty list': ({ world }) => world.list(true),
-	'whole list': ({ world }) => world.list(false),
+	'empty list': setAll({ tags: [] }),
+	'whole list': setAll({ tags: ['a'] }),
 	'publish without a rule': publish({ rule: undefined }),
 	'publish with From': publish({ rule: FROM_1 }),
 	'publish another event': publish({ events: ['onlineStatusChanged', 'statusChanged'] }),
@@ -185,7 +189,7 @@ describe.each<HostLetter>(['A', 'B', 'C'])('on host %s, it is reported when a de
 			const world = new World();
 			const putClockBack = stopClock(world);
 			try {
-				for (let position = 0; position < 5; position++) world.edit(position, { onlineStatus: 1, tags: ['a'] }, false);
+				setAll({ onlineStatus: 1, tags: ['a'] })({ world });
 				const defaults = { events: ['onlineStatusChanged'], tag: 'a', holdMinutes: 15 };
 				const first = kind === 'listed first' ? { firstPoll: 'report' as const } : {};
 				const rule = kind === 'known' ? undefined : TO_0;

@@ -1,6 +1,5 @@
-import { held } from '../../testbed/held.mts';
 import { Fleet, type Device, timeText } from '../../testbed/platform/fleet.mts';
-import { EmbeddedPlatform, type Fault } from '../../testbed/platform/server.mts';
+import { EmbeddedPlatform } from '../../testbed/platform/server.mts';
 
 export const START = Date.UTC(2026, 2, 29, 0, 30);
 export const MINUTE = 60_000;
@@ -12,39 +11,23 @@ export class World {
 	/** How far the platform's clock is ahead, in minutes. */
 	skew = 0;
 	private nextDevice = 0;
-	private readonly whole = new Fleet([]);
-	readonly platform = new EmbeddedPlatform({ fleet: this.whole });
-	/** Answers wait for it. */
+	readonly fleet = new Fleet([]);
+	readonly platform = new EmbeddedPlatform({ fleet: this.fleet });
+	/** Responses wait for it. */
 	held: Promise<void> | undefined;
 	/** The list request of a poll that fails, counted from 1. */
 	failAt: number | undefined;
-	/** The response to each request for a device, in place of the platform's own. */
-	toMissing: Fault | undefined;
+	/** Whether the platform doesn't say what became of a missing device. */
+	refusesMissing = false;
 
 	constructor() {
 		const { settings } = this.platform;
 		settings.beforeAnswer = async () => await this.held;
 		settings.fault = ({ kind }) => {
-			if (kind === 'sn') return this.toMissing;
+			if (kind === 'sn') return this.refusesMissing ? { code: 10018 } : undefined;
 			return this.failAt !== undefined && --this.failAt === 0 ? { status: 503 } : undefined;
 		};
 		for (let count = 0; count < 5; count++) this.add(600 - 100 * count);
-	}
-
-	get fleet(): Fleet {
-		return this.platform.fleet;
-	}
-
-	/** Lets the list be empty, or as before. */
-	list(isEmpty: boolean): void {
-		this.platform.fleet = isEmpty ? new Fleet([]) : this.whole;
-	}
-
-	/** Lets the responses from now on wait. Returns the function that sends them. */
-	hold(): () => void {
-		const { promise, resolve } = held();
-		this.held = promise;
-		return resolve;
 	}
 
 	/** The platform's time, so many minutes ago. */
@@ -80,10 +63,5 @@ export class World {
 	/** The device at a position, if there are any. */
 	private at(position: number): Device | undefined {
 		return this.fleet.size === 0 ? undefined : this.fleet.at(position % this.fleet.size);
-	}
-
-	/** The platform can't say what became of a missing device, or says it again. */
-	refuseMissing(refuses: boolean): void {
-		this.toMissing = refuses ? { code: 10018 } : undefined;
 	}
 }
