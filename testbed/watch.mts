@@ -1,5 +1,4 @@
 import type { IDataObject, INodeExecutionData, INodeParameters, WorkflowActivateMode } from 'n8n-workflow';
-import { z } from 'zod/v4';
 
 import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
 import type { Engine, PollingNode, PollingNodeOptions, WorkflowJson } from './engine/engine.mts';
@@ -57,18 +56,15 @@ export interface WatchBench {
 	readonly apiKey: string;
 }
 
+/** What a poll returns; null if there is nothing to report. */
+type Items = INodeExecutionData[] | null;
+
 /** A poll that the schedule started. */
 export interface Tick {
 	/** Resolves with the items of the poll. Rejects with the error of the node. */
-	readonly done: Promise<INodeExecutionData[] | null>;
+	readonly done: Promise<Items>;
 	/** Makes n8n ignore the result of the poll: it took too long, the workflow was published again, or its lease was lost. */
 	abandon(): void;
-}
-
-/** A poll, and what the host does with its result. */
-interface BegunPoll {
-	node: HostedNode;
-	commit(items: INodeExecutionData[] | null): void;
 }
 
 const FIVE_MINUTES = 300_000;
@@ -108,15 +104,11 @@ export class Watch {
 	 * @throws the error of the node
 	 */
 	async activate(mode: WorkflowActivateMode = 'activate'): Promise<IDataObject[] | null> {
-		if (this.host === 'A') {
-			const node = this.load(mode, FIVE_MINUTES);
-			this.registered = node;
-			this.emit(node, await node.poll(), true);
-		} else if (!this.hasJob) {
-			const { node, commit } = this.begin(mode, FIVE_MINUTES);
-			commit(await node.poll());
-			this.hasJob = true;
-		}
+		if (this.host === 'A') this.registered = this.load(mode, FIVE_MINUTES);
+		else if (this.hasJob) return this.news();
+		const { node, commit } = this.begin(mode, FIVE_MINUTES);
+		commit(await node.poll());
+		this.hasJob = true;
 		return this.news();
 	}
 
@@ -133,16 +125,10 @@ export class Watch {
 	tick(): Tick {
 		const { node, commit } = this.begin('update', LEASED);
 		let abandoned = false;
-		const done = node.poll().then(
-			(items) => {
-				if (!abandoned) commit(items);
-				return items;
-			},
-			(error: unknown) => {
-				if (!abandoned) this.database.errorExecutions.push(error);
-				throw error;
-			},
-		);
+		const done = node.poll().then((items) => {
+			if (!abandoned) commit(items);
+			return items;
+		});
 		// A test may await it later.
 		done.catch(() => {});
 		return { done, abandon: () => void (abandoned = true) };
@@ -158,28 +144,29 @@ export class Watch {
 	get state(): string | undefined {
 		const { staticData, cursor = '{}' } = this.database;
 		const key = `node:${this.options.nodeName ?? 'Watch'}`;
-		return stateSchema.parse({ ...JSON.parse(staticData)[key], ...JSON.parse(cursor) }).state;
+		return { ...JSON.parse(staticData)[key], ...JSON.parse(cursor) }.state;
 	}
 
 	private get host(): HostLetter {
 		return this.options.host ?? 'A';
 	}
 
-	/** Loads or takes a node for a poll. */
-	private begin(activation: WorkflowActivateMode, budgetMs: number): BegunPoll {
+	/** Loads or takes a node for a poll, and returns it with what the host does with the poll's result. */
+	private begin(activation: WorkflowActivateMode, budgetMs: number) {
+		const isFirst = budgetMs === FIVE_MINUTES;
 		if (this.host === 'A') {
 			const node = this.registered;
 			if (node === undefined) throw new Error('The workflow is not active');
 			// n8n discards the output of a replaced registration.
-			return { node, commit: (items) => this.registered === node && this.emit(node, items) };
+			return { node, commit: (items: Items) => this.registered === node && this.emit(node, items, isFirst) };
 		}
 		if (this.host === 'B') {
 			const node = this.load(activation, budgetMs);
-			return { node, commit: (items) => this.emit(node, items, budgetMs === FIVE_MINUTES) };
+			return { node, commit: (items: Items) => this.emit(node, items, isFirst) };
 		}
 		const { cursor: seed = '{}' } = this.database;
 		const staged: IDataObject = JSON.parse(seed);
-		const commit = (items: INodeExecutionData[] | null) => {
+		const commit = (items: Items) => {
 			const cursor = JSON.stringify(staged);
 			if (cursor !== seed) this.database.save({ cursor });
 			if (items !== null) this.database.executions.push(items);
@@ -200,7 +187,7 @@ export class Watch {
 	}
 
 	/** Starts an execution if there are items. The first poll also saves its state without any. */
-	private emit({ workflow }: HostedNode, items: INodeExecutionData[] | null, isFirst = false): void {
+	private emit({ workflow }: HostedNode, items: Items, isFirst: boolean): void {
 		const { staticData } = workflow;
 		if ((items !== null || isFirst) && staticData['__dataChanged'] === true) {
 			this.database.save({ staticData: JSON.stringify(staticData) });
@@ -217,8 +204,6 @@ export class Watch {
 	}
 }
 
-const stateSchema = z.object({ state: z.string().optional() });
-
 /** The workflow in n8n's database. Every host writes it like n8n. Only this data survives a restart. */
 class PollDatabase {
 	/** The workflow's static data. */
@@ -227,8 +212,6 @@ class PollDatabase {
 	cursor: string | undefined;
 	/** The items of the started executions. */
 	readonly executions: INodeExecutionData[][] = [];
-	/** The errors of executions that report a failed poll. */
-	readonly errorExecutions: unknown[] = [];
 	/** All states that were saved, the oldest first. */
 	readonly history: Array<{ staticData: string; cursor: string | undefined }> = [];
 
