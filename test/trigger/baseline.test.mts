@@ -77,13 +77,14 @@ it('the same change after another baseline is another event, also in the same se
 	expect(ids.size).toBe(2);
 });
 
-it('a copied or imported workflow records a new baseline, and one whose node was renamed, too', async () => {
+it('a copied or imported workflow records a new baseline and leaves the original one, and a renamed node, too', async () => {
 	const watching = await watch(EVERYTHING);
 	change(77);
 	const copy = new Watch(bench, EVERYTHING, { workflowId: 'copy' });
 	copy.database.save({ staticData: watching.database.staticData });
 	expect(await copy.activate()).toBeNull();
 	expect(warnings()).toEqual([NEW_BASELINE]);
+	expect(await events(watching.poll())).toEqual(['1 → 77']);
 	watching.options.nodeName = 'Renamed';
 	expect(await watching.activate('update')).toBeNull();
 	change(78);

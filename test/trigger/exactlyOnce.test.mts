@@ -1,5 +1,4 @@
 import { useBench } from '../../testbed/jest.mts';
-import { Fleet } from '../../testbed/platform/fleet.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
 import { published, told, useTrigger } from './watching.mts';
 
@@ -132,32 +131,6 @@ it('reads the credential once in a poll: another one in the middle would compare
 	const reads = jest.spyOn(node.context, 'getCredentials');
 	await node.poll();
 	expect(reads).toHaveBeenCalledTimes(1);
-});
-
-it('two processes at one durable cursor: a state that looks like an older one is that of the other process', async () => {
-	const rules = { ...parameters, conditions: { rule: [{ field: 'onlineStatus', to: '9' }] } };
-	const [one, other] = ['One', 'Other'].map((nodeName) => new Watch(bench, rules, { host: 'C', nodeName }));
-	bench.platform.fleet = Fleet.seeded({ size: 1 });
-	const pollAt = async (watching = one, onlineStatus = 0) => {
-		update(0, { onlineStatus });
-		const items = await watching?.poll();
-		for (const watch of [one, other]) if (watch !== undefined) watch.database.cursor = watching?.database.cursor;
-		return items;
-	};
-	expect([await pollAt(one, 1), await pollAt(one, 2), await pollAt(other, 1)]).toEqual([null, null, null]);
-	expect(await pollAt(one, 9)).toMatchObject([{ previous: 1, current: 9 }]);
-});
-
-it('keeps two triggers in one workflow apart, and two workflows', async () => {
-	const watches = [{ nodeName: 'One' }, { nodeName: 'Other' }, { nodeName: 'One', workflowId: 'elsewhere' }];
-	const all = watches.map((options) => new Watch(bench, parameters, { host: 'B', ...options }));
-	for (const [index, watching] of all.entries()) {
-		change(index);
-		await watching.activate();
-	}
-	change();
-	const items = await Promise.all(all.map(async (watching) => await watching.poll()));
-	expect(items.map((list) => list?.[0]?.['previous'])).toEqual([0, 1, 2]);
 });
 
 it('takes one string of what n8n keeps for the node, and nothing of what others keep', async () => {

@@ -149,6 +149,12 @@ const KNOWN: Row[] = [
 		'offline, 14, a leader during a poll',
 		{ A: '31: 1 → 0', B: '16: 1 → 0', C: '16: 1 → 0' },
 	],
+	[
+		'has an older value again, which another main process saw: with durable cursors, both know it',
+		'another value, 1, another main process, online, 1, another main process, offline',
+		{ A: '3: 1 → 0', B: '3: -1 → 0', C: '3: 1 → 0' },
+		{ holdMinutes: 0, rule: TO_0 },
+	],
 	['is offline before another main process polls', `${SAVED_HOLD}, another main process`, STARTS_AGAIN, BOTH],
 ];
 
