@@ -140,7 +140,8 @@ describe('bad input is refused with the label of its field', () => {
 		["'Tags' under 'Filters' has no value", { filters: { tags: '={{ undefined }}' } }],
 		["'Only When' is nothing", { events: ['statusChanged'], conditions: '={{ undefined }}' }],
 	])('%s, before any request: %j', async (words, parameters) => {
-		await expect(new Watch(n8n, parameters).activate()).rejects.toThrow(words);
+		const error = { name: 'NodeOperationError', message: expect.stringContaining(words) };
+		await expect(new Watch(n8n, parameters).activate()).rejects.toMatchObject(error);
 		expect(n8n.platform.requests).toEqual([]);
 	});
 });
