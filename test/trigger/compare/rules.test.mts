@@ -31,14 +31,6 @@ it('a rule without values is read as the form shows it', () => {
 	expect(read({ field: 'attributes', attribute: ' a ' })).toEqual([rule('', '', 'attributes.a')]);
 });
 
-it.each([
-	[['statusChanged'], { field: 'onlineStatus' }, "'Online Status', which is not watched"],
-	[['statusChanged'], { field: 'attributes', attribute: 'a' }, 'the attribute "a", which is not watched'],
-	[['attributeChanged'], { field: 'attributes', attribute: ' ' }, 'the attribute "", which is not watched'],
-])('with the events %j, the rule %j can never apply and is refused', (events, given, words) => {
-	expect(() => readRules(() => ({ rule: [given] }), watchedFields(new Set(events), ['a']))).toThrow(words);
-});
-
 it('accepts the text of a value, also where only a digest was kept', () => {
 	const values = [null, true, 7, '7', 'true', '', { a: [1] }, 'x'.repeat(101), ['y'.repeat(101)]];
 	for (const one of values) {
