@@ -1,19 +1,15 @@
 import type { INodeParameters, INodeProperties, INodeType, IPollFunctions } from 'n8n-workflow';
 
+import { DeviceManagementTrigger } from '../../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
 import { CHANGE_EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { workflow as n8n } from '../../testbed/engine/host.cjs';
 import { useBench } from '../../testbed/jest.mts';
-import { triggerType, Watch } from '../../testbed/watch.mts';
+import { Watch } from '../../testbed/watch.mts';
 import { byPath, choices, choicesIn, DEVICE_FIELDS, FILTER_FIELDS, isTwin, namesIn, OUTPUT_MODES } from '../form.mts';
 
 const bench = useBench();
-let node: INodeType;
-let properties: INodeProperties[];
-beforeEach(() => {
-	node = bench.engine.packages.getByNameAndVersion(triggerType, 1);
-	// The host adds when to poll.
-	properties = node.description.properties.filter(({ name, type }) => name !== 'pollTimes' && type !== 'notice');
-});
+const node: INodeType = new DeviceManagementTrigger();
+const properties = node.description.properties.filter(({ type }) => type !== 'notice');
 
 /** Whether the form shows a field for these parameters. */
 const isShown = (property: INodeProperties, parameters: INodeParameters) =>
