@@ -13,6 +13,15 @@ interface Sample {
 	changes: ReadonlyArray<Partial<Device>>;
 }
 
+/** The rest of a group record. */
+const REST_OF_GROUP = {
+	description: '',
+	creator: '',
+	createTime: '2024-01-01 00:00:00',
+	updator: null,
+	updateTime: null,
+};
+
 /** The table of events of change for tests, in the order in which a poll reports them. Each event has a row. */
 export const SAMPLES: Readonly<Record<ChangeEvent, Sample>> = {
 	onlineStatusChanged: {
@@ -39,7 +48,7 @@ export const SAMPLES: Readonly<Record<ChangeEvent, Sample>> = {
 	groupChanged: {
 		field: 'group',
 		valueOf: ({ group }) => group.name,
-		changes: ['A', 'B', 'C'].map((name) => ({ group: groupOf(name, `id ${name}`) })),
+		changes: ['A', 'B', 'C'].map((name) => ({ group: { ...REST_OF_GROUP, id: `id ${name}`, name } })),
 	},
 	iccidChanged: {
 		field: 'iccid',
@@ -47,11 +56,6 @@ export const SAMPLES: Readonly<Record<ChangeEvent, Sample>> = {
 		changes: ['', '8949000000000000001', '8949000000000000002'].map((iccid) => ({ iccid })),
 	},
 };
-
-/** Returns a group record. */
-export function groupOf(name: string, id: string): Device['group'] {
-	return { id, name, description: '', creator: '', createTime: '2024-01-01 00:00:00', updator: null, updateTime: null };
-}
 
 /** The rows of the given events. */
 export function samplesOf(events: readonly string[]): Array<Sample & { event: string }> {

@@ -93,17 +93,6 @@ it.each([
 	expect(n8n.platform.requestsOf('sn')).toHaveLength(1);
 });
 
-it('is not reported for a device that only left the filter', async () => {
-	const watching = await watch({ filters: { tags: 'pilot' } });
-	const sn = fleet().devices.find(({ tags }) => tags.includes('pilot'))?.sn ?? '';
-	fleet().update(sn, { tags: [] });
-	await expectQuiet(watching);
-	expect(reads()).toEqual([sn]);
-	// The trigger no longer sees it outside the filter.
-	fleet().remove(sn);
-	await expectQuiet(watching);
-});
-
 it('is looked for again 2, 6 and 50 minutes after a read still returned it, as from a cache', async () => {
 	const watching = await watch();
 	const device = fleet().at(4);
@@ -174,13 +163,6 @@ it('reads a bounded number of devices in a poll, a few at a time, and gets to al
 	expect(all.sort()).toEqual(removed.sort());
 	expect(most).toBe(8);
 	expect(await watching.poll()).toBeNull();
-});
-
-it('has only what is known of the device, whatever the output: at least the serial number', async () => {
-	const watching = await watch({ output: 'selected', fields: ['id'] });
-	const sn = remove(4);
-	const common = { event: 'deviceRemoved', eventId: expect.any(String), detectedAt: expect.any(String) };
-	expect(await watching.poll()).toEqual([{ ...common, device: { sn } }]);
 });
 
 it('fails the poll if no other request can succeed either', async () => {
