@@ -59,14 +59,6 @@ export interface WatchBench {
 /** What a poll returns; null if there is nothing to report. */
 type Items = INodeExecutionData[] | null;
 
-/** A poll that the schedule started. */
-export interface Tick {
-	/** Resolves with the items of the poll. Rejects with the error of the node. */
-	readonly done: Promise<Items>;
-	/** Makes n8n ignore the result of the poll: it took too long, the workflow was published again, or its lease was lost. */
-	abandon(): void;
-}
-
 const FIVE_MINUTES = 300_000;
 /** The rest of the 45 seconds after which the scheduler abandons a poll. */
 const LEASED = 36_000;
@@ -121,8 +113,12 @@ export class Watch {
 		return this.news();
 	}
 
-	/** Starts a scheduled poll. Running polls continue. */
-	tick(): Tick {
+	/**
+	 * Starts a scheduled poll. Running polls continue.
+	 * @returns as `done` the items of the poll, or the error of the node; and `abandon`, which makes n8n ignore the result: the poll
+	 * took too long, the workflow was published again, or its lease was lost
+	 */
+	tick() {
 		const { node, commit } = this.begin('update', LEASED);
 		let abandoned = false;
 		const done = node.poll().then((items) => {
