@@ -3,12 +3,31 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { currentClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { hurry, useBench } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
 import { serialNumbersOf } from '../../testbed/output.mts';
-import { type FaultRule, startPlatform } from '../../testbed/platform/server.mts';
+import { type FaultRule, type Settings, startPlatform } from '../../testbed/platform/server.mts';
 
 const bench = useBench();
+
+/** Reads the fleet in 25 pages. */
+async function expectWholeFleet(settings: Partial<Settings>, maxRetries: number): Promise<void> {
+	hurry();
+	Object.assign(bench.platform.settings, { latencyMs: 1, ...settings });
+	const result = await bench.run({ ...operations.getAll, options: { pageSize: 10, maxRetries } });
+	expect(result.error).toBeUndefined();
+	expect(serialNumbersOf(result)).toEqual(bench.fleet.devices.map(({ sn }) => sn));
+}
+
+const slow = { perSecond: 5, burst: 0, now: () => currentClock().now() };
+test.each<[limit: string, Partial<Settings>]>([
+	['HTTP 503', { rateLimit: { ...slow, status: 503 } }],
+	['HTTP 429', { rateLimit: { ...slow, status: 429 } }],
+	['HTTP 503 beyond two at once', { fault: () => (bench.platform.inFlight > 2 ? { status: 503 } : undefined) }],
+])('a list is complete although the platform limits requests by %s', async (_, settings) => {
+	await expectWholeFleet(settings, 3);
+});
 
 const LOCATIONS = {
 	limit503: 'limit_req zone=requests;',
@@ -54,11 +73,8 @@ const NGINX = hasNginx ? 'behind nginx' : 'SKIPPED, because there is no nginx (o
 		['timeout', [{ kind: 'list', page: 3, fault: 'hang' }]],
 		['plain', [{ kind: 'list', page: 3, fault: 'drop' }]],
 	])('a list is complete: %s', async (location, faults) => {
-		hurry();
 		await use(location);
-		Object.assign(bench.platform.settings, { latencyMs: 1, faults });
-		const result = await bench.run({ ...operations.getAll, options: { pageSize: 10, maxRetries: 10 } });
-		expect(serialNumbersOf(result)).toEqual(bench.fleet.devices.map(({ sn }) => sn));
+		await expectWholeFleet({ faults }, 10);
 		const { headers } = await fetch(`${url}/${location}/api/version`);
 		expect(headers.get('content-encoding') === 'gzip').toBe(location === 'gzip');
 	});

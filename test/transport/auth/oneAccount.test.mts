@@ -3,7 +3,7 @@ import type { Bench } from '../../../testbed/bench.mts';
 import { hurry, useBenches } from '../../../testbed/jest.mts';
 import type { Fault } from '../../../testbed/platform/server.mts';
 import { operations, serialNumberItems } from '../../../testbed/operations.mts';
-import { jsonOf } from '../../../testbed/output.mts';
+import { jsonOf, serialNumbersOf } from '../../../testbed/output.mts';
 
 /** What n8n's engine and the package make of one account together. The rules of a session are in session.test.mts. */
 
@@ -17,8 +17,29 @@ const dropdownOf = async ({ engine, login }: Bench) =>
 	await engine.listSearch(operations.get, engine.credentialReference(login), 'searchDevices', 'R');
 
 describe('one sign-in', () => {
+	test.each([
+		['of items by code 14102 in an HTTP 200', 'get', { deadToken: 'code', deadTokenCode: 14102 }],
+		['of items by HTTP 401', 'get', { deadToken: 'status' }],
+		['of a list by code 14101', 'getAll', { deadToken: 'code', deadTokenCode: 14101 }],
+	] as const)(
+		'replaces a token that expires %s, whichever request it expires at',
+		async (_how, operation, settings) => {
+			const pages = { pageSize: 1, parallelRequests: 4 };
+			for (const tokenRequests of [7, 10, 19]) {
+				const bench = await open({ ...settings, tokenRequests, fleet: { size: 20 } });
+				await bench.signInEarlier();
+				const input = operation === 'get' ? serialNumberItems(bench, 20) : [{}];
+				const options = operation === 'get' ? { parallelRequests: 16 } : pages;
+				const result = await bench.run({ ...operations[operation], options }, { credential: bench.login, input });
+				expect(serialNumbersOf(result)).toEqual(bench.fleet.devices.map(({ sn }) => sn));
+				const attempted = Math.ceil(20 / tokenRequests) - 1;
+				expect({ tokenRequests, ...bench.platform.logins }).toEqual({ tokenRequests, attempted, succeeded: attempted });
+			}
+		},
+	);
+
 	test.each<[how: string, fault: Fault]>([
-		...[401, 403, 419, 440, 498].map((status): [string, Fault] => [`HTTP ${status}`, { status, body: 'Denied' }]),
+		...[403, 419, 440, 498].map((status): [string, Fault] => [`HTTP ${status}`, { status, body: 'Denied' }]),
 		['a redirect', { status: 302, headers: { location: 'https://sign-in.example.com/' } }],
 		['code 401', { code: 401 }],
 		['a page', { status: 200, body: '<html>Sign in</html>' }],
