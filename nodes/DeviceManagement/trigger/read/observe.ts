@@ -20,7 +20,7 @@ import { fetchNewest } from './newest';
 import { checkMissing } from './removal';
 
 const REPEATS = 'may miss events, because pages of the list repeat devices, and others may be missing';
-const CHANGES = 'reports no removed devices now, because the list changed during each of three readings';
+const CHANGES = 'may report events later, because the list changed during each of three readings';
 const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
 
 /**
