@@ -1,4 +1,4 @@
-/** Runs an operation for one input item, without n8n and without a platform. Expressions see an empty item. */
+/** Runs an operation for one input item, without n8n and without a platform. Parameters are the values of their expressions. */
 import type { IDataObject } from 'n8n-workflow';
 
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
@@ -41,11 +41,18 @@ export async function runAlone(parameters: Parameters, respond: Respond = () => 
 	if (run === undefined) throw new Error(`There is no operation ${String(operation)}`);
 	const sent: Sent[] = [];
 	const hints: string[] = [];
-	const item = itemWith(parameters, (one) => {
+	const request: Item['platform']['request'] = async ({ schema, ...one }) => {
 		sent.push(one);
-		return respond(one);
-	});
-	const output: readonly IDataObject[] = await run({ ...item, hint: (message) => void hints.push(message) });
+		return schema.parse(await respond(one));
+	};
+	const read: ReadParameter = (name, fallback, options) => {
+		const value = Object.hasOwn(parameters, name) ? parameters[name] : (DEFAULTS[name] ?? fallback);
+		return options?.extractValue === true ? Object(value).value : value;
+	};
+	const platform = { request, ...new Account(), stop: () => {} };
+	const hint = (message: string) => void hints.push(message);
+	const item: Item = { platform, byAgent: false, hint, read, settings: readSettings(read, OPTION_NAMES) };
+	const output: readonly IDataObject[] = await run(item);
 	return { sent, output, hints };
 }
 
@@ -59,31 +66,5 @@ export async function refusalOf(parameters: Parameters): Promise<Failure['detail
 	throw thrown;
 }
 
-/** Returns an item with these parameters. */
-export function itemWith(parameters: Parameters, respond: Respond): Item {
-	const read = readerOf(parameters);
-	const request: Item['platform']['request'] = async ({ schema, ...sent }) => schema.parse(await respond(sent));
-	const platform = { request, ...new Account(), stop: () => {} };
-	return { platform, byAgent: false, hint: () => {}, read, settings: readSettings(read, OPTION_NAMES) };
-}
-
-function readerOf(parameters: Parameters): ReadParameter {
-	return (name, fallback, options) => {
-		const value = Object.hasOwn(parameters, name) ? resolved(parameters[name]) : (DEFAULTS[name] ?? fallback);
-		return options?.extractValue === true ? Object(value).value : value;
-	};
-}
-
 /** What n8n fills in for fields that are not set, where that matters. */
 const DEFAULTS: Parameters = { returnAll: false, limit: 50, output: 'simplified', fields: [], method: 'GET' };
-
-/** Evaluates expressions at any depth. */
-function resolved(value: unknown): unknown {
-	if (typeof value === 'string') {
-		const [, expression] = /^=\{\{(.*)\}\}$/s.exec(value) ?? [];
-		return expression === undefined ? value : new Function('$json', `return (${expression});`)({});
-	}
-	if (Array.isArray(value)) return value.map(resolved);
-	if (typeof value !== 'object' || value === null) return value;
-	return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, resolved(field)]));
-}

@@ -1,11 +1,8 @@
 import type { Listing } from '../../nodes/DeviceManagement/core/paging/passes.ts';
-import { fetchItems, listOptionFields, remarkOn } from '../../nodes/DeviceManagement/resources/getMany.ts';
-import type { PagedEndpoint } from '../../nodes/DeviceManagement/transport/pagedList.ts';
-import { itemWith } from '../fields/oneItem.mts';
+import { listOptionFields, remarkOn } from '../../nodes/DeviceManagement/resources/getMany.ts';
 
 const steady = { items: ['a', 'b'], settled: true, tied: false, reportedTotal: 2, passes: 2 };
 const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false, passes: 3 };
-const GROUPS: PagedEndpoint = { method: 'GET', path: '/api/group/list', purpose: 'list' };
 
 const total = (words: string) =>
 	`The platform reports ${words} in each of 2 readings. The output has the items it lists.`;
@@ -44,25 +41,7 @@ test.each<[what: string, Listing<string>, part: [skip: number, limit?: number], 
 	expect(remarkOn(listing, ...part)).toBe(hint);
 });
 
-test('the words for a list are in its options and its messages', async () => {
-	const words = { ifChanges: 'If the Group List Keeps Changing' };
-	const [ifChanges, , skip] = listOptionFields(words);
-	expect([ifChanges?.displayName, skip?.description]).toEqual([
-		'If the Group List Keeps Changing',
-		'How many items to skip at the start, to read a long list in parts',
-	]);
-	let id = 0;
-	// Each pass finds another item on the first page, and no other page.
-	const item = itemWith({ returnAll: true }, ({ query }) => ({
-		content: query?.['page'] === undefined ? [{ id: ++id }] : [],
-	}));
-	await expect(fetchItems(item, GROUPS, words, (group) => group)).rejects.toMatchObject({
-		details: { remedy: expect.stringContaining("set 'If the Group List Keeps Changing' under 'Options'") },
-	});
-});
-
-test('items are identified as they were sent, not as they are shaped', async () => {
-	const content = [{ only: 1 }, { only: 2 }];
-	const item = itemWith({ returnAll: true }, () => ({ content, totalElements: 2, last: true }));
-	expect(await fetchItems(item, GROUPS, { ifChanges: '' }, () => ({}))).toEqual([{}, {}]);
+test('a list without Sort has no words about its order', () => {
+	const [, , skip] = listOptionFields({ ifChanges: 'If the Group List Keeps Changing' });
+	expect(skip?.description).toBe('How many items to skip at the start, to read a long list in parts');
 });
