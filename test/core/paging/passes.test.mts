@@ -140,12 +140,6 @@ describe('passes', () => {
 		expect([isNoted, without > 0]).toEqual([noted, noted]);
 	});
 
-	test('that all repeat a page fail', async () => {
-		const message = expect.stringContaining('Page 4 of the list has only items of earlier pages');
-		const reading = fetchList(pages(stuck, { totalElements: 5, last: false }).source, one);
-		await expect(reading).rejects.toMatchObject({ details: { kind: 'paging', message } });
-	});
-
 	test.each([
 		{ said: 'last', size: 20, asked: [undefined, 1, 2, 3, undefined, 1, 2, 3] },
 		{ said: 'last', size: 9, asked: [undefined, 1, 2] },
