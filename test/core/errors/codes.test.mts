@@ -35,15 +35,6 @@ test.each([
 	expect([...documented, 20815].filter((code) => means(code))).toEqual(expected);
 });
 
-test('no code means nothing; a success without data means that the device does not exist', () => {
-	expect([meansNotFound({}), meansNoDevice({ withoutData: false }), refusedBy(undefined)]).toEqual([
-		false,
-		false,
-		undefined,
-	]);
-	expect([meansNoDevice({ withoutData: true }), meansNotFound({ withoutData: true })]).toEqual([true, true]);
-});
-
 test.each([
 	[10001, 'list', "Check the values in 'Filters', and their types."],
 	[10001, 'write', "Check the values in 'Body', and their types."],

@@ -4,6 +4,7 @@ import type { NodeRun } from '../../../testbed/bench.mts';
 import { held } from '../../../testbed/held.mts';
 import { useBench } from '../../../testbed/jest.mts';
 import { jsonOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
+import type { Fault } from '../../../testbed/platform/server.mts';
 import { bySerialNumber, get, type Parameters, runAlone } from '../../fields/oneItem.mts';
 
 /** Serial numbers that would change a careless client's path. */
@@ -139,10 +140,17 @@ describe('If Not Found', () => {
 		if (code === 0) expect(error?.message).toBe(success);
 	});
 
-	test('hides nothing but a missing device', async () => {
-		bench.platform.settings.fault = () => ({ code: 14103 });
+	test.each<[Fault, message: string]>([
+		[{ code: 14103 }, 'The user may not do this (code 14103: not authorized)'],
+		[{ status: 404 }, 'There is nothing at this address (HTTP 404)'],
+		[
+			{ code: 0, data: {} },
+			"The platform did not return the device with this serial number: 'data' is an object with 0 fields",
+		],
+	])('hides nothing but a missing device: not %j', async (fault, message) => {
+		bench.platform.settings.fault = () => fault;
 		const { error } = await read([{ sn: 'X' }], { options: { ifNotFound: 'empty' } });
-		expect(error?.message).toBe('The user may not do this (code 14103: not authorized)');
+		expect(error?.message).toBe(message);
 	});
 
 	test('may differ for items with the same serial number, which share one request', async () => {
