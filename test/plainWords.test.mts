@@ -1,17 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { globSync } from 'tinyglobby';
-import ts from 'typescript';
 
 import { checkout } from '../testbed/checkout.mts';
 import { exampleWorkflows } from '../testbed/n8n/examples.mts';
-import { maintainersPages, textsOn, userPages } from '../testbed/pages.mts';
+import { maintainersPages, readPage, textsOn, userPages } from '../testbed/pages.mts';
 
 /** A text that people read, and its file. */
 interface Text {
 	place: string;
 	text: string;
-	/** Tables and messages are not running text. */
+	/** Tables and code are not running text. */
 	isRunning: boolean;
 }
 
@@ -22,7 +19,7 @@ const LONGEST_SENTENCE = 30;
 test.each<[of: string, texts: () => Text[] | Promise<Text[]>]>([
 	['README and pages for users', () => userPages.flatMap(onPage)],
 	['pages for maintainers', () => maintainersPages.flatMap(onPage)],
-	['labels, descriptions and messages', () => inCode('{nodes,credentials}')],
+	['labels, descriptions, messages and comments', inCode],
 	['notes in examples', notesInExamples],
 ])(
 	`%s have no word that a plain one replaces, and no sentence of more than ${LONGEST_SENTENCE} words`,
@@ -39,18 +36,13 @@ function onPage(page: string): Text[] {
 	return textsOn(page).map(({ text, inTable }) => ({ place: page, text, isRunning: !inTable }));
 }
 
-/** Every text in shipped code, comments aside. */
-function inCode(folder: string): Text[] {
-	return globSync(`${folder}/**/*.ts`, { cwd: checkout }).flatMap((place) => {
-		const texts: Text[] = [];
-		const visit = (node: ts.Node) => {
-			const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
-			if (isText) texts.push({ place, text: node.text, isRunning: false });
-			ts.forEachChild(node, visit);
-		};
-		visit(ts.createSourceFile(place, readFileSync(join(checkout, place), 'utf8'), ts.ScriptTarget.Latest));
-		return texts;
-	});
+/** Every line of shipped code, with its comments. */
+function inCode(): Text[] {
+	return globSync('{nodes,credentials}/**/*.ts', { cwd: checkout }).flatMap((place) =>
+		readPage(place)
+			.split('\n')
+			.map((text) => ({ place, text, isRunning: false })),
+	);
 }
 
 async function notesInExamples(): Promise<Text[]> {
