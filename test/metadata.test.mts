@@ -17,7 +17,6 @@ import {
 	DEVICE_FIELDS,
 	everyField,
 	FILTER_FIELDS,
-	isTwin,
 	labelsOf,
 	namesIn,
 	OUTPUT_MODES,
@@ -101,13 +100,6 @@ describe('the parameters that an operation reads', () => {
 });
 
 describe('what n8n would lose', () => {
-	test('an unknown field in a collection: each has its hidden twin, shown where it is shown', () => {
-		const pairOf = ({ displayName, name, default: value, displayOptions }: INodeProperties) =>
-			JSON.stringify([displayName, name, value, displayOptions]);
-		const collections = properties.filter(({ type }) => type === 'collection' || type === 'fixedCollection');
-		expect(properties.filter(isTwin).map(pairOf).sort()).toEqual(collections.map(pairOf).sort());
-	});
-
 	test('the value of a field with choices that depends on another by its plain name, with each change', () => {
 		const deleted = properties.filter(
 			({ type, displayOptions }) =>
@@ -306,12 +298,15 @@ describe('what a field depends on', () => {
 		return n8n.NodeHelpers.displayParameter(values, field, null, null, root);
 	};
 
-	test.each([true, false])("with 'Return All' %s, its options are shown: %s", (returnAll) => {
-		const places = everyField([...propertiesOf('device', 'getAll'), ...propertiesOf('api', 'request')]);
-		const options = places.filter(({ path }) => /^options\.(ifFleetChanges|pageSize)$/.test(path));
-		const shown = options.map(({ property }) => isShown(property, {}, { returnAll }));
-		expect(shown).toEqual([returnAll, true, returnAll, returnAll]);
-	});
+	test.each([true, false])(
+		"the options that need 'Return All' are shown with it, and not without it: %s",
+		(returnAll) => {
+			const places = everyField([...propertiesOf('device', 'getAll'), ...propertiesOf('api', 'request')]);
+			const options = places.filter(({ path }) => /^options\.(ifFleetChanges|pageSize)$/.test(path));
+			const shown = options.map(({ property }) => isShown(property, {}, { returnAll }));
+			expect(shown).toEqual([returnAll, true, returnAll, returnAll]);
+		},
+	);
 
 	test("the credential's notice is about an address that is not encrypted and not of this machine", () => {
 		const encrypted = ['', 'https://devices.example.com'];
