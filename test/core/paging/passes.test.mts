@@ -13,6 +13,12 @@ describe('a list that changes', () => {
 		expect(listing).toMatchObject({ items, settled: true, reportedTotal: 29, passes: 2 });
 	});
 
+	test('is read no third time because its items share an ID', async () => {
+		const server = serve(30, { changes: new Map([[3, (fleet) => void fleet.remove(fleet.at(29).sn)]]) });
+		const listing = await fetchList({ ...server.source, idOf: () => 'shared' }, ten);
+		expect(listing).toMatchObject({ items: server.fleet.devices, settled: true, passes: 2 });
+	});
+
 	test('all the time is not settled: the items of the last pass, then those of earlier passes', async () => {
 		const passes = ['ab cd', 'cD e', 'Ea'];
 		const { source } = pages(
