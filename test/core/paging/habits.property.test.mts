@@ -101,6 +101,27 @@ async function readParts(...[{ source, fleet }, options, , sizes]: Parameters<Pr
 	}
 }
 
+test('a part takes the first page, three requests for one device, and the pages that have it', async () => {
+	const skips = fc.integer({ min: 1, max: 90 });
+	const limits = fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 60 }));
+	await fc.assert(
+		fc.asyncProperty(shape, skips, limits, async (script, skip, limit) => {
+			const { fleetSize: size, pageSize, largestSize, parallel: parallelRequests } = script;
+			const listed = new PagedServer(Fleet.seeded({ size }), script);
+			const asked = Math.min(pageSize, limit);
+			const { items } = await fetchPart(listed.source, { pageSize: asked, parallelRequests, skip, limit });
+			expect(ids(items)).toEqual(ids(listed.fleet.devices.slice(skip, skip + limit)));
+			const pageLength = Math.min(asked, largestSize);
+			// A part near the beginning is read from there, and nothing is read past the end.
+			const isNear = skip < asked || skip < pageLength || size <= pageLength;
+			const pages = Math.ceil(Math.min(size, skip + limit) / pageLength) - (isNear ? 0 : Math.floor(skip / pageLength));
+			// From the beginning, a server that counts from 0 may get one request more.
+			expect(listed.asked.length).toBeLessThanOrEqual(isNear ? pages + 2 : 4 + (skip >= size ? 0 : pages));
+		}),
+		runs(1000),
+	);
+});
+
 const wrongCount = fc.oneof(
 	fc.constantFrom(0, 1, 2_000_000_000, Number.MAX_SAFE_INTEGER),
 	fc.integer({ min: 0, max: 100 }),
