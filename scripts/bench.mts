@@ -14,7 +14,7 @@ import pWaitFor from 'p-wait-for';
 import { checkout } from '../testbed/checkout.mts';
 import { keyCredential } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
-import { type Cost, layFoundation, QueueMode } from '../testbed/n8n/queueMode.mts';
+import { type Execution, layFoundation, QueueMode } from '../testbed/n8n/queueMode.mts';
 import { type Services, Unreachable } from '../testbed/n8n/services.mts';
 import { Fleet, startPlatform } from '../testbed/platform/server.mts';
 import { removing } from '../testbed/removing.mts';
@@ -163,24 +163,21 @@ async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Ended |
 	const began = Date.now();
 	await way.start(n8n.main, id);
 	const ended = async () => {
-		if (workers.some(({ process: worker }) => worker.hasEnded)) return pWaitFor.resolveWith<Cost[]>([]);
+		if (workers.some(({ process: worker }) => worker.hasEnded)) return pWaitFor.resolveWith<Execution[]>([]);
 		const begun = new Set(workers.flatMap((worker) => worker.executions));
-		const own = (await n8n.executions(id)).filter((execution) => begun.has(execution.id));
-		const costs = (await Promise.all(own.map(async (execution) => await n8n.cost(execution.id)))).flatMap(
-			(cost) => cost ?? [],
-		);
-		return costs.length === executions && pWaitFor.resolveWith(costs);
+		const own = (await n8n.executions(id)).filter((one) => begun.has(one.id) && one.milliseconds !== null);
+		return own.length === executions && pWaitFor.resolveWith(own);
 	};
 	const timeout = { milliseconds: TAKES_MS, message: `${way.name} does not end` };
-	const costs = await pWaitFor<Cost[]>(ended, { interval: 100, timeout });
+	const own = await pWaitFor<Execution[]>(ended, { interval: 100, timeout });
 	const wallMs = Date.now() - began;
 	const workerBytes = await highestMemory(workers.map(({ process: worker }) => worker));
 	if (workerBytes === undefined) return undefined;
-	for (const { status } of costs) assert.equal(status, 'success', `${way.name} ended with ${status}`);
+	for (const { status } of own) assert.equal(status, 'success', `${way.name} ended with ${status}`);
 	return {
-		milliseconds: costs.length === 1 ? (costs[0]?.milliseconds ?? NaN) : wallMs,
+		milliseconds: own.length === 1 ? (own[0]?.milliseconds ?? NaN) : wallMs,
 		workerBytes,
-		executionBytes: costs.reduce((sum, { bytes }) => sum + bytes, 0),
+		executionBytes: own.reduce((sum, { bytes }) => sum + (bytes ?? NaN), 0),
 	};
 }
 

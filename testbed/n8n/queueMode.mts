@@ -21,18 +21,17 @@ interface QueueModeOptions {
 	settings: Environment;
 }
 
-/** Its status as in n8n's list of executions: `success`, `error`, `crashed`, `running`, … */
-const executionSchema = z.object({ id: z.coerce.string(), status: z.string() });
-
-const costSchema = z.object({
+const executionSchema = z.object({
+	id: z.coerce.string(),
+	/** As in n8n's list of executions: `success`, `error`, `crashed`, `running`, … */
 	status: z.string(),
-	/** Since it started; without the time in the queue. */
-	milliseconds: z.coerce.number(),
+	/** Since it started, without the time in the queue; null before its end. */
+	milliseconds: z.coerce.number().nullable(),
 	/** Its size in n8n's database. */
-	bytes: z.number(),
+	bytes: z.number().nullable(),
 });
 
-export type Cost = z.infer<typeof costSchema>;
+export type Execution = z.infer<typeof executionSchema>;
 
 /** What n8n needs in queue mode. `services.stop()` also ends all services that were added later. */
 export interface Foundation {
@@ -107,7 +106,9 @@ export class QueueMode {
 
 	/** The executions of a workflow, in the order in which they were put into the queue. */
 	async executions(workflowId: string) {
-		const sql = 'SELECT id, status FROM execution_entity WHERE "workflowId" = $1 ORDER BY id';
+		const sql = `
+			SELECT id, status, EXTRACT(EPOCH FROM "stoppedAt" - "startedAt") * 1000 AS "milliseconds", octet_length(data) AS "bytes"
+			FROM execution_entity LEFT JOIN execution_data ON "executionId" = id WHERE "workflowId" = $1 ORDER BY id`;
 		return await this.database.query(executionSchema, sql, workflowId);
 	}
 
@@ -122,19 +123,6 @@ export class QueueMode {
 		const worker = this.workers.find(({ executions }) => executions.includes(executionId));
 		if (worker === undefined) throw new Error(`No worker says that it runs the execution ${executionId}`);
 		return worker;
-	}
-
-	/**
-	 * Returns what a finished execution took.
-	 * @returns undefined while it runs or waits
-	 */
-	async cost(executionId: string): Promise<Cost | undefined> {
-		const sql = `
-			SELECT status, EXTRACT(EPOCH FROM "stoppedAt" - "startedAt") * 1000 AS "milliseconds", octet_length(data) AS "bytes"
-			FROM execution_entity JOIN execution_data ON "executionId" = id
-			WHERE id = $1 AND "stoppedAt" IS NOT NULL`;
-		const [cost] = await this.database.query(costSchema, sql, executionId);
-		return cost;
 	}
 
 	/** Starts a main process after the last one has ended. `settings` replace those of compose.yaml, until the next start. */
