@@ -52,7 +52,7 @@ async function install() {
 	const flags = ['--include=dev', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
 	// On Windows, npm is a script that needs a shell.
 	const npm = spawn('npm', ['ci', ...flags], { stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
-	const [exitCode] = await once(npm, 'close');
+	const [exitCode] = await once(npm, 'close').catch(() => [1]);
 	if (exitCode !== 0) stop('npm could not install the packages. Run it again: it keeps what it has fetched.');
 }
 

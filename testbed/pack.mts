@@ -44,17 +44,20 @@ export async function packVersion(folder: string, version: string, source = chec
 	}, source);
 }
 
-/** Empties `folder`, packs the built package in `source` and unpacks it there. */
+/** Packs the built package in `source`, empties `folder` and unpacks the package there. */
 export async function packInto(folder: string, source = checkout): Promise<void> {
-	await rm(folder, removing);
-	const tarball = await packTo(folder, source);
-	await execute('tar', ['-xzf', basename(tarball), '--strip-components=1'], { cwd: folder });
-	await rm(tarball);
+	await inTemporaryFolder(async (temporary) => {
+		const tarball = await packTo(temporary, source);
+		await rm(folder, removing);
+		await mkdir(folder, { recursive: true });
+		await execute('tar', ['-xzf', basename(tarball), '--strip-components=1', '-C', folder], { cwd: temporary });
+	});
 }
 
 /** Runs `work` with the unpacked package in a temporary folder. */
 export async function withPackedPackage<T>(work: (folder: string) => Promise<T>, source = checkout): Promise<T> {
-	return await inTemporaryFolder(async (folder) => {
+	return await inTemporaryFolder(async (temporary) => {
+		const folder = join(temporary, 'package');
 		await packInto(folder, source);
 		return await work(folder);
 	});

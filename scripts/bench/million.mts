@@ -89,8 +89,8 @@ export async function pollMillion({ main, database }: QueueMode, million: Millio
 		const took = (reports ? executedAt : Math.max(...arrivals())) - Math.min(...arrivals());
 		const [state] = await database.query(figureSchema, STATE, id);
 		const memory = (await highestMemory([main.process])) ?? NaN;
-		const cells = [name, arrivals().length, duration(took), megabytes(memory), megabytes(state?.figure ?? NaN)];
-		console.log(`| ${cells.join(' | ')} |`);
+		const cells = [name, arrivals().length, duration(took), megabytes(memory)];
+		console.log(`| ${cells.join(' | ')} | ${((state?.figure ?? NaN) / 1e6).toFixed(1)} MB |`);
 	};
 	const publish = (workflow: object) => async () => await main.publish(await main.create(workflow));
 	console.log('\n| poll | requests | time | peak of main | state |\n| --- | ---: | ---: | ---: | ---: |');

@@ -113,6 +113,7 @@ describe('with a filter', () => {
 		for (const sn of expected) bench.fleet.update(sn, { description: `${text}, hall 3` });
 		expect(await scroll(` ${text} `)).toEqual(expected);
 		for (const { query } of lists()) expect(query['name']).toBe(text);
+		expect(bench.platform.requestsOf('sn')).toHaveLength(1);
 	});
 
 	test('a whole serial number is read, also if the platform’s filter does not find it', async () => {

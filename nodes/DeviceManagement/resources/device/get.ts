@@ -73,7 +73,7 @@ export const get: Operation = {
 const requested = new WeakMap<Platform, Map<string, Promise<Device>>>();
 const MOST_KEPT = 100;
 
-/** Reads a device. Equal serial numbers of one execution are requested once, and each item gets its own copy. */
+/** Reads a device. Of the hundred serial numbers that were asked for last, equal ones are requested once. Each item gets its own copy. */
 async function fetchDeviceOnce({ platform, settings }: Item, entered: string): Promise<Device> {
 	const sn = entered.trim();
 	const devices = requested.get(platform) ?? new Map<string, Promise<Device>>();

@@ -42,6 +42,7 @@ export class Window {
 		this.width += GROWTH_PER_RESPONSE;
 		this.admit();
 	}
+
 	/**
 	 * Waits for a place, or for the end. Returns the place: its abort frees it.
 	 * @param attempts how often the request was sent before
