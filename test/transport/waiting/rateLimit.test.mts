@@ -148,6 +148,12 @@ test.each<[promise: string, story: string, sent: Record<string, string>]>([
 		{ next: '1 at 61.1 s' },
 	],
 	[
+		'A failure without a response is no response that begins these two minutes again',
+		`told: told 60 s; lost: 1 at 60 s, no response; again: 1 at 60.1 s, told 60 s; asks: 1 at 120.2 s, told 1 s;
+		next: 1 at 120.3 s`,
+		{ asks: '1 at 120.2 s', next: 'never' },
+	],
+	[
 		'A response after two minutes of pauses lets requests wait for a later pause again',
 		`told: told 60 s; again: 1 at 60 s, told 60 s; slow: 1 at 60 s, takes 180 s, told 60 s;
 		aThirdTime: 1 at 120 s, told 60 s; response: 1 at 180 s; next: 1 at 240.001 s`,
