@@ -1,4 +1,5 @@
 import type { IDataObject, INodeExecutionData, INodeParameters, WorkflowActivateMode } from 'n8n-workflow';
+import { z } from 'zod/v4';
 
 import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
 import type { Engine, PollingNode, PollingNodeOptions, WorkflowJson } from './engine/engine.mts';
@@ -140,7 +141,7 @@ export class Watch {
 	get state(): string | undefined {
 		const { staticData, cursor = '{}' } = this.database;
 		const key = `node:${this.options.nodeName ?? 'Watch'}`;
-		return { ...JSON.parse(staticData)[key], ...JSON.parse(cursor) }.state;
+		return stateSchema.parse({ ...JSON.parse(staticData)[key], ...JSON.parse(cursor) }).state;
 	}
 
 	private get host(): HostLetter {
@@ -199,6 +200,8 @@ export class Watch {
 		return executions.length === 0 ? null : executions.flat().map(({ json }) => json);
 	}
 }
+
+const stateSchema = z.object({ state: z.string().optional() });
 
 /** The workflow in n8n's database. Every host writes it like n8n. Only this data survives a restart. */
 class PollDatabase {

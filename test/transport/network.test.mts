@@ -91,8 +91,8 @@ test('a private certificate is trusted where NODE_EXTRA_CA_CERTS names it, and n
 	// Node.js reads this variable when a process starts.
 	const script = fileURLToPath(new URL('trustingProcess.mts', import.meta.url));
 	const env = { ...process.env, NODE_EXTRA_CA_CERTS: file };
-	const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script], { cwd: checkout, env });
-	rmSync(folder, { recursive: true });
+	const reading = promisify(execFile)(process.execPath, ['--import', 'tsx', script], { cwd: checkout, env });
+	const { stdout } = await reading.finally(() => rmSync(folder, { recursive: true }));
 	expect(stdout.trim().split('\n').at(-1)).toBe('[null,"OK"]');
 	const { run } = await open({ tls: true });
 	expect((await run(operations.count)).error?.message).toContain("The platform's TLS certificate is not trusted");

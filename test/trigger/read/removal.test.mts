@@ -27,7 +27,8 @@ it.each([10007, 14401, 0] as const)(
 		bench.platform.settings.noDeviceCode = noDeviceCode;
 		const watching = await watch({ output: 'selected', fields: ['id'] });
 		const sn = remove(4);
-		expect(await watching.poll()).toMatchObject([{ event: 'deviceRemoved', device: { sn } }]);
+		const common = { event: 'deviceRemoved', eventId: expect.any(String), detectedAt: expect.any(String) };
+		expect(await watching.poll()).toEqual([{ ...common, device: { sn } }]);
 		await expectQuiet(watching);
 		expect(reads()).toEqual([sn]);
 	},
