@@ -1,9 +1,9 @@
 /**
- * Checks the packed tarball: n8n can load it, it has no files for developers, verification accepts it, and another folder packs the
- * same bytes. Prints a line per check.
+ * Checks the packed tarball: n8n can load it, it has no files for developers, verification accepts it, npm's page shows the pictures
+ * of its README, and another folder packs the same bytes. Prints a line per check.
  */
 import { execa } from 'execa';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { cp, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, posix } from 'node:path';
@@ -11,7 +11,8 @@ import { glob } from 'tinyglobby';
 import { z } from 'zod/v4';
 
 import { checkout, type Manifest, readManifest } from '../testbed/checkout.mts';
-import { inTemporaryFolder, packTo, packVersion, withPackedPackage } from '../testbed/pack.mts';
+import { filesOnGitHub, inTemporaryFolder, packVersion, withPackedPackage } from '../testbed/pack.mts';
+import { picturesIn } from '../testbed/pages.mts';
 import { SOURCES } from './release/buildVersion.mts';
 import { checksumOf, differingFiles, sameness } from './release/tarball.mts';
 
@@ -34,13 +35,19 @@ async function checkPacks(temporary: string) {
 	await provideModules(copy);
 	const build = join(checkout, 'node_modules', '@n8n', 'node-cli', 'bin', 'n8n-node.mjs');
 	await execa(process.execPath, [build, 'build'], { cwd: copy });
-	const plain = await packTo(join(temporary, 'plain'), checkout);
-	const again = await packTo(join(temporary, 'again'), copy);
-	check('built and packed again elsewhere, it has the same bytes', await differences(plain, again));
-	console.log(`    sha256 ${await checksumOf(plain)}`);
 	const { version } = await readManifest(checkout);
-	const same = await packVersion(join(temporary, 'same version'), version, copy);
-	check('packed with its own version, it has the bytes of npm pack', await differences(plain, same));
+	const packed = await packVersion(join(temporary, 'packed'), version);
+	const again = await packVersion(join(temporary, 'again'), version, copy);
+	check('built and packed again elsewhere, it has the same bytes', await differences(packed, again));
+	console.log(`    sha256 ${await checksumOf(packed)}`);
+	const unpacked = ['-xzOf', basename(packed), 'package/README.md'];
+	const { stdout: readme } = await execa('tar', unpacked, { cwd: dirname(packed) });
+	const home = filesOnGitHub(version);
+	const isThere = (url: string) => url.startsWith(home) && existsSync(join(checkout, url.slice(home.length)));
+	check(
+		'each picture of the packed README has the address of an existing file on GitHub',
+		picturesIn(readme).filter((url) => !isThere(url)),
+	);
 }
 
 /** Lets the files in a folder import the modules of this checkout. */

@@ -8,7 +8,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
 import { checkout, readManifest } from '../testbed/checkout.mts';
-import { inTemporaryFolder, packTo } from '../testbed/pack.mts';
+import { inTemporaryFolder, packVersion } from '../testbed/pack.mts';
 import { removing } from '../testbed/removing.mts';
 import { disagreements } from './release/agreement.mts';
 import { checksumOf, differingFiles, keepChecksum, sameness } from './release/tarball.mts';
@@ -49,7 +49,7 @@ async function pack(): Promise<void> {
 
 async function packWithChecksum(): Promise<string> {
 	await rm(folder, removing);
-	const tarball = await packTo(folder, checkout);
+	const tarball = await packVersion(folder, version);
 	console.log(`Packed ${tarball}\n${await keepChecksum(tarball)}`);
 	return tarball;
 }
@@ -57,7 +57,7 @@ async function packWithChecksum(): Promise<string> {
 /** The job that reproduces the tarball, in a clean checkout of the same commit. */
 async function compare(tarball: string): Promise<void> {
 	await inTemporaryFolder(async (temporary) => {
-		const again = await packTo(temporary, checkout);
+		const again = await packVersion(temporary, version);
 		const same = await sameness(tarball, again);
 		if (same === 'nothing') {
 			const files = await differingFiles(tarball, again);

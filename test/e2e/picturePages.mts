@@ -27,13 +27,14 @@ export function terminalPage(command: string, output: string): string {
 	</style><header><span></span><span></span><span></span></header><pre><u>$</u> ${escape(command)}\n${text}</pre>`;
 }
 
-/** Returns a mail as its reader sees it. `html` is shown as it is. */
+/** Returns a mail as its reader sees it, narrow enough for two side by side. `html` is shown as it is. */
 export function mailPage({ from, to, subject = '', text = '', html }: Mail): string {
 	return `<!doctype html><meta charset="utf-8"><style>${THEMES}
-		body { width: 640px; padding: 22px 26px; font: 15px/22px 'Noto Sans', system-ui, sans-serif; border-radius: 0 }
-		h1 { margin: 0 0 12px; font-size: 20px }
-		p { margin: 0; color: var(--faint); font-size: 14px }
-		pre { margin: 16px 0 0; padding-top: 16px; border-top: 1px solid var(--line); font: inherit; white-space: pre-wrap }
+		body { width: 380px; padding: 12px 10px; font: 13px/19px 'Noto Sans', system-ui, sans-serif; border-radius: 0 }
+		h1 { margin: 0 0 6px; font-size: 16px }
+		p { margin: 0; color: var(--faint); font-size: 13px }
+		pre { margin: 10px 0 0; padding-top: 10px; border-top: 1px solid var(--line); font: inherit; white-space: pre-wrap }
 		th { font-weight: inherit }
+		td { white-space: nowrap; border-color: var(--line) !important }
 	</style><h1>${escape(subject)}</h1><p>From: ${escape(from)}</p><p>To: ${escape(to.join(', '))}</p><pre>${html ?? escape(text)}</pre>`;
 }

@@ -42,7 +42,7 @@ export async function placeOf(page: Page, frame: Frame): Promise<Box> {
 	const { x } = await boxOf(form);
 	const step = { ...output, x, width: output.x + output.width - x };
 	if (frame === 'stepToFilters') {
-		return downTo(step, [await boxOf(fields.filter({ has: caption(page, 'Filters') }).first())]);
+		return downTo(step, [await boxOf(fields.filter({ has: caption(page, 'Filters') }).first())], MARGIN / 2);
 	}
 	// The output may be lower than the last field.
 	const shown = panel.getByTestId('output-panel').locator('table, .vjs-tree-node, [data-test-id="node-error-view"]');
@@ -50,8 +50,8 @@ export async function placeOf(page: Page, frame: Frame): Promise<Box> {
 }
 
 /** Returns a part with another lower end: below these contents. */
-function downTo(part: Box, contents: readonly Box[]): Box {
-	const bottom = Math.max(...contents.map(({ y, height }) => y + height)) + MARGIN;
+function downTo(part: Box, contents: readonly Box[], margin = MARGIN): Box {
+	const bottom = Math.max(...contents.map(({ y, height }) => y + height)) + margin;
 	return { ...part, height: Math.min(bottom - part.y, part.height) };
 }
 
