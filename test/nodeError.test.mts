@@ -1,6 +1,7 @@
 import type { INode } from 'n8n-workflow';
 
 import { Failure, type FailureDetails, inputFailure } from '../nodes/DeviceManagement/core/failure.ts';
+import { explainStatus } from '../nodes/DeviceManagement/core/errors/statuses.ts';
 import { explainUnsent, timedOut } from '../nodes/DeviceManagement/core/errors/unsent.ts';
 import { asNodeError, withoutAuthorization } from '../nodes/DeviceManagement/nodeError.ts';
 
@@ -18,8 +19,8 @@ const refused = (details: Partial<FailureDetails>) =>
 
 describe('whether n8n tries again is decided by the cause', () => {
 	test.each([
-		['a dropped connection', explainUnsent('ECONNRESET', '', false, 0), 'temporarily-unavailable'],
-		['a certificate', explainUnsent('CERT_HAS_EXPIRED', '', false, 0), 'configuration-invalid'],
+		['a dropped connection', explainUnsent('ECONNRESET', '', false), 'temporarily-unavailable'],
+		['a certificate', explainUnsent('CERT_HAS_EXPIRED', '', false), 'configuration-invalid'],
 		['a time-out', timedOut(1000), 'temporarily-unavailable'],
 		['HTTP 403', refused({ httpStatus: 403 }), 'temporarily-unavailable'],
 		['HTTP 404', refused({ httpStatus: 404 }), 'temporarily-unavailable'],
@@ -28,9 +29,16 @@ describe('whether n8n tries again is decided by the cause', () => {
 		['HTTP 429 with a wait', refused({ httpStatus: 429, retryAfterMs: 7 }), 'rate-limited'],
 		['a refused token', refused({ httpStatus: 401, tokenRefused: true }), 'credential-invalid'],
 		['a refused login in HTTP 403', refused({ httpStatus: 403, cause: 'credential' }), 'credential-invalid'],
+		['an unknown host', explainUnsent('ENOTFOUND', '', false), 'temporarily-unavailable'],
+		['a redirect', refused({ ...explainStatus(302), httpStatus: 302 }), 'temporarily-unavailable'],
+		[
+			'a limit of a login',
+			refused({ cause: 'credential', temporary: true, retryAfterMs: 7 }),
+			'temporarily-unavailable',
+		],
 		['wrong input in HTTP 404', refused({ httpStatus: 404, cause: 'input' }), 'configuration-invalid'],
 		['nothing found in HTTP 200', refused({ httpStatus: 200, cause: 'not found' }), 'configuration-invalid'],
-		['a temporary code', refused({ httpStatus: 200, temporary: true }), 'temporarily-unavailable'],
+		['a temporary code', refused({ httpStatus: 200, temporary: true, cause: 'input' }), 'temporarily-unavailable'],
 		['a code that does not tell', refused({ httpStatus: 200 }), undefined],
 		['a conflict', refused({ httpStatus: 200, cause: 'conflict' }), undefined],
 	])('%s', (_name, failure, cause) => {

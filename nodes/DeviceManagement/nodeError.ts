@@ -58,10 +58,11 @@ function failureCause({ details }: Failure): { failure?: N8nFailure } {
 	const { cause, kind, httpStatus = 0, retryAfterMs, temporary } = details;
 	const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
 	if (httpStatus === 429) return { failure: { cause: 'rate-limited', ...wait } };
+	const passes: { failure: N8nFailure } = { failure: { cause: 'temporarily-unavailable', ...wait } };
+	if (temporary === true) return passes;
 	if (concernsSignIn(details)) return { failure: { cause: 'credential-invalid' } };
 	if (cause === 'not found' || cause === 'input') return { failure: { cause: 'configuration-invalid' } };
-	// More than the node itself retries, because the next poll comes later. A proxy may return 403 or 404 during a redeploy.
-	const mayPass = httpStatus === 403 || httpStatus === 404 || httpStatus >= 500;
-	const nextPollMaySucceed = temporary === true || mayPass || kind === 'timeout' || kind === 'unreachable';
-	return nextPollMaySucceed ? { failure: { cause: 'temporarily-unavailable', ...wait } } : {};
+	// More than the node itself retries, because the next poll comes later. A proxy may redirect, or return 403 or 404, during a redeploy.
+	const mayPass = (httpStatus >= 300 && httpStatus <= 399) || [403, 404].includes(httpStatus) || httpStatus >= 500;
+	return mayPass || kind === 'timeout' || kind === 'unreachable' ? passes : {};
 }

@@ -170,18 +170,28 @@ describe('a failure', () => {
 		expect(detailsOfBody(`{"code":10003,"msg":${msg}}`).message).toMatch(/\(code 10003\)$/);
 	});
 
-	/** Each with its status and its code, or 0 for a body without an envelope. */
+	/** Each with its status, its code, or 0 for a page, and the milliseconds of its `Retry-After`. */
 	test.each([
-		['refused token', '200 14101, 200 14102, 401 0, 401 10002'],
-		['temporary', '429 0, 502 0, 503 10002'],
-		['refused token and temporary', '503 14101'],
-		['neither', '200 10002, 200 14103, 200 14201, 401 14103, 403 0, 403 10002, 429 14203, 500 0, 503 14103, 503 14201'],
+		['refused token', '200 14101, 200 14102, 401 0, 401 10002, 200 14101 7, 401 0 7'],
+		[
+			'temporary',
+			'429 0, 502 0, 503 10002, 403 0 7, 409 0 7, 419 0 7, 423 0 7, 500 0 7, 529 0 7, 200 10003 7, 200 0 7',
+		],
+		['refused token and temporary', '503 14101, 503 14101 7'],
+		['expiry', '200 0, 302 0, 302 0 7, 403 0, 419 0'],
+		['nothing', '200 10002, 200 14103, 200 14201, 401 14103, 403 10002, 429 14203, 500 0, 503 14103, 503 14201'],
+		['nothing', '200 14103 7, 403 14201 7'],
 	])('means %s: %s', (means, failures) => {
 		for (const failure of failures.split(', ')) {
-			const [status = 0, code = 0] = failure.split(' ').map(Number);
-			const { tokenRefused, temporary } = detailsOfBody(code === 0 ? '' : `{"code":${code}}`, { status });
-			const is = [...(tokenRefused ? ['refused token'] : []), ...(temporary ? ['temporary'] : [])];
-			expect([failure, is.join(' and ') || 'neither']).toEqual([failure, means]);
+			const [status = 0, code = 0, retryAfterMs] = failure.split(' ').map(Number);
+			const body = code === 0 ? '<html>' : `{"code":${code}}`;
+			const { tokenRefused, temporary, expiry } = detailsOfBody(body, { status, retryAfterMs });
+			const is = [
+				...(tokenRefused ? ['refused token'] : []),
+				...(temporary ? ['temporary'] : []),
+				...(expiry ? ['expiry'] : []),
+			];
+			expect([failure, is.join(' and ') || 'nothing']).toEqual([failure, means]);
 		}
 	});
 });

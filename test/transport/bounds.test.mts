@@ -79,6 +79,15 @@ describe('after an item failed', () => {
 		expect(sent).toEqual(['fails', 'login', 'renews']);
 	});
 
+	test('the others do not load the credential', async () => {
+		const bench = await open({ fault: () => ({ code: 10004 }) });
+		const { engine } = bench;
+		const { decrypted } = engine.credentialUse;
+		await bench.run(operations.count, { input: Array.from({ length: 100 }, () => ({})) });
+		await settle(bench);
+		expect(engine.credentialUse.decrypted - decrypted).toBeLessThan(10);
+	});
+
 	test('its list sends no more requests under “continue”', async () => {
 		hurry();
 		const bench = await open({ fleet: { size: 60 } });

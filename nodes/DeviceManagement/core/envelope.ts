@@ -6,7 +6,7 @@ import { z } from 'zod/v4';
 
 import { explainCode, refusedBy, SUCCESS } from './errors/codes';
 import type { Purpose } from './errors/purpose';
-import { Draft, Failure } from './failure';
+import { Draft, Failure, type FailureDetails } from './failure';
 import {
 	DEEPEST_NESTING,
 	describeValue,
@@ -68,12 +68,13 @@ export function unwrap(response: RawResponse, purpose: Purpose): unknown {
 	if (typeof decoded !== 'string') return purpose === 'login' ? decoded : decoded.data;
 	if (isCutOff(body)) throw cutOff(body.byteLength, status);
 	const flaw = findFlaw(response);
+	const expiry = decoded.startsWith(PAGE) ? 'unclear' : undefined;
 	throw badResponse(
 		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded}{outside} (HTTP ${status})`,
 		flaw === ''
 			? `Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.${isApiRequest ? OTHER_NODE : ''}`
 			: 'A record of the platform may contain it. Ask your platform administrator to correct it.',
-		{ httpStatus: status, outside: outside(': ', flaw), expiry: decoded.startsWith(PAGE) ? 'unclear' : undefined },
+		{ httpStatus: status, outside: outside(': ', flaw), expiry, ...limitIn(response) },
 	);
 }
 
@@ -149,7 +150,8 @@ function findFlaw({ body, charset }: RawResponse): string {
 }
 
 /** Returns the failure for a code other than 0, or for an error status without an envelope. */
-function refusal({ status, retryAfterMs, redirectOrigin }: RawResponse, envelope?: Envelope): Failure {
+function refusal(response: RawResponse, envelope?: Envelope): Failure {
+	const { status, retryAfterMs, redirectOrigin } = response;
 	const byStatus = explainStatus(status);
 	const refused = refusedBy(envelope?.code) ?? (status === 401 ? 'token' : undefined);
 	const words =
@@ -164,5 +166,12 @@ function refusal({ status, retryAfterMs, redirectOrigin }: RawResponse, envelope
 		// A retry can't help a refused user, and may lock the account.
 		temporary: byStatus.temporary === true && refused !== 'login' && refused !== 'rights',
 		retryAfterMs,
+		...(refused === undefined && limitIn(response)),
 	});
+}
+
+/** Returns what a `Retry-After` means: the request was refused for now, and not because of the token. A redirect's is no limit. */
+function limitIn({ status, retryAfterMs }: RawResponse): Partial<FailureDetails> {
+	if (retryAfterMs === undefined || (status >= 300 && status <= 399)) return {};
+	return { retryAfterMs, temporary: true, expiry: undefined };
 }

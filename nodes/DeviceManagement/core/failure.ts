@@ -32,7 +32,7 @@ export interface FailureDetails {
 	/** The platform's return code, if any. */
 	code?: number;
 	httpStatus?: number | undefined;
-	/** Whether the same request may succeed later: by its code's or status's row, or because no response arrived. */
+	/** Whether the same request may succeed later: by its status's row or a `Retry-After`, or because no response arrived. */
 	temporary?: boolean;
 	/** False if the node does not retry a temporary failure (again): retries or session have ended, or the wait is too long. */
 	retryable?: false;

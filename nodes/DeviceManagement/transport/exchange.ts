@@ -79,7 +79,7 @@ export async function exchange(
 		if (response === undefined) throw whyEnded(end);
 		return response;
 	} catch (error) {
-		throw end.aborted ? whyEnded(end) : unsent(error, hasBegun, timeoutMs);
+		throw end.aborted ? whyEnded(end) : unsent(error, hasBegun);
 	} finally {
 		forgetTime();
 		forgetCancel?.();
@@ -136,7 +136,7 @@ function originOf(location: unknown, from: string): Outside | undefined {
  * Returns the Failure for an error of n8n's request function, by the error's code: the error itself contains the request with its
  * headers. If this package threw a Failure inside that function, it returns that one.
  */
-export function unsent(error: unknown, hasBegun = false, timeoutMs = 0): Failure {
+export function unsent(error: unknown, hasBegun = false): Failure {
 	let systemCode = '';
 	let words = '';
 	let link: unknown = error;
@@ -148,5 +148,5 @@ export function unsent(error: unknown, hasBegun = false, timeoutMs = 0): Failure
 		words = link.message;
 		link = link.cause;
 	}
-	return explainUnsent(systemCode, words, hasBegun, timeoutMs);
+	return explainUnsent(systemCode, words, hasBegun);
 }

@@ -22,7 +22,7 @@ import { type Failure, type FailureDetails, inputFailure } from '../core/failure
 import { inWords, type Purpose } from '../core/errors/purpose';
 import { outcomeOf, withRetries } from './waiting/retry';
 import { type Account, accountOf } from './auth/account';
-import { currentClock } from './waiting/clock';
+import { currentClock, whyEnded } from './waiting/clock';
 import { additionsOf, type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
 import { exchange, unsent, type WireRequest } from './exchange';
 import { Session } from './auth/session';
@@ -119,8 +119,9 @@ class Execution {
 
 	readonly stop = (): void => this.halt.abort();
 
-	/** Returns the platform for one item; items of the same account share it. Throws as {@link loadCredential}. */
+	/** Returns the platform for one item, unless the execution has ended; items of the same account share it. Throws as {@link loadCredential}. */
 	async forItem(itemIndex: number): Promise<Platform> {
+		if (this.end.aborted) throw whyEnded(this.end);
 		const credential = await loadCredential(this.context, itemIndex);
 		const platform = this.platforms.get(credential.accountDigest) ?? this.open(credential, itemIndex);
 		this.platforms.set(credential.accountDigest, platform);

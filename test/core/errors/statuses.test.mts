@@ -9,7 +9,7 @@ const ALL = Array.from({ length: 500 }, (_, index) => 100 + index);
 /** The last status before a change of words, the first one after it, and those with their own words. */
 test.each([
 	[[199, 400, 402, 405, 499], 'platform', "The server did not return the platform's envelope", 'whether a proxy'],
-	[[300, 399], 'input', 'The address responds with a redirect', 'does not follow redirects'],
+	[[300, 399], 'unknown', 'The address responds with a redirect', 'does not follow redirects'],
 	[[401], 'credential', 'The platform did not accept the sign-in', "'My Platform Signs In Differently'"],
 	[[403], 'unknown', 'Access was denied', 'proxy or firewall'],
 	[[404], 'unknown', 'There is nothing at this address', 'is the part before /api.'],

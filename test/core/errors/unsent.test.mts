@@ -5,10 +5,13 @@ import type { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 const worded = (facts: Failure, purpose: Purpose) =>
 	inWords(facts, purpose, (text) => text.replaceAll('secret', '•••')).details;
 const explain = (code: string, said = '', purpose: Purpose = 'read', hasBegun = false) =>
-	worded(explainUnsent(code, said, hasBegun, 1500), purpose);
+	worded(explainUnsent(code, said, hasBegun), purpose);
 
 const DROPPED = 'The connection to the platform was refused or dropped';
 const DAMAGED = "The platform's compressed response is damaged and can't be unpacked";
+const UNKNOWN_HOST = 'The host in the base URL is not known';
+const NO_LOOKUP = "n8n's DNS server did not find the host in the base URL";
+const EXHAUSTED = "n8n's machine can't open another connection";
 const UNREADABLE = "The platform's response can't be read";
 const UNTRUSTED = "The platform's TLS certificate is not trusted";
 const CLIENT = 'The platform requires a client certificate';
@@ -19,12 +22,23 @@ const NOT_SENT = "n8n can't send the request";
 const IN_DOUBT = '; the platform may still have carried out the request';
 
 test.each([
-	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ECONNREFUSED ECONNRESET EPIPE EAI_AGAIN' },
-	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ENETUNREACH EHOSTUNREACH ENETDOWN' },
-	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ERR_STREAM_PREMATURE_CLOSE' },
+	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ECONNREFUSED ECONNRESET EPIPE ENOTCONN' },
+	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ENETUNREACH EHOSTUNREACH ENETDOWN ENETRESET' },
+	{
+		what: DROPPED,
+		cause: 'platform',
+		remedy: 'is running',
+		codes: 'ERR_STREAM_PREMATURE_CLOSE EHOSTDOWN ERR_CANCELED',
+	},
+	// The node's own timeout is another failure.
+	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ETIMEDOUT ESOCKETTIMEDOUT ECONNABORTED' },
+	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ERR_SOCKET_CONNECTION_TIMEOUT ERR_SOCKET_CLOSED' },
+	{ what: NO_LOOKUP, cause: 'unknown', remedy: 'DNS server', codes: 'EAI_AGAIN EAI_FAIL ESERVFAIL ETIMEOUT EREFUSED' },
+	{ what: EXHAUSTED, cause: 'unknown', remedy: 'open files', codes: 'EADDRNOTAVAIL EADDRINUSE EMFILE ENFILE ENOBUFS' },
+	{ what: EXHAUSTED, cause: 'unknown', remedy: "'Parallel Requests'", codes: 'ENOMEM EAGAIN' },
 	{ what: UNREADABLE, cause: 'platform', remedy: 'whether a proxy', codes: 'HPE_INVALID ERR_BAD_RESPONSE' },
 	{ what: DAMAGED, cause: 'platform', remedy: 'a proxy', codes: 'Z_DATA_ERROR ERR__ERROR_FORMAT_PADDING_2 ZSTD_x' },
-	{ what: 'The host in the base URL is not known', cause: 'unknown', remedy: 'typing', codes: 'ENOTFOUND' },
+	{ what: UNKNOWN_HOST, cause: 'unknown', remedy: 'typing', codes: 'ENOTFOUND ENODATA' },
 	{ what: UNTRUSTED, cause: 'input', remedy: "'Ignore SSL Issues (Insecure)'", codes: 'CERT_HAS_EXPIRED' },
 	{ what: UNTRUSTED, cause: 'input', remedy: 'Install', codes: 'DEPTH_ZERO_SELF_SIGNED UNABLE_TO_VERIFY_LEAF' },
 	{ what: PLAIN, cause: 'input', remedy: 'http:// instead of https://', codes: 'ERR_SSL_WRONG_VERSION_NUMBER' },
@@ -44,14 +58,14 @@ test.each([
 		const said = [UNREADABLE, NOT_SENT].includes(what) ? ': a •••' : '';
 		const message = `${what}${code === '' ? '' : ` (${code})`}${said}`;
 		const words = { cause, remedy: expect.stringContaining(remedy) };
-		const details = { kind: 'unreachable', ...words, temporary: [DROPPED, DAMAGED].includes(what) };
+		const details = {
+			kind: 'unreachable',
+			...words,
+			temporary: [DROPPED, DAMAGED, UNKNOWN_HOST, NO_LOOKUP, EXHAUSTED].includes(what),
+		};
 		expect(explain(code, 'a secret')).toEqual({ ...details, message });
 		expect(explain(code, 'a secret', 'write')).toEqual({ ...details, message: `${message}${IN_DOUBT}` });
 	}
-});
-
-test.each(['ERR_CANCELED', 'ECONNABORTED', 'ETIMEDOUT', 'ESOCKETTIMEDOUT'])('%s means a timeout', (code) => {
-	expect(explain(code)).toEqual(worded(timedOut(1500), 'read'));
 });
 
 test.each(['socket hang up', 'The request was ABORTED', 'Premature close'])('a connection was dropped: %s', (said) => {
@@ -59,7 +73,7 @@ test.each(['socket hang up', 'The request was ABORTED', 'Premature close'])('a c
 });
 
 test('a response that ends early is unreadable, unless the connection was dropped', () => {
-	for (const code of ['', 'ERR_PADDING', 'CERT_HAS_EXPIRED', 'EPROTO', 'ENOTFOUND']) {
+	for (const code of ['', 'ERR_PADDING', 'CERT_HAS_EXPIRED', 'EPROTO']) {
 		expect(explain(code, 'odd', 'read', true).message).toMatch(/^The platform's response can't be read.*: odd$/);
 	}
 	expect(explain('ECONNRESET', 'odd', 'read', true).message).toBe(`${DROPPED} (ECONNRESET)`);

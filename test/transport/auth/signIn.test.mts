@@ -76,7 +76,7 @@ describe('the token in the answer to the login', () => {
 /** Its request function fails before the login is sent, or its store after it. */
 test.each([
 	[new Error('no room for secret'), "n8n can't send the request: no room for •••", "Check 'Base URL'"],
-	[Object.assign(new Error(), { code: 'ETIMEDOUT' }), 'The platform did not respond', "check 'Login Path'"],
+	[Object.assign(new Error(), { code: 'ETIMEDOUT' }), 'refused or dropped (ETIMEDOUT)', "'Base URL' in the credential"],
 ])('an error of n8n itself loses the secrets, and names fields of the credential: %s', async (thrown, words, field) => {
 	const httpRequestWithAuthentication = async () => await Promise.reject(thrown);
 	const context = { getCredentials: async () => ({ ...SIGNED_OUT }), helpers: { httpRequestWithAuthentication } };
@@ -93,6 +93,7 @@ describe('a login that is refused', () => {
 		['by HTTP 401', responseOf('', {}, 401), true, { cause: 'credential', signInFailed: 'for good' }],
 		['by HTTP 403', responseOf('', {}, 403), true, { cause: 'credential', signInFailed: 'for good' }],
 		['by another code', responseOf({ code: 14101 }), false, { signInFailed: 'for good', tokenRefused: false }],
+		['by HTTP 403 with a wait', responseOf('', { 'retry-after': '7' }, 403), false, { signInFailed: 'for now' }],
 		[
 			'by HTTP 429',
 			responseOf('', { 'retry-after': '7' }, 429),

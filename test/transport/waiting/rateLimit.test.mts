@@ -346,10 +346,13 @@ describe('the requests of executions', () => {
 		[502, 3, 30, 'rejected', 4],
 		[503, 3, 30, 'rejected', 4],
 		[503, 10, 10, 'fulfilled', 11],
+		[403, 2, 2, 'fulfilled', 3],
+		[200, 2, 2, 'fulfilled', 3],
 	])('after HTTP %i with %i retries and %i refusals are %s', async (status, maxRetries, refusals, end, count) => {
 		const answer = async (name: string) => (begins.push([name, now()]) <= refusals ? 1 : undefined);
 		const [outcome] = await virtual.time.until(begin(1, answer, status)(0, ['a'], maxRetries));
 		expect([outcome?.status, begins.length]).toEqual([end, count]);
+		if (count > 1) expect(begins[1]?.[1]).toBeGreaterThanOrEqual(1000);
 	});
 
 	test('that wait for a slot during a whole pause follow it two at once', async () => {

@@ -10,7 +10,7 @@ const CHECK_PROXY =
 
 /** The first row that fits the status applies. */
 const ROWS: readonly Row[] = [
-	[/^3..$/, 'input', 'The address responds with a redirect{outside}', FOLLOW],
+	[/^3..$/, 'unknown', 'The address responds with a redirect{outside}', FOLLOW],
 	[/^401$/, 'credential', '{notAccepted}', '{credential}'],
 	[/^403$/, 'unknown', 'Access was denied', ASK_FOR_RIGHTS],
 	[/^404$/, 'unknown', 'There is nothing at this address', "Check {address}. 'Base URL' is the part before /api."],

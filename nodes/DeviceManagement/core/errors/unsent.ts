@@ -3,9 +3,9 @@ import { outside } from '../redaction';
 import type { Row } from './codes';
 
 const PORT = "Check the port in 'Base URL' in the credential.";
-/** The node retries this kind and the next one. */
+/** Some attempts end with the system's ETIMEDOUT long before the node's own timeout. */
 const DROPPED: Row = [
-	/^(ECONNREFUSED|ECONNRESET|EPIPE|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ENETDOWN|ERR_STREAM_PREMATURE_CLOSE)$/,
+	/^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|E(SOCKET)?TIMEDOUT|ENET(UNREACH|DOWN|RESET)|EHOST(UNREACH|DOWN)|ENOTCONN|ERR_(CANCELED|SOCKET_\w+|STREAM_\w+))$/,
 	'platform',
 	'The connection to the platform was refused or dropped',
 	"Check that the platform is running and that 'Base URL' in the credential has the right port.",
@@ -18,6 +18,26 @@ const DAMAGED: Row = [
 	"The platform's compressed response is damaged and can't be unpacked",
 	CHECK_PROXY,
 ];
+const UNKNOWN_HOST: Row = [
+	/^(ENOTFOUND|ENODATA)$/,
+	'unknown',
+	'The host in the base URL is not known',
+	"Check 'Base URL' in the credential for a typing error. If there is none, check n8n's DNS server.",
+];
+const NO_LOOKUP: Row = [
+	/^(EAI_\w+|ESERVFAIL|ETIMEOUT|EREFUSED|EBADRESP)$/,
+	'unknown',
+	"n8n's DNS server did not find the host in the base URL",
+	"Run the workflow again. If it happens again, check n8n's DNS server.",
+];
+const EXHAUSTED: Row = [
+	/^(EADDRNOTAVAIL|EADDRINUSE|EMFILE|ENFILE|ENOBUFS|ENOMEM|EAGAIN)$/,
+	'unknown',
+	"n8n's machine can't open another connection",
+	"{tooMany} If it happens again, raise the limit of open files on n8n's machine.",
+];
+/** The node retries these. */
+const PASSING: readonly Row[] = [DROPPED, DAMAGED, UNKNOWN_HOST, NO_LOOKUP, EXHAUSTED];
 const UNREADABLE: Row = [
 	/^HPE_|^ERR_BAD_RESPONSE$/,
 	'platform',
@@ -33,15 +53,8 @@ const NOT_SENT: Row = [
 const TLS_CODE = /^(EPROTO|ERR_SSL)/;
 /** The first row that fits the system's code applies, for TLS with the error's own words: EPROTO says too little. */
 const SYSTEM_ERRORS: readonly Row[] = [
-	DROPPED,
-	DAMAGED,
+	...PASSING,
 	UNREADABLE,
-	[
-		/^ENOTFOUND$/,
-		'unknown',
-		'The host in the base URL is not known',
-		"Check 'Base URL' in the credential for a typing error.",
-	],
 	[
 		/ALERT_((NO|BAD|UNSUPPORTED)_)?CERTIFICATE|ALERT_UNKNOWN_CA/,
 		'input',
@@ -75,19 +88,18 @@ const SYSTEM_ERRORS: readonly Row[] = [
 ];
 
 /**
- * Returns a Failure `unreachable` or `timeout` for a request that was not sent, or a response that was not read. It doesn't get
+ * Returns a Failure `unreachable` for a request that was not sent, or a response that was not read. It doesn't get
  * the error itself, which contains the request with its headers.
  * @param systemCode like ECONNRESET; '' if there was none
  * @param ownText the error's own words
  * @param hasBegun whether the response had begun
  */
-export function explainUnsent(systemCode: string, ownText: string, hasBegun: boolean, timeoutMs: number): Failure {
-	if (/^(ERR_CANCELED|ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/.test(systemCode)) return timedOut(timeoutMs);
+export function explainUnsent(systemCode: string, ownText: string, hasBegun: boolean): Failure {
 	const isAborted = /socket hang up|aborted|premature/i.test(ownText);
 	const own = TLS_CODE.test(systemCode) ? ` ${ownText}`.toUpperCase().replace(/\W+/g, '_') : '';
 	const code = isAborted ? 'ECONNRESET' : systemCode + own;
 	const listed = SYSTEM_ERRORS.find(([systemCodes]) => systemCodes.test(code)) ?? NOT_SENT;
-	const temporary = listed === DROPPED || listed === DAMAGED;
+	const temporary = PASSING.includes(listed);
 	const row = hasBegun && !temporary ? UNREADABLE : listed;
 	const [, cause, what, remedy] = row;
 	const shownCode = systemCode === '' && isAborted ? 'aborted' : systemCode;

@@ -91,7 +91,7 @@ function keysOf(response: unknown, redact: Redact): string {
 	return keys.length === 0 ? `${name} is empty` : `${name} has the keys ${keys.join(', ')}`;
 }
 
-/** Only an unreachable platform is tried again. After any other failure, another sign-in may lock the account. */
+/** Only a limit or an unreachable platform is tried again. After any other failure, another sign-in may lock the account. */
 function asSignInFailure(error: unknown): unknown {
 	if (!(error instanceof Failure)) return error;
 	const { details } = error;
@@ -103,9 +103,9 @@ function asSignInFailure(error: unknown): unknown {
 			: details.remedy,
 		message: `The sign-in failed. ${details.message}`,
 		// For other requests, HTTP 403 may have another cause.
-		...(details.httpStatus === 403 ? { cause: 'credential' } : {}),
+		...(isFinal && details.httpStatus === 403 ? { cause: 'credential' } : {}),
 		tokenRefused: false,
 		signInFailed: isFinal ? 'for good' : 'for now',
-		loginRefused: refusedBy(details.code) === 'login' || details.httpStatus === 401 || details.httpStatus === 403,
+		loginRefused: isFinal && (refusedBy(details.code) === 'login' || [401, 403].includes(details.httpStatus ?? 0)),
 	});
 }
