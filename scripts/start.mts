@@ -97,9 +97,9 @@ A device goes offline, and n8n sends a mail:
 
   1. Publish “${alert?.name}”:
      ${editor.url}/workflow/${alert?.id}
-  2. Click Execute workflow in “${switchDevice?.name}”:
+  2. Click Execute workflow once in “${switchDevice?.name}”:
      ${editor.url}/workflow/${switchDevice?.id}
-  3. Look at the mailbox. The mail comes within two minutes:
+  3. Wait up to two minutes for the mail in the mailbox:
      ${mail.mailbox}
 
 The list also has all other examples, the most useful first. A note in each one says what to change. Their credentials

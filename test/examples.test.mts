@@ -169,7 +169,7 @@ describe('examples', () => {
 		const [alert, switchDevice, list, ...others] = await workflowsOfStart();
 		expect([list?.id, others.length]).toEqual(['exampleListDevices', (await examples()).length - 2]);
 		expect(list?.nodes[1]?.parameters).toMatchObject({ operation: 'getAll', filters: {}, sort: {} });
-		expect(alert?.name).toMatch(/For At Least 0/);
+		expect(alert?.name).toMatch(/\(at once\)$/);
 		expect(alert?.nodes[0]?.parameters).toMatchObject({ forAtLeast: 0 });
 		expect(JSON.stringify(alert)).not.toMatch(/minutes/);
 		expect(switchDevice?.name).toMatch(/switch a device off/);
@@ -178,7 +178,8 @@ describe('examples', () => {
 		expect(rows).toEqual(['RT46643907', 'LG27988829', '']);
 	});
 
-	test('send mails to a mailbox that shows the newest first, a text as it is, and keeps HTML apart', () => {
+	test('send mails to a mailbox that says how long the first takes, shows the newest first, a text as it is, and keeps HTML apart', () => {
+		expect(mailboxPage([])).toMatch(/color-scheme: light dark[^]*up to two minutes/);
 		const mail = { from: 'n8n@example.com', to: [], subject: '1 < 2', date: '' };
 		const page = mailboxPage([
 			{ ...mail, text: '<b>&' },

@@ -156,7 +156,7 @@ test('GET /api/device/sn/{sn} returns the record of the list, or 10018, 10007, 1
 	]);
 });
 
-test('other endpoints change a device, list models, echo a request without its sign-in, or do not exist', async () => {
+test('other endpoints change a device, list models and each group once, echo a request without its sign-in, or do not exist', async () => {
 	const { data: changed } = await call('PUT /api/device/sn/B', { description: 'Flur' });
 	expect(changed).toEqual({ ...platform.fleet.get('B'), description: 'Flur', updator: 'demo' });
 	expect((await list('sn=B')).content).toEqual([changed]);
@@ -168,6 +168,7 @@ test('other endpoints change a device, list models, echo a request without its s
 	expect(modelSchema.array().parse((await call('GET /api/model/list')).data)).toHaveLength(8);
 	const second = { content: [changed], totalElements: 4, totalPages: 4 };
 	expect((await call('GET /api/device/list?size=1&page=2')).data).toMatchObject(second);
+	expect((await call('GET /api/group/list')).data).toMatchObject({ content: [BASE.group], totalElements: 1 });
 	Object.assign(platform.settings, { apiKeyIn: 'query', apiKeyName: 'key', apiKeyPrefix: '' });
 	const echo = (await call('PUT /api/echo?a=1&key=k1', { n: 1 }, { authorization: 'Bearer secret' })).data;
 	const query = { a: '1', key: '(redacted)' };

@@ -146,7 +146,7 @@ export async function workflowsOfStart(): Promise<ExampleWorkflow[]> {
 /** The first mail then comes at the next poll. No text names the minutes. */
 function withoutWait(alert: ExampleWorkflow): ExampleWorkflow {
 	const text = JSON.stringify(alert)
-		.replace(' for 15 minutes"', ' (For At Least 0)"')
+		.replace(' for 15 minutes"', ' (at once)"')
 		.replace('"forAtLeast":15', '"forAtLeast":0')
 		.replace('has been 0 for 15 minutes', 'changed to 0')
 		.replace('comes back earlier', 'comes back before the next poll')

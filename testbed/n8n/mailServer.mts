@@ -70,9 +70,10 @@ export function mailboxPage(mails: readonly Mail[]): string {
 		return `<h2>${escape(subject)}</h2><p>${escape(head)}</p>${body}`;
 	});
 	return `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="5"><title>Mailbox</title><style>
+		:root { color-scheme: light dark }
 		body { max-width: 50rem; margin: 2rem auto; font-family: system-ui, sans-serif }
 		iframe { width: 100%; height: 20rem }
-	</style><h1>Mailbox</h1>${shown.toReversed().join('<hr>') || 'No mail yet. This page loads again every five seconds.'}`;
+	</style><h1>Mailbox</h1>${shown.toReversed().join('<hr>') || 'No mail yet. It may take up to two minutes. This page loads again every five seconds.'}`;
 }
 
 /** For HTML. */

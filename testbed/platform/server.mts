@@ -84,7 +84,7 @@ export class EmbeddedPlatform {
 			this.settings.source?.(request, this.settings) ?? listDevices(this.fleet, request, this.settings),
 		'GET /api/device/list': async ({ query }) => pageOf(this.fleet.devices, query, this.settings),
 		'GET /api/group/list': async ({ query }) =>
-			pageOf([...new Set(this.fleet.devices.map(({ group }) => group))], query, this.settings),
+			pageOf([...new Map(this.fleet.devices.map(({ group }) => [group.id, group])).values()], query, this.settings),
 	};
 	/** All other endpoints but the login. They get the serial number in the path and return `data`, or throw a Refusal. */
 	readonly #endpoints: Readonly<Record<string, (request: PlatformRequest, sn: string) => unknown>> = {
