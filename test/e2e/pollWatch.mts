@@ -16,8 +16,9 @@ export async function pollWatch(
 	killScheduler: () => Promise<void>,
 ): Promise<void> {
 	const { database } = n8n;
+	let query = '';
 	const ask = async () => {
-		const answer = await n8n.main.request('/webhook/polls');
+		const answer = await n8n.main.request(`/webhook/polls${query}`);
 		return `${answer.status} ${await answer.text()}`;
 	};
 	const says = async (expected: RegExp) =>
@@ -28,21 +29,34 @@ export async function pollWatch(
 		await says(/^503 Can't know whether triggers poll: permission denied/);
 		await database.sql('GRANT SELECT ON scheduled_job, poller_state TO PUBLIC');
 	});
+	let polling = 0;
+	await checks.check('says how many triggers poll if the request does not say it', async () => {
+		await says(/^503 Polling triggers: \d+, expected: unknown\..*\n(\S+\/workflow\/\S+\n)*\S+\/workflow\/quiet/);
+		[, query = ''] = / request this address with (\?triggers=\d+):/.exec(await ask()) ?? [];
+		polling = Number(query.replace('?triggers=', ''));
+		assert.equal((await database.sql('SELECT FROM poller_state')).length, polling);
+	});
 	await checks.check('says that no poll is late, also after three intervals without a change', async () => {
 		const sql = `SELECT FROM poller_state WHERE "workflowId" = 'quiet' AND "updatedAt" < now() - interval '3 minutes'`;
 		await until('its state keeps changing', async () => (await database.sql(sql)).length > 0);
 		assert.equal(await ask(), '200 No poll is late');
 	});
-	await checks.check('notices a refused key, until the workflow is published again with the right one', async () => {
-		const { apiKey } = settings;
-		settings.apiKey = 'another key';
-		await says(/^503 n8n can't count the devices: .* 14101.*\n\S+\/workflow\/quiet: failed, and is paused until/);
-		settings.apiKey = apiKey;
-		await says(/^503 \S+\/workflow\/quiet: failed/);
-		await n8n.main.unpublish('quiet');
-		await n8n.main.publish('quiet');
-		await says(/^200/);
-	});
+	await checks.check(
+		'notices a refused key, until the workflow is published again with the right one, and that it is not published',
+		async () => {
+			const { apiKey } = settings;
+			settings.apiKey = 'another key';
+			await says(/^503 n8n can't count the devices: .* 14101.*\n\S+\/workflow\/quiet: failed, and is paused until/);
+			settings.apiKey = apiKey;
+			await says(/^503 \S+\/workflow\/quiet: failed/);
+			await n8n.main.unpublish('quiet');
+			const answer = await ask();
+			assert(answer.startsWith(`503 Polling triggers: ${polling - 1}, expected: ${polling}.`), answer);
+			assert(!answer.includes('workflow/quiet'), answer);
+			await n8n.main.publish('quiet');
+			await says(/^200/);
+		},
+	);
 	await checks.check('notices a dead scheduler, while n8n passes its health check', async () => {
 		await killScheduler();
 		await says(/^503 \S+\/workflow\/\S+: has not polled since/);
