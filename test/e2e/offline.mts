@@ -15,7 +15,7 @@ export async function offlineDevices({ checks, main, mailServer, wentOffline, wo
 		const [mail, ...others] = mailsAbout('Devices offline for', mailServer);
 		assert.equal(mail?.subject, `Devices offline for 15 minutes: ${wentOffline.length}`);
 		const byId = wentOffline.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-		assert.equal(mail.text, byId.map(({ sn, group }) => `${sn} (${group.name})`).join('\n'));
+		assert.equal(mail.text, byId.map(({ sn, group }) => `${sn} (${group.name}): offline`).join('\n'));
 		assert.deepEqual([mail.to, others], [['operations@example.com'], []]);
 	});
 	await checks.check('counts and lists only one group, what went offline and what is back', async () => {
@@ -29,7 +29,13 @@ export async function offlineDevices({ checks, main, mailServer, wentOffline, wo
 		resultOf(await byHand(main, { ...workflow, nodes, pinData }), 'Send mail');
 		const [mail] = mailsAbout('Devices offline for 15 minutes: 2, back online for 15 minutes: 1', mailServer);
 		const [first, second, back] = events.map(({ device }) => `${device.sn} (Warehouse Hamburg)`);
-		assert.equal(mail?.text, `${first}\n${second}\n\nBack online:\n${back}`);
+		assert.equal(mail?.text, `${first}: offline\n${second}: offline\n${back}: back online`);
+	});
+	await checks.check('says that it is a sample if it is run by hand', async () => {
+		resultOf(await byHand(main, workflow), 'Send mail');
+		const [mail, ...others] = mailsAbout('Sample: Devices', mailServer);
+		assert.match(mail?.text ?? '', /^This is a sample, no alarm\.\n/);
+		assert.deepEqual(others, []);
 	});
 }
 
@@ -95,11 +101,11 @@ export async function failedExecutions({ checks, main, mailServer, platform, wor
 			/^.*code 10005.*\n.+\n\nNode: Get many devices\nExecution: http.+\/executions\/\d+$/,
 		);
 	});
-	await checks.check('sends one mail about a failed poll, which has no execution', async () => {
+	await checks.check('sends one mail about a failed poll, which has no execution, as a sample', async () => {
 		const error = { message: 'The platform did not accept the sign-in', description: 'Enter the new key.' };
 		const failure = { trigger: { error, mode: 'trigger' }, workflow: { id: 'watched', name: 'watched' } };
 		await main.execute(await main.create({ ...workflow, id: newId() }), 'An execution failed', failure);
-		const [mail] = mailsAbout('Failed: watched', mailServer);
+		const [mail] = mailsAbout('Sample: Failed: watched', mailServer);
 		assert.equal(
 			mail?.text,
 			`${error.message}\n${error.description}\n\nA trigger of the workflow could not poll or start.`,
