@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
-import { deviceFiltersField } from '../nodes/DeviceManagement/fields/filters.ts';
+import { filtersField } from '../nodes/DeviceManagement/fields/filters.ts';
 
 /** A property of the form, a collection's or a list's own ones included. */
 export interface Place {
@@ -43,7 +43,7 @@ export function labelsOf(
 }
 
 /** The filters of the form. */
-export const filterFields: INodeProperties[] = deviceFiltersField.options;
+export const filterFields: INodeProperties[] = filtersField.options;
 
 /** Those whose value is a text or a number, and not several entries. */
 export const plainFilters = filterFields.filter(({ type }) => type !== 'fixedCollection');
@@ -77,7 +77,9 @@ export const FILTER_FIELDS = [
 	['filters.attributes.pair.value', 'string', ''],
 	['filters.body', 'json', '{}'],
 	['filters.compositeStatus', 'number', 0],
+	['filters.group', 'string', ''],
 	['filters.name', 'string', ''],
+	['filters.onlineStatus', 'number', 0],
 	['filters.query', 'fixedCollection', {}],
 	['filters.query.parameter.name', 'string', ''],
 	['filters.query.parameter.value', 'string', ''],

@@ -161,7 +161,6 @@ describe('the names that saved workflows hold', () => {
 		],
 		'device getAll': [
 			...FILTER_FIELDS,
-			['filters.onlineStatus', 'number', 0],
 			['limit', 'number', 50],
 			...OUTPUT,
 			...OPTIONS,

@@ -23,7 +23,6 @@ export const CHECKS = {
 	equalValues: 'Equal sort values',
 	filterCompositeStatus: 'Filter compositeStatus',
 	filterName: 'Filter name',
-	filterOnlineStatus: 'Filter onlineStatus',
 	filterTags: 'Filter tags',
 	filterAttributes: 'Filter attributes',
 	get: 'Get by serial number',

@@ -126,8 +126,8 @@ const NO_STATUS = 987_654_321;
 interface Filter {
 	/** The row of the table: 'filter' and the filter's name in the form. */
 	id: CheckId;
-	/** Where the nodes send it, and where it may work instead. */
-	places: readonly ['body'] | readonly ['query', 'body'?];
+	/** Where the nodes send it. */
+	place: 'body' | 'query';
 	/** Of devices that don't exist: an obeyed filter returns none. */
 	none: string | number;
 	/** Of some devices, in case the platform refuses or ignores the first value. */
@@ -138,41 +138,24 @@ interface Filter {
 /** The filters of the API document. */
 export function filtersFor(devices: readonly Device[], attribute = 'site'): Filter[] {
 	const [known] = devices.map(({ status }) => status).filter((status) => Number.isInteger(status));
-	const [online = NO_STATUS] = devices.map(({ onlineStatus }) => Number(onlineStatus)).filter(Number.isInteger);
 	return [
-		{ id: 'filterCompositeStatus', places: ['body'], none: NO_STATUS, some: known },
+		{ id: 'filterCompositeStatus', place: 'body', none: NO_STATUS, some: known },
 		{
 			id: 'filterName',
-			places: ['query'],
+			place: 'query',
 			none: NO_VALUE,
 			ignored: 'The search in the device list shows all devices. Enter the serial number instead.',
 		},
-		{
-			id: 'filterOnlineStatus',
-			places: ['query', 'body'],
-			none: NO_STATUS,
-			some: online,
-			ignored: "With 'Return All', Get Many leaves out the devices that don't fit.",
-		},
-		{ id: 'filterTags', places: ['query'], none: NO_VALUE },
+		{ id: 'filterTags', place: 'query', none: NO_VALUE },
 		// A key and its value are separated by a space.
-		{ id: 'filterAttributes', places: ['query'], none: `${attribute} ${NO_VALUE}` },
+		{ id: 'filterAttributes', place: 'query', none: `${attribute} ${NO_VALUE}` },
 	];
 }
 
 /** Whether the platform obeys a filter. */
-export async function checkFilter(page: FetchPage, filter: Filter, first: Page<Device>): Promise<Finding> {
-	const [place, otherPlace] = filter.places;
-	const finding = await checkIn(place, page, filter, first);
-	if (finding.result === 'yes' || otherPlace === undefined) return finding;
-	const { result } = await checkIn(otherPlace, page, filter, first);
-	return result === 'yes' ? no('only in the body', "Use it under 'Search Criteria (JSON)'.") : finding;
-}
-
-async function checkIn(
-	place: 'body' | 'query',
+export async function checkFilter(
 	page: FetchPage,
-	{ id, none, some, ignored = "Don't use this filter. Add n8n's Filter node after Get Many." }: Filter,
+	{ id, place, none, some, ignored = "Don't use this filter. Add n8n's Filter node after Get Many." }: Filter,
 	first: Page<Device>,
 ): Promise<Finding> {
 	const name = id.charAt('filter'.length).toLowerCase() + id.slice('filter'.length + 1);

@@ -36,7 +36,7 @@ describe('sort', () => {
 	});
 });
 
-test('a request has every filter of the form under its name in the API document', () => {
+test('a request has every filter of the form under its name in the API document, but those that the node checks', () => {
 	const filters = {
 		name: 'Zürich & co',
 		tags: ' a , b ,,',
@@ -44,14 +44,15 @@ test('a request has every filter of the form under its name in the API document'
 		...parameters(...['1', '', '2'].map((value) => ({ name: 'x', value })), { name: 'y', value: '+%#' }),
 		compositeStatus: 2,
 		onlineStatus: '0',
+		group: ' Zürich ',
 		body: '{"status": 1}',
 	};
 	expect(Object.keys(filters).sort()).toEqual(filterFields.map(({ name }) => name).sort());
 	const attribute = 'site North Harbour,floor 2';
 	expect(readFilters(() => filters)).toEqual({
 		body: '{"status":1,"compositeStatus":2}',
-		query: { name: 'Zürich & co', tags: 'a,b', attributes: attribute, x: ['1', '', '2'], y: '+%#', onlineStatus: '0' },
-		onlineStatus: 0,
+		query: { name: 'Zürich & co', tags: 'a,b', attributes: attribute, x: ['1', '', '2'], y: '+%#' },
+		own: { onlineStatus: 0, group: 'Zürich' },
 	});
 });
 

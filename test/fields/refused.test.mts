@@ -58,6 +58,7 @@ const REFUSED: readonly Row[] = [
 	[WRONG_TYPE, 'Fields', ...[get, getMany].map((operation) => ({ ...operation, output: 'selected', fields: 'sn' }))],
 	...TEXT_FILTERS.map(({ name, displayName }): Row => [WRONG_TYPE, displayName, filters({ [name]: {} })]),
 	[WRONG_TYPE, 'Tags', filter('tags')([{}])],
+	[WRONG_TYPE, 'Group', ...[['a'], {}].map(filter('group'))],
 	[WRONG_TYPE, 'Attributes', attribute({}, 'x'), ...[{ site: 'x' }, { pair: NOTHING }].map(filter('attributes'))],
 	[WRONG_TYPE, 'Attributes', filter('attributes')({ pair: [{ key: 'a', value: 'b', operator: 'not' }] })],
 	[WRONG_TYPE, 'Query Parameters', parameter('x', {}), ...[{ site: 'x' }, { parameter: NOTHING }].map(filter('query'))],
@@ -92,16 +93,9 @@ const REFUSED: readonly Row[] = [
 	limited('Max Retries', 'maxRetries', 0, 10),
 	...['Composite Status', 'Online Status'].map((label): Row => {
 		const name = label === 'Online Status' ? 'onlineStatus' : 'compositeStatus';
-		const wrong = [1.5, 2 ** 31, -(2 ** 31) - 1, 'online', true, [1]].map(filter(name));
+		const wrong = [1.5, 2 ** 31, -(2 ** 31) - 1, 'online', [1], {}].map(filter(name));
 		return ['{} is not a whole number from -2147483648 to 2147483647', label, ...wrong];
 	}),
-	['There is no filter {} here', 'Online Status', { ...count, filters: { onlineStatus: 0 } }],
-	["{} and 'Online Status' both set onlineStatus", CRITERIA, filters({ onlineStatus: 0, body: '{"onlineStatus": 0}' })],
-	[
-		"{} and 'Online Status' both set onlineStatus",
-		'Query Parameters',
-		filters({ onlineStatus: 0, query: { parameter: [{ name: ' onlineStatus ', value: '0' }] } }),
-	],
 	...plainFilters.map(({ name, displayName }): Row => [NO_VALUE, displayName, ...EMPTY.map(filter(name))]),
 	[NO_VALUE, 'Name', { ...count, filters: { name: NOTHING } }],
 	[NO_VALUE, 'Tags', ...[[''], ['a', NOTHING], ' , ,'].map(filter('tags'))],

@@ -12,8 +12,6 @@ export interface ListCriteria {
 	/** The search criteria as JSON text. */
 	body: string;
 	query: Query;
-	/** The online status that each device must have. */
-	onlineStatus?: number;
 }
 
 /**

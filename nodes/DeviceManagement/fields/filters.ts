@@ -7,6 +7,7 @@ import { z } from 'zod/v4';
 
 import { type Failure, inputFailure } from '../core/failure';
 import { DEEPEST_NESTING, nestsDeeperThan } from '../core/json';
+import { type OwnFilters, statusText } from '../core/ownFilters';
 import { checkText, type ListCriteria, type Query } from '../core/query';
 import { entriesField, textField } from './formFields';
 import { addParameter, checkQueryParameters, queryParametersField } from './queryParameters';
@@ -34,16 +35,18 @@ const COMPOSITE_STATUS = {
 	description: 'Whole number that sums up the state of a device. The documentation of your platform lists the values.',
 } satisfies INodeProperties;
 
+/** What the filters cost that the node checks itself. */
+const WHOLE_LIST = 'n8n reads the whole list, and checks each device.';
+
 const ONLINE_STATUS = {
 	...COMPOSITE_STATUS,
 	displayName: 'Online Status',
 	name: 'onlineStatus',
-	description:
-		'Only devices with this number, often 0 for offline and 1 for online. The node checks each device, because your platform may ignore this filter.',
+	description: `Only devices with this number, often 0 for offline and 1 for online. ${WHOLE_LIST}`,
 } satisfies INodeProperties;
 
-/** 'Filters' of Get Many (section 1.4 of the API document). */
-export const deviceFiltersField = {
+/** 'Filters' of a list of devices (section 1.4 of the API document). */
+export const filtersField = {
 	displayName: 'Filters',
 	name: 'filters',
 	type: 'collection',
@@ -63,6 +66,7 @@ export const deviceFiltersField = {
 			],
 		),
 		COMPOSITE_STATUS,
+		textField('Group', 'group', 'Warehouse Hamburg', `Only devices of the group with this name or ID. ${WHOLE_LIST}`),
 		textField('Name', 'name', 'R310', 'Text to search for. Your platform decides which fields it searches.'),
 		ONLINE_STATUS,
 		{ ...queryParametersField, description: 'Other filters that your platform supports' },
@@ -78,35 +82,24 @@ export const deviceFiltersField = {
 	],
 } satisfies INodeProperties;
 
-/** 'Filters' of what can't check the online status of each device. */
-export const filtersField: INodeProperties = {
-	...deviceFiltersField,
-	options: deviceFiltersField.options.filter((filter) => filter !== ONLINE_STATUS),
-};
-
 /**
  * Returns the filters as the API takes them. An invalid filter fails the item: without it, the node would list the whole fleet.
  * @param byAgent whether a model fills in the filters. It has to fill in all of them, so an empty text means no filter.
- * @param instead for a form without 'Online Status': what to use instead
  * @throws Failure `input` that names the filter
  */
-export function readFilters(
-	read: ReadParameter,
-	{ byAgent = false, instead }: { byAgent?: boolean; instead?: string } = {},
-): ListCriteria {
+export function readFilters(read: ReadParameter, byAgent = false): ListCriteria & { own?: OwnFilters } {
 	const all = Object.entries(checkCollection(read('filters', {}), 'Filters'));
 	const filters = Object.fromEntries(byAgent ? all.filter(([, value]) => !isBlank(value)) : all);
-	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byAgent, instead);
-	const [criteria, query] = [readCriteria(filters, byAgent), readQuery(filters, byAgent)];
-	const body = writeJson(criteria, SEARCH_CRITERIA);
-	const { onlineStatus } = filters;
-	if (onlineStatus === undefined) return { body, query };
-	for (const [label, others] of Object.entries({ [SEARCH_CRITERIA]: criteria, 'Query Parameters': query })) {
-		if (!Object.hasOwn(others, ONLINE_STATUS.name)) continue;
-		throw inputFailure(`'${label}' and 'Online Status' both set onlineStatus`, 'Remove one of them.');
-	}
-	const wanted = checkNumber(onlineStatus, ONLINE_STATUS);
-	return { body, query: { ...query, onlineStatus: String(wanted) }, onlineStatus: wanted };
+	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byAgent);
+	const body = writeJson(readCriteria(filters, byAgent), SEARCH_CRITERIA);
+	const query = readQuery(filters, byAgent);
+	const { onlineStatus, group } = filters;
+	if (onlineStatus === undefined && group === undefined) return { body, query };
+	const own = {
+		...(onlineStatus !== undefined && { onlineStatus: checkNumber(statusText(onlineStatus) ?? '', ONLINE_STATUS) }),
+		...(group !== undefined && { group: checkText(check(textSchema, group, 'Group'), "'Group'").trim() }),
+	};
+	return { body, query, own };
 }
 
 const SEARCH_CRITERIA = 'Search Criteria (JSON)';
@@ -143,13 +136,10 @@ const attributeSchema = z.strictObject({ key: textSchema, value: textSchema });
 const checkAttributes = (value: unknown) => checkEntries(value, 'pair', attributeSchema, 'Attributes');
 
 /** Refuses an unknown filter, and a filter without a value: the node would list all devices. */
-function checkFilter(name: string, value: unknown, byAgent: boolean, instead: string | undefined): void {
-	const filter = deviceFiltersField.options.find((each) => each.name === name);
-	if (filter === ONLINE_STATUS && instead !== undefined) {
-		throw inputFailure(`There is no filter '${filter.displayName}' here`, instead);
-	}
+function checkFilter(name: string, value: unknown, byAgent: boolean): void {
+	const filter = filtersField.options.find((each) => each.name === name);
 	if (filter === undefined) {
-		const names = deviceFiltersField.options.map((each) => each.name).join(', ');
+		const names = filtersField.options.map((each) => each.name).join(', ');
 		const remedy = `Use one of ${names}. For other filters, use 'Query Parameters' or '${SEARCH_CRITERIA}'.`;
 		throw inputFailure(`There is no filter "${name}" under 'Filters'`, remedy);
 	}

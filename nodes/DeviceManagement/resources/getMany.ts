@@ -7,6 +7,7 @@ import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
+import { DeviceCheck, type OwnFilters } from '../core/ownFilters';
 import { keepOnly } from '../core/paging/page';
 import { fetchPart } from '../core/paging/part';
 import type { Listing } from '../core/paging/passes';
@@ -17,8 +18,8 @@ import type { Item } from './operation';
 
 /** What differs between the lists of the platform. */
 export interface ListWords {
-	/** The label of the option for a list that changes each time: 'If the Fleet Keeps Changing'. */
-	readonly ifChanges: string;
+	/** The label of the option for a list that changes each time, 'If the Fleet Keeps Changing', unless it has none. */
+	readonly ifChanges?: string;
 	/** The fields to sort by so that new items come last; undefined for a list without 'Sort'. */
 	readonly order?: string;
 	/** Whether items may be equal or share an `id`, so that they are counted and not compared. Such a list has no 'Limit' and 'Skip'. */
@@ -67,7 +68,7 @@ const IF_CHANGES = [
 ] as const;
 
 /** Returns the options of a list, for {@link optionsField}. */
-export function listOptionFields(words: ListWords): INodeProperties[] {
+export function listOptionFields(words: ListWords & { ifChanges: string }): INodeProperties[] {
 	const order = words.order && `. Sort by ${words.order}, both ascending, so that new items come last.`;
 	const displayOptions = { show: { '/returnAll': [true] } };
 	return [
@@ -88,40 +89,88 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 }
 
 /**
- * Fetches the items of a list by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
- * @throws Failure `input` for an invalid field; `paging` if 'Return All' is on and the list kept changing; and what a request throws
+ * Fetches the items of a list by 'Return All', 'Limit' and 'Options', see {@link fetchListed}.
+ * @throws Failure `input` for an invalid field
  */
-export async function fetchItems<T>(
-	{ platform, byAgent, hint, read, settings }: Item,
+export async function fetchItems<T extends object>(
+	item: Item,
+	endpoint: PagedEndpoint,
+	words: ListWords & { ifChanges: string },
+	shape: (record: JsonObject) => T,
+	own?: OwnFilters,
+): Promise<T[]> {
+	const { read, settings } = item;
+	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
+	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
+	const skip = words.isOfRows === true ? 0 : checkNumber(settings.options['skip'], SKIP);
+	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], words.ifChanges);
+	const mayChange = !returnAll || ifChanges === 'return';
+	return await fetchListed(item, endpoint, words, shape, { skip, limit, mayChange, own });
+}
+
+interface Wanted {
+	readonly skip?: number;
+	readonly limit?: number | undefined;
+	/** Whether the list may be incomplete: then a hint says so. */
+	readonly mayChange?: boolean;
+	/** Filters that the node checks, before it skips and limits. */
+	readonly own: OwnFilters | undefined;
+}
+
+/**
+ * Fetches the items of a list. Adds a hint if it may be incomplete.
+ * @throws Failure `paging` if the list kept changing, and may not; and what a request throws
+ */
+export async function fetchListed<T extends object>(
+	{ platform, byAgent, hint, settings }: Item,
 	endpoint: PagedEndpoint,
 	words: ListWords,
 	shape: (record: JsonObject) => T,
+	{ skip = 0, limit, mayChange = false, own }: Wanted,
 ): Promise<T[]> {
-	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
-	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
 	const isOfRows = words.isOfRows === true;
-	const skip = isOfRows ? 0 : checkNumber(settings.options['skip'], SKIP);
-	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], words.ifChanges);
-	const source = keepOnly(pageSource(platform, endpoint, settings), shape, isOfRows);
-	const listing = await fetchPart(source, { ...settings, skip, limit });
-	if (returnAll && !listing.settled && ifChanges === 'fail') {
-		const remedy = listing.tied ? SORT_BETTER : 'Run the workflow again, if possible at a quieter time.';
-		throw new Failure({
-			kind: 'paging',
-			cause: 'platform',
-			message: `${whyUnsettled(listing)}, so some items may be missing`,
-			remedy: `${remedy} To accept an incomplete list, set '${words.ifChanges}' under 'Options' to 'Return What Was Read'.`,
-		});
+	const checked = own && new DeviceCheck(own);
+	const keep = (record: JsonObject) => (checked?.fits(record) === false ? undefined : shape(record));
+	const source = keepOnly(pageSource(platform, endpoint, settings), keep, isOfRows);
+	const [from, enough] = [checked ? 0 : skip, skip + (limit ?? Infinity)];
+	const fetch = async (most = limit) => await fetchPart(source, { ...settings, skip: from, limit: most });
+	const fittingOf = ({ items }: Listing<{ kept: T | undefined }>) => items.flatMap(({ kept }) => kept ?? []);
+	// The first page may have enough items that fit.
+	let most = checked && (enough <= settings.pageSize ? settings.pageSize : Infinity);
+	let listing = await fetch(most);
+	if (most !== undefined && fittingOf(listing).length < enough && listing.items.length >= most) {
+		listing = await fetch((most = Infinity));
 	}
-	const remark = remarkOn(listing, skip, limit, isOfRows ? 'the last reading' : undefined);
+	if (!listing.settled && !mayChange) throw unsettled(listing, words);
+	const fitting = fittingOf(listing);
+	const items = fitting.slice(skip - from, enough - from);
+	const isWhole = checked !== undefined && listing.settled;
+	const remark = isWhole
+		? remarkOn(listing, 0, most)
+		: remarkOn({ ...listing, items }, skip, limit, isOfRows ? 'the last reading' : undefined);
+	const missing = checked?.aboutGroup();
 	if (remark !== undefined) hint(remark);
+	if (missing !== undefined) hint(`The platform listed ${missing}`);
 	if (skip > 0 && !endpoint.sort?.some((rule) => /(^|,)(id|sn)[, ]/.test(rule))) hint(PARTS_NEED_ID);
-	const { items, reportedTotal: total = 0 } = listing;
+	const { reportedTotal: total = 0 } = listing;
+	const isCut = items.length < fitting.length || total > from + listing.items.length;
 	// n8n doesn't save a default, so users may not know that there is a limit.
-	if (limit === LIMIT.default && !byAgent && skip === 0 && total > items.length) {
-		hint(`${items.length} of ${total.toLocaleString('en-US')} devices. Turn on 'Return All' for all.`);
+	if (limit === LIMIT.default && !byAgent && skip === 0 && isCut) {
+		const share = checked ? `The first ${items.length}` : `${items.length} of ${total.toLocaleString('en-US')}`;
+		hint(`${share} devices. Turn on 'Return All' for all.`);
 	}
-	return items.map(({ kept }) => kept);
+	return items;
+}
+
+function unsettled(listing: Listing<unknown>, { ifChanges }: ListWords): Failure {
+	const remedy = listing.tied ? SORT_BETTER : 'Run the workflow again, if possible at a quieter time.';
+	const accept = ` To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return What Was Read'.`;
+	return new Failure({
+		kind: 'paging',
+		cause: 'platform',
+		message: `${whyUnsettled(listing)}, so some items may be missing`,
+		remedy: ifChanges === undefined ? remedy : `${remedy}${accept}`,
+	});
 }
 
 const SORT_BETTER = "Under 'Sort', use a field with different values that rarely change, like Serial Number.";

@@ -120,6 +120,9 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	refuseUnused(forAtLeastField.displayName, isUnused, 'Set it to 0, or add an event of a change.');
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	const rules = readRules(read, fields);
+	const { own, ...criteria } = readFilters(read);
+	if (own !== undefined)
+		throw inputFailure("'Online Status' and 'Group' are no filters of the trigger", 'Remove them.');
 	const reportsFirst = check(oneOf(FIRST_POLL).default('remember'), options['firstPoll'], 'First Poll') === 'report';
 	if (reportsFirst && !rules.some(isForState)) {
 		const remedy = "Add a rule with 'To' and without 'From' under 'Only When', or set 'First Poll' to 'Remember Only'.";
@@ -136,7 +139,7 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 		rules,
 		/** Whether the first poll reports the states that rules ask for. */
 		reportsFirst,
-		criteria: readFilters(read, { instead: "Use 'Online Status Changed' with a rule under 'Only When'." }),
+		criteria,
 		output: readOutputMode(read),
 		settings,
 		/** How long a new value must last. */

@@ -1,8 +1,11 @@
 /** What Get Many asks for and returns. Paging is proved in test/core/paging, the query of filters and sort in test/fields. */
+import fc from 'fast-check';
+
 import type { NodeRun } from '../../../testbed/bench.mts';
 import { useBench } from '../../../testbed/jest.mts';
 import { jsonOf, outputOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
 import { type Device, Fleet, type Settings } from '../../../testbed/platform/server.mts';
+import { runs } from '../../../testbed/runs.mts';
 import { getMany, type Parameters, runAlone } from '../../fields/oneItem.mts';
 
 const bench = useBench();
@@ -185,67 +188,172 @@ test('filters and sort rules go with every page, also after Skip, and the output
 	for (const page of lists()) expect(page).toMatchObject({ body: { onlineStatus: 1 }, query });
 });
 
-describe('the filter Online Status', () => {
-	/** Lists devices with the first values where the filter is sent, else with the others. */
-	const listed = async (values: readonly unknown[], others: readonly unknown[], parameters: Parameters) => {
-		const filters = { onlineStatus: 0, name: 'R', ...Object(parameters['filters']) };
-		const given = { ...getMany, returnAll: true, output: 'raw', ...parameters, filters };
-		return await runAlone(given, ({ query = {} }) => {
-			const rows = Object.hasOwn(query, 'onlineStatus') ? values : others;
-			const [page, size] = [Number(query['page'] ?? 0), Number(query['size'])];
-			const content = rows.map((onlineStatus, at) => ({
-				sn: `SN${at}`,
-				...(onlineStatus !== undefined && { onlineStatus }),
-			}));
-			return { content: content.slice(page * size, (page + 1) * size), totalElements: rows.length, number: page };
+describe('the filters that the node checks', () => {
+	interface Row {
+		readonly sn: string;
+		readonly onlineStatus?: unknown;
+		readonly group?: unknown;
+	}
+	/** Runs an operation on a platform with these rows, which ignores all filters. */
+	const listed = async (rows: () => readonly Row[], filters: object, more: Parameters = {}) =>
+		await runAlone({ ...getMany, output: 'raw', ...more, filters: { name: 'R', ...filters } }, ({ query = {} }) => {
+			const [all, at, size] = [rows(), Number(query['page'] ?? 0), Number(query['size'])];
+			const [totalElements, totalPages] = [all.length, Math.ceil(all.length / size)];
+			const content = all.slice(at * size, (at + 1) * size);
+			return { content, totalElements, totalPages, last: at >= totalPages - 1, number: at };
 		});
-	};
-	const part = { returnAll: false, limit: 2 };
-	const only = (onlineStatus: unknown) => ({ filters: { onlineStatus } });
-	const many = [...new Array<number>(3469).fill(1), ...new Array<number>(531).fill(0)];
+	const rowsOf = (field: keyof Row, values: readonly unknown[]): Row[] =>
+		values.map((value, at) => ({ sn: `SN${at}`, ...(value !== undefined && { [field]: value }) }));
+	const statuses = [0, '0', false, 1, ' 1 ', true, 'TRUE', null, '', undefined, '00', [0], 2];
+	const hall = { id: '7', name: 'Hall 7' };
+	const groups = [
+		hall,
+		{ id: 7, name: 'HALL 7 ' },
+		{ id: '8', name: '7' },
+		{ id: '9' },
+		'hall 7',
+		7,
+		null,
+		undefined,
+		[hall],
+	];
 
-	const after = (skip: number) => ({ options: { skip }, sort: { rule: [{ field: 'sn' }] } });
-
-	test.each<[string, values: unknown[], others: unknown[], kept: unknown[], left: string, Parameters?]>([
-		['may be obeyed', [0, 0], [1], [0, 0], ''],
-		['fits text and, for 0, false', ['0', false, true], [], ['0', false], '1 of 3'],
-		['fits, for 1, true', [true, 1, '1', false], [], [true, 1, '1'], '1 of 4', only('1')],
-		['fits, for 2, no boolean', [true, 2], [], [2], '1 of 2', only(2)],
-		['fits nothing else', [0, null, '', undefined, 1, '00', [0]], [], [0], '6 of 7'],
-		['may be ignored', many, [], many.slice(3469), '3,469 of 4,000'],
-		['may be obeyed with Limit', [0, 0, 0], [1], [0, 0], '', part],
-		['may find no device', [], [], [], ''],
-		['may find no device because none fits', [], [1, null], [], ''],
-		['may find no device in a part after the end', [], [0], [], '', after(10)],
-	])('%s', async (_, values, others, kept, left, parameters = {}) => {
-		const { output, hints } = await listed(values, others, parameters);
-		expect(output.map(({ onlineStatus }) => onlineStatus)).toEqual(kept);
-		const words = `The platform ignored the filter 'Online Status' for ${left} devices. The node left them out.`;
-		expect(hints).toEqual(left === '' ? [] : [words]);
+	test.each<[filter: object, field: keyof Row, values: readonly unknown[], kept: readonly unknown[]]>([
+		[{ onlineStatus: 0 }, 'onlineStatus', statuses, [0, '0', false]],
+		[{ onlineStatus: false }, 'onlineStatus', statuses, [0, '0', false]],
+		[{ onlineStatus: ' 1 ' }, 'onlineStatus', statuses, [1, ' 1 ', true, 'TRUE']],
+		[{ onlineStatus: 2 }, 'onlineStatus', statuses, [2]],
+		[{ group: ' hall 7' }, 'group', groups, [hall, groups[1], 'hall 7']],
+		[{ group: 7 }, 'group', groups, [hall, groups[1], groups[2], 7]],
+		[{ group: 'ZU\u0308RICH' }, 'group', ['zürich', 'Zurich'], ['zürich']],
+		[{ group: '7', onlineStatus: 0 }, 'group', groups, []],
+	])('%j keeps of the field %s %j only %j', async (filter, field, values, kept) => {
+		const { output, sent } = await listed(() => rowsOf(field, values), filter, { returnAll: true });
+		expect(output.map((device) => device[field])).toEqual(kept);
+		expect(sent.map(({ body, query }) => [body, query])).toEqual([['{}', { size: '1000', name: 'R' }]]);
+		const counted = await listed(() => rowsOf(field, values), filter, { operation: 'count' });
+		expect(counted.output).toEqual([{ count: kept.length }]);
 	});
 
-	const none = ['The platform returned no device for onlineStatus 0, but has some', /Filter node/] as const;
-	const withoutField = ['The platform sends no onlineStatus', /^Remove the filter/] as const;
-	const haveAnother = 'devices that the platform returned have another onlineStatus than 0';
-	test.each<[string, values: unknown[], others: unknown[], message: string, remedy: RegExp, Parameters?]>([
-		['compared as something else', [], [1, 0], ...none],
-		['without the field', [undefined, undefined], [], ...withoutField],
-		['without the field and devices', [], [undefined], ...withoutField],
-		['ignored with Limit', [0, 1, 0], [], `1 of 2 ${haveAnother}`, /^Turn on 'Return All'/, part],
-		['ignored after Skip', [1, 0, 1, 0, 0], [], `1 of 3 ${haveAnother}`, /leave out 'Skip'/, after(2)],
-	])('%s fails the item', async (_, values, others, message, remedy, parameters = {}) => {
-		const details = { message, remedy: expect.stringMatching(remedy) };
-		await expect(listed(values, others, parameters)).rejects.toMatchObject({ details });
+	const many = rowsOf('group', [
+		'b',
+		...new Array(12).fill(0).map((_, at) => ({ id: at, name: `G${at + 10}` })),
+		'b',
+		null,
+	]);
+	const NAMED = '"G10", "G11", "G12", "G13", "G14", "G15", "G16", "G17", "G18", "G19" and 3 others';
+	const missing = (rest: string) => [`The platform listed no device in the group "gone". ${rest}`];
+	test.each<[what: string, rows: readonly Row[], filters: object, hints: string[]]>([
+		['names ten groups that exist', many, { group: 'gone' }, missing(`The groups are ${NAMED}.`)],
+		[
+			'says that there are none',
+			rowsOf('onlineStatus', [1]),
+			{ group: 'gone' },
+			missing('The devices have no groups.'),
+		],
+		['is silent about an empty list', [], { group: 'gone' }, []],
+		['is silent about a group of other devices', many, { group: 'B', onlineStatus: 5 }, []],
+		['is silent about another filter', many, { onlineStatus: 5 }, []],
+	])('a hint %s, also in Count', async (_, rows, filters, hints) => {
+		for (const operation of ['getAll', 'count']) {
+			expect((await listed(() => rows, filters, { operation })).hints).toEqual(hints);
+		}
 	});
 
-	test('reads one page without itself, but with all else, if no device came', async () => {
-		const sort = { rule: [{ field: 'sn' }] };
-		const { sent } = await listed([], [], { sort, filters: { body: '{"a":1}' } });
-		const rest = { size: '1000', name: 'R', sort: ['sn desc'] };
-		expect(sent.map(({ body, query }) => [body, query])).toEqual([
-			['{"a":1}', { ...rest, onlineStatus: '0' }],
-			['{"a":1}', rest],
-		]);
+	test('Limit reads no more than the first page if that has enough devices', async () => {
+		const rows = rowsOf(
+			'onlineStatus',
+			new Array(4000).fill(0).map((_, at) => Number(at % 20 > 0)),
+		);
+		const read = async (limit: number, skip = 0) => {
+			const sort = { rule: [{ field: 'sn' }] };
+			const run = await listed(() => rows, { onlineStatus: 0 }, { limit, sort, options: { skip } });
+			return [run.output.map(({ sn }) => sn), run.sent.length, run.hints];
+		};
+		const fitting = rows.filter(({ onlineStatus }) => onlineStatus === 0).map(({ sn }) => sn);
+		const hint = "The first 50 devices. Turn on 'Return All' for all.";
+		expect(await read(50)).toEqual([fitting.slice(0, 50), 1, [hint]]);
+		expect(await read(40, 10)).toEqual([fitting.slice(10, 50), 1, []]);
+		expect(await read(51)).toEqual([fitting.slice(0, 51), 6, []]);
+	});
+
+	test('a list that keeps changing fails Count, and Get Many unless it may be incomplete', async () => {
+		let last = 0;
+		const growing = () => rowsOf('onlineStatus', new Array(3000 + last++).fill(0));
+		const CHANGED = { message: 'The list changed during each of 3 readings, so some items may be missing' };
+		await expect(listed(growing, { onlineStatus: 0 }, { returnAll: true })).rejects.toMatchObject(CHANGED);
+		const ofCount = { ...CHANGED, details: { remedy: 'Run the workflow again, if possible at a quieter time.' } };
+		await expect(listed(growing, { onlineStatus: 0 }, { operation: 'count' })).rejects.toMatchObject(ofCount);
+		const { output, hints } = await listed(growing, { onlineStatus: 0 }, { limit: 2000 });
+		expect([output.length, hints]).toEqual([2000, [expect.stringContaining('The output has 2000 items')]]);
+	});
+
+	test('any fleet, filters and part give what a plain filter of the fleet gives, also while it changes', async () => {
+		const statusOf = fc.constantFrom(0, '0', false, 1, true, null);
+		const groupOf = fc.constantFrom(hall, groups[1], groups[2], 'Hall 9', null);
+		const device = fc.record({ onlineStatus: statusOf, group: groupOf });
+		const filters = fc.record(
+			{ onlineStatus: fc.constantFrom(0, 1, '1', true), group: fc.constantFrom('HALL 7', '7', ' hall 9 ', 'gone') },
+			{ requiredKeys: [] },
+		);
+		const changes = fc.array(fc.record({ at: fc.nat(30), to: device, isNew: fc.boolean() }), { maxLength: 6 });
+		const part = fc.record({ limit: fc.option(fc.integer({ min: 1, max: 40 })), skip: fc.nat(12) });
+		const pageSize = fc.integer({ min: 1, max: 25 });
+		const fleet = fc.array(device, { maxLength: 60 });
+		const isOn = (value: unknown) => [1, '1', true].includes(value as number);
+		const fits = ({ onlineStatus, group }: Row, wanted: { onlineStatus?: unknown; group?: string }) =>
+			(wanted.onlineStatus === undefined ||
+				(onlineStatus !== null && isOn(onlineStatus) === isOn(wanted.onlineStatus))) &&
+			(wanted.group === undefined ||
+				[group, ...Object.values(Object(group))].some(
+					(text) => String(text).trim().toLowerCase() === wanted.group?.trim().toLowerCase(),
+				));
+		const check = fc.asyncProperty(
+			fleet,
+			filters,
+			part,
+			pageSize,
+			changes,
+			async (devices, wanted, of, size, moves) => {
+				let rows: Row[] = devices.map((each, at) => ({ ...each, sn: `SN${at}` }));
+				const versions = [rows];
+				const next = () => {
+					const move = moves[versions.length - 1];
+					if (move !== undefined) {
+						const { at, to, isNew } = move;
+						const sn = isNew ? `new ${versions.length}` : (rows[at]?.sn ?? 'SN0');
+						rows = isNew ? [...rows, { ...to, sn }] : rows.map((row) => (row.sn === sn ? { ...to, sn } : row));
+						versions.push(rows);
+					}
+					return rows;
+				};
+				const more = {
+					returnAll: of.limit === null,
+					limit: of.limit ?? 50,
+					options: { pageSize: size, skip: of.skip },
+				};
+				const { output } = await listed(next, wanted, more).catch((thrown: unknown) => {
+					if (moves.length > 0 && String(thrown).includes('The list changed')) return { output: undefined };
+					throw thrown;
+				});
+				const partOf = (all: Row[]) =>
+					all.filter((row) => fits(row, wanted)).slice(of.skip, of.skip + (of.limit ?? Infinity));
+				if (moves.length === 0) expect(output).toEqual(partOf(rows));
+				if (output === undefined || moves.length === 0) return;
+				const shown = output.map(({ sn }) => sn);
+				expect(new Set(shown).size).toBe(shown.length);
+				const everFits = new Set(versions.flatMap((all) => all.filter((row) => fits(row, wanted)).map(({ sn }) => sn)));
+				expect(shown.filter((sn) => !everFits.has(String(sn)))).toEqual([]);
+				const least = Math.min(...versions.map((all) => partOf(all).length));
+				expect(shown.length).toBeGreaterThanOrEqual(least - moves.length);
+				if (of.limit !== null || of.skip > 0) return;
+				const alwaysFits = versions[0]?.filter(({ sn }) =>
+					versions.every((all) => all.some((row) => row.sn === sn && fits(row, wanted))),
+				);
+				expect(shown).toEqual(expect.arrayContaining(alwaysFits?.map(({ sn }) => sn) ?? []));
+			},
+		);
+		await fc.assert(check, runs(3000));
 	});
 });
 

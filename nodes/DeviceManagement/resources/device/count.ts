@@ -1,7 +1,8 @@
 import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
-import { countDevices } from '../../transport/devices';
+import { countDevices, DEVICE_LIST } from '../../transport/devices';
+import { fetchListed } from '../getMany';
 import type { Operation } from '../operation';
 
 /** Device: Count (sections 1.2 and 4.1 of the API document). */
@@ -11,8 +12,11 @@ export const count: Operation = {
 	description: 'Count the devices that match the filters',
 	fields: [...asGiven(filtersField), ...optionsField()],
 
-	async run({ platform, byAgent, read, settings }) {
-		const filters = readFilters(read, { byAgent, instead: "Use Get Many with 'Return All', and count its items." });
-		return [{ count: await countDevices(platform, filters, settings) }];
+	async run(item) {
+		const { platform, byAgent, read, settings } = item;
+		const { own, ...criteria } = readFilters(read, byAgent);
+		if (own === undefined) return [{ count: await countDevices(platform, criteria, settings) }];
+		const devices = await fetchListed(item, { ...DEVICE_LIST, ...criteria }, {}, () => ({}), { own });
+		return [{ count: devices.length }];
 	},
 };

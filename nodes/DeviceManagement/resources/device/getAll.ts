@@ -1,14 +1,14 @@
+import type { Device } from '../../core/device';
 import { Failure } from '../../core/failure';
 import { mayRefuse } from '../../core/paging/refusal';
 import { shapeDevice, withHint } from '../../core/shape';
 import { asGiven } from '../../fields/formFields';
-import { deviceFiltersField, readFilters } from '../../fields/filters';
+import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { readSort, sortField } from '../../fields/sort';
 import { DEVICE_LIST } from '../../transport/devices';
 import { fetchItems, limitFields, listOptionFields } from '../getMany';
-import { keepFitting } from './onlineStatus';
 import type { Operation } from '../operation';
 
 const WORDS = { ifChanges: 'If the Fleet Keeps Changing', order: 'creation time and ID' };
@@ -20,7 +20,7 @@ export const getAll: Operation = {
 	description: 'List devices, filtered and sorted',
 	fields: [
 		...limitFields,
-		...asGiven(deviceFiltersField),
+		...asGiven(filtersField),
 		...asGiven(sortField),
 		...outputFields,
 		...optionsField(listOptionFields(WORDS)),
@@ -28,17 +28,13 @@ export const getAll: Operation = {
 
 	async run(item) {
 		const { byAgent, hint, read } = item;
-		const { onlineStatus, ...criteria } = readFilters(read, { byAgent });
+		const { own, ...criteria } = readFilters(read, byAgent);
 		const endpoint = { ...DEVICE_LIST, ...criteria, sort: readSort(read) };
 		const mode = readOutputMode(read);
-		const listed = await fetchItems(item, endpoint, WORDS, (device) => ({
-			shaped: shapeDevice(device, mode),
-			onlineStatus: device['onlineStatus'],
-		})).catch((thrown: unknown) => {
+		const shape = (device: Device) => shapeDevice(device, mode);
+		const devices = await fetchItems(item, endpoint, WORDS, shape, own).catch((thrown: unknown) => {
 			throw withSortField(thrown, endpoint.sort);
 		});
-		const fitting = onlineStatus === undefined ? listed : await keepFitting(listed, onlineStatus, endpoint, item);
-		const devices = fitting.map(({ shaped }) => shaped);
 		return withHint(devices, mode, hint);
 	},
 };
