@@ -1,5 +1,6 @@
+import { keepOnly } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
-import { noSuchPage, only, pages, removeFirst, serve } from './pages.mts';
+import { type Asked, noSuchPage, only, pages, removeFirst, serve } from './pages.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
 const five = { pageSize: 5, parallelRequests: 1 } as const;
@@ -90,6 +91,15 @@ describe('passes', () => {
 		const list = pages(({ pass }) => passes[pass - 1] ?? '', { totalElements: total, last: false });
 		const expected = { items: [...items], settled, reportedTotal: total, passes: passes.length };
 		expect(await fetchList(list.source, { ...one, ...part })).toMatchObject(expected);
+	});
+
+	test.each([
+		{ rows: 'a', said: ({ isFirst, page }: Asked) => ({ totalElements: 1, number: isFirst ? 0 : page }) },
+		{ rows: 'ab c…', said: { totalElements: 2, totalPages: 9 } },
+		{ rows: 'ab…', said: { totalElements: 1, last: false } },
+	])('of rows do not believe a number on a page that may come again: $rows', async ({ rows, said }) => {
+		const reading = fetchList(keepOnly(pages(rows, said).source, String, true), one);
+		await expect(reading).rejects.toMatchObject({ details: { kind: 'paging' } });
 	});
 
 	const many = 'abcdefghijklmnopqrstua';

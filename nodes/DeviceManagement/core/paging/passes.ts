@@ -1,5 +1,5 @@
 import { areSame, type PageSource } from './page';
-import { isTooLarge, readById, sizesAfter } from './refusal';
+import { isTooLarge, readById } from './refusal';
 import { RepeatedPages, type WalkedPage, walkPages, type WalkOptions } from './walk';
 
 export interface Listing<T> {
@@ -40,7 +40,7 @@ export async function fetchList<T>(source: PageSource<T>, options: ListOptions):
 	for (let passes = 1; ; passes++) {
 		const isLast = passes === PASSES;
 		// Two passes that repeat the same items in pages of different length show that the server lists these twice.
-		const sizes = isLast && previous && repeats(previous) ? sizesBelow(previous.pageLength, options) : undefined;
+		const sizes = isLast && previous && repeats(previous) ? otherSizes(previous, options) : undefined;
 		const parallelRequests = isLast ? 1 : options.parallelRequests;
 		// Rows that change make page 1 differ from the first page, which looks like a list that counts from 0.
 		const trustsNumbers = passes === 1 || (isLast && countsRows);
@@ -74,7 +74,7 @@ interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 
 async function fetchPass<T>(source: PageSource<T>, options: WalkOptions): Promise<Pass<T>> {
 	const { pageSize, skip = 0, limit = Infinity } = options;
-	const nothing = { read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
+	const nothing = { size: 0, read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
 	const pass: Pass<T> = { ...nothing, items: [], pageLength: 0, requested: Math.min(pageSize, skip + limit) };
 	const read = async () => {
 		for await (const { newItems, ...page } of walkPages(source, options)) {
@@ -91,10 +91,13 @@ async function fetchPass<T>(source: PageSource<T>, options: WalkOptions): Promis
 	});
 }
 
-/** Returns the next smaller page size, then others for a server that refuses it. */
-function sizesBelow(pageLength: number, { pageSize }: WalkOptions) {
-	const smaller = Math.max(1, pageLength - 1);
-	return { pageSize: smaller, otherSizes: [...sizesAfter(smaller, smaller), pageSize] };
+/** Page sizes that platforms offer where they accept only some. The largest first: pages of both lengths then have the fewest edges in common. */
+const OFFERED = [500, 200, 100, 50, 25, 20, 10];
+
+/** Returns the next smaller page size, then others for a server that refuses or replaces it. The last one is that of the pass. */
+function otherSizes({ pageLength, size }: Pass<unknown>, { pageSize }: WalkOptions) {
+	const offered = OFFERED.filter((other) => other <= pageSize && other !== size);
+	return { pageSize: Math.max(1, pageLength - 1), otherSizes: [...offered, size], notOfLength: pageLength };
 }
 
 /** Whether a pass that was read to its end has an item twice. In a list of one page that is not full, no other item is missing for it. */

@@ -13,6 +13,8 @@ export interface WalkOptions {
 	pageSize: number;
 	/** Page sizes to try if the server refuses that one; default: {@link sizesAfter} it, up to `pageSize`. */
 	otherSizes?: readonly number[];
+	/** Length of a first page for which the next size is tried, too, because the server may replace sizes that it doesn't accept. */
+	notOfLength?: number;
 	/** Most requests at the same time. */
 	parallelRequests: number;
 	/** How many items to skip at the beginning; default: none. An item that the server lists twice counts twice. */
@@ -29,6 +31,8 @@ export interface WalkOptions {
 export interface WalkedPage<T> {
 	/** Items that no earlier page of the walk had, without those to skip. */
 	newItems: T[];
+	/** How many items each request asks for. */
+	size: number;
 	/** Number of items so far, with those to skip: repeated ones included, and each item once. */
 	read: number;
 	distinct: number;
@@ -57,7 +61,7 @@ export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions)
 	// The first page counts as full: the server may return fewer items than requested.
 	const pageLength = first.content.length || first.size || size;
 	const seen = new Map<string, string>();
-	let page = first;
+	let [page, before] = [first, first];
 	let reportedTotal = first.totalElements;
 	let [read, repeatedPages, emptyPages] = [0, 0, 0];
 	let [expectsEnd, lastWasWrong, mayHaveMoved] = [false, false, false];
@@ -83,14 +87,17 @@ export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions)
 		const atEnd = pastEnd || seen.size >= skip + limit || !(isRepeated || expectsMore);
 		if (atEnd) await feed.waitForPages();
 		if (length > 0) reportedTotal = page.totalElements ?? reportedTotal;
-		// A row that changes doesn't show that its page comes again. Without this, such a list has no end.
-		if (source.countsRows === true && index > 0 && read > (reportedTotal ?? Infinity)) throw new RepeatedPages(index);
+		// A row that changes doesn't show that its page comes again: more rows than the total do, unless the page numbers rise.
+		const isOther = !isRepeated && before.content.length !== 1 && (page.number ?? 0) > (before.number ?? Infinity);
+		const mayRepeat = source.countsRows === true && index > 0 && !isOther;
+		if (mayRepeat && read > (reportedTotal ?? Infinity)) throw new RepeatedPages(index);
+		before = page;
 		// Without a total, only a list of one page is counted.
 		const isCounted = first.totalElements !== undefined || index === 0 || (expectsEnd && read === first.content.length);
 		const [distinct, moved] = [seen.size, feed.totalMoved];
 		const isWhole = distinct >= skip + limit || distinct === (reportedTotal ?? distinct);
 		const steady = isCounted && isWhole && !moved && read === distinct && !mayHaveMoved;
-		yield { newItems, read, distinct, reportedTotal, moved, steady };
+		yield { newItems, size, read, distinct, reportedTotal, moved, steady };
 		if (atEnd) return;
 		expectsEnd = !isRepeated && mayBeLast;
 		lastWasWrong ||= page.last === true;
@@ -103,12 +110,13 @@ export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions)
 /** Fetches the first page at the first size that the server accepts. Returns it and the size of the next ones. */
 export async function fetchFirstPage<T>(
 	source: PageSource<T>,
-	{ pageSize, otherSizes, skip = 0, limit = Infinity }: Omit<WalkOptions, 'parallelRequests'>,
+	{ pageSize, otherSizes, notOfLength, skip = 0, limit = Infinity }: Omit<WalkOptions, 'parallelRequests'>,
 ) {
 	const most = Math.min(pageSize, source.lists?.largestPage ?? Infinity);
 	const wanted = Math.min(most, skip + limit);
 	const sizes = new Set([wanted, ...(otherSizes ?? sizesAfter(wanted, most))]);
 	const refusals: unknown[] = [];
+	let unwanted: { size: number; page: Page<T> } | undefined;
 	for (const size of sizes) {
 		// A page that was too large to read doesn't get smaller by more items.
 		if (size > (source.lists?.largestPage ?? Infinity)) continue;
@@ -116,8 +124,12 @@ export async function fetchFirstPage<T>(
 			if (!mayRefuse('size', thrown)) throw thrown;
 			refusals.push(thrown);
 		});
-		if (page !== undefined) return { size: nextSize(page, size), page };
+		if (page === undefined) continue;
+		const accepted = { size: nextSize(page, size), page };
+		if (page.content.length !== notOfLength) return accepted;
+		unwanted ??= accepted;
 	}
+	if (unwanted !== undefined) return unwanted;
 	// If every size was refused, the size was not the reason, and the first refusal says the most.
 	throw refusals[0];
 }
