@@ -46,6 +46,7 @@ async function checkTheRest(probe: Probe, first: Page<Device>, findings: Finding
 	findings.firstPage = await paging.checkFirstPage(page, first);
 	findings.get = await look.checkGet(probe, first.content);
 	findings.unknownSerialNumber = await look.checkUnknownSerialNumber(probe, first.content);
+	findings.serialNumbers = look.findSerialNumbers(devices);
 	for (const field of ['onlineStatus', 'status'] as const) findings[field] = look.findValues(field, devices);
 	for (const field of ['createTime', 'updateTime'] as const) findings[field] = look.findDates(field, devices);
 	Object.assign(findings, await paging.checkEnd(page, first, findings.firstPage.found === '0' ? 0 : 1));

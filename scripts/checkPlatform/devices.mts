@@ -90,6 +90,14 @@ function serialNumbersOf(devices: readonly Device[]): string[] {
 	return devices.map(serialNumberOf).filter(isSerialNumber);
 }
 
+/** How many serial numbers several devices have. */
+export function findSerialNumbers(devices: readonly Device[]): Finding {
+	const shared = Object.values(countBy(devices, serialNumberOf)).filter((count) => count > 1).length;
+	return shared === 0
+		? yes('no two are equal', 'The trigger watches each device.')
+		: no(`of several devices: ${number(shared)}`, 'For a change or a removal, the trigger watches one device of each.');
+}
+
 /** Most values that are shown. The others are counted together. */
 const MOST_VALUES = 8;
 

@@ -27,6 +27,7 @@ export const CHECKS = {
 	filterAttributes: 'Filter attributes',
 	get: 'Get by serial number',
 	unknownSerialNumber: 'Unknown serial number',
+	serialNumbers: 'Serial numbers',
 	onlineStatus: 'Field onlineStatus',
 	status: 'Field status',
 	createTime: 'Field createTime',

@@ -52,7 +52,13 @@ describe('a success', () => {
 	test('of a write may be empty', () => {
 		for (const status of [200, 204, 299]) expect(unwrap(answer('', { status }), 'write')).toBeUndefined();
 		expect(detailsOfBody('', { status: 300 }, 'write').kind).toBe('status');
-		expect(detailsOfBody('', {}, 'list').kind).toBe('response');
+	});
+
+	test('with HTTP 204 means that there is no such device, but an empty list or count has a body', () => {
+		expect(unwrap(answer('', { status: 204 }), 'device')).toBeUndefined();
+		for (const purpose of ['list', 'count', 'read'] as const)
+			expect(detailsOfBody('', { status: 204 }, purpose).kind).toBe('response');
+		for (const purpose of ['list', 'device'] as const) expect(detailsOfBody('', {}, purpose).kind).toBe('response');
 	});
 });
 

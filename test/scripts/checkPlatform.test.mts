@@ -83,6 +83,7 @@ const AS_IT_IS: Shown = {
 	equalValues: '✓ keep their order',
 	get: '✓ the same device',
 	unknownSerialNumber: '✓ code 10007',
+	serialNumbers: '✓ no two are equal',
 	onlineStatus: '✓ 1: 170, 0: 70 of the first 240',
 	status: '✓ 2: 170, 1: 60, 3: 7, 0: 3 of the first 240',
 	createTime: '✓ readable: 240 of the first 240',
@@ -158,6 +159,17 @@ const habits: Record<string, readonly [Partial<Settings>, Shown]> = {
 			pastEnd: '? more devices',
 			polls: '? at least 1',
 		},
+	],
+	'has devices with one serial number, once as a number': [
+		{
+			changePage: ({ content, ...page }) => ({
+				...page,
+				content: content.map((device, at) =>
+					at < 10 || at > 14 ? device : { ...device, sn: at < 12 ? at : [`${12}`, 12, 13][at - 12] },
+				),
+			}),
+		},
+		{ serialNumbers: '✗ of several devices: 1' },
 	],
 	'has none of the fields that alerts need': [
 		{ changePage: ({ content, ...page }) => ({ ...page, content: content.map(({ id, sn }) => ({ id, sn })) }) },

@@ -157,6 +157,18 @@ it('takes devices with one id for one, the newest, also if they are on several p
 	expect(aboutIds).toEqual(['The trigger "Watch" takes devices with the same id for one device']);
 });
 
+it('logs once which serial number it watches in one record only: several devices have it, one as a number', async () => {
+	const { fleet } = bench.platform;
+	for (const [at, sn] of [1002, '1002', '1001', 1001].entries()) fleet.add(fleet.make(Object({ sn })), 40 * at);
+	const watching = await watch({ events: ['onlineStatusChanged'], options: { pageSize: 50 } });
+	expect(await watching.poll()).toBeNull();
+	const only = 'The trigger "Watch" watches only one record of the serial number 1001';
+	expect(warnings()).toEqual([`${only} (and of 1 more), because several devices have it`]);
+	fleet.remove('1002');
+	for (const _ of [1, 2]) expect(await watching.poll()).toBeNull();
+	expect(warnings().slice(1)).toEqual([`${only}, because several devices have it`]);
+});
+
 it('does not report devices with one id as new in turn', async () => {
 	const { fleet } = bench.platform;
 	fleet.update(fleet.at(5).sn, { id: fleet.at(1).id });

@@ -50,7 +50,8 @@ type Envelope = z.infer<typeof envelopeSchema>;
 
 /**
  * Returns the payload of a response (sections 1.1 and 7 of the API document).
- * @param purpose what the request was for: the response to a write may be empty, and that to an API Request may be larger
+ * @param purpose what the request was for: the response to a write may be empty, as may HTTP 204 for a device that doesn't exist, and
+ * that to an API Request may be larger
  * @returns the envelope's `data`; undefined if it has none; for a sign-in the whole response, which may have no `code`
  * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for any
  * other body without an envelope, and for too many values
@@ -58,7 +59,8 @@ type Envelope = z.infer<typeof envelopeSchema>;
 export function unwrap(response: RawResponse, purpose: Purpose): unknown {
 	const { status, body } = response;
 	const ok = status >= 200 && status <= 299;
-	if (ok && purpose === 'write' && body.byteLength === 0) return undefined;
+	const mayBeEmpty = purpose === 'write' || (purpose === 'device' && status === 204);
+	if (ok && mayBeEmpty && body.byteLength === 0) return undefined;
 	const isApiRequest = purpose === 'read' || purpose === 'write';
 	const [limit, inWords] = isApiRequest ? MOST_OF_API_REQUEST : MOST_VALUES;
 	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, limit)) throw tooLarge(`${inWords} values`);

@@ -34,11 +34,16 @@ it('a rule without values is read as the form shows it', () => {
 it('accepts the text of a value, also where only a digest was kept', () => {
 	const values = [null, true, 7, '7', 'true', '', { a: [1] }, 'x'.repeat(101), ['y'.repeat(101)]];
 	for (const one of values) {
-		expect(isMet(rule(textOf(one), ''), 'from', keep(one))).toBe(true);
-		for (const other of values.map(textOf))
-			expect(isMet(rule('', other), 'to', keep(one))).toBe(other === '' || textOf(one) === other);
+		expect(isMet(rule(textOf(one, 'a'), '', 'a'), 'from', keep(one))).toBe(true);
+		for (const other of values.map((value) => textOf(value, 'a')))
+			expect(isMet(rule('', other, 'a'), 'to', keep(one))).toBe(other === '' || textOf(one, 'a') === other);
 	}
 	const [{ from, to } = rule('', '')] = read({ from: ' offline\n', to: ' ' });
 	expect([from, to, isMet(rule('offline', ''), 'from', keep(' offline '))]).toEqual(['offline', '', true]);
-	expect([textOf('1'), textOf(1), textOf({ b: 1, a: null })]).toEqual(['1', '1', '{"a":null,"b":1}']);
+	expect(['1', 1, { b: 1, a: null }].map((value) => textOf(value, 'a'))).toEqual(['1', '1', '{"a":null,"b":1}']);
+	// Of a status, a boolean is a number.
+	for (const field of ['status', 'onlineStatus'])
+		for (const one of [1, '1', true, 'true'])
+			for (const to of ['1', 'true', '0', 'false'])
+				expect(isMet(rule('', to, field), 'to', keep(one))).toBe(['1', 'true'].includes(to));
 });

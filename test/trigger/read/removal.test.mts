@@ -21,10 +21,11 @@ async function expectQuiet(watching: Watch): Promise<void> {
 	for (let count = 0; count < 3; count++) expect(await watching.poll()).toBeNull();
 }
 
-it.each([10007, 14401, 0] as const)(
-	'is confirmed by reading the serial number, whatever the output: code %p, 0 being a success without data',
-	async (noDeviceCode) => {
-		bench.platform.settings.noDeviceCode = noDeviceCode;
+it.each([10007, 14401, 0, 204] as const)(
+	'is confirmed by reading the serial number, whatever the output: code %p, 0 being a success without data; and HTTP 204',
+	async (code) => {
+		if (code === 204) answer(code, '', ({ kind }) => kind === 'sn');
+		else bench.platform.settings.noDeviceCode = code;
 		const watching = await watch({ output: 'selected', fields: ['id'] });
 		const sn = remove(4);
 		const common = { event: 'deviceRemoved', eventId: expect.any(String), detectedAt: expect.any(String) };

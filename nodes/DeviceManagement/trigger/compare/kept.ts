@@ -64,9 +64,18 @@ export function recall(kept: Kept): JsonValue {
 	return isRecord(value) ? value['json'] : value;
 }
 
-/** Returns a value as the text that rules compare. */
-export function textOf(value: JsonValue): string {
-	return typeof value === 'string' ? value : canonicalJson(value);
+/** Returns a field's value as the text that is compared. Some platforms send a status as a boolean. */
+export function textOf(value: JsonValue, field: string): string {
+	const text = typeof value === 'string' ? value : canonicalJson(value);
+	if (field !== 'onlineStatus' && field !== 'status') return text;
+	return text === 'true' ? '1' : text === 'false' ? '0' : text;
+}
+
+/** Whether a kept value is that of a text, which {@link textOf} returned. */
+export function hasText(kept: Kept, text: string, field: string): boolean {
+	const value = recall(kept);
+	// The digest of a text, or of the JSON of anything else.
+	return value === undefined ? [keep(text), keepDigest(text)].includes(kept) : textOf(value, field) === text;
 }
 
 /** Returns a device's identity in at most 100 characters. */

@@ -8,7 +8,7 @@ import { inputFailure } from '../../core/failure';
 import { checkEntries, givenTextSchema, type ReadParameter, textSchema } from '../../fields/check';
 import { entriesField, textField } from '../../fields/formFields';
 import type { Change } from './events';
-import { keep, type Kept, keepDigest, partOf, recall, textOf, UNREPORTED } from './kept';
+import { hasText, type Kept, partOf, recall, textOf, UNREPORTED } from './kept';
 import { FIELDS, type WatchedField } from './watched';
 
 const FIND_NUMBER =
@@ -111,10 +111,10 @@ export function leadsToRule(rules: readonly ChangeRule[], change: Change): boole
  * value, only a digest is kept, so it can only be compared character by character.
  */
 export function isMet(rule: ChangeRule, side: 'from' | 'to', value: Kept): boolean {
-	const text = rule[side];
+	const text = textOf(rule[side], rule.field);
 	if (text === '') return true;
 	const shown = recall(value);
-	if (shown !== undefined) return textOf(shown).trim() === text;
-	// The digest of a text, or of the JSON of anything else.
-	return [keep(text), keepDigest(text)].includes(partOf(value, 'shown'));
+	return shown === undefined
+		? hasText(partOf(value, 'shown'), text, rule.field)
+		: textOf(shown, rule.field).trim() === text;
 }

@@ -5,7 +5,7 @@
 import type { Device } from '../../core/device';
 import { keepsDigits } from '../../core/json';
 import type { Change } from './events';
-import { joinKept, type Kept, type KeptValues, partOf, recall, splitKept, UNREPORTED } from './kept';
+import { hasText, joinKept, type Kept, type KeptValues, partOf, recall, splitKept, textOf, UNREPORTED } from './kept';
 import { asksForState, type ChangeRule, isAskedFor, leadsToRule } from './rules';
 import type { WatchedField } from './watched';
 
@@ -143,13 +143,15 @@ function compareDevice(
 		const [field, previous] = [fields[position], values[position]];
 		if (previous === undefined || field === undefined) continue;
 		values[position] = current;
-		const id = partOf(current, 'id');
+		const { identify = field.read, name, key } = field;
+		const text = textOf(identify(device, key), name);
+		const isCurrent = (kept: Kept) => kept !== UNREPORTED && hasText(partOf(kept, 'id'), text, name);
 		// Earlier builds rounded long numbers, which are text now.
 		const isRounded = !keepsDigits(Number(previous)) && Number(recall(current)) === Number(previous);
-		if (partOf(previous, 'id') === id || isRounded) continue;
+		if (isCurrent(previous) || isRounded) continue;
 		const hold = heldBefore.get(keyOf({ sn, field: position }));
 		// If the clock was set back, the wait must not become longer.
-		const since = hold !== undefined && partOf(hold.value, 'id') === id ? Math.min(hold.since, now) : now;
+		const since = hold !== undefined && isCurrent(hold.value) ? Math.min(hold.since, now) : now;
 		const change = { sn, device, field, previous, current };
 		const counts = now - since >= holdSeconds || (isFirstOfProcess && leadsToRule(rules, change));
 		if (counts && !(holdsAsked === true && isAskedFor(rules, change))) {

@@ -76,6 +76,13 @@ export async function observe(
 	for (const [position, { key, label }] of devices.length > 0 && !before.snapshot?.devices.size ? fields.entries() : [])
 		if (devices.every(({ values }) => recall(splitKept(values)[position] ?? 'null') === null))
 			remarks.push(`finds no device with ${key === '' ? `'${label}'` : `the attribute "${key}"`}`);
+	const seen = new Set<string>();
+	// Only the first record of a serial number makes the set larger.
+	const again = devices.flatMap(({ sn }) => (seen.size === seen.add(sn).size ? sn : []));
+	const [first, ...others] = new Set(again.sort());
+	const more = others.length > 0 ? ` (and of ${others.length} more)` : '';
+	if (settled && first !== undefined)
+		remarks.push(`watches only one record of the serial number ${first}${more}, because several devices have it`);
 	const complete = settled && reportedTotal === devices.length ? devices : undefined;
 	if (settled && complete === undefined) {
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
