@@ -15,6 +15,7 @@ import { triggerType } from '../../testbed/watch.mts';
 import type { Checks } from './checks.mts';
 import { examples } from './examples.mts';
 import { ownCredentials, type Servers, startServers, withOwn } from './exampleSetup.mts';
+import { hostileFleet } from './hostileFleet.mts';
 import { newUser } from './newUser.mts';
 import { shownWorkflows } from './pages.mts';
 import { pictureTaker, SCALE, takeOtherPictures } from './pictures.mts';
@@ -50,6 +51,7 @@ export async function oneProcess(
 	await checks.part('Workflows on pages', async () => await shownWorkflows(main, platform, checks));
 	await checks.part('Many requests', async () => await manyRequests(n8n, checks));
 	await examples(setup, workflows);
+	await checks.part('Examples with a hostile fleet', async () => await hostileFleet(setup, workflows));
 	if (editor && takesPictures) {
 		await checks.part('Other pictures', async () => await takeOtherPictures(editor, look, mailServer.mails));
 	}

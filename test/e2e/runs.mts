@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import pWaitFor from 'p-wait-for';
+import { FormData } from 'undici';
 import { z } from 'zod/v4';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
@@ -74,6 +75,26 @@ export async function newestOf(main: Main, workflowId: string, known = 0): Promi
 	return await main.results(ids[0] ?? '');
 }
 
+/** Submits the form of an example with a spreadsheet, and returns the results. */
+export async function submitted(
+	main: Main,
+	workflow: ExampleWorkflow,
+	file: Buffer,
+	choice?: string,
+	name = 'devices.xlsx',
+): Promise<NodeResults> {
+	return await published(main, workflow.id, async () => {
+		const known = (await main.executions(workflow.id)).length;
+		const form = new FormData();
+		form.set('field-0', new Blob([new Uint8Array(file)]), name);
+		if (choice !== undefined) form.set('field-1', choice);
+		const webhookId = workflow.nodes.find((node) => node['webhookId'] !== undefined)?.['webhookId'];
+		const answer = await main.request(`/form/${webhookId}`, { method: 'POST', body: form });
+		assert.equal(answer.status, 200, 'the form does not take a spreadsheet');
+		return await newestOf(main, workflow.id, known);
+	});
+}
+
 /** Waits until something is so, for minutes: after an outage, n8n may wait that long before it polls again. */
 export async function until(message: string, isSo: () => boolean | Promise<boolean>, interval = 100): Promise<void> {
 	await pWaitFor(isSo, { interval, timeout: { milliseconds: 300_000, message } });
@@ -87,7 +108,8 @@ export function newId(): string {
 /** A device as _Simplified_ output has it. */
 export function simplified(device: Device) {
 	const { id, sn, onlineStatus, status, model, group, tags, description, createTime, updateTime } = device;
-	const names = { modelName: model.name, groupName: group.name };
+	// A hostile device may lack its group.
+	const names = { modelName: model?.name ?? null, groupName: group?.name ?? null };
 	return { id, sn, onlineStatus, status, ...names, tags, description, createTime, updateTime };
 }
 

@@ -97,6 +97,16 @@ export class Main {
 		return await pWaitFor(read, { interval: 100, timeout: 120_000 });
 	}
 
+	/** Returns a file that a node put out, by the ID of its results. */
+	async download(fileId: string | undefined): Promise<Buffer> {
+		const answer = await this.asOwner(
+			'GET',
+			`/rest/binary-data?id=${encodeURIComponent(fileId ?? '')}&action=download`,
+		);
+		if (!answer.ok) throw new Error(`n8n doesn't return the file ${fileId} (HTTP ${answer.status})`);
+		return Buffer.from(await answer.arrayBuffer());
+	}
+
 	/** Publishes a workflow: activates its triggers and webhooks. */
 	async publish(workflowId: string): Promise<void> {
 		const { versionId } = await this.rest(workflowSchema, 'GET', `/workflows/${workflowId}`);

@@ -4,7 +4,9 @@ import { z } from 'zod/v4';
 
 const itemSchema = z.looseObject({
 	json: z.record(z.string(), z.unknown()),
-	binary: z.record(z.string(), z.looseObject({ fileName: z.string().optional() })).optional(),
+	binary: z
+		.record(z.string(), z.looseObject({ fileName: z.string().optional(), id: z.string().optional() }))
+		.optional(),
 });
 const runSchema = z.object({
 	error: z.looseObject({ message: z.string(), description: z.string().nullish() }).optional(),
@@ -22,6 +24,8 @@ export interface NodeResult {
 	items: Record<string, unknown>[];
 	/** The name of the file in the first of them. */
 	fileName: string | undefined;
+	/** For `Main.download`. */
+	fileId: string | undefined;
 	error: string | undefined;
 }
 
@@ -34,8 +38,8 @@ export function readResults(record: string): NodeResults {
 	const results = Object.entries(resultData.runData).map(([node, [run]]): [string, NodeResult] => {
 		const output = run?.data?.main?.[0] ?? [];
 		const error = run?.error && [run.error.message, run.error.description].filter(Boolean).join(' ');
-		const fileName = output[0]?.binary?.['data']?.fileName;
-		return [node, { items: output.map(({ json }) => json), fileName, error }];
+		const { fileName, id: fileId } = output[0]?.binary?.['data'] ?? {};
+		return [node, { items: output.map(({ json }) => json), fileName, fileId, error }];
 	});
 	return Object.fromEntries(results);
 }

@@ -1,0 +1,48 @@
+import { createRequire } from 'node:module';
+import { z } from 'zod/v4';
+
+import type { N8nHost } from './host.mts';
+
+/** A cell as spreadsheet programs see it: `t` is `s` for text and `n` for a number, `f` a formula that runs. */
+interface Cell {
+	t: string;
+	v?: unknown;
+	f?: string;
+}
+
+/** The parts of SheetJS that are used here. n8n installs it; this repository doesn't. */
+interface Library {
+	read(file: Uint8Array): { SheetNames: string[]; Sheets: Record<string, Record<string, Cell>> };
+	write(workbook: object, options: { bookType: 'xlsx' | 'ods' | 'xls'; type: 'buffer' }): Buffer;
+	utils: {
+		aoa_to_sheet(rows: readonly unknown[][]): object;
+		sheet_to_json(sheet: object, options: { header: 1; defval: string }): unknown[][];
+	};
+}
+
+/** Writes and reads spreadsheets as a user's program does. */
+export class Spreadsheets {
+	readonly #library: Library;
+
+	constructor({ n8n }: N8nHost) {
+		this.#library = z.custom<Library>((value) => Object(value) === value).parse(createRequire(n8n)('@e965/xlsx'));
+	}
+
+	/** A file with these rows. A text is a text cell, a number a number. */
+	write(rows: readonly unknown[][], bookType: 'xlsx' | 'ods' | 'xls' = 'xlsx'): Buffer {
+		const Sheets = { Sheet: this.#library.utils.aoa_to_sheet(rows) };
+		return this.#library.write({ SheetNames: ['Sheet'], Sheets }, { bookType, type: 'buffer' });
+	}
+
+	/**
+	 * Returns the rows of a file, the head included.
+	 * @throws Error if a program would run a formula in it
+	 */
+	read(file: Uint8Array): unknown[][] {
+		const { SheetNames, Sheets } = this.#library.read(file);
+		const sheet = Sheets[SheetNames[0] ?? ''] ?? {};
+		for (const [at, { f }] of Object.entries(sheet))
+			if (f !== undefined) throw new Error(`${at} runs the formula ${f}`);
+		return this.#library.utils.sheet_to_json(sheet, { header: 1, defval: '' });
+	}
+}
