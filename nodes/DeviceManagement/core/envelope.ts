@@ -69,14 +69,14 @@ export function unwrap(response: RawResponse, purpose: Purpose): unknown {
 	if (!ok) throw refusal(response);
 	if (typeof decoded !== 'string') return purpose === 'login' ? decoded : decoded.data;
 	if (isCutOff(body)) throw cutOff(body.byteLength, status);
-	const flaw = findFlaw(response);
+	const place = placeIn(response);
 	const expiry = decoded.startsWith(PAGE) ? 'unclear' : undefined;
 	throw badResponse(
-		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded}{outside} (HTTP ${status})`,
-		flaw === ''
+		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded}${place} (HTTP ${status})`,
+		place === ''
 			? `Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.${isApiRequest ? OTHER_NODE : ''}`
 			: 'A record of the platform may contain it. Ask your platform administrator to correct it.',
-		{ httpStatus: status, outside: outside(': ', flaw), expiry, ...limitIn(response) },
+		{ httpStatus: status, expiry, ...limitIn(response) },
 	);
 }
 
@@ -134,21 +134,16 @@ function decode(body: Uint8Array, charset?: string): string | undefined {
 	}
 }
 
-/** Returns what makes a JSON object unreadable, if it can't be part of a secret, and its position in bytes; else ''. */
-function findFlaw({ body, charset }: RawResponse): string {
-	const text = Buffer.from(body).toString('latin1');
-	if (!/^(\xef\xbb\xbf)?\s*\{/.test(text)) return '';
-	const shown = (found: string, at: number) =>
-		`${found > ' ' ? found : `byte 0x${body[at]?.toString(16)}`} at position ${at + 1}`;
-	const decoded = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(body));
-	const badByte = body.findIndex((byte, at) => byte !== decoded[at]);
-	if (badByte >= 0 && decode(body, charset) === undefined) return shown('', badByte);
-	let isText = false;
-	for (const { 0: found, index } of text.matchAll(/\\.|"|\p{Cc}|-?\b(?:NaN|Infinity|undefined|None|True|False)\b/gu)) {
-		if (found === '"') isText = !isText;
-		else if (isText ? found < ' ' : /^-?\w/.test(found)) return shown(found, index);
-	}
-	return '';
+/** Returns from which byte on a JSON object can't be read, in words; '' if it can, or for anything else. */
+function placeIn({ body, charset }: RawResponse): string {
+	const json = Buffer.from(body).toString('latin1');
+	if (!/^(\xef\xbb\xbf)?\s*\{/.test(json)) return '';
+	const utf8 = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(body));
+	let at = decode(body, charset) === undefined ? body.findIndex((byte, index) => byte !== utf8[index]) : -1;
+	const withoutTexts = json.replace(/\\./g, '  ').replace(/"[ !#-\xff]*"/g, ({ length }) => ' '.repeat(length));
+	// NaN, Infinity, None, True, False, undefined, or a text with a control character.
+	if (at < 0) at = withoutTexts.search(/[NITF"]|\bu/);
+	return at < 0 ? '' : `, from byte ${at + 1} on`;
 }
 
 /** Returns the failure for a code other than 0, or for an error status without an envelope. */

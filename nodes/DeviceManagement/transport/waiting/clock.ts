@@ -16,20 +16,13 @@ export interface Clock {
 	timeout(ms: number): AbortSignal;
 }
 
-/** n8n's sleep can't be ended early. Short steps end soon after a stopped execution. */
-const WAIT_STEP_MS = 250;
-
 /** The time of the machine that n8n runs on. */
 export const systemClock: Clock = {
 	now: () => Math.floor(performance.now()),
 	date: () => Date.now(),
 	random: () => Math.random(),
 	timeout: (ms) => AbortSignal.timeout(ms),
-	async sleep(ms, end) {
-		for (let left = ms; left > 0 && !end.aborted; left -= WAIT_STEP_MS) {
-			await beforeEnd(end, sleep(Math.min(left, WAIT_STEP_MS)));
-		}
-	},
+	sleep: async (ms, end) => await beforeEnd(end, sleep(ms)),
 };
 
 let current = systemClock;
