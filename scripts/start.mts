@@ -8,7 +8,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod/v4';
-import { startPlatform } from '../testbed/platform/server.mts';
+import { type EmbeddedPlatform, startPlatform } from '../testbed/platform/server.mts';
 import { checkout } from '../testbed/checkout.mts';
 import {
 	exampleCredentials,
@@ -85,22 +85,33 @@ async function start(): Promise<void> {
 		await main.setUpOwner(owner);
 		return main;
 	});
-	const [alert, switchDevice] = workflows;
-	console.log(`
+	console.log(welcome(editor.url, owner, workflows, mail, platform));
+	await editor.process.ended;
+	throw new Error('n8n ended unexpectedly.');
+}
+
+function welcome(
+	editor: string,
+	owner: Owner,
+	[alert, switchDevice]: readonly ExampleWorkflow[],
+	{ mailbox }: { mailbox: string },
+	platform: EmbeddedPlatform,
+): string {
+	return `
 The n8n editor is running, with the package installed.
 
-  Workflows   ${editor.url}/home/workflows
+  Workflows   ${editor}/home/workflows
   Account     ${owner.email}
   Password    ${owner.password}
 
 A device goes offline, and n8n sends a mail:
 
   1. Publish “${alert?.name}”:
-     ${editor.url}/workflow/${alert?.id}
+     ${editor}/workflow/${alert?.id}
   2. Click Execute workflow once in “${switchDevice?.name}”:
-     ${editor.url}/workflow/${switchDevice?.id}
+     ${editor}/workflow/${switchDevice?.id}
   3. Wait up to two minutes for the mail in the mailbox:
-     ${mail.mailbox}
+     ${mailbox}
 
 The list also has all other examples, the most useful first. A note in each one says what to change. Their credentials
 are for an embedded platform with ${exampleFleet.size} devices:
@@ -113,9 +124,7 @@ are for an embedded platform with ${exampleFleet.size} devices:
 To use the tools of “devices as tools for any agent”, set this bearer token in your agent: ${toolsToken(owner)}
 
 Your workflows are kept in ${folder}. To delete them, run npm start -- --fresh.
-Ctrl-C stops everything.`);
-	await editor.process.ended;
-	throw new Error('n8n ended unexpectedly.');
+Ctrl-C stops everything.`;
 }
 
 /** The account of earlier starts, or a new one with a random password. Only this machine can reach the editor. */

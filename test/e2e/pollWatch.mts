@@ -11,7 +11,7 @@ import { withCredential } from '../../testbed/n8n/workflows.mts';
 /** @param platform its credential, and the workflow that polls it, have the id `quiet` */
 export async function pollWatch(
 	n8n: QueueMode,
-	{ settings }: EmbeddedPlatform,
+	{ settings, settings: { apiKey } }: EmbeddedPlatform,
 	checks: Checks,
 	killScheduler: () => Promise<void>,
 ): Promise<void> {
@@ -41,22 +41,18 @@ export async function pollWatch(
 		await until('its state keeps changing', async () => (await database.sql(sql)).length > 0);
 		assert.equal(await ask(), '200 No poll is late');
 	});
-	await checks.check(
-		'notices a refused key, until the workflow is published again with the right one, and that it is not published',
-		async () => {
-			const { apiKey } = settings;
-			settings.apiKey = 'another key';
-			await says(/^503 n8n can't count the devices: .* 14101.*\n\S+\/workflow\/quiet: failed, and is paused until/);
-			settings.apiKey = apiKey;
-			await says(/^503 \S+\/workflow\/quiet: failed/);
-			await n8n.main.unpublish('quiet');
-			const answer = await ask();
-			assert(answer.startsWith(`503 Polling triggers: ${polling - 1}, expected: ${polling}.`), answer);
-			assert(!answer.includes('workflow/quiet'), answer);
-			await n8n.main.publish('quiet');
-			await says(/^200/);
-		},
-	);
+	await checks.check('notices a refused key until it is published with the right one, and that it is not', async () => {
+		settings.apiKey = 'another key';
+		await says(/^503 n8n can't count the devices: .* 14101.*\n\S+\/workflow\/quiet: failed, and is paused until/);
+		settings.apiKey = apiKey;
+		await says(/^503 \S+\/workflow\/quiet: failed/);
+		await n8n.main.unpublish('quiet');
+		const answer = await ask();
+		assert(answer.startsWith(`503 Polling triggers: ${polling - 1}, expected: ${polling}.`), answer);
+		assert(!answer.includes('workflow/quiet'), answer);
+		await n8n.main.publish('quiet');
+		await says(/^200/);
+	});
 	await checks.check('notices a dead scheduler, while n8n passes its health check', async () => {
 		await killScheduler();
 		await says(/^503 \S+\/workflow\/\S+: has not polled since/);
