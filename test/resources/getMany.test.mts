@@ -4,6 +4,10 @@ import { listOptionFields, remarkOn } from '../../nodes/DeviceManagement/resourc
 const steady = { items: ['a', 'b'], settled: true, tied: false, reportedTotal: 2, passes: 2 };
 const unsettled = { ...steady, items: ['a', 'b', 'c'], settled: false, passes: 3 };
 
+const TEN_THOUSAND = Array.from({ length: 10_000 }, String);
+const CAPPED =
+	'The list ends at exactly 10,000 items, and the platform says the same as the total. Some platforms never list more. If yours has more, list fewer at a time with filters that it applies, like a name.';
+
 const total = (words: string) =>
 	`The platform reports ${words} in each of 2 readings. The output has the items it lists.`;
 const unsure = (why: string, words: string, remedy: string) =>
@@ -25,6 +29,11 @@ test.each<[what: string, Listing<string>, part: [skip: number, limit?: number], 
 		[100, 200],
 		total('a total of 150 items after the first 100 but lists 2'),
 	],
+	['a list of exactly 10,000 items', { ...steady, items: TEN_THOUSAND, reportedTotal: 10_000 }, [0], CAPPED],
+	['its last part', { ...steady, reportedTotal: 10_000 }, [9998, 50], CAPPED],
+	['a part behind it', { ...steady, items: [], reportedTotal: 10_000 }, [10_000, 50], CAPPED],
+	['an earlier part', { ...steady, reportedTotal: 10_000 }, [9997, 2]],
+	['a list of 10,000 items of more', { ...steady, items: TEN_THOUSAND, reportedTotal: 10_001 }, [0, 10_000]],
 	['a changing list', unsettled, [0], changed('3 items')],
 	['a changing list after skipped items', unsettled, [100], changed('3 items after the first 100')],
 	[

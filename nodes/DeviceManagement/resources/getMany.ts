@@ -182,7 +182,12 @@ function whyUnsettled({ tied, passes }: Listing<unknown>): string {
 		: `The list changed during each of ${passes} readings`;
 }
 
-/** Returns a hint if the list is not settled, or if the platform's total differs from its list; else undefined. */
+/** Search engines behind a platform often list no more items, and say this as the total. */
+const CAP = 10_000;
+const CAPPED =
+	'The list ends at exactly 10,000 items, and the platform says the same as the total. Some platforms never list more. If yours has more, list fewer at a time with filters that it applies, like a name.';
+
+/** Returns a hint if the list is not settled, may be capped, or has another number of items than the platform's total; else undefined. */
 export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infinity, readings = 'all readings') {
 	const { items, settled, tied, reportedTotal, passes } = listing;
 	const listed = items.length;
@@ -191,6 +196,7 @@ export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infini
 		const remedy = tied ? SORT_BETTER : 'Run the node again for an exact list.';
 		return `${whyUnsettled(listing)}. The output has ${listed} items${after}, from ${readings}. Some items may be missing, and some may no longer exist. ${remedy}`;
 	}
+	if (reportedTotal === CAP && skip + listed >= CAP) return CAPPED;
 	const reported = Math.max(0, (reportedTotal ?? 0) - skip);
 	if (reportedTotal === undefined || listed >= limit || reported === listed) return undefined;
 	return `The platform reports a total of ${reported} items${after} but lists ${listed} in each of ${passes} readings. The output has the items it lists.`;
