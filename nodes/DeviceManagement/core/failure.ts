@@ -44,8 +44,6 @@ export interface FailureDetails {
 	expiry?: 'refused' | 'unclear' | undefined;
 	/** Whether the platform may have refused the page: it sent a code, an error status, or a payload that is no page. */
 	mayRefusePage?: boolean;
-	/** Whether the response was too large to read, and a smaller one may be read. */
-	tooLarge?: boolean;
 	/** Whether the platform reported success and returned no data. */
 	withoutData?: boolean;
 	/** Set if a sign-in failed, so that the request was not sent: for now, or so that all other requests will fail, too. */

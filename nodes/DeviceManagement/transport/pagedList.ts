@@ -4,7 +4,7 @@ import { checkPayload } from '../core/envelope';
 import { Failure, type FailureDetails } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { IdOrder, PageSource } from '../core/paging/page';
-import { isTooLarge, mayRefuse, SMALLER_SIZES } from '../core/paging/refusal';
+import { mayRefuse } from '../core/paging/refusal';
 import type { Query } from '../core/query';
 import { identifyRecord, pageSchema } from '../core/record';
 import type { Platform, PlatformRequest, RequestSettings } from './platform';
@@ -35,10 +35,9 @@ export function pageSource(
 			if (order.length > 0) paging['sort'] = order;
 			const request = { ...endpoint, query: { ...query, ...paging }, schema: pageSchema, settings };
 			return await platform.request(request).catch((thrown: unknown) => {
-				throw withPage(isTooLarge(thrown) ? noteTooLarge(thrown, size, platform) : thrown, page);
+				throw withPage(thrown, page);
 			});
 		},
-		lists: platform.lists,
 		identify,
 		idOf,
 		idOrder:
@@ -47,7 +46,7 @@ export function pageSource(
 }
 
 /**
- * Returns the platform for a list that the node doesn't know, which has its own largest page. A POST may change something: its first
+ * Returns the platform for a list that the node doesn't know. A POST may change something: its first
  * request is sent as a write, and in one page size. Once the platform has answered it with a page, the others are reads.
  * @throws Failure `response` with the words for 'Return All' if the first response is no page; and what a request throws
  */
@@ -65,13 +64,13 @@ export function forOneList(platform: Platform, asObjects: (content: unknown[]) =
 		isKnown = true;
 		return checkPayload(data, schema);
 	};
-	return { ...platform, request, lists: { ...platform.lists, largestPage: Infinity } };
+	return { ...platform, request };
 }
 
 function inOneSize(thrown: unknown): unknown {
 	if (!(thrown instanceof Failure) || !mayRefuse('size', thrown)) return thrown;
 	const remedy = `${thrown.details.remedy} If the platform refuses the page size, change 'Page Size' under 'Options'.`;
-	return new Failure({ ...thrown.details, remedy, mayRefusePage: false, tooLarge: false });
+	return new Failure({ ...thrown.details, remedy, mayRefusePage: false });
 }
 
 /** Section 1.2: one of them tells a page from a record. */
@@ -91,7 +90,7 @@ function withIdLast(sort: readonly string[]): string[] {
 	return last === undefined ? ['id asc'] : [...sort.slice(0, -1), last.replace(/(?= (asc|desc)$)/, ',id')];
 }
 
-function idOrderOf({ length }: readonly string[], { lists: { idRefusedAt } }: Platform): IdOrder {
+function idOrderOf({ length }: readonly string[], { idRefusedAt }: Platform): IdOrder {
 	const order = length === 0 ? 'alone' : 'last';
 	const { now } = currentClock();
 	return {
@@ -99,13 +98,6 @@ function idOrderOf({ length }: readonly string[], { lists: { idRefusedAt } }: Pl
 		isRefused: () => now() - idRefusedAt[order] < DAY_MS,
 		noteRefusal: () => void (idRefusedAt[order] = now()),
 	};
-}
-
-/** Makes all lists of the account use smaller pages. If the smallest ones are too large, too, the size is not the reason. */
-function noteTooLarge({ details }: Failure, size: number, { lists }: Platform): Failure {
-	const smaller = SMALLER_SIZES.find((other) => other < size);
-	lists.largestPage = size === SMALLER_SIZES.at(-1) ? Infinity : Math.min(lists.largestPage, smaller ?? Infinity);
-	return new Failure({ ...details, tooLarge: smaller !== undefined });
 }
 
 /** Adds to a failure's message which page could not be read. The first page has no page parameter. */

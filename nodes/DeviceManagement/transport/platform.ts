@@ -63,7 +63,7 @@ export interface PlatformRequest<T> extends Pick<WireRequest, 'method' | 'query'
 export interface Platform {
 	/** Sends a request and returns its payload. Throws a Failure with words for the user. */
 	request<T>(request: PlatformRequest<T>): Promise<T>;
-	readonly lists: Account['lists'];
+	readonly idRefusedAt: Account['idRefusedAt'];
 	/** Stops all requests of the execution. None starts afterwards. */
 	stop(): void;
 }
@@ -155,7 +155,7 @@ class Execution {
 			};
 			return checkPayload(await withRetries(withToken, maxRetries, end, costOf), schema);
 		};
-		return { request, lists: this.account.lists, stop };
+		return { request, idRefusedAt: this.account.idRefusedAt, stop };
 	}
 
 	/** The last step of a request. Returns the unchecked payload. */

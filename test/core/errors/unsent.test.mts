@@ -81,7 +81,7 @@ test('a response that ends early is unreadable, unless the connection was droppe
 });
 
 const [SLOW, ELSEWHERE] = ["Raise 'Timeout (Milliseconds)' under 'Options'.", "Check 'Base URL'"];
-const LESS = "'Query Parameters' or another 'Path'";
+const LESS = "Lower 'Page Size' under 'Options', or request less with 'Query Parameters' or another 'Path'";
 test.each<[Purpose, slow: string, large: string]>([
 	[
 		'list',
@@ -103,7 +103,7 @@ test.each<[Purpose, slow: string, large: string]>([
 		remedy: expect.stringContaining(slow),
 	});
 	expect(worded(tooLarge('64 MB'), purpose)).toEqual({
-		...{ kind: 'response', cause: 'platform', tooLarge: true },
+		...{ kind: 'response', cause: 'platform' },
 		message: `The response is larger than 64 MB${doubt}`,
 		remedy: expect.stringContaining(large),
 	});

@@ -22,7 +22,6 @@ test.each<[refused: string, by: Array<Partial<FailureDetails>>, more?: Partial<F
 	['size, order, page', [-1, 9999, 10001, 10005, 10014].map((code) => ({ code }))],
 	['size, order, page', [400, 422, 500].map(status)],
 	['size, page', [413, 414].map(status)],
-	['size', [{ ...noPage, tooLarge: true, mayRefusePage: false }]],
 	['page', [{}, unknown, { kind: 'status' }, ...[401, 403, 404].map(status), noPage]],
 	['', [status(429), status(500), badQuery, unknown], { temporary: true }],
 	['', [status(500), badQuery], { signInFailed: 'for good' }],

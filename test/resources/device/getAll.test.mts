@@ -89,29 +89,23 @@ describe('a list that changes or contradicts itself', () => {
 	});
 });
 
-test('pages too large to read make those of the account smaller, unless the smallest ones are too large, too', async () => {
-	const read = async (most: number, parameters: Parameters, firstLarge = 0) => {
-		bench.platform.settings.changePage = ({ content, ...page }, { query }) => {
-			const log = new Array(600_000 / content.length).fill(0);
-			const isLarge = Number(query['size']) > most && page.number >= firstLarge;
-			return { ...page, content: isLarge ? content.map((each) => ({ ...each, log })) : content };
-		};
-		bench.platform.forget();
-		const options = { pageSize: 100, parallelRequests: 1 };
-		const result = await all({ options, ...parameters });
-		const listed = truth().slice(0, Number(parameters['limit'] ?? Infinity));
-		if (result.error === undefined) expect(serialNumbersOf(result)).toEqual(listed);
-		return [result.error?.message, ...sizes()];
-	};
-	const fails = 'The response is larger than 500,000 values';
-	expect(await read(50, {})).toEqual([undefined, '100', ...new Array(5).fill('50')]);
-	expect(await read(0, { returnAll: false, limit: 3 })).toEqual([fails, '3']);
-	expect(await read(100, {})).toEqual([undefined, ...new Array(5).fill('50')]);
-	expect(await read(0, {})).toEqual([fails, '50', '10']);
-	expect(await read(100, {})).toEqual([undefined, '100', '100', '100']);
-	expect((await read(50, {}, 1)).slice(-6)).toEqual(['100', ...new Array(5).fill('50')]);
-	expect(await read(10, { returnAll: false, limit: 30 })).toEqual([undefined, '30', '10', '10', '10']);
-});
+test.each([
+	{ page: 0, at: '' },
+	{ page: 2, at: ' (page=3 of the list)' },
+])(
+	'a page that is too large to read, also page $page, fails with what to do and is not read again',
+	async ({ page, at }) => {
+		const log = new Array(600_000).fill(0);
+		bench.platform.settings.changePage = ({ content, ...said }) => ({
+			...said,
+			content: said.number === page ? content.map((each, index) => ({ ...each, log: index === 0 ? log : 0 })) : content,
+		});
+		const { error } = await all({ options: { pageSize: 100, parallelRequests: 1 } });
+		expect(error?.message).toBe(`The response is larger than 500,000 values${at}`);
+		expect(error?.description).toMatch(/^Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'/);
+		expect(sizes()).toHaveLength(page + 1);
+	},
+);
 
 describe('devices with equal sort values, which have another order on each page', () => {
 	const TIED = 'The pages of the list repeat items, probably because items with equal sort values have no order';

@@ -34,7 +34,7 @@ const REQUEST = {
 const API_REQUEST = {
 	...REQUEST,
 	address: "'Path', and 'Base URL' in the credential",
-	tooLarge: "Request less with 'Query Parameters' or another 'Path'.",
+	tooLarge: "Lower 'Page Size' under 'Options', or request less with 'Query Parameters' or another 'Path'.",
 };
 
 /** One row per purpose. */

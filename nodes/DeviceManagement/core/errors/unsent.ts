@@ -116,7 +116,7 @@ export function timedOut(timeoutMs: number): Failure {
 }
 
 export function tooLarge(limit: string): Failure {
-	return badResponse(`The response is larger than ${limit}`, '{tooLarge}', { tooLarge: true });
+	return badResponse(`The response is larger than ${limit}`, '{tooLarge}');
 }
 
 export function cutOff(bytes: number, httpStatus: number): Failure {

@@ -17,8 +17,6 @@ export interface PageSource<T> {
 	fetchPage(page: number | undefined, size: number, byId?: boolean): Promise<Page<T>>;
 	/** Returns the identity of an item, as text. */
 	identify: (item: T) => string;
-	/** The largest page to request, now: it falls when a page was too large to read. Default: any size. */
-	readonly lists?: { readonly largestPage: number } | undefined;
 	/** Returns the part of the identity that stays when the item is edited; undefined for all of it. */
 	idOf?: ((item: T) => string | undefined) | undefined;
 	/** Undefined for a list that can't be sorted by ID, or already is. */

@@ -1,5 +1,5 @@
 import { areSame, type PageSource } from './page';
-import { isTooLarge, readById } from './refusal';
+import { readById } from './refusal';
 import { RepeatedPages, type WalkedPage, walkPages, type WalkOptions } from './walk';
 
 export interface Listing<T> {
@@ -83,9 +83,7 @@ async function fetchPass<T>(source: PageSource<T>, options: WalkOptions): Promis
 		}
 		return pass;
 	};
-	return await read().catch(async (thrown: unknown) => {
-		// Again, in smaller pages.
-		if (isTooLarge(thrown) && source.lists) return await fetchPass(source, options);
+	return await read().catch((thrown: unknown) => {
 		if (!(thrown instanceof RepeatedPages)) throw thrown;
 		return Object.assign(pass, { moved: true, steady: false, voidedBy: thrown });
 	});

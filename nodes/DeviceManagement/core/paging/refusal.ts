@@ -20,15 +20,9 @@ export function sizesAfter(refused: number, most: number): readonly number[] {
  * doesn't name the allowed fields). Most of these failures may have a reason that soon passes: callers check before they remember it.
  */
 export function mayRefuse(what: keyof typeof STATUSES_THAT_MAY_BE, thrown: unknown): boolean {
-	if (isTooLarge(thrown)) return what === 'size';
 	if (!refusesPage(thrown)) return false;
 	const { code, httpStatus = 0 } = thrown.details;
 	return code === undefined ? STATUSES_THAT_MAY_BE[what].includes(httpStatus) : MAY_BE_THE_QUERY.has(code);
-}
-
-/** Whether a page was too large to read, and smaller pages may be read. */
-export function isTooLarge(thrown: unknown): thrown is Failure {
-	return thrown instanceof Failure && thrown.details.tooLarge === true;
 }
 
 /** For the `catch` of a request: returns undefined if the platform refused a page that may be past the end, or sent no page. */

@@ -112,14 +112,11 @@ export async function fetchFirstPage<T>(
 	source: PageSource<T>,
 	{ pageSize, otherSizes, notOfLength, skip = 0, limit = Infinity }: Omit<WalkOptions, 'parallelRequests'>,
 ) {
-	const most = Math.min(pageSize, source.lists?.largestPage ?? Infinity);
-	const wanted = Math.min(most, skip + limit);
-	const sizes = new Set([wanted, ...(otherSizes ?? sizesAfter(wanted, most))]);
+	const wanted = Math.min(pageSize, skip + limit);
+	const sizes = new Set([wanted, ...(otherSizes ?? sizesAfter(wanted, pageSize))]);
 	const refusals: unknown[] = [];
 	let unwanted: { size: number; page: Page<T> } | undefined;
 	for (const size of sizes) {
-		// A page that was too large to read doesn't get smaller by more items.
-		if (size > (source.lists?.largestPage ?? Infinity)) continue;
 		const page = await source.fetchPage(undefined, size).catch((thrown: unknown) => {
 			if (!mayRefuse('size', thrown)) throw thrown;
 			refusals.push(thrown);

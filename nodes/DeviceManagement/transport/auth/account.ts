@@ -33,11 +33,8 @@ const LONGEST_SIGN_IN_MS = 5000;
 
 export class Account {
 	readonly rateLimit = new RateLimit();
-	/**
-	 * What is known of the lists. Each reading may change it: the largest page to request, which falls when a page was too large to
-	 * read, and when the platform refused to sort by ID (`Clock.now`), alone or after other fields.
-	 */
-	readonly lists = { largestPage: Infinity, idRefusedAt: { alone: -Infinity, last: -Infinity } };
+	/** When the platform last refused to sort a list by ID (`Clock.now`), alone or after other fields. Each reading may change it. */
+	readonly idRefusedAt = { alone: -Infinity, last: -Infinity };
 	token: Token | undefined;
 	/** How long the last sign-in took until n8n had stored the token, in milliseconds. */
 	signInTook = 0;
