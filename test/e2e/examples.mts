@@ -1,14 +1,14 @@
 /** Examples in a real n8n: published and called by their own triggers, or run by hand. hostileFleet.mts has what they make of devices. */
 import assert from 'node:assert/strict';
 
-import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
+import { exampleWorkflow, type ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { Spreadsheets } from '../../testbed/n8n/spreadsheet.mts';
 import type { PlatformRequest } from '../../testbed/platform/server.mts';
 import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { failedExecutions, offlineDevices, offlineReport } from './offline.mts';
-import { faulty, monitored, onSchedule, submitted } from './runs.mts';
+import { byHand, faulty, monitored, onSchedule, submitted } from './runs.mts';
 import { offlineTickets } from './tickets.mts';
 
 /** Runs each of the workflows that has a run here, by the names of their files. */
@@ -18,8 +18,7 @@ export async function examples(
 ): Promise<void> {
 	for (const [name, run] of Object.entries(RUNS)) {
 		await setup.checks.part(`Example ${name}.json`, async () => {
-			const workflow = workflows.get(name);
-			assert(workflow, 'there is no such example');
+			const workflow = workflows.get(name) ?? (await exampleWorkflow(name));
 			setup.platform.forget();
 			await run({ ...setup, workflow, devices: [...setup.platform.fleet.devices] });
 		});
@@ -32,6 +31,7 @@ const RUNS: Readonly<Record<string, (setup: ExampleSetup) => Promise<void>>> = {
 	'change-devices': changeDevices,
 	'failed-executions': failedExecutions,
 	heartbeat,
+	'npm-start/switch-a-device-off': switchDevice,
 	'offline-devices': offlineDevices,
 	'offline-report': offlineReport,
 	'offline-tickets': offlineTickets,
@@ -42,6 +42,15 @@ async function heartbeat({ checks, main, platform, workflow }: ExampleSetup): Pr
 		const run = async () =>
 			(await monitored(platform, workflow, async (watched) => await onSchedule(main, watched))).calls;
 		assert.deepEqual([await run(), await faulty(platform, run)], [1, 0]);
+	});
+}
+
+async function switchDevice({ checks, main, platform, workflow }: ExampleSetup): Promise<void> {
+	await checks.check('ends with a node that says whether the device is offline or online now', async () => {
+		const isOnline = platform.fleet.get('RT46643907')?.onlineStatus === 1;
+		const run = async () => Object.keys(await byHand(main, workflow)).at(-1);
+		const ends = [await run(), await run()];
+		assert.deepEqual(isOnline ? ends : ends.reverse(), ['Now offline', 'Now online']);
 	});
 }
 

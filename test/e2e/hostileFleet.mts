@@ -12,21 +12,21 @@ import { resultOf } from '../../testbed/n8n/results.mts';
 import { Spreadsheets } from '../../testbed/n8n/spreadsheet.mts';
 import { hostileFleets, HOSTILE_SERIALS } from '../../testbed/platform/hostileFleet.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
+import { ALERTS } from './hostileAlerts.mts';
 import { byHand, faulty, published, runInParts, simplified, submitted } from './runs.mts';
 
 /** `devices`: those of each platform. */
 type Show = (given: ExampleSetup) => Promise<void>;
 
-/** Runs all of them with each of the fleets. `shows` has a function for each example, by the name of its file. */
+/** Runs all of them with each of the fleets. */
 export async function hostileFleet(
 	setup: Omit<ExampleSetup, 'devices' | 'workflow'>,
 	workflows: ReadonlyMap<string, ExampleWorkflow>,
-	shows: Readonly<Record<string, Show>> = SHOWS,
 ): Promise<void> {
 	const { checks } = setup;
 	const platforms = [setup.platform, setup.watched, ...setup.tenants.values()];
 	const before = platforms.map((platform) => platform.fleet);
-	for (const [name, show] of Object.entries(shows)) {
+	for (const [name, show] of Object.entries(SHOWS)) {
 		const workflow = workflows.get(name);
 		assert(workflow, `there is no example ${name}`);
 		for (const [fleet] of hostileFleets()) {
@@ -39,7 +39,9 @@ export async function hostileFleet(
 	for (const [at, platform] of platforms.entries()) platform.fleet = before[at] ?? platform.fleet;
 }
 
+/** By the names of the examples' files. */
 const SHOWS: Readonly<Record<string, Show>> = {
+	...ALERTS,
 	'change-devices': changeDevices,
 	'check-serial-numbers': checkSerialNumbers,
 	'devices-per-group': devicesPerGroup,

@@ -2,7 +2,8 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod/v4';
 
-const openedSchema = z.looseObject({ title: z.string(), body: z.string() });
+/** GitHub's limits. */
+const openedSchema = z.looseObject({ title: z.string().max(256), body: z.string().max(65_536) });
 const editedSchema = z.looseObject({ state: z.enum(['open', 'closed']) });
 const questionSchema = z.object({
 	messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
