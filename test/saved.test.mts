@@ -1,7 +1,7 @@
 /**
  * What users saved with earlier builds, a folder for each: workflows, credentials and states of triggers. Each workflow must send the
  * requests and return the items that it did then, without a sign-in. From each state, a trigger must report what changed since then,
- * once. The results are those of that build, but 2eb26d4 did not report the states of new devices yet: they were added by hand.
+ * once. The results are those of that build.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ICredentialDataDecryptedObject as CredentialData, IDataObject } from 'n8n-workflow';

@@ -50,7 +50,9 @@ it('is not taken from a text that is missing, that was cut, or in which a part h
 		['"field":0', '"field":-1'],
 		['"value":"2"', '"value":"two"'],
 		['"format":2', '"format":2,"more":1'],
+		['"format":2', '"format":1'],
 		['"format":2', '"format":3'],
+		['"sn":["SN1"]', '"sn":"SN1"'],
 		['"7":', '"seven":'],
 		['"holds"', '"held"'],
 	] as const) {

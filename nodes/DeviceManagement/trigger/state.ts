@@ -11,8 +11,7 @@ const whole = z.number().int().min(-8.64e12).max(8.64e12);
 const byTimeSchema = z.record(z.string().regex(/^-?\d{1,13}$/), z.array(z.string()));
 
 const storedSchema = z.strictObject({
-	// Format 1 has no devices that are no longer listed.
-	format: z.literal([1, 2]),
+	format: z.literal(2),
 	number: whole,
 	writes: whole.optional(),
 	fingerprint: z.string(),
@@ -30,8 +29,8 @@ const storedSchema = z.strictObject({
 	away: byTimeSchema.default({}),
 	holds: z.array(
 		z.strictObject({
-			/** All devices with this hold. Earlier builds wrote a hold for each. */
-			sn: z.union([z.array(z.string()), z.string().transform((sn) => [sn])]),
+			/** All devices with this hold. */
+			sn: z.array(z.string()),
 			field: whole.nonnegative(),
 			value: z.string(),
 			since: whole,

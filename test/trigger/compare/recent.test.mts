@@ -1,4 +1,4 @@
-import { recentAfter, rowOf, secondsOf } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
+import { recentAfter, secondsOf } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
 
 const T = 1_000_000;
 
@@ -26,11 +26,4 @@ it.each<[string, number, boolean, object]>([
 	const top = { id: 'B', sn: 'B', time, isNew: false } as const;
 	const { newest, rows } = recentAfter({ newest: T, rows: new Map([['A', T]]) }, { rows: [top], top, complete });
 	expect({ newest, ...Object.fromEntries(rows) }).toEqual(expected);
-});
-
-it('an ID that earlier builds could not read makes no known device new', () => {
-	const device = { id: '1741900010000000719', sn: 'A', createTime: '2026-03-29 02:30:00' };
-	const time = Date.UTC(2026, 2, 29, 2, 30) / 1000;
-	const isNew = (known: string) => rowOf(device, 'createTime', { newest: time, rows: new Map([[known, time]]) })?.isNew;
-	expect(['\0sn A', '1741900010000000719', '\0sn B'].map(isNew)).toEqual([false, false, true]);
 });

@@ -61,10 +61,7 @@ export function rowOf(device: Device, field: TimeField, before: Recent | undefin
 	const time = secondsOf(device[field]);
 	if (time === undefined) return undefined;
 	const id = shortIdentity(identifyDevice(device));
-	// Earlier builds could not read a long number as the ID, and remembered the serial number.
-	const isKnown = () =>
-		[id, shortIdentity(identifyDevice({ sn: device['sn'] }))].some((of) => before?.rows.get(of) === time);
-	const isNew = before !== undefined && time >= floorOf(before) && !isKnown();
+	const isNew = before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
 	const row = { id, sn: serialNumberOf(device), time };
 	return isNew ? { ...row, isNew, device } : { ...row, isNew };
 }

@@ -3,9 +3,8 @@
  * new value is remembered beside the old one until it has lasted. It doesn't find out which devices are removed.
  */
 import type { Device } from '../../core/device';
-import { keepsDigits } from '../../core/json';
 import type { Change } from './events';
-import { hasText, joinKept, type Kept, type KeptValues, partOf, recall, splitKept, textOf, UNREPORTED } from './kept';
+import { hasText, joinKept, type Kept, type KeptValues, partOf, splitKept, textOf, UNREPORTED } from './kept';
 import { asksForState, type ChangeRule, isAskedFor, leadsToRule } from './rules';
 import type { WatchedField } from './watched';
 
@@ -146,9 +145,7 @@ function compareDevice(
 		const { identify = field.read, name, key } = field;
 		const text = textOf(identify(device, key), name);
 		const isCurrent = (kept: Kept) => kept !== UNREPORTED && hasText(partOf(kept, 'id'), text, name);
-		// Earlier builds rounded long numbers, which are text now.
-		const isRounded = !keepsDigits(Number(previous)) && Number(recall(current)) === Number(previous);
-		if (isCurrent(previous) || isRounded) continue;
+		if (isCurrent(previous)) continue;
 		const hold = heldBefore.get(keyOf({ sn, field: position }));
 		// If the clock was set back, the wait must not become longer.
 		const since = hold !== undefined && isCurrent(hold.value) ? Math.min(hold.since, now) : now;

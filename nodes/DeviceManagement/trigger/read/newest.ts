@@ -1,13 +1,11 @@
 /**
  * Reads the newest devices by one of their times, on a quiet fleet with one small request, or two with a filter. It checks that the
- * platform sorts, which the API document leaves open. If not, it returns no rows, and observe.ts reads the whole fleet. If pages repeat
- * devices, those with equal times may have no order, and it reads them again in the order of time and ID.
+ * platform sorts, which the API document leaves open. If not, or if pages repeat devices, because those with equal times have no order, it
+ * returns no rows, and observe.ts reads the whole fleet.
  */
 import type { Device } from '../../core/device';
-import type { PageSource } from '../../core/paging/page';
-import { mayRefuse, readById, sizesAfter } from '../../core/paging/refusal';
+import { mayRefuse, sizesAfter } from '../../core/paging/refusal';
 import { fetchFirstPage, walkPages } from '../../core/paging/walk';
-import { idOf } from '../../core/record';
 import { DEVICE_LIST } from '../../transport/devices';
 import { type PagedEndpoint, pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
@@ -96,30 +94,23 @@ interface Walk extends FetchedRows {
  * Reads devices down to two hours before the newest remembered time. If more rows are known than fit on a page, as after an
  * import, it does so once an hour; otherwise it ends at the first page with nothing new.
  * @param top the newest row of the fleet; undefined to take it from the first page
- * @param sorted the list in the order of time and ID. Devices that it repeats were inserted or edited during the walk
- * @returns undefined if the list is not sorted, newest first; 'tied' if devices with equal times have another order on each page, so
- * that some may be missing
+ * @returns undefined if the list is not sorted, newest first; 'tied' if pages repeat devices, so that others may be missing
  */
 async function fetchDownToKnown(
 	platform: Platform,
 	options: NewestOptions,
 	top: Row | undefined,
 	pageSize = Math.min(options.settings.pageSize, FEW + (isWholeDue(options) ? (options.before?.rows.size ?? 0) : 0)),
-	sorted?: PageSource<Device>,
 ): Promise<Walk | 'tied' | undefined> {
 	const { field, before, criteria, settings } = options;
-	const byTime = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${field} desc`] }, settings);
+	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${field} desc`] }, settings);
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
 	const walk = { rows, top, complete: true, first, isWholeList: false };
 	let [last, total] = [Infinity, 0];
 	const pages = { pageSize, otherSizes: sizesAfter(pageSize, settings.pageSize), parallelRequests: 1 };
-	for await (const page of walkPages(sorted ?? byTime, pages)) {
+	for await (const page of walkPages(source, pages)) {
 		const { newItems, read, distinct, reportedTotal = total } = page;
-		if (sorted !== undefined && !idsFall(newItems, field)) return 'tied';
-		if (sorted === undefined && read > distinct) {
-			const again = async (list: PageSource<Device>) => await fetchDownToKnown(platform, options, top, pageSize, list);
-			return await readById(byTime, again, async () => 'tied' as const);
-		}
+		if (read > distinct) return 'tied';
 		if (walk.first.length === 0) walk.first = newItems;
 		walk.top ??= topOf(newItems, field);
 		const floor = floorOf(before ?? { newest: walk.top?.time ?? null });
@@ -142,20 +133,9 @@ async function fetchDownToKnown(
 		if (!hasNew && !isEnd && !isWholeDue(options, walk.first.length)) return { ...walk, complete: false };
 		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
 		if (newItems.length >= pageSize && pageSize < settings.pageSize)
-			return await fetchDownToKnown(platform, options, top, settings.pageSize, sorted);
+			return await fetchDownToKnown(platform, options, top, settings.pageSize);
 	}
 	return { ...walk, isWholeList: true };
-}
-
-/** Whether the IDs of devices with equal times fall, as numbers or as text: then the platform sorts by them. A missing ID does not fall. */
-function idsFall(devices: readonly Device[], field: TimeField): boolean {
-	const pairs = devices.flatMap((device, index) => {
-		const before = devices[index - 1] ?? {};
-		return index > 0 && before[field] === device[field] ? [[idOf(before) ?? '', idOf(device) ?? '~'] as const] : [];
-	});
-	const isNumber = (id: string) => /^\d+$/.test(id);
-	const byText = pairs.every(([before, id]) => before >= id);
-	return byText || pairs.every((ids) => ids.every(isNumber) && BigInt(ids[0]) >= BigInt(ids[1]));
 }
 
 /** Whether to read all known rows again. The platform's pages may be shorter than requested. */
