@@ -6,6 +6,7 @@ import { type Device, isSerialNumber, serialNumberOf } from '../../nodes/DeviceM
 import { meansNoDevice } from '../../nodes/DeviceManagement/core/errors/codes.ts';
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
+import { currentClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { secondsOf } from '../../nodes/DeviceManagement/trigger/compare/recent.ts';
 import type { TimeField } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { number } from '../demo/tables.mts';
@@ -119,15 +120,16 @@ export function findValues(field: 'onlineStatus' | 'status', devices: readonly D
 export function findDates(field: TimeField, devices: readonly Device[]): Finding {
 	const event = field === 'createTime' ? 'Device Created' : 'Device Updated';
 	const counts = countBy(devices, (device) => {
-		const seconds = secondsOf(device[field]);
-		return seconds === undefined ? 'none' : Number.isNaN(seconds) ? 'another format' : 'readable';
+		const seconds = secondsOf(device[field], currentClock().date() / 1000);
+		return seconds === undefined ? 'none' : Number.isNaN(seconds) ? 'unreadable' : 'readable';
 	});
-	const { readable = 0, 'another format': odd = 0, none = 0 } = counts;
+	const { readable = 0, unreadable = 0, none = 0 } = counts;
 	if (none === devices.length) return noDeviceHasIt(event);
-	const found = countsInWords(Object.entries({ readable, 'another format': odd, none }), devices);
-	if (odd === 0) return yes(found, `${event} finds the devices that have it.`);
-	if (readable === 0) return no(found, `${event} fails. It needs dates such as 2026-01-31 08:00:00.`);
-	return unsure(found, `${event} does not find devices with another format.`);
+	const found = countsInWords(Object.entries({ readable, unreadable, none }), devices);
+	if (unreadable === 0) return yes(found, `${event} finds the devices that have it.`);
+	if (readable === 0)
+		return no(found, `${event} fails. It needs dates such as 2026-01-31 08:00:00, at most two days ahead.`);
+	return unsure(found, `${event} does not find devices with another format, or more than two days ahead.`);
 }
 
 function countBy(devices: readonly Device[], name: (device: Device) => string): Record<string, number> {

@@ -288,8 +288,8 @@ const fields: ReadonlyArray<readonly ['status' | 'updateTime', string, readonly 
 		'? 0: 2, 1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2, 7: 2, other: 2 of the first 18',
 	],
 	['updateTime', 'dates and no date', ['2024-01-08 22:27:29', null, ''], '✓ readable: 1, none: 2 of the first 3'],
-	['updateTime', 'two formats', ['2024-01-08 22:27:29', '1.1.24'], '? readable: 1, another format: 1 of the first 2'],
-	['updateTime', 'another format', [1_704_752_849, '08.01.2024', {}], '✗ another format: 3 of the first 3'],
+	['updateTime', 'two formats', ['2024-01-08 22:27:29', '1.1.24'], '? readable: 1, unreadable: 1 of the first 2'],
+	['updateTime', 'another format', [1_704_752_849, '08.01.2024', {}], '✗ unreadable: 3 of the first 3'],
 ];
 
 test.each(fields)('a field %s with %s', (field, _name, values, expected) => {

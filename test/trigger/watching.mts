@@ -10,7 +10,7 @@ import { EmbeddedPlatform, type PlatformRequest } from '../../testbed/platform/s
 import { Watch, type WatchBench, type WatchOptions } from '../../testbed/watch.mts';
 
 /** Later than the times of all sample devices. */
-export const LATER = '2031-01-01 00:00:00';
+export const LATER = '2026-10-01 00:00:00';
 export const HOUR = 3_600_000;
 
 /**

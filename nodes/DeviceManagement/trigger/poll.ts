@@ -16,7 +16,7 @@ import { carriedFrom, carryOn, memoryOf, refuseMoving } from './memory';
 import { noteOutage, tooLate } from './outage';
 import { observe } from './read/observe';
 import { readTriggerParameters, type TriggerParameters } from './form';
-import { wordsAboutFuture } from './compare/recent';
+import { isReadable } from './compare/recent';
 import { forgetAway } from './compare/snapshot';
 import { decodeState, encodeState } from './state';
 import { fetchTestEvents } from './read/testEvent';
@@ -132,9 +132,8 @@ async function pollOnce(poll: Poll, open: typeof openPlatform): Promise<INodeExe
 	memory.found = observation.found;
 	if (memory.outage !== undefined) log(context, 'info', 'can poll again');
 	memory.outage = undefined;
-	const remarks = [...observation.remarks, ...wordsAboutFuture(state.recent, observation.recent, now)];
-	for (const words of remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
-	memory.remarks = remarks;
+	for (const words of observation.remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
+	memory.remarks = observation.remarks;
 	return items.length > 0 ? [items] : null;
 }
 
@@ -150,7 +149,9 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 		// device may have come back, too: its hour starts again.
 		const startsHolds = isFirstOfProcess && isDefaultHost(poll);
 		const snapshot = last.snapshot && forgetAway(last.snapshot, now, isFirstOfProcess);
-		return { ...last, snapshot: snapshot && { ...snapshot, ...(startsHolds && { holds: [] }) } };
+		// A time far ahead, which an earlier build met, would hide all devices.
+		const recent = new Map([...last.recent].filter(([, { newest }]) => isReadable(newest ?? 0, now)));
+		return { ...last, recent, snapshot: snapshot && { ...snapshot, ...(startsHolds && { holds: [] }) } };
 	}
 	// It may be another platform now.
 	memory.orders = new Map();

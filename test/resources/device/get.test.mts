@@ -73,32 +73,6 @@ describe('several items', () => {
 		expect(pairedItemsOf(result)).toEqual([0, 1, 2, 3]);
 	});
 
-	test('with one serial number cost one request, and each has its own copy', async () => {
-		const { sn } = bench.fleet.devices.slice(2).find(({ tags }) => tags.length > 0) ?? bench.fleet.at(0);
-		const attributes = Object.fromEntries(['__proto__', 'constructor', 'prototype', 'toJSON'].map((key) => [key, key]));
-		const device = bench.fleet.update(sn, { attributes });
-		const input = [device.sn, ` ${device.sn} `, bench.fleet.at(1).sn, device.sn].map((sn) => ({ sn }));
-		const output = jsonOf(await read(input, { output: 'raw' }));
-		expect(bench.platform.requests).toHaveLength(2);
-		const copies = [0, 1, 3].map((index) => output[index]);
-		expect(copies.map((copy) => JSON.stringify(copy))).toEqual(Array(3).fill(JSON.stringify(device)));
-		for (const part of [copies, copies.map((copy) => copy?.['tags']), copies.map((copy) => copy?.['model'])]) {
-			expect(new Set(part).size).toBe(3);
-		}
-	});
-
-	test('keep what was found of the hundred serial numbers that were asked for last, or that there is none, but no other failure', async () => {
-		const [first = '', second = '', last = '', ...others] = bench.fleet.devices.slice(0, 100).map(({ sn }) => sn);
-		const asked = ['MISSING', first, second, ...others, 'MISSING', first, last, first, second];
-		let refusals = 1;
-		bench.platform.settings.fault = ({ path }) =>
-			path.endsWith(`/${first}`) && refusals-- > 0 ? { code: 14103 } : undefined;
-		const input = [first, ...asked].map((sn) => ({ sn }));
-		await read(input, { options: { parallelRequests: 1 } }, CONTINUE);
-		const sent = bench.platform.requestsOf('sn').map(({ path }) => path.slice('/api/device/sn/'.length));
-		expect(sent).toEqual([first, 'MISSING', first, second, ...others, last, second]);
-	});
-
 	test('stop at one that fails, with its own message and not that of the aborted requests', async () => {
 		holdBack((sn) => sn === 'MISSING-1', 3);
 		bench.platform.settings.fault = ({ path }) => (path.endsWith('/MISSING-1') ? undefined : 'hang');
@@ -154,12 +128,11 @@ describe('If Not Found', () => {
 		expect(error?.message).toBe(message);
 	});
 
-	test('may differ for items with the same serial number, which share one request', async () => {
+	test('may differ for items with the same serial number', async () => {
 		const input = ['empty', 'error', 'error'].map((choice) => ({ sn: 'X', choice }));
 		const result = await read(input, { options: { ifNotFound: '={{ $json.choice }}' } }, CONTINUE);
 		expect(jsonOf(result)).toMatchObject([{}, { error: missing('X', 1) }, { error: missing('X', 2) }]);
 		expect(Object.keys(jsonOf(result)[0] ?? {})).toEqual([]);
-		expect(bench.platform.requests).toHaveLength(1);
 	});
 });
 

@@ -1,6 +1,8 @@
 import { recentAfter, secondsOf } from '../../../nodes/DeviceManagement/trigger/compare/recent.ts';
 
 const T = 1_000_000;
+/** The latest date that counts, two days ahead. */
+const AHEAD = Date.UTC(2026, 2, 30) / 1000;
 
 it.each<[unknown, number | undefined]>([
 	['2026-03-29 02:30:00', Date.UTC(2026, 2, 29, 2, 30) / 1000],
@@ -13,8 +15,10 @@ it.each<[unknown, number | undefined]>([
 	['x 2026-03-29 02:30:00', NaN],
 	[1_774_751_400, NaN],
 	['2026-03-29', NaN],
+	['2026-03-30 00:00:00', AHEAD],
+	['2026-03-30 00:00:01', NaN],
 ])('the time %p of a platform is %p', (time, seconds) => {
-	expect(secondsOf(time)).toEqual(seconds);
+	expect(secondsOf(time, AHEAD - 2 * 86_400)).toEqual(seconds);
 });
 
 it.each<[string, number, boolean, object]>([

@@ -1,14 +1,12 @@
 import { meansNotFound } from '../../core/errors/codes';
 import { Failure } from '../../core/failure';
 import { shapeDevice, withHint } from '../../core/shape';
-import type { Device } from '../../core/device';
 import { FAIL_THE_ITEM, optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { check, oneOf, textSchema } from '../../fields/check';
 import { choiceField } from '../../fields/formFields';
 import { fetchDevice } from '../../transport/devices';
-import type { Platform } from '../../transport/platform';
-import type { Item, Operation } from '../operation';
+import type { Operation } from '../operation';
 
 const IF_NOT_FOUND = [
 	{ name: 'Fail the Item', value: 'error', description: FAIL_THE_ITEM },
@@ -55,12 +53,11 @@ export const get: Operation = {
 		]),
 	],
 
-	async run(item) {
-		const { byAgent, hint, read, settings } = item;
+	async run({ platform, byAgent, hint, read, settings }) {
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
 		const mode = readOutputMode(read);
 		const ifNotFound = check(oneOf(IF_NOT_FOUND).default('error'), settings.options['ifNotFound'], 'If Not Found');
-		const device = await fetchDeviceOnce(item, serialNumber).catch((thrown: unknown) => {
+		const device = await fetchDevice(platform, serialNumber, settings).catch((thrown: unknown) => {
 			if (!isNotFound(thrown)) throw thrown;
 			if (ifNotFound === 'empty') return undefined;
 			throw byAgent ? thrown : new Failure({ ...thrown.details, remedy: `${thrown.details.remedy} ${GO_ON}` });
@@ -68,26 +65,6 @@ export const get: Operation = {
 		return device === undefined ? [{}] : withHint([shapeDevice(device, mode)], mode, hint);
 	},
 };
-
-/** The devices that an execution has requested, by its platform and by serial number, the latest last. */
-const requested = new WeakMap<Platform, Map<string, Promise<Device>>>();
-const MOST_KEPT = 100;
-
-/** Reads a device. Of the hundred serial numbers that were asked for last, equal ones are requested once. Each item gets its own copy. */
-async function fetchDeviceOnce({ platform, settings }: Item, entered: string): Promise<Device> {
-	const sn = entered.trim();
-	const devices = requested.get(platform) ?? new Map<string, Promise<Device>>();
-	requested.set(platform, devices);
-	const fetching = devices.get(sn) ?? fetchDevice(platform, sn, settings);
-	devices.delete(sn);
-	const [oldest = ''] = devices.set(sn, fetching).keys();
-	if (devices.size > MOST_KEPT) devices.delete(oldest);
-	const device = await fetching.catch((thrown: unknown) => {
-		if (!isNotFound(thrown)) devices.delete(sn);
-		throw thrown;
-	});
-	return structuredClone(device);
-}
 
 function isNotFound(thrown: unknown): thrown is Failure {
 	return thrown instanceof Failure && meansNotFound(thrown.details);

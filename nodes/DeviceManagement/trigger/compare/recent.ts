@@ -10,6 +10,9 @@ import type { TimeField } from './watched';
 /** Rows are remembered up to this many seconds before the newest time: twice the repeated hour of a clock change. */
 export const WINDOW = 7200;
 
+/** Dates further ahead of this machine's clock count as another format, in seconds: no time zone explains them. */
+const FURTHEST_AHEAD = 2 * 86_400;
+
 /** What is remembered by one of the times. */
 export interface Recent {
 	/** The newest time of the fleet so far; null if no device had one. */
@@ -39,13 +42,20 @@ export interface FetchedRows {
 
 /**
  * Returns a time of the platform in seconds, to compare with other times of the same platform (section 2.1). The time zone is
- * unknown. Returns undefined for a missing time, and NaN for another format.
+ * unknown. Returns undefined for a missing time, and NaN for another format or a time far ahead of `now`.
  */
-export function secondsOf(time: unknown): number | undefined {
+export function secondsOf(time: unknown, now: number): number | undefined {
 	if (time === undefined || time === null || time === '') return undefined;
 	const form = /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)/;
 	const [, year, month, day, hour, minute, second] = (typeof time === 'string' ? form.exec(time) : null) ?? [];
-	return Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1000;
+	const at =
+		Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1000;
+	return isReadable(at, now) ? at : NaN;
+}
+
+/** Whether a time is not too far ahead of this machine's clock. */
+export function isReadable(time: number, now: number): boolean {
+	return time <= now + FURTHEST_AHEAD;
 }
 
 /** Returns the time since which rows are compared: two hours before the newest time. */
@@ -57,8 +67,8 @@ export function floorOf({ newest }: Pick<Recent, 'newest'>): number {
  * Returns a device's row for one of its times; undefined if the device does not have that time. The row is new if its pair of device
  * and time is unknown and not older than {@link floorOf}. In a baseline, no row is new, and no row with a time in another format is.
  */
-export function rowOf(device: Device, field: TimeField, before: Recent | undefined): Row | undefined {
-	const time = secondsOf(device[field]);
+export function rowOf(device: Device, field: TimeField, now: number, before?: Recent): Row | undefined {
+	const time = secondsOf(device[field], now);
 	if (time === undefined) return undefined;
 	const id = shortIdentity(identifyDevice(device));
 	const isNew = before !== undefined && time >= floorOf(before) && before.rows.get(id) !== time;
@@ -73,13 +83,14 @@ export function onePerId(rows: readonly Row[]): Row[] {
 	return [...newest.values()];
 }
 
-/** Returns the failure of a poll that finds times in another format than the API document's, and no other ones. */
+/** Returns the failure of a poll that finds times that it can't read, and no other ones. */
 export function unknownFormat(field: TimeField): Failure {
 	return new Failure({
 		kind: 'response',
 		cause: 'platform',
-		message: `The platform sends an unknown date format in '${field}'`,
-		remedy: `The API document has the format YYYY-MM-DD HH:MM:SS. Remove the event that needs it from 'Events', or ask your platform administrator.`,
+		message: `The poll can't read any date in '${field}'`,
+		remedy:
+			"A date must have the format YYYY-MM-DD HH:MM:SS, and be at most two days ahead of the clock of n8n. Check that clock. Or remove the event that needs the date from 'Events', or ask your platform administrator.",
 	});
 }
 
@@ -91,22 +102,4 @@ export function recentAfter(before: Recent | undefined, { rows, top, complete }:
 	const floor = floorOf({ newest });
 	const all = [...(before?.rows ?? []), ...rows.map(({ id, time }): [string, number] => [id, time])];
 	return { newest, rows: new Map(all.filter(([, time]) => time >= floor)) };
-}
-
-/**
- * Returns words about remembered times that are more than two days ahead of this machine's clock, which no time zone explains. They
- * hide other devices, also after the platform has corrected them.
- */
-export function wordsAboutFuture(
-	recent: ReadonlyMap<TimeField, Recent>,
-	fetched: ReadonlyMap<TimeField, FetchedRows>,
-	now: number,
-): string[] {
-	return [...recent].flatMap(([field, { newest }]) => {
-		if (newest === null || newest <= now + 2 * 86_400) return [];
-		const time = new Date(newest * 1000).toISOString().slice(0, 19).replace('T', ' ');
-		const top = fetched.get(field)?.top;
-		const cause = top?.time === newest ? `the device ${top.sn} has` : 'a device had';
-		return `can't find other devices by ${field} before ${time}, because ${cause} that date`;
-	});
 }

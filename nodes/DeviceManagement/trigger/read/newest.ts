@@ -38,6 +38,8 @@ function isWithin(spanMs: number, at = -Infinity): boolean {
 export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'settings'> {
 	readonly field: TimeField;
 	readonly before: Recent | undefined;
+	/** This machine's clock in seconds. */
+	readonly now: number;
 	/** Whether the criteria may match less than the whole fleet. */
 	readonly isFiltered: boolean;
 	/** Whether only the newest time of the fleet is needed, because the poll reads all devices anyway. */
@@ -65,7 +67,7 @@ export async function fetchNewest(platform: Platform, options: NewestOptions) {
 		// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
 		const first = await fetchFirst(platform, { sort: [`${field} desc`] }, settings);
 		if (first.length > 0 && !(await isReliable(first))) return undefined;
-		const top = topOf(first, field);
+		const top = topOf(first, options);
 		return onlyTop ? { rows: [], top, complete: true } : await fetchDownToKnown(platform, options, top);
 	};
 	const fetched = await fetchInOrder().catch((thrown: unknown) => {
@@ -102,7 +104,7 @@ async function fetchDownToKnown(
 	top: Row | undefined,
 	pageSize = Math.min(options.settings.pageSize, FEW + (isWholeDue(options) ? (options.before?.rows.size ?? 0) : 0)),
 ): Promise<Walk | 'tied' | undefined> {
-	const { field, before, criteria, settings } = options;
+	const { field, now, before, criteria, settings } = options;
 	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${field} desc`] }, settings);
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
 	const walk = { rows, top, complete: true, first, isWholeList: false };
@@ -112,11 +114,11 @@ async function fetchDownToKnown(
 		const { newItems, read, distinct, reportedTotal = total } = page;
 		if (read > distinct) return 'tied';
 		if (walk.first.length === 0) walk.first = newItems;
-		walk.top ??= topOf(newItems, field);
+		walk.top ??= topOf(newItems, options);
 		const floor = floorOf(before ?? { newest: walk.top?.time ?? null });
 		const found: Row[] = [];
 		for (const device of newItems) {
-			const row = rowOf(device, field, before);
+			const row = rowOf(device, field, now, before);
 			const time = row?.time ?? -Infinity;
 			// A time in another format tells nothing about the order.
 			if (Number.isNaN(time) || time > last) return undefined;
@@ -148,15 +150,16 @@ function isWholeDue({ before, settings, order }: NewestOptions, pageLength = set
  * once a day, the list in the other direction begins with an older device, or one without a readable time.
  * @param first the first page or device of the whole fleet, newest first
  */
-async function provenAt(platform: Platform, { field, settings, order }: NewestOptions, first: readonly Device[]) {
-	const newest = topOf(first, field)?.time;
+async function provenAt(platform: Platform, options: NewestOptions, first: readonly Device[]) {
+	const { field, settings, order } = options;
+	const newest = topOf(first, options)?.time;
 	// Devices without the time may come first, or with another format.
 	if (newest === undefined || Number.isNaN(newest)) return undefined;
 	if (isWithin(DAY_MS, order.reliableAt)) return order.reliableAt;
 	const oldest = await fetchFirst(platform, { sort: [`${field} asc`] }, settings);
-	const time = topOf(oldest, field)?.time ?? -Infinity;
+	const time = topOf(oldest, options)?.time ?? -Infinity;
 	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
-	const smallest = Math.min(...first.map((device) => topOf([device], field)?.time ?? newest));
+	const smallest = Math.min(...first.map((device) => topOf([device], options)?.time ?? newest));
 	return oldest.length === 0 || time >= newest || time > smallest ? undefined : currentClock().now();
 }
 
@@ -172,6 +175,6 @@ export async function fetchFirst(
 }
 
 /** Returns the first device's row; undefined if there is none, or if it does not have the time. */
-function topOf([device]: readonly Device[], field: TimeField): Row | undefined {
-	return device && rowOf(device, field, undefined);
+function topOf([device]: readonly Device[], { field, now }: NewestOptions): Row | undefined {
+	return device && rowOf(device, field, now);
 }

@@ -23,13 +23,16 @@ const REPEATS = 'may miss events, because pages of the list repeat devices, and 
 const CHANGES = 'may report events later, because the list changed during each of three readings';
 const EVERYTHING: ListCriteria = { body: DEVICE_LIST.body, query: {} };
 
+/** The form, and this machine's clock in seconds. */
+type FleetOptions = TriggerParameters & { readonly now: number };
+
 /**
  * Returns what it read, what is known of the sort orders now, and remarks for the log: limits of the platform that make polls slower or
  * hide events.
  */
 export async function observe(
 	platform: Platform,
-	options: TriggerParameters & Pick<NodeMemory, 'orders' | 'found'> & { now: number },
+	options: FleetOptions & Pick<NodeMemory, 'orders' | 'found'>,
 	before: State,
 ) {
 	const { events, fields, times, criteria } = options;
@@ -65,7 +68,9 @@ export async function observe(
 			if (ofFleet.top === undefined) throw unknownFormat(field);
 			// The order may be reliable without it: the next poll asks for it again.
 			orders.set(field, { ...orders.get(field), avoidedAt: undefined });
-			remarks.push(`can't read ${field} of ${odd} (not YYYY-MM-DD HH:MM:SS), and may read the whole fleet`);
+			remarks.push(
+				`can't read ${field} of ${odd} (not YYYY-MM-DD HH:MM:SS, or over two days ahead), and may read the whole fleet`,
+			);
 		} else if (unordered.includes(field) && orders.get(field)?.avoidedAt !== undefined) {
 			remarks.push(`reads the whole fleet at each poll, because the platform does not reliably sort by ${field}`);
 		}
@@ -110,15 +115,15 @@ type FleetEntry = ListedDevice & { readonly rows: Partial<Record<TimeField, Row 
 const NO_ROWS: FleetEntry['rows'] = {};
 
 /** Reads all devices that match the criteria (section 4.1), in the order of their IDs. To save memory, it keeps only the records of new rows and of compared devices. */
-export async function fetchFleet(platform: Platform, which: ListCriteria, options: TriggerParameters, before: State) {
+export async function fetchFleet(platform: Platform, which: ListCriteria, options: FleetOptions, before: State) {
 	const devices = pageSource(platform, { ...DEVICE_LIST, ...which }, options.settings);
 	const entries = keepOnly(devices, (device) => entryOf(device, options, before));
 	const { items, ...listing } = await fetchList(entries, { ...options.settings, byId: true });
 	return { ...listing, items: items.map(({ kept }) => kept) };
 }
 
-function entryOf(device: Device, options: TriggerParameters, before: State): FleetEntry {
-	const { fields, times } = options;
+function entryOf(device: Device, options: FleetOptions, before: State): FleetEntry {
+	const { fields, times, now } = options;
 	const sn = serialNumberOf(device);
 	const values = keepValues(device, fields);
 	const known = before.snapshot?.devices;
@@ -126,6 +131,6 @@ function entryOf(device: Device, options: TriggerParameters, before: State): Fle
 	const isRecorded = !options.reportsFirst && (known === undefined || known.size === 0);
 	const last = known?.get(sn) ?? (isRecorded ? values : firstValues(values, options));
 	const rows: FleetEntry['rows'] = times.length === 0 ? NO_ROWS : {};
-	for (const { field } of times) rows[field] = rowOf(device, field, before.recent.get(field));
+	for (const { field } of times) rows[field] = rowOf(device, field, now, before.recent.get(field));
 	return last === values ? { sn, values: last, rows } : { sn, values, rows, device };
 }
