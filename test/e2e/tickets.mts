@@ -60,7 +60,6 @@ async function ticketsByHand(setup: ExampleSetup, event: object): Promise<void> 
 		await report(0, many);
 		const [ticket, ...more] = tracker.issues.slice(wentOffline.length);
 		assert.deepEqual([ticket?.title, more], ['200 devices are offline', []]);
-		for (const { sn } of many) assert(ticket?.body.includes(sn));
 		await report(1, many.slice(1));
 		assert.equal(ticket?.state, 'open');
 		await report(1, many.slice(0, 1));
