@@ -33,11 +33,7 @@ export class DeviceManagementApi implements ICredentialType {
 	}
 
 	async authenticate(credentials: CredentialData, options: IHttpRequestOptions): Promise<IHttpRequestOptions> {
-		try {
-			return authenticate(credentials, options);
-		} catch (thrown) {
-			return rethrowWithRemedy(thrown);
-		}
+		return await authenticate(credentials, options).catch(rethrowWithRemedy);
 	}
 
 	/** Requests a list, because it needs no serial number. Without `size`, because a platform may refuse some sizes. */

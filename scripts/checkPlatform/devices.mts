@@ -41,9 +41,9 @@ export function findingsOfFirst({ value, refusal }: Outcome<Page<Device>>, signI
 				: yes(`${number(totalElements ?? content.length)} devices`, 'Get Many works.');
 		return { signIn: accepted, envelope: ENVELOPE, list };
 	}
-	const { kind, code, httpStatus, withoutData, message } = refusal;
+	const { kind, cause, code, httpStatus, withoutData, message } = refusal;
 	const found = inWords(refusal);
-	if (refusal.loginRefused === true) {
+	if (refusal.signInFailed === 'for good' && cause === 'credential' && kind !== 'response') {
 		const remedy = 'Check the login name and the password. More attempts may lock the account.';
 		return { signIn: no(`login refused (${found})`, remedy) };
 	}

@@ -59,7 +59,7 @@ export class FakeN8n {
 		data = { ...this.stored },
 	): Promise<unknown> {
 		const headers = way === 'test' ? { [credential.TEST_MARK]: 'true' } : {};
-		const send = async () => await this.platform(credential.authenticate(data, { headers, ...options }));
+		const send = async () => await this.platform(await credential.authenticate(data, { headers, ...options }));
 		try {
 			if (way === 'test' || data['sessionToken'] === '') await this.signIn(credential, data);
 			return await send();

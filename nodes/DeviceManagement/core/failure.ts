@@ -48,8 +48,6 @@ export interface FailureDetails {
 	withoutData?: boolean;
 	/** Set if a sign-in failed, so that the request was not sent: for now, or so that all other requests will fail, too. */
 	signInFailed?: 'for now' | 'for good';
-	/** Whether the login itself was refused: another try may lock the account. */
-	loginRefused?: boolean;
 }
 
 /**

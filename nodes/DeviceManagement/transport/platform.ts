@@ -147,7 +147,9 @@ class Execution {
 				attempts %= 4;
 				return 0;
 			};
-			const target = { path: sent.path.replace(/\/sn\/[^/]+/, '/sn'), isWrite, keepsToken };
+			// Paths that differ in serial numbers or IDs are one path.
+			const path = sent.path.replace(/(?<=\/sn\/)[^/]+|[^/]*\d[^/]*/g, '#');
+			const target = { path, isWrite, keepsToken };
 			const withToken = async () => await session.withToken(withinLimit, target);
 			const withinLimit = async (credential: Credential) => {
 				const once = async () => await this.exchange(sent, credential);

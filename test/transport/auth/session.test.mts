@@ -173,12 +173,12 @@ describe('one sign-in', () => {
 });
 
 describe('fresh tokens that are refused, too', () => {
-	test('fail the requests after four, with a longer pause by chance before each sign-in', async () => {
+	test('are tried four times and replaced once, with a longer pause by chance each time', async () => {
 		const platform = new FakePlatform(0);
 		const request = platform.open();
 		const outcomes = await times(16, async () => await settled(request()));
 		expect(outcomes).toMatchObject(Array.from({ length: 16 }, () => REFUSED));
-		expect([platform.signIns, platform.sent, waits]).toEqual([5, 80, [200, 400, 800, 1600]]);
+		expect([platform.signIns, platform.sent, waits]).toEqual([2, 96, [200, 400, 800, 1600, 3200]]);
 	});
 
 	test('pause at least as long as a sign-in takes, and take what the store holds then', async () => {
@@ -195,12 +195,10 @@ describe('fresh tokens that are refused, too', () => {
 	test.each(['was replaced already', 'came from another process'])('do not count if the token %s', async (why) => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
 		let sent = 0;
-		const unlucky: Send = async ({ data }) => {
+		const unlucky: Send = async () => {
 			if (++sent === 12) return 'accepted';
-			if (why === 'was replaced already') {
-				account().refuse(String(data['sessionToken']));
-				account().use(`issued ${sent}`, BEGIN);
-			} else platform.signInElsewhere();
+			if (why === 'was replaced already') account().use(`issued ${sent}`, BEGIN);
+			else platform.signInElsewhere();
 			throw deadToken();
 		};
 		await expect(platform.open()(unlucky)).resolves.toBe('accepted');
@@ -209,7 +207,7 @@ describe('fresh tokens that are refused, too', () => {
 });
 
 test.each([
-	['a login', SIGNED_IN, 4 + 18 + 20],
+	['a login', SIGNED_IN, 2 + 4 + 5],
 	['an API key', KEY, 0],
 ])('an always refused request fails alone with %s; the twentieth in a row ends the session', async (...row) => {
 	const [, data, signIns] = row;
@@ -237,7 +235,7 @@ describe('a refused sign-in', () => {
 
 	test('that the process remembers is not sent again, until another process has stored a token', async () => {
 		const platform = new FakePlatform();
-		account().noteLoginRefusal(refusal({ code: 14201, signInFailed: 'for good' }).details);
+		account().noteLoginRefusal(refusal({ code: 14201, signInFailed: 'for good' }).details, false);
 		await expect(platform.open()()).rejects.toMatchObject({ details: { code: 14201 } });
 		expect(platform).toMatchObject({ signIns: 0, sent: 0 });
 		platform.signInElsewhere();
@@ -308,8 +306,10 @@ test.each(['the pause', 'Retry-After'])(
 		const [stopped, other] = [new FakePlatform(), new FakePlatform()];
 		if (wait === 'Retry-After') await askToWait(2000);
 		else {
-			account().use('refused', BEGIN);
-			account().refuse('refused');
+			account().use('not accepted', BEGIN);
+			account().use('refused');
+			const { token } = account();
+			if (token !== undefined) account().refuse(token);
 		}
 		onWait = () => stopped.stop.abort();
 		const [ended, continued] = await Promise.allSettled([stopped.open()(), other.open()()]);
@@ -338,48 +338,55 @@ describe('a response that may mean an expired token', () => {
 		}
 	});
 
-	test.each<[string, Error | undefined]>([
-		['for a path where it means something else', undefined],
-		['if the sign-in is answered so, too', told('unclear')],
-	])('costs one sign-in an hour %s', async (_, signIn) => {
+	test('costs at most 25 sign-ins a day for a path where it means something else, and more again once the path has worked', async () => {
 		const platform = signedIn('unclear');
-		platform.refuseSignIn = signIn;
-		for (const began = time; time < began + 24 * 60 * MINUTE; time += MINUTE) {
-			await expect(platform.open()(never)).rejects.toEqual(told('refused'));
-		}
-		expect(platform.signIns).toBe(24);
+		const pollUntil = async (end: number) => {
+			for (const began = platform.signIns; ; time += MINUTE) {
+				if (time >= end) return platform.signIns - began;
+				await expect(platform.open()(never)).rejects.toEqual(told('refused'));
+			}
+		};
+		expect(await pollUntil(BEGIN + 24 * 60 * MINUTE)).toBe(24);
+		expect(await pollUntil(time + 24 * 60 * MINUTE)).toBe(18);
+		await platform.open()();
+		expect(await pollUntil(time + 21 * MINUTE)).toBe(5);
 	});
 
-	test('costs none for a fourth path, which uses the token that the account renews for a code', async () => {
+	test('costs none for another path in the next five minutes, unless that path has worked with this token or the one before', async () => {
 		const platform = signedIn();
-		for (const path of ['/a', '/b', '/c', '/d']) await settled(platform.open()(never, { path }));
-		expect(platform.signIns).toBe(3);
-		const late = held();
-		let sent = 0;
-		const slow: Send = async (credential) => await (++sent === 1 ? late.promise : platform.send(credential));
-		const fourth = platform.open()(slow, { path: '/d' });
-		await everythingElse();
+		await platform.open()();
+		for (const path of ['/a', '/b', '/c']) await settled(platform.open()(never, { path }));
+		expect(platform.signIns).toBe(1);
 		platform.expireTokens();
-		platform.expired = deadToken;
-		await expect(platform.open()()).resolves.toBe('token 5');
-		late.reject(told('refused'));
-		await expect(fourth).resolves.toBe('token 5');
+		expect(await settled(platform.open()(platform.send, { path: '/d' }))).toEqual(told('refused'));
+		await expect(platform.open()()).resolves.toBe('token 3');
+		await expect(platform.open()(platform.send, { path: '/d' })).resolves.toBe('token 3');
+	});
+
+	test('searches again if only a limit refuses the sign-in, and does not send the dead token meanwhile', async () => {
+		const platform = signedIn();
+		platform.expireTokens();
+		platform.refuseSignIn = failureOf({ httpStatus: 429, temporary: true });
+		onWait = () => void (waits.length === 3 && (platform.refuseSignIn = undefined));
+		await expect(platform.open()()).resolves.toBe('token 2');
+		expect(platform).toMatchObject({ sent: 2, signIns: 4 });
+		platform.expireTokens();
+		[platform.sent, platform.signIns, platform.refuseSignIn] = [0, 0, failureOf({ httpStatus: 429, temporary: true })];
+		await expect(platform.open()()).rejects.toMatchObject({ details: { httpStatus: 429 } });
+		expect(platform).toMatchObject({ sent: 1, signIns: 5 });
 	});
 
 	test.each<[what: string, signIn: Partial<FailureDetails>, thrown: object]>([
 		['the response of the sign-in, too', { expiry: 'refused' }, { httpStatus: 403 }],
-		['not that of the sign-in', { code: 14201, loginRefused: true }, { code: 14201 }],
+		['not that of the sign-in', { code: 14201 }, { code: 14201 }],
 	])('leaves the token and the session as they are if it is %s', async (_, signIn, details) => {
 		const platform = signedIn();
 		platform.refuseSignIn = refusal({ ...signIn, signInFailed: 'for good' });
 		const request = platform.open();
 		await expect(request(never)).rejects.toMatchObject({ details });
-		await settled(platform.open()(never));
-		expect(platform.signIns).toBe(1);
 		await expect(request()).resolves.toBe('token 1');
 		platform.refuseSignIn = undefined;
 		platform.expireTokens();
-		time += 61 * MINUTE;
 		await expect(request()).resolves.toBe('token 2');
 	});
 

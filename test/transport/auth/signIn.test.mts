@@ -87,23 +87,43 @@ test.each([
 	await expect(platform.request(read)).rejects.toMatchObject({ details });
 });
 
-describe('a login that is refused', () => {
-	test.each<[string, unknown, remembered: boolean, details: object]>([
-		['by code 14201', responseOf({ code: 14201 }), true, { cause: 'credential', signInFailed: 'for good' }],
-		['by HTTP 401', responseOf('', {}, 401), true, { cause: 'credential', signInFailed: 'for good' }],
-		['by HTTP 403', responseOf('', {}, 403), true, { cause: 'credential', signInFailed: 'for good' }],
-		['by another code', responseOf({ code: 14101 }), false, { signInFailed: 'for good', tokenRefused: false }],
-		['by HTTP 403 with a wait', responseOf('', { 'retry-after': '7' }, 403), false, { signInFailed: 'for now' }],
-		[
-			'by HTTP 429',
-			responseOf('', { 'retry-after': '7' }, 429),
-			false,
-			{ signInFailed: 'for now', retryAfterMs: 7000, remedy: 'Try again later.' },
-		],
-	])('%s is remembered if it is about the login, and tried again if it is not', async (_by, response, ...expected) => {
-		const [isRemembered, details] = expected;
+/** The wait after the first such answer, and after the second, in minutes; 0 if the login is asked again at once. */
+test.each<[string, unknown, waits: [number, number], details?: object]>([
+	['code 14201', responseOf({ code: 14201 }), [5, 5], { cause: 'credential' }],
+	['code 14202 in HTTP 503', responseOf({ code: 14202 }, {}, 503), [5, 5]],
+	...[401, 403, 423].map((status): [string, unknown, [number, number]] => [
+		`HTTP ${status}`,
+		responseOf('', {}, status),
+		[5, 5],
+	]),
+	['a success without a token', responseOf({ code: 0, data: { needs: 'captcha' } }), [5, 5]],
+	...[9999, 10001, 10007, 10018, 14101, 777].map((code): [string, unknown, [number, number], object] => [
+		`code ${code}`,
+		responseOf({ code }),
+		[1, 5],
+		{ tokenRefused: false, remedy: expect.not.stringMatching(/serial number|record/i) },
+	]),
+	...[302, 400, 404, 422].map((status): [string, unknown, [number, number]] => [
+		`HTTP ${status}`,
+		responseOf('', {}, status),
+		[1, 5],
+	]),
+	['no envelope', responseOf('text'), [1, 5]],
+	...[-1, 10002].map((code): [string, unknown, [number, number]] => [`code ${code}`, responseOf({ code }), [0, 0]]),
+	['HTTP 500', responseOf('', {}, 500), [0, 0]],
+	['HTTP 429', responseOf('', { 'retry-after': '7' }, 429), [0, 0], { signInFailed: 'for now', retryAfterMs: 7000 }],
+	['HTTP 403 with a wait', responseOf('', { 'retry-after': '7' }, 403), [0, 0], { signInFailed: 'for now' }],
+	['no response', Promise.reject(new Error('socket hang up')), [0, 0], { signInFailed: 'for now' }],
+])('a login that gets %s is asked again after a wait', async (_name, response, waits, details = {}) => {
+	for (const minutes of waits) {
 		const { outcome, remembered } = await signInWith(response);
-		expect(outcome).toMatchObject({ message: expect.stringMatching(/^The sign-in failed\. /), details });
-		expect(remembered).toEqual(isRemembered ? outcome : undefined);
-	});
+		const expected = minutes === 0 ? {} : { signInFailed: 'for good' };
+		expect(outcome).toMatchObject({
+			message: expect.stringMatching(/^The sign-in failed\. /),
+			details: { ...expected, ...details },
+		});
+		expect(remembered).toEqual(minutes === 0 ? undefined : outcome);
+		const left = /tried again in (.*), a changed one at once/.exec(remembered?.details.remedy ?? '');
+		expect(left?.[1]).toBe({ 1: '55 seconds', 5: '5 minutes' }[minutes]);
+	}
 });

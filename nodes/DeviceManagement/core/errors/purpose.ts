@@ -60,6 +60,7 @@ export const WORDING: Readonly<Record<Purpose, typeof REQUEST>> = {
 	login: {
 		...REQUEST,
 		tooMany: 'Try again later.',
+		missing: 'The platform does not know this user',
 		address: "'Login Path' and 'Base URL' in the credential",
 		tooSlow: "Try again later. If it happens again, check 'Login Path' in the credential.",
 	},

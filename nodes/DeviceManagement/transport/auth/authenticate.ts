@@ -21,6 +21,9 @@ export class SignedIn extends Error {}
 /** n8n's other nodes don't wait for a pause that the platform asks for, but the account learns of it. */
 const NO_WAIT = AbortSignal.abort();
 
+/** A platform may not know a new token at once. n8n sends a connection test once. */
+const MOMENT_MS = 500;
+
 /** Marks the connection test's request. It never leaves n8n. */
 export const TEST_MARK = 'x-credential-test';
 
@@ -30,10 +33,13 @@ export const TEST_MARK = 'x-credential-test';
  * @throws Failure `input` for another origin than the base URL's; Failure for a sign-in that was refused recently; SignInNeeded
  * without a token; SignedIn for a request that is only for its sign-in
  */
-export function authenticate(data: CredentialData, options: IHttpRequestOptions): IHttpRequestOptions {
+export async function authenticate(data: CredentialData, options: IHttpRequestOptions): Promise<IHttpRequestOptions> {
 	const credential = credentialOf(data);
 	checkTarget(credential, options);
-	if (credential.owner !== '') checkToken(credential, options);
+	if (credential.owner !== '') {
+		checkToken(credential, options);
+		if (options.headers?.[TEST_MARK] !== undefined) await currentClock().sleep(MOMENT_MS, new AbortController().signal);
+	}
 	const { headers, query } = additionsOf(credential);
 	// n8n's older request function also accepts text.
 	const given: unknown = options.qs;

@@ -10,11 +10,12 @@ import { outcomeOf } from '../waiting/retry';
 import { type Account, accountOf, type Token } from './account';
 import { beforeEnd, currentClock, whyEnded } from '../waiting/clock';
 import type { Credential } from './credential';
+import { stepAfter, verdictOf } from './step';
 import { isLimit } from '../waiting/rateLimit';
 
 /** What a session knows of a request. */
 interface Target {
-	/** Without a serial number. */
+	/** Without serial numbers and IDs. */
 	readonly path: string;
 	readonly isWrite: boolean;
 	/** Whether to fail if the token is refused, instead of renewing it. */
@@ -22,14 +23,17 @@ interface Target {
 }
 
 /** New tokens after which a request fails; the next requests of the session fail after fewer. */
-const MAX_NEW_TOKENS = 4;
+const MAX_NEW_TOKENS = 5;
 const MAX_NEW_TOKENS_LATER = 1;
+/** Limits of sign-ins that replace a token until the request that waits for one fails. */
+const MAX_LIMITS = 5;
 /** Requests that fail this way and failed sign-ins, in a row, before the session ends. */
 const MAX_FAILURES_IN_A_ROW = 20;
 
 export class Session {
 	private maxNewTokens = MAX_NEW_TOKENS;
 	private failuresInARow = 0;
+	private limits = 0;
 	private ended: Failure | undefined;
 
 	/**
@@ -57,60 +61,52 @@ export class Session {
 	 * @throws what `send` throws, or the reason why the session ended
 	 */
 	async withToken<T>(send: (credential: Credential) => Promise<T>, target: Target): Promise<T> {
-		for (let [sent, newTokens, renewed] = [0, 0, false]; ; sent++) {
+		const { path, isWrite, keepsToken } = target;
+		let first: Token | undefined;
+		for (let newTokens = 0; ; ) {
 			const { account, token, credential } = await this.ready();
 			const outcome = await outcomeOf(send(credential));
 			const { failure, details } = outcome;
-			// The platform accepted the token if it carried out the request, or refused the request itself.
-			if ('value' in outcome || (details?.kind === 'refused' && details.tokenRefused !== true)) {
+			const verdict = 'value' in outcome ? 'works' : details === undefined ? 'nothing' : verdictOf(details, isWrite);
+			if (verdict === 'works') {
 				this.failuresInARow = 0;
-				account.accept(token?.value);
+				account.accept(token, path);
 			}
 			if ('value' in outcome) return outcome.value;
-			if (details === undefined || target.keepsToken) throw failure;
-			if (token !== undefined && details.expiry !== undefined) {
-				if (!(await this.renewFor(target, details, token, renewed))) throw failure;
-				renewed = true;
-				continue;
-			}
-			// Rules: another failure says nothing about the token. If the token was replaced, the request is sent again with its
-			// successor. A token that another process got doesn't count, because that process may have ended it. A request fails
-			// after four new tokens, and a later one of the session after one.
-			if (details.tokenRefused !== true) throw failure;
-			if (account.token !== undefined && account.token !== token) continue;
-			if (sent > 0 && token?.issuedAt !== undefined) newTokens++;
-			if (token === undefined || newTokens >= this.maxNewTokens) {
+			const isReplaced = account.token !== undefined && account.token !== token;
+			// A token that another process got doesn't count, because that process may have ended it.
+			const isOwn = first !== undefined && token?.issuedAt !== undefined;
+			if (isOwn && !isReplaced) newTokens++;
+			const step = stepAfter(keepsToken ? 'nothing' : verdict, {
+				isReplaced,
+				isSuccessor: isOwn && token?.value !== first?.value,
+				isTooNew: account.isTooNew(token),
+				mayRenew: token !== undefined && (newTokens > 0 || account.mayRenewFor(path)),
+				isLast: token === undefined || newTokens >= this.maxNewTokens,
+			});
+			first ??= token;
+			if (step === 'drop') account.refuse(token);
+			if (step === 'renew' || step === 'renew and end')
+				await this.renew(account, token, failure, step === 'renew and end');
+			if (step === 'renew and end' || step === 'in vain') account.noteInVain(path);
+			if (step === 'give up') {
 				this.maxNewTokens = MAX_NEW_TOKENS_LATER;
 				this.noteFailure(details);
-				throw failure;
 			}
-			account.refuse(token.value);
+			if (!['send again', 'drop', 'renew'].includes(step)) throw failure;
 		}
 	}
 
 	/**
-	 * Renews a token that may have expired, unless another request has done it. The old one stays if the sign-in is answered in the same way.
-	 * @param wasRenewed whether the request was sent again already, with a new token
-	 * @returns whether to send the request again
+	 * Finds another token than `old`, which may have expired. The old one stays if there is none.
+	 * @throws `doubt` if the sign-in is answered in the same way, or if a write in doubt has to keep the words that say so
 	 */
-	private async renewFor(target: Target, { expiry }: FailureDetails, token: Token, wasRenewed: boolean) {
-		const { account } = this;
-		const isUnclear = target.isWrite && expiry === 'unclear';
-		if (!wasRenewed && account.token === token) {
-			if (!account.mayRenewFor(target.path)) return false;
-			const { failure, details } = await outcomeOf(this.search(account, token));
-			if (this.ended !== undefined) throw this.ended;
-			// A write that may have been carried out keeps the words that say so.
-			if (this.end.aborted && isUnclear) return false;
-			if (this.end.aborted) throw whyEnded(this.end);
-			if (failure !== undefined && details?.expiry === undefined && !isUnclear) {
-				if (details?.loginRefused === true) account.noteInVain(target.path);
-				throw failure;
-			}
-		}
-		const hasHelped = !wasRenewed && (this.account !== account || account.token !== token);
-		if (!hasHelped || isUnclear) account.noteInVain(target.path);
-		return hasHelped && !isUnclear;
+	private async renew(account: Account, old: Token | undefined, doubt: unknown, keepsWords: boolean): Promise<void> {
+		const { failure, details } = await outcomeOf(this.search(account, old));
+		const isEnded = this.ended !== undefined || this.end.aborted;
+		if (failure === undefined && !isEnded) return;
+		if (keepsWords || (!isEnded && details?.expiry !== undefined)) throw doubt;
+		throw this.ended ?? (isEnded ? whyEnded(this.end) : failure);
 	}
 
 	/** Waits for a token and returns the credential for the next request. An API key has no token. */
@@ -154,7 +150,7 @@ export class Session {
 		}
 		this.credential = credential;
 		this.account.use(credential.token);
-		if (this.account !== account || account.token !== old) return;
+		if (this.account !== account || account.token !== old || account.tryAgain(old)) return;
 		const refused = account.recentLoginRefusal();
 		if (refused !== undefined) throw refused;
 		const send = async () => {
@@ -166,7 +162,10 @@ export class Session {
 		const { failure, details } = await outcomeOf(account.rateLimit.afterPause(send, this.end));
 		// If there is a token, only n8n's store failed.
 		if (failure === undefined || account.token !== old) return;
-		if (old === undefined && !(details !== undefined && isLimit(details))) this.noteFailure(details);
+		const hasLimit = details !== undefined && isLimit(details);
+		// Otherwise the old token's request would come first again, and use up what a tight limit admits.
+		if (old !== undefined && hasLimit && details.retryable !== false && ++this.limits % MAX_LIMITS > 0) return;
+		if (old === undefined && !hasLimit) this.noteFailure(details);
 		throw failure;
 	}
 

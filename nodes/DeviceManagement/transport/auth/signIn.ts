@@ -7,7 +7,7 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { refusedBy } from '../../core/errors/codes';
 import { unwrap } from '../../core/envelope';
 import { inWords } from '../../core/errors/purpose';
-import { Draft, Failure } from '../../core/failure';
+import { Draft, Failure, type FailureDetails } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
 import { accountOf } from './account';
@@ -38,9 +38,12 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 		account.signedIn(token);
 		return { sessionToken: token, sessionOwner: owner };
 	} catch (error) {
-		const failure = asSignInFailure(inWords(error, 'login', redact));
-		if (!(failure instanceof Failure) || failure.details.loginRefused !== true) throw failure;
-		account.noteLoginRefusal(failure.details);
+		const thrown = inWords(error, 'login', redact);
+		if (!(thrown instanceof Failure)) throw thrown;
+		const refusal = refusalIn(thrown.details);
+		const failure = asSignInFailure(thrown.details, refusal);
+		if (refusal === undefined) throw failure;
+		account.noteLoginRefusal(failure.details, refusal === 'may pass');
 		throw account.recentLoginRefusal();
 	}
 }
@@ -91,21 +94,31 @@ function keysOf(response: unknown, redact: Redact): string {
 	return keys.length === 0 ? `${name} is empty` : `${name} has the keys ${keys.join(', ')}`;
 }
 
+/** Whether an answer refuses the login: clearly, or so that it may pass. Not if there is none, or the platform has trouble of its own. */
+function refusalIn({ kind, cause, code, httpStatus, temporary }: FailureDetails): 'clear' | 'may pass' | undefined {
+	if (temporary === true) return undefined;
+	// A login that was accepted without a token may lack a second factor.
+	const lacksToken = kind === 'response' && cause === 'credential';
+	if (refusedBy(code) === 'login' || [401, 403, 423].includes(httpStatus ?? 0) || lacksToken) return 'clear';
+	return httpStatus === undefined || httpStatus >= 500 || code === -1 || code === 10002 ? undefined : 'may pass';
+}
+
 /** Only a limit or an unreachable platform is tried again. After any other failure, another sign-in may lock the account. */
-function asSignInFailure(error: unknown): unknown {
-	if (!(error instanceof Failure)) return error;
-	const { details } = error;
+function asSignInFailure(details: FailureDetails, refusal: ReturnType<typeof refusalIn>): Failure {
 	const isFinal = details.temporary !== true;
+	// The words for other codes speak of records.
+	const isCode =
+		refusal === 'may pass' && details.kind === 'refused' && !['credential', 'unknown'].includes(details.cause);
+	const remedy = isCode ? "Check 'Login Name', 'Password' and 'Login Path' in the credential." : details.remedy;
 	return new Failure({
 		...details,
 		remedy: isFinal
-			? `${details.remedy} If the platform expects another form of sign-in, use 'My Platform Signs In Differently' in the credential.`
-			: details.remedy,
+			? `${remedy} If the platform expects another form of sign-in, use 'My Platform Signs In Differently' in the credential.`
+			: remedy,
 		message: `The sign-in failed. ${details.message}`,
 		// For other requests, HTTP 403 may have another cause.
 		...(isFinal && details.httpStatus === 403 ? { cause: 'credential' } : {}),
 		tokenRefused: false,
 		signInFailed: isFinal ? 'for good' : 'for now',
-		loginRefused: isFinal && (refusedBy(details.code) === 'login' || [401, 403].includes(details.httpStatus ?? 0)),
 	});
 }

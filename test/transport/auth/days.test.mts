@@ -1,0 +1,177 @@
+import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOptions } from 'n8n-workflow';
+import { z } from 'zod/v4';
+
+import * as authentication from '../../../nodes/DeviceManagement/transport/auth/authenticate.ts';
+import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
+import { openPlatform, type PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
+import { FakeN8n, failureOf, responseOf, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
+
+/** What becomes of polls each minute, for hours or days in virtual time: no rule about sign-ins makes an alert late. */
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+type Response = ReturnType<typeof responseOf>;
+type Kind = 'login' | 'list' | 'record';
+const status = (number: number) => () => responseOf('', {}, number);
+const code = (number: number) => () => responseOf({ code: number });
+const page = () => {
+	const body = {
+		on: () => {},
+		[Symbol.asyncIterator]: async function* () {
+			yield Buffer.from('<html>Closed</html>');
+		},
+	};
+	return { ...responseOf(''), body };
+};
+
+interface World {
+	hours: number;
+	/** How long a token works, from when on after its issue, and whether it ends the one before. */
+	life?: number;
+	worksAfter?: number;
+	onePerUser?: boolean;
+	/** When the platform ends all tokens, in minutes. */
+	restart?: number;
+	/** The response to a request with a dead token; HTTP 403 by default. */
+	dead?: () => Response;
+	/** The response to a request of this kind and time in minutes instead of its own. */
+	fault?: (kind: Kind, minute: number) => Response | undefined;
+	/** n8n's credentials of the same login, each with a dead token at first. */
+	credentials?: number;
+	/** Paths that each poll requests after the list, whatever becomes of them. */
+	records?: readonly string[];
+	/** How many backends answer in turn, each with its own tokens. */
+	backends?: number;
+}
+
+const virtual = useVirtualTime();
+const settings = { timeoutMs: 30_000, maxRetries: 3 };
+const READ = { method: 'GET', purpose: 'read', schema: z.unknown(), settings } as const;
+const deadline = { ms: 36_000, failure: () => failureOf({ message: 'too late' }) };
+
+/** Plays a world to its end, and counts the polls that fail and the sign-ins. */
+async function live({ hours, dead = status(403), ...world }: World) {
+	const { time } = virtual;
+	const { life = Infinity, worksAfter = 0, restart = -1, backends = 1 } = world;
+	const issued = new Map<string, { at: number; backend: number }>();
+	let [failed, signIns, requests] = [0, 0, 0];
+	const works = (token: string, backend: number) => {
+		const { at = -Infinity, backend: own } = issued.get(token) ?? {};
+		const age = time.now() - at;
+		const isEnded = at < restart * MINUTE && restart * MINUTE <= time.now();
+		const isReplaced = world.onePerUser === true && [...issued.keys()].at(-1) !== token;
+		return age >= worksAfter && age < life && own === backend && !isEnded && !isReplaced;
+	};
+	const platform = async ({ url, headers }: IHttpRequestOptions): Promise<Response> => {
+		const kind = url.endsWith('/login') ? 'login' : url.endsWith('/list') ? 'list' : 'record';
+		const backend = requests++ % backends;
+		if (kind === 'login') signIns++;
+		await time.sleep(100);
+		const fault = world.fault?.(kind, time.now() / MINUTE);
+		if (fault !== undefined) return fault;
+		const token = kind === 'login' ? `token-${issued.size}` : String(headers?.['Authorization']).replace('Bearer ', '');
+		if (kind === 'login') issued.set(token, { at: time.now(), backend });
+		return kind === 'login' || works(token, backend) ? responseOf({ code: 0, data: token }) : dead();
+	};
+	const stores = Array.from({ length: world.credentials ?? 1 }, (_, n) => {
+		const n8n = new FakeN8n(platform);
+		n8n.stored = credentialOf(SIGNED_OUT).withToken(`dead-${n}`).data;
+		return n8n;
+	});
+	for (const end = time.now() + hours * HOUR; time.now() < end; await time.run(MINUTE - (time.now() % MINUTE))) {
+		for (const n8n of stores) {
+			const opened = await openPlatform(contextOf(n8n), { parallelRequests: 4, deadline });
+			const read = async (path: string) =>
+				await time.until(opened.request({ ...READ, path })).then(
+					() => 0,
+					() => 1,
+				);
+			failed += await read('/api/device/list');
+			for (const path of world.records ?? []) await read(path);
+			opened.stop();
+		}
+	}
+	return { failed, signIns };
+}
+
+function contextOf(n8n: FakeN8n): PlatformContext {
+	type Credentials = { credentialsDecrypted: { data: CredentialData } };
+	const send = async (_: string, options: IHttpRequestOptions, { credentialsDecrypted: { data } }: Credentials) =>
+		await n8n.request(authentication, 'current', options, data);
+	const context = { getCredentials: async () => ({ ...n8n.stored }), helpers: { httpRequestWithAuthentication: send } };
+	return context as unknown as PlatformContext;
+}
+
+const during = (from: number, to: number, response: () => Response, kinds: Kind[]) => (kind: Kind, minute: number) =>
+	kinds.includes(kind) && minute >= from && minute < to ? response() : undefined;
+const all: Kind[] = ['login', 'list'];
+const oncePerSecond = () => {
+	let next = 0;
+	return (_kind: Kind, minute: number) => {
+		if (minute < next) return status(429)();
+		next = minute + 1 / 60;
+		return undefined;
+	};
+};
+const records = ['/api/a/1', '/api/b/2', '/api/c/3'];
+const QUARTER = 15 * MINUTE;
+
+test.each<[string, World, failed: number, signIns: number]>([
+	['a minute of redirects, then a restart', { hours: 6, restart: 72, fault: during(70, 71, status(302), all) }, 1, 3],
+	[
+		'a minute of pages of the list, then a restart',
+		{ hours: 6, restart: 72, fault: during(70, 71, page, ['list']) },
+		4,
+		3,
+	],
+	[
+		'ten minutes of HTTP 403, then a restart',
+		{ hours: 6, restart: 80, fault: during(70, 80, status(403), all) },
+		10,
+		4,
+	],
+	[
+		'ten minutes of redirects, then a restart',
+		{ hours: 6, restart: 80, fault: during(70, 80, status(302), all) },
+		11,
+		5,
+	],
+	[
+		'a user who is blocked for ten minutes',
+		{ hours: 6, restart: 70, fault: during(70, 80, code(14202), ['login']) },
+		10,
+		4,
+	],
+	['a list that always gets HTTP 403', { hours: 48, fault: during(0, Infinity, status(403), ['list']) }, 2880, 42],
+	[
+		'records without rights',
+		{ hours: 24, life: 2 * QUARTER, records, fault: during(0, Infinity, status(403), ['record']) },
+		0,
+		77,
+	],
+	['a tight limit', { hours: 6, life: QUARTER, fault: oncePerSecond() }, 0, 46],
+	[
+		'two credentials of one user',
+		{ hours: 24, life: QUARTER, onePerUser: true, credentials: 2, dead: code(14101) },
+		0,
+		94,
+	],
+	['tokens that work after 300 ms', { hours: 6, life: QUARTER, worksAfter: 300, dead: code(14101) }, 0, 23],
+	['tokens that work after 300 ms, without a code', { hours: 6, life: QUARTER, worksAfter: 300 }, 0, 23],
+	['backends with their own tokens', { hours: 1, backends: 2, dead: status(401) }, 0, 60],
+	[
+		'a login that gets code 9999',
+		{ hours: 1, dead: code(14101), fault: during(0, Infinity, code(9999), ['login']) },
+		60,
+		13,
+	],
+	[
+		'a login that gets no token',
+		{ hours: 1, dead: code(14101), fault: during(0, Infinity, code(0), ['login']) },
+		60,
+		12,
+	],
+])('%s', async (_name, world, failed, signIns) => {
+	expect(await live(world)).toEqual({ failed, signIns });
+});
