@@ -7,7 +7,7 @@ import { z } from 'zod/v4';
 
 import { type Failure, inputFailure } from '../core/failure';
 import { describeValue, isRecord, keepsDigits } from '../core/json';
-import { checkText } from '../core/query';
+import { checkText } from '../core/address';
 
 /** Returns a parameter of the node for one input item or one poll; `fallback` if it is missing. The options are n8n's. */
 export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNodeParameterOptions) => unknown;

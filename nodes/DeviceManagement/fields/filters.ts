@@ -8,7 +8,7 @@ import { z } from 'zod/v4';
 import { type Failure, inputFailure } from '../core/failure';
 import { DEEPEST_NESTING, nestsDeeperThan } from '../core/json';
 import { type OwnFilters, statusText } from '../core/ownFilters';
-import { checkText, type ListCriteria, type Query } from '../core/query';
+import { checkText, type ListCriteria, type Query } from '../core/address';
 import { entriesField, textField } from './formFields';
 import { addParameter, checkQueryParameters, queryParametersField } from './queryParameters';
 import {

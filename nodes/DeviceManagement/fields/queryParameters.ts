@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../core/failure';
-import { checkText, type Query } from '../core/query';
+import { checkText, type Query } from '../core/address';
 import { check, checkEntries, textSchema } from './check';
 import { entriesField, textField } from './formFields';
 

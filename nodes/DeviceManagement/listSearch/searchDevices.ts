@@ -6,7 +6,7 @@ import { Failure } from '../core/failure';
 import type { JsonValue } from '../core/json';
 import { fetchPart } from '../core/paging/part';
 import { fetchFirstPage } from '../core/paging/walk';
-import { checkText, type Query } from '../core/query';
+import { checkText, type Query } from '../core/address';
 import { DEVICE_LIST, fetchDevice } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
 import { asNodeError } from '../nodeError';
@@ -83,8 +83,8 @@ function linesOf(devices: readonly Device[]) {
 /** Returns the label of a device: serial number · model · group · description. */
 function labelOf(device: Device): string {
 	const { model, group, description } = device;
-	const names = [model, group].map((record) => shorten(textOf(nameOf(record)), MAX_NAME));
-	const known = [serialNumberOf(device), ...names, textOf(description)];
+	const names = [model, group].map((record) => shorten(oneLine(nameOf(record)), MAX_NAME));
+	const known = [serialNumberOf(device), ...names, oneLine(description)];
 	return shorten(known.filter((text) => text !== '').join(' · '), MAX_LABEL);
 }
 
@@ -93,7 +93,7 @@ const MAX_LABEL = 80;
 /** Leaves room for what follows a long name. */
 const MAX_NAME = 24;
 
-function textOf(value: JsonValue): string {
+function oneLine(value: JsonValue): string {
 	return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
 }
 

@@ -3,7 +3,7 @@ import { type Device, deviceSchema, identifyDevice, identifyListed } from '../co
 import { CHECK_RECORD, meansNoDevice } from '../core/errors/codes';
 import { WORDING } from '../core/errors/purpose';
 import { fetchFirstPage } from '../core/paging/walk';
-import { devicePath, type ListCriteria } from '../core/query';
+import { devicePath, type ListCriteria } from '../core/address';
 import { type PagedEndpoint, pageSource } from './pagedList';
 import type { Platform, RequestSettings } from './platform';
 

@@ -9,7 +9,7 @@ import { z } from 'zod/v4';
 import type { RawResponse } from '../core/envelope';
 import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
-import type { Query } from '../core/query';
+import type { Query } from '../core/address';
 import { type Outside, outside } from '../core/redaction';
 import { parseRetryAfter } from './waiting/retry';
 import { badResponse, explainUnsent, timedOut, tooLarge } from '../core/errors/unsent';

@@ -5,7 +5,7 @@ import { Failure, type FailureDetails } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { IdOrder, PageSource } from '../core/paging/page';
 import { mayRefuse } from '../core/paging/refusal';
-import type { Query } from '../core/query';
+import type { Query } from '../core/address';
 import { identifyRecord, pageSchema } from '../core/record';
 import type { Platform, PlatformRequest, RequestSettings } from './platform';
 import { currentClock } from './waiting/clock';

@@ -3,7 +3,7 @@ import { z } from 'zod/v4';
 
 import { inputFailure } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
-import { apiPath, type Query } from '../../core/query';
+import { apiPath, type Query } from '../../core/address';
 import { asGiven } from '../../fields/formFields';
 import { optionsField } from '../../fields/options';
 import { addParameter, checkQueryParameters, queryParametersField } from '../../fields/queryParameters';

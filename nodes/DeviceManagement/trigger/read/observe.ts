@@ -5,7 +5,7 @@
 import { type Device, serialNumberOf } from '../../core/device';
 import { keepOnly } from '../../core/paging/page';
 import { fetchList, type Listing } from '../../core/paging/passes';
-import type { ListCriteria } from '../../core/query';
+import type { ListCriteria } from '../../core/address';
 import { DEVICE_LIST } from '../../transport/devices';
 import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { meansNoDevice } from '../../core/errors/codes';
 import { isSerialNumber } from '../../core/device';
 import { Failure } from '../../core/failure';
-import { fitsInPath } from '../../core/query';
+import { fitsInPath } from '../../core/address';
 import { fetchDevice } from '../../transport/devices';
 import type { Platform } from '../../transport/platform';
 import { currentClock } from '../../transport/waiting/clock';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
-import { apiPath, devicePath } from '../../nodes/DeviceManagement/core/query.ts';
+import { apiPath, devicePath } from '../../nodes/DeviceManagement/core/address.ts';
 import { runs } from '../../testbed/runs.mts';
 
 const NOT_REFUSED = 'It was not refused';

@@ -1,6 +1,6 @@
 /**
- * Builds paths from what the user entered. It refuses what a URL can't carry, and paths that lead out of the API. It doesn't
- * build queries (the files of fields/ do), and doesn't encode them: n8n does.
+ * What the user entered, as a part of an address: builds paths, and refuses what a URL can't carry and paths that lead out of the API.
+ * It doesn't build queries (the files of fields/ do), and doesn't encode them: n8n does.
  */
 import { inputFailure } from './failure';
 
