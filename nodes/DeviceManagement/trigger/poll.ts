@@ -2,16 +2,16 @@
  * One poll of the trigger. It reports each change since the last poll once: it reads the fleet, compares it with the state that n8n
  * has, and writes the new state. It doesn't decide what is read or what a change is: docs/maintainers/trigger.md.
  */
-import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workflow';
+import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import { type Failure, inputFailure } from '../core/failure';
-import { shapeDevice } from '../core/shape';
 import { asNodeError, withoutAuthorization } from '../nodeError';
 import { currentClock } from '../transport/waiting/clock';
-import { type Credential, CREDENTIAL_TYPE } from '../transport/auth/credential';
+import type { Credential } from '../transport/auth/credential';
 import { loadCredential, openPlatform } from '../transport/platform';
 import { compare, type State } from './compare/compare';
-import type { DeviceEvent } from './compare/events';
+import { type Host, hostOf } from './host';
+import { itemsOf } from './items';
 import { carriedFrom, carryOn, memoryOf, refuseMoving } from './memory';
 import { noteOutage, tooLate } from './outage';
 import { observe } from './read/observe';
@@ -22,16 +22,10 @@ import { decodeState, encodeState } from './state';
 import { fetchTestEvents } from './read/testEvent';
 import { digestOf } from './compare/kept';
 
-/** Time for a poll if n8n doesn't say. */
-const USUAL_BUDGET_MS = 300_000;
 /** Largest state, in characters: two million serial numbers of 20. n8n loads and saves it with the workflow. */
 const LARGEST_STATE = 50_000_000;
 /** Time that a poll may need to end after its deadline. */
 const GRACE_MS = 60_000;
-
-/** Contexts that polled before, numbered in their order. Each activation has its own context. */
-const polled = new WeakMap<IPollFunctions, number>();
-let contexts = 0;
 
 /**
  * Runs one poll and returns its items; null if there is nothing to report.
@@ -42,9 +36,9 @@ export async function pollDevices(
 	context: IPollFunctions,
 	open = openPlatform,
 ): Promise<INodeExecutionData[][] | null> {
-	const budgetMs = budgetOf(context) ?? USUAL_BUDGET_MS;
-	if (context.getMode() === 'manual') return await pollManually(context, budgetMs);
-	const poll = beginPoll(context, budgetMs);
+	const host = hostOf(context);
+	if (context.getMode() === 'manual') return await pollManually(host);
+	const poll = beginPoll(host);
 	if (poll === undefined) return null;
 	try {
 		return await pollOnce(poll, open);
@@ -60,50 +54,45 @@ export async function pollDevices(
 type Poll = NonNullable<ReturnType<typeof beginPoll>>;
 
 /** Returns what a poll needs; undefined if a newer activation polls instead, or the previous poll is still running. */
-function beginPoll(context: IPollFunctions, budgetMs: number) {
-	const isFirstOfActivation = !polled.has(context);
-	const order = polled.get(context) ?? ++contexts;
-	polled.set(context, order);
-	const isNewLeader = isFirstOfActivation && context.getActivationMode() === 'leadershipChange';
-	const memory = memoryOf(context.getWorkflow().id ?? '', context.getNode().name, isNewLeader);
+function beginPoll(host: Host) {
+	const memory = memoryOf(host.workflowId ?? '', host.node.name, host.isNewLeader);
 	const { newest: replaced = 0 } = memory;
 	// n8n may leave an activation running when the workflow is imported again and published. It would report everything again.
-	if (order < replaced) return undefined;
-	memory.newest = order;
-	if (!isFirstOfActivation) memory.keepsContext = true;
+	if (host.order < replaced) return undefined;
+	memory.newest = host.order;
+	if (!host.isFirst) memory.keepsContext = true;
 	const now = currentClock().now();
 	if (memory.turn !== undefined && now < memory.turn.until) {
-		log(context, 'info', 'skips this poll, because the previous one is still running');
+		host.log('info', 'skips this poll, because the previous one is still running');
 		return undefined;
 	}
-	const turn = { until: now + budgetMs + GRACE_MS };
+	const turn = { until: now + host.budgetMs + GRACE_MS };
 	memory.turn = turn;
-	const isFirstOfProcess = memory.carry === undefined;
-	return { context, memory, turn, budgetMs, isFirstOfActivation, isFirstOfProcess, replaced };
+	return { host, memory, turn, isFirstOfProcess: memory.carry === undefined, replaced };
 }
 
 /** Returns the items of “Fetch Test Event”: the newest devices as events. */
-async function pollManually(context: IPollFunctions, budgetMs: number): Promise<INodeExecutionData[][]> {
+async function pollManually({ context, node, budgetMs }: Host): Promise<INodeExecutionData[][]> {
 	try {
 		const parameters = readTriggerParameters(context);
 		const platform = await openPlatform(context, platformOptions(parameters, budgetMs));
 		const events = await fetchTestEvents(platform, parameters).finally(() => platform.stop());
 		return [itemsOf(events, parameters, { sample: true })];
 	} catch (thrown) {
-		throw asNodeError(context.getNode(), thrown);
+		throw asNodeError(node, thrown);
 	}
 }
 
 async function pollOnce(poll: Poll, open: typeof openPlatform): Promise<INodeExecutionData[][] | null> {
-	const { context, memory, turn, budgetMs, isFirstOfProcess } = poll;
-	const parameters = readTriggerParameters(context);
-	refuseMoving(memory, JSON.stringify(context.getNode().parameters), watchedBy(parameters));
-	const credential = await loadCredential(context);
+	const { host, memory, turn, isFirstOfProcess } = poll;
+	const parameters = readTriggerParameters(host.context);
+	refuseMoving(memory, JSON.stringify(host.node.parameters), watchedBy(parameters));
+	const credential = await loadCredential(host.context);
 	const now = Math.floor(currentClock().date() / 1000);
-	const stored = stateOf(context);
+	const stored = host.readState();
 	const base = carriedFrom(memory, stored);
-	const before = stateBefore(poll, base, fingerprintOf(context, parameters, credential), now);
-	const platform = await open(context, platformOptions(parameters, budgetMs), credential);
+	const before = stateBefore(poll, base, fingerprintOf(host, parameters, credential), now);
+	const platform = await open(host.context, platformOptions(parameters, host.budgetMs), credential);
 	const options = { ...parameters, now, orders: memory.orders, found: memory.found };
 	const observation = await observe(platform, options, before).finally(() => platform.stop());
 	const { state, untaken, events } = compare(before, observation, { ...parameters, now, isFirstOfProcess });
@@ -111,12 +100,12 @@ async function pollOnce(poll: Poll, open: typeof openPlatform): Promise<INodeExe
 	const writes = (state.writes ?? 0) + 1;
 	// A poll that reports something raises the number, so its text is another one.
 	const isSame = items.length === 0 && textOf(state) === base;
-	const to = isSame ? base : textOf({ ...state, writes }, (words) => log(context, 'warn', words));
+	const to = isSame ? base : textOf({ ...state, writes }, (words) => host.log('warn', words));
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
 	const carried = items.length === 0 ? to : textOf({ ...untaken, writes });
-	if (memory.turn !== turn || stateOf(context) !== stored) {
+	if (memory.turn !== turn || host.readState() !== stored) {
 		const why = 'its state changed during the poll. The next poll reports the changes';
-		log(context, 'warn', `reports nothing, because ${why}`);
+		host.log('warn', `reports nothing, because ${why}`);
 		return null;
 	}
 	if (to.length > LARGEST_STATE) {
@@ -127,12 +116,12 @@ async function pollOnce(poll: Poll, open: typeof openPlatform): Promise<INodeExe
 	}
 	// From here on, no step can fail.
 	carryOn(memory, stored, carried);
-	if (to !== stored) context.getWorkflowStaticData('node')['state'] = to;
+	if (to !== stored) host.writeState(to);
 	memory.orders = observation.orders;
 	memory.found = observation.found;
-	if (memory.outage !== undefined) log(context, 'info', 'can poll again');
+	if (memory.outage !== undefined) host.log('info', 'can poll again');
 	memory.outage = undefined;
-	for (const words of observation.remarks) if (!memory.remarks.includes(words)) log(context, 'warn', words);
+	for (const words of observation.remarks) if (!memory.remarks.includes(words)) host.log('warn', words);
 	memory.remarks = observation.remarks;
 	return items.length > 0 ? [items] : null;
 }
@@ -142,12 +131,12 @@ async function pollOnce(poll: Poll, open: typeof openPlatform): Promise<INodeExe
  * @param base the text of the last state
  */
 function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, now: number): State {
-	const { context, memory, isFirstOfProcess } = poll;
+	const { host, memory, isFirstOfProcess } = poll;
 	const last = decodeState(base);
 	if (last?.fingerprint === fingerprint) {
 		// What was held may have come back in a quiet poll before the start, which n8n's default host did not save. A missing
 		// device may have come back, too: its hour starts again.
-		const startsHolds = isFirstOfProcess && isDefaultHost(poll);
+		const startsHolds = isFirstOfProcess && host.isDefault(memory.keepsContext);
 		const snapshot = last.snapshot && forgetAway(last.snapshot, now, isFirstOfProcess);
 		// A time far ahead, which an earlier build met, would hide all devices.
 		const recent = new Map([...last.recent].filter(([, { newest }]) => isReadable(newest ?? 0, now)));
@@ -160,7 +149,7 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 			? "it can't read the state that n8n kept"
 			: "'Events', 'Attributes', 'Filters', the workflow, the platform or the user changed";
 	const words = `takes a new baseline, because ${why}. It does not report what changed since the last poll`;
-	if (base !== undefined) log(context, 'warn', words);
+	if (base !== undefined) host.log('warn', words);
 	const number = Math.max(now, (last?.number ?? 0) + 1);
 	return { fingerprint, number, writes: undefined, recent: new Map(), snapshot: undefined };
 }
@@ -175,32 +164,24 @@ function textOf(state: State, warn?: (words: string) => void): string {
 
 /** Logs why a poll failed, and throws n8n's error if it is due. */
 function reportFailure(poll: Poll, thrown: unknown): void {
-	const { context, memory, isFirstOfActivation, replaced } = poll;
-	const error = asNodeError(context.getNode(), withoutAuthorization(thrown));
-	log(context, 'warn', `could not poll: ${error.message}`);
-	const isStart = ['init', 'leadershipChange'].includes(context.getActivationMode());
-	const isAwaited = isFirstOfActivation && !isStart && isDefaultHost(poll);
-	const delaysStart = () => isFirstOfActivation && isStart && decodeState(stateOf(context)) !== undefined;
+	const { host, memory, replaced } = poll;
+	const error = asNodeError(host.node, withoutAuthorization(thrown));
+	host.log('warn', `could not poll: ${error.message}`);
+	const isAwaited = host.isFirst && !host.isStart && host.isDefault(memory.keepsContext);
+	const delaysStart = () => host.isStart && decodeState(host.readState()) !== undefined;
 	if (!noteOutage(memory, thrown, isAwaited, delaysStart)) return;
 	// n8n does not accept this activation, so that the one before goes on.
-	if (isFirstOfActivation) memory.newest = replaced;
+	if (host.isFirst) memory.newest = replaced;
 	throw error;
 }
 
-/** Whether n8n's default host polls. Each poll of n8n's scheduler has its own context, with mode `update` and less time. */
-function isDefaultHost({ context, memory }: Pick<Poll, 'context' | 'memory'>): boolean {
-	const isUpdate = context.getActivationMode() === 'update';
-	return !isUpdate || memory.keepsContext === true || budgetOf(context) === USUAL_BUDGET_MS;
-}
-
 /** Returns the fingerprint of a state. An API key doesn't name its user, so the ID of the credential counts as the user. */
-function fingerprintOf(context: IPollFunctions, parameters: TriggerParameters, credential: Credential): string {
-	const { id = null } = context.getNode().credentials?.[CREDENTIAL_TYPE] ?? {};
+function fingerprintOf(host: Host, parameters: TriggerParameters, credential: Credential): string {
 	// The way to sign in comes first.
 	const [way, ...names] = credential.user;
-	const user = [way, ...(names.length > 0 ? names : [id])];
+	const user = [way, ...(names.length > 0 ? names : [host.credentialId])];
 	const { Events, Attributes, Filters } = watchedBy(parameters);
-	return digestOf([context.getWorkflow().id ?? null, [Events, Attributes, ...Filters], credential.baseUrl.href, user]);
+	return digestOf([host.workflowId ?? null, [Events, Attributes, ...Filters], credential.baseUrl.href, user]);
 }
 
 /** Returns the values that decide about a baseline, by the labels of their fields. */
@@ -212,37 +193,4 @@ function watchedBy({ events, attributes, criteria }: TriggerParameters) {
 function platformOptions({ settings }: TriggerParameters, budgetMs: number) {
 	const failure = (rateLimit: Failure | undefined) => tooLate(budgetMs, rateLimit);
 	return { parallelRequests: settings.parallelRequests, deadline: { ms: budgetMs, failure } };
-}
-
-/** @param mark the last fields of each event */
-function itemsOf(events: readonly DeviceEvent[], { output, emit }: TriggerParameters, mark = {}): INodeExecutionData[] {
-	const detectedAt = new Date(currentClock().date()).toISOString();
-	const shown = new Set<DeviceEvent['device']>();
-	const items = events.map(({ event, eventId, device, ...change }): IDataObject => {
-		// A workflow may change an item. That must not change another item.
-		const own = shown.has(device) ? structuredClone(device) : device;
-		shown.add(device);
-		// A removed device has only the known values, so 'Output' doesn't apply.
-		const shaped = event === 'deviceRemoved' ? own : shapeDevice(own, output);
-		// The table in n8n's editor shows the first fields.
-		return { event, ...change, device: shaped, eventId, detectedAt, ...mark };
-	});
-	const isOne = emit === 'perPoll' && items.length > 0;
-	return (isOne ? [{ count: items.length, events: items }] : items).map((json) => ({ json }));
-}
-
-function stateOf(context: IPollFunctions): string | undefined {
-	const { state } = context.getWorkflowStaticData('node');
-	return typeof state === 'string' ? state : undefined;
-}
-
-/** Returns the time that n8n lets a poll take; undefined before n8n 2.38. */
-function budgetOf(context: IPollFunctions): number | undefined {
-	const given: unknown = context.getPollBudgetMs?.();
-	return typeof given === 'number' && given > 0 ? given : undefined;
-}
-
-function log(context: IPollFunctions, level: 'info' | 'warn', words: string): void {
-	const { name: nodeName } = context.getNode();
-	context.logger[level](`The trigger "${nodeName}" ${words}`, { workflowId: context.getWorkflow().id, nodeName });
 }
