@@ -20,7 +20,8 @@ const refused = (details: Partial<FailureDetails>) =>
 describe('whether n8n tries again is decided by the cause', () => {
 	test.each([
 		['a dropped connection', explainUnsent('ECONNRESET', '', false), 'temporarily-unavailable'],
-		['a certificate', explainUnsent('CERT_HAS_EXPIRED', '', false), 'configuration-invalid'],
+		['a certificate', explainUnsent('DEPTH_ZERO_SELF_SIGNED_CERT', '', false), 'configuration-invalid'],
+		['an expired certificate', explainUnsent('CERT_HAS_EXPIRED', '', false), 'temporarily-unavailable'],
 		['a time-out', timedOut(1000), 'temporarily-unavailable'],
 		['HTTP 403', refused({ httpStatus: 403 }), 'temporarily-unavailable'],
 		['HTTP 404', refused({ httpStatus: 404 }), 'temporarily-unavailable'],

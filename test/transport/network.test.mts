@@ -28,7 +28,10 @@ describe('a proxy in the environment', () => {
 	/** For a login and for a list. */
 	const fault = () => ({ code: 0, data: { token: 't', content: [], totalElements: 7 } });
 	const proxy = createServer().listen(0, '127.0.0.1');
-	afterAll(() => void proxy.close());
+	afterAll(() => {
+		proxy.close();
+		proxy.closeAllConnections();
+	});
 	afterEach(() => {
 		for (const name of NAMES) delete process.env[name];
 		Object.assign(process.env, before);
@@ -48,10 +51,14 @@ describe('a proxy in the environment', () => {
 		return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 	}
 
-	/** Signs in and counts, by the node and by the connection test, where n8n has only these variables. */
-	async function send({ engine, login, run }: Bench, baseUrl: string, variables: string): Promise<void> {
+	function setVariables(variables: string): void {
 		for (const name of NAMES) delete process.env[name];
 		Object.assign(process.env, Object.fromEntries(variables.split(' ').map((variable) => variable.split('='))));
+	}
+
+	/** Signs in and counts, by the node and by the connection test, where n8n has only these variables. */
+	async function send({ engine, login, run }: Bench, baseUrl: string, variables: string): Promise<void> {
+		setVariables(variables);
 		await engine.editCredential(login, { baseUrl, allowUnauthorizedCerts: true });
 		expect(jsonOf(await run(operations.count, { credential: login }))).toEqual([{ count: 7 }]);
 		expect(await engine.testCredential(login)).toMatchObject({ status: 'OK' });
@@ -70,6 +77,31 @@ describe('a proxy in the environment', () => {
 		const address = scheme === 'https' ? tunnelTo(baseUrl) : baseUrl;
 		await send(bench, `${scheme}://${NOWHERE}`, variables.replace('=PROXY', `=${address}`));
 		expect(requests).toHaveLength(4);
+	});
+
+	/** The proxy tunnels nothing, and requires a password. */
+	it.each([
+		['https', 'HTTPS_PROXY=IT', '(EPROTO)'],
+		['https', 'HTTPS_PROXY=https://IT', '(EPROTO)'],
+		['http', 'HTTP_PROXY=https://IT', '(EPROTO)'],
+		['https', 'HTTPS_PROXY=http://IT', 'requires a valid name and password (HTTP 407)'],
+		['https', 'HTTPS_PROXY=http://user:pass#word@IT', '(ERR_INVALID_URL)'],
+		['https', 'HTTPS_PROXY=http://user:p@ss#word@IT', '(E'],
+		['https', 'HTTPS_PROXY=http://user:100%@IT', ''],
+		['https', `HTTPS_PROXY=http://${NOWHERE}`, '(ECONNREFUSED)'],
+		['http', `HTTP_PROXY=http://${NOWHERE}`, '(ECONNREFUSED)'],
+	])('over %s, %s is named as the reason: %s', async (scheme, variables, words) => {
+		const { engine, apiKey, run } = await open();
+		const { port } = proxy.address() as AddressInfo;
+		proxy.on('connect', (_request, socket) => {
+			socket.end('HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n');
+		});
+		await engine.editCredential(apiKey, { baseUrl: `${scheme}://${NOWHERE}` });
+		setVariables(variables.replace('IT', `127.0.0.1:${port}`));
+		const { error } = await run({ ...operations.count, options: { maxRetries: 0 } });
+		expect(error?.message).toMatch(/^n8n('s| can't connect to its) proxy/);
+		expect(error?.message).toContain(words);
+		expect(error?.description).toMatch(/^Check HTTPS_PROXY, /);
 	});
 
 	it.each(['127.0.0.1', '127.0.0.1:PORT', 'example.com,.0.0.1', '*.0.0.1', '*'])(

@@ -137,8 +137,7 @@ function originOf(location: unknown, from: string): Outside | undefined {
  * headers. If this package threw a Failure inside that function, it returns that one.
  */
 export function unsent(error: unknown, hasBegun = false): Failure {
-	let systemCode = '';
-	let words = '';
+	let [systemCode, words, atProxy] = ['', '', false];
 	let link: unknown = error;
 	for (let depth = 0; depth < 5 && link instanceof Error; depth++) {
 		if (link instanceof Failure) return link;
@@ -146,7 +145,10 @@ export function unsent(error: unknown, hasBegun = false): Failure {
 		// Node.js 24 has codes like ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE.
 		if (systemCode === '' && typeof own === 'string' && /^[A-Z][A-Z0-9_/]*$/.test(own)) systemCode = own;
 		words = link.message;
+		// A proxy that can't be reached leaves the request without its socket. Without TLS in the base URL, TLS is the proxy's.
+		const { socket, protocol } = Object(Reflect.get(link, 'request'));
+		atProxy ||= socket === null || (protocol === 'http:' && Object(socket).encrypted === true);
 		link = link.cause;
 	}
-	return explainUnsent(systemCode, words, hasBegun);
+	return explainUnsent(systemCode, words, hasBegun, atProxy);
 }

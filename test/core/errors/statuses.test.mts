@@ -13,6 +13,7 @@ test.each([
 	[[401], 'credential', 'The platform did not accept the sign-in', "'My Platform Signs In Differently'"],
 	[[403], 'unknown', 'Access was denied', 'proxy or firewall'],
 	[[404], 'unknown', 'There is nothing at this address', 'is the part before /api.'],
+	[[407], 'unknown', "n8n's proxy requires a valid name and password", 'HTTPS_PROXY'],
 	[[413, 414, 431], 'input', 'The request is too large for the server', 'fewer or shorter'],
 	[[429], 'platform', 'The platform receives too many requests', "'Parallel Requests'"],
 	[[500, 502, 599], 'platform', 'The platform or a proxy in front of it could not respond', 'Try again later'],

@@ -14,6 +14,10 @@ const NO_LOOKUP = "n8n's DNS server did not find the host in the base URL";
 const EXHAUSTED = "n8n's machine can't open another connection";
 const UNREADABLE = "The platform's response can't be read";
 const UNTRUSTED = "The platform's TLS certificate is not trusted";
+const EXPIRED = "The platform's TLS certificate has expired";
+const EARLY = "The platform's TLS certificate is not valid yet";
+const OTHER_HOST = "The platform's TLS certificate is for another host";
+const PROXY = "n8n can't connect to its proxy";
 const CLIENT = 'The platform requires a client certificate';
 const OLD = 'The platform does not support a TLS version that n8n accepts';
 const PLAIN = 'The server does not speak TLS';
@@ -39,7 +43,11 @@ test.each([
 	{ what: UNREADABLE, cause: 'platform', remedy: 'whether a proxy', codes: 'HPE_INVALID ERR_BAD_RESPONSE' },
 	{ what: DAMAGED, cause: 'platform', remedy: 'a proxy', codes: 'Z_DATA_ERROR ERR__ERROR_FORMAT_PADDING_2 ZSTD_x' },
 	{ what: UNKNOWN_HOST, cause: 'unknown', remedy: 'typing', codes: 'ENOTFOUND ENODATA' },
-	{ what: UNTRUSTED, cause: 'input', remedy: "'Ignore SSL Issues (Insecure)'", codes: 'CERT_HAS_EXPIRED' },
+	{ what: EXPIRED, cause: 'platform', remedy: "time of n8n's machine", codes: 'CERT_HAS_EXPIRED' },
+	{ what: EARLY, cause: 'platform', remedy: "time of n8n's machine", codes: 'CERT_NOT_YET_VALID' },
+	{ what: OTHER_HOST, cause: 'input', remedy: 'names', codes: 'ERR_TLS_CERT_ALTNAME_INVALID HOSTNAME_MISMATCH' },
+	{ what: PROXY, cause: 'unknown', remedy: 'HTTPS_PROXY', codes: 'ERR_INVALID_URL' },
+	{ what: UNTRUSTED, cause: 'input', remedy: "'Ignore SSL Issues (Insecure)'", codes: 'CERT_SIGNATURE_FAILURE' },
 	{ what: UNTRUSTED, cause: 'input', remedy: 'Install', codes: 'DEPTH_ZERO_SELF_SIGNED UNABLE_TO_VERIFY_LEAF' },
 	{ what: PLAIN, cause: 'input', remedy: 'http:// instead of https://', codes: 'ERR_SSL_WRONG_VERSION_NUMBER' },
 	{ what: NO_TLS, cause: 'unknown', remedy: 'old ciphers', codes: 'EPROTO ERR_SSL_DH_KEY_TOO_SMALL' },
@@ -55,7 +63,7 @@ test.each([
 	{ what: NOT_SENT, cause: 'input', remedy: 'whether', codes: 'EACCES XECONNRESET ECONNRESETX ENOTFOUNDX' },
 ])('$what: $codes', ({ what, cause, remedy, codes }) => {
 	for (const code of codes.split(' ')) {
-		const said = [UNREADABLE, NOT_SENT].includes(what) ? ': a •••' : '';
+		const said = [UNREADABLE, NOT_SENT, OTHER_HOST].includes(what) ? ': a •••' : '';
 		const message = `${what}${code === '' ? '' : ` (${code})`}${said}`;
 		const words = { cause, remedy: expect.stringContaining(remedy) };
 		const details = {
@@ -65,6 +73,7 @@ test.each([
 		};
 		expect(explain(code, 'a secret')).toEqual({ ...details, message });
 		expect(explain(code, 'a secret', 'write')).toEqual({ ...details, message: `${message}${IN_DOUBT}` });
+		if (what !== UNTRUSTED) expect(explain(code).remedy).not.toContain('Ignore SSL');
 	}
 });
 

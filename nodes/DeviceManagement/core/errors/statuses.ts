@@ -7,6 +7,8 @@ const ASK_FOR_RIGHTS =
 	'Ask your platform administrator for the right to do this, and whether a proxy or firewall blocks the request.';
 const CHECK_PROXY =
 	"Check 'Base URL' in the credential. Check whether a proxy in front of the platform responds instead.";
+export const CHECK_VARIABLES =
+	"Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY in n8n's environment, like http://name:password@proxy.example.com:3128. In the password, write %40 for @, %23 for # and %25 for %.";
 
 /** The first row that fits the status applies. */
 const ROWS: readonly Row[] = [
@@ -14,6 +16,7 @@ const ROWS: readonly Row[] = [
 	[/^401$/, 'credential', '{notAccepted}', '{credential}'],
 	[/^403$/, 'unknown', 'Access was denied', ASK_FOR_RIGHTS],
 	[/^404$/, 'unknown', 'There is nothing at this address', "Check {address}. 'Base URL' is the part before /api."],
+	[/^407$/, 'unknown', "n8n's proxy requires a valid name and password", CHECK_VARIABLES],
 	[/^(413|414|431)$/, 'input', 'The request is too large for the server', 'Use fewer or shorter values.'],
 	[/^429$/, 'platform', 'The platform receives too many requests', '{tooMany}'],
 	[/^[5-9]..$/, 'platform', 'The platform or a proxy in front of it could not respond', LATER],

@@ -1,6 +1,7 @@
 import { Draft, type Failure, type FailureDetails } from '../failure';
 import { outside } from '../redaction';
 import type { Row } from './codes';
+import { CHECK_VARIABLES } from './statuses';
 
 const PORT = "Check the port in 'Base URL' in the credential.";
 /** Some attempts end with the system's ETIMEDOUT long before the node's own timeout. */
@@ -50,11 +51,24 @@ const NOT_SENT: Row = [
 	"n8n can't send the request",
 	"Check 'Base URL' in the credential. Check whether this n8n may connect to that address.",
 ];
+const AT_PROXY: Row = [/^ERR_INVALID_URL$/, 'unknown', "n8n can't connect to its proxy", CHECK_VARIABLES];
+const OTHER_HOST: Row = [
+	/^(ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
+	'input',
+	"The platform's TLS certificate is for another host",
+	"Enter a host that the certificate names in 'Base URL', or ask your platform administrator for another certificate.",
+];
+const CHECK_DATES =
+	"Check the date and time of n8n's machine. If they are right, ask your platform administrator to replace the certificate.";
 const TLS_CODE = /^(EPROTO|ERR_SSL)/;
 /** The first row that fits the system's code applies, for TLS with the error's own words: EPROTO says too little. */
 const SYSTEM_ERRORS: readonly Row[] = [
 	...PASSING,
 	UNREADABLE,
+	AT_PROXY,
+	OTHER_HOST,
+	[/^CERT_HAS_EXPIRED$/, 'platform', "The platform's TLS certificate has expired", CHECK_DATES],
+	[/^CERT_NOT_YET_VALID$/, 'platform', "The platform's TLS certificate is not valid yet", CHECK_DATES],
 	[
 		/ALERT_((NO|BAD|UNSUPPORTED)_)?CERTIFICATE|ALERT_UNKNOWN_CA/,
 		'input',
@@ -93,18 +107,20 @@ const SYSTEM_ERRORS: readonly Row[] = [
  * @param systemCode like ECONNRESET; '' if there was none
  * @param ownText the error's own words
  * @param hasBegun whether the response had begun
+ * @param atProxy whether n8n's proxy was not reached
  */
-export function explainUnsent(systemCode: string, ownText: string, hasBegun: boolean): Failure {
-	const isAborted = /socket hang up|aborted|premature/i.test(ownText);
+export function explainUnsent(systemCode: string, ownText: string, hasBegun: boolean, atProxy = false): Failure {
+	const isAborted = /socket hang up|aborted|premature|proxy connection ended/i.test(ownText);
 	const own = TLS_CODE.test(systemCode) ? ` ${ownText}`.toUpperCase().replace(/\W+/g, '_') : '';
 	const code = isAborted ? 'ECONNRESET' : systemCode + own;
 	const listed = SYSTEM_ERRORS.find(([systemCodes]) => systemCodes.test(code)) ?? NOT_SENT;
 	const temporary = PASSING.includes(listed);
-	const row = hasBegun && !temporary ? UNREADABLE : listed;
+	const isProxy = (atProxy && /^(?!ERR_CANCELED)./.test(code)) || /^(proxy connection|URI malformed)/i.test(ownText);
+	const row = hasBegun && !temporary ? UNREADABLE : isProxy && listed !== EXHAUSTED ? AT_PROXY : listed;
 	const [, cause, what, remedy] = row;
 	const shownCode = systemCode === '' && isAborted ? 'aborted' : systemCode;
-	// These two rows say too little without the error's own words.
-	const place = row === UNREADABLE || row === NOT_SENT ? '{outside}' : '';
+	// These rows say too little without the error's own words.
+	const place = [UNREADABLE, NOT_SENT, OTHER_HOST].includes(row) ? '{outside}' : '';
 	const message = `${what}${shownCode === '' ? '' : ` (${shownCode})`}${place}`;
 	const words = { cause, message, remedy, outside: outside(': ', ownText) };
 	return new Draft({ kind: 'unreachable', ...words, inDoubt: true, temporary });

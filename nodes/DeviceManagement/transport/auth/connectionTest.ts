@@ -8,7 +8,7 @@ import { Failure } from '../../core/failure';
 type Rules = NonNullable<ICredentialTestRequest['rules']>;
 
 /** Statuses of a platform or proxy that refuses a connection test. */
-const STATUSES = [301, 302, 303, 307, 308, 401, 403, 404, 429, 500, 502, 503, 504];
+const STATUSES = [301, 302, 303, 307, 308, 401, 403, 404, 407, 429, 500, 502, 503, 504];
 
 /**
  * Types that a code can't have. n8n compares a value with ===, so a rule can't match any number, but it can match the name of a
