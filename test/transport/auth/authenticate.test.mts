@@ -192,6 +192,19 @@ describe('a request carries', () => {
 	test.each<[string, ICredentialDataDecryptedObject, object, headers: object | undefined, query?: object]>([
 		['a token', withToken('t'), {}, { Authorization: 'Bearer t' }],
 		['a key', KEY, {}, { Authorization: 'ApiKey k' }],
+		[
+			'a key that was copied with invisible characters',
+			{ ...KEY, apiKey: '\u200bk\u00ad\ufeff\r\n' },
+			{},
+			{ Authorization: 'ApiKey k' },
+		],
+		['a key that was copied with its prefix', { ...KEY, apiKey: 'apikey  k' }, {}, { Authorization: 'ApiKey k' }],
+		[
+			'a key that was copied with its header',
+			{ ...custom, apiKeyName: 'X', apiKey: 'X: ApiKey k' },
+			{},
+			{ X: 'ApiKey k' },
+		],
 		['a key without its prefix', { ...custom, apiKeyPrefix: '' }, {}, { Authorization: 'k' }],
 		['a key in another header', { ...custom, apiKeyName: 'X' }, {}, { X: 'ApiKey k' }],
 		['a key by the fields that the form shows', { ...KEY, apiKeyPrefix: 'X' }, {}, { Authorization: 'ApiKey k' }],

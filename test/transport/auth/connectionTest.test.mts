@@ -63,7 +63,7 @@ describe('the credential test passes', () => {
 describe('the credential test fails', () => {
 	test('with a wrong key, and does not speak of a login', async () => {
 		const { tested, platform } = await pressTest('apiKey', { deadToken: 'status' }, { apiKey: 'wrong' });
-		expectFailed(tested, 'did not accept the sign-in');
+		expectFailed(tested, /^The platform refused the API key or the new token.*\. Check 'API Key'/);
 		expect(tested.message).not.toMatch(/log\s?in/i);
 		expect(platform.logins.attempted).toBe(0);
 	});
@@ -74,6 +74,14 @@ describe('the credential test fails', () => {
 		expectFailed(tested, `The sign-in failed. ${message}`);
 		expect(String(tested.message).split(remedy)).toHaveLength(2);
 		expect(platform.requests.map(({ kind }) => kind)).toEqual(['login']);
+	});
+
+	test('with a wrong password: what to correct comes first, then the wait', async () => {
+		const { tested } = await pressTest('login', {}, { password: 'wrong' });
+		expectFailed(
+			tested,
+			/code 14201.*\. Correct 'Login Name' and 'Password' in the credential\. .* tried again in 5 minutes/,
+		);
 	});
 
 	test('with the reason for every code, and for one that is not documented', async () => {

@@ -83,6 +83,11 @@ test.each(SECRETS)('the value of %s is removed from messages, whichever way sign
 	}
 });
 
+test('a key is removed from messages as it is sent, too', () => {
+	const { redact } = credentialOf({ ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'ApiKey can\u200bary' });
+	expect(redact('a canary')).toBe('a •••');
+});
+
 test('a field whose name says that it is a secret is one', () => {
 	const names = fields.map(({ name }) => name).filter((name) => /(key|token|secret|password)$/i.test(name));
 	expect(SECRETS).toEqual(expect.arrayContaining(names));

@@ -54,7 +54,13 @@ export const WORDING: Readonly<Record<Purpose, typeof REQUEST>> = {
 		tooSlow: "Try again later, or enter the device 'By SN'.",
 		tooLarge: "Enter the device 'By SN'.",
 	},
-	test: { ...REQUEST, tooMany: 'Try again later.' },
+	test: {
+		...REQUEST,
+		notAccepted: 'The platform refused the API key or the new token',
+		notRead: 'The platform could not read the API key or the new token',
+		credential: "Check 'API Key' in the credential, and whether it needs 'My Platform Signs In Differently'.",
+		tooMany: 'Try again later.',
+	},
 	read: { ...API_REQUEST, names: "'Path' and 'Query Parameters'" },
 	write: { ...API_REQUEST, names: "'Path', 'Query Parameters' and 'Body'", body: "'Body'" },
 	login: {

@@ -28,6 +28,8 @@ export const CREDENTIAL_TYPE = 'deviceManagementApi';
 const text = z.union([z.string(), z.number().refine(keepsDigits)]).transform(String);
 /** People paste these with spaces and line breaks around them. */
 const trimmed = text.transform((value) => value.trim());
+/** A copied key may also contain invisible characters, like U+200B. */
+const visible = text.transform((value) => value.replace(/\p{Cf}/gu, '').trim());
 const valueOf = <T extends string>(choices: readonly { value: T }[]) => z.enum(choices.map(({ value }) => value));
 
 /** The types of the credential's fields, those that only unusual platforms need first. */
@@ -40,7 +42,7 @@ const storedSchema = z.object({
 	tokenPath: trimmed,
 	baseUrl: text,
 	authentication: valueOf(AUTHENTICATION),
-	apiKey: trimmed,
+	apiKey: visible,
 	loginName: trimmed,
 	password: text,
 	customSignIn: z.boolean(),
@@ -71,7 +73,7 @@ export function credentialOf(data: CredentialData): Credential {
 }
 
 function credentialWith(data: CredentialData, checked: ReturnType<typeof checkFields>) {
-	const { owner, digest } = checked;
+	const { stored, owner, digest } = checked;
 	const credential = {
 		...checked,
 		data,
@@ -81,7 +83,7 @@ function credentialWith(data: CredentialData, checked: ReturnType<typeof checkFi
 			return owner !== '' && sessionOwner === owner ? sessionToken : '';
 		},
 		/** Removes the credential's secrets and the token that the data has now from text. */
-		redact: (text: string): string => redactor([...textsIn(data, SECRETS), digest])(text),
+		redact: (text: string): string => redactor([...textsIn(data, SECRETS), stored.apiKey, digest])(text),
 		/** Returns the credential with another token, over a copy of the data. */
 		withToken: (token: string): Credential =>
 			credentialWith({ ...data, sessionToken: token, sessionOwner: owner }, checked),
@@ -127,7 +129,7 @@ function checkFields(data: CredentialData) {
 		const remedy = 'Check the expression in this field and its result. Enter a long number as text.';
 		throw refusal(label, 'has a value of the wrong type', remedy);
 	}
-	const stored = parsed.data;
+	const stored = { ...parsed.data, apiKey: withoutNames(parsed.data) };
 	const baseUrl = parseBaseUrl(stored.baseUrl);
 	checkWay(stored);
 	const { authentication: way, password, passwordFormat } = stored;
@@ -148,6 +150,14 @@ function checkFields(data: CredentialData) {
 		/** The password as it is sent (section 5): the MD5 of its UTF-8 bytes in lowercase hex; '' without one. */
 		digest,
 	};
+}
+
+/** Returns the key without the name and the prefix before it, which people copy with it. */
+function withoutNames({ apiKey, apiKeyName, apiKeyPrefix }: StoredCredential): string {
+	return [`${apiKeyName}:`, `${apiKeyPrefix} `].reduce((key, before) => {
+		const isBefore = key.toLowerCase().startsWith(before.toLowerCase());
+		return isBefore ? key.slice(before.length).trim() : key;
+	}, apiKey);
 }
 
 /**
