@@ -31,12 +31,6 @@ export async function offlineDevices({ checks, main, mailServer, wentOffline, wo
 		const [first, second, back] = events.map(({ device }) => `${device.sn} (Warehouse Hamburg)`);
 		assert.equal(mail?.text, `${first}: offline\n${second}: offline\n${back}: back online`);
 	});
-	await checks.check('says that it is a sample if it is run by hand', async () => {
-		resultOf(await byHand(main, workflow), 'Send mail');
-		const [mail, ...others] = mailsAbout('Sample: Devices', mailServer);
-		assert.match(mail?.text ?? '', /^This is a sample, no alarm\.\n/);
-		assert.deepEqual(others, []);
-	});
 }
 
 /** `offline-report.json` */
