@@ -1,5 +1,5 @@
 import { inputFailure } from '../core/failure';
-import type { KnownOrder } from './read/newest';
+import type { KnownOrder } from './read/order';
 import { digest, digestOf } from './compare/kept';
 import type { TimeField } from './compare/watched';
 

@@ -85,13 +85,10 @@ export function onePerId(rows: readonly Row[]): Row[] {
 
 /** Returns the failure of a poll that finds times that it can't read, and no other ones. */
 export function unknownFormat(field: TimeField): Failure {
-	return new Failure({
-		kind: 'response',
-		cause: 'platform',
-		message: `The poll can't read any date in '${field}'`,
-		remedy:
-			"A date must have the format YYYY-MM-DD HH:MM:SS, and be at most two days ahead of the clock of n8n. Check that clock. Or remove the event that needs the date from 'Events', or ask your platform administrator.",
-	});
+	const message = `The poll can't read any date in '${field}'`;
+	const remedy =
+		"A date must have the format YYYY-MM-DD HH:MM:SS, and be at most two days ahead of the clock of n8n. Check that clock. Or remove the event that needs the date from 'Events', or ask your platform administrator.";
+	return new Failure({ kind: 'response', cause: 'platform', message, remedy });
 }
 
 /** Returns what to remember. If not all rows were fetched, the newest time stays, so that the next poll fetches the same rows again. */

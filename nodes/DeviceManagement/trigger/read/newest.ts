@@ -13,27 +13,10 @@ import { currentClock } from '../../transport/waiting/clock';
 import type { TriggerParameters } from '../form';
 import { floorOf, type FetchedRows, onePerId, type Recent, type Row, rowOf } from '../compare/recent';
 import type { TimeField } from '../compare/watched';
+import { type KnownOrder, orderAfter, statusOf } from './order';
 
 /** Rows of the first request in addition to the known ones: enough for a quiet fleet. */
 const FEW = 20;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
-/** What the process knows about sorting by one of the times. Times are of `Clock.now`. */
-export interface KnownOrder {
-	/** When the order was last found reliable; it counts as reliable for a day. */
-	readonly reliableAt?: number | undefined;
-	/** When it was last found unreliable; for an hour, polls read the whole fleet instead. */
-	readonly avoidedAt?: number | undefined;
-	/** How often in a row the platform refused it. */
-	readonly refusals?: number;
-	/** When a poll last read all known rows again. */
-	readonly readWholeAt?: number | undefined;
-}
-
-function isWithin(spanMs: number, at = -Infinity): boolean {
-	return currentClock().now() - at < spanMs;
-}
 
 export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'settings'> {
 	readonly field: TimeField;
@@ -53,37 +36,31 @@ export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'set
  */
 export async function fetchNewest(platform: Platform, options: NewestOptions) {
 	const { field, settings, isFiltered, onlyTop, order } = options;
-	if (isWithin(HOUR_MS, order.avoidedAt)) return { fetched: undefined, order };
-	let [reliableAt, refusals] = [order.reliableAt, 0];
+	if (statusOf(order).isAvoided) return { fetched: undefined, order };
+	let { reliableAt } = order;
 	const isReliable = async (first: readonly Device[]) =>
 		(reliableAt = await provenAt(platform, options, first)) !== undefined;
-	const fetchInOrder = async (): Promise<FetchedRows | 'tied' | undefined> => {
+	const fetchInOrder = async (): Promise<FetchedRows | 'tied' | 'unreliable'> => {
 		if (!isFiltered) {
 			const walk = await fetchDownToKnown(platform, options, undefined);
 			// A list that was read to its end needs no order.
-			if (walk === undefined || walk === 'tied' || walk.isWholeList) return walk;
-			return (await isReliable(walk.first)) ? walk : undefined;
+			if (typeof walk === 'string' || walk.isWholeList) return walk;
+			return (await isReliable(walk.first)) ? walk : 'unreliable';
 		}
 		// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
 		const first = await fetchFirst(platform, { sort: [`${field} desc`] }, settings);
-		if (first.length > 0 && !(await isReliable(first))) return undefined;
+		if (first.length > 0 && !(await isReliable(first))) return 'unreliable';
 		const top = topOf(first, options);
 		return onlyTop ? { rows: [], top, complete: true } : await fetchDownToKnown(platform, options, top);
 	};
 	const fetched = await fetchInOrder().catch((thrown: unknown) => {
 		if (!mayRefuse('order', thrown)) throw thrown;
-		refusals = (order.refusals ?? 0) + 1;
-		return undefined;
+		return 'refused' as const;
 	});
-	const now = currentClock().now();
-	// This poll reads the whole fleet. For an hour, the next ones need not.
-	if (fetched === 'tied') return { fetched: undefined, order: { ...order, reliableAt, refusals, readWholeAt: now } };
-	// One refusal may be temporary.
-	const isAvoided = fetched === undefined && refusals !== 1;
-	const found = isAvoided ? { avoidedAt: now } : { reliableAt };
-	const readWholeAt = fetched?.complete === true ? now : order.readWholeAt;
-	const rows = fetched && { ...fetched, rows: onePerId(fetched.rows) };
-	return { fetched: rows, order: { ...found, refusals, readWholeAt } };
+	const isRead = typeof fetched !== 'string';
+	const reading = isRead ? (fetched.complete ? 'whole' : 'part') : fetched;
+	const rows = isRead ? { ...fetched, rows: onePerId(fetched.rows) } : undefined;
+	return { fetched: rows, order: orderAfter({ ...order, reliableAt }, reading) };
 }
 
 interface Walk extends FetchedRows {
@@ -96,14 +73,14 @@ interface Walk extends FetchedRows {
  * Reads devices down to two hours before the newest remembered time. If more rows are known than fit on a page, as after an
  * import, it does so once an hour; otherwise it ends at the first page with nothing new.
  * @param top the newest row of the fleet; undefined to take it from the first page
- * @returns undefined if the list is not sorted, newest first; 'tied' if pages repeat devices, so that others may be missing
+ * @returns 'unreliable' if the list is not sorted, newest first; 'tied' if pages repeat devices, so that others may be missing
  */
 async function fetchDownToKnown(
 	platform: Platform,
 	options: NewestOptions,
 	top: Row | undefined,
-	pageSize = Math.min(options.settings.pageSize, FEW + (isWholeDue(options) ? (options.before?.rows.size ?? 0) : 0)),
-): Promise<Walk | 'tied' | undefined> {
+	pageSize = Math.min(options.settings.pageSize, FEW + (readsWhole(options) ? (options.before?.rows.size ?? 0) : 0)),
+): Promise<Walk | 'tied' | 'unreliable'> {
 	const { field, now, before, criteria, settings } = options;
 	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${field} desc`] }, settings);
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
@@ -121,7 +98,7 @@ async function fetchDownToKnown(
 			const row = rowOf(device, field, now, before);
 			const time = row?.time ?? -Infinity;
 			// A time in another format tells nothing about the order.
-			if (Number.isNaN(time) || time > last) return undefined;
+			if (Number.isNaN(time) || time > last) return 'unreliable';
 			last = time;
 			if (row !== undefined && time >= floor) found.push(row);
 		}
@@ -132,7 +109,7 @@ async function fetchDownToKnown(
 		if (found.length < newItems.length) return walk;
 		const hasNew = found.some(({ isNew }) => isNew);
 		const isEnd = total > 0 && read >= total;
-		if (!hasNew && !isEnd && !isWholeDue(options, walk.first.length)) return { ...walk, complete: false };
+		if (!hasNew && !isEnd && !readsWhole(options, walk.first.length)) return { ...walk, complete: false };
 		// There is more than expected: start over with large pages, unless the platform's pages are small anyway.
 		if (newItems.length >= pageSize && pageSize < settings.pageSize)
 			return await fetchDownToKnown(platform, options, top, settings.pageSize);
@@ -140,9 +117,9 @@ async function fetchDownToKnown(
 	return { ...walk, isWholeList: true };
 }
 
-/** Whether to read all known rows again. The platform's pages may be shorter than requested. */
-function isWholeDue({ before, settings, order }: NewestOptions, pageLength = settings.pageSize): boolean {
-	return (before?.rows.size ?? 0) <= pageLength || !isWithin(HOUR_MS, order.readWholeAt);
+/** Whether to read all known rows. The platform's pages may be shorter than requested. */
+function readsWhole({ before, settings, order }: NewestOptions, pageLength = settings.pageSize): boolean {
+	return (before?.rows.size ?? 0) <= pageLength || statusOf(order).isWholeDue;
 }
 
 /**
@@ -155,7 +132,7 @@ async function provenAt(platform: Platform, options: NewestOptions, first: reado
 	const newest = topOf(first, options)?.time;
 	// Devices without the time may come first, or with another format.
 	if (newest === undefined || Number.isNaN(newest)) return undefined;
-	if (isWithin(DAY_MS, order.reliableAt)) return order.reliableAt;
+	if (statusOf(order).isReliable) return order.reliableAt;
 	const oldest = await fetchFirst(platform, { sort: [`${field} asc`] }, settings);
 	const time = topOf(oldest, options)?.time ?? -Infinity;
 	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
