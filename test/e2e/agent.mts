@@ -7,8 +7,9 @@ import { z } from 'zod/v4';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import { workflowsOn } from '../../testbed/pages.mts';
+import type { Device } from '../../testbed/platform/server.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-import { newId, published } from './runs.mts';
+import { newId, published, serialNumbers } from './runs.mts';
 
 const GROUPS = 'devices_per_group';
 
@@ -34,10 +35,7 @@ export async function agentTools({ main, toolsToken, checks, workflow, devices }
 			},
 		);
 		await checks.check('reads a device, counts, and lists the newest: 20 by default, and 100 at most', async () => {
-			const call = async (name: string, args: Record<string, unknown>) => {
-				const { content } = textSchema.parse(await client.callTool({ name, arguments: args }));
-				return itemsSchema.parse(JSON.parse(content[0].text));
-			};
+			const call = toolsOf(client);
 			const sn = String(devices[417]?.sn);
 			assert.deepEqual((await call('get_device', { serial_number: sn }))[0]?.['sn'], sn);
 			assert.deepEqual(await call('count_devices', {}), [{ count: devices.length }]);
@@ -49,6 +47,46 @@ export async function agentTools({ main, toolsToken, checks, workflow, devices }
 		});
 		await client.close();
 	});
+}
+
+/** `agent-tools.json` says which devices are offline, and how many, without long texts. */
+export async function offlineByMcp({ main, toolsToken, workflow, devices }: ExampleSetup): Promise<void> {
+	const offline = serialNumbers(devices.filter(isOffline)).sort();
+	await published(main, workflow.id, async () => {
+		const client = await connect(new URL(`${main.url}/mcp/devices`), { Authorization: `Bearer ${toolsToken}` });
+		const call = toolsOf(client);
+		assert.deepEqual(await call('count_devices', { online_status: '0' }), [{ count: offline.length }]);
+		const listed = await call('list_devices', { online_status: '0', limit: 100 });
+		assert.equal(listed.length, Math.min(offline.length, 100));
+		assert.deepEqual(
+			serialNumbers(listed).filter((sn) => !offline.includes(sn)),
+			[],
+		);
+		assert.doesNotMatch(JSON.stringify(listed), /"(description|group|model)/);
+		await client.close();
+	});
+}
+
+/** The same for `agent-chat.json`. */
+export async function offlineInChat({ main, model, workflow, devices }: ExampleSetup): Promise<void> {
+	model.next = { tool: 'count_devices', args: { online_status: '0', text: '', group: null } };
+	const question = { action: 'sendMessage', sessionId: 'hostile', chatInput: 'How many devices are offline?' };
+	const results = await main.execute(workflow.id, 'When chat message received', question);
+	const count = devices.filter(isOffline).length;
+	assert.match(JSON.stringify(results['AI Agent']?.items[0]), RegExp(`"count\\W+${count}\\D`));
+}
+
+/** Statuses compare as text, and false is 0. */
+function isOffline({ onlineStatus }: Device): boolean {
+	return ['0', 'false'].includes(String(onlineStatus));
+}
+
+/** Calls a tool, and returns its items. */
+function toolsOf(client: Client) {
+	return async (name: string, args: Record<string, unknown>) => {
+		const { content } = textSchema.parse(await client.callTool({ name, arguments: args }));
+		return itemsSchema.parse(JSON.parse(content[0].text));
+	};
 }
 
 /** n8n's own agent with the tools of `agent-chat.json`, and a model with fixed responses. */

@@ -11,6 +11,7 @@ import { filesFolder } from '../../testbed/n8n/process.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { Spreadsheets } from '../../testbed/n8n/spreadsheet.mts';
 import { hostileFleets, HOSTILE_SERIALS } from '../../testbed/platform/hostileFleet.mts';
+import { offlineByMcp, offlineInChat } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { ALERTS } from './hostileAlerts.mts';
 import { byHand, faulty, published, runInParts, simplified, submitted } from './runs.mts';
@@ -42,6 +43,8 @@ export async function hostileFleet(
 /** By the names of the examples' files. */
 const SHOWS: Readonly<Record<string, Show>> = {
 	...ALERTS,
+	'agent-chat': offlineInChat,
+	'agent-tools': offlineByMcp,
 	'change-devices': changeDevices,
 	'check-serial-numbers': checkSerialNumbers,
 	'devices-per-group': devicesPerGroup,

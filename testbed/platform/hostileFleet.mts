@@ -35,8 +35,10 @@ const HOSTILE_FIELDS: ReadonlyArray<Record<string, unknown>> = [
 	{ tags: 'one tag' },
 ];
 
+type NamedFleet = readonly [name: string, fleet: Fleet];
+
 /** The fleets that each example is run with, by what they are. Each call makes new ones. */
-export function hostileFleets(): ReadonlyArray<readonly [name: string, fleet: Fleet]> {
+export function hostileFleets(): readonly [hostile: NamedFleet, ...NamedFleet[]] {
 	const changes = [
 		...HOSTILE_TEXTS.map((text) => ({
 			description: text,
