@@ -27,9 +27,10 @@ export async function hostileFleet(
 	const { checks } = setup;
 	const platforms = [setup.platform, setup.watched, ...setup.tenants.values()];
 	const before = platforms.map((platform) => platform.fleet);
-	for (const [name, show] of Object.entries(SHOWS)) {
-		const workflow = workflows.get(name);
-		assert(workflow, `there is no example ${name}`);
+	for (const [name, workflow] of workflows) {
+		if (IN_QUEUE_MODE.includes(name)) continue;
+		const show = SHOWS[name];
+		assert(show, `nothing here runs the example ${name}`);
 		for (const [fleet] of hostileFleets()) {
 			// Each platform has its own copy.
 			for (const platform of platforms) platform.fleet = new Map(hostileFleets()).get(fleet) ?? platform.fleet;
@@ -39,6 +40,9 @@ export async function hostileFleet(
 	}
 	for (const [at, platform] of platforms.entries()) platform.fleet = before[at] ?? platform.fleet;
 }
+
+/** They need PostgreSQL: inventory.mts writes the hostile fleet, and poll-watch reads no devices. */
+const IN_QUEUE_MODE = ['nightly-inventory-postgres', 'poll-watch'];
 
 /** By the names of the examples' files. */
 const SHOWS: Readonly<Record<string, Show>> = {
@@ -78,9 +82,17 @@ async function otherEndpoint({ main, platform, workflow, devices }: ExampleSetup
 	);
 }
 
-/** It also compares the devices that were read. */
-async function readInParts({ main, platform, workflow }: ExampleSetup): Promise<void> {
-	await runInParts(main, platform.fleet, workflow);
+/** A device without a serial number is read, too. */
+async function readInParts({ main, platform: { settings }, workflow, devices }: ExampleSetup): Promise<void> {
+	const nameless = devices.at(-2)?.sn;
+	settings.changePage = ({ content, ...page }) => ({
+		...page,
+		content: content.map((device) => (device['sn'] === nameless ? { ...device, sn: undefined } : device)),
+	});
+	const others = devices.filter(({ sn }) => sn !== nameless);
+	const { results } = await runInParts(main, { devices: others }, workflow).finally(() => delete settings.changePage);
+	const { items } = results['All read'] ?? results['Add up'] ?? { items: [] };
+	if (devices.length > 0) assert.equal(items[0]?.['read'], devices.length);
 }
 
 async function severalTenants({ main, tenants, workflow, devices }: ExampleSetup): Promise<void> {

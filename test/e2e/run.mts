@@ -34,7 +34,7 @@ const options = new Command('npm run test:e2e --')
 	)
 	.option('--hosts', "the trigger on n8n's three hosts of polling triggers; about 15 minutes")
 	.option('--n8n <versions>', 'in these versions: oldest, pinned, newest, or numbers; separated by commas', 'pinned')
-	.option('--only <text>', 'only the parts whose title contains this text')
+	.option('--only <pattern>', 'only the parts whose title matches, like "hostile|pages"')
 	.option('--json <file>', "writes the numbers of tests there, under jest's names, and what was skipped")
 	.allowExcessArguments(false)
 	.parse()
@@ -52,7 +52,7 @@ process.exit();
 async function runAll(versions: readonly string[]): Promise<number> {
 	// The download of n8n takes minutes, so this checks the services first.
 	if (options.queue) await (await layFoundation()).services.stop();
-	const checks = new Checks(options.only);
+	const checks = new Checks(new RegExp(options.only ?? ''));
 	for (const version of versions) {
 		if (isStopping.aborted) break;
 		console.log(`\n━━ n8n ${version}\n`);

@@ -120,7 +120,7 @@ export function simplified(device: Device) {
  */
 export async function runInParts(
 	main: Main,
-	{ devices }: Fleet,
+	{ devices }: Pick<Fleet, 'devices'>,
 	workflow: ExampleWorkflow,
 ): Promise<{ id: string; results: NodeResults }> {
 	const text = JSON.stringify(workflow.nodes);
