@@ -1,6 +1,6 @@
 /**
  * What each field refuses, and its words: invalid values, and every filter or sort rule that would be ignored.
- * `badInput.test.mts` shows the same in n8n. What a path refuses is in test/core/query.test.mts.
+ * `badInput.test.mts` shows the same in n8n. What a path refuses is in test/core/address.test.mts.
  */
 import { inspect } from 'node:util';
 
