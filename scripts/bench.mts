@@ -8,7 +8,6 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pWaitFor from 'p-wait-for';
 
 import { checkout } from '../testbed/checkout.mts';
@@ -139,7 +138,6 @@ async function start(fleets: readonly Served[], heapMb = HEAP_MB): Promise<Queue
 			OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'false',
 			NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
 			...POLLS,
-			N8N_CUSTOM_EXTENSIONS: fileURLToPath(new URL('bench', import.meta.url)),
 		},
 	});
 }

@@ -1,7 +1,6 @@
 /** The ways to read a whole fleet that `npm run bench` compares. Each is a workflow in a real n8n. */
 import assert from 'node:assert/strict';
 
-import { optionFields } from '../../nodes/DeviceManagement/fields/options.ts';
 import { nodeType } from '../../testbed/deviceWorkflow.mts';
 import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
@@ -39,7 +38,6 @@ export const ways: readonly Way[] = [
 		...steps(getMany({ output: 'selected', fields: ['sn', 'status'] })),
 	},
 	{ name: 'Get Many, Raw', ...steps(getMany({ output: 'raw' })) },
-	{ name: "n8n's request helper alone, which is the limit for a node", ...steps(helperList) },
 	{ name: 'HTTP Request, 2,000 per page, and Split Out', ...steps(httpRequest(2000), splitOut) },
 	{ name: 'HTTP Request, 100 per page, and Split Out', largest: 10_000, ...steps(httpRequest(100), splitOut) },
 	{
@@ -65,13 +63,6 @@ function getMany(parameters: object) {
 		typeVersion: 1,
 		parameters: { resource: 'device', operation: 'getAll', returnAll: true, ...parameters },
 	});
-}
-
-/** n8n loads this node from this folder. */
-function helperList({ baseUrl }: Served): Step {
-	const [pageSize, parallel] = [optionFields.pageSize.default, optionFields.parallelRequests.default];
-	const parameters = { url: `${baseUrl}/api/device/list`, pageSize, parallel };
-	return { name: 'Helper List', type: 'CUSTOM.helperList', typeVersion: 1, parameters };
 }
 
 /** @param pageSize default: that of the platform */
