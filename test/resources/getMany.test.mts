@@ -11,7 +11,7 @@ const CAPPED =
 const total = (words: string) =>
 	`The platform reports ${words} in each of 2 readings. The output has the items it lists.`;
 const unsure = (why: string, words: string, remedy: string) =>
-	`${why}. The output has ${words}, from all readings. Some items may be missing, and some may no longer exist. ${remedy}`;
+	`${why}. The node read ${words}, from all readings. Some items may be missing, and some may no longer exist. ${remedy}`;
 const changed = (words: string) =>
 	unsure('The list changed during each of 3 readings', words, 'Run the node again for an exact list.');
 

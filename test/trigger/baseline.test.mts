@@ -129,6 +129,32 @@ it('logs once which watched fields no device has', async () => {
 	expect(warnings()).toEqual([`${finds} 'Status'`, `${finds} the attribute "frimware"`, `${finds} 'Group'`]);
 });
 
+it('logs once that no device has the group of the filter, and again after the group had one', async () => {
+	const watching = await watch({ events: ['deviceCreated'], filters: { group: 'gone' } });
+	const { sn, group } = fleet().at(249);
+	const named = (name: string) => fleet().update(sn, { group: { ...group, name } });
+	for (const name of ['other', ' Gone', 'gone', 'other', 'another']) {
+		named(name);
+		expect(await watching.poll()).toBeNull();
+	}
+	const finds = 'The trigger "Watch" finds no device in the group "gone"';
+	expect(warnings()).toEqual([finds, finds]);
+});
+
+it('a device that left the filter and the platform is forgotten after an hour', async () => {
+	const watching = await watch(
+		{ events: ['deviceRemoved', 'statusChanged'], filters: { group: 'gone' } },
+		{ host: 'C' },
+	);
+	const removed = fleet().remove(fleet().at(5).sn).sn;
+	for (const minutes of [1, 58, 2]) {
+		expect(watching.state).toContain(removed);
+		clock.now += minutes * 60_000;
+		expect(await watching.poll()).toBeNull();
+	}
+	expect([watching.state?.includes(removed), bench.platform.requestsOf('sn')]).toEqual([false, []]);
+});
+
 it('records a new baseline, and logs it, if it cannot read the state', async () => {
 	const watching = await watch(EVERYTHING, { host: 'B' });
 	const { staticData } = watching.database;

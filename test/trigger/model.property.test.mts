@@ -39,6 +39,15 @@ const happening: fc.Arbitrary<Step> = fc.oneof(
 	step('tags', [at, fc.constantFrom<string[]>(['a'], [], ['b'])], ({ world }, position, tags) =>
 		world.edit(position, { tags }),
 	),
+	// Often the same devices, into and out of a filter.
+	{
+		weight: 5,
+		arbitrary: step(
+			'move',
+			[fc.nat({ max: 1 }), fc.constantFrom(...SAMPLES.groupChanged.changes)],
+			({ world }, ...args) => world.edit(...args),
+		),
+	},
 	step('remove', [at], ({ world }, position) => world.remove(position)),
 	step('replace', [at], ({ world }, position) => {
 		const gone = world.remove(position);
@@ -55,9 +64,10 @@ const EVENT_NAMES: string[] = EVENTS.map(({ name }) => name);
 const setting: fc.Arbitrary<Setting> = fc.record({
 	events: fc.oneof(fc.constant(EVENT_NAMES), fc.subarray(EVENT_NAMES, { minLength: 1 })),
 	tag: fc.option(fc.constant('a'), { nil: undefined, freq: 3 }),
+	own: fc.constantFrom(undefined, { group: ' a ' }, { group: 'A', onlineStatus: 0 }, { onlineStatus: 1 }),
 });
 const otherSetting = fc.oneof(
-	fc.constantFrom<Partial<Setting>>({ tag: 'a' }, { tag: undefined }),
+	fc.constantFrom<Partial<Setting>>({ tag: 'a' }, { tag: undefined }, { own: { group: 'B' } }, { own: undefined }),
 	fc.subarray(EVENT_NAMES, { minLength: 1 }).map((events) => ({ events })),
 );
 

@@ -6,6 +6,8 @@ export interface Setting {
 	events: readonly string[];
 	/** Only devices with this tag. */
 	tag: string | undefined;
+	/** Filters that the node checks itself. */
+	own?: { group?: string; onlineStatus?: number } | undefined;
 	/** How long a value must last, what a rule asks for, and what the first poll does. The observer knows none: see stories.test.mts. */
 	holdMinutes?: number;
 	firstPoll?: 'report';
@@ -40,6 +42,8 @@ interface Values {
 	values: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 	/** Devices that are no longer listed, and since when. They are forgotten after an hour. */
 	away: ReadonlyMap<string, number>;
+	/** Devices that are listed, but don't match the node's own filters. */
+	outside: ReadonlySet<string>;
 }
 
 interface Times {
@@ -81,7 +85,7 @@ export function look(
 	before: Memory | undefined,
 ) {
 	const { setting, now } = around;
-	const fingerprint = JSON.stringify([[...setting.events].sort(), setting.tag]);
+	const fingerprint = JSON.stringify([[...setting.events].sort(), setting.tag, setting.own]);
 	const known = before?.fingerprint === fingerprint ? before : undefined;
 	const number = known?.number ?? Math.max(now, (before?.number ?? 0) + 1);
 	const one: Look = { ...around, known, number, changes: [] };
@@ -97,6 +101,10 @@ export function look(
 const listed = ({ fleet, setting: { tag } }: Look): Device[] =>
 	fleet.devices.filter((device) => tag === undefined || device.tags.includes(tag));
 
+const matches = ({ setting: { own = {} } }: Look, { group, onlineStatus }: Device) =>
+	(own.group === undefined || own.group.trim().toLowerCase() === group.name.toLowerCase()) &&
+	(own.onlineStatus === undefined || own.onlineStatus === onlineStatus);
+
 /** Adds the devices that are new or edited by one of their times. */
 function lookAtTimes(
 	one: Look,
@@ -108,7 +116,7 @@ function lookAtTimes(
 	const { fleet, setting, known, changes } = one;
 	if (!setting.events.includes(event)) return times;
 	const met = new Map(times.met);
-	for (const device of listed(one)) {
+	for (const device of listed(one).filter((each) => matches(one, each))) {
 		const { id, sn, [field]: time } = device;
 		if (time === null || met.get(id) === time) continue;
 		met.set(id, time);
@@ -128,26 +136,31 @@ function lookAtValues(one: Look, isNew: ReadonlySet<string>): Values & { untaken
 	const values = new Map(known?.values);
 	// In a restart, n8n may forget that a missing device came back.
 	const away = new Map([...(known?.away ?? [])].map(([sn, since]) => [sn, isFirst ? now : since]));
-	for (const [sn] of [...away].filter(([, since]) => now - since >= HOURS)) {
-		values.delete(sn);
-		away.delete(sn);
-	}
-	const untaken = { values: new Map(values), away: new Map(away) };
+	const forgotten = [...away].filter(([, since]) => now - since >= HOURS);
+	for (const [sn] of forgotten) for (const each of [values, away]) each.delete(sn);
+	const outside = new Set(known?.outside);
+	const untaken = { values: new Map(values), away: new Map(away), outside: new Set(outside) };
 	const list = samples.length > 0 || reportsRemoved ? listed(one) : [];
 	for (const device of list) {
 		const { sn } = device;
 		const last = isNew.has(sn) ? undefined : values.get(sn);
 		const current = new Map(samples.map(({ field, valueOf }) => [field, valueOf(device)]));
+		const isOut = !matches(one, device);
+		let isTold = false;
 		for (const { event, field } of samples) {
 			const [previous, value] = [last?.get(field), current.get(field)];
 			if (last === undefined || previous === value) continue;
+			if (isOut && (outside.has(sn) || !Object.hasOwn({ ...setting.own }, field))) continue;
+			isTold = true;
 			const told = { event, sn, field, previous: shown(previous), current: value };
 			changes.push({ told, change: JSON.stringify([sn, field, previous, value, number]) });
 		}
 		values.set(sn, current);
 		away.delete(sn);
+		outside[isOut ? 'add' : 'delete'](sn);
 		if (isNew.has(sn)) continue;
-		untaken.values.set(sn, last ?? current);
+		untaken.values.set(sn, isOut && !isTold ? current : (last ?? current));
+		untaken.outside[isOut && !isTold ? 'add' : 'delete'](sn);
 		untaken.away.delete(sn);
 	}
 	const here = new Set(list.map(({ sn }) => sn));
@@ -155,16 +168,16 @@ function lookAtValues(one: Look, isNew: ReadonlySet<string>): Values & { untaken
 	const isDue = (sn: string, since = away.get(sn) ?? -HOURS) =>
 		!away.has(sn) || [2, 6, 50].some((wait) => since + 60 * wait <= now && since + 60 * wait > (found.get(sn) ?? 0));
 	const missing = list.length === 0 ? [] : [...values.keys()].filter((sn) => !here.has(sn) && isDue(sn));
-	for (const sn of refusesMissing && reportsRemoved ? [] : missing) {
-		if (fleet.get(sn) !== undefined || !reportsRemoved) {
+	const mayBeRemoved = (sn: string) => reportsRemoved && !outside.has(sn);
+	for (const sn of missing.filter((one) => !refusesMissing || !mayBeRemoved(one))) {
+		if (fleet.get(sn) !== undefined || !mayBeRemoved(sn)) {
 			for (const each of [away, untaken.away]) each.set(sn, each.get(sn) ?? now);
 			continue;
 		}
-		values.delete(sn);
-		away.delete(sn);
+		for (const each of [values, away, outside]) each.delete(sn);
 		changes.push({ told: { event: 'deviceRemoved', sn }, change: JSON.stringify([sn, number]) });
 	}
-	return { values, away, untaken };
+	return { values, away, outside, untaken };
 }
 
 const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);

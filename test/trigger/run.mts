@@ -140,10 +140,10 @@ export class Run {
 
 	/** What is known when a poll begins. */
 	private begin() {
-		const { events, tag, holdMinutes, rule, firstPoll } = this.setting;
+		const { events, tag, own, holdMinutes, rule, firstPoll } = this.setting;
 		this.watching.parameters = {
 			...parametersFor(events),
-			filters: tag === undefined ? {} : { tags: tag },
+			filters: { ...own, ...(tag !== undefined && { tags: tag }) },
 			forAtLeast: holdMinutes ?? 0,
 			options: { maxRetries: 0, ...(firstPoll && { firstPoll }) },
 			...(rule && { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),

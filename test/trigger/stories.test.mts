@@ -4,6 +4,7 @@ import { stopClock } from '../../testbed/virtualTime.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
 import type { Setting } from './observer.mts';
 import { Run } from './run.mts';
+import { SAMPLES } from './samples.mts';
 import { MINUTE, START, World } from './world.mts';
 
 /**
@@ -43,6 +44,8 @@ const ACTIONS: Readonly<Record<string, (run: Run) => Promise<void> | void>> = {
 	offline: set({ onlineStatus: 0 }),
 	leaves: set({ tags: [] }),
 	returns: set({ tags: ['a'] }),
+	...Object.fromEntries(SAMPLES.groupChanged.changes.map((moved) => [`moves to ${moved.group?.name}`, set(moved)])),
+	'is removed': ({ world }) => void world.remove(0),
 	'another value': set({ onlineStatus: -1 }),
 	'is dated now': isNew(0),
 	'another is new': isNew(2),
@@ -158,6 +161,31 @@ const KNOWN: Row[] = [
 	['is offline before another main process polls', `${SAVED_HOLD}, another main process`, STARTS_AGAIN, BOTH],
 ];
 
+/** It is in the group A. Only devices of this group are watched. */
+const IN_A = { events: ['groupChanged', 'onlineStatusChanged', 'deviceRemoved'], own: { group: ' a' }, holdMinutes: 0 };
+const IN_GROUP: Row[] = [
+	['leaves the group, and returns from another', 'moves to B, 1, moves to C, 1, moves to A', '1: A → B, 3: C → A'],
+	['leaves the group for less than it has to last', 'moves to B, 14, moves to A', '', { holdMinutes: 15 }],
+	['leaves the group', 'moves to B, offline', '16: A → B', { holdMinutes: 15 }],
+	[
+		'enters the group',
+		'moves to B, 20, moves to A, 10, offline',
+		'16: A → B, 36: B → A, 46: 1 → 0',
+		{ holdMinutes: 15 },
+	],
+	['leaves the group, and is removed', 'moves to B, 1, is removed', '1: A → B'],
+	['is removed from the group', 'is removed', '1: deviceRemoved'],
+	['changes while it is not in the group', 'moves to B, 1, offline, 1, moves to A', '1: A → B, 3: B → A'],
+	['enters the group offline', 'moves to B, 1, offline, 1, moves to A', '1: A → B, 3: 1 → 0, 3: B → A', { rule: TO_0 }],
+	['leaves the group, which is not watched', 'moves to B, offline', '', { events: ['onlineStatusChanged'] }],
+	[
+		'was reported, leaves the group and returns',
+		'offline, 1, moves to B, 90, moves to A, 1, restart',
+		'1: 1 → 0',
+		{ events: ['onlineStatusChanged'], rule: TO_0 },
+	],
+];
+
 /** It is offline at the first poll, which reports states. */
 const AGAIN = '15: null → 0, 36: null → 0';
 const LISTED: Row[] = [
@@ -189,29 +217,32 @@ const rowsOf = (kind: string, rows: Row[]) =>
 	rows.map(([words, steps, expected, changes = {}]) => [kind, words, steps, expected, changes] as const);
 
 describe.each<HostLetter>(['A', 'B', 'C'])('on host %s, it is reported when a device', (host) => {
-	it.each([...rowsOf('unknown', APPEARS), ...rowsOf('known', KNOWN), ...rowsOf('listed first', LISTED)])(
-		'%s; %s',
-		async (kind, _, steps, expected, changes) => {
-			const world = new World();
-			const putClockBack = stopClock(world);
-			try {
-				setAll({ onlineStatus: 1, tags: ['a'] })({ world });
-				const defaults = { events: ['onlineStatusChanged'], tag: 'a', holdMinutes: 15 };
-				const first = kind === 'listed first' ? { firstPoll: 'report' as const } : {};
-				const rule = kind === 'known' ? undefined : TO_0;
-				const run = new Run(host, { ...defaults, ...first, rule, ...changes }, world, false);
-				const appear = () => world.edit(0, { onlineStatus: 0, tags: ['a'] }, false);
-				if (kind === 'listed first') appear();
-				await run.register('activate');
-				if (kind === 'unknown') {
-					world.add(600);
-					appear();
-				}
-				for (const step of `${steps}, 20`.split(', ')) await take(run, step);
-				expect(toldBy(run)).toBe(typeof expected === 'string' ? expected : expected[host]);
-			} finally {
-				putClockBack();
+	it.each([
+		...rowsOf('unknown', APPEARS),
+		...rowsOf('known', KNOWN),
+		...rowsOf('in a group', IN_GROUP),
+		...rowsOf('listed first', LISTED),
+	])('%s; %s', async (kind, _, steps, expected, changes) => {
+		const world = new World();
+		const putClockBack = stopClock(world);
+		try {
+			setAll({ onlineStatus: 1, tags: ['a'] })({ world });
+			const defaults = { events: ['onlineStatusChanged'], tag: 'a', holdMinutes: 15 };
+			const first = kind === 'listed first' ? { firstPoll: 'report' as const } : {};
+			const rule = kind === 'unknown' || kind === 'listed first' ? TO_0 : undefined;
+			const own = kind === 'in a group' ? IN_A : {};
+			const run = new Run(host, { ...defaults, ...first, rule, ...own, ...changes }, world, false);
+			const appear = () => world.edit(0, { onlineStatus: 0, tags: ['a'] }, false);
+			if (kind === 'listed first') appear();
+			await run.register('activate');
+			if (kind === 'unknown') {
+				world.add(600);
+				appear();
 			}
-		},
-	);
+			for (const step of `${steps}, 20`.split(', ')) await take(run, step);
+			expect(toldBy(run)).toBe(typeof expected === 'string' ? expected : expected[host]);
+		} finally {
+			putClockBack();
+		}
+	});
 });

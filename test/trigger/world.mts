@@ -1,5 +1,6 @@
 import { Fleet, type Device, timeText } from '../../testbed/platform/fleet.mts';
 import { EmbeddedPlatform } from '../../testbed/platform/server.mts';
+import { SAMPLES } from './samples.mts';
 
 export const START = Date.UTC(2026, 2, 29, 0, 30);
 export const MINUTE = 60_000;
@@ -42,6 +43,7 @@ export class World {
 			...TEMPLATE,
 			...{ id: `id${number}`, sn, onlineStatus: number % 2, status: number % 3 },
 			attributes: number % 2 === 0 ? { firmware: '1' } : {},
+			...SAMPLES.groupChanged.changes[number % 2],
 			tags: number % 3 === 0 ? [] : ['a'],
 			createTime: this.time(minutesAgo),
 			updateTime: number % 4 === 0 ? this.time(minutesAgo) : null,

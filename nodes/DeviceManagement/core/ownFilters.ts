@@ -8,40 +8,24 @@ export interface OwnFilters {
 	readonly group?: string;
 }
 
-/** Most groups that a text names. */
-const MOST_NAMED = 10;
-
-/** Checks the devices of a list, and remembers their groups. */
-export class DeviceCheck {
-	private readonly groups = new Set<string>();
-	private hasChecked = false;
-	private isFound = false;
-
-	constructor(private readonly wanted: OwnFilters) {}
-
-	/** Whether a device matches the filters. Upper case and outer spaces don't matter. */
-	fits({ onlineStatus, group }: Device): boolean {
-		const { wanted } = this;
-		const names = isRecord(group) ? [group['name'], group['id']] : [group];
-		const isInGroup = wanted.group === undefined || names.some((name) => plainText(name) === plainText(wanted.group));
-		this.hasChecked = true;
-		this.isFound ||= isInGroup;
-		const shown = names.find((name) => plainText(name));
-		if (!this.isFound && shown !== undefined) this.groups.add(String(shown));
-		return isInGroup && (wanted.onlineStatus === undefined || statusText(onlineStatus) === String(wanted.onlineStatus));
-	}
-
-	/** Returns words, if none of the checked devices has the group. */
-	aboutGroup(): string | undefined {
-		if (this.isFound || !this.hasChecked) return undefined;
-		const named = [...this.groups]
-			.sort()
-			.slice(0, MOST_NAMED)
-			.map((name) => `"${name}"`);
-		const others = this.groups.size - named.length;
-		const groups = `The groups are ${named.join(', ')}${others > 0 ? ` and ${others} others` : ''}.`;
-		return `no device in the group "${this.wanted.group}". ${named.length > 0 ? groups : 'The devices have no groups.'}`;
-	}
+/** Returns what checks the devices of a list, and what then has words if none of them has the group. Upper case and outer spaces don't matter. */
+export function checkerOf(own: OwnFilters | undefined) {
+	const groups = new Set<string>();
+	let isFound = own?.group === undefined;
+	const fits = ({ onlineStatus, group }: Device) => {
+		if (own === undefined) return true;
+		const names = (isRecord(group) ? [group['name'], group['id']] : [group]).filter((name) => plainText(name));
+		const isInGroup = own.group === undefined || names.some((name) => plainText(name) === plainText(own.group));
+		isFound ||= isInGroup;
+		if (!isFound && names.length > 0) groups.add(String(names[0]));
+		return isInGroup && (own.onlineStatus === undefined || statusText(onlineStatus) === String(own.onlineStatus));
+	};
+	const missingGroup = () => (isFound ? undefined : `no device in the group "${own?.group}"`);
+	const groupNames = () => {
+		const named = [...groups].sort().slice(0, 10).join(', ');
+		return `${named ? `the groups ${named}` : 'no groups'}${groups.size > 10 ? ` and ${groups.size - 10} others` : ''}`;
+	};
+	return { fits, missingGroup, groupNames };
 }
 
 /** Returns an online status as the text that is compared: true is 1, and false is 0. */
@@ -51,7 +35,6 @@ export function statusText(value: unknown): string | undefined {
 }
 
 function plainText(value: unknown): string | undefined {
-	return ['string', 'number', 'boolean'].includes(typeof value)
-		? String(value).normalize().trim().toLowerCase()
-		: undefined;
+	const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
+	return isPlain ? String(value).normalize().trim().toLowerCase() : undefined;
 }

@@ -7,7 +7,7 @@ import { z } from 'zod/v4';
 
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
-import { DeviceCheck, type OwnFilters } from '../core/ownFilters';
+import { checkerOf, type OwnFilters } from '../core/ownFilters';
 import { keepOnly } from '../core/paging/page';
 import { fetchPart } from '../core/paging/part';
 import type { Listing } from '../core/paging/passes';
@@ -68,12 +68,12 @@ const IF_CHANGES = [
 ] as const;
 
 /** Returns the options of a list, for {@link optionsField}. */
-export function listOptionFields(words: ListWords & { ifChanges: string }): INodeProperties[] {
+export function listOptionFields(words: ListWords): INodeProperties[] {
 	const order = words.order && `. Sort by ${words.order}, both ascending, so that new items come last.`;
 	const displayOptions = { show: { '/returnAll': [true] } };
 	return [
 		{
-			displayName: words.ifChanges,
+			displayName: `${words.ifChanges}`,
 			// Saved workflows have this name, for every list.
 			name: 'ifFleetChanges',
 			type: 'options',
@@ -89,74 +89,46 @@ export function listOptionFields(words: ListWords & { ifChanges: string }): INod
 }
 
 /**
- * Fetches the items of a list by 'Return All', 'Limit' and 'Options', see {@link fetchListed}.
- * @throws Failure `input` for an invalid field
+ * Fetches the items of a list by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
+ * @param own filters that come before 'Skip' and 'Limit'
+ * @throws Failure `input` for an invalid field; `paging` if 'Return All' is on and the list kept changing; and what a request throws
  */
 export async function fetchItems<T extends object>(
-	item: Item,
-	endpoint: PagedEndpoint,
-	words: ListWords & { ifChanges: string },
-	shape: (record: JsonObject) => T,
-	own?: OwnFilters,
-): Promise<T[]> {
-	const { read, settings } = item;
-	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
-	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
-	const skip = words.isOfRows === true ? 0 : checkNumber(settings.options['skip'], SKIP);
-	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], words.ifChanges);
-	const mayChange = !returnAll || ifChanges === 'return';
-	return await fetchListed(item, endpoint, words, shape, { skip, limit, mayChange, own });
-}
-
-interface Wanted {
-	readonly skip?: number;
-	readonly limit?: number | undefined;
-	/** Whether the list may be incomplete: then a hint says so. */
-	readonly mayChange?: boolean;
-	/** Filters that the node checks, before it skips and limits. */
-	readonly own: OwnFilters | undefined;
-}
-
-/**
- * Fetches the items of a list. Adds a hint if it may be incomplete.
- * @throws Failure `paging` if the list kept changing, and may not; and what a request throws
- */
-export async function fetchListed<T extends object>(
-	{ platform, byAgent, hint, settings }: Item,
+	{ platform, byAgent, hint, read, settings }: Item,
 	endpoint: PagedEndpoint,
 	words: ListWords,
 	shape: (record: JsonObject) => T,
-	{ skip = 0, limit, mayChange = false, own }: Wanted,
+	own?: OwnFilters,
 ): Promise<T[]> {
+	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
+	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
 	const isOfRows = words.isOfRows === true;
-	const checked = own && new DeviceCheck(own);
-	const keep = (record: JsonObject) => (checked?.fits(record) === false ? undefined : shape(record));
+	const skip = isOfRows ? 0 : checkNumber(settings.options['skip'], SKIP);
+	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], `${words.ifChanges}`);
+	const { fits, missingGroup, groupNames } = checkerOf(own);
+	const keep = (record: JsonObject) => (fits(record) ? shape(record) : undefined);
 	const source = keepOnly(pageSource(platform, endpoint, settings), keep, isOfRows);
-	const [from, enough] = [checked ? 0 : skip, skip + (limit ?? Infinity)];
-	const fetch = async (most = limit) => await fetchPart(source, { ...settings, skip: from, limit: most });
-	const fittingOf = ({ items }: Listing<{ kept: T | undefined }>) => items.flatMap(({ kept }) => kept ?? []);
+	const enough = skip + (limit ?? Infinity);
 	// The first page may have enough items that fit.
-	let most = checked && (enough <= settings.pageSize ? settings.pageSize : Infinity);
-	let listing = await fetch(most);
-	if (most !== undefined && fittingOf(listing).length < enough && listing.items.length >= most) {
-		listing = await fetch((most = Infinity));
+	const part = own ? { skip: 0, limit: enough > settings.pageSize ? undefined : settings.pageSize } : { skip, limit };
+	let listing = await fetchPart(source, { ...settings, ...part });
+	const fittingItems = () => listing.items.flatMap(({ kept }) => kept ?? []);
+	if (own && part.limit === listing.items.length && fittingItems().length < enough) {
+		part.limit = undefined;
+		listing = await fetchPart(source, { ...settings, ...part });
 	}
-	if (!listing.settled && !mayChange) throw unsettled(listing, words);
-	const fitting = fittingOf(listing);
-	const items = fitting.slice(skip - from, enough - from);
-	const isWhole = checked !== undefined && listing.settled;
-	const remark = isWhole
-		? remarkOn(listing, 0, most)
-		: remarkOn({ ...listing, items }, skip, limit, isOfRows ? 'the last reading' : undefined);
-	const missing = checked?.aboutGroup();
+	if (returnAll && !listing.settled && ifChanges === 'fail') throw unsettled(listing, words);
+	const remark = remarkOn(listing, part.skip, part.limit, isOfRows ? 'the last reading' : undefined);
 	if (remark !== undefined) hint(remark);
-	if (missing !== undefined) hint(`The platform listed ${missing}`);
+	const missing = missingGroup();
+	if (missing !== undefined) hint(`The platform listed ${missing}. The list has ${groupNames()}.`);
 	if (skip > 0 && !endpoint.sort?.some((rule) => /(^|,)(id|sn)[, ]/.test(rule))) hint(PARTS_NEED_ID);
+	const fitting = fittingItems();
+	const items = own ? fitting.slice(skip, enough) : fitting;
 	const { reportedTotal: total = 0 } = listing;
-	const isCut = items.length < fitting.length || total > from + listing.items.length;
 	// n8n doesn't save a default, so users may not know that there is a limit.
-	if (limit === LIMIT.default && !byAgent && skip === 0 && isCut) {
-		const share = checked ? `The first ${items.length}` : `${items.length} of ${total.toLocaleString('en-US')}`;
+	if (limit === LIMIT.default && !byAgent && skip === 0 && (total > listing.items.length || fitting.length > limit)) {
+		const share = own ? `The first ${items.length}` : `${items.length} of ${total.toLocaleString('en-US')}`;
 		hint(`${share} devices. Turn on 'Return All' for all.`);
 	}
 	return items;
@@ -165,12 +137,8 @@ export async function fetchListed<T extends object>(
 function unsettled(listing: Listing<unknown>, { ifChanges }: ListWords): Failure {
 	const remedy = listing.tied ? SORT_BETTER : 'Run the workflow again, if possible at a quieter time.';
 	const accept = ` To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return What Was Read'.`;
-	return new Failure({
-		kind: 'paging',
-		cause: 'platform',
-		message: `${whyUnsettled(listing)}, so some items may be missing`,
-		remedy: ifChanges === undefined ? remedy : `${remedy}${accept}`,
-	});
+	const message = `${whyUnsettled(listing)}, so some items may be missing`;
+	return new Failure({ kind: 'paging', cause: 'platform', message, remedy: ifChanges ? remedy + accept : remedy });
 }
 
 const SORT_BETTER = "Under 'Sort', use a field with different values that rarely change, like Serial Number.";
@@ -194,7 +162,7 @@ export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infini
 	const after = skip === 0 ? '' : ` after the first ${skip}`;
 	if (!settled) {
 		const remedy = tied ? SORT_BETTER : 'Run the node again for an exact list.';
-		return `${whyUnsettled(listing)}. The output has ${listed} items${after}, from ${readings}. Some items may be missing, and some may no longer exist. ${remedy}`;
+		return `${whyUnsettled(listing)}. The node read ${listed} items${after}, from ${readings}. Some items may be missing, and some may no longer exist. ${remedy}`;
 	}
 	if (reportedTotal === CAP && skip + listed >= CAP) return CAPPED;
 	const reported = Math.max(0, (reportedTotal ?? 0) - skip);

@@ -121,8 +121,6 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	const rules = readRules(read, fields);
 	const { own, ...criteria } = readFilters(read);
-	if (own !== undefined)
-		throw inputFailure("'Online Status' and 'Group' are no filters of the trigger", 'Remove them.');
 	const reportsFirst = check(oneOf(FIRST_POLL).default('remember'), options['firstPoll'], 'First Poll') === 'report';
 	if (reportsFirst && !rules.some(isForState)) {
 		const remedy = "Add a rule with 'To' and without 'From' under 'Only When', or set 'First Poll' to 'Remember Only'.";
@@ -140,6 +138,8 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 		/** Whether the first poll reports the states that rules ask for. */
 		reportsFirst,
 		criteria,
+		/** Filters that the node checks itself. */
+		own,
 		output: readOutputMode(read),
 		settings,
 		/** How long a new value must last. */

@@ -185,8 +185,8 @@ function fingerprintOf(host: Host, parameters: TriggerParameters, credential: Cr
 }
 
 /** Returns the values that decide about a baseline, by the labels of their fields. */
-function watchedBy({ events, attributes, criteria }: TriggerParameters) {
-	const Filters: unknown[] = [JSON.parse(criteria.body), criteria.query];
+function watchedBy({ events, attributes, criteria, own }: TriggerParameters) {
+	const Filters: unknown[] = [JSON.parse(criteria.body), criteria.query, ...(own ? [own] : [])];
 	return { Events: [...events].sort(), Attributes: attributes, Filters };
 }
 

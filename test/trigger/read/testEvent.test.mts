@@ -24,6 +24,24 @@ it('shows the newest devices that meet the filters, and touches no state', async
 	expect(staticData).toEqual({ 'node:Watch': { state: 'whatever' } });
 });
 
+it('shows the newest devices of a group, also if they are not among the first', async () => {
+	const { group } = bench.fleet.at(249);
+	const ofGroup = bench.fleet.devices.filter((device) => device.group.id === group.id).map(({ sn }) => sn);
+	const options = { pageSize: 10 };
+	const few = await fetchTestEvent({ filters: { group: group.name.toUpperCase() }, options });
+	expect(told(few)).toEqual(ofGroup.slice(0, 3).map((sn) => `deviceCreated ${sn}`));
+	bench.fleet.update(bench.fleet.at(249).sn, { group: { ...group, id: 'only', name: 'one' } });
+	const [one, ...others] = await fetchTestEvent({
+		filters: { group: 'only', onlineStatus: bench.fleet.at(249).onlineStatus },
+		options,
+	});
+	expect([told(one ? [one] : []), others]).toEqual([[`deviceCreated ${bench.fleet.at(249).sn}`], []]);
+	const description = /^The platform listed no device in the group "gone"\./;
+	await expect(fetchTestEvent({ filters: { group: 'gone' } })).rejects.toMatchObject({
+		description: expect.stringMatching(description),
+	});
+});
+
 it('has the form that each event has in production, and a mark at its end', async () => {
 	const events = EVENTS.map(({ name }) => name);
 	const items = await fetchTestEvent(parametersFor(events));
@@ -112,7 +130,7 @@ it.each<Partial<Settings>>([
 
 it('shows the message of n8n’s own triggers if there is no device', async () => {
 	bench.platform.fleet = Fleet.seeded({ size: 0 });
-	const description = "No device matches the 'Filters'. Change them, or remove them to see any device.";
+	const description = "No device matches the 'Filters'. Change the filters, or remove them to see any device.";
 	await expect(fetchTestEvent({})).rejects.toMatchObject({ message: NONE, description });
 });
 

@@ -2,7 +2,7 @@ import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
 import { countDevices, DEVICE_LIST } from '../../transport/devices';
-import { fetchListed } from '../getMany';
+import { fetchItems } from '../getMany';
 import type { Operation } from '../operation';
 
 /** Device: Count (sections 1.2 and 4.1 of the API document). */
@@ -16,7 +16,7 @@ export const count: Operation = {
 		const { platform, byAgent, read, settings } = item;
 		const { own, ...criteria } = readFilters(read, byAgent);
 		if (own === undefined) return [{ count: await countDevices(platform, criteria, settings) }];
-		const devices = await fetchListed(item, { ...DEVICE_LIST, ...criteria }, {}, () => ({}), { own });
-		return [{ count: devices.length }];
+		const all = { ...item, read: () => true, settings: { ...settings, options: {} } };
+		return [{ count: (await fetchItems(all, { ...DEVICE_LIST, ...criteria }, {}, () => ({}), own)).length }];
 	},
 };

@@ -3,6 +3,7 @@
  * new value is remembered beside the old one until it has lasted. It doesn't find out which devices are removed.
  */
 import type { Device } from '../../core/device';
+import type { OwnFilters } from '../../core/ownFilters';
 import type { Change } from './events';
 import { hasText, joinKept, type Kept, type KeptValues, partOf, splitKept, textOf, UNREPORTED } from './kept';
 import { asksForState, type ChangeRule, isAskedFor, leadsToRule } from './rules';
@@ -37,6 +38,15 @@ export interface ListedDevice {
 	readonly device?: Device;
 }
 
+/** Marks the values of a device that is listed, but doesn't match the node's own filters. No kept value is a list. */
+export function markOutside(values: KeptValues): KeptValues {
+	return joinKept([...splitKept(values), '[]']);
+}
+
+export function isOutside(values: KeptValues): boolean {
+	return values.endsWith('[]]');
+}
+
 /** What a poll read of the devices that match the filters. */
 export interface DeviceList {
 	readonly devices: readonly ListedDevice[];
@@ -49,6 +59,7 @@ export interface DeviceList {
 export interface SnapshotOptions {
 	readonly fields: readonly WatchedField[];
 	readonly rules: readonly ChangeRule[];
+	readonly own?: OwnFilters | undefined;
 	/** How long a new value must last. */
 	readonly holdSeconds: number;
 	/** This machine's clock in seconds. */
@@ -114,15 +125,20 @@ export function compareSnapshot(
 	const changes: Change[] = [];
 	for (const [sn, { values, device }] of listed) {
 		const known = devices.get(sn);
-		devices.set(sn, values);
+		const isOut = isOutside(values);
+		// When it matches the filters again, a state that was not reported is still to be reported.
+		devices.set(sn, isOut ? firstValues(values, options, known) : values);
 		away.delete(sn);
 		// Without a record, there is nothing to report.
 		if (device === undefined) continue;
 		const last = known === undefined || created.has(sn) ? firstValues(values, options, known) : known;
 		const compared = compareDevice({ sn, values, device }, last, heldBefore, options);
-		devices.set(sn, compared.values);
-		holds.push(...compared.held);
-		changes.push(...compared.reported);
+		// Of a device that leaves the filters, only the change counts that made it leave.
+		const counts = (field?: WatchedField) => !isOut || Object.hasOwn({ ...options.own }, field?.name ?? '');
+		const held = compared.held.filter((hold) => counts(options.fields[hold.field]));
+		if (!isOut || held.length > 0) devices.set(sn, compared.values);
+		holds.push(...held);
+		changes.push(...compared.reported.filter(({ field }) => counts(field)));
 	}
 	// The same order each time, so that the state's text doesn't change.
 	holds.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
@@ -135,7 +151,7 @@ function compareDevice(
 	heldBefore: ReadonlyMap<string, Hold>,
 	{ fields, now, holdSeconds, rules, isFirstOfProcess, holdsAsked }: SnapshotOptions,
 ): { values: KeptValues; held: Hold[]; reported: Change[] } {
-	const values = splitKept(last);
+	const values = splitKept(last).slice(0, fields.length);
 	const held: Hold[] = [];
 	const reported: Change[] = [];
 	for (const [position, current] of splitKept(listed).entries()) {

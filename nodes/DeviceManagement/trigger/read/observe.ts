@@ -3,6 +3,7 @@
  * listed; for new and edited devices, small requests are enough if the platform sorts reliably. It doesn't compare: see compare/.
  */
 import { type Device, serialNumberOf } from '../../core/device';
+import { checkerOf } from '../../core/ownFilters';
 import { keepOnly } from '../../core/paging/page';
 import { fetchList, type Listing } from '../../core/paging/passes';
 import type { ListCriteria } from '../../core/address';
@@ -14,7 +15,7 @@ import type { NodeMemory } from '../memory';
 import type { State } from '../compare/compare';
 import { keepValues } from '../compare/kept';
 import { type FetchedRows, onePerId, type Row, rowOf, unknownFormat } from '../compare/recent';
-import { firstValues, type ListedDevice } from '../compare/snapshot';
+import { firstValues, isOutside, type ListedDevice, markOutside } from '../compare/snapshot';
 import type { TimeField } from '../compare/watched';
 import { fetchNewest, type NewestOptions } from './newest';
 import { remarksOn } from './remarks';
@@ -28,17 +29,19 @@ type ObserveOptions = FleetOptions & Pick<NodeMemory, 'orders' | 'found'>;
 
 /** Returns what it read, what is known of the sort orders now, and what the log says of it. */
 export async function observe(platform: Platform, options: ObserveOptions, before: State) {
-	const { events, fields, criteria } = options;
+	const { events, fields, criteria, own } = options;
 	const watches = fields.length > 0 || events.has('deviceRemoved');
+	const readsAll = watches || own !== undefined;
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
-	const newest = await fetchEachNewest(platform, { ...options, isFiltered, onlyTop: watches }, before);
+	const newest = await fetchEachNewest(platform, { ...options, isFiltered, onlyTop: readsAll }, before);
 	const { recent, orders, unordered } = newest;
-	if (!watches && unordered.size === 0) return { recent, list: undefined, remarks: [], orders, found: options.found };
+	if (!readsAll && unordered.size === 0) return { recent, list: undefined, remarks: [], orders, found: options.found };
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
 	// Its values are not compared, so their records are not kept.
 	const isNeeded = isFiltered && unordered.size > 0;
+	const noValues = { ...options, fields: [], own: undefined };
 	const fleet = isNeeded
-		? await fetchFleet(platform, EVERYTHING, { ...options, fields: [] }, { ...before, snapshot: undefined })
+		? await fetchFleet(platform, EVERYTHING, noValues, { ...before, snapshot: undefined })
 		: undefined;
 	const listing = await fetchFleet(platform, criteria, options, before);
 	const times = addRows(newest, options, listing, fleet);
@@ -47,6 +50,7 @@ export async function observe(platform: Platform, options: ObserveOptions, befor
 	const { failure, found, ...missing } = await checkMissing(platform, complete, before.snapshot, options);
 	const watched = watches ? { newFields: before.snapshot?.devices.size ? [] : fields, failure } : undefined;
 	const remarks = remarksOn(listing, times, watched);
+	if (listing.missingGroup !== undefined) remarks.push(`finds ${listing.missingGroup}`);
 	return { recent, list: watched && { devices, ...missing }, remarks, orders, found };
 }
 
@@ -99,7 +103,9 @@ function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField) {
 	const rows = onePerId(readable);
 	const [odd] = all.flatMap(({ sn, time }) => (Number.isNaN(time) ? sn : [])).sort();
 	const top = rows.reduce<Row | undefined>((most, row) => (most && most.time >= row.time ? most : row), undefined);
-	return { rows, top, complete: settled, odd, sharesIds: rows.length < readable.length };
+	const outside = new Set(items.flatMap(({ sn, values }) => (isOutside(values) ? sn : [])));
+	const inside = rows.filter(({ sn }) => !outside.has(sn));
+	return { rows: inside, top, complete: settled, odd, sharesIds: rows.length < readable.length };
 }
 
 /** The parts of a device that are kept while the whole fleet is read, with its row for each watched time that it has. */
@@ -110,20 +116,24 @@ const NO_ROWS: FleetEntry['rows'] = {};
 /** Reads all devices that match the criteria (section 4.1), in the order of their IDs. To save memory, it keeps only the records of new rows and of compared devices. */
 export async function fetchFleet(platform: Platform, which: ListCriteria, options: FleetOptions, before: State) {
 	const devices = pageSource(platform, { ...DEVICE_LIST, ...which }, options.settings);
-	const entries = keepOnly(devices, (device) => entryOf(device, options, before));
+	const { fits, missingGroup } = checkerOf(options.own);
+	const entries = keepOnly(devices, (device) => entryOf(device, fits(device), options, before));
 	const { items, ...listing } = await fetchList(entries, { ...options.settings, byId: true });
-	return { ...listing, items: items.map(({ kept }) => kept) };
+	return { ...listing, missingGroup: missingGroup(), items: items.map(({ kept }) => kept) };
 }
 
-function entryOf(device: Device, options: FleetOptions, before: State): FleetEntry {
+function entryOf(device: Device, fits: boolean, options: FleetOptions, before: State): FleetEntry {
 	const { fields, times, now } = options;
 	const sn = serialNumberOf(device);
-	const values = keepValues(device, fields);
+	const values = fits ? keepValues(device, fields) : markOutside(keepValues(device, fields));
 	const known = before.snapshot?.devices;
 	// The first list with devices is only recorded, unless its states are reported.
 	const isRecorded = !options.reportsFirst && (known === undefined || known.size === 0);
 	const last = known?.get(sn) ?? (isRecorded ? values : firstValues(values, options));
 	const rows: FleetEntry['rows'] = times.length === 0 ? NO_ROWS : {};
-	for (const { field } of times) rows[field] = rowOf(device, field, now, before.recent.get(field));
-	return last === values ? { sn, values: last, rows } : { sn, values, rows, device };
+	// The others only tell the newest time.
+	const recentOf = (field: TimeField) => (fits ? before.recent.get(field) : undefined);
+	for (const { field } of times) rows[field] = rowOf(device, field, now, recentOf(field));
+	if (last === values) return { sn, values: last, rows };
+	return !fits && isOutside(last) ? { sn, values, rows } : { sn, values, rows, device };
 }

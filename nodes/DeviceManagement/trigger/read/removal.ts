@@ -9,7 +9,7 @@ import type { Platform } from '../../transport/platform';
 import { currentClock } from '../../transport/waiting/clock';
 import type { TriggerParameters } from '../form';
 import type { NodeMemory } from '../memory';
-import { type ListedDevice, REMEMBERED_SECONDS, type Snapshot } from '../compare/snapshot';
+import { isOutside, type ListedDevice, REMEMBERED_SECONDS, type Snapshot } from '../compare/snapshot';
 
 /** Most devices to request in one poll. The others wait for later polls. */
 const MAX_PER_POLL = 100;
@@ -40,7 +40,9 @@ export async function checkMissing(
 	const missing = known.filter((sn) => !listed.has(sn));
 	if (!events.has('deviceRemoved')) return { removed: [], unlisted: missing, found, failure: undefined };
 	const isDueAt = (at: number, sn: string) => at <= now && at > (found.get(sn) ?? 0);
+	const isOut = (sn: string) => isOutside(before?.devices.get(sn) ?? '');
 	const due = missing.filter((sn) => {
+		if (isOut(sn)) return false;
 		const since = before?.away.get(sn);
 		return since === undefined || AGAIN_AFTER.some((wait) => isDueAt(since + wait, sn));
 	});
@@ -60,7 +62,7 @@ export async function checkMissing(
 	const latest = unlisted.map((sn) => [sn, now] as const);
 	return {
 		removed: due.filter((sn) => outcomes.get(sn) === 'removed'),
-		unlisted,
+		unlisted: [...unlisted, ...missing.filter(isOut)],
 		found: new Map([...found, ...latest].filter(([, at]) => now - at < REMEMBERED_SECONDS)),
 		failure: due.map((sn) => outcomes.get(sn)).find((outcome) => outcome instanceof Failure),
 	};

@@ -1,14 +1,17 @@
 import { type Device, serialNumberOf } from '../../core/device';
 import { inputFailure } from '../../core/failure';
 import type { JsonValue } from '../../core/json';
+import { checkerOf } from '../../core/ownFilters';
 import { mayRefuse } from '../../core/paging/refusal';
+import { walkPages } from '../../core/paging/walk';
+import { DEVICE_LIST } from '../../transport/devices';
+import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
 import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from '../compare/events';
 import type { TriggerParameters } from '../form';
 import { keep, keepValues } from '../compare/kept';
 import { type ChangeRule, isMet } from '../compare/rules';
 import { valueOf } from '../compare/watched';
-import { fetchFirst } from './newest';
 
 /** Most devices of a test. */
 const FEW = 3;
@@ -19,8 +22,17 @@ const FEW = 3;
  * @throws Failure `input` if no device matches, or none has a sample
  */
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
-	const { criteria, settings } = parameters;
-	const fetchFew = async (sort: string[]) => await fetchFirst(platform, { ...criteria, sort }, settings, FEW);
+	const { criteria, own, settings } = parameters;
+	const { fits, missingGroup } = checkerOf(own);
+	const fetchFew = async (sort: string[]) => {
+		const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings);
+		const found: Device[] = [];
+		for await (const { newItems } of walkPages(source, { ...settings, limit: own ? undefined : FEW })) {
+			found.push(...newItems.filter(fits));
+			if (found.length >= FEW) break;
+		}
+		return found.slice(0, FEW);
+	};
 	const devices = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
 		if (!mayRefuse('order', thrown)) throw thrown;
 		return await fetchFew([]);
@@ -30,7 +42,7 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 	throw inputFailure(
 		'No data with the current filter could be found',
 		devices.length === 0
-			? "No device matches the 'Filters'. Change them, or remove them to see any device."
+			? `${missingGroup() ? `The platform listed ${missingGroup()}` : "No device matches the 'Filters'"}. Change the filters, or remove them to see any device.`
 			: "The newest devices already have the value in 'From', and 'To' has no other value. Enter one in 'To' for the test.",
 	);
 }
