@@ -18,15 +18,13 @@ export async function offlineDevices({ checks, main, mailServer, wentOffline, wo
 		assert.equal(mail.text, byId.map(({ sn, group }) => `${sn} (${group.name}): offline`).join('\n'));
 		assert.deepEqual([mail.to, others], [['operations@example.com'], []]);
 	});
-	await checks.check('counts and lists only one group, what went offline and what is back', async () => {
+	await checks.check('counts and lists what went offline and what is back', async () => {
 		const events = [0, 0, 1].map((current, at) => ({
 			current,
 			device: { sn: `RT${at}`, groupName: 'Warehouse Hamburg' },
 		}));
-		const others = events.map(({ current, device }) => ({ current, device: { ...device, groupName: 'Default' } }));
-		const pinData = { 'Online status changed': [...others, ...events].map((json) => ({ json })) };
-		const nodes = workflow.nodes.map((node) => ({ ...node, disabled: false }));
-		resultOf(await byHand(main, { ...workflow, nodes, pinData }), 'Send mail');
+		const pinData = { 'Online status changed': events.map((json) => ({ json })) };
+		resultOf(await byHand(main, { ...workflow, pinData }), 'Send mail');
 		const [mail] = mailsAbout('Devices offline for 15 minutes: 2, back online for 15 minutes: 1', mailServer);
 		const [first, second, back] = events.map(({ device }) => `${device.sn} (Warehouse Hamburg)`);
 		assert.equal(mail?.text, `${first}: offline\n${second}: offline\n${back}: back online`);
