@@ -5,7 +5,7 @@ import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/dev
 import { Failure } from '../core/failure';
 import type { JsonValue } from '../core/json';
 import { fetchPart } from '../core/paging/part';
-import { fetchFirstPage } from '../core/paging/walk';
+import { PageSizes } from '../core/paging/sizes';
 import { checkText, type Query } from '../core/address';
 import { DEVICE_LIST, fetchDevice } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
@@ -65,7 +65,7 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 	const results = linesOf(exact === undefined ? others : [exact, ...others]);
 	if (results.length === 0 && isNewSearch) {
 		const everything = pageSource(platform, { ...list, query: {} }, SETTINGS);
-		const { page } = await fetchFirstPage(everything, { pageSize: MOST_SEARCHED });
+		const { page } = await new PageSizes(MOST_SEARCHED).firstPage(everything);
 		const fits = ({ name }: { name: string }) => name.toLowerCase().includes(text.toLowerCase());
 		return { results: linesOf(page.content).filter(fits) };
 	}

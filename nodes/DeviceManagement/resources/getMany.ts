@@ -1,6 +1,6 @@
 /**
  * 'Return All', 'Limit' and the options of every Get Many, and how they fetch the items. Texts and messages take the words for
- * the list. It doesn't know what the items are: shaping them is up to the operation.
+ * the list, and operations shape the items. Only lists of devices have the hint about 'Limit' and the filters that the node checks.
  */
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 
 import { fetchPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
-import { fetchList, type Listing } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
-import type { WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
+import { fetchList, type Listing, type ListOptions } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import { type Metadata, PagedServer } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
@@ -20,7 +19,7 @@ interface Promised {
 	cases: number;
 	/** Whether it believes a wrong number that only a count of the whole list would show. */
 	believesNumbers?: boolean;
-	read(server: PagedServer, options: WalkOptions, amount: number, sizes: readonly number[]): Promise<Device[]>;
+	read(server: PagedServer, options: ListOptions, amount: number, sizes: readonly number[]): Promise<Device[]>;
 	/** The devices that it returns. */
 	range(amount: number): [from: number, to?: number];
 }

@@ -45,7 +45,8 @@ export function pages(
 	return { source, asked, sizes, peaks };
 }
 
-function lettersOf(list: string, page: number): string[] {
+/** Returns the items of a page, from 1. */
+export function lettersOf(list: string, page: number): string[] {
 	const words = list.replace('…', '').split(' ');
 	const word = words[page - 1] ?? (list.endsWith('…') ? words.at(-1) : '');
 	return [...(word ?? '')].filter((letter) => letter !== '-');

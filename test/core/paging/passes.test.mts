@@ -1,5 +1,6 @@
 import { keepOnly } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
+import { PageSizes } from '../../../nodes/DeviceManagement/core/paging/sizes.ts';
 import { type Asked, noSuchPage, only, pages, removeFirst, serve } from './pages.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
@@ -152,7 +153,7 @@ describe('passes', () => {
 			else if (left-- > 0) throw noSuchPage;
 			return await source.fetchPage(page, size);
 		};
-		await fetchList({ ...source, fetchPage, idOrder }, { ...one, otherSizes: [], byId: true });
+		await fetchList({ ...source, fetchPage, idOrder }, { ...one, sizes: new PageSizes(2, 2, []), byId: true });
 		expect([isNoted, without > 0]).toEqual([noted, noted]);
 	});
 

@@ -1,22 +1,22 @@
 import { setImmediate as afterMicrotasks } from 'node:timers/promises';
 
 import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
-import { type WalkedPage, walkPages, type WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
-import type { Metadata, ServerScript } from '../../../testbed/pagedServer.mts';
+import type { ListOptions } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
+import { PageSizes } from '../../../nodes/DeviceManagement/core/paging/sizes.ts';
+import { type WalkedPage, walkPages } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
+import type { ServerScript } from '../../../testbed/pagedServer.mts';
 import { failure, late, noSuchPage, only, pages, say, serve } from './pages.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
 const ten = { pageSize: 10, parallelRequests: 1 } as const;
 
-async function walk<T>(source: PageSource<T>, options: WalkOptions = one) {
+async function walk<T>(source: PageSource<T>, options: ListOptions = one) {
+	const sizes = new PageSizes(options.limit ?? Infinity, options.pageSize);
 	const steps: Array<WalkedPage<T>> = [];
-	for await (const step of walkPages(source, options)) steps.push(step);
+	for await (const step of walkPages(source, { ...options, sizes })) steps.push(step);
 	return steps;
 }
-const words = async ({ source }: { source: PageSource<string> }, options: WalkOptions = one) =>
-	(await walk(source, options)).map(({ newItems }) => newItems.join(''));
-
-async function expectWhole(server: ReturnType<typeof serve>, options: WalkOptions = ten) {
+async function expectWhole(server: ReturnType<typeof serve>, options: ListOptions = ten) {
 	const steps = await walk(server.source, options);
 	expect(steps.flatMap(({ newItems }) => newItems)).toEqual(server.fleet.devices);
 }
@@ -72,63 +72,6 @@ describe('a total', () => {
 		);
 		const steps = await walk(list.source, { ...one, parallelRequests: 2 });
 		expect(steps.map(({ moved }) => moved)).toEqual([false, true]);
-	});
-});
-
-describe('a page that has nothing new', () => {
-	test.each([
-		{ name: 'where the total says that more follows', list: 'ab cd…', said: { totalElements: 9 }, page: 4 },
-		{ name: 'in another order', list: 'ab cd dc…', said: { last: false }, page: 4 },
-		{ name: 'between others that have', list: 'ab cd ba e a…', said: { last: false }, page: 5 },
-	])('is accepted once, and the second one fails, $name', async ({ list, said, page }) => {
-		const message = `Page ${page} of the list has only items of earlier pages`;
-		await expect(walk(pages(list, said).source)).rejects.toMatchObject({ details: { kind: 'paging', message } });
-	});
-
-	test.each([
-		{ name: 'is past the end by the total', list: 'ab…', said: { totalElements: 2, last: false }, found: ['ab', ''] },
-		{ name: 'has something new, with any total', list: 'ab bc', said: { totalElements: 2 }, found: ['ab', 'c', ''] },
-	])('$name', async ({ list, said, found }) => {
-		expect(await words(pages(list, said))).toEqual(found);
-	});
-});
-
-const more = { totalElements: 1, totalPages: 200, last: false };
-test.each([
-	{ hole: 1, said: { totalElements: 1 }, found: 'a' },
-	{ hole: 99, said: more, found: 'a' },
-	{ hole: 100, said: more, found: '' },
-	{ hole: 2, said: { ...more, totalElements: undefined }, found: '' },
-	{ hole: 2, said: { ...more, totalPages: undefined }, found: '' },
-	{ hole: 2, said: { ...more, last: undefined }, found: '' },
-])('behind $hole empty pages that say $said, the walk finds "$found"', async ({ hole, said, found }) => {
-	expect((await words(pages(`${'- '.repeat(hole)}a`, said))).join('')).toBe(found);
-});
-
-describe('a short page in the middle, which lacks hidden items', () => {
-	const pastEnd = { empty: '', refused: noSuchPage, repeated: '…' } as const;
-
-	test.each<{ says: string; said: (page: number) => Metadata }>([
-		{ says: 'nothing', said: () => ({}) },
-		{ says: 'only its number and size', said: () => ({ size: 3 }) },
-		{ says: 'only its own length as the total', said: (page) => ({ totalElements: page === 2 ? 2 : 3 }) },
-		{ says: 'a total of 0, and one page', said: () => ({ totalElements: 0, totalPages: 1 }) },
-		{ says: 'that it is the last one, as each page does', said: () => ({ last: true }) },
-		{ says: 'nothing, unlike the last one', said: (page) => (page > 2 ? { last: true } : {}) },
-	])('does not end a walk if it says $says', async ({ said }) => {
-		for (const end of [pastEnd.empty, pastEnd.refused, pastEnd.repeated]) {
-			const [list, count] = [`abc de fgh i${typeof end === 'string' ? end : ''}`, 4];
-			const server = pages(list, ({ page }) => (end instanceof Error && page > count ? end : said(page)));
-			expect((await words(server, { ...one, pageSize: 3 })).join('')).toBe('abcdefghi');
-		}
-	});
-
-	test('ends it if a field says so, without another request', async () => {
-		for (const said of [{ totalElements: 5 }, { totalPages: 2 }, { last: true }]) {
-			const server = pages('abc de', ({ page }) => (page === 2 ? said : {}));
-			await words(server, { ...one, pageSize: 3 });
-			expect(server.asked).toEqual([undefined, 1, 2]);
-		}
 	});
 });
 

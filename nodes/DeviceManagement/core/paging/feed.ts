@@ -25,11 +25,7 @@ export class PageFeed<T> {
 		private readonly options: { size: number; parallelRequests: number; trustsNumbers?: boolean },
 	) {}
 
-	/**
-	 * Returns the page at `index` and fetches ahead.
-	 * @param pages how many pages the list has, as far as known
-	 * @throws what the page's request throws
-	 */
+	/** Returns the page at `index`, and fetches ahead of a list of so many `pages`, as far as known. Throws what the request throws. */
 	async at(index: number, pages: number): Promise<Page<T>> {
 		if (index === 0) return this.first;
 		this.firstPageNumber ??= await learnNumbering(

@@ -33,10 +33,7 @@ export interface IdOrder {
 	noteRefusal(): void;
 }
 
-/**
- * Returns a source of what `keep` returns for each item: the rest leaves the memory. Items are identified as they were sent.
- * @param countsRows whether items are rows, see {@link identifyRows}
- */
+/** Returns a source of what `keep` returns for each item: the rest leaves the memory. Items are identified as they were sent. */
 export function keepOnly<T, K>(source: PageSource<T>, keep: (item: T) => K, countsRows = false) {
 	const { fetchPage, identify, idOf, ...rest } = source;
 	return {

@@ -1,10 +1,10 @@
-import { type Listing, fetchList } from './passes';
+import { type Listing, type ListOptions, fetchList } from './passes';
 import { learnNumbering } from './numbering';
 import type { PageSource } from './page';
 import { undefinedIfPageRefused } from './refusal';
-import { fetchFirstPage, type WalkOptions } from './walk';
+import { PageSizes } from './sizes';
 
-type PartOptions = WalkOptions & { skip: number };
+type PartOptions = Omit<ListOptions, 'byId' | 'sizes'> & { skip: number };
 
 /**
  * Reads up to `limit` items of a paged list, after the first `skip` ones. The first page shows how long pages are. Three
@@ -24,8 +24,9 @@ class NotAlone extends Error {}
 
 /** Reads a part without the pages before it. Throws NotAlone. */
 async function fetchAlone<T>(source: PageSource<T>, { skip, ...options }: PartOptions): Promise<Listing<T>> {
-	if (skip < Math.min(options.pageSize, options.limit ?? Infinity)) throw new NotAlone();
-	const { size: pageSize, page } = await fetchFirstPage(source, options);
+	const sizes = new PageSizes(options.limit ?? Infinity, options.pageSize);
+	if (skip < sizes.wanted) throw new NotAlone();
+	const { size: pageSize, page } = await sizes.firstPage(source);
 	const { totalElements: listed = 0 } = page;
 	const [first, pageLength] = [page.content[0], page.content.length];
 	if (first === undefined || skip < pageLength || listed <= pageLength) throw new NotAlone();
@@ -49,7 +50,7 @@ async function fetchAlone<T>(source: PageSource<T>, { skip, ...options }: PartOp
 		const left = { totalElements: Math.max(0, total - before), totalPages: Math.max(0, totalPages - pagesBefore) };
 		return { ...said, ...left, content, number: number - 1 };
 	};
-	const part = { ...options, skip: skip - before, pageSize, otherSizes: [] };
+	const part = { ...options, skip: skip - before, sizes: new PageSizes(pageSize, pageSize, []) };
 	const { reportedTotal = 0, ...listing } = await fetchList({ ...source, fetchPage, idOrder: undefined }, part);
 	return { ...listing, reportedTotal: before + reportedTotal };
 }
@@ -57,19 +58,16 @@ async function fetchAlone<T>(source: PageSource<T>, { skip, ...options }: PartOp
 /** Returns the number of the list's first page, and the identity of the item at a position, with the offset that its page has. */
 async function findItem<T>(source: PageSource<T>, position: number, listed: number) {
 	// No server shortens a page of one item, but a server may refuse it.
-	const single = async (parameter: number | undefined) => await source.fetchPage(parameter, 1);
-	const firstNumber = await learnNumbering(source.identify, undefined, single).catch(notAloneIfPageRefused);
-	const { content, totalElements, totalPages, last, pageable } = await single(firstNumber + position).catch(
-		notAloneIfPageRefused,
-	);
+	const single = async (page: number | undefined) =>
+		await source.fetchPage(page, 1).catch((thrown: unknown) => {
+			undefinedIfPageRefused(thrown);
+			throw new NotAlone();
+		});
+	const firstNumber = await learnNumbering(source.identify, undefined, single);
+	const { content, totalElements, totalPages, last, pageable } = await single(firstNumber + position);
 	const [item, ...others] = content;
 	// If total, page count and `last` agree with the position, this is the right item.
 	const agrees = totalElements === listed && totalPages === listed && last === (position === listed - 1);
 	if (!agrees || item === undefined || others.length > 0) throw new NotAlone();
 	return { firstNumber, identity: source.identify(item), offset: pageable?.offset };
-}
-
-function notAloneIfPageRefused(thrown: unknown): never {
-	undefinedIfPageRefused(thrown);
-	throw new NotAlone();
 }

@@ -1,6 +1,8 @@
 import { areSame, type PageSource } from './page';
 import { readById } from './refusal';
-import { RepeatedPages, type WalkedPage, walkPages, type WalkOptions } from './walk';
+import { PageSizes } from './sizes';
+import { RepeatedPages } from './tally';
+import { type WalkedPage, walkPages, type WalkOptions } from './walk';
 
 export interface Listing<T> {
 	/** Each item once: those of the last pass in the server's order; unless settled, also those of earlier passes, but not rows. */
@@ -14,7 +16,10 @@ export interface Listing<T> {
 	passes: number;
 }
 
-export interface ListOptions extends WalkOptions {
+export interface ListOptions extends Omit<WalkOptions, 'sizes'> {
+	pageSize: number;
+	/** Default: up to `pageSize`, and fewer if `skip` and `limit` need fewer. */
+	sizes?: PageSizes;
 	/** Whether to add the ID to the sort order from the start, because the order of the items doesn't matter. */
 	byId?: boolean;
 }
@@ -22,11 +27,10 @@ export interface ListOptions extends WalkOptions {
 const PASSES = 3;
 
 /**
- * Reads a paged list (section 1.2 of the API document) to its end, or `limit` items after the first `skip` ones. One pass is
- * enough if the total stayed the same, no item appeared twice and the count equals the total. Otherwise, or without a total
- * for several pages, it reads the list again, in up to three passes, the third page by page. If pages repeat items although the total
- * stays, items may have equal sort values and no order: the next pass adds the ID to the sort order. If the list is not whole
- * after three passes, it is returned as not settled.
+ * Reads a paged list (section 1.2 of the API document) to its end, or `limit` items after the first `skip` ones. One pass is enough if the
+ * total stayed, no item appeared twice and the count equals the total. Otherwise, or without a total for several pages, it reads the list
+ * again, in up to three passes, the third page by page. If pages repeat items although the total stays, items may have equal sort values
+ * and no order: the next pass adds the ID to the sort order. After three passes, the list is returned as not settled.
  * @throws Failure `paging` if all three passes repeat pages and the ID was not refused, or the list has no end; and what `fetchPage` throws
  */
 export async function fetchList<T>(source: PageSource<T>, options: ListOptions): Promise<Listing<T>> {
@@ -34,20 +38,21 @@ export async function fetchList<T>(source: PageSource<T>, options: ListOptions):
 	let items: readonly T[] = [];
 	const sharing = new Set<string>();
 	const { countsRows = false } = source;
-	const { skip = 0, limit = Infinity } = options;
+	const { pageSize, skip = 0, limit = Infinity } = options;
+	const { sizes: usual = new PageSizes(skip + limit, pageSize) } = options;
 	let { byId = false } = options;
 	let [tied, voidPasses] = [false, 0];
 	for (let passes = 1; ; passes++) {
 		const isLast = passes === PASSES;
 		// Two passes that repeat the same items in pages of different length show that the server lists these twice.
-		const sizes = isLast && previous && repeats(previous) ? otherSizes(previous, options) : undefined;
+		const sizes = isLast && previous && repeats(previous) ? usual.otherThan(previous.pageLength) : usual;
 		const parallelRequests = isLast ? 1 : options.parallelRequests;
 		// Rows that change make page 1 differ from the first page, which looks like a list that counts from 0.
 		const trustsNumbers = passes === 1 || (isLast && countsRows);
 		const fetch = async (list: PageSource<T>) =>
-			await fetchPass(list, { ...options, ...sizes, parallelRequests, trustsNumbers, sharing });
-		const pass = byId ? await readById(source, fetch, async () => await fetch(source)) : await fetch(source);
-		const settled = pass.steady || (previous !== undefined && agree(source, previous, pass, options));
+			await fetchPass(list, { ...options, sizes, parallelRequests, trustsNumbers, sharing });
+		const pass = byId ? await readById(source, fetch) : await fetch(source);
+		const settled = (pass.steady && !pass.moved) || (previous !== undefined && agree(source, previous, pass, options));
 		// Without the ID, equal sort values may repeat pages. A server that ignores page numbers lists only one page.
 		const mayBeTied = source.idOrder?.isRefused() === true && pass.distinct > pass.pageLength;
 		if (pass.voidedBy !== undefined && ++voidPasses === PASSES && !mayBeTied) throw pass.voidedBy;
@@ -73,29 +78,19 @@ interface Pass<T> extends Omit<WalkedPage<T>, 'newItems'> {
 }
 
 async function fetchPass<T>(source: PageSource<T>, options: WalkOptions): Promise<Pass<T>> {
-	const { pageSize, skip = 0, limit = Infinity } = options;
-	const nothing = { size: 0, read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
-	const pass: Pass<T> = { ...nothing, items: [], pageLength: 0, requested: Math.min(pageSize, skip + limit) };
+	const nothing = { read: 0, distinct: 0, reportedTotal: undefined, moved: false, steady: false };
+	const pass: Pass<T> = { ...nothing, items: [], pageLength: 0, requested: options.sizes.wanted };
 	const read = async () => {
 		for await (const { newItems, ...page } of walkPages(source, options)) {
 			for (const item of newItems) pass.items.push(item);
 			Object.assign(pass, page, { pageLength: pass.pageLength || page.read });
 		}
-		return pass;
 	};
-	return await read().catch((thrown: unknown) => {
+	await read().catch((thrown: unknown) => {
 		if (!(thrown instanceof RepeatedPages)) throw thrown;
-		return Object.assign(pass, { moved: true, steady: false, voidedBy: thrown });
+		Object.assign(pass, { moved: true, voidedBy: thrown });
 	});
-}
-
-/** Page sizes that platforms offer where they accept only some. The largest first: pages of both lengths then have the fewest edges in common. */
-const OFFERED = [500, 200, 100, 50, 25, 20, 10];
-
-/** Returns the next smaller page size, then others for a server that refuses or replaces it. The last one is that of the pass. */
-function otherSizes({ pageLength, size }: Pass<unknown>, { pageSize }: WalkOptions) {
-	const offered = OFFERED.filter((other) => other <= pageSize && other !== size);
-	return { pageSize: Math.max(1, pageLength - 1), otherSizes: [...offered, size], notOfLength: pageLength };
+	return pass;
 }
 
 /** Whether a pass that was read to its end has an item twice. In a list of one page that is not full, no other item is missing for it. */
@@ -113,7 +108,7 @@ function isTied(pass: Pass<unknown>): boolean {
 }
 
 /** Whether two passes have the same items up to the limit, order and total; if they repeat items, in pages of different length. */
-function agree<T>(source: PageSource<T>, one: Pass<T>, other: Pass<T>, { skip = 0, limit = Infinity }: WalkOptions) {
+function agree<T>(source: PageSource<T>, one: Pass<T>, other: Pass<T>, { skip = 0, limit = Infinity }: ListOptions) {
 	if (one.moved || other.moved || one.reportedTotal !== other.reportedTotal) return false;
 	const upTo = skip + limit;
 	if (Math.min(one.read, upTo) !== Math.min(other.read, upTo)) return false;

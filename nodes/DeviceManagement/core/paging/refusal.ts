@@ -4,17 +4,6 @@ import type { PageSource } from './page';
 /** Codes that a platform may return for a page size or a sort order that it doesn't accept. */
 const MAY_BE_THE_QUERY: ReadonlySet<number> = new Set([-1, 9999, 10001, 10005, 10014]);
 const STATUSES_THAT_MAY_BE = { size: [400, 413, 414, 422, 500], order: [400, 422, 500] };
-/** Some platforms accept no page size as small as a limit below this one. */
-const SMALL = 50;
-/** Page sizes to fall back to, the largest first. Section 8 names only the last one, as the default. */
-export const SMALLER_SIZES = [1000, 200, SMALL, 10];
-
-/** Returns the page sizes to try after a refused one, up to `most`. */
-export function sizesAfter(refused: number, most: number): readonly number[] {
-	const others = SMALLER_SIZES.filter((size) => (refused < SMALL ? size <= SMALL : size < refused));
-	return others.map((size) => Math.min(size, most));
-}
-
 /**
  * Whether a first page may have failed because of its size (section 8 doesn't name the largest) or its sort order (section 1.3
  * doesn't name the allowed fields). Most of these failures may have a reason that soon passes: callers check before they remember it.
@@ -39,16 +28,15 @@ function refusesPage(thrown: unknown): thrown is Failure {
 }
 
 /**
- * Reads a list with the ID as the last field of its sort order. If the platform refuses that at the first page twice in a row, or has
- * refused it before, returns what `otherwise` returns. If that fails, too, the ID was not the reason.
+ * Reads a list with the ID as the last field of its sort order; without it if the platform refuses that at the first page twice in a row,
+ * or has refused it before. If that fails, too, the ID was not the reason.
  */
 export async function readById<T, Result>(
 	source: PageSource<T>,
-	read: (sorted: PageSource<T>) => Promise<Result>,
-	otherwise: () => Promise<Result>,
+	read: (list: PageSource<T>) => Promise<Result>,
 	isSecond = false,
 ): Promise<Result> {
-	if (source.idOrder?.isRefused() !== false) return await otherwise();
+	if (source.idOrder?.isRefused() !== false) return await read(source);
 	let begun = false;
 	const fetchPage: typeof source.fetchPage = async (page, size) => {
 		const fetched = await source.fetchPage(page, size, true);
@@ -60,8 +48,8 @@ export async function readById<T, Result>(
 		// A platform may refuse an unknown field with any code.
 		undefinedIfPageRefused(thrown);
 		// One refusal may be temporary.
-		if (!isSecond) return await readById(source, read, otherwise, true);
-		const result = await otherwise();
+		if (!isSecond) return await readById(source, read, true);
+		const result = await read(source);
 		source.idOrder?.noteRefusal();
 		return result;
 	});

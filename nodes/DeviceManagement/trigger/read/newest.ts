@@ -4,8 +4,9 @@
  * returns no rows, and observe.ts reads the whole fleet.
  */
 import type { Device } from '../../core/device';
-import { mayRefuse, sizesAfter } from '../../core/paging/refusal';
-import { fetchFirstPage, walkPages } from '../../core/paging/walk';
+import { mayRefuse } from '../../core/paging/refusal';
+import { PageSizes } from '../../core/paging/sizes';
+import { walkPages } from '../../core/paging/walk';
 import { DEVICE_LIST } from '../../transport/devices';
 import { type PagedEndpoint, pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
@@ -86,7 +87,7 @@ async function fetchDownToKnown(
 	const [rows, first] = [new Array<Row>(), new Array<Device>()];
 	const walk = { rows, top, complete: true, first, isWholeList: false };
 	let [last, total] = [Infinity, 0];
-	const pages = { pageSize, otherSizes: sizesAfter(pageSize, settings.pageSize), parallelRequests: 1 };
+	const pages = { sizes: new PageSizes(pageSize, settings.pageSize), parallelRequests: 1 };
 	for await (const page of walkPages(source, pages)) {
 		const { newItems, read, distinct, reportedTotal = total } = page;
 		if (read > distinct) return 'tied';
@@ -148,7 +149,7 @@ export async function fetchFirst(
 	limit = 1,
 ) {
 	const source = pageSource(platform, { ...DEVICE_LIST, ...list }, settings);
-	return (await fetchFirstPage(source, { ...settings, limit })).page.content.slice(0, limit);
+	return (await new PageSizes(limit, settings.pageSize).firstPage(source)).page.content.slice(0, limit);
 }
 
 /** Returns the first device's row; undefined if there is none, or if it does not have the time. */

@@ -3,6 +3,7 @@ import { inputFailure } from '../../core/failure';
 import type { JsonValue } from '../../core/json';
 import { checkerOf } from '../../core/ownFilters';
 import { mayRefuse } from '../../core/paging/refusal';
+import { PageSizes } from '../../core/paging/sizes';
 import { walkPages } from '../../core/paging/walk';
 import { DEVICE_LIST } from '../../transport/devices';
 import { pageSource } from '../../transport/pagedList';
@@ -24,10 +25,12 @@ const FEW = 3;
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
 	const { criteria, own, settings } = parameters;
 	const { fits, missingGroup } = checkerOf(own);
+	const limit = own ? undefined : FEW;
+	const sizes = new PageSizes(limit ?? Infinity, settings.pageSize);
 	const fetchFew = async (sort: string[]) => {
 		const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings);
 		const found: Device[] = [];
-		for await (const { newItems } of walkPages(source, { ...settings, limit: own ? undefined : FEW })) {
+		for await (const { newItems } of walkPages(source, { ...settings, sizes, limit })) {
 			found.push(...newItems.filter(fits));
 			if (found.length >= FEW) break;
 		}
