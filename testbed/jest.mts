@@ -1,7 +1,7 @@
 /** Test fixtures that jest opens and closes. Only tests import this file, because it needs jest's functions. */
 import { setImmediate } from 'node:timers/promises';
 
-import { forgetAccounts } from '../nodes/DeviceManagement/transport/auth/account.ts';
+import { forgetAccounts } from '../nodes/DeviceManagement/transport/account.ts';
 import { replaceClock, systemClock } from '../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { forgetPolls } from '../nodes/DeviceManagement/trigger/memory.ts';
 import { type Bench, openBench } from './bench.mts';

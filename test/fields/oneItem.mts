@@ -6,7 +6,7 @@ import type { ReadParameter } from '../../nodes/DeviceManagement/fields/check.ts
 import { readSettings } from '../../nodes/DeviceManagement/fields/options.ts';
 import { OPTION_NAMES, RESOURCES } from '../../nodes/DeviceManagement/resources/index.ts';
 import type { Item } from '../../nodes/DeviceManagement/resources/operation.ts';
-import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts';
+import { Account } from '../../nodes/DeviceManagement/transport/account.ts';
 import type { PlatformRequest } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { operationNames, operations } from '../../testbed/operations.mts';
 

@@ -1,4 +1,4 @@
-import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts';
+import { Account } from '../../nodes/DeviceManagement/transport/account.ts';
 import { DEVICE_LIST } from '../../nodes/DeviceManagement/transport/devices.ts';
 import { pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import type { Bench } from '../../testbed/bench.mts';

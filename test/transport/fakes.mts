@@ -3,7 +3,7 @@ import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOpti
 import { z } from 'zod/v4';
 
 import { Failure, type FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
-import { forgetAccounts } from '../../nodes/DeviceManagement/transport/auth/account.ts';
+import { forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
 import type * as authentication from '../../nodes/DeviceManagement/transport/auth/authenticate.ts';
 import { replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
 import { VirtualTime } from '../../testbed/virtualTime.mts';

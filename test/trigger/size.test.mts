@@ -1,4 +1,4 @@
-import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts';
+import { Account } from '../../nodes/DeviceManagement/transport/account.ts';
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
 import { fetchFleet } from '../../nodes/DeviceManagement/trigger/read/observe.ts';
 import type { Platform } from '../../nodes/DeviceManagement/transport/platform.ts';

@@ -8,7 +8,7 @@ import { type IPollFunctions, ObservableObject } from 'n8n-workflow';
 
 import { checkPayload, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
 import { inWords } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
-import { Account } from '../../nodes/DeviceManagement/transport/auth/account.ts';
+import { Account } from '../../nodes/DeviceManagement/transport/account.ts';
 import type { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
 import type { EmbeddedPlatform } from '../platform/server.mts';

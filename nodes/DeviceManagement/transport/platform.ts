@@ -21,7 +21,7 @@ import { checkPayload, unwrap } from '../core/envelope';
 import { type Failure, type FailureDetails, inputFailure } from '../core/failure';
 import { inWords, type Purpose } from '../core/errors/purpose';
 import { outcomeOf, withRetries } from './waiting/retry';
-import { type Account, accountOf } from './auth/account';
+import { type Account, accountOf } from './account';
 import { currentClock, whyEnded } from './waiting/clock';
 import { additionsOf, type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
 import { exchange, unsent, type WireRequest } from './exchange';

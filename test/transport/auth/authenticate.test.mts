@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-workflow';
 
-import { accountOf } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
+import { accountOf } from '../../../nodes/DeviceManagement/transport/account.ts';
 import * as authentication from '../../../nodes/DeviceManagement/transport/auth/authenticate.ts';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { FakeN8n, failureOf, responseOf, settled, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
@@ -63,9 +63,9 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 		['fails', 0, 0],
 	])('waits while an execution looks for a token, which %s', async (outcome, ifRequest, ifTest) => {
 		const failed = failureOf();
-		const execution = account().findOnce(async () => {
+		const execution = account().tokens.findOnce(async () => {
 			await virtual.time.sleep(1000);
-			if (outcome === 'finds one in the store') account().use('token-0');
+			if (outcome === 'finds one in the store') account().tokens.use('token-0');
 			const { data } = credentialOf(SIGNED_OUT).forSignIn();
 			if (outcome === 'signs in') await settled(send('current', data));
 			if (outcome === 'fails') throw failed;
@@ -94,7 +94,7 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 		}
 		refusal = undefined;
 		expect(await request(way)).toBeUndefined();
-		expect(account().recentLoginRefusal()).toBeUndefined();
+		expect(account().tokens.recentLoginRefusal()).toBeUndefined();
 	});
 
 	test.each<[string, ICredentialDataDecryptedObject, number, string]>([
@@ -114,9 +114,9 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 	});
 
 	test('signs in if an execution that was looking for a token found the dead one', async () => {
-		const execution = account().findOnce(async () => {
+		const execution = account().tokens.findOnce(async () => {
 			await virtual.time.sleep(10);
-			account().use('dead');
+			account().tokens.use('dead');
 		});
 		await request(way);
 		await execution;
@@ -130,8 +130,7 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 	])('%i ms after the token of another request %s, signs in: login %i', async (ms, what, count) => {
 		await signInBefore();
 		await virtual.time.run(ms);
-		const { token } = account();
-		if (what === 'was refused' && token !== undefined) account().refuse(token);
+		if (what === 'was refused') account().tokens.refuse(account().tokens.current);
 		await request(way);
 		expect({ logins, sent }).toEqual({ logins: count, sent: ['Bearer dead', `Bearer token-${count}`] });
 	});
@@ -157,7 +156,7 @@ describe("n8n's connection test", () => {
 
 	test('shares its login with tests and executions that begin meanwhile, as each login may end the token before', async () => {
 		const { data } = credentialOf(SIGNED_OUT).forSignIn();
-		const execution = account().findOnce(async () => void (await settled(send('current', data))));
+		const execution = account().tokens.findOnce(async () => void (await settled(send('current', data))));
 		await outcomeOf(Promise.all([send('test'), send('test'), execution]));
 		expect({ logins, sent }).toEqual({ logins: 1, sent: ['Bearer token-1', 'Bearer token-1'] });
 	});
@@ -169,7 +168,7 @@ test('a request that is made for its login alone is never sent, and does not wai
 	const copy = { ...credentialOf(SIGNED_OUT).forSignIn().data };
 	const search = async () => [await settled(send('current', data)), await preAuthenticate(copy, platform)];
 	let found: unknown;
-	await outcomeOf(account().findOnce(async () => void (found = await search())));
+	await outcomeOf(account().tokens.findOnce(async () => void (found = await search())));
 	expect(found).toMatchObject([expect.any(SignedIn), { sessionToken: 'token-2' }]);
 	expect({ logins, sent, token: n8n.stored['sessionToken'] }).toEqual({ logins: 2, sent: [], token: 'token-1' });
 });

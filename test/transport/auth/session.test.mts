@@ -2,7 +2,7 @@ import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workf
 import { setImmediate as everythingElse } from 'node:timers/promises';
 
 import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { type Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
+import { type Account, accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/account.ts';
 import { type Credential, credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { Session } from '../../../nodes/DeviceManagement/transport/auth/session.ts';
 import { replaceClock, systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
@@ -106,7 +106,7 @@ class FakePlatform {
 		await Promise.resolve();
 		if (this.refuseSignIn !== undefined) throw this.refuseSignIn;
 		const token = this.issue();
-		account().signedIn(token);
+		account().tokens.use(token, time);
 		await this.onIssue();
 		this.stored = withToken(this.stored, token);
 	};
@@ -140,8 +140,8 @@ describe('one sign-in', () => {
 	test('that waits for Retry-After does not hold up a connection test or another node, and takes its token', async () => {
 		const platform = new FakePlatform();
 		await askToWait(60_000);
-		const signIn = async () => account().signedIn(platform.signInElsewhere());
-		onWait = () => void account().findOnce(signIn);
+		const signIn = async () => account().tokens.use(platform.signInElsewhere(), time);
+		onWait = () => void account().tokens.findOnce(signIn);
 		await expect(platform.open()()).resolves.toBe('token 1');
 		expect([platform.signIns, waits]).toEqual([0, [60_250]]);
 	});
@@ -197,7 +197,7 @@ describe('fresh tokens that are refused, too', () => {
 		let sent = 0;
 		const unlucky: Send = async () => {
 			if (++sent === 12) return 'accepted';
-			if (why === 'was replaced already') account().use(`issued ${sent}`, BEGIN);
+			if (why === 'was replaced already') account().tokens.use(`issued ${sent}`, BEGIN);
 			else platform.signInElsewhere();
 			throw deadToken();
 		};
@@ -235,7 +235,7 @@ describe('a refused sign-in', () => {
 
 	test('that the process remembers is not sent again, until another process has stored a token', async () => {
 		const platform = new FakePlatform();
-		account().noteLoginRefusal(refusal({ code: 14201, signInFailed: 'for good' }).details, false);
+		account().tokens.noteLoginRefusal(refusal({ code: 14201, signInFailed: 'for good' }).details, false);
 		await expect(platform.open()()).rejects.toMatchObject({ details: { code: 14201 } });
 		expect(platform).toMatchObject({ signIns: 0, sent: 0 });
 		platform.signInElsewhere();
@@ -260,13 +260,13 @@ describe('a refused sign-in', () => {
 
 test('a failure of the network costs no sign-in, and does not accept the token', async () => {
 	const platform = new FakePlatform(Infinity, SIGNED_IN);
-	account().use('token 1', BEGIN);
+	account().tokens.use('token 1', BEGIN);
 	for (const [thrown, pauseMs] of [
 		[failureOf({ kind: 'unreachable' }), 200],
 		[refusal({ code: 14103 }), 0],
 	] as const) {
 		await expect(platform.open()(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
-		expect(account().pauseMs()).toBe(pauseMs);
+		expect(account().tokens.pauseMs()).toBe(pauseMs);
 	}
 	expect(platform.signIns).toBe(0);
 });
@@ -306,10 +306,9 @@ test.each(['the pause', 'Retry-After'])(
 		const [stopped, other] = [new FakePlatform(), new FakePlatform()];
 		if (wait === 'Retry-After') await askToWait(2000);
 		else {
-			account().use('not accepted', BEGIN);
-			account().use('refused');
-			const { token } = account();
-			if (token !== undefined) account().refuse(token);
+			account().tokens.use('not accepted', BEGIN);
+			account().tokens.use('refused');
+			account().tokens.refuse(account().tokens.current);
 		}
 		onWait = () => stopped.stop.abort();
 		const [ended, continued] = await Promise.allSettled([stopped.open()(), other.open()()]);
@@ -424,7 +423,7 @@ describe('a response that may mean an expired token', () => {
 		const platform = signedIn();
 		platform.expireTokens();
 		// A token that was just issued and not yet accepted makes the search pause.
-		account().signedIn('token 1');
+		account().tokens.use('token 1', time);
 		const { stop } = platform;
 		const searching = platform.open()();
 		platform.stop = new AbortController();

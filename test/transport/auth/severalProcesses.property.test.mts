@@ -12,7 +12,7 @@ import { FakeN8n, responseOf } from '../fakes.mts';
 async function load() {
 	const { openPlatform } = await import('../../../nodes/DeviceManagement/transport/platform.ts');
 	const credential = await import('../../../nodes/DeviceManagement/transport/auth/authenticate.ts');
-	const { forgetAccounts } = await import('../../../nodes/DeviceManagement/transport/auth/account.ts');
+	const { forgetAccounts } = await import('../../../nodes/DeviceManagement/transport/account.ts');
 	const { replaceClock } = await import('../../../nodes/DeviceManagement/transport/waiting/clock.ts');
 	return { openPlatform, credential, forgetAccounts, replaceClock };
 }

@@ -2,7 +2,7 @@ import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-wo
 import { createHash } from 'node:crypto';
 import { z } from 'zod/v4';
 
-import { accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
+import { accountOf, forgetAccounts } from '../../../nodes/DeviceManagement/transport/account.ts';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { openPlatform, type PlatformContext } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { signIn } from '../../../nodes/DeviceManagement/transport/auth/signIn.ts';
@@ -19,7 +19,7 @@ async function signInWith(response: unknown, fields: ICredentialDataDecryptedObj
 		return await response;
 	};
 	const outcome = await settled(signIn(credential, send));
-	return { outcome, sent, remembered: accountOf(credential).recentLoginRefusal() };
+	return { outcome, sent, remembered: accountOf(credential).tokens.recentLoginRefusal() };
 }
 
 const md5 = createHash('md5').update('secret').digest('hex');

@@ -3,7 +3,7 @@ import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import pLimit from 'p-limit';
 import { z } from 'zod/v4';
 
-import { forgetAccounts } from '../../../nodes/DeviceManagement/transport/auth/account.ts';
+import { forgetAccounts } from '../../../nodes/DeviceManagement/transport/account.ts';
 import { openPlatformForItems } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { RateLimit } from '../../../nodes/DeviceManagement/transport/waiting/rateLimit.ts';
 import { LONGEST_WAIT_MS } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';

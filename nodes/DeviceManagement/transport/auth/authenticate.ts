@@ -5,7 +5,7 @@
 import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOptions } from 'n8n-workflow';
 
 import { inputFailure } from '../../core/failure';
-import { accountOf } from './account';
+import { accountOf } from '../account';
 import { currentClock } from '../waiting/clock';
 import { additionsOf, type Credential, credentialOf, type SessionFields } from './credential';
 import { type PlainRequest, signIn } from './signIn';
@@ -63,7 +63,7 @@ function checkToken(credential: Credential, options: IHttpRequestOptions): void 
 	}
 	const { token } = credential;
 	if (token === '') {
-		throw accountOf(credential).recentLoginRefusal() ?? new SignInNeeded('There is no token for this login yet');
+		throw accountOf(credential).tokens.recentLoginRefusal() ?? new SignInNeeded('There is no token for this login yet');
 	}
 	if (credential.isForSignIn) throw new SignedIn();
 }
@@ -96,7 +96,7 @@ export async function preAuthenticate(data: CredentialData, send: PlainRequest):
  * connection test proves the password: both sign in at once. Another caller's login during the search proves it, too.
  */
 async function findFields(credential: Credential, send: PlainRequest): Promise<Partial<SessionFields>> {
-	const account = accountOf(credential);
+	const { tokens, rateLimit } = accountOf(credential);
 	const began = currentClock().now();
 	let own: SessionFields | undefined;
 	const ask = async () => {
@@ -106,13 +106,13 @@ async function findFields(credential: Credential, send: PlainRequest): Promise<P
 	if (credential.isForSignIn || beingTested.has(credential)) await ask();
 	const known = credential.data['sessionToken'];
 	for (let isNew = false; own === undefined; isNew = true) {
-		if (account.recentLoginRefusal() !== undefined) return {};
-		const token = isNew ? account.token?.value : account.newToken(known);
+		if (tokens.recentLoginRefusal() !== undefined) return {};
+		const token = isNew ? tokens.current?.value : tokens.newToken(known);
 		if (token !== undefined && token !== known) {
-			if (isNew && (account.token?.issuedAt ?? -Infinity) >= began) justSignedIn.add(credential);
+			if (isNew && (tokens.current?.issuedAt ?? -Infinity) >= began) justSignedIn.add(credential);
 			return { sessionToken: token, sessionOwner: credential.owner };
 		}
-		await account.findOnce(async () => await account.rateLimit.afterPause(ask, NO_WAIT));
+		await tokens.findOnce(async () => await rateLimit.afterPause(ask, NO_WAIT));
 	}
 	return own;
 }

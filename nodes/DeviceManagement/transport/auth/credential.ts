@@ -154,10 +154,10 @@ function checkFields(data: CredentialData) {
 
 /** Returns the key without the name and the prefix before it, which people copy with it. */
 function withoutNames({ apiKey, apiKeyName, apiKeyPrefix }: StoredCredential): string {
-	return [`${apiKeyName}:`, `${apiKeyPrefix} `].reduce((key, before) => {
-		const isBefore = key.toLowerCase().startsWith(before.toLowerCase());
-		return isBefore ? key.slice(before.length).trim() : key;
-	}, apiKey);
+	return [`${apiKeyName}:`, `${apiKeyPrefix} `].reduce(
+		(key, before) => (key.toLowerCase().startsWith(before.toLowerCase()) ? key.slice(before.length).trim() : key),
+		apiKey,
+	);
 }
 
 /**

@@ -1,16 +1,14 @@
 /**
- * Finds the token for an execution's requests with one account. Without one, all wait until a request of any execution finds one in
- * n8n's store or signs in. A request whose token was refused drops the token and starts over. If new tokens are refused, too, it fails;
- * after 20 such failures and failed sign-ins in a row, all fail. A response that may mean an expired token renews it once. It doesn't retry
- * other failures. Tokens and waits are the account's. The way of a sign-in: `findToken`, `renewToken` in platform.ts, n8n,
- * `preAuthenticate`, `signIn`, which gives the token to the account; n8n stores it and calls `authenticate`, which ends the request.
+ * Finds the token for an execution's requests with one account, and obeys the rules of step.ts. Without a token, all wait until a request of
+ * any execution finds one in n8n's store or signs in. It doesn't retry other failures. docs/maintainers/sign-in.md shows the sequence.
  */
 import { Failure, type FailureDetails, inputFailure } from '../../core/failure';
 import { outcomeOf } from '../waiting/retry';
-import { type Account, accountOf, type Token } from './account';
+import { type Account, accountOf } from '../account';
 import { beforeEnd, currentClock, whyEnded } from '../waiting/clock';
 import type { Credential } from './credential';
 import { stepAfter, verdictOf } from './step';
+import type { Token } from './tokens';
 import { isLimit } from '../waiting/rateLimit';
 
 /** What a session knows of a request. */
@@ -47,7 +45,7 @@ export class Session {
 		private readonly renewToken: (credential: Credential) => Promise<void>,
 		private readonly end: AbortSignal,
 	) {
-		this.account.use(credential.token);
+		this.account.tokens.use(credential.token);
 	}
 
 	/** Looked up on every use, because the process may have removed the account from its memory. */
@@ -65,30 +63,30 @@ export class Session {
 		let first: Token | undefined;
 		for (let newTokens = 0; ; ) {
 			const { account, token, credential } = await this.ready();
+			const { tokens } = account;
 			const outcome = await outcomeOf(send(credential));
 			const { failure, details } = outcome;
-			const verdict = 'value' in outcome ? 'works' : details === undefined ? 'nothing' : verdictOf(details, isWrite);
+			const verdict = 'value' in outcome ? 'works' : verdictOf(details, isWrite);
 			if (verdict === 'works') {
 				this.failuresInARow = 0;
-				account.accept(token, path);
+				tokens.accept(token, path);
 			}
 			if ('value' in outcome) return outcome.value;
-			const isReplaced = account.token !== undefined && account.token !== token;
+			const isReplaced = tokens.current !== undefined && tokens.current !== token;
 			// A token that another process got doesn't count, because that process may have ended it.
 			const isOwn = first !== undefined && token?.issuedAt !== undefined;
 			if (isOwn && !isReplaced) newTokens++;
 			const step = stepAfter(keepsToken ? 'nothing' : verdict, {
 				isReplaced,
 				isSuccessor: isOwn && token?.value !== first?.value,
-				isTooNew: account.isTooNew(token),
-				mayRenew: token !== undefined && (newTokens > 0 || account.mayRenewFor(path)),
+				isTooNew: tokens.isTooNew(token),
+				mayRenew: token !== undefined && (newTokens > 0 || tokens.mayRenewFor(path)),
 				isLast: token === undefined || newTokens >= this.maxNewTokens,
 			});
 			first ??= token;
-			if (step === 'drop') account.refuse(token);
-			if (step === 'renew' || step === 'renew and end')
-				await this.renew(account, token, failure, step === 'renew and end');
-			if (step === 'renew and end' || step === 'in vain') account.noteInVain(path);
+			if (step === 'drop') tokens.refuse(token);
+			if (step.startsWith('renew')) await this.renew(account, token, failure, step === 'renew and end');
+			if (step === 'renew and end' || step === 'in vain') tokens.noteInVain(path);
 			if (step === 'give up') {
 				this.maxNewTokens = MAX_NEW_TOKENS_LATER;
 				this.noteFailure(details);
@@ -115,7 +113,7 @@ export class Session {
 			if (this.ended !== undefined) throw this.ended;
 			if (this.end.aborted) throw whyEnded(this.end);
 			const { account, credential } = this;
-			const { token } = account;
+			const token = account.tokens.current;
 			if (credential.owner === '') return { account, token: undefined, credential };
 			if (token !== undefined) return { account, token, credential: credential.withToken(token.value) };
 			const { failure, details } = await outcomeOf(this.search(account));
@@ -126,12 +124,13 @@ export class Session {
 
 	/** Takes part in the account's search for a token other than `old`, until the execution ends. */
 	private async search(account: Account, old?: Token): Promise<void> {
+		const { tokens, rateLimit } = account;
 		const search = async () => {
 			// Again, because the execution that searches for all may be stopped before its sign-in.
-			while (account.token === old && this.account === account && this.ended === undefined && !this.end.aborted) {
+			while (tokens.current === old && this.account === account && this.ended === undefined && !this.end.aborted) {
 				// Before the search, because a connection test and n8n's other nodes join it, and don't wait for a pause.
-				await account.rateLimit.waitForPause(this.end);
-				if (account.token === old) await account.findOnce(async () => await this.findToken(account, old));
+				await rateLimit.waitForPause(this.end);
+				if (tokens.current === old) await tokens.findOnce(async () => await this.findToken(account, old));
 			}
 		};
 		await beforeEnd(this.end, search());
@@ -139,8 +138,9 @@ export class Session {
 
 	/** Finds a token for all callers, other than `old`. It finds none if this execution ends, or if its credential was changed to another user. */
 	private async findToken(account: Account, old?: Token): Promise<void> {
+		const { tokens, rateLimit } = account;
 		const { now, sleep } = currentClock();
-		const pauseMs = account.pauseMs();
+		const pauseMs = tokens.pauseMs();
 		if (pauseMs > 0) await sleep(pauseMs, this.end);
 		const credential = await this.load();
 		if (userOf(credential) !== userOf(this.credential)) {
@@ -149,19 +149,19 @@ export class Session {
 			return;
 		}
 		this.credential = credential;
-		this.account.use(credential.token);
-		if (this.account !== account || account.token !== old || account.tryAgain(old)) return;
-		const refused = account.recentLoginRefusal();
+		this.account.tokens.use(credential.token);
+		if (this.account !== account || tokens.current !== old || tokens.tryAgain(old)) return;
+		const refused = tokens.recentLoginRefusal();
 		if (refused !== undefined) throw refused;
 		const send = async () => {
 			if (this.end.aborted) return;
 			const began = now();
 			await this.renewToken(credential.forSignIn());
-			account.signInTook = now() - began;
+			tokens.signInTook = now() - began;
 		};
-		const { failure, details } = await outcomeOf(account.rateLimit.afterPause(send, this.end));
+		const { failure, details } = await outcomeOf(rateLimit.afterPause(send, this.end));
 		// If there is a token, only n8n's store failed.
-		if (failure === undefined || account.token !== old) return;
+		if (failure === undefined || tokens.current !== old) return;
 		const hasLimit = details !== undefined && isLimit(details);
 		// Otherwise the old token's request would come first again, and use up what a tight limit admits.
 		if (old !== undefined && hasLimit && details.retryable !== false && ++this.limits % MAX_LIMITS > 0) return;

@@ -10,9 +10,10 @@ import { inWords } from '../../core/errors/purpose';
 import { Draft, Failure, type FailureDetails } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
-import { accountOf } from './account';
+import { accountOf } from '../account';
 import { additionsOf, type Credential, type SessionFields } from './credential';
 import { exchange } from '../exchange';
+import { currentClock } from '../waiting/clock';
 
 /** n8n's request function without authentication. */
 export type PlainRequest = (options: IHttpRequestOptions) => Promise<unknown>;
@@ -25,7 +26,7 @@ const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 /** Signs in with login name and password (section 5 of the API document). Throws a Failure with `signInFailed`. */
 export async function signIn(credential: Credential, send: PlainRequest): Promise<SessionFields> {
 	const { baseUrl, stored, owner, redact } = credential;
-	const account = accountOf(credential);
+	const { tokens } = accountOf(credential);
 	try {
 		const response = await exchange(send, {
 			method: 'POST',
@@ -35,7 +36,7 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 			timeoutMs: SIGN_IN_TIMEOUT_MS,
 		});
 		const token = tokenIn(unwrap(response, 'login'), stored.tokenPath);
-		account.signedIn(token);
+		tokens.use(token, currentClock().now());
 		return { sessionToken: token, sessionOwner: owner };
 	} catch (error) {
 		const thrown = inWords(error, 'login', redact);
@@ -43,8 +44,8 @@ export async function signIn(credential: Credential, send: PlainRequest): Promis
 		const refusal = refusalIn(thrown.details);
 		const failure = asSignInFailure(thrown.details, refusal);
 		if (refusal === undefined) throw failure;
-		account.noteLoginRefusal(failure.details, refusal === 'may pass');
-		throw account.recentLoginRefusal();
+		tokens.noteLoginRefusal(failure.details, refusal === 'may pass');
+		throw tokens.recentLoginRefusal();
 	}
 }
 
@@ -107,14 +108,13 @@ function refusalIn({ kind, cause, code, httpStatus, temporary }: FailureDetails)
 function asSignInFailure(details: FailureDetails, refusal: ReturnType<typeof refusalIn>): Failure {
 	const isFinal = details.temporary !== true;
 	// The words for other codes speak of records.
-	const isCode =
-		refusal === 'may pass' && details.kind === 'refused' && !['credential', 'unknown'].includes(details.cause);
+	const isCode = refusal === 'may pass' && details.kind === 'refused' && !/^(credential|unknown)$/.test(details.cause);
 	const remedy = isCode ? "Check 'Login Name', 'Password' and 'Login Path' in the credential." : details.remedy;
+	const orElse =
+		"If the platform expects another form of sign-in, use 'My Platform Signs In Differently' in the credential.";
 	return new Failure({
 		...details,
-		remedy: isFinal
-			? `${remedy} If the platform expects another form of sign-in, use 'My Platform Signs In Differently' in the credential.`
-			: remedy,
+		remedy: isFinal ? `${remedy} ${orElse}` : remedy,
 		message: `The sign-in failed. ${details.message}`,
 		// For other requests, HTTP 403 may have another cause.
 		...(isFinal && details.httpStatus === 403 ? { cause: 'credential' } : {}),

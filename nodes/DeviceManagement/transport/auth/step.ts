@@ -13,7 +13,8 @@ type Step = 'send again' | 'drop' | 'renew' | 'renew and end' | 'in vain' | 'giv
  */
 type Known = Record<'isReplaced' | 'isSuccessor' | 'isTooNew' | 'mayRenew' | 'isLast', boolean>;
 
-export function verdictOf({ kind, tokenRefused, expiry }: FailureDetails, isWrite: boolean): Verdict {
+export function verdictOf(details: FailureDetails | undefined, isWrite: boolean): Verdict {
+	const { kind, tokenRefused, expiry } = details ?? {};
 	if (expiry !== undefined) return isWrite && expiry === 'unclear' ? 'write in doubt' : 'doubted';
 	if (tokenRefused === true) return 'refused';
 	// The platform accepted the token if it refused the request itself.
