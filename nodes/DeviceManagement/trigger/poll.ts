@@ -99,10 +99,10 @@ async function pollOnce(poll: Poll, open: typeof openPlatform): Promise<INodeExe
 	const items = itemsOf(events, parameters);
 	const writes = (state.writes ?? 0) + 1;
 	// A poll that reports something raises the number, so its text is another one.
-	const isSame = items.length === 0 && textOf(state) === base;
-	const to = isSame ? base : textOf({ ...state, writes }, (words) => host.log('warn', words));
+	const isSame = items.length === 0 && encodeToFit(state) === base;
+	const to = isSame ? base : encodeToFit({ ...state, writes }, (words) => host.log('warn', words));
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
-	const carried = items.length === 0 ? to : textOf({ ...untaken, writes });
+	const carried = items.length === 0 ? to : encodeToFit({ ...untaken, writes });
 	if (memory.turn !== turn || host.readState() !== stored) {
 		const why = 'its state changed during the poll. The next poll reports the changes';
 		host.log('warn', `reports nothing, because ${why}`);
@@ -155,7 +155,7 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 }
 
 /** Returns the text of a state; of one that is too large, without the devices that are no longer listed, and warns of that. */
-function textOf(state: State, warn?: (words: string) => void): string {
+function encodeToFit(state: State, warn?: (words: string) => void): string {
 	const text = encodeState(state);
 	if (text.length <= LARGEST_STATE || !state.snapshot?.away.size) return text;
 	warn?.('forgets the devices that are no longer listed, because its state would be too large');
