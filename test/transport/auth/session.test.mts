@@ -197,12 +197,12 @@ describe('fresh tokens that are refused, too', () => {
 		let sent = 0;
 		const unlucky: Send = async () => {
 			if (++sent === 12) return 'accepted';
-			if (why === 'was replaced already') account().tokens.use(`issued ${sent}`, BEGIN);
-			else platform.signInElsewhere();
+			if (why !== 'was replaced already') platform.signInElsewhere();
+			else if (sent < 11) account().tokens.use(`issued ${sent}`, BEGIN);
 			throw deadToken();
 		};
 		await expect(platform.open()(unlucky)).resolves.toBe('accepted');
-		expect([platform.signIns, waits]).toEqual([0, []]);
+		expect(platform.signIns).toBe(0);
 	});
 });
 
