@@ -164,7 +164,7 @@ export class Session {
 		if (failure === undefined || tokens.current !== old) return;
 		const hasLimit = details !== undefined && isLimit(details);
 		// Otherwise the old token's request would come first again, and use up what a tight limit admits.
-		if (old !== undefined && hasLimit && details.retryable !== false && ++this.limits % MAX_LIMITS > 0) return;
+		if (old !== undefined && hasLimit && ++this.limits % MAX_LIMITS > 0) return;
 		if (old === undefined && !hasLimit) this.noteFailure(details);
 		throw failure;
 	}
