@@ -42,9 +42,9 @@ export class PageSizes {
 				if (!mayRefuse('size', thrown)) throw thrown;
 				refusals.push(thrown);
 			});
-			const isWanted = page?.content.length !== this.notOfLength;
-			if (page !== undefined && (isWanted || accepted === undefined)) accepted = { page, size: nextSize(page, size) };
-			if (page !== undefined && isWanted) break;
+			if (page === undefined) continue;
+			accepted = { page, size: nextSize(page, size) };
+			if (page.content.length !== this.notOfLength) break;
 		}
 		// If every size was refused, the size was not the reason, and the first refusal says the most.
 		if (accepted === undefined) throw refusals[0];
