@@ -27,7 +27,7 @@ it.each<[string, number, boolean, object]>([
 	['stays after an incomplete reading', T + 7201, false, { newest: T, A: T, B: T + 7201 }],
 	['never falls', T - 100, true, { newest: T, A: T, B: T - 100 }],
 ])('the newest time %s', (_, time, complete, expected) => {
-	const top = { id: 'B', sn: 'B', time, isNew: false } as const;
-	const { newest, rows } = recentAfter({ newest: T, rows: new Map([['A', T]]) }, { rows: [top], top, complete });
+	const fetched = { rows: [{ id: 'B', sn: 'B', time, isNew: false }] as const, top: time, complete };
+	const { newest, rows } = recentAfter({ newest: T, rows: new Map([['A', T]]) }, fetched);
 	expect({ newest, ...Object.fromEntries(rows) }).toEqual(expected);
 });

@@ -34,8 +34,8 @@ export type Row = {
 export interface FetchedRows {
 	/** In any order, and may include older rows. */
 	readonly rows: readonly Row[];
-	/** The newest row of the whole fleet, whatever the filters; undefined if no device has the time. */
-	readonly top: Row | undefined;
+	/** The newest time of the whole fleet, whatever the filters; undefined if no device has one. */
+	readonly top: number | undefined;
 	/** Whether all rows since {@link floorOf} were read. */
 	readonly complete: boolean;
 }
@@ -95,7 +95,7 @@ export function unknownFormat(field: TimeField): Failure {
 export function recentAfter(before: Recent | undefined, { rows, top, complete }: FetchedRows): Recent {
 	const known = before?.newest ?? null;
 	const mayRise = complete || before === undefined;
-	const newest = mayRise && top !== undefined && top.time > (known ?? -Infinity) ? top.time : known;
+	const newest = mayRise && top !== undefined && top > (known ?? -Infinity) ? top : known;
 	const floor = floorOf({ newest });
 	const all = [...(before?.rows ?? []), ...rows.map(({ id, time }): [string, number] => [id, time])];
 	return { newest, rows: new Map(all.filter(([, time]) => time >= floor)) };

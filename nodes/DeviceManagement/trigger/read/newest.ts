@@ -8,11 +8,11 @@ import { mayRefuse } from '../../core/paging/refusal';
 import { PageSizes } from '../../core/paging/sizes';
 import { walkPages } from '../../core/paging/walk';
 import { DEVICE_LIST } from '../../transport/devices';
-import { type PagedEndpoint, pageSource } from '../../transport/pagedList';
+import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
 import { currentClock } from '../../transport/waiting/clock';
 import type { TriggerParameters } from '../form';
-import { floorOf, type FetchedRows, onePerId, type Recent, type Row, rowOf } from '../compare/recent';
+import { floorOf, type FetchedRows, onePerId, type Recent, type Row, rowOf, secondsOf } from '../compare/recent';
 import type { TimeField } from '../compare/watched';
 import { type KnownOrder, orderAfter, statusOf } from './order';
 
@@ -36,7 +36,7 @@ export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'set
  * not reliable, and what is known about the order afterwards.
  */
 export async function fetchNewest(platform: Platform, options: NewestOptions) {
-	const { field, settings, isFiltered, onlyTop, order } = options;
+	const { isFiltered, onlyTop, order } = options;
 	if (statusOf(order).isAvoided) return { fetched: undefined, order };
 	let { reliableAt } = order;
 	const isReliable = async (first: readonly Device[]) =>
@@ -49,7 +49,7 @@ export async function fetchNewest(platform: Platform, options: NewestOptions) {
 			return (await isReliable(walk.first)) ? walk : 'unreliable';
 		}
 		// The newest time of the whole fleet comes first: a device that appears between the two requests is not older.
-		const first = await fetchFirst(platform, { sort: [`${field} desc`] }, settings);
+		const first = await fetchFirst(platform, 'desc', options);
 		if (first.length > 0 && !(await isReliable(first))) return 'unreliable';
 		const top = topOf(first, options);
 		return onlyTop ? { rows: [], top, complete: true } : await fetchDownToKnown(platform, options, top);
@@ -73,13 +73,13 @@ interface Walk extends FetchedRows {
 /**
  * Reads devices down to two hours before the newest remembered time. If more rows are known than fit on a page, as after an
  * import, it does so once an hour; otherwise it ends at the first page with nothing new.
- * @param top the newest row of the fleet; undefined to take it from the first page
+ * @param top the newest time of the fleet; undefined to take it from the first page
  * @returns 'unreliable' if the list is not sorted, newest first; 'tied' if pages repeat devices, so that others may be missing
  */
 async function fetchDownToKnown(
 	platform: Platform,
 	options: NewestOptions,
-	top: Row | undefined,
+	top: number | undefined,
 	pageSize = Math.min(options.settings.pageSize, FEW + (readsWhole(options) ? (options.before?.rows.size ?? 0) : 0)),
 ): Promise<Walk | 'tied' | 'unreliable'> {
 	const { field, now, before, criteria, settings } = options;
@@ -93,7 +93,7 @@ async function fetchDownToKnown(
 		if (read > distinct) return 'tied';
 		if (walk.first.length === 0) walk.first = newItems;
 		walk.top ??= topOf(newItems, options);
-		const floor = floorOf(before ?? { newest: walk.top?.time ?? null });
+		const floor = floorOf(before ?? { newest: walk.top ?? null });
 		const found: Row[] = [];
 		for (const device of newItems) {
 			const row = rowOf(device, field, now, before);
@@ -129,30 +129,25 @@ function readsWhole({ before, settings, order }: NewestOptions, pageLength = set
  * @param first the first page or device of the whole fleet, newest first
  */
 async function provenAt(platform: Platform, options: NewestOptions, first: readonly Device[]) {
-	const { field, settings, order } = options;
-	const newest = topOf(first, options)?.time;
+	const { order } = options;
+	const newest = topOf(first, options);
 	// Devices without the time may come first, or with another format.
 	if (newest === undefined || Number.isNaN(newest)) return undefined;
 	if (statusOf(order).isReliable) return order.reliableAt;
-	const oldest = await fetchFirst(platform, { sort: [`${field} asc`] }, settings);
-	const time = topOf(oldest, options)?.time ?? -Infinity;
+	const oldest = await fetchFirst(platform, 'asc', options);
+	const time = topOf(oldest, options) ?? -Infinity;
 	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
-	const smallest = Math.min(...first.map((device) => topOf([device], options)?.time ?? newest));
+	const smallest = Math.min(...first.map((device) => topOf([device], options) ?? newest));
 	return oldest.length === 0 || time >= newest || time > smallest ? undefined : currentClock().now();
 }
 
-/** Returns the first devices of a list. */
-export async function fetchFirst(
-	platform: Platform,
-	list: Partial<PagedEndpoint>,
-	settings: TriggerParameters['settings'],
-	limit = 1,
-) {
-	const source = pageSource(platform, { ...DEVICE_LIST, ...list }, settings);
-	return (await new PageSizes(limit, settings.pageSize).firstPage(source)).page.content.slice(0, limit);
+/** Returns the first device of the whole fleet by the time, in a list; an empty one without devices. */
+async function fetchFirst(platform: Platform, direction: 'asc' | 'desc', { field, settings }: NewestOptions) {
+	const source = pageSource(platform, { ...DEVICE_LIST, sort: [`${field} ${direction}`] }, settings);
+	return (await new PageSizes(1, settings.pageSize).firstPage(source)).page.content.slice(0, 1);
 }
 
-/** Returns the first device's row; undefined if there is none, or if it does not have the time. */
-function topOf([device]: readonly Device[], { field, now }: NewestOptions): Row | undefined {
-	return device && rowOf(device, field, now);
+/** Returns the first device's time; undefined if there is none, or if it does not have the time. */
+function topOf([device]: readonly Device[], { field, now }: NewestOptions): number | undefined {
+	return device && secondsOf(device[field], now);
 }

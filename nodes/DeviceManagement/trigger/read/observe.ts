@@ -102,7 +102,7 @@ function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField) {
 	const readable = all.filter(({ time }) => !Number.isNaN(time));
 	const rows = onePerId(readable);
 	const [odd] = all.flatMap(({ sn, time }) => (Number.isNaN(time) ? sn : [])).sort();
-	const top = rows.reduce<Row | undefined>((most, row) => (most && most.time >= row.time ? most : row), undefined);
+	const top = rows.reduce<number | undefined>((most, { time }) => Math.max(most ?? time, time), undefined);
 	const outside = new Set(items.flatMap(({ sn, values }) => (isOutside(values) ? sn : [])));
 	const inside = rows.filter(({ sn }) => !outside.has(sn));
 	return { rows: inside, top, complete: settled, odd, sharesIds: rows.length < readable.length };
