@@ -58,14 +58,10 @@ export const get: Operation = {
 		const mode = readOutputMode(read);
 		const ifNotFound = check(oneOf(IF_NOT_FOUND).default('error'), settings.options['ifNotFound'], 'If Not Found');
 		const device = await fetchDevice(platform, serialNumber, settings).catch((thrown: unknown) => {
-			if (!isNotFound(thrown)) throw thrown;
+			if (!(thrown instanceof Failure) || !meansNotFound(thrown.details)) throw thrown;
 			if (ifNotFound === 'empty') return undefined;
 			throw byAgent ? thrown : new Failure({ ...thrown.details, remedy: `${thrown.details.remedy} ${GO_ON}` });
 		});
 		return device === undefined ? [{}] : withHint([shapeDevice(device, mode)], mode, hint);
 	},
 };
-
-function isNotFound(thrown: unknown): thrown is Failure {
-	return thrown instanceof Failure && meansNotFound(thrown.details);
-}
