@@ -1,22 +1,21 @@
 import { concernsSignIn, Failure } from '../core/failure';
 import { timeInWords } from '../transport/waiting/retry';
+import type { Host } from './host';
 import type { NodeMemory } from './memory';
+import { decodeState } from './state';
 
 /**
  * Notes a failed poll, and returns whether n8n gets its error: once per outage, and for a failure that a person must fix also during
  * another outage.
- * @param isAwaited whether a person is waiting for the activation, and always gets the error
- * @param delaysStart whether an error would only delay an activation at n8n's start, for up to a day
  */
-export function noteOutage(
-	memory: NodeMemory,
-	thrown: unknown,
-	isAwaited: boolean,
-	delaysStart: () => boolean,
-): boolean {
+export function noteOutage(host: Host, memory: NodeMemory, thrown: unknown): boolean {
 	const level = needsPerson(thrown) ? 2 : 1;
 	const reported = memory.outage ?? 0;
-	const isDue = isAwaited || (level > reported && !(level === 1 && delaysStart()));
+	// A person is waiting for the activation.
+	const isAwaited = host.isFirst && !host.isStart && host.isDefault(memory.keepsContext);
+	// At n8n's start, an error would only delay the activation, for up to a day.
+	const delaysStart = level === 1 && host.isStart && decodeState(host.readState()) !== undefined;
+	const isDue = isAwaited || (level > reported && !delaysStart);
 	memory.outage = isDue ? level : reported;
 	return isDue;
 }

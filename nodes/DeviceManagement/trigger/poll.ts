@@ -167,9 +167,7 @@ function reportFailure(poll: Poll, thrown: unknown): void {
 	const { host, memory, replaced } = poll;
 	const error = asNodeError(host.node, withoutAuthorization(thrown));
 	host.log('warn', `could not poll: ${error.message}`);
-	const isAwaited = host.isFirst && !host.isStart && host.isDefault(memory.keepsContext);
-	const delaysStart = () => host.isStart && decodeState(host.readState()) !== undefined;
-	if (!noteOutage(memory, thrown, isAwaited, delaysStart)) return;
+	if (!noteOutage(host, memory, thrown)) return;
 	// n8n does not accept this activation, so that the one before goes on.
 	if (host.isFirst) memory.newest = replaced;
 	throw error;
