@@ -19,7 +19,7 @@ import { type KnownOrder, orderAfter, statusOf } from './order';
 /** Rows of the first request in addition to the known ones: enough for a quiet fleet. */
 const FEW = 20;
 
-export interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'settings'> {
+interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'settings'> {
 	readonly field: TimeField;
 	readonly before: Recent | undefined;
 	/** This machine's clock in seconds. */
@@ -84,8 +84,7 @@ async function fetchDownToKnown(
 ): Promise<Walk | 'tied' | 'unreliable'> {
 	const { field, now, before, criteria, settings } = options;
 	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${field} desc`] }, settings);
-	const [rows, first] = [new Array<Row>(), new Array<Device>()];
-	const walk = { rows, top, complete: true, first, isWholeList: false };
+	const walk = { rows: new Array<Row>(), top, complete: true, first: new Array<Device>(), isWholeList: false };
 	let [last, total] = [Infinity, 0];
 	const pages = { sizes: new PageSizes(pageSize, settings.pageSize), parallelRequests: 1 };
 	for await (const page of walkPages(source, pages)) {

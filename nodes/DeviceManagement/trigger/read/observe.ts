@@ -17,7 +17,8 @@ import { keepValues } from '../compare/kept';
 import { type FetchedRows, onePerId, type Row, rowOf, unknownFormat } from '../compare/recent';
 import { firstValues, isOutside, type ListedDevice, markOutside } from '../compare/snapshot';
 import type { TimeField } from '../compare/watched';
-import { fetchNewest, type NewestOptions } from './newest';
+import { fetchNewest } from './newest';
+import type { KnownOrder } from './order';
 import { remarksOn } from './remarks';
 import { checkMissing } from './removal';
 
@@ -29,71 +30,60 @@ type ObserveOptions = FleetOptions & Pick<NodeMemory, 'orders' | 'found'>;
 
 /** Returns what it read, what is known of the sort orders now, and what the log says of it. */
 export async function observe(platform: Platform, options: ObserveOptions, before: State) {
-	const { events, fields, criteria, own } = options;
+	const { events, fields, times, criteria, own } = options;
 	const watches = fields.length > 0 || events.has('deviceRemoved');
 	const readsAll = watches || own !== undefined;
 	const isFiltered = criteria.body !== EVERYTHING.body || Object.keys(criteria.query).length > 0;
-	const newest = await fetchEachNewest(platform, { ...options, isFiltered, onlyTop: readsAll }, before);
-	const { recent, orders, unordered } = newest;
-	if (!readsAll && unordered.size === 0) return { recent, list: undefined, remarks: [], orders, found: options.found };
+	const orders = new Map(options.orders);
+	const recent = new Map<TimeField, FetchedRows>();
+	// Unless the whole fleet is the watched list anyway.
+	const ordered = isFiltered || !readsAll ? times : [];
+	for (const { field } of ordered) {
+		const known = { field, before: before.recent.get(field), order: orders.get(field) ?? {} };
+		const newest = await fetchNewest(platform, { ...options, ...known, isFiltered, onlyTop: readsAll });
+		orders.set(field, newest.order);
+		if (newest.fetched !== undefined) recent.set(field, newest.fetched);
+	}
+	const hasAll = recent.size === ordered.length;
+	if (!readsAll && hasAll) return { recent, list: undefined, remarks: [], orders, found: options.found };
 	// Before the watched devices: a device that appears between the two walks is not older than the newest one here.
 	// Its values are not compared, so their records are not kept.
-	const isNeeded = isFiltered && unordered.size > 0;
 	const noValues = { ...options, fields: [], own: undefined };
-	const fleet = isNeeded
-		? await fetchFleet(platform, EVERYTHING, noValues, { ...before, snapshot: undefined })
-		: undefined;
+	const fleet =
+		hasAll || !isFiltered
+			? undefined
+			: await fetchFleet(platform, EVERYTHING, noValues, { ...before, snapshot: undefined });
 	const listing = await fetchFleet(platform, criteria, options, before);
-	const times = addRows(newest, options, listing, fleet);
+	const ofTimes = times.map(({ field }) => addRows(field, recent, orders, listing, fleet));
 	const { items: devices, settled, reportedTotal = devices.length } = listing;
 	const complete = settled && reportedTotal === devices.length ? devices : undefined;
 	const { failure, found, ...missing } = await checkMissing(platform, complete, before.snapshot, options);
 	const watched = watches ? { newFields: before.snapshot?.devices.size ? [] : fields, failure } : undefined;
-	const remarks = remarksOn(listing, times, watched);
+	const remarks = remarksOn(listing, ofTimes, watched);
 	if (listing.missingGroup !== undefined) remarks.push(`finds ${listing.missingGroup}`);
 	return { recent, list: watched && { devices, ...missing }, remarks, orders, found };
 }
 
-/** Reads the newest devices by each watched time, unless the whole fleet is the watched list anyway. */
-async function fetchEachNewest(
-	platform: Platform,
-	options: ObserveOptions & Pick<NewestOptions, 'isFiltered' | 'onlyTop'>,
-	before: State,
-) {
-	const orders = new Map(options.orders);
-	const recent = new Map<TimeField, FetchedRows>();
-	const unordered = new Set<TimeField>();
-	for (const { field } of options.isFiltered || !options.onlyTop ? options.times : []) {
-		const known = { field, before: before.recent.get(field), order: orders.get(field) ?? {} };
-		const { fetched, order } = await fetchNewest(platform, { ...options, ...known });
-		orders.set(field, order);
-		if (fetched === undefined) unordered.add(field);
-		else recent.set(field, fetched);
-	}
-	return { orders, recent, unordered };
-}
-
 /**
- * Adds what the lists say of each watched time, and returns what is odd about it.
+ * Adds what the lists say of a watched time, and returns what is odd about it.
  * @param fleet the whole fleet, if the listing may be less
  */
 function addRows(
-	{ orders, recent, unordered }: Awaited<ReturnType<typeof fetchEachNewest>>,
-	{ times }: ObserveOptions,
+	field: TimeField,
+	recent: Map<TimeField, FetchedRows>,
+	orders: Map<TimeField, KnownOrder>,
 	listing: Listing<FleetEntry>,
 	fleet = listing,
 ) {
-	return times.map(({ field }) => {
-		const { odd, sharesIds, ...all } = rowsOf(fleet, field);
-		const ofFleet = recent.get(field) ?? all;
-		if (odd !== undefined && ofFleet.top === undefined) throw unknownFormat(field);
-		const { rows } = fleet === listing ? all : rowsOf(listing, field);
-		recent.set(field, { ...ofFleet, rows, complete: ofFleet.complete && listing.settled });
-		const isSlow = unordered.has(field) && orders.get(field)?.avoidedAt !== undefined;
-		// The order may be reliable without it: the next poll asks for it again.
-		if (odd !== undefined) orders.set(field, { ...orders.get(field), avoidedAt: undefined });
-		return { field, odd, sharesIds, isSlow };
-	});
+	const { odd, sharesIds, ...all } = rowsOf(fleet, field);
+	const ofFleet = recent.get(field) ?? all;
+	if (odd !== undefined && ofFleet.top === undefined) throw unknownFormat(field);
+	const isSlow = !recent.has(field) && orders.get(field)?.avoidedAt !== undefined;
+	const { rows } = fleet === listing ? all : rowsOf(listing, field);
+	recent.set(field, { ...ofFleet, rows, complete: ofFleet.complete && listing.settled });
+	// The order may be reliable without it: the next poll asks for it again.
+	if (odd !== undefined) orders.set(field, { ...orders.get(field), avoidedAt: undefined });
+	return { field, odd, sharesIds, isSlow };
 }
 
 /** Returns the rows, and the serial number of a device whose time has another format; always the same one of several. */
