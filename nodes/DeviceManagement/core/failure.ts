@@ -36,8 +36,10 @@ export interface FailureDetails {
 	temporary?: boolean;
 	/** False if the node does not retry a temporary failure (again): retries or session have ended, or the wait is too long. */
 	retryable?: false;
-	/** The wait that the platform asked for, or the pause that the account makes, in milliseconds. */
+	/** The wait that the platform asked for, in milliseconds. */
 	retryAfterMs?: number | undefined;
+	/** The account's pause that follows, in milliseconds. The rate limit waits for it. */
+	pauseMs?: number | undefined;
 	/** Whether the key or token was refused: a new one may help. */
 	tokenRefused?: boolean;
 	/** Whether an expired token may be the reason, and whether the platform surely refused the request or may have carried it out. */

@@ -142,10 +142,7 @@ class Execution {
 				// After a failed sign-in, a write was not sent, or the platform refused its token.
 				if (isWrite && signInFailed !== 'for now') return Infinity;
 				// After another status, one page may always fail.
-				if (httpStatus !== 429 || countsLimits) return 1;
-				// Each fourth time, the request waits behind the others: one that is always refused would hold them up.
-				attempts %= 4;
-				return 0;
+				return httpStatus === 429 && !countsLimits ? 0 : 1;
 			};
 			// Paths that differ in serial numbers or IDs are one path.
 			const path = sent.path.replace(/(?<=\/sn\/)[^/]+|[^/]*\d[^/]*/g, '#');
@@ -153,7 +150,8 @@ class Execution {
 			const withToken = async () => await session.withToken(withinLimit, target);
 			const withinLimit = async (credential: Credential) => {
 				const once = async () => await this.exchange(sent, credential);
-				return await accountOf(credential).rateLimit.pass(once, end, attempts++, slots);
+				// Each fourth time, the request waits behind the others: one that is always refused would hold them up.
+				return await accountOf(credential).rateLimit.pass(once, end, attempts++ % 4, slots);
 			};
 			return checkPayload(await withRetries(withToken, maxRetries, end, costOf), schema);
 		};

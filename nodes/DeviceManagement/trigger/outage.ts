@@ -30,7 +30,7 @@ function needsPerson(thrown: unknown): boolean {
 /** Returns the failure of a poll that ran out of time. It has no other fields of the rate limit: the poll isn't sent again. */
 export function tooLate(budgetMs: number, rateLimit: Failure | undefined): Failure {
 	const limit = `n8n's limit of ${timeInWords(budgetMs)}`;
-	const { httpStatus, retryAfterMs } = rateLimit?.details ?? {};
+	const { httpStatus, pauseMs } = rateLimit?.details ?? {};
 	let message = `The poll did not end within ${limit}`;
 	let todo = "Raise 'Page Size' or 'Parallel Requests' under 'Options', or watch fewer devices with 'Filters'.";
 	if (rateLimit !== undefined) {
@@ -38,5 +38,5 @@ export function tooLate(budgetMs: number, rateLimit: Failure | undefined): Failu
 		todo = 'Poll less often, or run other workflows of this account less often.';
 	}
 	const remedy = `${todo} No event is lost: the next poll starts from the same state.`;
-	return new Failure({ kind: 'timeout', cause: 'platform', message, remedy, httpStatus, retryAfterMs });
+	return new Failure({ kind: 'timeout', cause: 'platform', message, remedy, httpStatus, pauseMs });
 }

@@ -196,7 +196,7 @@ test('A limit that is told after the pause, to a request that was sent before it
 	const late = take(5000).then(async () => await Promise.reject(askedToWait(0)));
 	const early = settled(pass(async () => await late));
 	await pause(1000);
-	expect(await virtual.time.until(early)).toMatchObject({ details: { retryAfterMs: 0 } });
+	expect(await virtual.time.until(early)).toMatchObject({ details: { pauseMs: 0 } });
 	expect(await virtual.time.until(pass(async () => now()))).toBe(5000);
 });
 

@@ -24,8 +24,8 @@ async function tryAgainst(failures: ReadonlyArray<Partial<FailureDetails> | Erro
 	return { outcome: await virtual.time.until(settled(tried)), sentAt };
 }
 
-const LONG = { retryAfterMs: 600_500 };
-const MINUTE = { retryAfterMs: 60_000 };
+const LONG = { pauseMs: 600_500 };
+const MINUTE = { pauseMs: 60_000 };
 const LATER = 'the next try would be in 11 minutes, and the node waits at most two minutes in all';
 const TOO_LATE =
 	'Not now, also after one retry; the next try would be in 2 minutes, and the node waits at most two minutes in all';
@@ -41,7 +41,7 @@ test.each<
 	['is not retried if retries are off', [{}], 0, 'Not now', 1],
 	['does not wait longer than two minutes', [LONG], 3, `Not now; ${LATER}`, 1],
 	['waits for two minutes in all', [MINUTE, MINUTE], 3, 'done', 3],
-	['waits no longer', [MINUTE, { retryAfterMs: 60_000.5 }], 3, TOO_LATE, 2],
+	['waits no longer', [MINUTE, { pauseMs: 60_000.5 }], 3, TOO_LATE, 2],
 ])('a request %s', async (_promise, failures, maxRetries, end, attempts) => {
 	const tried = await tryAgainst(failures, maxRetries);
 	expect(tried.outcome).toEqual(end === 'done' ? end : expect.objectContaining({ message: end }));
@@ -52,7 +52,7 @@ test.each<
 });
 
 test('waits between attempts grow, and the wait that the platform asks for is left to the rate limit', async () => {
-	expect((await tryAgainst([{}, {}, { retryAfterMs: 7000 }])).sentAt).toEqual([0, 375, 1125, 1125]);
+	expect((await tryAgainst([{}, {}, { pauseMs: 7000 }])).sentAt).toEqual([0, 375, 1125, 1125]);
 });
 
 test('anything else that is thrown is passed on', async () => {

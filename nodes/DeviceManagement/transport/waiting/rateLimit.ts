@@ -4,7 +4,7 @@
  * two minutes of pauses without another response, all requests fail during the next pause. It does not retry.
  */
 import { Failure, type FailureDetails } from '../../core/failure';
-import { currentClock } from './clock';
+import { currentClock, onEnd } from './clock';
 import { LONGEST_WAIT_MS, outcomeOf, timeInWords } from './retry';
 import { type Slots, Window } from './window';
 
@@ -37,27 +37,27 @@ export class RateLimit {
 	 * and retries may need it during a pause.
 	 * @param end ends the wait; `run` must check it, too
 	 * @param attempts how often the request was sent before
-	 * @throws as {@link waitForPause}, and what `run` throws, a limit with the pause in `retryAfterMs`
+	 * @throws as {@link waitForPause}, and what `run` throws, a limit with its `pauseMs`
 	 */
 	async pass<T>(run: () => Promise<T>, end: AbortSignal, attempts: number, slots: Slots): Promise<T> {
 		const clock = currentClock();
 		for (;;) {
 			if (this.recentLimit() === undefined) this.window.open();
 			const noPause = async () => await this.waitForPause(end).catch(() => {});
-			const place = this.window.isOpen() ? undefined : await this.window.enter(attempts, slots, end, noPause);
+			const leave = this.window.isOpen() ? undefined : await this.window.enter(attempts, slots, end, noPause);
+			let forget: (() => void) | undefined;
 			try {
 				await this.waitForPause(end);
-				if (place !== undefined) {
-					clock.timeout(SLOW_MS).addEventListener('abort', () => place.abort(), { signal: place.signal });
-				}
+				forget = leave && onEnd(clock.timeout(SLOW_MS), leave);
 				const sent = await slots(async () => {
 					// A pause may have begun during the wait for the slot.
-					const mustWait = clock.now() < this.pausedUntil || (place === undefined && !this.window.isOpen());
+					const mustWait = clock.now() < this.pausedUntil || (leave === undefined && !this.window.isOpen());
 					return mustWait && !end.aborted ? undefined : { response: await this.afterPause(run, end) };
 				});
 				if (sent !== undefined) return sent.response;
 			} finally {
-				place?.abort();
+				forget?.();
+				leave?.();
 			}
 		}
 	}
@@ -91,7 +91,7 @@ export class RateLimit {
 			this.refusesAll = this.refusedMs >= LONGEST_WAIT_MS;
 			this.window.narrow(this.refusesAll);
 		}
-		const told = new Failure({ ...details, retryAfterMs: pauseMs || Math.max(0, this.pausedUntil - now) });
+		const told = new Failure({ ...details, pauseMs: pauseMs || Math.max(0, this.pausedUntil - now) });
 		const until = now + Math.min(pauseMs, LONGEST_WAIT_MS) + (isNew ? (currentClock().random() * step) / 2 : 0);
 		if (until >= this.pausedUntil) {
 			this.refusedMs += until - Math.max(now, this.pausedUntil);

@@ -34,18 +34,18 @@ export async function withRetries<T>(
 		if ('value' in outcome) return outcome.value;
 		const { failure, details } = outcome;
 		if (details === undefined || maxRetries === 0) throw failure;
-		const { temporary = false, retryable = temporary, retryAfterMs } = details;
+		const { temporary = false, retryable = temporary, pauseMs } = details;
 		const cost = costOf(details);
 		if (!retryable || cost === Infinity) throw failure;
 		if (spent + cost > maxRetries) throw gaveUp(details, retries, '');
-		const waitMs = retryAfterMs ?? backoffMs(spent, clock.random());
+		const waitMs = pauseMs ?? backoffMs(spent, clock.random());
 		spent += cost;
 		waitedMs += waitMs;
 		if (waitedMs > LONGEST_WAIT_MS) {
 			const next = `; the next try would be in ${timeInWords(waitMs)}, and the node waits at most two minutes in all`;
 			throw gaveUp(details, retries, next);
 		}
-		if (retryAfterMs === undefined) await clock.sleep(waitMs, end);
+		if (pauseMs === undefined) await clock.sleep(waitMs, end);
 	}
 }
 

@@ -44,19 +44,14 @@ export class Window {
 	}
 
 	/**
-	 * Waits for a place, or for the end. Returns the place: its abort frees it.
+	 * Waits for a place, or for the end. Returns a function that leaves it.
 	 * @param attempts how often the request was sent before
 	 * @param slots those of its execution
 	 * @param beforeNext ends before the next request takes the place: retries are in the queue only after a pause
 	 */
-	async enter(
-		attempts: number,
-		slots: Slots,
-		end: AbortSignal,
-		beforeNext: () => Promise<void>,
-	): Promise<AbortController> {
-		const place = new AbortController();
-		const left = new Promise<void>((resolve) => place.signal.addEventListener('abort', () => resolve()));
+	async enter(attempts: number, slots: Slots, end: AbortSignal, beforeNext: () => Promise<void>): Promise<() => void> {
+		let leave = () => {};
+		const left = new Promise<void>((resolve) => (leave = resolve));
 		const turn = Math.max(Math.floor(this.turn) + 1, (this.turns.get(slots) ?? 0) + 1 / REQUESTS_PER_TURN);
 		if (attempts === 0) this.turns.set(slots, turn);
 		const started = new Promise<void>((start) => this.queue.push({ attempts, turn, start }));
@@ -68,8 +63,8 @@ export class Window {
 		});
 		this.admit();
 		await beforeEnd(end, started);
-		if (end.aborted) place.abort();
-		return place;
+		if (end.aborted) leave();
+		return leave;
 	}
 
 	private admit(): void {
