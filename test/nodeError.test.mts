@@ -1,6 +1,7 @@
 import type { INode } from 'n8n-workflow';
 
 import { Failure, type FailureDetails, inputFailure } from '../nodes/DeviceManagement/core/failure.ts';
+import { inWords } from '../nodes/DeviceManagement/core/errors/purpose.ts';
 import { explainStatus } from '../nodes/DeviceManagement/core/errors/statuses.ts';
 import { explainUnsent, timedOut } from '../nodes/DeviceManagement/core/errors/unsent.ts';
 import { asNodeError, withoutAuthorization } from '../nodes/DeviceManagement/nodeError.ts';
@@ -17,12 +18,14 @@ const node: INode = {
 const refused = (details: Partial<FailureDetails>) =>
 	new Failure({ kind: 'refused', cause: 'unknown', message: 'No', remedy: 'Wait.', ...details });
 
+const unsent = (code: string) => inWords(explainUnsent(code, '', false), 'list', String);
+
 describe('whether n8n tries again is decided by the cause', () => {
 	test.each([
-		['a dropped connection', explainUnsent('ECONNRESET', '', false), 'temporarily-unavailable'],
-		['a certificate', explainUnsent('DEPTH_ZERO_SELF_SIGNED_CERT', '', false), 'configuration-invalid'],
-		['an expired certificate', explainUnsent('CERT_HAS_EXPIRED', '', false), 'temporarily-unavailable'],
-		['a time-out', timedOut(1000), 'temporarily-unavailable'],
+		['a dropped connection', unsent('ECONNRESET'), 'temporarily-unavailable'],
+		['a certificate', unsent('DEPTH_ZERO_SELF_SIGNED_CERT'), 'configuration-invalid'],
+		['an expired certificate', unsent('CERT_HAS_EXPIRED'), 'temporarily-unavailable'],
+		['a time-out', inWords(timedOut(1000), 'list', String), 'temporarily-unavailable'],
 		['HTTP 403', refused({ httpStatus: 403 }), 'temporarily-unavailable'],
 		['HTTP 404', refused({ httpStatus: 404 }), 'temporarily-unavailable'],
 		['HTTP 500', refused({ httpStatus: 500 }), 'temporarily-unavailable'],
@@ -30,7 +33,7 @@ describe('whether n8n tries again is decided by the cause', () => {
 		['HTTP 429 with a wait', refused({ httpStatus: 429, pauseMs: 7 }), 'rate-limited'],
 		['a refused token', refused({ httpStatus: 401, tokenRefused: true }), 'credential-invalid'],
 		['a refused login in HTTP 403', refused({ httpStatus: 403, cause: 'credential' }), 'credential-invalid'],
-		['an unknown host', explainUnsent('ENOTFOUND', '', false), 'temporarily-unavailable'],
+		['an unknown host', unsent('ENOTFOUND'), 'temporarily-unavailable'],
 		['a redirect', refused({ ...explainStatus(302), httpStatus: 302 }), 'temporarily-unavailable'],
 		['a limit of a login', refused({ cause: 'credential', temporary: true, pauseMs: 7 }), 'temporarily-unavailable'],
 		['wrong input in HTTP 404', refused({ httpStatus: 404, cause: 'input' }), 'configuration-invalid'],

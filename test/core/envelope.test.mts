@@ -20,17 +20,23 @@ const answer = (body: string | Uint8Array, extra: Partial<RawResponse> = {}): Ra
 	body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
 });
 
-function detailsOf(read: () => unknown, purpose: Purpose = 'read') {
+/** Returns the payload, or throws as a request does. */
+function read(body: string | Uint8Array, extra: Partial<RawResponse> = {}, purpose: Purpose = 'list'): unknown {
+	const unwrapped = unwrap(answer(body, extra), purpose);
+	if (unwrapped instanceof Error) throw inWords(unwrapped, purpose, redact);
+	return unwrapped.payload;
+}
+
+function detailsOf(fail: () => unknown) {
 	try {
-		read();
+		fail();
 	} catch (error) {
-		if (error instanceof Failure) return inWords(error, purpose, redact).details;
+		if (error instanceof Failure) return error.details;
 		throw error;
 	}
 	throw new Error('It did not fail');
 }
-const detailsOfBody = (body: string | Uint8Array, extra: Partial<RawResponse> = {}, purpose?: Purpose) =>
-	detailsOf(() => unwrap(answer(body, extra), purpose ?? 'list'), purpose);
+const detailsOfBody = (...response: Parameters<typeof read>) => detailsOf(() => read(...response));
 const nested = (depth: number) => `{"code":0,"data":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 
 describe('a success', () => {
@@ -40,22 +46,22 @@ describe('a success', () => {
 		['may begin with a byte order mark', '\ufeff{"code":0,"data":1}', 1],
 		['may nest as deep as n8n can store', nested(199), expect.any(Array)],
 	])('%s', (_name, body, data) => {
-		expect(unwrap(answer(body), 'list')).toEqual(data);
+		expect(read(body)).toEqual(data);
 	});
 
 	test('has a status from 200 to 299', () => {
-		for (const status of [200, 204, 299]) expect(unwrap(answer('{"code":0,"data":7}', { status }), 'list')).toBe(7);
+		for (const status of [200, 204, 299]) expect(read('{"code":0,"data":7}', { status })).toBe(7);
 		for (const status of [199, 300, 404])
 			expect(detailsOfBody('{"code":0,"data":7}', { status })).toMatchObject({ kind: 'status', httpStatus: status });
 	});
 
 	test('of a write may be empty', () => {
-		for (const status of [200, 204, 299]) expect(unwrap(answer('', { status }), 'write')).toBeUndefined();
+		for (const status of [200, 204, 299]) expect(read('', { status }, 'write')).toBeUndefined();
 		expect(detailsOfBody('', { status: 300 }, 'write').kind).toBe('status');
 	});
 
 	test('with HTTP 204 means that there is no such device, but an empty list or count has a body', () => {
-		expect(unwrap(answer('', { status: 204 }), 'device')).toBeUndefined();
+		expect(read('', { status: 204 }, 'device')).toBeUndefined();
 		for (const purpose of ['list', 'count', 'read'] as const)
 			expect(detailsOfBody('', { status: 204 }, purpose).kind).toBe('response');
 		for (const purpose of ['list', 'device'] as const) expect(detailsOfBody('', {}, purpose).kind).toBe('response');
@@ -116,8 +122,8 @@ describe('a record that makes a body unreadable', () => {
 	test('is read in the charset that the response declares, if it is not UTF-8', () => {
 		const body = (text: string) => Buffer.from(`{"code":0,"data":"${text}"}`, 'latin1');
 		for (const charset of ['ISO-8859-1', 'windows-1252']) {
-			expect(unwrap(answer(body('Gerät'), { charset }), 'list')).toBe('Gerät');
-			expect(unwrap(answer('{"code":0,"data":"Gerät"}', { charset }), 'list')).toBe('Gerät');
+			expect(read(body('Gerät'), { charset })).toBe('Gerät');
+			expect(read('{"code":0,"data":"Gerät"}', { charset })).toBe('Gerät');
 		}
 		for (const charset of [undefined, 'utf-8', 'us-ascii-x'])
 			expect(detailsOfBody(body('Gerät'), { charset }).message).toContain('not UTF-8 text, from byte 22 on');
@@ -222,10 +228,10 @@ test('any response becomes a payload or a Failure, without a secret', () => {
 		fc.property(body, status, schemas, (bytes, code, schema) => {
 			let failure: unknown;
 			try {
-				checkPayload<unknown>(unwrap(answer(bytes, { status: code }), 'list'), schema);
+				checkPayload<unknown>(read(bytes, { status: code }), schema);
 				return;
 			} catch (error) {
-				failure = inWords(error, 'read', redact);
+				failure = error;
 			}
 			expect(failure).toBeInstanceOf(Failure);
 			const shown = JSON.stringify(failure instanceof Failure && [failure.message, failure.details]);

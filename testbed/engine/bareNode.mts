@@ -38,11 +38,9 @@ export class BareEngine {
 			const headers = { authorization: `ApiKey ${this.platform.apiKey}`, 'content-type': 'application/json' };
 			const { status, body: text } = await this.platform.respond({ method, url, headers }, body);
 			const answer = { status, body: Buffer.from(text), retryAfterMs: undefined, redirectOrigin: undefined };
-			try {
-				return checkPayload(unwrap(answer, purpose), schema);
-			} catch (error) {
-				throw inWords(error, purpose, String);
-			}
+			const unwrapped = unwrap(answer, purpose);
+			if (unwrapped instanceof Error) throw inWords(unwrapped, purpose, String);
+			return checkPayload(unwrapped.payload, schema);
 		},
 		...this.account,
 		stop: () => {},

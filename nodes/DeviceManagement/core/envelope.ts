@@ -1,5 +1,5 @@
 /**
- * Unwraps the platform's responses: it returns the payload, or throws a Draft, which `inWords` completes. It checks the
+ * Unwraps the platform's responses: it returns the payload, or a Draft, which `inWords` completes. It checks the
  * HTTP status, the JSON, the envelope and the payload's schema. It doesn't send requests, and it doesn't decide about retries.
  */
 import { z } from 'zod/v4';
@@ -40,6 +40,9 @@ export interface RawResponse {
 	body: Uint8Array;
 }
 
+/** A response, or why there is none. */
+export type Received = RawResponse | Draft | Failure;
+
 /** The envelope of section 1.1. {@link checkPayload} checks its `data`. */
 const envelopeSchema = z.looseObject({
 	code: z.number().int(),
@@ -53,25 +56,26 @@ type Envelope = z.infer<typeof envelopeSchema>;
  * @param purpose what the request was for: the response to a write may be empty, as may HTTP 204 for a device that doesn't exist, and
  * that to an API Request may be larger
  * @returns the envelope's `data`; undefined if it has none; for a sign-in the whole response, which may have no `code`
- * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for any
- * other body without an envelope, and for too many values
+ * or a Draft `refused` for a code other than 0, `status` for an error status without an envelope, `response` for any
+ * other body without an envelope, and for too many values; or the reason why there is no response
  */
-export function unwrap(response: RawResponse, purpose: Purpose): unknown {
+export function unwrap(response: Received, purpose: Purpose): { payload: unknown } | Draft | Failure {
+	if (response instanceof Error) return response;
 	const { status, body } = response;
 	const ok = status >= 200 && status <= 299;
 	const mayBeEmpty = purpose === 'write' || (purpose === 'device' && status === 204);
-	if (ok && mayBeEmpty && body.byteLength === 0) return undefined;
+	if (ok && mayBeEmpty && body.byteLength === 0) return { payload: undefined };
 	const isApiRequest = purpose === 'read' || purpose === 'write';
 	const [limit, inWords] = isApiRequest ? MOST_OF_API_REQUEST : MOST_VALUES;
-	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, limit)) throw tooLarge(`${inWords} values`);
+	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, limit)) return tooLarge(`${inWords} values`);
 	const decoded = decodeEnvelope(response, purpose);
-	if (typeof decoded !== 'string' && decoded.code !== SUCCESS) throw refusal(response, decoded);
-	if (!ok) throw refusal(response);
-	if (typeof decoded !== 'string') return purpose === 'login' ? decoded : decoded.data;
-	if (isCutOff(body)) throw cutOff(body.byteLength, status);
+	if (typeof decoded !== 'string' && decoded.code !== SUCCESS) return refusal(response, decoded);
+	if (!ok) return refusal(response);
+	if (typeof decoded !== 'string') return { payload: purpose === 'login' ? decoded : decoded.data };
+	if (isCutOff(body)) return cutOff(body.byteLength, status);
 	const place = placeIn(response);
 	const expiry = decoded.startsWith(PAGE) ? 'unclear' : undefined;
-	throw badResponse(
+	return badResponse(
 		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded}${place} (HTTP ${status})`,
 		place === ''
 			? `Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.${isApiRequest ? OTHER_NODE : ''}`
@@ -147,7 +151,7 @@ function placeIn({ body, charset }: RawResponse): string {
 }
 
 /** Returns the failure for a code other than 0, or for an error status without an envelope. */
-function refusal(response: RawResponse, envelope?: Envelope): Failure {
+function refusal(response: RawResponse, envelope?: Envelope): Draft {
 	const { status, retryAfterMs, redirectOrigin } = response;
 	const byStatus = explainStatus(status);
 	const refused = refusedBy(envelope?.code) ?? (status === 401 ? 'token' : undefined);

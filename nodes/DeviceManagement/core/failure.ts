@@ -25,10 +25,6 @@ export interface FailureDetails {
 	message: string;
 	/** What to do about it. Never contains a secret. */
 	remedy: string;
-	/** Whether a write may have been carried out. */
-	inDoubt?: boolean;
-	/** A draft's text from outside, for the message at {outside}. */
-	outside?: Outside | undefined;
 	/** The platform's return code, if any. */
 	code?: number;
 	httpStatus?: number | undefined;
@@ -54,7 +50,7 @@ export interface FailureDetails {
 
 /**
  * The only error of the package: what happened, what to do, and what callers decide on.
- * It contains words and numbers only, never a request, a response or another error, and text from outside only in a draft.
+ * It contains words and numbers only, never a request, a response or another error.
  */
 export class Failure extends Error {
 	constructor(readonly details: Readonly<FailureDetails>) {
@@ -63,8 +59,19 @@ export class Failure extends Error {
 	}
 }
 
-/** A failure that lacks words for the request's purpose, and text from outside: `inWords` (errors/purpose.ts) completes it. */
-export class Draft extends Failure {}
+export interface DraftDetails extends FailureDetails {
+	/** Whether a write may have been carried out. */
+	inDoubt?: boolean;
+	/** Text from outside, for the message at {outside}. */
+	outside?: Outside | undefined;
+}
+
+/** Lacks words for the request's purpose, and text from outside. Only `inWords` (errors/purpose.ts) makes a Failure of it. */
+export class Draft extends Error {
+	constructor(readonly details: Readonly<DraftDetails>) {
+		super(details.message);
+	}
+}
 
 /** Whether the platform refused the key, the token, the login or the user. A sign-in can also fail for other reasons. */
 export function concernsSignIn({ cause, tokenRefused }: FailureDetails): boolean {

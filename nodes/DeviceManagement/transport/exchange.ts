@@ -6,8 +6,8 @@
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import type { RawResponse } from '../core/envelope';
-import { Failure } from '../core/failure';
+import type { Received } from '../core/envelope';
+import { Draft, Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/address';
 import { type Outside, outside } from '../core/redaction';
@@ -44,42 +44,43 @@ const responseSchema = z.object({
 /**
  * Sends one request and reads the whole response.
  * @param send n8n's request function, with or without authentication
- * @throws Failure `unreachable`, `timeout` or `cancelled`; `response` for a body that is too large. It never throws n8n's error,
- * which contains the request with its headers.
+ * @returns the response, or why there is none: `unreachable`, `timeout` or `cancelled`; `response` for a body that is too large. It never
+ * returns or throws n8n's error, which contains the request with its headers.
  */
 export async function exchange(
 	send: (options: IHttpRequestOptions) => Promise<unknown>,
 	request: WireRequest,
-): Promise<RawResponse> {
+): Promise<Received> {
 	const { cancel, timeoutMs } = request;
 	const controller = new AbortController();
 	const end = controller.signal;
 	// AbortSignal.any is slow. In Node.js 24, a combined signal with a timeout also leaks memory.
 	const forgetTime = onEnd(currentClock().timeout(timeoutMs), () => controller.abort(timedOut(timeoutMs)));
 	const forgetCancel = cancel && onEnd(cancel, () => controller.abort(cancel.reason));
+	const whyNone = () => (end.reason instanceof Draft ? end.reason : whyEnded(end));
 	let hasBegun = false;
-	const receive = async (): Promise<RawResponse> => {
+	const receive = async (): Promise<Received> => {
 		const parsed = responseSchema.safeParse(await send(requestOptions(request, end)));
 		// Without a listener, the error event of a response that breaks off would end n8n.
 		if (parsed.success) parsed.data.body.on('error', () => {});
-		if (end.aborted) throw whyEnded(end);
-		if (!parsed.success) throw unknownForm();
+		if (end.aborted) return whyNone();
+		if (!parsed.success) return unknownForm();
 		hasBegun = true;
-		const { statusCode, headers, body } = parsed.data;
+		const { statusCode, headers } = parsed.data;
+		const body = await collect(parsed.data.body, headers['content-length']);
+		if (body instanceof Draft) return body;
 		return {
 			status: statusCode,
 			retryAfterMs: parseRetryAfter(headers['retry-after'], headers['date'], currentClock().date()),
 			redirectOrigin: originOf(headers['location'], request.url),
 			charset: /charset="?([\w.:-]+)/i.exec(String(headers['content-type']))?.[1],
-			body: await collect(body, headers['content-length']),
+			body,
 		};
 	};
 	try {
-		const response = end.aborted ? undefined : await beforeEnd(end, receive());
-		if (response === undefined) throw whyEnded(end);
-		return response;
+		return (end.aborted ? undefined : await beforeEnd(end, receive())) ?? whyNone();
 	} catch (error) {
-		throw end.aborted ? whyEnded(end) : unsent(error, hasBegun);
+		return end.aborted ? whyNone() : unsent(error, hasBegun);
 	} finally {
 		forgetTime();
 		forgetCancel?.();
@@ -108,20 +109,23 @@ function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRe
 	};
 }
 
-async function collect(body: z.infer<typeof responseSchema>['body'], contentLength: unknown): Promise<Uint8Array> {
-	if (Number(contentLength) > LARGEST_BODY) throw tooLarge('64 MB');
+async function collect(
+	body: z.infer<typeof responseSchema>['body'],
+	contentLength: unknown,
+): Promise<Uint8Array | Draft> {
+	if (Number(contentLength) > LARGEST_BODY) return tooLarge('64 MB');
 	const chunks: Uint8Array[] = [];
 	let size = 0;
 	for await (const chunk of body) {
-		if (!(chunk instanceof Uint8Array)) throw unknownForm();
+		if (!(chunk instanceof Uint8Array)) return unknownForm();
 		size += chunk.byteLength;
-		if (size > LARGEST_BODY) throw tooLarge('64 MB');
+		if (size > LARGEST_BODY) return tooLarge('64 MB');
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks);
 }
 
-function unknownForm(): Failure {
+function unknownForm(): Draft {
 	const remedy = 'Update n8n and the Device Management node to versions that fit together.';
 	return badResponse('n8n returned a response in a form that this node does not know', remedy);
 }
@@ -133,10 +137,10 @@ function originOf(location: unknown, from: string): Outside | undefined {
 }
 
 /**
- * Returns the Failure for an error of n8n's request function, by the error's code: the error itself contains the request with its
+ * Returns the Draft for an error of n8n's request function, by the error's code: the error itself contains the request with its
  * headers. If this package threw a Failure inside that function, it returns that one.
  */
-export function unsent(error: unknown, hasBegun = false): Failure {
+export function unsent(error: unknown, hasBegun = false): Draft | Failure {
 	let [systemCode, words, atProxy] = ['', '', false];
 	let link: unknown = error;
 	for (let depth = 0; depth < 5 && link instanceof Error; depth++) {

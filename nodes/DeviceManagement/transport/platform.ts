@@ -170,18 +170,16 @@ class Execution {
 			const remedy = "Remove the parameter, or change 'Key Name' in the credential.";
 			throw inputFailure(`The query parameter "${name}" has the name of the key in the credential`, remedy);
 		}
-		try {
-			const response = await exchange(async (options) => await this.throughN8n(options, credential), {
-				...request,
-				url: `${baseUrl.href}${path}`,
-				skipCertificateCheck: stored.allowUnauthorizedCerts,
-				timeoutMs: settings.timeoutMs,
-				cancel: this.end,
-			});
-			return unwrap(response, request.purpose);
-		} catch (error) {
-			throw inWords(error, request.purpose, redact, signIn === undefined);
-		}
+		const response = await exchange(async (options) => await this.throughN8n(options, credential), {
+			...request,
+			url: `${baseUrl.href}${path}`,
+			skipCertificateCheck: stored.allowUnauthorizedCerts,
+			timeoutMs: settings.timeoutMs,
+			cancel: this.end,
+		});
+		const unwrapped = unwrap(response, request.purpose);
+		if (unwrapped instanceof Error) throw inWords(unwrapped, request.purpose, redact, signIn === undefined);
+		return unwrapped.payload;
 	}
 
 	/** Has n8n sign in and store the token. No request follows: once the account and the data have the token, `authenticate` throws. */

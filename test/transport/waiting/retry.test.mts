@@ -98,8 +98,7 @@ describe('Retry-After', () => {
 		const headers = { 'retry-after': until, ...(date !== undefined && { date }) };
 		const url = 'https://platform.example';
 		const request = { method: 'GET', url, skipCertificateCheck: false, timeoutMs: 5000 } as const;
-		const response = await exchange(async () => responseOf({}, headers), request);
-		expect(response.retryAfterMs).toBe(ms);
+		expect(await exchange(async () => responseOf({}, headers), request)).toMatchObject({ retryAfterMs: ms });
 	});
 });
 

@@ -2,7 +2,7 @@
  * The platform's return codes in words (section 7 of the API document): what happened, and what to do. Each code has one row;
  * docs/errors.md is generated from the rows. If a remedy names a field of an operation, `fillIn` adds it by purpose.
  */
-import type { CauseClass, FailureDetails } from '../failure';
+import type { CauseClass, DraftDetails, FailureDetails } from '../failure';
 import { fillIn } from './purpose';
 
 /** What a code, a status or a system error means, with places that `inWords` fills in. */
@@ -73,7 +73,7 @@ export const CODE_TABLE = ROWS.map(([code, cause, message, remedy]) =>
 );
 
 /** Returns the words for an envelope's `code` other than 0 (section 7), with a place for the platform's own words. */
-export function explainCode(code: number): FailureDetails {
+export function explainCode(code: number): DraftDetails {
 	const [, cause, message, remedy] = ROWS.find(([known]) => known === code) ?? [code, ...UNDOCUMENTED];
 	// With these codes, the platform may have carried out the request.
 	const inDoubt = code === -1 || code === 10002;

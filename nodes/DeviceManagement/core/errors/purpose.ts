@@ -1,4 +1,4 @@
-import { Draft, Failure, type FailureDetails } from '../failure';
+import { type Draft, Failure, type FailureDetails } from '../failure';
 import type { Redact } from '../redaction';
 
 /**
@@ -90,12 +90,12 @@ export function fillIn<W extends Words>(words: W, purpose: Purpose, outside = ''
 
 /**
  * Returns what a request or a sign-in throws, in the words for its purpose. Only here, text from outside joins a message,
- * without secrets, and a write that may have been carried out is in doubt. Returns any other error unchanged.
+ * without secrets, and a write that may have been carried out is in doubt. A Failure stays as it is.
  * @param hasKey whether the credential has an API key
  */
-export function inWords<T>(thrown: T, purpose: Purpose, redact: Redact, hasKey = false): T | Failure {
-	if (!(thrown instanceof Draft)) return thrown;
-	const { inDoubt, outside, ...details } = thrown.details;
+export function inWords(reason: Draft | Failure, purpose: Purpose, redact: Redact, hasKey = false): Failure {
+	if (reason instanceof Failure) return reason;
+	const { inDoubt, outside, ...details } = reason.details;
 	const words = fillIn(details, purpose, outside?.(redact), hasKey);
 	if (!inDoubt || purpose !== 'write') return new Failure(words);
 	return new Failure({

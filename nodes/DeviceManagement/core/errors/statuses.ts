@@ -1,4 +1,4 @@
-import type { FailureDetails } from '../failure';
+import type { DraftDetails } from '../failure';
 import { LATER, type Row } from './codes';
 
 const FOLLOW =
@@ -24,7 +24,7 @@ const ROWS: readonly Row[] = [
 const OTHER: Row = [/^/, 'platform', "The server did not return the platform's envelope", CHECK_PROXY];
 
 /** Returns the words for an HTTP status other than 2xx, without an envelope. A redirect's message has a place for its target. */
-export function explainStatus(status: number): FailureDetails {
+export function explainStatus(status: number): DraftDetails {
 	const [, cause, message, remedy] = ROWS.find(([statuses]) => statuses.test(String(status))) ?? OTHER;
 	// The same request may succeed later: the node retries a read.
 	const temporary = [429, 502, 503, 504].includes(status);

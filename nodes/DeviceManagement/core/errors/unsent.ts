@@ -1,4 +1,4 @@
-import { Draft, type Failure, type FailureDetails } from '../failure';
+import { Draft, type DraftDetails } from '../failure';
 import { outside } from '../redaction';
 import type { Row } from './codes';
 import { CHECK_VARIABLES } from './statuses';
@@ -102,14 +102,14 @@ const SYSTEM_ERRORS: readonly Row[] = [
 ];
 
 /**
- * Returns a Failure `unreachable` for a request that was not sent, or a response that was not read. It doesn't get
+ * Returns a Draft `unreachable` for a request that was not sent, or a response that was not read. It doesn't get
  * the error itself, which contains the request with its headers.
  * @param systemCode like ECONNRESET; '' if there was none
  * @param ownText the error's own words
  * @param hasBegun whether the response had begun
  * @param atProxy whether n8n's proxy was not reached
  */
-export function explainUnsent(systemCode: string, ownText: string, hasBegun: boolean, atProxy = false): Failure {
+export function explainUnsent(systemCode: string, ownText: string, hasBegun: boolean, atProxy = false): Draft {
 	const isAborted = /socket hang up|aborted|premature|proxy connection ended/i.test(ownText);
 	const own = TLS_CODE.test(systemCode) ? ` ${ownText}`.toUpperCase().replace(/\W+/g, '_') : '';
 	const code = isAborted ? 'ECONNRESET' : systemCode + own;
@@ -126,21 +126,21 @@ export function explainUnsent(systemCode: string, ownText: string, hasBegun: boo
 	return new Draft({ kind: 'unreachable', ...words, inDoubt: true, temporary });
 }
 
-export function timedOut(timeoutMs: number): Failure {
+export function timedOut(timeoutMs: number): Draft {
 	const words = { message: `The platform did not respond within ${timeoutMs} ms`, remedy: '{tooSlow}' };
 	return new Draft({ kind: 'timeout', cause: 'platform', ...words, inDoubt: true, temporary: true });
 }
 
-export function tooLarge(limit: string): Failure {
+export function tooLarge(limit: string): Draft {
 	return badResponse(`The response is larger than ${limit}`, '{tooLarge}');
 }
 
-export function cutOff(bytes: number, httpStatus: number): Failure {
+export function cutOff(bytes: number, httpStatus: number): Draft {
 	const message = `The response ends after ${bytes} bytes, before its JSON is complete (HTTP ${httpStatus})`;
 	return badResponse(message, CHECK_PROXY, { httpStatus, temporary: true });
 }
 
-/** Returns a Failure `response` for a response that tells nothing about the request. */
-export function badResponse(message: string, remedy: string, more: Partial<FailureDetails> = {}): Failure {
+/** Returns a Draft `response` for a response that tells nothing about the request. */
+export function badResponse(message: string, remedy: string, more: Partial<DraftDetails> = {}): Draft {
 	return new Draft({ kind: 'response', cause: 'platform', message, remedy, inDoubt: true, ...more });
 }

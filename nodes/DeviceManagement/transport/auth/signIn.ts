@@ -27,34 +27,33 @@ const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 export async function signIn(credential: Credential, send: PlainRequest): Promise<SessionFields> {
 	const { baseUrl, stored, owner, redact } = credential;
 	const { tokens } = accountOf(credential);
-	try {
-		const response = await exchange(send, {
-			method: 'POST',
-			url: `${baseUrl.href}${stored.loginPath}`,
-			body: JSON.stringify(additionsOf(credential).signIn),
-			skipCertificateCheck: stored.allowUnauthorizedCerts,
-			timeoutMs: SIGN_IN_TIMEOUT_MS,
-		});
-		const token = tokenIn(unwrap(response, 'login'), stored.tokenPath);
+	const response = await exchange(send, {
+		method: 'POST',
+		url: `${baseUrl.href}${stored.loginPath}`,
+		body: JSON.stringify(additionsOf(credential).signIn),
+		skipCertificateCheck: stored.allowUnauthorizedCerts,
+		timeoutMs: SIGN_IN_TIMEOUT_MS,
+	});
+	const unwrapped = unwrap(response, 'login');
+	const token = unwrapped instanceof Error ? unwrapped : tokenIn(unwrapped.payload, stored.tokenPath);
+	if (typeof token === 'string') {
 		tokens.use(token, currentClock().now());
 		return { sessionToken: token, sessionOwner: owner };
-	} catch (error) {
-		const thrown = inWords(error, 'login', redact);
-		if (!(thrown instanceof Failure)) throw thrown;
-		const refusal = refusalIn(thrown.details);
-		const failure = asSignInFailure(thrown.details, refusal);
-		if (refusal === undefined) throw failure;
-		tokens.noteLoginRefusal(failure.details, refusal === 'may pass');
-		throw tokens.recentLoginRefusal();
 	}
+	const { details } = inWords(token, 'login', redact);
+	const refusal = refusalIn(details);
+	const failure = asSignInFailure(details, refusal);
+	if (refusal === undefined) throw failure;
+	tokens.noteLoginRefusal(failure.details, refusal === 'may pass');
+	throw tokens.recentLoginRefusal();
 }
 
 /**
  * Returns the token in the response. Without `tokenPath`, it is the payload (`data`) itself, or at the first known place in the
  * payload or beside it: the API document doesn't say whether the login uses the envelope.
- * @throws Failure that names the keys of the payload or response, never their values
+ * Else a Draft that names the keys of the payload or response, never their values.
  */
-function tokenIn(response: unknown, tokenPath: string): string {
+function tokenIn(response: unknown, tokenPath: string): string | Draft {
 	const payload = fieldOf(response, 'data');
 	const starts = [payload, response];
 	const found =
@@ -67,10 +66,10 @@ function tokenIn(response: unknown, tokenPath: string): string {
 		if (token === '') continue;
 		const message = "The token in the login response has characters that a header can't contain";
 		const remedy = "Check 'Token Path' in the credential. It may point at something else than the token.";
-		throw new Failure({ kind: 'response', cause: 'credential', message, remedy });
+		return new Draft({ kind: 'response', cause: 'credential', message, remedy });
 	}
 	const places = tokenPath === '' ? `as 'data', or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
-	throw new Draft({
+	return new Draft({
 		kind: 'response',
 		cause: 'credential',
 		message: 'The login was accepted, but its response has no token{outside}',
