@@ -4,6 +4,10 @@ const LONGEST_TEXT = 300;
 const LONGEST_INPUT = 2_000;
 /** Shorter secrets are not searched for in hex and base64: a few characters may be part of a word. */
 const SHORTEST_IN_BYTES = 5;
+/** Most characters that stand for one character of a secret at the end of a cut text: `\\\u0022` for a quote in JSON within JSON. */
+const LONGEST_FORM = 9;
+/** Most ways to decode a text, by one encoding after another. */
+const MOST_VIEWS = 60;
 
 /** Returns text from outside without secrets and control characters, at most 300 characters long. */
 export type Redact = (text: string) => string;
@@ -16,72 +20,70 @@ export function outside(before: string, text: string): Outside {
 	return (redact) => redact(text).replace(/^(?=.)/su, before);
 }
 
-/** Most characters that stand for one character of a secret: `\\\u0022` for a quote in JSON within JSON. */
-const LONGEST_FORM = 9;
-const HTML_NAMES = new Map(Object.entries({ '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }));
+const BYTES = ['hex', 'base64', 'base64url'] as const;
+const inBytes = (encoding: BufferEncoding) => (written: string) => Buffer.from(written, encoding).toString();
+const fromJson = (written: string): string =>
+	/\\(u.|[bfnrt])/i.test(written) ? JSON.parse(`"${written.toLowerCase()}"`) : written.slice(1);
+const HTML_NAMES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const fromHtml = (written: string) =>
+	HTML_NAMES[written.slice(1, -1).toLowerCase()] ?? String.fromCodePoint(Number(`0${written.slice(2, -1)}`));
+/** How JSON, URLs, forms, HTML, hex and base64 write characters, and what that means. Bytes may be words by chance. */
+const ENCODINGS: ReadonlyArray<readonly [written: RegExp, meaning: (written: string) => string, ofBytes?: true]> = [
+	[/\\(?:u[0-9a-f]{4}|[^])/i, fromJson],
+	[/%[c-f][0-9a-f](?:%[89ab][0-9a-f])+|%[0-9a-f]{2}/i, (written) => inBytes('hex')(written.replaceAll('%', ''))],
+	[/\+/, () => ' '],
+	[/&(?:#\d{1,6}|#x[0-9a-f]{1,5}|amp|lt|gt|quot|apos);/i, fromHtml],
+	[/(?:[0-9a-f]{2}){5,}/i, inBytes('hex'), true],
+	[/[\w+/-]{7,}/, inBytes('base64'), true],
+];
+
+/** Returns text in lower case, without a change of its length. */
+const folded = (text: string) => text.replace(/[^]/gu, (mark) => mark.toLowerCase().slice(0, mark.length));
+
+/** Returns for each character whether it belongs to a secret. It looks at the text as it is and decoded, also several times. */
+function findSecrets(input: string, secrets: readonly string[], long: readonly string[]): boolean[] {
+	const hidden = new Array<boolean>(input.length).fill(false);
+	const views = [{ text: input, begins: [...hidden.keys()], ends: hidden.map((_, at) => at + 1), sought: secrets }];
+	for (const { text, begins, ends, sought } of views) {
+		const searched = folded(text);
+		for (const secret of sought) {
+			for (let at = -1; (at = searched.indexOf(secret, at + 1)) >= 0; ) {
+				hidden.fill(true, begins[at], ends[at + secret.length - 1]);
+			}
+		}
+		for (const [written, meaning, ofBytes] of ENCODINGS) {
+			if (views.length >= MOST_VIEWS || !written.test(text)) continue;
+			const next = { text: '', begins: Array<number>(), ends: Array<number>(), sought: ofBytes ? long : sought };
+			for (const { 0: found, 1: escape, index } of text.matchAll(RegExp(`(${written.source})|[^]`, 'gi'))) {
+				const meant = escape === undefined ? found : meaning(escape);
+				next.text += meant;
+				next.begins.push(...Array<number>(meant.length).fill(begins[index] ?? 0));
+				next.ends.push(...Array<number>(meant.length).fill(ends[index + found.length - 1] ?? 0));
+			}
+			if (views.every((view) => view.text !== next.text)) views.push(next);
+		}
+	}
+	return hidden;
+}
 
 /**
- * Returns the function that removes secrets from text before it becomes part of an error. It finds a secret that is plain,
- * URL-encoded, JSON-escaped (once and twice), HTML-escaped, in hex or in base64, in upper or lower case. Each character may
- * be escaped or not, because libraries differ. It doesn't find other nested encodings.
+ * Returns the function that removes secrets from text before it becomes part of an error: in upper or lower case and in these encodings,
+ * also in one within another. Each character may be escaped or not, because libraries differ.
  * @param secrets keys, passwords, their digests and tokens
  */
 export function redactor(secrets: readonly string[]): Redact {
-	let pattern: RegExp | undefined;
-	// The longest first: a secret may contain another one.
 	const given = secrets.map((secret) => secret.trim()).filter((secret) => secret !== '');
-	given.sort((one, other) => other.length - one.length);
+	const long = given.filter((secret) => Buffer.byteLength(secret) >= SHORTEST_IN_BYTES);
+	// Hex or base64 may follow other letters, and upper case ends base64.
+	const encoded = long.flatMap((secret) => BYTES.map((form) => Buffer.from(secret).toString(form).replace(/=+$/, '')));
+	const longest = Math.max(0, ...given.map(({ length }) => length));
 	return (text) => {
-		let clean: string;
-		try {
-			pattern ??= new RegExp(given.map(formsOf).join('|') || '(?!)', 'giu');
-			clean = text.slice(0, LONGEST_INPUT).replace(pattern, REDACTED);
-		} catch {
-			// A pattern can be too long. The error would contain the secret.
-			return REDACTED;
-		}
-		// The cut may have left part of a secret at the end, which no pattern finds.
-		const longest = LONGEST_FORM * (given[0]?.length ?? 0);
-		if (text.length > LONGEST_INPUT) clean = clean.slice(0, -longest || undefined);
+		const input = text.slice(0, LONGEST_INPUT);
+		const hidden = findSecrets(input, [...given, ...encoded].map(folded), long.map(folded));
+		let clean = input.replace(/[^]/g, (mark, at: number) => (!hidden[at] ? mark : hidden[at - 1] ? '' : REDACTED));
+		// The cut may have left part of a secret at the end, which is not found.
+		if (text.length > LONGEST_INPUT) clean = clean.slice(0, -LONGEST_FORM * longest || undefined);
 		clean = clean.replace(/\p{Cc}+/gu, ' ').trim();
 		return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean;
 	};
 }
-
-function formsOf(secret: string): string {
-	const bytes = Buffer.from(secret);
-	const inBytes = bytes.length < SHORTEST_IN_BYTES ? [] : (['hex', 'base64', 'base64url'] as const);
-	const forms = inBytes.map((form) => literally(bytes.toString(form).replace(/=+$/, '')));
-	const text = secret.replace(/(\\+)([^\\]|$)|[^\\\w-]/gu, (all: string, before?: string, character?: string) =>
-		formsAfter(before?.length ?? 0, character ?? all),
-	);
-	return [...new Set([text, ...forms])].join('|');
-}
-
-/**
- * Returns the pattern of a character and the backslashes before it. Backslashes of the text then belong to one character
- * only, which keeps the search fast. JSON doubles each backslash, and puts one before some characters.
- */
-function formsAfter(backslashes: number, character: string): string {
-	if (character === '.' && backslashes === 0) return '\\.';
-	const before = `\\\\{${backslashes},${4 * backslashes + 3}}`;
-	const encoded = backslashes === 0 ? before : `(?:${before}|(?:%5c|&#0?92;|&#x0?5c;){${backslashes}})`;
-	return `${encoded}(?:${[...new Set(characterForms(character))].join('|')})`;
-}
-
-/** Returns the patterns of a character: plain, as in JSON without the backslash, in a URL, in a form and in HTML. */
-function characterForms(character: string): string[] {
-	if (/^\w?$/.test(character)) return [character];
-	const units = character.split('').map((unit) => `u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-	const point = character.codePointAt(0) ?? 0;
-	return [
-		literally(character),
-		JSON.stringify(character).slice(1, -1).replace(/^\\/, '').replace(/\W/g, literally),
-		units.join('\\\\{1,2}'),
-		Buffer.from(character).toString('hex').replace(/../g, '%$&'),
-		`&(?:#0?${point}|#x0?${point.toString(16)}|${HTML_NAMES.get(character) ?? '#'});`,
-		...(character === ' ' ? ['\\+'] : []),
-	];
-}
-
-const literally = (text: string) => text.replace(/[.*+?^${}()|[\]\\/]/g, (mark) => `\\${mark}`);
