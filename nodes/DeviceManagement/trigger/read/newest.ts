@@ -31,10 +31,7 @@ interface NewestOptions extends Pick<TriggerParameters, 'criteria' | 'settings'>
 	readonly order: KnownOrder;
 }
 
-/**
- * Reads the newest devices by one of their times, in the platform's order (section 1.3). Returns them, or undefined if the order is
- * not reliable, and what is known about the order afterwards.
- */
+/** Returns the newest devices in the platform's order (section 1.3), or undefined, and what is known about the order afterwards. */
 export async function fetchNewest(platform: Platform, options: NewestOptions) {
 	const { isFiltered, onlyTop, order } = options;
 	if (statusOf(order).isAvoided) return { fetched: undefined, order };
@@ -128,11 +125,10 @@ function readsWhole({ before, settings, order }: NewestOptions, pageLength = set
  * @param first the first page or device of the whole fleet, newest first
  */
 async function provenAt(platform: Platform, options: NewestOptions, first: readonly Device[]) {
-	const { order } = options;
 	const newest = topOf(first, options);
 	// Devices without the time may come first, or with another format.
 	if (newest === undefined || Number.isNaN(newest)) return undefined;
-	if (statusOf(order).isReliable) return order.reliableAt;
+	if (statusOf(options.order).isReliable) return options.order.reliableAt;
 	const oldest = await fetchFirst(platform, 'asc', options);
 	const time = topOf(oldest, options) ?? -Infinity;
 	// Not newer than the rest of the page either: if the first device was just removed, an ignored order would look reliable.
