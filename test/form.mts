@@ -22,7 +22,7 @@ export function everyField(fields: readonly INodeProperties[], path = ''): Place
 
 /** Hidden fields with the name of a collection, see `asGiven`. */
 export const isTwin = ({ name, type }: INodeProperties) =>
-	type === 'hidden' && ['conditions', 'filters', 'options', 'query', 'sort'].includes(name);
+	type === 'hidden' && ['attributes', 'conditions', 'filters', 'options', 'query', 'sort'].includes(name);
 export const withoutTwins = (fields: readonly INodeProperties[]) => fields.filter((field) => !isTwin(field));
 
 export const choices = (property: INodeProperties | undefined): INodePropertyOptions[] =>

@@ -170,6 +170,7 @@ describe('the names that saved workflows hold', () => {
 			['returnAll', 'boolean', false],
 			['sort', 'fixedCollection', {}],
 			['sort.rule.attribute', 'string', ''],
+			['sort.rule.attribute', 'string', ''],
 			['sort.rule.direction', 'options', 'desc'],
 			['sort.rule.field', 'options', 'createTime'],
 		],
@@ -190,7 +191,7 @@ describe('the names that saved workflows hold', () => {
 			['output', OUTPUT_MODES],
 			['resource', ['api', 'device']],
 			['sort.rule.direction', ['asc', 'desc']],
-			['sort.rule.field', [...DEVICE_FIELDS, 'custom'].sort()],
+			['sort.rule.field', [...DEVICE_FIELDS, 'custom', 'name'].sort()],
 		]);
 		expect(properties.find(({ name }) => name === 'device')?.modes?.map(({ name }) => name)).toEqual(['list', 'sn']);
 	});

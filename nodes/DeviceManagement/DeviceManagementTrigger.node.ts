@@ -6,7 +6,7 @@ import {
 	NodeConnectionTypes,
 } from 'n8n-workflow';
 
-import { triggerFields, triggerSubtitle } from './trigger/form';
+import { triggerFields, triggerHints, triggerSubtitle } from './trigger/form';
 import { pollDevices } from './trigger/poll';
 
 export class DeviceManagementTrigger implements INodeType {
@@ -25,6 +25,7 @@ export class DeviceManagementTrigger implements INodeType {
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'deviceManagementApi', required: true }],
+		hints: triggerHints,
 		properties: triggerFields,
 	};
 

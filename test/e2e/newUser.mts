@@ -132,7 +132,7 @@ async function connect({ editor, platform, step, look }: User): Promise<void> {
 		};
 		await seeDetails();
 		const listed = await editor.nodesPanel.getByTestId('node-creator-item-name').allInnerTexts();
-		for (const entry of ['On online status changed', 'Count devices', 'Get device', 'Make API request']) {
+		for (const entry of ['On device offline or online', 'Count devices', 'Get device', 'Make API request']) {
 			assert(listed.includes(entry), `'${entry}' is not among ${listed.join(', ')}`);
 		}
 		await look('nodes-panel', 'nodesPanel', seeDetails);
@@ -250,8 +250,8 @@ async function changeForm({ editor, step }: User): Promise<void> {
 		await node.choose('Operation', 'Get Many');
 		await node.click('Add Sort Rule');
 		await node.choose('Field', 'Attribute');
-		await node.fill('Attribute or Field Name', 'site');
-		await node.choose('Field', 'Custom');
+		await node.fill('Attribute', 'site');
+		await node.choose('Field', 'Other Field');
 		await node.choose('Output', 'Selected Fields');
 		await node.toggle('Fields', 'Model');
 		await node.useExpression('Output');
@@ -270,7 +270,7 @@ async function readOnce({ editor, platform: { fleet }, step, look }: User): Prom
 		await editor.newWorkflow();
 		const node = await editor.addStep('Actions', 'Get device');
 		await node.chooseCredential(WITH_KEY);
-		await node.locateBy('By SN');
+		await node.locateBy('By Serial Number');
 		await node.fill('Device', MISSING);
 		await node.execute();
 		const message = await node.output.getByTestId('node-error-message').innerText();
@@ -295,9 +295,20 @@ async function readOnce({ editor, platform: { fleet }, step, look }: User): Prom
 }
 
 async function watch({ editor, main, platform: { fleet }, step, look }: User): Promise<void> {
+	await step('chooses other events and back, and keeps the keys of the attributes', async () => {
+		await editor.newWorkflow();
+		const node = await editor.addStep('Triggers', 'On attribute changed');
+		await node.fill('Attributes', 'firmware');
+		await node.toggle('Events', 'Device Removed');
+		await node.toggle('Events', 'Attribute Changed');
+		await node.toggle('Events', 'Attribute Changed');
+		await node.close();
+		assert.equal((await editor.save())['attributes'], 'firmware');
+	});
+
 	await step('takes a test event from the trigger', async () => {
 		await editor.newWorkflow();
-		const node = await editor.addStep('Triggers', 'On online status changed');
+		const node = await editor.addStep('Triggers', 'On device offline or online');
 		await node.widenOutput();
 		await node.chooseCredential(WITH_KEY);
 		await node.click('Add Rule');

@@ -51,7 +51,14 @@ export async function runAlone(parameters: Parameters, respond: Respond = () => 
 	};
 	const platform = { request, ...new Account(), stop: () => {} };
 	const hint = (message: string) => void hints.push(message);
-	const item: Item = { platform, byAgent: false, hint, read, settings: readSettings(read, OPTION_NAMES) };
+	const item: Item = {
+		platform,
+		byAgent: false,
+		isOnly: false,
+		hint,
+		read,
+		settings: readSettings(read, OPTION_NAMES),
+	};
 	const output: readonly IDataObject[] = await run(item);
 	return { sent, output, hints };
 }

@@ -9,7 +9,8 @@ import { byPath, choices, choicesIn, DEVICE_FIELDS, FILTER_FIELDS, isTwin, names
 
 const bench = useBench();
 const node: INodeType = new DeviceManagementTrigger();
-const properties = node.description.properties.filter(({ type }) => type !== 'notice');
+// n8n adds the poll times to the list later.
+const properties = [...node.description.properties];
 
 /** Whether the form shows a field for these parameters. */
 const isShown = (property: INodeProperties, parameters: INodeParameters) =>
@@ -76,27 +77,27 @@ it('every collection has its hidden twin right behind it, shown where it is show
 		...(displayOptions === undefined ? {} : { displayOptions }),
 	}));
 	expect(twins).toEqual(expected);
-	expect(properties.filter(isTwin)).toHaveLength(3);
+	expect(properties.filter(isTwin)).toHaveLength(4);
 });
 
-it("only 'Fields' depends on another field: n8n deletes the value of a hidden field", () => {
+it("only 'Attributes' and 'Fields' depend on another field, and neither loses its value: one has a twin, and n8n does not look at the path of the other", () => {
 	const dependent = properties.flatMap(({ name, displayOptions }) => (displayOptions ? [[name, displayOptions]] : []));
-	expect(dependent).toEqual([['fields', { show: { '/output': ['selected'] } }]]);
+	expect(dependent).toEqual([
+		['attributes', { show: { '/events': ['attributeChanged'] } }],
+		['fields', { show: { '/output': ['selected'] } }],
+	]);
 });
 
-it.each<[string[], string]>([
-	[['deviceUpdated', 'deviceCreated'], 'sortingNotice'],
-	[['deviceRemoved', 'deviceCreated'], 'wholeFleetNotice'],
-	[['attributeChanged'], 'wholeFleetNotice'],
-	[['onlineStatusChanged'], 'offlineNotice wholeFleetNotice'],
-	[['statusChanged'], 'wholeFleetNotice'],
-])('for %j, the form says that the first poll only records, and what is read: %s', (events, names) => {
-	const notices = node.description.properties.filter(({ type }) => type === 'notice');
-	const shown = (parameters: INodeParameters) =>
-		notices.flatMap((property) => (isShown(property, parameters) ? property.name : [])).join(' ');
-	expect(shown({ events })).toBe(`firstPollNotice ${names}`);
-	const reported = names.replace('offlineNotice ', '');
-	expect(shown({ events, options: { firstPoll: 'report' } })).toBe(`firstPollNotice ${reported}`);
+it('a hint says what the first poll does, before the node was run', () => {
+	const message = expect.stringMatching(/^The first poll records the current state\. .*'First Poll'\.$/);
+	expect(node.description.hints).toEqual([{ message, location: 'outputPane', whenToDisplay: 'beforeExecution' }]);
+	expect(properties.filter(({ type }) => type === 'notice')).toEqual([]);
+});
+
+it('the nodes panel names two events in words that people search', () => {
+	const events = choices(properties.find(({ name }) => name === 'events'));
+	const actions = ['On SIM card (ICCID) changed', 'On device offline or online'];
+	expect(events.flatMap(({ action }) => action ?? [])).toEqual(actions);
 });
 
 it.each<INodeParameters>([
@@ -116,7 +117,7 @@ it.each<INodeParameters>([
 	});
 	await node.poll?.call(watched as IPollFunctions);
 	const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, node.description) ?? {};
-	const visible = properties.filter((property) => isShown(property, complete));
+	const visible = properties.filter((property) => !isTwin(property) && isShown(property, complete));
 	expect([...read].sort()).toEqual([...new Set(visible.map(({ name }) => name))].sort());
 });
 

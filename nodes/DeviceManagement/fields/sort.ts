@@ -12,7 +12,8 @@ const DIRECTIONS = [
 const SORT_FIELDS = [
 	...deviceFieldChoices.filter(({ value }) => value !== 'attributes'),
 	{ name: 'Attribute', value: 'attributes' },
-	{ name: 'Custom', value: 'custom' },
+	{ name: 'Name', value: 'name' },
+	{ name: 'Other Field', value: 'custom' },
 ].sort((one, other) => (one.name < other.name ? -1 : 1));
 
 /** 'Sort' of a list (section 1.3 of the API document). */
@@ -28,13 +29,12 @@ export const sortField = entriesField(
 	[
 		choiceField('Field', 'field', SORT_FIELDS, 'createTime', 'What to sort by'),
 		{
-			...textField(
-				'Attribute or Field Name',
-				'attribute',
-				'site',
-				'Key of the attribute, or the name that the platform uses for a custom field',
-			),
-			displayOptions: { show: { field: ['attributes', 'custom'] } },
+			...textField('Attribute', 'attribute', 'site', 'Key of the attribute'),
+			displayOptions: { show: { field: ['attributes'] } },
+		},
+		{
+			...textField('Field Name', 'attribute', 'model.name', 'Name that your platform uses for the field'),
+			displayOptions: { show: { field: ['custom'] } },
 		},
 		choiceField('Direction', 'direction', DIRECTIONS, 'desc', 'Whether the lowest or the highest value comes first'),
 	],

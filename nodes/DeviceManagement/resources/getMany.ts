@@ -22,6 +22,8 @@ export interface ListWords {
 	readonly ifChanges?: string;
 	/** The fields to sort by so that new items come last; undefined for a list without 'Sort'. */
 	readonly order?: string;
+	/** What the items are, in words; default: items. */
+	readonly items?: string;
 	/** Whether items may be equal or share an `id`, so that they are counted and not compared. Such a list has no 'Limit' and 'Skip'. */
 	readonly isOfRows?: boolean;
 }
@@ -94,7 +96,7 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
  * @throws Failure `input` for an invalid field; `paging` if 'Return All' is on and the list kept changing; and what a request throws
  */
 export async function fetchItems<T extends object>(
-	{ platform, byAgent, hint, read, settings }: Item,
+	{ platform, byAgent, isOnly, hint, read, settings }: Item,
 	endpoint: PagedEndpoint,
 	words: ListWords,
 	shape: (record: JsonObject) => T,
@@ -127,9 +129,10 @@ export async function fetchItems<T extends object>(
 	const items = own ? fitting.slice(skip, enough) : fitting;
 	const { reportedTotal: total = 0 } = listing;
 	// n8n doesn't save a default, so users may not know that there is a limit.
-	if (limit === LIMIT.default && !byAgent && skip === 0 && (total > listing.items.length || fitting.length > limit)) {
+	const isCut = total > listing.items.length || items.length < fitting.length;
+	if (limit === LIMIT.default && !byAgent && !isOnly && skip === 0 && isCut) {
 		const share = own ? `The first ${items.length}` : `${items.length} of ${total.toLocaleString('en-US')}`;
-		hint(`${share} devices. Turn on 'Return All' for all.`);
+		hint(`${share} ${words.items ?? 'items'}. Turn on 'Return All' for all.`, 'info');
 	}
 	return items;
 }

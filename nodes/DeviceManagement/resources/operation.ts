@@ -10,8 +10,10 @@ export interface Item {
 	platform: Platform;
 	/** Whether a model calls the node as its tool and fills in the parameters. */
 	byAgent: boolean;
+	/** Whether it is the only one. Then n8n itself says that a limit was reached. */
+	isOnly: boolean;
 	/** Shows a hint beside the output, each text once. */
-	hint(message: string): void;
+	hint(message: string, type?: 'info' | 'warning'): void;
 	/** Reads a parameter of the node for this item. */
 	read: ReadParameter;
 	/** The values of 'Options' for this item. */

@@ -7,7 +7,7 @@ import { checkCollection, checkNumber, type ReadParameter } from '../fields/chec
 import { asNodeError, failedItem } from '../nodeError';
 import { openPlatformForItems } from '../transport/platform';
 import { OPTION_NAMES, RESOURCES } from './index';
-import type { Operation } from './operation';
+import type { Item, Operation } from './operation';
 
 /**
  * Runs the chosen operation for every input item, several at the same time, and returns the output in the order of the input.
@@ -21,8 +21,9 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const parallel = parallelRequestsOf(readerOf(context, 0));
 	const platforms = openPlatformForItems(context, { parallelRequests: parallel });
 	// Items often have the same hint.
-	const hints = new Set<string>();
-	const hint = (message: string) => void hints.add(message);
+	const hints = new Map<string, 'info' | 'warning'>();
+	const hint: Item['hint'] = (message, type = 'warning') => void hints.set(message, type);
+	const isOnly = items.length === 1;
 	// isToolExecution() is false for a node that an agent calls.
 	const byAgent = NodeHelpers.isToolType(node.type);
 
@@ -31,7 +32,8 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 		try {
 			const platform = await platforms.forItem(itemIndex);
 			const read = readerOf(context, itemIndex);
-			return await operation.run({ platform, byAgent, hint, read, settings: readSettings(read, OPTION_NAMES) });
+			const settings = readSettings(read, OPTION_NAMES);
+			return await operation.run({ platform, byAgent, isOnly, hint, read, settings });
 		} catch (thrown) {
 			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
 			if (continues) return [failedItem(error, thrown)];
@@ -42,7 +44,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const outputs = await Promise.all(items.map(async (_, itemIndex) => await itemSlots(runItem, itemIndex))).finally(
 		() => platforms.stop(),
 	);
-	for (const message of hints) context.addExecutionHints({ message, location: 'outputPane', type: 'warning' });
+	for (const [message, type] of hints) context.addExecutionHints({ message, location: 'outputPane', type });
 	return outputs.flatMap((output, item) => {
 		const pairedItem = { item };
 		return output.map((json) => ({ json, pairedItem }));

@@ -2,7 +2,7 @@
  * The trigger's form, and how a poll reads it: an invalid value fails the poll with the label of its field. Events and subtitle
  * derive from the table in watched.ts. It doesn't have the fields of a rule (rules.ts) and those of both nodes (fields/).
  */
-import type { IDisplayOptions, INodeProperties, IPollFunctions } from 'n8n-workflow';
+import type { INodeProperties, IPollFunctions, NodeHint } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../core/failure';
@@ -12,11 +12,9 @@ import { optionFields, optionNames, optionsField, readSettings } from '../fields
 import { outputFields, readOutputMode } from '../fields/output';
 import { check, checkNumber, oneOf, type ReadParameter, textSchema } from '../fields/check';
 import { isForState, onlyWhenField, readRules } from './compare/rules';
-import { CHANGE_EVENTS, type EventName, EVENTS, TIMES, watchedFields } from './compare/watched';
+import { type EventName, EVENTS, TIMES, watchedFields } from './compare/watched';
 
 export type TriggerParameters = Readonly<ReturnType<typeof readTriggerParameters>>;
-
-const WHOLE_FLEET_EVENTS: EventName[] = [...CHANGE_EVENTS, 'deviceRemoved'];
 
 const forAtLeastField = {
 	displayName: 'For At Least (Minutes)',
@@ -43,49 +41,38 @@ const FIRST_POLL = [
 	},
 ] as const;
 
-function notice(name: string, displayName: string, displayOptions: IDisplayOptions): INodeProperties {
-	return { displayName, name, type: 'notice', default: '', displayOptions };
-}
+/** What users should know before the first poll. */
+export const triggerHints: NodeHint[] = [
+	{
+		message:
+			"The first poll records the current state. To also report devices that are offline then, set the option 'First Poll'.",
+		location: 'outputPane',
+		whenToDisplay: 'beforeExecution',
+	},
+];
 
-/** No field depends on 'Events': n8n deletes a hidden field, and a collection whenever a field that shows it changes. */
+/** A collection depends on no field: n8n deletes it whenever a field that shows it changes. */
 export const triggerFields: INodeProperties[] = [
 	{
 		displayName: 'Events',
 		name: 'events',
 		type: 'multiOptions',
 		required: true,
-		options: EVENTS.map(({ name, label, description }) => ({ name: label, value: name, description })),
+		options: EVENTS.map(({ name, label, ...words }) => ({ ...words, name: label, value: name })),
 		default: ['deviceCreated'],
 		description: 'Events that start the workflow',
 	},
-	// What users should know about the chosen events before the first poll.
-	notice(
-		'firstPollNotice',
-		"The first poll records the current state, also after you change 'Events', 'Attributes' or 'Filters'.",
-		{},
-	),
-	notice(
-		'offlineNotice',
-		"Devices that are offline at the first poll are not reported. 'First Poll' can change that.",
-		{ show: { events: ['onlineStatusChanged'] }, hide: { '/options.firstPoll': ['report'] } },
-	),
-	notice('wholeFleetNotice', 'To find changes and removals, n8n reads the whole fleet at each poll.', {
-		show: { events: WHOLE_FLEET_EVENTS },
-	}),
-	notice('sortingNotice', 'If your platform ignores sorting, n8n reads the whole fleet at each poll.', {
-		hide: { events: WHOLE_FLEET_EVENTS },
-	}),
-	{
+	...asGiven(onlyWhenField),
+	forAtLeastField,
+	...asGiven({
 		displayName: 'Attributes',
 		name: 'attributes',
 		type: 'string',
 		default: '',
 		placeholder: 'e.g. firmware, site',
-		hint: 'Used only by Attribute Changed',
+		displayOptions: { show: { '/events': ['attributeChanged'] } },
 		description: "Keys of the attributes that 'Attribute Changed' watches, separated by commas",
-	},
-	...asGiven(onlyWhenField),
-	forAtLeastField,
+	}),
 	...asGiven(filtersField),
 	...outputFields,
 	...optionsField([
@@ -113,11 +100,13 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const read: ReadParameter = (name, fallback, options) => context.getNodeParameter(name, fallback, options);
 	const events: ReadonlySet<EventName> = new Set(check(eventsSchema, read('events'), 'Events'));
 	if (events.size === 0) throw inputFailure("'Events' is empty", 'Choose at least one event.');
-	const attributes = readAttributes(read, events.has('attributeChanged'));
+	const attributes = events.has('attributeChanged') ? readAttributes(read) : [];
 	const fields = watchedFields(events, attributes);
 	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
-	const isUnused = minutes > 0 && fields.length === 0;
-	refuseUnused(forAtLeastField.displayName, isUnused, 'Set it to 0, or add an event of a change.');
+	if (minutes > 0 && fields.length === 0) {
+		const message = `'${forAtLeastField.displayName}' is filled in, but no event uses it`;
+		throw inputFailure(message, 'Set it to 0, or add an event of a change.');
+	}
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	const rules = readRules(read, fields);
 	const { own, ...criteria } = readFilters(read);
@@ -151,16 +140,11 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 
 const eventsSchema = z.array(z.enum(EVENTS.map(({ name }) => name)));
 
-function readAttributes(read: ReadParameter, isWatched: boolean): string[] {
+function readAttributes(read: ReadParameter): string[] {
 	const keys = check(textSchema, read('attributes', ''), 'Attributes')
 		.split(',')
 		.map((key) => key.trim())
 		.filter((key) => key !== '');
-	refuseUnused('Attributes', keys.length > 0 && !isWatched, "Empty it, or add 'Attribute Changed' to 'Events'.");
-	if (keys.length > 0 || !isWatched) return [...new Set(keys)].sort();
+	if (keys.length > 0) return [...new Set(keys)].sort();
 	throw inputFailure("'Attributes' is empty", "Enter a key, or remove 'Attribute Changed' from 'Events'.");
-}
-
-function refuseUnused(label: string, isUnused: boolean, remedy: string): void {
-	if (isUnused) throw inputFailure(`'${label}' is filled in, but no event uses it`, remedy);
 }

@@ -101,7 +101,7 @@ test.each<[Purpose, slow: string, large: string]>([
 	['device', SLOW, ELSEWHERE],
 	['read', SLOW, LESS],
 	['write', SLOW, LESS],
-	['dropdown', "'By SN'", "'By SN'"],
+	['dropdown', "'By Serial Number'", "'By Serial Number'"],
 	['test', SLOW, ELSEWHERE],
 	['login', "'Login Path'", ELSEWHERE],
 ])('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {

@@ -58,7 +58,7 @@ describe('what is sent', () => {
 		['a date as JSON', { from: new Date(0) }, '{"from":"1970-01-01T00:00:00.000Z"}'],
 		['false', 'false', 'false'],
 		['0 of an expression', 0, '0'],
-		['nothing for an empty field', ' ', undefined],
+		['an empty object for an empty field', ' ', '{}'],
 	])('the body is %s', async (_name, body, sent) => {
 		expect((await runAlone({ ...echo, method: 'POST', body })).sent).toMatchObject([{ body: sent, purpose: 'write' }]);
 	});

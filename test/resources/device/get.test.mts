@@ -100,6 +100,16 @@ describe('several items', () => {
 
 const CONTINUE: NodeRun = { onError: 'continueRegularOutput' };
 
+test.each([
+	['1741900010000000719', true],
+	['65f0c0ffee65f0c0ffee65f0', true],
+	['3f2504e0-4f89-11d3-9a0c-0305e82c3301', true],
+	['869912345678901', false],
+	['RT46643907', false],
+])('a missing device %s brings the advice for an ID: %s', async (sn, isLikeAnId) => {
+	expect((await read([{ sn }])).error?.message).toBe(`${missing(sn)}${isLikeAnId ? '. Use sn, not id' : ''}`);
+});
+
 describe('If Not Found', () => {
 	const faults: Fault[] = [...[10007, 14401, 10018, 0].map((code) => ({ code })), { status: 204, body: '' }];
 	test.each(faults)('returns an item without fields, or is named, for %j', async (fault) => {

@@ -154,11 +154,15 @@ test('a failure of a later page, where the ID is added, is no refusal of the ID'
 	expect(result.error?.message).toContain('HTTP 500');
 });
 
-test('a hint names Return All if the default limit cut the list, but not for a limit of the user', async () => {
-	expect(hintsOf(await list({}))).toEqual([`50 of ${bench.fleet.size} devices. Turn on 'Return All' for all.`]);
-	expect(hintsOf(await list({ limit: 49 }))).toEqual([]);
-	expect(hintsOf(await list({ limit: 50, options: { skip: 10 }, sort: { rule: [{ field: 'id' }] } }))).toEqual([]);
-	expect(hintsOf(await list({ limit: 50, filters: { name: bench.fleet.at(0).sn } }))).toEqual([]);
+test('a note names Return All if the default limit cut the lists of several items, because n8n does it for one', async () => {
+	const message = `50 of ${bench.fleet.size} devices. Turn on 'Return All' for all.`;
+	const input = [{}, {}];
+	expect((await list({}, { input })).hints('Devices')).toMatchObject([{ message, type: 'info' }]);
+	expect(hintsOf(await list({}))).toEqual([]);
+	expect(hintsOf(await list({ limit: 49 }, { input }))).toEqual([]);
+	const bySn = { rule: [{ field: 'sn' }] };
+	expect(hintsOf(await list({ options: { skip: 10 }, sort: bySn }, { input }))).toEqual([]);
+	expect(hintsOf(await list({ filters: { name: bench.fleet.at(0).sn } }, { input }))).toEqual([]);
 });
 
 test('filters and sort rules go with every page, also after Skip, and the output keeps the platform’s order', async () => {

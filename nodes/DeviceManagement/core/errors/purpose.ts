@@ -51,8 +51,8 @@ export const WORDING: Readonly<Record<Purpose, typeof REQUEST>> = {
 	dropdown: {
 		...REQUEST,
 		tooMany: 'Try again later.',
-		tooSlow: "Try again later, or enter the device 'By SN'.",
-		tooLarge: "Enter the device 'By SN'.",
+		tooSlow: "Try again later, or enter the device 'By Serial Number'.",
+		tooLarge: "Enter the device 'By Serial Number'.",
 	},
 	test: {
 		...REQUEST,

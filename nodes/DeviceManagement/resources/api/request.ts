@@ -41,7 +41,10 @@ export const request: Operation = {
 		},
 		{
 			...returnAllField,
-			hint: "For a paged list, by GET or POST. n8n sends the request once for each page, and again if the list changes. Don't use it for a POST that changes something.",
+			displayOptions: { show: { method: ['GET', 'POST'] } },
+			hint: 'For a paged list',
+			description:
+				"Whether to read all pages. n8n sends the request once for each page, and again if the list changes. Don't use it for a POST that changes something.",
 		},
 		...asGiven(queryParametersField),
 		{
@@ -53,7 +56,7 @@ export const request: Operation = {
 			default: '',
 			placeholder: 'e.g. {"description": "Pier 4"}',
 			displayOptions: { show: { method: ['DELETE', 'PATCH', 'POST', 'PUT'] } },
-			description: 'Request body as JSON. Leave it empty to send no body.',
+			description: 'Request body as JSON. Leave it empty to send {}, or no body with DELETE.',
 		},
 		...optionsField(listOptionFields(WORDS)),
 	],
@@ -69,7 +72,9 @@ export const request: Operation = {
 		const path = apiPath(check(textSchema, read('path'), 'Path'));
 		const query: Query = {};
 		for (const parameter of checkQueryParameters(read('query', {}))) addParameter(query, parameter);
-		const body = method === 'GET' ? undefined : readBody(read('body', ''));
+		const given = method === 'GET' ? undefined : readBody(read('body', ''));
+		// Many platforms refuse a write without a body.
+		const body = given ?? (method === 'GET' || method === 'DELETE' ? undefined : '{}');
 		const endpoint: PagedEndpoint = { method, path, query, body, purpose: method === 'GET' ? 'read' : 'write' };
 		if (!check(z.boolean(), read('returnAll', false), 'Return All')) {
 			return asItems(await platform.request({ ...endpoint, schema: z.unknown(), settings }));

@@ -13,6 +13,8 @@ const IF_NOT_FOUND = [
 	{ name: 'Return an Empty Item', value: 'empty', description: 'The output item has no fields' },
 ] as const;
 
+const LIKE_AN_ID = /^(\d{16,}|[\da-f]{24}|[\da-f-]{36})$/i;
+
 /** A model can't set it. */
 const GO_ON = "To go on without the device, set 'If Not Found' under 'Options'.";
 
@@ -38,7 +40,7 @@ export const get: Operation = {
 					hint: 'You can search for a whole serial number, a name, or, in the first 1,000 lines, any text that the list shows',
 					typeOptions: { searchListMethod: 'searchDevices', searchable: true },
 				},
-				{ displayName: 'By SN', name: 'sn', type: 'string', placeholder: 'e.g. RT46643907' },
+				{ displayName: 'By Serial Number', name: 'sn', type: 'string', placeholder: 'e.g. RT46643907' },
 			],
 		},
 		...outputFields,
@@ -60,7 +62,9 @@ export const get: Operation = {
 		const device = await fetchDevice(platform, serialNumber, settings).catch((thrown: unknown) => {
 			if (!(thrown instanceof Failure) || !meansNotFound(thrown.details)) throw thrown;
 			if (ifNotFound === 'empty') return undefined;
-			throw byAgent ? thrown : new Failure({ ...thrown.details, remedy: `${thrown.details.remedy} ${GO_ON}` });
+			const { message, remedy } = thrown.details;
+			const words = LIKE_AN_ID.test(serialNumber.trim()) ? `${message}. Use sn, not id` : message;
+			throw new Failure({ ...thrown.details, message: words, remedy: byAgent ? remedy : `${remedy} ${GO_ON}` });
 		});
 		return device === undefined ? [{}] : withHint([shapeDevice(device, mode)], mode, hint);
 	},

@@ -11,7 +11,7 @@ import { DEVICE_LIST } from '../../transport/devices';
 import { fetchItems, limitFields, listOptionFields } from '../getMany';
 import type { Operation } from '../operation';
 
-const WORDS = { ifChanges: 'If the Fleet Keeps Changing', order: 'creation time and ID' };
+const WORDS = { items: 'devices', ifChanges: 'If the Fleet Keeps Changing', order: 'creation time and ID' };
 
 /** Device: Get Many (section 4.1 of the API document). */
 export const getAll: Operation = {

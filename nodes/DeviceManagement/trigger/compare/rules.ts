@@ -49,7 +49,7 @@ export const onlyWhenField = entriesField(
 			'To',
 			'to',
 			'0',
-			`Value after the change, compared as text. Leave it empty to match any value. ${FIND_NUMBER}`,
+			`Value after the change, compared as text. Leave it empty to match any value. Online Status: often 0 is offline, 1 online. ${FIND_NUMBER}`,
 		),
 	],
 );
@@ -76,7 +76,9 @@ export function readRules(read: ReadParameter, fields: readonly WatchedField[]):
 		const field = fields.find((each) => each.event === kind?.event && each.key === key);
 		if (field !== undefined) return { field: field.name, ...rule };
 		const what = kind?.hasKeys === true ? `the attribute "${key}"` : `'${kind?.label}'`;
-		const remedy = "Add its event to 'Events' and the key of an attribute to 'Attributes', or remove the rule.";
+		const remedy = fields.some((each) => each.event === kind?.event)
+			? "Add the key to 'Attributes', or remove the rule."
+			: "A rule is about a change of its own field. To watch only one group, use the filter 'Group'.";
 		throw inputFailure(`A rule under 'Only When' is for ${what}, which is not watched`, remedy);
 	});
 }

@@ -13,6 +13,8 @@ interface FieldKind {
 	/** Label of the field in a rule. The event's label adds “Changed”. */
 	readonly label: string;
 	readonly description: string;
+	/** The event in n8n's nodes panel, if its label says too little. */
+	readonly action?: string;
 	/** Whether the field has several values, and 'Attributes' lists the keys to watch. */
 	readonly hasKeys?: true;
 	/** Returns the value to show and to compare; null or undefined if the device has none. */
@@ -32,7 +34,10 @@ function plainField<Name extends string>(name: Name, label: string, description:
 
 /** Saved states find values and holds by their position here, so a new entry goes last. */
 const TABLE = [
-	plainField('onlineStatus', 'Online Status', 'The online status of a device changed'),
+	{
+		...plainField('onlineStatus', 'Online Status', 'A device went offline, or is back'),
+		action: 'On device offline or online',
+	},
 	plainField('status', 'Status', 'The status of a device changed'),
 	{
 		name: 'attributes',
@@ -55,7 +60,7 @@ const TABLE = [
 		identify: ({ group }) => (isRecord(group) ? (idOf(group) ?? nameOf(group)) : group),
 		show: (name, _key, { group }) => ({ group: name === null ? null : { ...(isRecord(group) && group), name } }),
 	},
-	plainField('iccid', 'ICCID', 'A device has another SIM card: its ICCID changed'),
+	{ ...plainField('iccid', 'ICCID', 'A device has another SIM card'), action: 'On SIM card (ICCID) changed' },
 ] as const satisfies readonly FieldKind[];
 
 /** The times that show new and edited devices. A poll that reports a device as new does not also report it as edited. */
@@ -78,7 +83,12 @@ export const EVENTS = [
 	{ name: 'deviceCreated' as const, label: 'Device Created', description: 'The platform has a new device' },
 	{ name: 'deviceRemoved' as const, label: 'Device Removed', description: 'The platform no longer has a device' },
 	{ name: 'deviceUpdated' as const, label: 'Device Updated', description: 'The update time of a device changed' },
-	...FIELDS.map(({ event, label, description }) => ({ name: event, label: `${label} Changed`, description })),
+	...FIELDS.map(({ event, label, description, action }) => ({
+		name: event,
+		label: `${label} Changed`,
+		description,
+		...(action && { action }),
+	})),
 ].sort(byLabel);
 
 /** The names of events in saved workflows. */
