@@ -298,12 +298,14 @@ async function watch({ editor, main, platform: { fleet }, step, look }: User): P
 	await step('chooses other events and back, and keeps the keys of the attributes', async () => {
 		await editor.newWorkflow();
 		const node = await editor.addStep('Triggers', 'On attribute changed');
+		await node.output.getByText(/^The first poll records the current state/).waitFor();
 		await node.fill('Attributes', 'firmware');
 		await node.toggle('Events', 'Device Removed');
 		await node.toggle('Events', 'Attribute Changed');
+		await node.fill('Attributes', 'firmware, site');
 		await node.toggle('Events', 'Attribute Changed');
 		await node.close();
-		assert.equal((await editor.save())['attributes'], 'firmware');
+		assert.equal((await editor.save())['attributes'], 'firmware, site');
 	});
 
 	await step('takes a test event from the trigger', async () => {

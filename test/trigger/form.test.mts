@@ -89,6 +89,7 @@ describe('bad input is refused with the label of its field', () => {
 		[{ events: [] }, "'Events' is empty"],
 		[{ events: ['deviceStolen'] }, `'Events' ${UNKNOWN}`],
 		[{ events: ['attributeChanged'], attributes: ' , ' }, "'Attributes' is empty"],
+		[{ events: ['statusChanged'], attributes: 'firmware' }, "'Attributes' is filled in, but no event uses it"],
 		[{ events: ['deviceRemoved'], forAtLeast: 15 }, "'For At Least (Minutes)' is filled in, but no event uses it"],
 		[
 			{ ...rule({ from: '1', to: '0' }), options: { firstPoll: 'report' } },

@@ -29,6 +29,7 @@ it('the names that saved workflows hold are those in this file', () => {
 	expect(namesIn(properties)).toEqual(
 		byPath([
 			['attributes', 'string', ''],
+			['attributes', 'string', ''],
 			['conditions', 'fixedCollection', {}],
 			['conditions.rule.attribute', 'string', ''],
 			['conditions.rule.field', 'options', 'onlineStatus'],
@@ -80,12 +81,28 @@ it('every collection has its hidden twin right behind it, shown where it is show
 	expect(properties.filter(isTwin)).toHaveLength(4);
 });
 
-it("only 'Attributes' and 'Fields' depend on another field, and neither loses its value: one has a twin, and n8n does not look at the path of the other", () => {
-	const dependent = properties.flatMap(({ name, displayOptions }) => (displayOptions ? [[name, displayOptions]] : []));
-	expect(dependent).toEqual([
-		['attributes', { show: { '/events': ['attributeChanged'] } }],
-		['fields', { show: { '/output': ['selected'] } }],
-	]);
+it("'Attributes' is shown with its event, and while it has keys: n8n's editor deletes what it hides", () => {
+	const shown = (parameters: INodeParameters) =>
+		properties.filter((one) => one.name === 'attributes' && !isTwin(one) && isShown(one, parameters)).length;
+	const expected = [
+		[['attributeChanged'], '', 1],
+		[['attributeChanged'], 'a', 1],
+		[['deviceCreated'], 'a', 1],
+		[['deviceCreated'], '', 0],
+		['={{ $json.events }}', 'a', 1],
+	] as const;
+	for (const [events, attributes, count] of expected) expect(shown(Object({ events, attributes }))).toBe(count);
+	const kept = n8n.NodeHelpers.getNodeParameters(
+		properties,
+		{ events: ['deviceCreated'], attributes: 'a' },
+		true,
+		false,
+		null,
+		null,
+	);
+	expect(kept).toMatchObject({ attributes: 'a' });
+	const others = properties.filter(({ name, displayOptions }) => displayOptions && name !== 'attributes');
+	expect(others).toMatchObject([{ name: 'fields', displayOptions: { show: { '/output': ['selected'] } } }]);
 });
 
 it('a hint says what the first poll does, before the node was run', () => {
@@ -117,7 +134,7 @@ it.each<INodeParameters>([
 	});
 	await node.poll?.call(watched as IPollFunctions);
 	const complete = n8n.NodeHelpers.getNodeParameters(properties, parameters, true, false, null, node.description) ?? {};
-	const visible = properties.filter((property) => !isTwin(property) && isShown(property, complete));
+	const visible = properties.filter((property) => isShown(property, complete));
 	expect([...read].sort()).toEqual([...new Set(visible.map(({ name }) => name))].sort());
 });
 

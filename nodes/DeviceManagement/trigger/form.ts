@@ -16,6 +16,18 @@ import { type EventName, EVENTS, TIMES, watchedFields } from './compare/watched'
 
 export type TriggerParameters = Readonly<ReturnType<typeof readTriggerParameters>>;
 
+const attributesField: INodeProperties = {
+	displayName: 'Attributes',
+	name: 'attributes',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. firmware, site',
+	description: "Keys of the attributes that 'Attribute Changed' watches, separated by commas",
+};
+
+/** n8n's editor deletes what it hides, so 'Attributes' is only hidden while it is empty. */
+const [EMPTY, FILLED_IN] = [[{ _cnd: { regex: '^(undefined)?$' } }], [{ _cnd: { exists: true } }]] as const;
+
 const forAtLeastField = {
 	displayName: 'For At Least (Minutes)',
 	name: 'forAtLeast',
@@ -64,15 +76,8 @@ export const triggerFields: INodeProperties[] = [
 	},
 	...asGiven(onlyWhenField),
 	forAtLeastField,
-	...asGiven({
-		displayName: 'Attributes',
-		name: 'attributes',
-		type: 'string',
-		default: '',
-		placeholder: 'e.g. firmware, site',
-		displayOptions: { show: { '/events': ['attributeChanged'] } },
-		description: "Keys of the attributes that 'Attribute Changed' watches, separated by commas",
-	}),
+	{ ...attributesField, displayOptions: { show: { '/attributes': [...EMPTY], '/events': ['attributeChanged'] } } },
+	...asGiven({ ...attributesField, displayOptions: { show: { '/attributes': [...FILLED_IN] } } }),
 	...asGiven(filtersField),
 	...outputFields,
 	...optionsField([
@@ -100,13 +105,11 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const read: ReadParameter = (name, fallback, options) => context.getNodeParameter(name, fallback, options);
 	const events: ReadonlySet<EventName> = new Set(check(eventsSchema, read('events'), 'Events'));
 	if (events.size === 0) throw inputFailure("'Events' is empty", 'Choose at least one event.');
-	const attributes = events.has('attributeChanged') ? readAttributes(read) : [];
+	const attributes = readAttributes(read, events.has('attributeChanged'));
 	const fields = watchedFields(events, attributes);
 	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
-	if (minutes > 0 && fields.length === 0) {
-		const message = `'${forAtLeastField.displayName}' is filled in, but no event uses it`;
-		throw inputFailure(message, 'Set it to 0, or add an event of a change.');
-	}
+	const isUnused = minutes > 0 && fields.length === 0;
+	refuseUnused(forAtLeastField.displayName, isUnused, 'Set it to 0, or add an event of a change.');
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	const rules = readRules(read, fields);
 	const { own, ...criteria } = readFilters(read);
@@ -140,11 +143,16 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 
 const eventsSchema = z.array(z.enum(EVENTS.map(({ name }) => name)));
 
-function readAttributes(read: ReadParameter): string[] {
+function readAttributes(read: ReadParameter, isWatched: boolean): string[] {
 	const keys = check(textSchema, read('attributes', ''), 'Attributes')
 		.split(',')
 		.map((key) => key.trim())
 		.filter((key) => key !== '');
-	if (keys.length > 0) return [...new Set(keys)].sort();
+	refuseUnused('Attributes', keys.length > 0 && !isWatched, "Empty it, or add 'Attribute Changed' to 'Events'.");
+	if (keys.length > 0 || !isWatched) return [...new Set(keys)].sort();
 	throw inputFailure("'Attributes' is empty", "Enter a key, or remove 'Attribute Changed' from 'Events'.");
+}
+
+function refuseUnused(label: string, isUnused: boolean, remedy: string): void {
+	if (isUnused) throw inputFailure(`'${label}' is filled in, but no event uses it`, remedy);
 }
