@@ -31,6 +31,9 @@ interface World {
 	life?: number;
 	worksAfter?: number;
 	onePerUser?: boolean;
+	/** Whether each sign-in brings the same text, and how long it takes. */
+	sameToken?: boolean;
+	loginMs?: number;
 	/** When the platform ends all tokens, in minutes. */
 	restart?: number;
 	/** The response to a request with a dead token; HTTP 403 by default. */
@@ -53,7 +56,7 @@ const deadline = { ms: 36_000, failure: () => failureOf({ message: 'too late' })
 /** Plays a world to its end, and counts the polls that fail and the sign-ins. */
 async function live({ hours, dead = status(403), ...world }: World) {
 	const { time } = virtual;
-	const { life = Infinity, worksAfter = 0, restart = -1, backends = 1 } = world;
+	const { life = Infinity, worksAfter = 0, restart = -1, backends = 1, loginMs = 100 } = world;
 	const issued = new Map<string, { at: number; backend: number }>();
 	let [failed, signIns, requests] = [0, 0, 0];
 	const works = (token: string, backend: number) => {
@@ -67,10 +70,13 @@ async function live({ hours, dead = status(403), ...world }: World) {
 		const kind = url.endsWith('/login') ? 'login' : url.endsWith('/list') ? 'list' : 'record';
 		const backend = requests++ % backends;
 		if (kind === 'login') signIns++;
-		await time.sleep(100);
+		await time.sleep(kind === 'login' ? loginMs : 100);
 		const fault = world.fault?.(kind, time.now() / MINUTE);
 		if (fault !== undefined) return fault;
-		const token = kind === 'login' ? `token-${issued.size}` : String(headers?.['Authorization']).replace('Bearer ', '');
+		const token =
+			kind === 'login'
+				? `token-${world.sameToken === true ? '' : issued.size}`
+				: String(headers?.['Authorization']).replace('Bearer ', '');
 		if (kind === 'login') issued.set(token, { at: time.now(), backend });
 		return kind === 'login' || works(token, backend) ? responseOf({ code: 0, data: token }) : dead();
 	};
@@ -144,6 +150,18 @@ test.each<[string, World, failed: number, signIns: number]>([
 		4,
 	],
 	['a list that always gets HTTP 403', { hours: 48, fault: during(0, Infinity, status(403), ['list']) }, 2880, 42],
+	[
+		'a list that always gets HTTP 403, if the sign-in is slow',
+		{ hours: 48, loginMs: 8000, fault: during(0, Infinity, status(403), ['list']) },
+		2880,
+		32,
+	],
+	[
+		'a list that always gets HTTP 403, if each token is the same',
+		{ hours: 48, sameToken: true, fault: during(0, Infinity, status(403), ['list']) },
+		2880,
+		42,
+	],
 	[
 		'records without rights',
 		{ hours: 12, life: 2 * QUARTER, records, fault: during(0, Infinity, status(403), ['record']) },

@@ -78,15 +78,18 @@ export class Session {
 			if (isOwn && !isReplaced) newTokens++;
 			const step = stepAfter(keepsToken ? 'nothing' : verdict, {
 				isReplaced,
-				isSuccessor: isOwn && token?.value !== first?.value,
+				isSuccessor: isOwn && token?.number !== first?.number,
 				isTooNew: tokens.isTooNew(token),
 				mayRenew: token !== undefined && (newTokens > 0 || tokens.mayRenewFor(path)),
 				isLast: token === undefined || newTokens >= this.maxNewTokens,
 			});
 			first ??= token;
 			if (step === 'drop') tokens.refuse(token);
-			if (step.startsWith('renew')) await this.renew(account, token, failure, step === 'renew and end');
-			if (step === 'renew and end' || step === 'in vain') tokens.noteInVain(path);
+			// Otherwise an execution that ends during the tries, because the sign-in is slow, would cost one sign-in each time.
+			const noteIfEnded = () => void (newTokens > 0 && this.end.aborted && tokens.noteInVain(path));
+			const endsAfter = step === 'renew and end';
+			if (endsAfter || step === 'renew') await this.renew(account, token, failure, endsAfter).finally(noteIfEnded);
+			if (endsAfter || step === 'in vain') tokens.noteInVain(path);
 			if (step === 'give up') {
 				this.maxNewTokens = MAX_NEW_TOKENS_LATER;
 				this.noteFailure(details);
