@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { useBench } from '../../testbed/jest.mts';
 import { Watch } from '../../testbed/watch.mts';
-import { published, useTrigger, warningsOf } from './watching.mts';
+import { LATER, published, told, useTrigger, warningsOf } from './watching.mts';
 
 const n8n = useBench();
 const { bench, clock, fleet, watch, warnings } = useTrigger();
@@ -193,6 +193,19 @@ it('logs once which serial number it watches in one record only: several devices
 	fleet.remove('1002');
 	for (const _ of [1, 2]) expect(await watching.poll()).toBeNull();
 	expect(warnings().slice(1)).toEqual([`${only}, because several devices have it`]);
+});
+
+it('of devices with one serial number, watches the one in the group', async () => {
+	const { fleet } = bench.platform;
+	const groups = ['other', 'own'].map((name) => ({ group: { ...fleet.at(0).group, name } }));
+	for (const [at, sn] of [1001, '1001'].entries())
+		fleet.add(fleet.make(Object({ sn, onlineStatus: at, ...groups[at] })));
+	const filters = { group: 'own' };
+	const watching = await watch({ events: ['deviceCreated', 'onlineStatusChanged'], filters });
+	fleet.update('1001', { onlineStatus: 0 });
+	expect(await events(watching.poll())).toEqual(['1 → 0']);
+	fleet.update('1001', { createTime: LATER });
+	expect(told(await watching.poll())).toEqual(['deviceCreated 1001']);
 });
 
 it('does not report devices with one id as new in turn', async () => {

@@ -1,6 +1,8 @@
 import type { Device, Fleet } from '../../testbed/platform/fleet.mts';
 import { samplesOf } from './samples.mts';
 
+type Rule = { from: string; to: string };
+
 /** What the trigger of a sequence is set to. */
 export interface Setting {
 	events: readonly string[];
@@ -11,7 +13,7 @@ export interface Setting {
 	/** How long a value must last, what a rule asks for, and what the first poll does. The observer knows none: see stories.test.mts. */
 	holdMinutes?: number;
 	firstPoll?: 'report';
-	rule?: { from: string; to: string } | undefined;
+	rule?: Rule | Rule[] | undefined;
 }
 
 /** An event, as an observer tells it. */

@@ -146,7 +146,7 @@ export class Run {
 			filters: { ...own, ...(tag !== undefined && { tags: tag }) },
 			forAtLeast: holdMinutes ?? 0,
 			options: { maxRetries: 0, ...(firstPoll && { firstPoll }) },
-			...(rule && { conditions: { rule: [{ field: 'onlineStatus', ...rule }] } }),
+			...(rule && { conditions: { rule: [rule].flat().map((one) => ({ field: 'onlineStatus', ...one })) } }),
 		};
 		const { found } = memoryOf('watching', 'Watch');
 		return { found, startedAt: this.world.now, savedBefore: this.watching.database.history.length };

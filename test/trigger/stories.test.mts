@@ -173,6 +173,18 @@ const IN_GROUP: Row[] = [
 		'16: A → B, 36: B → A, 46: 1 → 0',
 		{ holdMinutes: 15 },
 	],
+	[
+		'leaves the group for one poll, when it was offline long enough',
+		'offline, 15, moves to B, 1, moves to A',
+		'32: 1 → 0',
+		{ holdMinutes: 15 },
+	],
+	[
+		'leaves the filter and enters it, if rules ask for both states',
+		'offline, 1, online, 1, offline',
+		'1: 1 → 0, 2: 0 → 1, 3: 1 → 0',
+		{ own: { onlineStatus: 1 }, rule: [TO_0, { from: '', to: '1' }] },
+	],
 	['leaves the group, and is removed', 'moves to B, 1, is removed', '1: A → B'],
 	['is removed from the group', 'is removed', '1: deviceRemoved'],
 	['changes while it is not in the group', 'moves to B, 1, offline, 1, moves to A', '1: A → B, 3: B → A'],

@@ -114,11 +114,12 @@ export function compareSnapshot(
 	const away = new Map(before?.away);
 	for (const sn of list.removed) for (const each of [devices, away]) each.delete(sn);
 	for (const sn of list.unlisted) away.set(sn, away.get(sn) ?? options.now);
-	// Of devices with one serial number, always the same one counts. Otherwise each poll would report a change.
+	// Of devices with one serial number, always the same one counts, otherwise each poll would report a change: one that matches the filters.
+	const rankOf = ({ values }: ListedDevice) => `${isOutside(values)} ${values}`;
 	const listed = new Map<string, ListedDevice>();
 	for (const device of list.devices) {
 		const other = listed.get(device.sn);
-		if (other === undefined || device.values < other.values) listed.set(device.sn, device);
+		if (other === undefined || rankOf(device) < rankOf(other)) listed.set(device.sn, device);
 	}
 	const heldBefore = new Map(before?.holds.map((hold) => [keyOf(hold), hold]));
 	const holds = (before?.holds ?? []).filter(({ sn }) => devices.has(sn) && !away.has(sn) && !listed.has(sn));
@@ -132,13 +133,13 @@ export function compareSnapshot(
 		// Without a record, there is nothing to report.
 		if (device === undefined) continue;
 		const last = known === undefined || created.has(sn) ? firstValues(values, options, known) : known;
-		const compared = compareDevice({ sn, values, device }, last, heldBefore, options);
 		// Of a device that leaves the filters, only the change counts that made it leave.
-		const counts = (field?: WatchedField) => !isOut || Object.hasOwn({ ...options.own }, field?.name ?? '');
-		const held = compared.held.filter((hold) => counts(options.fields[hold.field]));
-		if (!isOut || held.length > 0) devices.set(sn, compared.values);
-		holds.push(...held);
-		changes.push(...compared.reported.filter(({ field }) => counts(field)));
+		const counts = ({ name }: WatchedField) => !isOut || Object.hasOwn({ ...options.own }, name);
+		const compared = compareDevice({ sn, values, device }, last, heldBefore, options, counts);
+		const isGone = isOut && compared.held.length === 0;
+		devices.set(sn, isGone ? firstValues(values, options, compared.values) : compared.values);
+		holds.push(...compared.held);
+		changes.push(...compared.reported);
 	}
 	// The same order each time, so that the state's text doesn't change.
 	holds.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
@@ -150,6 +151,7 @@ function compareDevice(
 	last: KeptValues,
 	heldBefore: ReadonlyMap<string, Hold>,
 	{ fields, now, holdSeconds, rules, isFirstOfProcess, holdsAsked }: SnapshotOptions,
+	counts: (field: WatchedField) => boolean,
 ): { values: KeptValues; held: Hold[]; reported: Change[] } {
 	const values = splitKept(last).slice(0, fields.length);
 	const held: Hold[] = [];
@@ -166,12 +168,12 @@ function compareDevice(
 		// If the clock was set back, the wait must not become longer.
 		const since = hold !== undefined && isCurrent(hold.value) ? Math.min(hold.since, now) : now;
 		const change = { sn, device, field, previous, current };
-		const counts = now - since >= holdSeconds || (isFirstOfProcess && leadsToRule(rules, change));
-		if (counts && !(holdsAsked === true && isAskedFor(rules, change))) {
+		const hasLasted = now - since >= holdSeconds || (isFirstOfProcess && leadsToRule(rules, change));
+		if (counts(field) && hasLasted && !(holdsAsked === true && isAskedFor(rules, change))) {
 			reported.push(change);
 			continue;
 		}
-		held.push({ sn, field: position, value: current, since });
+		if (counts(field)) held.push({ sn, field: position, value: current, since });
 		values[position] = previous;
 	}
 	return { values: joinKept(values), held, reported };

@@ -93,8 +93,8 @@ function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField) {
 	const rows = onePerId(readable);
 	const [odd] = all.flatMap(({ sn, time }) => (Number.isNaN(time) ? sn : [])).sort();
 	const top = rows.reduce<number | undefined>((most, { time }) => Math.max(most ?? time, time), undefined);
-	const outside = new Set(items.flatMap(({ sn, values }) => (isOutside(values) ? sn : [])));
-	const inside = rows.filter(({ sn }) => !outside.has(sn));
+	const outside = new Set(items.map(({ values, rows: ofDevice }) => (isOutside(values) ? ofDevice[field] : undefined)));
+	const inside = rows.filter((row) => !outside.has(row));
 	return { rows: inside, top, complete: settled, odd, sharesIds: rows.length < readable.length };
 }
 
