@@ -31,6 +31,11 @@ export function checkerOf(own: OwnFilters | undefined) {
 /** Returns an online status as the text that is compared: true is 1, and false is 0. */
 export function statusText(value: unknown): string | undefined {
 	const text = plainText(value);
+	return text && statusOf(text);
+}
+
+/** Returns the text of a status, of which some platforms send a boolean. */
+export function statusOf(text: string): string {
 	return text === 'true' ? '1' : text === 'false' ? '0' : text;
 }
 

@@ -8,8 +8,8 @@ type Verdict = 'works' | 'refused' | 'doubted' | 'write in doubt' | 'nothing';
 type Step = 'send again' | 'drop' | 'renew' | 'renew and end' | 'in vain' | 'give up' | 'end';
 
 /**
- * Whether the account has another token by now; the request had an earlier token than this one of its own process; the token may only
- * need time; the doubt is a reason to sign in; and the request has tried all the tokens that it may.
+ * Whether the account has another token by now; this process got the token, and the request had another one before; the token may
+ * only need time; the doubt is a reason to sign in; and the request has tried all the tokens that it may.
  */
 type Known = Record<'isReplaced' | 'isSuccessor' | 'isTooNew' | 'mayRenew' | 'isLast', boolean>;
 

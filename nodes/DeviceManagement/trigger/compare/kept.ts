@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 
 import type { Device } from '../../core/device';
 import { isRecord, type JsonValue } from '../../core/json';
+import { statusOf } from '../../core/ownFilters';
 import type { WatchedField } from './watched';
 
 /**
@@ -64,11 +65,10 @@ export function recall(kept: Kept): JsonValue {
 	return isRecord(value) ? value['json'] : value;
 }
 
-/** Returns a field's value as the text that is compared. Some platforms send a status as a boolean. */
+/** Returns a field's value as the text that is compared. */
 export function textOf(value: JsonValue, field: string): string {
 	const text = typeof value === 'string' ? value : canonicalJson(value);
-	if (field !== 'onlineStatus' && field !== 'status') return text;
-	return text === 'true' ? '1' : text === 'false' ? '0' : text;
+	return field === 'onlineStatus' || field === 'status' ? statusOf(text) : text;
 }
 
 /** Whether a kept value is that of a text, which {@link textOf} returned. */
