@@ -14,7 +14,6 @@ import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/ser
 import type { Checks } from './checks.mts';
 import { beginStorms, endStorms, storms } from './eventsInStorms.mts';
 import { nightlyInventoryInPostgres } from './inventory.mts';
-import { equalValues, equalValuesWorkflows } from './equalValues.mts';
 import { type PrivateNetwork, startPrivateNetwork } from './privateNetwork.mts';
 import { PART, runInParts, serialNumbers } from './runs.mts';
 import { WatchedTrigger } from './watchedTrigger.mts';
@@ -27,12 +26,10 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 	const start = async (size: number, tls = false) => services.add(await startPlatform({ fleet: { size }, tls }));
 	// Each has its own platform, so that none depends on another.
 	const [shared, watched, listed, quiet] = [await start(300, true), await start(50), await start(2000), await start(9)];
-	const equal = await equalValues(services);
 	await inventory.sql('GRANT CREATE ON SCHEMA public TO PUBLIC');
 	const credentials = [
 		...[loginCredential('shared', 'shared', shared), loginCredential('trigger', 'trigger', watched)],
 		...[keyCredential('listed', 'listed', listed), keyCredential('quiet', 'quiet', quiet)],
-		keyCredential('equal', 'equal', equal.platform),
 		databaseCredential('inventoryDatabase', inventory, await inventory.role()),
 		databaseCredential('n8nDatabase', foundation.database, await foundation.database.role()),
 	];
@@ -42,23 +39,15 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 	const storm = { n8n, gates: foundation.gates, trigger: new WatchedTrigger(watched), quiet, checks };
 	// The polls come while the other parts run.
 	await checks.part('The trigger has a durable cursor', async () => await beginStorms(storm));
-	await equal.change();
 	await checks.part('examples/queue-mode', async () => await deployment(host, checks));
 	await checks.part('Two workers, one account', async () => await sharedToken(n8n, shared, network, checks));
 	await checks.part('Example parts-over-workers.json', async () => await overWorkers(n8n, listed, checks));
-	await checks.part('A platform over PostgreSQL', async () => {
-		await checks.check('lists have every device once', async () => await equal.listsAll(n8n.main));
-		await checks.check('each event is reported once', async () => await equal.trigger.reportsAll());
-	});
 	await storms(storm);
 	await checks.part('Example nightly-inventory-postgres.json', async () => {
 		const workflow = withCredential(await exampleWorkflow('nightly-inventory-postgres'), 'listed');
 		await nightlyInventoryInPostgres({ n8n, platform: listed, database: inventory, workflow, checks });
 	});
-	await checks.part('The trigger, at the end', async () => {
-		await endStorms(storm);
-		await checks.check('no event of the platform over PostgreSQL came again', () => equal.trigger.assertReported());
-	});
+	await checks.part('The trigger, at the end', async () => await endStorms(storm));
 }
 
 /** For all processes. */
@@ -80,7 +69,6 @@ const WORKFLOWS = [
 	}),
 	triggerWorkflow('trigger', 'trigger', { events: ['deviceCreated', 'onlineStatusChanged'] }),
 	triggerWorkflow('quiet', 'quiet', { events: ['onlineStatusChanged'] }),
-	...equalValuesWorkflows('equal'),
 ];
 
 /** What `examples/queue-mode` promises beside an n8n that runs. On GitHub, another job builds the image, starts it and waits for health. */

@@ -16,10 +16,9 @@ export interface Database extends Reachable {
 
 /**
  * Creates a database at `DB_POSTGRESDB_HOST`, `_PORT`, `_USER` and `_PASSWORD`; default: the usual local address.
- * @param options for each connection of `query`, like `-c work_mem=64MB`
  * @throws Unreachable
  */
-export async function postgres(options = ''): Promise<Database> {
+export async function postgres(): Promise<Database> {
 	const server = {
 		host: process.env['DB_POSTGRESDB_HOST'] ?? '127.0.0.1',
 		port: z.coerce.number().parse(process.env['DB_POSTGRESDB_PORT'] ?? 5432),
@@ -28,7 +27,7 @@ export async function postgres(options = ''): Promise<Database> {
 	};
 	const database = `n8n_test_${randomBytes(6).toString('hex')}`;
 	await onServer(server, `CREATE DATABASE ${database}`);
-	const pool = new Pool({ ...server, database, options });
+	const pool = new Pool({ ...server, database });
 	// The pool ends before its connections have ended, and dropping the database ends those with an error.
 	pool.on('error', () => {});
 	const sql = async (text: string, ...values: unknown[]): Promise<unknown[]> => (await pool.query(text, values)).rows;

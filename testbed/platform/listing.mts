@@ -82,7 +82,7 @@ function ownValue(object: object, key: string): unknown {
 type SortField = ReturnType<typeof readSort>[number];
 
 /** Returns what the platform obeys of the `sort` parameters, or its own order. Throws 10005 for what it refuses. */
-export function sortFields(sorts: readonly string[], settings: Settings): SortField[] {
+function sortFields(sorts: readonly string[], settings: Settings): SortField[] {
 	const { sorting, severalFields, idSort, ownSort = [] } = settings;
 	const given = sorts.flatMap(readSort);
 	const isRefused =
