@@ -141,7 +141,7 @@ test('help links in the editor lead to existing pages and headings', () => {
 test('the messages that the page about trouble quotes are those of the package', () => {
 	const sources = globSync('{nodes,credentials}/**/*.ts', { cwd: checkout }).map(read).join();
 	const messages = [...readPage('docs/troubleshooting.md').matchAll(/^\| “(.+?)” +\|/gm)];
-	expect(messages.length).toBeGreaterThan(10);
+	expect(messages.length).toBeGreaterThan(5);
 	// “…” and numbers replace varying parts. The others must be in the sources.
 	const pieces = messages.flatMap(([, message = '']) => message.split(/…|\(|\d+/)).map((piece) => piece.trim());
 	expect(pieces.filter((piece) => !sources.includes(piece))).toEqual([]);
