@@ -8,7 +8,7 @@ import type { Engine } from '../../testbed/engine/engine.mts';
 import { triggerWorkflow } from '../../testbed/watch.mts';
 import * as look from './devices.mts';
 import * as paging from './paging.mts';
-import { CheckEnded, openProbe, type Probe, type Say } from './probe.mts';
+import { CheckEnded, FIRST_SIZE, openProbe, type Probe, type Say } from './probe.mts';
 import { type Findings, type Report, rowsOf, unsure } from './report.mts';
 import * as select from './selections.mts';
 import type { Target } from './target.mts';
@@ -25,7 +25,7 @@ export async function checkPlatform(engine: Engine, target: Target, say: Say = (
 	const findings: Findings = {};
 	let advice = 'Solve the rows above first. Then run the check again.';
 	try {
-		const first = await probe.page(paging.FIRST_SIZE);
+		const first = await probe.page(FIRST_SIZE);
 		Object.assign(findings, look.findingsOfFirst(first, isLogin ? 'login' : 'apiKey'));
 		if (first.value && first.value.content.length > 0) await checkTheRest(probe, first.value, findings);
 	} catch (thrown) {

@@ -5,11 +5,9 @@
 import { type Device, identifyDevice } from '../../nodes/DeviceManagement/core/device.ts';
 import { areSame as areSameBy, type Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { number } from '../demo/tables.mts';
-import { type FetchPage, inWords, type Outcome, type Probe } from './probe.mts';
+import { type FetchPage, FIRST_SIZE, inWords, type Outcome, type Probe } from './probe.mts';
 import { type Finding, type Findings, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
-/** Devices on the first page that the check reads: the default of the API document. */
-export const FIRST_SIZE = 10;
 /** Sizes to try. The first is the nodes' default, the last one the most that they allow. */
 const SIZES = [1000, 2000, 10_000];
 /** Sizes to try if the platform refuses the first of those. */

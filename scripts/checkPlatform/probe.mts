@@ -19,6 +19,9 @@ import { outcomeOf } from '../../nodes/DeviceManagement/transport/waiting/retry.
 /** Most HTTP requests of one check, with sign-in and retries. */
 export const MOST_REQUESTS = 40;
 
+/** Devices on the first page that the check reads: the default of the API document. */
+export const FIRST_SIZE = 10;
+
 /** The nodes' default timeout. A failed request is never repeated, also not with another token. */
 const SETTINGS = { timeoutMs: 60_000, maxRetries: 0, keepsToken: true };
 
@@ -65,8 +68,10 @@ export async function openProbe(context: IPollFunctions, isLogin: boolean, say: 
 		}
 		const { failure, details: refusal } = outcome;
 		if (refusal === undefined) throw failure;
-		const mayHaveExpired = refusal.tokenRefused === true || refusal.expiry !== undefined;
-		if (!isLogin || !isAccepted || !mayHaveExpired) return { refusal };
+		if (!isLogin || !isAccepted || !mayHaveExpired(refusal)) return { refusal };
+		// If the first page can still be read, the token works, and the platform refuses this request.
+		const { details } = await outcomeOf(source({}).fetchPage(undefined, FIRST_SIZE));
+		if (details === undefined || !mayHaveExpired(details)) return { refusal };
 		throw new CheckEnded('The token expired during the check, which signs in once. n8n signs in again.');
 	};
 	const source = (selection: Selection) => pageSource(platform, { ...DEVICE_LIST, ...selection }, SETTINGS);
@@ -89,6 +94,8 @@ export async function openProbe(context: IPollFunctions, isLogin: boolean, say: 
 		},
 	};
 }
+
+const mayHaveExpired = ({ tokenRefused, expiry }: FailureDetails) => tokenRefused === true || expiry !== undefined;
 
 /** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */
 export function isRefusal({ mayRefusePage, temporary, tokenRefused, signInFailed }: FailureDetails): boolean {

@@ -6,8 +6,8 @@ import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
-import { areSame, FIRST_SIZE } from './paging.mts';
-import { type FetchPage, inWords, isRefusal } from './probe.mts';
+import { areSame } from './paging.mts';
+import { type FetchPage, FIRST_SIZE, inWords, isRefusal } from './probe.mts';
 import { type CheckId, type Finding, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
 
 /** Devices that are compared in each direction of a sort order; fewer if the platform refuses so many. */

@@ -268,6 +268,12 @@ test('a login is sent once, also if its token expires', async () => {
 	expect(rows.at(-1)).toMatchObject({ result: 'unsure', advice: expect.stringMatching(/token expired/) });
 });
 
+test('a request that is refused although the token works is a row', async () => {
+	const rows = showAll(await check({ fault: ofDevice(() => ({ status: 403 })) }, LOGIN));
+	const refused = ofEach(['get', 'unknownSerialNumber'], '✗ HTTP 403');
+	expect(rows).toEqual({ ...AS_IT_IS, ...refused, signIn: '✓ login accepted' });
+});
+
 test('no more requests are sent than allowed, however much is left to check', async () => {
 	hurry();
 	const beforeAnswer = () => void bench.fleet.add();
