@@ -11,6 +11,8 @@ import { bySerialNumber, count, get, getMany, type Parameters, refusalOf, reques
 const HALF = '\ud83d';
 /** What an expression returns if the item lacks the field. */
 const NOTHING = undefined;
+/** A list with a hole: what the expression `[1,,2]` returns. */
+const WITH_HOLE = Object.assign([1], { 2: 2 });
 /** A number that JavaScript rounds before the node reads it: it would name another device. */
 const LONG = Number('89882110000003456789');
 /** JSON of more levels than n8n can store. */
@@ -98,12 +100,13 @@ const REFUSED: readonly Row[] = [
 	}),
 	...plainFilters.map(({ name, displayName }): Row => [NO_VALUE, displayName, ...EMPTY.map(filter(name))]),
 	[NO_VALUE, 'Name', { ...count, filters: { name: NOTHING } }],
-	[NO_VALUE, 'Tags', ...[[''], ['a', NOTHING], ' , ,'].map(filter('tags'))],
+	[NO_VALUE, 'Tags', ...[[''], ['a', NOTHING], WITH_HOLE, ' , ,'].map(filter('tags'))],
 	[NO_VALUE, 'Attributes', ...[{}, '{}', { pair: [] }].map(filter('attributes'))],
 	[NO_VALUE, 'Query Parameters', filter('query')({ parameter: [] })],
 	[NO_VALUE, CRITERIA, ...['{}', ' { } ', {}].map(filter('body'))],
 	['{} is not valid JSON', CRITERIA, ...['{"a": }', "{'a': 1}"].map(filter('body'))],
-	['{} is not valid JSON', 'Body', body('{')],
+	['{} is not valid JSON', 'Body', body('{'), body('[1,,2]')],
+	['{} has no value in "1"', 'Body', body(WITH_HOLE)],
 	['{} is not a JSON object', CRITERIA, ...['[1]', '5', 'null', '"x"', [1], DEEP].map(filter('body'))],
 	['{} is nothing instead of JSON', 'Body', body(NOTHING)],
 	['{} is null instead of JSON', 'Body', body(null)],

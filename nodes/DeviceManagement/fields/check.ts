@@ -103,7 +103,8 @@ function pathWithoutValue(value: unknown): string[] | undefined {
 	// A date, which is null in JSON if it is invalid.
 	if (isRecord(value) && typeof value['toJSON'] === 'function') return value['toJSON']() === null ? [] : undefined;
 	if (!Array.isArray(value) && !isPlainObject(value)) return [];
-	for (const [key, field] of Object.entries(value)) {
+	// A copy has undefined for each hole of a list.
+	for (const [key, field] of Object.entries(Array.isArray(value) ? [...value] : value)) {
 		const path = pathWithoutValue(field);
 		if (path !== undefined) return [key, ...path];
 	}

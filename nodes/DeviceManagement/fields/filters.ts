@@ -172,7 +172,7 @@ function withoutValue(label: string, byAgent: boolean): Failure {
 function hasNoValue(value: unknown): boolean {
 	if (value === undefined || value === null) return true;
 	if (typeof value === 'string') return /^[\s,]*$/.test(value);
-	return Array.isArray(value) && (value.length === 0 || value.some(hasNoValue));
+	return Array.isArray(value) && (value.length === 0 || [...value].some(hasNoValue));
 }
 
 /** Returns the search criteria for the request body. 'Composite Status' overrides a field of that name. */
