@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { held } from '../../testbed/held.mts';
+import { packVersion } from '../../testbed/pack.mts';
 import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
@@ -59,7 +60,8 @@ const STORMS: Readonly<Record<string, (storm: Storm) => Promise<void>>> = {
 	polls,
 	'an inventory by hand on main': inventoryOnMain,
 	'an old Postgres node on main, with poll-watch.json': deadScheduler,
-	'an update to a second build': async ({ n8n, trigger }) => await n8n.update('0.0.2', () => trigger.change()),
+	'an update to a second build': async ({ n8n, trigger }) =>
+		await n8n.update(await packVersion(n8n.folder, '0.0.2'), () => trigger.change()),
 	'main killed between two polls, and during the next one': mainKilled,
 	'a worker killed while it handles an event': workerKilled,
 	'PostgreSQL away for a minute, which ends no process': async (storm) => await away(storm, 'postgres', 60_000, 0),
@@ -110,7 +112,7 @@ async function deadScheduler(storm: Storm): Promise<void> {
 async function mainKilled({ n8n, trigger }: Storm): Promise<void> {
 	await n8n.main.process.kill();
 	trigger.change();
-	const { held, release } = holdAnswers(trigger, 'list');
+	const { held, release } = holdAnswers(trigger.platform, 'list');
 	await n8n.startMain();
 	await held();
 	trigger.change();
@@ -121,7 +123,7 @@ async function mainKilled({ n8n, trigger }: Storm): Promise<void> {
 
 /** The worker has told the platform of the event, but not n8n that its execution ended. */
 async function workerKilled({ n8n, trigger }: Storm): Promise<void> {
-	const { held, release } = holdAnswers(trigger, 'other');
+	const { held, release } = holdAnswers(trigger.platform, 'other');
 	// One event only: with two, the worker may be killed before it told the platform of the other one.
 	trigger.changeStatus();
 	await held();
@@ -150,8 +152,7 @@ async function away(
 }
 
 /** Keeps back the platform's answers to requests of a kind. `held` waits for the first one. `release` answers all of them. */
-function holdAnswers(trigger: WatchedTrigger, kept: PlatformRequest['kind']) {
-	const { settings } = trigger.platform;
+export function holdAnswers({ settings }: EmbeddedPlatform, kept: PlatformRequest['kind']) {
 	const answers = held();
 	let isHolding = false;
 	settings.beforeAnswer = async ({ kind }) => {

@@ -1,6 +1,7 @@
 /**
  * The packed package in a real n8n, headless, against the embedded platform: `npm run test:e2e`. With `-- --queue` in queue mode,
  * with `-- --hosts` the trigger on n8n's three hosts, with `-- --n8n 2.35.7,pinned` in those versions, one after the other.
+ * `-- --soak` disturbs n8n in queue mode for an hour, and says what became of each change.
  * `-- --pictures` takes the pictures of the docs along the way. Slow and large (each version is fetched once), so apart from
  * `npm test`. Ends with a line `N passed, N failed`; `-- --json FILE` writes it for programs.
  */
@@ -20,6 +21,7 @@ import { Checks } from './checks.mts';
 import { pollHosts } from './hosts.mts';
 import { oneProcess } from './oneProcess.mts';
 import { queueMode } from './queueMode.mts';
+import { soak } from './soak.mts';
 
 /** The exit code for `.ci/run` if PostgreSQL or Redis doesn't respond, so that nothing ran (EX_UNAVAILABLE of sysexits). */
 const UNREACHABLE = 69;
@@ -28,6 +30,12 @@ const QUEUE = 'in queue mode, with a main process and two workers; needs Postgre
 const options = new Command('npm run test:e2e --')
 	.description('Runs the packed package in a real n8n, against the embedded platform.')
 	.addOption(new Option('--queue', QUEUE).conflicts('hosts'))
+	.addOption(
+		new Option('--soak [minutes]', 'disturbs n8n in queue mode for an hour; needs PostgreSQL and Redis')
+			.preset('60')
+			.conflicts(['queue', 'hosts', 'pictures']),
+	)
+	.option('--before <commit>', 'the build that --soak begins with', 'HEAD~20')
 	.option('--fetch', 'only fetches n8n and runs nothing')
 	.addOption(
 		new Option('--pictures', 'takes the pictures of the docs again; needs Chromium').conflicts(['queue', 'hosts']),
@@ -38,7 +46,19 @@ const options = new Command('npm run test:e2e --')
 	.option('--json <file>', "writes the numbers of tests there, under jest's names, and what was skipped")
 	.allowExcessArguments(false)
 	.parse()
-	.opts<{ queue?: true; fetch?: true; hosts?: true; pictures?: true; n8n: string; only?: string; json?: string }>();
+	.opts<{
+		queue?: true;
+		soak?: string;
+		before: string;
+		fetch?: true;
+		hosts?: true;
+		pictures?: true;
+		n8n: string;
+		only?: string;
+		json?: string;
+	}>();
+const needsServices = options.queue === true || options.soak !== undefined;
+const only = new RegExp(options.only ?? '');
 const isStopping = stopSignal();
 try {
 	process.exitCode = await runAll(versionsIn(options.n8n, await pinnedVersion()));
@@ -51,8 +71,8 @@ process.exit();
 /** @returns the exit code */
 async function runAll(versions: readonly string[]): Promise<number> {
 	// The download of n8n takes minutes, so this checks the services first.
-	if (options.queue) await (await layFoundation()).services.stop();
-	const checks = new Checks(new RegExp(options.only ?? ''));
+	if (needsServices) await (await layFoundation()).services.stop();
+	const checks = new Checks(options.soak === undefined ? only : undefined);
 	for (const version of versions) {
 		if (isStopping.aborted) break;
 		console.log(`\n━━ n8n ${version}\n`);
@@ -70,11 +90,14 @@ async function runAll(versions: readonly string[]): Promise<number> {
 }
 
 async function run(host: N8nHost, checks: Checks): Promise<void> {
-	const foundation = options.queue ? await layFoundation() : undefined;
+	const foundation = needsServices ? await layFoundation() : undefined;
 	const services = foundation?.services ?? new Services();
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-e2e-'));
 	const shown = async () => {
-		if (foundation) await queueMode(host, folder, foundation, checks);
+		if (foundation && options.soak !== undefined) {
+			const minutes = Number(options.soak);
+			await soak(host, folder, foundation, checks, { minutes, before: options.before, only });
+		} else if (foundation) await queueMode(host, folder, foundation, checks);
 		else if (options.hosts) await pollHosts(host, folder, services, checks);
 		else {
 			const n8n = services.add(new N8nInstance(host, folder));

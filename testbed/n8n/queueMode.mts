@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod/v4';
 
 import { checkout } from '../checkout.mts';
-import { packTo, packVersion } from '../pack.mts';
+import { packTo } from '../pack.mts';
 import { installAsImage, readCompose } from './deployment.mts';
 import { type Gate, gateTo } from './gate.mts';
 import type { N8nHost } from './host.mts';
@@ -19,6 +19,8 @@ interface QueueModeOptions {
 	workflows: readonly object[];
 	/** Further settings for every process, beside those of compose.yaml. */
 	settings: Environment;
+	/** The package to begin with; default: that of this checkout. */
+	tarball?: string;
 }
 
 const executionSchema = z.object({
@@ -65,11 +67,11 @@ export async function layFoundation(): Promise<Foundation> {
 export class QueueMode {
 	private constructor(
 		readonly database: Database,
-		private readonly mainInstance: N8nInstance,
+		readonly mainInstance: N8nInstance,
 		/** The current main process. */
 		public main: Main,
 		readonly workers: readonly Worker[],
-		private readonly folder: string,
+		readonly folder: string,
 	) {}
 
 	/** Sets everything up in folders below `folder` and starts it, which takes about a minute. */
@@ -77,11 +79,11 @@ export class QueueMode {
 		host: N8nHost,
 		folder: string,
 		{ services, database, gates }: Foundation,
-		{ credentials, workflows, settings }: QueueModeOptions,
+		{ credentials, workflows, settings, tarball: given }: QueueModeOptions,
 	): Promise<QueueMode> {
 		const port = await freePort();
 		const compose = await readCompose(`http://127.0.0.1:${port}/`);
-		const tarball = await packTo(folder, checkout);
+		const tarball = given ?? (await packTo(folder, checkout));
 		const own = { ...gates.postgres.environment, ...gates.redis.environment, ...settings };
 		const install = async (service: 'main' | 'worker', name: string) => {
 			const { environment } = compose.services[service];
@@ -134,14 +136,27 @@ export class QueueMode {
 	 * Replaces each process by one of another build, as new containers: the workers first and main last, as the docs say.
 	 * @param between runs while there is no main process
 	 */
-	async update(version: string, between: () => void): Promise<void> {
-		const tarball = await packVersion(this.folder, version);
+	async update(tarball: string, between = () => {}): Promise<void> {
+		await this.replaceWorkers(tarball);
+		await this.replaceMain(tarball, between);
+	}
+
+	/** Replaces each process by one of an earlier build: main first, as the docs say. */
+	async rollBack(tarball: string): Promise<void> {
+		await this.replaceMain(tarball, () => {});
+		await this.replaceWorkers(tarball);
+	}
+
+	private async replaceWorkers(tarball: string): Promise<void> {
 		const replace = async (worker: Worker) => {
 			await worker.process.stop();
 			await installAsImage(worker.instance.folder, tarball);
 			await worker.restart();
 		};
 		await Promise.all(this.workers.map(replace));
+	}
+
+	private async replaceMain(tarball: string, between: () => void): Promise<void> {
 		await this.main.process.stop();
 		between();
 		await installAsImage(this.mainInstance.folder, tarball);

@@ -13,7 +13,9 @@ export async function redis(): Promise<Reachable> {
 	const host = process.env['QUEUE_BULL_REDIS_HOST'] ?? '127.0.0.1';
 	const port = z.coerce.number().parse(process.env['QUEUE_BULL_REDIS_PORT'] ?? 6379);
 	const password = process.env['QUEUE_BULL_REDIS_PASSWORD'] ?? '';
-	const client = new Redis({ host, port, password, lazyConnect: true, retryStrategy: () => null });
+	// Only a Redis that was there is expected to come back.
+	let retryMs: number | null = null;
+	const client = new Redis({ host, port, password, lazyConnect: true, retryStrategy: () => retryMs });
 	// The failed command only says that there is no connection.
 	let reason = '';
 	client.on('error', (error: Error) => {
@@ -22,6 +24,7 @@ export async function redis(): Promise<Reachable> {
 	try {
 		await client.connect();
 		await client.ping();
+		retryMs = 500;
 	} catch (error) {
 		client.disconnect();
 		throw new Unreachable(
