@@ -200,23 +200,25 @@ async function disturb(
 	const eachMs = Math.max(0, last - begun - quietMs) / (steps.length + 1);
 	const done: Disturbance[] = [];
 	for (const [at, [name, { happens, ...rest }]] of steps.entries()) {
-		await untilAndRestart(stage.n8n, begun + eachMs * (at + 1));
+		await untilAndRestart(stage.n8n, begun + eachMs * (at + 1), done.at(-1));
 		await checks.part(`${timeText(Date.now())} ${name} (load ${loadavg()[0]?.toFixed(1)})`, async () => {
 			const from = Date.now();
 			await happens(stage).finally(() => done.push({ name, from, to: Date.now(), ...rest }));
 		});
 	}
 	console.log(`\n${timeText(Date.now())} No further disturbance`);
-	await untilAndRestart(stage.n8n, Math.max(last, Date.now() + quietMs));
+	await untilAndRestart(stage.n8n, Math.max(last, Date.now() + quietMs), done.at(-1));
 	return done;
 }
 
-/** Waits, and starts processes again that end, as Docker does. */
-async function untilAndRestart(n8n: QueueMode, time: number): Promise<void> {
+/** Waits, and starts processes again that end, as Docker does. The disturbance lasts until they run. */
+async function untilAndRestart(n8n: QueueMode, time: number, disturbance?: Disturbance): Promise<void> {
 	while (Date.now() < time) {
 		await pause(Math.min(2000, Math.max(0, time - Date.now())));
 		const ended = await n8n.restartEnded();
-		if (ended > 0) console.log(`  ${timeText(Date.now())} started ${ended} processes again that had ended`);
+		if (ended === 0) continue;
+		console.log(`  ${timeText(Date.now())} started ${ended} processes again that had ended`);
+		if (disturbance !== undefined) disturbance.to = Date.now();
 	}
 }
 
@@ -231,7 +233,7 @@ async function tell(
 	checks: Checks,
 ): Promise<void> {
 	const end = Date.now();
-	const failed = await n8n.database.query(
+	const failures = await n8n.database.query(
 		failedSchema,
 		`SELECT "workflowId", data FROM execution_entity JOIN execution_data ON "executionId" = id WHERE status <> 'success'`,
 	);
@@ -244,9 +246,12 @@ async function tell(
 			value: textSchema.parse(value),
 			eventId: textSchema.parse(eventId),
 		}));
-		const hasFailed = (sn: string) => failed.some(({ workflowId, data }) => workflowId === id && data.includes(sn));
-		return { name: id, holdMs: waitMinutes * 60_000, reports, polls: pollsOf(platform), hasFailed };
+		const texts = failures.flatMap(({ workflowId, data }) => (workflowId === id ? data : []));
+		const failed = journal.map(({ sn }) => sn).filter((sn) => texts.some((text) => text.includes(sn)));
+		return { name: id, holdMs: waitMinutes * 60_000, reports, polls: pollsOf(platform), failed };
 	});
+	const record = process.env['SOAK_RECORD'];
+	if (record !== undefined) await writeFile(record, JSON.stringify({ journal, watched, disturbances, end }));
 	const verdicts = judge(journal, watched, disturbances, end);
 	console.log(`\n${tableOf(verdicts)}`);
 	for (const { name } of watched) {

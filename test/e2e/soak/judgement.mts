@@ -45,8 +45,8 @@ export interface Watched {
 	holdMs: number;
 	reports: readonly Report[];
 	polls: readonly Poll[];
-	/** Whether an execution with an event of this device failed. */
-	hasFailed(sn: string): boolean;
+	/** The devices of failed executions. */
+	failed: readonly string[];
 }
 
 export interface Verdict {
@@ -157,7 +157,7 @@ function verdictOf(life: Life, duty: Duty): Verdict {
 	if (first === undefined) {
 		if (duty !== 'due') return { ...verdict, outcome: 'none due' };
 		if (latest > end) return { ...verdict, outcome: 'pending' };
-		const outcome = trigger.hasFailed(sn) ? 'lost' : 'lost in a poll';
+		const outcome = trigger.failed.includes(sn) ? 'lost' : 'lost in a poll';
 		return { ...verdict, outcome, reason: reasonOf(outcome, latest) };
 	}
 	if (duty === 'none' || first.at < at + trigger.holdMs - 2 * SECOND_MS) {

@@ -11,7 +11,7 @@ const killed: Disturbance = {
 	allows: { lost: 'a page: lost', doubled: 'a page: doubled', late: 'a page: late' },
 };
 const trigger = (given: Partial<Watched>): Watched => ({
-	...{ name: 'trigger', holdMs: 0, reports: [], polls, hasFailed: () => false },
+	...{ name: 'trigger', holdMs: 0, reports: [], polls, failed: [] },
 	...given,
 });
 const outcomes = (journal: Change[], given: Partial<Watched>, disturbances: Disturbance[] = []) =>
@@ -22,8 +22,8 @@ test.each<[string, Change[], Partial<Watched>, Disturbance[], string]>([
 	['reported once', [off], { reports: [seen] }, [], 'reported: fine'],
 	['never reported', [off], {}, [], `lost in a poll: ${FAULT}`],
 	['never reported, but n8n was killed', [off], {}, [killed], `lost in a poll: ${FAULT}`],
-	['its execution failed', [off], { hasFailed: () => true }, [], `lost: ${FAULT}`],
-	['its execution failed as n8n was killed', [off], { hasFailed: () => true }, [killed], 'lost: a page: lost (killed)'],
+	['its execution failed', [off], { failed: ['A'] }, [], `lost: ${FAULT}`],
+	['its execution failed as n8n was killed', [off], { failed: ['A'] }, [killed], 'lost: a page: lost (killed)'],
 	['twice', [off], { reports: [seen, seen] }, [], `doubled: ${FAULT}`],
 	['twice as n8n was killed', [off], { reports: [seen, seen] }, [killed], 'doubled: a page: doubled (killed)'],
 	['as two events', [off], { reports: [seen, told(off, seen.at, 'other')] }, [killed], `doubled: ${FAULT}`],
