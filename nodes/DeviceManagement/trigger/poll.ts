@@ -99,10 +99,10 @@ async function pollOnce(poll: Poll, open: typeof openPlatform): Promise<INodeExe
 	const items = itemsOf(events, parameters);
 	const writes = (state.writes ?? 0) + 1;
 	// A poll that reports something raises the number, so its text is another one.
-	const isSame = items.length === 0 && encodeToFit(state) === base;
-	const to = isSame ? base : encodeToFit({ ...state, writes }, (words) => host.log('warn', words));
+	const isSame = items.length === 0 && encodeState(state) === base;
+	const to = isSame ? base : encodeState({ ...state, writes });
 	// If n8n returns an older state later, it did not accept this poll's items, and the next poll must report them again.
-	const carried = items.length === 0 ? to : encodeToFit({ ...untaken, writes });
+	const carried = items.length === 0 ? to : encodeState({ ...untaken, writes });
 	if (memory.turn !== turn || host.readState() !== stored) {
 		const why = 'its state changed during the poll. The next poll reports the changes';
 		host.log('warn', `reports nothing, because ${why}`);
@@ -152,14 +152,6 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 	if (base !== undefined) host.log('warn', words);
 	const number = Math.max(now, (last?.number ?? 0) + 1);
 	return { fingerprint, number, writes: undefined, recent: new Map(), snapshot: undefined };
-}
-
-/** Returns the text of a state; of one that is too large, without the devices that are no longer listed, and warns of that. */
-function encodeToFit(state: State, warn?: (words: string) => void): string {
-	const text = encodeState(state);
-	if (text.length <= LARGEST_STATE || !state.snapshot?.away.size) return text;
-	warn?.('forgets the devices that are no longer listed, because its state would be too large');
-	return encodeState({ ...state, snapshot: forgetAway(state.snapshot, Infinity) });
 }
 
 /** Logs why a poll failed, and throws n8n's error if it is due. */
