@@ -1,4 +1,5 @@
 import { inputFailure } from '../core/failure';
+import { remember } from '../transport/auth/tokens';
 import type { KnownOrder } from './read/order';
 import { digest, digestOf } from './compare/kept';
 import type { TimeField } from './compare/watched';
@@ -29,9 +30,8 @@ export interface NodeMemory {
 	remarks: readonly string[];
 }
 
-/** Largest memory of all nodes, in characters, and what each node counts in addition to its state. */
-const MAX_CHARACTERS = 200_000_000;
-const NODE_WEIGHT = 20_000;
+/** Most nodes to remember: the node that polled longest ago is forgotten first. */
+const MAX_NODES = 1000;
 /** Most digests of states per node. */
 const MAX_STATES = 1000;
 
@@ -47,16 +47,7 @@ export function memoryOf(workflowId: string, nodeName: string, isNewLeader = fal
 	const empty = { turn: known?.turn, orders: new Map(), found: new Map(), remarks: [] };
 	// n8n repeats an activation that failed, in a new context. It has reported that failure.
 	const hasPolled = known?.carry !== undefined || known?.keepsContext === true;
-	const memory: NodeMemory = isNewLeader && hasPolled ? empty : (known ?? empty);
-	// The node that polled last comes last, and is forgotten last.
-	memories.delete(key);
-	memories.set(key, memory);
-	let left = MAX_CHARACTERS;
-	for (const [other, { carry }] of [...memories].reverse()) {
-		left -= NODE_WEIGHT + (carry?.to.length ?? 0);
-		if (left < 0) memories.delete(other);
-	}
-	return memory;
+	return remember(memories, key, isNewLeader && hasPolled ? empty : (known ?? empty), MAX_NODES);
 }
 
 /** Forgets everything, as a restart of the process does. */
