@@ -34,11 +34,9 @@ export function remarksOn(
 			remarks.push(`finds no device with ${key === '' ? `'${label}'` : `the attribute "${key}"`}`);
 	const seen = new Set<string>();
 	// Only the first record of a serial number makes the set larger.
-	const again = items.flatMap(({ sn }) => (seen.size === seen.add(sn).size ? sn : []));
-	const [first, ...others] = new Set(again.sort());
-	const more = others.length > 0 ? ` (and of ${others.length} more)` : '';
-	if (settled && first !== undefined)
-		remarks.push(`watches only one record of the serial number ${first}${more}, because several devices have it`);
+	const [again] = items.flatMap(({ sn }) => (seen.size === seen.add(sn).size ? sn : [])).sort();
+	if (settled && again !== undefined)
+		remarks.push(`watches only one record of the serial number ${again}, because several devices have it`);
 	if (settled && reportedTotal !== items.length)
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	if (failure !== undefined)
