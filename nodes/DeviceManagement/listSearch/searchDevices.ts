@@ -14,10 +14,8 @@ import { openPlatform, type Platform } from '../transport/platform';
 
 /** If the platform refuses it as a page size, pages are smaller. */
 const PAGE_SIZE = 50;
-/** Without a total, each call reads the list from its beginning, so the list ends here. */
-const MOST_WITHOUT_TOTAL = 1000;
-/** Most devices that are searched here, if the platform finds none. */
-const MOST_SEARCHED = 1000;
+/** Where a list without a total ends, because each call reads it from its beginning; and most devices that are searched here. */
+const MOST = 1000;
 /** Shorter than in workflows, because a person is waiting. */
 const SETTINGS = { timeoutMs: 20_000, maxRetries: 1, countsLimits: true };
 
@@ -54,7 +52,7 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 		// The list can't be scrolled further, for example because the platform ignores page numbers.
 		if (!(thrown instanceof Failure) || thrown.details.kind !== 'paging' || skip === 0) throw thrown;
 	});
-	const { items, reportedTotal = MOST_WITHOUT_TOTAL } = part ?? { items: [] };
+	const { items, reportedTotal = MOST } = part ?? { items: [] };
 	const isNewSearch = skip === 0 && text !== '';
 	const reading = isNewSearch ? fetchDevice(platform, text, SETTINGS) : undefined;
 	const exact = await reading?.catch((thrown: unknown) => {
@@ -65,7 +63,7 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 	const results = linesOf(exact === undefined ? others : [exact, ...others]);
 	if (results.length === 0 && isNewSearch) {
 		const everything = pageSource(platform, { ...list, query: {} }, SETTINGS);
-		const { page } = await new PageSizes(MOST_SEARCHED).firstPage(everything);
+		const { page } = await new PageSizes(MOST).firstPage(everything);
 		const fits = ({ name }: { name: string }) => name.toLowerCase().includes(text.toLowerCase());
 		return { results: linesOf(page.content).filter(fits) };
 	}
@@ -80,27 +78,17 @@ function linesOf(devices: readonly Device[]) {
 	return selectable.map((device) => ({ name: labelOf(device), value: serialNumberOf(device) }));
 }
 
-/** Returns the label of a device: serial number · model · group · description. */
-function labelOf(device: Device): string {
-	const { model, group, description } = device;
-	const names = [model, group].map((record) => shorten(oneLine(nameOf(record)), MAX_NAME));
-	const known = [serialNumberOf(device), ...names, oneLine(description)];
-	return shorten(known.filter((text) => text !== '').join(' · '), MAX_LABEL);
-}
-
 /** The dropdown shows one line. */
 const MAX_LABEL = 80;
-/** Leaves room for what follows a long name. */
-const MAX_NAME = 24;
+
+/** Returns the beginning of: serial number · model · group · description. */
+function labelOf(device: Device): string {
+	const { model, group, description } = device;
+	const texts = [nameOf(model), nameOf(group), description].map(oneLine);
+	const characters = [...[serialNumberOf(device), ...texts].filter((text) => text !== '').join(' · ')];
+	return characters.slice(0, MAX_LABEL).join('');
+}
 
 function oneLine(value: JsonValue): string {
 	return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
-}
-
-/** Cuts a text between two characters. */
-function shorten(text: string, most: number): string {
-	const characters = [...text];
-	if (characters.length <= most) return text;
-	const beginning = characters.slice(0, most - 1).join('');
-	return `${beginning.trimEnd()}…`;
 }
