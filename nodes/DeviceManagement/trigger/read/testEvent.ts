@@ -2,9 +2,9 @@ import { type Device, serialNumberOf } from '../../core/device';
 import { inputFailure } from '../../core/failure';
 import type { JsonValue } from '../../core/json';
 import { checkerOf } from '../../core/ownFilters';
+import { keepOnly } from '../../core/paging/page';
+import { fetchList } from '../../core/paging/passes';
 import { mayRefuse } from '../../core/paging/refusal';
-import { PageSizes } from '../../core/paging/sizes';
-import { walkPages } from '../../core/paging/walk';
 import { DEVICE_LIST } from '../../transport/devices';
 import { pageSource } from '../../transport/pagedList';
 import type { Platform } from '../../transport/platform';
@@ -25,16 +25,14 @@ const FEW = 3;
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
 	const { criteria, own, settings } = parameters;
 	const { fits, missingGroup } = checkerOf(own);
-	const limit = own ? undefined : FEW;
-	const sizes = new PageSizes(limit ?? Infinity, settings.pageSize);
 	const fetchFew = async (sort: string[]) => {
 		const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings);
-		const found: Device[] = [];
-		for await (const { newItems } of walkPages(source, { ...settings, sizes, limit })) {
-			found.push(...newItems.filter(fits));
-			if (found.length >= FEW) break;
-		}
-		return found.slice(0, FEW);
+		const fitting = keepOnly(source, (device) => (fits(device) ? device : undefined));
+		const { items } = await fetchList(fitting, { ...settings, limit: own ? undefined : FEW });
+		return items
+			.map(({ kept }) => kept)
+			.filter((device) => device !== undefined)
+			.slice(0, FEW);
 	};
 	const devices = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
 		if (!mayRefuse('order', thrown)) throw thrown;
