@@ -18,8 +18,8 @@ import type { Item } from './operation';
 
 /** What differs between the lists of the platform. */
 export interface ListWords {
-	/** The label of the option for a list that changes each time, 'If the Fleet Keeps Changing', unless it has none. */
-	readonly ifChanges?: string;
+	/** The label of the option for a list that changes each time, 'If the Fleet Keeps Changing'. */
+	readonly ifChanges: string;
 	/** The fields to sort by so that new items come last; undefined for a list without 'Sort'. */
 	readonly order?: string;
 	/** What the items are, in words; default: items. */
@@ -75,7 +75,7 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 	const displayOptions = { show: { '/returnAll': [true] } };
 	return [
 		{
-			displayName: `${words.ifChanges}`,
+			displayName: words.ifChanges,
 			// Saved workflows have this name, for every list.
 			name: 'ifFleetChanges',
 			type: 'options',
@@ -92,13 +92,14 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 
 /**
  * Fetches the items of a list by 'Return All', 'Limit' and 'Options'. Adds a hint if the list may be incomplete.
+ * @param words `ifChanges` is missing if the form doesn't have that option
  * @param own filters that come before 'Skip' and 'Limit'
  * @throws Failure `input` for an invalid field; `paging` if 'Return All' is on and the list kept changing; and what a request throws
  */
 export async function fetchItems<T extends object>(
 	{ platform, byAgent, isOnly, hint, read, settings }: Item,
 	endpoint: PagedEndpoint,
-	words: ListWords,
+	words: Partial<ListWords>,
 	shape: (record: JsonObject) => T,
 	own?: OwnFilters,
 ): Promise<T[]> {
@@ -106,27 +107,21 @@ export async function fetchItems<T extends object>(
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
 	const isOfRows = words.isOfRows === true;
 	const skip = isOfRows ? 0 : checkNumber(settings.options['skip'], SKIP);
-	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], `${words.ifChanges}`);
+	const { ifChanges: label = '' } = words;
+	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], label);
 	const { fits, missingGroup, groupNames } = checkerOf(own);
 	const keep = (record: JsonObject) => (fits(record) ? shape(record) : undefined);
 	const source = keepOnly(pageSource(platform, endpoint, settings), keep, isOfRows);
-	const enough = skip + (limit ?? Infinity);
-	// The first page may have enough items that fit.
-	const part = own ? { skip: 0, limit: enough > settings.pageSize ? undefined : settings.pageSize } : { skip, limit };
-	let listing = await fetchPart(source, { ...settings, ...part });
-	const fittingItems = () => listing.items.flatMap(({ kept }) => kept ?? []);
-	if (own && part.limit === listing.items.length && fittingItems().length < enough) {
-		part.limit = undefined;
-		listing = await fetchPart(source, { ...settings, ...part });
-	}
+	const part = own ? { skip: 0, limit: undefined } : { skip, limit };
+	const listing = await fetchPart(source, { ...settings, ...part });
 	if (returnAll && !listing.settled && ifChanges === 'fail') throw unsettled(listing, words);
 	const remark = remarkOn(listing, part.skip, part.limit, isOfRows ? 'the last reading' : undefined);
 	if (remark !== undefined) hint(remark);
 	const missing = missingGroup();
 	if (missing !== undefined) hint(`The platform listed ${missing}. The list has ${groupNames()}.`);
 	if (skip > 0 && !endpoint.sort?.some((rule) => /(^|,)(id|sn)[, ]/.test(rule))) hint(PARTS_NEED_ID);
-	const fitting = fittingItems();
-	const items = own ? fitting.slice(skip, enough) : fitting;
+	const fitting = listing.items.flatMap(({ kept }) => kept ?? []);
+	const items = own ? fitting.slice(skip, skip + (limit ?? Infinity)) : fitting;
 	const { reportedTotal: total = 0 } = listing;
 	// n8n doesn't save a default, so users may not know that there is a limit.
 	const isCut = total > listing.items.length || items.length < fitting.length;
@@ -137,7 +132,7 @@ export async function fetchItems<T extends object>(
 	return items;
 }
 
-function unsettled(listing: Listing<unknown>, { ifChanges }: ListWords): Failure {
+function unsettled(listing: Listing<unknown>, { ifChanges }: Partial<ListWords>): Failure {
 	const remedy = listing.tied ? SORT_BETTER : 'Run the workflow again, if possible at a quieter time.';
 	const accept = ` To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return What Was Read'.`;
 	const message = `${whyUnsettled(listing)}, so some items may be missing`;

@@ -1,6 +1,6 @@
 import { meansNotFound } from '../../core/errors/codes';
 import { Failure } from '../../core/failure';
-import { shapeDevice, withHint } from '../../core/shape';
+import { shapeDevice } from '../../core/shape';
 import { FAIL_THE_ITEM, optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { check, oneOf, textSchema } from '../../fields/check';
@@ -55,7 +55,7 @@ export const get: Operation = {
 		]),
 	],
 
-	async run({ platform, byAgent, hint, read, settings }) {
+	async run({ platform, byAgent, read, settings }) {
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
 		const mode = readOutputMode(read);
 		const ifNotFound = check(oneOf(IF_NOT_FOUND).default('error'), settings.options['ifNotFound'], 'If Not Found');
@@ -66,6 +66,6 @@ export const get: Operation = {
 			const words = LIKE_AN_ID.test(serialNumber.trim()) ? `${message}. Use sn, not id` : message;
 			throw new Failure({ ...thrown.details, message: words, remedy: byAgent ? remedy : `${remedy} ${GO_ON}` });
 		});
-		return device === undefined ? [{}] : withHint([shapeDevice(device, mode)], mode, hint);
+		return [device === undefined ? {} : shapeDevice(device, mode)];
 	},
 };
