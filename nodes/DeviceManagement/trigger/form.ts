@@ -120,23 +120,18 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	}
 	return {
 		events,
-		/** Keys of the watched attributes, each once, in alphabetical order. */
+		/** Keys, each once, in alphabetical order. */
 		attributes,
-		/** The fields whose values are compared. */
 		fields,
 		/** The times that show new and edited devices, if these are reported. */
 		times: TIMES.filter(({ event }) => events.has(event)),
 		rules,
-		/** Whether the first poll reports the states that rules ask for. */
 		reportsFirst,
 		criteria,
-		/** Filters that the node checks itself. */
 		own,
 		output: readOutputMode(read),
 		settings,
-		/** How long a new value must last. */
 		holdSeconds: minutes * 60,
-		/** One item for each event, or one item for all events of a poll. */
 		emit: check(oneOf(EMIT).default('perDevice'), options['emit'], 'Items per Poll'),
 	};
 }

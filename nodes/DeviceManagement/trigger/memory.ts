@@ -6,13 +6,11 @@ import type { TimeField } from './compare/watched';
 
 /** What a process remembers of a trigger node between polls. It may be lost at any time, so a poll must work without it. */
 export interface NodeMemory {
-	/** The state after quiet polls. Some hosts of n8n return an older state after a quiet poll. */
-	carry?: {
-		/** Digests of the states that n8n returned or polls wrote since the last report, the newest last. */
-		readonly known: ReadonlySet<string>;
-		/** The state to compare with if n8n returns one of these. */
-		readonly to: string;
-	};
+	/**
+	 * The state after quiet polls, `to`: some hosts of n8n return an older state then. `known`: digests of the states that n8n returned or
+	 * polls wrote since the last report, the newest last.
+	 */
+	carry?: { readonly known: ReadonlySet<string>; readonly to: string };
 	/** The running poll, which may write the state. After `until` (`Clock.now`), another poll may take its turn. */
 	turn?: { until: number } | undefined;
 	/** Whether a context polled twice, as only n8n's default host does. */
@@ -37,10 +35,7 @@ const MAX_STATES = 1000;
 
 const memories = new Map<string, NodeMemory>();
 
-/**
- * Returns the memory of a node, found by workflow and node name, as n8n finds its state.
- * @param isNewLeader whether another process may have polled since: then the memory has only the running turn
- */
+/** Returns the memory of a node, as n8n finds its state. Of a new leader, only the running turn: another process may have polled since. */
 export function memoryOf(workflowId: string, nodeName: string, isNewLeader = false): NodeMemory {
 	const key = JSON.stringify([workflowId, nodeName]);
 	const known = memories.get(key);
@@ -76,9 +71,7 @@ export function carryOn(memory: NodeMemory, stored: string | undefined, to: stri
 }
 
 /**
- * Remembers what a poll watches.
- * @param saved the node's parameters, with unresolved expressions
- * @param values those that decide whether a poll takes a new baseline, by the label of their field
+ * Remembers what a poll watches: the parameters, with unresolved expressions, and the values that decide about a baseline, by their labels.
  * @throws Failure `input` if an expression gave another value twice in a row: each poll would take a new baseline
  */
 export function refuseMoving(memory: NodeMemory, saved: string, values: Readonly<Record<string, unknown>>): void {

@@ -2,14 +2,9 @@ import { compare, type State } from '../../../nodes/DeviceManagement/trigger/com
 import { readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
 import { changedEvent, removedEvent, timeEvent } from '../../../nodes/DeviceManagement/trigger/compare/events.ts';
 import { keepValues } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
-import {
-	CHANGE_EVENTS,
-	TIMES,
-	valueOf,
-	watchedFields,
-} from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
+import { TIMES, valueOf, watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
-import { changeOf, parametersFor, SAMPLES } from '../samples.mts';
+import { changeOf, SAMPLES } from '../samples.mts';
 
 const ALL: ReadonlySet<string> = new Set(['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'deviceRemoved']);
 const task = { fields: watchedFields(ALL, ['firmware']), rules: [], isFirstOfProcess: false, holdSeconds: 0, now: 500 };
@@ -35,7 +30,7 @@ it('watches no attribute where attributes are missing or have another form, also
 it('shows the last value of every field in a removed device', () => {
 	const device = Fleet.seeded({ size: 1 }).at(0);
 	const changed = { ...device, ...changeOf(device) };
-	const fields = watchedFields(new Set(CHANGE_EVENTS), [parametersFor(CHANGE_EVENTS).attributes ?? '']);
+	const fields = watchedFields(new Set(Object.keys(SAMPLES)), [SAMPLES.attributeChanged.parameters?.attributes ?? '']);
 	const shown = { ...device, ...removedEvent('A', keepValues(changed, fields), fields, 1).device };
 	for (const { field, valueOf: see } of Object.values(SAMPLES))
 		expect([field, see(shown)]).toEqual([field, see(changed)]);
@@ -85,16 +80,8 @@ it('the same event has the same id, and another event, device, value or number a
 
 it('tells of a large fleet at once: no call has an argument for each device, which the stack could not hold', () => {
 	const one = { values: '[0]', device: { onlineStatus: 0 } };
-	const devices = Array.from({ length: 500 }, (_, index) => ({ ...one, sn: `S${index}` }));
+	const devices = Array.from({ length: 150_000 }, (_, index) => ({ ...one, sn: `S${index}` }));
 	const snapshot = { devices: new Map(devices.map(({ sn }) => [sn, '[1]'])), away: new Map(), holds: [] };
-	const { push } = Array.prototype;
-	let most = 0;
-	Array.prototype.push = function (...items) {
-		most = Math.max(most, items.length);
-		return push.apply(this, items);
-	};
 	const list = { removed: [], unlisted: [], devices };
-	const { events } = compare({ ...nothing, snapshot }, { recent: new Map(), list }, task);
-	Array.prototype.push = push;
-	expect([events.length, most]).toEqual([500, 1]);
+	expect(compare({ ...nothing, snapshot }, { recent: new Map(), list }, task).events).toHaveLength(150_000);
 });

@@ -6,13 +6,15 @@ import { z } from 'zod/v4';
 
 import { inputFailure } from '../../core/failure';
 import { checkEntries, givenTextSchema, type ReadParameter, textSchema } from '../../fields/check';
-import { entriesField, textField } from '../../fields/formFields';
+import { choiceField, entriesField, textField } from '../../fields/formFields';
 import type { Change } from './events';
 import { hasText, type Kept, partOf, recall, textOf, UNREPORTED } from './kept';
 import { FIELDS, type WatchedField } from './watched';
 
 const FIND_NUMBER =
 	'To find the number that means offline, use Get to read a device that you know is offline, and look at its onlineStatus.';
+
+const FIELD_CHOICES = FIELDS.map(({ name, label }) => ({ name: label, value: name }));
 
 /** The rules. The defaults of their fields are those of {@link schema}. */
 export const onlyWhenField = entriesField(
@@ -24,14 +26,7 @@ export const onlyWhenField = entriesField(
 	},
 	{ displayName: 'Rule', name: 'rule' },
 	[
-		{
-			displayName: 'Field',
-			name: 'field',
-			type: 'options',
-			options: FIELDS.map(({ name, label }) => ({ name: label, value: name })),
-			default: 'onlineStatus',
-			description: 'The field that the rule applies to',
-		},
+		choiceField('Field', 'field', FIELD_CHOICES, 'onlineStatus', 'The field that the rule applies to'),
 		{
 			...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
 			displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },

@@ -94,9 +94,6 @@ export const EVENTS = [
 /** The names of events in saved workflows. */
 export type EventName = (typeof EVENTS)[number]['name'];
 
-/** Events of change, which have a previous and a current value. */
-export const CHANGE_EVENTS: readonly ChangeEvent[] = FIELD_KINDS.map(({ event }) => event);
-
 /** A watched value of each device. Its name is that of events, rules and sort orders: `attributes.firmware` (section 1.3). */
 export type WatchedField = (typeof FIELD_KINDS)[number] & {
 	/** The key of an attribute; else empty. */

@@ -101,8 +101,6 @@ function rowsOf({ items, settled }: Listing<FleetEntry>, field: TimeField) {
 /** The parts of a device that are kept while the whole fleet is read, with its row for each watched time that it has. */
 type FleetEntry = ListedDevice & { readonly rows: Partial<Record<TimeField, Row | undefined>> };
 
-const NO_ROWS: FleetEntry['rows'] = {};
-
 /** Reads all devices that match the criteria (section 4.1), in the order of their IDs. To save memory, it keeps only the records of new rows and of compared devices. */
 export async function fetchFleet(platform: Platform, which: ListCriteria, options: FleetOptions, before: State) {
 	const devices = pageSource(platform, { ...DEVICE_LIST, ...which }, options.settings);
@@ -120,7 +118,7 @@ function entryOf(device: Device, fits: boolean, options: FleetOptions, before: S
 	// The first list with devices is only recorded, unless its states are reported.
 	const isRecorded = !options.reportsFirst && (known === undefined || known.size === 0);
 	const last = known?.get(sn) ?? (isRecorded ? values : firstValues(values, options));
-	const rows: FleetEntry['rows'] = times.length === 0 ? NO_ROWS : {};
+	const rows: FleetEntry['rows'] = {};
 	// The others only tell the newest time.
 	const recentOf = (field: TimeField) => (fits ? before.recent.get(field) : undefined);
 	for (const { field } of times) rows[field] = rowOf(device, field, now, recentOf(field));
