@@ -172,11 +172,7 @@ const REMEDIES: ReadonlyArray<readonly [message: RegExp, remedy: string]> = [
 		'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.',
 	],
 	[/no value in|contains something/, 'Check the expression in this field, or remove the empty part.'],
-	[/^The tag/, "The platform can't filter by it. Filter by another tag, or filter the devices in a later step."],
-	[
-		/^The value of the attr/,
-		"The platform can't filter by it. Filter by another attribute, or filter the devices in a later step.",
-	],
+	[/^The (tag|value of the attribute)/, "The platform can't filter by it. Filter the devices in a later step."],
 	[/middle of a character$/, 'Check the expression that cuts the text.'],
 	[/^A (?:key|field name)/, 'Fill it in, or remove the entry.'],
 	[/space or a comma$/, 'Enter one name per entry, without them.'],

@@ -13,11 +13,7 @@ import { checkText } from '../core/address';
 export type ReadParameter = (name: string, fallback?: unknown, options?: IGetNodeParameterOptions) => unknown;
 
 /** A number field of the form: its label, default and limits. */
-export interface NumberField {
-	readonly displayName: string;
-	readonly default: number;
-	readonly typeOptions: { readonly minValue: number; readonly maxValue: number };
-}
+type NumberField = { displayName: string; default: number; typeOptions: { minValue: number; maxValue: number } };
 
 /** The issue of a number that has lost digits, see {@link lostDigits}. */
 const LOST_DIGITS = 'has more digits than n8n can keep';

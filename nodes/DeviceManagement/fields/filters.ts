@@ -111,8 +111,14 @@ const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
 function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
 	const name = check(textSchema, filters['name'], 'Name');
 	const tags = readTags(filters['tags']);
-	const attributes = readEntries(filters['attributes'], 'Attributes', checkAttributes, byAgent);
-	const parameters = readEntries(filters['query'], 'Query Parameters', checkQueryParameters, byAgent);
+	const entriesOf = <T extends { value: string }>(value: unknown, label: string, checkAll: (value: unknown) => T[]) => {
+		if (value === undefined) return [];
+		const entries = checkAll(value);
+		if (entries.length === 0) throw withoutValue(label, byAgent);
+		return byAgent ? entries.filter((entry) => !isBlank(entry.value)) : entries;
+	};
+	const attributes = entriesOf(filters['attributes'], 'Attributes', checkAttributes);
+	const parameters = entriesOf(filters['query'], 'Query Parameters', checkQueryParameters);
 	const query: Query = {};
 	if (name !== '') query['name'] = checkText(name, "'Name'");
 	if (tags !== '') query['tags'] = checkText(tags, "'Tags'");
@@ -146,26 +152,11 @@ function checkFilter(name: string, value: unknown, byAgent: boolean): void {
 	if (hasNoValue(value)) throw withoutValue(filter.displayName, byAgent);
 }
 
-/** Returns the entries of a filter that has several; none if it was not added. */
-function readEntries<T extends { value: string }>(
-	value: unknown,
-	label: string,
-	checkAll: (value: unknown) => T[],
-	byAgent: boolean,
-): T[] {
-	if (value === undefined) return [];
-	const entries = checkAll(value);
-	if (entries.length === 0) throw withoutValue(label, byAgent);
-	return byAgent ? entries.filter((entry) => !isBlank(entry.value)) : entries;
-}
-
 function withoutValue(label: string, byAgent: boolean): Failure {
-	return inputFailure(
-		`'${label}' under 'Filters' has no value`,
-		byAgent
-			? 'Fill it in, or use an empty text for no filter.'
-			: 'Fill it in, or remove the filter. If it is an expression, check its result.',
-	);
+	const instead = byAgent
+		? 'use an empty text for no filter.'
+		: 'remove the filter. If it is an expression, check its result.';
+	return inputFailure(`'${label}' under 'Filters' has no value`, `Fill it in, or ${instead}`);
 }
 
 /** Whether a value is missing, blank, only commas, or a list with such a value. */
@@ -197,9 +188,10 @@ function readTags(given: unknown): string {
 		throw inputFailure("'Tags' under 'Filters' is JSON text", 'Enter the tags without quotes and brackets.');
 	}
 	if (broken === undefined) return text;
-	const remedy = "The platform can't filter by it. Filter by another tag, or filter the devices in a later step.";
-	throw inputFailure(`The tag "${broken}" under 'Tags' contains a comma`, remedy);
+	throw inputFailure(`The tag "${broken}" under 'Tags' contains a comma`, NO_COMMA);
 }
+
+const NO_COMMA = "The platform can't filter by it. Filter the devices in a later step.";
 
 function attributePair({ key, value }: { key: string; value: string }): string {
 	const name = checkName(key, "a key under 'Attributes'");
@@ -208,10 +200,7 @@ function attributePair({ key, value }: { key: string; value: string }): string {
 		throw inputFailure(`The attribute "${name}" under 'Attributes' has no value`, remedy);
 	}
 	if (value.includes(',')) {
-		throw inputFailure(
-			`The value of the attribute "${name}" under 'Attributes' contains a comma`,
-			"The platform can't filter by it. Filter by another attribute, or filter the devices in a later step.",
-		);
+		throw inputFailure(`The value of the attribute "${name}" under 'Attributes' contains a comma`, NO_COMMA);
 	}
 	return `${name} ${checkText(value, `the attribute "${name}"`)}`;
 }
