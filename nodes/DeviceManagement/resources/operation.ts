@@ -14,15 +14,12 @@ export interface Item {
 	isOnly: boolean;
 	/** Shows a hint beside the output, each text once. */
 	hint(message: string, type?: 'info' | 'warning'): void;
-	/** Reads a parameter of the node for this item. */
 	read: ReadParameter;
-	/** The values of 'Options' for this item. */
 	settings: Settings;
 }
 
 /** An operation: its name, its fields and its handler, in one place. */
 export interface Operation {
-	/** The label in the list of operations. */
 	name: string;
 	/** A phrase for the node panel. n8n names a new node by it. */
 	action: string;
@@ -30,7 +27,7 @@ export interface Operation {
 	fields: INodeProperties[];
 	/** Whether items run one after the other, and not several at once, by the node's parameters with unresolved expressions. */
 	inSequence?(parameters: INodeParameters): boolean;
-	/** Runs the operation for one input item. Returns the data of its output items, or throws a Failure with words for the user. */
+	/** Returns the data of the output items for one input item. Throws a Failure with words for the user. */
 	run(item: Item): Promise<readonly IDataObject[]>;
 }
 

@@ -23,7 +23,6 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	// Items often have the same hint.
 	const hints = new Map<string, 'info' | 'warning'>();
 	const hint: Item['hint'] = (message, type = 'warning') => void hints.set(message, type);
-	const isOnly = items.length === 1;
 	// isToolExecution() is false for a node that an agent calls.
 	const byAgent = NodeHelpers.isToolType(node.type);
 
@@ -33,7 +32,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 			const platform = await platforms.forItem(itemIndex);
 			const read = readerOf(context, itemIndex);
 			const settings = readSettings(read, OPTION_NAMES);
-			return await operation.run({ platform, byAgent, isOnly, hint, read, settings });
+			return await operation.run({ platform, byAgent, isOnly: items.length === 1, hint, read, settings });
 		} catch (thrown) {
 			const error = asNodeError(node, thrown, itemIndex, items.length > 1);
 			if (continues) return [failedItem(error, thrown)];

@@ -45,13 +45,7 @@ export const get: Operation = {
 		},
 		...outputFields,
 		...optionsField([
-			choiceField(
-				'If Not Found',
-				'ifNotFound',
-				IF_NOT_FOUND,
-				'error',
-				'What to do if the device does not exist or the serial number is not valid',
-			),
+			choiceField('If Not Found', 'ifNotFound', IF_NOT_FOUND, 'error', 'What to do if the device does not exist'),
 		]),
 	],
 
