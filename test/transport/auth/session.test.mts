@@ -40,7 +40,7 @@ const CANCELLED = { details: { kind: 'cancelled' } };
 const account = (): Account => accountOf(credentialOf(SIGNED_OUT));
 
 type Send = (credential: Credential) => Promise<unknown>;
-const READ = { path: '/api/device/list', isWrite: false, keepsToken: false };
+const READ = { path: '/api/device/list', isWrite: false };
 
 /** A platform whose tokens work for so many requests, n8n's store and n8n's way of signing in, without any of them. */
 class FakePlatform {
@@ -70,7 +70,10 @@ class FakePlatform {
 	open(): (send?: Send, target?: Partial<typeof READ>) => Promise<unknown> {
 		const load = async () => credentialOf({ ...this.stored });
 		const session = new Session(credentialOf(this.stored), load, this.renewToken, this.stop.signal);
-		return async (send = this.send, target = {}) => await session.withToken(send, { ...READ, ...target });
+		return async (send = this.send, target = {}) => {
+			const { path, isWrite } = { ...READ, ...target };
+			return await session.withToken(send, path, isWrite);
+		};
 	}
 
 	/** Signs in as another process would, stores the token and returns it. */
@@ -463,13 +466,9 @@ describe('a response that may mean an expired token', () => {
 		await expect(request()).resolves.toBe('token 2');
 	});
 
-	test('costs no sign-in with an API key, or if the request keeps its token', async () => {
-		for (const [platform, keepsToken] of [
-			[new FakePlatform(Infinity, KEY), false],
-			[signedIn(), true],
-		] as const) {
-			await expect(platform.open()(never, { keepsToken })).rejects.toMatchObject({ details: { httpStatus: 403 } });
-			expect(platform.signIns).toBe(0);
-		}
+	test('costs no sign-in with an API key', async () => {
+		const platform = new FakePlatform(Infinity, KEY);
+		await expect(platform.open()(never)).rejects.toMatchObject({ details: { httpStatus: 403 } });
+		expect(platform.signIns).toBe(0);
 	});
 });

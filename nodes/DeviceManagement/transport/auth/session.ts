@@ -11,15 +11,6 @@ import { stepAfter, verdictOf } from './step';
 import type { Token } from './tokens';
 import { isLimit } from '../waiting/rateLimit';
 
-/** What a session knows of a request. */
-interface Target {
-	/** Without serial numbers and IDs. */
-	readonly path: string;
-	readonly isWrite: boolean;
-	/** Whether to fail if the token is refused, instead of renewing it. */
-	readonly keepsToken: boolean;
-}
-
 /** New tokens after which a request fails; the next requests of the session fail after fewer. */
 const MAX_NEW_TOKENS = 5;
 const MAX_NEW_TOKENS_LATER = 1;
@@ -56,10 +47,10 @@ export class Session {
 	/**
 	 * Sends a request within the session.
 	 * @param send sends it once; throws a Failure with `tokenRefused` if the platform refuses the key or token
+	 * @param path without serial numbers and IDs
 	 * @throws what `send` throws, or the reason why the session ended
 	 */
-	async withToken<T>(send: (credential: Credential) => Promise<T>, target: Target): Promise<T> {
-		const { path, isWrite, keepsToken } = target;
+	async withToken<T>(send: (credential: Credential) => Promise<T>, path: string, isWrite: boolean): Promise<T> {
 		let first: Token | undefined;
 		for (let newTokens = 0; ; ) {
 			const { account, token, credential } = await this.ready();
@@ -76,7 +67,7 @@ export class Session {
 			// A token that another process got doesn't count, because that process may have ended it.
 			const isOwn = first !== undefined && token?.issuedAt !== undefined;
 			if (isOwn && !isReplaced) newTokens++;
-			const step = stepAfter(keepsToken ? 'nothing' : verdict, {
+			const step = stepAfter(verdict, {
 				isReplaced,
 				isSuccessor: isOwn && token?.number !== first?.number,
 				isTooNew: tokens.isTooNew(token),
