@@ -6,7 +6,7 @@ import { z } from 'zod/v4';
 
 import { explainCode, refusedBy, SUCCESS } from './errors/codes';
 import type { Purpose } from './errors/purpose';
-import { Draft, Failure, type FailureDetails } from './failure';
+import { Draft, type DraftDetails, Failure, type FailureDetails } from './failure';
 import {
 	DEEPEST_NESTING,
 	describeValue,
@@ -18,7 +18,7 @@ import {
 } from './json';
 import { type Outside, outside } from './redaction';
 import { explainStatus } from './errors/statuses';
-import { badResponse, cutOff, tooLarge } from './errors/unsent';
+import { CHECK_CUTS } from './errors/unsent';
 
 /** Six pages of 2000 devices without attributes. A small packed response could hold so many values that n8n's memory ends. */
 const MOST_VALUES = [500_000, '500,000'] as const;
@@ -71,7 +71,10 @@ export function unwrap(response: Received, purpose: Purpose): { payload: unknown
 	if (typeof decoded !== 'string' && decoded.code !== SUCCESS) return refusal(response, decoded);
 	if (!ok) return refusal(response);
 	if (typeof decoded !== 'string') return { payload: purpose === 'login' ? decoded : decoded.data };
-	if (isCutOff(body)) return cutOff(body.byteLength, status);
+	if (isCutOff(body)) {
+		const message = `The response ends after ${body.byteLength} bytes, before its JSON is complete (HTTP ${status})`;
+		return badResponse(message, CHECK_CUTS, { httpStatus: status, temporary: true });
+	}
 	const place = placeIn(response);
 	const expiry = decoded.startsWith(PAGE) ? 'unclear' : undefined;
 	return badResponse(
@@ -138,6 +141,15 @@ function placeIn({ body }: RawResponse): string {
 	// NaN, Infinity, None, True, False, undefined, or a text with a control character.
 	if (at < 0) at = withoutTexts.search(/[NITF"]|\bu/);
 	return at < 0 ? '' : `, from byte ${at + 1} on`;
+}
+
+export function tooLarge(limit: string): Draft {
+	return badResponse(`The response is larger than ${limit}`, '{tooLarge}');
+}
+
+/** Returns a Draft `response` for a response that tells nothing about the request. */
+export function badResponse(message: string, remedy: string, more: Partial<DraftDetails> = {}): Draft {
+	return new Draft({ kind: 'response', cause: 'platform', message, remedy, inDoubt: true, ...more });
 }
 
 /** Returns the failure for a code other than 0, or for an error status without an envelope. */

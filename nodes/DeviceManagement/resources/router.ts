@@ -5,7 +5,7 @@ import { inputFailure } from '../core/failure';
 import { optionFields, readSettings } from '../fields/options';
 import { checkCollection, checkNumber, type ReadParameter } from '../fields/check';
 import { asNodeError, failedItem } from '../nodeError';
-import { openPlatformForItems } from '../transport/platform';
+import { Execution } from '../transport/platform';
 import { OPTION_NAMES, RESOURCES } from './index';
 import type { Item, Operation } from './operation';
 
@@ -19,7 +19,7 @@ export async function runItems(context: IExecuteFunctions): Promise<INodeExecuti
 	const node = context.getNode();
 	const operation = chosenOperation(context);
 	const parallel = parallelRequestsOf(readerOf(context, 0));
-	const platforms = openPlatformForItems(context, { parallelRequests: parallel });
+	const platforms = new Execution(context, { parallelRequests: parallel });
 	// Items often have the same hint.
 	const hints = new Map<string, 'info' | 'warning'>();
 	const hint: Item['hint'] = (message, type = 'warning') => void hints.set(message, type);

@@ -6,13 +6,13 @@
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import type { Received } from '../core/envelope';
+import { badResponse, type Received, tooLarge } from '../core/envelope';
 import { Draft, Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/address';
 import { type Outside, outside } from '../core/redaction';
 import { parseRetryAfter } from './waiting/retry';
-import { badResponse, explainUnsent, timedOut, tooLarge } from '../core/errors/unsent';
+import { explainUnsent, timedOut } from '../core/errors/unsent';
 import { beforeEnd, currentClock, onEnd, whyEnded } from './waiting/clock';
 
 /** Far more than a page of 2000 devices, far less than a worker's memory. */

@@ -75,11 +75,6 @@ export async function openPlatform(
 	return new Execution(context, options).open(credential ?? (await loadCredential(context)));
 }
 
-/** Opens the platforms of an execution with items: if the credential contains expressions, it may differ for each item. */
-export function openPlatformForItems(context: IExecuteFunctions, options: OpenOptions) {
-	return new Execution(context, options);
-}
-
 /**
  * Loads the credential from n8n's store.
  * @param itemIndex resolves its expressions; only executions have items, and dropdowns and polls accept no index
@@ -93,8 +88,8 @@ export async function loadCredential(context: PlatformContext, itemIndex = 0): P
 	return credentialOf({ ...data });
 }
 
-/** What the requests of one execution share: its limit of parallel requests and its end. */
-class Execution {
+/** What the requests of one execution share: its limit of parallel requests and its end. Each item may have another account. */
+export class Execution {
 	private readonly halt = new AbortController();
 	private readonly end: AbortSignal;
 	private readonly slots: ReturnType<typeof pLimit>;

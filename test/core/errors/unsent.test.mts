@@ -1,5 +1,6 @@
+import { badResponse, tooLarge } from '../../../nodes/DeviceManagement/core/envelope.ts';
 import { inWords, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
-import { badResponse, explainUnsent, timedOut, tooLarge } from '../../../nodes/DeviceManagement/core/errors/unsent.ts';
+import { explainUnsent, timedOut } from '../../../nodes/DeviceManagement/core/errors/unsent.ts';
 import type { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
 
 const worded = (facts: Failure, purpose: Purpose) =>
@@ -9,8 +10,7 @@ const explain = (code: string, said = '', purpose: Purpose = 'read', hasBegun = 
 
 const DROPPED = 'The connection to the platform was refused or dropped';
 const DAMAGED = "The platform's compressed response is damaged and can't be unpacked";
-const UNKNOWN_HOST = 'The host in the base URL is not known';
-const NO_LOOKUP = "n8n's DNS server did not find the host in the base URL";
+const NO_HOST = 'The host in the base URL was not found';
 const EXHAUSTED = "n8n's machine can't open another connection";
 const UNREADABLE = "The platform's response can't be read";
 const UNTRUSTED = "The platform's TLS certificate is not trusted";
@@ -37,12 +37,12 @@ test.each([
 	// The node's own timeout is another failure.
 	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ETIMEDOUT ESOCKETTIMEDOUT ECONNABORTED' },
 	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ERR_SOCKET_CONNECTION_TIMEOUT ERR_SOCKET_CLOSED' },
-	{ what: NO_LOOKUP, cause: 'unknown', remedy: 'DNS server', codes: 'EAI_AGAIN EAI_FAIL ESERVFAIL ETIMEOUT EREFUSED' },
+	{ what: NO_HOST, cause: 'unknown', remedy: 'DNS server', codes: 'EAI_AGAIN EAI_FAIL ESERVFAIL ETIMEOUT EREFUSED' },
 	{ what: EXHAUSTED, cause: 'unknown', remedy: 'open files', codes: 'EADDRNOTAVAIL EADDRINUSE EMFILE ENFILE ENOBUFS' },
 	{ what: EXHAUSTED, cause: 'unknown', remedy: "'Parallel Requests'", codes: 'ENOMEM EAGAIN' },
 	{ what: UNREADABLE, cause: 'platform', remedy: 'whether a proxy', codes: 'HPE_INVALID ERR_BAD_RESPONSE' },
 	{ what: DAMAGED, cause: 'platform', remedy: 'a proxy', codes: 'Z_DATA_ERROR ERR__ERROR_FORMAT_PADDING_2 ZSTD_x' },
-	{ what: UNKNOWN_HOST, cause: 'unknown', remedy: 'typing', codes: 'ENOTFOUND ENODATA' },
+	{ what: NO_HOST, cause: 'unknown', remedy: 'typing', codes: 'ENOTFOUND ENODATA' },
 	{ what: EXPIRED, cause: 'platform', remedy: "time of n8n's machine", codes: 'CERT_HAS_EXPIRED' },
 	{ what: EARLY, cause: 'platform', remedy: "time of n8n's machine", codes: 'CERT_NOT_YET_VALID' },
 	{ what: OTHER_HOST, cause: 'input', remedy: 'names', codes: 'ERR_TLS_CERT_ALTNAME_INVALID HOSTNAME_MISMATCH' },
@@ -69,7 +69,7 @@ test.each([
 		const details = {
 			kind: 'unreachable',
 			...words,
-			temporary: [DROPPED, DAMAGED, UNKNOWN_HOST, NO_LOOKUP, EXHAUSTED].includes(what),
+			temporary: [DROPPED, DAMAGED, NO_HOST, EXHAUSTED].includes(what),
 		};
 		expect(explain(code, 'a secret')).toEqual({ ...details, message });
 		expect(explain(code, 'a secret', 'write')).toEqual({ ...details, message: `${message}${IN_DOUBT}` });

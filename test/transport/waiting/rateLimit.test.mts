@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import { z } from 'zod/v4';
 
 import { forgetAccounts } from '../../../nodes/DeviceManagement/transport/account.ts';
-import { openPlatformForItems } from '../../../nodes/DeviceManagement/transport/platform.ts';
+import { Execution } from '../../../nodes/DeviceManagement/transport/platform.ts';
 import { RateLimit } from '../../../nodes/DeviceManagement/transport/waiting/rateLimit.ts';
 import { LONGEST_WAIT_MS } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
 import { runs } from '../../../testbed/runs.mts';
@@ -306,7 +306,7 @@ function begin(parallelRequests: number, answer: (name: string) => Promise<numbe
 		getCredentials: async (_type: string, item: number) => ({ baseUrl, apiKey: `k${item}` }),
 		helpers: { httpRequestWithAuthentication },
 	};
-	const platforms = openPlatformForItems(context as unknown as IExecuteFunctions, { parallelRequests });
+	const platforms = new Execution(context as unknown as IExecuteFunctions, { parallelRequests });
 	return async (item: number, names: readonly string[], maxRetries = 0) => {
 		const { request } = await platforms.forItem(item);
 		const settings = { timeoutMs: 60_000, maxRetries };

@@ -1,4 +1,4 @@
-import { Draft, type DraftDetails } from '../failure';
+import { Draft } from '../failure';
 import { outside } from '../redaction';
 import type { Row } from './codes';
 import { CHECK_VARIABLES } from './statuses';
@@ -11,25 +11,20 @@ const DROPPED: Row = [
 	'The connection to the platform was refused or dropped',
 	"Check that the platform is running and that 'Base URL' in the credential has the right port.",
 ];
-const CHECK_PROXY =
+/** The remedy for a response that lost its end, too. */
+export const CHECK_CUTS =
 	'Run the workflow again. If it happens again, check whether a proxy, with a timeout or a size limit, cuts the responses of the platform.';
 const DAMAGED: Row = [
 	/^(Z_|ZSTD_|ERR__ERROR_|ERR_BROTLI_)/,
 	'platform',
 	"The platform's compressed response is damaged and can't be unpacked",
-	CHECK_PROXY,
+	CHECK_CUTS,
 ];
-const UNKNOWN_HOST: Row = [
-	/^(ENOTFOUND|ENODATA)$/,
+const NO_HOST: Row = [
+	/^(ENOTFOUND|ENODATA|EAI_\w+|ESERVFAIL|ETIMEOUT|EREFUSED|EBADRESP)$/,
 	'unknown',
-	'The host in the base URL is not known',
-	"Check 'Base URL' in the credential for a typing error. If there is none, check n8n's DNS server.",
-];
-const NO_LOOKUP: Row = [
-	/^(EAI_\w+|ESERVFAIL|ETIMEOUT|EREFUSED|EBADRESP)$/,
-	'unknown',
-	"n8n's DNS server did not find the host in the base URL",
-	"Run the workflow again. If it happens again, check n8n's DNS server.",
+	'The host in the base URL was not found',
+	"Check 'Base URL' in the credential for a typing error. If there is none, run the workflow again, or check n8n's DNS server.",
 ];
 const EXHAUSTED: Row = [
 	/^(EADDRNOTAVAIL|EADDRINUSE|EMFILE|ENFILE|ENOBUFS|ENOMEM|EAGAIN)$/,
@@ -38,7 +33,7 @@ const EXHAUSTED: Row = [
 	"{tooMany} If it happens again, raise the limit of open files on n8n's machine.",
 ];
 /** The node retries these. */
-const PASSING: readonly Row[] = [DROPPED, DAMAGED, UNKNOWN_HOST, NO_LOOKUP, EXHAUSTED];
+const PASSING: readonly Row[] = [DROPPED, DAMAGED, NO_HOST, EXHAUSTED];
 const UNREADABLE: Row = [
 	/^HPE_|^ERR_BAD_RESPONSE$/,
 	'platform',
@@ -129,18 +124,4 @@ export function explainUnsent(systemCode: string, ownText: string, hasBegun: boo
 export function timedOut(timeoutMs: number): Draft {
 	const words = { message: `The platform did not respond within ${timeoutMs} ms`, remedy: '{tooSlow}' };
 	return new Draft({ kind: 'timeout', cause: 'platform', ...words, inDoubt: true, temporary: true });
-}
-
-export function tooLarge(limit: string): Draft {
-	return badResponse(`The response is larger than ${limit}`, '{tooLarge}');
-}
-
-export function cutOff(bytes: number, httpStatus: number): Draft {
-	const message = `The response ends after ${bytes} bytes, before its JSON is complete (HTTP ${httpStatus})`;
-	return badResponse(message, CHECK_PROXY, { httpStatus, temporary: true });
-}
-
-/** Returns a Draft `response` for a response that tells nothing about the request. */
-export function badResponse(message: string, remedy: string, more: Partial<DraftDetails> = {}): Draft {
-	return new Draft({ kind: 'response', cause: 'platform', message, remedy, inDoubt: true, ...more });
 }
