@@ -52,11 +52,9 @@ type Envelope = z.infer<typeof envelopeSchema>;
 
 /**
  * Returns the payload of a response (sections 1.1 and 7 of the API document).
- * @param purpose what the request was for: the response to a write may be empty, as may HTTP 204 for a device that doesn't exist, and
- * that to an API Request may be larger
- * @returns the envelope's `data`; undefined if it has none; for a sign-in the whole response, which may have no `code`
- * or a Draft `refused` for a code other than 0, `status` for an error status without an envelope, `response` for any
- * other body without an envelope, and for too many values; or the reason why there is no response
+ * @param purpose the response to a write may be empty, and HTTP 204 for a device that doesn't exist
+ * @returns the envelope's `data`, if any; for a sign-in the whole response, which may have no `code`; or a Draft `refused` for a code other
+ * than 0, `status` for an error status without an envelope, `response` for anything else; or why there is no response
  */
 export function unwrap(response: Received, purpose: Purpose): { payload: unknown } | Draft | Failure {
 	if (response instanceof Error) return response;

@@ -1,15 +1,11 @@
 import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
 import { exchange } from '../../../nodes/DeviceManagement/transport/exchange.ts';
-import {
-	backoffMs,
-	parseRetryAfter,
-	timeInWords,
-	withRetries,
-} from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
+import { parseRetryAfter, timeInWords, withRetries } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
 import { failureOf, responseOf, settled, useVirtualTime } from '../fakes.mts';
 
 /** Each test begins at Tue, 14 Nov 2023 22:13:20 GMT. */
-const virtual = useVirtualTime();
+let chance = 0.5;
+const virtual = useVirtualTime(() => chance);
 
 /** Tries a request whose attempts fail in turn for these reasons. Returns when they were sent, too. */
 async function tryAgainst(failures: ReadonlyArray<Partial<FailureDetails> | Error>, maxRetries = 3) {
@@ -51,18 +47,22 @@ test.each<
 		expect(tried.outcome).toMatchObject({ details: { retryable: false, remedy: 'Wait.' } });
 });
 
-test('waits between attempts grow, and the wait that the platform asks for is left to the rate limit', async () => {
-	expect((await tryAgainst([{}, {}, { pauseMs: 7000 }])).sentAt).toEqual([0, 375, 1125, 1125]);
+test.each([
+	[0, [250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000]],
+	[1, [500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]],
+])('waits between attempts grow, are longer by chance (%d), and have a ceiling', async (by, waits) => {
+	chance = by;
+	const { sentAt } = await tryAgainst(Array<object>(8).fill({}), 8);
+	expect(sentAt.slice(1).map((at, before) => at - (sentAt[before] ?? 0))).toEqual(waits);
+});
+
+test('the wait that the platform asks for is left to the rate limit', async () => {
+	expect((await tryAgainst([{ pauseMs: 7000 }])).sentAt).toEqual([0, 0]);
 });
 
 test('anything else that is thrown is passed on', async () => {
 	const bug = new TypeError('a bug');
 	expect((await tryAgainst([bug])).outcome).toBe(bug);
-});
-
-test('backoff grows, is jittered, and has a ceiling', () => {
-	expect([0, 1, 2, 3].map((retry) => backoffMs(retry, 0))).toEqual([250, 500, 1000, 2000]);
-	expect([backoffMs(0, 1), backoffMs(3, 1), backoffMs(50, 1)]).toEqual([500, 4000, 20_000]);
 });
 
 describe('Retry-After', () => {

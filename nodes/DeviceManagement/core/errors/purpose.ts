@@ -2,12 +2,8 @@ import { type Draft, Failure, type FailureDetails } from '../failure';
 import type { Redact } from '../redaction';
 
 /**
- * What a request is for:
- * - `list`: a page of Get Many or of the trigger
- * - `device`: one device by its serial number
- * - `dropdown`: the device dropdown; `test`: the credential's connection test
- * - `read`: API Request by GET; `write`: API Request by any other method
- * - `login`: the sign-in
+ * What a request is for: `list` for Get Many and the trigger, `device` for one by its serial number, `test` for the connection test,
+ * `read` for API Request by GET, `write` for it by any other method.
  */
 export type Purpose = 'list' | 'count' | 'device' | 'dropdown' | 'test' | 'read' | 'write' | 'login';
 

@@ -97,12 +97,9 @@ const SYSTEM_ERRORS: readonly Row[] = [
 ];
 
 /**
- * Returns a Draft `unreachable` for a request that was not sent, or a response that was not read. It doesn't get
- * the error itself, which contains the request with its headers.
+ * Returns a Draft `unreachable` for a request that was not sent, or a response that was not read.
  * @param systemCode like ECONNRESET; '' if there was none
- * @param ownText the error's own words
- * @param hasBegun whether the response had begun
- * @param atProxy whether n8n's proxy was not reached
+ * @param ownText the error's own words; the error itself contains the request with its headers
  */
 export function explainUnsent(systemCode: string, ownText: string, hasBegun: boolean, atProxy = false): Draft {
 	const isAborted = /socket hang up|aborted|premature|proxy connection ended/i.test(ownText);

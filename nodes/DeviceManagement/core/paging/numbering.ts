@@ -1,12 +1,10 @@
 import { areSame, type Page, type PageSource } from './page';
 
 /**
- * Returns the number of the server's first page, 0 or 1, which section 1.2 of the API document leaves open. The page parameter is this
- * plus the page's index from 0. If the `number` of page 2 shows that it counts from 1, the caller has to check the count. Otherwise
- * page 1 is compared with the first page: a wrong 0 repeats the first page, which is noticed, but a wrong 1 would skip a page silently.
- * @param first the first page, whose `number` is compared with that of page 2; undefined to compare items only
- * @param pages fetches a page by its parameter; undefined is the first page
- * @throws what the request for page 1 or the first page throws
+ * Returns the number of the server's first page, 0 or 1: section 1.2 of the API document leaves it open. If the `number` of page 2 shows a
+ * 1, the caller has to check the count. Otherwise page 1 is compared with the first page: a wrong 1 would skip a page silently.
+ * @param first the first page, for its `number`; undefined to compare items only
+ * @param pages fetches a page by its parameter, or the first page; may throw
  */
 export async function learnNumbering<T>(
 	identify: PageSource<T>['identify'],

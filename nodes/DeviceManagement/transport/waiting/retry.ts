@@ -59,13 +59,8 @@ export async function outcomeOf<T>(promise: Promise<T>): Promise<Outcome<T>> {
 	);
 }
 
-/**
- * Returns the wait before a retry in milliseconds, from 250 to 20,000: exponential backoff, half of it random, so that
- * requests that failed together are not retried together.
- * @param retries number of earlier retries
- * @param chance from 0 to 1
- */
-export function backoffMs(retries: number, chance: number): number {
+/** Returns the wait before a retry in milliseconds. Half of it is random, so that requests that failed together are not retried together. */
+function backoffMs(retries: number, chance: number): number {
 	const step = Math.min(FIRST_WAIT_MS * 2 ** retries, LONGEST_BACKOFF_MS);
 	return Math.round(step / 2 + (step / 2) * chance);
 }
