@@ -9,7 +9,6 @@ const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 const SECRET = `a/b=c+d&e<f>g"h'i\\j ké密😀l~m*n!o(p).q-r_s\\"t`;
 const inUrl = encodeURIComponent(SECRET);
 const inHex = (mark: string) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`;
-const inAscii = inJson(SECRET).replace(/[^ -~]/g, inHex);
 const inPercent = (mark: string) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`;
 const inUpperHex = (mark: string) => inHex(mark).toUpperCase().replace('U', 'u');
 const inDotNet = (text: string) =>
@@ -20,20 +19,15 @@ const inHtml = (forms: Record<string, string>) => SECRET.replace(/[&<>"'+\\]/g, 
 const NAMES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 test.each([
-	['plain text', SECRET],
-	['a whole URL', encodeURI(SECRET)],
 	['a URL with lower-case digits', inUrl.toLowerCase()],
 	["Python's percent encoding of a form", inUrl.replace(/[!'()*]/g, inPercent).replaceAll('%20', '+')],
 	['JSON with escaped slashes', inJson(SECRET).replaceAll('/', '\\/')],
-	['JSON within JSON', inJson(inJson(SECRET))],
-	['JSON in ASCII within JSON', inJson(inAscii)],
 	['JSON of .NET within JSON of .NET', inDotNet(inDotNet(SECRET))],
 	['HTML with an encoded backslash', inHtml({ ...NAMES, "'": '&apos;', '\\': '&#92;' })],
 	['HTML with a hexadecimal backslash', inHtml({ ...NAMES, "'": '&#x27;', '\\': '&#x5C;' })],
 	["PHP's HTML", inHtml({ ...NAMES, "'": '&#039;' })],
 	["Go's HTML template", inHtml({ ...NAMES, '"': '&#34;', "'": '&#39;', '+': '&#43;' })],
 	['hex in upper case', Buffer.from(SECRET).toString('hex').toUpperCase()],
-	['base64', Buffer.from(SECRET).toString('base64').replace(/=+$/, '')],
 	['url-safe base64', Buffer.from(SECRET).toString('base64url')],
 ])('a secret is removed in %s', (_name, said) => {
 	expect(redactor([SECRET])(`not accepted: ${said}.`)).toBe('not accepted: •••.');

@@ -7,7 +7,7 @@ import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { late, type Shape, shape } from './pages.mts';
+import { type Shape, shape } from './pages.mts';
 
 const RUNS = runs(1000);
 
@@ -102,25 +102,6 @@ describe('a list that does not change', () => {
 				if (isExcused) return void (await expect(reading).rejects.toMatchObject({ details: { kind: 'paging' } }));
 				const { items, settled } = await reading;
 				expect([settled, ...items.map(({ kept }) => kept)]).toEqual([true, ...ids(server.fleet.devices)]);
-			}),
-			RUNS,
-		);
-	});
-
-	test('is read whole, or fails with the reason if a request fails', async () => {
-		const failing = fc.uniqueArray(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 4 });
-		await fc.assert(
-			fc.asyncProperty(shape, failing, async (setting, requests) => {
-				const serve = (extra: Partial<ServerScript>) =>
-					new PagedServer(Fleet.seeded({ size: setting.fleetSize }), { ...setting, ...extra });
-				const untroubled = serve({});
-				await read(untroubled, setting);
-				const server = serve({ failing: new Map(requests.map((request) => [request, late])) });
-				const outcome = await read(server, setting).catch((error: unknown) => error);
-				const isMet = Math.min(...requests) <= untroubled.asked.length;
-				// If pages count from 0, the list may be whole without one of the requests.
-				if (isMet && (outcome === late || setting.numbering === 'one-based')) expect(outcome).toBe(late);
-				else expect(outcome).toMatchObject({ settled: true, items: server.fleet.devices });
 			}),
 			RUNS,
 		);

@@ -86,12 +86,10 @@ describe('the size of a page', () => {
 
 	test.each([
 		{ name: 'falls where it is refused', accepted: [0, 60], sizes: [1000, 200, 50, 50, 50] },
-		{ name: 'falls to the default of the API document', accepted: [0, 49], sizes: [1000, 200, 50, 10, 10, 10] },
 		{ name: 'grows to 50 where a small one is refused', accepted: [50, 60], limit: 3, sizes: [3, 50, 50] },
 		{ name: 'falls to 10 where 50 is refused, too', accepted: [0, 20], limit: 30, sizes: [30, 50, 10, 10, 10] },
 		{ name: 'does not exceed Page Size', accepted: [0, 20], limit: 30, pageSize: 40, sizes: [30, 40, 10, 10, 10] },
 		{ name: 'is not the reason if all fail', accepted: [0, 0], thrown: [noSuchPage], sizes: [1000, 200, 50, 10] },
-		{ name: 'is no matter of a timeout', accepted: [0, 0], thrown: [late], sizes: [1000] },
 		{ name: 'is no matter of a later timeout', accepted: [0, 0], thrown: [tooLarge, late], sizes: [1000, 200] },
 	])('$name', async ({ accepted: [least = 0, most = 0], limit, pageSize = 1000, thrown = [], sizes }) => {
 		const list = pages('ab cd', ({ size, request }) => {
@@ -139,15 +137,12 @@ test('a server that counts from 0 may refuse a page past its end, although its f
 	await expectWhole(serve(30, { numbering: 'zero-based', pastEnd: noSuchPage, falsify }));
 });
 
-test.each([
-	['100,000 pages', 1, 100_010],
-	['two million items', 50_000, 2_050_000],
-])('an endless list ends after %s', async (_, pageSize, most) => {
+test('an endless list ends after two million items', async () => {
 	let made = 0;
 	const fetchPage = async () => {
-		if (made > most) throw new Error('The walk does not end');
-		return { content: Array.from({ length: pageSize }, () => made++), last: false };
+		if (made > 2_050_000) throw new Error('The walk does not end');
+		return { content: Array.from({ length: 50_000 }, () => made++), last: false };
 	};
-	const walked = walk({ fetchPage, identify: String }, { pageSize, parallelRequests: 1 });
+	const walked = walk({ fetchPage, identify: String }, { pageSize: 50_000, parallelRequests: 1 });
 	await expect(walked).rejects.toMatchObject({ details: { kind: 'paging' } });
 });

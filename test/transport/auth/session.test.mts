@@ -12,7 +12,6 @@ import { failureOf, settled, SIGNED_OUT } from '../fakes.mts';
 const KEY: CredentialData = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' };
 const SIGNED_IN: CredentialData = { ...SIGNED_OUT, sessionToken: 'any' };
 const BEGIN = 1_000_000;
-const MINUTE = 60_000;
 const withToken = (data: CredentialData, token: string): CredentialData => credentialOf(data).withToken(token).data;
 
 /** Time passes in waits only, which end at once. */
@@ -340,20 +339,6 @@ describe('a response that may mean an expired token', () => {
 		}
 	});
 
-	test('costs at most 25 sign-ins a day for a path where it means something else, and more again once the path has worked', async () => {
-		const platform = signedIn('unclear');
-		const pollUntil = async (end: number) => {
-			for (const began = platform.signIns; ; time += MINUTE) {
-				if (time >= end) return platform.signIns - began;
-				await expect(platform.open()(never)).rejects.toEqual(told('refused'));
-			}
-		};
-		expect(await pollUntil(BEGIN + 24 * 60 * MINUTE)).toBe(24);
-		expect(await pollUntil(time + 24 * 60 * MINUTE)).toBe(18);
-		await platform.open()();
-		expect(await pollUntil(time + 21 * MINUTE)).toBe(5);
-	});
-
 	test('costs none for another path in the next five minutes, unless that path has worked with this token or the one before', async () => {
 		const platform = signedIn();
 		await platform.open()();
@@ -444,26 +429,6 @@ describe('a response that may mean an expired token', () => {
 		await askToWait(2000);
 		onWait = () => platform.stop.abort();
 		expect(await settled(platform.open()(platform.send, { isWrite: true }))).toEqual(told('unclear'));
-	});
-
-	test('ends the run, and costs no later one its sign-in, if the credential is another user by then', async () => {
-		const platform = signedIn();
-		const request = platform.open();
-		platform.expireTokens();
-		const stored = platform.stored;
-		platform.stored = { ...SIGNED_OUT, loginName: 'another' };
-		await expect(request()).rejects.toMatchObject({ details: { kind: 'input' } });
-		platform.stored = stored;
-		await expect(platform.open()()).resolves.toBe('token 2');
-	});
-
-	test('goes on with a password that was changed during the run', async () => {
-		const platform = signedIn();
-		const request = platform.open();
-		platform.expireTokens();
-		platform.stored = withToken({ ...SIGNED_OUT, password: 'another' }, '');
-		platform.signInElsewhere();
-		await expect(request()).resolves.toBe('token 2');
 	});
 
 	test('costs no sign-in with an API key', async () => {

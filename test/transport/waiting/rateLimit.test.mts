@@ -180,10 +180,8 @@ test.each<[promise: string, story: string, sent: Record<string, string>]>([
 
 test.each<[what: string, told: Batch, chance: number, sent: string]>([
 	['HTTP 429', { ends: 0 }, 0, '2 at 1 s, 1 at 2 s, 1 at 3 s, 1 at 4 s'],
-	['HTTP 429 with a Retry-After of a millisecond', { ends: 1 }, 0, '2 at 1 s, 1 at 2 s, 1 at 3 s, 1 at 4 s'],
 	['HTTP 429 with 4 s, longer by chance', { ends: 4000 }, 1, '2 at 4.5 s, 1 at 9 s, 1 at 13.5 s, 1 at 18 s'],
 	['HTTP 503', { ends: 0, status: 503 }, 0, '2 at 1 s, 1 at 3 s, 1 at 7 s, 1 at 11 s'],
-	['HTTP 503, longer by chance', { ends: 0, status: 503 }, 1, '2 at 1.5 s, 1 at 4.5 s, 1 at 10.5 s, 1 at 16.5 s'],
 	['HTTP 502 with 3 s', { ends: 3000, status: 502 }, 0, '2 at 3 s, 1 at 6 s, 1 at 9 s, 1 at 12 s'],
 	['HTTP 502 (none)', { ends: 0, status: 502 }, 0, '5 at 0.001 s'],
 ])('After %s, requests that are all refused are sent after pauses', async (_what, told, by, sent) => {
@@ -342,11 +340,8 @@ describe('the requests of executions', () => {
 
 	test.each([
 		[429, 1, 30, 'fulfilled', 31],
-		[429, 0, 30, 'rejected', 1],
 		[502, 3, 30, 'rejected', 4],
-		[503, 3, 30, 'rejected', 4],
 		[503, 10, 10, 'fulfilled', 11],
-		[403, 2, 2, 'fulfilled', 3],
 		[200, 2, 2, 'fulfilled', 3],
 	])('after HTTP %i with %i retries and %i refusals are %s', async (status, maxRetries, refusals, end, count) => {
 		const answer = async (name: string) => (begins.push([name, now()]) <= refusals ? 1 : undefined);
@@ -405,19 +400,15 @@ async function lossesOf(processes: number, perSecond: number, status: number, na
 
 /** docs/maintainers/decisions.md compares this with other pauses. */
 test.each([
-	[429, 0, [1, 2, 5, 8]],
-	[429, 1, [1, 2, 5, 8]],
-	[503, 0, [1]],
-])(
-	'lists of 40 pages lose none, if HTTP %i names %i seconds and %j processes share a limit',
-	async (status, named, all) => {
-		for (const perSecond of [1, 4, 7, 10]) {
-			for (const processes of all) {
-				expect(await lossesOf(processes, perSecond, status, named)).toEqual(times(processes, () => 0));
-			}
-		}
-	},
-);
+	[429, 0, 8],
+	[429, 1, 5],
+	[503, 0, 1],
+])('lists of 40 pages lose none, if HTTP %i names %i seconds and %i processes share a limit', async (...row) => {
+	const [status, named, processes] = row;
+	for (const perSecond of [2, 7]) {
+		expect(await lossesOf(processes, perSecond, status, named)).toEqual(times(processes, () => 0));
+	}
+});
 
 test('no request waits forever, and each gives its place back', async () => {
 	const batch = fc.record({
