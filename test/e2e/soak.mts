@@ -36,7 +36,7 @@ import { tableOf } from './soak/table.mts';
 import { until } from './runs.mts';
 
 export interface SoakOptions {
-	/** The whole run. Below 60, the waits are shorter, too. */
+	/** The whole run. Below 50, the waits are shorter, too. */
 	minutes: number;
 	/** The commit of the build to begin with. */
 	before: string;
@@ -65,7 +65,7 @@ export async function soak(
 ): Promise<void> {
 	const steps = Object.entries(STEPS).filter(([name]) => options.only.test(name));
 	for (const [, { allows }] of steps) for (const sentence of Object.values(allows)) await assertDocumented(sentence);
-	const shorter = Math.min(1, options.minutes / 60);
+	const shorter = Math.min(1, options.minutes / 50);
 	const fleet = Fleet.seeded({ size: DEVICES });
 	const { services } = foundation;
 	const start = async () => services.add(await startPlatform({ fleet }));
@@ -196,7 +196,7 @@ async function disturb(
 ): Promise<Disturbance[]> {
 	const begun = Date.now();
 	const last = begun + minutes * 60_000;
-	const quietMs = Math.ceil(15 * Math.min(1, minutes / 60)) * 60_000 + 2.5 * INTERVAL_MS;
+	const quietMs = Math.ceil(15 * Math.min(1, minutes / 50)) * 60_000 + 2.5 * INTERVAL_MS;
 	const eachMs = Math.max(0, last - begun - quietMs) / (steps.length + 1);
 	const done: Disturbance[] = [];
 	for (const [at, [name, { happens, ...rest }]] of steps.entries()) {
