@@ -127,7 +127,8 @@ async function startN8n(
 	const watching = example.nodes.find(({ type }) => type === triggerType)?.parameters ?? {};
 	const credentials = credentialsOf(triggers, receiver);
 	const workflows = triggers.map((trigger) => workflowOf(trigger, watching));
-	const settings = { NODE_OPTIONS: `--require ${clock}` };
+	// The tests' own time to shut down is shorter than n8n's.
+	const settings = { NODE_OPTIONS: `--require ${clock}`, N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '30' };
 	return await QueueMode.start(host, folder, foundation, { credentials, workflows, settings, tarball });
 }
 

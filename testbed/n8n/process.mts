@@ -52,10 +52,10 @@ export class N8nProcess {
 		return this.pid === undefined || this.n8n.exitCode !== null || this.n8n.signalCode !== null;
 	}
 
-	/** Asks it to end, and kills it after some seconds, with all its processes. */
-	async stop(): Promise<void> {
+	/** Asks it to end, and kills it after some time, with all its processes. */
+	async stop(patienceMs = 6000): Promise<void> {
 		this.signal('SIGTERM');
-		await Promise.race([this.ended, pause(6000, undefined, { ref: false })]);
+		await Promise.race([this.ended, pause(patienceMs, undefined, { ref: false })]);
 		// Also after n8n has ended: its children may still run.
 		await this.kill();
 	}

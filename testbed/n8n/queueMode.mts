@@ -23,6 +23,9 @@ interface QueueModeOptions {
 	tarball?: string;
 }
 
+/** Docker's patience in compose.yaml. */
+export const GRACE_MS = 40_000;
+
 const executionSchema = z.object({
 	id: z.coerce.string(),
 	/** As in n8n's list of executions: `success`, `error`, `crashed`, `running`, … */
@@ -149,7 +152,7 @@ export class QueueMode {
 
 	private async replaceWorkers(tarball: string): Promise<void> {
 		const replace = async (worker: Worker) => {
-			await worker.process.stop();
+			await worker.process.stop(GRACE_MS);
 			await installAsImage(worker.instance.folder, tarball);
 			await worker.restart();
 		};
@@ -157,7 +160,7 @@ export class QueueMode {
 	}
 
 	private async replaceMain(tarball: string, between: () => void): Promise<void> {
-		await this.main.process.stop();
+		await this.main.process.stop(GRACE_MS);
 		between();
 		await installAsImage(this.mainInstance.folder, tarball);
 		await this.startMain();

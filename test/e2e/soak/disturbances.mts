@@ -3,7 +3,7 @@ import { execa } from 'execa';
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import type { Foundation, QueueMode } from '../../../testbed/n8n/queueMode.mts';
+import { type Foundation, GRACE_MS, type QueueMode } from '../../../testbed/n8n/queueMode.mts';
 import type { EmbeddedPlatform, Settings } from '../../../testbed/platform/server.mts';
 import { holdAnswers } from '../eventsInStorms.mts';
 import type { Disturbance } from './judgement.mts';
@@ -164,7 +164,7 @@ async function refusingWrites({ database }: QueueMode, tables: readonly string[]
 /** “After a full disk, restart n8n.” */
 async function diskFull({ n8n }: Stage): Promise<void> {
 	await refusingWrites(n8n, ['poller_state', 'scheduled_job', 'execution_entity', 'execution_data']);
-	await Promise.all([n8n.main, ...n8n.workers].map(async ({ process: each }) => await each.stop()));
+	await Promise.all([n8n.main, ...n8n.workers].map(async ({ process: each }) => await each.stop(GRACE_MS)));
 	await n8n.restartEnded();
 }
 
@@ -178,7 +178,7 @@ async function clockAhead({ n8n }: Stage): Promise<void> {
 	turn();
 	// What poll-watch waits for, and then asks for.
 	await pause(3 * MINUTE_MS);
-	await n8n.main.process.stop();
+	await n8n.main.process.stop(GRACE_MS);
 	await n8n.restartEnded();
 }
 
