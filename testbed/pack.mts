@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod/v4';
 import { checkout } from './checkout.mts';
@@ -29,12 +29,14 @@ export async function packTo(folder: string, source: string): Promise<string> {
 }
 
 /**
- * Packs the built package in `source` into `folder`, with `version` in the tarball's package.json, and returns the tarball's path.
- * The package.json in `source` keeps its version. Files get the same mode everywhere, because a tarball contains it. The pictures of
- * the packed README have addresses on GitHub, because npm's page finds no relative ones in `srcset`.
+ * Packs the built package into `folder`, with `version` in the tarball's package.json, and returns the tarball's path. The package.json
+ * of the checkout keeps its version. Files get the same mode everywhere, because a tarball contains it. The pictures of the packed
+ * README have addresses on GitHub, because npm's page finds no relative ones in `srcset`.
  */
-export async function packVersion(folder: string, version: string, source = checkout): Promise<string> {
-	return await withPackedPackage(async (staged) => {
+export async function packVersion(folder: string, version: string): Promise<string> {
+	return await inTemporaryFolder(async (temporary) => {
+		const staged = join(temporary, 'package');
+		await packInto(staged);
 		const file = join(staged, 'package.json');
 		const manifest = manifestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
 		await writeFile(file, `${JSON.stringify({ ...manifest, version }, undefined, 2)}\n`);
@@ -45,7 +47,7 @@ export async function packVersion(folder: string, version: string, source = chec
 			if (entry.isFile()) await chmod(join(entry.parentPath, entry.name), 0o644);
 		}
 		return await packTo(folder, staged);
-	}, source);
+	});
 }
 
 /** Where GitHub has the files of a released version. */
@@ -53,23 +55,17 @@ export function filesOnGitHub(version: string): string {
 	return `https://raw.githubusercontent.com/n8n-nodes-device-management/n8n-nodes-device-management/v${version}/`;
 }
 
-/** Packs the built package in `source`, empties `folder` and unpacks the package there. */
-export async function packInto(folder: string, source = checkout): Promise<void> {
-	await inTemporaryFolder(async (temporary) => {
-		const tarball = await packTo(temporary, source);
-		await rm(folder, removing);
-		await mkdir(folder, { recursive: true });
-		await execute('tar', ['-xzf', basename(tarball), '--strip-components=1', '-C', folder], { cwd: temporary });
-	});
+/** Packs the built package, empties `folder` and unpacks the package there. */
+export async function packInto(folder: string): Promise<void> {
+	await inTemporaryFolder(async (temporary) => await unpack(await packTo(temporary, checkout), folder));
 }
 
-/** Runs `work` with the unpacked package in a temporary folder. */
-export async function withPackedPackage<T>(work: (folder: string) => Promise<T>, source = checkout): Promise<T> {
-	return await inTemporaryFolder(async (temporary) => {
-		const folder = join(temporary, 'package');
-		await packInto(folder, source);
-		return await work(folder);
-	});
+/** Empties `folder` and unpacks a tarball there. */
+export async function unpack(tarball: string, folder: string): Promise<void> {
+	await rm(folder, removing);
+	await mkdir(folder, { recursive: true });
+	const flags = ['-xzf', basename(tarball), '--strip-components=1', '-C', folder];
+	await execute('tar', flags, { cwd: dirname(tarball) });
 }
 
 /** Runs `work` with a temporary folder, which is removed afterwards. */

@@ -7,7 +7,7 @@ import { readManifest } from '../../testbed/checkout.mts';
 const execute = promisify(execFile);
 
 /** All files and folders that the content of the tarball depends on. */
-export const SOURCES = [
+const SOURCES = [
 	...['package.json', 'package-lock.json', 'tsconfig.json', 'README.md', 'LICENSE'],
 	...['nodes', 'credentials', 'icons'],
 ];
