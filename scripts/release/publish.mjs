@@ -10,28 +10,22 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main(process.argv.slice(2));
-
-function main([tarball, checksum, ...flags]) {
-	const found = createHash('sha256').update(readFileSync(tarball)).digest('hex');
-	if (found !== checksum) {
-		console.error(`${basename(tarball)} has the checksum ${found}; the build job made ${checksum}.`);
-		process.exit(1);
-	}
-	const command = [...publishCommand(basename(tarball)), ...flags];
-	console.log(`npm ${command.join(' ')}`);
-	const { status } = spawnSync('npm', command, {
-		cwd: dirname(resolve(tarball)),
-		stdio: ['ignore', 'inherit', 'inherit'],
-		shell: process.platform === 'win32',
-	});
-	process.exit(status ?? 1);
+const [tarball, checksum, ...flags] = process.argv.slice(2);
+const found = createHash('sha256').update(readFileSync(tarball)).digest('hex');
+const file = basename(tarball);
+if (found !== checksum) {
+	console.error(`${file} has the checksum ${found}; the build job made ${checksum}.`);
+	process.exit(1);
 }
-
-/** Returns npm's arguments for a tarball like `name-1.2.3.tgz`. A pre-release goes to the tag `next`. */
-export function publishCommand(file) {
-	const tag = /-\d+\.\d+\.\d+-[^/]*\.tgz$/.test(file) ? 'next' : 'latest';
-	return ['stage', 'publish', `./${file}`, '--access', 'public', '--tag', tag, '--provenance', '--ignore-scripts'];
-}
+// A pre-release, like name-1.2.3-beta.1.tgz, goes to the tag `next`.
+const tag = /-\d+\.\d+\.\d+-[^/]*\.tgz$/.test(file) ? 'next' : 'latest';
+const options = ['--access', 'public', '--tag', tag, '--provenance', '--ignore-scripts', ...flags];
+const command = ['stage', 'publish', `./${file}`, ...options];
+console.log(`npm ${command.join(' ')}`);
+const { status } = spawnSync('npm', command, {
+	cwd: dirname(resolve(tarball)),
+	stdio: ['ignore', 'inherit', 'inherit'],
+	shell: process.platform === 'win32',
+});
+process.exit(status ?? 1);
