@@ -7,9 +7,8 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -18,11 +17,8 @@ const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'credenti
 
 process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
 refuseOldNode();
-if (mustInstall() || mustBuild()) {
-	await untilAlone();
-	if (mustInstall()) await install();
-	if (mustBuild()) await build();
-}
+if (mustInstall()) await install();
+if (mustBuild()) await build();
 
 function refuseOldNode() {
 	const [major, minor] = process.versions.node.split('.').map(Number);
@@ -67,25 +63,6 @@ async function build() {
 	writeFileSync('node_modules/.built', '');
 	// A source that changed during the build is newer.
 	utimesSync('node_modules/.built', began, began);
-}
-
-/** Keeps other commands of this checkout from installing or building until this one ends. A killed one stops to touch its lock. */
-async function untilAlone() {
-	const lock = '.cache/setup.lock';
-	mkdirSync('.cache', { recursive: true });
-	for (let tries = 1; ; tries++) {
-		try {
-			writeFileSync(lock, '', { flag: 'wx' });
-			break;
-		} catch (error) {
-			if (error.code !== 'EEXIST') throw error;
-		}
-		if (Date.now() - changedAt(lock) > 10_000) rmSync(lock, { force: true });
-		else await pause(500);
-		if (tries === 3) process.stderr.write('Waiting for another command of this checkout …\n');
-	}
-	process.once('SIGINT', () => process.exit(130)).once('exit', () => rmSync(lock, { force: true }));
-	setInterval(() => existsSync(lock) && utimesSync(lock, new Date(), new Date()), 1000).unref();
 }
 
 /** The latest change of a file, or of anything in a folder. A folder changes when a file is added or removed. */
