@@ -125,7 +125,7 @@ async function serve(size: number): Promise<Served> {
 async function start(fleets: readonly Served[], heapMb = HEAP_MB): Promise<QueueMode> {
 	const foundation = await layFoundation();
 	({ services } = foundation);
-	const host = await step('n8n', async (task) => await provideN8n(task.say), 'stderr');
+	const host = await provideN8n();
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-bench-'));
 	services.add({ stop: async () => await rm(folder, removing) });
 	return await QueueMode.start(host, folder, foundation, {

@@ -65,10 +65,7 @@ async function start(): Promise<void> {
 	await mkdir(folder, { recursive: true, mode: 0o700 });
 	const workflows = await workflowsOfStart();
 	const owner = await readOwner();
-	const instance = await step('n8n', async (task) => {
-		const host = await provideN8n((words) => task.say(`Downloading n8n (once, 3 GB): ${words}`));
-		return (n8n = new N8nInstance(host, folder));
-	});
+	const instance = (n8n = new N8nInstance(await provideN8n(), folder));
 	const [platform, tenants, mail] = await step('Embedded platforms and mailbox', async () => {
 		const [port, mailboxPort] = [await freePort(4070), await freePort(4071)];
 		const first = startPlatform({ fleet: exampleFleet, password: 'demo-password', port });

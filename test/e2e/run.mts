@@ -76,8 +76,7 @@ async function runAll(versions: readonly string[]): Promise<number> {
 	for (const version of versions) {
 		if (isStopping.aborted) break;
 		console.log(`\n━━ n8n ${version}\n`);
-		const tell = (words: string) => console.log(`Fetching n8n (once, some minutes and 3 GB): ${words}`);
-		const host = await provideN8n(tell, version);
+		const host = await provideN8n(version);
 		if (!options.fetch) await run(host, checks);
 	}
 	if (options.fetch) return 0;

@@ -8,7 +8,6 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { checkout } from '../checkout.mts';
-import { runNpm } from '../npm.mts';
 import { removing } from '../removing.mts';
 import { type Manifest, readRecipe, RESOLVED_AT, recipe } from './versions.mts';
 
@@ -29,12 +28,11 @@ const nodePackages = ['linux-x64', 'linux-arm64', 'win-x64', 'bin-darwin-arm64']
 const flags = ['--ignore-scripts', '--legacy-peer-deps', '--include=optional'];
 
 /**
- * Installs n8n if it is missing (three minutes and 3 GB) and returns how to run it.
+ * Installs n8n if it is missing, with npm's output on standard error, and returns how to run it.
  * @param version default: the pinned one
- * @param onProgress called with a few words, often
  * @throws Error with a message for the person at the terminal
  */
-export async function provideN8n(onProgress: (words: string) => void, version?: string): Promise<N8nHost> {
+export async function provideN8n(version?: string): Promise<N8nHost> {
 	const pinned = await readRecipe();
 	const n8nVersion = version ?? pinned.dependencies.n8n;
 	const isPinned = n8nVersion === pinned.dependencies.n8n;
@@ -48,8 +46,8 @@ export async function provideN8n(onProgress: (words: string) => void, version?: 
 	if ((await readFile(stamp, 'utf8').catch(() => '')) !== wanted) {
 		await rm(stamp, removing);
 		await mkdir(folder, { recursive: true });
-		await unpack(folder, manifest, { isPinned, before, onProgress });
-		onProgress('building its database driver, up to a minute');
+		process.stderr.write(`Fetching n8n ${n8nVersion} (once, some minutes and 3 GB) …\n`);
+		await unpack(folder, manifest, isPinned, before);
 		await buildDatabaseDriver(folder, await findNode(folder));
 		await writeFile(stamp, wanted);
 	}
@@ -57,15 +55,11 @@ export async function provideN8n(onProgress: (words: string) => void, version?: 
 	return { version: manifest.dependencies.n8n, node: await findNode(folder), n8n };
 }
 
-interface Unpacking {
-	isPinned: boolean;
-	/** The date to resolve versions at. */
-	before?: string | undefined;
-	onProgress: (words: string) => void;
-}
-
-/** Installs n8n, still without its database driver. */
-async function unpack(folder: string, manifest: Manifest, { isPinned, before, onProgress }: Unpacking): Promise<void> {
+/**
+ * Installs n8n, still without its database driver.
+ * @param before the date to resolve versions at
+ */
+async function unpack(folder: string, manifest: Manifest, isPinned: boolean, before?: string): Promise<void> {
 	const lock = join(folder, 'package-lock.json');
 	await rm(lock, removing);
 	const write = async (json: object) =>
@@ -74,12 +68,20 @@ async function unpack(folder: string, manifest: Manifest, { isPinned, before, on
 	if (before !== undefined) {
 		// At that date there may have been none of the Node.js packages: they are added to the lockfile afterwards.
 		await write({ ...manifest, optionalDependencies: {} });
-		await runNpm(folder, [...resolve, `--before=${before}`], onProgress);
+		await npm(folder, [...resolve, `--before=${before}`]);
 	}
 	await write(manifest);
 	if (isPinned) await cp(join(recipe, 'package-lock.json'), lock);
-	else await runNpm(folder, resolve, onProgress);
-	await runNpm(folder, ['ci', ...flags], onProgress);
+	else await npm(folder, resolve);
+	await npm(folder, ['ci', ...flags]);
+}
+
+async function npm(folder: string, args: readonly string[]): Promise<void> {
+	const quiet = ['--prefer-offline', '--no-audit', '--no-fund'];
+	const ends = { cwd: folder, stdin: 'ignore', stdout: 2, stderr: 2, reject: false } as const;
+	const { failed } = await execa('npm', [...args, ...quiet], ends);
+	if (failed)
+		throw new Error("npm could not install n8n. Check the network, and npm's proxy and registry. Run it again.");
 }
 
 /** Checks that a binary runs: on Alpine, npm also installs the one for glibc, which can't run there. */
