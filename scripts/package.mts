@@ -11,7 +11,7 @@ try {
 	const tarball = await packVersion(checkout, version);
 	// As sha256sum prints it.
 	console.log(`\n${await checksumOf(tarball)}  ${basename(tarball)}\n`);
-	if (version.endsWith('.dirty')) console.log('The package has changes that are not committed.');
+	if (version.endsWith('.dirty')) console.log('The clone has changes that are not committed.');
 	console.log('Next: copy this file to the machine that runs n8n, and install it there (README.md, Install).');
 } catch (error) {
 	console.error(error instanceof Error ? error.message : error);

@@ -6,15 +6,9 @@ import { readManifest } from '../../testbed/checkout.mts';
 
 const execute = promisify(execFile);
 
-/** All files and folders that the content of the tarball depends on. */
-const SOURCES = [
-	...['package.json', 'package-lock.json', 'tsconfig.json', 'README.md', 'LICENSE'],
-	...['nodes', 'credentials', 'icons'],
-];
-
 /**
  * Returns the version in package.json on a commit with its tag, and otherwise that version with the commit:
- * `1.2.3-dev.g0123456789ab`. It ends with `.dirty` if a file in `SOURCES` is not as in the commit.
+ * `1.2.3-dev.g0123456789ab`. It ends with `.dirty` if the clone has changes.
  * @throws Error if `folder` is not a clone with a commit
  */
 export async function buildVersion(folder: string): Promise<string> {
@@ -29,7 +23,7 @@ export async function buildVersion(folder: string): Promise<string> {
 Or run \`npm run build && npm pack\`: the tarball then has version ${version} and doesn't say what it was built from.`,
 		);
 	}
-	const changes = await git('status', '--porcelain', '--untracked-files=normal', '--ignored', '--', ...SOURCES);
+	const changes = await git('status', '--porcelain', '--untracked-files=normal');
 	const tags = await git('tag', '--points-at', commit);
 	if (changes === '' && tags.split('\n').includes(`v${version}`)) return version;
 	// The 'g' is there because a number with a leading zero is not valid in a version.
