@@ -12,7 +12,7 @@ import { readPage } from '../../testbed/pages.mts';
 import { HOSTILE_TEXTS } from '../../testbed/platform/hostileFleet.mts';
 import type { Device } from '../../testbed/platform/server.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-import { byHand, monitored, simplified } from './runs.mts';
+import { byHand, faulty, monitored, simplified } from './runs.mts';
 
 /** By the names of the examples' files. `devices` are those of each platform. */
 export const ALERTS: Readonly<Record<string, (given: ExampleSetup) => Promise<void>>> = {
@@ -37,6 +37,7 @@ const reported = (devices: readonly Device[], statuses: readonly unknown[]) =>
 		},
 	}));
 const OFFLINE = [0, '0', false];
+const ONLINE = [1, '1', true];
 
 async function offlineDevices(given: ExampleSetup): Promise<void> {
 	const { main, mailServer, workflow, devices } = given;
@@ -130,8 +131,8 @@ async function offlineTickets({ main, tracker, workflow: copied, devices }: Exam
 	// Each run by hand is of a copy, which would have a table of its own.
 	const id = `${copied.id}${devices.length}`;
 	const workflow: typeof copied = JSON.parse(JSON.stringify(copied).replace('{{ $workflow.id }}', id));
-	const run = async (statuses: readonly unknown[]) =>
-		await byHand(main, { ...workflow, pinData: { 'Online status changed': reported(devices, statuses) } });
+	const run = async (statuses: readonly unknown[], changed = devices) =>
+		await byHand(main, { ...workflow, pinData: { 'Online status changed': reported(changed, statuses) } });
 	tracker.most = Infinity;
 	const known = tracker.issues.length;
 	await byHand(main, workflow);
@@ -151,13 +152,15 @@ async function offlineTickets({ main, tracker, workflow: copied, devices }: Exam
 		devices.map((device) => `- ${lineOf(device, ['groupName', 'modelName'])}`),
 		250,
 	);
-	await run([1, '1', true]);
-	assert.equal(ticket?.state, 'closed');
+	await run(ONLINE, devices.slice(1));
+	assert.equal(ticket?.state, 'open');
+	await run(ONLINE, devices.slice(0, 1));
+	assert.equal(ticket.state, 'closed');
 }
 
 async function heartbeat({ main, platform, workflow }: ExampleSetup): Promise<void> {
-	const { calls } = await monitored(platform, workflow, async (watched) => await byHand(main, watched));
-	assert.equal(calls, 1);
+	const run = async () => (await monitored(platform, workflow, async (watched) => await byHand(main, watched))).calls;
+	assert.deepEqual([await run(), await faulty(platform, run)], [1, 0]);
 }
 
 /** A device as texts have it: with names that are not empty, in one line, and of 100 characters at most. */

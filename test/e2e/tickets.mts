@@ -51,15 +51,6 @@ async function ticketsByHand(setup: ExampleSetup, event: object): Promise<void> 
 		await report(1, [...many.slice(0, 1), ...wentOffline]);
 		assertTickets('closed');
 	});
-	await checks.check('opens one ticket for 200 devices, and closes it when the last of them is back', async () => {
-		await report(0, many);
-		const [ticket, ...more] = tracker.issues.slice(wentOffline.length);
-		assert.deepEqual([ticket?.title, more], ['200 devices are offline', []]);
-		await report(1, many.slice(1));
-		assert.equal(ticket?.state, 'open');
-		await report(1, many.slice(0, 1));
-		assert.equal(ticket.state, 'closed');
-	});
 	await checks.check('a copy remembers its own tickets only', async () => {
 		const results = await report(0, many.slice(0, 1));
 		const [pinned] = resultOf(results, 'Online status changed').items;
