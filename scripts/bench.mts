@@ -23,9 +23,10 @@ import { pollMillion, SIZE as A_MILLION, startMillion } from './bench/million.mt
 import { count, type Served, type Way, ways } from './bench/ways.mts';
 import { step, type Task } from './demo/step.mts';
 import { number } from './demo/tables.mts';
-import { positive } from './flags.mts';
 
 const SIZES = [1_000, 10_000, 100_000];
+/** How often each way reads each fleet. */
+const ROUNDS = 3;
 /** Milliseconds that a platform waits before each response. */
 const LATENCY_MS = 50;
 /** Without a limit, Node.js keeps garbage while the machine has free memory. */
@@ -37,16 +38,12 @@ const TAKES_MS = 300_000;
 const PAGE = 'docs/large-fleets.md';
 const BETWEEN_MARKS = /(?<=<!-- figures -->\n)[^]*(?=\n<!-- end of figures -->)/;
 
-const { rounds, largest, million, write } = new Command('npm run bench --')
-	.description('Measures what reading a whole fleet costs in a real n8n in queue mode, in several ways.')
-	.option('--rounds <number>', 'how often each way reads each fleet', positive, 3)
-	.option('--largest <devices>', 'leaves larger fleets out', positive, SIZES.at(-1))
-	.option('--million', 'measures a million devices instead, once: polls, parts and Count', false)
-	.option('--write', `writes the tables into ${PAGE}`, false)
-	.addHelpText('after', '\nA round takes about five minutes.')
+const { million, write } = new Command('npm run bench --')
+	.description('Measures what reading a whole fleet costs in a real n8n in queue mode, in several ways, in 15 minutes.')
+	.option('--million', 'measures a million devices instead, once: polls, parts and Count')
+	.option('--write', `writes the tables into ${PAGE}`)
 	.parse()
-	.opts<{ rounds: number; largest: number; million: boolean; write: boolean }>();
-const sizes = SIZES.filter((size) => size <= largest);
+	.opts<{ million?: true; write?: true }>();
 
 /** What a run cost. */
 interface Ended {
@@ -76,18 +73,17 @@ try {
 process.exit(isStopping.aborted ? 1 : process.exitCode);
 
 async function bench(): Promise<void> {
-	if (write && sizes.length < SIZES.length) throw new Error('--write needs all fleets: leave --largest out.');
 	const page = await readFile(join(checkout, PAGE), 'utf8');
 	assert.match(page, BETWEEN_MARKS);
-	const fleets = await Promise.all(sizes.map(serve));
+	const fleets = await Promise.all(SIZES.map(serve));
 	const n8n = await start(fleets);
 	const idleBytes = await highestMemory(n8n.workers.map(({ process: worker }) => worker));
 	const runs: Run[] = [];
 	const readAll = async (task: Task) => {
-		for (let round = 1; round <= rounds; round++) {
+		for (let round = 1; round <= ROUNDS; round++) {
 			for (const fleet of fleets) {
 				for (const way of waysFor(fleet)) {
-					task.say(`round ${round} of ${rounds} · ${number(fleet.size)} devices · ${way.name}`);
+					task.say(`round ${round} of ${ROUNDS} · ${number(fleet.size)} devices · ${way.name}`);
 					runs.push({ way, size: fleet.size, ended: await measure(n8n, way, fleet) });
 				}
 			}
@@ -181,44 +177,41 @@ async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Ended |
 
 /** Returns the tables as Markdown. */
 function report(runs: readonly Run[], idleBytes: number): string {
-	const runsOf = (way: Way | undefined, size: number) => runs.filter((run) => run.way === way && run.size === size);
-	const endedOf = (own: readonly Run[]) => own.flatMap(({ ended }) => ended ?? []);
-	const table = (title: string, words: string, cell: (ended: Ended[], size: number) => string) => {
-		const cellOf = (way: Way, size: number) => {
-			const own = runsOf(way, size);
-			if (own.length === 0) return '–';
-			const ended = endedOf(own);
-			return ended.length < own.length ? 'out of memory' : cell(ended, size);
-		};
-		const rows = ways.map((way) => [way.name, ...sizes.map((size) => cellOf(way, size))]);
-		const lines = [['', ...sizes.map(number)], ['---', ...sizes.map(() => '---:')], ...rows];
-		return `### ${title}\n\n${words}\n\n${lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('')}`;
-	};
 	const machine = `${cpus().length} × ${cpus()[0]?.model.trim()} and ${Math.round(totalmem() / 1024 ** 3)} GB`;
-	const time = (ended: readonly Ended[], size: number) => {
-		const ratio = medianTime(ended) / medianTime(endedOf(runsOf(ways[0], size)));
-		return `${duration(medianTime(ended))} (${ratio.toFixed(1)}×)`;
+	const endedOf = (own: readonly Run[]) => own.flatMap(({ ended }) => ended ?? []);
+	const medianOf = (own: readonly Run[]) => {
+		const times = endedOf(own).map(({ milliseconds }) => milliseconds);
+		return times.sort((one, other) => one - other)[Math.floor(times.length / 2)] ?? NaN;
 	};
-	return [
-		table(
-			'Time',
-			`From the start of the execution to its end, the median of all rounds (${rounds}). For parts: from the first start to the last end. In brackets: compared with the first row. The platform waits ${LATENCY_MS} ms before each response. The machine has ${machine}, shared by n8n, database, queue and platform. Compare the rows, not the seconds.`,
-			time,
-		),
-		table(
-			'Memory of the worker',
-			`The highest memory of the process. An idle worker has ${megabytes(idleBytes)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “out of memory” means that the worker ended.`,
-			(ended) => megabytes(Math.max(...ended.map(({ workerBytes }) => workerBytes))),
-		),
-		table(
-			'The execution in the database',
-			'What n8n saves for an execution that it keeps, before PostgreSQL compresses it. For parts: all executions together.',
-			(ended) => megabytes(Math.max(...ended.map(({ executionBytes }) => executionBytes))),
-		),
-	].join('\n');
-}
+	const most = (own: readonly Run[], of: 'workerBytes' | 'executionBytes') =>
+		megabytes(Math.max(...endedOf(own).map(({ [of]: bytes }) => bytes)));
+	const table = (cell: (own: Run[], size: number) => string) => {
+		const cellOf = (way: Way, size: number) => {
+			const own = runs.filter((run) => run.way === way && run.size === size);
+			if (own.length === 0) return '–';
+			return own.every(({ ended }) => ended) ? cell(own, size) : 'out of memory';
+		};
+		const rows = ways.map((way) => [way.name, ...SIZES.map((size) => cellOf(way, size))]);
+		const lines = [['', ...SIZES.map(number)], ['---', ...SIZES.map(() => '---:')], ...rows];
+		return lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+	};
+	const time = (own: Run[], size: number) => {
+		const first = runs.filter((run) => run.way === ways[0] && run.size === size);
+		return `${duration(medianOf(own))} (${(medianOf(own) / medianOf(first)).toFixed(1)}×)`;
+	};
+	return `### Time
 
-function medianTime(ended: readonly Ended[]): number {
-	const times = ended.map(({ milliseconds }) => milliseconds).sort((one, other) => one - other);
-	return times[Math.floor(times.length / 2)] ?? NaN;
+From the start of the execution to its end, the median of all rounds (${ROUNDS}). For parts: from the first start to the last end. In brackets: compared with the first row. The platform waits ${LATENCY_MS} ms before each response. The machine has ${machine}, shared by n8n, database, queue and platform. Compare the rows, not the seconds.
+
+${table(time)}
+### Memory of the worker
+
+The highest memory of the process. An idle worker has ${megabytes(idleBytes)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “out of memory” means that the worker ended.
+
+${table((own) => most(own, 'workerBytes'))}
+### The execution in the database
+
+What n8n saves for an execution that it keeps, before PostgreSQL compresses it. For parts: all executions together.
+
+${table((own) => most(own, 'executionBytes'))}`;
 }

@@ -2,7 +2,7 @@
  * `npm start`: starts the n8n editor with the packed package, an embedded platform, a mailbox, credentials for both and the example
  * workflows. Ctrl-C stops everything.
  */
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -24,12 +24,11 @@ import { newOwner, type Owner } from '../testbed/n8n/main.mts';
 import { freePort } from '../testbed/n8n/process.mts';
 import { aborted, stopSignal } from '../testbed/stopSignal.mts';
 import { step } from './demo/step.mts';
-import { positive } from './flags.mts';
 import { removing } from '../testbed/removing.mts';
 
 const { port, fresh } = new Command('npm start --')
 	.description('Runs the n8n editor with this package installed and an embedded platform to try it on.')
-	.option('--port <number>', 'port of the editor; another one if it is taken', positive, 5678)
+	.option('--port <number>', 'port of the editor; another one if it is taken', readPort, 5678)
 	.option('--fresh', 'deletes the workflows, credentials and account of earlier starts')
 	.showHelpAfterError('--help lists the flags.')
 	.parse()
@@ -122,6 +121,11 @@ To use the tools of “devices as tools for any agent”, set this bearer token 
 
 Your workflows are kept in ${folder}. To delete them, run npm start -- --fresh.
 Ctrl-C stops everything.`;
+}
+
+function readPort(text: string): number {
+	if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+	throw new InvalidArgumentError('Enter a number.');
 }
 
 /** The account of earlier starts, or a new one with a random password. Only this machine can reach the editor. */
