@@ -9,7 +9,7 @@ import { createEngine } from '../testbed/engine/engine.mts';
 import { checkPlatform } from './checkPlatform/check.mts';
 import { MOST_REQUESTS } from './checkPlatform/probe.mts';
 import { asJson, asTable, verdictOn } from './checkPlatform/report.mts';
-import { flagsFor, readField, readTarget, type TargetFlags } from './checkPlatform/target.mts';
+import { readField, readTarget, type TargetFlags } from './checkPlatform/target.mts';
 import { step, type Task } from './demo/step.mts';
 import { plain } from './demo/tables.mts';
 
@@ -40,8 +40,7 @@ try {
 	process.exitCode = 1;
 	// The progress display has shown the message.
 	const { message, details } = Object(error);
-	const remedy = plain(String(details?.remedy ?? message));
-	process.stderr.write(`\n${remedy}\n${flagsFor(`${message} ${remedy}`)}`);
+	process.stderr.write(`\n${plain(String(details?.remedy ?? message))}\n`);
 }
 
 async function run({ json, ...flags }: TargetFlags & { json?: true }): Promise<void> {

@@ -21,8 +21,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 export function withTable(page: string, table: typeof CODE_TABLE, texts: ReadonlyMap<number, string>): string {
 	const rows = table.map(({ code, message, remedy, cause }) => {
 		const cells = [`\`${code}\``, `\`${texts.get(code) ?? ''}\``, message, remedy, cause];
-		// A bar would begin a new column, also within code.
-		return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
+		return `| ${cells.join(' | ')} |\n`;
 	});
 	return page.replace(/(?<=^\| ---:.*\n)(\|.*\n)*/m, () => rows.join(''));
 }

@@ -40,18 +40,6 @@ export async function readTarget(
 	return { ...target, authentication: 'apiKey', apiKey: typed || knownKey || (await ask(program, 'API key')) };
 }
 
-/** Returns the flags for the fields in a message about the credential, one per line. Messages name fields by their labels. */
-export function flagsFor(words: string): string {
-	const flags = {
-		"'Base URL'": '--base-url',
-		"'API Key'": '--api-key',
-		"'Login Name'": '--login',
-		"'Ignore SSL Issues (Insecure)'": '--ignore-ssl',
-	};
-	const named = Object.entries(flags).filter(([label]) => words.includes(label));
-	return named.map(([label, flag]) => `Here, ${label} is ${flag}.\n`).join('');
-}
-
 /** Asks without showing the input. Without a terminal, it reads a line of standard input. */
 async function ask(program: Command, what: string): Promise<string> {
 	const { isTTY } = process.stdin;

@@ -10,9 +10,3 @@ it('docs/errors.md is up to date with the code table; if not, run npm run docs:e
 	const explained = [...page.matchAll(/^- \*\*(.+)\*\*: /gm)].map(([, cause]) => cause);
 	expect(new Set(explained)).toEqual(new Set(CODE_TABLE.map(({ cause }) => cause)));
 });
-
-it('a bar in a text starts no new column', () => {
-	const rows = CODE_TABLE.slice(0, 1);
-	const short = withTable(page, rows, new Map(rows.map(({ code }) => [code, 'a | b'])));
-	expect(short).toMatch(/---: .*\n.*`a \\\| b` .*\| unknown \|\n\n/);
-});

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod/v4';
 
-import { deviceSchema, Fleet, modelSchema, type Device } from '../../testbed/platform/fleet.mts';
+import { deviceSchema, Fleet, type Device } from '../../testbed/platform/fleet.mts';
 import { startPlatform, type EmbeddedPlatform, type Settings } from '../../testbed/platform/server.mts';
 
 /** Section 1.1: these fields and no others. */
@@ -156,27 +156,6 @@ test('GET /api/device/sn/{sn} returns the record of the list, or 10018, 10007, 1
 	]);
 });
 
-test('other endpoints change a device, list models and each group once, echo a request without its sign-in, or do not exist', async () => {
-	const { data: changed } = await call('PUT /api/device/sn/B', { description: 'Flur' });
-	expect(changed).toEqual({ ...platform.fleet.get('B'), description: 'Flur', updator: 'demo' });
-	expect((await list('sn=B')).content).toEqual([changed]);
-	const refused = await Promise.all([
-		codeOf('PUT /api/device/sn/B', { status: 'x' }),
-		codeOf('PUT /api/device/sn/X', {}),
-	]);
-	expect(refused).toEqual([10001, 10007]);
-	expect(modelSchema.array().parse((await call('GET /api/model/list')).data)).toHaveLength(8);
-	const second = { content: [changed], totalElements: 4, totalPages: 4 };
-	expect((await call('GET /api/device/list?size=1&page=2')).data).toMatchObject(second);
-	expect((await call('GET /api/group/list')).data).toMatchObject({ content: [BASE.group], totalElements: 1 });
-	Object.assign(platform.settings, { apiKeyIn: 'query', apiKeyName: 'key', apiKeyPrefix: '' });
-	const echo = (await call('PUT /api/echo?a=1&key=k1', { n: 1 }, { authorization: 'Bearer secret' })).data;
-	const query = { a: '1', key: '(redacted)' };
-	const headers = { authorization: '(redacted)' };
-	expect(echo).toMatchObject({ method: 'PUT', path: '/api/echo', query, headers, body: { n: 1 } });
-	expect((await send('PUT /api/device/list')).status).toBe(404);
-});
-
 describe('the sign-in (section 5)', () => {
 	const inQuery = { apiKeyIn: 'query', apiKeyName: 'sn', apiKeyPrefix: '' };
 	test.each([
@@ -209,40 +188,4 @@ describe('the sign-in (section 5)', () => {
 		['Bearer two words', 14102],
 		['Bearertoken12345', 14102],
 	])('refuses %p with %i', async (authorization, code) => expect(await codeWith(authorization)).toBe(code));
-
-	test('ends a token after its requests, by expireTokens and by the next login, with code and status as set', async () => {
-		Object.assign(platform.settings, { tokenRequests: 2, livingTokens: 'one-per-user', deadTokenCode: 14102 });
-		const [first, second] = [platform.issueToken(), platform.issueToken()].map((token) => `Bearer ${token}`);
-		const codes = [];
-		for (const token of [first, second, second, second]) codes.push(await codeWith(token ?? ''));
-		expect(codes).toEqual([14102, 0, 0, 14102]);
-		const third = { authorization: `Bearer ${platform.issueToken()}` };
-		platform.expireTokens();
-		platform.settings.deadToken = 'status';
-		const { status, headers } = await send('GET /api/version', undefined, third);
-		expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-	});
-});
-
-test('a fault meets the requests of its rule, as often as it says, and can cut a response', async () => {
-	platform.settings.faults = [{ fault: { status: 503 }, kind: 'list', page: 1 }];
-	const statuses = [];
-	for (const page of [1, 2, 2]) statuses.push((await send(`POST /api/device/list?page=${page}`, {})).status);
-	expect([...statuses, platform.peakInFlight]).toEqual([200, 503, 200, 1]);
-	platform.settings.fault = () => 'truncate';
-	await expect((await send('GET /api/version')).text()).rejects.toThrow('terminated');
-});
-
-test('a rate limit refuses what comes too early, and a hook that throws is told at the end', async () => {
-	let time = 0;
-	platform.settings.rateLimit = { perSecond: 5, burst: 1, status: 503, now: () => time };
-	const replies: unknown[] = [];
-	for (time of [0, 0, 0, 199, 200, 200]) replies.push((await send('GET /api/version')).status);
-	expect(replies).toEqual([200, 200, 503, 503, 200, 503]);
-	const fault = () => {
-		throw new Error('the hook is wrong');
-	};
-	const other = await startPlatform({ fault });
-	expect((await fetch(`${other.baseUrl}/api/version`)).status).toBe(500);
-	await expect(other.stop()).rejects.toThrow('the hook is wrong');
 });

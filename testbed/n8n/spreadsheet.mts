@@ -13,7 +13,7 @@ interface Cell {
 /** The parts of SheetJS that are used here. n8n installs it; this repository doesn't. */
 interface Library {
 	read(file: Uint8Array): { SheetNames: string[]; Sheets: Record<string, Record<string, Cell>> };
-	write(workbook: object, options: { bookType: 'xlsx' | 'ods' | 'xls'; type: 'buffer' }): Buffer;
+	write(workbook: object, options: { bookType: 'xlsx'; type: 'buffer' }): Buffer;
 	utils: {
 		aoa_to_sheet(rows: readonly unknown[][]): object;
 		sheet_to_json(sheet: object, options: { header: 1; defval: string }): unknown[][];
@@ -29,9 +29,9 @@ export class Spreadsheets {
 	}
 
 	/** A file with these rows. A text is a text cell, a number a number. */
-	write(rows: readonly unknown[][], bookType: 'xlsx' | 'ods' | 'xls' = 'xlsx'): Buffer {
+	write(rows: readonly unknown[][]): Buffer {
 		const Sheets = { Sheet: this.#library.utils.aoa_to_sheet(rows) };
-		return this.#library.write({ SheetNames: ['Sheet'], Sheets }, { bookType, type: 'buffer' });
+		return this.#library.write({ SheetNames: ['Sheet'], Sheets }, { bookType: 'xlsx', type: 'buffer' });
 	}
 
 	/**
