@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
 import { disagreements } from '../../scripts/release/agreement.mts';
-import { hasPassed } from '../../scripts/release/scannerOutput.mts';
 import { differingFiles, keepChecksum, sameness } from '../../scripts/release/tarball.mts';
 import { checkout } from '../../testbed/checkout.mts';
 import { packTo } from '../../testbed/pack.mts';
@@ -60,15 +59,4 @@ it('the next job gets the name and the checksum of the tarball, as sha256sum pri
 	await keepChecksum(inFolder('x-1.2.3.tgz')).finally(() => delete process.env['GITHUB_OUTPUT']);
 	expect(readFileSync(inFolder('output'), 'utf8')).toBe(`file=x-1.2.3.tgz\nchecksum=${CHECKSUM_OF_NOTHING}\n`);
 	expect(readFileSync(inFolder('SHA256SUMS'), 'utf8')).toBe(`${CHECKSUM_OF_NOTHING}  x-1.2.3.tgz\n`);
-});
-
-const passed = '✅ Provenance check passed for p@1.2.3 \n✅ Package p@1.2.3 has passed all security checks\n';
-
-it.each([
-	['passed', passed, true],
-	['passed, another version', passed.replaceAll('1.2.3', '1.2.2'), false],
-	['passed with a failed check before', `❌ Provenance check failed for p@1.2.3\n${passed}`, false],
-	['passed after an exception', `Analysis failed: Error: getaddrinfo ENOTFOUND\n${passed}`, false],
-])("the scanner's output: %s", (_, output, expected) => {
-	expect(hasPassed(output, 'p', '1.2.3')).toBe(expected);
 });
