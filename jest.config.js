@@ -6,7 +6,6 @@ module.exports = {
 	// Real requests in a real engine: a machine that is busy with other things must not make them fail.
 	testTimeout: 20_000,
 	testMatch: ['<rootDir>/test/**/*.test.mts'],
-	setupFilesAfterEnv: ['<rootDir>/testbed/watchdog.mts'],
 	moduleFileExtensions: ['mts', 'ts', 'js', 'mjs', 'cjs', 'json', 'node'],
 	transform: {
 		'\\.m?ts$': [

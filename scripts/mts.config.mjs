@@ -60,7 +60,7 @@ export default defineConfig(
 	},
 	{
 		files: ['**/*.{mts,ts}'],
-		ignores: ['test/**', 'testbed/{jest,watchdog}.mts'],
+		ignores: ['test/**', 'testbed/jest.mts'],
 		rules: { 'no-restricted-globals': ['error', ...jestGlobals] },
 	},
 	{
