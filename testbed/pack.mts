@@ -29,14 +29,14 @@ export async function packTo(folder: string, source: string): Promise<string> {
 }
 
 /**
- * Packs the built package into `folder`, with `version` in the tarball's package.json, and returns the tarball's path. The package.json
- * of the checkout keeps its version. Files get the same mode everywhere, because a tarball contains it. The pictures of the packed
+ * Packs the built package in `source` into `folder`, with `version` in the tarball's package.json, and returns the tarball's path. The
+ * package.json in `source` keeps its version. Files get the same mode everywhere, because a tarball contains it. The pictures of the packed
  * README have addresses on GitHub, because npm's page finds no relative ones in `srcset`.
  */
-export async function packVersion(folder: string, version: string): Promise<string> {
+export async function packVersion(folder: string, version: string, source = checkout): Promise<string> {
 	return await inTemporaryFolder(async (temporary) => {
 		const staged = join(temporary, 'package');
-		await packInto(staged);
+		await packInto(staged, source);
 		const file = join(staged, 'package.json');
 		const manifest = manifestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
 		await writeFile(file, `${JSON.stringify({ ...manifest, version }, undefined, 2)}\n`);
@@ -55,9 +55,9 @@ export function filesOnGitHub(version: string): string {
 	return `https://raw.githubusercontent.com/n8n-nodes-device-management/n8n-nodes-device-management/v${version}/`;
 }
 
-/** Packs the built package, empties `folder` and unpacks the package there. */
-export async function packInto(folder: string): Promise<void> {
-	await inTemporaryFolder(async (temporary) => await unpack(await packTo(temporary, checkout), folder));
+/** Packs the built package in `source`, empties `folder` and unpacks the package there. */
+export async function packInto(folder: string, source = checkout): Promise<void> {
+	await inTemporaryFolder(async (temporary) => await unpack(await packTo(temporary, source), folder));
 }
 
 /** Empties `folder` and unpacks a tarball there. */
