@@ -155,12 +155,6 @@ describe('a huge body', () => {
 		expect(parse.mock.calls.filter(([text]) => text.length > MEGABYTE)).toEqual([]);
 		parse.mockRestore();
 	});
-
-	test('of few long texts is read', async () => {
-		const data = `{"content":[],"totalElements":7,"text":"${'lorem ipsum '.repeat(600_000)}"}`;
-		const { result } = await runAgainst(whole(`{"code":0,"data":${data}}`));
-		expect(result.data('Devices')[0]?.json).toEqual({ count: 7 });
-	});
 });
 
 describe('the connection is closed', () => {

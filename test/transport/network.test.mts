@@ -1,17 +1,10 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 import { unsent } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import type { Bench } from '../../testbed/bench.mts';
-import { checkout } from '../../testbed/checkout.mts';
 import { useBenches } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
 import { jsonOf } from '../../testbed/output.mts';
@@ -102,20 +95,6 @@ describe('a proxy in the environment', () => {
 		expect(error?.description).toMatch(/^Check HTTPS_PROXY, /);
 	});
 });
-
-test('a private certificate is trusted where NODE_EXTRA_CA_CERTS names it, and nowhere else', async () => {
-	const folder = mkdtempSync(join(tmpdir(), 'certificate-'));
-	const file = join(folder, 'our-authority.pem');
-	writeFileSync(file, testOnlyCertificate);
-	// Node.js reads this variable when a process starts.
-	const script = fileURLToPath(new URL('trustingProcess.mts', import.meta.url));
-	const env = { ...process.env, NODE_EXTRA_CA_CERTS: file };
-	const reading = promisify(execFile)(process.execPath, ['--import', 'tsx', script], { cwd: checkout, env });
-	const { stdout } = await reading.finally(() => rmSync(folder, { recursive: true }));
-	expect(stdout.trim().split('\n').at(-1)).toBe('[null,"OK"]');
-	const { run } = await open({ tls: true });
-	expect((await run(operations.count)).error?.message).toContain("The platform's TLS certificate is not trusted");
-}, 120_000);
 
 test.each<[string, TlsOptions | undefined, remedy: RegExp]>([
 	['The platform requires a client certificate', { requestCert: true }, /can't present/],

@@ -77,18 +77,6 @@ describe('a part', () => {
 		expect(requestsOf(server)).toBe(requests);
 	});
 
-	test.each([0, 8, 9])(
-		'counts a device twice that is listed twice: no other is missing between parts (%i)',
-		async (twice) => {
-			const seeded = Fleet.seeded({ size: 35 }).devices;
-			const listed = seeded.map((device, position) => ({ ...device, id: String(position === 12 ? twice : position) }));
-			const server = new PagedServer(new Fleet(listed), { numbering: 'one-based', largestSize: 10 });
-			const parts = [0, 5, 10, 15, 20, 25, 30].map(async (skip) => (await read(server, skip, 5)).items);
-			const ids = (await Promise.all(parts)).flat().map(({ id }) => id);
-			expect(new Set(ids)).toEqual(new Set(listed.map(({ id }) => id)));
-		},
-	);
-
 	test.each([{}, noOffset])('fails with a message if the platform ignores page numbers', async (script) => {
 		const reading = read(serve(95, { ...script, ignoresPage: true }), 30, 10);
 		await expect(reading).rejects.toMatchObject({ details: { kind: 'paging' } });

@@ -78,25 +78,6 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 		expect(sent).toEqual(outcome === 'fails' ? [] : [`Bearer token-${expected}`]);
 	});
 
-	test('asks a refused login after a minute, and then after five; a test asks each time and ends the wait', async () => {
-		const refusals: Array<[code: number, waitMs: number]> = [
-			[9999, 60_000],
-			[9999, 300_000],
-			[14201, 300_000],
-		];
-		for (const [count, [code, waitMs]] of refusals.entries()) {
-			refusal = responseOf({ code });
-			for (const asked of [1, way === 'test' ? 2 : 1]) {
-				expect(await request(way)).toMatchObject({ details: { code } });
-				expect({ logins, sent }).toEqual({ logins: way === 'test' ? 2 * count + asked : count + 1, sent: [] });
-			}
-			if (way !== 'test') await virtual.time.run(waitMs);
-		}
-		refusal = undefined;
-		expect(await request(way)).toBeUndefined();
-		expect(account().tokens.recentLoginRefusal()).toBeUndefined();
-	});
-
 	test.each<[string, ICredentialDataDecryptedObject, number, string]>([
 		['no token whose login was changed', { ...withToken('old'), password: 'changed' }, 1, 'Bearer token-1'],
 		['no login and no token where there is a key', { ...KEY, sessionToken: 'old' }, 0, 'ApiKey k'],
@@ -152,6 +133,17 @@ describe("n8n's connection test", () => {
 		await request('test');
 		expect({ logins, sent }).toEqual({ logins: 3, sent: ['Bearer token-2', 'Bearer token-3'] });
 		expect(virtual.time.now()).toBe(3 * 100 + 2 * 500);
+	});
+
+	test('asks a refused login each time, and ends the wait after it', async () => {
+		refusal = responseOf({ code: 14201 });
+		for (const count of [1, 2]) {
+			expect(await request('test')).toMatchObject({ details: { code: 14201 } });
+			expect({ logins, sent }).toEqual({ logins: count, sent: [] });
+		}
+		refusal = undefined;
+		expect(await request('test')).toBeUndefined();
+		expect(account().tokens.recentLoginRefusal()).toBeUndefined();
 	});
 
 	test('shares its login with tests and executions that begin meanwhile, as each login may end the token before', async () => {

@@ -6,7 +6,6 @@ import { type Account, accountOf, forgetAccounts } from '../../../nodes/DeviceMa
 import { type Credential, credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
 import { Session } from '../../../nodes/DeviceManagement/transport/auth/session.ts';
 import { replaceClock, systemClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
-import { held } from '../../../testbed/held.mts';
 import { failureOf, settled, SIGNED_OUT } from '../fakes.mts';
 
 const KEY: CredentialData = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' };
@@ -47,8 +46,6 @@ class FakePlatform {
 	sent = 0;
 	stored: CredentialData;
 	refuseSignIn: Error | undefined;
-	/** Whether every sign-in brings the same token. */
-	issuesTheSame = false;
 	/** Happens after the platform has issued a token, before n8n has stored it. */
 	onIssue: () => Promise<unknown> | void = () => {};
 	stop = new AbortController();
@@ -114,7 +111,7 @@ class FakePlatform {
 	};
 
 	private issue(): string {
-		const token = `token ${this.issuesTheSame ? 1 : ++this.issued}`;
+		const token = `token ${++this.issued}`;
 		this.valid.set(token, this.requestsPerToken);
 		return token;
 	}
@@ -157,21 +154,6 @@ describe('one sign-in', () => {
 		await expect(request()).resolves.toBe('token 1');
 		expect(waits).toEqual(Array.from({ length: 20 }, () => 2250));
 	});
-
-	test('is made for requests that are refused late, although it brings the same text again', async () => {
-		const platform = new FakePlatform(Infinity, SIGNED_IN);
-		platform.issuesTheSame = true;
-		const refused = held();
-		let sent = 0;
-		const slow = async () => await (++sent <= 16 ? refused.promise : 'sent again');
-		const late = times(16, async () => await platform.open()(slow));
-		await everythingElse();
-		platform.expireTokens();
-		await platform.open()();
-		refused.reject(deadToken());
-		expect(await late).toEqual(Array.from({ length: 16 }, () => 'sent again'));
-		expect(platform.signIns).toBe(1);
-	});
 });
 
 describe('fresh tokens that are refused, too', () => {
@@ -181,17 +163,6 @@ describe('fresh tokens that are refused, too', () => {
 		const outcomes = await times(16, async () => await settled(request()));
 		expect(outcomes).toMatchObject(Array.from({ length: 16 }, () => REFUSED));
 		expect([platform.signIns, platform.sent, waits]).toEqual([2, 96, [200, 400, 800, 1600, 3200]]);
-	});
-
-	test('pause at least as long as a sign-in takes, and take what the store holds then', async () => {
-		const platform = new FakePlatform();
-		platform.onIssue = () => {
-			time += 4000;
-			platform.expireTokens();
-		};
-		onWait = () => platform.signInElsewhere();
-		await expect(platform.open()()).resolves.toBe('token 2');
-		expect([platform.signIns, waits]).toEqual([1, [8000]]);
 	});
 
 	test.each(['was replaced already', 'came from another process'])('do not count if the token %s', async (why) => {
@@ -405,22 +376,6 @@ describe('a response that may mean an expired token', () => {
 		const request = platform.open();
 		for (let n = 0; n < 25; n++) await settled(request(never));
 		await expect(request()).resolves.toBe('token 1');
-	});
-
-	test('renews it, now and the next time, although the execution that searched for all is stopped before its sign-in', async () => {
-		const platform = signedIn();
-		platform.expireTokens();
-		// A token that was just issued and not yet accepted makes the search pause.
-		account().tokens.use('token 1', time);
-		const { stop } = platform;
-		const searching = platform.open()();
-		platform.stop = new AbortController();
-		const waiting = platform.open()();
-		onWait = () => stop.abort();
-		await expect(searching).rejects.toMatchObject(CANCELLED);
-		await expect(waiting).resolves.toBe('token 2');
-		platform.expireTokens();
-		await expect(platform.open()()).resolves.toBe('token 3');
 	});
 
 	test('keeps the failure of a write that may have been carried out, if it is stopped then', async () => {
