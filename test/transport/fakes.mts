@@ -18,12 +18,12 @@ export const SIGNED_OUT: CredentialData = {
 	sessionOwner: '',
 };
 
-/** A response as n8n's request function returns it for a stream, with as much of a stream as the package reads. */
+/** A response as n8n's request function returns it for a stream, with as much of a stream as the package reads: JSON, or these bytes. */
 export function responseOf(envelope: unknown, headers: Record<string, string> = {}, statusCode = 200) {
 	const body = {
 		on: () => {},
 		[Symbol.asyncIterator]: async function* () {
-			yield Buffer.from(JSON.stringify(envelope));
+			yield Buffer.isBuffer(envelope) ? envelope : Buffer.from(JSON.stringify(envelope));
 		},
 	};
 	return { statusCode, headers, body };

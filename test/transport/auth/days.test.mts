@@ -15,15 +15,7 @@ type Response = ReturnType<typeof responseOf>;
 type Kind = 'login' | 'list' | 'record';
 const status = (number: number) => () => responseOf('', {}, number);
 const code = (number: number) => () => responseOf({ code: number });
-const page = () => {
-	const body = {
-		on: () => {},
-		[Symbol.asyncIterator]: async function* () {
-			yield Buffer.from('<html>Closed</html>');
-		},
-	};
-	return { ...responseOf(''), body };
-};
+const page = () => responseOf(Buffer.from('<html>Closed</html>'));
 
 interface World {
 	hours: number;
