@@ -118,6 +118,16 @@ describe('a record that makes a body unreadable', () => {
 		expect(message).toMatch(new RegExp(`bytes that are ${what} \\(HTTP 200\\)$`));
 		expect(remedy).toMatch(/^A record of the platform/);
 	});
+
+	test('is read in the charset that the response declares, if it is not UTF-8', () => {
+		const body = (text: string) => Buffer.from(`{"code":0,"data":"${text}"}`, 'latin1');
+		for (const charset of ['ISO-8859-1', 'windows-1252']) {
+			expect(read(body('Gerät'), { charset })).toBe('Gerät');
+			expect(read('{"code":0,"data":"Gerät"}', { charset })).toBe('Gerät');
+		}
+		for (const charset of [undefined, 'utf-8', 'us-ascii-x'])
+			expect(detailsOfBody(body('Gerät'), { charset }).message).toContain('not UTF-8 text, from byte 22 on');
+	});
 });
 
 describe('a payload', () => {

@@ -6,6 +6,7 @@ import { createGzip, gzipSync } from 'node:zlib';
 import { exchange } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import { hurry, useBenches } from '../../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../../testbed/operations.mts';
+import { jsonOf } from '../../testbed/output.mts';
 import type { EmbeddedPlatform, WriteResponse } from '../../testbed/platform/server.mts';
 import { responseOf } from './fakes.mts';
 
@@ -33,6 +34,17 @@ const whole =
 	(body: string | Buffer, status = 200, headers: Record<string, string> = {}): WriteResponse =>
 	(response) =>
 		void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+
+test.each([
+	['application/json; charset=ISO-8859-1', { count: 7 }],
+	['application/json;Charset="windows-1252"', { count: 7 }],
+	['application/json', undefined],
+])('a response is read in the charset that it declares: %s', async (type, output) => {
+	const body = Buffer.from('{"code":0,"data":{"content":[{"sn":"Gerät"}],"totalElements":7}}', 'latin1');
+	const { result, message } = await runAgainst(whole(body, 200, { 'content-type': type }));
+	if (output) expect(jsonOf(result)).toEqual([output]);
+	else expect(message).toContain('not UTF-8 text, from byte ');
+});
 
 const intact = Buffer.from(`{"code":0,"data":{"content":[],"totalElements":7,"text":"${'設'.repeat(99)}"}}`);
 const packed = gzipSync(intact, { level: 0 });

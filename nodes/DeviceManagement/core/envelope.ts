@@ -36,6 +36,7 @@ export interface RawResponse {
 	retryAfterMs: number | undefined;
 	/** The origin that a redirect leads to. */
 	redirectOrigin: Outside | undefined;
+	charset?: string | undefined;
 	body: Uint8Array;
 }
 
@@ -107,16 +108,16 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>): T {
 }
 
 /** Returns the envelope, or the kind and size of any other body. */
-function decodeEnvelope({ body }: RawResponse, purpose: Purpose): Envelope | string {
+function decodeEnvelope({ body, charset }: RawResponse, purpose: Purpose): Envelope | string {
 	if (body.byteLength === 0) return 'an empty body';
 	const size = `${body.byteLength} bytes`;
-	let text: string | undefined;
+	// Some platforms declare a charset and send UTF-8.
+	const text = decode(body, 'utf-8') ?? decode(body, charset);
+	if (text === undefined) return `${size} that are not UTF-8 text`;
 	let value: unknown;
 	try {
-		text = new TextDecoder('utf-8', { fatal: true }).decode(body);
 		value = parseExactly(text);
 	} catch {
-		if (text === undefined) return `${size} that are not UTF-8 text`;
 		return /^\s*</.test(text) ? `${PAGE} of ${size}` : `${size} that are not JSON`;
 	}
 	if (nestsDeeperThan(value, DEEPEST_NESTING)) {
@@ -129,12 +130,21 @@ function decodeEnvelope({ body }: RawResponse, purpose: Purpose): Envelope | str
 	return `${describeValue(value)} whose 'code' is ${describeValue(code)}`;
 }
 
+/** Returns the text of a body; undefined if the charset is unknown or doesn't fit. */
+function decode(body: Uint8Array, charset?: string): string | undefined {
+	try {
+		return new TextDecoder(charset, { fatal: true }).decode(body);
+	} catch {
+		return undefined;
+	}
+}
+
 /** Returns from which byte on a JSON object can't be read, in words; '' if it can, or for anything else. */
-function placeIn({ body }: RawResponse): string {
+function placeIn({ body, charset }: RawResponse): string {
 	const json = Buffer.from(body).toString('latin1');
 	if (!/^(\xef\xbb\xbf)?\s*\{/.test(json)) return '';
 	const utf8 = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(body));
-	let at = body.findIndex((byte, index) => byte !== utf8[index]);
+	let at = decode(body, charset) === undefined ? body.findIndex((byte, index) => byte !== utf8[index]) : -1;
 	const withoutTexts = json.replace(/\\./g, '  ').replace(/"[ !#-\xff]*"/g, ({ length }) => ' '.repeat(length));
 	// NaN, Infinity, None, True, False, undefined, or a text with a control character.
 	if (at < 0) at = withoutTexts.search(/[NITF"]|\bu/);

@@ -31,5 +31,7 @@ export const outputFields: INodeProperties[] = [
 export function readOutputMode(read: ReadParameter): OutputMode {
 	const output = check(oneOf(OUTPUT), read('output'), 'Output');
 	if (output !== 'selected') return { output };
-	return { output, fields: check(z.array(z.string()), read('fields'), 'Fields') };
+	const fields = check(z.array(z.string()), read('fields'), 'Fields');
+	const undocumented = fields.filter((field) => !deviceFieldChoices.some(({ value }) => value === field));
+	return { output, fields, undocumented };
 }

@@ -73,6 +73,7 @@ export async function exchange(
 			status: statusCode,
 			retryAfterMs: parseRetryAfter(headers['retry-after'], headers['date'], currentClock().date()),
 			redirectOrigin: originOf(headers['location'], request.url),
+			charset: /charset="?([\w.:-]+)/i.exec(String(headers['content-type']))?.[1],
 			body,
 		};
 	};

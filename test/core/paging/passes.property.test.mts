@@ -7,7 +7,7 @@ import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { type Shape, shape } from './pages.mts';
+import { noSuchPage, type Shape, shape } from './pages.mts';
 
 const RUNS = runs(1000);
 
@@ -74,6 +74,43 @@ describe('a list that does not change', () => {
 				const sortsById = habits.sorting === 'obeyed' && ['text', 'number'].includes(habits.idSort);
 				if (sortsById && (!isSorted || habits.severalFields === 'obeyed') && hasTotal)
 					expect({ settled, twice: passes < 3 }).toEqual({ settled: true, twice: true });
+			}),
+			RUNS,
+		);
+	});
+
+	const SIZES = [10, 20, 25, 50, 100, 200, 500];
+	/** A platform that accepts only these page sizes refuses others, or replaces them. */
+	const offers = fc.record({
+		sizes: fc.subarray(SIZES, { minLength: 2 }),
+		// A list may fill a page.
+		rows: fc.oneof(fc.integer({ min: 2, max: 600 }), fc.constantFrom(...SIZES)),
+		others: fc.constantFrom('refused', 'rounded down', 'rounded up'),
+		says: fc.subarray(['size', 'totalPages', 'last'] as const),
+	});
+
+	test('is read whole where a platform accepts few page sizes and lists a device twice, with a total of its rows', async () => {
+		const has = fc.boolean();
+		await fc.assert(
+			fc.asyncProperty(offers, fc.nat(600), has, async ({ sizes, rows: count, others, says }, twice, isSet) => {
+				const fits = (size: number) => sizes.includes(size) || others !== 'refused';
+				// By default, the node tries these sizes first.
+				const pageSize = isSet || ![1000, 200, 50, 10].some(fits) ? Math.max(...sizes) : 1000;
+				const devices = Array.from({ length: count - 1 }, (_, at) => `${at}`);
+				const rows = devices.toSpliced(twice % count, 0, '0');
+				const fetchPage = async (page = 1, asked: number) => {
+					if (!fits(asked)) throw noSuchPage;
+					const [below, above] = [sizes.filter((size) => size <= asked), sizes.filter((size) => size >= asked)];
+					const size = (others === 'rounded up' ? above[0] : below.at(-1)) ?? (above[0] || below.at(-1)) ?? 0;
+					const totalPages = Math.ceil(rows.length / size);
+					const said = { size, totalPages, last: page >= totalPages };
+					const named = Object.fromEntries(says.map((name) => [name, said[name]]));
+					const content = rows.slice((page - 1) * size, page * size);
+					return { content, number: page - 1, totalElements: rows.length, ...named };
+				};
+				const source = { fetchPage, identify: (device: string) => device };
+				const listing = await fetchList(source, { pageSize, parallelRequests: 2 });
+				expect(listing).toMatchObject({ settled: true, items: [...new Set(rows)], reportedTotal: rows.length });
 			}),
 			RUNS,
 		);

@@ -146,8 +146,8 @@ describe('If Not Found', () => {
 	});
 });
 
-test('the output may have selected fields', async () => {
+test('the output may have selected fields, with a hint for a name that the device does not have', async () => {
 	const selected = { ...get, output: 'selected', fields: ['imei', 'imie'] };
-	const { output } = await runAlone(selected, () => ({ id: 'x', sn: 'RT1', imei: null, future: 1 }));
-	expect(output).toEqual([{ id: 'x', imei: null }]);
+	const { output, hints } = await runAlone(selected, () => ({ id: 'x', sn: 'RT1', imei: null, future: 1 }));
+	expect([output, hints]).toEqual([[{ id: 'x', imei: null }], [expect.stringMatching(/"imie"/)]]);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 
 import type { NodeRun } from '../../../testbed/bench.mts';
 import { useBench } from '../../../testbed/jest.mts';
-import { jsonOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
+import { jsonOf, outputOf, pairedItemsOf, serialNumbersOf } from '../../../testbed/output.mts';
 import { type Device, Fleet, type Settings } from '../../../testbed/platform/server.mts';
 import { runs } from '../../../testbed/runs.mts';
 import { getMany, type Parameters, runAlone } from '../../fields/oneItem.mts';
@@ -352,16 +352,27 @@ test.each([
 describe('output', () => {
 	const ORDER = 'id sn onlineStatus status modelName groupName tags description createTime updateTime';
 	const simplified = ORDER.split(' ');
+	const hint = 'The platform returned no device with the field "onlinestatus". Check the names in \'Fields\'.';
 
-	test.each<[parameters: Parameters, fields: string[]]>([
-		[{}, simplified],
-		[{ output: 'raw' }, ['id', 'sn', 'imei', 'future']],
-		[{ output: 'selected', fields: [] }, ['id']],
-		[{ output: 'selected', fields: ['imei', 'iccid', 'future'] }, ['id', 'imei', 'future']],
-	])('with %j has the fields %j', async (parameters, fields) => {
+	test.each<[parameters: Parameters, fields: string[], hints: string[]]>([
+		[{}, simplified, []],
+		[{ output: 'raw' }, ['id', 'sn', 'imei', 'future'], []],
+		[{ output: 'selected', fields: [] }, ['id'], []],
+		[{ output: 'selected', fields: ['imei', 'iccid', 'future', 'onlinestatus'] }, ['id', 'imei', 'future'], [hint]],
+	])('with %j has the fields %j', async (parameters, fields, hints) => {
 		const page = { content: [{ id: 'x', sn: 'S', imei: null, future: [] }], totalElements: 1, last: true };
 		const listed = await runAlone({ ...getMany, returnAll: true, ...parameters }, () => page);
-		expect(listed.output.map(Object.keys)).toEqual([fields]);
+		expect([listed.output.map(Object.keys), listed.hints]).toEqual([[fields], hints]);
+	});
+
+	test('the same hint of several items appears once, and without devices not at all', async () => {
+		const input = [{ fields: ['imie'] }, { fields: ['imie'] }, { fields: ['sn'] }];
+		const parameters = { limit: 2, output: 'selected', fields: '={{ $json.fields }}' };
+		const result = await list(parameters, { input });
+		expect(outputOf(result)).toHaveLength(6);
+		expect(hintsOf(result)).toEqual([expect.stringContaining('no device with the field "imie"')]);
+		bench.platform.fleet = new Fleet([]);
+		expect(hintsOf(await list(parameters, { input }))).toEqual([]);
 	});
 });
 

@@ -70,6 +70,10 @@ describe('Retry-After', () => {
 		['120', 120_000],
 		[' 1.5 ', 1500],
 		['1.25', 1250],
+		['1700000030', 30_000],
+		['1700000030.5', 30_500],
+		['1700000030000', 30_000],
+		['999999999', 999_999_999_000],
 		['Tue, 14 Nov 2023 22:13:50 GMT', 30_000],
 		['Tue 14 Nov 2023 22:13:50 GMT', 30_000],
 		['Tuesday, 14-Nov-23 22:13:50 GMT', 30_000],
@@ -78,14 +82,18 @@ describe('Retry-After', () => {
 	});
 
 	const others = ['soon', '', '12,13', '1.', '.5', '1.2.3', '2023-11-14T22:13:50Z', 'in Tue, 14 Nov 2023 22:13:50 GMT'];
-	test.each(['0', '-5', 'Tue, 14 Nov 2023 21:13:20 GMT', ...others, undefined, 17])('%j asks for no wait', (header) => {
-		expect(parseRetryAfter(header, undefined, virtual.time.date())).toBeUndefined();
-	});
+	test.each(['0', '-5', '1699999990', '1699999990000', 'Tue, 14 Nov 2023 21:13:20 GMT', ...others, undefined, 17])(
+		'%j asks for no wait',
+		(header) => {
+			expect(parseRetryAfter(header, undefined, virtual.time.date())).toBeUndefined();
+		},
+	);
 
 	test.each([
 		['Tue, 14 Nov 2023 22:13:50 GMT', undefined, 30_000],
 		['Tue, 14 Nov 2023 22:13:50 GMT', 'soon', 30_000],
 		['Tue, 14 Nov 2023 22:13:50 GMT', 'Tue, 14 Nov 2023 22:13:40 GMT', 10_000],
+		['1700000030', 'Tue, 14 Nov 2023 22:03:50 GMT', 600_000],
 	])('%s is compared with the date of the response, or with the time of n8n: %j', async (until, date, ms) => {
 		const headers = { 'retry-after': until, ...(date !== undefined && { date }) };
 		const url = 'https://platform.example';

@@ -1,6 +1,6 @@
 import { meansNotFound } from '../../core/errors/codes';
 import { Failure } from '../../core/failure';
-import { shapeDevice } from '../../core/shape';
+import { shapeDevice, withHint } from '../../core/shape';
 import { FAIL_THE_ITEM, optionsField } from '../../fields/options';
 import { outputFields, readOutputMode } from '../../fields/output';
 import { check, oneOf, textSchema } from '../../fields/check';
@@ -49,7 +49,7 @@ export const get: Operation = {
 		]),
 	],
 
-	async run({ platform, byAgent, read, settings }) {
+	async run({ platform, byAgent, hint, read, settings }) {
 		const serialNumber = check(textSchema, read('device', '', { extractValue: true }), 'Device');
 		const mode = readOutputMode(read);
 		const ifNotFound = check(oneOf(IF_NOT_FOUND).default('error'), settings.options['ifNotFound'], 'If Not Found');
@@ -60,6 +60,6 @@ export const get: Operation = {
 			const words = LIKE_AN_ID.test(serialNumber.trim()) ? `${message}. Use sn, not id` : message;
 			throw new Failure({ ...thrown.details, message: words, remedy: byAgent ? remedy : `${remedy} ${GO_ON}` });
 		});
-		return [device === undefined ? {} : shapeDevice(device, mode)];
+		return device === undefined ? [{}] : withHint([shapeDevice(device, mode)], mode, hint);
 	},
 };

@@ -1,7 +1,7 @@
 import type { Device } from '../../core/device';
 import { Failure } from '../../core/failure';
 import { mayRefuse } from '../../core/paging/refusal';
-import { shapeDevice } from '../../core/shape';
+import { shapeDevice, withHint } from '../../core/shape';
 import { asGiven } from '../../fields/formFields';
 import { filtersField, readFilters } from '../../fields/filters';
 import { optionsField } from '../../fields/options';
@@ -27,14 +27,15 @@ export const getAll: Operation = {
 	],
 
 	async run(item) {
-		const { byAgent, read } = item;
+		const { byAgent, hint, read } = item;
 		const { own, ...criteria } = readFilters(read, byAgent);
 		const endpoint = { ...DEVICE_LIST, ...criteria, sort: readSort(read) };
 		const mode = readOutputMode(read);
 		const shape = (device: Device) => shapeDevice(device, mode);
-		return await fetchItems(item, endpoint, WORDS, shape, own).catch((thrown: unknown) => {
+		const devices = await fetchItems(item, endpoint, WORDS, shape, own).catch((thrown: unknown) => {
 			throw withSortField(thrown, endpoint.sort);
 		});
+		return withHint(devices, mode, hint);
 	},
 };
 

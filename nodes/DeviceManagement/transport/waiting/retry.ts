@@ -10,6 +10,8 @@ import { currentClock } from './clock';
 export const LONGEST_WAIT_MS = 120_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
+/** A smaller number in `Retry-After` is a wait; this one would last 31 years. Unix times are in seconds or milliseconds. */
+const FIRST_UNIX_TIME = 1e9;
 
 /**
  * Returns the value of the first attempt that succeeds. It doesn't begin a wait that exceeds the limit.
@@ -65,13 +67,15 @@ function backoffMs(retries: number, chance: number): number {
 	return Math.round(step / 2 + (step / 2) * chance);
 }
 
-/** Returns the wait that `Retry-After` (seconds or a date) asks for, in milliseconds; undefined for none. `date` is the `Date` header. */
+/** Returns the wait that `Retry-After` (seconds, a date or a Unix time) asks for, in milliseconds; undefined for none. `date` is the `Date` header. */
 export function parseRetryAfter(header: unknown, date: unknown, nowMs: number): number | undefined {
 	if (typeof header !== 'string') return undefined;
 	const text = header.trim();
-	if (/^\d{1,15}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000) || undefined;
+	const number = /^\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : NaN;
+	if (number < FIRST_UNIX_TIME) return Math.round(number * 1000) || undefined;
+	const unixMs = number < 100 * FIRST_UNIX_TIME ? number * 1000 : number;
 	// The platform's clock may differ from n8n's.
-	const waitMs = timeOf(text) - (timeOf(date) || nowMs);
+	const waitMs = Math.round((unixMs || timeOf(text)) - (timeOf(date) || nowMs));
 	return waitMs > 0 ? waitMs : undefined;
 }
 
