@@ -18,7 +18,6 @@ import type { N8nHost } from '../../testbed/n8n/host.mts';
 import { type Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
 import { chain, type Step } from '../../testbed/n8n/workflows.mts';
 import { packVersion } from '../../testbed/pack.mts';
-import { readPage } from '../../testbed/pages.mts';
 import { type EmbeddedPlatform, Fleet, startPlatform } from '../../testbed/platform/server.mts';
 import { triggerType } from '../../testbed/watch.mts';
 import type { Checks } from './checks.mts';
@@ -64,7 +63,6 @@ export async function soak(
 	options: SoakOptions,
 ): Promise<void> {
 	const steps = Object.entries(STEPS).filter(([name]) => options.only.test(name));
-	for (const [, { allows }] of steps) for (const sentence of Object.values(allows)) await assertDocumented(sentence);
 	const shorter = Math.min(1, options.minutes / 50);
 	const fleet = Fleet.seeded({ size: DEVICES });
 	const { services } = foundation;
@@ -92,15 +90,6 @@ export async function soak(
 	over.abort();
 	await changes;
 	await tell(n8n, triggers, receiver, { journal, disturbances }, checks);
-}
-
-/** The docs may have changed. */
-async function assertDocumented(sentence: string): Promise<void> {
-	const [page = '', words = ''] = sentence.split(': ', 2);
-	const text = readPage(page)
-		.replace(/\]\([^)]*\)|[[_*]/g, '')
-		.replace(/\s+/g, ' ');
-	assert(text.includes(sentence.slice(page.length + 2)), `${page} does not say: ${words}`);
 }
 
 /** Builds a commit and packs it. */

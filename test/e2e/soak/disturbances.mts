@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Foundation, GRACE_MS, type QueueMode } from '../../../testbed/n8n/queueMode.mts';
 import type { EmbeddedPlatform, Settings } from '../../../testbed/platform/server.mts';
 import { holdAnswers } from '../eventsInStorms.mts';
+import { DOCS } from './docs.mts';
 import type { Disturbance } from './judgement.mts';
 
 export interface Stage {
@@ -23,86 +24,80 @@ export interface Stage {
 
 type Step = Pick<Disturbance, 'allows' | 'restartsHolds'> & { happens(stage: Stage): Promise<void> };
 
-const AFTER_OUTAGES = 'docs/watch.md: also after outages and failed polls';
-const REPORTED_AFTERWARDS = 'docs/queue-mode.md: Afterwards, the trigger reports once what changed in between';
-const RESTARTED = 'docs/troubleshooting.md: These runs with their events';
-const ONE_MORE = 'docs/troubleshooting.md: rarely one more event';
-const LOST_WAITING = 'docs/upgrade.md: The changes since its last poll are then lost';
-
 const MINUTE_MS = 60_000;
 
 export const STEPS: Readonly<Record<string, Step>> = {
 	upgrade: {
-		allows: { late: AFTER_OUTAGES, lost: RESTARTED },
+		allows: { late: DOCS.afterOutages, lost: DOCS.theseRuns },
 		happens: async ({ n8n, tarballs }) => await n8n.update(tarballs.now),
 	},
 	rollback: {
-		allows: { late: AFTER_OUTAGES, lost: RESTARTED, 'lost in a poll': LOST_WAITING },
+		allows: { late: DOCS.afterOutages, lost: DOCS.theseRuns, 'lost in a poll': DOCS.newBaseline },
 		restartsHolds: true,
 		happens: async ({ n8n, tarballs }) => await n8n.rollBack(tarballs.before),
 	},
 	'upgrade again': {
-		allows: { late: AFTER_OUTAGES, lost: RESTARTED },
+		allows: { late: DOCS.afterOutages, lost: DOCS.theseRuns },
 		happens: async ({ n8n, tarballs }) => await n8n.update(tarballs.now),
 	},
 	'main killed': {
-		allows: { late: REPORTED_AFTERWARDS, doubled: ONE_MORE },
+		allows: { late: DOCS.reportedAfterwards, doubled: DOCS.oneMore },
 		async happens({ n8n }) {
 			await n8n.main.process.kill();
 			await n8n.restartEnded();
 		},
 	},
 	'worker killed': {
-		allows: { late: REPORTED_AFTERWARDS, lost: 'docs/queue-mode.md: The execution with its events', doubled: ONE_MORE },
+		allows: { late: DOCS.reportedAfterwards, lost: DOCS.killedExecution, doubled: DOCS.oneMore },
 		happens: workerKilled,
 	},
 	'PostgreSQL restarted': {
 		allows: {
-			late: REPORTED_AFTERWARDS,
-			lost: 'docs/queue-mode.md: Executions that end then: they stay “running”',
-			doubled: ONE_MORE,
+			late: DOCS.reportedAfterwards,
+			lost: DOCS.endThen,
+			doubled: DOCS.oneMore,
 		},
 		happens: async (stage) => await restart(stage, 'postgres'),
 	},
 	'Redis restarted': {
 		allows: {
-			late: REPORTED_AFTERWARDS,
-			lost: 'docs/queue-mode.md: Executions that take longer, and the responses of webhooks',
-			doubled: ONE_MORE,
+			late: DOCS.reportedAfterwards,
+			lost: DOCS.takeLonger,
+			doubled: DOCS.oneMore,
 		},
 		happens: async (stage) => await restart(stage, 'redis'),
 	},
 	'platform down': {
-		allows: { late: AFTER_OUTAGES },
+		allows: { late: DOCS.afterOutages },
 		happens: async (stage) => await platformsWith(stage, { fault: () => 'drop' }),
 	},
 	'maintenance page': {
-		allows: { late: AFTER_OUTAGES },
+		allows: { late: DOCS.afterOutages },
 		happens: async (stage) =>
 			await platformsWith(stage, { fault: () => ({ status: 403, body: '<html><title>Maintenance</title></html>' }) }),
 	},
 	'wrong key': {
-		allows: { late: 'docs/monitor.md: correct the credential, then unpublish and publish the workflow' },
+		allows: { late: DOCS.publishAgain },
 		// docs/watch.md: “_For At Least (Minutes)_ may start again.”
 		restartsHolds: true,
 		happens: wrongKey,
 	},
 	'poller_state refuses writes': {
-		allows: { late: REPORTED_AFTERWARDS },
+		allows: { late: DOCS.reportedAfterwards },
 		happens: async ({ n8n }) => await refusingWrites(n8n, ['poller_state']),
 	},
 	'disk full (each write to a table of n8n raises disk_full)': {
-		allows: { late: REPORTED_AFTERWARDS, lost: 'docs/queue-mode.md: Executions that should begin or end then' },
+		allows: { late: DOCS.reportedAfterwards, lost: DOCS.beginOrEndThen },
 		happens: diskFull,
 	},
 	'polls of 40 seconds': {
-		allows: { late: 'docs/queue-mode.md: Polls end after 36 seconds' },
+		allows: { late: DOCS.endAfter36Seconds },
 		happens: async (stage) => await platformsWith(stage, { beforeAnswer: async () => await pause(40_000) }),
 	},
 	'clock an hour ahead (that of n8n, not of PostgreSQL)': {
 		allows: {
-			early: 'docs/limits.md: A clock that is set forward by an hour ends all times of For At Least (Minutes)',
-			late: 'docs/limits.md: for as long, until you restart n8n',
+			early: DOCS.setForward,
+			late: DOCS.clocksGoBack,
 		},
 		happens: clockAhead,
 	},

@@ -4,6 +4,8 @@
  * with the package.
  */
 
+import { DOCS } from './docs.mts';
+
 /** A change of a device's online status, as it was made. */
 export interface Change {
 	at: number;
@@ -68,8 +70,6 @@ export const INTERVAL_MS = 60_000;
 const SLACK_MS = 20_000;
 /** n8n and the trigger count whole seconds. */
 const SECOND_MS = 1000;
-/** A change is seen up to an interval after it was made, and its wait ends up to an interval before a poll. */
-const COUNTED_FROM_POLL = 'docs/watch.md: counted from the poll that saw the change';
 
 /** Returns what became of each change. The disturbances are in the order of their times. */
 export function judge(
@@ -170,7 +170,8 @@ function verdictOf(life: Life, duty: Duty): Verdict {
 	}
 	if (verdict.lateMs <= SLACK_MS) return { ...verdict, outcome: 'reported' };
 	const isCounted = trigger.holdMs > 0 && verdict.lateMs <= INTERVAL_MS + SLACK_MS;
-	if (isCounted) return { ...verdict, outcome: 'late', reason: COUNTED_FROM_POLL };
+	// It was seen up to an interval after it was made, and its wait ended up to an interval before a poll.
+	if (isCounted) return { ...verdict, outcome: 'late', reason: DOCS.countedFromPoll };
 	return { ...verdict, outcome: 'late', reason: first.at <= latest ? reasonOf('late', first.at) : FAULT };
 }
 

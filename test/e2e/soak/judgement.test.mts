@@ -1,3 +1,5 @@
+import { readPage } from '../../../testbed/pages.mts';
+import { DOCS } from './docs.mts';
 import { type Change, type Disturbance, FAULT, judge, type Poll, type Report, type Watched } from './judgement.mts';
 
 const minutes = (count: number) => count * 60_000;
@@ -41,14 +43,19 @@ test('a change that is back before its wait has ended is none, and coming back i
 	const holdMs = minutes(15);
 	expect(outcomes([off, on], { holdMs })).toEqual(['none due: fine', 'none due: fine']);
 	const reports = [told(off, minutes(19)), told(on, minutes(37))];
-	expect(outcomes([off, on], { holdMs, reports })).toEqual([
-		`early: ${FAULT}`,
-		'late: docs/watch.md: counted from the poll that saw the change',
-	]);
+	expect(outcomes([off, on], { holdMs, reports })).toEqual([`early: ${FAULT}`, `late: ${DOCS.countedFromPoll}`]);
 	expect(outcomes([off, on], { holdMs: minutes(3) })).toEqual([`lost in a poll: ${FAULT}`, 'none due: fine']);
 });
 
 test('a change between two polls is none', () => {
 	const back = { ...on, at: off.at + 10_000 };
 	expect(outcomes([off, back], {})).toEqual(['none due: fine', 'none due: fine']);
+});
+
+test.each(Object.values(DOCS))('is in the docs: %s', (sentence) => {
+	const [page = ''] = sentence.split(': ', 1);
+	const text = readPage(page)
+		.replace(/\]\([^)]*\)|[[_*]/g, '')
+		.replace(/\s+/g, ' ');
+	expect(text).toContain(sentence.slice(page.length + 2));
 });
