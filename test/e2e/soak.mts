@@ -212,7 +212,7 @@ async function untilAndRestart(n8n: QueueMode, time: number, disturbance?: Distu
 	}
 }
 
-const failedSchema = z.object({ workflowId: z.string(), data: z.string() });
+const failedSchema = z.object({ workflowId: z.string(), at: z.coerce.number(), data: z.string() });
 
 /** Prints the table, and fails for each fault. */
 async function tell(
@@ -225,9 +225,11 @@ async function tell(
 	const end = Date.now();
 	const failures = await n8n.database.query(
 		failedSchema,
-		`SELECT "workflowId", data FROM execution_entity JOIN execution_data ON "executionId" = id WHERE status <> 'success'`,
+		`SELECT "workflowId", EXTRACT(EPOCH FROM "createdAt") * 1000 AS at, data
+			FROM execution_entity JOIN execution_data ON "executionId" = id WHERE status <> 'success'`,
 	);
 	const textSchema = z.string();
+	const devices = new Set(journal.map(({ sn }) => sn));
 	const watched = triggers.map(({ id, waitMinutes, platform }): Watched => {
 		const told = receiver.requestsOf('other').filter(({ query }) => query['trigger'] === id);
 		const reports = told.map(({ at, query: { sn, value, eventId } }) => ({
@@ -236,8 +238,9 @@ async function tell(
 			value: textSchema.parse(value),
 			eventId: textSchema.parse(eventId),
 		}));
-		const texts = failures.flatMap(({ workflowId, data }) => (workflowId === id ? data : []));
-		const failed = journal.map(({ sn }) => sn).filter((sn) => texts.some((text) => text.includes(sn)));
+		const failed = failures
+			.filter(({ workflowId }) => workflowId === id)
+			.map(({ at, data }) => ({ at, serialNumbers: [...devices].filter((sn) => data.includes(sn)) }));
 		return { name: id, holdMs: waitMinutes * 60_000, reports, polls: pollsOf(platform), failed };
 	});
 	const record = process.env['SOAK_RECORD'];

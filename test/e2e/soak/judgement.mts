@@ -41,14 +41,21 @@ export interface Disturbance {
 	restartsHolds?: boolean;
 }
 
+/** An execution that did not succeed. */
+export interface FailedExecution {
+	/** When a poll started it. */
+	at: number;
+	/** The devices of its events; empty if n8n no longer has them, as when its worker was killed. */
+	serialNumbers: readonly string[];
+}
+
 /** What is known of a trigger that polls every minute. */
 export interface Watched {
 	name: string;
 	holdMs: number;
 	reports: readonly Report[];
 	polls: readonly Poll[];
-	/** The devices of failed executions. */
-	failed: readonly string[];
+	failed: readonly FailedExecution[];
 }
 
 export interface Verdict {
@@ -157,7 +164,9 @@ function verdictOf(life: Life, duty: Duty): Verdict {
 	if (first === undefined) {
 		if (duty !== 'due') return { ...verdict, outcome: 'none due' };
 		if (latest > end) return { ...verdict, outcome: 'pending' };
-		const outcome = trigger.failed.includes(sn) ? 'lost' : 'lost in a poll';
+		const failed = trigger.failed.filter((each) => each.at >= at + trigger.holdMs - SECOND_MS && each.at <= latest);
+		const wasIn = failed.some(({ serialNumbers }) => serialNumbers.length === 0 || serialNumbers.includes(sn));
+		const outcome = wasIn ? 'lost' : 'lost in a poll';
 		return { ...verdict, outcome, reason: reasonOf(outcome, latest) };
 	}
 	if (duty === 'none' || first.at < at + trigger.holdMs - 2 * SECOND_MS) {

@@ -19,13 +19,28 @@ const trigger = (given: Partial<Watched>): Watched => ({
 const outcomes = (journal: Change[], given: Partial<Watched>, disturbances: Disturbance[] = []) =>
 	judge(journal, [trigger(given)], disturbances, end).map(({ outcome, reason }) => `${outcome}: ${reason ?? 'fine'}`);
 
+const failed = [{ at: minutes(11), serialNumbers: ['A'] }];
 const seen = told(off, minutes(11));
 test.each<[string, Change[], Partial<Watched>, Disturbance[], string]>([
 	['reported once', [off], { reports: [seen] }, [], 'reported: fine'],
 	['never reported', [off], {}, [], `lost in a poll: ${FAULT}`],
 	['never reported, but n8n was killed', [off], {}, [killed], `lost in a poll: ${FAULT}`],
-	['its execution failed', [off], { failed: ['A'] }, [], `lost: ${FAULT}`],
-	['its execution failed as n8n was killed', [off], { failed: ['A'] }, [killed], 'lost: a page: lost (killed)'],
+	['its execution failed', [off], { failed }, [], `lost: ${FAULT}`],
+	['its execution failed as n8n was killed', [off], { failed }, [killed], 'lost: a page: lost (killed)'],
+	[
+		'of an execution that lost its data',
+		[off],
+		{ failed: [{ at: minutes(11), serialNumbers: [] }] },
+		[killed],
+		'lost: a page: lost (killed)',
+	],
+	[
+		'of another failed execution',
+		[off],
+		{ failed: [{ at: minutes(11), serialNumbers: ['B'] }] },
+		[killed],
+		`lost in a poll: ${FAULT}`,
+	],
 	['twice', [off], { reports: [seen, seen] }, [], `doubled: ${FAULT}`],
 	['twice as n8n was killed', [off], { reports: [seen, seen] }, [killed], 'doubled: a page: doubled (killed)'],
 	['as two events', [off], { reports: [seen, told(off, seen.at, 'other')] }, [killed], `doubled: ${FAULT}`],
