@@ -226,7 +226,9 @@ async function tell(
 	const failures = await n8n.database.query(
 		failedSchema,
 		`SELECT "workflowId", EXTRACT(EPOCH FROM "createdAt") * 1000 AS at, data
-			FROM execution_entity JOIN execution_data ON "executionId" = id WHERE status <> 'success'`,
+			FROM execution_entity JOIN execution_data ON "executionId" = id WHERE status <> 'success'
+			-- n8n also makes an execution for the error of a poll. It never starts.
+			AND NOT (status = 'error' AND "startedAt" IS NULL)`,
 	);
 	const textSchema = z.string();
 	const devices = new Set(journal.map(({ sn }) => sn));
