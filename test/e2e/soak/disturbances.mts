@@ -77,7 +77,7 @@ export const STEPS: Readonly<Record<string, Step>> = {
 			await platformsWith(stage, { fault: () => ({ status: 403, body: '<html><title>Maintenance</title></html>' }) }),
 	},
 	'wrong key': {
-		allows: { late: DOCS.publishAgain },
+		allows: { late: DOCS.pausesFor30Minutes },
 		// docs/watch.md: “_For At Least (Minutes)_ may start again.”
 		restartsHolds: true,
 		happens: wrongKey,
