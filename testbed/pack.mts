@@ -12,7 +12,7 @@ const packedSchema = z.tuple([z.object({ filename: z.string() })]);
 const manifestSchema = z.record(z.string(), z.unknown());
 
 /** Runs npm in a folder, and returns what it prints. */
-export async function npm(folder: string, ...args: string[]): Promise<string> {
+async function npm(folder: string, ...args: string[]): Promise<string> {
 	// On Windows, npm is a script that needs a shell.
 	return (await execute('npm', args, { cwd: folder, shell: process.platform === 'win32' })).stdout;
 }

@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
 
 import { disagreements } from '../../scripts/release/agreement.mts';
-import { differingFiles, keepChecksum, sameness } from '../../scripts/release/tarball.mts';
+import { keepChecksum } from '../../scripts/release/tarball.mts';
 import { checkout } from '../../testbed/checkout.mts';
-import { packTo } from '../../testbed/pack.mts';
 
 const folder = mkdtempSync(join(tmpdir(), 'packs-'));
 const CHECKSUM_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -25,19 +23,6 @@ it.each([
 	['two sections', '1.2.3', 'v1.2.3', `${changelog}\n## 1.2.3 — 2026-01-01\n`, /two sections/],
 ])('before a release, %s is judged', (_, version, tag, text, words) => {
 	expect(disagreements(version, tag, text).join('\n')).toMatch(words);
-});
-
-it('a second pack has the same bytes or the same content, or its differing files are named', async () => {
-	cpSync(join(checkout, 'test/testbed/engine/fixturePackage'), inFolder('package'), { recursive: true });
-	const packed = await packTo(inFolder('packed'), inFolder('package'));
-	const archive = gunzipSync(readFileSync(packed));
-	writeFileSync(inFolder('compressed.tgz'), gzipSync(archive, { level: 1 }));
-	expect(await sameness(packed, packed)).toBe('bytes');
-	expect(await sameness(packed, inFolder('compressed.tgz'))).toBe('content');
-	archive.write('// another', archive.indexOf('nodes/Probe.node.js') - 'package/'.length + 512);
-	writeFileSync(inFolder('changed.tgz'), gzipSync(archive));
-	expect(await sameness(packed, inFolder('changed.tgz'))).toBe('nothing');
-	expect(await differingFiles(packed, inFolder('changed.tgz'))).toEqual(['nodes/Probe.node.js']);
 });
 
 it('a tarball is staged for the tag of its version, and only with the checksum that it had when it was built', () => {
