@@ -13,7 +13,7 @@ const named = {
 };
 
 /** A model record, section 2.2. */
-export const modelSchema = z.strictObject({ ...named, vendor: z.string(), type: z.int(), updator: z.string() });
+const modelSchema = z.strictObject({ ...named, vendor: z.string(), type: z.int(), updator: z.string() });
 
 /** A group record, section 2.3. */
 const groupSchema = z.strictObject({ ...named, updator: z.string().nullable() });
@@ -262,7 +262,7 @@ function makeDevice(seed: number, number: number): Device {
 	return {
 		id: String(1_741_900_000_000_000_000n + BigInt(seed >>> 0) * 10_000_000_000n + BigInt(number)),
 		sn: `${serialPrefixes[kind]}${serial.toString().padStart(8, '0')}`,
-		imei: hasSim && random() < 0.95 ? imei(digits(8)) : null,
+		imei: hasSim && random() < 0.95 ? `354762${digits(8)}0` : null,
 		iccid: hasSim ? `8949${digits(8)}${digits(7)}` : '',
 		iccidOverwrite: random() < 0.1 ? 1 : 0,
 		sensorSn: kind === 1 ? '' : `S${digits(7)}`,
@@ -303,14 +303,4 @@ function makeAttributes(kind: 1 | 2 | 3, group: Group, random: () => number): De
 		if (random() < 0.3) attributes['calibrated'] = null;
 	}
 	return attributes;
-}
-
-/** Returns 15 digits with a valid check digit. */
-function imei(middle: string): string {
-	const body = `354762${middle}`;
-	const sum = [...body].reduce((total, digit, position) => {
-		const doubled = Number(digit) * (position % 2 === 0 ? 1 : 2);
-		return total + (doubled > 9 ? doubled - 9 : doubled);
-	}, 0);
-	return `${body}${(10 - (sum % 10)) % 10}`;
 }
