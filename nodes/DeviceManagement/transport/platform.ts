@@ -44,6 +44,8 @@ export interface RequestSettings {
 	maxRetries: number;
 	/** Whether a retry after HTTP 429 counts, too: a person is waiting. */
 	countsLimits?: boolean;
+	/** Whether to fail if the token is refused: `npm run check-platform` signs in once. */
+	keepsToken?: boolean;
 }
 
 /** A request in the terms of the API document (section 4). */
@@ -128,7 +130,7 @@ export class Execution {
 		const load = async () => await loadCredential(context, itemIndex);
 		const session = new Session(loaded, load, this.renewToken, end);
 		const request: Platform['request'] = async ({ schema, ...sent }) => {
-			const { maxRetries, countsLimits = false } = sent.settings;
+			const { maxRetries, keepsToken = false, countsLimits = false } = sent.settings;
 			const isWrite = sent.purpose === 'write';
 			let attempts = 0;
 			const costOf = ({ signInFailed, httpStatus }: FailureDetails) => {
@@ -139,7 +141,7 @@ export class Execution {
 			};
 			// Paths that differ in serial numbers or IDs are one path.
 			const path = sent.path.replace(/(?<=\/sn\/)[^/]+|[^/]*\d[^/]*/g, '#');
-			const withToken = async () => await session.withToken(withinLimit, path, isWrite);
+			const withToken = async () => await session.withToken(withinLimit, path, isWrite, keepsToken);
 			const withinLimit = async (credential: Credential) => {
 				const once = async () => await this.exchange(sent, credential);
 				// Each fourth time, the request waits behind the others: one that is always refused would hold them up.

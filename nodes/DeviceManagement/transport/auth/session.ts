@@ -48,9 +48,15 @@ export class Session {
 	 * Sends a request within the session.
 	 * @param send sends it once; throws a Failure with `tokenRefused` if the platform refuses the key or token
 	 * @param path without serial numbers and IDs
+	 * @param keepsToken whether to fail if the token is refused, instead of renewing it
 	 * @throws what `send` throws, or the reason why the session ended
 	 */
-	async withToken<T>(send: (credential: Credential) => Promise<T>, path: string, isWrite: boolean): Promise<T> {
+	async withToken<T>(
+		send: (credential: Credential) => Promise<T>,
+		path: string,
+		isWrite: boolean,
+		keepsToken = false,
+	): Promise<T> {
 		let first: Token | undefined;
 		for (let newTokens = 0; ; ) {
 			const { account, token, credential } = await this.ready();
@@ -67,7 +73,7 @@ export class Session {
 			// A token that another process got doesn't count, because that process may have ended it.
 			const isOwn = first !== undefined && token?.issuedAt !== undefined;
 			if (isOwn && !isReplaced) newTokens++;
-			const step = stepAfter(verdict, {
+			const step = stepAfter(keepsToken ? 'nothing' : verdict, {
 				isReplaced,
 				isSuccessor: isOwn && token?.number !== first?.number,
 				isTooNew: tokens.isTooNew(token),
