@@ -33,9 +33,14 @@ export const COLLECTIONS = operationNames.flatMap((operation) => {
 
 /**
  * Runs the operation that the parameters name.
+ * @param noteRead is called with the name of each parameter that it reads
  * @returns its requests, the data of its output items, and its hints
  */
-export async function runAlone(parameters: Parameters, respond: Respond = () => ({})) {
+export async function runAlone(
+	parameters: Parameters,
+	respond: Respond = () => ({}),
+	noteRead: (name: string) => void = () => {},
+) {
 	const { resource, operation } = parameters;
 	const { run } = RESOURCES[String(resource)]?.operations[String(operation)] ?? {};
 	if (run === undefined) throw new Error(`There is no operation ${String(operation)}`);
@@ -46,6 +51,7 @@ export async function runAlone(parameters: Parameters, respond: Respond = () => 
 		return schema.parse(await respond(one));
 	};
 	const read: ReadParameter = (name, fallback, options) => {
+		noteRead(name);
 		const value = Object.hasOwn(parameters, name) ? parameters[name] : (DEFAULTS[name] ?? fallback);
 		return options?.extractValue === true ? Object(value).value : value;
 	};

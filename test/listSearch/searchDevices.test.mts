@@ -2,7 +2,6 @@ import type { INodeListSearchItems } from 'n8n-workflow';
 
 import { hurry, useBench } from '../../testbed/jest.mts';
 import { type Fault, Fleet, type PageData, type Settings } from '../../testbed/platform/server.mts';
-import { getMany } from '../fields/oneItem.mts';
 
 const bench = useBench();
 
@@ -129,13 +128,6 @@ describe('with a filter', () => {
 		expect(await scroll(exact.sn.toLowerCase())).toEqual([exact.sn]);
 	});
 
-	test.each(['RT', '.', 'no / such # thing', '設備'])('%j is only a filter', async (text) => {
-		const matches = bench.fleet.devices.filter(({ sn, description, model }) =>
-			[sn, description ?? '', model.name].some((its) => its.toLowerCase().includes(text.toLowerCase())),
-		);
-		expect(await scroll(text)).toEqual(matches.map(({ sn }) => sn));
-	});
-
 	test('a text that the platform does not find is searched in the first 1,000 lines of the list, by one request', async () => {
 		const inHamburg = bench.fleet.devices.filter(({ group }) => group.name === 'Warehouse Hamburg');
 		expect(inHamburg.length).toBeGreaterThan(0);
@@ -158,16 +150,6 @@ describe('with a filter', () => {
 });
 
 describe('a failure', () => {
-	test.each<[what: string, Partial<Settings>]>([
-		['a refused key', { apiKey: 'another-key' }],
-		['a response without an envelope', { fault: () => ({ status: 200, body: '<html></html>' }) }],
-	])('(%s) has the same words as in the node', async (_what, settings) => {
-		Object.assign(bench.platform.settings, settings);
-		const { error } = await bench.run(getMany);
-		expect(error?.message).toMatch(/\w/);
-		await expect(open()).rejects.toMatchObject({ message: error?.message, description: error?.description });
-	});
-
 	test.each([
 		['a credential', { baseUrl: 'devices.example.com' }, '', "'Base URL' in the credential does not start with http"],
 		['a text', {}, '\ud83d', "The text of 'Name' is cut in the middle of a character"],

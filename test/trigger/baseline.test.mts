@@ -64,19 +64,6 @@ it('a filter that an expression changes at each poll fails them with its label, 
 	expect(await events(watching.poll())).toEqual(['1 → 77']);
 });
 
-it('the same change after another baseline is another event, also in the same second', async () => {
-	const watching = await watch(EVERYTHING);
-	const ids = new Set<unknown>();
-	for (const name of ['RT', 'R']) {
-		change(77);
-		watching.parameters = { ...EVERYTHING, filters: { name } };
-		await watching.activate('update');
-		change(78);
-		for (const { eventId } of (await watching.poll()) ?? []) ids.add(eventId);
-	}
-	expect(ids.size).toBe(2);
-});
-
 it('a copied or imported workflow records a new baseline and leaves the original one, and a renamed node, too', async () => {
 	const watching = await watch(EVERYTHING);
 	change(77);
@@ -141,20 +128,6 @@ it('logs once that no device has the group of the filter, and again after the gr
 	expect(warnings()).toEqual([finds, finds]);
 });
 
-it('a device that left the filter and the platform is forgotten after an hour', async () => {
-	const watching = await watch(
-		{ events: ['deviceRemoved', 'statusChanged'], filters: { group: 'gone' } },
-		{ host: 'C' },
-	);
-	const removed = fleet().remove(fleet().at(5).sn).sn;
-	for (const minutes of [1, 58, 2]) {
-		expect(watching.state).toContain(removed);
-		clock.now += minutes * 60_000;
-		expect(await watching.poll()).toBeNull();
-	}
-	expect([watching.state?.includes(removed), bench.platform.requestsOf('sn')]).toEqual([false, []]);
-});
-
 it('records a new baseline, and logs it, if it cannot read the state', async () => {
 	const watching = await watch(EVERYTHING, { host: 'B' });
 	const { staticData } = watching.database;
@@ -213,15 +186,10 @@ it('does not report devices with one id as new in turn', async () => {
 	for (let round = 0; round < 2; round++) expect(await watching.poll()).toBeNull();
 });
 
-it.each(['deviceRemoved', 'statusChanged'])(
-	'logs that events may come later if the list changes at each reading: %s',
-	async (event) => {
-		const watching = await watch({ events: [event], options: { pageSize: 50 } });
-		bench.platform.settings.beforeAnswer = () => void bench.platform.fleet.add();
-		expect(await watching.poll()).toBeNull();
-		bench.platform.settings.beforeAnswer = undefined;
-		expect(warnings()).toEqual([
-			'The trigger "Watch" may report events later, because the list changed during each of three readings',
-		]);
-	},
-);
+it('logs that events may come later if the list changes at each reading', async () => {
+	const watching = await watch({ events: ['deviceRemoved'], options: { pageSize: 50 } });
+	bench.platform.settings.beforeAnswer = () => void bench.platform.fleet.add();
+	expect(await watching.poll()).toBeNull();
+	const words = 'may report events later, because the list changed during each of three readings';
+	expect(warnings()).toEqual([`The trigger "Watch" ${words}`]);
+});

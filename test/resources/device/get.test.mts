@@ -137,13 +137,6 @@ describe('If Not Found', () => {
 		const { error } = await read([{ sn: 'X' }], { options: { ifNotFound: 'empty' } });
 		expect(error?.message).toBe(message);
 	});
-
-	test('may differ for items with the same serial number', async () => {
-		const input = ['empty', 'error', 'error'].map((choice) => ({ sn: 'X', choice }));
-		const result = await read(input, { options: { ifNotFound: '={{ $json.choice }}' } }, CONTINUE);
-		expect(jsonOf(result)).toMatchObject([{}, { error: missing('X', 1) }, { error: missing('X', 2) }]);
-		expect(Object.keys(jsonOf(result)[0] ?? {})).toEqual([]);
-	});
 });
 
 test('the output may have selected fields, with a hint for a name that the device does not have', async () => {

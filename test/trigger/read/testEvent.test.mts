@@ -27,15 +27,8 @@ it('shows the newest devices that meet the filters, and touches no state', async
 it('shows the newest devices of a group, also if they are not among the first', async () => {
 	const { group } = bench.fleet.at(249);
 	const ofGroup = bench.fleet.devices.filter((device) => device.group.id === group.id).map(({ sn }) => sn);
-	const options = { pageSize: 10 };
-	const few = await fetchTestEvent({ filters: { group: group.name.toUpperCase() }, options });
+	const few = await fetchTestEvent({ filters: { group: group.name.toUpperCase() }, options: { pageSize: 10 } });
 	expect(told(few)).toEqual(ofGroup.slice(0, 3).map((sn) => `deviceCreated ${sn}`));
-	bench.fleet.update(bench.fleet.at(249).sn, { group: { ...group, id: 'only', name: 'one' } });
-	const [one, ...others] = await fetchTestEvent({
-		filters: { group: 'only', onlineStatus: bench.fleet.at(249).onlineStatus },
-		options,
-	});
-	expect([told(one ? [one] : []), others]).toEqual([[`deviceCreated ${bench.fleet.at(249).sn}`], []]);
 	const description = /^The platform listed no device in the group "gone"\./;
 	await expect(fetchTestEvent({ filters: { group: 'gone' } })).rejects.toMatchObject({
 		description: expect.stringMatching(description),
