@@ -80,8 +80,16 @@ it('the same event has the same id, and another event, device, value or number a
 
 it('tells of a large fleet at once: no call has an argument for each device, which the stack could not hold', () => {
 	const one = { values: '[0]', device: { onlineStatus: 0 } };
-	const devices = Array.from({ length: 150_000 }, (_, index) => ({ ...one, sn: `S${index}` }));
+	const devices = Array.from({ length: 500 }, (_, index) => ({ ...one, sn: `S${index}` }));
 	const snapshot = { devices: new Map(devices.map(({ sn }) => [sn, '[1]'])), away: new Map(), holds: [] };
+	const { push } = Array.prototype;
+	let most = 0;
+	Array.prototype.push = function (...items) {
+		most = Math.max(most, items.length);
+		return push.apply(this, items);
+	};
 	const list = { removed: [], unlisted: [], devices };
-	expect(compare({ ...nothing, snapshot }, { recent: new Map(), list }, task).events).toHaveLength(150_000);
+	const { events } = compare({ ...nothing, snapshot }, { recent: new Map(), list }, task);
+	Array.prototype.push = push;
+	expect([events.length, most]).toEqual([500, 1]);
 });
