@@ -1,4 +1,4 @@
-import type { INode } from 'n8n-workflow';
+import { type INode, UserError } from 'n8n-workflow';
 
 import { Failure, type FailureDetails, inputFailure } from '../nodes/DeviceManagement/core/failure.ts';
 import { inWords } from '../nodes/DeviceManagement/core/errors/purpose.ts';
@@ -39,6 +39,7 @@ describe('whether n8n tries again is decided by the cause', () => {
 		['wrong input in HTTP 404', refused({ httpStatus: 404, cause: 'input' }), 'configuration-invalid'],
 		['nothing found in HTTP 200', refused({ httpStatus: 200, cause: 'not found' }), 'configuration-invalid'],
 		['a temporary code', refused({ httpStatus: 200, temporary: true, cause: 'input' }), 'temporarily-unavailable'],
+		['an invalid field', inputFailure("'Events' is empty", 'Choose one.'), 'configuration-invalid'],
 		['a code that does not tell', refused({ httpStatus: 200 }), undefined],
 		['a conflict', refused({ httpStatus: 200, cause: 'conflict' }), undefined],
 	])('%s', (_name, failure, cause) => {
@@ -46,6 +47,13 @@ describe('whether n8n tries again is decided by the cause', () => {
 		const told = cause && { cause, ...(pauseMs === undefined ? {} : { retryAfterMs: pauseMs }) };
 		expect(Object(asNodeError(node, failure, 0, false))['failure']).toEqual(told);
 	});
+});
+
+test.each([
+	['of a field', new UserError('No'), { cause: 'configuration-invalid' }],
+	['of a database', new Error('No'), undefined],
+])("n8n's own error %s has a cause if a user must act", (_name, thrown, cause) => {
+	expect(asNodeError(node, thrown).failure).toEqual(cause);
 });
 
 test.each([

@@ -1,4 +1,12 @@
-import { type Failure as N8nFailure, type INode, NodeApiError, NodeHelpers, NodeOperationError } from 'n8n-workflow';
+import {
+	ExpressionError,
+	type Failure as N8nFailure,
+	type INode,
+	NodeApiError,
+	NodeHelpers,
+	NodeOperationError,
+	UserError,
+} from 'n8n-workflow';
 
 import { concernsSignIn, Failure, type FailureDetails } from './core/failure';
 
@@ -9,20 +17,23 @@ export function asNodeError(node: INode, thrown: unknown, itemIndex?: number, se
 	const place = itemIndex === undefined ? {} : { itemIndex };
 	// n8n's own errors (an expression that fails, a missing parameter) are clear and don't contain the request.
 	if (!(thrown instanceof Failure)) {
-		return new NodeOperationError(node, thrown instanceof Error ? thrown : 'Something unexpected was thrown', place);
+		// Others tell of n8n's database, which may be back at once.
+		const isForUser = [ExpressionError, NodeOperationError, UserError].some((kind) => thrown instanceof kind);
+		const error = thrown instanceof Error ? thrown : 'Something unexpected was thrown';
+		return new NodeOperationError(node, error, { ...place, ...(isForUser && INVALID) });
 	}
 	const { kind, httpStatus, cause, remedy } = thrown.details;
 	const suffix = severalItems && itemIndex !== undefined ? ` [item ${itemIndex}]` : '';
 	const short = `${thrown.details.message}${suffix}`;
 	// A model that uses the node as a tool sees only the message.
 	const message = NodeHelpers.isToolType(node.type) ? `${short}. ${remedy}` : short;
-	const options = { message, description: remedy, ...place };
+	const options = { message, description: remedy, ...place, ...failureCause(thrown) };
 	// n8n shows it as an error code, also 200.
 	const httpCode = httpStatus === undefined || httpStatus < 300 ? {} : { httpCode: String(httpStatus) };
 	const error =
 		kind === 'input' || kind === 'cancelled'
 			? new NodeOperationError(node, message, options)
-			: new NodeApiError(node, { message }, { ...options, ...httpCode, ...failureCause(thrown) });
+			: new NodeApiError(node, { message }, { ...options, ...httpCode });
 	if (error instanceof NodeApiError) error.context['data'] = { ...numbersOf(thrown.details), cause };
 	// n8n replaces a message that contains the name of a system error, even within a serial number.
 	return Object.assign(error, { message, description: remedy, messages: [] });
@@ -53,6 +64,8 @@ function numbersOf({ code, httpStatus }: FailureDetails) {
 	return { ...(code === undefined ? {} : { code }), ...(httpStatus === undefined ? {} : { httpStatus }) };
 }
 
+const INVALID: { failure: N8nFailure } = { failure: { cause: 'configuration-invalid' } };
+
 /** Returns n8n's class of the cause; older versions of n8n ignore it. n8n pauses a poll for half an hour after a permanent cause. */
 function failureCause({ details }: Failure): { failure?: N8nFailure } {
 	const { cause, kind, httpStatus = 0, pauseMs, temporary } = details;
@@ -61,7 +74,7 @@ function failureCause({ details }: Failure): { failure?: N8nFailure } {
 	const passes: { failure: N8nFailure } = { failure: { cause: 'temporarily-unavailable', ...wait } };
 	if (temporary === true) return passes;
 	if (concernsSignIn(details)) return { failure: { cause: 'credential-invalid' } };
-	if (cause === 'not found' || cause === 'input') return { failure: { cause: 'configuration-invalid' } };
+	if (cause === 'not found' || cause === 'input') return INVALID;
 	// More than the node itself retries, because the next poll comes later. A proxy may redirect, or return 403 or 404, during a redeploy.
 	const mayPass = (httpStatus >= 300 && httpStatus <= 399) || [403, 404].includes(httpStatus) || httpStatus >= 500;
 	return mayPass || kind === 'timeout' || kind === 'unreachable' ? passes : {};

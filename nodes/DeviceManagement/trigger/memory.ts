@@ -19,6 +19,8 @@ export interface NodeMemory {
 	newest?: number;
 	/** What was reported of an outage: 0 nothing, 1 the outage, 2 that a person has to act. */
 	outage?: 0 | 1 | 2 | undefined;
+	/** When n8n last got an error, and the one before (`Clock.now`). */
+	thrown?: { readonly last: number; readonly earlier: number };
 	orders: ReadonlyMap<TimeField, KnownOrder>;
 	/** When requests last found devices that are no longer listed, by serial number, in seconds. Forgotten after an hour. */
 	found: ReadonlyMap<string, number>;

@@ -1,22 +1,33 @@
 import { concernsSignIn, Failure } from '../core/failure';
+import { currentClock } from '../transport/waiting/clock';
 import { timeInWords } from '../transport/waiting/retry';
 import type { Host } from './host';
 import type { NodeMemory } from './memory';
 import { decodeState } from './state';
 
+/** Shorter than n8n's pause of half an hour, which n8n measures by the database's clock. */
+const PAUSE_MS = 29 * 60_000;
+
 /**
- * Notes a failed poll, and returns whether n8n gets its error: once per outage, and for a failure that a person must fix also during
- * another outage.
+ * Notes a failed poll, and returns whether n8n gets its error: once per outage, for a failure that a person must fix also during
+ * another outage, and after each pause of n8n.
+ * @param cause n8n's class of the error
  */
-export function noteOutage(host: Host, memory: NodeMemory, thrown: unknown): boolean {
+export function noteOutage(host: Host, memory: NodeMemory, thrown: unknown, cause = ''): boolean {
 	const level = needsPerson(thrown) ? 2 : 1;
-	const reported = memory.outage ?? 0;
+	const { outage: reported = 0, thrown: before = { last: -Infinity, earlier: -Infinity } } = memory;
+	const now = currentClock().now();
+	const isDefault = host.isDefault(memory.keepsContext);
+	// After these causes, n8n pauses, and takes the poll after the pause for a success unless it throws. Should n8n not pause, two
+	// errors in half an hour are enough.
+	const isAfterPause = !isDefault && host.hasCursor() && cause.endsWith('-invalid') && now - before.earlier >= PAUSE_MS;
 	// A person is waiting for the activation.
-	const isAwaited = host.isFirst && !host.isStart && host.isDefault(memory.keepsContext);
+	const isAwaited = host.isFirst && !host.isStart && isDefault;
 	// At n8n's start, an error would only delay the activation, for up to a day.
 	const delaysStart = level === 1 && host.isStart && decodeState(host.readState()) !== undefined;
-	const isDue = isAwaited || (level > reported && !delaysStart);
+	const isDue = isAwaited || isAfterPause || (level > reported && !delaysStart);
 	memory.outage = isDue ? level : reported;
+	if (isDue) memory.thrown = { last: now, earlier: before.last };
 	return isDue;
 }
 

@@ -159,7 +159,7 @@ function reportFailure(poll: Poll, thrown: unknown): void {
 	const { host, memory, replaced } = poll;
 	const error = asNodeError(host.node, withoutAuthorization(thrown));
 	host.log('warn', `could not poll: ${error.message}`);
-	if (!noteOutage(host, memory, thrown)) return;
+	if (!noteOutage(host, memory, thrown, error.failure?.cause)) return;
 	// n8n does not accept this activation, so that the one before goes on.
 	if (host.isFirst) memory.newest = replaced;
 	throw error;
