@@ -3,14 +3,14 @@
  * and with 400 at once. Each output is read with the program that a user reads it with.
  */
 import assert from 'node:assert/strict';
-import { rm, readFile, readdir } from 'node:fs/promises';
+import { mkdir, rm, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
-import { filesFolder } from '../../testbed/n8n/process.mts';
+import { type ExampleWorkflow, isNote } from '../../testbed/n8n/examples.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { Spreadsheets } from '../../testbed/n8n/spreadsheet.mts';
 import { hostileFleets, HOSTILE_SERIALS } from '../../testbed/platform/hostileFleet.mts';
+import { removing } from '../../testbed/removing.mts';
 import { offlineByMcp, offlineInChat } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { ALERTS } from './hostileAlerts.mts';
@@ -125,8 +125,14 @@ async function serialNumberLookup({ main, platform, workflow, devices }: Example
 }
 
 async function nightlyInventory({ n8n, main, workflow, devices }: ExampleSetup): Promise<void> {
-	const folder = filesFolder(n8n.folder);
-	for (const file of await readdir(folder)) await rm(join(folder, file));
+	// What the note says to create, and what happens without it. n8n starts in the user's folder.
+	const note = String(workflow.nodes.find(isNote)?.parameters['content']);
+	const [, name, error = ''] = /create the folder `(.+?)` .+ the run fails: “(.+?)”/.exec(note) ?? [];
+	assert(name && error);
+	const folder = join(n8n.folder, name);
+	await rm(folder, removing);
+	if (devices.length > 0) assert((await byHand(main, workflow))['Write file']?.error?.startsWith(error));
+	await mkdir(folder);
 	const results = await byHand(main, workflow);
 	const [file = '', ...others] = await readdir(folder);
 	if (devices.length === 0) {
