@@ -124,7 +124,7 @@ export async function fetchItems<T extends object>(
 	const items = own ? fitting.slice(skip, skip + (limit ?? Infinity)) : fitting;
 	const { reportedTotal: total = 0 } = listing;
 	// n8n doesn't save a default, so users may not know that there is a limit.
-	const isCut = total > listing.items.length || items.length < fitting.length;
+	const isCut = items.length < (own ? fitting.length : total);
 	if (limit === LIMIT.default && !byAgent && !isOnly && skip === 0 && isCut) {
 		const share = own ? `The first ${items.length}` : `${items.length} of ${total.toLocaleString('en-US')}`;
 		hint(`${share} ${words.items ?? 'items'}. Turn on 'Return All' for all.`, 'info');

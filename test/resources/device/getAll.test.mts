@@ -164,10 +164,10 @@ describe('the filters that the node checks', () => {
 		readonly group?: unknown;
 	}
 	/** Runs an operation on a platform with these rows, which ignores all filters. */
-	const listed = async (rows: () => readonly Row[], filters: object, more: Parameters = {}) =>
+	const listed = async (rows: () => readonly Row[], filters: object, more: Parameters = {}, unlisted = 0) =>
 		await runAlone({ ...getMany, output: 'raw', ...more, filters: { name: 'R', ...filters } }, ({ query = {} }) => {
 			const [all, at, size] = [rows(), Number(query['page'] ?? 0), Number(query['size'])];
-			const [totalElements, totalPages] = [all.length, Math.ceil(all.length / size)];
+			const [totalElements, totalPages] = [all.length + unlisted, Math.ceil(all.length / size)];
 			const content = all.slice(at * size, (at + 1) * size);
 			return { content, totalElements, totalPages, last: at >= totalPages - 1, number: at };
 		});
@@ -229,6 +229,8 @@ describe('the filters that the node checks', () => {
 			(await listed(() => some, { onlineStatus: 0 }, { limit })).hints;
 		expect(await hintsOn(rows)).toEqual(["The first 50 devices. Turn on 'Return All' for all."]);
 		expect([await hintsOn(rows.slice(1)), await hintsOn(rows, 49)]).toEqual([[], []]);
+		const { hints } = await listed(() => rows.slice(1), { onlineStatus: 0 }, { limit: 50 }, 1);
+		expect(hints).toEqual([expect.stringContaining('reports a total of 51 items')]);
 	});
 
 	test('a list that keeps changing fails Count', async () => {
