@@ -52,7 +52,7 @@ export async function checkMissing(
 	const requested = [...ordered.filter((sn) => !isAway(sn)), ...ordered.filter(isAway)].slice(0, MAX_PER_POLL);
 	const slots = pLimit(settings.parallelRequests);
 	const timeoutMs = Math.min(settings.timeoutMs, LONGEST_CHECK_MS);
-	const once = { ...settings, timeoutMs, maxRetries: 0 };
+	const once = { ...settings, timeoutMs, maxRetries: 0, keepsToken: true };
 	const check = async (sn: string) =>
 		isSerialNumber(sn) && sn === sn.trim() && fitsInPath(sn)
 			? await fetchDevice(platform, sn, once).then(() => 'unlisted' as const, outcomeOfFailure)
