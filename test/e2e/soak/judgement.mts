@@ -165,9 +165,14 @@ function verdictOf(life: Life, duty: Duty): Verdict {
 		if (duty !== 'due') return { ...verdict, outcome: 'none due' };
 		if (latest > end) return { ...verdict, outcome: 'pending' };
 		const failed = trigger.failed.filter((each) => each.at >= at + trigger.holdMs - SECOND_MS && each.at <= latest);
-		const wasIn = failed.some(({ serialNumbers }) => serialNumbers.length === 0 || serialNumbers.includes(sn));
-		const outcome = wasIn ? 'lost' : 'lost in a poll';
-		return { ...verdict, outcome, reason: reasonOf(outcome, latest) };
+		const lost = failed.find(({ serialNumbers }) => serialNumbers.length === 0 || serialNumbers.includes(sn));
+		if (lost === undefined)
+			return { ...verdict, outcome: 'lost in a poll', reason: reasonOf('lost in a poll', latest) };
+		return {
+			...verdict,
+			outcome: 'lost',
+			reason: reasonIn(disturbances, 'lost', lost.at, lost.at + INTERVAL_MS) ?? FAULT,
+		};
 	}
 	if (duty === 'none' || first.at < at + trigger.holdMs - 2 * SECOND_MS) {
 		return { ...verdict, outcome: 'early', reason: reasonOf('early', first.at) };
