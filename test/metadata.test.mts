@@ -293,7 +293,7 @@ describe('what a field depends on', () => {
 	test("the credential's notice is about an address that is not encrypted and not of this machine", () => {
 		const encrypted = ['', 'https://devices.example.com'];
 		const own = ['http://localhost', 'http://localhost:4070', 'http://127.0.0.1:4070/x', 'http://[::1]:80'];
-		const others = ['http://devices.example.com', 'HTTP://a.example', 'http://10.0.0.7/'];
+		const others = ['http://localhost.example.com', 'HTTP://a.example', 'http://10.0.0.7/'];
 		const notice = credential.find(({ name }) => name === 'plainHttpNotice');
 		expect([...encrypted, ...own, ...others].filter((baseUrl) => isShown(notice, { baseUrl }))).toEqual(others);
 	});

@@ -44,7 +44,7 @@ export interface RequestSettings {
 	maxRetries: number;
 	/** Whether a retry after HTTP 429 counts, too: a person is waiting. */
 	countsLimits?: boolean;
-	/** Whether to fail if the token is refused: the platform has just accepted it for another request. */
+	/** Whether to fail if the token is refused: the platform has just accepted it, or `npm run check-platform` signs in once. */
 	keepsToken?: boolean;
 }
 

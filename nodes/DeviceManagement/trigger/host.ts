@@ -43,7 +43,7 @@ export function hostOf(context: IPollFunctions) {
 		 * @param keepsContext whether a context of the node polled twice
 		 */
 		isDefault: (keepsContext = false) => mode !== 'update' || keepsContext || named === FIVE_MINUTES_MS,
-		/** Whether n8n keeps the state as a durable cursor, and pauses after failures. Its other states notice changes. */
+		/** Whether n8n keeps the state as a durable cursor, and pauses after failures. n8n marks its other states with `__dataChanged`. */
 		hasCursor: () => !('__dataChanged' in data()),
 		/** Returns the state that n8n has; undefined if it has none. */
 		readState: () => {

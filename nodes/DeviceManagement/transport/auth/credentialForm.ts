@@ -71,7 +71,11 @@ const form: Array<Field & { name: FieldName | 'plainHttpNotice' }> = [
 		// No regular expression: n8n runs it with a time limit whenever it reads the credential, which fails on a busy machine.
 		displayOptions: {
 			show: { baseUrl: ['http://', 'HTTP://', 'Http://'].map(beginning) },
-			hide: { baseUrl: ['http://127.', 'http://localhost', 'http://[::1]'].map(beginning) },
+			hide: {
+				baseUrl: ['http://127.', ...['localhost', '[::1]'].flatMap((host) => [`http://${host}:`, `http://${host}/`])]
+					.map(beginning)
+					.concat(['http://localhost', 'http://[::1]'].map((whole) => ({ _cnd: { eq: whole } }))),
+			},
 		},
 	},
 	{ displayName: 'Authentication', name: 'authentication', ...choiceOf(AUTHENTICATION) },
