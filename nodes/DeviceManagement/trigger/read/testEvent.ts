@@ -29,10 +29,7 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 		const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings);
 		const fitting = keepOnly(source, (device) => (fits(device) ? device : undefined));
 		const { items } = await fetchList(fitting, { ...settings, limit: own ? undefined : FEW });
-		return items
-			.map(({ kept }) => kept)
-			.filter((device) => device !== undefined)
-			.slice(0, FEW);
+		return items.flatMap<Device>(({ kept }) => kept ?? []).slice(0, FEW);
 	};
 	const devices = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
 		if (!mayRefuse('order', thrown)) throw thrown;
