@@ -48,7 +48,7 @@ const BETWEEN_CHANGES_MS = 5000;
 /** How long devices are offline, one after the other, in minutes. */
 const OFFLINE_MINUTES = [Infinity, 8, Infinity, 20, Infinity, 1.5, Infinity, 5];
 
-/** A trigger with a platform of its own, so that its polls are told apart. All platforms list the same devices. */
+/** A trigger with its own platform, which tells its polls apart. All platforms list the same devices. */
 interface Trigger {
 	id: string;
 	waitMinutes: number;
