@@ -3,7 +3,7 @@ import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import { filtersField } from '../nodes/DeviceManagement/fields/filters.ts';
 
 /** A property of the form, a collection's or a list's own ones included. */
-export interface Place {
+interface Place {
 	path: string;
 	property: INodeProperties;
 }
@@ -23,7 +23,7 @@ export function everyField(fields: readonly INodeProperties[], path = ''): Place
 /** Hidden fields with the name of a collection, see `asGiven`. */
 export const isTwin = ({ name, type }: INodeProperties) =>
 	type === 'hidden' && ['attributes', 'conditions', 'filters', 'options', 'query', 'sort'].includes(name);
-export const withoutTwins = (fields: readonly INodeProperties[]) => fields.filter((field) => !isTwin(field));
+const withoutTwins = (fields: readonly INodeProperties[]) => fields.filter((field) => !isTwin(field));
 
 export const choices = (property: INodeProperties | undefined): INodePropertyOptions[] =>
 	(property?.options ?? []).filter(

@@ -7,7 +7,7 @@ import { bold, tableOf } from '../demo/tables.mts';
 import { inWords, isRefusal, MOST_REQUESTS } from './probe.mts';
 
 /** What a check can find out, in the order of the table. */
-export const CHECKS = {
+const CHECKS = {
 	signIn: 'Sign-in',
 	envelope: 'Response envelope',
 	list: 'Device list',

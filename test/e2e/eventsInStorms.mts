@@ -18,7 +18,7 @@ import { withCredential } from '../../testbed/n8n/workflows.mts';
 const BETWEEN_POLLS_MS = 45_000;
 
 /** What happens to the trigger. The workflow has the id `trigger`, and tells the platform of each event that starts an execution. */
-export interface Storm {
+interface Storm {
 	n8n: QueueMode;
 	gates: Foundation['gates'];
 	trigger: WatchedTrigger;

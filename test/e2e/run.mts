@@ -5,7 +5,7 @@
  * `-- --pictures` takes the pictures of the docs along the way. Slow and large (each version is fetched once), so apart from
  * `npm test`. Ends with a line `N passed, N failed`; `-- --json FILE` writes it for programs.
  */
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,6 +33,7 @@ const options = new Command('npm run test:e2e --')
 	.addOption(
 		new Option('--soak [minutes]', 'disturbs n8n in queue mode for an hour; needs PostgreSQL and Redis')
 			.preset('60')
+			.argParser(readMinutes)
 			.conflicts(['queue', 'hosts', 'pictures']),
 	)
 	.option('--before <commit>', 'the build that --soak begins with', 'HEAD~20')
@@ -48,7 +49,7 @@ const options = new Command('npm run test:e2e --')
 	.parse()
 	.opts<{
 		queue?: true;
-		soak?: string;
+		soak?: number;
 		before: string;
 		fetch?: true;
 		hosts?: true;
@@ -94,8 +95,7 @@ async function run(host: N8nHost, checks: Checks): Promise<void> {
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-e2e-'));
 	const shown = async () => {
 		if (foundation && options.soak !== undefined) {
-			const minutes = Number(options.soak);
-			await soak(host, folder, foundation, checks, { minutes, before: options.before, only });
+			await soak(host, folder, foundation, checks, { minutes: options.soak, before: options.before, only });
 		} else if (foundation) await queueMode(host, folder, foundation, checks);
 		else if (options.hosts) await pollHosts(host, folder, services, checks);
 		else {
@@ -112,4 +112,9 @@ async function run(host: N8nHost, checks: Checks): Promise<void> {
 		await services.stop();
 		await rm(folder, removing);
 	}
+}
+
+function readMinutes(text: string): number {
+	if (/^[1-9]\d*$/.test(text)) return Number(text);
+	throw new InvalidArgumentError('Enter a number of minutes, like 60.');
 }

@@ -62,7 +62,7 @@ export async function startMailServer(pagePort = 0) {
 }
 
 /** The page of the mailbox: the newest mail first. It loads again every five seconds. */
-export function mailboxPage(mails: readonly Mail[]): string {
+function mailboxPage(mails: readonly Mail[]): string {
 	const shown = mails.map(({ from, to, subject = '', text = '', html, date }) => {
 		const head = `From ${from} to ${to.join(', ')}, ${date.slice(0, 19).replace('T', ' ')} UTC`;
 		const body =

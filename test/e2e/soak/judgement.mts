@@ -27,7 +27,7 @@ export interface Poll {
 export const DEVIATIONS = ['lost', 'lost in a poll', 'doubled', 'early', 'late'] as const;
 
 /** `lost` is an event whose execution failed; `lost in a poll` is a change for which n8n started no execution. */
-export type Deviation = (typeof DEVIATIONS)[number];
+type Deviation = (typeof DEVIATIONS)[number];
 
 /** A time in which something was done to n8n, its services or the platform, and for which the docs allow deviations. */
 export interface Disturbance {
@@ -42,7 +42,7 @@ export interface Disturbance {
 }
 
 /** An execution that did not succeed. */
-export interface FailedExecution {
+interface FailedExecution {
 	/** When a poll started it. */
 	at: number;
 	/** The devices of its events; empty if n8n no longer has them, as when its worker was killed. */

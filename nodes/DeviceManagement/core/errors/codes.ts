@@ -6,7 +6,7 @@ import type { CauseClass, DraftDetails, FailureDetails } from '../failure';
 import { fillIn } from './purpose';
 
 /** What a code, a status or a system error means, with places that `inWords` fills in. */
-export type Meaning = readonly [cause: CauseClass, message: string, remedy: string];
+type Meaning = readonly [cause: CauseClass, message: string, remedy: string];
 /** The meaning of what a pattern matches. */
 export type Row = readonly [pattern: RegExp, ...meaning: Meaning];
 

@@ -49,7 +49,7 @@ export function keep(value: JsonValue): Kept {
 }
 
 /** Returns what is kept of a value that is too long, by its JSON text. */
-export function keepDigest(json: string): Kept {
+function keepDigest(json: string): Kept {
 	return `{"digest":"${digest(json)}"}`;
 }
 
@@ -94,7 +94,7 @@ export function digestOf(value: unknown): string {
 }
 
 /** Returns JSON text with the fields of each object in alphabetical order, so that equal values have equal texts. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
 	if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
 	return JSON.stringify(value, (_, field: unknown) => {
 		if (typeof field !== 'object' || field === null || Array.isArray(field)) return field;

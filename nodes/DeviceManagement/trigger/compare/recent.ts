@@ -8,7 +8,7 @@ import { shortIdentity } from './kept';
 import type { TimeField } from './watched';
 
 /** Rows are remembered up to this many seconds before the newest time: twice the repeated hour of a clock change. */
-export const WINDOW = 7200;
+const WINDOW = 7200;
 
 /** Dates further ahead of this machine's clock count as another format, in seconds: no time zone explains them. */
 const FURTHEST_AHEAD = 2 * 86_400;

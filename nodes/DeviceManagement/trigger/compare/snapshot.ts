@@ -13,7 +13,7 @@ import type { WatchedField } from './watched';
 export const REMEMBERED_SECONDS = 3600;
 
 /** A new value that has not lasted long enough to be reported. */
-export interface Hold {
+interface Hold {
 	readonly sn: string;
 	/** Position of the field. */
 	readonly field: number;
