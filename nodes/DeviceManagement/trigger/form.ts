@@ -25,9 +25,6 @@ const attributesField: INodeProperties = {
 	description: "Keys of the attributes that 'Attribute Changed' watches, separated by commas",
 };
 
-/** n8n's editor deletes what it hides, so 'Attributes' is only hidden while it is empty. */
-const [EMPTY, FILLED_IN] = [[{ _cnd: { regex: '^(undefined)?$' } }], [{ _cnd: { exists: true } }]] as const;
-
 const forAtLeastField = {
 	displayName: 'For At Least (Minutes)',
 	name: 'forAtLeast',
@@ -76,8 +73,9 @@ export const triggerFields: INodeProperties[] = [
 	},
 	...asGiven(onlyWhenField),
 	forAtLeastField,
-	{ ...attributesField, displayOptions: { show: { '/attributes': [...EMPTY], '/events': ['attributeChanged'] } } },
-	...asGiven({ ...attributesField, displayOptions: { show: { '/attributes': [...FILLED_IN] } } }),
+	// n8n's editor deletes what it hides, so 'Attributes' is only hidden while it is empty.
+	{ ...attributesField, displayOptions: { show: { '/attributes': [''], '/events': ['attributeChanged'] } } },
+	...asGiven({ ...attributesField, displayOptions: { show: { '/attributes': [{ _cnd: { exists: true } }] } } }),
 	...asGiven(filtersField),
 	...outputFields,
 	...optionsField([
