@@ -136,6 +136,9 @@ const REFUSED: readonly Row[] = [
 		filter('query')({ parameter: [{ name: 'x', value: NOTHING }] }),
 		sent('x', null),
 	],
+	...['__proto__', 'constructor', 'prototype'].map((name): Row => {
+		return [`A parameter under {} can't have the name "${name}"`, 'Query Parameters', parameter(name), sent(name)];
+	}),
 	...['page', 'size', 'sort'].map((name): Row => {
 		return [`The node already sets the parameter "${name}" under {}`, 'Query Parameters', parameter(` ${name} `)];
 	}),

@@ -28,10 +28,17 @@ export function checkQueryParameters(value: unknown) {
 
 const parameterSchema = z.strictObject({ name: textSchema, value: z.unknown().default('') });
 
+/** Names that n8n's request functions drop. */
+const DROPPED_NAMES = ['__proto__', 'constructor', 'prototype'];
+
 /** Adds a parameter, also to others of its name. Throws a Failure `input` for a name or text that can't be sent. */
 export function addParameter(query: Query, { name, value }: { name: string; value: string }): void {
 	if (name === '') {
 		throw inputFailure("A parameter under 'Query Parameters' has no name", "Fill in its 'Name', or remove it.");
+	}
+	if (DROPPED_NAMES.includes(name)) {
+		const message = `A parameter under 'Query Parameters' can't have the name "${name}"`;
+		throw inputFailure(message, "Remove it: n8n doesn't send parameters of that name.");
 	}
 	const text = checkText(value, `the parameter "${checkText(name, "'Query Parameters'")}"`);
 	const present = Object.hasOwn(query, name) ? query[name] : undefined;
