@@ -16,7 +16,6 @@ import { carriedFrom, carryOn, memoryOf, refuseMoving } from './memory';
 import { noteOutage, tooLate } from './outage';
 import { observe } from './read/observe';
 import { readTriggerParameters, type TriggerParameters } from './form';
-import { isReadable } from './compare/recent';
 import { forgetAway } from './compare/snapshot';
 import { decodeState, encodeState } from './state';
 import { fetchTestEvents } from './read/testEvent';
@@ -138,9 +137,7 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 		// device may have come back, too: its hour starts again.
 		const startsHolds = isFirstOfProcess && host.isDefault(memory.keepsContext);
 		const snapshot = last.snapshot && forgetAway(last.snapshot, now, isFirstOfProcess);
-		// A time far ahead, which an earlier build met, would hide all devices.
-		const recent = new Map([...last.recent].filter(([, { newest }]) => isReadable(newest ?? 0, now)));
-		return { ...last, recent, snapshot: snapshot && { ...snapshot, ...(startsHolds && { holds: [] }) } };
+		return { ...last, snapshot: snapshot && { ...snapshot, ...(startsHolds && { holds: [] }) } };
 	}
 	// It may be another platform now.
 	memory.orders = new Map();

@@ -50,12 +50,7 @@ export function secondsOf(time: unknown, now: number): number | undefined {
 	const [, year, month, day, hour, minute, second] = (typeof time === 'string' ? form.exec(time) : null) ?? [];
 	const at =
 		Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1000;
-	return isReadable(at, now) ? at : NaN;
-}
-
-/** Whether a time is not too far ahead of this machine's clock. */
-export function isReadable(time: number, now: number): boolean {
-	return time <= now + FURTHEST_AHEAD;
+	return at <= now + FURTHEST_AHEAD ? at : NaN;
 }
 
 /** Returns the time since which rows are compared: two hours before the newest time. */
