@@ -137,12 +137,17 @@ test('a server that counts from 0 may refuse a page past its end, although its f
 	await expectWhole(serve(30, { numbering: 'zero-based', pastEnd: noSuchPage, falsify }));
 });
 
-test('an endless list ends after two million items', async () => {
+test.each([
+	{ after: 'two million items', size: 50_000, every: 1, most: 41 },
+	{ after: '200,000 pages, most of them empty', size: 1, every: 50, most: 200_001 },
+])('an endless list ends after $after', async ({ size, every, most }) => {
 	let made = 0;
+	let asked = 0;
 	const fetchPage = async () => {
-		if (made > 2_050_000) throw new Error('The walk does not end');
-		return { content: Array.from({ length: 50_000 }, () => made++), last: false };
+		if (++asked > most) throw new Error('The walk does not end');
+		const content = Array.from({ length: asked % every === 0 ? size : 0 }, () => made++);
+		return { content, last: false, totalElements: 10 ** 9, totalPages: 10 ** 9 };
 	};
-	const walked = walk({ fetchPage, identify: String }, { pageSize: 50_000, parallelRequests: 1 });
+	const walked = walk({ fetchPage, identify: String }, { pageSize: size, parallelRequests: 1 });
 	await expect(walked).rejects.toMatchObject({ details: { kind: 'paging' } });
 });

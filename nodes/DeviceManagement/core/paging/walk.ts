@@ -26,8 +26,8 @@ export interface WalkedPage<T> extends ReturnType<Tally<T>['add']> {
 	moved: boolean;
 }
 
-/** Stops a walk if the server's list has no end: pages without new items end it, too. */
-const MAX_ITEMS = 2_000_000;
+/** Stop a walk if the server's list has no end: pages without new items end it, too. */
+const [MAX_ITEMS, MAX_PAGES] = [2_000_000, 200_000];
 
 /**
  * Yields the pages of a list (section 1.2 of the API document) in the server's order, and fetches ahead. tally.ts decides where it ends.
@@ -38,14 +38,14 @@ export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions)
 	const { size, page: first } = await sizes.firstPage(source);
 	const feed = new PageFeed(source, first, { ...options, size });
 	const tally = new Tally(source, first, { size, skip, enough: skip + limit, sharing });
-	for (let index = 0; tally.read < MAX_ITEMS; index++) {
+	for (let index = 0; index < MAX_PAGES && tally.read < MAX_ITEMS; index++) {
 		const next = feed.at(index, tally.pagesExpected);
 		const page = tally.add(await (tally.expectsEnd ? next.catch(undefinedIfPageRefused) : next));
 		if (tally.isAtEnd) await feed.waitForPages();
 		yield { ...page, moved: feed.totalMoved };
 		if (tally.isAtEnd) return;
 	}
-	const message = `The list did not end after ${MAX_ITEMS} items`;
+	const message = `The list did not end after ${tally.read} items`;
 	const remedy = 'Request fewer items, or ask your platform administrator.';
 	throw new Failure({ kind: 'paging', cause: 'platform', message, remedy });
 }
