@@ -81,10 +81,10 @@ function formOf(chosen: Record<string, unknown>): INodeProperties[] {
 	);
 }
 
-function operation(name: OperationName, purpose: Purpose, more: { method?: string } = {}): Reader {
+function operation(name: OperationName, purpose: Purpose, more: { method?: string; filters?: object } = {}): Reader {
 	const parameters = { ...operations[name], ...more, options: { maxRetries: 0 } };
 	const hear = async () => (await bench.run(parameters, { input: [{ sn: 'RT1' }] })).error;
-	return [[name, ...Object.values(more)].join(' '), purpose, formOf(parameters), hear];
+	return [[name, JSON.stringify(more)].join(' '), purpose, formOf(parameters), hear];
 }
 
 const OF_API = { request: 'read', requestAll: 'read' } as const;
@@ -98,6 +98,7 @@ const poll = async () => await new Watch(bench, watch).activate();
 const readers: Reader[] = [
 	...operationNames.map((name) => operation(name, PURPOSES[name])),
 	operation('request', 'write', { method: 'POST' }),
+	operation('count', 'count', { filters: { onlineStatus: '0' } }),
 	['the dropdown of Get', 'dropdown', formOf(get), async () => await openDropdown().catch(Object)],
 	['the trigger', 'list', trigger, async () => await poll().catch(Object)],
 ];

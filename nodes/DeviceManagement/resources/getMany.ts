@@ -132,8 +132,8 @@ export async function fetchItems<T extends object>(
 	return items;
 }
 
-function unsettled(listing: Listing<unknown>, { ifChanges }: Partial<ListWords>): Failure {
-	const remedy = listing.tied ? SORT_BETTER : 'Run the workflow again, if possible at a quieter time.';
+function unsettled(listing: Listing<unknown>, { ifChanges, order }: Partial<ListWords>): Failure {
+	const remedy = listing.tied && order ? SORT_BETTER : 'Run the workflow again, if possible at a quieter time.';
 	const accept = ` To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return What Was Read'.`;
 	const message = `${whyUnsettled(listing)}, so some items may be missing`;
 	return new Failure({ kind: 'paging', cause: 'platform', message, remedy: ifChanges ? remedy + accept : remedy });
