@@ -245,8 +245,6 @@ async function tell(
 			.map(({ at, data }) => ({ at, serialNumbers: [...devices].filter((sn) => data.includes(sn)) }));
 		return { name: id, holdMs: waitMinutes * 60_000, reports, polls: pollsOf(platform), failed };
 	});
-	const record = process.env['SOAK_RECORD'];
-	if (record !== undefined) await writeFile(record, JSON.stringify({ journal, watched, disturbances, end }));
 	const verdicts = judge(journal, watched, disturbances, end);
 	console.log(`\n${tableOf(verdicts)}`);
 	for (const { name } of watched) {

@@ -25,7 +25,7 @@ test.each(files)('%s pins actions by commit, uses no cache, keeps no credentials
 	const isPinned = (name: string) => /^(\.\/.*|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)$/.test(name);
 	expect(found(text, /\buses: *(.*)$/gm).filter((name) => !isPinned(name))).toEqual([]);
 	expect(found(text, /\brun: *(.*)$/gm).filter((command) => !isKnown(command))).toEqual([]);
-	expect(text).not.toMatch(/actions\/cache|^ +cache:/m);
+	expect(text).not.toMatch(/actions\/cache|^ +cache:|secrets\.|_TOKEN/m);
 	expect(found(text, /(persist-credentials: false)/g)).toHaveLength(found(text, /(actions\/checkout@)/g).length);
 	if (!file.includes('actions/')) expect(text).toMatch(/^permissions:( \{\}|\n  contents: read)\n\n/m);
 });
@@ -38,6 +38,12 @@ const releaseSchema = z.object({
 			steps: z.array(z.object({ run: z.string().optional() })).optional(),
 		}),
 	),
+});
+
+test('Dependabot waits 14 days', () => {
+	const text = read('.github/dependabot.yml');
+	const days = found(text, /default-days: (\d+)/g);
+	expect(days).toEqual(found(text, /(package-ecosystem)/g).map(() => '14'));
 });
 
 test('only the job that publishes may sign, and it runs no code of packages', () => {
