@@ -22,7 +22,7 @@ export const optionFields = {
 		typeOptions: { minValue: 1, maxValue: 10_000 },
 		default: 1000,
 		description:
-			'How many items to request per page, at most 10,000. If your platform sends fewer, n8n reads more pages. If it refuses, n8n asks for 1000, then for 200, 50 and 10.',
+			'How many items to request per page, at most 10,000. If your platform sends fewer, n8n reads more pages. If it refuses, n8n asks for fewer, down to 10.',
 	},
 	parallelRequests: {
 		displayName: 'Parallel Requests',

@@ -47,7 +47,7 @@ export function pageSource(
 
 /**
  * Returns the platform for a list that the node doesn't know. A POST may change something: its first
- * request is sent as a write, and in one page size. Once the platform has answered it with a page, the others are reads.
+ * request is sent as a write, and in one page size. Once the platform has returned a page, the others are reads.
  * @throws Failure `response` with the words for 'Return All' if the first response is no page; and what a request throws
  */
 export function forOneList(platform: Platform, asObjects: (content: unknown[]) => object[]): Platform {

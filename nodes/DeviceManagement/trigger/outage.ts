@@ -18,8 +18,8 @@ export function noteOutage(host: Host, memory: NodeMemory, thrown: unknown, caus
 	const { outage: reported = 0, thrown: before = { last: -Infinity, earlier: -Infinity } } = memory;
 	const now = currentClock().now();
 	const isDefault = host.isDefault(memory.keepsContext);
-	// After these causes, n8n pauses, and takes the poll after the pause for a success unless it throws. Should n8n not pause, two
-	// errors in half an hour are enough.
+	// After these causes, n8n pauses, and takes the poll after the pause for a success unless it throws. If n8n doesn't pause, it
+	// gets two errors in half an hour.
 	const isAfterPause = !isDefault && host.hasCursor() && cause.endsWith('-invalid') && now - before.earlier >= PAUSE_MS;
 	// A person is waiting for the activation.
 	const isAwaited = host.isFirst && !host.isStart && isDefault;

@@ -97,7 +97,7 @@ export class Session {
 
 	/**
 	 * Finds another token than `old`, which may have expired. The old one stays if there is none.
-	 * @throws `doubt` if the sign-in is answered in the same way, or if a write in doubt has to keep the words that say so
+	 * @throws `doubt` if the sign-in gets the same response, or if a write in doubt has to keep the words that say so
 	 */
 	private async renew(account: Account, old: Token | undefined, doubt: unknown, keepsWords: boolean): Promise<void> {
 		const { failure, details } = await outcomeOf(this.search(account, old));

@@ -94,7 +94,7 @@ function keysOf(response: unknown, redact: Redact): string {
 	return keys.length === 0 ? `${name} is empty` : `${name} has the keys ${keys.join(', ')}`;
 }
 
-/** Whether an answer refuses the login: clearly, or so that it may pass. Not if there is none, or if the platform has trouble. */
+/** Whether a response refuses the login: clearly, or so that it may pass. Not if there is none, or if the platform has trouble. */
 function refusalIn({ kind, cause, code, httpStatus, temporary }: FailureDetails): 'clear' | 'may pass' | undefined {
 	if (temporary === true) return undefined;
 	// A login that was accepted without a token may lack a second factor.

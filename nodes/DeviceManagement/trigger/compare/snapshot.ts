@@ -87,7 +87,7 @@ export function forgetAway(snapshot: Snapshot, now: number, startsAgain = false)
 /**
  * Returns what a new device is compared with: its own values, so that they are only recorded. A value that a rule asks for as a
  * state is still to be reported.
- * @param known what is remembered of the device nevertheless
+ * @param known what is remembered of the device anyway
  */
 export function firstValues(
 	values: KeptValues,
