@@ -44,6 +44,9 @@ const folder = join(
 	createHash('sha256').update(checkout).digest('hex').slice(0, 8),
 );
 
+/** The number of the process that uses the folder. */
+const runningFile = join(folder, 'running');
+
 const isStopping = stopSignal();
 
 let n8n: N8nInstance | undefined;
@@ -55,13 +58,16 @@ try {
 } finally {
 	if (isStopping.aborted) console.log('\nStopping …');
 	await n8n?.stop();
+	if (n8n) await rm(runningFile, removing);
 }
 process.exit();
 
 /** Settles when the editor ends unexpectedly. */
 async function start(): Promise<void> {
+	await refuseSecondStart();
 	if (fresh) await rm(folder, removing);
 	await mkdir(folder, { recursive: true, mode: 0o700 });
+	await writeFile(runningFile, String(process.pid));
 	const workflows = await workflowsOfStart();
 	const owner = await readOwner();
 	const instance = (n8n = new N8nInstance(await provideN8n(), folder));
@@ -84,6 +90,19 @@ async function start(): Promise<void> {
 	console.log(welcome(editor.url, owner, workflows, mail, platform));
 	await editor.process.ended;
 	throw new Error('n8n ended unexpectedly.');
+}
+
+/** Two editors with the same data would break each other. */
+async function refuseSecondStart(): Promise<void> {
+	const other = Number(await readFile(runningFile, 'utf8').catch(() => ''));
+	try {
+		// Throws if there is no such process.
+		if (other > 0) process.kill(other, 0);
+		else return;
+	} catch {
+		return;
+	}
+	throw new Error(`npm start already runs, as process ${other}. Stop it first: press Ctrl-C in its terminal.`);
 }
 
 function welcome(
@@ -119,7 +138,7 @@ are for an embedded platform with ${exampleFleet.size} devices:
 
 To use the tools of “devices as tools for any agent”, set this bearer token in your agent: ${toolsToken(owner)}
 
-Your workflows are kept in ${folder}. To delete them, run npm start -- --fresh.
+Your workflows and n8n's log (start.log) are in ${folder}. To delete them, run npm start -- --fresh.
 Ctrl-C stops everything.`;
 }
 

@@ -77,7 +77,8 @@ async function unpack(folder: string, manifest: Manifest, isPinned: boolean, bef
 }
 
 async function npm(folder: string, args: readonly string[]): Promise<void> {
-	const quiet = ['--prefer-offline', '--no-audit', '--no-fund'];
+	// Its warnings are about other versions of Node.js, which don't matter here.
+	const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
 	const ends = { cwd: folder, stdin: 'ignore', stdout: 2, stderr: 2, reject: false } as const;
 	const { failed } = await execa('npm', [...args, ...quiet], ends);
 	if (failed)

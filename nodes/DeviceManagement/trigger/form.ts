@@ -31,7 +31,7 @@ const forAtLeastField = {
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 43_200 },
 	default: 0,
-	hint: 'Used only by changes. 0 reports at once.',
+	hint: 'Only changes wait. 0 reports them at once.',
 	description:
 		'How many minutes a new value must last before n8n reports it. If the value changes back in that time, there is no event.',
 } as const satisfies INodeProperties;
