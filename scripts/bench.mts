@@ -201,12 +201,12 @@ function report(runs: readonly Run[], idleBytes: number): string {
 	};
 	return `### Time
 
-From the start of the execution to its end, the median of all rounds (${ROUNDS}). For parts: from the first start to the last end. In brackets: compared with the first row. The platform waits ${LATENCY_MS} ms before each response. The machine has ${machine}, shared by n8n, database, queue and platform. Compare the rows, not the seconds.
+From the start of the execution to its end, the median of all rounds (${ROUNDS}). For parts: from the first start to the last end. In brackets: compared with the first row. The platform waits ${LATENCY_MS} ms before each response. The machine has ${machine}, shared by n8n, database, queue and platform.
 
 ${table(time)}
 ### Memory of the worker
 
-The highest memory of the process. An idle worker has ${megabytes(idleBytes)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}. Without that limit, Node.js collects garbage later and takes more. “out of memory” means that the worker ended.
+The highest memory of the process. An idle worker has ${megabytes(idleBytes)}. Each worker ran one execution at a time, with NODE_OPTIONS=--max-old-space-size=${HEAP_MB}.
 
 ${table((own) => most(own, 'workerBytes'))}
 ### The execution in the database
