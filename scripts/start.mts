@@ -50,6 +50,7 @@ const runningFile = join(folder, 'running');
 const isStopping = stopSignal();
 
 let n8n: N8nInstance | undefined;
+let hasFolder = false;
 try {
 	await Promise.race([start(), aborted(isStopping)]);
 } catch (error) {
@@ -58,7 +59,7 @@ try {
 } finally {
 	if (isStopping.aborted) console.log('\nStopping …');
 	await n8n?.stop();
-	if (n8n) await rm(runningFile, removing);
+	if (hasFolder) await rm(runningFile, removing);
 }
 process.exit();
 
@@ -68,6 +69,7 @@ async function start(): Promise<void> {
 	if (fresh) await rm(folder, removing);
 	await mkdir(folder, { recursive: true, mode: 0o700 });
 	await writeFile(runningFile, String(process.pid));
+	hasFolder = true;
 	const workflows = await workflowsOfStart();
 	const owner = await readOwner();
 	const instance = (n8n = new N8nInstance(await provideN8n(), folder));
@@ -95,14 +97,18 @@ async function start(): Promise<void> {
 /** Two editors with the same data would break each other. */
 async function refuseSecondStart(): Promise<void> {
 	const other = Number(await readFile(runningFile, 'utf8').catch(() => ''));
+	if (!isRunning(other)) return;
+	const remedy = `Press Ctrl-C in its terminal. If that is another program, delete ${runningFile}.`;
+	throw new Error(`npm start already runs, as process ${other}. ${remedy}`);
+}
+
+function isRunning(id: number): boolean {
 	try {
 		// Throws if there is no such process.
-		if (other > 0) process.kill(other, 0);
-		else return;
+		return id > 0 && id !== process.pid && process.kill(id, 0);
 	} catch {
-		return;
+		return false;
 	}
-	throw new Error(`npm start already runs, as process ${other}. Stop it first: press Ctrl-C in its terminal.`);
 }
 
 function welcome(

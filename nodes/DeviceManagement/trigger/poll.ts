@@ -16,6 +16,7 @@ import { carriedFrom, carryOn, memoryOf, refuseMoving } from './memory';
 import { noteOutage, tooLate } from './outage';
 import { observe } from './read/observe';
 import { readTriggerParameters, type TriggerParameters } from './form';
+import { refuseFarAhead } from './compare/recent';
 import { forgetAway } from './compare/snapshot';
 import { decodeState, encodeState } from './state';
 import { fetchTestEvents } from './read/testEvent';
@@ -133,6 +134,7 @@ function stateBefore(poll: Poll, base: string | undefined, fingerprint: string, 
 	const { host, memory, isFirstOfProcess } = poll;
 	const last = decodeState(base);
 	if (last?.fingerprint === fingerprint) {
+		refuseFarAhead(last.recent, now);
 		// What was held may have come back in a quiet poll before the start, which n8n's default host did not save. A missing
 		// device may have come back, too: its hour starts again.
 		const startsHolds = isFirstOfProcess && host.isDefault(memory.keepsContext);

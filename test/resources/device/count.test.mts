@@ -39,3 +39,18 @@ test.each([undefined, '2.5', 0, -1, 2.5])(
 		});
 	},
 );
+
+test('says nothing of a sort order that its form does not have', async () => {
+	const settings = {
+		equalValues: 'unsteady',
+		ownSort: 'onlineStatus asc',
+		idSort: 'refused',
+		largestSize: 60,
+	} as const;
+	Object.assign(bench.platform.settings, settings);
+	const { error } = await counted({ filters: { group: 'Default' } });
+	expect(error).toMatchObject({
+		message: expect.stringContaining('items with equal sort values'),
+		description: 'Run the workflow again, if possible at a quieter time.',
+	});
+});

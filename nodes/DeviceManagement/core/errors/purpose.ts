@@ -42,7 +42,12 @@ export const WORDING: Readonly<Record<Purpose, typeof REQUEST>> = {
 		tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options', or lower 'Page Size' there.",
 		tooLarge: "Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'.",
 	},
-	count: { ...REQUEST, names: "the names under 'Filters'", body: "'Filters'" },
+	count: {
+		...REQUEST,
+		names: "the names under 'Filters'",
+		body: "'Filters'",
+		tooLarge: "Count fewer devices with 'Filters'.",
+	},
 	device: { ...REQUEST, names: 'the serial number', missing: 'No device has this serial number' },
 	dropdown: {
 		...REQUEST,

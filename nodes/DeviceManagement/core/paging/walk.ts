@@ -38,14 +38,15 @@ export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions)
 	const { size, page: first } = await sizes.firstPage(source);
 	const feed = new PageFeed(source, first, { ...options, size });
 	const tally = new Tally(source, first, { size, skip, enough: skip + limit, sharing });
-	for (let index = 0; index < MAX_PAGES && tally.read < MAX_ITEMS; index++) {
+	let index = 0;
+	for (; index < MAX_PAGES && tally.read < MAX_ITEMS; index++) {
 		const next = feed.at(index, tally.pagesExpected);
 		const page = tally.add(await (tally.expectsEnd ? next.catch(undefinedIfPageRefused) : next));
 		if (tally.isAtEnd) await feed.waitForPages();
 		yield { ...page, moved: feed.totalMoved };
 		if (tally.isAtEnd) return;
 	}
-	const message = `The list did not end after ${tally.read} items`;
+	const message = `The list did not end after ${tally.read} items on ${index} pages`;
 	const remedy = 'Request fewer items, or ask your platform administrator.';
 	throw new Failure({ kind: 'paging', cause: 'platform', message, remedy });
 }

@@ -86,6 +86,17 @@ export function unknownFormat(field: TimeField): Failure {
 	return new Failure({ kind: 'response', cause: 'platform', message, remedy });
 }
 
+/** Throws if a newest time is far ahead of `now`: the clock of n8n is wrong, or it was. A poll would report old devices, or miss new ones. */
+export function refuseFarAhead(recent: ReadonlyMap<TimeField, Recent>, now: number): void {
+	for (const [field, { newest }] of recent) {
+		if ((newest ?? 0) <= now + FURTHEST_AHEAD) continue;
+		const message = `The trigger knows a date in '${field}' that is more than two days ahead of the clock of n8n`;
+		const remedy =
+			'Correct that clock: no event is lost. If it is right, rename the node. It then records the current state again.';
+		throw new Failure({ kind: 'response', cause: 'platform', message, remedy });
+	}
+}
+
 /** Returns what to remember. If not all rows were fetched, the newest time stays, so that the next poll fetches the same rows again. */
 export function recentAfter(before: Recent | undefined, { rows, top, complete }: FetchedRows): Recent {
 	const known = before?.newest ?? null;
