@@ -147,8 +147,13 @@ async function away(
 	await gate.close();
 	trigger.change();
 	await pause(milliseconds);
+	// n8n fails an execution that begins on a worker without its database, so the next poll ends once all are back.
+	const { release } = holdAnswers(trigger.platform, 'list');
 	await gate.open();
 	assert.equal(await n8n.restartEnded(), ends);
+	const areHealthy = async () => await Promise.all(n8n.workers.map(async (worker) => await worker.isHealthy()));
+	await until('a worker is not healthy', async () => (await areHealthy()).every(Boolean));
+	release();
 }
 
 /** Keeps back the platform's answers to requests of a kind. `held` waits for the first one. `release` answers all of them. */

@@ -189,6 +189,14 @@ class Worker {
 		return [...this.process.printed.matchAll(/Worker started execution (\d+) /g)].flatMap(([, id]) => id ?? []);
 	}
 
+	/** Whether it reaches the database and the queue. */
+	async isHealthy(): Promise<boolean> {
+		const [, port] = /worker server listening on port (\d+)/.exec(this.process.printed) ?? [];
+		const answer = await fetch(`http://127.0.0.1:${port}/healthz/readiness`).catch(() => undefined);
+		await answer?.body?.cancel();
+		return answer?.ok === true;
+	}
+
 	/** Starts it again after it has ended. */
 	async restart(): Promise<void> {
 		this.process = await this.instance.startWorker();
