@@ -21,11 +21,13 @@ export function checkerOf(own: OwnFilters | undefined) {
 		return isInGroup && (own.onlineStatus === undefined || statusText(onlineStatus) === String(own.onlineStatus));
 	};
 	const missingGroup = () => (isFound ? undefined : `no device in the group "${own?.group}"`);
-	const groupNames = () => {
+	const missingGroupAndNames = () => {
+		if (isFound) return undefined;
 		const named = [...groups].sort().slice(0, 10).join(', ');
-		return `${named ? `the groups ${named}` : 'no groups'}${groups.size > 10 ? ` and ${groups.size - 10} others` : ''}`;
+		const names = `${named ? `the groups ${named}` : 'no groups'}${groups.size > 10 ? ` and ${groups.size - 10} others` : ''}`;
+		return `The platform listed ${missingGroup()}. The list has ${names}.`;
 	};
-	return { fits, missingGroup, groupNames };
+	return { fits, missingGroup, missingGroupAndNames };
 }
 
 /** Returns an online status as the text that is compared: true is 1, and false is 0. */

@@ -109,7 +109,7 @@ export async function fetchItems<T extends object>(
 	const skip = isOfRows ? 0 : checkNumber(settings.options['skip'], SKIP);
 	const { ifChanges: label = '' } = words;
 	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], label);
-	const { fits, missingGroup, groupNames } = checkerOf(own);
+	const { fits, missingGroupAndNames } = checkerOf(own);
 	const keep = (record: JsonObject) => (fits(record) ? shape(record) : undefined);
 	const source = keepOnly(pageSource(platform, endpoint, settings), keep, isOfRows);
 	const part = own ? { skip: 0, limit: undefined } : { skip, limit };
@@ -117,8 +117,8 @@ export async function fetchItems<T extends object>(
 	if (returnAll && !listing.settled && ifChanges === 'fail') throw unsettled(listing, words);
 	const remark = remarkOn(listing, part.skip, part.limit, isOfRows ? 'the last reading' : undefined);
 	if (remark !== undefined) hint(remark);
-	const missing = missingGroup();
-	if (missing !== undefined) hint(`The platform listed ${missing}. The list has ${groupNames()}.`);
+	const missing = missingGroupAndNames();
+	if (missing !== undefined) hint(missing);
 	if (skip > 0 && !endpoint.sort?.some((rule) => /(^|,)(id|sn)[, ]/.test(rule))) hint(PARTS_NEED_ID);
 	const fitting = listing.items.flatMap(({ kept }) => kept ?? []);
 	const items = own ? fitting.slice(skip, skip + (limit ?? Infinity)) : fitting;

@@ -24,7 +24,7 @@ const FEW = 3;
  */
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
 	const { criteria, own, settings } = parameters;
-	const { fits, missingGroup, groupNames } = checkerOf(own);
+	const { fits, missingGroupAndNames } = checkerOf(own);
 	const fetchFew = async (sort: string[]) => {
 		const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings);
 		const fitting = keepOnly(source, (device) => (fits(device) ? device : undefined));
@@ -40,7 +40,7 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 	throw inputFailure(
 		'No data with the current filter could be found',
 		devices.length === 0
-			? `${missingGroup() ? `The platform listed ${missingGroup()}. The list has ${groupNames()}` : "No device matches the 'Filters'"}. Change the filters, or remove them to see any device.`
+			? `${missingGroupAndNames() ?? "No device matches the 'Filters'."} Change the filters, or remove them to see any device.`
 			: "The newest devices already have the value in 'From', and 'To' has no other value. Enter one in 'To' for the test.",
 	);
 }
