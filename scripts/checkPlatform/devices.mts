@@ -7,8 +7,6 @@ import { meansNoDevice } from '../../nodes/DeviceManagement/core/errors/codes.ts
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { currentClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
-import { secondsOf } from '../../nodes/DeviceManagement/trigger/compare/recent.ts';
-import type { TimeField } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { number } from '../demo/tables.mts';
 import type { Sample } from './paging.mts';
 import { inWords, type Outcome, type Probe } from './probe.mts';
@@ -53,7 +51,7 @@ export function findingsOfFirst({ value, refusal }: Outcome<Page<Device>>, signI
 	if (refusal.signInFailed === 'for good') {
 		return { signIn: no(`no token (${found})`, 'Check the login path and the token path. Set them with --set.') };
 	}
-	if (refusal.tokenRefused === true) return { signIn: no(`${refused} (${found})`, advice) };
+	if (refusal.token === 'refused') return { signIn: no(`${refused} (${found})`, advice) };
 	const read = { signIn: accepted, envelope: ENVELOPE };
 	if (code !== undefined) {
 		return { ...read, list: no(found, 'Ask your platform administrator for the right to list devices.') };
@@ -117,7 +115,7 @@ export function findValues(field: 'onlineStatus' | 'status', devices: readonly D
 }
 
 /** Whether the trigger can read a date (section 2.1 of the API document). */
-export function findDates(field: TimeField, devices: readonly Device[]): Finding {
+export function findDates(field: 'createTime' | 'updateTime', devices: readonly Device[]): Finding {
 	const event = field === 'createTime' ? 'Device Created' : 'Device Updated';
 	const counts = countBy(devices, (device) => {
 		const seconds = secondsOf(device[field], currentClock().date() / 1000);
@@ -184,4 +182,12 @@ export function findPolls(sample: Sample | undefined, total: number | undefined,
 
 function pagesOf(total: number | undefined, length: number): number {
 	return Math.max(1, Math.ceil((total ?? length) / length));
+}
+
+/** Returns a time of the platform in seconds; undefined for a missing time, and NaN for another format or a time two days ahead of `now`. */
+function secondsOf(time: unknown, now: number): number | undefined {
+	if (time === undefined || time === null || time === '') return undefined;
+	const isTime = typeof time === 'string' && /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d/.test(time);
+	const at = isTime ? Date.parse(`${time.slice(0, 19).replace(' ', 'T')}Z`) / 1000 : NaN;
+	return at <= now + 2 * 86_400 ? at : NaN;
 }

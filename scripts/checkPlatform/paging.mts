@@ -3,7 +3,7 @@
  * through the package's transport and compares devices, not metadata. It reads no more than the pages that it compares.
  */
 import { type Device, identifyDevice } from '../../nodes/DeviceManagement/core/device.ts';
-import { areSame as areSameBy, type Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
+import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { number } from '../demo/tables.mts';
 import { type FetchPage, FIRST_SIZE, inWords, type Outcome, type Probe } from './probe.mts';
 import { type Finding, type Findings, ifRefused, no, RUN_AGAIN, unsure, yes } from './report.mts';
@@ -20,7 +20,8 @@ const STOPS_THERE = 'The nodes stop there.';
 const KEEP_SIZE = 'Keep the default Page Size of 1,000.';
 
 /** Whether two pages have the same devices in the same order. */
-export const areSame = (one: readonly Device[], other: readonly Device[]) => areSameBy(identifyDevice, one, other);
+export const areSame = (one: readonly Device[], other: readonly Device[]) =>
+	one.map(identifyDevice).join() === other.map(identifyDevice).join();
 
 /** Whether the platform calls its first page 0 or 1. */
 export async function checkFirstPage(fetchPage: FetchPage, first: Page<Device>): Promise<Finding> {

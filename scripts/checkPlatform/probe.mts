@@ -10,11 +10,11 @@ import { ClientRequest } from 'node:http';
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
-import { fetchPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
+import { readList } from '../../nodes/DeviceManagement/core/paging/list.ts';
 import { DEVICE_LIST, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
 import { type PagedEndpoint, pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import { openPlatform, type Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
-import { outcomeOf } from '../../nodes/DeviceManagement/transport/waiting/retry.ts';
+import { outcomeOf } from '../../nodes/DeviceManagement/transport/waiting/traffic.ts';
 
 /** Most HTTP requests of one check, with sign-in and retries. */
 export const MOST_REQUESTS = 40;
@@ -84,7 +84,7 @@ export async function openProbe(context: IPollFunctions, isLogin: boolean, say: 
 		page,
 		/** Reads the first devices as Get Many does, over as many pages as it takes. */
 		list: async (pageSize: number, limit: number, sort: readonly string[]) =>
-			await attempt(fetchPart(source({ sort }), { pageSize, parallelRequests: 1, skip: 0, limit })),
+			await attempt(readList(source({ sort }), { pageSize, parallelRequests: 1, limit, keep: (device) => device })),
 		/** Reads one device by its serial number. */
 		device: async (serialNumber: string) => await attempt(fetchDevice(platform, serialNumber, SETTINGS)),
 		/** Stops counting, and any request under way. */
@@ -95,11 +95,11 @@ export async function openProbe(context: IPollFunctions, isLogin: boolean, say: 
 	};
 }
 
-const mayHaveExpired = ({ tokenRefused, expiry }: FailureDetails) => tokenRefused === true || expiry !== undefined;
+const mayHaveExpired = ({ token }: FailureDetails) => token !== undefined;
 
 /** Whether the platform refused the request, so that it would do so again. This excludes a refused token. */
-export function isRefusal({ mayRefusePage, temporary, tokenRefused, signInFailed }: FailureDetails): boolean {
-	return mayRefusePage === true && temporary !== true && tokenRefused !== true && signInFailed !== 'for good';
+export function isRefusal({ mayRefusePage, temporary, token, signInFailed }: FailureDetails): boolean {
+	return mayRefusePage === true && temporary !== true && token !== 'refused' && signInFailed !== 'for good';
 }
 
 /** How a request failed, in a few words. Leaves out the platform's own text, which may name a device. */

@@ -87,7 +87,7 @@ describe('a body without an envelope', () => {
 			cause: 'platform',
 			httpStatus: 200,
 			remedy: expect.stringMatching(/^Check 'Base URL'/),
-			expiry: came.startsWith('an HTML') ? 'unclear' : undefined,
+			token: came.startsWith('an HTML') ? 'doubted' : undefined,
 			message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP 200)`,
 		});
 	});
@@ -163,7 +163,6 @@ describe('a failure', () => {
 				cause: 'not found',
 				code: 10018,
 				httpStatus: status,
-				tokenRefused: false,
 				temporary: false,
 				retryAfterMs: undefined,
 				mayRefusePage: true,
@@ -192,11 +191,11 @@ describe('a failure', () => {
 		for (const failure of failures.split(', ')) {
 			const [status = 0, code = 0, retryAfterMs] = failure.split(' ').map(Number);
 			const body = code === 0 ? '<html>' : `{"code":${code}}`;
-			const { tokenRefused, temporary, expiry } = detailsOfBody(body, { status, retryAfterMs });
+			const { token, temporary } = detailsOfBody(body, { status, retryAfterMs });
 			const is = [
-				...(tokenRefused ? ['refused token'] : []),
+				...(token === 'refused' ? ['refused token'] : []),
 				...(temporary ? ['temporary'] : []),
-				...(expiry ? ['expiry'] : []),
+				...(token === 'doubted' ? ['expiry'] : []),
 			];
 			expect([failure, is.join(' and ') || 'nothing']).toEqual([failure, means]);
 		}

@@ -125,7 +125,7 @@ test('a page that fails also after its retries fails the item, with its number a
 });
 
 test('the failure of a refused or failed sign-in, or of a stopped execution, names no page', async () => {
-	for (const details of [{ tokenRefused: true }, { signInFailed: 'for good' }, { kind: 'cancelled' }] as const) {
+	for (const details of [{ token: 'refused' }, { signInFailed: 'for good' }, { kind: 'cancelled' }] as const) {
 		const thrown = failureOf(details);
 		const platform = { request: async () => await Promise.reject(thrown), ...new Account(), stop: () => {} };
 		const { fetchPage } = pageSource(platform, DEVICE_LIST, { timeoutMs: 1, maxRetries: 0 });

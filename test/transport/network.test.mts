@@ -67,7 +67,8 @@ describe('a proxy in the environment', () => {
 		const { baseUrl, requests } = bench.platform;
 		const address = scheme === 'https' ? tunnelTo(baseUrl) : baseUrl;
 		await send(bench, `${scheme}://${NOWHERE}`, variables.replace('=PROXY', `=${address}`));
-		expect(requests).toHaveLength(4);
+		// The connection test uses a token that was issued a moment before.
+		expect(requests).toHaveLength(3);
 	});
 
 	/** The proxy tunnels nothing, and requires a password. */

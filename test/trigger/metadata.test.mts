@@ -1,7 +1,6 @@
 import type { INodeParameters, INodeProperties, INodeType, NodeParameterValueType } from 'n8n-workflow';
 
 import { DeviceManagementTrigger } from '../../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
-import { EVENTS, watchedFields } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
 import { workflow as n8n } from '../../testbed/engine/host.cjs';
 import { byPath, choices, choicesIn, DEVICE_FIELDS, FILTER_FIELDS, isTwin, namesIn, OUTPUT_MODES } from '../form.mts';
@@ -61,11 +60,6 @@ it('the choices of each field are those in this file', () => {
 		['options.firstPoll', ['remember', 'report']],
 		['output', OUTPUT_MODES],
 	]);
-});
-
-it('saved states find values and holds by position: to reorder TABLE would compare the wrong fields, so new entries go last', () => {
-	const saved = ['onlineStatusChanged', 'statusChanged', 'attributeChanged', 'groupChanged', 'iccidChanged'];
-	expect(watchedFields(new Set(EVENTS.map(({ name }) => name)), ['a']).map(({ event }) => event)).toEqual(saved);
 });
 
 it('every collection has a hidden twin, so that n8n drops nothing of it', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { WorkflowActivateMode } from 'n8n-workflow';
 
-import { EVENTS } from '../../nodes/DeviceManagement/trigger/compare/watched.ts';
+import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { runs } from '../../testbed/runs.mts';
 import { stopClock } from '../../testbed/virtualTime.mts';
 import type { HostLetter } from '../../testbed/watch.mts';

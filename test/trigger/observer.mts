@@ -32,157 +32,114 @@ export interface Change {
 }
 
 /** What an observer remembers. It is never changed: a new one takes its place. */
-export interface Memory extends Values {
+export interface Memory {
 	fingerprint: string;
 	number: number;
-	created: Times;
-	updated: Times;
+	/** Devices that were created earlier count as known. */
+	since: string;
+	devices: ReadonlyMap<string, Known>;
 }
 
-/** Of each device. */
-interface Values {
-	values: ReadonlyMap<string, ReadonlyMap<string, unknown>>;
-	/** Devices that are no longer listed, and since when. They are forgotten after an hour. */
-	away: ReadonlyMap<string, number>;
-	/** Devices that are listed, but don't match the node's own filters. */
-	outside: ReadonlySet<string>;
-}
-
-interface Times {
-	/** The newest time of the whole fleet so far. */
-	newest: number;
-	/** By device: the last time that was met. */
-	met: ReadonlyMap<string, string>;
+/** Of a device. */
+interface Known {
+	values: ReadonlyMap<string, unknown>;
+	/** Whether it doesn't match the node's own filters, and whether it ever did. */
+	place: 'inside' | 'left' | 'never in';
+	/** Since when it is no longer listed, and when it is looked for again. */
+	away?: { since: number; next: number };
 }
 
 const LONGEST_KNOWN = 100;
-const HOURS = 3600;
+const DAY = 86_400;
 
 /** One look: at what it is compared with, and what it has to tell. */
 interface Look {
 	fleet: Fleet;
 	setting: Setting;
-	/** What is remembered of this trigger; undefined in a baseline. */
-	known: Memory | undefined;
 	/** Seconds. */
 	now: number;
-	number: number;
-	/** Whether the process looks for the first time. */
-	isFirst: boolean;
-	/** When the process last found a missing device. */
-	found: ReadonlyMap<string, number>;
 	/** Whether the platform doesn't say what became of a missing device. */
 	refusesMissing: boolean;
-	changes: Change[];
 }
 
 /**
- * What a poll has to tell of a fleet, by what users are promised: a device is new or edited if it has the tag, if its time was not
- * met yet, and if that is at most two hours before the newest time of the fleet; a value changed; a watched device was removed.
+ * What a poll has to tell of a fleet, by what users are promised: a device is new if it matches the filters for the first time, and was
+ * created since the trigger began; a value or its update time changed; a watched device was removed.
  * @param before undefined for an observer who looks for the first time
- * @returns what has to be told, what the observer then remembers, and what if n8n did not take it: it is still to be told
+ * @returns what has to be told, and what the observer then remembers
  */
-export function look(
-	around: Pick<Look, 'fleet' | 'setting' | 'now' | 'isFirst' | 'found' | 'refusesMissing'>,
-	before: Memory | undefined,
-) {
-	const { setting, now } = around;
+export function look(one: Look, before: Memory | undefined): { changes: Change[]; after: Memory } {
+	const { fleet, setting, now } = one;
 	const fingerprint = JSON.stringify([[...setting.events].sort(), setting.tag, setting.own]);
 	const known = before?.fingerprint === fingerprint ? before : undefined;
 	const number = known?.number ?? Math.max(now, (before?.number ?? 0) + 1);
-	const one: Look = { ...around, known, number, changes: [] };
-	const created = lookAtTimes(one, 'deviceCreated', 'createTime', known?.created, new Set());
-	// Of a new device, nothing else is told.
-	const isNew = new Set(one.changes.map(({ told }) => told.sn));
-	const updated = lookAtTimes(one, 'deviceUpdated', 'updateTime', known?.updated, isNew);
-	const { untaken, ...kept } = lookAtValues(one, isNew);
-	const after: Memory = { fingerprint, number: number + Math.min(one.changes.length, 1), created, updated, ...kept };
-	return { changes: one.changes, after, untaken: known && { ...known, ...untaken } };
-}
-
-const listed = ({ fleet, setting: { tag } }: Look): Device[] =>
-	fleet.devices.filter((device) => tag === undefined || device.tags.includes(tag));
-
-const matches = ({ setting: { own = {} } }: Look, { group, onlineStatus }: Device) =>
-	(own.group === undefined || own.group.trim().toLowerCase() === group.name.toLowerCase()) &&
-	(own.onlineStatus === undefined || own.onlineStatus === onlineStatus);
-
-/** Adds the devices that are new or edited by one of their times. */
-function lookAtTimes(
-	one: Look,
-	event: string,
-	field: 'createTime' | 'updateTime',
-	times: Times = { newest: -Infinity, met: new Map() },
-	isNew: ReadonlySet<string>,
-): Times {
-	const { fleet, setting, known, changes } = one;
-	if (!setting.events.includes(event)) return times;
-	const met = new Map(times.met);
-	for (const device of listed(one).filter((each) => matches(one, each))) {
-		const { id, sn, [field]: time } = device;
-		if (time === null || met.get(id) === time) continue;
-		met.set(id, time);
-		const isLate = secondsOf(time) < times.newest - 2 * HOURS;
-		if (known === undefined || isLate || isNew.has(sn)) continue;
-		changes.push({ told: { event, sn }, change: `${event} ${id} ${time}` });
-	}
-	const newest = Math.max(times.newest, ...fleet.devices.map((device) => secondsOf(device[field])));
-	return { newest, met };
-}
-
-/** Adds the changes of watched values, and devices that are removed. */
-function lookAtValues(one: Look, isNew: ReadonlySet<string>): Values & { untaken: Values } {
-	const { fleet, setting, known, now, number, changes, isFirst, found, refusesMissing } = one;
-	const reportsRemoved = setting.events.includes('deviceRemoved');
-	const samples = samplesOf(setting.events);
-	const values = new Map(known?.values);
-	// In a restart, n8n may forget that a missing device came back.
-	const away = new Map([...(known?.away ?? [])].map(([sn, since]) => [sn, isFirst ? now : since]));
-	const forgotten = [...away].filter(([, since]) => now - since >= HOURS);
-	for (const [sn] of forgotten) for (const each of [values, away]) each.delete(sn);
-	const outside = new Set(known?.outside);
-	const untaken = { values: new Map(values), away: new Map(away), outside: new Set(outside) };
-	const list = samples.length > 0 || reportsRemoved ? listed(one) : [];
+	const list = fleet.devices.filter(({ tags }) => setting.tag === undefined || tags.includes(setting.tag));
+	const [newest = '9'] = list
+		.map(({ createTime }) => createTime)
+		.sort()
+		.slice(-1);
+	const yesterday = new Date(1000 * (now - DAY)).toISOString().slice(0, 10);
+	const since = known?.since ?? (newest < yesterday ? newest : yesterday);
+	const devices = new Map(known?.devices);
+	const changes: Change[] = [];
 	for (const device of list) {
-		const { sn } = device;
-		const last = isNew.has(sn) ? undefined : values.get(sn);
-		const current = new Map(samples.map(({ field, valueOf }) => [field, valueOf(device)]));
-		const isOut = !matches(one, device);
-		let isTold = false;
-		for (const { event, field } of samples) {
-			const [previous, value] = [last?.get(field), current.get(field)];
-			if (last === undefined || previous === value) continue;
-			if (isOut && (outside.has(sn) || !Object.hasOwn({ ...setting.own }, field))) continue;
-			isTold = true;
-			const told = { event, sn, field, previous: shown(previous), current: value };
-			changes.push({ told, change: JSON.stringify([sn, field, previous, value, number]) });
-		}
-		values.set(sn, current);
-		away.delete(sn);
-		outside[isOut ? 'add' : 'delete'](sn);
-		if (isNew.has(sn)) continue;
-		untaken.values.set(sn, isOut && !isTold ? current : (last ?? current));
-		untaken.outside[isOut && !isTold ? 'add' : 'delete'](sn);
-		untaken.away.delete(sn);
+		const last = devices.get(device.sn);
+		devices.set(device.sn, lookAt(device, last, { ...one, number, since: known && since }, changes));
 	}
 	const here = new Set(list.map(({ sn }) => sn));
-	/** Minutes after which a missing device is looked for again. */
-	const isDue = (sn: string, since = away.get(sn) ?? -HOURS) =>
-		!away.has(sn) || [2, 6, 50].some((wait) => since + 60 * wait <= now && since + 60 * wait > (found.get(sn) ?? 0));
-	const missing = list.length === 0 ? [] : [...values.keys()].filter((sn) => !here.has(sn) && isDue(sn));
-	const mayBeRemoved = (sn: string) => reportsRemoved && !outside.has(sn);
-	for (const sn of missing.filter((one) => !refusesMissing || !mayBeRemoved(one))) {
-		if (fleet.get(sn) !== undefined || !mayBeRemoved(sn)) {
-			for (const each of [away, untaken.away]) each.set(sn, each.get(sn) ?? now);
-			continue;
-		}
-		for (const each of [values, away, outside]) each.delete(sn);
-		changes.push({ told: { event: 'deviceRemoved', sn }, change: JSON.stringify([sn, number]) });
+	for (const [sn, last] of list.length === 0 ? [] : devices) {
+		if (here.has(sn)) continue;
+		const after = lookFor(sn, last, one);
+		if (after === undefined) {
+			devices.delete(sn);
+			changes.push({ told: { event: 'deviceRemoved', sn }, change: JSON.stringify([sn, number]) });
+		} else devices.set(sn, after);
 	}
-	return { values, away, outside, untaken };
+	return { changes, after: { fingerprint, number: number + Math.min(changes.length, 1), since, devices } };
+}
+
+/** Adds the changes of a listed device, and returns what is then known of it. */
+function lookAt(
+	device: Device,
+	last: Known | undefined,
+	{ setting: { events, own = {} }, number, since }: Look & { number: number; since: string | undefined },
+	changes: Change[],
+): Known {
+	const { sn, group, onlineStatus, createTime, updateTime } = device;
+	const isInside =
+		(own.group === undefined || own.group.trim().toLowerCase() === group.name.toLowerCase()) &&
+		(own.onlineStatus === undefined || own.onlineStatus === onlineStatus);
+	const isNew =
+		since !== undefined && isInside && (last === undefined || last.place === 'never in') && createTime >= since;
+	const isCreated = isNew && events.includes('deviceCreated');
+	if (isCreated) changes.push({ told: { event: 'deviceCreated', sn }, change: `created ${sn} ${createTime}` });
+	const wasInside = last?.place === 'inside';
+	const values = new Map(last?.values);
+	const watched = samplesOf(events).map(({ event, field, valueOf }) => ({ event, field, value: valueOf(device) }));
+	if (events.includes('deviceUpdated'))
+		watched.push({ event: 'deviceUpdated', field: 'updateTime', value: updateTime });
+	for (const { event, field, value } of watched) {
+		const isOwn = Object.hasOwn(own, field);
+		if (!isInside && !isOwn) continue;
+		const previous = values.get(field);
+		const isEdit = event === 'deviceUpdated' && since !== undefined && String(value ?? '') >= since;
+		const isKnown = (values.has(field) || isEdit) && !isCreated;
+		values.set(field, value);
+		if (!isKnown || previous === value || (!isInside && !wasInside)) continue;
+		const told = { event, sn, ...(event !== 'deviceUpdated' && { field, previous: shown(previous), current: value }) };
+		const ofTime = event === 'deviceUpdated' ? [event, sn, value] : [sn, field, previous, value, number];
+		changes.push({ told, change: JSON.stringify(ofTime) });
+	}
+	return { values, place: isInside ? 'inside' : wasInside ? 'left' : (last?.place ?? 'never in') };
+}
+
+/** Looks for a device that the list lacks, and returns what is then known of it; undefined if it was removed. */
+function lookFor(sn: string, last: Known, { fleet, setting, now, refusesMissing }: Look): Known | undefined {
+	const { since, next } = last.away ?? { since: now, next: 0 };
+	const isLookedFor = setting.events.includes('deviceRemoved') && last.place === 'inside' && next <= now;
+	if (!isLookedFor) return { ...last, away: { since, next } };
+	if (fleet.get(sn) !== undefined) return { ...last, away: { since, next: now + Math.max(60, now - since) } };
+	return refusesMissing ? { ...last, away: { since, next } } : undefined;
 }
 
 const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);
-
-const secondsOf = (time: string | null) =>
-	time === null ? -Infinity : Date.parse(`${time.replace(' ', 'T')}Z`) / 1000;

@@ -20,6 +20,7 @@ export class Run {
 	readonly engine: BareEngine;
 	readonly watching: Watch;
 	readonly isInMemory: boolean;
+	private readonly hasNoCursor: boolean;
 	/** What the observer remembers, by the state that the trigger wrote then. */
 	private readonly memories = new Map<string, Memory>();
 	/** What polls saw since the last report, and the states that were handed out or written since then. */
@@ -40,6 +41,7 @@ export class Run {
 		this.engine = new BareEngine(world.platform);
 		this.watching = new Watch({ engine: this.engine, apiKey: '1' }, {}, { host });
 		this.isInMemory = host === 'A';
+		this.hasNoCursor = host !== 'C';
 	}
 
 	/** Polls once. Meanwhile, nothing else happens. */
@@ -99,7 +101,6 @@ export class Run {
 		}
 		expect(savedMeanwhile).toBe(begun.savedBefore);
 		this.follow({ ...begun, handedText }, items);
-		if (this.isInMemory && abandonedBy === 'leadershipChange') this.carry = undefined;
 	}
 
 	/** Publishes the workflow, or n8n starts: what n8n keeps is loaded, and the trigger is polled unless a poll is under way. */
@@ -107,7 +108,6 @@ export class Run {
 		const { history, executions } = this.watching.database;
 		const begun = this.begin();
 		const told = executions.length;
-		if (mode === 'leadershipChange' && !isUnderWay) this.carry = undefined;
 		await this.watching.activate(mode);
 		// The others are polled by their schedule alone, except for the first time.
 		if (!this.isInMemory && begun.savedBefore > 0) return;
@@ -148,30 +148,26 @@ export class Run {
 			options: { maxRetries: 0, ...(firstPoll && { firstPoll }) },
 			...(rule && { conditions: { rule: [rule].flat().map((one) => ({ field: 'onlineStatus', ...one })) } }),
 		};
-		const { found } = memoryOf('watching', 'Watch');
-		return { found, startedAt: this.world.now, savedBefore: this.watching.database.history.length };
+		return { startedAt: this.world.now, savedBefore: this.watching.database.history.length };
 	}
 
 	/** Checks what the trigger said, and remembers what it saw as n8n and the process do. */
 	private follow(
-		{ startedAt, handedText, found }: { startedAt: number; handedText: string; found: NodeMemory['found'] },
+		{ startedAt, handedText }: { startedAt: number; handedText: string },
 		items: readonly INodeExecutionData[],
 	): void {
 		const { world, setting, carry } = this;
 		if (!this.isChecked) return;
-		const isCarried = carry?.met.has(handedText) === true;
-		const seen = { fleet: world.fleet, setting, now: Math.floor(startedAt / 1000), found };
-		const process = { isFirst: carry === undefined, refusesMissing: world.refusesMissing };
-		const { changes, after, untaken } = look(
-			{ ...seen, ...process },
+		const isCarried = this.hasNoCursor && carry?.met.has(handedText) === true;
+		const { changes, after } = look(
+			{ fleet: world.fleet, setting, now: Math.floor(startedAt / 1000), refusesMissing: world.refusesMissing },
 			isCarried ? carry.to : this.memories.get(handedText),
 		);
 		this.check(changes, items);
-		const isQuiet = items.length === 0;
-		const to = isQuiet ? after : untaken;
-		const met = [...(isCarried ? carry.met : []), handedText, ...(isQuiet ? [this.engine.written] : [])];
-		this.carry = to && { met: new Set(met), to };
-		this.memories.set(this.engine.written, after);
+		const { written } = this.engine;
+		const earlier = isCarried ? [...carry.met].slice(0, 2) : [];
+		this.carry = { met: new Set(items.length === 0 ? [...earlier, handedText, written] : [written]), to: after };
+		this.memories.set(written, after);
 	}
 
 	/** All changes were told, and nothing else. The same change has the same id whenever it is told, and another one another. */

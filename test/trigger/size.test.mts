@@ -1,8 +1,3 @@
-import { Account } from '../../nodes/DeviceManagement/transport/account.ts';
-import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
-import { fetchFleet } from '../../nodes/DeviceManagement/trigger/read/observe.ts';
-import type { Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
-import type { State } from '../../nodes/DeviceManagement/trigger/compare/compare.ts';
 import { Fleet } from '../../testbed/platform/fleet.mts';
 import { useTrigger } from './watching.mts';
 
@@ -32,28 +27,4 @@ it('a state of more than 50 MB fails the poll, and what was known stays', async 
 		description: "Watch fewer devices with 'Filters', or fewer keys in 'Attributes'.",
 	});
 	expect(watching.state).toBe(state);
-});
-
-it('of many new devices, a poll keeps only the records of those whose state is reported', async () => {
-	const { devices: seeded } = Fleet.seeded({ size: 50 });
-	const devices = seeded.map((device, index) => ({ ...device, onlineStatus: index < 5 ? 0 : 1 }));
-	const rule = [{ field: 'onlineStatus', to: '0' }];
-	const given: Record<string, string | number | string[] | object> = {
-		...{ events: ['onlineStatusChanged'], conditions: { rule }, forAtLeast: 15, output: 'simplified' },
-	};
-	const parameters = readTriggerParameters({
-		getNodeParameter: (name: string, fallback = '') => given[name] ?? fallback,
-	});
-	const platform: Platform = {
-		request: async ({ schema }) => schema.parse({ content: devices, totalElements: devices.length }),
-		...new Account(),
-		stop: () => {},
-	};
-	const none: State = { fingerprint: 'f', number: 1, writes: undefined, recent: new Map(), snapshot: undefined };
-	const before = { ...none, snapshot: { devices: new Map([['A', '[1]']]), away: new Map(), holds: [] } };
-	const recordsAfter = async (known: State) => {
-		const { items } = await fetchFleet(platform, parameters.criteria, { ...parameters, now: 0 }, known);
-		return items.filter(({ device }) => device !== undefined).length;
-	};
-	expect([await recordsAfter(before), await recordsAfter(none)]).toEqual([5, 0]);
 });

@@ -31,10 +31,6 @@ const setAll =
 	(changes: Partial<Device>) =>
 	({ world: { fleet } }: Pick<Run, 'world'>) =>
 		fleet.devices.forEach(({ sn }) => fleet.update(sn, changes));
-const isNew =
-	(position: number) =>
-	({ world }: Run) =>
-		world.edit(position, { createTime: world.time() }, false);
 const publish = (changes: Partial<Setting>) => async (run: Run) => {
 	run.setting = { ...run.setting, ...changes };
 	await run.register('update');
@@ -47,8 +43,11 @@ const ACTIONS: Readonly<Record<string, (run: Run) => Promise<void> | void>> = {
 	...Object.fromEntries(SAMPLES.groupChanged.changes.map((moved) => [`moves to ${moved.group?.name}`, set(moved)])),
 	'is removed': ({ world }) => void world.remove(0),
 	'another value': set({ onlineStatus: -1 }),
-	'is dated now': isNew(0),
-	'another is new': isNew(2),
+	'another is new': ({ world }) => {
+		const sn = `NEW-${world.now}`;
+		world.add(0, 7, sn);
+		world.fleet.update(sn, { onlineStatus: 1, tags: ['a'] });
+	},
 	'another is offline': set({ onlineStatus: 0 }, 2),
 	'another leaves': set({ tags: [] }, 2),
 	'another returns': set({ tags: ['a'] }, 2),
@@ -77,16 +76,15 @@ const APPEARS: Row[] = [
 	['appears, with a rule that has From', '0', '', { rule: FROM_1 }],
 	['appears, with an empty rule', '0', '', { rule: { from: '', to: '' } }],
 	['appears, without a rule', '0', '', { rule: undefined }],
-	['is online in between, and counts again', '5, online, 2, offline', '23: null → 0'],
+	['is online in between, and counts again', '5, online, 2, offline', '23: 1 → 0'],
 	[
 		'is seen before a restart: the default host counts again',
 		'10, restart, 20, restart',
 		{ A: '25: null → 0', B: '26: null → 0', C: '16: null → 0' },
 	],
-	['is created a minute later: the time goes on', '1, is dated now', '2: deviceCreated, 16: null → 0', BOTH],
-	['is created later: its state is not reported again', '20, is dated now', '16: null → 0, 21: deviceCreated', BOTH],
+	['is created: its state has to last', '0', '1: deviceCreated, 16: null → 0', BOTH],
 	['is missing for 59 minutes', '20, leaves, 59, returns', '16: null → 0'],
-	['is missing for 61 minutes', '20, leaves, 61, returns', '16: null → 0, 97: null → 0'],
+	['is missing for 61 minutes', '20, leaves, 61, returns', '16: null → 0'],
 	['is missing for one poll while it has to last', '5, leaves, 1, returns', '22: null → 0'],
 	[
 		'is missing before a restart, which the default hosts did not save',
@@ -105,7 +103,8 @@ const APPEARS: Row[] = [
 	[
 		'is reported again if n8n does not take it; a missing one stays remembered',
 		'15, another leaves, a lost poll, another returns',
-		'17: null → 0',
+		// Without a cursor, n8n hands out the last report, and the time starts again.
+		{ A: '32: null → 0', B: '32: null → 0', C: '17: null → 0' },
 	],
 	[
 		'is in the first list with devices, also of a new baseline',
@@ -117,7 +116,6 @@ const APPEARS: Row[] = [
 /** A hold that n8n saved with an event is as old as that event. On the default host, the device may have come back since. */
 const SAVED_HOLD = 'offline, another is new, 14';
 const GOES_ON = '1: deviceCreated, 16: 1 → 0';
-const STARTS_AGAIN = { A: '1: deviceCreated, 29: 1 → 0', B: GOES_ON, C: GOES_ON };
 const KNOWN: Row[] = [
 	[
 		'is back, with another value in between, which closes its ticket',
@@ -128,7 +126,7 @@ const KNOWN: Row[] = [
 	[
 		'is back, after the list lacked it for 70 minutes, which closes its ticket',
 		'offline, 20, leaves, 70, online, returns',
-		'106: null → 1',
+		'106: 0 → 1',
 		CLOSES,
 	],
 	['comes back each time', 'offline, 14, online, 1, offline, 14, online', ''],
@@ -142,11 +140,15 @@ const KNOWN: Row[] = [
 	[
 		'came back in a poll whose items n8n does not take',
 		'offline, 14, online, another is new, a lost poll, offline',
-		'16: deviceCreated, 31: 1 → 0',
+		{
+			A: '16: deviceCreated, 31: 1 → 0',
+			B: '16: deviceCreated, 31: 1 → 0',
+			C: '16: 1 → 0, 16: deviceCreated',
+		},
 		BOTH,
 	],
-	['is offline before a restart: the default host counts again', `${SAVED_HOLD}, restart`, STARTS_AGAIN, BOTH],
-	['is offline before a restart and is published', `${SAVED_HOLD}, restart and publish`, STARTS_AGAIN, BOTH],
+	['is offline before a restart: the default host counts again', `${SAVED_HOLD}, restart`, GOES_ON, BOTH],
+	['is offline before a restart and is published', `${SAVED_HOLD}, restart and publish`, GOES_ON, BOTH],
 	[
 		'is offline before another main process polls, also during a poll',
 		'offline, 14, a leader during a poll',
@@ -158,7 +160,7 @@ const KNOWN: Row[] = [
 		{ A: '3: 1 → 0', B: '3: -1 → 0', C: '3: 1 → 0' },
 		{ holdMinutes: 0, rule: TO_0 },
 	],
-	['is offline before another main process polls', `${SAVED_HOLD}, another main process`, STARTS_AGAIN, BOTH],
+	['is offline before another main process polls', `${SAVED_HOLD}, another main process`, GOES_ON, BOTH],
 ];
 
 /** It is in the group A. Only devices of this group are watched. */
@@ -187,7 +189,7 @@ const IN_GROUP: Row[] = [
 	],
 	['leaves the group, and is removed', 'moves to B, 1, is removed', '1: A → B'],
 	['is removed from the group', 'is removed', '1: deviceRemoved'],
-	['changes while it is not in the group', 'moves to B, 1, offline, 1, moves to A', '1: A → B, 3: B → A'],
+	['changes while it is not in the group', 'moves to B, 1, offline, 1, moves to A', '1: A → B, 3: 1 → 0, 3: B → A'],
 	['enters the group offline', 'moves to B, 1, offline, 1, moves to A', '1: A → B, 3: 1 → 0, 3: B → A', { rule: TO_0 }],
 	['leaves the group, which is not watched', 'moves to B, offline', '', { events: ['onlineStatusChanged'] }],
 	[

@@ -75,13 +75,13 @@ export function unwrap(response: Received, purpose: Purpose): { payload: unknown
 		return badResponse(message, CHECK_CUTS, { httpStatus: status, temporary: true });
 	}
 	const place = placeIn(response);
-	const expiry = decoded.startsWith(PAGE) ? 'unclear' : undefined;
+	const token = decoded.startsWith(PAGE) ? 'doubted' : undefined;
 	return badResponse(
 		`Expected the platform's JSON envelope with a whole number in 'code', but got ${decoded}${place} (HTTP ${status})`,
 		place === ''
 			? `Check 'Base URL' in the credential. A proxy's sign-in page, or another service at this address, may have responded.${isApiRequest ? OTHER_NODE : ''}`
 			: 'A record of the platform may contain it. Ask your platform administrator to correct it.',
-		{ httpStatus: status, expiry, ...limitIn(response) },
+		{ httpStatus: status, token, ...limitIn(response) },
 	);
 }
 
@@ -173,7 +173,7 @@ function refusal(response: RawResponse, envelope?: Envelope): Draft {
 		...words,
 		mayRefusePage: true,
 		httpStatus: status,
-		tokenRefused: refused === 'token',
+		...(refused === 'token' && { token: 'refused' }),
 		// A retry can't help a refused user, and may lock the account.
 		temporary: byStatus.temporary === true && refused !== 'login' && refused !== 'rights',
 		retryAfterMs,
@@ -184,5 +184,5 @@ function refusal(response: RawResponse, envelope?: Envelope): Draft {
 /** Returns what a `Retry-After` means: the request was refused for now, and not because of the token. A redirect's is no limit. */
 function limitIn({ status, retryAfterMs }: RawResponse): Partial<FailureDetails> {
 	if (retryAfterMs === undefined || (status >= 300 && status <= 399)) return {};
-	return { retryAfterMs, temporary: true, expiry: undefined };
+	return { retryAfterMs, temporary: true, token: undefined };
 }

@@ -30,16 +30,12 @@ export interface FailureDetails {
 	httpStatus?: number | undefined;
 	/** Whether the same request may succeed later: by its status's row or a `Retry-After`, or because no response arrived. */
 	temporary?: boolean;
-	/** False if the node does not retry a temporary failure (again): retries or session have ended, or the wait is too long. */
-	retryable?: false;
 	/** The wait that the platform asked for, in milliseconds. */
 	retryAfterMs?: number | undefined;
-	/** The account's pause that follows, in milliseconds. The rate limit waits for it. */
-	pauseMs?: number | undefined;
-	/** Whether the key or token was refused: a new one may help. */
-	tokenRefused?: boolean;
-	/** Whether an expired token may be the reason, and whether the platform surely refused the request or may have carried it out. */
-	expiry?: 'refused' | 'unclear' | undefined;
+	/** Whether the key or token was refused, or an expired token may be the reason: a new one may help. */
+	token?: 'refused' | 'doubted' | undefined;
+	/** Whether a write may have been carried out. */
+	inDoubt?: boolean;
 	/** Whether the platform may have refused the page: it sent a code, an error status, or a payload that is no page. */
 	mayRefusePage?: boolean;
 	/** Whether the platform reported success and returned no data. */
@@ -60,8 +56,6 @@ export class Failure extends Error {
 }
 
 export interface DraftDetails extends FailureDetails {
-	/** Whether a write may have been carried out. */
-	inDoubt?: boolean;
 	/** Text from outside, for the message at {outside}. */
 	outside?: Outside | undefined;
 }
@@ -74,8 +68,8 @@ export class Draft extends Error {
 }
 
 /** Whether the platform refused the key, the token, the login or the user. A sign-in can also fail for other reasons. */
-export function concernsSignIn({ cause, tokenRefused }: FailureDetails): boolean {
-	return cause === 'credential' || tokenRefused === true;
+export function concernsSignIn({ cause, token }: FailureDetails): boolean {
+	return cause === 'credential' || token === 'refused';
 }
 
 /** Returns the error for a value that the user entered, before any request. The message has the field's label in single quotes. */

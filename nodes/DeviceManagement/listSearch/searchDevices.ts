@@ -4,8 +4,8 @@ import { z } from 'zod/v4';
 import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
 import { Failure } from '../core/failure';
 import type { JsonValue } from '../core/json';
-import { fetchPart } from '../core/paging/part';
-import { PageSizes } from '../core/paging/sizes';
+import { readPart } from '../core/paging/part';
+import { fetchFirst } from '../core/paging/requests';
 import { checkText, type Query } from '../core/address';
 import { DEVICE_LIST, fetchDevice } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
@@ -47,8 +47,9 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 	const query: Query = text === '' ? {} : { name: checkText(text, "'Name'") };
 	const list = { ...DEVICE_LIST, query, purpose: 'dropdown' } as const;
 	const source = pageSource(platform, list, SETTINGS);
-	const options = { pageSize: PAGE_SIZE, parallelRequests: 1, skip, limit: PAGE_SIZE };
-	const part = await fetchPart(source, options).catch((thrown: unknown) => {
+	const keep = (device: Device) => device;
+	const options = { pageSize: PAGE_SIZE, parallelRequests: 1, skip, limit: PAGE_SIZE, keep };
+	const part = await readPart(source, options).catch((thrown: unknown) => {
 		// The list can't be scrolled further, for example because the platform ignores page numbers.
 		if (!(thrown instanceof Failure) || thrown.details.kind !== 'paging' || skip === 0) throw thrown;
 	});
@@ -63,7 +64,7 @@ async function searchPage(platform: Platform, text: string, skip: number): Promi
 	const results = linesOf(exact === undefined ? others : [exact, ...others]);
 	if (results.length === 0 && isNewSearch) {
 		const everything = pageSource(platform, { ...list, query: {} }, SETTINGS);
-		const { page } = await new PageSizes(MOST).firstPage(everything);
+		const { page } = await fetchFirst(everything, MOST);
 		const fits = ({ name }: { name: string }) => name.toLowerCase().includes(text.toLowerCase());
 		return { results: linesOf(page.content).filter(fits) };
 	}

@@ -8,9 +8,8 @@ import { z } from 'zod/v4';
 import { Failure } from '../core/failure';
 import type { JsonObject } from '../core/json';
 import { checkerOf, type OwnFilters } from '../core/ownFilters';
-import { keepOnly } from '../core/paging/page';
-import { fetchPart } from '../core/paging/part';
-import type { Listing } from '../core/paging/passes';
+import type { Listing } from '../core/paging/list';
+import { readPart } from '../core/paging/part';
 import { FAIL_THE_ITEM, optionFields } from '../fields/options';
 import { check, checkNumber, oneOf } from '../fields/check';
 import { type PagedEndpoint, pageSource } from '../transport/pagedList';
@@ -105,22 +104,25 @@ export async function fetchItems<T extends object>(
 ): Promise<T[]> {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
 	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
-	const isOfRows = words.isOfRows === true;
+	const { isOfRows = false } = words;
 	const skip = isOfRows ? 0 : checkNumber(settings.options['skip'], SKIP);
 	const { ifChanges: label = '' } = words;
 	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], label);
 	const { fits, missingGroupAndNames } = checkerOf(own);
 	const keep = (record: JsonObject) => (fits(record) ? shape(record) : undefined);
-	const source = keepOnly(pageSource(platform, endpoint, settings), keep, isOfRows);
+	const source = pageSource(platform, { ...endpoint, areRows: isOfRows }, settings);
 	const part = own ? { skip: 0, limit: undefined } : { skip, limit };
-	const listing = await fetchPart(source, { ...settings, ...part });
+	// A limited list without 'Sort' stays in the platform's own order.
+	const mayAddId = !isOfRows && (part.limit === undefined || endpoint.sort?.length);
+	const byId = mayAddId ? 'after trouble' : 'never';
+	const listing = await readPart(source, { ...settings, ...part, keep, byId });
 	if (returnAll && !listing.settled && ifChanges === 'fail') throw unsettled(listing, words);
-	const remark = remarkOn(listing, part.skip, part.limit, isOfRows ? 'the last reading' : undefined);
+	const remark = remarkOn(listing, part.skip, part.limit);
 	if (remark !== undefined) hint(remark);
 	const missing = missingGroupAndNames();
 	if (missing !== undefined) hint(missing);
 	if (skip > 0 && !endpoint.sort?.some((rule) => /(^|,)(id|sn)[, ]/.test(rule))) hint(PARTS_NEED_ID);
-	const fitting = listing.items.flatMap(({ kept }) => kept ?? []);
+	const fitting = listing.items.filter((item) => item !== undefined);
 	const items = own ? fitting.slice(skip, skip + (limit ?? Infinity)) : fitting;
 	const { reportedTotal: total = 0 } = listing;
 	// n8n doesn't save a default, so users may not know that there is a limit.
@@ -133,19 +135,18 @@ export async function fetchItems<T extends object>(
 }
 
 function unsettled(listing: Listing<unknown>, { ifChanges, order }: Partial<ListWords>): Failure {
-	const remedy = listing.tied && order ? SORT_BETTER : 'Run the workflow again, if possible at a quieter time.';
+	const remedy = `Run the workflow again, if possible at a quieter time.${order ? ` ${SORT_BETTER}` : ''}`;
 	const accept = ` To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return What Was Read'.`;
 	const message = `${whyUnsettled(listing)}, so some items may be missing`;
 	return new Failure({ kind: 'paging', cause: 'platform', message, remedy: ifChanges ? remedy + accept : remedy });
 }
 
-const SORT_BETTER = "Under 'Sort', use a field with different values that rarely change, like Serial Number.";
+const SORT_BETTER =
+	"If it happens again, use a field with different values that rarely change under 'Sort', like Serial Number.";
 const PARTS_NEED_ID = 'Parts fit together only if every part, also the first, sorts by ID last.';
 
-function whyUnsettled({ tied, passes }: Listing<unknown>): string {
-	return tied
-		? 'The pages of the list repeat items, probably because items with equal sort values have no order'
-		: `The list changed during each of ${passes} readings`;
+function whyUnsettled({ readings }: Listing<unknown>): string {
+	return `The list changed during each of ${readings} readings, or items with equal sort values have no order`;
 }
 
 /** Search engines behind a platform often list no more items, and say this as the total. */
@@ -154,16 +155,15 @@ const CAPPED =
 	'The list ends at exactly 10,000 items, and the platform says the same as the total. Some platforms never list more. If yours has more, list fewer at a time with filters that it applies, like a name.';
 
 /** Returns a hint if the list is not settled, may be capped, or has another number of items than the platform's total; else undefined. */
-export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infinity, readings = 'all readings') {
-	const { items, settled, tied, reportedTotal, passes } = listing;
+export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infinity) {
+	const { items, settled, reportedTotal, readings } = listing;
 	const listed = items.length;
 	const after = skip === 0 ? '' : ` after the first ${skip}`;
 	if (!settled) {
-		const remedy = tied ? SORT_BETTER : 'Run the node again for an exact list.';
-		return `${whyUnsettled(listing)}. The node read ${listed} items${after}, from ${readings}. Some items may be missing, and some may no longer exist. ${remedy}`;
+		return `${whyUnsettled(listing)}. The output has the ${listed} items${after} of the last reading. Some may be missing. Run the node again for an exact list.`;
 	}
 	if (reportedTotal === CAP && skip + listed >= CAP) return CAPPED;
 	const reported = Math.max(0, (reportedTotal ?? 0) - skip);
 	if (reportedTotal === undefined || listed >= limit || reported === listed) return undefined;
-	return `The platform reports a total of ${reported} items${after} but lists ${listed} in each of ${passes} readings. The output has the items it lists.`;
+	return `The platform reports a total of ${reported} items${after} but lists ${listed} in each of ${readings} readings. The output has the items it lists.`;
 }

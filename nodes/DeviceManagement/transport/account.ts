@@ -1,27 +1,134 @@
-import { remember, Tokens } from './auth/tokens';
+import { Failure, type FailureDetails } from '../core/failure';
 import type { Credential } from './auth/credential';
-import { RateLimit } from './waiting/rateLimit';
+import { currentClock } from './waiting/clock';
+import { timeInWords, Traffic } from './waiting/traffic';
 
-const MAX_ACCOUNTS = 1000;
-
-/**
- * What this process knows about one account. All that use credentials of one account share it (executions, dropdowns, triggers, n8n's
- * HTTP Request node). It is forgotten when the process ends, or after 1,000 other accounts were used.
- */
-export class Account {
-	readonly tokens = new Tokens();
-	readonly rateLimit = new RateLimit();
-	/** When the platform last refused to sort a list by ID (`Clock.now`), alone or after other fields. Each reading may change it. */
-	readonly idRefusedAt = { alone: -Infinity, last: -Infinity };
+/** A token that may work. */
+export interface Token {
+	readonly value: string;
+	/** When the platform issued it to this process (`Clock.now`); undefined for a token from n8n's store. */
+	readonly issuedAt?: number;
+	/** Whether the platform has accepted a request with it. */
+	worked?: boolean;
 }
 
+const NEW_MS = 2_500;
+/** After a refused login, another one might lock the account. Waits end before a poll that comes each minute. */
+const REFUSAL_MS = 295_000;
+const FIRST_REFUSAL_MS = 55_000;
+/** Time after a token was replaced because of a doubtful response, and this did not help: others have another reason, too. */
+const IN_VAIN_MS = 295_000;
+const MOST_SIGN_INS_PER_HOUR = 60;
+const HOUR_MS = 3_600_000;
+
+/** What this process knows about one account. All that use credentials of one account share it. */
+export class Account {
+	readonly traffic = new Traffic();
+	token: Token | undefined;
+	/** The last token that requests no longer use. */
+	dropped: Token | undefined;
+	/** When a token was last replaced because of a doubtful response; -Infinity if this helped. */
+	replacedInVainAt = -Infinity;
+	private refusal: { details: FailureDetails; until: number } | undefined;
+	private signedInAt: number[] = [];
+	private readonly running = new Map<string, Promise<void>>();
+
+	/** Takes the token of n8n's store, if the account has none. Another process may have got it. */
+	takeStored(value: string): void {
+		if (value !== '' && value !== this.dropped?.value) this.token ??= { value };
+	}
+
+	/** Takes the token that the platform has just issued. */
+	takeIssued(value: string): void {
+		[this.token, this.refusal] = [{ value, issuedAt: currentClock().now() }, undefined];
+	}
+
+	drop(token: Token): void {
+		if (this.token === token) [this.token, this.dropped] = [undefined, token];
+	}
+
+	/** Whether the platform has just issued a token to this process. */
+	isNew({ issuedAt = -Infinity }: Token): boolean {
+		return currentClock().now() - issuedAt < NEW_MS;
+	}
+
+	/** Whether a token that doesn't work may only need time: a platform may not know a new one at once. */
+	isYoung(token: Token): boolean {
+		return token.worked !== true && this.isNew(token);
+	}
+
+	/** Whether a response that may have another reason is a reason to replace the token. Nobody knows how old a stored one is. */
+	mayHaveExpired(token: Token): boolean {
+		const isInVain = currentClock().now() - this.replacedInVainAt < IN_VAIN_MS;
+		return this.token !== token || token.issuedAt === undefined || this.isYoung(token) || !isInVain;
+	}
+
+	/** Runs one task of this name at a time, for all callers. */
+	async once(name: 'search' | 'sign-in', run: () => Promise<void>): Promise<void> {
+		const task = this.running.get(name) ?? run().finally(() => this.running.delete(name));
+		this.running.set(name, task);
+		await task;
+	}
+
+	/** Notes a refused login. The first of such refusals in a row may pass, if it is only the response of a proxy. */
+	noteRefusedLogin(details: FailureDetails, mayPass: boolean): void {
+		const waitMs = mayPass && this.refusal === undefined ? FIRST_REFUSAL_MS : REFUSAL_MS;
+		this.refusal = { details, until: currentClock().now() + waitMs };
+	}
+
+	forgetRefusal(): void {
+		this.refusal = undefined;
+	}
+
+	/** Returns the last refusal during the wait after it. */
+	recentRefusal(): Failure | undefined {
+		const { details, until = 0 } = this.refusal ?? {};
+		const leftMs = until - currentClock().now();
+		if (details === undefined || leftMs <= 0) return undefined;
+		const when = `The same login is tried again in ${timeInWords(leftMs)}, a changed one at once.`;
+		const remedy = `${details.remedy} ${when} A successful connection test of the credential ends the wait.`;
+		return new Failure({ ...details, remedy });
+	}
+
+	/** Counts a sign-in of an execution. */
+	noteSignIn(): void {
+		this.signedInAt.push(currentClock().now());
+	}
+
+	/** Returns why an execution must not sign in again, if it did so too often within an hour. */
+	tooManySignIns(): Failure | undefined {
+		const now = currentClock().now();
+		this.signedInAt = this.signedInAt.filter((at) => now - at < HOUR_MS);
+		const [first = now] = this.signedInAt;
+		if (this.signedInAt.length < MOST_SIGN_INS_PER_HOUR) return undefined;
+		return new Failure({
+			kind: 'status',
+			cause: 'credential',
+			message: `The node has signed in ${MOST_SIGN_INS_PER_HOUR} times within an hour, because the platform refused each token soon`,
+			remedy: `Ask your platform administrator how long tokens last, and whether others sign in as this user. The node signs in again in ${timeInWords(first + HOUR_MS - now)}.`,
+			signInFailed: 'for good',
+		});
+	}
+}
+
+const MAX_ACCOUNTS = 1000;
 const accounts = new Map<string, Account>();
 
-export function accountOf({ accountDigest }: Pick<Credential, 'accountDigest'>): Account {
-	return remember(accounts, accountDigest, accounts.get(accountDigest) ?? new Account(), MAX_ACCOUNTS);
+/** The account is forgotten when the process ends, or after 1,000 other accounts were used. */
+export function accountOf({ account }: Pick<Credential, 'account'>): Account {
+	return remember(accounts, account, accounts.get(account) ?? new Account(), MAX_ACCOUNTS);
 }
 
 /** Forgets all accounts, as a restart of the process does. */
 export function forgetAccounts(): void {
 	accounts.clear();
+}
+
+/** Sets a key, which comes last in the map, and forgets the one that was set longest ago if there are too many. Returns the value. */
+export function remember<Value>(map: Map<string, Value>, key: string, value: Value, most: number): Value {
+	map.delete(key);
+	map.set(key, value);
+	const [oldest = ''] = map.keys();
+	if (map.size > most) map.delete(oldest);
+	return value;
 }

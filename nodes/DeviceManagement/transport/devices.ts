@@ -2,7 +2,7 @@ import { Failure } from '../core/failure';
 import { type Device, deviceSchema, identifyDevice, identifyListed } from '../core/device';
 import { CHECK_RECORD, meansNoDevice } from '../core/errors/codes';
 import { WORDING } from '../core/errors/purpose';
-import { PageSizes } from '../core/paging/sizes';
+import { fetchFirst } from '../core/paging/requests';
 import { devicePath, type ListCriteria } from '../core/address';
 import { type PagedEndpoint, pageSource } from './pagedList';
 import type { Platform, RequestSettings } from './platform';
@@ -24,7 +24,7 @@ export async function countDevices(
 	settings: RequestSettings,
 ): Promise<number> {
 	const endpoint = { ...DEVICE_LIST, ...criteria, purpose: 'count' } as const;
-	const { page } = await new PageSizes(1, Infinity).firstPage(pageSource(platform, endpoint, settings));
+	const { page } = await fetchFirst(pageSource(platform, endpoint, settings), 1);
 	if (page.totalElements !== undefined && page.totalElements >= page.content.length) {
 		return page.totalElements;
 	}

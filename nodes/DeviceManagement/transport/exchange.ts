@@ -6,12 +6,11 @@
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { badResponse, type Received, tooLarge } from '../core/envelope';
+import { type Received, tooLarge } from '../core/envelope';
 import { Draft, Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/address';
 import { type Outside, outside } from '../core/redaction';
-import { parseRetryAfter } from './waiting/retry';
 import { explainUnsent, timedOut } from '../core/errors/unsent';
 import { beforeEnd, currentClock, onEnd, whyEnded } from './waiting/clock';
 
@@ -36,7 +35,7 @@ const responseSchema = z.object({
 	statusCode: z.number(),
 	// n8n returns an instance of axios' own class.
 	headers: z.custom<JsonObject>(isRecord),
-	body: z.custom<AsyncIterable<unknown> & { on(event: 'error', listener: () => void): unknown }>(
+	body: z.custom<AsyncIterable<Uint8Array> & { on(event: 'error', listener: () => void): unknown }>(
 		(body) => isRecord(body) && Symbol.asyncIterator in body && typeof body['on'] === 'function',
 	),
 });
@@ -60,14 +59,12 @@ export async function exchange(
 	const whyNone = () => (end.reason instanceof Draft ? end.reason : whyEnded(end));
 	let hasBegun = false;
 	const receive = async (): Promise<Received> => {
-		const parsed = responseSchema.safeParse(await send(requestOptions(request, end)));
+		const { statusCode, headers, body: stream } = responseSchema.parse(await send(requestOptions(request, end)));
 		// Without a listener, the error event of a response that breaks off would end n8n.
-		if (parsed.success) parsed.data.body.on('error', () => {});
+		stream.on('error', () => {});
 		if (end.aborted) return whyNone();
-		if (!parsed.success) return unknownForm();
 		hasBegun = true;
-		const { statusCode, headers } = parsed.data;
-		const body = await collect(parsed.data.body, headers['content-length']);
+		const body = await collect(stream, headers['content-length']);
 		if (body instanceof Draft) return body;
 		return {
 			status: statusCode,
@@ -117,7 +114,6 @@ async function collect(
 	const chunks: Uint8Array[] = [];
 	let size = 0;
 	for await (const chunk of body) {
-		if (!(chunk instanceof Uint8Array)) return unknownForm();
 		size += chunk.byteLength;
 		if (size > LARGEST_BODY) return tooLarge('64 MB');
 		chunks.push(chunk);
@@ -125,9 +121,25 @@ async function collect(
 	return Buffer.concat(chunks);
 }
 
-function unknownForm(): Draft {
-	const remedy = 'Update n8n and the Device Management node to versions that fit together.';
-	return badResponse('n8n returned a response in a form that this node does not know', remedy);
+/** A smaller number in `Retry-After` is a wait; this one would last 31 years. Unix times are in seconds or milliseconds. */
+const FIRST_UNIX_TIME = 1e9;
+
+/** Returns the wait that `Retry-After` (seconds, a date or a Unix time) asks for, in milliseconds; undefined for none. `date` is the `Date` header. */
+export function parseRetryAfter(header: unknown, date: unknown, nowMs: number): number | undefined {
+	if (typeof header !== 'string') return undefined;
+	const text = header.trim();
+	const number = /^\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : NaN;
+	if (number < FIRST_UNIX_TIME) return Math.round(number * 1000) || undefined;
+	const unixMs = number < 100 * FIRST_UNIX_TIME ? number * 1000 : number;
+	// The platform's clock may differ from n8n's.
+	const waitMs = Math.round((unixMs || timeOf(text)) - (timeOf(date) || nowMs));
+	return waitMs > 0 ? waitMs : undefined;
+}
+
+/** Returns the time in a header; NaN if it has none. */
+function timeOf(header: unknown): number {
+	// Date.parse would accept '-5' as a date, too.
+	return typeof header === 'string' && /^[A-Za-z]{3,9},? /.test(header) ? Date.parse(header) : NaN;
 }
 
 /** Returns the origin that a redirect leads to, without path and query, which may contain secrets. */

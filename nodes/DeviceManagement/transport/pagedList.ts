@@ -3,20 +3,16 @@ import { z } from 'zod/v4';
 import { checkPayload } from '../core/envelope';
 import { Failure, type FailureDetails } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
-import type { IdOrder, PageSource } from '../core/paging/page';
+import type { PageSource } from '../core/paging/page';
 import { mayRefuse } from '../core/paging/refusal';
 import type { Query } from '../core/address';
 import { identifyRecord, pageSchema } from '../core/record';
 import type { Platform, PlatformRequest, RequestSettings } from './platform';
-import { currentClock } from './waiting/clock';
-
-/** How long a refused ID is not added to the sort order. */
-const DAY_MS = 24 * 3_600_000;
 
 /** A request to a paged endpoint, without its page. */
 export interface PagedEndpoint
 	extends Omit<PlatformRequest<unknown>, 'schema' | 'settings'>,
-		Partial<Pick<PageSource<JsonObject>, 'identify' | 'idOf'>> {
+		Partial<Omit<PageSource<JsonObject>, 'fetchPage'>> {
 	/** Values of the `sort` parameter. */
 	sort?: readonly string[] | undefined;
 }
@@ -24,12 +20,12 @@ export interface PagedEndpoint
 /** Returns the source of a list's pages (section 1.2). Without `identify`, items are identified by their `id`. */
 export function pageSource(
 	platform: Platform,
-	{ sort = [], query, identify = identifyRecord, idOf, ...endpoint }: PagedEndpoint,
+	{ sort = [], query, identify = identifyRecord, idOf, areRows = false, ...endpoint }: PagedEndpoint,
 	settings: RequestSettings,
 ): PageSource<JsonObject> {
 	return {
 		async fetchPage(page, size, byId = false) {
-			const paging: Query = { size: String(size) };
+			const paging: Query = size === undefined ? {} : { size: String(size) };
 			if (page !== undefined) paging['page'] = String(page);
 			const order = byId ? withIdLast(sort) : [...sort];
 			if (order.length > 0) paging['sort'] = order;
@@ -40,8 +36,7 @@ export function pageSource(
 		},
 		identify,
 		idOf,
-		idOrder:
-			idOf !== undefined && !sort.some((rule) => /(^|,)id[, ]/.test(rule)) ? idOrderOf(sort, platform) : undefined,
+		areRows,
 	};
 }
 
@@ -68,7 +63,7 @@ export function forOneList(platform: Platform, asObjects: (content: unknown[]) =
 }
 
 function inOneSize(thrown: unknown): unknown {
-	if (!(thrown instanceof Failure) || !mayRefuse('size', thrown)) return thrown;
+	if (!(thrown instanceof Failure) || !mayRefuse(thrown)) return thrown;
 	const remedy = `${thrown.details.remedy} If the platform refuses the page size, change 'Page Size' under 'Options'.`;
 	return new Failure({ ...thrown.details, remedy, mayRefusePage: false });
 }
@@ -86,25 +81,16 @@ const NO_LIST: FailureDetails = {
 
 /** Adds the ID to the last `sort` parameter, in its direction: a platform that reads only one parameter keeps the order. */
 function withIdLast(sort: readonly string[]): string[] {
+	if (sort.some((rule) => /(^|,)id[, ]/.test(rule))) return [...sort];
 	const last = sort.at(-1);
 	return last === undefined ? ['id asc'] : [...sort.slice(0, -1), last.replace(/(?= (asc|desc)$)/, ',id')];
-}
-
-function idOrderOf({ length }: readonly string[], { idRefusedAt }: Platform): IdOrder {
-	const order = length === 0 ? 'alone' : 'last';
-	const { now } = currentClock();
-	return {
-		isOnly: length === 0,
-		isRefused: () => now() - idRefusedAt[order] < DAY_MS,
-		noteRefusal: () => void (idRefusedAt[order] = now()),
-	};
 }
 
 /** Adds to a failure's message which page could not be read. The first page has no page parameter. */
 function withPage(thrown: unknown, page: number | undefined): unknown {
 	if (!(thrown instanceof Failure) || page === undefined) return thrown;
 	// A refused sign-in or a stopped execution has nothing to do with this page.
-	const { signInFailed, tokenRefused, kind, message } = thrown.details;
-	if (signInFailed === 'for good' || tokenRefused === true || kind === 'cancelled') return thrown;
+	const { signInFailed, token, kind, message } = thrown.details;
+	if (signInFailed === 'for good' || token === 'refused' || kind === 'cancelled') return thrown;
 	return new Failure({ ...thrown.details, message: `${message} (page=${page} of the list)` });
 }

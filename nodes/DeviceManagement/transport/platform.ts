@@ -1,11 +1,10 @@
 /**
  * Sends the requests of one execution to the platform and returns their payloads. It knows no endpoints and no lists. The steps of a
  * request, each of which runs the next one, again if it has to:
- * 1. Retry (`withRetries`): repeats what failed and may succeed later.
- * 2. Token (`Session.withToken`): waits for a token, and renews a refused one.
- * 3. Limit (`RateLimit.pass`): waits for the account's pauses and window.
- * 4. Slot (the same): waits for one of the execution's parallel requests.
- * 5. Exchange (`exchange`): sends one HTTP request through n8n and reads the response.
+ * 1. Traffic (`Traffic.send`): waits for the account's pauses, and repeats what failed and may succeed later.
+ * 2. Token (`Session.withToken`): waits for a token, and replaces a refused one.
+ * 3. Slot (`pLimit`): waits for one of the execution's parallel requests.
+ * 4. Exchange (`exchange`): sends one HTTP request through n8n and reads the response.
  */
 import type {
 	IAllExecuteFunctions,
@@ -18,14 +17,15 @@ import pLimit from 'p-limit';
 import type { z } from 'zod/v4';
 
 import { checkPayload, unwrap } from '../core/envelope';
-import { type Failure, type FailureDetails, inputFailure } from '../core/failure';
 import { inWords, type Purpose } from '../core/errors/purpose';
-import { outcomeOf, withRetries } from './waiting/retry';
+import { type Failure, type FailureDetails, inputFailure } from '../core/failure';
 import { type Account, accountOf } from './account';
-import { currentClock, whyEnded } from './waiting/clock';
-import { additionsOf, type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
-import { exchange, unsent, type WireRequest } from './exchange';
+import { SIGN_IN_MARK } from './auth/authenticate';
+import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
 import { Session } from './auth/session';
+import { exchange, unsent, type WireRequest } from './exchange';
+import { currentClock, whyEnded } from './waiting/clock';
+import { outcomeOf } from './waiting/traffic';
 
 /** A running node, a dropdown, or a trigger's poll. */
 export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
@@ -63,7 +63,6 @@ export interface PlatformRequest<T> extends Pick<WireRequest, 'method' | 'query'
 export interface Platform {
 	/** Sends a request and returns its payload. Throws a Failure with words for the user. */
 	request<T>(request: PlatformRequest<T>): Promise<T>;
-	readonly idRefusedAt: Account['idRefusedAt'];
 	/** Stops all requests of the execution. None starts afterwards. */
 	stop(): void;
 }
@@ -108,7 +107,7 @@ export class Execution {
 		const cancel = 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined;
 		this.end = AbortSignal.any(cancel === undefined ? [this.halt.signal] : [this.halt.signal, cancel]);
 		if (deadline === undefined) return;
-		const giveUp = () => this.halt.abort(deadline.failure(this.account?.rateLimit.recentLimit()));
+		const giveUp = () => this.halt.abort(deadline.failure(this.account?.traffic.recentLimit()));
 		currentClock().timeout(deadline.ms).addEventListener('abort', giveUp, { signal: this.halt.signal });
 	}
 
@@ -118,8 +117,8 @@ export class Execution {
 	async forItem(itemIndex: number): Promise<Platform> {
 		if (this.end.aborted) throw whyEnded(this.end);
 		const credential = await loadCredential(this.context, itemIndex);
-		const platform = this.platforms.get(credential.accountDigest) ?? this.open(credential, itemIndex);
-		this.platforms.set(credential.accountDigest, platform);
+		const platform = this.platforms.get(credential.account) ?? this.open(credential, itemIndex);
+		this.platforms.set(credential.account, platform);
 		return platform;
 	}
 
@@ -128,28 +127,26 @@ export class Execution {
 		const { context, end, slots, stop } = this;
 		this.account = accountOf(loaded);
 		const load = async () => await loadCredential(context, itemIndex);
-		const session = new Session(loaded, load, this.renewToken, end);
+		const session = new Session(loaded, { load, signIn: this.signIn, end });
 		const request: Platform['request'] = async ({ schema, ...sent }) => {
-			const { maxRetries, keepsToken = false, countsLimits = false } = sent.settings;
-			const isWrite = sent.purpose === 'write';
-			let attempts = 0;
-			const costOf = ({ signInFailed, httpStatus }: FailureDetails) => {
-				// After a failed sign-in, a write was not sent, or the platform refused its token.
-				if (isWrite && signInFailed !== 'for now') return Infinity;
+			const { traffic } = accountOf(loaded);
+			const { maxRetries: most, keepsToken, countsLimits = false } = sent.settings;
+			const costOf = ({ temporary, signInFailed, httpStatus }: FailureDetails) => {
+				// After a failed sign-in, a write was not sent.
+				if (temporary !== true || (sent.purpose === 'write' && signInFailed !== 'for now')) return Infinity;
 				// After another status, one page may always fail.
 				return httpStatus === 429 && !countsLimits ? 0 : 1;
 			};
-			// Paths that differ in serial numbers or IDs are one path.
-			const path = sent.path.replace(/(?<=\/sn\/)[^/]+|[^/]*\d[^/]*/g, '#');
-			const withToken = async () => await session.withToken(withinLimit, path, isWrite, keepsToken);
-			const withinLimit = async (credential: Credential) => {
-				const once = async () => await this.exchange(sent, credential);
-				// Each fourth time, the request waits behind the others: one that is always refused would hold them up.
-				return await accountOf(credential).rateLimit.pass(once, end, attempts++ % 4, slots);
-			};
-			return checkPayload(await withRetries(withToken, maxRetries, end, costOf), schema);
+			const inSlot = async (credential: Credential) =>
+				await slots(async () => {
+					// A pause may have begun during the wait for the slot.
+					await traffic.waitForPause(end);
+					return await this.exchange(sent, credential);
+				});
+			const attempt = async () => await session.withToken(inSlot, keepsToken);
+			return checkPayload(await traffic.send(attempt, { most, costOf, end }), schema);
 		};
-		return { request, idRefusedAt: this.account.idRefusedAt, stop };
+		return { request, stop };
 	}
 
 	/** The last step of a request. Returns the unchecked payload. */
@@ -157,8 +154,8 @@ export class Execution {
 		{ path, settings, ...request }: Omit<PlatformRequest<unknown>, 'schema'>,
 		credential: Credential,
 	): Promise<unknown> {
-		const { baseUrl, stored, redact } = credential;
-		const { query = {}, signIn } = additionsOf(credential);
+		const { baseUrl, stored, redact, signsIn } = credential;
+		const { query = {} } = credential.additions();
 		const name = Object.keys(query).find((added) => Object.hasOwn(request.query ?? {}, added));
 		if (name !== undefined) {
 			const remedy = "Remove the parameter, or change 'Key Name' in the credential.";
@@ -172,14 +169,16 @@ export class Execution {
 			cancel: this.end,
 		});
 		const unwrapped = unwrap(response, request.purpose);
-		if (unwrapped instanceof Error) throw inWords(unwrapped, request.purpose, redact, signIn === undefined);
+		if (unwrapped instanceof Error) throw inWords(unwrapped, request.purpose, redact, !signsIn);
 		return unwrapped.payload;
 	}
 
-	/** Has n8n sign in and store the token. No request follows: once the account and the data have the token, `authenticate` throws. */
-	private readonly renewToken = async (credential: Credential): Promise<void> => {
-		const { failure } = await outcomeOf(this.throughN8n({ url: credential.baseUrl.href }, credential));
-		if (credential.token === '') throw inWords(unsent(failure), 'login', credential.redact);
+	/** Has n8n sign in and store the token. No request follows. */
+	private readonly signIn = async (credential: Credential): Promise<void> => {
+		const options = { url: credential.baseUrl.href, headers: { [SIGN_IN_MARK]: 'true' } };
+		const { failure } = await outcomeOf(this.throughN8n(options, credential.withToken('')));
+		// With a token, only n8n's store failed.
+		if (accountOf(credential).token === undefined) throw inWords(unsent(failure), 'login', credential.redact);
 	};
 
 	private async throughN8n(options: IHttpRequestOptions, { data }: Credential): Promise<unknown> {

@@ -11,8 +11,8 @@ import { filtersField, readFilters } from '../fields/filters';
 import { optionFields, optionNames, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
 import { check, checkNumber, oneOf, type ReadParameter, textSchema } from '../fields/check';
-import { isForState, onlyWhenField, readRules } from './compare/rules';
-import { type EventName, EVENTS, TIMES, watchedFields } from './compare/watched';
+import { isForState, onlyWhenField, readRules } from './rules';
+import { type EventName, EVENTS, UPDATE_TIME, watchedFields } from './watched';
 
 export type TriggerParameters = Readonly<ReturnType<typeof readTriggerParameters>>;
 
@@ -106,7 +106,7 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const attributes = readAttributes(read, events.has('attributeChanged'));
 	const fields = watchedFields(events, attributes);
 	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
-	const isUnused = minutes > 0 && fields.length === 0;
+	const isUnused = minutes > 0 && fields.every(({ event }) => event === UPDATE_TIME.event);
 	refuseUnused(forAtLeastField.displayName, isUnused, 'Set it to 0, or add an event of a change.');
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
 	const rules = readRules(read, fields);
@@ -121,8 +121,6 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 		/** Keys, each once, in alphabetical order. */
 		attributes,
 		fields,
-		/** The times that show new and edited devices, if these are reported. */
-		times: TIMES.filter(({ event }) => events.has(event)),
 		rules,
 		reportsFirst,
 		criteria,

@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { shapeDevice } from '../core/shape';
 import { currentClock } from '../transport/waiting/clock';
-import type { DeviceEvent } from './compare/events';
+import type { DeviceEvent } from './events';
 import type { TriggerParameters } from './form';
 
 /**

@@ -72,7 +72,7 @@ test.each([
 			temporary: [DROPPED, DAMAGED, NO_HOST, EXHAUSTED].includes(what),
 		};
 		expect(explain(code, 'a secret')).toEqual({ ...details, message });
-		expect(explain(code, 'a secret', 'write')).toEqual({ ...details, message: `${message}${IN_DOUBT}` });
+		expect(explain(code, 'a secret', 'write')).toEqual({ ...details, inDoubt: true, message: `${message}${IN_DOUBT}` });
 		if (what !== UNTRUSTED) expect(explain(code).remedy).not.toContain('Ignore SSL');
 	}
 });
@@ -106,12 +106,12 @@ test.each<[Purpose, slow: string, large: string]>([
 	['login', "'Login Path'", ELSEWHERE],
 ])('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {
 	const doubt = purpose === 'write' ? IN_DOUBT : '';
-	expect(worded(timedOut(1500), purpose)).toEqual({
+	expect(worded(timedOut(1500), purpose)).toMatchObject({
 		...{ kind: 'timeout', cause: 'platform', temporary: true },
 		message: `The platform did not respond within 1500 ms${doubt}`,
 		remedy: expect.stringContaining(slow),
 	});
-	expect(worded(tooLarge('64 MB'), purpose)).toEqual({
+	expect(worded(tooLarge('64 MB'), purpose)).toMatchObject({
 		...{ kind: 'response', cause: 'platform' },
 		message: `The response is larger than 64 MB${doubt}`,
 		remedy: expect.stringContaining(large),

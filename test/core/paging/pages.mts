@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 
 import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
+import { type Listing, readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
 import type { Page, PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
+import { readPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 
@@ -29,7 +31,7 @@ export function pages(
 	/** Most requests at the same time, by pass. */
 	const peaks: number[] = [];
 	let inFlight = 0;
-	const fetchPage: PageSource<string>['fetchPage'] = async (parameter, size) => {
+	const fetchPage: PageSource<string>['fetchPage'] = async (parameter, size = 10) => {
 		sizes.push(size);
 		if (parameter === undefined) peaks.push(0);
 		const isFirst = parameter === undefined;
@@ -55,6 +57,18 @@ export function lettersOf(list: string, page: number): string[] {
 /** The embedded platform with so many devices. It counts from 1, unless the script says otherwise. */
 export const serve = (size: number, script: Partial<ServerScript> = {}) =>
 	new PagedServer(Fleet.seeded({ size }), { numbering: 'one-based', largestSize: 2000, ...script });
+
+export interface Options {
+	pageSize: number;
+	parallelRequests: number;
+	skip?: number;
+	limit?: number | undefined;
+	byId?: 'after trouble' | 'always' | 'never';
+}
+export const fetchList = async <T,>(source: PageSource<T>, options: Options): Promise<Listing<T>> =>
+	await readList(source, { ...options, keep: (item) => item });
+export const fetchPart = async <T,>(source: PageSource<T>, options: Options): Promise<Listing<T>> =>
+	await readPart(source, { ...options, keep: (item) => item });
 
 /** Replaces these fields of the metadata, or leaves them out. */
 export const say =

@@ -37,19 +37,19 @@ describe('how many', () => {
 		expect(sizes()).toEqual(asked);
 	});
 
-	test('Skip costs the first page and three requests for one device more than the pages of the part', async () => {
+	test('Skip costs no more than the pages of the part', async () => {
 		const result = await list({ options: { skip: 100 } });
 		expect(serialNumbersOf(result)).toEqual(truth().slice(100, 150));
 		expect(hintsOf(result)).toEqual(['Parts fit together only if every part, also the first, sorts by ID last.']);
-		expect(sizes()).toEqual(['50', '1', '1', '1', '50']);
+		expect(sizes()).toEqual(['50']);
 		const bySn = { rule: [{ field: 'sn' }] };
 		expect(hintsOf(await list({ sort: bySn, options: { skip: 100 } }))).toEqual([]);
 	});
 });
 
 describe('a list that changes or contradicts itself', () => {
-	const CHANGED = 'The list changed during each of 3 readings';
-	const HINT = `${CHANGED}. The node read`;
+	const CHANGED = 'The list changed during each of 3 readings, or items with equal sort values have no order';
+	const HINT = `${CHANGED}. The output has`;
 
 	test.each<[what: string, parameters: Parameters, error: string | undefined, hint: string | undefined]>([
 		['fails Return All', {}, CHANGED, undefined],
@@ -88,7 +88,7 @@ describe('a list that changes or contradicts itself', () => {
 });
 
 describe('devices with equal sort values, which have another order on each page', () => {
-	const TIED = 'The pages of the list repeat items, probably because items with equal sort values have no order';
+	const TIED = 'The list changed during each of 3 readings, or items with equal sort values have no order';
 	const sorted = (...rules: string[]) => ({
 		sort: { rule: rules.map((rule) => rule.split(' ')).map(([field, direction]) => ({ field, direction })) },
 	});
@@ -100,8 +100,8 @@ describe('devices with equal sort values, which have another order on each page'
 		['with two directions, by ID after the second', sorted(BY_STATUS, 'status desc'), {}, 250, both],
 		['without Sort, by ID', {}, {}, 250, ['', BY_ID]],
 		['by ID, if pages have nothing new', { options: { pageSize: 2 } }, {}, 250, ['', BY_ID]],
-		['up to a Limit of all without Sort', { limit: 250 }, {}, 250, ['', BY_ID]],
-		['up to a lower Limit in the platform’s own order', { limit: 249 }, {}, 234, ['']],
+		['up to a Limit of all without Sort, in the platform’s own order', { limit: 250 }, {}, 183, ['']],
+		['up to a lower Limit in the platform’s own order', { limit: 249 }, {}, 183, ['']],
 		['not after some, in the order of other parts', { options: { skip: 1 } }, {}, undefined, ['']],
 		['not if the ID is refused last', sorted(BY_STATUS), { severalFields: 'refused' }, undefined, [BY_STATUS, JOINED]],
 		['not if the ID is refused', {}, { idSort: 'refused' }, undefined, ['', BY_ID]],
@@ -110,7 +110,7 @@ describe('devices with equal sort values, which have another order on each page'
 		Object.assign(bench.platform.settings, { equalValues: 'unsteady', ownSort: 'onlineStatus asc', ...settings });
 		const options = { pageSize: 60, ...Object(parameters['options']) };
 		const result = await all({ returnAll: parameters['limit'] === undefined, ...parameters, options });
-		const hasHint = parameters['limit'] === 249;
+		const hasHint = parameters['limit'] !== undefined;
 		if (devices === undefined) expect(result.error?.message).toBe(`${TIED}, so some items may be missing`);
 		else expect([serialNumbersOf(result).length, new Set(serialNumbersOf(result)).size]).toEqual([devices, devices]);
 		if (devices !== undefined) expect(hintsOf(result)).toEqual(hasHint ? [expect.stringContaining(TIED)] : []);
@@ -169,7 +169,7 @@ describe('the filters that the node checks', () => {
 			const [all, at, size] = [rows(), Number(query['page'] ?? 0), Number(query['size'])];
 			const [totalElements, totalPages] = [all.length + unlisted, Math.ceil(all.length / size)];
 			const content = all.slice(at * size, (at + 1) * size);
-			return { content, totalElements, totalPages, last: at >= totalPages - 1, number: at };
+			return { content, totalElements, totalPages, last: at >= totalPages - 1, number: at, size };
 		});
 	const rowsOf = (field: keyof Row, values: readonly unknown[]): Row[] =>
 		values.map((value, at) => ({ sn: `SN${at}`, ...(value !== undefined && { [field]: value }) }));
@@ -237,7 +237,7 @@ describe('the filters that the node checks', () => {
 		let last = 0;
 		const growing = () => rowsOf('onlineStatus', new Array(3000 + last++).fill(0));
 		await expect(listed(growing, { onlineStatus: 0 }, { operation: 'count' })).rejects.toMatchObject({
-			message: 'The list changed during each of 3 readings, so some items may be missing',
+			message: expect.stringMatching(/^The list changed during each of 3 readings, .* so some items may be missing$/),
 			details: { remedy: 'Run the workflow again, if possible at a quieter time.' },
 		});
 	});

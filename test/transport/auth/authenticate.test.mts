@@ -3,9 +3,9 @@ import type { ICredentialDataDecryptedObject, IHttpRequestOptions } from 'n8n-wo
 import { accountOf } from '../../../nodes/DeviceManagement/transport/account.ts';
 import * as authentication from '../../../nodes/DeviceManagement/transport/auth/authenticate.ts';
 import { credentialOf } from '../../../nodes/DeviceManagement/transport/auth/credential.ts';
-import { FakeN8n, failureOf, responseOf, settled, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
+import { FakeN8n, responseOf, settled, SIGNED_OUT, useVirtualTime } from '../fakes.mts';
 
-const { authenticate, preAuthenticate, SignedIn, TEST_MARK } = authentication;
+const { authenticate, preAuthenticate, SIGN_IN_MARK, SignedIn, TEST_MARK } = authentication;
 type Way = 'current' | 'older' | 'test';
 const LIST: IHttpRequestOptions = { url: 'https://platform.example/api/device/list' };
 const KEY = { ...SIGNED_OUT, authentication: 'apiKey', apiKey: 'k' };
@@ -56,26 +56,11 @@ describe.each(['current', 'older', 'test'] as const)("n8n's request function (%s
 		expect({ logins, sent }).toEqual({ logins: 1, sent: Array.from({ length: count }, () => 'Bearer token-1') });
 	});
 
-	test.each([
-		['signs in', 1, 1],
-		['finds one in the store', 0, 1],
-		['is stopped', 1, 1],
-		['fails', 0, 0],
-	])('waits while an execution looks for a token, which %s', async (outcome, ifRequest, ifTest) => {
-		const failed = failureOf();
-		const execution = account().tokens.findOnce(async () => {
-			await virtual.time.sleep(1000);
-			if (outcome === 'finds one in the store') account().tokens.use('token-0');
-			const { data } = credentialOf(SIGNED_OUT).forSignIn();
-			if (outcome === 'signs in') await settled(send('current', data));
-			if (outcome === 'fails') throw failed;
-		});
-		void settled(execution);
-		const own = await request(way);
-		// A connection test signs in itself, unless the execution did.
-		const expected = way === 'test' ? ifTest : ifRequest;
-		expect({ own, logins }).toEqual({ own: outcome === 'fails' ? failed : undefined, logins: expected });
-		expect(sent).toEqual(outcome === 'fails' ? [] : [`Bearer token-${expected}`]);
+	test('shares the sign-in of an execution that is under way', async () => {
+		const execution = settled(n8n.request(authentication, 'current', { ...LIST, headers: { [SIGN_IN_MARK]: 'true' } }));
+		expect(await request(way)).toBeUndefined();
+		expect(await execution).toBeInstanceOf(SignedIn);
+		expect({ logins, sent }).toEqual({ logins: 1, sent: ['Bearer token-1'] });
 	});
 
 	test.each<[string, ICredentialDataDecryptedObject, number, string]>([
@@ -94,24 +79,14 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 		statuses = [401];
 	});
 
-	test('signs in if an execution that was looking for a token found the dead one', async () => {
-		const execution = account().tokens.findOnce(async () => {
-			await virtual.time.sleep(10);
-			account().tokens.use('dead');
-		});
-		await request(way);
-		await execution;
-		expect({ logins, sent }).toEqual({ logins: 1, sent: ['Bearer dead', 'Bearer token-1'] });
-	});
-
 	test.each([
-		[4_999, 'was issued', 1],
-		[5_000, 'was issued', 2],
+		[2_399, 'was issued', 1],
+		[2_500, 'was issued', 2],
 		[0, 'was refused', 2],
 	])('%i ms after the token of another request %s, signs in: login %i', async (ms, what, count) => {
 		await signInBefore();
 		await virtual.time.run(ms);
-		if (what === 'was refused') account().tokens.refuse(account().tokens.current);
+		if (what === 'was refused') account().token = undefined;
 		await request(way);
 		expect({ logins, sent }).toEqual({ logins: count, sent: ['Bearer dead', `Bearer token-${count}`] });
 	});
@@ -126,13 +101,13 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 });
 
 describe("n8n's connection test", () => {
-	test('signs in each time, although a token is valid, and although one was issued a moment ago, and waits a moment once', async () => {
+	test('signs in each time, although a token is valid, and waits a moment once', async () => {
 		n8n.stored = withToken('alive');
-		await signInBefore();
 		await request('test');
+		await virtual.time.run(3000);
 		await request('test');
-		expect({ logins, sent }).toEqual({ logins: 3, sent: ['Bearer token-2', 'Bearer token-3'] });
-		expect(virtual.time.now()).toBe(3 * 100 + 2 * 500);
+		expect({ logins, sent }).toEqual({ logins: 2, sent: ['Bearer token-1', 'Bearer token-2'] });
+		expect(virtual.time.now()).toBe(2 * 600 + 3000);
 	});
 
 	test('asks a refused login each time, and ends the wait after it', async () => {
@@ -143,37 +118,20 @@ describe("n8n's connection test", () => {
 		}
 		refusal = undefined;
 		expect(await request('test')).toBeUndefined();
-		expect(account().tokens.recentLoginRefusal()).toBeUndefined();
+		expect(account().recentRefusal()).toBeUndefined();
 	});
 
 	test('shares its login with tests and executions that begin meanwhile, as each login may end the token before', async () => {
-		const { data } = credentialOf(SIGNED_OUT).forSignIn();
-		const execution = account().tokens.findOnce(async () => void (await settled(send('current', data))));
+		const execution = settled(n8n.request(authentication, 'current', { ...LIST, headers: { [SIGN_IN_MARK]: 'true' } }));
 		await outcomeOf(Promise.all([send('test'), send('test'), execution]));
 		expect({ logins, sent }).toEqual({ logins: 1, sent: ['Bearer token-1', 'Bearer token-1'] });
 	});
 });
 
-test('a request that is made for its login alone is never sent, and does not wait for its own session', async () => {
-	const { data } = credentialOf(SIGNED_OUT).forSignIn();
-	// n8n may copy the data.
-	const copy = { ...credentialOf(SIGNED_OUT).forSignIn().data };
-	const search = async () => [await settled(send('current', data)), await preAuthenticate(copy, platform)];
-	let found: unknown;
-	await outcomeOf(account().tokens.findOnce(async () => void (found = await search())));
-	expect(found).toMatchObject([expect.any(SignedIn), { sessionToken: 'token-2' }]);
-	expect({ logins, sent, token: n8n.stored['sessionToken'] }).toEqual({ logins: 2, sent: [], token: 'token-1' });
-});
-
-test("the account learns of a pause that another node's login is asked for; that node does not wait for it", async () => {
-	refusal = responseOf({}, { 'retry-after': '2' }, 429);
-	await request('current');
-	refusal = undefined;
-	const stop = new AbortController();
-	const waiting = account().rateLimit.afterPause(async () => virtual.time.now(), stop.signal);
-	expect(await request('current')).toBeUndefined();
-	expect(virtual.time.now()).toBe(200);
-	expect(await outcomeOf(waiting)).toBe(2350);
+test('a request that is made for its sign-in alone is never sent', async () => {
+	const marked = { ...LIST, headers: { [SIGN_IN_MARK]: 'true' } };
+	expect(await outcomeOf(n8n.request(authentication, 'current', marked))).toBeInstanceOf(SignedIn);
+	expect({ logins, sent, token: n8n.stored['sessionToken'] }).toEqual({ logins: 1, sent: [], token: 'token-1' });
 });
 
 describe('a request carries', () => {
@@ -205,8 +163,8 @@ describe('a request carries', () => {
 			{ headers: others },
 			{ Accept: 'text/plain', Authorization: 'ApiKey k' },
 		],
-		['a key in the query', inQuery, { qs: { x: '1' } }, undefined, { x: '1', 'a b': 'ApiKey k' }],
-		['a key in a query that is text', inQuery, { qs: 'x=1' }, undefined, { x: '1', 'a b': 'ApiKey k' }],
+		['a key in the query', inQuery, { qs: { x: '1' } }, {}, { x: '1', 'a b': 'ApiKey k' }],
+		['a key in a query that is text', inQuery, { qs: 'x=1' }, {}, { x: '1', 'a b': 'ApiKey k' }],
 	])('%s', async (...row) => {
 		const [, data, options, ...expected] = row;
 		const { headers, qs } = await authenticate(data, { ...LIST, ...options });

@@ -32,13 +32,12 @@ beforeEach(() => {
 afterEach(() => putBack());
 
 const refusal = (details: Partial<FailureDetails>) => failureOf({ kind: 'refused', cause: 'credential', ...details });
-const deadToken = () => refusal({ code: 14101, tokenRefused: true, temporary: true });
+const deadToken = () => refusal({ code: 14101, token: 'refused' });
 const REFUSED = { details: { code: 14101 } };
 const CANCELLED = { details: { kind: 'cancelled' } };
 const account = (): Account => accountOf(credentialOf(SIGNED_OUT));
 
 type Send = (credential: Credential) => Promise<unknown>;
-const READ = { path: '/api/device/list', isWrite: false };
 
 /** A platform whose tokens work for so many requests, n8n's store and n8n's way of signing in, without any of them. */
 class FakePlatform {
@@ -63,13 +62,11 @@ class FakePlatform {
 	}
 
 	/** Begins an execution, and returns a function that sends its requests. */
-	open(): (send?: Send, target?: Partial<typeof READ>) => Promise<unknown> {
+	open(): (send?: Send) => Promise<unknown> {
 		const load = async () => credentialOf({ ...this.stored });
-		const session = new Session(credentialOf(this.stored), load, this.renewToken, this.stop.signal);
-		return async (send = this.send, target = {}) => {
-			const { path, isWrite } = { ...READ, ...target };
-			return await session.withToken(send, path, isWrite);
-		};
+		const host = { load, signIn: this.signIn, end: this.stop.signal };
+		const session = new Session(credentialOf(this.stored), host);
+		return async (send = this.send) => await session.withToken(send);
 	}
 
 	/** Signs in as another process would, stores the token and returns it. */
@@ -100,12 +97,12 @@ class FakePlatform {
 		throw deadToken();
 	};
 
-	private renewToken = async (): Promise<void> => {
+	private signIn = async (): Promise<void> => {
 		this.signIns++;
 		await Promise.resolve();
 		if (this.refuseSignIn !== undefined) throw this.refuseSignIn;
 		const token = this.issue();
-		account().tokens.use(token, time);
+		account().takeIssued(token);
 		await this.onIssue();
 		this.stored = withToken(this.stored, token);
 	};
@@ -117,278 +114,172 @@ class FakePlatform {
 	}
 }
 
-/** The platform has just asked the account for a pause. */
-async function askToWait(retryAfterMs: number): Promise<void> {
-	const told = failureOf({ httpStatus: 429, temporary: true, retryAfterMs });
-	await settled(account().rateLimit.afterPause(async () => await Promise.reject(told), new AbortController().signal));
-}
-
 const times = async <T,>(count: number, run: (n: number) => Promise<T>): Promise<T[]> =>
 	await Promise.all(Array.from({ length: count }, async (_, n) => await run(n)));
+
+describe('a refused token', () => {
+	test('is replaced by one sign-in for all requests of all executions, and each is sent again', async () => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
+		platform.expireTokens();
+		const outcomes = await times(10, async () => await Promise.all([platform.open()(), platform.open()()]));
+		expect(new Set(outcomes.flat())).toEqual(new Set(['token 2']));
+		expect(platform).toMatchObject({ signIns: 1, sent: 40 });
+	});
+
+	test('is replaced by the token that another process has stored, without a sign-in', async () => {
+		const platform = new FakePlatform(Infinity, SIGNED_IN);
+		const request = platform.open();
+		platform.expireTokens();
+		platform.signInElsewhere();
+		await expect(request()).resolves.toBe('token 2');
+		expect([platform.signIns, waits]).toEqual([0, [250]]);
+	});
+
+	test('is tried again after a second if it is new and never worked', async () => {
+		const platform = new FakePlatform();
+		let sent = 0;
+		const late: Send = async ({ token }) => (++sent < 3 ? await Promise.reject(deadToken()) : token);
+		await expect(platform.open()(late)).resolves.toBe('token 1');
+		expect([platform.signIns, waits]).toEqual([1, [1000, 1000]]);
+	});
+
+	test('fails the request after six tries and two sign-ins; others go on', async () => {
+		const platform = new FakePlatform();
+		await expect(platform.open()(platform.refuse)).rejects.toMatchObject(REFUSED);
+		expect(platform).toMatchObject({ signIns: 2, sent: 6 });
+		await expect(platform.open()()).resolves.toBe('token 2');
+	});
+
+	test('leads to sixty sign-ins an hour at most, and then to words', async () => {
+		const platform = new FakePlatform(1);
+		const request = platform.open();
+		for (let n = 0; n < 60; n++) await request();
+		const sentence = 'signed in 60 times within an hour';
+		for (let n = 0; n < 5; n++) await expect(request()).rejects.toThrow(sentence);
+		expect(platform.signIns).toBe(60);
+		time += 3_600_000;
+		await expect(request()).resolves.toBe('token 61');
+	});
+
+	test.each([
+		['the name of a key', KEY],
+		['a check that must not sign in', SIGNED_IN],
+	])('is not replaced for %s', async (what, data) => {
+		const platform = new FakePlatform(Infinity, data);
+		platform.expireTokens();
+		const session = new Session(credentialOf(platform.stored), {
+			load: async () => credentialOf(platform.stored),
+			signIn: async () => await Promise.reject(new Error('no')),
+			end: platform.stop.signal,
+		});
+		await expect(session.withToken(platform.refuse, what.startsWith('a check'))).rejects.toMatchObject(REFUSED);
+	});
+});
 
 describe('one sign-in', () => {
 	test('is enough although n8n could not store its token', async () => {
 		const platform = new FakePlatform();
-		platform.onIssue = () => {
-			throw failureOf({ kind: 'unreachable', message: 'the database is locked' });
-		};
 		await expect(platform.open()()).resolves.toBe('token 1');
 		expect(platform.signIns).toBe(1);
 	});
 
-	test('that waits for Retry-After does not hold up a connection test or another node, and takes its token', async () => {
+	test('that fails fails all that wait for it; the next request signs in again', async () => {
 		const platform = new FakePlatform();
-		await askToWait(60_000);
-		const signIn = async () => account().tokens.use(platform.signInElsewhere(), time);
-		onWait = () => void account().tokens.findOnce(signIn);
-		await expect(platform.open()()).resolves.toBe('token 1');
-		expect([platform.signIns, waits]).toEqual([0, [60_250]]);
-	});
-
-	test('that is told to wait delays the next one, and twenty of them do not end the session', async () => {
-		const platform = new FakePlatform();
-		const request = platform.open();
-		platform.refuseSignIn = failureOf({ httpStatus: 429, temporary: true, retryAfterMs: 2000 });
-		for (let n = 0; n < 20; n++) await settled(request());
-		platform.refuseSignIn = undefined;
-		await expect(request()).resolves.toBe('token 1');
-		expect(waits).toEqual(Array.from({ length: 20 }, () => 2250));
-	});
-});
-
-describe('fresh tokens that are refused, too', () => {
-	test('are tried four times and replaced once, with a longer pause by chance each time', async () => {
-		const platform = new FakePlatform(0);
-		const request = platform.open();
-		const outcomes = await times(16, async () => await settled(request()));
-		expect(outcomes).toMatchObject(Array.from({ length: 16 }, () => REFUSED));
-		expect([platform.signIns, platform.sent, waits]).toEqual([2, 96, [200, 400, 800, 1600, 3200]]);
-	});
-
-	test.each(['was replaced already', 'came from another process'])('do not count if the token %s', async (why) => {
-		const platform = new FakePlatform(Infinity, SIGNED_IN);
-		let sent = 0;
-		const unlucky: Send = async () => {
-			if (++sent === 12) return 'accepted';
-			if (why !== 'was replaced already') platform.signInElsewhere();
-			else if (sent < 11) account().tokens.use(`issued ${sent}`, BEGIN);
-			throw deadToken();
-		};
-		await expect(platform.open()(unlucky)).resolves.toBe('accepted');
-		expect(platform.signIns).toBe(0);
-	});
-});
-
-test.each([
-	['a login', SIGNED_IN, 2 + 4 + 5],
-	['an API key', KEY, 0],
-])('an always refused request fails alone with %s; the twentieth in a row ends the session', async (...row) => {
-	const [, data, signIns] = row;
-	const platform = new FakePlatform(Infinity, data);
-	const request = platform.open();
-	for (let n = 0; n < 19; n++) await expect(request(platform.refuse)).rejects.toMatchObject(REFUSED);
-	await request();
-	for (let n = 0; n < 20; n++) await settled(request(platform.refuse));
-	expect(platform.signIns).toBe(signIns);
-	const { sent } = platform;
-	await expect(request()).rejects.toMatchObject({ details: { code: 14101, retryable: false } });
-	expect(platform.sent).toBe(sent);
-	await expect(platform.open()()).resolves.toMatch(/^token|^by key$/);
-});
-
-describe('a refused sign-in', () => {
-	test('ends the session for all', async () => {
-		const platform = new FakePlatform(1);
 		platform.refuseSignIn = refusal({ code: 9999, signInFailed: 'for good' });
-		const request = platform.open();
-		await times(8, async () => await settled(request()));
-		await expect(request()).rejects.toMatchObject({ details: { code: 9999, signInFailed: 'for good' } });
+		const outcomes = await times(8, async () => await settled(platform.open()()));
+		expect(outcomes).toMatchObject(Array.from({ length: 8 }, () => ({ details: { code: 9999 } })));
 		expect(platform).toMatchObject({ signIns: 1, sent: 0 });
-	});
-
-	test('that the process remembers is not sent again, until another process has stored a token', async () => {
-		const platform = new FakePlatform();
-		account().tokens.noteLoginRefusal(refusal({ code: 14201, signInFailed: 'for good' }).details, false);
-		await expect(platform.open()()).rejects.toMatchObject({ details: { code: 14201 } });
-		expect(platform).toMatchObject({ signIns: 0, sent: 0 });
-		platform.signInElsewhere();
-		await expect(platform.open()()).resolves.toBe('token 1');
-		expect(platform.signIns).toBe(0);
-	});
-
-	test('may be tried again if it could not be carried out, twenty times at most', async () => {
-		const platform = new FakePlatform(1);
-		const [request, doomed, late] = [platform.open(), platform.open(), failureOf({ kind: 'timeout', temporary: true })];
-		platform.refuseSignIn = late;
-		for (let n = 0; n < 19; n++) await expect(request()).rejects.toBe(late);
 		platform.refuseSignIn = undefined;
-		await expect(request()).resolves.toBe('token 1');
-
-		platform.refuseSignIn = late;
-		for (let n = 0; n < 20; n++) await settled(doomed());
-		await expect(doomed()).rejects.toMatchObject({ details: { kind: 'timeout', retryable: false } });
-		expect(platform.signIns).toBe(40);
-	});
-});
-
-test('a failure of the network costs no sign-in, and does not accept the token', async () => {
-	const platform = new FakePlatform(Infinity, SIGNED_IN);
-	account().tokens.use('token 1', BEGIN);
-	for (const [thrown, pauseMs] of [
-		[failureOf({ kind: 'unreachable' }), 200],
-		[refusal({ code: 14103 }), 0],
-	] as const) {
-		await expect(platform.open()(async () => await Promise.reject(thrown))).rejects.toBe(thrown);
-		expect(account().tokens.pauseMs()).toBe(pauseMs);
-	}
-	expect(platform.signIns).toBe(0);
-});
-
-describe('a credential that is changed during the execution', () => {
-	test.each([
-		['a key', KEY],
-		['another login', { ...SIGNED_OUT, loginName: 'berta' }],
-		['another platform', { ...SIGNED_OUT, baseUrl: 'https://other.example' }],
-	])('to %s ends the session, but not those of others: no list holds the devices of two users', async (...row) => {
-		const [changing, other] = [new FakePlatform(), new FakePlatform()];
-		const request = changing.open();
-		[, changing.stored] = row;
-		const [ended, continued] = await Promise.allSettled([request(), other.open()()]);
-		const message = expect.stringContaining('was changed to another platform or user');
-		const changed = { details: { kind: 'input', message } };
-		expect([ended, continued]).toMatchObject([{ reason: changed }, { value: 'token 1' }]);
-		await expect(request()).rejects.toMatchObject(changed);
+		await expect(platform.open()()).resolves.toBe('token 1');
 	});
 
-	test('to another password continues with it, and with a token that was stored for it', async () => {
-		const platform = new FakePlatform(1);
-		const request = platform.open();
-		await request();
-		platform.stored = { ...SIGNED_OUT, password: 'another' };
-		await expect(request()).resolves.toBe('token 2');
-		platform.stored = { ...SIGNED_OUT, password: 'a third one' };
-		platform.signInElsewhere();
-		await expect(request()).resolves.toBe('token 3');
-		expect(platform.signIns).toBe(2);
-	});
-});
-
-test.each(['the pause', 'Retry-After'])(
-	'an execution that is stopped during %s sends no sign-in; another execution sends it',
-	async (wait) => {
+	test('is left to another execution if this one is stopped during the pause', async () => {
 		const [stopped, other] = [new FakePlatform(), new FakePlatform()];
-		if (wait === 'Retry-After') await askToWait(2000);
-		else {
-			account().tokens.use('not accepted', BEGIN);
-			account().tokens.use('refused');
-			account().tokens.refuse(account().tokens.current);
-		}
+		account().dropped = { value: 'refused' };
 		onWait = () => stopped.stop.abort();
 		const [ended, continued] = await Promise.allSettled([stopped.open()(), other.open()()]);
 		expect([ended, continued]).toMatchObject([{ reason: CANCELLED }, { value: 'token 1' }]);
 		expect([stopped.signIns, other.signIns]).toEqual([0, 1]);
-	},
-);
+	});
+
+	test.each([
+		['a key', KEY],
+		['another password', { ...SIGNED_OUT, password: 'another' }],
+		['another platform', { ...SIGNED_OUT, baseUrl: 'https://other.example' }],
+	])('fails if the credential was changed to %s: no list holds the devices of two users', async (_what, data) => {
+		const platform = new FakePlatform();
+		const request = platform.open();
+		platform.stored = data;
+		await expect(request()).rejects.toThrow('was changed during the run');
+		expect(platform.signIns).toBe(0);
+	});
+});
 
 describe('a response that may mean an expired token', () => {
-	const told = (expiry: 'refused' | 'unclear') => failureOf({ kind: 'status', httpStatus: 403, expiry });
-	const signedIn = (expiry: 'refused' | 'unclear' = 'refused') => {
+	const told = (inDoubt = false) => failureOf({ kind: 'status', httpStatus: 403, token: 'doubted', inDoubt });
+	const signedIn = (inDoubt = false) => {
 		const platform = new FakePlatform(Infinity, SIGNED_IN);
-		platform.expired = () => told(expiry);
+		platform.expired = () => told(inDoubt);
 		return platform;
 	};
-	const never = async () => await Promise.reject(told('refused'));
+	const never = async () => await Promise.reject(told());
 
-	test.each(['refused', 'unclear'] as const)('renews it each time, once for all requests: %s', async (expiry) => {
-		const platform = signedIn(expiry);
+	test('replaces it each time, once for all requests', async () => {
+		const platform = signedIn();
 		const request = platform.open();
 		for (const signIns of [1, 2, 3]) {
 			platform.expireTokens();
 			await times(10, async () => await Promise.all([request(), platform.open()()]));
-			// The token before was accepted, so that the sign-in needs no pause.
-			expect([platform.signIns, waits]).toEqual([signIns, []]);
+			expect(platform.signIns).toBe(signIns);
 		}
 	});
 
-	test('costs none for another path in the next five minutes, unless that path has worked with this token or the one before', async () => {
+	test('costs one sign-in in five minutes if that does not help', async () => {
 		const platform = signedIn();
 		await platform.open()();
-		for (const path of ['/a', '/b', '/c']) await settled(platform.open()(never, { path }));
+		for (let n = 0; n < 5; n++) await expect(platform.open()(never)).rejects.toEqual(told());
 		expect(platform.signIns).toBe(1);
-		platform.expireTokens();
-		expect(await settled(platform.open()(platform.send, { path: '/d' }))).toEqual(told('refused'));
+		time += 295_000;
+		await expect(platform.open()(never)).rejects.toEqual(told());
+		expect(platform.signIns).toBe(2);
 		await expect(platform.open()()).resolves.toBe('token 3');
-		await expect(platform.open()(platform.send, { path: '/d' })).resolves.toBe('token 3');
 	});
 
-	test('searches again if only a limit refuses the sign-in, and does not send the dead token meanwhile', async () => {
+	test('does not make the dead token come first if only a limit refuses the sign-in', async () => {
 		const platform = signedIn();
 		platform.expireTokens();
 		platform.refuseSignIn = failureOf({ httpStatus: 429, temporary: true });
-		onWait = () => void (waits.length === 3 && (platform.refuseSignIn = undefined));
+		await expect(platform.open()()).rejects.toBe(platform.refuseSignIn);
+		platform.refuseSignIn = undefined;
 		await expect(platform.open()()).resolves.toBe('token 2');
-		expect(platform).toMatchObject({ sent: 2, signIns: 4 });
-		platform.expireTokens();
-		[platform.sent, platform.signIns, platform.refuseSignIn] = [0, 0, failureOf({ httpStatus: 429, temporary: true })];
-		await expect(platform.open()()).rejects.toMatchObject({ details: { httpStatus: 429 } });
-		expect(platform).toMatchObject({ sent: 1, signIns: 5 });
+		expect(platform).toMatchObject({ sent: 2, signIns: 2 });
 	});
 
 	test.each<[what: string, signIn: Partial<FailureDetails>, thrown: object]>([
-		['the response of the sign-in, too', { expiry: 'refused' }, { httpStatus: 403 }],
+		['the response of the sign-in, too', { token: 'doubted' }, { httpStatus: 403 }],
 		['not that of the sign-in', { code: 14201 }, { code: 14201 }],
-	])('leaves the token and the session as they are if it is %s', async (_, signIn, details) => {
+	])('leaves the token as it is if it is %s', async (_, signIn, details) => {
 		const platform = signedIn();
 		platform.refuseSignIn = refusal({ ...signIn, signInFailed: 'for good' });
 		const request = platform.open();
 		await expect(request(never)).rejects.toMatchObject({ details });
 		await expect(request()).resolves.toBe('token 1');
-		platform.refuseSignIn = undefined;
+	});
+
+	test('does not send a write again that may have been carried out, but signs in for the next one', async () => {
+		const platform = signedIn(true);
 		platform.expireTokens();
+		const request = platform.open();
+		await expect(request()).rejects.toEqual(told(true));
+		expect(platform).toMatchObject({ sent: 1, signIns: 1 });
 		await expect(request()).resolves.toBe('token 2');
 	});
 
-	test.each([
-		['sends a write again that was refused', 'refused', 2, undefined],
-		['sends no other write again', 'unclear', 1, undefined],
-		['sends no such write again if the sign-in may be retried', 'unclear', 1, failureOf({ signInFailed: 'for now' })],
-	] as const)('%s', async (_, expiry, sent, signIn) => {
-		const platform = signedIn(expiry);
+	test('keeps the failure of such a write if it is stopped then', async () => {
+		const platform = signedIn(true);
 		platform.expireTokens();
-		platform.refuseSignIn = signIn;
-		const written = await settled(platform.open()(platform.send, { path: '/api/group', isWrite: true }));
-		expect(written).toEqual(sent === 2 ? 'token 2' : told('unclear'));
-		expect(platform).toMatchObject({ sent, signIns: 1 });
-		if (signIn === undefined) await expect(platform.open()()).resolves.toBe('token 2');
-	});
-
-	test('renews it for all before n8n has stored the new one, and does not take the expired one back from n8n', async () => {
-		const platform = signedIn();
-		platform.expireTokens();
-		platform.onIssue = async () => void (await times(5, async () => await platform.open()()));
-		await expect(platform.open()()).resolves.toBe('token 2');
-		expect(platform.signIns).toBe(1);
-	});
-
-	test('ends no session whose token works, although the sign-in fails each time', async () => {
-		const platform = signedIn();
-		platform.refuseSignIn = failureOf({ kind: 'timeout', temporary: true, signInFailed: 'for now' });
-		const request = platform.open();
-		for (let n = 0; n < 25; n++) await settled(request(never));
-		await expect(request()).resolves.toBe('token 1');
-	});
-
-	test('keeps the failure of a write that may have been carried out, if it is stopped then', async () => {
-		const platform = signedIn('unclear');
-		platform.expireTokens();
-		await askToWait(2000);
 		onWait = () => platform.stop.abort();
-		expect(await settled(platform.open()(platform.send, { isWrite: true }))).toEqual(told('unclear'));
-	});
-
-	test('costs no sign-in with an API key', async () => {
-		const platform = new FakePlatform(Infinity, KEY);
-		await expect(platform.open()(never)).rejects.toMatchObject({ details: { httpStatus: 403 } });
-		expect(platform.signIns).toBe(0);
+		await expect(platform.open()()).rejects.toEqual(told(true));
+		expect(platform).toMatchObject({ sent: 1, signIns: 0 });
 	});
 });

@@ -1,6 +1,6 @@
 import type { FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { exchange } from '../../../nodes/DeviceManagement/transport/exchange.ts';
-import { parseRetryAfter, timeInWords, withRetries } from '../../../nodes/DeviceManagement/transport/waiting/retry.ts';
+import { exchange, parseRetryAfter } from '../../../nodes/DeviceManagement/transport/exchange.ts';
+import { timeInWords, Traffic } from '../../../nodes/DeviceManagement/transport/waiting/traffic.ts';
 import { failureOf, responseOf, settled, useVirtualTime } from '../fakes.mts';
 
 /** Each test begins at Tue, 14 Nov 2023 22:13:20 GMT. */
@@ -16,15 +16,13 @@ async function tryAgainst(failures: ReadonlyArray<Partial<FailureDetails> | Erro
 		if (reason === undefined) return 'done';
 		throw reason instanceof Error ? reason : failureOf({ temporary: true, ...reason });
 	};
-	const tried = withRetries(attempt, maxRetries, new AbortController().signal, () => 1);
+	const costOf = ({ temporary }: FailureDetails) => (temporary === true ? 1 : Infinity);
+	const tried = new Traffic().send(attempt, { most: maxRetries, costOf, end: new AbortController().signal });
 	return { outcome: await virtual.time.until(settled(tried)), sentAt };
 }
 
-const LONG = { pauseMs: 600_500 };
-const MINUTE = { pauseMs: 60_000 };
-const LATER = 'the next try would be in 11 minutes, and the node waits at most two minutes in all';
-const TOO_LATE =
-	'Not now, also after one retry; the next try would be in 2 minutes, and the node waits at most two minutes in all';
+const MINUTE = { retryAfterMs: 60_000 };
+const TOO_LATE = 'The platform refuses every request for now (HTTP undefined). The node sends none for 2 minutes';
 
 test.each<
 	[promise: string, failures: Array<Partial<FailureDetails>>, maxRetries: number, end: string, attempts: number]
@@ -33,18 +31,14 @@ test.each<
 	['says after one retry that it was retried', [{}, {}], 1, 'Not now, also after one retry', 2],
 	['says how often it was retried', [{}, {}, {}, {}], 3, 'Not now, also after 3 retries', 4],
 	['is not retried if that can not help', [{ temporary: false }], 3, 'Not now', 1],
-	['is not retried if it must not be', [{ retryable: false }], 3, 'Not now', 1],
 	['is not retried if retries are off', [{}], 0, 'Not now', 1],
-	['does not wait longer than two minutes', [LONG], 3, `Not now; ${LATER}`, 1],
-	['waits for two minutes in all', [MINUTE, MINUTE], 3, 'done', 3],
-	['waits no longer', [MINUTE, { pauseMs: 60_000.5 }], 3, TOO_LATE, 2],
+	['does not wait longer than two minutes', [{ retryAfterMs: 121_000 }], 3, TOO_LATE.replace('2', '3'), 1],
+	['waits for a minute', [MINUTE], 3, 'done', 2],
+	['waits no longer', [MINUTE, MINUTE], 3, TOO_LATE, 2],
 ])('a request %s', async (_promise, failures, maxRetries, end, attempts) => {
 	const tried = await tryAgainst(failures, maxRetries);
 	expect(tried.outcome).toEqual(end === 'done' ? end : expect.objectContaining({ message: end }));
 	expect(tried.sentAt).toHaveLength(attempts);
-	// Nothing else retries it.
-	if (end.length > 'Not now'.length)
-		expect(tried.outcome).toMatchObject({ details: { retryable: false, remedy: 'Wait.' } });
 });
 
 test.each([
@@ -54,10 +48,6 @@ test.each([
 	chance = by;
 	const { sentAt } = await tryAgainst(Array<object>(8).fill({}), 8);
 	expect(sentAt.slice(1).map((at, before) => at - (sentAt[before] ?? 0))).toEqual(waits);
-});
-
-test('the wait that the platform asks for is left to the rate limit', async () => {
-	expect((await tryAgainst([{ pauseMs: 7000 }])).sentAt).toEqual([0, 0]);
 });
 
 test('anything else that is thrown is passed on', async () => {

@@ -101,6 +101,7 @@ export function inWords(reason: Draft | Failure, purpose: Purpose, redact: Redac
 	if (!inDoubt || purpose !== 'write') return new Failure(words);
 	return new Failure({
 		...words,
+		inDoubt,
 		message: `${words.message}; the platform may still have carried out the request`,
 		remedy: `Check on the platform whether the change was made before you send the request again. If not: ${words.remedy}`,
 	});

@@ -31,7 +31,7 @@ export function explainStatus(status: number): DraftDetails {
 	// A 4xx refuses the request, except 406 (the server can't write the result as JSON), 408 and 499 (something stopped waiting).
 	const inDoubt = status < 400 || status > 499 || [406, 408, 499].includes(status);
 	// The API document has codes for an expired token, but a proxy may respond first.
-	const expiry =
-		status >= 300 && status <= 399 ? 'unclear' : [403, 419, 440, 498].includes(status) ? 'refused' : undefined;
-	return { kind: 'status', cause, message: `${message} (HTTP ${status})`, remedy, temporary, inDoubt, expiry };
+	const isDoubt = (status >= 300 && status <= 399) || [403, 419, 440, 498].includes(status);
+	const token = status === 401 ? 'refused' : isDoubt ? 'doubted' : undefined;
+	return { kind: 'status', cause, message: `${message} (HTTP ${status})`, remedy, temporary, inDoubt, token };
 }

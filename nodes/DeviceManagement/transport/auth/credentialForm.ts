@@ -1,8 +1,9 @@
-/**
- * The credential's form, and what each of its fields is. From that derives what separates accounts, logins and users, and what is
- * removed from messages: a new field doesn't compile without it. It doesn't check values: credential.ts does.
- */
-import type { DisplayCondition, INodeProperties as Field, INodePropertyOptions as Choice } from 'n8n-workflow';
+import type {
+	DisplayCondition,
+	ICredentialDataDecryptedObject as CredentialData,
+	INodeProperties as Field,
+	INodePropertyOptions as Choice,
+} from 'n8n-workflow';
 
 export const AUTHENTICATION = [
 	{ name: 'API Key', value: 'apiKey', description: 'A key that you generate on the platform' },
@@ -17,26 +18,8 @@ export const PASSWORD_FORMATS = [
 	{ name: 'MD5', value: 'md5', description: 'You entered the MD5 value of the password' },
 ] as const;
 
-/** What each field is. Saved credentials have a digest of the first three kinds, in this order. */
-const KINDS = {
-	/** Where the platform and its login are. */
-	address: ['baseUrl', 'loginPath', 'tokenPath'],
-	/** Whose devices the platform shows. A trigger takes a new baseline after a change. */
-	user: ['loginName'],
-	/** n8n masks it, and messages lose it. */
-	secret: ['password', 'apiKey'],
-	/** It separates accounts, but doesn't change whose token it is. */
-	way: ['authentication', 'apiKeyIn', 'apiKeyName', 'apiKeyPrefix', 'allowUnauthorizedCerts'],
-	/** What it leads to counts. */
-	detail: ['customSignIn', 'passwordFormat'],
-	/** What a sign-in stores, as secret as a secret. */
-	session: ['sessionToken', 'sessionOwner'],
-} as const;
-export type Kind = keyof typeof KINDS;
-export type FieldName = (typeof KINDS)[Kind][number];
-
-/** The fields whose values are removed from messages. */
-export const SECRETS: readonly string[] = [...KINDS.secret, ...KINDS.session];
+/** The fields whose values n8n masks and messages lose. */
+export const SECRETS: readonly string[] = ['password', 'apiKey', 'sessionToken', 'sessionOwner'];
 
 const beginning = (start: string): DisplayCondition => ({ _cnd: { startsWith: start } });
 
@@ -46,7 +29,7 @@ const forOtherApiKey = { displayOptions: { show: { authentication: ['apiKey'], c
 const forOtherLogin = { displayOptions: { show: { authentication: ['login'], customSignIn: [true] } } };
 
 /** Returns a field for a text, or of the type in `more`. */
-function field(displayName: string, name: FieldName, description: string, more: Partial<Field>, value = '') {
+function field(displayName: string, name: string, description: string, more: Partial<Field>, value = '') {
 	return { displayName, type: 'string', default: value, description, ...more, name } as const;
 }
 
@@ -55,7 +38,7 @@ function choiceOf(choices: readonly [Choice, ...Choice[]], more: Pick<Field, 'di
 	return { type: 'options', options: [...choices], default: choices[0].value, ...more } satisfies Partial<Field>;
 }
 
-const form: Array<Field & { name: FieldName | 'plainHttpNotice' }> = [
+const form: Field[] = [
 	field(
 		'Base URL',
 		'baseUrl',
@@ -122,9 +105,9 @@ export const fields: Field[] = form.map((field) =>
 	SECRETS.includes(field.name) ? { ...field, typeOptions: { ...field.typeOptions, password: true } } : field,
 );
 
-/** Returns the names of the fields of these kinds that the form shows with a way to sign in. */
-export function fieldsOf(way: string, ...kinds: Kind[]): string[] {
-	const isHidden = ({ displayOptions }: Field) => displayOptions?.show?.['authentication']?.includes(way) === false;
-	const hidden = fields.filter(isHidden).map(({ name }) => name);
-	return kinds.flatMap((kind): readonly string[] => KINDS[kind]).filter((name) => !hidden.includes(name));
+/** Returns the value of a field: the default for one that an older n8n or an import left out, and for one that the switch hides. */
+export function valueIn(data: CredentialData, { name, displayOptions, default: byDefault }: Field): unknown {
+	const isHidden = displayOptions?.show?.['customSignIn'] !== undefined && data['customSignIn'] !== true;
+	const value = isHidden ? undefined : data[name];
+	return value === undefined ? byDefault : value;
 }

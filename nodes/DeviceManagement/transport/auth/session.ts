@@ -1,42 +1,39 @@
 /**
- * Finds the token for an execution's requests with one account, and obeys the rules of step.ts. Without a token, all wait until a request of
- * any execution finds one in n8n's store or signs in. It doesn't retry other failures. docs/maintainers/sign-in.md shows the sequence.
+ * Sends an execution's requests with a token that works. If the platform refuses the token, all wait until one of them has found another
+ * token in n8n's store or has signed in; each is then sent again. docs/maintainers/sign-in.md has the table of what follows a response.
  */
-import { Failure, type FailureDetails, inputFailure } from '../../core/failure';
-import { outcomeOf } from '../waiting/retry';
-import { type Account, accountOf } from '../account';
+import { type Failure, inputFailure } from '../../core/failure';
+import { type Account, accountOf, type Token } from '../account';
 import { beforeEnd, currentClock, whyEnded } from '../waiting/clock';
+import { isLimit, type Outcome, outcomeOf } from '../waiting/traffic';
 import type { Credential } from './credential';
-import { stepAfter, verdictOf } from './step';
-import type { Token } from './tokens';
-import { isLimit } from '../waiting/rateLimit';
 
-/** New tokens after which a request fails; the next requests of the session fail after fewer. */
-const MAX_NEW_TOKENS = 5;
-const MAX_NEW_TOKENS_LATER = 1;
-/** Limits of sign-ins that replace a token until the request that waits for one fails. */
-const MAX_LIMITS = 5;
-/** Requests that fail this way and failed sign-ins, in a row, before the session ends. */
-const MAX_FAILURES_IN_A_ROW = 20;
+/** How often a request is sent, each time with another token or after a pause. */
+const MAX_TRIES = 6;
+/** Pause before a new token that is refused is tried again. */
+const YOUNG_PAUSE_MS = 1000;
+/** Longest pause before a token is replaced. Several processes may have to do that at the same time; the first one does. */
+const SPREAD_MS = 500;
+
+/** What an execution's session needs of n8n. */
+export interface Host {
+	/** Loads the credential from n8n's store again: another process may have signed in. */
+	load(): Promise<Credential>;
+	/** Has n8n sign in and store the token. The account learns the outcome. Throws a Failure without a token. */
+	signIn(credential: Credential): Promise<void>;
+	/** Aborted when the execution ends. */
+	end: AbortSignal;
+}
 
 export class Session {
-	private maxNewTokens = MAX_NEW_TOKENS;
-	private failuresInARow = 0;
-	private limits = 0;
+	/** Why this session finds no token any more, although others of the account may. */
 	private ended: Failure | undefined;
 
-	/**
-	 * @param load loads the credential from n8n's store again: it may have changed, or another process may have signed in
-	 * @param renewToken has n8n sign in with the credential and store the token; the account learns the outcome
-	 * @param end aborted when the execution ends
-	 */
 	constructor(
-		private credential: Credential,
-		private readonly load: () => Promise<Credential>,
-		private readonly renewToken: (credential: Credential) => Promise<void>,
-		private readonly end: AbortSignal,
+		private readonly credential: Credential,
+		private readonly host: Host,
 	) {
-		this.account.tokens.use(credential.token);
+		this.account.takeStored(credential.token);
 	}
 
 	/** Looked up on every use, because the process may have removed the account from its memory. */
@@ -45,138 +42,90 @@ export class Session {
 	}
 
 	/**
-	 * Sends a request within the session.
-	 * @param send sends it once; throws a Failure with `tokenRefused` if the platform refuses the key or token
-	 * @param path without serial numbers and IDs
-	 * @param keepsToken whether to fail if the token is refused, instead of renewing it
-	 * @throws what `send` throws, or the reason why the session ended
+	 * Sends a request, again if its token is refused.
+	 * @param send sends it once; throws a Failure whose `token` says whether the platform refuses the key or token
+	 * @param keepsToken whether to fail if the token is refused
 	 */
-	async withToken<T>(
-		send: (credential: Credential) => Promise<T>,
-		path: string,
-		isWrite: boolean,
-		keepsToken = false,
-	): Promise<T> {
-		let first: Token | undefined;
-		for (let newTokens = 0; ; ) {
-			const { account, token, credential } = await this.ready();
-			const { tokens } = account;
-			const outcome = await outcomeOf(send(credential));
-			const { failure, details } = outcome;
-			const verdict = 'value' in outcome ? 'works' : verdictOf(details, isWrite);
-			if (verdict === 'works') {
-				this.failuresInARow = 0;
-				tokens.accept(token, path);
-			}
+	async withToken<T>(send: (credential: Credential) => Promise<T>, keepsToken = false): Promise<T> {
+		if (!this.credential.signsIn) return await send(this.credential);
+		let isDoubted = false;
+		for (let tries = 1; ; tries++) {
+			const token = await this.token();
+			const outcome = await outcomeOf(send(this.credential.withToken(token.value)));
+			this.note(outcome, token, isDoubted);
 			if ('value' in outcome) return outcome.value;
-			const isReplaced = tokens.current !== undefined && tokens.current !== token;
-			// A token that another process got doesn't count, because that process may have ended it.
-			const isOwn = first !== undefined && token?.issuedAt !== undefined;
-			if (isOwn && !isReplaced) newTokens++;
-			const step = stepAfter(keepsToken ? 'nothing' : verdict, {
-				isReplaced,
-				isSuccessor: isOwn && token?.number !== first?.number,
-				isTooNew: tokens.isTooNew(token),
-				mayRenew: token !== undefined && (newTokens > 0 || tokens.mayRenewFor(path)),
-				isLast: token === undefined || newTokens >= this.maxNewTokens,
-			});
-			first ??= token;
-			if (step === 'drop') tokens.refuse(token);
-			// Otherwise an execution that ends during the tries, because the sign-in is slow, would cost one sign-in each time.
-			const noteIfEnded = () => void (newTokens > 0 && this.end.aborted && tokens.noteInVain(path));
-			const endsAfter = step === 'renew and end';
-			if (endsAfter || step === 'renew') await this.renew(account, token, failure, endsAfter).finally(noteIfEnded);
-			if (endsAfter || step === 'in vain') tokens.noteInVain(path);
-			if (step === 'give up') {
-				this.maxNewTokens = MAX_NEW_TOKENS_LATER;
-				this.noteFailure(details);
+			const { failure, details } = outcome;
+			if (details?.token === undefined || keepsToken || tries === MAX_TRIES) throw failure;
+			isDoubted = details.token === 'doubted';
+			if (details.inDoubt === true) {
+				// A write that may have been carried out is not sent again, but the next request needs another token.
+				await outcomeOf(this.replaceDoubted(token, failure));
+				throw failure;
 			}
-			if (!['send again', 'drop', 'renew'].includes(step)) throw failure;
+			if (isDoubted) await this.replaceDoubted(token, failure);
+			else this.account.drop(token);
 		}
 	}
 
-	/**
-	 * Finds another token than `old`, which may have expired. The old one stays if there is none.
-	 * @throws `doubt` if the sign-in gets the same response, or if a write in doubt has to keep the words that say so
-	 */
-	private async renew(account: Account, old: Token | undefined, doubt: unknown, keepsWords: boolean): Promise<void> {
-		const { failure, details } = await outcomeOf(this.search(account, old));
-		const isEnded = this.ended !== undefined || this.end.aborted;
-		if (failure === undefined && !isEnded) return;
-		if (keepsWords || (!isEnded && details?.expiry !== undefined)) throw doubt;
-		throw this.ended ?? (isEnded ? whyEnded(this.end) : failure);
+	/** Notes what a response says about the token that its request was sent with. */
+	private note({ failure, details }: Outcome<unknown>, token: Token, wasDoubted: boolean): void {
+		if (details?.token !== undefined) return;
+		// A refused request had a token that works.
+		if (failure === undefined || details?.kind === 'refused') token.worked = true;
+		if (wasDoubted && !this.host.end.aborted) this.account.replacedInVainAt = -Infinity;
 	}
 
-	/** Waits for a token and returns the credential for the next request. An API key has no token. */
-	private async ready(): Promise<{ account: Account; token: Token | undefined; credential: Credential }> {
-		for (;;) {
-			if (this.ended !== undefined) throw this.ended;
-			if (this.end.aborted) throw whyEnded(this.end);
-			const { account, credential } = this;
-			const token = account.tokens.current;
-			if (credential.owner === '') return { account, token: undefined, credential };
-			if (token !== undefined) return { account, token, credential: credential.withToken(token.value) };
-			const { failure, details } = await outcomeOf(this.search(account));
-			if (details?.signInFailed === 'for good') this.endWith(details);
-			if (failure !== undefined) throw failure;
-		}
-	}
-
-	/** Takes part in the account's search for a token other than `old`, until the execution ends. */
-	private async search(account: Account, old?: Token): Promise<void> {
-		const { tokens, rateLimit } = account;
-		const search = async () => {
-			// Again, because the execution that searches for all may be stopped before its sign-in.
-			while (tokens.current === old && this.account === account && this.ended === undefined && !this.end.aborted) {
-				// Before the search, because a connection test and n8n's other nodes join it, and don't wait for a pause.
-				await rateLimit.waitForPause(this.end);
-				if (tokens.current === old) await tokens.findOnce(async () => await this.findToken(account, old));
-			}
-		};
-		await beforeEnd(this.end, search());
-	}
-
-	/** Finds a token for all callers, other than `old`. It finds none if this execution ends, or if its credential was changed to another user. */
-	private async findToken(account: Account, old?: Token): Promise<void> {
-		const { tokens, rateLimit } = account;
-		const { now, sleep } = currentClock();
-		const pauseMs = tokens.pauseMs();
-		if (pauseMs > 0) await sleep(pauseMs, this.end);
-		const credential = await this.load();
-		if (userOf(credential) !== userOf(this.credential)) {
-			const what = 'The credential was changed to another platform or user during the run';
-			this.endWith(inputFailure(what, 'Run the workflow again.').details);
+	/** Replaces a token that may have expired. Throws the reason for the doubt if that can't be, or if it isn't the token. */
+	private async replaceDoubted(token: Token, doubt: unknown): Promise<void> {
+		const { account } = this;
+		if (!account.mayHaveExpired(token)) throw doubt;
+		account.drop(token);
+		const { failure, details } = await outcomeOf(this.token());
+		if (failure === undefined) {
+			// Until a response proves that it helped.
+			account.replacedInVainAt = currentClock().now();
 			return;
 		}
-		this.credential = credential;
-		this.account.tokens.use(credential.token);
-		if (this.account !== account || tokens.current !== old || tokens.tryAgain(old)) return;
-		const refused = tokens.recentLoginRefusal();
-		if (refused !== undefined) throw refused;
-		const send = async () => {
-			if (this.end.aborted) return;
-			const began = now();
-			await this.renewToken(credential.forSignIn());
-			tokens.signInTook = now() - began;
-		};
-		const { failure, details } = await outcomeOf(rateLimit.afterPause(send, this.end));
-		// If there is a token, only n8n's store failed.
-		if (failure === undefined || tokens.current !== old) return;
-		const hasLimit = details !== undefined && isLimit(details);
-		// Otherwise the old token's request would come first again, and use up what a tight limit admits.
-		if (old !== undefined && hasLimit && ++this.limits % MAX_LIMITS > 0) return;
-		if (old === undefined && !hasLimit) this.noteFailure(details);
-		throw failure;
+		// After a limit, the old token must not be sent before the next sign-in.
+		if (details === undefined || !isLimit(details)) account.token ??= token;
+		throw details?.token === 'doubted' ? doubt : failure;
 	}
 
-	private noteFailure(details: FailureDetails | undefined): void {
-		if (++this.failuresInARow >= MAX_FAILURES_IN_A_ROW && details !== undefined) this.endWith(details);
+	/** Waits for a token. */
+	private async token(): Promise<Token> {
+		for (;;) {
+			const { account, host } = this;
+			if (host.end.aborted) throw whyEnded(host.end);
+			if (this.ended !== undefined) throw this.ended;
+			if (account.token !== undefined) return account.token;
+			await beforeEnd(
+				host.end,
+				account.once('search', async () => await this.findToken(account)),
+			);
+		}
 	}
 
-	private endWith(details: FailureDetails): void {
-		this.ended ??= new Failure({ ...details, retryable: false });
+	/** Finds a token for all that wait. It finds none if this execution or session ends: another one then searches. */
+	private async findToken(account: Account): Promise<void> {
+		const { credential, host } = this;
+		const { sleep, random } = currentClock();
+		const { dropped } = account;
+		const isYoung = dropped !== undefined && account.isYoung(dropped);
+		if (dropped !== undefined) await sleep(isYoung ? YOUNG_PAUSE_MS : random() * SPREAD_MS, host.end);
+		const loaded = await host.load();
+		if (loaded.account !== credential.account) {
+			// The others that wait may have another credential of the account, which wasn't changed.
+			this.ended = inputFailure('The credential was changed during the run', 'Run the workflow again.');
+			return;
+		}
+		account.takeStored(loaded.token);
+		if (account.token === undefined && isYoung) account.token = dropped;
+		if (account.token !== undefined) return;
+		await account.traffic.waitForPause(host.end);
+		if (host.end.aborted) return;
+		const refusal = account.recentRefusal() ?? account.tooManySignIns();
+		if (refusal !== undefined) throw refusal;
+		await host.signIn(loaded);
+		account.noteSignIn();
 	}
 }
-
-/** A changed password shows the same devices. */
-const userOf = ({ baseUrl, user }: Credential) => JSON.stringify([baseUrl.href, user]);

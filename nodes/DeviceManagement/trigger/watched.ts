@@ -1,10 +1,10 @@
 /**
  * The table of the fields whose changes the trigger reports. Their events, the choices of a rule, the subtitle and the values of a
- * removed device derive from it, so a new kind of change is one entry. It doesn't keep or compare the values: see kept.ts and snapshot.ts.
+ * removed device derive from it, so a new kind of change is one entry. It doesn't keep or compare the values: see values.ts and step.ts.
  */
-import { type Device, nameOf } from '../../core/device';
-import { isRecord, type JsonValue } from '../../core/json';
-import { idOf } from '../../core/record';
+import { type Device, nameOf } from '../core/device';
+import { isRecord, type JsonValue } from '../core/json';
+import { idOf } from '../core/record';
 
 /** A field of a device that has an event of change. */
 interface FieldKind {
@@ -32,7 +32,6 @@ function plainField<Name extends string>(name: Name, label: string, description:
 	return { name, event: `${name}Changed`, label, description, read, show } as const satisfies FieldKind;
 }
 
-/** Saved states find values and holds by their position here, so a new entry goes last. */
 const TABLE = [
 	{
 		...plainField('onlineStatus', 'Online Status', 'A device went offline, or is back'),
@@ -63,13 +62,8 @@ const TABLE = [
 	{ ...plainField('iccid', 'ICCID', 'A device has another SIM card'), action: 'On SIM card (ICCID) changed' },
 ] as const satisfies readonly FieldKind[];
 
-/** The times that show new and edited devices. A poll that reports a device as new does not also report it as edited. */
-export const TIMES = [
-	{ field: 'createTime', event: 'deviceCreated' },
-	{ field: 'updateTime', event: 'deviceUpdated' },
-] as const;
-
-export type TimeField = (typeof TIMES)[number]['field'];
+/** The update time is watched like a value. It has no rules and needn't last, and its event doesn't show it. */
+export const UPDATE_TIME = { ...plainField('updateTime', '', ''), event: 'deviceUpdated' } as const satisfies FieldKind;
 
 export type ChangeEvent = (typeof TABLE)[number]['event'];
 
@@ -95,16 +89,20 @@ export const EVENTS = [
 export type EventName = (typeof EVENTS)[number]['name'];
 
 /** A watched value of each device. Its name is that of events, rules and sort orders: `attributes.firmware` (section 1.3). */
-export type WatchedField = (typeof FIELD_KINDS)[number] & {
+export type WatchedField = FieldKind & {
+	readonly event: ChangeEvent | 'deviceUpdated';
 	/** The key of an attribute; else empty. */
 	readonly key: string;
 };
 
 /** Returns the values that the chosen events watch, in the order of the table. `keys` are those of the watched attributes. */
 export function watchedFields(events: ReadonlySet<string>, keys: readonly string[]): WatchedField[] {
-	return FIELD_KINDS.filter(({ event }) => events.has(event)).flatMap((kind) =>
-		kind.hasKeys ? keys.map((key) => ({ ...kind, name: `${kind.name}.${key}`, key })) : { ...kind, key: '' },
-	);
+	const kinds: ReadonlyArray<FieldKind & Pick<WatchedField, 'event'>> = [UPDATE_TIME, ...FIELD_KINDS];
+	return kinds
+		.filter(({ event }) => events.has(event))
+		.flatMap((kind) =>
+			kind.hasKeys ? keys.map((key) => ({ ...kind, name: `${kind.name}.${key}`, key })) : { ...kind, key: '' },
+		);
 }
 
 /** Returns the value of a watched field that users see; null if the device has none. */

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { EVENTS } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
-import { useBench } from '../../../testbed/jest.mts';
-import { Fleet } from '../../../testbed/platform/fleet.mts';
-import type { Settings } from '../../../testbed/platform/settings.mts';
-import { Watch } from '../../../testbed/watch.mts';
-import { changeOf, parametersFor } from '../samples.mts';
-import { LATER, published, told } from '../watching.mts';
+import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { useBench } from '../../testbed/jest.mts';
+import { Fleet } from '../../testbed/platform/fleet.mts';
+import type { Settings } from '../../testbed/platform/settings.mts';
+import { Watch } from '../../testbed/watch.mts';
+import { changeOf, parametersFor } from './samples.mts';
+import { LATER, published, told } from './watching.mts';
 
 const bench = useBench();
 

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { replaceClock } from '../../../nodes/DeviceManagement/transport/waiting/clock.ts';
-import { useBench } from '../../../testbed/jest.mts';
-import { VirtualTime } from '../../../testbed/virtualTime.mts';
-import type { Watch } from '../../../testbed/watch.mts';
-import { published, told, useTrigger, warningsOf } from '../watching.mts';
+import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
+import { replaceClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';
+import { useBench } from '../../testbed/jest.mts';
+import { VirtualTime } from '../../testbed/virtualTime.mts';
+import type { Watch } from '../../testbed/watch.mts';
+import { published, told, useTrigger, warningsOf } from './watching.mts';
 
 const n8n = useBench();
 const { bench, clock, fleet, watch: publish, add, change, remove, answer, warnings } = useTrigger();
@@ -95,7 +95,7 @@ it.each([
 	expect(n8n.platform.requestsOf('sn')).toHaveLength(1);
 });
 
-it('is looked for again 2, 6 and 50 minutes after a read still returned it, as from a cache', async () => {
+it('is looked for again after 1, 2, 4 minutes and so on while a read still returns it, as from a cache', async () => {
 	const watching = await watch();
 	const device = fleet().at(4);
 	const sn = remove(4);
@@ -108,7 +108,7 @@ it('is looked for again 2, 6 and 50 minutes after a read still returned it, as f
 		if (reads().length > 0) polls.push([minute, ...reads(), ...items].join(' '));
 		clock.now += 60_000;
 	}
-	expect(polls).toEqual([`0 ${sn}`, `2 ${sn}`, `6 ${sn}`, `50 ${sn} ${gone(sn)}`]);
+	expect(polls).toEqual([...[0, 1, 2, 4, 8, 16, 32].map((minute) => `${minute} ${sn}`), `64 ${sn} ${gone(sn)}`]);
 });
 
 it('of a device that was never found comes before those that left the filter', async () => {

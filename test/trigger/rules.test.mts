@@ -1,8 +1,15 @@
-import { keep, textOf } from '../../../nodes/DeviceManagement/trigger/compare/kept.ts';
-import { isAskedFor, isMet, onlyWhenField, readRules } from '../../../nodes/DeviceManagement/trigger/compare/rules.ts';
-import { watchedFields } from '../../../nodes/DeviceManagement/trigger/compare/watched.ts';
-import { everyField } from '../../form.mts';
+import { keep, textOf as textOfKept } from '../../nodes/DeviceManagement/trigger/values.ts';
+import { isAskedFor, isMet, onlyWhenField, readRules } from '../../nodes/DeviceManagement/trigger/rules.ts';
+import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
+import { everyField } from '../form.mts';
 
+/** The text that a rule needs to match a value. */
+const textOf = (value: unknown, field: string) =>
+	typeof value === 'string' && value.length > 100
+		? value
+		: (textOfLong(value) ?? textOfKept(keep(value as never), field));
+const textOfLong = (value: unknown) =>
+	JSON.stringify(value)?.length > 100 && typeof value !== 'string' ? JSON.stringify(value) : undefined;
 const ALL = ['onlineStatusChanged', 'statusChanged', 'attributeChanged'];
 const fields = watchedFields(new Set(ALL), ['a']);
 /** The rules as the trigger reads them. */

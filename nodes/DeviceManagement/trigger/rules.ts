@@ -1,14 +1,14 @@
 /**
  * 'Only When': the fields of a rule, how they are read, and which changes the rules let pass. Only {@link isMet} compares a
- * rule with a value. It doesn't decide how long a value must last: see snapshot.ts.
+ * rule with a value. It doesn't decide how long a value must last: see step.ts.
  */
 import { z } from 'zod/v4';
 
-import { inputFailure } from '../../core/failure';
-import { checkEntries, givenTextSchema, type ReadParameter, textSchema } from '../../fields/check';
-import { choiceField, entriesField, textField } from '../../fields/formFields';
+import { inputFailure } from '../core/failure';
+import { checkEntries, givenTextSchema, type ReadParameter, textSchema } from '../fields/check';
+import { choiceField, entriesField, textField } from '../fields/formFields';
 import type { Change } from './events';
-import { hasText, type Kept, partOf, recall, textOf, UNREPORTED } from './kept';
+import { keep, type Kept, partOf, textOf } from './values';
 import { FIELDS, type WatchedField } from './watched';
 
 const FIND_NUMBER =
@@ -79,22 +79,13 @@ export function readRules(read: ReadParameter, fields: readonly WatchedField[]):
 }
 
 /**
- * Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. Before
- * a value that was not reported yet, nothing is known: only its state counts.
+ * Whether to report a change. Rules of one field are alternatives. For a field without a rule, every change is reported. Before a state
+ * that was not reported yet, nothing is known: only a rule for the state counts.
  */
 export function isAskedFor(rules: readonly ChangeRule[], { field, previous, current }: Change): boolean {
-	if (previous === UNREPORTED) return asksForState(rules, field, current);
+	if (previous === undefined) return asksForState(rules, field, current);
 	const own = rules.filter((rule) => rule.field === field.name);
 	return own.length === 0 || own.some((rule) => isMet(rule, 'from', previous) && isMet(rule, 'to', current));
-}
-
-/** Whether a rule with 'To' and without 'From' accepts a value: it asks for a state, whatever was before. */
-export function asksForState(rules: readonly ChangeRule[], field: WatchedField | undefined, value: Kept): boolean {
-	return rules.some((rule) => rule.field === field?.name && isForState(rule) && isMet(rule, 'to', value));
-}
-
-export function isForState({ from, to }: ChangeRule): boolean {
-	return from === '' && to !== '';
 }
 
 /** Whether no rule asks for a change, but a rule asks for a change from its new value. */
@@ -103,15 +94,20 @@ export function leadsToRule(rules: readonly ChangeRule[], change: Change): boole
 	return rules.some((rule) => rule.field === field.name && isMet(rule, 'from', current)) && !isAskedFor(rules, change);
 }
 
+/** Whether a rule with 'To' and without 'From' accepts a value: it asks for a state, whatever was before. */
+export function asksForState(rules: readonly ChangeRule[], field: WatchedField, value: Kept): boolean {
+	return rules.some((rule) => rule.field === field.name && isForState(rule) && isMet(rule, 'to', value));
+}
+
+export function isForState({ from, to }: ChangeRule): boolean {
+	return from === '' && to !== '';
+}
+
 /**
- * Whether a rule accepts a value before or after a change: the rule's text is empty, or it is the text that users see, without spaces around it. Of a long
- * value, only a digest is kept, so it can only be compared character by character.
+ * Whether a rule accepts a value before or after a change: the rule's text is empty, or it is the text that users see, without spaces
+ * around it. Of a long value, only a digest is known, so it must be the same character by character.
  */
 export function isMet(rule: ChangeRule, side: 'from' | 'to', value: Kept): boolean {
-	const text = textOf(rule[side], rule.field);
-	if (text === '') return true;
-	const shown = recall(value);
-	return shown === undefined
-		? hasText(partOf(value, 'shown'), text, rule.field)
-		: textOf(shown, rule.field).trim() === text;
+	const { field, [side]: text } = rule;
+	return text === '' || textOf(keep(text), field) === textOf(partOf(value, 'shown'), field).trim();
 }

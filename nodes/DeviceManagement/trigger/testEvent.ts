@@ -1,18 +1,17 @@
-import { type Device, serialNumberOf } from '../../core/device';
-import { inputFailure } from '../../core/failure';
-import type { JsonValue } from '../../core/json';
-import { checkerOf } from '../../core/ownFilters';
-import { keepOnly } from '../../core/paging/page';
-import { fetchList } from '../../core/paging/passes';
-import { mayRefuse } from '../../core/paging/refusal';
-import { DEVICE_LIST } from '../../transport/devices';
-import { pageSource } from '../../transport/pagedList';
-import type { Platform } from '../../transport/platform';
-import { changedEvent, type DeviceEvent, removedEvent, timeEvent } from '../compare/events';
-import type { TriggerParameters } from '../form';
-import { keep, keepValues } from '../compare/kept';
-import { type ChangeRule, isMet } from '../compare/rules';
-import { valueOf } from '../compare/watched';
+import { type Device, serialNumberOf } from '../core/device';
+import { inputFailure } from '../core/failure';
+import type { JsonValue } from '../core/json';
+import { checkerOf } from '../core/ownFilters';
+import { readList } from '../core/paging/list';
+import { mayRefuse } from '../core/paging/refusal';
+import { DEVICE_LIST } from '../transport/devices';
+import { pageSource } from '../transport/pagedList';
+import type { Platform } from '../transport/platform';
+import { changedEvent, createdEvent, type DeviceEvent, removedEvent } from './events';
+import type { TriggerParameters } from './form';
+import { type ChangeRule, isMet } from './rules';
+import { isSame, keep, keepValue } from './values';
+import { valueOf } from './watched';
 
 /** Most devices of a test. */
 const FEW = 3;
@@ -27,12 +26,12 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 	const { fits, missingGroupAndNames } = checkerOf(own);
 	const fetchFew = async (sort: string[]) => {
 		const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings);
-		const fitting = keepOnly(source, (device) => (fits(device) ? device : undefined));
-		const { items } = await fetchList(fitting, { ...settings, limit: own ? undefined : FEW });
-		return items.flatMap<Device>(({ kept }) => kept ?? []).slice(0, FEW);
+		const keepFitting = (device: Device) => (fits(device) ? device : undefined);
+		const { items } = await readList(source, { ...settings, keep: keepFitting, limit: own ? undefined : FEW });
+		return items.filter((device) => device !== undefined).slice(0, FEW);
 	};
 	const devices = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
-		if (!mayRefuse('order', thrown)) throw thrown;
+		if (!mayRefuse(thrown)) throw thrown;
 		return await fetchFew([]);
 	});
 	const samples = devices.flatMap((device) => sampleEvents(device, parameters));
@@ -45,20 +44,20 @@ export async function fetchTestEvents(platform: Platform, parameters: TriggerPar
 	);
 }
 
-function sampleEvents(device: Device, { events, fields, times, rules }: TriggerParameters): DeviceEvent[] {
-	const sn = serialNumberOf(device);
-	const shown = times.map((time) => timeEvent(time, device));
+function sampleEvents(device: Device, { events, fields, rules }: TriggerParameters): DeviceEvent[] {
+	const shown = events.has('deviceCreated') ? [createdEvent(device)] : [];
 	for (const field of fields) {
 		const today = valueOf(field, device);
 		const rule = rules.find((each) => each.field === field.name);
 		const current = rule ? sampleFor(rule, 'to', today) : today;
 		// Only 'From' tells the value before the one that the device has.
 		const previous = rule && (rule.from !== '' || current !== today) ? sampleFor(rule, 'from', today) : null;
-		if (rule && rule.from !== '' && keep(previous) === keep(current)) continue;
+		if (rule && rule.from !== '' && isSame(keep(previous), keep(current), field.name)) continue;
 		const changed = current === today ? device : { ...device, ...field.show(current, field.key, device) };
-		shown.push(changedEvent({ sn, device: changed, field, previous: keep(previous), current: keep(current) }, 0));
+		shown.push(changedEvent(changed, { field, previous: keep(previous), current: keep(current) }, 0));
 	}
-	if (events.has('deviceRemoved')) shown.push(removedEvent(sn, keepValues(device, fields), fields, 0));
+	const values = Object.fromEntries(fields.map((field) => [field.name, keepValue(field, device)]));
+	if (events.has('deviceRemoved')) shown.push(removedEvent(serialNumberOf(device), values, fields, 0));
 	return shown;
 }
 

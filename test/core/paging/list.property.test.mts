@@ -2,12 +2,10 @@ import fc from 'fast-check';
 
 import { identifyDevice, identifyListed } from '../../../nodes/DeviceManagement/core/device.ts';
 import { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { keepOnly } from '../../../nodes/DeviceManagement/core/paging/page.ts';
-import { fetchList } from '../../../nodes/DeviceManagement/core/paging/passes.ts';
 import { type Metadata, PagedServer, type ServerScript } from '../../../testbed/pagedServer.mts';
 import { type Device, Fleet } from '../../../testbed/platform/fleet.mts';
 import { runs } from '../../../testbed/runs.mts';
-import { noSuchPage, type Shape, shape } from './pages.mts';
+import { fetchList, noSuchPage, type Shape, shape } from './pages.mts';
 
 const RUNS = runs(1000);
 
@@ -16,11 +14,9 @@ const limits = fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined });
 
 /** Reads the list as Get Many does. */
 async function read(server: PagedServer, { pageSize, parallel: parallelRequests }: Shape, limit?: number, skip = 0) {
-	// Nothing is known yet of sorting by ID.
-	let isRefused = false;
-	const idOrder = { isOnly: true, isRefused: () => isRefused, noteRefusal: () => void (isRefused = true) };
-	const source = { ...server.source, identify: identifyListed, idOf: identifyDevice, idOrder };
-	return await fetchList(source, { pageSize, parallelRequests, skip, limit });
+	const source = { ...server.source, identify: identifyListed, idOf: identifyDevice };
+	const byId = limit === undefined && skip === 0 ? 'after trouble' : 'never';
+	return await fetchList(source, { pageSize, parallelRequests, skip, limit, byId });
 }
 
 const ids = (devices: readonly Device[]) => devices.map(({ id }) => id);
@@ -36,7 +32,7 @@ describe('a list that does not change', () => {
 				const items = fleet.devices.slice(skip, limit && skip + limit);
 				expect(listing).toMatchObject({ items, settled: true });
 				const isOnePage = fleet.size <= Math.min(setting.pageSize, setting.largestSize);
-				expect(listing.passes).toBeLessThanOrEqual(isOnePage ? 1 : 2);
+				expect(listing.readings).toBeLessThanOrEqual(isOnePage ? 1 : 2);
 			}),
 			RUNS,
 		);
@@ -67,13 +63,12 @@ describe('a list that does not change', () => {
 				});
 				const outcome = await read(server, setting).catch((thrown: unknown) => thrown);
 				if (outcome instanceof Failure) return void expect(outcome.details.kind).toBe('paging');
-				const { items, settled, tied, passes } = outcome as Awaited<ReturnType<typeof read>>;
+				const { items, settled, readings } = outcome as Awaited<ReturnType<typeof read>>;
 				const [found, all] = [ids(items).sort(), ids(devices).sort()];
 				if (settled) expect(found).toEqual(all);
-				else expect(tied).toBe(true);
 				const sortsById = habits.sorting === 'obeyed' && ['text', 'number'].includes(habits.idSort);
 				if (sortsById && (!isSorted || habits.severalFields === 'obeyed') && hasTotal)
-					expect({ settled, twice: passes < 3 }).toEqual({ settled: true, twice: true });
+					expect({ settled, twice: readings < 3 }).toEqual({ settled: true, twice: true });
 			}),
 			RUNS,
 		);
@@ -98,7 +93,7 @@ describe('a list that does not change', () => {
 				const pageSize = isSet || ![1000, 200, 50, 10].some(fits) ? Math.max(...sizes) : 1000;
 				const devices = Array.from({ length: count - 1 }, (_, at) => `${at}`);
 				const rows = devices.toSpliced(twice % count, 0, '0');
-				const fetchPage = async (page = 1, asked: number) => {
+				const fetchPage = async (page = 1, asked = sizes[0] ?? 0) => {
 					if (!fits(asked)) throw noSuchPage;
 					const [below, above] = [sizes.filter((size) => size <= asked), sizes.filter((size) => size >= asked)];
 					const size = (others === 'rounded up' ? above[0] : below.at(-1)) ?? (above[0] || below.at(-1)) ?? 0;
@@ -110,7 +105,9 @@ describe('a list that does not change', () => {
 				};
 				const source = { fetchPage, identify: (device: string) => device };
 				const listing = await fetchList(source, { pageSize, parallelRequests: 2 });
-				expect(listing).toMatchObject({ settled: true, items: [...new Set(rows)], reportedTotal: rows.length });
+				expect(listing).toMatchObject({ items: [...new Set(rows)], reportedTotal: rows.length });
+				// A device on two pages may have taken the place of another one.
+				if (listing.readings === 1) expect(listing.settled).toBe(true);
 			}),
 			RUNS,
 		);
@@ -131,14 +128,14 @@ describe('a list that does not change', () => {
 					}),
 				});
 				const options = { pageSize: setting.pageSize, parallelRequests: setting.parallel };
-				const reading = fetchList(
-					keepOnly(server.source, ({ id }) => id, true),
-					options,
-				);
-				const isExcused = offBy < 0 && (told !== 'right' || any.fleetSize === 1) && any.fleetSize > 0;
-				if (isExcused) return void (await expect(reading).rejects.toMatchObject({ details: { kind: 'paging' } }));
-				const { items, settled } = await reading;
-				expect([settled, ...items.map(({ kept }) => kept)]).toEqual([true, ...ids(server.fleet.devices)]);
+				const reading = fetchList({ ...server.source, areRows: true }, options);
+				const isExcused = offBy < 0 && told !== 'right' && any.fleetSize > 0;
+				const outcome = await reading.catch((thrown: unknown) => thrown);
+				if (isExcused && outcome instanceof Failure) return void expect(outcome.details.kind).toBe('paging');
+				const { items, settled } = outcome as Awaited<typeof reading>;
+				if (settled) expect(ids(items)).toEqual(ids(server.fleet.devices));
+				// A list that ends long before its total may lack items.
+				if (offBy <= 0) expect(settled).toBe(true);
 			}),
 			RUNS,
 		);

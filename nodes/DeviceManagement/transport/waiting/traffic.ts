@@ -1,0 +1,164 @@
+/**
+ * Repeats the requests of one account where that may help, and pauses the account after a limit: HTTP 429, 503 or a `Retry-After`. For a
+ * minute after a pause, its requests go one by one, each with its repetitions: those that were refused together would meet again. It
+ * doesn't know what a request is, or which ones may be repeated.
+ */
+import pLimit from 'p-limit';
+
+import { Failure, type FailureDetails } from '../../core/failure';
+import { beforeEnd, currentClock, whyEnded } from './clock';
+
+/** Longest wait of one request for all its repetitions, and longest pause of an account. */
+const LONGEST_WAIT_MS = 120_000;
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_STEP_MS = 4000;
+/** Time after a pause during which requests go one by one. */
+const CAREFUL_MS = 60_000;
+/** A request that takes longer lets the next one begin. */
+const SLOW_MS = 10_000;
+const FIRST_BACKOFF_MS = 500;
+const LONGEST_BACKOFF_MS = 20_000;
+
+/** How a request may be repeated. */
+export interface Repetition {
+	/** Most repetitions; 0 turns them off. */
+	most: number;
+	/** What a repetition after this failure counts; Infinity if there must be none. */
+	costOf(details: FailureDetails): number;
+	/** Ends all waits. The next attempt then has to fail. */
+	end: AbortSignal;
+}
+
+export type Outcome<T> =
+	| { value: T; failure?: undefined; details?: undefined }
+	| { failure: unknown; details?: FailureDetails };
+
+/** Returns the promise's value, or its error and a Failure's details. */
+export async function outcomeOf<T>(promise: Promise<T>): Promise<Outcome<T>> {
+	return await promise.then(
+		(value) => ({ value }),
+		(failure: unknown) => (failure instanceof Failure ? { failure, details: failure.details } : { failure }),
+	);
+}
+
+/** Whether a response refuses a request because there are too many. */
+export function isLimit({ temporary, httpStatus, retryAfterMs }: FailureDetails): boolean {
+	return temporary === true && (httpStatus === 429 || httpStatus === 503 || retryAfterMs !== undefined);
+}
+
+export class Traffic {
+	private pausedUntil = -Infinity;
+	/** Since when every response was a limit. */
+	private refusedSince: number | undefined;
+	private limit: { failure: Failure; endsAt: number } | undefined;
+	private readonly oneByOne = pLimit(1);
+
+	/** Returns the value of the first attempt that succeeds. Throws the last attempt's Failure, with the number of retries. */
+	async send<T>(attempt: () => Promise<T>, { most, costOf, end }: Repetition): Promise<T> {
+		const clock = currentClock();
+		let [retries, spent, waitedMs] = [0, 0, 0];
+		const tryAgain = async (isAlone: boolean): Promise<{ value: T } | undefined> => {
+			while (isAlone || this.recentLimit() === undefined) {
+				waitedMs += await this.waitForPause(end);
+				if (end.aborted) throw whyEnded(end);
+				const outcome = await outcomeOf(attempt());
+				this.note(outcome, retries);
+				if ('value' in outcome) return outcome;
+				const { failure, details } = outcome;
+				const cost = details === undefined || most === 0 ? Infinity : costOf(details);
+				if (details === undefined || cost === Infinity) throw failure;
+				if (spent + cost > most || waitedMs > LONGEST_WAIT_MS) throw gaveUp(details, retries);
+				const backoffMs = isLimit(details) ? 0 : backoffAfter(spent);
+				waitedMs += backoffMs;
+				spent += cost;
+				retries++;
+				if (backoffMs > 0) await clock.sleep(backoffMs, end);
+			}
+			return undefined;
+		};
+		const { value } = (await tryAgain(false)) ?? (await this.inTurn(async () => await tryAgain(true), end));
+		return value;
+	}
+
+	/** Runs a request after those that wait already. */
+	private async inTurn<T>(run: () => Promise<T | undefined>, end: AbortSignal): Promise<T> {
+		let finished: Promise<T | undefined> | undefined;
+		const turn = async () => {
+			finished = run();
+			const slowMs = Math.max(0, this.pausedUntil - currentClock().now()) + SLOW_MS;
+			await Promise.race([outcomeOf(finished), currentClock().sleep(slowMs, end)]);
+		};
+		await beforeEnd(end, this.oneByOne(turn));
+		const outcome = await finished;
+		if (outcome === undefined) throw whyEnded(end);
+		return outcome;
+	}
+
+	/** Waits until no pause is left, or for the end. Returns how long. Throws a Failure `status` if nothing is sent before the pause ends. */
+	async waitForPause(end: AbortSignal): Promise<number> {
+		const clock = currentClock();
+		const began = clock.now();
+		for (let left; (left = this.pausedUntil - clock.now()) > 0 && !end.aborted; await clock.sleep(left, end)) {
+			const { failure, endsAt } = this.limit ?? {};
+			if (failure !== undefined && endsAt !== undefined && this.isHopeless())
+				throw unsent(failure, endsAt - clock.now());
+		}
+		return clock.now() - began;
+	}
+
+	/** Returns the failure that asked for the pause, in a pause or soon after it. */
+	recentLimit(): Failure | undefined {
+		return currentClock().now() > this.pausedUntil + CAREFUL_MS ? undefined : this.limit?.failure;
+	}
+
+	/** Whether the pause is too long to wait for, or the platform has refused everything for too long. */
+	private isHopeless(): boolean {
+		return this.limit !== undefined && this.limit.endsAt - (this.refusedSince ?? Infinity) > LONGEST_WAIT_MS;
+	}
+
+	private note({ failure, details }: Outcome<unknown>, retries: number): void {
+		const clock = currentClock();
+		if (details !== undefined && isLimit(details)) {
+			if (this.recentLimit() === undefined) this.refusedSince = undefined;
+			this.refusedSince ??= clock.now();
+			// After HTTP 429, longer pauses would only let other processes come first again and again.
+			const step =
+				details.httpStatus === 429 ? FIRST_PAUSE_MS : Math.min(FIRST_PAUSE_MS * 2 ** retries, LONGEST_STEP_MS);
+			const retryAfterMs = Math.max(details.retryAfterMs ?? step, FIRST_PAUSE_MS);
+			const endsAt = Math.max(this.pausedUntil, clock.now() + retryAfterMs + (clock.random() * step) / 2);
+			this.limit = { failure: new Failure({ ...details, retryAfterMs }), endsAt };
+			this.pausedUntil = Math.min(endsAt, Math.max(this.pausedUntil, clock.now() + LONGEST_WAIT_MS));
+		} else if (failure === undefined || details?.httpStatus !== undefined) {
+			this.refusedSince = undefined;
+		}
+	}
+}
+
+/** Half of the wait is random, so that requests that failed together are not repeated together. */
+function backoffAfter(retries: number): number {
+	const step = Math.min(FIRST_BACKOFF_MS * 2 ** retries, LONGEST_BACKOFF_MS);
+	return Math.round((step / 2) * (1 + currentClock().random()));
+}
+
+function gaveUp(details: FailureDetails, retries: number): Failure {
+	const tried = retries === 0 ? '' : `, also after ${retries === 1 ? 'one retry' : `${retries} retries`}`;
+	return new Failure({ ...details, message: `${details.message}${tried}` });
+}
+
+function unsent({ details: { httpStatus } }: Failure, leftMs: number): Failure {
+	return new Failure({
+		kind: 'status',
+		cause: 'platform',
+		httpStatus,
+		retryAfterMs: leftMs,
+		message: `The platform refuses every request for now (HTTP ${httpStatus}). The node sends none for ${timeInWords(leftMs)}`,
+		remedy:
+			"Run the workflow again after that time. To send fewer requests at once, lower 'Parallel Requests' under 'Options'.",
+	});
+}
+
+/** Returns a time span for messages, in seconds or minutes, rounded up. */
+export function timeInWords(ms: number): string {
+	const [count, unit] = ms <= 60_000 ? [Math.ceil(ms / 1000), 'second'] : [Math.ceil(ms / 60_000), 'minute'];
+	return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,81 @@
+/**
+ * Looks for new and edited devices in one small request for each of their times. What it can't show is late by an hour at most, and not
+ * lost: then the whole list is read, which is always right. It is also read whenever these pages leave a doubt.
+ */
+import type { Device } from '../core/device';
+import { mayRefuse } from '../core/paging/refusal';
+import { fetchFirst } from '../core/paging/requests';
+import { DEVICE_LIST } from '../transport/devices';
+import { pageSource } from '../transport/pagedList';
+import type { Platform } from '../transport/platform';
+import { currentClock } from '../transport/waiting/clock';
+import type { TriggerParameters } from './form';
+import { type Entry, isDate, type Step } from './step';
+import { type EventName, UPDATE_TIME } from './watched';
+
+/** A listed device, compared with what is remembered of it. */
+export type Compared = Step & { readonly sn: string };
+
+/** The last complete list, in which no two devices had one serial number: when it was read (`Clock.now`), and the number of devices now. */
+export interface LastList {
+	readonly at: number;
+	readonly total: number;
+	/** Whether the platform was seen to sort by the times since. */
+	readonly isSorted?: boolean;
+}
+
+/** Devices of a page. */
+const FEW = 100;
+const LONGEST_MS = 3_600_000;
+
+const TIMES: ReadonlyMap<EventName, string> = new Map([
+	['deviceCreated', 'createTime'],
+	[UPDATE_TIME.event, UPDATE_TIME.name],
+]);
+
+/**
+ * Returns the newest devices; undefined if the whole list has to be read: another event is watched, there is more that is new, the
+ * platform doesn't sort by a time, or its total doesn't agree.
+ */
+export async function readNewest(
+	platform: Platform,
+	{ events, criteria, own, settings, lastList }: TriggerParameters & { lastList?: LastList | undefined },
+	known: ReadonlyMap<string, Entry>,
+	compare: (device: Device) => Compared,
+): Promise<{ items: Compared[]; lastList: LastList } | undefined> {
+	const isOld = lastList === undefined || currentClock().now() - lastList.at >= LONGEST_MS;
+	// A device that enters the node's own filters may be anywhere in the list.
+	if (isOld || own !== undefined || [...events].some((event) => !TIMES.has(event))) return undefined;
+	const found = new Map<string, Compared>();
+	let total: number | undefined;
+	for (const time of [...events].map((event) => TIMES.get(event) ?? '')) {
+		const read = async (direction: 'asc' | 'desc', size: number) => {
+			const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${time} ${direction}`] }, settings);
+			const first = await fetchFirst(source, Math.min(size, settings.pageSize)).catch((thrown: unknown) => {
+				if (!mayRefuse(thrown)) throw thrown;
+			});
+			return first?.page ?? { content: [], totalElements: undefined };
+		};
+		const { content, totalElements } = await read('desc', FEW);
+		const items = content.map(compare);
+		for (const item of items) found.set(item.sn, item);
+		total = totalElements;
+		const [last] = items.slice(-1);
+		const showsAll = last !== undefined && known.get(last.sn) === last.entry;
+		if (!showsAll || !isNewestFirst(content.map((device) => device[time]))) return undefined;
+		// An order that the platform ignores may look like this one: devices that were never edited are listed by when they were created.
+		if (lastList.isSorted === true || content.length === totalElements) continue;
+		const [oldest] = (await read('asc', 1)).content;
+		const [newest, latest, first] = [content[0], content.at(-1), oldest].map((device) => device?.[time]);
+		// Devices without the time may come first.
+		if (oldest === undefined || first === newest || (isDate(first) && !isNewestFirst([latest, first])))
+			return undefined;
+	}
+	const items = [...found.values()];
+	const added = items.filter(({ sn }) => !known.has(sn)).length;
+	return total === lastList.total + added ? { items, lastList: { ...lastList, total, isSorted: true } } : undefined;
+}
+
+function isNewestFirst(times: readonly unknown[]): boolean {
+	return times.every((time, index) => isDate(time) && time <= String(times[index - 1] ?? time));
+}

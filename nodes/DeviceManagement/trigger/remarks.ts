@@ -1,0 +1,41 @@
+import type { Failure } from '../core/failure';
+import type { Listing } from '../core/paging/list';
+import type { Entry, StepOptions } from './step';
+import { recall } from './values';
+
+interface Circumstances extends Pick<StepOptions, 'events' | 'fields' | 'isFirstList'> {
+	readonly missingGroup: string | undefined;
+	/** Why a device that may be removed could not be checked. */
+	readonly failure: Failure | undefined;
+}
+
+/** Returns what the log says of a list: what hides events or makes them late, and words in the form that no device has. */
+export function remarksOn(
+	{ items, settled, reportedTotal = items.length }: Listing<{ sn: string; entry: Entry }>,
+	{ events, fields, isFirstList, missingGroup, failure }: Circumstances,
+): string[] {
+	const remarks: string[] = [];
+	if (!settled)
+		remarks.push(
+			'may report events later or miss them, because the list changed during each of three readings, or devices with equal times have no order',
+		);
+	else if (reportedTotal !== items.length && events.has('deviceRemoved'))
+		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
+	// Without a word, users would wait for events of a key that has a typing error.
+	for (const { name, key, label } of isFirstList && items.length > 0 ? fields : []) {
+		const hasNone = items.every(
+			({ entry }) => name in entry.values && recall(entry.values[name] ?? null) === null,
+		);
+		if (hasNone && label !== '')
+			remarks.push(`finds no device with ${key === '' ? `'${label}'` : `the attribute "${key}"`}`);
+	}
+	const seen = new Set<string>();
+	// Only the first record of a serial number makes the set larger.
+	const [again] = items.flatMap(({ sn }) => (seen.size === seen.add(sn).size ? sn : [])).sort();
+	if (again !== undefined)
+		remarks.push(`watches only one record of the serial number ${again}, because several devices have it`);
+	if (missingGroup !== undefined) remarks.push(`finds ${missingGroup}`);
+	if (failure !== undefined)
+		remarks.push(`could not check devices that may be removed, and tries again at each poll: ${failure.message}`);
+	return remarks;
+}

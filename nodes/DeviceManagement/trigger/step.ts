@@ -1,0 +1,120 @@
+/**
+ * What a poll makes of one device: from what is remembered of it and its record now, the events and what to remember next. It
+ * doesn't know other devices, the platform or n8n.
+ */
+import type { Device } from '../core/device';
+import type { OwnFilters } from '../core/ownFilters';
+import { type Change, changedEvent, createdEvent, type DeviceEvent } from './events';
+import { asksForState, type ChangeRule, isAskedFor, leadsToRule } from './rules';
+import { isSame, type Kept, keepValue } from './values';
+import { type EventName, UPDATE_TIME, type WatchedField } from './watched';
+
+/** What is remembered of a device. */
+export interface Entry {
+	/** By field: the value that the next poll compares with. A state that is still to be reported has none. */
+	readonly values: Readonly<Record<string, Kept>>;
+	/** By field: a new value that has not lasted long enough, and when it was first seen. */
+	readonly waiting?: Readonly<Record<string, Waiting>> | undefined;
+	/** Whether the device doesn't match the node's own filters, and once did. */
+	readonly outside?: 'left' | 'never in';
+	/** Since when a complete list lacks the device, and when to request it next. */
+	readonly away?: { readonly since: number; readonly next: number };
+}
+
+interface Waiting {
+	readonly value: Kept;
+	readonly since: number;
+}
+
+/** All times are of this machine's clock, in seconds. */
+export interface StepOptions {
+	readonly events: ReadonlySet<EventName>;
+	readonly fields: readonly WatchedField[];
+	readonly rules: readonly ChangeRule[];
+	readonly own: OwnFilters | undefined;
+	readonly holdSeconds: number;
+	readonly now: number;
+	/** The number of the state. */
+	readonly number: number;
+	/** The oldest date of a new device; undefined in a baseline, which has none. */
+	readonly since: string | undefined;
+	/** Whether this is the first list with devices: it is only recorded, unless states are reported. */
+	readonly isFirstList: boolean;
+	readonly reportsFirst: boolean;
+	/** Whether this is the first poll of a process: without durable cursors, n8n has lost what quiet polls saw. */
+	readonly isFirstOfProcess: boolean;
+}
+
+export interface Step {
+	readonly entry: Entry;
+	readonly events: readonly DeviceEvent[];
+}
+
+const NO_EVENTS: readonly DeviceEvent[] = [];
+
+/**
+ * @param before undefined if the device is not remembered: its values are then recorded, and only states are reported
+ * @param isInside whether the device matches the node's own filters. What is remembered of one outside stays as it is. Only the fields of
+ * these filters are watched on: the change that makes it leave is reported, and later ones are recorded
+ */
+export function step(before: Entry | undefined, device: Device, isInside: boolean, options: StepOptions): Step {
+	const { fields, own, number } = options;
+	const wasInside = before !== undefined && before.outside === undefined;
+	const isNew = isInside && (before === undefined || before.outside === 'never in') && isCreated(device, options);
+	const known = isNew ? undefined : before;
+	const changes = fields
+		.filter(({ name }) => isInside || Object.hasOwn({ ...own }, name))
+		.map((field): Change => ({ field, previous: known?.values[field.name], current: keepValue(field, device) }));
+	const isSettled = known !== undefined && known.waiting === undefined && known.away === undefined;
+	if (isSettled && wasInside === isInside && changes.every(isIdentical)) return { entry: known, events: NO_EVENTS };
+	const events = isNew ? [createdEvent(device)] : [];
+	const values = { ...known?.values };
+	const waiting: Record<string, Waiting> = {};
+	for (const change of changes) {
+		const { field, current } = change;
+		const decision = isInside || wasInside ? decide(change, known?.waiting?.[field.name], options) : 'record';
+		if (typeof decision === 'object') waiting[field.name] = decision;
+		else values[field.name] = current;
+		// A device that is reported as created isn't also reported as edited.
+		const isCovered = isNew && field.event === UPDATE_TIME.event;
+		if (decision === 'report' && !isCovered) events.push(changedEvent(device, change, number));
+	}
+	const isWaiting = Object.keys(waiting).length > 0;
+	// Until its departure has lasted, a device is still inside.
+	const outside = isInside || isWaiting ? undefined : wasInside ? 'left' : (before?.outside ?? 'never in');
+	return { entry: { values, ...(isWaiting && { waiting }), ...(outside && { outside }) }, events };
+}
+
+/** Whether a device that is not remembered is new. It may be older, and match the filters or be visible to the user only now. */
+function isCreated({ createTime }: Device, { events, since }: StepOptions): boolean {
+	return since !== undefined && events.has('deviceCreated') && !(isDate(createTime) && createTime < since);
+}
+
+/** Whether a value has the format of section 2.1, so that dates can be compared as texts. */
+export function isDate(value: unknown): value is string {
+	return typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value);
+}
+
+/** Decides what becomes of a value: it is recorded, reported and recorded, or waits. */
+function decide(change: Change, before: Waiting | undefined, options: StepOptions): 'record' | 'report' | Waiting {
+	const { field, previous, current } = change;
+	const { rules, now, since, holdSeconds, isFirstList, reportsFirst, isFirstOfProcess } = options;
+	if (previous === undefined) {
+		// Of what is not remembered, states are reported, and an edit: it may have made the device match the filters.
+		const isEdit = field.event === UPDATE_TIME.event && isDate(current) && since !== undefined && current >= since;
+		if (isEdit) return 'report';
+		if ((isFirstList && !reportsFirst) || !asksForState(rules, field, current)) return 'record';
+	} else if (isSame(previous, current, field.name)) return 'record';
+	// If the clock was set back, the wait must not become longer.
+	const seen = before && isSame(before.value, current, field.name) ? Math.min(before.since, now) : now;
+	// A device that came back in a quiet poll must not have to last again before it can go offline again.
+	const isRecovery = isFirstOfProcess && leadsToRule(rules, change);
+	const mustLast = field.event === UPDATE_TIME.event || isRecovery ? 0 : holdSeconds;
+	if (now - seen < mustLast) return { value: current, since: seen };
+	return isAskedFor(rules, change) ? 'report' : 'record';
+}
+
+/** Whether a value is remembered as it is: a value in another form, and a group with another name, are no change, but recorded. */
+function isIdentical({ previous, current }: Change): boolean {
+	return previous === current || (typeof current === 'object' && JSON.stringify(previous) === JSON.stringify(current));
+}

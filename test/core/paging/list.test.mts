@@ -1,0 +1,112 @@
+import { fetchList, noSuchPage, pages, removeFirst, serve } from './pages.mts';
+
+const one = { pageSize: 2, parallelRequests: 1 } as const;
+const ten = { pageSize: 10, parallelRequests: 1 } as const;
+
+describe('a list that changes', () => {
+	test('is read again, and the reading without a change is returned', async () => {
+		const server = serve(30, { changes: new Map([[3, removeFirst]]) });
+		const listing = await fetchList(server.source, ten);
+		const { devices: items } = server.fleet;
+		expect(listing).toMatchObject({ items, settled: true, reportedTotal: 29, readings: 2 });
+	});
+
+	test('is read no third time because its items share an ID', async () => {
+		const server = serve(30, { changes: new Map([[3, (fleet) => void fleet.remove(fleet.at(29).sn)]]) });
+		const listing = await fetchList({ ...server.source, idOf: () => 'shared' }, ten);
+		expect(listing).toMatchObject({ items: server.fleet.devices, settled: true, readings: 3 });
+	});
+
+	test('all the time is not settled: the items of the last reading, up to the limit', async () => {
+		const readings = ['ab cd', 'cd e', 'ea f'];
+		const { source } = pages(
+			({ pass }) => readings[pass - 1] ?? '',
+			({ isFirst }) => ({ totalElements: isFirst ? 9 : 8 }),
+		);
+		expect(await fetchList(source, one)).toMatchObject({ items: [...'eaf'], settled: false, readings: 3 });
+		const limited = pages('ab cd ef gh', ({ request }) => ({ totalElements: request + 10 }));
+		expect((await fetchList(limited.source, { ...one, limit: 5 })).items).toEqual([...'abcde']);
+	});
+});
+
+describe('readings', () => {
+	/** The total on the first page of each reading, and on its other pages. */
+	test.each([
+		{ totals: 'right', first: [5], readings: 1 },
+		{ totals: 'wrong, then twice in another way', first: [4, 3, 3], readings: 3 },
+		{ totals: 'too large by more than a page', first: [9, 9, 9], readings: 3, settled: false },
+		{ totals: 'wrong in three ways', first: [9, 8, 7], readings: 3, settled: false },
+		{ totals: 'wrong, and changed in the second', first: [8, 9, 8], others: [8, 8, 8], readings: 3, settled: false },
+		{ totals: 'missing', first: [], readings: 2 },
+		{ totals: 'beyond the limit', first: [20], limit: 4, readings: 1 },
+		{ totals: 'wrong, and both short of the limit', first: [6, 6], limit: 15, readings: 2 },
+	])('with totals that are $totals: $readings', async ({ first, others = first, limit, readings, settled = true }) => {
+		const list = pages('ab cd e', ({ pass, isFirst }) => ({ totalElements: (isFirst ? first : others)[pass - 1] }));
+		const listing = await fetchList(list.source, { ...one, limit });
+		expect(listing).toMatchObject({ items: [...'abcde'].slice(0, limit), readings, settled });
+	});
+
+	test.each([
+		{ totals: [4, 4, 3], list: 'ab cd -', reported: 4 },
+		{ totals: [undefined, undefined, 4], list: 'ab cd -', reported: undefined },
+	])('report the last total of a page with items: $totals of "$list"', async ({ totals, list, reported }) => {
+		const { source } = pages(list, ({ page }) => ({ totalElements: totals[page - 1] }));
+		expect((await fetchList(source, one)).reportedTotal).toBe(reported);
+	});
+
+	const [stuck, double] = ['ab cd ab…', 'ab cd ea'];
+	test.each<[promise: string, readings: string[], total: number, items: string, settled: boolean, part?: object]>([
+		['never agree if two pages have an item', [double, double, double], 6, 'abcde', false],
+		['that repeat a page do not hide a good one', [stuck, 'ab cd e'], 5, 'abcde', true],
+		['that repeat a page agree with none', [stuck, stuck, 'fg a'], 5, 'fga', false],
+	])('%s', async (_, readings, total, items, settled, part = {}) => {
+		const list = pages(({ pass }) => readings[pass - 1] ?? '', { totalElements: total, last: false });
+		const expected = { items: [...items], settled, reportedTotal: total, readings: readings.length };
+		expect(await fetchList(list.source, { ...one, ...part })).toMatchObject(expected);
+	});
+
+	test('that all repeat a page fail', async () => {
+		const list = pages('ab…', { totalElements: 5 });
+		await expect(fetchList(list.source, one)).rejects.toMatchObject({ details: { kind: 'paging' } });
+	});
+});
+
+describe('the ID in the sort order', () => {
+	/** A list whose first reading has a trouble. The server has the ID in its order, or refuses that. */
+	const read = async (byId: 'after trouble' | 'always' | 'never', first: object, refuses = false) => {
+		const { source } = pages('ab c', ({ pass }) => (pass === 1 ? first : { totalElements: 3 }));
+		const asked: boolean[] = [];
+		const fetchPage: typeof source.fetchPage = async (page, size, isById = false) => {
+			if (page === undefined) asked.push(isById);
+			if (isById && refuses) throw noSuchPage;
+			return await source.fetchPage(page, size);
+		};
+		await fetchList({ ...source, fetchPage }, { ...one, byId });
+		return asked;
+	};
+	const [small, right] = [{ totalElements: 2 }, { totalElements: 3 }];
+
+	test.each([
+		['never', small, [false, false]],
+		['always', right, [true]],
+		['after trouble', right, [false]],
+		['after trouble', small, [false, false]],
+	] as const)('comes %s, where the first total is %j: %j', async (byId, first, asked) => {
+		expect(await read(byId, first)).toEqual(asked);
+	});
+
+	test('comes after a reading that repeats an item', async () => {
+		const { source } = pages(({ pass }) => (pass === 1 ? 'ab b' : 'ab c'), { totalElements: 3 });
+		const asked: boolean[] = [];
+		const fetchPage: typeof source.fetchPage = async (page, size, isById = false) => {
+			if (page === undefined) asked.push(isById);
+			return await source.fetchPage(page, size);
+		};
+		await fetchList({ ...source, fetchPage }, { ...one, byId: 'after trouble' });
+		expect(asked).toEqual([false, true]);
+	});
+
+	test('is left out where the platform refuses it', async () => {
+		expect(await read('always', right, true)).toEqual([true, false]);
+	});
+});

@@ -1,0 +1,62 @@
+import type { Settings } from '../../testbed/platform/settings.mts';
+import { HOUR, LATER, snsOf, useTrigger } from './watching.mts';
+
+const { bench, clock, fleet, watch, add, change, asked } = useTrigger();
+
+const BOTH = { events: ['deviceCreated', 'deviceUpdated'] };
+const WHOLE = 'size=1000&sort=id asc';
+const CREATED = 'size=100&sort=createTime desc';
+const UPDATED = 'size=100&sort=updateTime desc';
+
+async function pollOf(watching: Awaited<ReturnType<typeof watch>>) {
+	bench.platform.forget();
+	return [snsOf(await watching.poll()).sort(), asked()];
+}
+
+it('a quiet poll asks for the newest devices, and once an hour for all of them', async () => {
+	const watching = await watch(BOTH);
+	expect(await pollOf(watching)).toEqual([[], [CREATED, UPDATED]]);
+	clock.now += HOUR;
+	expect(await pollOf(watching)).toEqual([[], [WHOLE]]);
+	expect(await pollOf(watching)).toEqual([[], [CREATED, UPDATED]]);
+});
+
+it('finds a new and an edited device on these pages, and more of them in the whole list', async () => {
+	const watching = await watch(BOTH);
+	const few = [add({ createTime: LATER }), change(7, { updateTime: LATER })].sort();
+	expect(await pollOf(watching)).toEqual([few, [CREATED, UPDATED]]);
+	const many = Array.from({ length: 150 }, () => add({ createTime: LATER })).sort();
+	expect(await pollOf(watching)).toEqual([many, [CREATED, WHOLE]]);
+});
+
+it('reads the whole list if its total does not agree: an older device began to match the filters', async () => {
+	const watching = await watch({ events: ['deviceCreated'], filters: { tags: 'pilot' } });
+	const { sn } =
+		fleet()
+			.devices.filter(({ tags }) => !tags.includes('pilot'))
+			.at(-1) ?? fleet().at(0);
+	fleet().update(sn, { tags: ['pilot'] });
+	expect((await pollOf(watching))[1]).toEqual([expect.any(String), 'tags=pilot&size=1000&sort=id asc']);
+});
+
+it.each<Partial<Settings>>([{ sorting: 'refused' }, { sorting: 'ignored' }, { missingValues: 'largest' }])(
+	'reads the whole list where the platform does not sort so: %j',
+	async (settings) => {
+		Object.assign(bench.platform.settings, settings);
+		fleet().reorder((devices) => [...devices].sort((one, other) => (one.sn < other.sn ? -1 : 1)));
+		const watching = await watch({ events: ['deviceUpdated'] });
+		for (let round = 0; round < 2; round++) {
+			const sn = change(30 + round, { updateTime: LATER });
+			expect((await pollOf(watching))[0]).toEqual([sn]);
+		}
+	},
+);
+
+it('of new devices in a filter, reports those that were created since the first poll', async () => {
+	const watching = await watch({ events: ['deviceCreated'], filters: { tags: 'some' } });
+	add({ createTime: '2020-01-01 00:00:00', tags: ['some'] });
+	const fresh = add({ createTime: '2026-11-01 00:00:01', tags: ['some'] });
+	const odd = add({ createTime: 'N/A', tags: ['some'] });
+	clock.now += HOUR;
+	expect((await pollOf(watching))[0]).toEqual([fresh, odd].sort());
+});
