@@ -49,7 +49,7 @@ export class PagedServer {
 	}
 
 	readonly source: PageSource<Device> = {
-		fetchPage: async (page, size, byId?: boolean) => await this.answer(page, size ?? 10, byId),
+		fetchPage: async (page, size, byId?: boolean) => await this.answer(page, size, byId),
 		identify: (device) => device.id,
 	};
 

@@ -48,7 +48,7 @@ describe('without a filter', () => {
 	});
 
 	test.each<[what: string, Partial<Settings>, requests?: number]>([
-		['counts pages from 1: one request for each page', {}, 5],
+		['counts pages from 1: two requests for each later page', {}, 9],
 		['counts pages from 0', { pageNumbering: 'zero-based' }],
 		['refuses pages above 49', { largestSize: 49, largerSize: 'refuse' }],
 		['cuts pages to 30 and sends no metadata', { largestSize: 30, changePage: ({ content }) => ({ content }) }],

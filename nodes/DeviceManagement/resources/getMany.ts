@@ -112,9 +112,9 @@ export async function fetchItems<T extends object>(
 	const keep = (record: JsonObject) => (fits(record) ? shape(record) : undefined);
 	const source = pageSource(platform, { ...endpoint, areRows: isOfRows }, settings);
 	const part = own ? { skip: 0, limit: undefined } : { skip, limit };
-	// A limited list without 'Sort' stays in the platform's own order.
-	const mayAddId = !isOfRows && (part.limit === undefined || endpoint.sort?.length);
-	const byId = mayAddId ? 'after trouble' : 'never';
+	// The first items without 'Sort' stay in the platform's own order.
+	const mayAddId = endpoint.sort?.length ? 'after trouble' : 'after trouble with all';
+	const byId = isOfRows ? 'never' : mayAddId;
 	const listing = await readPart(source, { ...settings, ...part, keep, byId });
 	if (returnAll && !listing.settled && ifChanges === 'fail') throw unsettled(listing, words);
 	const remark = remarkOn(listing, part.skip, part.limit);

@@ -17,15 +17,22 @@ export interface PagedEndpoint
 	sort?: readonly string[] | undefined;
 }
 
-/** Returns the source of a list's pages (section 1.2). Without `identify`, items are identified by their `id`. */
+/** Returns the source of a list's pages (section 1.2). Without `identify`, records are identified by their `id`, and rows by all of them. */
 export function pageSource(
 	platform: Platform,
-	{ sort = [], query, identify = identifyRecord, idOf, areRows = false, ...endpoint }: PagedEndpoint,
+	{
+		sort = [],
+		query,
+		areRows = false,
+		identify = areRows ? JSON.stringify : identifyRecord,
+		idOf,
+		...endpoint
+	}: PagedEndpoint,
 	settings: RequestSettings,
 ): PageSource<JsonObject> {
 	return {
 		async fetchPage(page, size, byId = false) {
-			const paging: Query = size === undefined ? {} : { size: String(size) };
+			const paging: Query = { size: String(size) };
 			if (page !== undefined) paging['page'] = String(page);
 			const order = byId ? withIdLast(sort) : [...sort];
 			if (order.length > 0) paging['sort'] = order;

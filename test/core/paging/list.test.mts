@@ -1,4 +1,4 @@
-import { fetchList, noSuchPage, pages, removeFirst, serve } from './pages.mts';
+import { fetchList, noSuchPage, type Options, pages, removeFirst, serve } from './pages.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
 const ten = { pageSize: 10, parallelRequests: 1 } as const;
@@ -34,7 +34,8 @@ describe('readings', () => {
 	test.each([
 		{ totals: 'right', first: [5], readings: 1 },
 		{ totals: 'wrong, then twice in another way', first: [4, 3, 3], readings: 3 },
-		{ totals: 'too large by more than a page', first: [9, 9, 9], readings: 3, settled: false },
+		{ totals: 'too large by more than a page', first: [9, 9], readings: 2 },
+		{ totals: 'wrong, then twice in another way, by more than a page', first: [9, 8, 8], readings: 3 },
 		{ totals: 'wrong in three ways', first: [9, 8, 7], readings: 3, settled: false },
 		{ totals: 'wrong, and changed in the second', first: [8, 9, 8], others: [8, 8, 8], readings: 3, settled: false },
 		{ totals: 'missing', first: [], readings: 2 },
@@ -56,13 +57,46 @@ describe('readings', () => {
 
 	const [stuck, double] = ['ab cd ab…', 'ab cd ea'];
 	test.each<[promise: string, readings: string[], total: number, items: string, settled: boolean, part?: object]>([
-		['never agree if two pages have an item', [double, double, double], 6, 'abcde', false],
+		['of one page length never agree if they have an item twice', [double, double, double], 6, 'abcde', false],
 		['that repeat a page do not hide a good one', [stuck, 'ab cd e'], 5, 'abcde', true],
 		['that repeat a page agree with none', [stuck, stuck, 'fg a'], 5, 'fga', false],
+		['do not agree if only one has an item twice', ['ab cd a', 'ab cd', 'ab cd'], 5, 'cd', true, { skip: 2, limit: 3 }],
 	])('%s', async (_, readings, total, items, settled, part = {}) => {
-		const list = pages(({ pass }) => readings[pass - 1] ?? '', { totalElements: total, last: false });
+		let reading = 0;
+		const said = { totalElements: total, last: false };
+		const list = pages(({ isFirst, size }) => readings[(reading += isFirst && size === 2 ? 1 : 0) - 1] ?? '', said);
+		const { fetchPage } = list.source;
+		// No other size is accepted.
+		const source: typeof list.source = {
+			...list.source,
+			fetchPage: async (page, size) => await (size === 2 ? fetchPage(page, size) : Promise.reject(noSuchPage)),
+		};
 		const expected = { items: [...items], settled, reportedTotal: total, readings: readings.length };
-		expect(await fetchList(list.source, { ...one, ...part })).toMatchObject(expected);
+		expect(await fetchList(source, { ...one, ...part })).toMatchObject(expected);
+	});
+
+	const many = 'abcdefghijklmnopqrstua';
+	test.each([
+		{ list: 'abcdefa', pageSize: 5, third: [4, 4] },
+		{ list: 'abcadef', pageSize: 2, limit: 4, third: [1, 1, 1, 1, 1] },
+		{ list: many, pageSize: 20, accepted: [10, 20], third: [19, 10, 10, 10] },
+		{ list: many, pageSize: 20, accepted: [20], third: [19, 10, 20, 20], settled: false },
+	])('agree if they have an item twice in pages of different length: %j', async (row) => {
+		const { list, pageSize, limit, accepted, third, settled = true } = row;
+		const { source, sizes } = pages(
+			({ size }) => list.replace(RegExp(`.{${size}}`, 'g'), '$& '),
+			({ size }) => (accepted?.includes(size) === false ? noSuchPage : { totalElements: list.length }),
+		);
+		const items = [...new Set(list)].slice(0, limit);
+		expect(await fetchList(source, { ...one, pageSize, limit })).toMatchObject({ items, settled, readings: 3 });
+		expect(sizes.slice(-third.length)).toEqual(third);
+	});
+
+	test('trust the page numbers, except the second one', async () => {
+		const { source, asked } = pages('ab cd e', ({ request }) => ({ totalElements: request }));
+		const expected = { items: [...'abcde'], settled: false };
+		expect(await fetchList(source, one)).toMatchObject(expected);
+		expect(asked).toEqual([undefined, 2, 3, 4, undefined, 1, 2, 3, 4, undefined, 2, 3, 4, 5]);
 	});
 
 	test('that all repeat a page fail', async () => {
@@ -73,7 +107,7 @@ describe('readings', () => {
 
 describe('the ID in the sort order', () => {
 	/** A list whose first reading has a trouble. The server has the ID in its order, or refuses that. */
-	const read = async (byId: 'after trouble' | 'always' | 'never', first: object, refuses = false) => {
+	const read = async (byId: Options['byId'], first: object, refuses = false) => {
 		const { source } = pages('ab c', ({ pass }) => (pass === 1 ? first : { totalElements: 3 }));
 		const asked: boolean[] = [];
 		const fetchPage: typeof source.fetchPage = async (page, size, isById = false) => {
@@ -91,19 +125,25 @@ describe('the ID in the sort order', () => {
 		['always', right, [true]],
 		['after trouble', right, [false]],
 		['after trouble', small, [false, false]],
+		['after trouble with all', right, [false]],
 	] as const)('comes %s, where the first total is %j: %j', async (byId, first, asked) => {
 		expect(await read(byId, first)).toEqual(asked);
 	});
 
-	test('comes after a reading that repeats an item', async () => {
-		const { source } = pages(({ pass }) => (pass === 1 ? 'ab b' : 'ab c'), { totalElements: 3 });
+	test.each([
+		['after trouble', 2, true],
+		['after trouble with all', 3, true],
+		['after trouble with all', 2, false],
+		['never', 3, false],
+	] as const)('comes %s, after a reading that repeats an item, up to %d of 3: %j', async (byId, limit, comes) => {
+		const { source } = pages(({ pass }) => (pass === 1 ? 'a a' : 'a b'), { totalElements: 3 });
 		const asked: boolean[] = [];
 		const fetchPage: typeof source.fetchPage = async (page, size, isById = false) => {
 			if (page === undefined) asked.push(isById);
 			return await source.fetchPage(page, size);
 		};
-		await fetchList({ ...source, fetchPage }, { ...one, byId: 'after trouble' });
-		expect(asked).toEqual([false, true]);
+		await fetchList({ ...source, fetchPage }, { pageSize: 1, parallelRequests: 1, byId, limit });
+		expect(asked.slice(0, 2)).toEqual([false, comes]);
 	});
 
 	test('is left out where the platform refuses it', async () => {

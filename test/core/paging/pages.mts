@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import { Failure, type FailureDetails } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { type Listing, readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
+import { type Listing, type ListOptions, readList } from '../../../nodes/DeviceManagement/core/paging/list.ts';
 import type { Page, PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { readPart } from '../../../nodes/DeviceManagement/core/paging/part.ts';
 import { Fleet } from '../../../testbed/platform/fleet.mts';
@@ -31,7 +31,7 @@ export function pages(
 	/** Most requests at the same time, by pass. */
 	const peaks: number[] = [];
 	let inFlight = 0;
-	const fetchPage: PageSource<string>['fetchPage'] = async (parameter, size = 10) => {
+	const fetchPage: PageSource<string>['fetchPage'] = async (parameter, size) => {
 		sizes.push(size);
 		if (parameter === undefined) peaks.push(0);
 		const isFirst = parameter === undefined;
@@ -63,7 +63,7 @@ export interface Options {
 	parallelRequests: number;
 	skip?: number;
 	limit?: number | undefined;
-	byId?: 'after trouble' | 'always' | 'never';
+	byId?: ListOptions<unknown, unknown>['byId'];
 }
 export const fetchList = async <T,>(source: PageSource<T>, options: Options): Promise<Listing<T>> =>
 	await readList(source, { ...options, keep: (item) => item });

@@ -3,7 +3,7 @@ import { setImmediate as afterMicrotasks } from 'node:timers/promises';
 import type { PageSource } from '../../../nodes/DeviceManagement/core/paging/page.ts';
 import { type Walked, walkPages, type WalkOptions } from '../../../nodes/DeviceManagement/core/paging/walk.ts';
 import type { Metadata } from '../../../testbed/pagedServer.mts';
-import { failure, late, noSuchPage, pages, say, serve } from './pages.mts';
+import { failure, late, noSuchPage, only, pages, say, serve } from './pages.mts';
 
 const one = { pageSize: 2, parallelRequests: 1 } as const;
 const ten = { pageSize: 10, parallelRequests: 1 } as const;
@@ -13,8 +13,9 @@ async function walk<T>(source: PageSource<T>, options: WalkOptions = one) {
 	for await (const step of walkPages(source, options)) steps.push(step);
 	return steps;
 }
-const words = async (...[list, said]: Parameters<typeof pages>) =>
-	(await walk(pages(list, said).source)).map(({ fresh }) => fresh.join(''));
+/** Returns the items of each step, as a word. */
+const words = async (...[list, said, pageSize = 2]: [...Parameters<typeof pages>, pageSize?: number]) =>
+	(await walk(pages(list, said).source, { ...one, pageSize })).map(({ fresh }) => fresh.join(''));
 
 describe('the requests', () => {
 	const refusesThird = { numbering: 'zero-based', pastEnd: noSuchPage } as const;
@@ -23,47 +24,60 @@ describe('the requests', () => {
 		{ of: 'a server that counts from 1', asked: [undefined, 2, 3, 4] },
 		{ of: 'a server that counts from 0', script: { numbering: 'zero-based' }, asked: [undefined, 2, 1, 3] },
 		{ of: 'a server that refuses page 2 of 0 and 1', size: 20, script: refusesThird, asked: [undefined, 2, 1] },
-		{ of: 'a server without numbers', said: { number: undefined }, asked: [undefined, 2, 1, 3, 4] },
-		{ of: 'a server without totals', said: { totalElements: undefined }, asked: [undefined, 2, 1, 3, 4] },
-	] as const)('of $of', async ({ size = 35, script, said = {}, asked }) => {
+		{ of: 'a server without numbers', said: { number: undefined }, asked: [undefined, 1, 2, 3, 4] },
+		{ of: 'a server without totals', said: { totalElements: undefined }, asked: [undefined, 1, 2, 3, 4] },
+		{ of: 'a walk that trusts no numbers', trustsNumbers: false, asked: [undefined, 1, 2, 3, 4] },
+	] as const)('of $of', async ({ size = 35, script, said = {}, trustsNumbers = true, asked }) => {
 		const server = serve(size, { ...script, falsify: say(said) });
-		const steps = await walk(server.source, ten);
+		const steps = await walk(server.source, { ...ten, trustsNumbers });
 		expect(steps.flatMap(({ fresh }) => fresh)).toEqual(server.fleet.devices);
 		expect(server.asked).toEqual(asked);
 	});
 
-	test('behind a page that hangs are 32', async () => {
-		const { source, asked } = pages('ab…', async ({ page }) => {
+	test.each([
+		{ are: '64', list: 'ab…', last: 66 },
+		{ are: 'none after an empty one', list: 'ab cd ef gh -…', last: 5 },
+		{ are: 'none after one that fails', list: 'ab…', fails: 5, last: 5 },
+	])('behind a page that hangs are $are', async ({ list, fails, last }) => {
+		const { source, asked } = pages(list, async ({ page }) => {
 			if (page === 2) await new Promise(() => {});
-			return { totalElements: 200_000_000 };
+			return page === fails ? late : { totalElements: 400_000_000 };
 		});
 		void walk(source, { ...one, parallelRequests: 4 });
-		for (let turn = 0; turn < 9; turn++) await afterMicrotasks();
-		expect(asked).toEqual([undefined, ...Array.from({ length: 33 }, (_, n) => n + 2)]);
+		await afterMicrotasks();
+		expect(asked).toEqual([undefined, ...Array.from({ length: last - 1 }, (_, n) => n + 2)]);
 	});
+});
 
-	test('end with the walk, also those that wait', async () => {
-		const { source, asked } = pages('ab…', ({ page }) => (page === 2 ? late : { totalElements: 100 }));
-		await expect(walk(source, { ...one, parallelRequests: 2 })).rejects.toBe(late);
-		for (let turn = 0; turn < 9; turn++) await afterMicrotasks();
-		expect(asked.length).toBeLessThan(12);
-	});
+test.each([
+	{ of: '0 on a page with items', list: 'ab c', totals: [3, 0], moved: [false, true, true] },
+	{ of: '0 past the end', list: 'ab cd', totals: [4, 4, 0], moved: [false, false, false] },
+])('a total of $of: moved $moved', async ({ list, totals, moved }) => {
+	const { source } = pages(list, ({ page }) => ({ totalElements: totals[page - 1], totalPages: 3 }));
+	expect((await walk(source)).map((step) => step.moved)).toEqual(moved);
 });
 
 describe('the size of a page', () => {
 	const tooLarge = failure({ httpStatus: 413 });
 	test.each([
 		{ name: 'falls where it is refused', accepted: [0, 120], sizes: [1000, 200, 100, 100] },
-		{ name: 'is the platform’s own where 50 is refused, too', accepted: [0, 20], sizes: [1000, 200, 100, 50, 10, 10] },
-		{ name: 'is the platform’s own where a small one is refused', accepted: [10, 60], pageSize: 3, sizes: [3, 10, 10] },
+		{ name: 'grows to 50 where a small one is refused', accepted: [50, 60], pageSize: 3, most: 90, sizes: [3, 50, 50] },
+		{
+			name: 'falls to 10 where 50 is refused, too',
+			accepted: [0, 20],
+			pageSize: 30,
+			most: 90,
+			sizes: [30, 50, 10, 10],
+		},
+		{ name: 'does not exceed Page Size', accepted: [0, 20], pageSize: 30, most: 40, sizes: [30, 40, 10, 10] },
 		{ name: 'is not the reason if all fail', accepted: [0, 0], thrown: [noSuchPage], sizes: [1000, 200, 100, 50, 10] },
 		{ name: 'is no matter of a later timeout', accepted: [0, 0], thrown: [tooLarge, late], sizes: [1000, 200] },
-	])('$name', async ({ accepted: [least = 0, most = 0], pageSize = 1000, thrown = [], sizes }) => {
+	])('$name', async ({ accepted: [least = 0, largest = 0], pageSize = 1000, most, thrown = [], sizes }) => {
 		const list = pages('ab cd', ({ size, request }) => {
-			if (size < least || size > most) return thrown[request - 1] ?? tooLarge;
+			if (size < least || size > largest) return thrown[request - 1] ?? tooLarge;
 			return { totalElements: 4, last: request > sizes.length - 1 };
 		});
-		const walked = walk(list.source, { pageSize, parallelRequests: 2 });
+		const walked = walk(list.source, { pageSize, most: most ?? pageSize, parallelRequests: 2 });
 		if (thrown.length > 0) await expect(walked).rejects.toBe(thrown.at(-1));
 		else await walked;
 		expect(list.sizes).toEqual(sizes);
@@ -87,37 +101,116 @@ describe('the end of a list', () => {
 		{ is: 'a full page only if both say so', list: 'ab cd', said: { totalElements: 4 }, found: ['ab', 'cd', ''] },
 		{ is: 'a full page that says both', list: 'ab', said: { last: true, totalElements: 2 }, found: ['ab'] },
 		{ is: 'an empty page', list: 'ab c d', said: {}, found: ['ab', 'c', 'd', ''] },
+		{ is: 'no short page before the total', list: 'ab c d', said: { totalElements: 5 }, found: ['ab', 'c', 'd', ''] },
 		{
-			is: 'no short page before the total',
-			list: 'ab c d',
-			said: { totalElements: 6, last: true },
-			found: ['ab', 'c', 'd'],
+			is: 'no page that says that more follows',
+			list: 'ab c',
+			said: { totalElements: 3, last: false },
+			found: ['ab', 'c', '', ''],
 		},
 		{ is: 'not the total alone', list: 'ab cd', said: { totalElements: 2 }, found: ['ab', 'cd', ''] },
 	])('is $is', async ({ list, said, found }) => {
 		expect(await words(list, ({ page }) => (typeof said === 'function' ? said(page) : said))).toEqual(found);
 	});
 
-	test.each(['ab…', 'ab cd ab…'])('is not an earlier page that comes before it: %s', async (list) => {
-		await expect(words(list, { totalElements: 9 })).rejects.toMatchObject({ details: { kind: 'paging' } });
+	test.each([
+		{ where: 'the total says that more follows', list: 'ab cd…', said: { totalElements: 9 }, page: 4 },
+		{ where: 'it has another order', list: 'ab cd dc…', said: { last: false }, page: 4 },
+		{ where: 'others between them have new items', list: 'ab cd ba e a…', said: { last: false }, page: 5 },
+		{
+			where: 'the first one says that it is the last page',
+			list: 'ab ba…',
+			said: { totalElements: 4, last: true },
+			page: 3,
+		},
+	])('is not an earlier page, of which the second one fails, where $where', async ({ list, said, page }) => {
+		const message = `Page ${page} of the list has only items of earlier pages`;
+		await expect(words(list, said)).rejects.toThrow(message);
 	});
 
-	test.each([{ after: 'two million items', size: 50_000, most: 41 }])('fails after $after', async ({ size, most }) => {
+	test('is an earlier page that comes past the end by the total', async () => {
+		expect(await words('ab…', { totalElements: 2, last: false })).toEqual(['ab', '']);
+		expect(await words('ab bc', { totalElements: 2 })).toEqual(['ab', 'c', '']);
+	});
+
+	const more = { totalElements: 400, totalPages: 200, last: false };
+	test.each([
+		{ hole: 1, said: { totalElements: 6 }, found: 'aba' },
+		{ hole: 99, said: more, found: 'aba' },
+		{ hole: 100, said: more, found: 'ab' },
+		{ hole: 2, said: { ...more, totalElements: undefined }, found: 'ab' },
+		{ hole: 2, said: { ...more, totalPages: undefined }, found: 'ab' },
+		{ hole: 2, said: { ...more, last: undefined }, found: 'ab' },
+	])(
+		'does not hide items: behind $hole empty pages that say $said, the walk finds $found',
+		async ({ hole, said, found }) => {
+			const list = `ab ${'- '.repeat(hole)}a`;
+			const source = { ...pages(list, said).source, areRows: true };
+			expect((await walk(source)).flatMap(({ fresh }) => fresh).join('')).toBe(found);
+		},
+	);
+
+	test.each([
+		{ name: 'says no end', pastEnd: noSuchPage, falsify: only() },
+		{ name: 'says that more follows', pastEnd: noSuchPage, falsify: say({ totalPages: 9 }) },
+		{ name: 'says a total that is too small', pastEnd: noSuchPage, falsify: () => ({ totalElements: 5 }) },
+		{ name: 'said the end wrongly before', pastEnd: noSuchPage, falsify: () => ({ last: true }) },
+		{ name: 'does not refuse, but fails', pastEnd: late, falsify: say({ last: undefined }) },
+	])('is no refusal by a server that $name', async ({ pastEnd, falsify }) => {
+		const server = serve(30, { numbering: 'zero-based', pastEnd, falsify });
+		await expect(walk(server.source, ten)).rejects.toBe(pastEnd);
+	});
+
+	test.each([
+		{ after: 'two million items', size: 50_000, every: 1, most: 41 },
+		{ after: '200,000 pages, most of them empty', size: 1, every: 50, most: 200_001 },
+	])('fails after $after', async ({ size, every, most }) => {
 		let [made, asked] = [0, 0];
 		const fetchPage = async () => {
 			if (++asked > most) throw new Error('The walk does not end');
-			const content = Array.from({ length: size }, () => made++);
-			return { content, last: false, totalElements: 10 ** 9, number: asked - 1 };
+			const content = Array.from({ length: asked % every === 0 ? size : 0 }, () => made++);
+			return { content, last: false, totalElements: 10 ** 9, totalPages: 10 ** 9 };
 		};
-		const walked = walk({ fetchPage, identify: String }, { pageSize: 1000, parallelRequests: 1 });
+		const walked = walk({ fetchPage, identify: String }, { pageSize: size, parallelRequests: 1 });
 		await expect(walked).rejects.toMatchObject({ details: { kind: 'paging' } });
 	});
 });
 
+describe('a short page in the middle, which lacks hidden items', () => {
+	test.each<{ says: string; said: (page: number) => Metadata }>([
+		{ says: 'nothing', said: () => ({}) },
+		{ says: 'only its number and size', said: () => ({ size: 3 }) },
+		{ says: 'only its own length as the total', said: (page) => ({ totalElements: page === 2 ? 2 : 3 }) },
+		{ says: 'a total of 0, and one page', said: () => ({ totalElements: 0, totalPages: 1 }) },
+		{ says: 'that it is the last one, as each page does', said: () => ({ last: true }) },
+		{ says: 'nothing, unlike the last one', said: (page) => (page > 2 ? { last: true } : {}) },
+	])('does not end a walk if it says $says', async ({ said }) => {
+		// A page past the end is empty, or repeats the last one.
+		for (const end of ['', '…'])
+			expect((await words(`abc de fgh i${end}`, ({ page }) => said(page), 3)).join('')).toBe('abcdefghi');
+	});
+
+	test('ends it if the total or itself says so, without another page', async () => {
+		for (const said of [{ totalElements: 5 }, { last: true }])
+			expect(await words('abc de', ({ page }) => (page === 2 ? said : {}), 3)).toEqual(['abc', 'de']);
+	});
+
+	test('does not end it, although it is the first one', async () => {
+		const said = ({ page }: { page: number }) => ({ size: 3, totalElements: 8, last: page > 1 });
+		expect(await words('ab cde fgh', said, 3)).toEqual(['ab', 'cde', 'fgh', '']);
+	});
+});
+
+test('an item of an earlier page is repeated, also after another one with its ID', async () => {
+	const { source } = pages('ab Ba', { totalElements: 4 });
+	const idOf = (letter: string) => letter.toUpperCase().replace('B', 'A');
+	expect((await walk({ ...source, idOf })).map(({ repeated }) => repeated)).toEqual([0, 1, 1]);
+});
+
 test.each<{ list: string; said: Metadata; isWhole: boolean[]; skip?: number; limit?: number }>([
 	{ list: 'ab cd e', said: { totalElements: 5 }, isWhole: [false, false, true] },
-	{ list: 'ab cd ea', said: { totalElements: 6, last: true }, isWhole: [false, false, false] },
-	{ list: 'ab cc', said: { totalElements: 4, last: true }, isWhole: [false, true] },
+	{ list: 'ab cd ea', said: { totalElements: 6 }, isWhole: [false, false, false, false] },
+	{ list: 'ab cc', said: { totalElements: 4 }, isWhole: [false, true, true] },
 	{ list: 'ab cd ef', said: { totalElements: 6 }, skip: 1, limit: 3, isWhole: [false, true] },
 	{ list: 'ab cd', said: { totalElements: 3 }, isWhole: [false, false, false] },
 	{ list: 'ab -', said: { totalElements: 2 }, isWhole: [true, true] },

@@ -170,6 +170,7 @@ describe("'Return All'", () => {
 	const rows = (replace: (content: PageData['content']) => unknown[]): Partial<Settings> => ({
 		changePage: ({ content, ...page }) => ({ ...page, content: replace(content) }),
 	});
+	const equal = rows((content) => content.map(() => ({ id: 7 })));
 	let at = 0;
 	const numbered = rows((content) => content.map(() => ({ at: at++ })));
 	beforeEach(() => void (at = 0));
@@ -177,7 +178,9 @@ describe("'Return All'", () => {
 	test.each<[string, Partial<Settings>, requests: number, row: (one: object, at: number) => object, size?: number]>([
 		['counted from 0', { pageNumbering: 'zero-based' }, 4, (one) => one],
 		['counted from 1', {}, 3, (one) => one],
-		['100,000', { largestSize: 1000, ...numbered }, 100, (_, place) => ({ at: place }), 100_000],
+		['100,000', { largestSize: 1000, ...equal }, 100, () => ({ id: 7 }), 100_000],
+		['equal, counted from 0', { pageNumbering: 'zero-based', ...equal }, 4, () => ({ id: 7 })],
+		['equal, counted from 1', equal, 3, () => ({ id: 7 })],
 		['that share an id', rows((content) => content.map((one) => ({ ...one, id: 0 }))), 3, (one) => ({ ...one, id: 0 })],
 		['of an unsteady order', rows(([, ...all]) => [{ id: 7 }, ...all]), 3, (one, at) => (at % 100 ? one : { id: 7 })],
 		['without a total', { changePage: ({ totalElements: _, ...page }) => page }, 8, (one) => one],
@@ -205,7 +208,7 @@ describe("'Return All'", () => {
 
 	test('fails if the platform ignores page numbers, although as many rows come as the total says', async () => {
 		set({ largestSize: 125, ...rows(() => Array.from({ length: 125 }, (_, at) => ({ at }))) });
-		expect((await all()).error?.message).toBe('Page 2 of the list has only items of earlier pages');
+		expect((await all()).error?.message).toBe('Page 3 of the list has only items of earlier pages');
 	});
 
 	test('fails if more rows come than the total says, because the platform ignores page numbers and the rows change', async () => {

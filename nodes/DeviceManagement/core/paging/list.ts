@@ -1,30 +1,35 @@
+import { createHash } from 'crypto';
+
 import type { PageSource } from './page';
 import { RepeatedPage, type Walked, walkPages, type WalkOptions } from './walk';
 
 export interface Listing<K> {
-	/** What was kept of each item, in the server's order. Unless settled, those of the last reading. */
+	/** What was kept of each item, once, in the server's order. Unless settled, those of the last reading. */
 	items: K[];
-	/** Whether the list is whole: a reading counts to the total, or two readings without a repeated item agree. */
+	/** Whether the list is whole: a reading was whole, or two agreed. */
 	settled: boolean;
-	/** The server's own total. */
+	/** The server's own total. A settled list that was read to its end is complete if it has as many items. */
 	reportedTotal: number | undefined;
 	readings: number;
 }
 
-export interface ListOptions<T, K> extends Omit<WalkOptions, 'byId'> {
+export interface ListOptions<T, K> extends Omit<WalkOptions, 'byId' | 'notOfLength' | 'trustsNumbers'> {
 	/** Returns what to keep of an item, so that the rest leaves the memory. */
 	keep: (item: T) => K;
-	/** Which readings have the ID as the last field of the sort order: those after a change or a repeated item, all, or none. */
-	byId?: 'after trouble' | 'always' | 'never' | undefined;
+	/**
+	 * Which readings have the ID as the last field of the sort order: those after a change or a repeated item, those only if the total is
+	 * within the limit, all, or none.
+	 */
+	byId?: 'after trouble' | 'after trouble with all' | 'always' | 'never' | undefined;
 }
 
 const READINGS = 3;
 
 /**
  * Reads a paged list (section 1.2 of the API document) to its end, or `limit` items after the first `skip` ones. A reading is whole if it
- * counts to the total, the total stayed, and no page repeated an item. Otherwise the list is read again, in up to three readings. If it
- * changed, or pages repeated items, because equal sort values may have no order, the next reading sorts by ID last. If only the total is
- * missing or wrong, two readings have to agree.
+ * counts to the total, the total stayed, and no page repeated an item. Otherwise the list is read again, in up to three readings, until one
+ * is whole or two agree. If it changed, or pages repeated items, because equal sort values may have no order, the next reading sorts by ID
+ * last.
  * @throws Failure `paging` if the last reading came to an earlier page again, or the list has no end; and what `fetchPage` throws
  */
 export async function readList<T, K>(source: PageSource<T>, options: ListOptions<T, K>): Promise<Listing<K>> {
@@ -32,38 +37,65 @@ export async function readList<T, K>(source: PageSource<T>, options: ListOptions
 	let before: Reading<K> | undefined;
 	for (let readings = 1; ; readings++) {
 		const isLast = readings === READINGS;
-		const reading = await readOnce(source, { ...options, byId }).catch((thrown: unknown) => {
+		// In pages of another length, other items would be repeated, unless the server lists these twice.
+		const notOfLength = isLast && before?.repeated ? before.pageLength : undefined;
+		// Only page 1 shows that the numbers which pages say are wrong; while the list changes, it isn't the first page.
+		const walk = { ...options, byId, notOfLength, trustsNumbers: readings !== 2 };
+		const reading = await readOnce(source, walk).catch((thrown: unknown) => {
 			if (isLast || !(thrown instanceof RepeatedPage)) throw thrown;
 			return undefined;
 		});
-		const settled =
-			reading?.isWhole === true || (reading !== undefined && before !== undefined && agree(before, reading));
+		const settled = reading?.isWhole === true || agree(before, reading, options);
 		if (reading !== undefined && (settled || isLast)) {
-			return { items: reading.items.slice(0, options.limit), settled, reportedTotal: reading.total, readings };
+			const { items, total: reportedTotal } = reading;
+			return { items, settled, reportedTotal, readings };
 		}
-		byId ||= options.byId === 'after trouble' && reading?.isSteady !== true;
+		const isSteady = reading?.repeated === 0 && !reading.moved;
+		const hasAll = (reading?.total ?? Infinity) <= (options.limit ?? Infinity);
+		const mayAddId = options.byId === 'after trouble' || (options.byId === 'after trouble with all' && hasAll);
+		byId ||= mayAddId && !isSteady;
 		before = reading;
 	}
 }
 
-export type Reading<K> = Pick<Walked<unknown>, 'total' | 'pages' | 'isSteady' | 'isWhole'> & { items: K[] };
+/** What one reading of a list found. */
+export interface Reading<K> extends Omit<Walked<unknown>, 'fresh'> {
+	items: K[];
+	/** Digest of the identities of the items. */
+	digest: string;
+	/** Number of items of the first page. */
+	pageLength: number;
+}
 
 /** Reads a list once. */
 export async function readOnce<T, K>(
 	source: PageSource<T>,
-	{ keep, ...options }: WalkOptions & { keep: (item: T) => K },
+	{ keep, ...options }: WalkOptions & Pick<ListOptions<T, K>, 'keep'>,
 ): Promise<Reading<K>> {
 	const items: K[] = [];
-	let reading: Reading<K> = { items, total: undefined, pages: new Set(), isSteady: true, isWhole: false };
+	const digest = createHash('sha256');
+	let pageLength: number | undefined;
+	let latest: Omit<Walked<T>, 'fresh'> = { read: 0, total: undefined, repeated: 0, moved: false, isWhole: false };
 	for await (const { fresh, ...walked } of walkPages(source, options)) {
-		for (const item of fresh) items.push(keep(item));
-		reading = { ...walked, items };
+		for (const item of fresh) {
+			items.push(keep(item));
+			digest.update(source.identify(item)).update('\n');
+		}
+		pageLength ??= walked.read;
+		latest = walked;
 	}
-	return reading;
+	return { ...latest, items, digest: digest.digest('base64'), pageLength: pageLength ?? 0 };
 }
 
-/** Whether two readings, in which no change showed, have the same items in the same order, and the same total. */
-function agree(one: Reading<unknown>, other: Reading<unknown>): boolean {
-	const isSame = one.total === other.total && [...one.pages].join() === [...other.pages].join();
-	return one.isSteady && other.isSteady && isSame;
+/** Whether two readings have the same items up to the limit, in the same order; if they repeat items, in pages of different length. */
+function agree<T, K>(
+	one: Reading<K> | undefined,
+	other: Reading<K> | undefined,
+	{ skip = 0, limit = Infinity }: ListOptions<T, K>,
+): boolean {
+	if (one === undefined || other === undefined || one.moved || other.moved) return false;
+	if (other.repeated > 0 && one.pageLength === other.pageLength) return false;
+	const upTo = skip + limit;
+	const isSame = one.digest === other.digest && Math.min(one.read, upTo) === Math.min(other.read, upTo);
+	return isSame && one.total === other.total;
 }

@@ -11,21 +11,24 @@ export interface Page<T> extends Partial<Omit<z.infer<typeof pageSchema>, 'conte
 /** Fetches pages and identifies their items. */
 export interface PageSource<T> {
 	/**
-	 * Fetches one page. Without a page number, the platform returns the first one, and without a size, as many items as it likes (section
-	 * 1.2). With `byId`, the ID is the last field of the sort order (section 1.3), so that items with equal values have one order.
+	 * Fetches one page of this size. Without a page number, the platform returns the first one (section 1.2). With `byId`, the ID is the
+	 * last field of the sort order (section 1.3), so that items with equal values have one order.
 	 */
-	fetchPage(page: number | undefined, size: number | undefined, byId?: boolean): Promise<Page<T>>;
+	fetchPage(page: number | undefined, size: number, byId?: boolean): Promise<Page<T>>;
 	/** Returns the identity of an item, as text. */
 	identify: (item: T) => string;
 	/** Returns the part of the identity that stays when the item is edited; default: all of it. */
 	idOf?: ((item: T) => string) | undefined;
-	/** Whether items are rows, which may be equal: none is left out. */
+	/** Whether items are rows, which may be equal: none is left out, and all of a row is its identity. */
 	readonly areRows?: boolean;
 }
 
-/** Returns a short text that two pages share if they have the same items in the same order. */
-export function fingerprint<T>({ identify, areRows }: Omit<PageSource<T>, 'fetchPage'>, { content }: Page<T>): string {
-	// Rows may share an `id`.
-	const textOf = areRows === true ? (row: T) => JSON.stringify(row) : identify;
-	return createHash('sha256').update(content.map(textOf).join('\n')).digest('base64');
+/**
+ * Returns a short text that two pages share if they have the same items in the same order. Rows may be equal and may share an `id`: pages
+ * of one repeated row differ by their number.
+ */
+export function fingerprint<T>({ identify, areRows }: Omit<PageSource<T>, 'fetchPage'>, page: Page<T>): string {
+	const texts = page.content.map(identify);
+	const mark = areRows === true && new Set(texts).size === 1 ? String(page.number) : '';
+	return createHash('sha256').update(texts.join('\n')).update(mark).digest('base64');
 }

@@ -1,28 +1,47 @@
-import pLimit from 'p-limit';
-
+/** What a list is asked for: its first page, the size and the numbers of the others, and pages ahead. */
 import { fingerprint, type Page, type PageSource } from './page';
 import { mayRefuse, refusesPage } from './refusal';
 
-/** Sizes to ask for if the platform refuses a larger one: section 8 doesn't name the largest. */
-const SMALLER = [1000, 200, 100, 50];
+/** Sizes to ask for if the platform refuses a larger one. Section 8 names only the last one, as the default. */
+const SMALLER = [1000, 200, 100, 50, 10];
+/** Some platforms accept no size as small as a limit below this one. */
+const SMALL = 50;
+/** Sizes that platforms offer where they accept only some. The largest first: pages of both lengths then have the fewest edges in common. */
+const OFFERED = [500, 200, 100, 50, 25, 20, 10];
 /** Pages to request ahead: enough to continue during a slow request, few enough for the memory. */
-const MAX_PAGES_AHEAD = 32;
+const MAX_PAGES_AHEAD = 64;
 
-export interface RequestOptions {
-	pageSize: number;
-	/** Most requests at the same time. With 1, no page is requested ahead. */
-	parallelRequests: number;
+export interface FirstPageOptions {
+	/** The largest size to ask for, if the platform refuses a small one; default: any. */
+	most?: number | undefined;
 	/** Whether to ask for the ID as the last field of the sort order. */
 	byId?: boolean;
+	/** A length that the page should not have, if another size can change it. */
+	notOfLength?: number | undefined;
+}
+
+export interface RequestOptions extends FirstPageOptions {
+	pageSize: number;
+	/** Most requests at the same time. */
+	parallelRequests: number;
+	/** Whether to learn the number of the first page from the one that page 2 says; default: yes. */
+	trustsNumbers?: boolean;
 }
 
 /**
- * Fetches the first page of a list, in the wanted size, a smaller one, or the platform's own (10 by section 8), and without the ID in the
- * sort order if the platform refuses that. Returns it with what to ask for in the next pages.
+ * Fetches the first page of a list, in the wanted size or another one, and without the ID in the sort order if the platform refuses that. Returns it with what to ask for in the next pages.
  */
-export async function fetchFirst<T>({ fetchPage }: Pick<PageSource<T>, 'fetchPage'>, wanted: number, byId = false) {
+export async function fetchFirst<T>(
+	{ fetchPage }: Pick<PageSource<T>, 'fetchPage'>,
+	wanted: number,
+	{ most = Infinity, byId = false, notOfLength }: FirstPageOptions = {},
+) {
+	const others = notOfLength === undefined ? [] : [notOfLength - 1, ...OFFERED.filter((size) => size !== wanted)];
+	const smaller = SMALLER.filter((size) => (wanted < SMALL ? size <= SMALL : size < wanted));
+	const sizes = [...others.filter((size) => size > 0 && size <= most), wanted, ...smaller];
 	let refusal: unknown;
-	for (const size of [wanted, ...SMALLER.filter((smaller) => smaller < wanted), undefined]) {
+	let found: { page: Page<T>; size: number; byId: boolean } | undefined;
+	for (const size of new Set(sizes.map((one) => Math.min(one, most)))) {
 		for (const order of byId ? [true, false] : [false]) {
 			const page = await fetchPage(undefined, size, order).catch((thrown: unknown) => {
 				// A platform may refuse an unknown field with any code.
@@ -32,56 +51,96 @@ export async function fetchFirst<T>({ fetchPage }: Pick<PageSource<T>, 'fetchPag
 			if (page === undefined) continue;
 			// A server may reduce the size, but count the offset of a page by the requested one.
 			const { size: said = 0, content } = page;
-			const isReduced = said > 0 && said >= content.length && said < (size ?? Infinity);
-			return { page, size: isReduced ? said : size, byId: order };
+			const isReduced = said > 0 && said >= content.length && said < size;
+			found = { page, size: isReduced ? said : size, byId: order };
+			if (content.length !== notOfLength || size === wanted) return found;
+			break;
 		}
 	}
-	// Every size was refused, so the size was not the reason.
-	throw refusal;
+	// If every size was refused, the size was not the reason.
+	if (found === undefined) throw refusal;
+	return found;
 }
 
-/** Opens a list: returns its first page, and a function for the others, which requests pages ahead. */
-export async function openList<T>(source: PageSource<T>, { pageSize, parallelRequests, byId }: RequestOptions) {
-	const { page: first, ...asked } = await fetchFirst(source, pageSize, byId);
-	/** The totals of all responses. The total 0 of an empty page doesn't mean that the list is empty. */
-	const totals = new Set([first.totalElements]);
-	const fetchPage = async (parameter: number) => {
-		const page = await source.fetchPage(parameter, asked.size, asked.byId);
-		if (page.content.length > 0 || page.totalElements !== 0) totals.add(page.totalElements ?? first.totalElements);
+/** Opens a list: fetches its first page, and returns what fetches the others. */
+export async function openList<T>(source: PageSource<T>, options: RequestOptions): Promise<PageFeed<T>> {
+	const { page, ...asked } = await fetchFirst(source, options.pageSize, { most: options.pageSize, ...options });
+	return new PageFeed(source, page, { ...options, ...asked });
+}
+
+/**
+ * Returns the pages of a list by their index, 0 for the first page, and requests others ahead. It doesn't know where a list ends: callers
+ * say how far to request ahead.
+ */
+export class PageFeed<T> {
+	/** How many items a full page has. */
+	readonly pageLength: number;
+	/** The totals of all responses: more than one means that the list has changed. */
+	readonly totals: Set<number | undefined>;
+	private firstNumber: 0 | 1 | undefined;
+	/** Responses and failures by page parameter, until they are returned. */
+	private readonly responses = new Map<number, Promise<Page<T>>>();
+	private readonly inFlight = new Map<number, Promise<void>>();
+	/** A page that was empty or failed. Pages behind it are not requested ahead. */
+	private stopAt = Infinity;
+
+	constructor(
+		private readonly source: PageSource<T>,
+		readonly first: Page<T>,
+		private readonly asked: Omit<RequestOptions, 'pageSize'> & { size: number },
+	) {
+		this.totals = new Set([first.totalElements]);
+		// Rows may be hidden on the first page. If it doesn't say its size, it counts as full: the server may have reduced it.
+		this.pageLength = Math.max(first.content.length, first.size ? asked.size : 1);
+	}
+
+	/** Returns the page at `index`, and requests others ahead of a list of so many `pages`, as far as known. */
+	async at(index: number, pages: number): Promise<Page<T>> {
+		if (index === 0) return this.first;
+		this.firstNumber ??= await this.learnNumbering(pages);
+		const parameter = this.firstNumber + index;
+		const page = await this.fetch(parameter, this.firstNumber + pages - 1);
+		this.responses.delete(parameter);
 		return page;
-	};
-	const slots = pLimit(parallelRequests);
-	const responses = new Map<number, Promise<Page<T>>>();
-	/** Requests a page by its page parameter, unless it was requested before. */
-	const request = async (parameter: number): Promise<Page<T>> => {
-		const response = responses.get(parameter) ?? slots(fetchPage, parameter);
-		responses.set(parameter, response);
-		return await response;
-	};
-	/** Returns the number of the first page, 0 or 1: section 1.2 leaves it open. */
-	const learnNumbering = async () => {
-		const second = await request(2).catch((thrown: unknown) => {
-			// It may be past the end.
-			if (!refusesPage(thrown)) throw thrown;
-			return undefined;
-		});
+	}
+
+	/**
+	 * Returns the number of the first page: section 1.2 leaves open whether it is 0 or 1. It assumes 1; if that is wrong, one page too many
+	 * is requested.
+	 */
+	private async learnNumbering(pages: number): Promise<0 | 1> {
+		const { first, source, asked } = this;
 		// A wrong number would skip a page, which only a total shows.
-		if (first.totalElements !== undefined && second?.number === (first.number ?? NaN) + 1) return 1;
-		return fingerprint(source, await request(1)) === fingerprint(source, first) ? 1 : 0;
-	};
-	let firstNumber: 0 | 1 | undefined;
-	/** Returns the page at an index from 1 on, and requests others ahead, of as many `pages` as are needed. */
-	const pageAt = async (index: number, pages: number): Promise<Page<T>> => {
-		const at = (firstNumber ?? 1) + index;
-		const lastAhead = Math.min(at - index + pages - 1, at + (parallelRequests === 1 ? 0 : MAX_PAGES_AHEAD));
-		// A failure counts only once its page is needed.
-		for (let next = at; next <= lastAhead; next++) request(next).catch(() => undefined);
-		firstNumber ??= await learnNumbering();
-		const page = await request(firstNumber + index);
-		responses.delete(firstNumber + index);
-		return page;
-	};
-	// Rows may be hidden on the first page. If it doesn't say its size, it counts as full: the server may have reduced it.
-	const pageLength = Math.max(first.content.length, first.size ? (asked.size ?? 1) : 1);
-	return { first, pageLength, totals, pageAt, stop: () => slots.clearQueue() };
+		if (asked.trustsNumbers !== false && first.number !== undefined && first.totalElements !== undefined) {
+			// Page 2 may be past the end. If it is needed, its failure counts then.
+			const second = await this.fetch(2, pages).catch(() => undefined);
+			if (second?.number === first.number + 1) return 1;
+		}
+		return fingerprint(source, await this.fetch(1, pages)) === fingerprint(source, first) ? 1 : 0;
+	}
+
+	/** Returns a page by its page parameter, and requests others ahead, up to the `last` one. */
+	private async fetch(parameter: number, last: number): Promise<Page<T>> {
+		for (;;) {
+			const response = this.responses.get(parameter);
+			if (response !== undefined) return await response;
+			const lastAhead = Math.max(parameter, Math.min(last, this.stopAt, parameter + MAX_PAGES_AHEAD));
+			for (let at = parameter; at <= lastAhead && this.inFlight.size < this.asked.parallelRequests; at++) {
+				if (!this.responses.has(at) && !this.inFlight.has(at)) this.inFlight.set(at, this.request(at));
+			}
+			await Promise.race(this.inFlight.values());
+		}
+	}
+
+	private async request(parameter: number): Promise<void> {
+		const response = this.source.fetchPage(parameter, this.asked.size, this.asked.byId);
+		const page = await response.catch(() => undefined);
+		const isEmpty = page === undefined || page.content.length === 0;
+		if (isEmpty) this.stopAt = parameter;
+		const total = page?.totalElements ?? this.first.totalElements;
+		// The total 0 of an empty page doesn't mean that the list is empty.
+		if (!isEmpty || total !== 0) this.totals.add(total);
+		this.responses.set(parameter, response);
+		this.inFlight.delete(parameter);
+	}
 }

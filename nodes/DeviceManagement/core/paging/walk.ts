@@ -1,11 +1,11 @@
 /**
- * Walks the pages of a list once, to its end: an empty page, or one that says that it is the last one and doesn't come before the end by the
- * total. It says whether what it has read can be the whole list. It doesn't read a list again: see list.ts.
+ * Walks the pages of a list once, to its end, and says whether what it has read can be the whole list. It doesn't read a list again: see
+ * list.ts.
  */
 import { Failure } from '../failure';
 import { fingerprint, type Page, type PageSource } from './page';
 import { refusesPage } from './refusal';
-import { openList, type RequestOptions } from './requests';
+import { openList, type PageFeed, type RequestOptions } from './requests';
 
 /** Stop a walk if the server's list has no end. */
 const [MAX_ITEMS, MAX_PAGES] = [2_000_000, 200_000];
@@ -25,37 +25,32 @@ export interface Walked<T> {
 	read: number;
 	/** The latest total. */
 	total: number | undefined;
-	/** The pages, by their fingerprints. */
-	pages: ReadonlySet<string>;
-	/** How many items an earlier page had, too: the list has changed, or items with equal sort values have no order. */
+	/** How many items an earlier page had, too: the list has changed, or items with equal sort values have no order, or it lists them twice. */
 	repeated: number;
-	/** Whether nothing is wrong: no item is repeated, the total stayed, and the list doesn't end before it. */
-	isSteady: boolean;
-	/** Whether it is also all that is needed, if the walk ends here: it counts to the total, or to the limit. */
+	/** Whether the total has changed. */
+	moved: boolean;
+	/** Whether nothing is wrong, if the walk ends here: nothing is repeated, and it counts to the total or to the limit. */
 	isWhole: boolean;
 }
 
 /**
  * Yields what it has read after each page of a list (section 1.2 of the API document), in the server's order.
- * @throws RepeatedPage for a page that came before; Failure `paging` for a list without an end; and what `fetchPage` throws
+ * @throws RepeatedPage for the second page with nothing new before the end; Failure `paging` for a list without an end; and what `fetchPage`
+ * throws
  */
 export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions): AsyncGenerator<Walked<T>> {
-	const { pageAt, stop, ...list } = await openList(source, options);
+	const list = await openList(source, options);
 	const tally = new Tally(source, list, options);
-	try {
-		for (let [index, page] = [0, list.first]; index < MAX_PAGES && tally.read < MAX_ITEMS; index++) {
-			if (index > 0) page = await pageAt(index, tally.pagesNeeded).catch(tally.emptyIfPastEnd);
-			yield tally.add(page, index);
-			if (tally.isAtEnd) return;
-		}
-	} finally {
-		stop();
+	for (let index = 0; index < MAX_PAGES && tally.read < MAX_ITEMS; index++) {
+		yield tally.add(await list.at(index, tally.pagesNeeded).catch(tally.emptyIfPastEnd), index);
+		if (tally.isAtEnd) return;
 	}
 	const message = `The list did not end after ${tally.read} items`;
 	const remedy = 'Request fewer items, or ask your platform administrator.';
 	throw new Failure({ kind: 'paging', cause: 'platform', message, remedy });
 }
 
+/** Counts the pages of a walk, and decides where the list ends. */
 class Tally<T> {
 	read = 0;
 	isAtEnd = false;
@@ -63,15 +58,15 @@ class Tally<T> {
 	pagesNeeded = 1;
 	/** Whether the latest page may be the last one, so that the next one may be refused, or an earlier page again. */
 	private mayBeAtEnd = false;
-	private wasEmpty = false;
-	/** Whether a page was empty that has items by the total. */
-	private hasHole = false;
-	private readonly pages = new Set<string>();
+	private saidLast = false;
+	/** How many pages in a row were empty, with the latest one. */
+	private emptyPages = 0;
+	private hasRepeatedPage = false;
 	/** Identities by ID; pages of rows by their fingerprint. */
 	private readonly seen = new Map<string, string>();
 	private repeated = 0;
-	/** How many items have the ID of another one of an earlier page, which may have been edited and have moved. */
-	private shared = 0;
+	/** Whether an item has the ID of another one of an earlier page, which may have been edited and have moved. */
+	private isShared = false;
 	private left: number;
 	private total: number | undefined;
 	/** The number that the latest page says. */
@@ -79,7 +74,7 @@ class Tally<T> {
 
 	constructor(
 		private readonly source: PageSource<T>,
-		private readonly list: { first: Page<T>; pageLength: number; totals: ReadonlySet<unknown> },
+		private readonly list: Pick<PageFeed<T>, 'first' | 'pageLength' | 'totals'>,
 		private readonly options: WalkOptions,
 	) {
 		this.left = options.limit ?? Infinity;
@@ -91,50 +86,56 @@ class Tally<T> {
 	};
 
 	add(page: Page<T>, index: number): Walked<T> {
+		const mayBePastEnd = this.mayBeAtEnd || this.read - this.repeated >= (this.total ?? Infinity);
 		const known = this.seen.size;
-		const mayBePastEnd = this.mayBeAtEnd;
-		const { found, repeated, shared } = this.compare(page);
-		const isAgain = page.content.length > 0 && this.seen.size === known;
-		if (isAgain && !mayBePastEnd) throw new RepeatedPage(index);
+		const found = this.compare(page);
+		const hasNothingNew = page.content.length > 0 && this.seen.size === known;
 		// Past the end, some servers send the last page, or the first one.
-		const [content, fresh] = isAgain ? [[], []] : [page.content, found];
-		const isEmpty = content.length === 0;
-		this.read += content.length;
+		const isPastEnd = hasNothingNew && mayBePastEnd;
+		if (hasNothingNew && !isPastEnd && this.hasRepeatedPage) throw new RepeatedPage(index);
+		this.hasRepeatedPage ||= hasNothingNew;
+		const length = isPastEnd ? 0 : page.content.length;
+		const fresh = isPastEnd ? [] : found.fresh.slice(0, this.left);
+		this.read += length;
 		this.left -= fresh.length;
-		if (!isAgain) {
-			this.pages.add(fingerprint(this.source, page));
-			this.repeated += repeated;
-			this.shared += shared;
-		}
+		this.repeated += isPastEnd ? 0 : found.repeated;
+		this.isShared ||= found.isShared;
 		// The total 0 of an empty page doesn't mean that the list is empty.
-		if (!isEmpty || index === 0) this.total = page.totalElements ?? this.list.first.totalElements;
-		const { read, left, total, pages } = this;
+		if (length > 0 || index === 0) this.total = page.totalElements ?? this.list.first.totalElements;
+		const { read, total, repeated, left } = this;
 		// Rows that change don't show that their page comes again: more rows than the total do, unless the page numbers rise.
 		const hasRisen = index === 0 || (page.number ?? 0) > (this.number ?? Infinity);
 		if (this.source.areRows === true && !hasRisen && read > (total ?? Infinity)) throw new RepeatedPage(index);
 		this.number = page.number;
-		const { pageLength, totals } = this.list;
-		const { skip = 0, limit = Infinity } = this.options;
-		const pagesByTotal = Math.ceil((total ?? 0) / pageLength);
-		this.pagesNeeded = Math.min(pagesByTotal, Math.ceil((skip + limit) / pageLength));
-		const says = [page.last === true, total === read].filter(Boolean).length;
-		// The server may have reduced the first page, whatever size it says: its length tells nothing.
-		const isShort = index > 0 && content.length < pageLength;
-		const saysMore = page.last === false || (page.totalPages ?? 0) > index + 1;
-		this.mayBeAtEnd = (says > 0 || isShort) && !saysMore && index + 1 >= pagesByTotal;
-		// Either may be wrong: a full page is the last one only if both say so.
-		const isLast = this.mayBeAtEnd && says > (isShort ? 0 : 1);
-		// An empty page that says that more follow may lack hidden items; a second one ends the list.
-		const isPastEnd = isAgain || (isEmpty && (page.last !== false || this.wasEmpty));
-		this.wasEmpty = isEmpty;
-		this.isAtEnd = isPastEnd || isLast || left <= 0;
-		this.hasHole ||= isEmpty && index < pagesByTotal;
-		const isSteady = this.repeated === 0 && totals.size === 1 && !this.hasHole;
+		const isLast = this.isLast(page, index);
+		if (hasNothingNew) this.mayBeAtEnd = false;
+		this.isAtEnd = isPastEnd || left <= 0 || (isLast && !hasNothingNew);
+		const moved = this.list.totals.size > 1;
 		// Without a total, only a list of one page has surely no gap, if it said so.
 		const isOnePage = index === 0 || (mayBePastEnd && read === this.list.first.content.length);
 		const isCounted = total === undefined ? isOnePage : read === total || left <= 0;
-		const isWhole = isSteady && this.shared === 0 && isCounted;
-		return { fresh, read, total, pages, repeated: this.repeated, isSteady, isWhole };
+		return { fresh, read, total, repeated, moved, isWhole: isCounted && repeated === 0 && !moved && !this.isShared };
+	}
+
+	/** Whether the list ends with this page. No single field of section 1.2 decides, because each may be missing or wrong. */
+	private isLast({ content, last, totalPages = 0 }: Page<T>, index: number): boolean {
+		const { read, total = 0, saidLast } = this;
+		const { pageLength, first } = this.list;
+		const { skip = 0, limit = Infinity } = this.options;
+		const pagesByTotal = Math.ceil(total / pageLength);
+		this.pagesNeeded = Math.min(pagesByTotal, Math.ceil((skip + limit) / pageLength));
+		const saysMore = [last === false, pagesByTotal > index + 1, totalPages > index + 1].filter(Boolean).length;
+		// A page that said that it is the last one, and was not, makes this field worthless.
+		const saysLast = [last === true && !saidLast, total === read].filter(Boolean).length;
+		this.saidLast ||= last === true;
+		this.emptyPages = content.length === 0 ? this.emptyPages + 1 : 0;
+		// The server may have reduced the first page, whatever size it says.
+		const isShort = content.length < first.content.length;
+		this.mayBeAtEnd = saysMore === 0 && (saysLast > 0 || isShort);
+		// Hidden items may leave pages empty.
+		if (content.length === 0) return this.emptyPages >= (MOST_EMPTY[saysMore] ?? 0);
+		// A short page may lack hidden items, so one field must say that it is the last one. A full page is the last one only if both say so.
+		return this.mayBeAtEnd && saysLast > (isShort ? 0 : 1);
 	}
 
 	/** Compares a page with the earlier ones. */
@@ -142,27 +143,36 @@ class Tally<T> {
 		const { seen, read } = this;
 		const { skip = 0 } = this.options;
 		const { identify, idOf = identify, areRows = false } = this.source;
-		let [repeated, shared] = [0, 0];
+		const isBehind = (at: number) => read + at >= skip;
+		if (areRows) {
+			const [known, print] = [seen.size, fingerprint(this.source, page)];
+			const isNew = seen.set(print, print).size > known;
+			const fresh = page.content.filter((_, at) => isBehind(at));
+			return { fresh, repeated: isNew ? 0 : fresh.length, isShared: false };
+		}
+		let [repeated, isShared] = [0, false];
 		/** An item that is twice on one page is twice in the list. Only on two pages can it have taken the place of another one. */
-		const here = new Set<string>();
-		if (areRows) seen.set(fingerprint(this.source, page), '');
-		const found = page.content.filter((item, at) => {
-			if (areRows) return read + at >= skip;
+		const [here, ids] = [new Set<string>(), new Set<string>()];
+		const fresh = page.content.filter((item, at) => {
 			const [identity, id] = [identify(item), idOf(item)];
 			const first = seen.get(id) ?? identity;
 			const place = first === identity ? id : identity;
 			const isKnown = seen.has(place);
 			if (isKnown && !here.has(place)) repeated++;
-			if (place !== id && !here.has(id)) shared++;
-			here.add(id).add(place);
+			isShared ||= place !== id && !ids.has(id);
+			here.add(place);
+			ids.add(id);
 			seen.set(place, identity);
-			return !isKnown && read + at >= skip;
+			return !isKnown && isBehind(at);
 		});
-		return { found, repeated, shared };
+		return { fresh, repeated, isShared };
 	}
 }
 
-/** The error of a walk that came to a page without a new item. */
+/** How many empty pages in a row end a list, by how many fields say that more follows. */
+const MOST_EMPTY = [1, 2, 2, 100];
+
+/** The error of a walk that came to pages without a new item. */
 export class RepeatedPage extends Failure {
 	constructor(index: number) {
 		super({
