@@ -128,6 +128,11 @@ describe('the end of a list', () => {
 		await expect(words(list, said)).rejects.toThrow(message);
 	});
 
+	test('is not a page of one row that comes again, although its number rises', async () => {
+		const source = { ...pages('ab c…', { totalElements: 3, last: false }).source, areRows: true };
+		await expect(walk(source)).rejects.toThrow('Page 3 of the list has only items of earlier pages');
+	});
+
 	test('is an earlier page that comes past the end by the total', async () => {
 		expect(await words('ab…', { totalElements: 2, last: false })).toEqual(['ab', '']);
 		expect(await words('ab bc', { totalElements: 2 })).toEqual(['ab', 'c', '']);

@@ -106,7 +106,8 @@ class Tally<T> {
 		// Rows that change don't show that their page comes again: more rows than the total do, unless the page numbers rise.
 		const hasRisen = index === 0 || (page.number ?? 0) > (this.number ?? Infinity);
 		if (this.source.areRows === true && !hasRisen && read > (total ?? Infinity)) throw new RepeatedPage(index);
-		this.number = page.number;
+		// A last page of one row looks like others of it.
+		this.number = page.content.length === 1 ? undefined : page.number;
 		const isLast = this.isLast(page, index);
 		if (hasNothingNew) this.mayBeAtEnd = false;
 		this.isAtEnd = isPastEnd || left <= 0 || (isLast && !hasNothingNew);
