@@ -10,7 +10,7 @@ import { ClientRequest } from 'node:http';
 import type { Device } from '../../nodes/DeviceManagement/core/device.ts';
 import type { FailureDetails } from '../../nodes/DeviceManagement/core/failure.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
-import { readList } from '../../nodes/DeviceManagement/core/paging/list.ts';
+import { readPart } from '../../nodes/DeviceManagement/core/paging/part.ts';
 import { DEVICE_LIST, fetchDevice } from '../../nodes/DeviceManagement/transport/devices.ts';
 import { type PagedEndpoint, pageSource } from '../../nodes/DeviceManagement/transport/pagedList.ts';
 import { openPlatform, type Platform } from '../../nodes/DeviceManagement/transport/platform.ts';
@@ -84,7 +84,7 @@ export async function openProbe(context: IPollFunctions, isLogin: boolean, say: 
 		page,
 		/** Reads the first devices as Get Many does, over as many pages as it takes. */
 		list: async (pageSize: number, limit: number, sort: readonly string[]) =>
-			await attempt(readList(source({ sort }), { pageSize, parallelRequests: 1, limit, keep: (device) => device })),
+			await attempt(readPart(source({ sort }), { pageSize, parallelRequests: 1, limit, keep: (device) => device })),
 		/** Reads one device by its serial number. */
 		device: async (serialNumber: string) => await attempt(fetchDevice(platform, serialNumber, SETTINGS)),
 		/** Stops counting, and any request under way. */
