@@ -77,10 +77,8 @@ export async function readOnce<T, K>(
 	let pageLength: number | undefined;
 	let latest: Omit<Walked<T>, 'fresh'> = { read: 0, total: undefined, repeated: 0, moved: false, isWhole: false };
 	for await (const { fresh, ...walked } of walkPages(source, options)) {
-		for (const item of fresh) {
-			items.push(keep(item));
-			digest.update(source.identify(item)).update('\n');
-		}
+		for (const item of fresh) items.push(keep(item));
+		digest.update(fresh.map((item) => `${source.identify(item)}\n`).join(''));
 		pageLength ??= walked.read;
 		latest = walked;
 	}
