@@ -104,7 +104,7 @@ class Tally<T> {
 		if (length > 0 || index === 0) this.total = page.totalElements ?? this.list.first.totalElements;
 		const { read, total, repeated, left } = this;
 		// Rows that change don't show that their page comes again: more rows than the total do, unless the page numbers rise.
-		const hasRisen = index === 0 || (page.number ?? 0) > (this.number ?? Infinity);
+		const hasRisen = index === 0 || length === 0 || (page.number ?? 0) > (this.number ?? Infinity);
 		if (this.source.areRows === true && !hasRisen && read > (total ?? Infinity)) throw new RepeatedPage(index);
 		// A last page of one row looks like others of it.
 		this.number = page.content.length === 1 ? undefined : page.number;
