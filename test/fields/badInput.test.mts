@@ -51,8 +51,8 @@ describe('under “continue”, only the item with the bad value fails', () => {
 		await bench.engine.editCredential(bench.apiKey, { apiKey: ' ' });
 		const result = await bench.run(getMany, { input: [{}, {}], onError: 'continueRegularOutput' });
 		expect(jsonOf(result)).toMatchObject([
-			{ error: "'API Key' in the Device Management API credential is empty or has a value that doesn't fit [item 0]" },
-			{ error: "'API Key' in the Device Management API credential is empty or has a value that doesn't fit [item 1]" },
+			{ error: "'API Key' in the Device Management API credential is empty [item 0]" },
+			{ error: "'API Key' in the Device Management API credential is empty [item 1]" },
 		]);
 		expect(bench.platform.requests).toEqual([]);
 	});
@@ -61,17 +61,18 @@ describe('under “continue”, only the item with the bad value fails', () => {
 const HELPFUL = expect.objectContaining({ remedy: expect.stringMatching(/^[A-Z].{10,}\.$/s) });
 const LOGIN = { authentication: 'login' };
 test.each<[data: ICredentialDataDecryptedObject, message: string]>([
-	[{ apiKey: '' }, "'API Key' {} is empty or has a value that doesn't fit"],
-	[{ apiKeyName: ' ' }, "'Key Name' {} is empty or has a value that doesn't fit"],
-	[{ apiKeyName: 'X Key:' }, "'Key Name' {} is empty or has a value that doesn't fit"],
-	[{ ...LOGIN, loginName: ' ' }, "'Login Name' {} is empty or has a value that doesn't fit"],
-	[{ ...LOGIN, password: '' }, "'Password' {} is empty or has a value that doesn't fit"],
-	[{ ...LOGIN, passwordFormat: 'md5' }, "'Password' {} is empty or has a value that doesn't fit"],
-	[{ ...LOGIN, loginPath: 'api/user/login' }, "'Login Path' {} is empty or has a value that doesn't fit"],
-	[{ ...LOGIN, loginPath: '//elsewhere.example/login' }, "'Login Path' {} is empty or has a value that doesn't fit"],
-	[{ ...LOGIN, loginPath: '/' }, "'Login Path' {} is empty or has a value that doesn't fit"],
-	[{ ...LOGIN, loginPath: '/login?x=1' }, "'Login Path' {} is empty or has a value that doesn't fit"],
-	[{ ...LOGIN, loginPath: '' }, "'Login Path' {} is empty or has a value that doesn't fit"],
+	[{ apiKey: '' }, "'API Key' {} is empty"],
+	[{ apiKeyName: ' ' }, "'Key Name' {} is empty"],
+	[{ apiKeyName: 'X Key:' }, "'Key Name' {} can't be the name of a header"],
+	[{ apiKey: 'key\nX: y' }, "'API Key' or 'Key Prefix' {} has a character that a header can't contain"],
+	[{ ...LOGIN, loginName: ' ' }, "'Login Name' {} is empty"],
+	[{ ...LOGIN, password: '' }, "'Password' {} is empty"],
+	[{ ...LOGIN, passwordFormat: 'md5' }, "'Password' {} is not an MD5 value"],
+	[{ ...LOGIN, loginPath: 'api/user/login' }, "'Login Path' {} is not a path"],
+	[{ ...LOGIN, loginPath: '//elsewhere.example/login' }, "'Login Path' {} is not a path"],
+	[{ ...LOGIN, loginPath: '/' }, "'Login Path' {} is not a path"],
+	[{ ...LOGIN, loginPath: '/login?x=1' }, "'Login Path' {} is not a path"],
+	[{ ...LOGIN, loginPath: '' }, "'Login Path' {} is not a path"],
 ])('a credential with %j is refused: %s', (data, message) => {
 	const valid = { baseUrl: 'https://a.example', apiKey: 'key', loginName: 'demo', password: 'pass' };
 	const refused = { message: message.replace('{}', 'in the Device Management API credential'), details: HELPFUL };

@@ -156,6 +156,7 @@ function expectSecretsArrived(way: string, platform: EmbeddedPlatform): void {
 test('nothing appears when the credential is unusable', async () => {
 	const byLogin = { authentication: 'login', customSignIn: true };
 	for (const changes of [
+		{ apiKey: `${KEY}\u0000\n` },
 		{ apiKeyName: KEY, customSignIn: true },
 		{ ...byLogin, password: PASSWORD, passwordFormat: 'md5' },
 		{ ...byLogin, loginPath: PASSWORD },

@@ -8,7 +8,7 @@ import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workf
 import { z } from 'zod/v4';
 
 import { parseBaseUrl } from '../../core/baseUrl';
-import { type Failure, inputFailure } from '../../core/failure';
+import { inputFailure } from '../../core/failure';
 import { keepsDigits } from '../../core/json';
 import { redactor } from '../../core/redaction';
 import { AUTHENTICATION, fields, KEY_PLACES, PASSWORD_FORMATS, SECRETS, valueIn } from './credentialForm';
@@ -114,50 +114,23 @@ function credentialWith(data: CredentialData, meaning: Meaning): Credential {
 
 function meaningOf(data: CredentialData): Meaning {
 	const parsed = storedSchema.safeParse(Object.fromEntries(fields.map((field) => [field.name, valueIn(data, field)])));
-	if (!parsed.success) throw refusal(parsed.error.issues[0]?.path[0]);
+	if (!parsed.success) {
+		const remedy = 'Check the expression in this field and its result. Enter a long number as text.';
+		throw refusal(labelOf(parsed.error.issues[0]?.path[0]), 'has a value of the wrong type', remedy);
+	}
 	const stored = { ...parsed.data, apiKey: withoutNames(parsed.data) };
 	const { authentication: way, loginPath, tokenPath, loginName, password, passwordFormat } = stored;
 	const baseUrl = parseBaseUrl(stored.baseUrl);
+	checkWay(stored);
 	const signsIn = way === 'login';
 	const md5 = () => createHash('md5').update(password, 'utf8').digest('hex');
 	const digest = password === '' ? '' : passwordFormat === 'md5' ? password.trim().toLowerCase() : md5();
 	const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix } = stored;
-	const wrong = wrongField(stored, digest);
-	if (wrong !== undefined) throw refusal(wrong);
 	const parts = signsIn
 		? [baseUrl.href, loginPath, tokenPath, loginName, digest]
 		: [baseUrl.href, apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, way];
 	const account = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 	return { stored, baseUrl, signsIn, digest, user: signsIn ? [way, loginName] : [way], account };
-}
-
-/** Returns the first field of the way to sign in that can't be right. The platform refuses other values itself. */
-function wrongField(stored: StoredCredential, digest: string): string | undefined {
-	const { apiKey, apiKeyIn, apiKeyName, loginName, loginPath, passwordFormat } = stored;
-	const fits = {
-		apiKey: {
-			apiKey: apiKey !== '',
-			// Node.js would show the name of a header that isn't one: people enter the key there.
-			apiKeyName: apiKeyIn === 'query' ? apiKeyName !== '' : /^[!#$%&'*+.^_`|~\w-]+$/.test(apiKeyName),
-		},
-		login: {
-			loginName: loginName !== '',
-			// A password that is called an MD5 value would be sent as it is.
-			password: passwordFormat === 'md5' ? /^[0-9a-f]{32}$/.test(digest) : digest !== '',
-			// Another path could name another host.
-			loginPath: /^\/[^/\\?#\s][^\\?#\s]*$/.test(loginPath),
-		},
-	};
-	return Object.entries(fits[stored.authentication]).find(([, isRight]) => !isRight)?.[0];
-}
-
-function refusal(name: unknown): Failure {
-	const label = fields.find((field) => field.name === name)?.displayName;
-	const remedy = 'Check this field, or the expression in it and its result. Enter a long number as text.';
-	return inputFailure(
-		`'${label}' in the Device Management API credential is empty or has a value that doesn't fit`,
-		remedy,
-	);
 }
 
 /** Returns the key without the name and the prefix before it, which people copy with it. */
@@ -167,3 +140,51 @@ function withoutNames({ apiKey, apiKeyName, apiKeyPrefix }: StoredCredential): s
 		apiKey,
 	);
 }
+
+/** What to enter in a field that must not be empty. */
+const REQUIRED = {
+	apiKey: {
+		apiKey: "Create a key in the platform's user interface and enter it there, or set 'Authentication' to 'Login'.",
+		apiKeyName: 'Enter the name of the header or query parameter for the key, usually Authorization.',
+	},
+	login: {
+		loginName: 'Enter the name that you sign in to the platform with.',
+		password: "Enter the password, or its MD5 value if 'Password Format' is 'MD5'.",
+	},
+};
+
+/** Throws a Failure `input` for the first field of the way to sign in that can't be right. The platform refuses other values itself. */
+function checkWay(stored: StoredCredential): void {
+	const { authentication: way, apiKeyIn, apiKeyName, apiKeyPrefix, apiKey, passwordFormat } = stored;
+	for (const [name, remedy] of Object.entries(REQUIRED[way])) {
+		if (Reflect.get(stored, name) === '') throw refusal(labelOf(name), 'is empty', remedy);
+	}
+	if (way === 'apiKey' && apiKeyIn === 'header') {
+		// Node.js would show the name of a header that isn't one: people enter the key there.
+		if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(apiKeyName)) {
+			const remedy = 'Use letters, digits and hyphens only, like X-API-Key.';
+			throw refusal("'Key Name'", "can't be the name of a header", remedy);
+		}
+		if (/[^\x20-\x7e]/.test(apiKeyPrefix + apiKey)) {
+			const remedy = 'Copy the key again, without line breaks or other invisible characters.';
+			throw refusal("'API Key' or 'Key Prefix'", "has a character that a header can't contain", remedy);
+		}
+	}
+	if (way === 'login') {
+		// A password that is called an MD5 value would be sent as it is.
+		if (passwordFormat === 'md5' && !/^[0-9a-f]{32}$/i.test(stored.password.trim())) {
+			const remedy = "Enter 32 hexadecimal digits, or set 'Password Format' to 'Plain Text'.";
+			throw refusal("'Password'", 'is not an MD5 value', remedy);
+		}
+		// Another path could name another host.
+		if (!/^\/[^/\\?#\s][^\\?#\s]*$/.test(stored.loginPath)) {
+			const remedy = 'Enter a path on the platform that begins with a slash, usually /api/user/login.';
+			throw refusal("'Login Path'", 'is not a path', remedy);
+		}
+	}
+}
+
+const labelOf = (name: unknown) => `'${fields.find((field) => field.name === name)?.displayName}'`;
+
+const refusal = (label: string, what: string, remedy: string) =>
+	inputFailure(`${label} in the Device Management API credential ${what}`, remedy);
