@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
@@ -85,6 +85,16 @@ const REQUEST = {
 	skipCertificateCheck: false,
 	timeoutMs: 5000,
 } as const;
+
+test.each([undefined, 'text', { statusCode: 200, headers: {}, body: 'text' }])(
+	'a response of n8n in another form (%j) is named',
+	async (response) => {
+		const cancel = new AbortController().signal;
+		const message = 'n8n returned a response in a form that this node does not know';
+		expect(await exchange(async () => response, { ...REQUEST, cancel })).toMatchObject({ message });
+		expect(getEventListeners(cancel, 'abort')).toEqual([]);
+	},
+);
 
 describe('a redirect', () => {
 	test.each([

@@ -16,7 +16,7 @@ const NEW_MS = 2_500;
 /** After a refused login, another one might lock the account. Waits end before a poll that comes each minute. */
 const REFUSAL_MS = 295_000;
 const FIRST_REFUSAL_MS = 55_000;
-/** Time after a token was replaced because of a doubtful response, and this did not help: others have another reason, too. */
+/** Time after a token was replaced because of a doubtful response in vain: other such responses are not about the token either. */
 const IN_VAIN_MS = 295_000;
 const MOST_SIGN_INS_PER_HOUR = 60;
 const HOUR_MS = 3_600_000;
@@ -27,10 +27,11 @@ export class Account {
 	token: Token | undefined;
 	/** The last token that requests no longer use. */
 	dropped: Token | undefined;
-	/** When a token was last replaced because of a doubtful response; -Infinity if this helped. */
+	/** When a token was last replaced because of a doubtful response; -Infinity if another response followed. */
 	replacedInVainAt = -Infinity;
 	private refusal: { details: FailureDetails; until: number } | undefined;
-	private signedInAt: number[] = [];
+	/** When the platform issued tokens to this process. */
+	private issuedAt: number[] = [];
 	private readonly running = new Map<string, Promise<void>>();
 
 	/** Takes the token of n8n's store, if the account has none. Another process may have got it. */
@@ -40,7 +41,9 @@ export class Account {
 
 	/** Takes the token that the platform has just issued. */
 	takeIssued(value: string): void {
-		[this.token, this.refusal] = [{ value, issuedAt: currentClock().now() }, undefined];
+		const issuedAt = currentClock().now();
+		this.issuedAt.push(issuedAt);
+		[this.token, this.refusal] = [{ value, issuedAt }, undefined];
 	}
 
 	drop(token: Token): void {
@@ -57,7 +60,7 @@ export class Account {
 		return token.worked !== true && this.isNew(token);
 	}
 
-	/** Whether a response that may have another reason is a reason to replace the token. Nobody knows how old a stored one is. */
+	/** Whether a response that may have another reason is a reason to replace the token. A stored one may have any age. */
 	mayHaveExpired(token: Token): boolean {
 		const isInVain = currentClock().now() - this.replacedInVainAt < IN_VAIN_MS;
 		return this.token !== token || token.issuedAt === undefined || this.isYoung(token) || !isInVain;
@@ -90,18 +93,13 @@ export class Account {
 		return new Failure({ ...details, remedy });
 	}
 
-	/** Counts a sign-in of an execution. */
-	noteSignIn(): void {
-		this.signedInAt.push(currentClock().now());
-	}
-
-	/** Returns why an execution must not sign in again, if it did so too often within an hour. */
-	tooManySignIns(): Failure | undefined {
+	/** Throws why this process must not sign in again, if it did so too often within an hour. */
+	checkSignIns(): void {
 		const now = currentClock().now();
-		this.signedInAt = this.signedInAt.filter((at) => now - at < HOUR_MS);
-		const [first = now] = this.signedInAt;
-		if (this.signedInAt.length < MOST_SIGN_INS_PER_HOUR) return undefined;
-		return new Failure({
+		this.issuedAt = this.issuedAt.filter((at) => now - at < HOUR_MS);
+		const [first = now] = this.issuedAt;
+		if (this.issuedAt.length < MOST_SIGN_INS_PER_HOUR) return;
+		throw new Failure({
 			kind: 'status',
 			cause: 'credential',
 			message: `The node has signed in ${MOST_SIGN_INS_PER_HOUR} times within an hour, because the platform refused each token soon`,

@@ -6,7 +6,7 @@
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { type Received, tooLarge } from '../core/envelope';
+import { badResponse, type Received, tooLarge } from '../core/envelope';
 import { Draft, Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/address';
@@ -59,7 +59,12 @@ export async function exchange(
 	const whyNone = () => (end.reason instanceof Draft ? end.reason : whyEnded(end));
 	let hasBegun = false;
 	const receive = async (): Promise<Received> => {
-		const { statusCode, headers, body: stream } = responseSchema.parse(await send(requestOptions(request, end)));
+		const response = responseSchema.safeParse(await send(requestOptions(request, end)));
+		if (!response.success) {
+			const remedy = 'Update n8n and the Device Management node to versions that fit together.';
+			return badResponse('n8n returned a response in a form that this node does not know', remedy);
+		}
+		const { statusCode, headers, body: stream } = response.data;
 		// Without a listener, the error event of a response that breaks off would end n8n.
 		stream.on('error', () => {});
 		if (end.aborted) return whyNone();

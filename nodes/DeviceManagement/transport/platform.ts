@@ -137,12 +137,14 @@ export class Execution {
 				// After another status, one page may always fail.
 				return httpStatus === 429 && !countsLimits ? 0 : 1;
 			};
-			const inSlot = async (credential: Credential) =>
-				await slots(async () => {
-					// A pause may have begun during the wait for the slot.
-					await traffic.waitForPause(end);
-					return await this.exchange(sent, credential);
-				});
+			const inSlot = async (credential: Credential): Promise<unknown> => {
+				await traffic.waitForPause(end);
+				// A pause may have begun during the wait for the slot, which requests of other accounts may need.
+				const response = await slots(async () =>
+					traffic.isPaused() && !end.aborted ? undefined : { payload: await this.exchange(sent, credential) },
+				);
+				return response === undefined ? await inSlot(credential) : response.payload;
+			};
 			const attempt = async () => await session.withToken(inSlot, keepsToken);
 			return checkPayload(await traffic.send(attempt, { most, costOf, end }), schema);
 		};
@@ -176,9 +178,11 @@ export class Execution {
 	/** Has n8n sign in and store the token. No request follows. */
 	private readonly signIn = async (credential: Credential): Promise<void> => {
 		const options = { url: credential.baseUrl.href, headers: { [SIGN_IN_MARK]: 'true' } };
+		const began = currentClock().now();
 		const { failure } = await outcomeOf(this.throughN8n(options, credential.withToken('')));
-		// With a token, only n8n's store failed.
-		if (accountOf(credential).token === undefined) throw inWords(unsent(failure), 'login', credential.redact);
+		const { token, dropped: { issuedAt = -Infinity } = {} } = accountOf(credential);
+		// With a token, also with one that was refused meanwhile, only n8n's store failed.
+		if (token === undefined && issuedAt < began) throw inWords(unsent(failure), 'login', credential.redact);
 	};
 
 	private async throughN8n(options: IHttpRequestOptions, { data }: Credential): Promise<unknown> {

@@ -80,7 +80,7 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 	});
 
 	test.each([
-		[2_399, 'was issued', 1],
+		[2_499, 'was issued', 1],
 		[2_500, 'was issued', 2],
 		[0, 'was refused', 2],
 	])('%i ms after the token of another request %s, signs in: login %i', async (ms, what, count) => {
@@ -89,6 +89,21 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 		if (what === 'was refused') account().token = undefined;
 		await request(way);
 		expect({ logins, sent }).toEqual({ logins: count, sent: ['Bearer dead', `Bearer token-${count}`] });
+	});
+
+	test('signs in sixty times within an hour at most, and then says why not', async () => {
+		for (let n = 0; n < 60; n++) {
+			[n8n.stored, statuses] = [withToken('dead'), [401]];
+			await request(way);
+			await virtual.time.run(10_000);
+		}
+		const last = () => (([n8n.stored, statuses] = [withToken('dead'), [401]]), request(way));
+		const message = expect.stringContaining('signed in 60 times within an hour');
+		const remedy = expect.stringContaining('signs in again in 50 minutes.');
+		expect(await last()).toMatchObject({ details: { message, remedy } });
+		expect(logins).toBe(60);
+		await virtual.time.run(50 * 60_000);
+		expect([await last(), logins]).toEqual([undefined, 61]);
 	});
 
 	test('gets the refusal of the token while the process remembers a refused login, without a request', async () => {
@@ -101,13 +116,22 @@ describe.each(['current', 'older'] as const)("n8n's request function (%s) with a
 });
 
 describe("n8n's connection test", () => {
-	test('signs in each time, although a token is valid, and waits a moment once', async () => {
+	test('signs in each time, although a token is valid, and waits a second once', async () => {
 		n8n.stored = withToken('alive');
 		await request('test');
 		await virtual.time.run(3000);
 		await request('test');
 		expect({ logins, sent }).toEqual({ logins: 2, sent: ['Bearer token-1', 'Bearer token-2'] });
-		expect(virtual.time.now()).toBe(2 * 600 + 3000);
+		expect(virtual.time.now()).toBe(2 * 1100 + 3000);
+	});
+
+	test('passes on a platform that needs a second to know a new token', async () => {
+		n8n = new FakeN8n(async (options) => {
+			if (!options.url.endsWith('/login') && virtual.time.now() < 1000) statuses = [401];
+			return await platform(options);
+		});
+		expect(await request('test')).toBeUndefined();
+		expect({ logins, sent }).toEqual({ logins: 1, sent: ['Bearer token-1'] });
 	});
 
 	test('asks a refused login each time, and ends the wait after it', async () => {

@@ -201,3 +201,22 @@ test.each<[string, World, failed: number, signIns: number]>([
 	},
 	120_000,
 );
+
+test('a new token that the platform refuses while n8n stores it fails no request', async () => {
+	const { time } = virtual;
+	let [signIns, known] = [0, Infinity];
+	const platform = async ({ url }: IHttpRequestOptions): Promise<Response> => {
+		if (url.endsWith('/login')) [signIns, known] = [signIns + 1, time.now() + 800];
+		else if (time.now() < known) return responseOf({ code: 14101 });
+		return responseOf({ code: 0, data: 'token' });
+	};
+	const opened = await openPlatform(contextOf(new FakeN8n(platform, async () => await time.sleep(500))), {
+		parallelRequests: 4,
+	});
+	const read = async (afterMs: number) => {
+		await time.sleep(afterMs);
+		return await opened.request({ ...READ, path: '/api/device/list' });
+	};
+	expect(await time.until(Promise.all([read(0), read(100)]))).toEqual(['token', 'token']);
+	expect(signIns).toBe(1);
+});

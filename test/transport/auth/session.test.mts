@@ -150,17 +150,6 @@ describe('a refused token', () => {
 		await expect(platform.open()()).resolves.toBe('token 2');
 	});
 
-	test('leads to sixty sign-ins an hour at most, and then to words', async () => {
-		const platform = new FakePlatform(1);
-		const request = platform.open();
-		for (let n = 0; n < 60; n++) await request();
-		const sentence = 'signed in 60 times within an hour';
-		for (let n = 0; n < 5; n++) await expect(request()).rejects.toThrow(sentence);
-		expect(platform.signIns).toBe(60);
-		time += 3_600_000;
-		await expect(request()).resolves.toBe('token 61');
-	});
-
 	test.each([
 		['the name of a key', KEY],
 		['a check that must not sign in', SIGNED_IN],

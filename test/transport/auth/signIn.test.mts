@@ -56,7 +56,7 @@ describe('the token in the answer to the login', () => {
 	const places = "looked for it as 'data', or under token, accessToken, access_token; ";
 	test.each([
 		['', { code: 0, data: { ticket: 'value-1', expires: 'value-2' } }, `${places}'data' has the keys ticket, expires`],
-		['', { code: 0, data: {} }, `${places}'data' has no keys`],
+		['', { code: 0, data: {} }, `${places}'data' is empty`],
 		['', { code: 0, data: ['value-in-list'] }, `${places}'data' is a list of 1`],
 		['data.x', { code: 0, data: { token: 'value-1' } }, `looked for it under "data.x"; 'data' has the keys token`],
 		['', { ticket: 'value-1' }, `${places}the response has the keys ticket`],
@@ -92,7 +92,7 @@ test.each([
 test.each<[string, unknown, waits: [number, number], details?: object]>([
 	['code 14201', responseOf({ code: 14201 }), [5, 5], { cause: 'credential' }],
 	['code 14202 in HTTP 503', responseOf({ code: 14202 }, {}, 503), [5, 5]],
-	...[401, 403].map((status): [string, unknown, [number, number]] => [
+	...[401, 403, 423].map((status): [string, unknown, [number, number]] => [
 		`HTTP ${status}`,
 		responseOf('', {}, status),
 		[5, 5],
@@ -104,7 +104,7 @@ test.each<[string, unknown, waits: [number, number], details?: object]>([
 		[5, 5],
 		{ remedy: expect.not.stringMatching(/serial number|record/i) },
 	]),
-	...[302, 400, 404, 422, 423].map((status): [string, unknown, [number, number]] => [
+	...[302, 400, 404, 422].map((status): [string, unknown, [number, number]] => [
 		`HTTP ${status}`,
 		responseOf('', {}, status),
 		[1, 5],
@@ -112,6 +112,7 @@ test.each<[string, unknown, waits: [number, number], details?: object]>([
 	['no envelope', responseOf('text'), [1, 5]],
 	...[-1, 10002].map((code): [string, unknown, [number, number]] => [`code ${code}`, responseOf({ code }), [0, 0]]),
 	['HTTP 500', responseOf('', {}, 500), [0, 0]],
+	['code 9999 in HTTP 500', responseOf({ code: 9999 }, {}, 500), [0, 0]],
 	['HTTP 429', responseOf('', { 'retry-after': '7' }, 429), [0, 0], { signInFailed: 'for now', retryAfterMs: 7000 }],
 	['HTTP 403 with a wait', responseOf('', { 'retry-after': '7' }, 403), [0, 0], { signInFailed: 'for now' }],
 	['no response', Promise.reject(new Error('socket hang up')), [0, 0], { signInFailed: 'for now' }],

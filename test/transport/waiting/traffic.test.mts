@@ -186,6 +186,20 @@ test('After two minutes of pauses without another response, requests fail in the
 	expect(await refuseAll()).toEqual([1, 40, 239_000]);
 });
 
+test('After the end of an execution, a failure with the status of the limit is no response', async () => {
+	const stop = new AbortController();
+	const fail = async () => await take(1).then(() => Promise.reject(failureOf({ kind: 'timeout', httpStatus: 429 })));
+	await pause(60_000);
+	await virtual.time.run(60_000);
+	const late = settled(pass(fail, stop.signal));
+	stop.abort();
+	await virtual.time.until(late);
+	await pause(60_000);
+	await virtual.time.run(60_000);
+	await pause(1000);
+	await expect(pass(async () => 'sent')).rejects.toThrow('refuses every request for now');
+});
+
 /**
  * Begins an execution whose items 0 and 1 have different accounts, and returns a function that sends reads for an item.
  * @param answer carries out the request of this name; returns nothing for a success, or the seconds of a `Retry-After`
@@ -227,6 +241,24 @@ describe('the requests of executions', () => {
 		await virtual.time.until(send(0, ['x']));
 		await virtual.time.until(send(0, ['a', 'b', 'c', 'd'], 1));
 		expect(begins.map(([name]) => name).join(' ')).toBe('x a a b c d');
+	});
+
+	test('that wait for a slot leave it to another account during a pause', async () => {
+		const answer = async (name: string) => {
+			begins.push([name, now()]);
+			await take(name === 'slow' ? 5000 : 100);
+			return { told: 60 }[name];
+		};
+		const [send, sendOther] = [begin(1, answer), begin(1, answer)];
+		const sent = [send(1, ['slow']), send(0, ['waits'])];
+		await virtual.time.run(100);
+		sent.push(sendOther(0, ['told']), send(1, ['free']));
+		await virtual.time.until(Promise.all(sent));
+		expect(begins.filter(([name]) => name !== 'told')).toEqual([
+			['slow', 0],
+			['free', 5000],
+			['waits', 60_200],
+		]);
 	});
 
 	test('do not fail because HTTP 429 always refuses one of them', async () => {

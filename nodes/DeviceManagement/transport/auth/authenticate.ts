@@ -18,8 +18,8 @@ class SignInNeeded extends Error {
 /** Ends a request that is only for its sign-in, after n8n has stored the token. */
 export class SignedIn extends Error {}
 
-/** A platform may not know a new token at once. n8n sends a connection test once. */
-const MOMENT_MS = 500;
+/** A platform may need a second to know a new token, and n8n sends a connection test at once. */
+const MOMENT_MS = 1000;
 
 /** Mark the connection test's request, and one that is only for its sign-in. They never leave n8n. */
 export const TEST_MARK = 'x-credential-test';
@@ -75,7 +75,10 @@ export async function preAuthenticate(data: CredentialData, send: PlainRequest):
 		return credential.sessionWith(token.value);
 	}
 	if (account.recentRefusal() !== undefined) return {};
-	await account.once('sign-in', async () => account.takeIssued(await signIn(credential, send)));
+	await account.once('sign-in', async () => {
+		account.checkSignIns();
+		account.takeIssued(await signIn(credential, send));
+	});
 	return credential.sessionWith(account.token?.value ?? '');
 }
 

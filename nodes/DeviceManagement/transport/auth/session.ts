@@ -123,9 +123,6 @@ export class Session {
 		if (account.token !== undefined) return;
 		await account.traffic.waitForPause(host.end);
 		if (host.end.aborted) return;
-		const refusal = account.recentRefusal() ?? account.tooManySignIns();
-		if (refusal !== undefined) throw refusal;
 		await host.signIn(loaded);
-		account.noteSignIn();
 	}
 }

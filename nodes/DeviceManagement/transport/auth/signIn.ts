@@ -5,6 +5,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
 import { unwrap } from '../../core/envelope';
+import { refusedBy } from '../../core/errors/codes';
 import { inWords } from '../../core/errors/purpose';
 import { Draft, Failure, type FailureDetails } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
@@ -79,17 +80,17 @@ function keysOf(response: unknown, redact: Redact): string {
 	const payload = fieldOf(response, 'data');
 	const [name, value] = payload === undefined ? ['the response', response] : ["'data'", payload];
 	if (!isRecord(value)) return `${name} is ${describeValue(value)}`;
-	const keys = Object.keys(value).filter((key) => value === payload || !['code', 'msg'].includes(key));
-	if (keys.length === 0) return `${name} has no keys`;
-	return `${name} has the keys ${keys
+	const keys = Object.keys(value)
+		.filter((key) => value === payload || !['code', 'msg'].includes(key))
 		.slice(0, 20)
-		.map((key) => redact(key).slice(0, 40))
-		.join(', ')}`;
+		.map((key) => redact(key).slice(0, 40));
+	return keys.length === 0 ? `${name} is empty` : `${name} has the keys ${keys.join(', ')}`;
 }
 
 /** Whether a response refuses the login. Not if there is none, or if the platform has trouble. */
 function isRefusal({ code, httpStatus = 500, temporary }: FailureDetails): boolean {
-	return temporary !== true && (code === undefined ? httpStatus < 500 : code !== -1 && code !== 10002);
+	const hasTrouble = httpStatus >= 500 || code === -1 || code === 10002;
+	return temporary !== true && (refusedBy(code) === 'login' || !hasTrouble);
 }
 
 /** Only a limit or an unreachable platform is tried again. After any other failure, another sign-in may lock the account. */
@@ -105,8 +106,8 @@ function asSignInFailure(details: FailureDetails): Failure {
 		...details,
 		message: `The sign-in failed. ${message}`,
 		remedy: isFinal ? `${check} ${orElse}` : remedy,
-		// For other requests, HTTP 403 may have another cause.
-		...(isFinal && httpStatus === 403 ? { cause: 'credential' } : {}),
+		// For other requests, HTTP 403 and 423 (locked) may have another cause.
+		...(isFinal && (httpStatus === 403 || httpStatus === 423) ? { cause: 'credential' } : {}),
 		signInFailed: isFinal ? 'for good' : 'for now',
 	});
 }

@@ -46,11 +46,17 @@ export function isLimit({ temporary, httpStatus, retryAfterMs }: FailureDetails)
 	return temporary === true && (httpStatus === 429 || httpStatus === 503 || retryAfterMs !== undefined);
 }
 
+/** What asked for the last pause, and when the platform expects requests again. */
+interface Limit {
+	failure: Failure;
+	endsAt: number;
+}
+
 export class Traffic {
 	private pausedUntil = -Infinity;
 	/** Since when every response was a limit. */
 	private refusedSince: number | undefined;
-	private limit: { failure: Failure; endsAt: number } | undefined;
+	private limit: Limit | undefined;
 	private readonly oneByOne = pLimit(1);
 
 	/** Returns the value of the first attempt that succeeds. Throws the last attempt's Failure, with the number of retries. */
@@ -62,7 +68,8 @@ export class Traffic {
 				waitedMs += await this.waitForPause(end);
 				if (end.aborted) throw whyEnded(end);
 				const outcome = await outcomeOf(attempt());
-				this.note(outcome, retries);
+				// A poll that ends has a failure of its own, with the status of the limit.
+				if (!end.aborted) this.note(outcome, retries);
 				if ('value' in outcome) return outcome;
 				const { failure, details } = outcome;
 				const cost = details === undefined || most === 0 ? Infinity : costOf(details);
@@ -98,12 +105,15 @@ export class Traffic {
 	async waitForPause(end: AbortSignal): Promise<number> {
 		const clock = currentClock();
 		const began = clock.now();
-		for (let left; (left = this.pausedUntil - clock.now()) > 0 && !end.aborted; await clock.sleep(left, end)) {
-			const { failure, endsAt } = this.limit ?? {};
-			if (failure !== undefined && endsAt !== undefined && this.isHopeless())
-				throw unsent(failure, endsAt - clock.now());
+		while (this.isPaused() && !end.aborted) {
+			if (this.limit !== undefined && this.isHopeless(this.limit)) throw unsent(this.limit);
+			await clock.sleep(this.pausedUntil - clock.now(), end);
 		}
 		return clock.now() - began;
+	}
+
+	isPaused(): boolean {
+		return currentClock().now() < this.pausedUntil;
 	}
 
 	/** Returns the failure that asked for the pause, in a pause or soon after it. */
@@ -112,8 +122,8 @@ export class Traffic {
 	}
 
 	/** Whether the pause is too long to wait for, or the platform has refused everything for too long. */
-	private isHopeless(): boolean {
-		return this.limit !== undefined && this.limit.endsAt - (this.refusedSince ?? Infinity) > LONGEST_WAIT_MS;
+	private isHopeless({ endsAt }: Limit): boolean {
+		return endsAt - (this.refusedSince ?? Infinity) > LONGEST_WAIT_MS;
 	}
 
 	private note({ failure, details }: Outcome<unknown>, retries: number): void {
@@ -145,7 +155,9 @@ function gaveUp(details: FailureDetails, retries: number): Failure {
 	return new Failure({ ...details, message: `${details.message}${tried}` });
 }
 
-function unsent({ details: { httpStatus } }: Failure, leftMs: number): Failure {
+function unsent({ failure, endsAt }: Limit): Failure {
+	const { httpStatus } = failure.details;
+	const leftMs = endsAt - currentClock().now();
 	return new Failure({
 		kind: 'status',
 		cause: 'platform',

@@ -1,0 +1,59 @@
+import { Account, accountOf } from '../../nodes/DeviceManagement/transport/account.ts';
+import { useVirtualTime } from './fakes.mts';
+
+const virtual = useVirtualTime();
+
+/** Returns an account with a token that the platform has just issued. */
+function withToken() {
+	const account = new Account();
+	account.takeIssued('issued');
+	const token = account.token ?? { value: 'none' };
+	return { account, token };
+}
+
+test('a token is young for 2.5 seconds, or until it works', async () => {
+	const { account, token } = withToken();
+	await virtual.time.run(2_499);
+	expect(account.isYoung(token)).toBe(true);
+	token.worked = true;
+	expect([account.isYoung(token), account.isNew(token)]).toEqual([false, true]);
+	token.worked = false;
+	await virtual.time.run(1);
+	expect(account.isYoung(token)).toBe(false);
+});
+
+test('a doubt replaces a token, but not for five minutes after one that was replaced in vain', async () => {
+	const { account, token } = withToken();
+	token.worked = true;
+	expect(account.mayHaveExpired(token)).toBe(true);
+	account.replacedInVainAt = virtual.time.now();
+	await virtual.time.run(294_999);
+	expect(account.mayHaveExpired(token)).toBe(false);
+	// A stored token may have any age, and a request may have been sent with an earlier token.
+	expect([account.mayHaveExpired({ value: 'stored' }), account.mayHaveExpired({ ...token })]).toEqual([true, true]);
+	await virtual.time.run(1);
+	expect(account.mayHaveExpired(token)).toBe(true);
+});
+
+test("a token of n8n's store is taken if the account has none, but not the one that it has just dropped", () => {
+	const { account, token } = withToken();
+	account.takeStored('stored');
+	expect(account.token).toBe(token);
+	account.drop({ ...token });
+	expect(account.token).toBe(token);
+	account.drop(token);
+	account.takeStored('issued');
+	account.takeStored('');
+	expect(account.token).toBeUndefined();
+	account.takeStored('stored');
+	expect(account.token).toEqual({ value: 'stored' });
+});
+
+test('1,000 accounts are remembered; the one that was used longest ago is forgotten', () => {
+	const [first, second] = [accountOf({ account: '0' }), accountOf({ account: '1' })];
+	for (let n = 2; n < 1000; n++) accountOf({ account: String(n) });
+	expect(accountOf({ account: '0' })).toBe(first);
+	accountOf({ account: '1000' });
+	expect(accountOf({ account: '0' })).toBe(first);
+	expect(accountOf({ account: '1' })).not.toBe(second);
+});
