@@ -25,7 +25,7 @@ import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credentia
 import { Session } from './auth/session';
 import { exchange, unsent, type WireRequest } from './exchange';
 import { currentClock, whyEnded } from './waiting/clock';
-import { outcomeOf } from './waiting/traffic';
+import { NOT_SENT, outcomeOf } from './waiting/traffic';
 
 /** A running node, a dropdown, or a trigger's poll. */
 export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
@@ -137,15 +137,15 @@ export class Execution {
 				// After another status, one page may always fail.
 				return httpStatus === 429 && !countsLimits ? 0 : 1;
 			};
-			const inSlot = async (credential: Credential): Promise<unknown> => {
-				await traffic.waitForPause(end);
-				// A pause may have begun during the wait for the slot, which requests of other accounts may need.
-				const response = await slots(async () =>
-					traffic.isPaused() && !end.aborted ? undefined : { payload: await this.exchange(sent, credential) },
-				);
-				return response === undefined ? await inSlot(credential) : response.payload;
+			const attempt = async (mayGo: () => boolean) => {
+				const inSlot = async (credential: Credential) =>
+					await slots(async () => {
+						// A pause may have begun during the wait for the slot, which requests of other accounts may need.
+						if (!mayGo() && !end.aborted) throw NOT_SENT;
+						return await this.exchange(sent, credential);
+					});
+				return await session.withToken(inSlot, keepsToken);
 			};
-			const attempt = async () => await session.withToken(inSlot, keepsToken);
 			return checkPayload(await traffic.send(attempt, { most, costOf, end }), schema);
 		};
 		return { request, stop };
@@ -181,7 +181,7 @@ export class Execution {
 		const began = currentClock().now();
 		const { failure } = await outcomeOf(this.throughN8n(options, credential.withToken('')));
 		const { token, dropped: { issuedAt = -Infinity } = {} } = accountOf(credential);
-		// With a token, also with one that was refused meanwhile, only n8n's store failed.
+		// With a token, also with one that was refused since, only n8n's store failed.
 		if (token === undefined && issuedAt < began) throw inWords(unsent(failure), 'login', credential.redact);
 	};
 

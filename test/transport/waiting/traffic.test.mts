@@ -130,6 +130,11 @@ test.each<[promise: string, story: string, sent: Record<string, string>]>([
 		'told: told 1 s; slow: 3 at 0.001 s, each takes 300 s; others: 40 at 61.001 s, each takes 1 s',
 		{ slow: '1 at 1 s, 1 at 11 s, 1 at 21 s', others: '40 at 61.001 s' },
 	],
+	[
+		'A minute after the pause, all that still wait are sent at once',
+		'told: told 1 s; all: 9 at 0.001 s, each takes 9 s',
+		{ all: '1 at 1 s, 1 at 10 s, 1 at 19 s, 1 at 28 s, 1 at 37 s, 1 at 46 s, 1 at 55 s, 2 at 64 s' },
+	],
 ])('%s', async (_promise, story, expected) => {
 	const sent = await play(Object.fromEntries(story.split(';').map(batchOf)));
 	expect(Object.fromEntries(Object.keys(expected).map((name) => [name, inWords(sent[name] ?? [])]))).toEqual(expected);
@@ -241,6 +246,17 @@ describe('the requests of executions', () => {
 		await virtual.time.until(send(0, ['x']));
 		await virtual.time.until(send(0, ['a', 'b', 'c', 'd'], 1));
 		expect(begins.map(([name]) => name).join(' ')).toBe('x a a b c d');
+	});
+
+	test('that wait for a slot during a limit go one by one, too, so that HTTP 503 loses none', async () => {
+		let next = 0;
+		const answer = async () => {
+			const isTold = now() < next;
+			if (!isTold) next = now() + 1000;
+			return await take(100).then(() => (isTold ? 0 : undefined));
+		};
+		const outcomes = await virtual.time.until(begin(8, answer, 503)(0, times(100, String), 3));
+		expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
 	});
 
 	test('that wait for a slot leave it to another account during a pause', async () => {

@@ -29,6 +29,8 @@ export interface Repetition {
 	end: AbortSignal;
 }
 
+export const NOT_SENT = new Error('Not sent');
+
 export type Outcome<T> =
 	| { value: T; failure?: undefined; details?: undefined }
 	| { failure: unknown; details?: FailureDetails };
@@ -59,15 +61,20 @@ export class Traffic {
 	private limit: Limit | undefined;
 	private readonly oneByOne = pLimit(1);
 
-	/** Returns the value of the first attempt that succeeds. Throws the last attempt's Failure, with the number of retries. */
-	async send<T>(attempt: () => Promise<T>, { most, costOf, end }: Repetition): Promise<T> {
+	/**
+	 * Returns the value of the first attempt that succeeds. Throws the last attempt's Failure, with the number of retries.
+	 * @param attempt asks once more before it sends, because a pause may have begun during its own waits, and throws NOT_SENT if it may not
+	 */
+	async send<T>(attempt: (mayGo: () => boolean) => Promise<T>, { most, costOf, end }: Repetition): Promise<T> {
 		const clock = currentClock();
 		let [retries, spent, waitedMs] = [0, 0, 0];
 		const tryAgain = async (isAlone: boolean): Promise<{ value: T } | undefined> => {
 			while (isAlone || this.recentLimit() === undefined) {
 				waitedMs += await this.waitForPause(end);
 				if (end.aborted) throw whyEnded(end);
-				const outcome = await outcomeOf(attempt());
+				const mayGo = () => !this.isPaused() && (isAlone || this.recentLimit() === undefined);
+				const outcome = await outcomeOf(attempt(mayGo));
+				if (outcome.failure === NOT_SENT) continue;
 				// A poll that ends has a failure of its own, with the status of the limit.
 				if (!end.aborted) this.note(outcome, retries);
 				if ('value' in outcome) return outcome;
@@ -92,6 +99,8 @@ export class Traffic {
 		let finished: Promise<T | undefined> | undefined;
 		const turn = async () => {
 			finished = run();
+			// A minute after the pause, those that still wait run at the same time.
+			if (this.recentLimit() === undefined) return;
 			const slowMs = Math.max(0, this.pausedUntil - currentClock().now()) + SLOW_MS;
 			await Promise.race([outcomeOf(finished), currentClock().sleep(slowMs, end)]);
 		};
@@ -112,7 +121,7 @@ export class Traffic {
 		return clock.now() - began;
 	}
 
-	isPaused(): boolean {
+	private isPaused(): boolean {
 		return currentClock().now() < this.pausedUntil;
 	}
 
