@@ -99,10 +99,12 @@ export class Traffic {
 		let finished: Promise<T | undefined> | undefined;
 		const turn = async () => {
 			finished = run();
+			// The caller may have left at its end, so that only this handles an error.
+			const outcome = outcomeOf(finished);
 			// A minute after the pause, those that still wait run at the same time.
 			if (this.recentLimit() === undefined) return;
 			const slowMs = Math.max(0, this.pausedUntil - currentClock().now()) + SLOW_MS;
-			await Promise.race([outcomeOf(finished), currentClock().sleep(slowMs, end)]);
+			await Promise.race([outcome, currentClock().sleep(slowMs, end)]);
 		};
 		await beforeEnd(end, this.oneByOne(turn));
 		const outcome = await finished;
