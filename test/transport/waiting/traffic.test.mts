@@ -259,20 +259,6 @@ describe('the requests of executions', () => {
 		expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
 	});
 
-	test('that are stopped in the queue leave no error unhandled, also if their turn comes a minute after the pause', async () => {
-		const unhandled: unknown[] = [];
-		const note = (reason: unknown) => void unhandled.push(reason);
-		process.on('unhandledRejection', note);
-		await play(
-			Object.fromEntries(
-				['told: told 1 s', 'slow: 7 at 0.001 s, each takes 9.9 s', 'late: 2 at 0.002 s, stopped at 62 s'].map(batchOf),
-			),
-		);
-		await new Promise(setImmediate);
-		process.off('unhandledRejection', note);
-		expect(unhandled).toEqual([]);
-	});
-
 	test('that wait for a slot leave it to another account during a pause', async () => {
 		const answer = async (name: string) => {
 			begins.push([name, now()]);

@@ -90,26 +90,24 @@ export class Traffic {
 			}
 			return undefined;
 		};
-		const { value } = (await tryAgain(false)) ?? (await this.inTurn(async () => await tryAgain(true), end));
-		return value;
+		for (;;) {
+			const sent = (await tryAgain(false)) ?? (await this.inTurn(async () => await tryAgain(true), end));
+			if (sent !== undefined) return sent.value;
+		}
 	}
 
-	/** Runs a request after those that wait already. */
-	private async inTurn<T>(run: () => Promise<T | undefined>, end: AbortSignal): Promise<T> {
-		let finished: Promise<T | undefined> | undefined;
+	/** Runs a request after those that wait already. Returns undefined if its turn comes a minute after the pause: all may run then. */
+	private async inTurn<T>(run: () => Promise<T>, end: AbortSignal): Promise<T | undefined> {
+		let finished: Promise<T> | undefined;
 		const turn = async () => {
+			if (end.aborted || this.recentLimit() === undefined) return;
 			finished = run();
-			// The caller may have left at its end, so that only this handles an error.
-			const outcome = outcomeOf(finished);
-			// A minute after the pause, those that still wait run at the same time.
-			if (this.recentLimit() === undefined) return;
 			const slowMs = Math.max(0, this.pausedUntil - currentClock().now()) + SLOW_MS;
-			await Promise.race([outcome, currentClock().sleep(slowMs, end)]);
+			await Promise.race([outcomeOf(finished), currentClock().sleep(slowMs, end)]);
 		};
 		await beforeEnd(end, this.oneByOne(turn));
-		const outcome = await finished;
-		if (outcome === undefined) throw whyEnded(end);
-		return outcome;
+		if (finished === undefined && end.aborted) throw whyEnded(end);
+		return await finished;
 	}
 
 	/** Waits until no pause is left, or for the end. Returns how long. Throws a Failure `status` if nothing is sent before the pause ends. */
