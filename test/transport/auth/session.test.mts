@@ -182,6 +182,23 @@ describe('one sign-in', () => {
 		await expect(platform.open()()).resolves.toBe('token 1');
 	});
 
+	test('waits for a pause that the platform has asked for', async () => {
+		const told = failureOf({ httpStatus: 429, temporary: true, retryAfterMs: 60_000 });
+		const once = { most: 0, costOf: () => 0, end: new AbortController().signal };
+		await settled(account().traffic.send(async () => await Promise.reject(told), once));
+		await new FakePlatform().open()();
+		expect(waits).toEqual([60_250]);
+	});
+
+	test('needs no pause after a token that the platform knew, although it refused the request', async () => {
+		const platform = new FakePlatform();
+		const request = platform.open();
+		await settled(request(async () => await Promise.reject(refusal({ code: 14103 }))));
+		platform.expireTokens();
+		await request();
+		expect([platform.signIns, waits]).toEqual([2, [250]]);
+	});
+
 	test('is left to another execution if this one is stopped during the pause', async () => {
 		const [stopped, other] = [new FakePlatform(), new FakePlatform()];
 		account().dropped = { value: 'refused' };
@@ -262,6 +279,18 @@ describe('a response that may mean an expired token', () => {
 		await expect(request()).rejects.toEqual(told(true));
 		expect(platform).toMatchObject({ sent: 1, signIns: 1 });
 		await expect(request()).resolves.toBe('token 2');
+	});
+
+	test('counts as in vain if the execution is stopped before the next response', async () => {
+		const platform = signedIn();
+		let sent = 0;
+		const stopped: Send = async () => {
+			if (++sent === 1) throw told();
+			platform.stop.abort();
+			throw failureOf({ kind: 'cancelled' });
+		};
+		await expect(platform.open()(stopped)).rejects.toMatchObject(CANCELLED);
+		expect(account().replacedInVainAt).toBe(time);
 	});
 
 	test('keeps the failure of such a write if it is stopped then', async () => {

@@ -193,10 +193,11 @@ test('After two minutes of pauses without another response, requests fail in the
 
 test('After the end of an execution, a failure with the status of the limit is no response', async () => {
 	const stop = new AbortController();
-	const fail = async () => await take(1).then(() => Promise.reject(failureOf({ kind: 'timeout', httpStatus: 429 })));
+	const fail = async () => await take(2).then(() => Promise.reject(failureOf({ kind: 'timeout', httpStatus: 429 })));
 	await pause(60_000);
 	await virtual.time.run(60_000);
 	const late = settled(pass(fail, stop.signal));
+	await virtual.time.run(1);
 	stop.abort();
 	await virtual.time.until(late);
 	await pause(60_000);
