@@ -41,7 +41,7 @@ describe('the state to compare with', () => {
 it('a value that changes at two polls in a row is refused, but not one that changes once, or in the editor', () => {
 	const poll = (text: string, saved = 'expression') => {
 		try {
-			refuseMoving(memoryOf('workflow', 'node'), saved, text);
+			refuseMoving(memoryOf('workflow', 'node'), saved, { Events: ['deviceCreated'], Filters: [{ name: text }] });
 			return 'polls';
 		} catch {
 			return 'fails';

@@ -7,22 +7,26 @@ const BOTH = { events: ['deviceCreated', 'deviceUpdated'] };
 const WHOLE = 'size=1000&sort=id asc';
 const CREATED = 'size=100&sort=createTime desc';
 const UPDATED = 'size=100&sort=updateTime desc';
+const [OLDEST_CREATED, OLDEST_UPDATED] = ['size=1&sort=createTime asc', 'size=1&sort=updateTime asc'];
 
 async function pollOf(watching: Awaited<ReturnType<typeof watch>>) {
 	bench.platform.forget();
 	return [snsOf(await watching.poll()).sort(), asked()];
 }
 
-it('a quiet poll asks for the newest devices, and once an hour for all of them', async () => {
+it('a quiet poll asks for the newest devices, after a whole list also for the oldest, and once an hour for all of them', async () => {
 	const watching = await watch(BOTH);
-	expect(await pollOf(watching)).toEqual([[], [CREATED, UPDATED]]);
-	clock.now += HOUR;
-	expect(await pollOf(watching)).toEqual([[], [WHOLE]]);
-	expect(await pollOf(watching)).toEqual([[], [CREATED, UPDATED]]);
+	for (let hour = 0; hour < 2; hour++) {
+		expect(await pollOf(watching)).toEqual([[], [CREATED, OLDEST_CREATED, UPDATED, OLDEST_UPDATED]]);
+		expect(await pollOf(watching)).toEqual([[], [CREATED, UPDATED]]);
+		clock.now += HOUR;
+		expect(await pollOf(watching)).toEqual([[], [WHOLE]]);
+	}
 });
 
 it('finds a new and an edited device on these pages, and more of them in the whole list', async () => {
 	const watching = await watch(BOTH);
+	await watching.poll();
 	const few = [add({ createTime: LATER }), change(7, { updateTime: LATER })].sort();
 	expect(await pollOf(watching)).toEqual([few, [CREATED, UPDATED]]);
 	const many = Array.from({ length: 150 }, () => add({ createTime: LATER })).sort();

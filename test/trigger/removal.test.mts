@@ -123,6 +123,44 @@ it('of a device that was never found comes before those that left the filter', a
 	await expectGone(watching, sn);
 });
 
+it('of a device that waits behind a hundred whose checks fail comes at the next poll', async () => {
+	const watching = await watch();
+	for (let count = 0; count < 100; count++) remove(0);
+	const failing = new Set(fleet().devices.map(({ sn }) => sn));
+	answer(500, '', ({ kind, path }) => kind === 'sn' && !failing.has(decodeURIComponent(path.slice(15))));
+	expect(await watching.poll()).toBeNull();
+	await expectGone(watching, remove(0));
+});
+
+it('comes as soon as ever, also if the clock of n8n was a year ahead when the device was first missing', async () => {
+	const watching = await watch();
+	const device = fleet().at(4);
+	const sn = remove(4);
+	answer(200, JSON.stringify({ code: 0, msg: '', data: device }), ({ kind }) => kind === 'sn');
+	clock.now += 365 * 24 * 3_600_000;
+	expect(await watching.poll()).toBeNull();
+	clock.now -= 365 * 24 * 3_600_000;
+	answer();
+	await expectGone(watching, sn);
+});
+
+it('of a device that left the filters comes for 30 days, then it is forgotten', async () => {
+	for (const [days, isTold] of [
+		[29, true],
+		[30, false],
+	] as const) {
+		const sn = add({ tags: ['some'] });
+		add({ tags: ['some'] });
+		const watching = await publish({ events: ['deviceRemoved'], filters: { tags: 'some' } }, { workflowId: `${days}` });
+		fleet().update(sn, { tags: [] });
+		expect(await watching.poll()).toBeNull();
+		clock.now += days * 24 * 3_600_000;
+		if (!isTold) expect(await watching.poll()).toBeNull();
+		fleet().remove(sn);
+		expect(told(await watching.poll())).toEqual(isTold ? [gone(sn)] : []);
+	}
+});
+
 it('never comes from an empty list: that of the only device in the filter comes once another one is listed', async () => {
 	const sn = change(4, { tags: ['only'] });
 	const watching = await watch({ filters: { tags: 'only' } });

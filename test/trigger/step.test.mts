@@ -53,6 +53,90 @@ it('what did not change is the same object, so that a fleet needs little memory 
 	});
 });
 
+/** What platforms write for a date that they don't know. */
+const NO_DATES = [
+	undefined,
+	'',
+	'N/A',
+	'01.11.2026 08:00',
+	1_790_000_000,
+	'1970-01-01 00:00:00',
+	'0000-00-00 00:00:00',
+];
+
+it.each<[unknown, boolean]>([
+	['2025-12-31 23:59:59', false],
+	['2026-01-01 00:00:00', true],
+	['2026-01-01T00:00:00.123+02:00', true],
+	['2099-01-01 00:00:00', true],
+	...NO_DATES.map((date): [unknown, boolean] => [date, true]),
+])('a device that is not remembered, dated %p, is new since 2026-01-01: %p', (date, isNew) => {
+	const told = (events: string[], device: object, changes = {}) =>
+		step(undefined, { sn: 'A', ...device }, true, { ...optionsOf(new Set(events)), ...changes }).events.length;
+	const names = ['deviceCreated', 'deviceUpdated'] as const;
+	const created = { events: new Set([names[0]]) };
+	expect(told([], { createTime: date }, created)).toBe(Number(isNew));
+	expect(told([], { createTime: date }, { ...created, since: undefined })).toBe(0);
+	expect(told([], { createTime: date }, { events: new Set() })).toBe(0);
+	// An edit may have made it match the filters. A device that was never edited has no update time.
+	expect(told([names[1]], { updateTime: date })).toBe(Number(isNew && date !== undefined));
+	expect(told([names[1]], { updateTime: date }, { since: undefined })).toBe(0);
+	// A new device isn't also edited.
+	expect(told([names[1]], { createTime: date, updateTime: date }, created)).toBe(Number(isNew));
+});
+
+it.each<[string | number | undefined, boolean]>([
+	['2026-02-01 00:00:00', false],
+	['2026-02-01 00:00:01', true],
+	...NO_DATES.map((date): [string | number | undefined, boolean] => [date, false]),
+])('a device that was missing since 2026-02-01 and is dated %p was added again: %p', (createTime, isNew) => {
+	const options = {
+		...optionsOf(new Set(['statusChanged'])),
+		events: new Set(['deviceCreated'] as const),
+		holdSeconds: 0,
+	};
+	const away = { since: 0, next: 0, newest: '2026-02-01 00:00:00' };
+	const look = (before: Entry, status = 2) => {
+		const { entry, events } = step(before, { sn: 'A', createTime, status }, true, options);
+		expect(entry).toEqual({ values: { status } });
+		return events.map(({ event }) => event);
+	};
+	expect(look({ values: { status: 1 }, away })).toEqual([isNew ? 'deviceCreated' : 'statusChanged']);
+	expect(look({ values: { status: 1 }, away }, 1)).toEqual(isNew ? ['deviceCreated'] : []);
+	expect(look({ values: { status: 1 } })).toEqual(['statusChanged']);
+});
+
+it('the same event has the same id, and another event, device, value or number another one', () => {
+	const watching = (now: number, number: number) => ({
+		...optionsOf(new Set(['statusChanged', 'onlineStatusChanged', 'deviceUpdated'])),
+		...{ events: new Set(['deviceCreated'] as const), holdSeconds: 0, now, number },
+	});
+	const known = (status: number) => ({ values: { status, onlineStatus: 1, updateTime: 'one' } });
+	const device = { sn: 'A', createTime: 'one', updateTime: 'one', status: 2, onlineStatus: 1 };
+	const all = (now: number) =>
+		[
+			...[{}, { sn: 'B' }, { createTime: 'two' }].map((other) =>
+				step(undefined, { ...device, ...other }, true, watching(now, 1)),
+			),
+			...[{}, { sn: 'B' }, { status: 3 }, { status: 1, onlineStatus: 2 }, { status: 1, updateTime: 'two' }].map(
+				(other) => step(known(1), { ...device, ...other }, true, watching(now, 1)),
+			),
+			step(known(0), device, true, watching(now, 1)),
+			step(known(1), device, true, watching(now, 2)),
+			...[['A', 1] as const, ['B', 1] as const, ['A', 2] as const].map(([sn, number]) => ({
+				events: [removedEvent(sn, {}, [], number)],
+			})),
+		].flatMap(({ events }) => events.map(({ eventId }) => eventId));
+	expect(all(5)).toEqual(all(0));
+	expect([all(0).length, new Set(all(0)).size]).toEqual([13, 13]);
+});
+
+it('watches no attribute where attributes are missing or have another form, also not an inherited one', () => {
+	const [field] = watchedFields(new Set(['attributeChanged']), ['firmware']);
+	for (const attributes of [undefined, null, [], 'text', { __proto__: { firmware: 1 } }])
+		expect(field && keepValue(field, { attributes })).toBeNull();
+});
+
 it('a group changes with its ID, or without one with its name, and events show its name', () => {
 	const options = { ...optionsOf(new Set(['groupChanged'])), holdSeconds: 0 };
 	let entry: Entry | undefined;
@@ -79,5 +163,6 @@ it('shows the last value of every field in a removed device, unless it was long'
 	const shown = { ...device, ...removedEvent('A', values, fields, 1).device };
 	for (const { field, valueOf: see } of Object.values(SAMPLES))
 		expect([field, see(shown)]).toEqual([field, see(changed)]);
+	// Of a long value, only the digest is known. A state that was still to be reported has no value.
 	expect(removedEvent('A', { status: { digest: 'x' } }, fields, 1).device).toEqual({ sn: 'A' });
 });

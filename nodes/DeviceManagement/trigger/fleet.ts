@@ -14,9 +14,12 @@ import type { TriggerParameters } from './form';
 import type { NodeMemory } from './memory';
 import { type Compared, readNewest } from './newest';
 import { remarksOn } from './remarks';
-import { checkMissing } from './removal';
+import { checkMissing, type Missing } from './removal';
 import type { State } from './state';
 import { isDate, step, type StepOptions } from './step';
+
+/** A day in seconds. */
+const DAY = 86_400;
 
 export type FleetOptions = TriggerParameters &
 	Pick<StepOptions, 'now' | 'isFirstOfProcess'> &
@@ -26,53 +29,64 @@ export type FleetOptions = TriggerParameters &
 export interface Observation extends Pick<NodeMemory, 'lastList' | 'remarks'> {
 	readonly devices: State['devices'];
 	readonly events: readonly DeviceEvent[];
-	/** The newest date of a listed device; empty if there is none. */
+	/** The newest date of a device so far; empty if none had one. */
 	readonly newest: string;
 }
 
+/** @returns in the `devices` the same map if nothing changed */
 export async function observe(platform: Platform, before: State, options: FleetOptions): Promise<Observation> {
-	const { number, since } = before;
-	const stepOptions = { ...options, number, since, isFirstList: before.devices.size === 0 };
+	const { number, since, devices: known } = before;
+	const { criteria, settings, remarks, now } = options;
+	const stepOptions = { ...options, number, since, isFirstList: known.size === 0 };
 	const { fits, missingGroup } = checkerOf(options.own);
-	let newest = '';
+	// A date in the future says nothing. Time zones differ by less than two days.
+	const latest = new Date(1000 * (now + 2 * DAY)).toISOString();
+	let { newest } = before;
 	const compare = (device: Device): Compared => {
 		const { createTime } = device;
-		if (isDate(createTime) && createTime > newest) newest = createTime;
+		if (isDate(createTime) && createTime > newest && createTime < latest) newest = createTime;
 		const sn = serialNumberOf(device);
-		return { sn, ...step(before.devices.get(sn), device, fits(device), stepOptions) };
+		return { sn, ...step(known.get(sn), device, fits(device), stepOptions) };
 	};
-	const few = since === undefined ? undefined : await readNewest(platform, options, before.devices, compare);
-	if (few !== undefined) return { ...merge(before, few.items), ...few, newest, remarks: options.remarks };
-	const { criteria, settings } = options;
+	const few = since === undefined ? undefined : await readNewest(platform, options, known, compare);
+	if (few !== undefined) return { ...merge(known, few.items), newest, remarks, lastList: few.lastList };
 	// To save memory, only events keep the record of a device.
 	const source = pageSource(platform, { ...DEVICE_LIST, ...criteria }, settings);
 	const keep = (device: Device) => ({ ...compare(device), id: device.id });
 	const listing = await readList(source, { ...settings, keep, byId: 'always' });
 	const { items, settled, reportedTotal = items.length } = listing;
 	const listed = onePerSerialNumber(items);
-	const { devices, events } = merge(before, [...listed.values()]);
 	// An empty list is more likely to be wrong than all devices are to be removed.
 	const isComplete = settled && reportedTotal === items.length && items.length > 0;
-	const missing = isComplete ? [...before.devices].filter(([sn]) => !listed.has(sn)) : [];
-	const { removed, away, failure } = await checkMissing(platform, missing, options);
-	for (const [sn] of missing) devices.delete(sn);
-	for (const [sn, entry] of away) devices.set(sn, entry);
+	const missing = isComplete ? [...known].filter(([sn]) => !listed.has(sn)) : [];
+	const { removed, away, failure } = await checkMissing(platform, missing, { ...options, newest });
+	const { devices, events } = merge(known, [...listed.values()], away);
 	for (const [sn, { values }] of removed) events.push(removedEvent(sn, values, options.fields, number));
-	const remarks = remarksOn(listing, { ...stepOptions, missingGroup: missingGroup(), failure });
 	const isExact = isComplete && listed.size === items.length;
-	const lastList = isExact ? { at: currentClock().now(), total: items.length } : undefined;
-	return { devices, events, newest, remarks, lastList };
+	return {
+		devices,
+		events,
+		newest,
+		remarks: remarksOn(listing, { ...stepOptions, missingGroup: missingGroup(), failure }),
+		lastList: isExact ? { at: currentClock().now(), total: items.length } : undefined,
+	};
 }
 
-/** Returns the remembered devices after a list, and its events. */
-function merge({ devices: known }: State, items: readonly Compared[]) {
+/** Returns the remembered devices after a list, and its events. `away`: what to remember of missing ones; undefined to forget one. */
+function merge(
+	known: State['devices'],
+	items: readonly Compared[],
+	away: Missing['away'] = [],
+): { devices: State['devices']; events: DeviceEvent[] } {
+	const changed = items.filter(({ sn, entry }) => known.get(sn) !== entry);
+	if (changed.length + away.length === 0) return { devices: known, events: [] };
 	const devices = new Map(known);
-	const all: DeviceEvent[] = [];
-	for (const { sn, entry, events } of items) {
-		devices.set(sn, entry);
-		for (const event of events) all.push(event);
+	for (const { sn, entry } of changed) devices.set(sn, entry);
+	for (const [sn, entry] of away) {
+		if (entry === undefined) devices.delete(sn);
+		else devices.set(sn, entry);
 	}
-	return { devices, events: all };
+	return { devices, events: changed.flatMap(({ events }) => events) };
 }
 
 /**

@@ -3,11 +3,12 @@ import type { IPollFunctions } from 'n8n-workflow';
 import { inputFailure } from '../core/failure';
 import { remember } from '../transport/account';
 import type { LastList } from './newest';
-import { digest } from './values';
+import { decodeState, type State } from './state';
+import { digestOf } from './values';
 
 /** What a process remembers of a trigger node between polls. It may be lost at any time, so a poll must work without it. */
 export interface NodeMemory {
-	/** The state after quiet polls, `to`: without durable cursors, n8n then returns an older one, whose digest is `known`. */
+	/** The state after quiet polls, `to`: without durable cursors, n8n then returns an older one, which is `known`. */
 	carry?: { readonly known: readonly string[]; readonly to: string };
 	/** The running poll, which may write the state. After `until` (`Clock.now`), another poll may take its turn. */
 	turn?: { until: number } | undefined;
@@ -15,8 +16,14 @@ export interface NodeMemory {
 	activation?: IPollFunctions | undefined;
 	/** The last error of an outage that n8n got, by `Clock.now`; undefined if the last poll succeeded. */
 	outage?: { readonly at: number; readonly needsPerson: boolean } | undefined;
-	/** The saved parameters of the last poll, their fingerprint, and whether only the latter had changed. */
-	watched?: { readonly saved: string; readonly fingerprint: string; readonly hasMoved: boolean };
+	/** The last state that was read from its text. Most polls change nothing, and the next one needs the same. */
+	decoded?: { readonly text: string | undefined; readonly state: State | undefined };
+	/** The saved parameters of the last poll, digests of their values by label, and the label of a value that an expression changed. */
+	watched?: {
+		readonly saved: string;
+		readonly values: Readonly<Record<string, string>>;
+		readonly moved: string | undefined;
+	};
 	/** The remarks of the last poll, so that each is logged once. */
 	remarks: readonly string[];
 	lastList?: LastList | undefined;
@@ -32,7 +39,7 @@ export function memoryOf(workflowId: string, nodeName: string, isNewLeader = fal
 	const key = JSON.stringify([workflowId, nodeName]);
 	const known = memories.get(key);
 	// n8n repeats an activation that failed, in a new context. It has reported that failure.
-	const isStale = known === undefined || (isNewLeader && known.carry !== undefined);
+	const isStale = known === undefined || (isNewLeader && known.activation !== undefined);
 	return remember(memories, key, isStale ? { turn: known?.turn, remarks: [] } : known, MAX_NODES);
 }
 
@@ -43,7 +50,13 @@ export function forgetPolls(): void {
 
 /** Returns the state to compare with: the carried one, unless n8n has another one, of another process or of before a lost report. */
 export function carriedFrom({ carry }: NodeMemory, stored = ''): string {
-	return carry?.known.includes(digest(stored)) === true ? carry.to : stored;
+	return carry?.known.includes(stored) === true ? carry.to : stored;
+}
+
+/** Returns the state of a text. In it, equal entries are one object. */
+export function decodedIn(memory: NodeMemory, text: string | undefined): State | undefined {
+	if (memory.decoded?.text !== text) memory.decoded = { text, state: decodeState(text) };
+	return memory.decoded?.state;
 }
 
 /** Remembers the state that a poll wrote, `to`. If n8n doesn't take the items of a poll, the next one begins where n8n's state ends. */
@@ -53,23 +66,24 @@ export function carryOn(
 	to: string,
 	isQuiet: boolean,
 ): Required<NodeMemory>['carry'] {
-	const [handed, written] = [digest(stored), digest(to)];
 	// One of the first two is in n8n's database: n8n saves the state of an activation's first poll, and of each one with items.
-	const earlier = carry?.known.includes(handed) === true ? carry.known.slice(0, 2) : [];
-	return { known: isQuiet ? [...earlier, handed, written] : [written], to };
+	const earlier = carry?.known.includes(stored) === true ? carry.known.slice(0, 2) : [];
+	return { known: isQuiet ? [...new Set([...earlier, stored, to])] : [to], to };
 }
 
 /**
- * Notes what a poll watches: the saved parameters, with expressions, and the fingerprint of their values.
+ * Notes what a poll watches: the saved parameters, with expressions, and the values that decide about a baseline, by their labels.
  * @throws Failure `input` if an expression gave another value twice in a row: each poll would take a new baseline
  */
-export function refuseMoving(memory: NodeMemory, saved: string, fingerprint: string): void {
+export function refuseMoving(memory: NodeMemory, saved: string, watched: Readonly<Record<string, unknown>>): void {
 	const { watched: last } = memory;
-	const hasMoved = last?.saved === saved && last.fingerprint !== fingerprint;
-	memory.watched = { saved, fingerprint, hasMoved };
-	if (!hasMoved || !last.hasMoved) return;
+	const values = Object.fromEntries(Object.entries(watched).map(([label, value]) => [label, digestOf(value)]));
+	const moved =
+		last?.saved === saved ? Object.keys(values).find((label) => values[label] !== last.values[label]) : undefined;
+	memory.watched = { saved, values, moved };
+	if (moved === undefined || last?.moved === undefined) return;
 	throw inputFailure(
-		"'Filters', 'Events' or 'Attributes' has another value at each poll, so n8n can't compare the polls",
-		"Use fixed values. To select devices by a value that changes, put n8n's Filter node behind the trigger.",
+		`'${moved}' has another value at each poll, so n8n can't compare the polls`,
+		"Use a fixed value. To select devices by a value that changes, put n8n's Filter node behind the trigger.",
 	);
 }

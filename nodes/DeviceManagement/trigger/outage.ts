@@ -6,17 +6,18 @@ import type { NodeMemory } from './memory';
 import { decodeState } from './state';
 
 /** Shorter than n8n's pause of half an hour after a failure that a person must fix: a quiet poll after it would look like a success. */
-const REMINDER_MS = 29 * 60_000;
+const PAUSE_MS = 29 * 60_000;
 
 /**
- * Notes a failed poll, and returns whether n8n gets its error: once per outage, and for a failure that a person must fix at once, and again
- * each half hour.
+ * Notes a failed poll, and returns whether n8n gets its error: once per outage, for a failure that a person must fix also during another
+ * outage, and with durable cursors after each pause of n8n.
  */
 export function noteOutage(host: Host, memory: NodeMemory, thrown: unknown): boolean {
 	const at = currentClock().now();
 	const { outage: reported } = memory;
 	const isFixable = needsPerson(thrown);
-	const isNews = reported === undefined || (isFixable && !(reported.needsPerson && at - reported.at < REMINDER_MS));
+	const isAfterPause = host.hasCursor() && reported !== undefined && at - reported.at >= PAUSE_MS;
+	const isNews = reported === undefined || (isFixable && (!reported.needsPerson || isAfterPause));
 	// At n8n's start, an error would delay the activation, for up to a day.
 	const delaysStart = host.isStart && !isFixable && decodeState(host.readState()) !== undefined;
 	const isDue = host.isAwaited || (isNews && !delaysStart);

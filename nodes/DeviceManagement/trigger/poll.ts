@@ -13,9 +13,9 @@ import { observe } from './fleet';
 import { readTriggerParameters, type TriggerParameters } from './form';
 import { type Host, hostOf } from './host';
 import { itemsOf } from './items';
-import { carriedFrom, carryOn, memoryOf, type NodeMemory, refuseMoving } from './memory';
+import { carriedFrom, carryOn, decodedIn, memoryOf, type NodeMemory, refuseMoving } from './memory';
 import { noteOutage, tooLate } from './outage';
-import { decodeState, encodeState, type State } from './state';
+import { encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
 import { digestOf } from './values';
 
@@ -88,9 +88,10 @@ async function pollOnce(
 	const now = Math.floor(currentClock().date() / 1000);
 	const stored = host.readState();
 	const last = host.hasCursor() ? stored : carriedFrom(memory, stored);
+	refuseMoving(memory, JSON.stringify(host.node.parameters), watchedBy(parameters));
+	const fields = parameters.fields.map(({ name }) => name);
 	const fingerprint = fingerprintOf(host, parameters, credential);
-	refuseMoving(memory, JSON.stringify(host.node.parameters), fingerprint);
-	const before = stateBefore(host, last, fingerprint, now);
+	const before = stateBefore(host, decodedIn(memory, last), { fingerprint, fields }, now);
 	const platform = await open(host.context, platformOptions(parameters, host.budgetMs), credential);
 	const { carry, remarks, lastList } = memory;
 	const options = { ...parameters, now, isFirstOfProcess: carry === undefined, remarks, lastList };
@@ -98,7 +99,11 @@ async function pollOnce(
 	const { devices, newest, events } = observation;
 	const items = itemsOf(events, parameters);
 	const { since = sinceOf(newest, now) } = before;
-	const to = encodeState({ ...before, number: before.number + Math.min(events.length, 1), since, devices });
+	const after = { ...before, number: before.number + Math.min(events.length, 1), since, newest, devices };
+	// To write a large state takes time, and most polls change nothing.
+	const isSame =
+		last !== undefined && Object.entries(before).every(([name, value]) => value === after[name as keyof State]);
+	const to = isSame ? last : encodeState(after);
 	refuseTooLarge(to);
 	if (memory.turn !== turn || host.readState() !== stored) {
 		host.log('warn', 'reports nothing, because its state changed during the poll. The next poll reports the changes');
@@ -116,16 +121,21 @@ async function pollOnce(
 }
 
 /** Returns the state that a poll compares with. For a baseline, it is empty, and the log says why. */
-function stateBefore(host: Host, text: string | undefined, fingerprint: string, now: number): State {
-	const last = decodeState(text);
-	if (last?.fingerprint === fingerprint) return last;
+function stateBefore(
+	host: Host,
+	last: State | undefined,
+	watched: Pick<State, 'fingerprint' | 'fields'>,
+	now: number,
+): State {
+	if (last?.fingerprint === watched.fingerprint) return last;
 	const why =
 		last === undefined
 			? "it can't read the state that n8n kept"
 			: "'Events', 'Attributes', 'Filters', the workflow, the platform or the user changed";
 	const words = `takes a new baseline, because ${why}. It does not report what changed since the last poll`;
-	if (text) host.log('warn', words);
-	return { fingerprint, number: Math.max(now, (last?.number ?? 0) + 1), since: undefined, devices: new Map() };
+	if (host.readState() !== undefined) host.log('warn', words);
+	const number = Math.max(now, (last?.number ?? 0) + 1);
+	return { ...watched, number, since: undefined, newest: '', devices: new Map() };
 }
 
 /** Returns the oldest date of devices that are new after a baseline: that of its newest device, but not later than yesterday. */
@@ -144,12 +154,16 @@ function refuseTooLarge({ length }: string): void {
 
 /** Returns the fingerprint of a state. An API key doesn't name its user, so the ID of the credential counts as the user. */
 function fingerprintOf(host: Host, parameters: TriggerParameters, credential: Credential): string {
-	const { events, attributes, criteria, own } = parameters;
-	const filters = [JSON.parse(criteria.body), criteria.query, own];
 	// The way to sign in comes first.
 	const [way, ...names] = credential.user;
 	const user = [way, ...(names.length > 0 ? names : [host.credentialId])];
-	return digestOf([host.workflowId ?? null, [...events].sort(), attributes, filters, credential.baseUrl.href, user]);
+	return digestOf([host.workflowId ?? null, watchedBy(parameters), credential.baseUrl.href, user]);
+}
+
+/** Returns the values that decide about a baseline, by the labels of their fields. */
+function watchedBy({ events, attributes, criteria, own }: TriggerParameters) {
+	const Filters = [JSON.parse(criteria.body), criteria.query, own];
+	return { Events: [...events].sort(), Attributes: attributes, Filters };
 }
 
 function platformOptions({ settings }: TriggerParameters, budgetMs: number) {

@@ -16,16 +16,12 @@ export function remarksOn(
 ): string[] {
 	const remarks: string[] = [];
 	if (!settled)
-		remarks.push(
-			'may report events later or miss them, because the list changed during each of three readings, or devices with equal times have no order',
-		);
+		remarks.push('may report events later, because the list changed or repeated devices during each of three readings');
 	else if (reportedTotal !== items.length && events.has('deviceRemoved'))
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
 	// Without a word, users would wait for events of a key that has a typing error.
 	for (const { name, key, label } of isFirstList && items.length > 0 ? fields : []) {
-		const hasNone = items.every(
-			({ entry }) => name in entry.values && recall(entry.values[name] ?? null) === null,
-		);
+		const hasNone = items.every(({ entry }) => name in entry.values && recall(entry.values[name] ?? null) === null);
 		if (hasNone && label !== '')
 			remarks.push(`finds no device with ${key === '' ? `'${label}'` : `the attribute "${key}"`}`);
 	}

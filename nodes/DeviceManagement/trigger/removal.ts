@@ -16,48 +16,64 @@ const LONGEST_CHECK_MS = 10_000;
 /** How long a device that is no longer listed stays remembered, in seconds: 30 days. */
 const REMEMBERED = 30 * 86_400;
 
+type Remembered = readonly [sn: string, entry: Entry];
+
+/** What became of the devices that a list lacks. */
+export interface Missing {
+	readonly removed: readonly Remembered[];
+	/** What to remember of those of which it changed; undefined to forget one. */
+	readonly away: ReadonlyArray<readonly [sn: string, entry: Entry | undefined]>;
+	/** Why a check failed. The next poll checks that device again. */
+	readonly failure: Failure | undefined;
+}
+
 /**
  * Requests devices that a complete list lacks, by their serial numbers (section 4.2). A device is removed only if the platform says so.
  * One that still exists has left the filters, or the response came from a cache: it is requested again after 1, 2, 4, 8 minutes, and so on.
- * @returns the removed devices, what to remember of the others, and why a check failed: the next poll checks that device again
  * @throws Failure if no other request can succeed either
  */
 export async function checkMissing(
 	platform: Platform,
-	missing: ReadonlyArray<readonly [sn: string, entry: Entry]>,
-	{ events, settings, now }: Pick<TriggerParameters, 'events' | 'settings'> & { now: number },
-) {
-	const due = missing.filter(
-		([sn, { away, outside }]) => (away?.next ?? 0) <= now && outside === undefined && canBeRequested(sn),
-	);
+	missing: readonly Remembered[],
+	{ events, settings, now, newest }: Pick<TriggerParameters, 'events' | 'settings'> & { now: number; newest: string },
+): Promise<Missing> {
+	const nextOf = ([, { away }]: Remembered) => (away !== undefined && away.since <= now ? away.next : 0);
+	const due = missing.filter((one) => nextOf(one) <= now && one[1].outside === undefined && canBeRequested(one[0]));
 	// First those that were never requested, then those that have waited longest.
-	const requested = events.has('deviceRemoved') ? due.toSorted(byNext).slice(0, MAX_PER_POLL) : [];
+	const ordered = due.toSorted((one, other) => nextOf(one) - nextOf(other));
+	const requested = events.has('deviceRemoved') ? ordered.slice(0, MAX_PER_POLL) : [];
 	const slots = pLimit(settings.parallelRequests);
 	const timeoutMs = Math.min(settings.timeoutMs, LONGEST_CHECK_MS);
 	const once = { ...settings, timeoutMs, maxRetries: 0, keepsToken: true };
 	const check = async (sn: string) =>
 		await fetchDevice(platform, sn, once).then(() => 'exists' as const, outcomeOfFailure);
 	const outcomes = new Map(await Promise.all(requested.map(async ([sn]) => [sn, await slots(check, sn)] as const)));
-	const removed = missing.filter(([sn]) => outcomes.get(sn) === 'removed');
-	const away = missing.flatMap(([sn, entry]): Array<[string, Entry]> => {
-		const { since, next } = entry.away ?? { since: now, next: 0 };
-		const later = { since, next: outcomes.get(sn) === 'exists' ? now + Math.max(60, now - since) : next };
-		const isForgotten = outcomes.get(sn) === 'removed' || now - since >= REMEMBERED;
-		return isForgotten ? [] : [[sn, { ...entry, waiting: undefined, away: later }]];
-	});
-	const failure = [...outcomes.values()].find((outcome) => outcome instanceof Failure);
-	return { removed, away, failure };
+	const away = missing.map(([sn, entry]) => [sn, awayAfter(entry, outcomes.get(sn), now, newest)] as const);
+	return {
+		removed: missing.filter(([sn]) => outcomes.get(sn) === 'removed'),
+		away: away.filter(([, entry], index) => entry !== missing[index]?.[1]),
+		failure: [...outcomes.values()].find((outcome) => outcome instanceof Failure),
+	};
 }
 
-const byNext = ([, one]: readonly [string, Entry], [, other]: readonly [string, Entry]) =>
-	(one.away?.next ?? 0) - (other.away?.next ?? 0);
+type Outcome = 'exists' | 'removed' | Failure | undefined;
+
+/** Returns what to remember of a missing device; undefined to forget it. If n8n's clock was set back, it counts as missing since now. */
+function awayAfter(entry: Entry, outcome: Outcome, now: number, newest: string): Entry | undefined {
+	const isKnown = entry.away !== undefined && entry.away.since <= now;
+	const away = isKnown ? entry.away : { since: now, next: 0, newest };
+	if (outcome === 'removed' || now - away.since >= REMEMBERED) return undefined;
+	if (isKnown && outcome === undefined) return entry;
+	const wait = outcome === 'exists' ? Math.max(60, now - away.since) : 0;
+	return { ...entry, waiting: undefined, away: { ...away, next: outcome === undefined ? away.next : now + wait } };
+}
 
 function canBeRequested(sn: string): boolean {
 	return isSerialNumber(sn) && sn === sn.trim() && fitsInPath(sn);
 }
 
 /** Returns what a failed request says about its device. */
-function outcomeOfFailure(thrown: unknown): 'removed' | Failure {
+function outcomeOfFailure(thrown: unknown): Outcome {
 	if (!(thrown instanceof Failure) || thrown.details.signInFailed === 'for good') throw thrown;
 	return meansNoDevice(thrown.details) ? 'removed' : thrown;
 }

@@ -17,8 +17,8 @@ export interface Entry {
 	readonly waiting?: Readonly<Record<string, Waiting>> | undefined;
 	/** Whether the device doesn't match the node's own filters, and once did. */
 	readonly outside?: 'left' | 'never in';
-	/** Since when a complete list lacks the device, and when to request it next. */
-	readonly away?: { readonly since: number; readonly next: number };
+	/** Since when a complete list lacks the device, when to request it next, and the newest date of a device at that time. */
+	readonly away?: { readonly since: number; readonly next: number; readonly newest: string };
 }
 
 interface Waiting {
@@ -60,7 +60,7 @@ const NO_EVENTS: readonly DeviceEvent[] = [];
 export function step(before: Entry | undefined, device: Device, isInside: boolean, options: StepOptions): Step {
 	const { fields, own, number } = options;
 	const wasInside = before !== undefined && before.outside === undefined;
-	const isNew = isInside && (before === undefined || before.outside === 'never in') && isCreated(device, options);
+	const isNew = isInside && isCreated(before, device, options);
 	const known = isNew ? undefined : before;
 	const changes = fields
 		.filter(({ name }) => isInside || Object.hasOwn({ ...own }, name))
@@ -85,14 +85,27 @@ export function step(before: Entry | undefined, device: Device, isInside: boolea
 	return { entry: { values, ...(isWaiting && { waiting }), ...(outside && { outside }) }, events };
 }
 
-/** Whether a device that is not remembered is new. It may be older, and match the filters or be visible to the user only now. */
-function isCreated({ createTime }: Device, { events, since }: StepOptions): boolean {
-	return since !== undefined && events.has('deviceCreated') && !(isDate(createTime) && createTime < since);
+/**
+ * Whether a device is new: it never matched before, or it was missing and is dated since then. One that never matched may be older, and
+ * match the filters or be visible to the user only now. If its date says nothing, it is new.
+ */
+function isCreated(before: Entry | undefined, { createTime }: Device, { events, since }: StepOptions): boolean {
+	if (since === undefined || !events.has('deviceCreated')) return false;
+	if (before === undefined || before.outside === 'never in') return !isOlder(createTime, since);
+	return before.away !== undefined && isDate(createTime) && createTime > before.away.newest;
 }
 
-/** Whether a value has the format of section 2.1, so that dates can be compared as texts. */
+/** Whether a value says that it is older than a date. */
+function isOlder(value: unknown, date: string): boolean {
+	return isDate(value) && value < date;
+}
+
+/**
+ * Whether a value has the format of section 2.1, so that dates can be compared as texts. Years before 2000 say nothing: platforms write
+ * 1970 or 0000 for no date.
+ */
 export function isDate(value: unknown): value is string {
-	return typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value);
+	return typeof value === 'string' && /^2\d{3}-\d\d-\d\d/.test(value);
 }
 
 /** Decides what becomes of a value: it is recorded, reported and recorded, or waits. */
@@ -101,7 +114,8 @@ function decide(change: Change, before: Waiting | undefined, options: StepOption
 	const { rules, now, since, holdSeconds, isFirstList, reportsFirst, isFirstOfProcess } = options;
 	if (previous === undefined) {
 		// Of what is not remembered, states are reported, and an edit: it may have made the device match the filters.
-		const isEdit = field.event === UPDATE_TIME.event && isDate(current) && since !== undefined && current >= since;
+		const isEdit =
+			field.event === UPDATE_TIME.event && since !== undefined && current !== null && !isOlder(current, since);
 		if (isEdit) return 'report';
 		if ((isFirstList && !reportsFirst) || !asksForState(rules, field, current)) return 'record';
 	} else if (isSame(previous, current, field.name)) return 'record';
