@@ -37,6 +37,8 @@ export interface Memory {
 	number: number;
 	/** Devices that were created earlier count as known. */
 	since: string;
+	/** The newest date of a device so far. */
+	newest: string;
 	devices: ReadonlyMap<string, Known>;
 }
 
@@ -45,8 +47,8 @@ interface Known {
 	values: ReadonlyMap<string, unknown>;
 	/** Whether it doesn't match the node's own filters, and whether it ever did. */
 	place: 'inside' | 'left' | 'never in';
-	/** Since when it is no longer listed, and when it is looked for again. */
-	away?: { since: number; next: number };
+	/** Since when it is no longer listed, when it is looked for again, and the newest date of a device at that time. */
+	away?: { since: number; next: number; newest: string };
 }
 
 const LONGEST_KNOWN = 100;
@@ -64,7 +66,7 @@ interface Look {
 
 /**
  * What a poll has to tell of a fleet, by what users are promised: a device is new if it matches the filters for the first time, and was
- * created since the trigger began; a value or its update time changed; a watched device was removed.
+ * created since the trigger began, or if it was missing and is created since then; a value or its update time changed; a watched device was removed.
  * @param before undefined for an observer who looks for the first time
  * @returns what has to be told, and what the observer then remembers
  */
@@ -74,12 +76,10 @@ export function look(one: Look, before: Memory | undefined): { changes: Change[]
 	const known = before?.fingerprint === fingerprint ? before : undefined;
 	const number = known?.number ?? Math.max(now, (before?.number ?? 0) + 1);
 	const list = fleet.devices.filter(({ tags }) => setting.tag === undefined || tags.includes(setting.tag));
-	const [newest = '9'] = list
-		.map(({ createTime }) => createTime)
-		.sort()
-		.slice(-1);
+	const dates = list.map(({ createTime }) => createTime);
+	const [newest = ''] = [known?.newest ?? '', ...dates].sort().slice(-1);
 	const yesterday = new Date(1000 * (now - DAY)).toISOString().slice(0, 10);
-	const since = known?.since ?? (newest < yesterday ? newest : yesterday);
+	const since = known?.since ?? (newest !== '' && newest < yesterday ? newest : yesterday);
 	const devices = new Map(known?.devices);
 	const changes: Change[] = [];
 	for (const device of list) {
@@ -89,13 +89,13 @@ export function look(one: Look, before: Memory | undefined): { changes: Change[]
 	const here = new Set(list.map(({ sn }) => sn));
 	for (const [sn, last] of list.length === 0 ? [] : devices) {
 		if (here.has(sn)) continue;
-		const after = lookFor(sn, last, one);
+		const after = lookFor(sn, last, newest, one);
 		if (after === undefined) {
 			devices.delete(sn);
 			changes.push({ told: { event: 'deviceRemoved', sn }, change: JSON.stringify([sn, number]) });
 		} else devices.set(sn, after);
 	}
-	return { changes, after: { fingerprint, number: number + Math.min(changes.length, 1), since, devices } };
+	return { changes, after: { fingerprint, number: number + Math.min(changes.length, 1), since, newest, devices } };
 }
 
 /** Adds the changes of a listed device, and returns what is then known of it. */
@@ -109,9 +109,9 @@ function lookAt(
 	const isInside =
 		(own.group === undefined || own.group.trim().toLowerCase() === group.name.toLowerCase()) &&
 		(own.onlineStatus === undefined || own.onlineStatus === onlineStatus);
-	const isNew =
-		since !== undefined && isInside && (last === undefined || last.place === 'never in') && createTime >= since;
-	const isCreated = isNew && events.includes('deviceCreated');
+	const wasMissing = last?.away !== undefined && createTime > last.away.newest;
+	const isNew = last === undefined || last.place === 'never in' ? createTime >= (since ?? '') : wasMissing;
+	const isCreated = since !== undefined && isInside && isNew && events.includes('deviceCreated');
 	if (isCreated) changes.push({ told: { event: 'deviceCreated', sn }, change: `created ${sn} ${createTime}` });
 	const wasInside = last?.place === 'inside';
 	const values = new Map(last?.values);
@@ -134,12 +134,18 @@ function lookAt(
 }
 
 /** Looks for a device that the list lacks, and returns what is then known of it; undefined if it was removed. */
-function lookFor(sn: string, last: Known, { fleet, setting, now, refusesMissing }: Look): Known | undefined {
-	const { since, next } = last.away ?? { since: now, next: 0 };
+function lookFor(
+	sn: string,
+	last: Known,
+	newest: string,
+	{ fleet, setting, now, refusesMissing }: Look,
+): Known | undefined {
+	const away = last.away ?? { since: now, next: 0, newest };
+	const { since, next } = away;
 	const isLookedFor = setting.events.includes('deviceRemoved') && last.place === 'inside' && next <= now;
-	if (!isLookedFor) return { ...last, away: { since, next } };
-	if (fleet.get(sn) !== undefined) return { ...last, away: { since, next: now + Math.max(60, now - since) } };
-	return refusesMissing ? { ...last, away: { since, next } } : undefined;
+	if (!isLookedFor) return { ...last, away };
+	if (fleet.get(sn) !== undefined) return { ...last, away: { ...away, next: now + Math.max(60, now - since) } };
+	return refusesMissing ? { ...last, away } : undefined;
 }
 
 const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);
