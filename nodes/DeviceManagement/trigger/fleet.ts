@@ -73,13 +73,9 @@ export async function observe(platform: Platform, before: State, options: FleetO
 }
 
 /** Returns the remembered devices after a list, and its events. `away`: what to remember of missing ones; undefined to forget one. */
-function merge(
-	known: State['devices'],
-	items: readonly Compared[],
-	away: Missing['away'] = [],
-): { devices: State['devices']; events: DeviceEvent[] } {
+function merge(known: State['devices'], items: readonly Compared[], away: Missing['away'] = []) {
 	const changed = items.filter(({ sn, entry }) => known.get(sn) !== entry);
-	if (changed.length + away.length === 0) return { devices: known, events: [] };
+	if (changed.length + away.length === 0) return { devices: known, events: new Array<DeviceEvent>() };
 	const devices = new Map(known);
 	for (const { sn, entry } of changed) devices.set(sn, entry);
 	for (const [sn, entry] of away) {

@@ -37,35 +37,35 @@ export async function checkMissing(
 	missing: readonly Remembered[],
 	{ events, settings, now, newest }: Pick<TriggerParameters, 'events' | 'settings'> & { now: number; newest: string },
 ): Promise<Missing> {
-	const nextOf = ([, { away }]: Remembered) => (away !== undefined && away.since <= now ? away.next : 0);
-	const due = missing.filter((one) => nextOf(one) <= now && one[1].outside === undefined && canBeRequested(one[0]));
+	const all = missing.map(([sn, entry]) => {
+		// If n8n's clock was set back, the device counts as missing since now.
+		const isKnown = entry.away !== undefined && entry.away.since <= now;
+		return { sn, entry, isKnown, away: isKnown ? entry.away : { since: now, next: 0, newest } };
+	});
+	const due = all.filter(
+		({ sn, entry, away }) => away.next <= now && entry.outside === undefined && canBeRequested(sn),
+	);
 	// First those that were never requested, then those that have waited longest.
-	const ordered = due.toSorted((one, other) => nextOf(one) - nextOf(other));
+	const ordered = due.toSorted((one, other) => one.away.next - other.away.next);
 	const requested = events.has('deviceRemoved') ? ordered.slice(0, MAX_PER_POLL) : [];
 	const slots = pLimit(settings.parallelRequests);
 	const timeoutMs = Math.min(settings.timeoutMs, LONGEST_CHECK_MS);
 	const once = { ...settings, timeoutMs, maxRetries: 0, keepsToken: true };
 	const check = async (sn: string) =>
 		await fetchDevice(platform, sn, once).then(() => 'exists' as const, outcomeOfFailure);
-	const outcomes = new Map(await Promise.all(requested.map(async ([sn]) => [sn, await slots(check, sn)] as const)));
-	const away = missing.map(([sn, entry]) => [sn, awayAfter(entry, outcomes.get(sn), now, newest)] as const);
+	const outcomes = new Map(await Promise.all(requested.map(async ({ sn }) => [sn, await slots(check, sn)] as const)));
+	const away = all.flatMap(({ sn, entry, isKnown, away: { next, ...since } }): Missing['away'] => {
+		const outcome = outcomes.get(sn);
+		if (outcome === 'removed' || now - since.since >= REMEMBERED) return [[sn, undefined]];
+		if (isKnown && outcome === undefined) return [];
+		const wait = outcome === 'exists' ? Math.max(60, now - since.since) : 0;
+		return [[sn, { ...entry, waiting: undefined, away: { ...since, next: outcome ? now + wait : next } }]];
+	});
 	return {
 		removed: missing.filter(([sn]) => outcomes.get(sn) === 'removed'),
-		away: away.filter(([, entry], index) => entry !== missing[index]?.[1]),
+		away,
 		failure: [...outcomes.values()].find((outcome) => outcome instanceof Failure),
 	};
-}
-
-type Outcome = 'exists' | 'removed' | Failure | undefined;
-
-/** Returns what to remember of a missing device; undefined to forget it. If n8n's clock was set back, it counts as missing since now. */
-function awayAfter(entry: Entry, outcome: Outcome, now: number, newest: string): Entry | undefined {
-	const isKnown = entry.away !== undefined && entry.away.since <= now;
-	const away = isKnown ? entry.away : { since: now, next: 0, newest };
-	if (outcome === 'removed' || now - away.since >= REMEMBERED) return undefined;
-	if (isKnown && outcome === undefined) return entry;
-	const wait = outcome === 'exists' ? Math.max(60, now - away.since) : 0;
-	return { ...entry, waiting: undefined, away: { ...away, next: outcome === undefined ? away.next : now + wait } };
 }
 
 function canBeRequested(sn: string): boolean {
@@ -73,7 +73,7 @@ function canBeRequested(sn: string): boolean {
 }
 
 /** Returns what a failed request says about its device. */
-function outcomeOfFailure(thrown: unknown): Outcome {
+function outcomeOfFailure(thrown: unknown): 'removed' | Failure {
 	if (!(thrown instanceof Failure) || thrown.details.signInFailed === 'for good') throw thrown;
 	return meansNoDevice(thrown.details) ? 'removed' : thrown;
 }
