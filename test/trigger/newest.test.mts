@@ -1,7 +1,8 @@
+import { Fleet } from '../../testbed/platform/fleet.mts';
 import type { Settings } from '../../testbed/platform/settings.mts';
 import { HOUR, LATER, snsOf, useTrigger } from './watching.mts';
 
-const { bench, clock, fleet, watch, add, change, asked } = useTrigger();
+const { bench, clock, fleet, watch, add, change, remove, asked } = useTrigger();
 
 const BOTH = { events: ['deviceCreated', 'deviceUpdated'] };
 const WHOLE = 'size=1000&sort=id asc';
@@ -63,4 +64,30 @@ it('of new devices in a filter, reports those that were created since the first 
 	const odd = add({ createTime: 'N/A', tags: ['some'] });
 	clock.now += HOUR;
 	expect((await pollOf(watching))[0]).toEqual([fresh, odd].sort());
+});
+
+it('a device that was deleted and added again is new, also beside one that is dated in the future', async () => {
+	const watching = await watch({ events: ['deviceCreated'] });
+	add({ createTime: '2099-01-01 00:00:00' });
+	await watching.poll();
+	const sn = remove(3);
+	expect(await watching.poll()).toBeNull();
+	add({ sn, createTime: '2026-11-01 00:00:00' });
+	expect(snsOf(await watching.poll())).toEqual([sn]);
+});
+
+it('after an empty first list, a device is new that is dated since yesterday, or without a date', async () => {
+	const [device] = fleet().devices;
+	bench.platform.fleet = new Fleet([]);
+	const watching = await watch({ events: ['deviceCreated'] });
+	const dates = ['2026-10-30 23:59:59', '2026-10-31 00:00:00', '2099-01-01 00:00:00', null];
+	for (const [index, createTime] of dates.entries())
+		fleet().add({ ...device, ...Object({ id: `${index}`, sn: `S${index}`, createTime }) });
+	expect(snsOf(await watching.poll()).sort()).toEqual(['S1', 'S2', 'S3']);
+});
+
+it('of two devices with one serial number, does not take the newer one for an edit of the other', async () => {
+	add({ sn: fleet().at(3).sn, updateTime: LATER });
+	const watching = await watch({ events: ['deviceUpdated'] });
+	for (let poll = 0; poll < 3; poll++) expect(await pollOf(watching)).toEqual([[], [WHOLE]]);
 });

@@ -106,6 +106,22 @@ it.each<[string | number | undefined, boolean]>([
 	expect(look({ values: { status: 1 } })).toEqual(['statusChanged']);
 });
 
+it('a device that matches the filters of the node for the first time is new, and not when it returns', () => {
+	const options = {
+		...optionsOf(new Set(['groupChanged'])),
+		events: new Set(['deviceCreated'] as const),
+		holdSeconds: 0,
+	};
+	let entry: Entry | undefined;
+	const told = [false, true, false, true].map((isInside) => {
+		const device = { sn: 'A', createTime: '2026-02-01 00:00:00', group: isInside ? 'A' : 'B' };
+		const after = step(entry, device, isInside, { ...options, own: { group: 'A' } });
+		entry = after.entry;
+		return after.events.map(({ event }) => event).join();
+	});
+	expect(told).toEqual(['', 'deviceCreated', 'groupChanged', 'groupChanged']);
+});
+
 it('the same event has the same id, and another event, device, value or number another one', () => {
 	const watching = (now: number, number: number) => ({
 		...optionsOf(new Set(['statusChanged', 'onlineStatusChanged', 'deviceUpdated'])),
