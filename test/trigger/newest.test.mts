@@ -87,7 +87,41 @@ it('after an empty first list, a device is new that is dated since yesterday, or
 });
 
 it('of two devices with one serial number, does not take the newer one for an edit of the other', async () => {
-	add({ sn: fleet().at(3).sn, updateTime: LATER });
+	add(Object({ sn: 1001 }));
+	add({ sn: '1001', updateTime: LATER });
 	const watching = await watch({ events: ['deviceUpdated'] });
 	for (let poll = 0; poll < 3; poll++) expect(await pollOf(watching)).toEqual([[], [WHOLE]]);
+});
+
+describe('behind more than a hundred newer devices, reports at once', () => {
+	const addMany = () => Array.from({ length: 150 }, () => add({ createTime: '2026-11-01 00:00:00', group: mine() }));
+	const mine = () => ({ ...fleet().at(0).group, id: 'mine', name: 'Mine' });
+	const before = '2026-10-31 00:00:00';
+
+	it('a device that the platform lists late', async () => {
+		const watching = await watch({ events: ['deviceCreated'] });
+		addMany();
+		for (const count of [150, 0]) expect(snsOf(await watching.poll())).toHaveLength(count);
+		const sn = add({ createTime: before }, 99);
+		expect(snsOf(await watching.poll())).toEqual([sn]);
+	});
+
+	it("a device that begins to match the node's own filters", async () => {
+		const watching = await watch({ events: ['deviceCreated'], filters: { group: 'Mine' } });
+		const sn = add({ createTime: before });
+		addMany();
+		for (const count of [150, 0]) expect(snsOf(await watching.poll())).toHaveLength(count);
+		fleet().update(sn, { group: mine() });
+		expect(snsOf(await watching.poll())).toEqual([sn]);
+	});
+
+	it('an edit, where the platform ignores the sort order and lists devices by when they were created', async () => {
+		bench.platform.settings.sorting = 'ignored';
+		for (const { sn, createTime } of fleet().devices) fleet().update(sn, { updateTime: createTime });
+		fleet().reorder((devices) => [...devices].sort((one, other) => (one.createTime > other.createTime ? -1 : 1)));
+		const watching = await watch({ events: ['deviceUpdated'] });
+		expect(await watching.poll()).toBeNull();
+		const sn = change(150, { updateTime: LATER });
+		expect(snsOf(await watching.poll())).toEqual([sn]);
+	});
 });
