@@ -115,13 +115,17 @@ describe('behind more than a hundred newer devices, reports at once', () => {
 		expect(snsOf(await watching.poll())).toEqual([sn]);
 	});
 
-	it('an edit, where the platform ignores the sort order and lists devices by when they were created', async () => {
-		bench.platform.settings.sorting = 'ignored';
-		for (const { sn, createTime } of fleet().devices) fleet().update(sn, { updateTime: createTime });
-		fleet().reorder((devices) => [...devices].sort((one, other) => (one.createTime > other.createTime ? -1 : 1)));
-		const watching = await watch({ events: ['deviceUpdated'] });
-		expect(await watching.poll()).toBeNull();
-		const sn = change(150, { updateTime: LATER });
-		expect(snsOf(await watching.poll())).toEqual([sn]);
-	});
+	it.each(['createTime', 'same'])(
+		'an edit, where the platform ignores the sort order, and update times are like %s',
+		async (like) => {
+			bench.platform.settings.sorting = 'ignored';
+			for (const { sn, createTime } of fleet().devices)
+				fleet().update(sn, { updateTime: like === 'same' ? before : createTime });
+			fleet().reorder((devices) => [...devices].sort((one, other) => (one.createTime > other.createTime ? -1 : 1)));
+			const watching = await watch({ events: ['deviceUpdated'] });
+			expect(await watching.poll()).toBeNull();
+			const sn = change(150, { updateTime: '2026-11-01 00:00:00' });
+			expect(snsOf(await watching.poll())).toEqual([sn]);
+		},
+	);
 });
