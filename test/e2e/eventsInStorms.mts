@@ -157,7 +157,7 @@ async function away(
 }
 
 /** Keeps back the platform's answers to requests of a kind. `held` waits for the first one. `release` answers all of them. */
-export function holdAnswers({ settings }: EmbeddedPlatform, kept: PlatformRequest['kind']) {
+function holdAnswers({ settings }: EmbeddedPlatform, kept: PlatformRequest['kind']) {
 	const answers = held();
 	let isHolding = false;
 	settings.beforeAnswer = async ({ kind }) => {

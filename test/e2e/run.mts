@@ -1,11 +1,10 @@
 /**
  * The packed package in a real n8n, headless, against the embedded platform: `npm run test:e2e`. With `-- --queue` in queue mode,
  * with `-- --hosts` the trigger on n8n's three hosts, with `-- --n8n 2.35.7,pinned` in those versions, one after the other.
- * `-- --soak` disturbs n8n in queue mode for an hour, and says what became of each change.
  * `-- --pictures` takes the pictures of the docs along the way. Slow and large (each version is fetched once), so apart from
  * `npm test`. Ends with a line `N passed, N failed`; `-- --json FILE` writes it for programs.
  */
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +20,6 @@ import { Checks } from './checks.mts';
 import { pollHosts } from './hosts.mts';
 import { oneProcess } from './oneProcess.mts';
 import { queueMode } from './queueMode.mts';
-import { soak } from './soak.mts';
 
 /** The exit code for `.ci/run` if PostgreSQL or Redis doesn't respond, so that nothing ran (EX_UNAVAILABLE of sysexits). */
 const UNREACHABLE = 69;
@@ -30,13 +28,6 @@ const QUEUE = 'in queue mode, with a main process and two workers; needs Postgre
 const options = new Command('npm run test:e2e --')
 	.description('Runs the packed package in a real n8n, against the embedded platform.')
 	.addOption(new Option('--queue', QUEUE).conflicts('hosts'))
-	.addOption(
-		new Option('--soak [minutes]', 'disturbs n8n in queue mode for an hour; needs PostgreSQL and Redis')
-			.preset('60')
-			.argParser(readMinutes)
-			.conflicts(['queue', 'hosts', 'pictures']),
-	)
-	.option('--before <commit>', 'the build that --soak begins with', 'HEAD~20')
 	.option('--fetch', 'only fetches n8n and runs nothing')
 	.addOption(
 		new Option('--pictures', 'takes the pictures of the docs again; needs Chromium').conflicts(['queue', 'hosts']),
@@ -49,8 +40,6 @@ const options = new Command('npm run test:e2e --')
 	.parse()
 	.opts<{
 		queue?: true;
-		soak?: number;
-		before: string;
 		fetch?: true;
 		hosts?: true;
 		pictures?: true;
@@ -58,8 +47,6 @@ const options = new Command('npm run test:e2e --')
 		only?: string;
 		json?: string;
 	}>();
-const needsServices = options.queue === true || options.soak !== undefined;
-const only = new RegExp(options.only ?? '');
 const isStopping = stopSignal();
 try {
 	process.exitCode = await runAll(versionsIn(options.n8n, await pinnedVersion()));
@@ -72,8 +59,8 @@ process.exit();
 /** @returns the exit code */
 async function runAll(versions: readonly string[]): Promise<number> {
 	// The download of n8n takes minutes, so this checks the services first.
-	if (needsServices) await (await layFoundation()).services.stop();
-	const checks = new Checks(options.soak === undefined ? only : undefined);
+	if (options.queue) await (await layFoundation()).services.stop();
+	const checks = new Checks(new RegExp(options.only ?? ''));
 	for (const version of versions) {
 		if (isStopping.aborted) break;
 		console.log(`\n━━ n8n ${version}\n`);
@@ -90,13 +77,11 @@ async function runAll(versions: readonly string[]): Promise<number> {
 }
 
 async function run(host: N8nHost, checks: Checks): Promise<void> {
-	const foundation = needsServices ? await layFoundation() : undefined;
+	const foundation = options.queue ? await layFoundation() : undefined;
 	const services = foundation?.services ?? new Services();
 	const folder = await mkdtemp(join(tmpdir(), 'n8n-e2e-'));
 	const shown = async () => {
-		if (foundation && options.soak !== undefined) {
-			await soak(host, folder, foundation, checks, { minutes: options.soak, before: options.before, only });
-		} else if (foundation) await queueMode(host, folder, foundation, checks);
+		if (foundation) await queueMode(host, folder, foundation, checks);
 		else if (options.hosts) await pollHosts(host, folder, services, checks);
 		else {
 			const n8n = services.add(new N8nInstance(host, folder));
@@ -112,9 +97,4 @@ async function run(host: N8nHost, checks: Checks): Promise<void> {
 		await services.stop();
 		await rm(folder, removing);
 	}
-}
-
-function readMinutes(text: string): number {
-	if (/^[1-9]\d*$/.test(text)) return Number(text);
-	throw new InvalidArgumentError('Enter a number of minutes, like 60.');
 }

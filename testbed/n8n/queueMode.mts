@@ -19,12 +19,10 @@ interface QueueModeOptions {
 	workflows: readonly object[];
 	/** Further settings for every process, beside those of compose.yaml. */
 	settings: Environment;
-	/** The package to begin with; default: that of this checkout. */
-	tarball?: string;
 }
 
 /** Docker's patience in compose.yaml. */
-export const GRACE_MS = 40_000;
+const GRACE_MS = 40_000;
 
 const executionSchema = z.object({
 	id: z.coerce.string(),
@@ -82,11 +80,11 @@ export class QueueMode {
 		host: N8nHost,
 		folder: string,
 		{ services, database, gates }: Foundation,
-		{ credentials, workflows, settings, tarball: given }: QueueModeOptions,
+		{ credentials, workflows, settings }: QueueModeOptions,
 	): Promise<QueueMode> {
 		const port = await freePort();
 		const compose = await readCompose(`http://127.0.0.1:${port}/`);
-		const tarball = given ?? (await packTo(folder, checkout));
+		const tarball = await packTo(folder, checkout);
 		const own = { ...gates.postgres.environment, ...gates.redis.environment, ...settings };
 		const install = async (service: 'main' | 'worker', name: string) => {
 			const { environment } = compose.services[service];
@@ -140,26 +138,12 @@ export class QueueMode {
 	 * @param between runs while there is no main process
 	 */
 	async update(tarball: string, between = () => {}): Promise<void> {
-		await this.replaceWorkers(tarball);
-		await this.replaceMain(tarball, between);
-	}
-
-	/** Replaces each process by one of an earlier build: main first, as the docs say. */
-	async rollBack(tarball: string): Promise<void> {
-		await this.replaceMain(tarball, () => {});
-		await this.replaceWorkers(tarball);
-	}
-
-	private async replaceWorkers(tarball: string): Promise<void> {
 		const replace = async (worker: Worker) => {
 			await worker.process.stop(GRACE_MS);
 			await installAsImage(worker.instance.folder, tarball);
 			await worker.restart();
 		};
 		await Promise.all(this.workers.map(replace));
-	}
-
-	private async replaceMain(tarball: string, between: () => void): Promise<void> {
 		await this.main.process.stop(GRACE_MS);
 		between();
 		await installAsImage(this.mainInstance.folder, tarball);
