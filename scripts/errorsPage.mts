@@ -3,9 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { CODE_TABLE } from '../nodes/DeviceManagement/core/errors/codes.ts';
+import { explain } from '../nodes/DeviceManagement/core/errors/failureOf.ts';
+import { CODES } from '../nodes/DeviceManagement/core/errors/table.ts';
 import { checkout } from '../testbed/checkout.mts';
 import { codes } from '../testbed/platform/codes.mts';
+
+/** All codes in the order of the document, in words that fit any request. */
+export const CODE_TABLE = CODES.map(([code]) => ({ ...explain(code, 'test'), code }));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
 	const file = join(checkout, 'docs', 'errors.md');

@@ -1,10 +1,10 @@
 import { type INode, UserError } from 'n8n-workflow';
 
 import { Failure, type FailureDetails, inputFailure } from '../nodes/DeviceManagement/core/failure.ts';
-import { inWords } from '../nodes/DeviceManagement/core/errors/purpose.ts';
-import { explainStatus } from '../nodes/DeviceManagement/core/errors/statuses.ts';
-import { explainUnsent, timedOut } from '../nodes/DeviceManagement/core/errors/unsent.ts';
+import { explain, failureOf } from '../nodes/DeviceManagement/core/errors/failureOf.ts';
+import { RESPONSES } from '../nodes/DeviceManagement/core/errors/table.ts';
 import { asNodeError, withoutAuthorization } from '../nodes/DeviceManagement/nodeError.ts';
+import { unsent as unsentBy } from '../nodes/DeviceManagement/transport/exchange.ts';
 
 const node: INode = {
 	id: 'node',
@@ -18,14 +18,15 @@ const node: INode = {
 const refused = (details: Partial<FailureDetails>) =>
 	new Failure({ kind: 'refused', cause: 'unknown', message: 'No', remedy: 'Wait.', ...details });
 
-const unsent = (code: string) => inWords(explainUnsent(code, '', false), 'list', String);
+const ASKED = { words: 'list', mayChange: false, redact: String } as const;
+const unsent = (code: string) => unsentBy(Object.assign(new Error(), { code }), ASKED);
 
 describe('whether n8n tries again is decided by the cause', () => {
 	test.each([
 		['a dropped connection', unsent('ECONNRESET'), 'temporarily-unavailable'],
 		['a certificate', unsent('DEPTH_ZERO_SELF_SIGNED_CERT'), 'configuration-invalid'],
 		['an expired certificate', unsent('CERT_HAS_EXPIRED'), 'temporarily-unavailable'],
-		['a time-out', inWords(timedOut(1000), 'list', String), 'temporarily-unavailable'],
+		['a time-out', failureOf({ kind: 'timeout', row: RESPONSES.tooSlow }, ASKED), 'temporarily-unavailable'],
 		['HTTP 403', refused({ httpStatus: 403 }), 'temporarily-unavailable'],
 		['HTTP 404', refused({ httpStatus: 404 }), 'temporarily-unavailable'],
 		['HTTP 500', refused({ httpStatus: 500 }), 'temporarily-unavailable'],
@@ -34,7 +35,7 @@ describe('whether n8n tries again is decided by the cause', () => {
 		['a refused token', refused({ httpStatus: 401, token: 'refused' }), 'credential-invalid'],
 		['a refused login in HTTP 403', refused({ httpStatus: 403, cause: 'credential' }), 'credential-invalid'],
 		['an unknown host', unsent('ENOTFOUND'), 'temporarily-unavailable'],
-		['a redirect', refused({ ...explainStatus(302), httpStatus: 302 }), 'temporarily-unavailable'],
+		['a redirect', refused({ ...explain('HTTP 302', 'list'), httpStatus: 302 }), 'temporarily-unavailable'],
 		[
 			'a limit of a login',
 			refused({ cause: 'credential', temporary: true, retryAfterMs: 7 }),

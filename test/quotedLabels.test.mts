@@ -1,6 +1,6 @@
 /**
  * A message that quotes a field which the form at hand does not have sends people on a search. Every text that a node can reach is
- * taken from its bundle. Words that depend on the purpose of a request are compared with the form of each operation.
+ * taken from its bundle. Words that depend on the request are compared with the form of each operation.
  */
 import { buildSync } from 'esbuild';
 import type { INodeProperties } from 'n8n-workflow';
@@ -9,9 +9,8 @@ import ts from 'typescript';
 import { DeviceManagementApi } from '../credentials/DeviceManagementApi.credentials.ts';
 import { DeviceManagement } from '../nodes/DeviceManagement/DeviceManagement.node.ts';
 import { DeviceManagementTrigger } from '../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
-import { explainCode } from '../nodes/DeviceManagement/core/errors/codes.ts';
-import { fillIn, inWords, type Purpose, WORDING } from '../nodes/DeviceManagement/core/errors/purpose.ts';
-import { timedOut } from '../nodes/DeviceManagement/core/errors/unsent.ts';
+import { explain, failureOf, type Wording, WORDING } from '../nodes/DeviceManagement/core/errors/failureOf.ts';
+import { RESPONSES } from '../nodes/DeviceManagement/core/errors/table.ts';
 import { checkout } from '../testbed/checkout.mts';
 import { hurry, useBench } from '../testbed/jest.mts';
 import { type OperationName, operationNames, operations } from '../testbed/operations.mts';
@@ -46,9 +45,9 @@ function textsReachedFrom(file: string): string[] {
 		charset: 'utf8',
 		write: false,
 	});
-	// The bundler names each file in a comment. The words of purpose.ts are for one purpose each.
+	// The bundler names each file in a comment. The words of failureOf.ts are for one form each.
 	const parts = outputFiles.flatMap(({ text }) => text.split(/^\/\/ (?=\w+\/)/m));
-	return parts.filter((part) => !part.startsWith('nodes/DeviceManagement/core/errors/purpose.ts')).flatMap(textsIn);
+	return parts.filter((part) => !part.startsWith('nodes/DeviceManagement/core/errors/failureOf.ts')).flatMap(textsIn);
 }
 
 function textsIn(code: string): string[] {
@@ -69,7 +68,7 @@ function textsIn(code: string): string[] {
 }
 
 /** What reads from the platform, the form that a person sees of it, and a function that runs it and returns its error, if any. */
-type Reader = [name: string, Purpose, form: INodeProperties[], hear: () => Promise<unknown>];
+type Reader = [name: string, Wording, form: INodeProperties[], hear: () => Promise<unknown>];
 
 /** What the form shows with these parameters, as far as they are chosen from a list. */
 function formOf(chosen: Record<string, unknown>): INodeProperties[] {
@@ -81,40 +80,42 @@ function formOf(chosen: Record<string, unknown>): INodeProperties[] {
 	);
 }
 
-function operation(name: OperationName, purpose: Purpose, more: { method?: string; filters?: object } = {}): Reader {
+function operation(name: OperationName, words: Wording, more: { method?: string; filters?: object } = {}): Reader {
 	const parameters = { ...operations[name], ...more, options: { maxRetries: 0 } };
 	const hear = async () => (await bench.run(parameters, { input: [{ sn: 'RT1' }] })).error;
-	return [[name, JSON.stringify(more)].join(' '), purpose, formOf(parameters), hear];
+	return [[name, JSON.stringify(more)].join(' '), words, formOf(parameters), hear];
 }
 
-const OF_API = { request: 'read', requestAll: 'read' } as const;
-/** What each operation's requests are for; a new operation needs a row. */
-const PURPOSES: Record<OperationName, Purpose> = { get: 'device', getAll: 'list', count: 'count', ...OF_API };
+const OF_API = { request: 'apiRequest', requestAll: 'apiRequest' } as const;
+/** The words for each operation's requests; a new operation needs a row. */
+const WORDS: Record<OperationName, Wording> = { get: 'device', getAll: 'list', count: 'count', ...OF_API };
 const get = { resource: 'device', operation: 'get' };
 const watch = { options: { maxRetries: 0 } };
 const openDropdown = async () =>
 	await bench.engine.listSearch(get, bench.engine.credentialReference(bench.apiKey), 'searchDevices');
 const poll = async () => await new Watch(bench, watch).activate();
 const readers: Reader[] = [
-	...operationNames.map((name) => operation(name, PURPOSES[name])),
-	operation('request', 'write', { method: 'POST' }),
+	...operationNames.map((name) => operation(name, WORDS[name])),
+	operation('request', 'apiRequestWithBody', { method: 'POST' }),
 	operation('count', 'count', { filters: { onlineStatus: '0' } }),
 	['the dropdown of Get', 'dropdown', formOf(get), async () => await openDropdown().catch(Object)],
 	['the trigger', 'list', trigger, async () => await poll().catch(Object)],
 ];
 
-describe.each(readers)('%s', (_name, purpose, form, hear) => {
-	test('has the fields that the words for its purpose quote', () => {
+describe.each(readers)('%s', (_name, words, form, hear) => {
+	test('has the fields that its words quote', () => {
 		const labels = new Set([...labelsOf(form), ...credentialLabels]);
-		const quoted = Object.values(WORDING[purpose]).flatMap(quotedIn);
+		const quoted = Object.values(WORDING[words]).flatMap(quotedIn);
 		expect(quoted.filter((label) => !labels.has(label))).toEqual([]);
 	});
 
-	test('says the words for its purpose', async () => {
+	test('says its words', async () => {
 		bench.platform.settings.fault = () => ({ code: 10005 });
-		expect(await hear()).toHaveProperty('description', fillIn(explainCode(10005), purpose).remedy);
+		expect(await hear()).toHaveProperty('description', explain(10005, words).remedy);
 		hurry(200);
 		bench.platform.settings.fault = () => 'hang';
-		expect(await hear()).toHaveProperty('description', inWords(timedOut(0), purpose, String).details.remedy);
+		const asked = { words, mayChange: words === 'apiRequestWithBody', redact: String };
+		const timeout = failureOf({ kind: 'timeout', row: RESPONSES.tooSlow }, asked);
+		expect(await hear()).toHaveProperty('description', timeout.details.remedy);
 	});
 });

@@ -3,7 +3,7 @@
  * function returns a row of the table. It shows counts and short values only, and no value that may identify a device.
  */
 import { type Device, isSerialNumber, serialNumberOf } from '../../nodes/DeviceManagement/core/device.ts';
-import { meansNoDevice } from '../../nodes/DeviceManagement/core/errors/codes.ts';
+import { meansNoDevice } from '../../nodes/DeviceManagement/core/errors/table.ts';
 import type { JsonValue } from '../../nodes/DeviceManagement/core/json.ts';
 import type { Page } from '../../nodes/DeviceManagement/core/paging/page.ts';
 import { currentClock } from '../../nodes/DeviceManagement/transport/waiting/clock.ts';

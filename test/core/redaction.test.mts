@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { outside, redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
+import { redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
 import { runs } from '../../testbed/runs.mts';
 
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
@@ -108,9 +108,4 @@ test('secrets of quotes and backslashes take no long search', () => {
 		const marks = `${piece.repeat(40)}x`;
 		expect(redactor([secret, `${secret}x`, marks])(`${piece.repeat(5_000)}y`).length).toBeLessThanOrEqual(301);
 	}
-});
-
-test('text from outside follows our own words, if there is any', () => {
-	const words = (text: string) => outside(': ', text)(redactor(['abc']));
-	expect([words('an abc'), words('\n'), words('')]).toEqual([': an •••', '', '']);
 });

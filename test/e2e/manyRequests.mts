@@ -18,7 +18,8 @@ async function askFor(requests: number): Promise<void> {
 		const cancel = request % 2 === 0 ? undefined : AbortSignal.any([execution.signal]);
 		const answer = async () => ({ statusCode: 200, headers: {}, body: Readable.from([Buffer.from('{}')]) });
 		const limits = { timeoutMs: 3_600_000, cancel };
-		await exchange(answer, { method: 'GET', url: 'http://platform.example/', skipCertificateCheck: false, ...limits });
+		const read = { method: 'GET', url: 'http://platform.example/', skipCertificateCheck: false, ...limits } as const;
+		await exchange(answer, read, { words: 'list', mayChange: false, redact: String });
 	}
 }
 

@@ -1,5 +1,4 @@
-import { CODE_TABLE } from '../../nodes/DeviceManagement/core/errors/codes.ts';
-import { withTable } from '../../scripts/errorsPage.mts';
+import { CODE_TABLE, withTable } from '../../scripts/errorsPage.mts';
 import { readPage } from '../../testbed/pages.mts';
 import { codes } from '../../testbed/platform/codes.mts';
 

@@ -6,8 +6,7 @@ import { stringify } from 'node:querystring';
 
 import { type IPollFunctions, ObservableObject } from 'n8n-workflow';
 
-import { checkPayload, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
-import { inWords } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
+import { checkPayload, judge } from '../../nodes/DeviceManagement/core/answer.ts';
 import { Account } from '../../nodes/DeviceManagement/transport/account.ts';
 import type { openPlatform } from '../../nodes/DeviceManagement/transport/platform.ts';
 import { pollDevices } from '../../nodes/DeviceManagement/trigger/poll.ts';
@@ -33,14 +32,12 @@ export class BareEngine {
 
 	/** The platform without HTTP, tokens, retries and timeouts. Its responses are read as usual. */
 	private readonly reach: typeof openPlatform = async () => ({
-		request: async ({ schema, method, path, query, body, purpose }) => {
+		request: async ({ schema, method, path, query, body, words }) => {
 			const url = query === undefined ? path : `${path}?${stringify(query)}`;
 			const headers = { authorization: `ApiKey ${this.platform.apiKey}`, 'content-type': 'application/json' };
 			const { status, body: text } = await this.platform.respond({ method, url, headers }, body);
-			const answer = { status, body: Buffer.from(text), retryAfterMs: undefined, redirectOrigin: undefined };
-			const unwrapped = unwrap(answer, purpose);
-			if (unwrapped instanceof Error) throw inWords(unwrapped, purpose, String);
-			return checkPayload(unwrapped.payload, schema);
+			const asked = { words, mayChange: false, redact: String };
+			return checkPayload(judge({ status, body: Buffer.from(text) }, asked), schema);
 		},
 		...this.account,
 		stop: () => {},

@@ -1,5 +1,3 @@
-import type { Outside } from './redaction';
-
 export type FailureKind =
 	/** The package refused it before anything was sent. */
 	| 'input'
@@ -52,18 +50,6 @@ export class Failure extends Error {
 	constructor(readonly details: Readonly<FailureDetails>) {
 		super(details.message);
 		this.name = 'Failure';
-	}
-}
-
-export interface DraftDetails extends FailureDetails {
-	/** Text from outside, for the message at {outside}. */
-	outside?: Outside | undefined;
-}
-
-/** Lacks words for the request's purpose, and text from outside. Only `inWords` (errors/purpose.ts) makes a Failure of it. */
-export class Draft extends Error {
-	constructor(readonly details: Readonly<DraftDetails>) {
-		super(details.message);
 	}
 }
 

@@ -12,14 +12,6 @@ const MOST_VIEWS = 60;
 /** Returns text from outside without secrets and control characters, at most 300 characters long. */
 export type Redact = (text: string) => string;
 
-/** Text from outside. It can't join a message as it is: reading it takes a function that removes secrets. */
-export type Outside = (redact: Redact) => string;
-
-/** Returns text from outside, after our own words if there is any text. */
-export function outside(before: string, text: string): Outside {
-	return (redact) => redact(text).replace(/^(?=.)/su, before);
-}
-
 const BYTES = ['hex', 'base64', 'base64url'] as const;
 const inBytes = (encoding: BufferEncoding) => (written: string) => Buffer.from(written, encoding).toString();
 const fromJson = (written: string): string =>

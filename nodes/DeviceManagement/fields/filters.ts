@@ -109,7 +109,7 @@ const RESERVED: ReadonlySet<string> = new Set(['page', 'size', 'sort']);
 
 /** Returns the query parameters of the filters (section 1.4). */
 function readQuery(filters: Record<string, unknown>, byAgent: boolean): Query {
-	const name = check(textSchema, filters['name'], 'Name');
+	const name = check(textSchema, filters['name'], 'Name').trim();
 	const tags = readTags(filters['tags']);
 	const entriesOf = <T extends { value: string }>(value: unknown, label: string, checkAll: (value: unknown) => T[]) => {
 		if (value === undefined) return [];
@@ -202,5 +202,5 @@ function attributePair({ key, value }: { key: string; value: string }): string {
 	if (value.includes(',')) {
 		throw inputFailure(`The value of the attribute "${name}" under 'Attributes' contains a comma`, NO_COMMA);
 	}
-	return `${name} ${checkText(value, `the attribute "${name}"`)}`;
+	return `${name} ${checkText(value.trim(), `the attribute "${name}"`)}`;
 }

@@ -13,7 +13,7 @@ export const optionFields = {
 		typeOptions: { minValue: 0, maxValue: 10 },
 		default: 3,
 		description:
-			'How often to retry a read request after a timeout, a lost connection or HTTP 502, 503 or 504. Retries after HTTP 429 do not count. With 0, there are no retries.',
+			'How often to retry a read request after a timeout, a lost connection, code 10002 or HTTP 502, 503 or 504. Retries after HTTP 429 do not count. With 0, there are no retries.',
 	},
 	pageSize: {
 		displayName: 'Page Size',

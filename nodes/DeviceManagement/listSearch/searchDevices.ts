@@ -45,7 +45,7 @@ const skipSchema = z.coerce.number().int().positive().catch(0);
 
 async function searchPage(platform: Platform, text: string, skip: number): Promise<INodeListSearchResult> {
 	const query: Query = text === '' ? {} : { name: checkText(text, "'Name'") };
-	const list = { ...DEVICE_LIST, query, purpose: 'dropdown' } as const;
+	const list = { ...DEVICE_LIST, query, words: 'dropdown' } as const;
 	const source = pageSource(platform, list, SETTINGS);
 	const keep = (device: Device) => device;
 	const options = { pageSize: PAGE_SIZE, parallelRequests: 1, skip, limit: PAGE_SIZE, keep };

@@ -1,7 +1,7 @@
 import { Failure } from '../core/failure';
 import { type Device, deviceSchema, identifyDevice, identifyListed } from '../core/device';
-import { CHECK_RECORD, meansNoDevice } from '../core/errors/codes';
-import { WORDING } from '../core/errors/purpose';
+import { WORDING } from '../core/errors/failureOf';
+import { CHECK_RECORD, meansNoDevice } from '../core/errors/table';
 import { fetchFirst } from '../core/paging/requests';
 import { devicePath, type ListCriteria } from '../core/address';
 import { type PagedEndpoint, pageSource } from './pagedList';
@@ -12,7 +12,8 @@ export const DEVICE_LIST = {
 	method: 'POST',
 	path: '/api/device/list',
 	body: '{}',
-	purpose: 'list',
+	onlyReads: true,
+	words: 'list',
 	identify: identifyListed,
 	idOf: identifyDevice,
 } as const satisfies PagedEndpoint;
@@ -23,7 +24,7 @@ export async function countDevices(
 	criteria: ListCriteria,
 	settings: RequestSettings,
 ): Promise<number> {
-	const endpoint = { ...DEVICE_LIST, ...criteria, purpose: 'count' } as const;
+	const endpoint = { ...DEVICE_LIST, ...criteria, words: 'count' } as const;
 	const { page } = await fetchFirst(pageSource(platform, endpoint, settings), 1);
 	if (page.totalElements !== undefined && page.totalElements >= page.content.length) {
 		return page.totalElements;
@@ -44,7 +45,7 @@ export async function fetchDevice(
 ): Promise<Device> {
 	const path = devicePath(serialNumber);
 	return await platform
-		.request({ method: 'GET', path, purpose: 'device', schema: deviceSchema(serialNumber), settings })
+		.request({ method: 'GET', path, words: 'device', schema: deviceSchema(serialNumber), settings })
 		.catch((thrown: unknown) => {
 			if (!(thrown instanceof Failure) || !meansNoDevice(thrown.details)) throw thrown;
 			const { details } = thrown;

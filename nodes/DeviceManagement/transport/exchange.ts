@@ -6,12 +6,12 @@
 import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
-import { badResponse, type Received, tooLarge } from '../core/envelope';
-import { Draft, Failure } from '../core/failure';
+import type { RawResponse } from '../core/answer';
+import { type Asked, failureOf } from '../core/errors/failureOf';
+import { AT_PROXY, EXHAUSTED, RESPONSES, type Row, rowOf, UNREADABLE } from '../core/errors/table';
+import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/address';
-import { type Outside, outside } from '../core/redaction';
-import { explainUnsent, timedOut } from '../core/errors/unsent';
 import { beforeEnd, currentClock, onEnd, whyEnded } from './waiting/clock';
 
 /** Far more than a page of 2000 devices, far less than a worker's memory. */
@@ -43,52 +43,54 @@ const responseSchema = z.object({
 /**
  * Sends one request and reads the whole response.
  * @param send n8n's request function, with or without authentication
- * @returns the response, or why there is none: `unreachable`, `timeout` or `cancelled`; `response` for a body that is too large. It never
- * returns or throws n8n's error, which contains the request with its headers.
+ * @throws Failure that says why there is no response: `unreachable`, `timeout` or `cancelled`; `response` for a body that is too large. It
+ * never throws n8n's error, which contains the request with its headers.
  */
 export async function exchange(
 	send: (options: IHttpRequestOptions) => Promise<unknown>,
 	request: WireRequest,
-): Promise<Received> {
-	const { cancel, timeoutMs } = request;
+	asked: Asked,
+): Promise<RawResponse> {
+	const { cancel, timeoutMs: limit } = request;
 	const controller = new AbortController();
 	const end = controller.signal;
+	const tooSlow = () => failureOf({ kind: 'timeout', row: RESPONSES.tooSlow, places: { limit } }, asked);
 	// AbortSignal.any is slow. In Node.js 24, a combined signal with a timeout also leaks memory.
-	const forgetTime = onEnd(currentClock().timeout(timeoutMs), () => controller.abort(timedOut(timeoutMs)));
+	const forgetTime = onEnd(currentClock().timeout(limit), () => controller.abort(tooSlow()));
 	const forgetCancel = cancel && onEnd(cancel, () => controller.abort(cancel.reason));
-	const whyNone = () => (end.reason instanceof Draft ? end.reason : whyEnded(end));
 	let hasBegun = false;
-	const receive = async (): Promise<Received> => {
+	const receive = async (): Promise<RawResponse> => {
 		const response = responseSchema.safeParse(await send(requestOptions(request, end)));
-		if (!response.success) {
-			const remedy = 'Update n8n and the Device Management node to versions that fit together.';
-			return badResponse('n8n returned a response in a form that this node does not know', remedy);
-		}
+		if (!response.success) throw failureOf({ kind: 'response', row: RESPONSES.otherForm }, asked);
 		const { statusCode, headers, body: stream } = response.data;
 		// Without a listener, the error event of a response that breaks off would end n8n.
 		stream.on('error', () => {});
-		if (end.aborted) return whyNone();
+		if (end.aborted) throw whyEnded(end);
 		hasBegun = true;
 		const body = await collect(stream, headers['content-length']);
-		if (body instanceof Draft) return body;
+		if (body === undefined) {
+			throw failureOf({ kind: 'response', row: RESPONSES.tooLarge, places: { limit: '64 MB' } }, asked);
+		}
 		return {
 			status: statusCode,
 			retryAfterMs: parseRetryAfter(headers['retry-after'], headers['date'], currentClock().date()),
-			redirectOrigin: originOf(headers['location'], request.url),
+			redirectOrigin: /^3..$/.test(String(statusCode)) ? originOf(headers['location'], request.url) : undefined,
 			charset: /charset="?([\w.:-]+)/i.exec(String(headers['content-type']))?.[1],
 			body,
 		};
 	};
 	try {
-		return (end.aborted ? undefined : await beforeEnd(end, receive())) ?? whyNone();
+		const response = end.aborted ? undefined : await beforeEnd(end, receive());
+		if (response !== undefined) return response;
 	} catch (error) {
-		return end.aborted ? whyNone() : unsent(error, hasBegun);
+		if (!end.aborted) throw unsent(error, asked, hasBegun);
 	} finally {
 		forgetTime();
 		forgetCancel?.();
 		// Closes a connection that was not read to its end. n8n passes on only a copy of the body. Null costs no stack trace.
 		controller.abort(null);
 	}
+	throw whyEnded(end);
 }
 
 function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRequestOptions {
@@ -111,16 +113,17 @@ function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRe
 	};
 }
 
+/** Returns the whole body; undefined if it is too large. */
 async function collect(
 	body: z.infer<typeof responseSchema>['body'],
 	contentLength: unknown,
-): Promise<Uint8Array | Draft> {
-	if (Number(contentLength) > LARGEST_BODY) return tooLarge('64 MB');
+): Promise<Uint8Array | undefined> {
+	if (Number(contentLength) > LARGEST_BODY) return undefined;
 	const chunks: Uint8Array[] = [];
 	let size = 0;
 	for await (const chunk of body) {
 		size += chunk.byteLength;
-		if (size > LARGEST_BODY) return tooLarge('64 MB');
+		if (size > LARGEST_BODY) return undefined;
 		chunks.push(chunk);
 	}
 	return Buffer.concat(chunks);
@@ -148,28 +151,37 @@ function timeOf(header: unknown): number {
 }
 
 /** Returns the origin that a redirect leads to, without path and query, which may contain secrets. */
-function originOf(location: unknown, from: string): Outside | undefined {
+function originOf(location: unknown, from: string): string | undefined {
 	if (typeof location !== 'string' || !URL.canParse(location, from)) return undefined;
-	return outside(' to ', new URL(location, from).origin);
+	return `to ${new URL(location, from).origin}`;
 }
 
 /**
- * Returns the Draft for an error of n8n's request function, by the error's code: the error itself contains the request with its
+ * Returns the Failure for an error of n8n's request function, by the error's code: the error itself contains the request with its
  * headers. If this package threw a Failure inside that function, it returns that one.
  */
-export function unsent(error: unknown, hasBegun = false): Draft | Failure {
-	let [systemCode, words, atProxy] = ['', '', false];
+export function unsent(error: unknown, asked: Asked, hasBegun = false): Failure {
+	let [systemCode, said, atProxy] = ['', '', false];
 	let link: unknown = error;
 	for (let depth = 0; depth < 5 && link instanceof Error; depth++) {
 		if (link instanceof Failure) return link;
 		const own: unknown = Reflect.get(link, 'code');
 		// Node.js 24 has codes like ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE.
 		if (systemCode === '' && typeof own === 'string' && /^[A-Z][A-Z0-9_/]*$/.test(own)) systemCode = own;
-		words = link.message;
+		said = link.message;
 		// A proxy that can't be reached leaves the request without its socket. Without TLS in the base URL, TLS is the proxy's.
 		const { socket, protocol } = Object(Reflect.get(link, 'request'));
 		atProxy ||= socket === null || (protocol === 'http:' && Object(socket).encrypted === true);
 		link = link.cause;
 	}
-	return explainUnsent(systemCode, words, hasBegun, atProxy);
+	const isAborted = /socket hang up|aborted|premature|proxy connection ended/i.test(said);
+	const ownOfTls = /^(EPROTO|ERR_SSL)/.test(systemCode) ? ` ${said}`.toUpperCase().replace(/\W+/g, '_') : '';
+	const code = isAborted ? 'ECONNRESET' : systemCode + ownOfTls;
+	const listed = rowOf(code);
+	const passes = listed.includes('passes');
+	const isProxy = (atProxy && /^(?!ERR_CANCELED)./.test(code)) || /^(proxy connection|URI malformed)/i.test(said);
+	const isOther = hasBegun && !passes ? UNREADABLE : isProxy && listed !== EXHAUSTED ? AT_PROXY : undefined;
+	const row: Row = isOther === AT_PROXY && passes ? [...AT_PROXY, 'passes'] : (isOther ?? listed);
+	const system = systemCode === '' && isAborted ? 'aborted' : systemCode;
+	return failureOf({ kind: 'unreachable', row, system, ...(row.includes('said') && { said }) }, asked);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 
-import { checkPayload } from '../core/envelope';
+import { checkPayload } from '../core/answer';
 import { Failure, type FailureDetails } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { PageSource } from '../core/paging/page';
@@ -49,15 +49,16 @@ export function pageSource(
 
 /**
  * Returns the platform for a list that the node doesn't know. A POST may change something: its first
- * request is sent as a write, and in one page size. Once the platform has returned a page, the others are reads.
+ * request is sent once, and in one page size. Once the platform has returned a page, the others only read.
  * @throws Failure `response` with the words for 'Return All' if the first response is no page; and what a request throws
  */
 export function forOneList(platform: Platform, asObjects: (content: unknown[]) => object[]): Platform {
 	let isKnown = false;
 	const request: Platform['request'] = async ({ schema, ...sent }) => {
-		const purpose = !isKnown && sent.method !== 'GET' ? 'write' : 'read';
-		const data = await platform.request({ ...sent, purpose, schema: z.unknown() }).catch((thrown: unknown) => {
-			throw purpose === 'write' ? inOneSize(thrown) : thrown;
+		const inOneSize = !isKnown && sent.method !== 'GET';
+		const asked = { ...sent, onlyReads: isKnown, schema: z.unknown() };
+		const data = await platform.request(asked).catch((thrown: unknown) => {
+			throw inOneSize ? withSize(thrown) : thrown;
 		});
 		if (isRecord(data) && Array.isArray(data['content'])) data['content'] = asObjects(data['content']);
 		// A record may have a field 'content', too. A POST that wrote it must not be sent again.
@@ -69,7 +70,7 @@ export function forOneList(platform: Platform, asObjects: (content: unknown[]) =
 	return { ...platform, request };
 }
 
-function inOneSize(thrown: unknown): unknown {
+function withSize(thrown: unknown): unknown {
 	if (!(thrown instanceof Failure) || !mayRefuse(thrown)) return thrown;
 	const remedy = `${thrown.details.remedy} If the platform refuses the page size, change 'Page Size' under 'Options'.`;
 	return new Failure({ ...thrown.details, remedy, mayRefusePage: false });

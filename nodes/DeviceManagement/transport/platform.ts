@@ -16,13 +16,14 @@ import type {
 import pLimit from 'p-limit';
 import type { z } from 'zod/v4';
 
-import { checkPayload, unwrap } from '../core/envelope';
-import { inWords, type Purpose } from '../core/errors/purpose';
+import { checkPayload, judge } from '../core/answer';
+import type { Asked } from '../core/errors/failureOf';
 import { type Failure, type FailureDetails, inputFailure } from '../core/failure';
 import { type Account, accountOf } from './account';
 import { SIGN_IN_MARK } from './auth/authenticate';
 import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
 import { Session } from './auth/session';
+import { askedBy } from './auth/signIn';
 import { exchange, unsent, type WireRequest } from './exchange';
 import { currentClock, whyEnded } from './waiting/clock';
 import { NOT_SENT, outcomeOf } from './waiting/traffic';
@@ -49,11 +50,13 @@ export interface RequestSettings {
 }
 
 /** A request in the terms of the API document (section 4). */
-export interface PlatformRequest<T> extends Pick<WireRequest, 'method' | 'query' | 'body'> {
+export interface PlatformRequest<T>
+	extends Pick<WireRequest, 'method' | 'query' | 'body'>,
+		Pick<Asked, 'words' | 'mostValues'> {
 	/** Path below the base URL, already percent-encoded; begins with /api. */
 	path: string;
-	/** What the request is for. A write that was sent is sent again only after a refused token. */
-	purpose: Purpose;
+	/** Whether a request by another method than GET or HEAD only reads. Otherwise it is sent again only if it was refused. */
+	onlyReads?: boolean;
 	/** The schema of the payload, with a description for messages. */
 	schema: z.ZodType<T>;
 	settings: RequestSettings;
@@ -132,8 +135,8 @@ export class Execution {
 			const { traffic } = accountOf(loaded);
 			const { maxRetries: most, keepsToken, countsLimits = false } = sent.settings;
 			const costOf = ({ temporary, signInFailed, httpStatus }: FailureDetails) => {
-				// After a failed sign-in, a write was not sent.
-				if (temporary !== true || (sent.purpose === 'write' && signInFailed !== 'for now')) return Infinity;
+				// After a failed sign-in, the request was not sent.
+				if (temporary !== true || (mayChange(sent) && signInFailed !== 'for now')) return Infinity;
 				// After another status, one page may always fail.
 				return httpStatus === 429 && !countsLimits ? 0 : 1;
 			};
@@ -153,26 +156,26 @@ export class Execution {
 
 	/** The last step of a request. Returns the unchecked payload. */
 	private async exchange(
-		{ path, settings, ...request }: Omit<PlatformRequest<unknown>, 'schema'>,
+		{ path, settings, words, mostValues, ...request }: Omit<PlatformRequest<unknown>, 'schema'>,
 		credential: Credential,
 	): Promise<unknown> {
 		const { baseUrl, stored, redact, signsIn } = credential;
+		const asked: Asked = { words, mostValues, mayChange: mayChange(request), redact, hasKey: !signsIn };
 		const { query = {} } = credential.additions();
 		const name = Object.keys(query).find((added) => Object.hasOwn(request.query ?? {}, added));
 		if (name !== undefined) {
 			const remedy = "Remove the parameter, or change 'Key Name' in the credential.";
 			throw inputFailure(`The query parameter "${name}" has the name of the key in the credential`, remedy);
 		}
-		const response = await exchange(async (options) => await this.throughN8n(options, credential), {
+		const wire: WireRequest = {
 			...request,
 			url: `${baseUrl.href}${path}`,
 			skipCertificateCheck: stored.allowUnauthorizedCerts,
 			timeoutMs: settings.timeoutMs,
 			cancel: this.end,
-		});
-		const unwrapped = unwrap(response, request.purpose);
-		if (unwrapped instanceof Error) throw inWords(unwrapped, request.purpose, redact, !signsIn);
-		return unwrapped.payload;
+		};
+		const send = async (options: IHttpRequestOptions) => await this.throughN8n(options, credential);
+		return judge(await exchange(send, wire, asked), asked);
 	}
 
 	/** Has n8n sign in and store the token. No request follows. */
@@ -182,7 +185,7 @@ export class Execution {
 		const { failure } = await outcomeOf(this.throughN8n(options, credential.withToken('')));
 		const { token, dropped: { issuedAt = -Infinity } = {} } = accountOf(credential);
 		// With a token, also with one that was refused since, only n8n's store failed.
-		if (token === undefined && issuedAt < began) throw inWords(unsent(failure), 'login', credential.redact);
+		if (token === undefined && issuedAt < began) throw unsent(failure, askedBy(credential));
 	};
 
 	private async throughN8n(options: IHttpRequestOptions, { data }: Credential): Promise<unknown> {
@@ -194,4 +197,9 @@ export class Execution {
 		const { httpRequestWithAuthentication } = this.context.helpers;
 		return await httpRequestWithAuthentication.call(caller, CREDENTIAL_TYPE, options, { credentialsDecrypted });
 	}
+}
+
+/** Whether a request may change something on the platform: by its method, unless its caller knows better. */
+function mayChange({ method, onlyReads = false }: Pick<PlatformRequest<unknown>, 'method' | 'onlyReads'>): boolean {
+	return !onlyReads && method !== 'GET' && method !== 'HEAD';
 }

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 
 import { fitsInPath } from '../core/address';
 import { isSerialNumber } from '../core/device';
-import { meansNoDevice } from '../core/errors/codes';
+import { meansNoDevice } from '../core/errors/table';
 import { Failure } from '../core/failure';
 import { fetchDevice } from '../transport/devices';
 import type { Platform } from '../transport/platform';

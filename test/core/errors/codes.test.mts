@@ -1,21 +1,14 @@
-import {
-	CODE_TABLE,
-	explainCode as explainFacts,
-	meansNoDevice,
-	meansNotFound,
-	refusedBy,
-} from '../../../nodes/DeviceManagement/core/errors/codes.ts';
-import { Draft } from '../../../nodes/DeviceManagement/core/failure.ts';
-import { fillIn, inWords, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
+import { explain, failureOf, type Wording } from '../../../nodes/DeviceManagement/core/errors/failureOf.ts';
+import { CODES, meansNoDevice, meansNotFound, rowOf } from '../../../nodes/DeviceManagement/core/errors/table.ts';
+import { CODE_TABLE } from '../../../scripts/errorsPage.mts';
 import { codes } from '../../../testbed/platform/codes.mts';
 
-const explainCode = (code: number, purpose: Purpose, msg = '') =>
-	fillIn(explainFacts(code), purpose, msg === '' ? '' : `: ${msg}`);
+const explainCode = (code: number, words: Wording, said = '') => explain(code, words, { kind: 'refused', code, said });
 
 const documented = [...new Set(codes.map(([code]) => code))];
 
 test('the table and testbed/platform/codes.mts have the same codes in the same order, each once', () => {
-	expect(CODE_TABLE.map(({ code }) => code)).toEqual(documented);
+	expect(CODES.map(([code]) => code)).toEqual(documented);
 });
 
 test.each(CODE_TABLE)('code $code has a message in the style of n8n', ({ message, remedy }) => {
@@ -27,25 +20,25 @@ test.each(CODE_TABLE)('code $code has a message in the style of n8n', ({ message
 test.each([
 	['nothing found', (code: number) => meansNotFound({ code }), [10007, 10018, 14401]],
 	['no such device', (code: number) => meansNoDevice({ code }), [10007, 14401]],
-	['a refused token', (code: number) => refusedBy(code) === 'token', [14101, 14102]],
-	['a refused login', (code: number) => refusedBy(code) === 'login', [14201, 14202, 14203]],
-	['a lack of rights', (code: number) => refusedBy(code) === 'rights', [14103]],
-	['an unknown outcome', (code: number) => explainFacts(code).inDoubt, [-1, 10002]],
+	['a refused token', (code: number) => rowOf(code).includes('token'), [14101, 14102]],
+	['a refused login or user', (code: number) => rowOf(code).includes('barred'), [14103, 14201, 14202, 14203]],
+	['an unknown outcome', (code: number) => rowOf(code).includes('doubt'), [-1, 10002]],
+	['a trouble that passes', (code: number) => rowOf(code).includes('passes'), [10002]],
 ] as const)('%s is meant by these codes and no other', (_name, means, expected) => {
 	expect([...documented, 20815].filter((code) => means(code))).toEqual(expected);
 });
 
 test.each([
 	[10001, 'list', "Check the values in 'Filters', and their types."],
-	[10001, 'write', "Check the values in 'Body', and their types."],
+	[10001, 'apiRequestWithBody', "Check the values in 'Body', and their types."],
 	[10005, 'list', "Check the names under 'Filters' and in the sort rules. If correct, try again later."],
 	[10005, 'count', "Check the names under 'Filters'. If correct, try again later."],
 	[10005, 'device', 'Check the serial number. If correct, try again later.'],
-	[10005, 'read', "Check 'Path' and 'Query Parameters'. If correct, try again later."],
-	[10005, 'write', "Check 'Path', 'Query Parameters' and 'Body'. If correct, try again later."],
-	[10007, 'read', 'Check the serial number or identifier.'],
-] as const)('code %i for the purpose %s: %s', (code, purpose, remedy) => {
-	expect(explainCode(code, purpose).remedy).toBe(remedy);
+	[10005, 'apiRequest', "Check 'Method', 'Path' and 'Query Parameters'. If correct, try again later."],
+	[10005, 'apiRequestWithBody', "Check 'Method', 'Path', 'Query Parameters' and 'Body'. If correct, try again later."],
+	[10007, 'apiRequest', 'Check the serial number or identifier.'],
+] as const)('code %i with the words for %s: %s', (code, words, remedy) => {
+	expect(explainCode(code, words).remedy).toBe(remedy);
 });
 
 const UNDOCUMENTED = 'The platform refused the request with an undocumented code';
@@ -61,8 +54,9 @@ test.each([
 });
 
 test('a refused sign-in is about the key where the credential has one', () => {
+	const asked = { words: 'list', mayChange: false, redact: String, hasKey: true } as const;
 	const details = [14101, 14102, 14103].map(
-		(code) => inWords(new Draft(explainFacts(code)), 'list', String, true).details,
+		(code) => failureOf({ kind: 'refused', row: rowOf(code), code }, asked).details,
 	);
 	expect(details.map(({ message, remedy }) => [message, remedy.startsWith("Check 'API Key' in")])).toEqual([
 		['The platform refused the API key (code 14101)', true],

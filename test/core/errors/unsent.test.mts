@@ -1,12 +1,12 @@
-import { badResponse, tooLarge } from '../../../nodes/DeviceManagement/core/envelope.ts';
-import { inWords, type Purpose } from '../../../nodes/DeviceManagement/core/errors/purpose.ts';
-import { explainUnsent, timedOut } from '../../../nodes/DeviceManagement/core/errors/unsent.ts';
-import type { Failure } from '../../../nodes/DeviceManagement/core/failure.ts';
+import { failureOf, type Wording } from '../../../nodes/DeviceManagement/core/errors/failureOf.ts';
+import { RESPONSES } from '../../../nodes/DeviceManagement/core/errors/table.ts';
+import { unsent } from '../../../nodes/DeviceManagement/transport/exchange.ts';
 
-const worded = (facts: Failure, purpose: Purpose) =>
-	inWords(facts, purpose, (text) => text.replaceAll('secret', '•••')).details;
-const explain = (code: string, said = '', purpose: Purpose = 'read', hasBegun = false) =>
-	worded(explainUnsent(code, said, hasBegun), purpose);
+const redact = (text: string) => text.replaceAll('secret', '•••');
+const READ = { words: 'apiRequest', mayChange: false, redact } as const;
+const WRITE = { words: 'apiRequestWithBody', mayChange: true, redact } as const;
+const explain = (code: string, said = '', asked: typeof READ | typeof WRITE = READ, hasBegun = false) =>
+	unsent(Object.assign(new Error(said), code === '' ? {} : { code }), asked, hasBegun).details;
 
 const DROPPED = 'The connection to the platform was refused or dropped';
 const DAMAGED = "The platform's compressed response is damaged and can't be unpacked";
@@ -41,7 +41,7 @@ test.each([
 	{ what: EXHAUSTED, cause: 'unknown', remedy: 'open files', codes: 'EADDRNOTAVAIL EADDRINUSE EMFILE ENFILE ENOBUFS' },
 	{ what: EXHAUSTED, cause: 'unknown', remedy: "'Parallel Requests'", codes: 'ENOMEM EAGAIN' },
 	{ what: UNREADABLE, cause: 'platform', remedy: 'whether a proxy', codes: 'HPE_INVALID ERR_BAD_RESPONSE' },
-	{ what: DAMAGED, cause: 'platform', remedy: 'a proxy', codes: 'Z_DATA_ERROR ERR__ERROR_FORMAT_PADDING_2 ZSTD_x' },
+	{ what: DAMAGED, cause: 'platform', remedy: 'a proxy', codes: 'Z_DATA_ERROR ERR__ERROR_FORMAT_PADDING_2 ZSTD_X' },
 	{ what: NO_HOST, cause: 'unknown', remedy: 'typing', codes: 'ENOTFOUND ENODATA' },
 	{ what: EXPIRED, cause: 'platform', remedy: "time of n8n's machine", codes: 'CERT_HAS_EXPIRED' },
 	{ what: EARLY, cause: 'platform', remedy: "time of n8n's machine", codes: 'CERT_NOT_YET_VALID' },
@@ -63,8 +63,9 @@ test.each([
 	{ what: NOT_SENT, cause: 'input', remedy: 'whether', codes: 'EACCES XECONNRESET ECONNRESETX ENOTFOUNDX' },
 ])('$what: $codes', ({ what, cause, remedy, codes }) => {
 	for (const code of codes.split(' ')) {
-		const said = [UNREADABLE, NOT_SENT, OTHER_HOST].includes(what) ? ': a •••' : '';
-		const message = `${what}${code === '' ? '' : ` (${code})`}${said}`;
+		const said = [UNREADABLE, NOT_SENT, OTHER_HOST].includes(what) ? 'a •••' : '';
+		const shown = [code, said].filter((part) => part !== '').join(': ');
+		const message = `${what} (${shown})`;
 		const words = { cause, remedy: expect.stringContaining(remedy) };
 		const details = {
 			kind: 'unreachable',
@@ -72,7 +73,7 @@ test.each([
 			temporary: [DROPPED, DAMAGED, NO_HOST, EXHAUSTED].includes(what),
 		};
 		expect(explain(code, 'a secret')).toEqual({ ...details, message });
-		expect(explain(code, 'a secret', 'write')).toEqual({ ...details, inDoubt: true, message: `${message}${IN_DOUBT}` });
+		expect(explain(code, 'a secret', WRITE)).toEqual({ ...details, inDoubt: true, message: `${message}${IN_DOUBT}` });
 		if (what !== UNTRUSTED) expect(explain(code).remedy).not.toContain('Ignore SSL');
 	}
 });
@@ -83,15 +84,15 @@ test.each(['socket hang up', 'The request was ABORTED', 'Premature close'])('a c
 
 test('a response that ends early is unreadable, unless the connection was dropped', () => {
 	for (const code of ['', 'ERR_PADDING', 'CERT_HAS_EXPIRED', 'EPROTO']) {
-		expect(explain(code, 'odd', 'read', true).message).toMatch(/^The platform's response can't be read.*: odd$/);
+		expect(explain(code, 'odd', READ, true).message).toMatch(/^The platform's response can't be read \((.*: )?odd\)$/);
 	}
-	expect(explain('ECONNRESET', 'odd', 'read', true).message).toBe(`${DROPPED} (ECONNRESET)`);
-	expect(explain('Z_DATA_ERROR', 'odd', 'read', true).message).toBe(`${DAMAGED} (Z_DATA_ERROR)`);
+	expect(explain('ECONNRESET', 'odd', READ, true).message).toBe(`${DROPPED} (ECONNRESET)`);
+	expect(explain('Z_DATA_ERROR', 'odd', READ, true).message).toBe(`${DAMAGED} (Z_DATA_ERROR)`);
 });
 
 const [SLOW, ELSEWHERE] = ["Raise 'Timeout (Milliseconds)' under 'Options'.", "Check 'Base URL'"];
 const LESS = "Lower 'Page Size' under 'Options', or request less with 'Query Parameters' or another 'Path'";
-test.each<[Purpose, slow: string, large: string]>([
+test.each<[Wording, slow: string, large: string]>([
 	[
 		'list',
 		"'Options', or lower 'Page Size' there",
@@ -99,32 +100,42 @@ test.each<[Purpose, slow: string, large: string]>([
 	],
 	['count', SLOW, "Count fewer devices with 'Filters'"],
 	['device', SLOW, ELSEWHERE],
-	['read', SLOW, LESS],
-	['write', SLOW, LESS],
+	['apiRequest', SLOW, LESS],
+	['apiRequestWithBody', SLOW, LESS],
 	['dropdown', "'By Serial Number'", "'By Serial Number'"],
 	['test', SLOW, ELSEWHERE],
 	['login', "'Login Path'", ELSEWHERE],
-])('a response that is too slow or too large for the purpose %s', (purpose, slow, large) => {
-	const doubt = purpose === 'write' ? IN_DOUBT : '';
-	expect(worded(timedOut(1500), purpose)).toMatchObject({
-		...{ kind: 'timeout', cause: 'platform', temporary: true },
-		message: `The platform did not respond within 1500 ms${doubt}`,
-		remedy: expect.stringContaining(slow),
-	});
-	expect(worded(tooLarge('64 MB'), purpose)).toMatchObject({
-		...{ kind: 'response', cause: 'platform' },
-		message: `The response is larger than 64 MB${doubt}`,
-		remedy: expect.stringContaining(large),
-	});
+])('a response that is too slow or too large, with the words for %s', (words, slow, large) => {
+	for (const [mayChange, doubt] of [
+		[false, ''],
+		[true, IN_DOUBT],
+	] as const) {
+		const asked = { words, mayChange, redact };
+		const timeout = failureOf({ kind: 'timeout', row: RESPONSES.tooSlow, places: { limit: 1500 } }, asked);
+		expect(timeout.details).toMatchObject({
+			...{ kind: 'timeout', cause: 'platform', temporary: true },
+			message: `The platform did not respond within 1500 ms${doubt}`,
+			remedy: expect.stringContaining(slow),
+		});
+		const tooLarge = failureOf({ kind: 'response', row: RESPONSES.tooLarge, places: { limit: '64 MB' } }, asked);
+		expect(tooLarge.details).toMatchObject({
+			...{ kind: 'response', cause: 'platform' },
+			message: `The response is larger than 64 MB${doubt}`,
+			remedy: expect.stringContaining(large),
+		});
+	}
 });
 
-test('only a write is in doubt, and words are completed once', () => {
-	const facts = badResponse('It broke', 'Mend it.');
-	expect(worded(facts, 'read')).toMatchObject({ message: 'It broke', remedy: 'Mend it.' });
-	const doubted = inWords(facts, 'write', String);
-	expect(doubted.details).toMatchObject({
-		message: `It broke${IN_DOUBT}`,
-		remedy: 'Check on the platform whether the change was made before you send the request again. If not: Mend it.',
-	});
-	expect(inWords(doubted, 'write', String)).toBe(doubted);
+test('what may change something is in doubt, whatever its words', () => {
+	for (const [words, mayChange] of [
+		['apiRequest', true],
+		['apiRequestWithBody', false],
+	] as const) {
+		const { message, remedy, inDoubt } = failureOf(
+			{ kind: 'response', row: RESPONSES.noEnvelope, places: { found: 'x' } },
+			{ words, mayChange, redact },
+		).details;
+		expect([inDoubt === true, message.endsWith(IN_DOUBT)]).toEqual([mayChange, mayChange]);
+		expect(remedy.startsWith('Check on the platform whether the change was made')).toBe(mayChange);
+	}
 });

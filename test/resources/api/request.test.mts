@@ -47,7 +47,7 @@ describe('what is sent', () => {
 		];
 		const parameter = texts.map((name) => ({ name, value: ` ${name} ` }));
 		await request({ query: { parameter: [...parameter, { name: 'empty', value: '' }] } });
-		const sent = Object.fromEntries(parameter.map(({ name, value }) => [name, value]));
+		const sent = Object.fromEntries(texts.map((text) => [text, text]));
 		expect(bench.platform.requests[0]?.query).toEqual({ ...sent, empty: '' });
 	});
 
@@ -60,7 +60,7 @@ describe('what is sent', () => {
 		['0 of an expression', 0, '0'],
 		['an empty object for an empty field', ' ', '{}'],
 	])('the body is %s', async (_name, body, sent) => {
-		expect((await runAlone({ ...echo, method: 'POST', body })).sent).toMatchObject([{ body: sent, purpose: 'write' }]);
+		expect((await runAlone({ ...echo, method: 'POST', body })).sent).toMatchObject([{ body: sent, words: 'apiRequestWithBody' }]);
 	});
 
 	test('an empty body has no content type, and luxon dates of n8n are JSON', async () => {

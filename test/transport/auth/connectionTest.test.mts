@@ -1,6 +1,6 @@
 import type { ICredentialDataDecryptedObject, INodeCredentialTestResult } from 'n8n-workflow';
 
-import { CODE_TABLE } from '../../../nodes/DeviceManagement/core/errors/codes.ts';
+import { CODE_TABLE } from '../../../scripts/errorsPage.mts';
 import type { Bench } from '../../../testbed/bench.mts';
 import type { RunResult } from '../../../testbed/engine/engine.mts';
 import { useBenches } from '../../../testbed/jest.mts';

@@ -42,7 +42,7 @@ interface World {
 
 const virtual = useVirtualTime();
 const settings = { timeoutMs: 30_000, maxRetries: 3 };
-const READ = { method: 'GET', purpose: 'read', schema: z.unknown(), settings } as const;
+const READ = { method: 'GET', words: 'apiRequest', schema: z.unknown(), settings } as const;
 const deadline = { ms: 36_000, failure: () => failureOf({ message: 'too late' }) };
 
 /** Plays a world to its end, and counts the polls that fail and the sign-ins. */

@@ -63,7 +63,7 @@ type Schedule = typeof schedules extends fc.Arbitrary<infer Value> ? Value : nev
 type Execution = Schedule['executions'][number];
 
 const settings = { timeoutMs: 30_000, maxRetries: 0 };
-const READ = { method: 'GET', path: '/api/version', purpose: 'read', schema: z.unknown(), settings } as const;
+const READ = { method: 'GET', path: '/api/version', words: 'apiRequest', schema: z.unknown(), settings } as const;
 
 /** Plays a schedule: the package over the embedded platform without HTTP, and n8n's store and request function without n8n. */
 class Play {

@@ -62,7 +62,7 @@ describe('the token in the answer to the login', () => {
 		['', { ticket: 'value-1' }, `${places}the response has the keys ticket`],
 	])('if missing by the path "%s" in %j, is told by the keys that came', async (tokenPath, body, words) => {
 		const { outcome } = await signInWith(responseOf(body), { customSignIn: true, tokenPath });
-		const message = `The sign-in failed. The login was accepted, but its response has no token: ${words}`;
+		const message = `The sign-in failed. The login was accepted, but its response has no token: ${words} (HTTP 200)`;
 		expect(outcome).toMatchObject({ message, details: { signInFailed: 'for good' } });
 	});
 
@@ -76,14 +76,14 @@ describe('the token in the answer to the login', () => {
 
 /** Its request function fails before the login is sent, or its store after it. */
 test.each([
-	[new Error('no room for secret'), "n8n can't send the request: no room for •••", "Check 'Base URL'"],
+	[new Error('no room for secret'), "n8n can't send the request (no room for •••)", "Check 'Base URL'"],
 	[Object.assign(new Error(), { code: 'ETIMEDOUT' }), 'refused or dropped (ETIMEDOUT)', "'Base URL' in the credential"],
 ])('an error of n8n itself loses the secrets, and names fields of the credential: %s', async (thrown, words, field) => {
 	const httpRequestWithAuthentication = async () => await Promise.reject(thrown);
 	const context = { getCredentials: async () => ({ ...SIGNED_OUT }), helpers: { httpRequestWithAuthentication } };
 	const platform = await openPlatform(context as unknown as PlatformContext, { parallelRequests: 1 });
 	const settings = { timeoutMs: 1000, maxRetries: 0 };
-	const read = { method: 'GET', path: '/api/x', purpose: 'list', schema: z.unknown(), settings } as const;
+	const read = { method: 'GET', path: '/api/x', words: 'list', schema: z.unknown(), settings } as const;
 	const details = { message: expect.stringContaining(words), remedy: expect.stringContaining(field) };
 	await expect(platform.request(read)).rejects.toMatchObject({ details });
 });

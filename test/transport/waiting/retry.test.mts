@@ -88,7 +88,8 @@ describe('Retry-After', () => {
 		const headers = { 'retry-after': until, ...(date !== undefined && { date }) };
 		const url = 'https://platform.example';
 		const request = { method: 'GET', url, skipCertificateCheck: false, timeoutMs: 5000 } as const;
-		expect(await exchange(async () => responseOf({}, headers), request)).toMatchObject({ retryAfterMs: ms });
+		const asked = { words: 'list', mayChange: false, redact: String } as const;
+		expect(await exchange(async () => responseOf({}, headers), request, asked)).toMatchObject({ retryAfterMs: ms });
 	});
 });
 

@@ -228,7 +228,7 @@ function begin(parallelRequests: number, answer: (name: string) => Promise<numbe
 	return async (item: number, names: readonly string[], maxRetries = 0) => {
 		const { request } = await platforms.forItem(item);
 		const settings = { timeoutMs: 60_000, maxRetries };
-		const read = { method: 'GET', purpose: 'read', schema: z.unknown(), settings } as const;
+		const read = { method: 'GET', words: 'apiRequest', schema: z.unknown(), settings } as const;
 		return await Promise.allSettled(names.map(async (name) => await request({ ...read, path: `/api/${name}` })));
 	};
 }

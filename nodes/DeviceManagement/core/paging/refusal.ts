@@ -17,7 +17,8 @@ export function mayRefuse(thrown: unknown): boolean {
 /** Whether the platform refused a page, or sent no page, and neither is temporary nor concerns the sign-in. */
 export function refusesPage(thrown: unknown): thrown is Failure {
 	if (!(thrown instanceof Failure)) return false;
-	const { mayRefusePage, signInFailed, temporary } = thrown.details;
+	const { mayRefusePage, signInFailed, temporary, code } = thrown.details;
 	if (signInFailed === 'for good' || concernsSignIn(thrown.details)) return false;
-	return mayRefusePage === true && temporary !== true;
+	// A platform may also say 10002 of a sort order that its service can't read, each time.
+	return mayRefusePage === true && (temporary !== true || code === 10002);
 }

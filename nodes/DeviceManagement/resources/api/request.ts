@@ -12,6 +12,8 @@ import { type PagedEndpoint, forOneList } from '../../transport/pagedList';
 import { fetchItems, listOptionFields, returnAllField } from '../getMany';
 import type { Operation } from '../operation';
 
+/** With a heap of 1 GB, n8n can save the items of so many values. */
+const MOST_VALUES = 1_000_000;
 const WORDS = { ifChanges: 'If the List Keeps Changing', isOfRows: true };
 const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
 
@@ -75,7 +77,8 @@ export const request: Operation = {
 		const given = method === 'GET' ? undefined : readBody(read('body', ''));
 		// Many platforms refuse a write without a body.
 		const body = given ?? (method === 'GET' || method === 'DELETE' ? undefined : '{}');
-		const endpoint: PagedEndpoint = { method, path, query, body, purpose: method === 'GET' ? 'read' : 'write' };
+		const words = method === 'GET' ? 'apiRequest' : 'apiRequestWithBody';
+		const endpoint: PagedEndpoint = { method, path, query, body, words, mostValues: MOST_VALUES };
 		if (!check(z.boolean(), read('returnAll', false), 'Return All')) {
 			return asItems(await platform.request({ ...endpoint, schema: z.unknown(), settings }));
 		}

@@ -16,7 +16,7 @@ export const count: Operation = {
 		const { platform, byAgent, read, settings } = item;
 		const { own, ...criteria } = readFilters(read, byAgent);
 		if (own === undefined) return [{ count: await countDevices(platform, criteria, settings) }];
-		const endpoint = { ...DEVICE_LIST, ...criteria, purpose: 'count' } as const;
+		const endpoint = { ...DEVICE_LIST, ...criteria, words: 'count' } as const;
 		const all = { ...item, read: () => true, settings: { ...settings, options: {} } };
 		return [{ count: (await fetchItems(all, endpoint, {}, () => ({}), own)).length }];
 	},

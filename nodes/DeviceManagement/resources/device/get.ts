@@ -1,4 +1,4 @@
-import { meansNotFound } from '../../core/errors/codes';
+import { meansNotFound } from '../../core/errors/table';
 import { Failure } from '../../core/failure';
 import { shapeDevice, withHint } from '../../core/shape';
 import { FAIL_THE_ITEM, optionsField } from '../../fields/options';

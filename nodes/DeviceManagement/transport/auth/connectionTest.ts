@@ -1,14 +1,13 @@
 import type { ICredentialTestRequest } from 'n8n-workflow';
 
-import { CODE_TABLE, SUCCESS } from '../../core/errors/codes';
-import { fillIn } from '../../core/errors/purpose';
-import { explainStatus } from '../../core/errors/statuses';
+import { explain } from '../../core/errors/failureOf';
+import { CODES } from '../../core/errors/table';
 import { Failure } from '../../core/failure';
 
 type Rules = NonNullable<ICredentialTestRequest['rules']>;
 
 /** Statuses of a platform or proxy that refuses a connection test. */
-const STATUSES = [301, 302, 303, 307, 308, 401, 403, 404, 407, 429, 500, 502, 503, 504];
+const STATUSES = [301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 406, 407, 429, 500, 502, 503, 504];
 
 /**
  * Types that a code can't have. n8n compares a value with ===, so a rule can't match any number, but it can match the name of a
@@ -28,9 +27,9 @@ export function credentialTestRules(): Rules {
 	const rules: Array<Rules[number]> = [
 		...STATUSES.map((value): Rules[number] => ({
 			type: 'responseCode',
-			properties: { value, message: inOneLine(fillIn(explainStatus(value), 'test')) },
+			properties: { value, message: inOneLine(explain(`HTTP ${value}`, 'test', { httpStatus: value })) },
 		})),
-		...CODE_TABLE.filter(({ code }) => code !== SUCCESS).map((row) => bodyRule('code', row.code, inOneLine(row))),
+		...CODES.filter(([code]) => code !== 0).map(([code]) => bodyRule('code', code, inOneLine(explain(code, 'test')))),
 		...NO_CODES.map((kind) => bodyRule('code.constructor.name', kind, NO_PLATFORM)),
 		bodyRule('data.content', undefined, NO_PLATFORM),
 	];

@@ -4,14 +4,15 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 
-import { unwrap } from '../../core/envelope';
-import { refusedBy } from '../../core/errors/codes';
-import { inWords } from '../../core/errors/purpose';
-import { Draft, Failure, type FailureDetails } from '../../core/failure';
+import { judge } from '../../core/answer';
+import { type Asked, failureOf } from '../../core/errors/failureOf';
+import { RESPONSES, rowOf } from '../../core/errors/table';
+import { Failure, type FailureDetails } from '../../core/failure';
 import { describeValue, isRecord } from '../../core/json';
 import type { Redact } from '../../core/redaction';
 import { accountOf } from '../account';
 import { exchange } from '../exchange';
+import { outcomeOf } from '../waiting/traffic';
 import type { Credential } from './credential';
 
 /** n8n's request function without authentication. */
@@ -22,33 +23,41 @@ const SIGN_IN_TIMEOUT_MS = 30_000;
 /** Where platforms put the token, in the order of the search. */
 const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 
+/** What the failures of a sign-in are told by. It changes nothing that matters. */
+export function askedBy({ redact }: Pick<Credential, 'redact'>): Asked {
+	return { words: 'login', mayChange: false, redact };
+}
+
 /** Signs in and returns the token (section 5 of the API document). Throws a Failure with `signInFailed`. */
 export async function signIn(credential: Credential, send: PlainRequest): Promise<string> {
-	const { baseUrl, stored, digest, redact } = credential;
-	const response = await exchange(send, {
+	const { baseUrl, stored, digest } = credential;
+	const asked = askedBy(credential);
+	const login = {
 		method: 'POST',
 		url: `${baseUrl.href}${stored.loginPath}`,
 		body: JSON.stringify({ loginName: stored.loginName, password: digest }),
 		skipCertificateCheck: stored.allowUnauthorizedCerts,
 		timeoutMs: SIGN_IN_TIMEOUT_MS,
-	});
-	const unwrapped = unwrap(response, 'login');
-	const token = unwrapped instanceof Error ? unwrapped : tokenIn(unwrapped.payload, stored.tokenPath);
-	if (typeof token === 'string') return token;
-	const { details } = inWords(token, 'login', redact);
-	const failure = asSignInFailure(details);
-	if (!isRefusal(details)) throw failure;
+	} as const;
+	const ask = async () => tokenIn(judge(await exchange(send, login, asked), asked, true), stored.tokenPath, asked);
+	const outcome = await outcomeOf(ask());
+	if ('value' in outcome) return outcome.value;
+	const { failure, details } = outcome;
+	if (details === undefined) throw failure;
+	const signInFailure = asSignInFailure(details);
+	if (!isRefusal(details)) throw signInFailure;
 	const account = accountOf(credential);
-	account.noteRefusedLogin(failure.details, details.code === undefined && failure.details.cause !== 'credential');
+	const mayPass = details.code === undefined && signInFailure.details.cause !== 'credential';
+	account.noteRefusedLogin(signInFailure.details, mayPass);
 	throw account.recentRefusal();
 }
 
 /**
  * Returns the token in the response. Without `tokenPath`, it is the payload (`data`) itself, or at the first known place in the
  * payload or beside it: the API document doesn't say whether the login uses the envelope.
- * Else a Draft that names the keys of the payload or response, never their values.
+ * @throws Failure that names the keys of the payload or response, never their values
  */
-function tokenIn(response: unknown, tokenPath: string): string | Draft {
+function tokenIn(response: unknown, tokenPath: string, asked: Asked): string {
 	const payload = fieldOf(response, 'data');
 	const starts = [payload, response];
 	const found =
@@ -60,16 +69,9 @@ function tokenIn(response: unknown, tokenPath: string): string | Draft {
 	// A header can carry it.
 	const token = tokens.find((candidate) => /^[\x21-\x7e]+$/.test(candidate));
 	if (token !== undefined) return token;
-	const places = tokenPath === '' ? `as 'data', or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
-	return new Draft({
-		kind: 'response',
-		cause: 'credential',
-		httpStatus: 200,
-		message: 'The login was accepted, but its response has no token{outside}',
-		outside: (redact) => `: looked for it ${places}; ${keysOf(response, redact)}`,
-		remedy:
-			"Check 'Base URL' in the credential, or enter in 'Token Path' where the login response has the token, like data.session.token.",
-	});
+	const where = tokenPath === '' ? `as 'data', or under ${KNOWN_PLACES.join(', ')}` : `under "${tokenPath}"`;
+	const places = { sought: `${where}; ${keysOf(response, asked.redact)}` };
+	throw failureOf({ kind: 'response', row: RESPONSES.noToken, httpStatus: 200, places }, asked);
 }
 
 function fieldOf(value: unknown, key: string): unknown {
@@ -90,7 +92,7 @@ function keysOf(response: unknown, redact: Redact): string {
 /** Whether a response refuses the login. Not if there is none, or if the platform has trouble. */
 function isRefusal({ code, httpStatus = 500, temporary }: FailureDetails): boolean {
 	const hasTrouble = httpStatus >= 500 || code === -1 || code === 10002;
-	return temporary !== true && (refusedBy(code) === 'login' || !hasTrouble);
+	return temporary !== true && ((code !== undefined && rowOf(code).includes('barred')) || !hasTrouble);
 }
 
 /** Only a limit or an unreachable platform is tried again. After any other failure, another sign-in may lock the account. */

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { z } from 'zod/v4';
 
 import { deviceSchema } from '../../nodes/DeviceManagement/core/device.ts';
-import { checkPayload, type RawResponse, unwrap } from '../../nodes/DeviceManagement/core/envelope.ts';
-import { inWords, type Purpose } from '../../nodes/DeviceManagement/core/errors/purpose.ts';
+import { checkPayload, judge, type RawResponse } from '../../nodes/DeviceManagement/core/answer.ts';
+import type { Asked } from '../../nodes/DeviceManagement/core/errors/failureOf.ts';
 import { Failure } from '../../nodes/DeviceManagement/core/failure.ts';
 import { pageSchema } from '../../nodes/DeviceManagement/core/record.ts';
 import { redactor } from '../../nodes/DeviceManagement/core/redaction.ts';
@@ -14,18 +14,15 @@ const redact = redactor([SECRET]);
 
 const answer = (body: string | Uint8Array, extra: Partial<RawResponse> = {}): RawResponse => ({
 	status: 200,
-	retryAfterMs: undefined,
-	redirectOrigin: undefined,
 	...extra,
 	body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
 });
 
 /** Returns the payload, or throws as a request does. */
-function read(body: string | Uint8Array, extra: Partial<RawResponse> = {}, purpose: Purpose = 'list'): unknown {
-	const unwrapped = unwrap(answer(body, extra), purpose);
-	if (unwrapped instanceof Error) throw inWords(unwrapped, purpose, redact);
-	return unwrapped.payload;
+function read(body: string | Uint8Array, extra: Partial<RawResponse> = {}, asked: Partial<Asked> = {}): unknown {
+	return judge(answer(body, extra), { words: 'list', mayChange: false, redact, ...asked });
 }
+const WRITE = { words: 'apiRequestWithBody', mayChange: true } as const;
 
 function detailsOf(fail: () => unknown) {
 	try {
@@ -56,15 +53,14 @@ describe('a success', () => {
 	});
 
 	test('of a write may be empty', () => {
-		for (const status of [200, 204, 299]) expect(read('', { status }, 'write')).toBeUndefined();
-		expect(detailsOfBody('', { status: 300 }, 'write').kind).toBe('status');
+		for (const status of [200, 204, 299]) expect(read('', { status }, WRITE)).toBeUndefined();
+		expect(detailsOfBody('', { status: 300 }, WRITE).kind).toBe('status');
 	});
 
-	test('with HTTP 204 means that there is no such device, but an empty list or count has a body', () => {
-		expect(read('', { status: 204 }, 'device')).toBeUndefined();
-		for (const purpose of ['list', 'count', 'read'] as const)
-			expect(detailsOfBody('', { status: 204 }, purpose).kind).toBe('response');
-		for (const purpose of ['list', 'device'] as const) expect(detailsOfBody('', {}, purpose).kind).toBe('response');
+	test('with HTTP 204 has no data, which is no page and no device', () => {
+		expect(read('', { status: 204 })).toBeUndefined();
+		expect(detailsOf(() => checkPayload(read('', { status: 204 }), pageSchema)).kind).toBe('response');
+		expect(detailsOfBody('', {}).kind).toBe('response');
 	});
 });
 
@@ -86,6 +82,7 @@ describe('a body without an envelope', () => {
 			kind: 'response',
 			cause: 'platform',
 			httpStatus: 200,
+			temporary: false,
 			remedy: expect.stringMatching(/^Check 'Base URL'/),
 			token: came.startsWith('an HTML') ? 'doubted' : undefined,
 			message: `Expected the platform's JSON envelope with a whole number in 'code', but got ${came} (HTTP 200)`,
@@ -93,8 +90,8 @@ describe('a body without an envelope', () => {
 	});
 
 	test("lets an API Request name n8n's own node, and no other request", () => {
-		const purposes = ['read', 'write', 'list', 'login'] as const;
-		const remedies = purposes.map((purpose) => detailsOfBody('[1,2]', {}, purpose).remedy);
+		const requests = ['apiRequest', 'apiRequestWithBody', 'list', 'login'] as const;
+		const remedies = requests.map((words) => detailsOfBody('[1,2]', {}, { words }).remedy);
 		expect(remedies.map((remedy) => remedy.includes("n8n's HTTP Request node"))).toEqual([true, true, false, false]);
 	});
 });
@@ -178,14 +175,14 @@ describe('a failure', () => {
 
 	/** Each with its status, its code, or 0 for a page, and the milliseconds of its `Retry-After`. */
 	test.each([
-		['refused token', '200 14101, 200 14102, 401 0, 401 10002, 200 14101 7, 401 0 7'],
+		['refused token', '200 14101, 200 14102, 401 0, 200 14101 7, 401 0 7'],
 		[
 			'temporary',
-			'429 0, 502 0, 503 10002, 403 0 7, 409 0 7, 419 0 7, 423 0 7, 500 0 7, 529 0 7, 200 10003 7, 200 0 7',
+			'429 0, 502 0, 503 10002, 200 10002, 403 10002, 403 0 7, 409 0 7, 419 0 7, 423 0 7, 500 0 7, 529 0 7, 200 10003 7, 200 0 7',
 		],
-		['refused token and temporary', '503 14101, 503 14101 7'],
+		['refused token and temporary', '503 14101, 503 14101 7, 401 10002'],
 		['expiry', '200 0, 302 0, 302 0 7, 403 0, 419 0'],
-		['nothing', '200 10002, 200 14103, 200 14201, 401 14103, 403 10002, 429 14203, 500 0, 503 14103, 503 14201'],
+		['nothing', '200 14103, 200 14201, 401 14103, 429 14203, 500 0, 503 14103, 503 14201'],
 		['nothing', '200 14103 7, 403 14201 7'],
 	])('means %s: %s', (means, failures) => {
 		for (const failure of failures.split(', ')) {
@@ -204,11 +201,51 @@ describe('a failure', () => {
 
 test('a write may have been carried out, as its status, its code or an unreadable body tells', () => {
 	const inDoubt = (body: string, status: number) =>
-		detailsOfBody(body, { status }, 'write').message.endsWith('; the platform may still have carried out the request');
+		detailsOfBody(body, { status }, WRITE).message.endsWith('; the platform may still have carried out the request');
 	expect([399, 400, 500].filter((status) => inDoubt('', status))).toEqual([399, 500]);
 	expect(['<html>', ' ', '{}', nested(300)].filter((body) => inDoubt(body, 200))).toHaveLength(4);
 	for (const status of [200, 500])
 		expect([-1, 10002, 10003].filter((code) => inDoubt(`{"code":${code}}`, status))).toEqual([-1, 10002]);
+});
+
+test.each([
+	['Spring', '{"timestamp":"2026","status":400,"error":"Bad Request","message":"no \'id\'","path":"/x"}', "no 'id'"],
+	['Spring without a message', '{"status":404,"error":"Not Found","message":"","path":"/x"}', 'Not Found'],
+	['problem+json', '{"type":"about:blank","title":"Unsupported","detail":"text/plain"}', 'text/plain'],
+	['OAuth', '{"error":"invalid_grant","error_description":"no such user"}', 'no such user'],
+	['fields', '{"errors":[{"field":"sn","defaultMessage":"too long"},"x"]}', 'too long; x'],
+	['FastAPI', '{"detail":[{"loc":["query","id"],"msg":"field required"}]}', 'field required'],
+	['an object', '{"error":{"code":400,"message":"no"}}', 'no'],
+	['a text', '"no"', 'no'],
+	['the title of a page', '<html><head><TITLE> 405 Not\nAllowed </TITLE>', '405 Not Allowed'],
+	[
+		'plain text',
+		'\nClient sent an HTTP request to an HTTPS server.\n',
+		'Client sent an HTTP request to an HTTPS server.',
+	],
+	['a secret', `{"message":"key ${SECRET} is unknown"}`, 'key ••• is unknown'],
+	['too much', `{"message":"${'x'.repeat(400)}"}`, `${'x'.repeat(300)}…`],
+])('an error status without an envelope has the own words of the server: %s', (_name, body, words) => {
+	for (const [status, what] of [
+		[400, 'The server did not accept the request'],
+		[404, 'There is nothing at this address'],
+		[500, 'The platform or a proxy in front of it could not respond'],
+	] as const)
+		expect(detailsOfBody(body, { status }).message).toBe(`${what} (HTTP ${status}: ${words})`);
+});
+
+test.each([
+	'',
+	'<html>x',
+	'{"message":"x',
+	'{}',
+	'[]',
+	'7',
+	'{"message":7}',
+	`{"message":"x"${' '.repeat(20_000)}}`,
+	nested(300),
+])('an error status with another body has no own words: %#', (body) => {
+	expect(detailsOfBody(body, { status: 404 }).message).toBe('There is nothing at this address (HTTP 404)');
 });
 
 test('any response becomes a payload or a Failure, without a secret', () => {

@@ -1,0 +1,149 @@
+/**
+ * Turns what went wrong with a request into the Failure that it throws: the words of the table for the fields that its user sees, and what
+ * may follow. Only here, text from outside joins a message, without secrets. Whether a request may change something is its caller's to say.
+ */
+import { Failure, type FailureDetails } from '../failure';
+import type { Redact } from '../redaction';
+import { type Row, rowOf } from './table';
+
+/** The words that differ by request, by their place in a message or remedy. They name only fields that the user can see. */
+const REQUEST = {
+	/** Where the names in the request come from. */
+	names: 'the request',
+	/** Where the request body comes from. */
+	body: 'the request',
+	/** What to check after HTTP 404. */
+	address: "'Base URL' in the credential",
+	/** What code 10007 means. */
+	missing: 'The record does not exist',
+	/** What a refused sign-in means, and its remedy. */
+	notAccepted: 'The platform did not accept the sign-in',
+	notRead: 'The platform could not read the key or token',
+	credential:
+		"Check what you entered in the Device Management API credential, and whether it needs 'My Platform Signs In Differently'.",
+	/** The remedies for HTTP 429, a timeout, a response that is too large, and HTTP 502 or 504. */
+	tooMany: "Lower 'Parallel Requests' under 'Options', or run the workflow less often.",
+	tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options'.",
+	tooLarge: "Check 'Base URL' in the credential: another service may use this address.",
+	tooLate: 'Try again later. If it happens again, ask your platform administrator.',
+	/** What else to do if there is no envelope. */
+	elsewhere: '',
+};
+/** The words for a refused sign-in where the credential has an API key. */
+const OF_KEY = {
+	notAccepted: 'The platform refused the API key',
+	notRead: 'The platform refused the API key',
+	credential: "Check 'API Key' in the credential, and whether it needs 'My Platform Signs In Differently'.",
+};
+const API_REQUEST = {
+	...REQUEST,
+	names: "'Method', 'Path' and 'Query Parameters'",
+	address: "'Path', and 'Base URL' in the credential",
+	tooLarge: "Lower 'Page Size' under 'Options', or request less with 'Query Parameters' or another 'Path'.",
+	elsewhere: " If this endpoint never sends an envelope, use n8n's HTTP Request node with this credential.",
+};
+
+/** One row for each form or place that shows errors of its requests. They decide words only. */
+export const WORDING = {
+	list: {
+		...REQUEST,
+		names: "the names under 'Filters' and in the sort rules",
+		body: "'Filters'",
+		tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options', or lower 'Page Size' there.",
+		tooLarge: "Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'.",
+		tooLate: "Try again later. If it happens again, lower 'Page Size' under 'Options': large pages may take too long.",
+	},
+	count: {
+		...REQUEST,
+		names: "the names under 'Filters'",
+		body: "'Filters'",
+		tooLarge: "Count fewer devices with 'Filters'.",
+	},
+	device: { ...REQUEST, names: 'the serial number', missing: 'No device has this serial number' },
+	dropdown: {
+		...REQUEST,
+		tooMany: 'Try again later.',
+		tooSlow: "Try again later, or enter the device 'By Serial Number'.",
+		tooLarge: "Enter the device 'By Serial Number'.",
+	},
+	test: {
+		...REQUEST,
+		...OF_KEY,
+		notAccepted: 'The platform refused the API key or the new token',
+		notRead: 'The platform could not read the API key or the new token',
+		tooMany: 'Try again later.',
+	},
+	apiRequest: API_REQUEST,
+	apiRequestWithBody: { ...API_REQUEST, names: "'Method', 'Path', 'Query Parameters' and 'Body'", body: "'Body'" },
+	login: {
+		...REQUEST,
+		tooMany: 'Try again later.',
+		missing: 'The platform does not know this user',
+		address: "'Login Path' and 'Base URL' in the credential",
+		tooSlow: "Try again later. If it happens again, check 'Login Path' in the credential.",
+	},
+} satisfies Record<string, typeof REQUEST>;
+export type Wording = keyof typeof WORDING;
+
+/** What a request is, as far as its failures are told by it. */
+export interface Asked {
+	words: Wording;
+	/** Whether it may change something on the platform, so that an unknown outcome is in doubt. */
+	mayChange: boolean;
+	redact: Redact;
+	/** Whether the credential has an API key. */
+	hasKey?: boolean;
+	/** Most values of its response; default: those of six pages of 2000 devices. */
+	mostValues?: number | undefined;
+}
+
+/** What went wrong: a row of the table, and facts. */
+export interface Fault extends Omit<Partial<FailureDetails>, 'cause' | 'message' | 'remedy'> {
+	kind: FailureDetails['kind'];
+	row: Row;
+	/** A system error like ECONNRESET. */
+	system?: string;
+	/** Text from outside, with secrets. */
+	said?: string | undefined;
+	/** Our own words for further places. */
+	places?: Record<string, string | number>;
+}
+
+/** Returns the words of a code, status or system error for a request that changes nothing. */
+export function explain(key: number | string, words: Wording, facts: Partial<Fault> = {}): FailureDetails {
+	const asked: Asked = { words, mayChange: false, redact: String };
+	return failureOf({ kind: 'status', row: rowOf(key), ...facts }, asked).details;
+}
+
+export function failureOf({ row, system = '', said = '', places, ...facts }: Fault, asked: Asked): Failure {
+	const { kind, code, httpStatus, retryAfterMs } = facts;
+	const [, cause, message, remedy, ...marks] = row;
+	const words: Record<string, string | number> = { ...WORDING[asked.words], ...(asked.hasKey && OF_KEY), ...places };
+	const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, place: string) => String(words[place]));
+	const name = code !== undefined ? `code ${code}` : httpStatus !== undefined ? `HTTP ${httpStatus}` : system;
+	const shown = [name, asked.redact(said)].filter((part) => part !== '').join(': ');
+	const isRefused = kind === 'refused' || kind === 'status';
+	const [, , , , ...ofStatus] = isRefused && httpStatus !== undefined ? rowOf(`HTTP ${httpStatus}`) : row;
+	const isBarred = marks.includes('barred');
+	const isOfToken = !isBarred && (marks.includes('token') || httpStatus === 401);
+	// The request was refused for now, and not because of the token. A redirect's `Retry-After` is no limit.
+	const isLimit = retryAfterMs !== undefined && !isOfToken && !isBarred && !/^3..$/.test(String(httpStatus));
+	const details = {
+		...facts,
+		cause,
+		message: fill(message) + (shown && ` (${shown})`),
+		remedy: fill(remedy),
+		temporary: isLimit || (!isBarred && [...marks, ...ofStatus].includes('passes')),
+		token: isOfToken ? 'refused' : marks.includes('expiry') && !isLimit ? 'doubted' : undefined,
+		...(isRefused && { mayRefusePage: true }),
+	} as const;
+	// A code or a status says whether the platform has carried out the request.
+	const isInDoubt = asked.mayChange && (!isRefused || marks.includes('doubt'));
+	if (!isInDoubt) return new Failure(details);
+	return new Failure({
+		...details,
+		inDoubt: true,
+		message: `${details.message}; the platform may still have carried out the request`,
+		remedy: `Check on the platform whether the change was made before you send the request again. If not: ${details.remedy}`,
+	});
+}
