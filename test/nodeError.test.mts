@@ -4,7 +4,7 @@ import { Failure, type FailureDetails, inputFailure } from '../nodes/DeviceManag
 import { explain, failureOf } from '../nodes/DeviceManagement/core/errors/failureOf.ts';
 import { RESPONSES } from '../nodes/DeviceManagement/core/errors/table.ts';
 import { asNodeError, withoutAuthorization } from '../nodes/DeviceManagement/nodeError.ts';
-import { unsent as unsentBy } from '../nodes/DeviceManagement/transport/exchange.ts';
+import { whyNoResponse } from '../nodes/DeviceManagement/transport/exchange.ts';
 
 const node: INode = {
 	id: 'node',
@@ -19,7 +19,7 @@ const refused = (details: Partial<FailureDetails>) =>
 	new Failure({ kind: 'refused', cause: 'unknown', message: 'No', remedy: 'Wait.', ...details });
 
 const ASKED = { words: 'list', mayChange: false, redact: String } as const;
-const unsent = (code: string) => unsentBy(Object.assign(new Error(), { code }), ASKED);
+const unsent = (code: string) => whyNoResponse(Object.assign(new Error(), { code }), ASKED);
 
 describe('whether n8n tries again is decided by the cause', () => {
 	test.each([

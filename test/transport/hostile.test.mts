@@ -44,7 +44,7 @@ test.each([
 	const body = Buffer.from('{"code":0,"data":{"content":[{"sn":"Gerät"}],"totalElements":7}}', 'latin1');
 	const { result, message } = await runAgainst(whole(body, 200, { 'content-type': type }));
 	if (output) expect(jsonOf(result)).toEqual([output]);
-	else expect(message).toContain('not UTF-8 text, from byte ');
+	else expect(message).toContain('not UTF-8 text');
 });
 
 const intact = Buffer.from(`{"code":0,"data":{"content":[],"totalElements":7,"text":"${'設'.repeat(99)}"}}`);

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 
-import { unsent } from '../../nodes/DeviceManagement/transport/exchange.ts';
+import { whyNoResponse } from '../../nodes/DeviceManagement/transport/exchange.ts';
 import type { Bench } from '../../testbed/bench.mts';
 import { useBenches } from '../../testbed/jest.mts';
 import { operations } from '../../testbed/operations.mts';
@@ -98,13 +98,13 @@ describe('a proxy in the environment', () => {
 });
 
 test.each<[string, TlsOptions | undefined, remedy: RegExp]>([
-	['The platform requires a client certificate', { requestCert: true }, /can't present/],
+	['The server does not speak TLS as expected', { requestCert: true }, /client certificate/],
 	['The server does not speak TLS as expected', { requestCert: true, maxVersion: 'TLSv1.2' }, /client certificate/],
 	['The server does not speak TLS as expected', { maxVersion: 'TLSv1.2', ciphers: 'AES128-SHA' }, /old ciphers/],
 	[
-		'The platform does not support a TLS version that n8n accepts',
+		'The server does not speak TLS as expected',
 		{ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
-		/TLS 1\.2/,
+		/old TLS version/,
 	],
 	['The server does not speak TLS', undefined, /http:\/\//],
 ])('%s, with a server of %j', async (message, options, remedy) => {
@@ -123,6 +123,6 @@ test.each<[string, TlsOptions | undefined, remedy: RegExp]>([
 
 test('a code of Node.js 24 with a slash is recognized', () => {
 	const error = Object.assign(new Error(), { code: 'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE' });
-	const { message } = unsent(error, { words: 'list', mayChange: false, redact: String });
-	expect(message).toBe('The platform requires a client certificate (ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE)');
+	const { message } = whyNoResponse(error, { words: 'list', mayChange: false, redact: String });
+	expect(message).toBe('The server does not speak TLS as expected (ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE)');
 });

@@ -5,7 +5,7 @@
 import { z } from 'zod/v4';
 
 import { type Asked, failureOf } from './errors/failureOf';
-import { RESPONSES, type Row, rowOf } from './errors/table';
+import { RESPONSES, rowOf } from './errors/table';
 import { Failure } from './failure';
 import {
 	DEEPEST_NESTING,
@@ -16,12 +16,13 @@ import {
 	nestsDeeperThan,
 	parseExactly,
 } from './json';
+import { withoutHtml } from './redaction';
 
 /** Six pages of 2000 devices without attributes. A small packed response could hold so many values that n8n's memory ends. */
 const MOST_VALUES = 500_000;
 const LARGE_BODY = 1024 * 1024;
-/** Longest body without an envelope that is searched for the server's own words. */
-const LARGEST_WORDS = 20_000;
+/** Most characters of a page that are searched for its title. */
+const LONGEST_HEAD = 20_000;
 
 /** An HTTP response, with the values of the headers that matter. */
 export interface RawResponse {
@@ -43,33 +44,39 @@ const envelopeSchema = z.looseObject({
 /**
  * Returns the payload of a response (sections 1.1 and 7 of the API document).
  * @param isLogin whether to return the whole response, which may have no `code`
- * @returns the envelope's `data`; undefined for a response without a body to a request that may change something, and for HTTP 204
- * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for anything else
+ * @returns the envelope's `data`; undefined for a response without a body to a request that may change something
+ * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for anything else, `withoutData` after an
+ * empty HTTP 204
  */
 export function judge(response: RawResponse, asked: Asked, isLogin = false): unknown {
 	const { status, body, retryAfterMs } = response;
 	const isOk = status >= 200 && status <= 299;
-	if (isOk && body.byteLength === 0 && (asked.mayChange || status === 204)) return undefined;
+	if (isOk && body.byteLength === 0 && asked.mayChange) return undefined;
 	const { mostValues = MOST_VALUES } = asked;
 	if (body.byteLength > LARGE_BODY && hasMoreValuesThan(body, mostValues)) {
 		const places = { limit: `${mostValues.toLocaleString('en-US')} values` };
 		throw failureOf({ kind: 'response', row: RESPONSES.tooLarge, places }, asked);
 	}
-	const { value, found = whatElse(value), row = RESPONSES.noEnvelope } = decode(response);
+	const { value, page, found = whatElse(value) } = decode(response);
 	const given = isLogin && isRecord(value) ? { code: 0, ...value } : value;
 	const { data: envelope } = envelopeSchema.safeParse(given);
 	const facts = { httpStatus: status, retryAfterMs };
 	if (envelope !== undefined && envelope.code !== 0) {
-		const { code, msg: said } = envelope;
+		const { code, msg } = envelope;
+		const said = msg === '' ? wordsIn(value) : msg;
 		throw failureOf({ kind: 'refused', row: rowOf(code), code, said, ...facts }, asked);
 	}
 	if (!isOk) {
-		const said = response.redirectOrigin ?? ownWords(response, value);
+		// The title of a page often begins with the status.
+		const words = status < 400 ? response.redirectOrigin : withoutHtml(titleOf(page) ?? wordsIn(value));
+		const said = words?.replace(RegExp(`^${status} `), '');
 		throw failureOf({ kind: 'status', row: rowOf(`HTTP ${status}`), said, ...facts }, asked);
 	}
 	if (envelope !== undefined) return isLogin ? given : envelope.data;
 	const places = { found, size: body.byteLength };
-	throw failureOf({ kind: 'response', row: isCutOff(body) ? RESPONSES.cutOff : row, places, ...facts }, asked);
+	const row = isCutOff(body) ? RESPONSES.cutOff : page === undefined ? RESPONSES.noEnvelope : RESPONSES.page;
+	const withoutData = status === 204 && body.byteLength === 0;
+	throw failureOf({ kind: 'response', row, places, ...facts, ...(withoutData && { withoutData }) }, asked);
 }
 
 /**
@@ -94,25 +101,21 @@ export function checkPayload<T>(data: unknown, schema: z.ZodType<T>): T {
 	});
 }
 
-/** Returns the value of a body; of one that is no JSON or nests too deep, its kind and size, and its row. */
-function decode({ body, charset }: RawResponse): { value?: unknown; found?: string; row?: Row } {
+/** Returns the value of a body; of one that is no JSON or nests too deep, its kind and size; and the text of a page. */
+function decode({ body, charset }: RawResponse): { value?: unknown; found?: string; page?: string } {
 	if (body.byteLength === 0) return { found: 'an empty body' };
 	const size = `${body.byteLength} bytes`;
-	const unreadable = (what: string, at: number) =>
-		at < 0
-			? { found: `${size} ${what}` }
-			: { found: `${size} ${what}, from byte ${at + 1} on`, row: RESPONSES.badRecord };
 	// Some platforms declare a charset and send UTF-8.
 	const text = textIn(body, 'utf-8') ?? textIn(body, charset);
-	if (text === undefined) return unreadable('that are not UTF-8 text', placeIn(body, false));
+	if (text === undefined) return { found: `${size} that are not UTF-8 text` };
 	try {
 		const value = parseExactly(text);
 		if (!nestsDeeperThan(value, DEEPEST_NESTING)) return { value };
 		return { found: `JSON of ${size} nested deeper than ${DEEPEST_NESTING} levels` };
 	} catch {
 		// It may be a page to sign in.
-		if (/^\s*</.test(text)) return { found: `an HTML or XML page of ${size}`, row: RESPONSES.page };
-		return unreadable('that are not JSON', placeIn(body, true));
+		if (/^\s*</.test(text)) return { found: `an HTML or XML page of ${size}`, page: text };
+		return { found: `${size} that are not JSON` };
 	}
 }
 
@@ -125,17 +128,6 @@ function textIn(body: Uint8Array, charset?: string): string | undefined {
 	}
 }
 
-/** Returns the position of the first byte that a JSON object can't have; -1 for anything else. */
-function placeIn(body: Uint8Array, isText: boolean): number {
-	const json = Buffer.from(body).toString('latin1');
-	if (!/^(\xef\xbb\xbf)?\s*\{/.test(json)) return -1;
-	const utf8 = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(body));
-	if (!isText) return body.findIndex((byte, index) => byte !== utf8[index]);
-	const withoutTexts = json.replace(/\\./g, '  ').replace(/"[ !#-\xff]*"/g, ({ length }) => ' '.repeat(length));
-	// NaN, Infinity, None, True, False, undefined, or a text with a control character.
-	return withoutTexts.search(/[NITF"]|\bu/);
-}
-
 /** Describes a value that is no envelope, by kind and size only. */
 function whatElse(value: unknown): string {
 	if (!isRecord(value)) return `${describeValue(value)} without an envelope around it`;
@@ -143,19 +135,24 @@ function whatElse(value: unknown): string {
 	return `${describeValue(value)} whose 'code' is ${describeValue(code)}`;
 }
 
-/** Where servers put what they say of an error, the more telling ones first: Spring, problem+json, OAuth, FastAPI. */
-const SAID = ['message', 'detail', 'error_description', 'defaultMessage', 'msg', 'errors', 'error', 'title'];
-
-/** Returns what a server says in an error status without the envelope: in JSON, as the title of a page, or as plain text. */
-function ownWords({ body }: RawResponse, value: unknown): string | undefined {
-	if (body.byteLength > LARGEST_WORDS) return undefined;
-	if (value !== undefined) return wordsIn(value);
-	const [, title, plain] = /<title>([^<]+)|^\s*([^<{[\s][^]*)/i.exec(textIn(body) ?? '') ?? [];
-	return title ?? plain;
+function titleOf(page = ''): string | undefined {
+	return /<title[^>]*>([^<]*)<\/title/i.exec(page.slice(0, LONGEST_HEAD))?.[1];
 }
 
+/** Where servers put what they say of an error, the more telling places first. The rest of a body may hold data of devices. */
+const SAID = ['message', 'detail', 'msg', 'error_description', 'errors', 'defaultMessage', 'title'];
+
+/** Returns what a server says of an error in a JSON object, like {"errors": [{"message": "…"}]}; '' if it says nothing. */
 function wordsIn(value: unknown): string {
-	if (typeof value === 'string') return value.trim();
-	if (Array.isArray(value)) return value.map(wordsIn).filter(Boolean).join('; ');
-	return isRecord(value) ? (SAID.map((name) => wordsIn(value[name])).find(Boolean) ?? '') : '';
+	if (!isRecord(value)) return '';
+	const textOf = (name: string) => {
+		const said = value[name];
+		if (typeof said === 'string') return said.trim();
+		const all = Array.isArray(said) && /^(errors|detail)$/.test(name) ? said : [];
+		return all
+			.map((one) => (typeof one === 'string' ? one : wordsIn(one)))
+			.filter(Boolean)
+			.join('; ');
+	};
+	return SAID.map(textOf).find(Boolean) ?? '';
 }

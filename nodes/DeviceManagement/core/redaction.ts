@@ -16,7 +16,8 @@ const BYTES = ['hex', 'base64', 'base64url'] as const;
 const inBytes = (encoding: BufferEncoding) => (written: string) => Buffer.from(written, encoding).toString();
 const fromJson = (written: string): string =>
 	/\\(u.|[bfnrt])/i.test(written) ? JSON.parse(`"${written.toLowerCase()}"`) : written.slice(1);
-const HTML_NAMES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const HTML_NAMES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+const OF_HTML = /&(?:#\d{1,6}|#x[0-9a-f]{1,5}|amp|lt|gt|quot|apos|nbsp);/i;
 const fromHtml = (written: string) =>
 	HTML_NAMES[written.slice(1, -1).toLowerCase()] ?? String.fromCodePoint(Number(`0${written.slice(2, -1)}`));
 /** How JSON, URLs, forms, HTML, hex and base64 write characters, and what that means. Bytes may be words by chance. */
@@ -24,7 +25,7 @@ const ENCODINGS: ReadonlyArray<readonly [written: RegExp, meaning: (written: str
 	[/\\(?:u[0-9a-f]{4}|[^])/i, fromJson],
 	[/%[c-f][0-9a-f](?:%[89ab][0-9a-f])+|%[0-9a-f]{2}/i, (written) => inBytes('hex')(written.replaceAll('%', ''))],
 	[/\+/, () => ' '],
-	[/&(?:#\d{1,6}|#x[0-9a-f]{1,5}|amp|lt|gt|quot|apos);/i, fromHtml],
+	[OF_HTML, fromHtml],
 	[/(?:[0-9a-f]{2}){5,}/i, inBytes('hex'), true],
 	[/[\w+/-]{7,}/, inBytes('base64'), true],
 ];
@@ -78,4 +79,10 @@ export function redactor(secrets: readonly string[]): Redact {
 		clean = clean.replace(/\p{Cc}+/gu, ' ').trim();
 		return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean;
 	};
+}
+
+/** Returns HTML as plain text on one line: without tags, and with the characters that it writes otherwise. */
+export function withoutHtml(html: string): string {
+	const text = html.replace(/<\/?[a-z][^<>]*>/gi, ' ').replace(RegExp(OF_HTML, 'gi'), fromHtml);
+	return text.replace(/\s+/g, ' ').trim();
 }

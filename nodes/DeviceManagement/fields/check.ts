@@ -73,7 +73,8 @@ export function checkNumber(value: unknown, field: NumberField, remedy = ENTER_W
 export function checkJson(value: unknown, label: string): unknown {
 	const parsed = parseJson(value);
 	if (parsed !== undefined) return parsed.value;
-	const remedy = 'Check quotes, commas and brackets. Names and texts need double quotes.';
+	const remedy =
+		'Check quotes, commas and brackets. Names and texts need double quotes. Write an expression inside JSON as {{ JSON.stringify($json.name) }}.';
 	throw inputFailure(`'${label}' is not valid JSON`, remedy);
 }
 
@@ -118,10 +119,11 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, label: string): T
 	throw inputFailure(`'${label}' has ${what}`, 'Check the expression in this field and its result.');
 }
 
-/** Checks and returns a field name or an attribute's key. The API splits them at spaces and commas. */
-export function checkName(entered: string, what: string): string {
+/** Checks and returns a field name or an attribute's key. The API splits them at commas, and filters also at spaces. */
+export function checkName(entered: string, what: string, mayHaveSpaces = false): string {
 	const name = entered.trim();
 	if (name === '') throw inputFailure(`${what.replace('a', 'A')} is empty`, 'Fill it in, or remove the entry.');
+	if (mayHaveSpaces && !name.includes(',')) return checkText(name, what);
 	if (/[\s,]/.test(name)) {
 		throw inputFailure(`"${name}", ${what}, contains a space or a comma`, 'Enter one name per entry, without them.');
 	}

@@ -47,7 +47,8 @@ export const sortField = entriesField(
 export function readSort(read: ReadParameter): string[] {
 	const groups: Array<{ direction: string; fields: string[] }> = [];
 	for (const { field, attribute, direction } of checkEntries(read('sort', {}), 'rule', ruleSchema, 'Sort')) {
-		const name = checkName(sortName(field, attribute), "a field name under 'Sort'");
+		// The direction comes last, so the key of an attribute may contain spaces.
+		const name = checkName(sortName(field, attribute), "a field name under 'Sort'", field === 'attributes');
 		const current = groups.at(-1);
 		if (current?.direction === direction) current.fields.push(name);
 		else groups.push({ direction, fields: [name] });
@@ -56,7 +57,7 @@ export function readSort(read: ReadParameter): string[] {
 }
 
 const ruleSchema = z.strictObject({
-	field: z.string().default('createTime'),
+	field: z.string().trim().default('createTime'),
 	attribute: textSchema,
 	direction: oneOf(DIRECTIONS).default('desc'),
 });

@@ -8,7 +8,7 @@ import { z } from 'zod/v4';
 
 import type { RawResponse } from '../core/answer';
 import { type Asked, failureOf } from '../core/errors/failureOf';
-import { AT_PROXY, EXHAUSTED, RESPONSES, type Row, rowOf, UNREADABLE } from '../core/errors/table';
+import { AT_PROXY, CUTS, RESPONSES, type Row, rowOf, UNREADABLE } from '../core/errors/table';
 import { Failure } from '../core/failure';
 import { isRecord, type JsonObject } from '../core/json';
 import type { Query } from '../core/address';
@@ -83,7 +83,7 @@ export async function exchange(
 		const response = end.aborted ? undefined : await beforeEnd(end, receive());
 		if (response !== undefined) return response;
 	} catch (error) {
-		if (!end.aborted) throw unsent(error, asked, hasBegun);
+		if (!end.aborted) throw whyNoResponse(error, asked, { url: request.url, hasBegun });
 	} finally {
 		forgetTime();
 		forgetCancel?.();
@@ -156,11 +156,14 @@ function originOf(location: unknown, from: string): string | undefined {
 	return `to ${new URL(location, from).origin}`;
 }
 
+/** n8n's own machine, or its container. */
+const LOCAL = /^(localhost|127\..+|\[::1\]|0\.0\.0\.0)$/;
+
 /**
  * Returns the Failure for an error of n8n's request function, by the error's code: the error itself contains the request with its
  * headers. If this package threw a Failure inside that function, it returns that one.
  */
-export function unsent(error: unknown, asked: Asked, hasBegun = false): Failure {
+export function whyNoResponse(error: unknown, asked: Asked, { url = '', hasBegun = false } = {}): Failure {
 	let [systemCode, said, atProxy] = ['', '', false];
 	let link: unknown = error;
 	for (let depth = 0; depth < 5 && link instanceof Error; depth++) {
@@ -176,12 +179,21 @@ export function unsent(error: unknown, asked: Asked, hasBegun = false): Failure 
 	}
 	const isAborted = /socket hang up|aborted|premature|proxy connection ended/i.test(said);
 	const ownOfTls = /^(EPROTO|ERR_SSL)/.test(systemCode) ? ` ${said}`.toUpperCase().replace(/\W+/g, '_') : '';
+	const isLocal = URL.canParse(url) && LOCAL.test(new URL(url).hostname);
 	const code = isAborted ? 'ECONNRESET' : systemCode + ownOfTls;
-	const listed = rowOf(code);
-	const passes = listed.includes('passes');
 	const isProxy = (atProxy && /^(?!ERR_CANCELED)./.test(code)) || /^(proxy connection|URI malformed)/i.test(said);
-	const isOther = hasBegun && !passes ? UNREADABLE : isProxy && listed !== EXHAUSTED ? AT_PROXY : undefined;
-	const row: Row = isOther === AT_PROXY && passes ? [...AT_PROXY, 'passes'] : (isOther ?? listed);
+	const row = rowOfError(code, { isProxy, hasBegun, isLocal });
 	const system = systemCode === '' && isAborted ? 'aborted' : systemCode;
 	return failureOf({ kind: 'unreachable', row, system, ...(row.includes('said') && { said }) }, asked);
+}
+
+/** Returns the row of a system error, with what it means at a proxy, at n8n's own machine, or after a response has begun. */
+function rowOfError(code: string, { isProxy = false, hasBegun = false, isLocal = false }): Row {
+	const listed = rowOf(code);
+	const [key, cause, message, , ...marks] = listed;
+	const passes = marks.includes('passes');
+	if (hasBegun) return passes ? [key, cause, message, CUTS, ...marks] : UNREADABLE;
+	if (isProxy) return passes ? [...AT_PROXY, 'passes'] : AT_PROXY;
+	const local = rowOf(`${code} LOCALHOST`);
+	return isLocal && local.includes('passes') ? local : listed;
 }

@@ -24,7 +24,7 @@ import { SIGN_IN_MARK } from './auth/authenticate';
 import { type Credential, CREDENTIAL_TYPE, credentialOf } from './auth/credential';
 import { Session } from './auth/session';
 import { askedBy } from './auth/signIn';
-import { exchange, unsent, type WireRequest } from './exchange';
+import { exchange, whyNoResponse, type WireRequest } from './exchange';
 import { currentClock, whyEnded } from './waiting/clock';
 import { NOT_SENT, outcomeOf } from './waiting/traffic';
 
@@ -55,7 +55,7 @@ export interface PlatformRequest<T>
 		Pick<Asked, 'words' | 'mostValues'> {
 	/** Path below the base URL, already percent-encoded; begins with /api. */
 	path: string;
-	/** Whether a request by another method than GET or HEAD only reads. Otherwise it is sent again only if it was refused. */
+	/** Whether a POST only reads, as a GET does. Anything else is sent again only if its token was refused. */
 	onlyReads?: boolean;
 	/** The schema of the payload, with a description for messages. */
 	schema: z.ZodType<T>;
@@ -136,7 +136,8 @@ export class Execution {
 			const { maxRetries: most, keepsToken, countsLimits = false } = sent.settings;
 			const costOf = ({ temporary, signInFailed, httpStatus }: FailureDetails) => {
 				// After a failed sign-in, the request was not sent.
-				if (temporary !== true || (mayChange(sent) && signInFailed !== 'for now')) return Infinity;
+				if (temporary !== true || signInFailed === 'for good') return Infinity;
+				if (mayChange(sent) && signInFailed === undefined) return Infinity;
 				// After another status, one page may always fail.
 				return httpStatus === 429 && !countsLimits ? 0 : 1;
 			};
@@ -145,7 +146,7 @@ export class Execution {
 					await slots(async () => {
 						// A pause may have begun during the wait for the slot, which requests of other accounts may need.
 						if (!mayGo() && !end.aborted) throw NOT_SENT;
-						return await this.exchange(sent, credential);
+						return await this.sendOnce(sent, credential);
 					});
 				return await session.withToken(inSlot, keepsToken);
 			};
@@ -155,7 +156,7 @@ export class Execution {
 	}
 
 	/** The last step of a request. Returns the unchecked payload. */
-	private async exchange(
+	private async sendOnce(
 		{ path, settings, words, mostValues, ...request }: Omit<PlatformRequest<unknown>, 'schema'>,
 		credential: Credential,
 	): Promise<unknown> {
@@ -185,7 +186,7 @@ export class Execution {
 		const { failure } = await outcomeOf(this.throughN8n(options, credential.withToken('')));
 		const { token, dropped: { issuedAt = -Infinity } = {} } = accountOf(credential);
 		// With a token, also with one that was refused since, only n8n's store failed.
-		if (token === undefined && issuedAt < began) throw unsent(failure, askedBy(credential));
+		if (token === undefined && issuedAt < began) throw whyNoResponse(failure, askedBy(credential));
 	};
 
 	private async throughN8n(options: IHttpRequestOptions, { data }: Credential): Promise<unknown> {
@@ -199,7 +200,7 @@ export class Execution {
 	}
 }
 
-/** Whether a request may change something on the platform: by its method, unless its caller knows better. */
+/** Whether a request may change something on the platform: by its method, unless the caller of a POST knows better. */
 function mayChange({ method, onlyReads = false }: Pick<PlatformRequest<unknown>, 'method' | 'onlyReads'>): boolean {
-	return !onlyReads && method !== 'GET' && method !== 'HEAD';
+	return method !== 'GET' && !(method === 'POST' && onlyReads);
 }

@@ -8,8 +8,8 @@ const ALL = Array.from({ length: 500 }, (_, index) => 100 + index);
 
 /** The last status before a change of words, the first one after it, and those with their own words. */
 test.each([
-	[[199, 402, 406, 418, 499], 'platform', "The server did not return the platform's envelope", 'whether a proxy'],
-	[[400, 405, 415, 422], 'platform', 'The server did not accept the request', 'needs https://'],
+	[[199, 402, 418, 499], 'platform', "The server did not return the platform's envelope", 'whether a proxy'],
+	[[400, 405, 406, 415, 422, 426], 'platform', 'The server did not accept the request', 'needs https://'],
 	[[300, 399], 'unknown', 'The address responds with a redirect', 'does not follow redirects'],
 	[[401], 'credential', 'The platform did not accept the sign-in', "'My Platform Signs In Differently'"],
 	[[403], 'unknown', 'Access was denied', 'proxy or firewall'],
@@ -29,12 +29,15 @@ test.each([
 	}
 });
 
+const LATER = 'Try again later. If it happens again, ask your platform administrator.';
+const NO_PROXY = "If n8n uses a proxy, NO_PROXY may have to name the platform's host.";
 test.each([
 	[404, ['list'], "Check 'Base URL' in the credential. "],
 	[404, ['login'], "Check 'Login Path' and 'Base URL' in the credential. "],
 	[404, ['apiRequestWithBody'], "Check 'Path', and 'Base URL' in the credential. "],
 	[429, ['count'], "Lower 'Parallel Requests' under 'Options', or run the workflow less often."],
-	[502, ['count', 'device', 'apiRequest'], 'Try again later. If it happens again, ask your platform administrator.'],
+	[503, ['list', 'device'], `${LATER} ${NO_PROXY}`],
+	[504, ['device', 'test'], `${LATER} ${NO_PROXY}`],
 	[429, ['dropdown', 'login', 'test'], 'Try again later.'],
 ] as const)('HTTP %i with the words for %s: %s', (status, requests, remedy) => {
 	for (const words of requests) expect(explainStatus(status, words).remedy.slice(0, remedy.length)).toBe(remedy);

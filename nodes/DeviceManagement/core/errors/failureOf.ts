@@ -21,11 +21,12 @@ const REQUEST = {
 	notRead: 'The platform could not read the key or token',
 	credential:
 		"Check what you entered in the Device Management API credential, and whether it needs 'My Platform Signs In Differently'.",
-	/** The remedies for HTTP 429, a timeout, a response that is too large, and HTTP 502 or 504. */
+	/** The remedies for HTTP 429, a timeout and a response that is too large. */
 	tooMany: "Lower 'Parallel Requests' under 'Options', or run the workflow less often.",
 	tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options'.",
 	tooLarge: "Check 'Base URL' in the credential: another service may use this address.",
-	tooLate: 'Try again later. If it happens again, ask your platform administrator.',
+	/** What else to do if a response takes too long for a proxy (HTTP 502, 504) or breaks off. */
+	tooLong: '',
 	/** What else to do if there is no envelope. */
 	elsewhere: '',
 };
@@ -40,6 +41,7 @@ const API_REQUEST = {
 	names: "'Method', 'Path' and 'Query Parameters'",
 	address: "'Path', and 'Base URL' in the credential",
 	tooLarge: "Lower 'Page Size' under 'Options', or request less with 'Query Parameters' or another 'Path'.",
+	tooLong: " With 'Return All', you can also lower 'Page Size' under 'Options'.",
 	elsewhere: " If this endpoint never sends an envelope, use n8n's HTTP Request node with this credential.",
 };
 
@@ -51,13 +53,14 @@ export const WORDING = {
 		body: "'Filters'",
 		tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options', or lower 'Page Size' there.",
 		tooLarge: "Lower 'Page Size' under 'Options', or list fewer devices with 'Filters'.",
-		tooLate: "Try again later. If it happens again, lower 'Page Size' under 'Options': large pages may take too long.",
+		tooLong: " Or lower 'Page Size' under 'Options': large pages may take too long.",
 	},
 	count: {
 		...REQUEST,
 		names: "the names under 'Filters'",
 		body: "'Filters'",
 		tooLarge: "Count fewer devices with 'Filters'.",
+		tooLong: " Or count fewer devices: fill in 'Name', 'Tags' or 'Attributes' under 'Filters'.",
 	},
 	device: { ...REQUEST, names: 'the serial number', missing: 'No device has this serial number' },
 	dropdown: {
@@ -65,6 +68,7 @@ export const WORDING = {
 		tooMany: 'Try again later.',
 		tooSlow: "Try again later, or enter the device 'By Serial Number'.",
 		tooLarge: "Enter the device 'By Serial Number'.",
+		tooLong: " Or enter the device 'By Serial Number'.",
 	},
 	test: {
 		...REQUEST,

@@ -114,6 +114,8 @@ const CHECK_VARIABLES =
 	"Check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY in n8n's environment, like http://name:password@proxy.example.com:3128. In the password, write %40 for @, %23 for # and %25 for %.";
 const CHECK_REQUEST = "Check {names}, and whether 'Base URL' in the credential needs https:// or another host.";
 const TROUBLE = ['platform', 'The platform or a proxy in front of it could not respond'] as const;
+const NO_PROXY = " If n8n uses a proxy, NO_PROXY may have to name the platform's host.";
+const NOT_ACCEPTED = ['platform', 'The server did not accept the request', CHECK_REQUEST] as const;
 const OTHER = [
 	'platform',
 	"The server did not return the platform's envelope",
@@ -123,52 +125,53 @@ const OTHER = [
 /** HTTP statuses without an envelope. The API document has codes for an expired token, but a proxy may respond first. */
 const STATUSES: readonly Row[] = [
 	[/^HTTP 3..$/, 'unknown', 'The address responds with a redirect', FOLLOW, 'expiry', 'doubt'],
-	[/^HTTP (400|405|415|422)$/, 'platform', 'The server did not accept the request', CHECK_REQUEST],
+	[/^HTTP (400|405|415|422|426)$/, ...NOT_ACCEPTED],
+	// The server may only be unable to write the result as JSON.
+	[/^HTTP 406$/, ...NOT_ACCEPTED, 'doubt'],
 	[/^HTTP 401$/, 'credential', '{notAccepted}', '{credential}', 'token'],
 	[/^HTTP 403$/, 'unknown', 'Access was denied', ASK_FOR_RIGHTS, 'expiry'],
 	[/^HTTP 404$/, 'unknown', 'There is nothing at this address', "Check {address}. 'Base URL' is the part before /api."],
 	[/^HTTP 407$/, 'unknown', "n8n's proxy requires a valid name and password", CHECK_VARIABLES],
 	[/^HTTP (413|414|431)$/, 'input', 'The request is too large for the server', 'Use fewer or shorter values.'],
 	[/^HTTP 429$/, 'platform', 'The platform receives too many requests', '{tooMany}', 'passes'],
-	[/^HTTP 50[24]$/, ...TROUBLE, '{tooLate}', 'passes', 'doubt'],
-	[/^HTTP 503$/, ...TROUBLE, LATER, 'passes', 'doubt'],
+	[/^HTTP 50[24]$/, ...TROUBLE, `${LATER}{tooLong}${NO_PROXY}`, 'passes', 'doubt'],
+	[/^HTTP 503$/, ...TROUBLE, `${LATER}${NO_PROXY}`, 'passes', 'doubt'],
 	[/^HTTP [5-9]..$/, ...TROUBLE, LATER, 'doubt'],
 	[/^HTTP (419|440|498)$/, ...OTHER, 'expiry'],
-	// 4xx refuses the request, except if the server can't write the result as JSON, or something stopped waiting.
-	[/^HTTP 4(?!06|08|99)..$/, ...OTHER],
+	// 4xx refuses the request, except if something stopped waiting.
+	[/^HTTP 4(?!08|99)..$/, ...OTHER],
 	[/^HTTP \d/, ...OTHER, 'doubt'],
 ];
 
 const PORT = "Check the port in 'Base URL' in the credential.";
-const CUTS =
-	'Run the workflow again. If it happens again, check whether a proxy, with a timeout or a size limit, cuts the responses of the platform.';
+export const CUTS =
+	'Run the workflow again. If it happens again, check whether a proxy, with a timeout or a size limit, cuts the responses of the platform.{tooLong}';
+const DROPPED = ['platform', 'The connection to the platform was refused or dropped'] as const;
 const CHECK_DATES =
 	"Check the date and time of n8n's machine. If they are right, ask your platform administrator to replace the certificate.";
 
-/** n8n's machine has the trouble, also behind a proxy. */
-export const EXHAUSTED: Row = [
-	/^(EADDRNOTAVAIL|EADDRINUSE|EMFILE|ENFILE|ENOBUFS|ENOMEM|EAGAIN)$/,
-	'unknown',
-	"n8n's machine can't open another connection",
-	"{tooMany} If it happens again, raise the limit of open files on n8n's machine.",
-	'passes',
-];
 export const UNREADABLE: Row = [
 	/^HPE_|^ERR_BAD_RESPONSE$/,
 	'platform',
 	"The platform's response can't be read",
-	`${PORT} Check whether a proxy changes the platform's responses.`,
+	`${PORT} Check whether it needs https://, and whether a proxy changes the platform's responses.`,
 	'said',
 ];
 export const AT_PROXY: Row = [/^ERR_INVALID_URL$/, 'unknown', "n8n can't connect to its proxy", CHECK_VARIABLES];
-/** For TLS with the error's own words in capitals: EPROTO says too little. */
+/** For TLS with the error's own words in capitals: EPROTO says too little. A refusal by n8n's own machine ends with LOCALHOST. */
 const SYSTEM_ERRORS: readonly Row[] = [
 	[
-		// Some attempts end with the system's ETIMEDOUT long before the node's own timeout.
-		/^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|E(SOCKET)?TIMEDOUT|ENET(UNREACH|DOWN|RESET)|EHOST(UNREACH|DOWN)|ENOTCONN|ERR_(CANCELED|SOCKET_\w+|STREAM_\w+))$/,
-		'platform',
-		'The connection to the platform was refused or dropped',
-		"Check that the platform is running and that 'Base URL' in the credential has the right port.",
+		// Without IPv6, ::1 is not available.
+		/^(ECONNREFUSED|EADDRNOTAVAIL) LOCALHOST$/,
+		...DROPPED,
+		"Check that the platform is running and that 'Base URL' in the credential has the right port. If n8n runs in Docker, localhost is its own container: enter host.docker.internal, or the name of the platform's container.",
+		'passes',
+	],
+	[
+		// Some attempts end with the system's ETIMEDOUT long before the node's own timeout. The last ones are out of resources.
+		/^(ECONN(REFUSED|RESET|ABORTED)|EPIPE|E(SOCKET)?TIMEDOUT|ENET(UNREACH|DOWN|RESET)|EHOST(UNREACH|DOWN)|ENOTCONN|ERR_(CANCELED|SOCKET_\w+|STREAM_\w+)|EADDRNOTAVAIL|EADDRINUSE|EMFILE|ENFILE|ENOBUFS|ENOMEM|EAGAIN)$/,
+		...DROPPED,
+		"Check that the platform is running and that 'Base URL' in the credential has the right port, with https:// if the port needs it.",
 		'passes',
 	],
 	[
@@ -185,7 +188,6 @@ const SYSTEM_ERRORS: readonly Row[] = [
 		"Check 'Base URL' in the credential for a typing error. If there is none, run the workflow again, or check n8n's DNS server.",
 		'passes',
 	],
-	EXHAUSTED,
 	UNREADABLE,
 	AT_PROXY,
 	[
@@ -195,25 +197,17 @@ const SYSTEM_ERRORS: readonly Row[] = [
 		"Enter a host that the certificate names in 'Base URL', or ask your platform administrator for another certificate.",
 		'said',
 	],
-	[/^CERT_HAS_EXPIRED$/, 'platform', "The platform's TLS certificate has expired", CHECK_DATES],
-	[/^CERT_NOT_YET_VALID$/, 'platform', "The platform's TLS certificate is not valid yet", CHECK_DATES],
 	[
-		/^UNABLE_TO_VERIFY_LEAF_SIGNATURE$/,
-		'input',
-		"n8n does not know who signed the platform's TLS certificate",
-		"If browsers trust it, the platform does not send its intermediate certificate: ask your platform administrator to add it. Otherwise, make n8n trust the authority with NODE_EXTRA_CA_CERTS. On a network that you control, you can turn on 'Ignore SSL Issues (Insecure)' in the credential.",
-	],
-	[
-		/ALERT_((NO|BAD|UNSUPPORTED)_)?CERTIFICATE|ALERT_UNKNOWN_CA/,
-		'input',
-		'The platform requires a client certificate',
-		"The nodes can't present a client certificate. Ask your platform administrator for an address that requires none.",
-	],
-	[
-		/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW/,
+		/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
 		'platform',
-		'The platform does not support a TLS version that n8n accepts',
-		'Ask your platform administrator to turn on TLS 1.2 or later.',
+		"The platform's TLS certificate has expired or is not valid yet",
+		CHECK_DATES,
+	],
+	[
+		/^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(_LOCALLY)?)$/,
+		'input',
+		"n8n doesn't know who issued the platform's TLS certificate",
+		"If browsers trust it, the platform doesn't send its intermediate certificate: ask your platform administrator to add it. Otherwise, add the certificate of the CA that issued it, not the root, to the file in NODE_EXTRA_CA_CERTS. On a network that you control, you can turn on 'Ignore SSL Issues (Insecure)' in the credential.",
 	],
 	[
 		/WRONG_VERSION_NUMBER/,
@@ -225,7 +219,7 @@ const SYSTEM_ERRORS: readonly Row[] = [
 		/^(EPROTO|ERR_SSL)/,
 		'unknown',
 		'The server does not speak TLS as expected',
-		`${PORT} Ask your platform administrator whether the server requires a client certificate, or old ciphers.`,
+		`${PORT} Ask your platform administrator whether the server requires a client certificate, or has an old TLS version or old ciphers.`,
 	],
 	[
 		/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/,
@@ -258,12 +252,6 @@ export const RESPONSES = {
 	],
 	noEnvelope: ['', 'platform', NO_ENVELOPE, CHECK_HOST],
 	page: ['', 'platform', NO_ENVELOPE, CHECK_HOST, 'expiry'],
-	badRecord: [
-		'',
-		'platform',
-		NO_ENVELOPE,
-		'A record of the platform may contain it. Ask your platform administrator to correct it.',
-	],
 	noToken: [
 		'',
 		'credential',

@@ -2,7 +2,7 @@
  * Sends an execution's requests with a token that works. If the platform refuses the token, all wait until one of them has found another
  * token in n8n's store or has signed in; each is then sent again. docs/maintainers/sign-in.md has the table of what follows a response.
  */
-import { type Failure, inputFailure } from '../../core/failure';
+import { Failure, inputFailure } from '../../core/failure';
 import { type Account, accountOf, type Token } from '../account';
 import { beforeEnd, currentClock, whyEnded } from '../waiting/clock';
 import { isLimit, type Outcome, outcomeOf } from '../waiting/traffic';
@@ -28,6 +28,8 @@ export interface Host {
 export class Session {
 	/** Why this session finds no token any more, although others of the account may. */
 	private ended: Failure | undefined;
+	/** Whether a sign-in has failed by code 10002, which may pass. Many repetitions might lock the account. */
+	private hasFailed = false;
 
 	constructor(
 		private readonly credential: Credential,
@@ -123,6 +125,11 @@ export class Session {
 		if (account.token !== undefined) return;
 		await account.traffic.waitForPause(host.end);
 		if (host.end.aborted) return;
-		await host.signIn(loaded);
+		const { failure, details } = await outcomeOf(host.signIn(loaded));
+		if (details?.code === 10002) {
+			if (this.hasFailed) this.ended = new Failure({ ...details, signInFailed: 'for good' });
+			this.hasFailed = true;
+		}
+		if (failure !== undefined) throw this.ended ?? failure;
 	}
 }

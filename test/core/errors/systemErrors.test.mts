@@ -1,25 +1,22 @@
 import { failureOf, type Wording } from '../../../nodes/DeviceManagement/core/errors/failureOf.ts';
-import { RESPONSES } from '../../../nodes/DeviceManagement/core/errors/table.ts';
-import { unsent } from '../../../nodes/DeviceManagement/transport/exchange.ts';
+import { RESPONSES, rowOf } from '../../../nodes/DeviceManagement/core/errors/table.ts';
+import { whyNoResponse } from '../../../nodes/DeviceManagement/transport/exchange.ts';
 
 const redact = (text: string) => text.replaceAll('secret', '•••');
 const READ = { words: 'apiRequest', mayChange: false, redact } as const;
 const WRITE = { words: 'apiRequestWithBody', mayChange: true, redact } as const;
 const explain = (code: string, said = '', asked: typeof READ | typeof WRITE = READ, hasBegun = false) =>
-	unsent(Object.assign(new Error(said), code === '' ? {} : { code }), asked, hasBegun).details;
+	whyNoResponse(Object.assign(new Error(said), code === '' ? {} : { code }), asked, { hasBegun }).details;
 
 const DROPPED = 'The connection to the platform was refused or dropped';
 const DAMAGED = "The platform's compressed response is damaged and can't be unpacked";
 const NO_HOST = 'The host in the base URL was not found';
-const EXHAUSTED = "n8n's machine can't open another connection";
 const UNREADABLE = "The platform's response can't be read";
 const UNTRUSTED = "The platform's TLS certificate is not trusted";
-const EXPIRED = "The platform's TLS certificate has expired";
-const EARLY = "The platform's TLS certificate is not valid yet";
+const NO_ISSUER = "n8n doesn't know who issued the platform's TLS certificate";
+const EXPIRED = "The platform's TLS certificate has expired or is not valid yet";
 const OTHER_HOST = "The platform's TLS certificate is for another host";
 const PROXY = "n8n can't connect to its proxy";
-const CLIENT = 'The platform requires a client certificate';
-const OLD = 'The platform does not support a TLS version that n8n accepts';
 const PLAIN = 'The server does not speak TLS';
 const NO_TLS = 'The server does not speak TLS as expected';
 const NOT_SENT = "n8n can't send the request";
@@ -38,27 +35,41 @@ test.each([
 	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ETIMEDOUT ESOCKETTIMEDOUT ECONNABORTED' },
 	{ what: DROPPED, cause: 'platform', remedy: 'is running', codes: 'ERR_SOCKET_CONNECTION_TIMEOUT ERR_SOCKET_CLOSED' },
 	{ what: NO_HOST, cause: 'unknown', remedy: 'DNS server', codes: 'EAI_AGAIN EAI_FAIL ESERVFAIL ETIMEOUT EREFUSED' },
-	{ what: EXHAUSTED, cause: 'unknown', remedy: 'open files', codes: 'EADDRNOTAVAIL EADDRINUSE EMFILE ENFILE ENOBUFS' },
-	{ what: EXHAUSTED, cause: 'unknown', remedy: "'Parallel Requests'", codes: 'ENOMEM EAGAIN' },
+	{
+		what: DROPPED,
+		cause: 'platform',
+		remedy: 'https://',
+		codes: 'EADDRNOTAVAIL EADDRINUSE EMFILE ENFILE ENOBUFS ENOMEM EAGAIN',
+	},
 	{ what: UNREADABLE, cause: 'platform', remedy: 'whether a proxy', codes: 'HPE_INVALID ERR_BAD_RESPONSE' },
 	{ what: DAMAGED, cause: 'platform', remedy: 'a proxy', codes: 'Z_DATA_ERROR ERR__ERROR_FORMAT_PADDING_2 ZSTD_X' },
 	{ what: NO_HOST, cause: 'unknown', remedy: 'typing', codes: 'ENOTFOUND ENODATA' },
-	{ what: EXPIRED, cause: 'platform', remedy: "time of n8n's machine", codes: 'CERT_HAS_EXPIRED' },
-	{ what: EARLY, cause: 'platform', remedy: "time of n8n's machine", codes: 'CERT_NOT_YET_VALID' },
+	{ what: EXPIRED, cause: 'platform', remedy: "time of n8n's machine", codes: 'CERT_HAS_EXPIRED CERT_NOT_YET_VALID' },
 	{ what: OTHER_HOST, cause: 'input', remedy: 'names', codes: 'ERR_TLS_CERT_ALTNAME_INVALID HOSTNAME_MISMATCH' },
 	{ what: PROXY, cause: 'unknown', remedy: 'HTTPS_PROXY', codes: 'ERR_INVALID_URL' },
 	{ what: UNTRUSTED, cause: 'input', remedy: "'Ignore SSL Issues (Insecure)'", codes: 'CERT_SIGNATURE_FAILURE' },
+	{
+		what: NO_ISSUER,
+		cause: 'input',
+		remedy: 'issued it, not the root, to the file in NODE_EXTRA_CA_CERTS',
+		codes: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+	},
 	{ what: UNTRUSTED, cause: 'input', remedy: 'Install', codes: 'DEPTH_ZERO_SELF_SIGNED UNABLE_TO_VERIFY_LEAF' },
 	{ what: PLAIN, cause: 'input', remedy: 'http:// instead of https://', codes: 'ERR_SSL_WRONG_VERSION_NUMBER' },
 	{ what: NO_TLS, cause: 'unknown', remedy: 'old ciphers', codes: 'EPROTO ERR_SSL_DH_KEY_TOO_SMALL' },
 	{ what: NO_TLS, cause: 'unknown', remedy: 'port', codes: 'ERR_SSL_CERTIFICATE_VERIFY_FAILED ERR_SSL_NO_CERTIFICATE' },
 	...['TLSV13_ALERT_CERTIFICATE_REQUIRED', 'SSLV3_ALERT_BAD_CERTIFICATE', 'SSL/TLS_ALERT_BAD_CERTIFICATE']
 		.concat('TLSV1_ALERT_UNKNOWN_CA', 'SSL/TLS_ALERT_UNSUPPORTED_CERTIFICATE', 'SSL/TLS_ALERT_CERTIFICATE_UNKNOWN')
-		.map((code) => ({ what: CLIENT, cause: 'input', remedy: "can't present", codes: `ERR_SSL_${code}` })),
+		.map((code) => ({ what: NO_TLS, cause: 'unknown', remedy: 'client certificate', codes: `ERR_SSL_${code}` })),
 	{ what: NO_TLS, cause: 'unknown', remedy: 'client certificate', codes: 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE' },
 	{ what: NO_TLS, cause: 'unknown', remedy: 'ciphers', codes: 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE' },
-	{ what: OLD, cause: 'platform', remedy: 'TLS 1.2', codes: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' },
-	{ what: OLD, cause: 'platform', remedy: 'TLS 1.2', codes: 'ERR_SSL_UNSUPPORTED_PROTOCOL ERR_SSL_VERSION_TOO_LOW' },
+	{ what: NO_TLS, cause: 'unknown', remedy: 'TLS version', codes: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' },
+	{
+		what: NO_TLS,
+		cause: 'unknown',
+		remedy: 'TLS version',
+		codes: 'ERR_SSL_UNSUPPORTED_PROTOCOL ERR_SSL_VERSION_TOO_LOW',
+	},
 	{ what: NOT_SENT, cause: 'input', remedy: 'whether this n8n may', codes: '' },
 	{ what: NOT_SENT, cause: 'input', remedy: 'whether', codes: 'EACCES XECONNRESET ECONNRESETX ENOTFOUNDX' },
 ])('$what: $codes', ({ what, cause, remedy, codes }) => {
@@ -70,11 +81,11 @@ test.each([
 		const details = {
 			kind: 'unreachable',
 			...words,
-			temporary: [DROPPED, DAMAGED, NO_HOST, EXHAUSTED].includes(what),
+			temporary: [DROPPED, DAMAGED, NO_HOST].includes(what),
 		};
 		expect(explain(code, 'a secret')).toEqual({ ...details, message });
 		expect(explain(code, 'a secret', WRITE)).toEqual({ ...details, inDoubt: true, message: `${message}${IN_DOUBT}` });
-		if (what !== UNTRUSTED) expect(explain(code).remedy).not.toContain('Ignore SSL');
+		if (what !== UNTRUSTED && what !== NO_ISSUER) expect(explain(code).remedy).not.toContain('Ignore SSL');
 	}
 });
 
@@ -88,6 +99,38 @@ test('a response that ends early is unreadable, unless the connection was droppe
 	}
 	expect(explain('ECONNRESET', 'odd', READ, true).message).toBe(`${DROPPED} (ECONNRESET)`);
 	expect(explain('Z_DATA_ERROR', 'odd', READ, true).message).toBe(`${DAMAGED} (Z_DATA_ERROR)`);
+});
+
+test.each([
+	['Docker', 'http://localhost:8080/api ECONNREFUSED, https://127.0.0.1 ECONNREFUSED, http://127.1.2.3 ECONNREFUSED'],
+	['Docker', 'https://[::1]:8443 ECONNREFUSED, http://[::1] EADDRNOTAVAIL, http://LOCALHOST ECONNREFUSED'],
+	['other', 'http://10.0.0.7 ECONNREFUSED, http://localhost.example ECONNREFUSED, http://localhost ECONNRESET'],
+])('a connection to this machine that is refused names %s: %s', (named, attempts) => {
+	for (const attempt of attempts.split(', ')) {
+		const [url, code = ''] = attempt.split(' ');
+		const { message, remedy } = whyNoResponse(Object.assign(new Error(), { code }), READ, { url }).details;
+		expect([attempt, message, remedy.includes('host.docker.internal')]).toEqual([
+			attempt,
+			`${DROPPED} (${code})`,
+			named === 'Docker',
+		]);
+	}
+});
+
+test.each<[Wording, string]>([
+	['list', "lower 'Page Size' under 'Options'"],
+	['apiRequest', "'Page Size'"],
+	['apiRequestWithBody', "'Page Size'"],
+	['count', "'Filters'"],
+	['dropdown', "'By Serial Number'"],
+])('a response that breaks off, or takes too long for a proxy, says with the words for %s: %s', (words, what) => {
+	const asked = { ...READ, words };
+	const broken = ['ECONNRESET', 'Z_BUF_ERROR'].map((code) =>
+		whyNoResponse(Object.assign(new Error(), { code }), asked, { hasBegun: true }),
+	);
+	const cut = failureOf({ kind: 'response', row: RESPONSES.cutOff, places: { size: 9 } }, asked);
+	const late = [502, 504].map((status) => failureOf({ kind: 'status', row: rowOf(`HTTP ${status}`) }, asked));
+	for (const { details } of [...broken, cut, ...late]) expect(details.remedy).toContain(what);
 });
 
 const [SLOW, ELSEWHERE] = ["Raise 'Timeout (Milliseconds)' under 'Options'.", "Check 'Base URL'"];
