@@ -2,10 +2,12 @@
 import { z } from 'zod/v4';
 
 import { WORDING, type Wording } from '../../nodes/DeviceManagement/core/errors/failureOf.ts';
+import { fetchFirst } from '../../nodes/DeviceManagement/core/paging/requests.ts';
 import { forgetAccounts } from '../../nodes/DeviceManagement/transport/account.ts';
 import { openPlatform, type PlatformContext } from '../../nodes/DeviceManagement/transport/platform.ts';
-import { hurry } from '../../testbed/jest.mts';
-import { responseOf, settled } from './fakes.mts';
+import { hurry, useBenches } from '../../testbed/jest.mts';
+import { operations } from '../../testbed/operations.mts';
+import { failureOf, responseOf, settled } from './fakes.mts';
 
 beforeEach(forgetAccounts);
 
@@ -25,6 +27,31 @@ const TROUBLES: ReadonlyArray<readonly [string, isInDoubt: boolean, respond: () 
 /** Someone adds an operation with words of its own. */
 beforeAll(() => void Object.assign(WORDING, { rename: WORDING.list }));
 afterAll(() => void Reflect.deleteProperty(WORDING, 'rename'));
+
+const open = useBenches();
+
+/** By its sign-in, an account may be locked. */
+test.each([
+	[1, 2, undefined],
+	[9, 2, /^The sign-in failed. A service inside the platform did not respond \(code 10002: .*\)$/],
+])('a sign-in that gets code 10002 %i times is sent %i times', async (troubles, logins, message) => {
+	hurry();
+	let left = troubles;
+	const fault = ({ kind }: { kind: string }) => (kind === 'login' && left-- > 0 ? { code: 10002 } : undefined);
+	const { run, login, platform } = await open({ fault });
+	const input = Array.from({ length: 8 }, () => ({}));
+	const { error } = await run({ ...operations.count, options: { maxRetries: 10 } }, { credential: login, input });
+	if (message === undefined) expect(error).toBeUndefined();
+	else expect(error?.message.replace(/ \[item \d\]$/, '')).toMatch(message);
+	expect(platform.requests.filter(({ kind }) => kind === 'login')).toHaveLength(logins);
+});
+
+test('a sort order that is refused by code 10002 is found: the list is read without it', async () => {
+	const details = { code: 10002, temporary: true, mayRefusePage: true };
+	const fetchPage = async (_page?: number, _size?: number, byId = false) =>
+		byId ? await Promise.reject(failureOf(details)) : { content: [] };
+	expect(await fetchFirst({ fetchPage }, 10, true)).toMatchObject({ size: 10, byId: false });
+});
 
 describe.each(TROUBLES)('after %s', (_name, isInDoubt, respond) => {
 	test.each([

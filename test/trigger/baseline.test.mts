@@ -128,6 +128,20 @@ it('logs once that no device has the group of the filter, and again after the gr
 	expect(warnings()).toEqual([finds, finds]);
 });
 
+it.each([
+	['a name', { name: 'no such device' }],
+	['an online status', { onlineStatus: 77 }],
+	['search criteria', { body: { status: 77 } }],
+])('logs once that no device matches the filters, and not without filters: %s', async (_, filters) => {
+	bench.platform.settings.fault = ({ path, query, body }) =>
+		path.endsWith('/list') && /no such|77/.test(JSON.stringify([query, body]))
+			? { code: 0, data: { content: [], totalElements: 0 } }
+			: undefined;
+	const watching = await watch({ events: ['deviceUpdated'], filters });
+	for (let polls = 0; polls < 3; polls++) expect(await watching.poll()).toBeNull();
+	expect(warnings()).toEqual([`The trigger "Watch" finds no device that matches the 'Filters'`]);
+});
+
 it('records a new baseline, and logs it, if it cannot read the state', async () => {
 	const watching = await watch(EVERYTHING, { host: 'B' });
 	const { staticData } = watching.database;

@@ -150,6 +150,19 @@ describe('a refused token', () => {
 		await expect(platform.open()()).resolves.toBe('token 2');
 	});
 
+	test('is replaced by two sign-ins at most if the service behind the sign-in has trouble, however many requests wait', async () => {
+		const platform = new FakePlatform();
+		const request = platform.open();
+		platform.refuseSignIn = refusal({ code: 10002, cause: 'platform', temporary: true, signInFailed: 'for now' });
+		for (const signInFailed of ['for now', 'for good', 'for good']) {
+			const outcomes = await times(8, async () => await settled(request()));
+			for (const outcome of outcomes) expect(outcome).toMatchObject({ details: { code: 10002, signInFailed } });
+		}
+		expect(platform).toMatchObject({ signIns: 2, sent: 0 });
+		platform.refuseSignIn = undefined;
+		await expect(platform.open()()).resolves.toBe('token 1');
+	});
+
 	test.each([
 		['the name of a key', KEY],
 		['a check that must not sign in', SIGNED_IN],
