@@ -155,12 +155,12 @@ describe('a failure', () => {
 
 	/** Each with its status, its code, or 0 for a page, and the milliseconds of its `Retry-After`. */
 	test.each([
-		['refused token', '200 14101, 200 14102, 401 0, 200 14101 7, 401 0 7'],
+		['refused token', '200 14101, 200 14102, 401 0, 401 10002, 401 10002 7, 200 14101 7, 401 0 7'],
 		[
 			'temporary',
 			'429 0, 502 0, 503 10002, 200 10002, 403 10002, 403 0 7, 409 0 7, 419 0 7, 423 0 7, 500 0 7, 529 0 7, 200 10003 7, 200 0 7',
 		],
-		['refused token and temporary', '503 14101, 503 14101 7, 401 10002'],
+		['refused token and temporary', '503 14101, 503 14101 7'],
 		['expiry', '200 0, 302 0, 302 0 7, 403 0, 419 0'],
 		['nothing', '200 14103, 200 14201, 401 14103, 429 14203, 500 0, 503 14103, 503 14201'],
 		['nothing', '200 14103 7, 403 14201 7'],

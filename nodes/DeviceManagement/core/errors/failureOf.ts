@@ -137,7 +137,7 @@ export function failureOf({ row, system = '', said = '', places, ...facts }: Fau
 		cause,
 		message: fill(message) + (shown && ` (${shown})`),
 		remedy: fill(remedy),
-		temporary: isLimit || (!isBarred && [...marks, ...ofStatus].includes('passes')),
+		temporary: isLimit || (!isBarred && [...(isOfToken ? [] : marks), ...ofStatus].includes('passes')),
 		token: isOfToken ? 'refused' : marks.includes('expiry') && !isLimit ? 'doubted' : undefined,
 		...(isRefused && { mayRefusePage: true }),
 	} as const;
