@@ -60,7 +60,9 @@ describe('what is sent', () => {
 		['0 of an expression', 0, '0'],
 		['an empty object for an empty field', ' ', '{}'],
 	])('the body is %s', async (_name, body, sent) => {
-		expect((await runAlone({ ...echo, method: 'POST', body })).sent).toMatchObject([{ body: sent, words: 'apiRequestWithBody' }]);
+		expect((await runAlone({ ...echo, method: 'POST', body })).sent).toMatchObject([
+			{ body: sent, words: 'apiRequestWithBody' },
+		]);
 	});
 
 	test('an empty body has no content type, and luxon dates of n8n are JSON', async () => {

@@ -139,6 +139,16 @@ describe('If Not Found', () => {
 	});
 });
 
+test.each<Fault>([{ status: 204, body: '' }, { code: 10007 }, { code: 14401 }, { code: 10018 }])(
+	'a failed sign-in never means that the device does not exist: %j',
+	async (fault) => {
+		bench.platform.settings.fault = ({ kind }) => (kind === 'login' ? fault : undefined);
+		const run = { credential: bench.login };
+		const { error } = await read([{ sn: 'A-1' }], { options: { ifNotFound: 'empty' } }, run);
+		expect(error?.message).toMatch(/^The sign-in failed\. /);
+	},
+);
+
 test('the output may have selected fields, with a hint for a name that the device does not have', async () => {
 	const selected = { ...get, output: 'selected', fields: ['imei', 'imie'] };
 	const { output, hints } = await runAlone(selected, () => ({ id: 'x', sn: 'RT1', imei: null, future: 1 }));

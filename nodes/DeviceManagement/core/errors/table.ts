@@ -269,11 +269,11 @@ export function rowOf(sought: number | string): Row {
 }
 
 /** Whether the platform has no device with this serial number (section 4.2), by a code or by a success without data. */
-export function meansNoDevice({ code, withoutData }: Partial<FailureDetails>): boolean {
-	return withoutData === true || code === 10007 || code === 14401;
+export function meansNoDevice({ code, withoutData, signInFailed }: Partial<FailureDetails>): boolean {
+	return signInFailed === undefined && (withoutData === true || code === 10007 || code === 14401);
 }
 
 /** Whether the device doesn't exist or its serial number is not valid (section 4.2). */
 export function meansNotFound(details: Partial<FailureDetails>): boolean {
-	return meansNoDevice(details) || details.code === 10018;
+	return meansNoDevice(details) || (details.code === 10018 && details.signInFailed === undefined);
 }
