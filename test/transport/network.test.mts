@@ -95,6 +95,18 @@ describe('a proxy in the environment', () => {
 		expect(error?.message).toContain(words);
 		expect(error?.description).toMatch(/^Check HTTPS_PROXY, /);
 	});
+
+	it.each([502, 503, 504])('that responds with HTTP %i for a host it does not know names NO_PROXY', async (status) => {
+		const { engine, apiKey, run } = await open();
+		proxy.once('request', (_request, response) =>
+			response.writeHead(status, { via: '1.1 squid' }).end('<title>x</title>'),
+		);
+		await engine.editCredential(apiKey, { baseUrl: 'http://platform.internal' });
+		setVariables(`HTTP_PROXY=http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+		const { error } = await run({ ...operations.count, options: { maxRetries: 0 } });
+		expect(error?.message).toContain(`(HTTP ${status}: x)`);
+		expect(error?.description).toContain("NO_PROXY may have to name the platform's host");
+	});
 });
 
 test.each<[string, TlsOptions | undefined, remedy: RegExp]>([
