@@ -228,6 +228,7 @@ test.each([
 	nested(300),
 ])('an error status with another body has no own words: %#', (body) => {
 	expect(detailsOfBody(body, { status: 404 }).message).toBe('There is nothing at this address (HTTP 404)');
+	expect(detailsOfBody('<title>Moved</title>', { status: 302 }).message).toMatch(/redirect \(HTTP 302\)$/);
 });
 
 test('any response becomes a payload or a Failure, without a secret', () => {

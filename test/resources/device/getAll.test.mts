@@ -272,6 +272,12 @@ describe('the filters that the node checks', () => {
 
 test.each([
 	['a refusal names its only sort field', [{ field: 'model' }], 10005, /^If the platform can't sort by 'model', use/],
+	[
+		'also with spaces',
+		[{ field: 'attributes', attribute: 'a b' }],
+		10005,
+		/^If the platform can't sort by 'attributes.a b', use/,
+	],
 	['a refusal names no sort field of several', [{ field: 'sn' }, { field: 'model' }], 10005, /^Check the names/],
 	['another failure names no sort field', [{ field: 'model' }], 14103, /^Ask your/],
 ])('%s', async (_, rule, code, remedy) => {
