@@ -197,7 +197,11 @@ test.each([
 	['OAuth', '{"error":"invalid_grant","error_description":"no such user"}', 'no such user'],
 	['fields', '{"errors":[{"field":"sn","defaultMessage":"too long"},"x"]}', 'too long; x'],
 	['FastAPI', '{"detail":[{"loc":["query","id"],"msg":"field required"}]}', 'field required'],
-	['HTML in JSON', '{"message":"<p>no&nbsp;<b>id</b> &amp; sn</p>"}', 'no id & sn'],
+	[
+		'HTML in JSON',
+		'{"message":"<p class=x>no&nbsp;<b>id</b> &amp; <planId>,<br/> 1 < 2</p>"}',
+		'no id & <planId>, 1 < 2',
+	],
 	['the title of a page', '\n<html><head><TITLE lang="en"> Not\nAllowed&#33; </TITLE>', 'Not Allowed!'],
 	['an escaped secret', `<title>key ${SECRET.replace(/./g, (mark) => `&#${mark.charCodeAt(0)};`)}</title>`, 'key •••'],
 	['a secret', `{"message":"key ${SECRET} is unknown"}`, 'key ••• is unknown'],

@@ -16,7 +16,6 @@ import {
 	nestsDeeperThan,
 	parseExactly,
 } from './json';
-import { withoutHtml } from './redaction';
 
 /** Six pages of 2000 devices without attributes. A small packed response could hold so many values that n8n's memory ends. */
 const MOST_VALUES = 500_000;
@@ -45,8 +44,8 @@ const envelopeSchema = z.looseObject({
  * Returns the payload of a response (sections 1.1 and 7 of the API document).
  * @param isLogin whether to return the whole response, which may have no `code`
  * @returns the envelope's `data`; undefined for a response without a body to a request that may change something
- * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for anything else, `withoutData` after an
- * empty HTTP 204
+ * @throws Failure `refused` for a code other than 0, `status` for an error status without an envelope, `response` for anything else; with
+ * `withoutData` after an empty HTTP 204
  */
 export function judge(response: RawResponse, asked: Asked, isLogin = false): unknown {
 	const { status, body, retryAfterMs } = response;
@@ -68,8 +67,8 @@ export function judge(response: RawResponse, asked: Asked, isLogin = false): unk
 	}
 	if (!isOk) {
 		// The title of a page often begins with the status.
-		const words = status < 400 ? response.redirectOrigin : withoutHtml(titleOf(page) ?? wordsIn(value));
-		const said = words?.replace(RegExp(`^${status} `), '');
+		const words = status < 400 ? response.redirectOrigin : (titleOf(page) ?? wordsIn(value));
+		const said = words?.replace(RegExp(`^\\s*${status} `), '');
 		throw failureOf({ kind: 'status', row: rowOf(`HTTP ${status}`), said, ...facts }, asked);
 	}
 	if (envelope !== undefined) return isLogin ? given : envelope.data;

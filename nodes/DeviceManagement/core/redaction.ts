@@ -9,7 +9,7 @@ const LONGEST_FORM = 9;
 /** Most ways to decode a text, by one encoding after another. */
 const MOST_VIEWS = 60;
 
-/** Returns text from outside without secrets and control characters, at most 300 characters long. */
+/** Returns text from outside as plain text on one line, without secrets, at most 300 characters long. */
 export type Redact = (text: string) => string;
 
 const BYTES = ['hex', 'base64', 'base64url'] as const;
@@ -17,6 +17,8 @@ const inBytes = (encoding: BufferEncoding) => (written: string) => Buffer.from(w
 const fromJson = (written: string): string =>
 	/\\(u.|[bfnrt])/i.test(written) ? JSON.parse(`"${written.toLowerCase()}"`) : written.slice(1);
 const HTML_NAMES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+/** Others may be names, like <planId>. */
+const TAGS = /<\/?(?:a|b|br|code|div|em|h\d|i|li|p|pre|span|strong|ul)(?:\s[^<>]*)?\/?>/gi;
 const OF_HTML = /&(?:#\d{1,6}|#x[0-9a-f]{1,5}|amp|lt|gt|quot|apos|nbsp);/i;
 const fromHtml = (written: string) =>
 	HTML_NAMES[written.slice(1, -1).toLowerCase()] ?? String.fromCodePoint(Number(`0${written.slice(2, -1)}`));
@@ -76,13 +78,11 @@ export function redactor(secrets: readonly string[]): Redact {
 		let clean = input.replace(/[^]/g, (mark, at: number) => (!hidden[at] ? mark : hidden[at - 1] ? '' : REDACTED));
 		// The cut may have left part of a secret at the end, which is not found.
 		if (text.length > LONGEST_INPUT) clean = clean.slice(0, -LONGEST_FORM * longest || undefined);
-		clean = clean.replace(/\p{Cc}+/gu, ' ').trim();
+		clean = clean
+			.replace(TAGS, ' ')
+			.replace(RegExp(OF_HTML, 'gi'), fromHtml)
+			.replace(/[\s\p{Cc}]+/gu, ' ')
+			.trim();
 		return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean;
 	};
-}
-
-/** Returns HTML as plain text on one line: without tags, and with the characters that it writes otherwise. */
-export function withoutHtml(html: string): string {
-	const text = html.replace(/<\/?[a-z][^<>]*>/gi, ' ').replace(RegExp(OF_HTML, 'gi'), fromHtml);
-	return text.replace(/\s+/g, ' ').trim();
 }

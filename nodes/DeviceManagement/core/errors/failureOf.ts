@@ -119,6 +119,7 @@ export function explain(key: number | string, words: Wording, facts: Partial<Fau
 	return failureOf({ kind: 'status', row: rowOf(key), ...facts }, asked).details;
 }
 
+/** Returns the Failure for a fault of a request: its words without secrets, and what follows. */
 export function failureOf({ row, system = '', said = '', places, ...facts }: Fault, asked: Asked): Failure {
 	const { kind, code, httpStatus, retryAfterMs } = facts;
 	const [, cause, message, remedy, ...marks] = row;
