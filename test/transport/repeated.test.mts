@@ -50,7 +50,7 @@ test('a sort order that is refused by code 10002 is found: the list is read with
 	const details = { code: 10002, temporary: true, mayRefusePage: true };
 	const fetchPage = async (_page?: number, _size?: number, byId = false) =>
 		byId ? await Promise.reject(failureOf(details)) : { content: [] };
-	expect(await fetchFirst({ fetchPage }, 10, true)).toMatchObject({ size: 10, byId: false });
+	expect(await fetchFirst({ fetchPage }, 10, { byId: true })).toMatchObject({ size: 10, byId: false });
 });
 
 describe.each(TROUBLES)('after %s', (_name, isInDoubt, respond) => {
