@@ -139,7 +139,8 @@ test.each([undefined, 'text', { statusCode: 200, headers: {}, body: 'text' }])(
 	async (response) => {
 		const cancel = new AbortController().signal;
 		const message = 'n8n returned a response in a form that this node does not know';
-		expect(await exchange(async () => response, { ...REQUEST, cancel })).toMatchObject({ message });
+		const exchanged = settled(exchange(async () => response, { ...REQUEST, cancel }, ASKED));
+		expect(await exchanged).toMatchObject({ message });
 		expect(getEventListeners(cancel, 'abort')).toEqual([]);
 	},
 );
