@@ -216,6 +216,13 @@ test.each([
 			expect(detailsOfBody(given, { status }).message).toBe(`${what} (HTTP ${status}: ${words})`);
 });
 
+test('a secret that looks like HTML is removed before HTML is', () => {
+	const redactHtml = redactor(['pa<b>ss  &lt;d']);
+	const body = JSON.stringify({ message: 'x pa<b>ss  &lt;d &amp; y' });
+	const { message } = detailsOf(() => read(body, { status: 404 }, { redact: redactHtml }));
+	expect(message).toBe('There is nothing at this address (HTTP 404: x ••• & y)');
+});
+
 test.each([
 	'',
 	'<html>x',

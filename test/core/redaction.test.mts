@@ -91,8 +91,6 @@ test.each([
 		said: '<3031323334 eDEyMzQ=>',
 		clean: '<3031323334 eDEyMzQ=>',
 	},
-	{ name: 'a secret with HTML', secrets: ['pa<b>ss  &lt;d'], said: 'x pa<b>ss  &lt;d &amp; y', clean: 'x ••• & y' },
-	{ name: 'HTML', secrets: [], said: '<p>a &gt; b<br/>\n<planId>&#33;</p>', clean: 'a > b <planId>!' },
 	{ name: 'control characters', secrets: [], said: '\u0000a\u0000\u001b[31mb\n', clean: 'a [31mb' },
 	{ name: 'nothing of 300 characters', secrets: [], said: 'y'.repeat(300), clean: 'y'.repeat(300) },
 	{ name: 'what follows them', secrets: [], said: 'y'.repeat(1_000_000), clean: `${'y'.repeat(300)}…` },

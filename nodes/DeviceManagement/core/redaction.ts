@@ -9,7 +9,7 @@ const LONGEST_FORM = 9;
 /** Most ways to decode a text, by one encoding after another. */
 const MOST_VIEWS = 60;
 
-/** Returns text from outside as plain text on one line, without secrets, at most 300 characters long. */
+/** Returns text from outside without secrets and control characters, at most 300 characters long. */
 export type Redact = (text: string) => string;
 
 const BYTES = ['hex', 'base64', 'base64url'] as const;
@@ -78,11 +78,12 @@ export function redactor(secrets: readonly string[]): Redact {
 		let clean = input.replace(/[^]/g, (mark, at: number) => (!hidden[at] ? mark : hidden[at - 1] ? '' : REDACTED));
 		// The cut may have left part of a secret at the end, which is not found.
 		if (text.length > LONGEST_INPUT) clean = clean.slice(0, -LONGEST_FORM * longest || undefined);
-		clean = clean
-			.replace(TAGS, ' ')
-			.replace(RegExp(OF_HTML, 'gi'), fromHtml)
-			.replace(/[\s\p{Cc}]+/gu, ' ')
-			.trim();
+		clean = clean.replace(/\p{Cc}+/gu, ' ').trim();
 		return clean.length > LONGEST_TEXT ? `${clean.slice(0, LONGEST_TEXT)}…` : clean;
 	};
+}
+
+/** Returns HTML as plain text. Secrets are removed first, because this changes them. */
+export function withoutHtml(html: string): string {
+	return html.replace(TAGS, ' ').replace(RegExp(OF_HTML, 'gi'), fromHtml).replace(/\s+/g, ' ').trim();
 }

@@ -3,7 +3,7 @@
  * may follow. Only here, text from outside joins a message, without secrets. Whether a request may change something is its caller's to say.
  */
 import { Failure, type FailureDetails } from '../failure';
-import type { Redact } from '../redaction';
+import { type Redact, withoutHtml } from '../redaction';
 import { type Row, rowOf } from './table';
 
 /** The words that differ by request, by their place in a message or remedy. They name only fields that the user can see. */
@@ -126,7 +126,9 @@ export function failureOf({ row, system = '', said = '', places, ...facts }: Fau
 	const words: Record<string, string | number> = { ...WORDING[asked.words], ...(asked.hasKey && OF_KEY), ...places };
 	const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, place: string) => String(words[place]));
 	const name = code !== undefined ? `code ${code}` : httpStatus !== undefined ? `HTTP ${httpStatus}` : system;
-	const shown = [name, asked.redact(said)].filter((part) => part !== '').join(': ');
+	const clean = asked.redact(said);
+	// The platform's own words stay as they are, others may be HTML.
+	const shown = [name, kind === 'status' ? withoutHtml(clean) : clean].filter((part) => part !== '').join(': ');
 	const isRefused = kind === 'refused' || kind === 'status';
 	const [, , , , ...ofStatus] = isRefused && httpStatus !== undefined ? rowOf(`HTTP ${httpStatus}`) : row;
 	const isBarred = marks.includes('barred');
