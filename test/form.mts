@@ -77,9 +77,12 @@ export const FILTER_FIELDS = [
 	['filters.attributes.pair.value', 'string', ''],
 	['filters.body', 'json', '{}'],
 	['filters.compositeStatus', 'number', 0],
+	// The first is for workflows that were saved before the filter had a list.
 	['filters.group', 'string', ''],
+	['filters.group', 'resourceLocator', { mode: 'list', value: '' }],
 	['filters.name', 'string', ''],
 	['filters.onlineStatus', 'number', 0],
+	['filters.onlineStatus', 'resourceLocator', { mode: 'list', value: '' }],
 	['filters.query', 'fixedCollection', {}],
 	['filters.query.parameter.name', 'string', ''],
 	['filters.query.parameter.value', 'string', ''],

@@ -46,7 +46,7 @@ describe.each(everyOperation)('$resource $operation', ({ resource, operation }) 
 		const subtitle = String(node.description.subtitle).replace(/^=\{\{(.*)\}\}$/, '$1');
 		const said: unknown = new Function('$parameter', `return ${subtitle}`)({ resource, operation });
 		const { name, operations: own } = RESOURCES[resource] ?? {};
-		expect(said).toBe(`${name}: ${own?.[operation]?.name}`);
+		expect(said).toBe(Object.keys(own ?? {}).length === 1 ? name : `${name}: ${own?.[operation]?.name}`);
 		expect(own?.[operation]?.action).toMatch(/^[A-Z][a-z]+ (?!.*\b(a|an|the)\b)[\w ]+$/);
 	});
 });
@@ -100,10 +100,23 @@ describe('what n8n would lose', () => {
 	});
 
 	test('a locator’s list without its search', () => {
-		const named = everyField(properties).flatMap(({ property }) =>
-			(property.modes ?? []).flatMap(({ typeOptions }) => typeOptions?.searchListMethod ?? []),
-		);
-		expect(Object.keys(node.methods.listSearch)).toEqual([...new Set(named)]);
+		for (const { description, methods } of [node, trigger]) {
+			const named = everyField(description.properties).flatMap(({ property }) =>
+				(property.modes ?? []).flatMap(({ typeOptions }) => typeOptions?.searchListMethod ?? []),
+			);
+			expect(Object.keys(methods.listSearch).sort()).toEqual([...new Set(named)].sort());
+		}
+	});
+
+	test('the end of a locator’s mode, and all but the first value of one that depends on another field', () => {
+		const ofTrigger = trigger.description.properties.filter(({ name }) => name !== 'pollTimes');
+		const locators = everyField([...properties, ...ofTrigger]).filter(({ property: { modes } }) => modes);
+		expect(locators.length).toBeGreaterThan(5);
+		for (const { path, property } of locators) {
+			const cut = (property.modes ?? []).filter(({ displayName }) => displayName.length > 9);
+			expect([path, cut, property.modes?.[0]?.displayName]).toEqual([path, [], 'From List']);
+			expect([path, property.typeOptions?.loadOptionsDependsOn]).toEqual([path, undefined]);
+		}
 	});
 
 	test('an event: n8n starts no execution if a regular expression of a form takes 250 ms, as on a busy machine', () => {
@@ -307,6 +320,9 @@ describe('what a field depends on', () => {
 	});
 
 	test('no field of an operation uses `hide`, because the form takes only its `show`', () => {
-		expect(JSON.stringify(RESOURCES)).not.toContain('"hide"');
+		const fields = Object.values(RESOURCES).flatMap(({ operations }) =>
+			Object.values(operations).map((one) => one.fields),
+		);
+		expect(fields.flat().filter(({ displayOptions }) => displayOptions?.hide)).toEqual([]);
 	});
 });

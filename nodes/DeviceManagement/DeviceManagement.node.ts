@@ -6,6 +6,7 @@ import {
 	NodeConnectionTypes,
 } from 'n8n-workflow';
 
+import { filterChoices } from './listSearch/choices';
 import { searchDevices } from './listSearch/searchDevices';
 import { properties, subtitle } from './resources';
 import { runItems } from './resources/router';
@@ -18,7 +19,7 @@ export class DeviceManagement implements INodeType {
 		group: ['input'],
 		version: 1,
 		subtitle,
-		description: 'Read and watch the devices of an IoT device-management platform',
+		description: 'Get and count devices, or call the API of an IoT device management platform',
 		defaults: { name: 'Device Management' },
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
@@ -27,7 +28,7 @@ export class DeviceManagement implements INodeType {
 		properties,
 	};
 
-	methods = { listSearch: { searchDevices } };
+	methods = { listSearch: { searchDevices, ...filterChoices } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return [await runItems(this)];

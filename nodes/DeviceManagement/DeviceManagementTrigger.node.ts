@@ -6,8 +6,10 @@ import {
 	NodeConnectionTypes,
 } from 'n8n-workflow';
 
+import { filterChoices } from './listSearch/choices';
 import { triggerFields, triggerHints, triggerSubtitle } from './trigger/form';
 import { pollDevices } from './trigger/poll';
+import { ruleChoices } from './trigger/ruleForm';
 
 export class DeviceManagementTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -17,7 +19,7 @@ export class DeviceManagementTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle: triggerSubtitle,
-		description: 'Read and watch the devices of an IoT device-management platform',
+		description: 'Starts the workflow when a device is created, changes, or is removed',
 		defaults: { name: 'Device Management Trigger' },
 		polling: true,
 		// n8n's lint requires the property. Any value would turn the trigger into a tool.
@@ -28,6 +30,8 @@ export class DeviceManagementTrigger implements INodeType {
 		hints: triggerHints,
 		properties: triggerFields,
 	};
+
+	methods = { listSearch: { ...filterChoices, ...ruleChoices } };
 
 	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 		return await pollDevices(this);

@@ -110,8 +110,8 @@ export function findValues(field: 'onlineStatus' | 'status', devices: readonly D
 	const rest = values.splice(MOST_VALUES).reduce((sum, [, count]) => sum + count, other);
 	const found = countsInWords([...values, ['other', rest], ['none', none]], devices);
 	return rest + none === 0
-		? yes(found, "Compare the counts with your platform. Then enter a value in 'Only When'.")
-		: unsure(found, "Look at devices with other values, or none, before you use 'Only When'.");
+		? yes(found, "Compare the counts with your platform. Then enter a value in 'Conditions'.")
+		: unsure(found, "Look at devices with other values, or none, before you use 'Conditions'.");
 }
 
 /** Whether the trigger can read a date (section 2.1 of the API document). */
@@ -136,7 +136,7 @@ function countBy(devices: readonly Device[], name: (device: Device) => string): 
 	return Object.fromEntries(counts);
 }
 
-/** A value as 'Only When' compares it. A text or a long number may identify a device, so it is not shown. */
+/** A value as 'Conditions' compares it. A text or a long number may identify a device, so it is not shown. */
 function nameOf(value: JsonValue): string {
 	if (value === undefined || value === null) return 'none';
 	return typeof value !== 'object' && /^(-?\d{1,4}|true|false)$/.test(String(value)) ? String(value) : 'other';

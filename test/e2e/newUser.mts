@@ -6,12 +6,14 @@
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import pWaitFor from 'p-wait-for';
 
 import { checkout } from '../../testbed/checkout.mts';
 import type { Editor } from '../../testbed/editor/editor.mts';
 import { exampleWorkflows, isNote, workflowsOfStart } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
 import { OTHER_ENDPOINT } from '../../testbed/platform/server.mts';
+import { triggerType } from '../../testbed/watch.mts';
 import type { Checks } from './checks.mts';
 import type { Servers } from './exampleSetup.mts';
 import { errorOutputWorkflow } from './pages.mts';
@@ -30,7 +32,16 @@ const SWITCHED = 'RT46643907';
 /** What a person may search for in the nodes panel, for a trigger or another step. */
 const SEARCHED = [
 	...'iot fleet offline online watch monitor alert sensor gateway telemetry asset'.split(' '),
-	...['devices', 'device offline', 'offline device', 'device alert', 'count devices', 'iot platform'],
+	...[
+		'devices',
+		'sensor alert',
+		'battery',
+		'device offline',
+		'offline device',
+		'device alert',
+		'count devices',
+		'iot platform',
+	],
 ];
 
 interface User extends Servers {
@@ -58,9 +69,12 @@ export async function newUser(setup: Omit<User, 'step'>): Promise<void> {
 	await buildWorkflow(user);
 	await changeForm(user);
 	await readOnce(user);
+	await keepOld(user);
 	await watch(user);
+	const readAlert = await watchBattery(user);
 	// A poll has come.
 	await readMail();
+	await readAlert();
 	await onCanvas(user);
 	// An open workflow keeps a processor busy.
 	await editor.page.goto('about:blank');
@@ -109,6 +123,7 @@ async function firstClick({ editor, platform: { fleet }, step, look }: User): Pr
 			assert((await node.table()).length > 0);
 			await node.switchOn('Return All');
 			await node.add('Add Filter', 'Online Status');
+			await node.chooseListed('Online Status', 'usually offline');
 			await node.execute();
 			const offline = fleet.devices.filter(({ onlineStatus }) => onlineStatus === 0).length;
 			await node.output.getByText(`${offline} items`).waitFor();
@@ -132,7 +147,7 @@ async function connect({ editor, platform, step, look }: User): Promise<void> {
 		};
 		await seeDetails();
 		const listed = await editor.nodesPanel.getByTestId('node-creator-item-name').allInnerTexts();
-		for (const entry of ['On device offline or online', 'Count devices', 'Get device', 'Make API request']) {
+		for (const entry of ['On device going offline or online', 'Count devices', 'Get device', 'Make API request']) {
 			assert(listed.includes(entry), `'${entry}' is not among ${listed.join(', ')}`);
 		}
 		await look('nodes-panel', 'nodesPanel', seeDetails);
@@ -225,7 +240,7 @@ async function listDevices({ editor, platform: { fleet }, step }: User): Promise
 		await node.switchOn('Return All');
 		await node.add('Add Filter', 'Attributes');
 		await node.click('Add Attribute');
-		await node.fill('Key', 'site');
+		await node.fill('Name', 'site');
 		await node.fill('Value', 'Hamburg');
 		await node.click('Add Sort Rule');
 		await node.click('Add Sort Rule');
@@ -270,7 +285,7 @@ async function readOnce({ editor, platform: { fleet }, step, look }: User): Prom
 		await editor.newWorkflow();
 		const node = await editor.addStep('Actions', 'Get device');
 		await node.chooseCredential(WITH_KEY);
-		await node.locateBy('By Serial Number');
+		await node.locateBy('Device', 'By SN');
 		await node.fill('Device', MISSING);
 		await node.execute();
 		const message = await node.output.getByTestId('node-error-message').innerText();
@@ -294,11 +309,11 @@ async function readOnce({ editor, platform: { fleet }, step, look }: User): Prom
 	});
 }
 
-async function watch({ editor, main, platform: { fleet }, step, look }: User): Promise<void> {
+async function watch({ editor, main, step, look }: User): Promise<void> {
 	await step('chooses other events and back, and keeps the keys of the attributes', async () => {
 		await editor.newWorkflow();
 		const node = await editor.addStep('Triggers', 'On attribute changed');
-		await node.output.getByText(/^The first poll records the current state/).waitFor();
+		await node.output.getByText(/^The first poll only records the current state/).waitFor();
 		await node.fill('Attributes', 'firmware');
 		await node.toggle('Events', 'Device Removed');
 		await node.toggle('Events', 'Attribute Changed');
@@ -310,22 +325,20 @@ async function watch({ editor, main, platform: { fleet }, step, look }: User): P
 
 	await step('takes a test event from the trigger', async () => {
 		await editor.newWorkflow();
-		const node = await editor.addStep('Triggers', 'On device offline or online');
+		const node = await editor.addStep('Triggers', 'On device going offline or online');
 		await node.widenOutput();
 		await node.chooseCredential(WITH_KEY);
-		await node.click('Add Rule');
-		await node.fill('To', '0');
+		await node.click('Add Condition');
+		await node.chooseListed('To', 'usually offline');
 		await node.fill('For At Least (Minutes)', '15');
 		await node.click('Fetch Test Event');
 		assert.deepEqual(
 			// The table shows null in brackets.
 			(await node.table()).map(({ event, previous, current }) => [event, previous?.replaceAll(/\W/g, ''), current]),
-			fleet.devices
-				.slice(0, 3)
-				.map(({ onlineStatus }) => ['onlineStatusChanged', onlineStatus === 0 ? 'null' : '1', '0']),
+			Array(3).fill(['onlineStatusChanged', 'null', '0']),
 		);
 		await node.add('Add Option', 'Items per Poll');
-		await node.choose('Items per Poll', 'One Item for Each Poll');
+		await node.choose('Items per Poll', 'One Item per Poll');
 		await node.click('Fetch Test Event');
 		await node.showOutputAs('JSON', '"events"');
 		await node.scrollToTop();
@@ -338,6 +351,64 @@ async function watch({ editor, main, platform: { fleet }, step, look }: User): P
 		const [, id = ''] = /\/workflow\/([^/?]+)/.exec(editor.page.url()) ?? [];
 		await main.unpublish(id);
 	});
+}
+
+/** A workflow that was saved before conditions and filters had lists. */
+async function keepOld({ editor, main, step }: User): Promise<void> {
+	await step('a workflow with typed conditions and filters looks as before, and is saved unchanged', async () => {
+		const given = {
+			events: ['onlineStatusChanged', 'attributeChanged'],
+			attributes: 'battery',
+			conditions: { rule: [{ to: '0' }, { field: 'attributes', attribute: 'battery', from: '30', to: '={{ 20 }}' }] },
+			filters: { onlineStatus: 0, group: 'Default' },
+		};
+		const node = { id: 'old', name: 'Old', type: triggerType, typeVersion: 1, position: [0, 0], parameters: given };
+		const workflow = { id: newId(), name: 'Old', active: false, nodes: [node], connections: {} };
+		await editor.openWorkflow(await main.create(workflow), ['Old']);
+		const panel = await editor.openNode('Old');
+		assert.deepEqual(await panel.values('From'), ['', '30']);
+		assert.deepEqual([await panel.values('Online Status'), await panel.values('Group')], [['0'], ['Default']]);
+		await panel.fill('For At Least (Minutes)', '15');
+		await panel.close();
+		const { conditions, filters } = await editor.save();
+		assert.deepEqual({ conditions, filters }, { conditions: given.conditions, filters: given.filters });
+	});
+}
+
+/** A trigger that is built by clicks alone, but for a number. Returns the step that reads its event. */
+async function watchBattery({ editor, main, platform: { fleet }, step }: User): Promise<() => Promise<void>> {
+	let id = '';
+	const { sn, attributes } = fleet.at(0);
+	const charge = (battery: number) => fleet.update(sn, { attributes: { ...attributes, battery } });
+	await step('builds “battery below 20” in a group by clicks, and publishes it', async () => {
+		charge(25);
+		await editor.newWorkflow();
+		const node = await editor.addStep('Triggers', 'On attribute changed');
+		await node.chooseCredential(WITH_KEY);
+		await node.click('Add Condition');
+		await node.choose('Field', 'Attribute');
+		await node.chooseListed('Attribute', 'battery');
+		await node.locateBy('To', 'Below');
+		await node.fill('To', '20');
+		await node.add('Add Filter', 'Group');
+		await node.chooseListed('Group', fleet.at(0).group.name);
+		await node.close();
+		await editor.save();
+		await editor.publish();
+		[, id = ''] = /\/workflow\/([^/?]+)/.exec(editor.page.url()) ?? [];
+		charge(19);
+	});
+	return async () =>
+		await step('the event comes within two polls', async () => {
+			const ran = async () => (await main.executions(id)).length > 0;
+			await pWaitFor(ran, { interval: 1000, timeout: 120_000 });
+			const [execution = ''] = await main.executions(id);
+			const results = await main.results(execution);
+			const [item] = Object.values(results)[0]?.items ?? [];
+			assert.deepEqual([item?.['previous'], item?.['current']], [25, 19]);
+			await main.unpublish(id);
+			fleet.update(sn, { attributes });
+		});
 }
 
 /** The workflow of a page, and all notes of the examples side by side, because the editor takes seconds to open a workflow. */

@@ -40,5 +40,5 @@ test.each<[what: string, Listing<string>, part: [skip: number, limit?: number], 
 
 test('a list without Sort has no words about its order', () => {
 	const [, , skip] = listOptionFields({ ifChanges: 'If the Group List Keeps Changing' });
-	expect(skip?.description).toBe('How many items to skip at the start, to read a long list in parts');
+	expect(skip?.description).toBe('How many items to skip, to read a long list in parts');
 });

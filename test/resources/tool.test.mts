@@ -47,6 +47,19 @@ describe('a model may give', () => {
 		expect(response).toHaveLength(bench.fleet.size);
 	});
 
+	test('the text of a filter that people choose from a list', async () => {
+		const { group, onlineStatus } = bench.fleet.at(0);
+		const chosen = (label: string) => ({ __rl: true, mode: 'text', value: byAgent(label) });
+		const some = { ...count, filters: { group: chosen('group'), onlineStatus: chosen('onlineStatus') } };
+		const ofGroup = bench.fleet.devices.filter((device) => device.group.id === group.id);
+		const online = ofGroup.filter((device) => device.onlineStatus === onlineStatus);
+		const counted = [
+			await call(some, { group: group.name, onlineStatus: `${onlineStatus}` }),
+			await call(some, { group: group.name, onlineStatus: '' }),
+		];
+		expect(counted).toEqual([online, ofGroup].map(({ length }) => ({ response: [{ count: length }] })));
+	});
+
 	test('some filters, or all of them as one argument', async () => {
 		const [tag = ''] = bench.fleet.devices.flatMap(({ tags }) => tags);
 		const expected = { response: [{ count: bench.fleet.devices.filter(({ tags }) => tags.includes(tag)).length }] };
@@ -70,7 +83,7 @@ describe('an unusable value is refused, with what to change', () => {
 		['only commas for tags', narrowed, { ...EMPTY, tags: ', ,' }, "'Tags' under 'Filters'", USE_EMPTY],
 		['empty criteria', narrowed, { ...EMPTY, body: '{}' }, "'Search Criteria (JSON)' under 'Filters'", USE_EMPTY],
 		['no attribute at all', { ...count, filters: { attributes: {} } }, {}, "'Attributes' under 'Filters'", USE_EMPTY],
-		['an attribute without a key', narrowed, NO_KEY, "A key under 'Attributes' is empty", 'Fill it in'],
+		['an attribute without a key', narrowed, NO_KEY, "A name under 'Attributes' is empty", 'Fill it in'],
 		['no text for all filters', { ...count, filters: byAgent('All') }, { All: '' }, "'Filters' is text", NO_OBJECT],
 	])('%s', async (_name, parameters, args, message, remedy) => {
 		const { error } = await call(parameters, args);

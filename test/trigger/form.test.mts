@@ -37,6 +37,31 @@ it('Attributes: watches only the named keys, trimmed, with any characters', asyn
 	expect(await watching.poll()).toBeNull();
 });
 
+it('Conditions and Filters: what is chosen from a list, entered beside it, or comes from an expression', async () => {
+	const chosen = (value: string, mode = 'list') => ({ __rl: true, mode, value, cachedResultName: 'x' });
+	const { sn, group } = n8n.fleet.at(3);
+	const become = (onlineStatus: number, battery: number) =>
+		n8n.fleet.update(sn, { onlineStatus, attributes: { battery } });
+	become(1, 25);
+	const below = chosen('={{ 10 + 10 }}', 'below');
+	const watching = await published(n8n, {
+		events: ['onlineStatusChanged', 'attributeChanged'],
+		filters: { group: chosen(group.name) },
+		conditions: {
+			rule: [
+				{ field: 'onlineStatus', from: chosen(''), to: chosen('0') },
+				{ field: 'attributes', attribute: chosen('battery'), from: chosen('', 'text'), to: below },
+			],
+		},
+	});
+	become(0, 20);
+	expect(await watching.poll()).toMatchObject([{ field: 'onlineStatus', previous: 1, current: 0 }]);
+	become(1, 19);
+	expect(await watching.poll()).toMatchObject([{ field: 'attributes.battery', previous: 20, current: 19 }]);
+	become(1, 18);
+	expect(await watching.poll()).toBeNull();
+});
+
 it('Output: raw, and each item has its own device', async () => {
 	const watching = await watch({ events: ['deviceUpdated', 'statusChanged'], output: 'raw' });
 	const attributes = Object.fromEntries(['__proto__', 'constructor', 'prototype'].map((key) => [key, key]));
@@ -96,32 +121,41 @@ describe('bad input is refused with the label of its field', () => {
 		[{ events: ['deviceRemoved'], forAtLeast: 15 }, "'For At Least (Minutes)' is filled in, but no event uses it"],
 		[
 			{ ...rule({ from: '1', to: '0' }), options: { firstPoll: 'report' } },
-			"'First Poll' is 'Report States', but no rule",
+			"'First Poll' is 'Report Matching Devices', but no condition has only 'To' set",
 		],
-		[
-			{ ...rule({}), options: { firstPoll: 'report' } },
-			"'First Poll' is 'Report States', but no rule asks for a state",
-		],
+		[{ ...rule({}), options: { firstPoll: 'report' } }, "'First Poll' is 'Report Matching Devices', but no condition"],
 		[{ ...rule({ to: '0' }), options: { firstPoll: 'all' } }, `'First Poll' ${UNKNOWN}remember, report`],
 		[{ events: ['statusChanged'], forAtLeast: 43_201 }, NO_NUMBER],
 		[{ events: ['statusChanged'], forAtLeast: undefined }, NO_NUMBER],
-		[rule({ field: 'mood' }), `'Only When' ${UNKNOWN}`],
-		[rule({ field: 'onlineStatus' }), "'Online Status', which is not watched"],
-		[rule({ field: 'attributes', attribute: ' a ' }), 'the attribute "a", which is not watched'],
+		[rule({ field: 'mood' }), `'Conditions' ${UNKNOWN}`],
+		[rule({ field: 'onlineStatus' }), "'Online Status', which no event"],
+		[rule({ field: 'attributes', attribute: ' a ' }), "'Attribute', which no event"],
 		[
 			{ ...rule({ field: 'attributes', attribute: ' ' }), events: ['attributeChanged'], attributes: 'a' },
-			'the attribute "", which is not watched',
+			"A condition has no 'Attribute'",
 		],
-		[rule({ from: undefined, to: '0' }), `'Only When' ${OF_WRONG_TYPE}`],
-		[rule({ from: '1', to: null }), `'Only When' ${OF_WRONG_TYPE}`],
+		[rule({ from: undefined, to: '0' }), `'Conditions' ${OF_WRONG_TYPE}`],
+		[rule({ from: '1', to: null }), `'Conditions' ${OF_WRONG_TYPE}`],
+		[rule({ to: { mode: 'above', value: '' } }), "'To' under 'Conditions' is empty instead of a number"],
+		...['low', '20 %', '0x10', 'Infinity', '-'].map(
+			(value): Row => [
+				rule({ to: { mode: 'below', value } }),
+				`'To' under 'Conditions' is "${value}" instead of a number`,
+			],
+		),
+		// Only 'To' has limits, and an unknown mode is not read as another one.
+		[rule({ from: { mode: 'below', value: '20' } }), `'Conditions' ${OF_WRONG_TYPE}`],
+		[rule({ to: { mode: 'id', value: '20' } }), `'Conditions' ${OF_WRONG_TYPE}`],
+		[rule({ to: { mode: 'list', value: null } }), `'Conditions' ${OF_WRONG_TYPE}`],
+		[{ filters: { group: { mode: 'id', value: 'A' } } }, `'Group' ${OF_WRONG_TYPE}`],
 		[{ output: 'everything' }, "'Output'"],
 		[{ options: { forAtLeast: 5 } }, `There is no option "forAtLeast" under 'Options'`],
 		[{ options: { emit: 'never' } }, `'Items per Poll' ${UNKNOWN}`],
 		[{ options: { pageSize: 0 } }, "'Page Size' is not a whole number"],
 		[{ events: ['attributeChanged'], attributes: LONG }, "The number in 'Attributes'"],
-		...[{ to: LONG }, { from: LONG }].map((sides): Row => [rule(sides), "The number in 'Only When'"]),
+		...[{ to: LONG }, { from: LONG }].map((sides): Row => [rule(sides), "The number in 'Conditions'"]),
 		[{ filters: { name: LONG } }, "The number in 'Name'"],
-		[{ events: ['statusChanged'], conditions: undefined }, "'Only When' is nothing"],
+		[{ events: ['statusChanged'], conditions: undefined }, "'Conditions' is nothing"],
 	])('%j', (given, words) => {
 		const all: Record<string, NodeParameterValueType> = { events: ['deviceCreated'], output: 'simplified', ...given };
 		const getNodeParameter = (name: string, fallback?: NodeParameterValueType) => (name in all ? all[name] : fallback);

@@ -3,7 +3,17 @@ import type { INodeParameters, INodeProperties, INodeType, NodeParameterValueTyp
 import { DeviceManagementTrigger } from '../../nodes/DeviceManagement/DeviceManagementTrigger.node.ts';
 import { readTriggerParameters } from '../../nodes/DeviceManagement/trigger/form.ts';
 import { workflow as n8n } from '../../testbed/engine/host.cjs';
-import { byPath, choices, choicesIn, DEVICE_FIELDS, FILTER_FIELDS, isTwin, namesIn, OUTPUT_MODES } from '../form.mts';
+import {
+	byPath,
+	choices,
+	choicesIn,
+	DEVICE_FIELDS,
+	everyField,
+	FILTER_FIELDS,
+	isTwin,
+	namesIn,
+	OUTPUT_MODES,
+} from '../form.mts';
 
 const node: INodeType = new DeviceManagementTrigger();
 // n8n adds the poll times to the list later.
@@ -28,10 +38,12 @@ it('the names that saved workflows hold are those in this file', () => {
 			['attributes', 'string', ''],
 			['attributes', 'string', ''],
 			['conditions', 'fixedCollection', {}],
-			['conditions.rule.attribute', 'string', ''],
+			// The text field is for rules that were saved before it had a list.
+			...['attribute', 'from', 'to'].flatMap((name) => [
+				[`conditions.rule.${name}`, 'string', ''],
+				[`conditions.rule.${name}`, 'resourceLocator', { mode: 'list', value: '' }],
+			]),
 			['conditions.rule.field', 'options', 'onlineStatus'],
-			['conditions.rule.from', 'string', ''],
-			['conditions.rule.to', 'string', ''],
 			['events', 'multiOptions', ['deviceCreated']],
 			['forAtLeast', 'number', 0],
 			['fields', 'multiOptions', ['sn', 'onlineStatus', 'status']],
@@ -90,15 +102,55 @@ it("'Attributes' is shown with its event, and while it has keys: n8n's editor de
 	expect(others).toMatchObject([{ name: 'fields', displayOptions: { show: { '/output': ['selected'] } } }]);
 });
 
-it('a hint says what the first poll does, before the node was run', () => {
-	const message = expect.stringMatching(/^The first poll records the current state\. .*'First Poll'\.$/);
-	expect(node.description.hints).toEqual([{ message, location: 'outputPane', whenToDisplay: 'beforeExecution' }]);
+/** What a new condition has: the editor takes the last field of each name. */
+const picked = { mode: 'list', value: '' };
+it.each<[words: string, rule: INodeParameters, field: string, expected: string[]]>([
+	['an old condition, as it was', { from: '1', to: '0' }, 'from', ['string']],
+	['an old condition without the field', { to: '0' }, 'from', ['string']],
+	['an old expression', { to: '={{ 0 }}' }, 'to', ['string']],
+	['a new condition', { from: picked, to: picked }, 'to', ['resourceLocator']],
+	['a new expression', { to: { __rl: true, mode: 'text', value: '={{ 0 }}' } }, 'to', ['resourceLocator']],
+	['no attribute of another field', { field: 'status', attribute: picked }, 'attribute', []],
+	['an old attribute', { field: 'attributes', attribute: 'a' }, 'attribute', ['string']],
+	['a new attribute', { field: 'attributes', attribute: picked }, 'attribute', ['resourceLocator']],
+])('the form shows %s', (_words, rule, name, expected) => {
+	const fields = everyField(properties).filter(({ path }) => path === `conditions.rule.${name}`);
+	const shown = fields.filter(({ property }) => n8n.NodeHelpers.displayParameter(rule, property, null, null));
+	expect(shown.map(({ property: { type } }) => type)).toEqual(expected);
+	expect(fields.at(-1)?.property.default).toEqual(picked);
+});
+
+/** The filter that the editor shows for a value, or adds: the first that is not hidden. */
+it.each<[given: INodeParameters, onlineStatus: string | undefined, group: string]>([
+	[{}, undefined, 'resourceLocator'],
+	[{ onlineStatus: 0, group: 'A' }, 'number', 'string'],
+	[{ onlineStatus: '={{ 0 }}', group: '={{ "A" }}' }, 'number', 'string'],
+	[{ onlineStatus: picked, group: picked }, 'resourceLocator', 'resourceLocator'],
+	[{ onlineStatus: { ...picked, __rl: true }, group: { ...picked, __rl: true } }, 'resourceLocator', 'resourceLocator'],
+])(
+	'filters of old workflows are shown as they were, and Online Status only where it is set: %j',
+	(given, ...expected) => {
+		const filters = everyField(properties).filter(({ path }) => /^filters\.\w+$/.test(path));
+		const shown = filters.filter(({ property }) =>
+			n8n.NodeHelpers.displayParameter(given, property, null, null, { filters: given }),
+		);
+		const typeOf = (name: string) => shown.find(({ path }) => path === `filters.${name}`)?.property.type;
+		expect([typeOf('onlineStatus'), typeOf('group')]).toEqual(expected);
+		expect(new Set(shown.map(({ path }) => path)).size).toBe(expected[0] === undefined ? 7 : 8);
+		const kept = n8n.NodeHelpers.getNodeParameters(properties, { filters: given }, true, false, null, null);
+		expect(kept).toMatchObject({ filters: given });
+	},
+);
+
+it('a hint says what the first poll does, also after a test', () => {
+	const message = expect.stringMatching(/^The first poll only records the current state\. .*'First Poll'/);
+	expect(node.description.hints).toEqual([{ message, location: 'outputPane', whenToDisplay: 'always' }]);
 	expect(properties.filter(({ type }) => type === 'notice')).toEqual([]);
 });
 
 it('the nodes panel names two events in words that people search', () => {
 	const events = choices(properties.find(({ name }) => name === 'events'));
-	const actions = ['On SIM card (ICCID) changed', 'On device offline or online'];
+	const actions = ['On SIM card (ICCID) change', 'On device going offline or online'];
 	expect(events.flatMap(({ action }) => action ?? [])).toEqual(actions);
 });
 

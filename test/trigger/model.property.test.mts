@@ -5,6 +5,7 @@ import { EVENTS } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { runs } from '../../testbed/runs.mts';
 import { stopClock } from '../../testbed/virtualTime.mts';
 import type { HostLetter } from '../../testbed/watch.mts';
+import type { Limit } from './crossings.mts';
 import type { Setting } from './observer.mts';
 import { Run } from './run.mts';
 import { SAMPLES } from './samples.mts';
@@ -30,12 +31,16 @@ const step = <Arguments extends unknown[]>(
 
 const at = fc.nat({ max: 7 });
 
+const battery = fc.constantFrom(25, 19, 18.5, '9', 20, '-1', 31, null, '', '19 %');
+const withBattery = (value: string | number | null) => ({ attributes: { firmware: '1', battery: value } });
+
 /** What happens to the platform or to time. */
 const happening: fc.Arbitrary<Step> = fc.oneof(
 	step('add', [fc.nat({ max: 59 }), at], ({ world }, minutesAgo, position) => world.add(minutesAgo, position)),
 	...Object.values(SAMPLES).map(({ changes }) =>
 		step('change', [at, fc.constantFrom(...changes), fc.boolean()], ({ world }, ...args) => world.edit(...args)),
 	),
+	step('battery', [at, battery], ({ world }, position, value) => world.edit(position, withBattery(value))),
 	step('tags', [at, fc.constantFrom<string[]>(['a'], [], ['b'])], ({ world }, position, tags) =>
 		world.edit(position, { tags }),
 	),
@@ -65,6 +70,30 @@ const setting: fc.Arbitrary<Setting> = fc.record({
 	events: fc.oneof(fc.constant(EVENT_NAMES), fc.subarray(EVENT_NAMES, { minLength: 1 })),
 	tag: fc.option(fc.constant('a'), { nil: undefined, freq: 3 }),
 	own: fc.constantFrom(undefined, { group: ' a ' }, { group: 'A', onlineStatus: 0 }, { onlineStatus: 1 }),
+	limits: fc.constantFrom<Setting['limits'][]>(
+		undefined,
+		[{ mode: 'below', value: 20 }],
+		[
+			{ mode: 'below', value: 20 },
+			{ mode: 'above', value: 30 },
+			{ mode: 'below', value: 10 },
+		],
+	),
+});
+/** A battery that has to be low for some minutes, in a trigger that watches no other value. */
+const patient: fc.Arbitrary<Setting> = fc.record({
+	events: fc.constantFrom(['attributeChanged'], ['attributeChanged', 'deviceCreated', 'deviceRemoved']),
+	tag: fc.option(fc.constant('a'), { nil: undefined, freq: 3 }),
+	own: fc.constantFrom(undefined, { group: 'A' }),
+	limits: fc.constantFrom<Limit[]>(
+		[{ mode: 'below', value: 20 }],
+		[
+			{ mode: 'below', value: 20 },
+			{ mode: 'above', value: 30 },
+		],
+	),
+	holdMinutes: fc.constantFrom(1, 2, 3, 60),
+	firstPoll: fc.constantFrom(undefined, 'report'),
 });
 const otherSetting = fc.oneof(
 	fc.constantFrom<Partial<Setting>>({ tag: 'a' }, { tag: undefined }, { own: { group: 'B' } }, { own: undefined }),
@@ -80,6 +109,16 @@ const mode = fc.constantFrom<WorkflowActivateMode[]>('init', 'activate', 'update
 const anything = fc.oneof(
 	{ weight: 4, arbitrary: happenings },
 	{ weight: 4, arbitrary: poll },
+	// What a device says from poll to poll.
+	{
+		weight: 2,
+		arbitrary: step('batteries', [fc.array(battery, { minLength: 2, maxLength: 6 })], async (run, values) => {
+			for (const value of values) {
+				run.world.edit(0, withBattery(value));
+				await run.poll(1);
+			}
+		}),
+	},
 	step('failedPoll', [fc.integer({ min: 1, max: 3 })], (run, failAt) => run.poll(1, failAt)),
 	step('discardedPoll', [], (run) => run.poll(1, undefined, !run.isInMemory)),
 	step(
@@ -96,19 +135,26 @@ const anything = fc.oneof(
 	step('changeMain', [], (run) => run.changeMain()),
 	step('refuseMissing', [fc.boolean()], ({ world }, refuses) => (world.refusesMissing = refuses)),
 	step('rewind', [fc.nat({ max: 3 })], (run, back) => run.rewind(back)),
-	step('publish', [otherSetting], async (run, changes) => {
-		run.setting = { ...run.setting, ...changes };
+	step('publish', [otherSetting], async (run, { events, ...changes }) => {
+		// The observer knows of a wait for the battery only.
+		const others = events && run.setting.holdMinutes === undefined ? { events } : {};
+		run.setting = { ...run.setting, ...changes, ...others };
 		await run.register('update');
 	}),
 );
 
-it.each<[string, HostLetter]>([
-	['the default host, which keeps the state in memory', 'A'],
-	['the durable scheduler, which reads the state afresh at each poll', 'B'],
-	['durable cursors, which keep every state', 'C'],
-])(
-	'on %s, it hands over what a perfect observer would tell',
-	async (_, host) => {
+it.each<[string, HostLetter, string, fc.Arbitrary<Setting>]>(
+	[
+		['the default host, which keeps the state in memory', 'A'] as const,
+		['the durable scheduler, which reads the state afresh at each poll', 'B'] as const,
+		['durable cursors, which keep every state', 'C'] as const,
+	].flatMap(([name, host]) => [
+		[name, host, '', setting],
+		[name, host, ' of a value that has to last', patient],
+	]),
+)(
+	'on %s (%s), it hands over what a perfect observer would tell%s',
+	async (_name, host, _what, setting) => {
 		const steps = fc.array(anything, { maxLength: 20, size: 'max' });
 		await fc.assert(
 			fc.asyncProperty(setting, steps, async (chosen, sequence) => {

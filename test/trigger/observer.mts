@@ -1,4 +1,5 @@
 import type { Device, Fleet } from '../../testbed/platform/fleet.mts';
+import { type Level, type Limit, lookAtLevel } from './crossings.mts';
 import { samplesOf } from './samples.mts';
 
 type Rule = { from: string; to: string };
@@ -10,9 +11,12 @@ export interface Setting {
 	tag: string | undefined;
 	/** Filters that the node checks itself. */
 	own?: { group?: string; onlineStatus?: number } | undefined;
-	/** How long a value must last, what a rule asks for, and what the first poll does. The observer knows none: see stories.test.mts. */
+	/** What is watched of the attribute `battery`, with its event. */
+	limits?: readonly Limit[] | undefined;
+	/** How long a value must last, and what the first poll does. The observer knows it of the battery only. */
 	holdMinutes?: number;
-	firstPoll?: 'report';
+	firstPoll?: 'report' | undefined;
+	/** What a rule asks for. The observer doesn't know it: see stories.test.mts. */
 	rule?: Rule | Rule[] | undefined;
 }
 
@@ -45,6 +49,7 @@ export interface Memory {
 /** Of a device. */
 interface Known {
 	values: ReadonlyMap<string, unknown>;
+	level?: Level | undefined;
 	/** Whether it doesn't match the node's own filters, and whether it ever did. */
 	place: 'inside' | 'left' | 'never in';
 	/** Since when it is no longer listed, when it is looked for again, and the newest date of a device at that time. */
@@ -60,6 +65,8 @@ interface Look {
 	setting: Setting;
 	/** Seconds. */
 	now: number;
+	/** Whether this is the first look of a process. */
+	isFresh: boolean;
 	/** Whether the platform doesn't say what became of a missing device. */
 	refusesMissing: boolean;
 }
@@ -81,15 +88,16 @@ export function look(one: Look, before: Memory | undefined): { changes: Change[]
 	const yesterday = new Date(1000 * (now - DAY)).toISOString().slice(0, 10);
 	const since = known?.since ?? (newest !== '' && newest < yesterday ? newest : yesterday);
 	const devices = new Map(known?.devices);
+	const isFirstList = devices.size === 0;
 	const changes: Change[] = [];
 	for (const device of list) {
 		const last = devices.get(device.sn);
-		devices.set(device.sn, lookAt(device, last, { ...one, number, since: known && since }, changes));
+		devices.set(device.sn, lookAt(device, last, { ...one, number, since: known && since, isFirstList }, changes));
 	}
 	const here = new Set(list.map(({ sn }) => sn));
 	for (const [sn, last] of list.length === 0 ? [] : devices) {
 		if (here.has(sn)) continue;
-		const after = lookFor(sn, last, newest, one);
+		const after = lookFor(sn, { ...last, level: withoutPending(last.level) }, newest, one);
 		if (after === undefined) {
 			devices.delete(sn);
 			changes.push({ told: { event: 'deviceRemoved', sn }, change: JSON.stringify([sn, number]) });
@@ -102,9 +110,11 @@ export function look(one: Look, before: Memory | undefined): { changes: Change[]
 function lookAt(
 	device: Device,
 	last: Known | undefined,
-	{ setting: { events, own = {} }, number, since }: Look & { number: number; since: string | undefined },
+	one: Look & { number: number; since: string | undefined; isFirstList: boolean },
 	changes: Change[],
 ): Known {
+	const { events, own = {}, holdMinutes = 0 } = one.setting;
+	const { number, since } = one;
 	const { sn, group, onlineStatus, createTime, updateTime } = device;
 	const isInside =
 		(own.group === undefined || own.group.trim().toLowerCase() === group.name.toLowerCase()) &&
@@ -115,7 +125,12 @@ function lookAt(
 	if (isCreated) changes.push({ told: { event: 'deviceCreated', sn }, change: `created ${sn} ${createTime}` });
 	const wasInside = last?.place === 'inside';
 	const values = new Map(last?.values);
-	const watched = samplesOf(events).map(({ event, field, valueOf }) => ({ event, field, value: valueOf(device) }));
+	// A value that has to last is the battery alone.
+	const watched = samplesOf(holdMinutes > 0 ? [] : events).map(({ event, field, valueOf }) => ({
+		event,
+		field,
+		value: valueOf(device),
+	}));
 	if (events.includes('deviceUpdated'))
 		watched.push({ event: 'deviceUpdated', field: 'updateTime', value: updateTime });
 	for (const { event, field, value } of watched) {
@@ -130,7 +145,28 @@ function lookAt(
 		const ofTime = event === 'deviceUpdated' ? [event, sn, value] : [sn, field, previous, value, number];
 		changes.push({ told, change: JSON.stringify(ofTime) });
 	}
-	return { values, place: isInside ? 'inside' : wasInside ? 'left' : (last?.place ?? 'never in') };
+	const level = isInside
+		? levelOf(device, isCreated ? undefined : last?.level, one, changes)
+		: withoutPending(last?.level);
+	return { values, level, place: isInside ? 'inside' : wasInside ? 'left' : (last?.place ?? 'never in') };
+}
+
+/** Adds the crossing of a limit, and returns what is then known of the battery. */
+function levelOf(
+	{ sn, attributes }: Device,
+	known: Level | undefined,
+	one: Look & { number: number; isFirstList: boolean },
+	changes: Change[],
+): Level | undefined {
+	const { events, limits = [], holdMinutes = 0, firstPoll } = one.setting;
+	if (limits.length === 0 || !events.includes('attributeChanged')) return known;
+	const value = attributes['battery'] ?? null;
+	const isRecorded = one.isFirstList && firstPoll !== 'report';
+	const seen = lookAtLevel(value, known, { ...one, limits, holdSeconds: holdMinutes * 60, isRecorded });
+	const [field, previous] = ['attributes.battery', known?.shown ?? null];
+	const told = { event: 'attributeChanged', sn, field, previous, current: value };
+	if (seen.hasCrossed) changes.push({ told, change: JSON.stringify([sn, field, previous, value, one.number]) });
+	return seen.level;
 }
 
 /** Looks for a device that the list lacks, and returns what is then known of it; undefined if it was removed. */
@@ -143,9 +179,14 @@ function lookFor(
 	const away = last.away ?? { since: now, next: 0, newest };
 	const { since, next } = away;
 	const isLookedFor = setting.events.includes('deviceRemoved') && last.place === 'inside' && next <= now;
-	if (!isLookedFor) return { ...last, away };
-	if (fleet.get(sn) !== undefined) return { ...last, away: { ...away, next: now + Math.max(60, now - since) } };
-	return refusesMissing ? { ...last, away } : undefined;
+	if (!isLookedFor || refusesMissing) return { ...last, away };
+	return fleet.get(sn) && { ...last, away: { ...away, next: now + Math.max(60, now - since) } };
 }
+
+/** What leaves the filters or the list has to last again when it is back. A state that was never reported is forgotten. */
+const withoutPending = (level: Level | undefined) =>
+	level === undefined || (level.pending !== undefined && level.shown === undefined)
+		? undefined
+		: { shown: level.shown, beyond: level.beyond };
 
 const shown = (value: unknown) => (typeof value === 'string' && value.length > LONGEST_KNOWN ? null : value);

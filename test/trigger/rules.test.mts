@@ -1,5 +1,6 @@
 import { keep, textOf as textOfKept } from '../../nodes/DeviceManagement/trigger/values.ts';
-import { isAskedFor, isMet, onlyWhenField, readRules } from '../../nodes/DeviceManagement/trigger/rules.ts';
+import { conditionsField, readRules, refuseUnwatched } from '../../nodes/DeviceManagement/trigger/ruleForm.ts';
+import { isAskedFor, isMet } from '../../nodes/DeviceManagement/trigger/rules.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { everyField } from '../form.mts';
 
@@ -13,8 +14,11 @@ const textOfLong = (value: unknown) =>
 const ALL = ['onlineStatusChanged', 'statusChanged', 'attributeChanged'];
 const fields = watchedFields(new Set(ALL), ['a']);
 /** The rules as the trigger reads them. */
-const read = (...given: object[]) =>
-	readRules((_, fallback) => (given.length === 0 ? fallback : { rule: given }), fields);
+const read = (...given: object[]) => {
+	const rules = readRules((_, fallback) => (given.length === 0 ? fallback : { rule: given }));
+	refuseUnwatched(rules, fields);
+	return rules;
+};
 const rule = (from: string, to: string, field = 'onlineStatus') => ({ field, from, to });
 
 it.each<[ReturnType<typeof rule>[], boolean]>([
@@ -32,10 +36,10 @@ it.each<[ReturnType<typeof rule>[], boolean]>([
 });
 
 it('a rule without values is read as the form shows it', () => {
-	const values = everyField([onlyWhenField]).filter(({ path }) => path.startsWith('conditions.rule.'));
+	const values = everyField([conditionsField]).filter(({ path }) => path.startsWith('conditions.rule.'));
 	const shown = Object.fromEntries(values.map(({ property }) => [property.name, property.default]));
 	expect(read({})).toEqual(read(shown));
-	expect(read({ field: 'attributes', attribute: ' a ' })).toEqual([rule('', '', 'attributes.a')]);
+	expect(read({ field: 'attributes', attribute: ' a ' })).toMatchObject([rule('', '', 'attributes.a')]);
 });
 
 it('accepts the text of a value, also where only a digest was kept', () => {

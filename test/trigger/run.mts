@@ -101,12 +101,14 @@ export class Run {
 		}
 		expect(savedMeanwhile).toBe(begun.savedBefore);
 		this.follow({ ...begun, handedText }, items);
+		// The new leader doesn't know what it saw.
+		if (abandonedBy === 'leadershipChange' && this.isInMemory) this.carry = undefined;
 	}
 
 	/** Publishes the workflow, or n8n starts: what n8n keeps is loaded, and the trigger is polled unless a poll is under way. */
 	async register(mode: WorkflowActivateMode, isUnderWay = false): Promise<void> {
 		const { history, executions } = this.watching.database;
-		const begun = this.begin();
+		const begun = this.begin(mode === 'leadershipChange');
 		const told = executions.length;
 		await this.watching.activate(mode);
 		// The others are polled by their schedule alone, except for the first time.
@@ -139,28 +141,42 @@ export class Run {
 	}
 
 	/** What is known when a poll begins. */
-	private begin() {
-		const { events, tag, own, holdMinutes, rule, firstPoll } = this.setting;
+	private begin(isNewLeader = false) {
+		const { events, tag, own, holdMinutes, rule, firstPoll, limits } = this.setting;
+		const rules = [
+			...[rule ?? []].flat().map((one) => ({ field: 'onlineStatus', ...one })),
+			...(events.includes('attributeChanged') ? (limits ?? []) : []).map((to) => ({ ...OF_BATTERY, to: { ...to } })),
+		];
 		this.watching.parameters = {
 			...parametersFor(events),
+			// A value that has to last is the battery alone.
+			...(limits && holdMinutes && { attributes: '' }),
 			filters: { ...own, ...(tag !== undefined && { tags: tag }) },
 			forAtLeast: holdMinutes ?? 0,
 			options: { maxRetries: 0, ...(firstPoll && { firstPoll }) },
-			...(rule && { conditions: { rule: [rule].flat().map((one) => ({ field: 'onlineStatus', ...one })) } }),
+			...(rules.length > 0 && { conditions: { rule: rules } }),
 		};
-		return { startedAt: this.world.now, savedBefore: this.watching.database.history.length };
+		// What another process saw in quiet polls is lost.
+		if (isNewLeader) this.carry = undefined;
+		const isFresh = isNewLeader || memoryOf('watching', 'Watch').carry === undefined;
+		const savedBefore = this.watching.database.history.length;
+		return { startedAt: this.world.now, savedBefore, isFresh, carry: this.carry };
 	}
 
 	/** Checks what the trigger said, and remembers what it saw as n8n and the process do. */
 	private follow(
-		{ startedAt, handedText }: { startedAt: number; handedText: string },
+		{ startedAt, handedText, isFresh, carry }: ReturnType<Run['begin']> & { handedText: string },
 		items: readonly INodeExecutionData[],
 	): void {
-		const { world, setting, carry } = this;
+		const { world, setting } = this;
 		if (!this.isChecked) return;
 		const isCarried = this.hasNoCursor && carry?.met.has(handedText) === true;
 		const { changes, after } = look(
-			{ fleet: world.fleet, setting, now: Math.floor(startedAt / 1000), refusesMissing: world.refusesMissing },
+			{
+				...{ fleet: world.fleet, setting, isFresh },
+				now: Math.floor(startedAt / 1000),
+				refusesMissing: world.refusesMissing,
+			},
 			isCarried ? carry.to : this.memories.get(handedText),
 		);
 		this.check(changes, items);
@@ -187,6 +203,8 @@ export class Run {
 		}
 	}
 }
+
+const OF_BATTERY = { field: 'attributes', attribute: 'battery' };
 
 const byText = (one: { text: string }, other: { text: string }) => (one.text < other.text ? -1 : 1);
 

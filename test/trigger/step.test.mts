@@ -182,3 +182,72 @@ it('shows the last value of every field in a removed device, unless it was long'
 	// Of a long value, only the digest is known. A state that was still to be reported has no value.
 	expect(removedEvent('A', { status: { digest: 'x' } }, fields, 1).device).toEqual({ sn: 'A' });
 });
+
+/** Values of the attribute `battery`, a minute apart. A report is the minute, and the previous and the current value. */
+const BELOW_20 = { field: 'attributes.battery', from: '', to: '20', limit: 'below' } as const;
+const ABOVE_30 = { ...BELOW_20, to: '30', limit: 'above' } as const;
+const EQUALS = { ...BELOW_20, limit: undefined } as const;
+it.each<[words: string, values: unknown[], told: string, rules?: StepOptions['rules'], minutes?: number]>([
+	['is reported once, however it falls on', [25, 19, 18, 17], '1: 25 → 19'],
+	['is reported again after it was not below', [25, 19, 20, 19], '1: 25 → 19, 3: 20 → 19'],
+	['is neither below nor above the limit itself', [25, 20, 30, 25], '', [BELOW_20, ABOVE_30]],
+	['is not reported when it rises within the limits', [25, 9, 15], '1: 25 → 9', [BELOW_20, { ...BELOW_20, to: '10' }]],
+	['is reported at each of two limits', [25, 19, 9], '1: 25 → 19, 2: 19 → 9', [BELOW_20, { ...BELOW_20, to: '10' }]],
+	['compares numbers and not texts', ['25', ' 9.5 ', '100', '-1e0'], '1: 25 →  9.5 , 3: 100 → -1e0'],
+	['is never below if it is no number', [25, null, '', 'low', [], {}, true, '19 %', '3.5.1'], ''],
+	['is reported when it is a number again', [25, null, 19], '2: 25 → 19'],
+	['is reported as the first number', [null, '', 19], '2:  → 19'],
+	['is not reported again after a gap', [25, 15, null, '', '19 %', {}, 15, 21, null, 15], '1: 25 → 15, 9: 21 → 15'],
+	['is reported when it crosses in a gap', [15, 25, null, 15], '3: 25 → 15'],
+	[
+		'waits through a gap, and is reported with a number',
+		[25, 19, null, null, null, 18, 17],
+		'5: 25 → 18',
+		[BELOW_20],
+		3,
+	],
+	['comes back through a gap', [25, 19, 19, 25, null, 25, 19, 19], '2: 25 → 19, 7: 25 → 19', [BELOW_20], 1],
+	['must last on both sides', [25, 19, 20, 19, 19, 20, 19, 20, 19], '4: 20 → 19', [BELOW_20], 1],
+	[
+		'is not crossed again by a certain value',
+		[25, 15, 'dead', 15, 'dead', null, 15, 25, 'dead', 15],
+		'1: 25 → 15, 2: 15 → dead, 4: 15 → dead, 8: 25 → dead, 9: dead → 15',
+		[BELOW_20, { ...EQUALS, to: 'dead' }],
+	],
+	['may be above another limit', [25, 31, 19], '1: 25 → 31, 2: 31 → 19', [BELOW_20, ABOVE_30]],
+	[
+		'may also be a certain value',
+		[25, 24, 'dead', 19],
+		'2: 24 → dead, 3: dead → 19',
+		[BELOW_20, { ...EQUALS, to: 'dead' }],
+	],
+	['must come from the value in From', [25, 19, 30, 19], '3: 30 → 19', [{ ...BELOW_20, from: '30' }]],
+	['reports each change if another rule has no value', [25, 24], '1: 25 → 24', [BELOW_20, { ...EQUALS, to: '' }]],
+	['may differ while it has to last', [25, 19, 18, 17, 16], '3: 25 → 17', [BELOW_20], 2],
+	['comes back in that time, to any value', [25, 19, 26, 18, 17, 16], '5: 26 → 16', [BELOW_20], 2],
+	[
+		'is reported again after other values were above',
+		[25, 19, 18, 17, 25, 26, 27, 19, 18, 17],
+		'3: 25 → 17, 9: 27 → 17',
+		[BELOW_20],
+		2,
+	],
+])('a value that falls below a limit %s', (_words, values, expected, rules = [BELOW_20], minutes = 0) => {
+	const options = { ...optionsOf(new Set(['attributeChanged']), ['battery'], rules), holdSeconds: 60 * minutes };
+	let before: Entry | undefined;
+	const told = values.flatMap((battery, minute) => {
+		const device = { sn: 'A', attributes: { battery } } as Parameters<typeof step>[1];
+		const { entry, events } = step(before, device, true, { ...options, now: 60 * minute });
+		before = entry;
+		return minute === 0 ? [] : events.map(({ previous, current }) => `${minute}: ${previous} → ${current}`);
+	});
+	expect(told.join(', ')).toBe(expected);
+});
+
+it('a state below a limit is reported at the first poll, and of a device that is not remembered', () => {
+	const options = { ...optionsOf(new Set(['attributeChanged']), ['battery'], [BELOW_20]), holdSeconds: 0 };
+	const look = (battery: unknown, more: Partial<StepOptions>) =>
+		step(undefined, Object({ sn: 'A', attributes: { battery } }), true, { ...options, ...more }).events.length;
+	expect(look(19, { isFirstList: true, reportsFirst: true })).toBe(1);
+	expect([look(19, { isFirstList: true }), look(19, {}), look(20, {}), look('low', {})]).toEqual([0, 1, 0, 0]);
+});

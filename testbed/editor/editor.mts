@@ -131,6 +131,13 @@ export class Editor {
 		return new NodePanel(this.page);
 	}
 
+	/** Opens the panel of a node of the open workflow. */
+	async openNode(name: string): Promise<NodePanel> {
+		await this.node(name).dblclick();
+		await this.page.getByTestId('ndv').waitFor();
+		return new NodePanel(this.page);
+	}
+
 	/** Runs the workflow from the canvas, and waits until n8n says that it succeeded and each of these nodes has its green mark. */
 	async executeWorkflow(nodes: readonly string[]): Promise<void> {
 		await this.page.getByTestId('execute-workflow-button').click();

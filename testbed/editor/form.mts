@@ -96,6 +96,16 @@ export class NodePanel extends Form {
 		await this.root.getByText(label, { exact: true }).first().click();
 	}
 
+	/** What the fields with these words show, from the first to the last. */
+	async values(label: string): Promise<string[]> {
+		const fields = await this.root
+			.locator('.parameter-item')
+			.filter({ has: caption(this.page, label) })
+			.all();
+		const shown = await Promise.all(fields.map(async (field) => await field.locator('input').all()));
+		return await Promise.all(shown.flat().map(async (input) => await input.inputValue()));
+	}
+
 	/** Turns the value of a field into an expression with the same result. */
 	async useExpression(label: string): Promise<void> {
 		await this.field(label).hover();
@@ -119,9 +129,15 @@ export class NodePanel extends Form {
 	}
 
 	/** Chooses the mode of a resource locator, like “From List”. */
-	async locateBy(mode: string): Promise<void> {
-		await this.root.getByTestId('rlc-mode-selector').click();
+	async locateBy(label: string, mode: string): Promise<void> {
+		await this.field(label).getByTestId('rlc-mode-selector').click();
 		await pick(this.page, mode);
+	}
+
+	/** Opens the list of a field, and chooses the line with the text. */
+	async chooseListed(label: string, text: string): Promise<void> {
+		await this.field(label).getByTestId('rlc-input').click();
+		await this.listed(text).first().click();
 	}
 
 	/** Opens the list of a resource locator, and scrolls until it shows an entry with the text. */

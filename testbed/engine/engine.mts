@@ -197,16 +197,17 @@ export class Engine {
 		methodName: string,
 		filter?: string,
 		paginationToken?: string,
+		{ type = nodeType, path = 'parameters' } = {},
 	): Promise<INodeListSearchResult> {
-		const method = this.packages.getByNameAndVersion(nodeType).methods?.listSearch?.[methodName];
-		if (!method) throw new n8n.UserError(`Node type "${nodeType}" has no listSearch method "${methodName}"`);
+		const method = this.packages.getByNameAndVersion(type).methods?.listSearch?.[methodName];
+		if (!method) throw new n8n.UserError(`Node type "${type}" has no listSearch method "${methodName}"`);
 
 		const parameters = n8n.deepCopy(nodeParameters);
-		const node = nodeOf({ name: 'Temp-Node', type: nodeType, parameters, credentials });
+		const node = nodeOf({ name: 'Temp-Node', type, parameters, credentials });
 		const workflow = new n8n.Workflow({ nodes: [node], connections: {}, active: false, nodeTypes: this.packages });
 		const additionalData = { ...this.additionalDataOf('internal'), currentNodeParameters: node.parameters };
 		// The two types only differ in a missing workflow name: absent or undefined.
-		const context = new core.LoadOptionsContext(workflow, node, additionalData, 'parameters') as ILoadOptionsFunctions;
+		const context = new core.LoadOptionsContext(workflow, node, additionalData, path) as ILoadOptionsFunctions;
 		return await workflow.expression.withIsolate(async () => await method.call(context, filter, paginationToken));
 	}
 

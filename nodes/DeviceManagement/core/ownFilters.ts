@@ -1,5 +1,5 @@
 import type { Device } from './device';
-import { isRecord } from './json';
+import { isRecord, type JsonValue } from './json';
 
 /** Filters that the node checks itself, because a platform may ignore a filter, or compare it as something else. */
 export interface OwnFilters {
@@ -12,13 +12,15 @@ export interface OwnFilters {
 export function checkerOf(own: OwnFilters | undefined) {
 	const groups = new Set<string>();
 	let isFound = own?.group === undefined;
-	const fits = ({ onlineStatus, group }: Device) => {
+	const fits = (device: Device) => {
 		if (own === undefined) return true;
-		const names = (isRecord(group) ? [group['name'], group['id']] : [group]).filter((name) => plainText(name));
+		const names = groupNamesOf(device);
 		const isInGroup = own.group === undefined || names.some((name) => plainText(name) === plainText(own.group));
 		isFound ||= isInGroup;
 		if (!isFound && names.length > 0) groups.add(String(names[0]));
-		return isInGroup && (own.onlineStatus === undefined || statusText(onlineStatus) === String(own.onlineStatus));
+		return (
+			isInGroup && (own.onlineStatus === undefined || statusText(device['onlineStatus']) === String(own.onlineStatus))
+		);
 	};
 	const missingGroup = () => (isFound ? undefined : `no device in the group "${own?.group}"`);
 	const missingGroupAndNames = () => {
@@ -28,6 +30,11 @@ export function checkerOf(own: OwnFilters | undefined) {
 		return `The platform listed ${missingGroup()}. The list has ${names}.`;
 	};
 	return { fits, missingGroup, missingGroupAndNames };
+}
+
+/** Returns the name and the ID of a device's group, or what there is of both. */
+export function groupNamesOf({ group }: Device): JsonValue[] {
+	return (isRecord(group) ? [group['name'], group['id']] : [group]).filter((name) => plainText(name));
 }
 
 /** Returns an online status as the text that is compared: true is 1, and false is 0. */
@@ -41,7 +48,8 @@ export function statusOf(text: string): string {
 	return text === 'true' ? '1' : text === 'false' ? '0' : text;
 }
 
-function plainText(value: unknown): string | undefined {
+/** Returns the text of a value that is compared; undefined for what has none. */
+export function plainText(value: unknown): string | undefined {
 	const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
 	return isPlain ? String(value).normalize().trim().toLowerCase() : undefined;
 }

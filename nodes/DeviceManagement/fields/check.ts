@@ -55,6 +55,12 @@ export function checkEntries<T>(value: unknown, name: string, schema: z.ZodType<
 	return check(z.array(schema), entries, label);
 }
 
+/** Returns the value of a field that people choose from a list or enter. Workflows from before it had a list contain the value alone. */
+export function chosenValue(value: unknown): unknown {
+	const isChosen = isRecord(value) && (value['mode'] === 'list' || value['mode'] === 'text') && 'value' in value;
+	return isChosen ? value['value'] : value;
+}
+
 const orNull = (value: unknown) => value ?? null;
 
 /** Checks and returns the value of a number field; its default if the field is missing. An expression may return text. */

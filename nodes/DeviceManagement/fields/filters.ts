@@ -9,7 +9,7 @@ import { type Failure, inputFailure } from '../core/failure';
 import { DEEPEST_NESTING, nestsDeeperThan } from '../core/json';
 import { type OwnFilters, statusText } from '../core/ownFilters';
 import { checkText, type ListCriteria, type Query } from '../core/address';
-import { entriesField, textField } from './formFields';
+import { entriesField, EXISTS, pickedFields, textField } from './formFields';
 import { addParameter, checkQueryParameters, queryParametersField } from './queryParameters';
 import {
 	check,
@@ -18,6 +18,7 @@ import {
 	checkJson,
 	checkName,
 	checkNumber,
+	chosenValue,
 	isPlainObject,
 	parseJson,
 	type ReadParameter,
@@ -32,18 +33,25 @@ const COMPOSITE_STATUS = {
 	// A 32-bit integer (section 4.1).
 	typeOptions: { minValue: -(2 ** 31), maxValue: 2 ** 31 - 1 },
 	default: 0,
-	description: 'Whole number that sums up the state of a device. The documentation of your platform lists the values.',
+	description: "Number for the overall state of a device. See your platform's documentation.",
 } satisfies INodeProperties;
 
 /** What the filters cost that the node checks itself. */
-const WHOLE_LIST = 'n8n reads the whole list, and checks each device.';
+const WHOLE_LIST = 'n8n reads all devices and filters them itself.';
 
 const ONLINE_STATUS = {
 	...COMPOSITE_STATUS,
-	displayName: 'Online Status',
-	name: 'onlineStatus',
-	description: `Only devices with this number, often 0 for offline and 1 for online. ${WHOLE_LIST}`,
+	...{ displayName: 'Online Status', name: 'onlineStatus' },
+	...{ placeholder: 'e.g. 0', hint: 'Usually 0 = offline, 1 = online' },
+	description: `Number of the status. ${WHOLE_LIST}`,
 } satisfies INodeProperties;
+
+const GROUP = textField('Group', 'group', 'Warehouse Hamburg', `Name or ID of the group. ${WHOLE_LIST}`);
+
+function pickedFilter(plain: INodeProperties, searchListMethod: string): INodeProperties[] {
+	const at = `/filters.${plain.name}`;
+	return pickedFields(plain, searchListMethod, [{ show: { [at]: [EXISTS] }, hide: { [`${at}.mode`]: [EXISTS] } }, {}]);
+}
 
 /** 'Filters' of a list of devices (section 1.4 of the API document). */
 export const filtersField = {
@@ -52,33 +60,32 @@ export const filtersField = {
 	type: 'collection',
 	placeholder: 'Add Filter',
 	default: {},
-	description: 'List only devices that match all filters. Your platform may not support every filter.',
+	description: 'Only include devices that match all filters. Your platform may not support every filter.',
 	options: [
 		entriesField(
-			{ displayName: 'Attributes', name: 'attributes', description: 'Only devices whose attributes have these values' },
+			{ displayName: 'Attributes', name: 'attributes', description: 'Only devices with these attribute values' },
 			{ displayName: 'Attribute', name: 'pair' },
 			[
 				{
-					...textField('Key', 'key', 'site', 'Key without spaces or commas'),
-					hint: "Run Get Many once with 'Output' set to 'Raw' to see all keys",
+					...textField('Name', 'key', 'site', 'Name of the attribute, without spaces or commas'),
+					hint: "To see all names, run Get Many with 'Output' set to 'Raw'",
 				},
-				textField('Value', 'value', 'Hamburg', 'Value without commas'),
+				textField('Value', 'value', 'Hamburg', 'Value of the attribute, without commas'),
 			],
 		),
 		COMPOSITE_STATUS,
-		textField('Group', 'group', 'Warehouse Hamburg', `Only devices of the group with this name or ID. ${WHOLE_LIST}`),
+		...pickedFilter(GROUP, 'searchGroups'),
 		textField('Name', 'name', 'R310', 'Text to search for. Your platform decides which fields it searches.'),
-		ONLINE_STATUS,
-		{ ...queryParametersField, description: 'Other filters that your platform supports' },
+		...pickedFilter(ONLINE_STATUS, 'searchOnlineStatus'),
+		{ ...queryParametersField, description: 'Other filters, sent as query parameters' },
 		{
 			displayName: 'Search Criteria (JSON)',
 			name: 'body',
 			type: 'json',
 			default: '{}',
-			description:
-				'JSON object whose fields n8n adds to the search criteria in the request body, like {"onlineStatus": 0}',
+			description: 'Fields to add to the JSON body of the list request, like {"status": 1}',
 		},
-		textField('Tags', 'tags', 'indoor, pilot', 'One tag, or several separated by commas'),
+		textField('Tags', 'tags', 'indoor, pilot', 'One or more tags, separated by commas'),
 	],
 } satisfies INodeProperties;
 
@@ -88,7 +95,8 @@ export const filtersField = {
  * @throws Failure `input` that names the filter
  */
 export function readFilters(read: ReadParameter, byAgent = false): ListCriteria & { own?: OwnFilters } {
-	const all = Object.entries(checkCollection(read('filters', {}), 'Filters'));
+	const given = Object.entries(checkCollection(read('filters', {}), 'Filters'));
+	const all = given.map(([name, value]) => [name, PICKED.has(name) ? chosenValue(value) : value] as const);
 	const filters = Object.fromEntries(byAgent ? all.filter(([, value]) => !isBlank(value)) : all);
 	for (const [name, value] of Object.entries(filters)) checkFilter(name, value, byAgent);
 	const body = writeJson(readCriteria(filters, byAgent), SEARCH_CRITERIA);
@@ -101,6 +109,9 @@ export function readFilters(read: ReadParameter, byAgent = false): ListCriteria 
 	};
 	return { body, query, own };
 }
+
+/** Filters that can be chosen from a list. */
+const PICKED: ReadonlySet<string> = new Set([GROUP.name, ONLINE_STATUS.name]);
 
 const SEARCH_CRITERIA = 'Search Criteria (JSON)';
 
@@ -145,7 +156,7 @@ const checkAttributes = (value: unknown) => checkEntries(value, 'pair', attribut
 function checkFilter(name: string, value: unknown, byAgent: boolean): void {
 	const filter = filtersField.options.find((each) => each.name === name);
 	if (filter === undefined) {
-		const names = filtersField.options.map((each) => each.name).join(', ');
+		const names = [...new Set(filtersField.options.map((each) => each.name))].join(', ');
 		const remedy = `Use one of ${names}. For other filters, use 'Query Parameters' or '${SEARCH_CRITERIA}'.`;
 		throw inputFailure(`There is no filter "${name}" under 'Filters'`, remedy);
 	}
@@ -194,7 +205,7 @@ function readTags(given: unknown): string {
 const NO_COMMA = "The platform can't filter by it. Filter the devices in a later step.";
 
 function attributePair({ key, value }: { key: string; value: string }): string {
-	const name = checkName(key, "a key under 'Attributes'");
+	const name = checkName(key, "a name under 'Attributes'");
 	if (value.trim() === '') {
 		const remedy = 'Enter a value, or remove the attribute. If it is an expression, it gave no value for this item.';
 		throw inputFailure(`The attribute "${name}" under 'Attributes' has no value`, remedy);

@@ -1,4 +1,4 @@
-import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { IDisplayOptions, INodeProperties, INodePropertyMode, INodePropertyOptions } from 'n8n-workflow';
 
 /**
  * Returns a collection and a hidden field of the same name, so that the node reads the collection as it was saved. n8n rebuilds a
@@ -13,6 +13,37 @@ export function asGiven(field: INodeProperties): INodeProperties[] {
 /** Returns a field for one text, empty by default. */
 export function textField(displayName: string, name: string, example: string, description: string): INodeProperties {
 	return { displayName, name, type: 'string', default: '', placeholder: `e.g. ${example}`, description };
+}
+
+/** The condition that a field has a value. */
+export const EXISTS = { _cnd: { exists: true } } as const;
+
+/**
+ * Returns a field whose value is chosen from what devices have, or entered: see `chosenValue`. Before it stands the field for a value from
+ * before it had a list: n8n shows the first one that is not hidden, and gives a new entry the default of the last one.
+ * @param searchListMethod the `listSearch` method with the choices
+ * @param shown when each of the two is shown
+ * @param others more modes; n8n shows about ten characters of a label
+ */
+export function pickedFields(
+	plain: INodeProperties,
+	searchListMethod: string,
+	shown: readonly [plain: IDisplayOptions, picked: IDisplayOptions],
+	others: ReadonlyArray<Pick<INodePropertyMode, 'displayName' | 'name' | 'placeholder'>> = [],
+): INodeProperties[] {
+	const { displayName, name, description = '', placeholder = '', hint = '' } = plain;
+	const typeOptions = { searchListMethod, searchable: true };
+	const empty = placeholder.replace(/^e\.g\. .*/, 'Choose…');
+	const picked: INodeProperties = {
+		...{ displayName, name, description, type: 'resourceLocator', default: { mode: 'list', value: '' } },
+		modes: [
+			{ displayName: 'From List', name: 'list', type: 'list', placeholder: empty, typeOptions },
+			{ displayName: 'By Value', name: 'text', type: 'string', placeholder, hint },
+			...others.map((mode) => ({ ...mode, type: 'string' as const })),
+		],
+		displayOptions: shown[1],
+	};
+	return [{ ...plain, displayOptions: shown[0] }, picked];
 }
 
 /** Returns a field for one of several choices. */

@@ -12,8 +12,7 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 0, maxValue: 10 },
 		default: 3,
-		description:
-			'How often to retry a read request after a timeout, a lost connection, code 10002 or HTTP 502, 503 or 504. Retries after HTTP 429 do not count. With 0, there are no retries.',
+		description: "How many times to retry a failed read. 0 turns retries off. Retries after HTTP 429 don't count.",
 	},
 	pageSize: {
 		displayName: 'Page Size',
@@ -21,8 +20,7 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 10_000 },
 		default: 1000,
-		description:
-			'How many items to request per page, at most 10,000. If your platform sends fewer, n8n reads more pages. If it refuses, n8n asks for fewer, down to 10.',
+		description: 'How many items to request per page, up to 10,000. n8n adapts if your platform allows fewer.',
 	},
 	parallelRequests: {
 		displayName: 'Parallel Requests',
@@ -30,7 +28,7 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 16 },
 		default: 8,
-		description: "How many requests to send at the same time. The first item's value also limits the whole run.",
+		description: 'How many requests to send at the same time',
 	},
 	timeout: {
 		displayName: 'Timeout (Milliseconds)',
@@ -38,12 +36,12 @@ export const optionFields = {
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: 3_600_000 },
 		default: 60_000,
-		description: 'How many milliseconds to wait for the response to a request',
+		description: 'How long to wait for each response',
 	},
 } as const satisfies Record<string, INodeProperties>;
 
 /** The description of each choice 'Fail the Item'. */
-export const FAIL_THE_ITEM = 'The On Error setting of the node decides what happens next';
+export const FAIL_THE_ITEM = 'The On Error setting of the node applies';
 
 /** Returns the collection 'Options' with these fields and those of every request, in alphabetical order of their labels. */
 export function optionsField(own: INodeProperties[] = []): INodeProperties[] {

@@ -7,9 +7,9 @@ import { choiceField } from './formFields';
 import { check, oneOf, type ReadParameter } from './check';
 
 const OUTPUT = [
-	{ name: 'Raw', value: 'raw', description: 'Every field as the platform sends it' },
-	{ name: 'Selected Fields', value: 'selected', description: 'The fields that you choose, and the ID' },
-	{ name: 'Simplified', value: 'simplified', description: 'The ten most used fields, without nesting' },
+	{ name: 'Raw', value: 'raw', description: 'All fields, as the platform sends them' },
+	{ name: 'Selected Fields', value: 'selected', description: 'Only the fields you choose, plus the ID' },
+	{ name: 'Simplified', value: 'simplified', description: 'Ten common fields, not nested' },
 ] as const;
 
 /** 'Output' and 'Fields': which fields of a device the node returns. */

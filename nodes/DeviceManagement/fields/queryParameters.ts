@@ -9,8 +9,8 @@ export const queryParametersField = entriesField(
 	{ displayName: 'Query Parameters', name: 'query' },
 	{ displayName: 'Parameter', name: 'parameter' },
 	[
-		textField('Name', 'name', 'description', 'Name of the query parameter'),
-		textField('Value', 'value', 'Spare unit & antenna', 'Value, which n8n encodes'),
+		textField('Name', 'name', 'model.name', 'Name of the query parameter'),
+		textField('Value', 'value', 'Spare unit & antenna', 'Parameter value. n8n URL-encodes it.'),
 	],
 );
 

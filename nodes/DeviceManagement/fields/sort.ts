@@ -29,14 +29,14 @@ export const sortField = entriesField(
 	[
 		choiceField('Field', 'field', SORT_FIELDS, 'createTime', 'What to sort by'),
 		{
-			...textField('Attribute', 'attribute', 'site', 'Key of the attribute'),
+			...textField('Attribute', 'attribute', 'site', 'Name of the attribute'),
 			displayOptions: { show: { field: ['attributes'] } },
 		},
 		{
-			...textField('Field Name', 'attribute', 'model.name', 'Name that your platform uses for the field'),
+			...textField('Field Name', 'attribute', 'model.name', "Name of the field in your platform's API"),
 			displayOptions: { show: { field: ['custom'] } },
 		},
-		choiceField('Direction', 'direction', DIRECTIONS, 'desc', 'Whether the lowest or the highest value comes first'),
+		choiceField('Direction', 'direction', DIRECTIONS, 'desc', 'Sort direction'),
 	],
 );
 

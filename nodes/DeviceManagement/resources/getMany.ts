@@ -17,7 +17,7 @@ import type { Item } from './operation';
 
 /** What differs between the lists of the platform. */
 export interface ListWords {
-	/** The label of the option for a list that changes each time, 'If the Fleet Keeps Changing'. */
+	/** The label of the option for a list that changes each time, 'If the List Keeps Changing'. */
 	readonly ifChanges: string;
 	/** The fields to sort by so that new items come last; undefined for a list without 'Sort'. */
 	readonly order?: string;
@@ -56,15 +56,15 @@ const SKIP = {
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: Number.MAX_SAFE_INTEGER },
 	default: 0,
-	description: 'How many items to skip at the start, to read a long list in parts',
+	description: 'How many items to skip, to read a long list in parts',
 } satisfies INodeProperties;
 
 const IF_CHANGES = [
 	{ name: 'Fail the Item', value: 'fail', description: FAIL_THE_ITEM },
 	{
-		name: 'Return What Was Read',
+		name: 'Return a Partial List',
 		value: 'return',
-		description: 'The list may be incomplete. A hint at the output says so.',
+		description: 'Items may be missing. The output panel shows a warning.',
 	},
 ] as const;
 
@@ -81,7 +81,7 @@ export function listOptionFields(words: ListWords): INodeProperties[] {
 			options: [...IF_CHANGES],
 			default: 'fail',
 			displayOptions,
-			description: 'What to do if the list changes each time n8n reads it',
+			description: 'What to do if the list still changes after three attempts',
 		},
 		...(words.isOfRows === true
 			? [{ ...optionFields.pageSize, displayOptions }]
@@ -136,7 +136,7 @@ export async function fetchItems<T extends object>(
 
 function unsettled(listing: Listing<unknown>, { ifChanges, order }: Partial<ListWords>): Failure {
 	const remedy = `Run the workflow again, if possible at a quieter time.${order ? ` ${SORT_BETTER}` : ''}`;
-	const accept = ` To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return What Was Read'.`;
+	const accept = ` To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return a Partial List'.`;
 	const message = `${whyUnsettled(listing)}, so some items may be missing`;
 	return new Failure({ kind: 'paging', cause: 'platform', message, remedy: ifChanges ? remedy + accept : remedy });
 }

@@ -31,7 +31,10 @@ export const OPTION_NAMES = optionNames(properties);
 
 const LABELS = Object.fromEntries(
 	Object.entries(RESOURCES).flatMap(([resource, { name, operations }]) =>
-		Object.entries(operations).map(([operation, { name: label }]) => [`${resource}:${operation}`, `${name}: ${label}`]),
+		Object.entries(operations).map(([operation, { name: label }], _, { length }) => [
+			`${resource}:${operation}`,
+			length === 1 ? name : `${name}: ${label}`,
+		]),
 	),
 );
 

@@ -6,12 +6,13 @@ import type { INodeProperties, IPollFunctions, NodeHint } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import { inputFailure } from '../core/failure';
-import { asGiven, choiceField } from '../fields/formFields';
+import { asGiven, choiceField, EXISTS } from '../fields/formFields';
 import { filtersField, readFilters } from '../fields/filters';
 import { optionFields, optionNames, optionsField, readSettings } from '../fields/options';
 import { outputFields, readOutputMode } from '../fields/output';
 import { check, checkNumber, oneOf, type ReadParameter, textSchema } from '../fields/check';
-import { isForState, onlyWhenField, readRules } from './rules';
+import { conditionsField, readRules, refuseUnwatched } from './ruleForm';
+import { isForState } from './rules';
 import { type EventName, EVENTS, UPDATE_TIME, watchedFields } from './watched';
 
 export type TriggerParameters = Readonly<ReturnType<typeof readTriggerParameters>>;
@@ -22,7 +23,8 @@ const attributesField: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. firmware, site',
-	description: "Keys of the attributes that 'Attribute Changed' watches, separated by commas",
+	description: 'Names of the attributes to watch, separated by commas',
+	hint: "Not needed for attributes of 'Conditions'",
 };
 
 const forAtLeastField = {
@@ -31,34 +33,40 @@ const forAtLeastField = {
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 43_200 },
 	default: 0,
-	hint: 'Only changes wait. 0 reports them at once.',
-	description:
-		'How many minutes a new value must last before n8n reports it. If the value changes back in that time, there is no event.',
+	hint: 'Applies to changes only. 0 reports them immediately.',
+	description: 'How long a change must last before n8n reports it. If it reverts earlier, nothing is reported.',
 } as const satisfies INodeProperties;
 
 const EMIT = [
-	{ name: 'One Item for Each Event', value: 'perDevice', description: 'Each event is an item' },
-	{ name: 'One Item for Each Poll', value: 'perPoll', description: 'One item lists all events of a poll' },
+	{ name: 'One Item per Event', value: 'perDevice' },
+	{ name: 'One Item per Poll', value: 'perPoll', description: 'One item lists all events, for example for one email' },
 ] as const;
 
 const FIRST_POLL = [
-	{ name: 'Remember Only', value: 'remember', description: 'Report only what changes later' },
+	{ name: 'Only Record the Current State', value: 'remember', description: 'Report changes from then on' },
 	{
-		name: 'Report States',
+		name: 'Report Matching Devices',
 		value: 'report',
-		description: "Also report values that a rule with 'To' and without 'From' asks for",
+		description: "Also report devices that already match a condition with only 'To' set",
 	},
 ] as const;
 
-/** What users should know before the first poll. */
+/** What users should know before the first poll. It stays visible after a test, which is no poll. */
 export const triggerHints: NodeHint[] = [
 	{
 		message:
-			"The first poll records the current state. To also report devices that are offline then, set the option 'First Poll'.",
+			"The first poll only records the current state. To include devices that are already offline, set 'First Poll' under 'Options'.",
 		location: 'outputPane',
-		whenToDisplay: 'beforeExecution',
+		whenToDisplay: 'always',
 	},
 ];
+
+/** 'Online Status' is only shown in workflows that have it: people took it for a condition. */
+const watchedFilters = filtersField.options.map((filter) =>
+	filter.name === 'onlineStatus' && filter.type === 'resourceLocator'
+		? { ...filter, displayOptions: { show: { '/filters.onlineStatus.mode': [EXISTS] } } }
+		: filter,
+);
 
 /** A collection depends on no field: n8n deletes it whenever a field that shows it changes. */
 export const triggerFields: INodeProperties[] = [
@@ -71,12 +79,12 @@ export const triggerFields: INodeProperties[] = [
 		default: ['deviceCreated'],
 		description: 'Events that start the workflow',
 	},
-	...asGiven(onlyWhenField),
+	...asGiven(conditionsField),
 	forAtLeastField,
 	// n8n's editor deletes what it hides, so 'Attributes' is only hidden while it is empty.
 	{ ...attributesField, displayOptions: { show: { '/attributes': [''], '/events': ['attributeChanged'] } } },
-	...asGiven({ ...attributesField, displayOptions: { show: { '/attributes': [{ _cnd: { exists: true } }] } } }),
-	...asGiven(filtersField),
+	...asGiven({ ...attributesField, displayOptions: { show: { '/attributes': [EXISTS] } } }),
+	...asGiven({ ...filtersField, options: watchedFilters }),
 	...outputFields,
 	...optionsField([
 		choiceField(
@@ -84,9 +92,9 @@ export const triggerFields: INodeProperties[] = [
 			'firstPoll',
 			FIRST_POLL,
 			'remember',
-			'What the first poll does, also that after a change of what is watched',
+			'What to do on the first poll, and after you change what is watched',
 		),
-		choiceField('Items per Poll', 'emit', EMIT, 'perDevice', 'How the workflow receives events'),
+		choiceField('Items per Poll', 'emit', EMIT, 'perDevice', 'How to group the events of a poll'),
 		optionFields.pageSize,
 	]),
 ];
@@ -103,18 +111,19 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 	const read: ReadParameter = (name, fallback, options) => context.getNodeParameter(name, fallback, options);
 	const events: ReadonlySet<EventName> = new Set(check(eventsSchema, read('events'), 'Events'));
 	if (events.size === 0) throw inputFailure("'Events' is empty", 'Choose at least one event.');
-	const attributes = readAttributes(read, events.has('attributeChanged'));
+	const rules = readRules(read);
+	const attributes = readAttributes(read, events.has('attributeChanged'), rules);
 	const fields = watchedFields(events, attributes);
 	const minutes = checkNumber(read('forAtLeast', 0) ?? '', forAtLeastField);
 	const isUnused = minutes > 0 && fields.every(({ event }) => event === UPDATE_TIME.event);
 	refuseUnused(forAtLeastField.displayName, isUnused, 'Set it to 0, or add an event of a change.');
 	const { options, ...settings } = readSettings(read, OPTION_NAMES);
-	const rules = readRules(read, fields);
+	refuseUnwatched(rules, fields);
 	const { own, ...criteria } = readFilters(read);
 	const reportsFirst = check(oneOf(FIRST_POLL).default('remember'), options['firstPoll'], 'First Poll') === 'report';
 	if (reportsFirst && !rules.some(isForState)) {
-		const remedy = "Add a rule with 'To' and without 'From' under 'Only When', or set 'First Poll' to 'Remember Only'.";
-		throw inputFailure("'First Poll' is 'Report States', but no rule asks for a state", remedy);
+		const remedy = `Add a condition with only 'To' set, or set 'First Poll' to '${FIRST_POLL[0].name}'.`;
+		throw inputFailure(`'First Poll' is '${FIRST_POLL[1].name}', but no condition has only 'To' set`, remedy);
 	}
 	return {
 		events,
@@ -134,14 +143,19 @@ export function readTriggerParameters(context: Pick<IPollFunctions, 'getNodePara
 
 const eventsSchema = z.array(z.enum(EVENTS.map(({ name }) => name)));
 
-function readAttributes(read: ReadParameter, isWatched: boolean): string[] {
-	const keys = check(textSchema, read('attributes', ''), 'Attributes')
+/** Returns the keys to watch: those of the form, and those of conditions. */
+function readAttributes(read: ReadParameter, isWatched: boolean, rules: ReadonlyArray<{ key: string }>): string[] {
+	const named = check(textSchema, read('attributes', ''), 'Attributes')
 		.split(',')
 		.map((key) => key.trim())
 		.filter((key) => key !== '');
-	refuseUnused('Attributes', keys.length > 0 && !isWatched, "Empty it, or add 'Attribute Changed' to 'Events'.");
+	refuseUnused('Attributes', named.length > 0 && !isWatched, "Empty it, or add 'Attribute Changed' to 'Events'.");
+	const keys = [...named, ...rules.map(({ key }) => key)].filter((key) => key !== '');
 	if (keys.length > 0 || !isWatched) return [...new Set(keys)].sort();
-	throw inputFailure("'Attributes' is empty", "Enter a key, or remove 'Attribute Changed' from 'Events'.");
+	throw inputFailure(
+		"'Attributes' is empty",
+		"Enter a name, add a condition for an attribute, or remove 'Attribute Changed' from 'Events'.",
+	);
 }
 
 function refuseUnused(label: string, isUnused: boolean, remedy: string): void {

@@ -1,11 +1,13 @@
 import type { Failure } from '../core/failure';
 import type { Listing } from '../core/paging/list';
 import type { TriggerParameters } from './form';
+import { findMistake } from './mistakes';
 import type { Entry, StepOptions } from './step';
 import { recall } from './values';
+import { wordsFor } from './watched';
 
 interface Circumstances
-	extends Pick<StepOptions, 'events' | 'fields' | 'isFirstList'>,
+	extends Pick<StepOptions, 'events' | 'fields' | 'rules' | 'isFirstList'>,
 		Pick<TriggerParameters, 'criteria' | 'own'> {
 	readonly missingGroup: string | undefined;
 	/** Why a device that may be removed could not be checked. */
@@ -15,18 +17,24 @@ interface Circumstances
 /** Returns what the log says of a list: what hides events or makes them late, and words in the form that no device has. */
 export function remarksOn(
 	{ items, settled, reportedTotal = items.length }: Listing<{ sn: string; entry: Entry }>,
-	{ events, fields, isFirstList, criteria, own, missingGroup, failure }: Circumstances,
+	{ events, fields, rules, isFirstList, criteria, own, missingGroup, failure }: Circumstances,
 ): string[] {
 	const remarks: string[] = [];
 	if (!settled)
 		remarks.push('may report events later, because the list changed or repeated devices during each of three readings');
 	else if (reportedTotal !== items.length && events.has('deviceRemoved'))
 		remarks.push("can't detect removed devices, because the platform reports another number of devices than it lists");
-	// Without a word, users would wait for events of a key that has a typing error.
-	for (const { name, key, label } of isFirstList && items.length > 0 ? fields : []) {
-		const hasNone = items.every(({ entry }) => name in entry.values && recall(entry.values[name] ?? null) === null);
-		if (hasNone && label !== '')
-			remarks.push(`finds no device with ${key === '' ? `'${label}'` : `the attribute "${key}"`}`);
+	// Without a word, users would wait for events of a name or a value that has a typing error.
+	for (const field of isFirstList && items.length > 0 ? fields : []) {
+		const { name, label } = field;
+		// A device outside the node's own filters has no value.
+		const values = items.flatMap(({ entry: { waiting, values: recorded } }) =>
+			name in recorded ? [recorded[name] ?? null] : (waiting?.[name]?.value ?? []),
+		);
+		const hasNone = values.length === items.length && values.every((value) => recall(value) === null);
+		const mistake = findMistake(rules, field, values);
+		if (hasNone && label !== '') remarks.push(`finds no device with ${wordsFor(field)}`);
+		if (mistake) remarks.push(`may never meet a condition. ${mistake.message}: the devices have ${mistake.found}`);
 	}
 	const seen = new Set<string>();
 	// Only the first record of a serial number makes the set larger.

@@ -1,81 +1,19 @@
 /**
- * 'Only When': the fields of a rule, how they are read, and which changes the rules let pass. Only {@link isMet} compares a
- * rule with a value. It doesn't decide how long a value must last: see step.ts.
+ * Which changes the conditions of the form let pass. Only {@link isMet} compares a condition with a value. It doesn't read the form
+ * (ruleForm.ts), and doesn't decide how long a value must last (step.ts).
  */
-import { z } from 'zod/v4';
-
-import { inputFailure } from '../core/failure';
-import { checkEntries, givenTextSchema, type ReadParameter, textSchema } from '../fields/check';
-import { choiceField, entriesField, textField } from '../fields/formFields';
+import { isRecord } from '../core/json';
 import type { Change } from './events';
-import { keep, type Kept, partOf, textOf } from './values';
-import { FIELDS, type WatchedField } from './watched';
+import { isSame, keep, type Kept, partOf, textOf } from './values';
+import type { WatchedField } from './watched';
 
-const FIND_NUMBER =
-	'To find the number that means offline, use Get to read a device that you know is offline, and look at its onlineStatus.';
-
-const FIELD_CHOICES = FIELDS.map(({ name, label }) => ({ name: label, value: name }));
-
-/** The rules. The defaults of their fields are those of {@link schema}. */
-export const onlyWhenField = entriesField(
-	{
-		displayName: 'Only When',
-		name: 'conditions',
-		description:
-			'Report only changes that match a rule. Rules for the same field are alternatives. For a field without a rule, n8n reports every change.',
-	},
-	{ displayName: 'Rule', name: 'rule' },
-	[
-		choiceField('Field', 'field', FIELD_CHOICES, 'onlineStatus', 'The field that the rule applies to'),
-		{
-			...textField('Attribute', 'attribute', 'firmware', 'Key of the attribute'),
-			displayOptions: { show: { field: FIELDS.filter(({ hasKeys }) => hasKeys).map(({ name }) => name) } },
-		},
-		{
-			...textField(
-				'From',
-				'from',
-				'1',
-				`Value before the change, compared as text. Leave it empty to match any value, also of a new device that has the value in 'To'. ${FIND_NUMBER}`,
-			),
-			placeholder: 'Any value',
-		},
-		textField(
-			'To',
-			'to',
-			'0',
-			`Value after the change, compared as text. Leave it empty to match any value. Online Status: often 0 is offline, 1 online. ${FIND_NUMBER}`,
-		),
-	],
-);
-
-const trimmedSchema = givenTextSchema.transform((text) => text.trim()).default('');
-
-const schema = z.strictObject({
-	field: z.enum(FIELDS.map(({ name }) => name)).default('onlineStatus'),
-	attribute: textSchema,
-	// Nothing would match any value.
-	from: trimmedSchema,
-	to: trimmedSchema,
-});
-
-/** A rule: report only changes between these values. `field` is the name of a watched field. */
-export type ChangeRule = Readonly<Omit<z.output<typeof schema>, 'attribute'>>;
-
-/** Returns the rules of the form. Throws a Failure `input`, also for a rule of a field that is not watched. */
-export function readRules(read: ReadParameter, fields: readonly WatchedField[]): ChangeRule[] {
-	const rules = checkEntries(read(onlyWhenField.name, {}), 'rule', schema, onlyWhenField.displayName);
-	return rules.map(({ field: chosen, attribute, ...rule }) => {
-		const kind = FIELDS.find(({ name }) => name === chosen);
-		const key = kind?.hasKeys === true ? attribute.trim() : '';
-		const field = fields.find((each) => each.event === kind?.event && each.key === key);
-		if (field !== undefined) return { field: field.name, ...rule };
-		const what = kind?.hasKeys === true ? `the attribute "${key}"` : `'${kind?.label}'`;
-		const remedy = fields.some((each) => each.event === kind?.event)
-			? "Add the key to 'Attributes', or remove the rule."
-			: "A rule is about a change of its own field. To watch only one group, use the filter 'Group'.";
-		throw inputFailure(`A rule under 'Only When' is for ${what}, which is not watched`, remedy);
-	});
+/** A condition: report only changes between these values. `field` is the name of a watched field. */
+export interface ChangeRule {
+	readonly field: string;
+	readonly from: string;
+	readonly to: string;
+	/** On which side of the number in `to` the value must be. Otherwise it must be `to` itself. */
+	readonly limit?: 'above' | 'below' | undefined;
 }
 
 /**
@@ -84,19 +22,21 @@ export function readRules(read: ReadParameter, fields: readonly WatchedField[]):
  */
 export function isAskedFor(rules: readonly ChangeRule[], { field, previous, current }: Change): boolean {
 	if (previous === undefined) return asksForState(rules, field, current);
-	const own = rules.filter((rule) => rule.field === field.name);
-	return own.length === 0 || own.some((rule) => isMet(rule, 'from', previous) && isMet(rule, 'to', current));
+	const own = rulesFor(rules, field);
+	const asks = (rule: ChangeRule) =>
+		isMet(rule, 'from', previous) && isMet(rule, 'to', current) && !isBeyond(rule, lastNumberOf(previous, field));
+	return own.length === 0 || own.some(asks);
 }
 
 /** Whether no rule asks for a change, but a rule asks for a change from its new value. */
 export function leadsToRule(rules: readonly ChangeRule[], change: Change): boolean {
 	const { field, current } = change;
-	return rules.some((rule) => rule.field === field.name && isMet(rule, 'from', current)) && !isAskedFor(rules, change);
+	return rulesFor(rules, field).some((rule) => isMet(rule, 'from', current)) && !isAskedFor(rules, change);
 }
 
 /** Whether a rule with 'To' and without 'From' accepts a value: it asks for a state, whatever was before. */
 export function asksForState(rules: readonly ChangeRule[], field: WatchedField, value: Kept): boolean {
-	return rules.some((rule) => rule.field === field.name && isForState(rule) && isMet(rule, 'to', value));
+	return rulesFor(rules, field).some((rule) => isForState(rule) && isMet(rule, 'to', value));
 }
 
 export function isForState({ from, to }: ChangeRule): boolean {
@@ -104,10 +44,73 @@ export function isForState({ from, to }: ChangeRule): boolean {
 }
 
 /**
+ * Whether two values of a field are the same, or no rule with a limit tells them apart, as a battery at 19 and at 18 if the limit is 20.
+ */
+export function isAlike(rules: readonly ChangeRule[], field: WatchedField, one: Kept, other: Kept): boolean {
+	if (isSame(one, other, field.name)) return true;
+	const own = rulesFor(rules, field);
+	const sideOf = (rule: ChangeRule, value: Kept) => [
+		isMet(rule, 'from', value),
+		rule.limit === undefined ? isMet(rule, 'to', value) : isBeyond(rule, lastNumberOf(value, field)),
+	];
+	// A rule without a value asks for every change.
+	const isOnOneSide = (rule: ChangeRule) =>
+		rule.from + rule.to !== '' && `${sideOf(rule, one)}` === `${sideOf(rule, other)}`;
+	return hasLimit(own) && own.every(isOnOneSide);
+}
+
+/** Returns a value with the last number before it, if rules have a limit and the value is no number: it says nothing about the limit. */
+export function bridgeGap(
+	rules: readonly ChangeRule[],
+	field: WatchedField,
+	before: Kept | undefined,
+	value: Kept,
+): Kept {
+	const isGap = hasLimit(rulesFor(rules, field)) && Number.isNaN(numberOf(value, field));
+	const last = isGap && before !== undefined ? lastNumberOf(before, field) : NaN;
+	return Number.isNaN(last) ? value : { id: partOf(value, 'id'), shown: partOf(value, 'shown'), last };
+}
+
+/** Whether a value is no number, and the last number before it is known. */
+export function isGap(value: Kept): boolean {
+	return isRecord(value) && 'last' in value;
+}
+
+/**
  * Whether a rule accepts a value before or after a change: the rule's text is empty, or it is the text that users see, without spaces
- * around it. Of a long value, only a digest is known, so it must be the same character by character.
+ * around it. Of a long value, only a digest is known, so it must be the same character by character. A value that is no number is on
+ * neither side of a limit.
  */
 export function isMet(rule: ChangeRule, side: 'from' | 'to', value: Kept): boolean {
-	const { field, [side]: text } = rule;
-	return text === '' || textOf(keep(text), field) === textOf(partOf(value, 'shown'), field).trim();
+	const { field: name, limit, [side]: text } = rule;
+	if (side === 'to' && limit !== undefined) return isBeyond(rule, numberOf(value, { name }));
+	return text === '' || textOf(keep(text), name) === shownText(value, { name });
+}
+
+/** Returns the number of a value, or of the text of one; NaN if it is none. */
+export function numberOf(value: Kept, { name }: Pick<WatchedField, 'name'>): number {
+	const text = shownText(value, { name });
+	return /^[-+.\de]+$/i.test(text) ? Number(text) : NaN;
+}
+
+/** Returns the text of a value that a rule is compared with. Of a long value, it is the digest. */
+export function shownText(value: Kept, { name }: Pick<WatchedField, 'name'>): string {
+	return textOf(partOf(value, 'shown'), name).trim();
+}
+
+function lastNumberOf(value: Kept, field: WatchedField): number {
+	return isRecord(value) && 'last' in value ? Number(value['last']) : numberOf(value, field);
+}
+
+/** Whether a number is on the side of the limit that a rule asks for. */
+function isBeyond({ limit, to }: ChangeRule, number: number): boolean {
+	return limit === 'below' ? number < Number(to) : limit === 'above' && number > Number(to);
+}
+
+function hasLimit(rules: readonly ChangeRule[]): boolean {
+	return rules.some(({ limit }) => limit !== undefined);
+}
+
+function rulesFor(rules: readonly ChangeRule[], { name }: WatchedField): ChangeRule[] {
+	return rules.filter((rule) => rule.field === name);
 }

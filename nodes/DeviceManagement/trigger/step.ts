@@ -5,8 +5,8 @@
 import type { Device } from '../core/device';
 import type { OwnFilters } from '../core/ownFilters';
 import { type Change, changedEvent, createdEvent, type DeviceEvent } from './events';
-import { asksForState, type ChangeRule, isAskedFor, leadsToRule } from './rules';
-import { isSame, type Kept, keepValue } from './values';
+import { asksForState, bridgeGap, type ChangeRule, isAlike, isAskedFor, isGap, leadsToRule } from './rules';
+import { type Kept, keepValue } from './values';
 import { type EventName, UPDATE_TIME, type WatchedField } from './watched';
 
 /** What is remembered of a device. */
@@ -58,13 +58,16 @@ const NO_EVENTS: readonly DeviceEvent[] = [];
  * these filters are watched on: the change that makes it leave is reported, and later ones are recorded
  */
 export function step(before: Entry | undefined, device: Device, isInside: boolean, options: StepOptions): Step {
-	const { fields, own, number } = options;
+	const { fields, own, number, rules } = options;
 	const wasInside = before !== undefined && before.outside === undefined;
 	const isNew = isInside && isCreated(before, device, options);
 	const known = isNew ? undefined : before;
-	const changes = fields
-		.filter(({ name }) => isInside || Object.hasOwn({ ...own }, name))
-		.map((field): Change => ({ field, previous: known?.values[field.name], current: keepValue(field, device) }));
+	const compared = fields.filter(({ name }) => isInside || Object.hasOwn({ ...own }, name));
+	const changes = compared.map((field): Change => {
+		const previous = known?.values[field.name];
+		const last = known?.waiting?.[field.name]?.value ?? previous;
+		return { field, previous, current: bridgeGap(rules, field, last, keepValue(field, device)) };
+	});
 	const isSettled = known !== undefined && known.waiting === undefined && known.away === undefined;
 	if (isSettled && wasInside === isInside && changes.every(isIdentical)) return { entry: known, events: NO_EVENTS };
 	const events = isNew ? [createdEvent(device)] : [];
@@ -74,7 +77,7 @@ export function step(before: Entry | undefined, device: Device, isInside: boolea
 		const { field, current } = change;
 		const decision = isInside || wasInside ? decide(change, known?.waiting?.[field.name], options) : 'record';
 		if (typeof decision === 'object') waiting[field.name] = decision;
-		else values[field.name] = current;
+		else if (decision !== 'keep') values[field.name] = current;
 		// A device that is reported as created isn't also reported as edited.
 		const isCovered = isNew && field.event === UPDATE_TIME.event;
 		if (decision === 'report' && !isCovered) events.push(changedEvent(device, change, number));
@@ -108,19 +111,24 @@ export function isDate(value: unknown): value is string {
 	return typeof value === 'string' && /^2\d{3}-\d\d-\d\d/.test(value);
 }
 
-/** Decides what becomes of a value: it is recorded, reported and recorded, or waits. */
-function decide(change: Change, before: Waiting | undefined, options: StepOptions): 'record' | 'report' | Waiting {
+type Decision = 'record' | 'report' | 'keep' | Waiting;
+
+/** Decides what becomes of a value: it is recorded, reported and recorded, or waits; or what is remembered is kept. */
+function decide(change: Change, before: Waiting | undefined, options: StepOptions): Decision {
 	const { field, previous, current } = change;
 	const { rules, now, since, holdSeconds, isFirstList, reportsFirst, isFirstOfProcess } = options;
+	// Neither the wait for a number nor the number ends while there is none.
+	if (isGap(current) && before && isAlike(rules, field, before.value, current)) return before;
+	if (isGap(current) && previous !== undefined && isAlike(rules, field, previous, current)) return 'keep';
 	if (previous === undefined) {
 		// Of what is not remembered, states are reported, and an edit: it may have made the device match the filters.
 		const isEdit =
 			field.event === UPDATE_TIME.event && since !== undefined && current !== null && !isOlder(current, since);
 		if (isEdit) return 'report';
 		if ((isFirstList && !reportsFirst) || !asksForState(rules, field, current)) return 'record';
-	} else if (isSame(previous, current, field.name)) return 'record';
+	} else if (isAlike(rules, field, previous, current)) return 'record';
 	// If the clock was set back, the wait must not become longer.
-	const seen = before && isSame(before.value, current, field.name) ? Math.min(before.since, now) : now;
+	const seen = before && isAlike(rules, field, before.value, current) ? Math.min(before.since, now) : now;
 	// A device that came back in a quiet poll must not have to last again before it can go offline again.
 	const isRecovery = isFirstOfProcess && leadsToRule(rules, change);
 	const mustLast = field.event === UPDATE_TIME.event || isRecovery ? 0 : holdSeconds;

@@ -4,71 +4,91 @@ import type { JsonValue } from '../core/json';
 import { checkerOf } from '../core/ownFilters';
 import { readList } from '../core/paging/list';
 import { mayRefuse } from '../core/paging/refusal';
+import { parseJson } from '../fields/check';
 import { DEVICE_LIST } from '../transport/devices';
 import { pageSource } from '../transport/pagedList';
 import type { Platform } from '../transport/platform';
 import { changedEvent, createdEvent, type DeviceEvent, removedEvent } from './events';
 import type { TriggerParameters } from './form';
+import { findMistake } from './mistakes';
 import { type ChangeRule, isMet } from './rules';
-import { isSame, keep, keepValue } from './values';
-import { valueOf } from './watched';
+import { keep, keepValue } from './values';
+import { valueOf, type WatchedField } from './watched';
 
-/** Most devices of a test. */
+/** Most devices of a test, and most that are listed to find a value that a condition asks for. */
 const FEW = 3;
+const MANY = 1000;
 
 /**
- * Returns sample events of the newest devices that match the filters, for “Fetch Test Event”. It uses no state: previous values are
- * those of the rules under 'Only When'.
- * @throws Failure `input` if no device matches, or none has a sample
+ * Returns sample events of the newest devices that match the filters, for “Fetch Test Event”. Devices that meet the conditions come
+ * first; their previous values are those in 'From'. It uses no state.
+ * @throws Failure `input` if no device matches the filters, or a condition can hardly come true
  */
 export async function fetchTestEvents(platform: Platform, parameters: TriggerParameters): Promise<DeviceEvent[]> {
-	const { criteria, own, settings } = parameters;
+	const { criteria, own, settings, rules, fields } = parameters;
 	const { fits, missingGroupAndNames } = checkerOf(own);
-	const fetchFew = async (sort: string[]) => {
+	const most = rules.length > 0 ? MANY : FEW;
+	const fetchNewest = async (sort: string[]) => {
 		const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort }, settings);
 		const keepFitting = (device: Device) => (fits(device) ? device : undefined);
-		const { items } = await readList(source, { ...settings, keep: keepFitting, limit: own ? undefined : FEW });
-		return items.filter((device) => device !== undefined).slice(0, FEW);
+		const { items } = await readList(source, { ...settings, keep: keepFitting, limit: own ? undefined : most });
+		return items.filter((device) => device !== undefined).slice(0, most);
 	};
-	const devices = await fetchFew(['createTime desc']).catch(async (thrown: unknown) => {
+	const devices = await fetchNewest(['createTime desc']).catch(async (thrown: unknown) => {
 		if (!mayRefuse(thrown)) throw thrown;
-		return await fetchFew([]);
+		return await fetchNewest([]);
 	});
-	const samples = devices.flatMap((device) => sampleEvents(device, parameters));
-	if (samples.length > 0) return samples;
-	throw inputFailure(
-		'No data with the current filter could be found',
-		devices.length === 0
-			? `${missingGroupAndNames() ?? "No device matches the 'Filters'."} Change the filters, or remove them to see any device.`
-			: "The newest devices already have the value in 'From', and 'To' has no other value. Enter one in 'To' for the test.",
-	);
-}
-
-function sampleEvents(device: Device, { events, fields, rules }: TriggerParameters): DeviceEvent[] {
-	const shown = events.has('deviceCreated') ? [createdEvent(device)] : [];
+	if (devices.length === 0) {
+		const missing = missingGroupAndNames() ?? "No device matches the 'Filters'.";
+		throw inputFailure(
+			'No data with the current filter could be found',
+			`${missing} Change the filters, or remove them to see any device.`,
+		);
+	}
 	for (const field of fields) {
-		const today = valueOf(field, device);
-		const rule = rules.find((each) => each.field === field.name);
-		const current = rule ? sampleFor(rule, 'to', today) : today;
-		// Only 'From' tells the value before the one that the device has.
-		const previous = rule && (rule.from !== '' || current !== today) ? sampleFor(rule, 'from', today) : null;
-		if (rule && rule.from !== '' && isSame(keep(previous), keep(current), field.name)) continue;
-		const changed = current === today ? device : { ...device, ...field.show(current, field.key, device) };
-		shown.push(changedEvent(changed, { field, previous: keep(previous), current: keep(current) }, 0));
+		const mistake = findMistake(
+			rules,
+			field,
+			devices.map((device) => keepValue(field, device)),
+		);
+		if (mistake === undefined) continue;
+		const count = devices.length.toLocaleString('en-US');
+		throw inputFailure(mistake.message, `The ${count} newest devices have ${mistake.found}. ${mistake.remedy}`);
 	}
-	const values = Object.fromEntries(fields.map((field) => [field.name, keepValue(field, device)]));
-	if (events.has('deviceRemoved')) shown.push(removedEvent(serialNumberOf(device), values, fields, 0));
-	return shown;
+	return sampleEvents(devices, parameters);
 }
 
-/** Returns a value that the rule accepts: the device's value of `today`, or the rule's text, in the type of that value. */
-function sampleFor(rule: ChangeRule, side: 'from' | 'to', today: JsonValue): JsonValue {
-	if (isMet(rule, side, keep(today))) return today;
-	const text = rule[side];
-	try {
-		const value: JsonValue = JSON.parse(text);
-		return typeof value === typeof today && isMet(rule, side, keep(value)) ? value : text;
-	} catch {
-		return text;
-	}
+function sampleEvents(devices: readonly Device[], { events, fields, rules }: TriggerParameters): DeviceEvent[] {
+	const few = devices.slice(0, FEW);
+	const changed = fields.flatMap((field) => {
+		const samples = devices.flatMap((device) => sampleChange(field, rules, device)).slice(0, FEW);
+		// A healthy fleet still shows the form of an event.
+		return samples.length > 0 ? samples : few.flatMap((device) => sampleChange(field, [], device));
+	});
+	const removed = few.map((device) => {
+		const values = Object.fromEntries(fields.map((field) => [field.name, keepValue(field, device)]));
+		return removedEvent(serialNumberOf(device), values, fields, 0);
+	});
+	return [
+		...(events.has('deviceCreated') ? few.map(createdEvent) : []),
+		...changed,
+		...(events.has('deviceRemoved') ? removed : []),
+	];
+}
+
+/** Returns the change to the value that a device has, if a condition asks for it. */
+function sampleChange(field: WatchedField, rules: readonly ChangeRule[], device: Device): DeviceEvent[] {
+	const current = keepValue(field, device);
+	const own = rules.filter((rule) => rule.field === field.name);
+	const met = own.find((rule) => isMet(rule, 'to', current) && (rule.from === '' || !isMet(rule, 'from', current)));
+	if (own.length > 0 && met === undefined) return [];
+	const previous = met && met.from !== '' ? valueLike(met.from, valueOf(field, device)) : null;
+	return [changedEvent(device, { field, previous: keep(previous), current }, 0)];
+}
+
+/** Returns a text as a number or a boolean, if an example is one, too. */
+function valueLike(text: string, example: JsonValue): JsonValue {
+	const value = parseJson(text)?.value;
+	const isLike = typeof value === typeof example && (typeof value === 'number' || typeof value === 'boolean');
+	return isLike ? value : text;
 }

@@ -34,8 +34,8 @@ function plainField<Name extends string>(name: Name, label: string, description:
 
 const TABLE = [
 	{
-		...plainField('onlineStatus', 'Online Status', 'A device went offline, or is back'),
-		action: 'On device offline or online',
+		...plainField('onlineStatus', 'Online Status', 'A device went offline or came back online'),
+		action: 'On device going offline or online',
 	},
 	plainField('status', 'Status', 'The status of a device changed'),
 	{
@@ -59,7 +59,7 @@ const TABLE = [
 		identify: ({ group }) => (isRecord(group) ? (idOf(group) ?? nameOf(group)) : group),
 		show: (name, _key, { group }) => ({ group: name === null ? null : { ...(isRecord(group) && group), name } }),
 	},
-	{ ...plainField('iccid', 'ICCID', 'A device has another SIM card'), action: 'On SIM card (ICCID) changed' },
+	{ ...plainField('iccid', 'ICCID', 'A device has a different SIM card'), action: 'On SIM card (ICCID) change' },
 ] as const satisfies readonly FieldKind[];
 
 /** The update time is watched like a value. It has no rules and needn't last, and its event doesn't show it. */
@@ -74,9 +74,13 @@ const byLabel = (one: { label: string }, other: { label: string }) => (one.label
 export const FIELDS = FIELD_KINDS.toSorted(byLabel);
 
 export const EVENTS = [
-	{ name: 'deviceCreated' as const, label: 'Device Created', description: 'The platform has a new device' },
-	{ name: 'deviceRemoved' as const, label: 'Device Removed', description: 'The platform no longer has a device' },
-	{ name: 'deviceUpdated' as const, label: 'Device Updated', description: 'The update time of a device changed' },
+	{ name: 'deviceCreated' as const, label: 'Device Created', description: 'A device was added to the platform' },
+	{ name: 'deviceRemoved' as const, label: 'Device Removed', description: 'A device was removed from the platform' },
+	{
+		name: 'deviceUpdated' as const,
+		label: 'Device Updated',
+		description: 'A device was edited (its update time changed)',
+	},
 	...FIELDS.map(({ event, label, description, action }) => ({
 		name: event,
 		label: `${label} Changed`,
@@ -103,6 +107,11 @@ export function watchedFields(events: ReadonlySet<string>, keys: readonly string
 		.flatMap((kind) =>
 			kind.hasKeys ? keys.map((key) => ({ ...kind, name: `${kind.name}.${key}`, key })) : { ...kind, key: '' },
 		);
+}
+
+/** Returns the name of a watched field for messages. */
+export function wordsFor({ label, key }: Pick<WatchedField, 'label' | 'key'>): string {
+	return key === '' ? `'${label}'` : `the attribute "${key}"`;
 }
 
 /** Returns the value of a watched field that users see; null if the device has none. */

@@ -1,6 +1,5 @@
 import { explain, failureOf, type Wording } from '../../../nodes/DeviceManagement/core/errors/failureOf.ts';
 import { rowOf } from '../../../nodes/DeviceManagement/core/errors/table.ts';
-import { optionFields } from '../../../nodes/DeviceManagement/fields/options.ts';
 import { readPage } from '../../../testbed/pages.mts';
 
 const explainStatus = (httpStatus: number, words: Wording) => explain(`HTTP ${httpStatus}`, words, { httpStatus });
@@ -11,7 +10,7 @@ test.each([
 	[[199, 402, 418, 499], 'platform', "The server did not return the platform's envelope", 'whether a proxy'],
 	[[400, 405, 406, 415, 422, 426], 'platform', 'The server did not accept the request', 'needs https://'],
 	[[300, 399], 'unknown', 'The address responds with a redirect', 'does not follow redirects'],
-	[[401], 'credential', 'The platform did not accept the sign-in', "'My Platform Signs In Differently'"],
+	[[401], 'credential', 'The platform did not accept the sign-in', "'Custom Sign-In'"],
 	[[403], 'unknown', 'Access was denied', 'proxy or firewall'],
 	[[404], 'unknown', 'There is nothing at this address', 'is the part before /api.'],
 	[[407], 'unknown', "n8n's proxy requires a valid name and password", 'HTTPS_PROXY'],
@@ -50,10 +49,8 @@ test('a write may have been carried out unless a 4xx refuses it', () => {
 	expect(refusing).toEqual(ALL.slice(300, 400).filter((status) => ![406, 408, 499].includes(status)));
 });
 
-test('the form and docs/list.md name the temporary statuses, and no others, as those that the node retries', () => {
+test('docs/list.md names the temporary statuses, and no others, as those that the node retries', () => {
 	const temporary = [...ALL, 600, 999].filter((status) => explainStatus(status, 'list').temporary);
 	expect(temporary).toEqual([429, 502, 503, 504]);
-	const named = 'HTTP 502, 503 or 504';
-	expect(optionFields.maxRetries.description).toContain(`${named}. Retries after HTTP 429 do not count.`);
-	expect(readPage('docs/list.md')).toContain(named);
+	expect(readPage('docs/list.md')).toContain('HTTP 502, 503 or 504');
 });

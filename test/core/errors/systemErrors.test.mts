@@ -122,7 +122,7 @@ test.each<[Wording, string]>([
 	['apiRequest', "'Page Size'"],
 	['apiRequestWithBody', "'Page Size'"],
 	['count', "'Filters'"],
-	['dropdown', "'By Serial Number'"],
+	['dropdown', "'From List'"],
 ])('a response that breaks off, or takes too long for a proxy, says with the words for %s: %s', (words, what) => {
 	const asked = { ...READ, words };
 	const broken = ['ECONNRESET', 'Z_BUF_ERROR'].map((code) =>
@@ -145,7 +145,7 @@ test.each<[Wording, slow: string, large: string]>([
 	['device', SLOW, ELSEWHERE],
 	['apiRequest', SLOW, LESS],
 	['apiRequestWithBody', SLOW, LESS],
-	['dropdown', "'By Serial Number'", "'By Serial Number'"],
+	['dropdown', "'From List'", "'From List'"],
 	['test', SLOW, ELSEWHERE],
 	['login', "'Login Path'", ELSEWHERE],
 ])('a response that is too slow or too large, with the words for %s', (words, slow, large) => {

@@ -60,7 +60,7 @@ describe('a list that changes or contradicts itself', () => {
 		bench.platform.settings.beforeAnswer = () => void bench.fleet.add();
 		const result = await all({ ...parameters, options: { pageSize: 60, ...Object(parameters['options']) } });
 		expect(result.error?.message).toBe(error && `${error}, so some items may be missing`);
-		if (error) expect(result.error?.description).toContain("set 'If the Fleet Keeps Changing' under 'Options'");
+		if (error) expect(result.error?.description).toContain("set 'If the List Keeps Changing' under 'Options'");
 		const listed = result.data('Devices').map(({ json }) => json['sn']);
 		expect(new Set(listed).size).toBe(listed.length);
 		expect(listed.length >= 200).toBe(error === undefined);

@@ -19,8 +19,7 @@ const REQUEST = {
 	/** What a refused sign-in means, and its remedy. */
 	notAccepted: 'The platform did not accept the sign-in',
 	notRead: 'The platform could not read the key or token',
-	credential:
-		"Check what you entered in the Device Management API credential, and whether it needs 'My Platform Signs In Differently'.",
+	credential: "Check what you entered in the Device Management API credential, and whether it needs 'Custom Sign-In'.",
 	/** The remedies for HTTP 429, a timeout and a response that is too large. */
 	tooMany: "Lower 'Parallel Requests' under 'Options', or run the workflow less often.",
 	tooSlow: "Raise 'Timeout (Milliseconds)' under 'Options'.",
@@ -34,7 +33,7 @@ const REQUEST = {
 const OF_KEY = {
 	notAccepted: 'The platform refused the API key',
 	notRead: 'The platform refused the API key',
-	credential: "Check 'API Key' in the credential, and whether it needs 'My Platform Signs In Differently'.",
+	credential: "Check 'API Key' in the credential, and whether it needs 'Custom Sign-In'.",
 };
 const API_REQUEST = {
 	...REQUEST,
@@ -66,9 +65,9 @@ export const WORDING = {
 	dropdown: {
 		...REQUEST,
 		tooMany: 'Try again later.',
-		tooSlow: "Try again later, or enter the device 'By Serial Number'.",
-		tooLarge: "Enter the device 'By Serial Number'.",
-		tooLong: " Or enter the device 'By Serial Number'.",
+		tooSlow: "Try again later, or enter the value instead of choosing 'From List'.",
+		tooLarge: "Enter the value instead of choosing 'From List'.",
+		tooLong: " Or enter the value instead of choosing 'From List'.",
 	},
 	test: {
 		...REQUEST,

@@ -21,7 +21,7 @@ const methodSchema = z.enum(['DELETE', 'GET', 'PATCH', 'POST', 'PUT']);
 export const request: Operation = {
 	name: 'Request',
 	action: 'Make API request',
-	description: 'Call any other endpoint of the platform with the same sign-in',
+	description: 'Send a request to any endpoint of the platform',
 	fields: [
 		{
 			displayName: 'Method',
@@ -29,8 +29,7 @@ export const request: Operation = {
 			type: 'options',
 			options: methodSchema.options.map((method) => ({ name: method, value: method })),
 			default: 'GET',
-			description:
-				'HTTP method of the request. n8n retries only GET requests and later pages of a list, and runs several items at the same time only for GET.',
+			description: 'HTTP method. Requests other than GET are sent only once, one item at a time.',
 		},
 		{
 			displayName: 'Path',
@@ -39,14 +38,14 @@ export const request: Operation = {
 			default: '',
 			required: true,
 			placeholder: 'e.g. /api/model/list',
-			description: 'Path on the platform, starting with /api. n8n puts the Base URL of the credential before it.',
+			description: 'Path after the base URL, starting with /api',
 		},
 		{
 			...returnAllField,
 			displayOptions: { show: { method: ['GET', 'POST'] } },
-			hint: 'For a paged list',
+			hint: 'Only for endpoints that return pages',
 			description:
-				"Whether to read all pages. n8n sends the request once for each page, and again if the list changes. Don't use it for a POST that changes something.",
+				"Whether to fetch all pages of a list. n8n sends the request several times, so don't use it for a POST that changes data.",
 		},
 		...asGiven(queryParametersField),
 		{
@@ -58,7 +57,7 @@ export const request: Operation = {
 			default: '',
 			placeholder: 'e.g. {"description": "Pier 4"}',
 			displayOptions: { show: { method: ['DELETE', 'PATCH', 'POST', 'PUT'] } },
-			description: 'Request body as JSON. Leave it empty to send {}, or no body with DELETE.',
+			description: 'Request body as JSON. If empty, n8n sends {}, or nothing for DELETE.',
 		},
 		...optionsField(listOptionFields(WORDS)),
 	],

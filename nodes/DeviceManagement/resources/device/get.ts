@@ -10,7 +10,7 @@ import type { Operation } from '../operation';
 
 const IF_NOT_FOUND = [
 	{ name: 'Fail the Item', value: 'error', description: FAIL_THE_ITEM },
-	{ name: 'Return an Empty Item', value: 'empty', description: 'The output item has no fields' },
+	{ name: 'Return an Empty Item', value: 'empty' },
 ] as const;
 
 const LIKE_AN_ID = /^(\d{16,}|[\da-f]{24}|[\da-f-]{36})$/i;
@@ -22,7 +22,7 @@ const GO_ON = "To go on without the device, set 'If Not Found' under 'Options'."
 export const get: Operation = {
 	name: 'Get',
 	action: 'Get device',
-	description: 'Read one device by its serial number',
+	description: 'Retrieve a device by its serial number',
 	fields: [
 		{
 			displayName: 'Device',
@@ -37,15 +37,15 @@ export const get: Operation = {
 					name: 'list',
 					type: 'list',
 					placeholder: 'Select a device…',
-					hint: 'You can search for a whole serial number, a name, or, in the first 1,000 lines, any text that the list shows',
+					hint: 'Search by full serial number or name. Other text matches only the first 1,000 devices.',
 					typeOptions: { searchListMethod: 'searchDevices', searchable: true },
 				},
-				{ displayName: 'By Serial Number', name: 'sn', type: 'string', placeholder: 'e.g. RT46643907' },
+				{ displayName: 'By SN', name: 'sn', type: 'string', placeholder: 'e.g. RT46643907' },
 			],
 		},
 		...outputFields,
 		...optionsField([
-			choiceField('If Not Found', 'ifNotFound', IF_NOT_FOUND, 'error', 'What to do if the device does not exist'),
+			choiceField('If Not Found', 'ifNotFound', IF_NOT_FOUND, 'error', 'What to do if no device has this number'),
 		]),
 	],
 

@@ -11,13 +11,13 @@ import { DEVICE_LIST } from '../../transport/devices';
 import { fetchItems, limitFields, listOptionFields } from '../getMany';
 import type { Operation } from '../operation';
 
-const WORDS = { items: 'devices', ifChanges: 'If the Fleet Keeps Changing', order: 'creation time and ID' };
+const WORDS = { items: 'devices', ifChanges: 'If the List Keeps Changing', order: 'creation time and ID' };
 
 /** Device: Get Many (section 4.1 of the API document). */
 export const getAll: Operation = {
 	name: 'Get Many',
 	action: 'Get many devices',
-	description: 'List devices, filtered and sorted',
+	description: 'Retrieve a list of devices',
 	fields: [
 		...limitFields,
 		...asGiven(filtersField),

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 export const AUTHENTICATION = [
-	{ name: 'API Key', value: 'apiKey', description: 'A key that you generate on the platform' },
+	{ name: 'API Key', value: 'apiKey', description: 'Key that you create on the platform' },
 	{ name: 'Login', value: 'login', description: 'Login name and password. n8n renews the token automatically.' },
 ] as const;
 export const KEY_PLACES = [
@@ -14,8 +14,8 @@ export const KEY_PLACES = [
 	{ name: 'Query Parameter', value: 'query' },
 ] as const;
 export const PASSWORD_FORMATS = [
-	{ name: 'Plain Text', value: 'plain', description: 'You entered the password itself' },
-	{ name: 'MD5', value: 'md5', description: 'You entered the MD5 value of the password' },
+	{ name: 'Plain Text', value: 'plain', description: 'The password itself' },
+	{ name: 'MD5', value: 'md5', description: 'The MD5 hash of the password' },
 ] as const;
 
 /** The fields whose values n8n masks and messages lose. */
@@ -39,15 +39,12 @@ function choiceOf(choices: readonly [Choice, ...Choice[]], more: Pick<Field, 'di
 }
 
 const form: Field[] = [
-	field(
-		'Base URL',
-		'baseUrl',
-		'Address of the platform, without /api at the end. Keep a path in front of /api if your platform has one.',
-		{ required: true, placeholder: 'e.g. https://devices.example.com' },
-	),
+	field('Base URL', 'baseUrl', 'Address of your platform, without /api', {
+		required: true,
+		placeholder: 'e.g. https://devices.example.com',
+	}),
 	{
-		displayName:
-			'This address is not encrypted: others on the network can read the key or password. Use https:// unless the platform is on this machine.',
+		displayName: 'Without https://, anyone on the network can read your key or password',
 		name: 'plainHttpNotice',
 		type: 'notice',
 		default: '',
@@ -62,13 +59,13 @@ const form: Field[] = [
 		},
 	},
 	{ displayName: 'Authentication', name: 'authentication', ...choiceOf(AUTHENTICATION) },
-	field('API Key', 'apiKey', 'The key that you generated on the platform', forApiKey),
-	field('Login Name', 'loginName', 'The name that you sign in to the platform with', forLogin),
-	field('Password', 'password', 'n8n sends only its MD5 value, as the platform expects', forLogin),
+	field('API Key', 'apiKey', 'Usually found in your user settings on the platform', forApiKey),
+	field('Login Name', 'loginName', 'Your user name on the platform', forLogin),
+	field('Password', 'password', 'n8n sends only its MD5 hash, as the platform requires', forLogin),
 	field(
-		'My Platform Signs In Differently',
+		'Custom Sign-In',
 		'customSignIn',
-		'Whether to show the settings that only unusual platforms need. While this is off, their defaults are used.',
+		"Whether to change how n8n sends the key or signs in. Only needed if the default sign-in doesn't work.",
 		{ type: 'boolean', default: false },
 	),
 	field('Send Key In', 'apiKeyIn', 'Where the platform expects the key', choiceOf(KEY_PLACES, forOtherApiKey)),
@@ -76,25 +73,30 @@ const form: Field[] = [
 	field(
 		'Key Prefix',
 		'apiKeyPrefix',
-		'Word that n8n sends before the key, with a space between. Leave it empty to send the key alone.',
+		'Word before the key, followed by a space. Leave it empty to send only the key.',
 		forOtherApiKey,
 		'ApiKey',
 	),
 	field(
 		'Password Format',
 		'passwordFormat',
-		'What you entered as the password',
+		"What the 'Password' field contains",
 		choiceOf(PASSWORD_FORMATS, forOtherLogin),
 	),
-	field('Login Path', 'loginPath', 'Path of the login on the platform', forOtherLogin, '/api/user/login'),
-	field('Token Path', 'tokenPath', 'Where the login response has the token. Leave it empty to find it automatically.', {
-		placeholder: 'e.g. data.session.token',
-		...forOtherLogin,
-	}),
+	field('Login Path', 'loginPath', 'Path of the login endpoint', forOtherLogin, '/api/user/login'),
+	field(
+		'Token Path',
+		'tokenPath',
+		'Where the login response has the token. Leave it empty to detect it automatically.',
+		{
+			placeholder: 'e.g. data.session.token',
+			...forOtherLogin,
+		},
+	),
 	field(
 		'Ignore SSL Issues (Insecure)',
 		'allowUnauthorizedCerts',
-		"Whether to connect even if the platform's TLS certificate can't be checked. Anyone on the network path can then read everything.",
+		"Whether to connect even if the SSL certificate can't be verified. Others on the network could then read your data.",
 		{ type: 'boolean', default: false },
 	),
 	{ displayName: 'Session Token', name: 'sessionToken', type: 'hidden', typeOptions: { expirable: true }, default: '' },

@@ -102,8 +102,7 @@ function asSignInFailure(details: FailureDetails): Failure {
 	// The words for other codes speak of records.
 	const isOfRecord = kind === 'refused' && !/^(credential|unknown)$/.test(cause);
 	const check = isOfRecord ? "Check 'Login Name', 'Password' and 'Login Path' in the credential." : remedy;
-	const orElse =
-		"If the platform expects another form of sign-in, use 'My Platform Signs In Differently' in the credential.";
+	const orElse = "If the platform expects another form of sign-in, use 'Custom Sign-In' in the credential.";
 	return new Failure({
 		...details,
 		message: `The sign-in failed. ${message}`,

@@ -1,0 +1,41 @@
+import { countTexts } from '../core/json';
+import { type ChangeRule, isMet, numberOf, shownText } from './rules';
+import type { Kept } from './values';
+import { type WatchedField, wordsFor } from './watched';
+
+/** Most values to name. */
+const FEW = 10;
+
+/**
+ * Returns words on the first rule for a field that no value matches, nor any of the kind that exists: probably, it has a typing error.
+ * @param values those of all devices
+ */
+export function findMistake(rules: readonly ChangeRule[], field: WatchedField, values: readonly Kept[]) {
+	for (const rule of rules.filter((each) => each.field === field.name)) {
+		const side = (['from', 'to'] as const).find((each) => !mayMatch(rule, each, field, values));
+		if (side === undefined) continue;
+		const what = `${side === 'to' && rule.limit ? `a number ${rule.limit} ` : ''}"${rule[side]}"`;
+		const texts = values.map((value) => shownText(value, field)).filter((text) => !text.startsWith('\0'));
+		const counts = countTexts(texts).map(([text, count]) => `${text} (${count})`);
+		const others = counts.length > FEW ? ` and ${counts.length - FEW} others` : '';
+		return {
+			message: `No device has ${what} in ${wordsFor(field)}`,
+			/** The values that exist, with their numbers. */
+			found: `${counts.slice(0, FEW).join(', ')}${others}`,
+			remedy: `Correct '${side === 'to' ? 'To' : 'From'}' under 'Conditions'.`,
+		};
+	}
+	return undefined;
+}
+
+function mayMatch(rule: ChangeRule, side: 'from' | 'to', field: WatchedField, values: readonly Kept[]): boolean {
+	if (values.some((value) => isMet(rule, side, value))) return true;
+	if (field.name === 'onlineStatus') return ['0', '1'].some((status) => isMet(rule, side, status));
+	const given = values.filter((value) => !/^(null)?$/.test(shownText(value, field)));
+	if (given.length === 0 || rule[side] === 'null') return true;
+	if (side === 'to' && rule.limit) return given.some((value) => !Number.isNaN(numberOf(value, field)));
+	return given.some((value) => looksLikeNumber(shownText(value, field)) === looksLikeNumber(rule[side]));
+}
+
+/** Whether a text begins like a number: also a version, a date or a value with a unit. */
+const looksLikeNumber = (text: string) => /^[-+.]*\d/.test(text);

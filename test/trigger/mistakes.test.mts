@@ -1,0 +1,39 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { useTrigger } from './watching.mts';
+
+const { change, fleet, warnings, watch } = useTrigger();
+
+const SAYS = 'The trigger "Watch" may never meet a condition.';
+const HAVE = "in 'Online Status': the devices have 1 (250)";
+const below = (value: unknown) => ({ mode: 'below', value });
+const ofBattery = (to: unknown): object => ({ field: 'attributes', attribute: 'battery', to });
+
+it.each<[rule: object, logged: string[], settings?: IDataObject]>([
+	[{ to: 'offline' }, [`${SAYS} No device has "offline" ${HAVE}`]],
+	[{ to: '7' }, [`${SAYS} No device has "7" ${HAVE}`]],
+	[{ from: 'online', to: '0' }, [`${SAYS} No device has "online" ${HAVE}`]],
+	[{ to: below('0') }, [`${SAYS} No device has a number below "0" ${HAVE}`]],
+	[{ to: '0' }, []],
+	[{ from: '1', to: below('1') }, []],
+	[ofBattery('low'), [`${SAYS} No device has "low" in the attribute "battery": the devices have 90 (249), 80 (1)`]],
+	[ofBattery(below('20')), []],
+	// Before it is reported, a state is not recorded.
+	[{ to: '1' }, [], { forAtLeast: 15, options: { firstPoll: 'report' } }],
+	// A device outside has no value.
+	[{ to: '0' }, [], { filters: { group: fleet().at(0).group.name } }],
+])('the log says once if a condition can hardly come true: %j', async (rule, logged, settings = {}) => {
+	for (const { sn } of fleet().devices) fleet().update(sn, Object({ onlineStatus: 1, attributes: { battery: 90 } }));
+	change(9, Object({ attributes: { battery: '80' } }));
+	const conditions = { rule: [{ field: 'onlineStatus', ...rule }] } as IDataObject;
+	const watching = await watch({
+		events: ['attributeChanged', 'onlineStatusChanged'],
+		attributes: 'battery',
+		conditions,
+		...settings,
+	});
+	await watching.poll();
+	await watching.restart();
+	await watching.poll();
+	expect(warnings()).toEqual(logged);
+});
