@@ -112,11 +112,11 @@ export async function fetchItems<T extends object>(
 	const keep = (record: JsonObject) => (fits(record) ? shape(record) : undefined);
 	const source = pageSource(platform, { ...endpoint, areRows: isOfRows }, settings);
 	const part = own ? { skip: 0, limit: undefined } : { skip, limit };
-	// The first items without 'Sort' stay in the platform's own order.
+	// Parts, and the first items without 'Sort', stay in the platform's own order.
 	const mayAddId = endpoint.sort?.length ? 'after trouble' : 'after trouble with all';
-	const byId = isOfRows ? 'never' : mayAddId;
+	const byId = isOfRows || part.skip > 0 ? 'never' : mayAddId;
 	const listing = await readPart(source, { ...settings, ...part, keep, byId });
-	if (returnAll && !listing.settled && ifChanges === 'fail') throw unsettled(listing, words);
+	if (returnAll && !listing.settled && ifChanges === 'fail') throw unsettled(words);
 	const remark = remarkOn(listing, part.skip, part.limit);
 	if (remark !== undefined) hint(remark);
 	const missing = missingGroupAndNames();
@@ -134,10 +134,10 @@ export async function fetchItems<T extends object>(
 	return items;
 }
 
-function unsettled(listing: Listing<unknown>, { ifChanges, order }: Partial<ListWords>): Failure {
+function unsettled({ ifChanges, order }: Partial<ListWords>): Failure {
 	const remedy = `Run the workflow again, if possible at a quieter time.${order ? ` ${SORT_BETTER}` : ''}`;
 	const accept = ` To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return a Partial List'.`;
-	const message = `${whyUnsettled(listing)}, so some items may be missing`;
+	const message = `${WHY_UNSETTLED}, so some items may be missing`;
 	return new Failure({ kind: 'paging', cause: 'platform', message, remedy: ifChanges ? remedy + accept : remedy });
 }
 
@@ -145,9 +145,7 @@ const SORT_BETTER =
 	"If it happens again, use a field with different values that rarely change under 'Sort', like Serial Number.";
 const PARTS_NEED_ID = 'Parts fit together only if every part, also the first, sorts by ID last.';
 
-function whyUnsettled({ readings }: Listing<unknown>): string {
-	return `The list changed during each of ${readings} readings, or items with equal sort values have no order`;
-}
+const WHY_UNSETTLED = 'The list changed during each of 3 readings, or items with equal sort values have no order';
 
 /** Search engines behind a platform often list no more items, and say this as the total. */
 const CAP = 10_000;
@@ -160,7 +158,7 @@ export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infini
 	const listed = items.length;
 	const after = skip === 0 ? '' : ` after the first ${skip}`;
 	if (!settled) {
-		return `${whyUnsettled(listing)}. The output has the ${listed} items${after} of the last reading. Some may be missing. Run the node again for an exact list.`;
+		return `${WHY_UNSETTLED}. The output has the ${listed} items${after} of the last reading. Some may be missing. Run the node again for an exact list.`;
 	}
 	if (reportedTotal === CAP && skip + listed >= CAP) return CAPPED;
 	const reported = Math.max(0, (reportedTotal ?? 0) - skip);

@@ -16,10 +16,7 @@ export interface Listing<K> {
 export interface ListOptions<T, K> extends Omit<WalkOptions, 'byId' | 'notOfLength' | 'trustsNumbers'> {
 	/** Returns what to keep of an item, so that the rest leaves the memory. */
 	keep: (item: T) => K;
-	/**
-	 * Which readings have the ID as the last field of the sort order: those after a change or a repeated item, those only if the total is
-	 * within the limit, all, or none.
-	 */
+	/** Which readings sort by ID last: those after a change or a repeated item, those only if the total is within the limit, all, or none. */
 	byId?: 'after trouble' | 'after trouble with all' | 'always' | 'never' | undefined;
 }
 
@@ -50,10 +47,9 @@ export async function readList<T, K>(source: PageSource<T>, options: ListOptions
 			const { items, total: reportedTotal } = reading;
 			return { items, settled, reportedTotal, readings };
 		}
-		const isSteady = reading?.repeated === 0 && !reading.moved;
 		const hasAll = (reading?.total ?? Infinity) <= (options.limit ?? Infinity);
 		const mayAddId = options.byId === 'after trouble' || (options.byId === 'after trouble with all' && hasAll);
-		byId ||= mayAddId && !isSteady;
+		byId ||= mayAddId && (reading?.repeated !== 0 || reading.moved);
 		before = reading;
 	}
 }

@@ -29,6 +29,6 @@ export interface PageSource<T> {
  */
 export function fingerprint<T>({ identify, areRows }: Omit<PageSource<T>, 'fetchPage'>, page: Page<T>): string {
 	const texts = page.content.map(identify);
-	const mark = areRows === true && new Set(texts).size === 1 ? String(page.number) : '';
+	const mark = areRows === true && texts.length > 1 && new Set(texts).size === 1 ? String(page.number) : '';
 	return createHash('sha256').update(texts.join('\n')).update(mark).digest('base64');
 }

@@ -17,15 +17,14 @@ export async function readPart<T, K>(source: PageSource<T>, options: ListOptions
 		const before = skip - (skip % size);
 		// Section 1.2 leaves open whether pages count from 0 or 1. A platform may also count offsets from 1.
 		for (const firstNumber of page.pageable?.offset === 0 && skip >= size ? [1, 0] : []) {
-			const part = { ...options, skip: skip - before, pageSize: size, most: size, byId: 'never' } as const;
+			const part = { ...options, skip: skip - before, pageSize: size, most: size };
 			const found = await readList(partFrom(source, before, size, firstNumber), part).catch((thrown: unknown) => {
 				if (!(thrown instanceof OtherPage || thrown instanceof RepeatedPage || refusesPage(thrown))) throw thrown;
 			});
 			if (found !== undefined) return { ...found, reportedTotal: before + (found.reportedTotal ?? 0) };
 		}
 	}
-	const byId = skip === 0 ? options.byId : 'never';
-	return await readList(source, { ...options, byId, pageSize: Math.min(pageSize, skip + limit), most: pageSize });
+	return await readList(source, { ...options, pageSize: Math.min(pageSize, skip + limit), most: pageSize });
 }
 
 /** Returns the items of a list behind the first ones as a list of its own, which counts from 1. `before` is a multiple of the size. */

@@ -2,12 +2,10 @@
 import { fingerprint, type Page, type PageSource } from './page';
 import { mayRefuse, refusesPage } from './refusal';
 
-/** Sizes to ask for if the platform refuses a larger one. Section 8 names only the last one, as the default. */
-const SMALLER = [1000, 200, 100, 50, 10];
+/** Sizes to ask for if the platform refuses another one. Section 8 names only the last one, as the default. */
+const SIZES = [1000, 500, 200, 100, 50, 25, 20, 10];
 /** Some platforms accept no size as small as a limit below this one. */
 const SMALL = 50;
-/** Sizes that platforms offer where they accept only some. The largest first: pages of both lengths then have the fewest edges in common. */
-const OFFERED = [500, 200, 100, 50, 25, 20, 10];
 /** Pages to request ahead: enough to continue during a slow request, few enough for the memory. */
 const MAX_PAGES_AHEAD = 64;
 
@@ -16,7 +14,7 @@ export interface FirstPageOptions {
 	most?: number | undefined;
 	/** Whether to ask for the ID as the last field of the sort order. */
 	byId?: boolean;
-	/** A length that the page should not have, if another size can change it. */
+	/** How many items the page should not have, if another size can change it. */
 	notOfLength?: number | undefined;
 }
 
@@ -36,9 +34,8 @@ export async function fetchFirst<T>(
 	wanted: number,
 	{ most = Infinity, byId = false, notOfLength }: FirstPageOptions = {},
 ) {
-	const others = notOfLength === undefined ? [] : [notOfLength - 1, ...OFFERED.filter((size) => size !== wanted)];
-	const smaller = SMALLER.filter((size) => (wanted < SMALL ? size <= SMALL : size < wanted));
-	const sizes = [...others.filter((size) => size > 0 && size <= most), wanted, ...smaller];
+	const start = notOfLength === undefined ? wanted : Math.max(1, notOfLength - 1);
+	const sizes = [start, ...SIZES.filter((size) => size <= Math.max(start, SMALL)), wanted];
 	let refusal: unknown;
 	let found: { page: Page<T>; size: number; byId: boolean } | undefined;
 	for (const size of new Set(sizes.map((one) => Math.min(one, most)))) {
@@ -53,7 +50,7 @@ export async function fetchFirst<T>(
 			const { size: said = 0, content } = page;
 			const isReduced = said > 0 && said >= content.length && said < size;
 			found = { page, size: isReduced ? said : size, byId: order };
-			if (content.length !== notOfLength || size === wanted) return found;
+			if (content.length !== notOfLength) return found;
 			break;
 		}
 	}
@@ -134,12 +131,12 @@ export class PageFeed<T> {
 
 	private async request(parameter: number): Promise<void> {
 		const response = this.source.fetchPage(parameter, this.asked.size, this.asked.byId);
-		const page = await response.catch(() => undefined);
-		const isEmpty = page === undefined || page.content.length === 0;
-		if (isEmpty) this.stopAt = parameter;
-		const total = page?.totalElements ?? this.first.totalElements;
+		const { content, totalElements = this.first.totalElements } = await response.catch(
+			(): Page<T> => ({ content: [] }),
+		);
+		if (content.length === 0) this.stopAt = parameter;
 		// The total 0 of an empty page doesn't mean that the list is empty.
-		if (!isEmpty || total !== 0) this.totals.add(total);
+		if (content.length > 0 || totalElements !== 0) this.totals.add(totalElements);
 		this.responses.set(parameter, response);
 		this.inFlight.delete(parameter);
 	}

@@ -62,15 +62,16 @@ class Tally<T> {
 	/** How many pages in a row were empty, with the latest one. */
 	private emptyPages = 0;
 	private hasRepeatedPage = false;
-	/** Identities by ID; pages of rows by their fingerprint. */
-	private readonly seen = new Map<string, string>();
+	/** On which page an item was found first, by its identity; of rows, only pages, by their fingerprint. */
+	private readonly seen = new Map<string, number>();
+	private readonly ids = new Set<string>();
 	private repeated = 0;
 	/** Whether an item has the ID of another one of an earlier page, which may have been edited and have moved. */
 	private isShared = false;
 	private left: number;
 	private total: number | undefined;
 	/** The number that the latest page says. */
-	private number: number | undefined;
+	private number = -1;
 
 	constructor(
 		private readonly source: PageSource<T>,
@@ -86,92 +87,86 @@ class Tally<T> {
 	};
 
 	add(page: Page<T>, index: number): Walked<T> {
-		const mayBePastEnd = this.mayBeAtEnd || this.read - this.repeated >= (this.total ?? Infinity);
-		const known = this.seen.size;
-		const found = this.compare(page);
-		const hasNothingNew = page.content.length > 0 && this.seen.size === known;
-		// Past the end, some servers send the last page, or the first one.
-		const isPastEnd = hasNothingNew && mayBePastEnd;
-		if (hasNothingNew && !isPastEnd && this.hasRepeatedPage) throw new RepeatedPage(index);
+		const { seen, repeated } = this;
+		const mayBePastEnd = this.mayBeAtEnd || this.read - repeated >= (this.total ?? Infinity);
+		const known = seen.size;
+		const fresh = this.compare(page, index).slice(0, this.left);
+		const hasNothingNew = page.content.length > 0 && seen.size === known;
+		if (hasNothingNew && mayBePastEnd) {
+			// Past the end, some servers send the last page, or the first one.
+			[this.repeated, this.isAtEnd] = [repeated, true];
+			return this.sum([], true);
+		}
+		if (hasNothingNew && this.hasRepeatedPage) throw new RepeatedPage(index);
 		this.hasRepeatedPage ||= hasNothingNew;
-		const length = isPastEnd ? 0 : page.content.length;
-		const fresh = isPastEnd ? [] : found.fresh.slice(0, this.left);
-		this.read += length;
 		this.left -= fresh.length;
-		this.repeated += isPastEnd ? 0 : found.repeated;
-		this.isShared ||= found.isShared;
-		// The total 0 of an empty page doesn't mean that the list is empty.
-		if (length > 0 || index === 0) this.total = page.totalElements ?? this.list.first.totalElements;
-		const { read, total, repeated, left } = this;
-		// Rows that change don't show that their page comes again: more rows than the total do, unless the page numbers rise.
-		const hasRisen = index === 0 || length === 0 || (page.number ?? 0) > (this.number ?? Infinity);
-		if (this.source.areRows === true && !hasRisen && read > (total ?? Infinity)) throw new RepeatedPage(index);
-		// A last page of one row looks like others of it.
-		this.number = page.content.length === 1 ? undefined : page.number;
 		const isLast = this.isLast(page, index);
-		if (hasNothingNew) this.mayBeAtEnd = false;
-		this.isAtEnd = isPastEnd || left <= 0 || (isLast && !hasNothingNew);
-		const moved = this.list.totals.size > 1;
+		this.mayBeAtEnd &&= !hasNothingNew;
+		this.isAtEnd = this.left <= 0 || (isLast && !hasNothingNew);
+		return this.sum(fresh, index === 0 || mayBePastEnd);
+	}
+
+	private sum(fresh: T[], mayBeOnePage: boolean): Walked<T> {
+		const { read, total, repeated, list } = this;
+		const moved = list.totals.size > 1;
 		// Without a total, only a list of one page has surely no gap, if it said so.
-		const isOnePage = index === 0 || (mayBePastEnd && read === this.list.first.content.length);
-		const isCounted = total === undefined ? isOnePage : read === total || left <= 0;
+		const isOnePage = mayBeOnePage && read === list.first.content.length;
+		const isCounted = total === undefined ? isOnePage : read === total || this.left <= 0;
 		return { fresh, read, total, repeated, moved, isWhole: isCounted && repeated === 0 && !moved && !this.isShared };
 	}
 
-	/** Whether the list ends with this page. No single field of section 1.2 decides, because each may be missing or wrong. */
-	private isLast({ content, last, totalPages = 0 }: Page<T>, index: number): boolean {
-		const { read, total = 0, saidLast } = this;
+	/** Counts a page. Returns whether the list ends with it: no single field of section 1.2 decides, because each may be missing or wrong. */
+	private isLast({ content, last, number, totalPages = 0, totalElements }: Page<T>, index: number): boolean {
 		const { pageLength, first } = this.list;
 		const { skip = 0, limit = Infinity } = this.options;
+		const isEmpty = content.length === 0;
+		this.read += content.length;
+		// The total 0 of an empty page doesn't mean that the list is empty.
+		if (!isEmpty || index === 0) this.total = totalElements ?? first.totalElements;
+		const { read, total = 0, saidLast } = this;
+		// Rows that change don't show that their page comes again: more rows than the total do, unless the page numbers rise.
+		const hasTooMany = this.source.areRows === true && !isEmpty && read > (this.total ?? Infinity);
+		if (hasTooMany && (number ?? 0) <= this.number) throw new RepeatedPage(index);
+		this.number = number ?? Infinity;
 		const pagesByTotal = Math.ceil(total / pageLength);
 		this.pagesNeeded = Math.min(pagesByTotal, Math.ceil((skip + limit) / pageLength));
 		const saysMore = [last === false, pagesByTotal > index + 1, totalPages > index + 1].filter(Boolean).length;
 		// A page that said that it is the last one, and was not, makes this field worthless.
 		const saysLast = [last === true && !saidLast, total === read].filter(Boolean).length;
 		this.saidLast ||= last === true;
-		this.emptyPages = content.length === 0 ? this.emptyPages + 1 : 0;
+		this.emptyPages = isEmpty ? this.emptyPages + 1 : 0;
 		// The server may have reduced the first page, whatever size it says.
 		const isShort = content.length < first.content.length;
 		this.mayBeAtEnd = saysMore === 0 && (saysLast > 0 || isShort);
 		// Hidden items may leave pages empty.
-		if (content.length === 0) return this.emptyPages >= (MOST_EMPTY[saysMore] ?? 0);
+		if (isEmpty) return saysMore === 0 || this.emptyPages >= (saysMore === 3 ? 100 : 2);
 		// A short page may lack hidden items, so one field must say that it is the last one. A full page is the last one only if both say so.
 		return this.mayBeAtEnd && saysLast > (isShort ? 0 : 1);
 	}
 
-	/** Compares a page with the earlier ones. */
-	private compare(page: Page<T>) {
-		const { seen, read } = this;
-		const { skip = 0 } = this.options;
+	/** Compares a page with the earlier ones. Returns its items that none of them had, without those to skip. */
+	private compare(page: Page<T>, index: number): T[] {
+		const { seen, ids, read } = this;
 		const { identify, idOf = identify, areRows = false } = this.source;
-		const isBehind = (at: number) => read + at >= skip;
+		const isBehind = (at: number) => read + at >= (this.options.skip ?? 0);
 		if (areRows) {
-			const [known, print] = [seen.size, fingerprint(this.source, page)];
-			const isNew = seen.set(print, print).size > known;
-			const fresh = page.content.filter((_, at) => isBehind(at));
-			return { fresh, repeated: isNew ? 0 : fresh.length, isShared: false };
+			const print = fingerprint(this.source, page);
+			if (seen.has(print)) this.repeated += page.content.length;
+			seen.set(print, index);
+			return page.content.filter((_, at) => isBehind(at));
 		}
-		let [repeated, isShared] = [0, false];
-		/** An item that is twice on one page is twice in the list. Only on two pages can it have taken the place of another one. */
-		const [here, ids] = [new Set<string>(), new Set<string>()];
-		const fresh = page.content.filter((item, at) => {
+		return page.content.filter((item, at) => {
 			const [identity, id] = [identify(item), idOf(item)];
-			const first = seen.get(id) ?? identity;
-			const place = first === identity ? id : identity;
-			const isKnown = seen.has(place);
-			if (isKnown && !here.has(place)) repeated++;
-			isShared ||= place !== id && !ids.has(id);
-			here.add(place);
+			const foundAt = seen.get(identity) ?? index;
+			// An item that is twice on one page is twice in the list. Only on two pages can it have taken the place of another one.
+			if (foundAt !== index) this.repeated++;
+			const isNew = seen.size < seen.set(identity, foundAt).size;
+			this.isShared ||= isNew && index > 0 && ids.has(id);
 			ids.add(id);
-			seen.set(place, identity);
-			return !isKnown && isBehind(at);
+			return isNew && isBehind(at);
 		});
-		return { fresh, repeated, isShared };
 	}
 }
-
-/** How many empty pages in a row end a list, by how many fields say that more follows. */
-const MOST_EMPTY = [1, 2, 2, 100];
 
 /** The error of a walk that came to pages without a new item. */
 export class RepeatedPage extends Failure {
