@@ -3,7 +3,6 @@ import { z } from 'zod/v4';
 
 import { type Device, isSerialNumber, nameOf, serialNumberOf } from '../core/device';
 import { Failure } from '../core/failure';
-import type { JsonValue } from '../core/json';
 import { readPart } from '../core/paging/part';
 import { fetchFirst } from '../core/paging/requests';
 import { checkText, type Query } from '../core/address';
@@ -84,12 +83,7 @@ const MAX_LABEL = 80;
 
 /** Returns the beginning of: serial number · model · group · description. */
 function labelOf(device: Device): string {
-	const { model, group, description } = device;
-	const texts = [nameOf(model), nameOf(group), description].map(oneLine);
-	const characters = [...[serialNumberOf(device), ...texts].filter((text) => text !== '').join(' · ')];
-	return characters.slice(0, MAX_LABEL).join('');
-}
-
-function oneLine(value: JsonValue): string {
-	return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
+	const texts = [serialNumberOf(device), nameOf(device.model), nameOf(device.group), device.description];
+	const parts = texts.map((text) => (typeof text === 'string' ? text.replace(/\s+/g, ' ').trim() : ''));
+	return [...parts.filter((part) => part !== '').join(' · ')].slice(0, MAX_LABEL).join('');
 }

@@ -1,7 +1,4 @@
-/**
- * 'Return All', 'Limit' and the options of every Get Many, and how they fetch the items. Texts and messages take the words for
- * the list, and operations shape the items. Only lists of devices have the hint about 'Limit' and the filters that the node checks.
- */
+/** 'Return All', 'Limit' and the options of every Get Many, and how they fetch the items. */
 import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
@@ -36,8 +33,6 @@ const LIMIT = {
 	displayOptions: { show: { returnAll: [false] } },
 	description: 'Max number of results to return',
 } satisfies INodeProperties;
-
-const ENTER_LIMIT = "Enter 1 or more, or turn on 'Return All'.";
 
 export const returnAllField: INodeProperties = {
 	displayName: 'Return All',
@@ -103,11 +98,11 @@ export async function fetchItems<T extends object>(
 	own?: OwnFilters,
 ): Promise<T[]> {
 	const returnAll = check(z.boolean(), read('returnAll'), 'Return All');
-	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, ENTER_LIMIT);
+	const remedy = "Enter 1 or more, or turn on 'Return All'.";
+	const limit = returnAll ? undefined : checkNumber(read('limit') ?? '', LIMIT, remedy);
 	const { isOfRows = false } = words;
 	const skip = isOfRows ? 0 : checkNumber(settings.options['skip'], SKIP);
-	const { ifChanges: label = '' } = words;
-	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], label);
+	const ifChanges = check(oneOf(IF_CHANGES).default('fail'), settings.options['ifFleetChanges'], words.ifChanges ?? '');
 	const { fits, missingGroupAndNames } = checkerOf(own);
 	const keep = (record: JsonObject) => (fits(record) ? shape(record) : undefined);
 	const source = pageSource(platform, { ...endpoint, areRows: isOfRows }, settings);
@@ -117,10 +112,9 @@ export async function fetchItems<T extends object>(
 	const byId = isOfRows || part.skip > 0 ? 'never' : mayAddId;
 	const listing = await readPart(source, { ...settings, ...part, keep, byId });
 	if (returnAll && !listing.settled && ifChanges === 'fail') throw unsettled(words);
-	const remark = remarkOn(listing, part.skip, part.limit);
-	if (remark !== undefined) hint(remark);
-	const missing = missingGroupAndNames();
-	if (missing !== undefined) hint(missing);
+	for (const text of [remarkOn(listing, part.skip, part.limit), missingGroupAndNames()]) {
+		if (text !== undefined) hint(text);
+	}
 	if (skip > 0 && !endpoint.sort?.some((rule) => /(^|,)(id|sn)[, ]/.test(rule))) hint(PARTS_NEED_ID);
 	const fitting = listing.items.filter((item) => item !== undefined);
 	const items = own ? fitting.slice(skip, skip + (limit ?? Infinity)) : fitting;
@@ -135,18 +129,18 @@ export async function fetchItems<T extends object>(
 }
 
 function unsettled({ ifChanges, order }: Partial<ListWords>): Failure {
-	const remedy = `Run the workflow again, if possible at a quieter time.${order ? ` ${SORT_BETTER}` : ''}`;
-	const accept = ` To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return a Partial List'.`;
+	const remedies = [
+		'Run the workflow again, if possible at a quieter time.',
+		order &&
+			"If it happens again, use a field with different values that rarely change under 'Sort', like Serial Number.",
+		ifChanges && `To accept an incomplete list, set '${ifChanges}' under 'Options' to 'Return a Partial List'.`,
+	];
 	const message = `${WHY_UNSETTLED}, so some items may be missing`;
-	return new Failure({ kind: 'paging', cause: 'platform', message, remedy: ifChanges ? remedy + accept : remedy });
+	return new Failure({ kind: 'paging', cause: 'platform', message, remedy: remedies.filter(Boolean).join(' ') });
 }
 
-const SORT_BETTER =
-	"If it happens again, use a field with different values that rarely change under 'Sort', like Serial Number.";
 const PARTS_NEED_ID = 'Parts fit together only if every part, also the first, sorts by ID last.';
-
 const WHY_UNSETTLED = 'The list changed during each of 3 readings, or items with equal sort values have no order';
-
 /** Search engines behind a platform often list no more items, and say this as the total. */
 const CAP = 10_000;
 const CAPPED =
@@ -154,8 +148,8 @@ const CAPPED =
 
 /** Returns a hint if the list is not settled, may be capped, or has another number of items than the platform's total; else undefined. */
 export function remarkOn(listing: Listing<unknown>, skip: number, limit = Infinity) {
-	const { items, settled, reportedTotal, readings } = listing;
-	const listed = items.length;
+	const { settled, reportedTotal, readings } = listing;
+	const listed = listing.items.length;
 	const after = skip === 0 ? '' : ` after the first ${skip}`;
 	if (!settled) {
 		return `${WHY_UNSETTLED}. The output has the ${listed} items${after} of the last reading. Some may be missing. Run the node again for an exact list.`;

@@ -20,28 +20,22 @@ export interface PagedEndpoint
 /** Returns the source of a list's pages (section 1.2). Without `identify`, records are identified by their `id`, and rows by all of them. */
 export function pageSource(
 	platform: Platform,
-	{
-		sort = [],
-		query,
-		areRows = false,
-		identify = areRows ? JSON.stringify : identifyRecord,
-		idOf,
-		...endpoint
-	}: PagedEndpoint,
+	endpoint: PagedEndpoint,
 	settings: RequestSettings,
 ): PageSource<JsonObject> {
+	const { sort = [], query, areRows = false, identify, idOf, ...list } = endpoint;
 	return {
 		async fetchPage(page, size, byId = false) {
 			const paging: Query = { size: String(size) };
 			if (page !== undefined) paging['page'] = String(page);
 			const order = byId ? withIdLast(sort) : [...sort];
 			if (order.length > 0) paging['sort'] = order;
-			const request = { ...endpoint, query: { ...query, ...paging }, schema: pageSchema, settings };
+			const request = { ...list, query: { ...query, ...paging }, schema: pageSchema, settings };
 			return await platform.request(request).catch((thrown: unknown) => {
 				throw withPage(thrown, page);
 			});
 		},
-		identify,
+		identify: identify ?? (areRows ? JSON.stringify : identifyRecord),
 		idOf,
 		areRows,
 	};

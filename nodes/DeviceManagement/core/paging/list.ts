@@ -23,10 +23,9 @@ export interface ListOptions<T, K> extends Omit<WalkOptions, 'byId' | 'notOfLeng
 const READINGS = 3;
 
 /**
- * Reads a paged list (section 1.2 of the API document) to its end, or `limit` items after the first `skip` ones. A reading is whole if it
- * counts to the total, the total stayed, and no page repeated an item. Otherwise the list is read again, in up to three readings, until one
- * is whole or two agree. If it changed, or pages repeated items, because equal sort values may have no order, the next reading sorts by ID
- * last.
+ * Reads a paged list (section 1.2 of the API document) to its end, or `limit` items after the first `skip` ones: up to three times, until a
+ * reading is whole or two agree. A reading is whole if it counts to the total, the total stayed, and no page repeated an item. Items are
+ * repeated because the list changes, equal sort values have no order, or it has them twice.
  * @throws Failure `paging` if the last reading came to an earlier page again, or the list has no end; and what `fetchPage` throws
  */
 export async function readList<T, K>(source: PageSource<T>, options: ListOptions<T, K>): Promise<Listing<K>> {
@@ -42,10 +41,10 @@ export async function readList<T, K>(source: PageSource<T>, options: ListOptions
 			if (isLast || !(thrown instanceof RepeatedPage)) throw thrown;
 			return undefined;
 		});
-		const settled = reading?.isWhole === true || agree(before, reading, options);
+		const settled =
+			reading?.isWhole === true || agree(before, reading, (options.skip ?? 0) + (options.limit ?? Infinity));
 		if (reading !== undefined && (settled || isLast)) {
-			const { items, total: reportedTotal } = reading;
-			return { items, settled, reportedTotal, readings };
+			return { items: reading.items, settled, reportedTotal: reading.total, readings };
 		}
 		const hasAll = (reading?.total ?? Infinity) <= (options.limit ?? Infinity);
 		const mayAddId = options.byId === 'after trouble' || (options.byId === 'after trouble with all' && hasAll);
@@ -54,20 +53,10 @@ export async function readList<T, K>(source: PageSource<T>, options: ListOptions
 	}
 }
 
-/** What one reading of a list found. */
-export interface Reading<K> extends Omit<Walked<unknown>, 'fresh'> {
-	items: K[];
-	/** Digest of the identities of the items. */
-	digest: string;
-	/** Number of items of the first page. */
-	pageLength: number;
-}
-
-/** Reads a list once. */
-export async function readOnce<T, K>(
+async function readOnce<T, K>(
 	source: PageSource<T>,
 	{ keep, ...options }: WalkOptions & Pick<ListOptions<T, K>, 'keep'>,
-): Promise<Reading<K>> {
+) {
 	const items: K[] = [];
 	const digest = createHash('sha256');
 	let pageLength: number | undefined;
@@ -78,18 +67,15 @@ export async function readOnce<T, K>(
 		pageLength ??= walked.read;
 		latest = walked;
 	}
-	return { ...latest, items, digest: digest.digest('base64'), pageLength: pageLength ?? 0 };
+	return { ...latest, items, digest: digest.digest('base64'), pageLength };
 }
 
-/** Whether two readings have the same items up to the limit, in the same order; if they repeat items, in pages of different length. */
-function agree<T, K>(
-	one: Reading<K> | undefined,
-	other: Reading<K> | undefined,
-	{ skip = 0, limit = Infinity }: ListOptions<T, K>,
-): boolean {
+type Reading<K> = Awaited<ReturnType<typeof readOnce<unknown, K>>>;
+
+/** Whether two readings have the same items `upTo` the limit, in the same order; if they repeat items, in pages of different length. */
+function agree(one: Reading<unknown> | undefined, other: Reading<unknown> | undefined, upTo: number): boolean {
 	if (one === undefined || other === undefined || one.moved || other.moved) return false;
 	if (other.repeated > 0 && one.pageLength === other.pageLength) return false;
-	const upTo = skip + limit;
-	const isSame = one.digest === other.digest && Math.min(one.read, upTo) === Math.min(other.read, upTo);
-	return isSame && one.total === other.total;
+	const isSame = one.digest === other.digest && one.total === other.total;
+	return isSame && Math.min(one.read, upTo) === Math.min(other.read, upTo);
 }

@@ -15,7 +15,6 @@ export interface PageSource<T> {
 	 * last field of the sort order (section 1.3), so that items with equal values have one order.
 	 */
 	fetchPage(page: number | undefined, size: number, byId?: boolean): Promise<Page<T>>;
-	/** Returns the identity of an item, as text. */
 	identify: (item: T) => string;
 	/** Returns the part of the identity that stays when the item is edited; default: all of it. */
 	idOf?: ((item: T) => string) | undefined;

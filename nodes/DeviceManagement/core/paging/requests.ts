@@ -9,30 +9,24 @@ const SMALL = 50;
 /** Pages to request ahead: enough to continue during a slow request, few enough for the memory. */
 const MAX_PAGES_AHEAD = 64;
 
-export interface FirstPageOptions {
+export interface RequestOptions {
+	pageSize: number;
 	/** The largest size to ask for, if the platform refuses a small one; default: any. */
 	most?: number | undefined;
 	/** Whether to ask for the ID as the last field of the sort order. */
 	byId?: boolean;
-	/** How many items the page should not have, if another size can change it. */
+	/** How many items the first page should not have, if another size can change it. */
 	notOfLength?: number | undefined;
-}
-
-export interface RequestOptions extends FirstPageOptions {
-	pageSize: number;
-	/** Most requests at the same time. */
 	parallelRequests: number;
 	/** Whether to learn the number of the first page from the one that page 2 says; default: yes. */
 	trustsNumbers?: boolean;
 }
 
-/**
- * Fetches the first page of a list, in the wanted size or another one, and without the ID in the sort order if the platform refuses that. Returns it with what to ask for in the next pages.
- */
+/** Fetches the first page of a list in a size, and an order, that the platform accepts. Returns it with what to ask for in the next pages. */
 export async function fetchFirst<T>(
 	{ fetchPage }: Pick<PageSource<T>, 'fetchPage'>,
 	wanted: number,
-	{ most = Infinity, byId = false, notOfLength }: FirstPageOptions = {},
+	{ most = Infinity, byId = false, notOfLength }: Partial<RequestOptions> = {},
 ) {
 	const start = notOfLength === undefined ? wanted : Math.max(1, notOfLength - 1);
 	const sizes = [start, ...SIZES.filter((size) => size <= Math.max(start, SMALL)), wanted];
@@ -59,16 +53,7 @@ export async function fetchFirst<T>(
 	return found;
 }
 
-/** Opens a list: fetches its first page, and returns what fetches the others. */
-export async function openList<T>(source: PageSource<T>, options: RequestOptions): Promise<PageFeed<T>> {
-	const { page, ...asked } = await fetchFirst(source, options.pageSize, { most: options.pageSize, ...options });
-	return new PageFeed(source, page, { ...options, ...asked });
-}
-
-/**
- * Returns the pages of a list by their index, 0 for the first page, and requests others ahead. It doesn't know where a list ends: callers
- * say how far to request ahead.
- */
+/** Returns the pages of a list, and requests others ahead. It doesn't know where the list ends: callers say how far to request. */
 export class PageFeed<T> {
 	/** How many items a full page has. */
 	readonly pageLength: number;
@@ -91,7 +76,7 @@ export class PageFeed<T> {
 		this.pageLength = Math.max(first.content.length, first.size ? asked.size : 1);
 	}
 
-	/** Returns the page at `index`, and requests others ahead of a list of so many `pages`, as far as known. */
+	/** Returns the page at `index`, 0 for the first one, of a list of so many `pages`, as far as known. */
 	async at(index: number, pages: number): Promise<Page<T>> {
 		if (index === 0) return this.first;
 		this.firstNumber ??= await this.learnNumbering(pages);
@@ -101,10 +86,7 @@ export class PageFeed<T> {
 		return page;
 	}
 
-	/**
-	 * Returns the number of the first page: section 1.2 leaves open whether it is 0 or 1. It assumes 1; if that is wrong, one page too many
-	 * is requested.
-	 */
+	/** Returns the number of the first page: section 1.2 leaves it open. If it isn't 1, one page too many is requested. */
 	private async learnNumbering(pages: number): Promise<0 | 1> {
 		const { first, source, asked } = this;
 		// A wrong number would skip a page, which only a total shows.
@@ -131,9 +113,8 @@ export class PageFeed<T> {
 
 	private async request(parameter: number): Promise<void> {
 		const response = this.source.fetchPage(parameter, this.asked.size, this.asked.byId);
-		const { content, totalElements = this.first.totalElements } = await response.catch(
-			(): Page<T> => ({ content: [] }),
-		);
+		const page = await response.catch((): Page<T> => ({ content: [] }));
+		const { content, totalElements = this.first.totalElements } = page;
 		if (content.length === 0) this.stopAt = parameter;
 		// The total 0 of an empty page doesn't mean that the list is empty.
 		if (content.length > 0 || totalElements !== 0) this.totals.add(totalElements);

@@ -1,11 +1,8 @@
-/**
- * Walks the pages of a list once, to its end, and says whether what it has read can be the whole list. It doesn't read a list again: see
- * list.ts.
- */
+/** Walks the pages of a list once, to its end, and says whether what it has read can be the whole list. list.ts reads it again. */
 import { Failure } from '../failure';
 import { fingerprint, type Page, type PageSource } from './page';
 import { refusesPage } from './refusal';
-import { openList, type PageFeed, type RequestOptions } from './requests';
+import { fetchFirst, PageFeed, type RequestOptions } from './requests';
 
 /** Stop a walk if the server's list has no end. */
 const [MAX_ITEMS, MAX_PAGES] = [2_000_000, 200_000];
@@ -23,7 +20,6 @@ export interface Walked<T> {
 	fresh: T[];
 	/** How many items the pages had, with those to skip. */
 	read: number;
-	/** The latest total. */
 	total: number | undefined;
 	/** How many items an earlier page had, too: the list has changed, or items with equal sort values have no order, or it lists them twice. */
 	repeated: number;
@@ -35,11 +31,11 @@ export interface Walked<T> {
 
 /**
  * Yields what it has read after each page of a list (section 1.2 of the API document), in the server's order.
- * @throws RepeatedPage for the second page with nothing new before the end; Failure `paging` for a list without an end; and what `fetchPage`
- * throws
+ * @throws RepeatedPage for the second page with nothing new before the end; Failure for a list without an end; and what `fetchPage` throws
  */
 export async function* walkPages<T>(source: PageSource<T>, options: WalkOptions): AsyncGenerator<Walked<T>> {
-	const list = await openList(source, options);
+	const { page, ...asked } = await fetchFirst(source, options.pageSize, { most: options.pageSize, ...options });
+	const list = new PageFeed(source, page, { ...options, ...asked });
 	const tally = new Tally(source, list, options);
 	for (let index = 0; index < MAX_PAGES && tally.read < MAX_ITEMS; index++) {
 		yield tally.add(await list.at(index, tally.pagesNeeded).catch(tally.emptyIfPastEnd), index);
@@ -59,7 +55,7 @@ class Tally<T> {
 	/** Whether the latest page may be the last one, so that the next one may be refused, or an earlier page again. */
 	private mayBeAtEnd = false;
 	private saidLast = false;
-	/** How many pages in a row were empty, with the latest one. */
+	/** In a row, with the latest page. */
 	private emptyPages = 0;
 	private hasRepeatedPage = false;
 	/** On which page an item was found first, by its identity; of rows, only pages, by their fingerprint. */
@@ -70,7 +66,6 @@ class Tally<T> {
 	private isShared = false;
 	private left: number;
 	private total: number | undefined;
-	/** The number that the latest page says. */
 	private number = -1;
 
 	constructor(
@@ -100,7 +95,7 @@ class Tally<T> {
 		if (hasNothingNew && this.hasRepeatedPage) throw new RepeatedPage(index);
 		this.hasRepeatedPage ||= hasNothingNew;
 		this.left -= fresh.length;
-		const isLast = this.isLast(page, index);
+		const isLast = this.count(page, index);
 		this.mayBeAtEnd &&= !hasNothingNew;
 		this.isAtEnd = this.left <= 0 || (isLast && !hasNothingNew);
 		return this.sum(fresh, index === 0 || mayBePastEnd);
@@ -116,7 +111,7 @@ class Tally<T> {
 	}
 
 	/** Counts a page. Returns whether the list ends with it: no single field of section 1.2 decides, because each may be missing or wrong. */
-	private isLast({ content, last, number, totalPages = 0, totalElements }: Page<T>, index: number): boolean {
+	private count({ content, last, number, totalPages = 0, totalElements }: Page<T>, index: number): boolean {
 		const { pageLength, first } = this.list;
 		const { skip = 0, limit = Infinity } = this.options;
 		const isEmpty = content.length === 0;
