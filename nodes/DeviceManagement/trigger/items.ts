@@ -15,11 +15,9 @@ export function itemsOf(
 	mark = {},
 ): INodeExecutionData[] {
 	const detectedAt = new Date(currentClock().date()).toISOString();
-	const shown = new Set<DeviceEvent['device']>();
-	const items = events.map(({ event, eventId, device, ...change }): IDataObject => {
-		// A workflow may change an item. That must not change another item.
-		const own = shown.has(device) ? structuredClone(device) : device;
-		shown.add(device);
+	const items = events.map(({ event, eventId, device, ...change }, index): IDataObject => {
+		// A workflow may change an item. That must not change another item of this device.
+		const own = device === events[index - 1]?.device ? structuredClone(device) : device;
 		// A removed device has only the known values, so 'Output' doesn't apply.
 		const shaped = event === 'deviceRemoved' ? own : shapeDevice(own, output);
 		// The table in n8n's editor shows the first fields.

@@ -19,11 +19,7 @@ export interface NodeMemory {
 	/** The last state that was read from its text. Most polls change nothing, and the next one needs the same. */
 	decoded?: { readonly text: string | undefined; readonly state: State | undefined };
 	/** The saved parameters of the last poll, digests of their values by label, and the label of a value that an expression changed. */
-	watched?: {
-		readonly saved: string;
-		readonly values: Readonly<Record<string, string>>;
-		readonly moved: string | undefined;
-	};
+	watched?: { saved: string; digests: ReadonlyMap<string, string>; moved: string | undefined };
 	/** The remarks of the last poll, so that each is logged once. */
 	remarks: readonly string[];
 	lastList?: LastList | undefined;
@@ -60,15 +56,11 @@ export function decodedIn(memory: NodeMemory, text: string | undefined): State |
 }
 
 /** Remembers the state that a poll wrote, `to`. If n8n doesn't take the items of a poll, the next one begins where n8n's state ends. */
-export function carryOn(
-	{ carry }: NodeMemory,
-	stored = '',
-	to: string,
-	isQuiet: boolean,
-): Required<NodeMemory>['carry'] {
+export function carryOn(memory: NodeMemory, stored = '', to: string, isQuiet: boolean): void {
+	const known = memory.carry?.known ?? [];
 	// One of the first two is in n8n's database: n8n saves the state of an activation's first poll, and of each one with items.
-	const earlier = carry?.known.includes(stored) === true ? carry.known.slice(0, 2) : [];
-	return { known: isQuiet ? [...new Set([...earlier, stored, to])] : [to], to };
+	const earlier = known.includes(stored) ? known.slice(0, 2) : [];
+	memory.carry = { known: isQuiet ? [...new Set([...earlier, stored, to])] : [to], to };
 }
 
 /**
@@ -77,10 +69,10 @@ export function carryOn(
  */
 export function refuseMoving(memory: NodeMemory, saved: string, watched: Readonly<Record<string, unknown>>): void {
 	const { watched: last } = memory;
-	const values = Object.fromEntries(Object.entries(watched).map(([label, value]) => [label, digestOf(value)]));
-	const moved =
-		last?.saved === saved ? Object.keys(values).find((label) => values[label] !== last.values[label]) : undefined;
-	memory.watched = { saved, values, moved };
+	const digests = new Map(Object.entries(watched).map(([label, value]) => [label, digestOf(value)]));
+	const changed = [...digests].find(([label, digest]) => digest !== last?.digests.get(label));
+	const moved = last?.saved === saved ? changed?.[0] : undefined;
+	memory.watched = { saved, digests, moved };
 	if (moved === undefined || last?.moved === undefined) return;
 	throw inputFailure(
 		`'${moved}' has another value at each poll, so n8n can't compare the polls`,

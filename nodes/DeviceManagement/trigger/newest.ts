@@ -3,6 +3,7 @@
  * lost: then the whole list is read, which is always right. It is also read whenever these pages leave a doubt.
  */
 import type { Device } from '../core/device';
+import type { JsonValue } from '../core/json';
 import { mayRefuse } from '../core/paging/refusal';
 import { fetchFirst } from '../core/paging/requests';
 import { DEVICE_LIST } from '../transport/devices';
@@ -11,10 +12,10 @@ import type { Platform } from '../transport/platform';
 import { currentClock } from '../transport/waiting/clock';
 import type { TriggerParameters } from './form';
 import { type Entry, isDate, type Step } from './step';
-import { type EventName, UPDATE_TIME } from './watched';
+import type { EventName } from './watched';
 
 /** A listed device, compared with what is remembered of it. */
-export type Compared = Step & { readonly sn: string };
+export type Compared = Step & { readonly sn: string; readonly id: JsonValue };
 
 /** The last complete list, in which no two devices had one serial number: when it was read (`Clock.now`), and the number of devices now. */
 export interface LastList {
@@ -28,10 +29,7 @@ export interface LastList {
 const FEW = 100;
 const LONGEST_MS = 3_600_000;
 
-const TIMES: ReadonlyMap<EventName, string> = new Map([
-	['deviceCreated', 'createTime'],
-	[UPDATE_TIME.event, UPDATE_TIME.name],
-]);
+const TIMES: Partial<Record<EventName, string>> = { deviceCreated: 'createTime', deviceUpdated: 'updateTime' };
 
 /**
  * Returns the newest devices; undefined if the whole list has to be read: another event is watched, there is more that is new, the
@@ -45,10 +43,11 @@ export async function readNewest(
 ): Promise<{ items: Compared[]; lastList: LastList } | undefined> {
 	const isOld = lastList === undefined || currentClock().now() - lastList.at >= LONGEST_MS;
 	// A device that enters the node's own filters may be anywhere in the list.
-	if (isOld || own !== undefined || [...events].some((event) => !TIMES.has(event))) return undefined;
+	const times = [...events].flatMap((event) => TIMES[event] ?? []);
+	if (isOld || own !== undefined || times.length < events.size) return undefined;
 	const found = new Map<string, Compared>();
 	let total: number | undefined;
-	for (const time of [...events].map((event) => TIMES.get(event) ?? '')) {
+	for (const time of times) {
 		const read = async (direction: 'asc' | 'desc', size: number) => {
 			const source = pageSource(platform, { ...DEVICE_LIST, ...criteria, sort: [`${time} ${direction}`] }, settings);
 			const first = await fetchFirst(source, Math.min(size, settings.pageSize)).catch((thrown: unknown) => {
@@ -60,7 +59,7 @@ export async function readNewest(
 		const items = content.map(compare);
 		for (const item of items) found.set(item.sn, item);
 		total = totalElements;
-		const [last] = items.slice(-1);
+		const last = items.at(-1);
 		const showsAll = last !== undefined && known.get(last.sn) === last.entry;
 		if (!showsAll || !isNewestFirst(content.map((device) => device[time]))) return undefined;
 		// An order that the platform ignores may look like this one: devices that were never edited are listed by when they were created.

@@ -19,10 +19,11 @@ import { encodeState, type State } from './state';
 import { fetchTestEvents } from './testEvent';
 import { digestOf } from './values';
 
+/** What n8n gets: the items, or null. */
+type Output = INodeExecutionData[][] | null;
+
 /** Largest state, in characters: two million serial numbers of 20. n8n loads and saves it with the workflow. */
 const LARGEST_STATE = 50_000_000;
-/** A day in seconds: time zones differ by less. */
-const DAY = 86_400;
 /** Time that a poll may need to end after its deadline. */
 const GRACE_MS = 60_000;
 
@@ -31,10 +32,7 @@ const GRACE_MS = 60_000;
  * @param open opens the platform; tests of many polls use one without HTTP
  * @throws n8n's error, once per outage
  */
-export async function pollDevices(
-	context: IPollFunctions,
-	open = openPlatform,
-): Promise<INodeExecutionData[][] | null> {
+export async function pollDevices(context: IPollFunctions, open = openPlatform): Promise<Output> {
 	const host = hostOf(context);
 	if (context.getMode() === 'manual') return await pollManually(host);
 	const memory = memoryOf(host.workflowId ?? '', host.node.name, host.isNewLeader);
@@ -77,11 +75,7 @@ async function pollManually({ context, node, budgetMs }: Host): Promise<INodeExe
 	}
 }
 
-async function pollOnce(
-	host: Host,
-	memory: NodeMemory,
-	open: typeof openPlatform,
-): Promise<INodeExecutionData[][] | null> {
+async function pollOnce(host: Host, memory: NodeMemory, open: typeof openPlatform): Promise<Output> {
 	const { turn } = memory;
 	const parameters = readTriggerParameters(host.context);
 	const credential = await loadCredential(host.context);
@@ -91,43 +85,33 @@ async function pollOnce(
 	refuseMoving(memory, JSON.stringify(host.node.parameters), watchedBy(parameters));
 	const fields = parameters.fields.map(({ name }) => name);
 	const fingerprint = fingerprintOf(host, parameters, credential);
-	const before = stateBefore(host, decodedIn(memory, last), { fingerprint, fields }, now);
+	const before = stateBefore(host, decodedIn(memory, last), now, fingerprint, fields);
 	const platform = await open(host.context, platformOptions(parameters, host.budgetMs), credential);
 	const { carry, remarks, lastList } = memory;
 	const options = { ...parameters, now, isFirstOfProcess: carry === undefined, remarks, lastList };
-	const observation = await observe(platform, before, options).finally(() => platform.stop());
-	const { devices, newest, events } = observation;
+	const { events, found, ...seen } = await observe(platform, before, options).finally(() => platform.stop());
 	const items = itemsOf(events, parameters);
-	const { since = sinceOf(newest, now) } = before;
-	const after = { ...before, number: before.number + Math.min(events.length, 1), since, newest, devices };
+	const after: State = { ...before, ...seen, number: before.number + Math.min(events.length, 1) };
 	// To write a large state takes time, and most polls change nothing.
-	const isSame =
-		last !== undefined && Object.entries(before).every(([name, value]) => value === after[name as keyof State]);
-	const to = isSame ? last : encodeState(after);
+	const isSame = Object.entries(before).every(([name, value]) => value === after[name as keyof State]);
+	const to = isSame && last !== undefined ? last : encodeState(after);
 	refuseTooLarge(to);
 	if (memory.turn !== turn || host.readState() !== stored) {
 		host.log('warn', 'reports nothing, because its state changed during the poll. The next poll reports the changes');
 		return null;
 	}
 	// From here on, no step can fail.
-	memory.carry = carryOn(memory, stored, to, items.length === 0);
+	carryOn(memory, stored, to, items.length === 0);
 	if (to !== stored) host.writeState(to);
 	if (memory.outage !== undefined) host.log('info', 'can poll again');
-	memory.outage = undefined;
-	for (const words of observation.remarks) if (!remarks.includes(words)) host.log('warn', words);
-	memory.remarks = observation.remarks;
-	memory.lastList = observation.lastList;
+	for (const words of found.remarks) if (!remarks.includes(words)) host.log('warn', words);
+	Object.assign(memory, { ...found, outage: undefined });
 	return items.length > 0 ? [items] : null;
 }
 
 /** Returns the state that a poll compares with. For a baseline, it is empty, and the log says why. */
-function stateBefore(
-	host: Host,
-	last: State | undefined,
-	watched: Pick<State, 'fingerprint' | 'fields'>,
-	now: number,
-): State {
-	if (last?.fingerprint === watched.fingerprint) return last;
+function stateBefore(host: Host, last: State | undefined, now: number, fingerprint: string, fields: string[]): State {
+	if (last?.fingerprint === fingerprint) return last;
 	const why =
 		last === undefined
 			? "it can't read the state that n8n kept"
@@ -135,13 +119,7 @@ function stateBefore(
 	const words = `takes a new baseline, because ${why}. It does not report what changed since the last poll`;
 	if (host.readState() !== undefined) host.log('warn', words);
 	const number = Math.max(now, (last?.number ?? 0) + 1);
-	return { ...watched, number, since: undefined, newest: '', devices: new Map() };
-}
-
-/** Returns the oldest date of devices that are new after a baseline: that of its newest device, but not later than yesterday. */
-function sinceOf(newest: string, now: number): string {
-	const yesterday = new Date(1000 * (now - DAY)).toISOString().slice(0, 10);
-	return newest !== '' && newest < yesterday ? newest : yesterday;
+	return { fingerprint, number, since: undefined, newest: '', fields, devices: new Map() };
 }
 
 function refuseTooLarge({ length }: string): void {

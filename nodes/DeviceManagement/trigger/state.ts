@@ -30,17 +30,15 @@ const NO_VALUE: [] = [];
 export function encodeState({ devices, ...state }: State): string {
 	const textOf = ({ values, ...rest }: Entry) => {
 		const list = state.fields.map((name) => values[name] ?? (name in values ? null : NO_VALUE));
-		const parts = Object.values(rest).some((part) => part !== undefined) ? [list, rest] : [list];
-		return JSON.stringify(parts).slice(1, -1);
+		const restText = JSON.stringify(rest);
+		return `${JSON.stringify(list)}${restText === '{}' ? '' : `,${restText}`}`;
 	};
 	const texts = new Map<Entry, string>();
 	const groups = new Map<string, string[]>();
 	for (const [sn, entry] of devices) {
 		const text = texts.get(entry) ?? textOf(entry);
 		texts.set(entry, text);
-		const group = groups.get(text);
-		if (group === undefined) groups.set(text, [sn]);
-		else group.push(sn);
+		if (!groups.get(text)?.push(sn)) groups.set(text, [sn]);
 	}
 	const parts = Array.from(groups, ([entry, sns]) => `[${JSON.stringify(sns)},${entry}]`);
 	return `${JSON.stringify({ format: FORMAT, ...state }).slice(0, -1)},"devices":[${parts.join(',')}]}`;
