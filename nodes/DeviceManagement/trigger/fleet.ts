@@ -75,10 +75,7 @@ function merge(known: State['devices'], outcomes: readonly Outcome[]) {
 	const changed = outcomes.filter(({ sn, entry }) => known.get(sn) !== entry);
 	if (changed.length === 0) return { devices: known, events: [] };
 	const devices = new Map(known);
-	for (const { sn, entry } of changed) {
-		if (entry === undefined) devices.delete(sn);
-		else devices.set(sn, entry);
-	}
+	for (const { sn, entry } of changed) void (entry === undefined ? devices.delete(sn) : devices.set(sn, entry));
 	return { devices, events: changed.flatMap(({ events }) => events) };
 }
 

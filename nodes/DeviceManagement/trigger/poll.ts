@@ -36,9 +36,8 @@ export async function pollDevices(context: IPollFunctions, open = openPlatform):
 	const host = hostOf(context);
 	if (context.getMode() === 'manual') return await pollManually(host);
 	const memory = memoryOf(host.workflowId ?? '', host.node.name, host.isNewLeader);
-	const { activation: replaced = context } = memory;
 	// An older activation would report everything again.
-	if (!host.isFirst && replaced !== context) return null;
+	if (!host.isFirst && (memory.activation ?? context) !== context) return null;
 	memory.activation = context;
 	const now = currentClock().now();
 	if (memory.turn !== undefined && now < memory.turn.until) {
@@ -132,9 +131,8 @@ function refuseTooLarge({ length }: string): void {
 
 /** Returns the fingerprint of a state. An API key doesn't name its user, so the ID of the credential counts as the user. */
 function fingerprintOf(host: Host, parameters: TriggerParameters, credential: Credential): string {
-	// The way to sign in comes first.
-	const [way, ...names] = credential.user;
-	const user = [way, ...(names.length > 0 ? names : [host.credentialId])];
+	// The way to sign in comes first, then names.
+	const user = credential.user.length > 1 ? credential.user : [...credential.user, host.credentialId];
 	return digestOf([host.workflowId ?? null, watchedBy(parameters), credential.baseUrl.href, user]);
 }
 
@@ -145,6 +143,6 @@ function watchedBy({ events, attributes, criteria, own }: TriggerParameters) {
 }
 
 function platformOptions({ settings }: TriggerParameters, budgetMs: number) {
-	const failure = (rateLimit: Failure | undefined) => tooLate(budgetMs, rateLimit);
-	return { parallelRequests: settings.parallelRequests, deadline: { ms: budgetMs, failure } };
+	const deadline = { ms: budgetMs, failure: (rateLimit?: Failure) => tooLate(budgetMs, rateLimit) };
+	return { parallelRequests: settings.parallelRequests, deadline };
 }
