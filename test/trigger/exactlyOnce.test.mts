@@ -1,9 +1,12 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { held } from '../../testbed/held.mts';
 import { useBench } from '../../testbed/jest.mts';
 import { type HostLetter, Watch } from '../../testbed/watch.mts';
 import { published, told, useTrigger } from './watching.mts';
 
 const n8n = useBench();
-const { answer, bench, watch, change: update } = useTrigger();
+const { answer, bench, clock, watch, change: update } = useTrigger();
 
 const EVENTS = ['deviceCreated', 'deviceUpdated', 'onlineStatusChanged', 'deviceRemoved'];
 const parameters = { events: ['onlineStatusChanged'] };
@@ -54,6 +57,28 @@ it('finds that its state changed during the poll, and leaves the work to the nex
 	state['state'] = before;
 	expect(await node.poll()).toHaveLength(1);
 });
+
+it.each<HostLetter>(['B', 'C'])(
+	'on host %s, discards what a poll saw that lost its turn to another one',
+	async (host) => {
+		const watching = await watch(parameters, { host });
+		const { platform } = bench;
+		const { promise, resolve } = held();
+		platform.settings.beforeAnswer = async () => await promise;
+		platform.forget();
+		const slow = watching.tick();
+		while (platform.requests.length === 0) await setImmediate();
+		platform.settings.beforeAnswer = undefined;
+		change();
+		expect(await watching.poll()).toBeNull();
+		// The time of a poll, and a minute.
+		clock.now += 96_000;
+		expect(await watching.poll()).toHaveLength(1);
+		resolve();
+		expect(await slow.done).toBeNull();
+		expect(await watching.poll()).toBeNull();
+	},
+);
 
 it('polls only for the newest activation: n8n may leave an older one running', async () => {
 	const [older, failing, newer] = [nodeOf(), nodeOf(), nodeOf()];

@@ -76,6 +76,23 @@ it('a device that was deleted and added again is new, also beside one that is da
 	expect(snsOf(await watching.poll())).toEqual([sn]);
 });
 
+it.each([
+	['is no event', [], false],
+	['is the same event again, after its removal was reported', ['deviceRemoved'], true],
+])('a device that was deleted and added again with its old date %s', async (_, more, isTold) => {
+	const watching = await watch({ events: ['deviceCreated', ...more] });
+	const created = fleet().make({ createTime: LATER });
+	fleet().add(created);
+	const [first] = (await watching.poll()) ?? [];
+	fleet().remove(created.sn);
+	await watching.poll();
+	clock.now += HOUR;
+	await watching.poll();
+	fleet().add(created);
+	const again = (await watching.poll()) ?? [];
+	expect(again.map(({ eventId }) => eventId)).toEqual(isTold ? [first?.['eventId']] : []);
+});
+
 it('after an empty first list, a device is new that is dated since yesterday, or without a date', async () => {
 	const [device] = fleet().devices;
 	bench.platform.fleet = new Fleet([]);
