@@ -26,11 +26,26 @@ test('a doubt replaces a token, but not for five minutes after one that was repl
 	const { account, token } = withToken();
 	token.worked = true;
 	expect(account.mayHaveExpired(token)).toBe(true);
-	account.replacedInVainAt = virtual.time.now();
+	account.inVain = { since: virtual.time.now(), at: virtual.time.now() };
 	await virtual.time.run(294_999);
 	expect(account.mayHaveExpired(token)).toBe(false);
 	// A stored token may have any age, and a request may have been sent with an earlier token.
 	expect([account.mayHaveExpired({ value: 'stored' }), account.mayHaveExpired({ ...token })]).toEqual([true, true]);
+	await virtual.time.run(1);
+	expect(account.mayHaveExpired(token)).toBe(true);
+});
+
+test.each([
+	['for as long as that was in vain', 600_000, false, 600_000],
+	['for an hour at most', 7_200_000, false, 3_600_000],
+	['for five minutes if it worked, because it may really have expired', 7_200_000, true, 295_000],
+])('a doubt keeps a token that replaced others in vain %s', async (_for, inVainMs, worked, keptMs) => {
+	const { account, token } = withToken();
+	token.worked = worked;
+	await virtual.time.run(inVainMs);
+	account.inVain = { since: 0, at: inVainMs };
+	await virtual.time.run(keptMs - 1);
+	expect(account.mayHaveExpired(token)).toBe(false);
 	await virtual.time.run(1);
 	expect(account.mayHaveExpired(token)).toBe(true);
 });

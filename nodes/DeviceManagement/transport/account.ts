@@ -16,7 +16,7 @@ const NEW_MS = 2_500;
 /** After a refused login, another one might lock the account. Waits end before a poll that comes each minute. */
 const REFUSAL_MS = 295_000;
 const FIRST_REFUSAL_MS = 55_000;
-/** Time after a token was replaced because of a doubtful response in vain: other such responses are not about the token either. */
+/** Time after a token was replaced in vain. While new tokens don't help, the time grows to an hour. */
 const IN_VAIN_MS = 295_000;
 const MOST_SIGN_INS_PER_HOUR = 60;
 const HOUR_MS = 3_600_000;
@@ -27,9 +27,10 @@ export class Account {
 	token: Token | undefined;
 	/** The last token that requests no longer use. */
 	dropped: Token | undefined;
-	/** When a token was last replaced because of a doubtful response; -Infinity if another response followed. */
-	replacedInVainAt = -Infinity;
-	private refusal: { details: FailureDetails; until: number } | undefined;
+	/** When doubtful responses first and last replaced a token; undefined if another response followed. */
+	inVain: { since: number; at: number } | undefined;
+	/** The last refused login. */
+	refusal: { details: FailureDetails; until: number } | undefined;
 	/** When the platform issued tokens to this process. */
 	private issuedAt: number[] = [];
 	private readonly running = new Map<string, Promise<void>>();
@@ -62,8 +63,10 @@ export class Account {
 
 	/** Whether a response that may have another reason is a reason to replace the token. A stored one may have any age. */
 	mayHaveExpired(token: Token): boolean {
-		const isInVain = currentClock().now() - this.replacedInVainAt < IN_VAIN_MS;
-		return this.token !== token || token.issuedAt === undefined || this.isYoung(token) || !isInVain;
+		if (this.inVain === undefined || this.token !== token || token.issuedAt === undefined) return true;
+		const { since, at } = this.inVain;
+		const pauseMs = token.worked === true ? IN_VAIN_MS : Math.min(Math.max(IN_VAIN_MS, at - since), HOUR_MS);
+		return this.isYoung(token) || currentClock().now() - at >= pauseMs;
 	}
 
 	/** Runs one task of this name at a time, for all callers. */
@@ -77,10 +80,6 @@ export class Account {
 	noteRefusedLogin(details: FailureDetails, mayPass: boolean): void {
 		const waitMs = mayPass && this.refusal === undefined ? FIRST_REFUSAL_MS : REFUSAL_MS;
 		this.refusal = { details, until: currentClock().now() + waitMs };
-	}
-
-	forgetRefusal(): void {
-		this.refusal = undefined;
 	}
 
 	/** Returns the last refusal during the wait after it. */

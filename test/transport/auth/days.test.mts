@@ -130,6 +130,19 @@ test.each<[string, World, failed: number, signIns: number]>([
 		4,
 	],
 	[
+		'ten minutes of HTTP 403 an hour after a record without rights, then a restart',
+		{
+			hours: 6,
+			restart: 80,
+			records: ['/api/a/1'],
+			fault: (kind, minute) =>
+				during(1, 2, status(403), ['record'])(kind, minute) ??
+				during(70, 80, status(403), ['list', 'record'])(kind, minute),
+		},
+		11,
+		5,
+	],
+	[
 		'ten minutes of redirects, then a restart',
 		{ hours: 6, restart: 80, fault: during(70, 80, status(302), all) },
 		11,
@@ -153,18 +166,18 @@ test.each<[string, World, failed: number, signIns: number]>([
 		120,
 		26,
 	],
-	['a list that always gets HTTP 403', { hours: 48, fault: during(0, Infinity, status(403), ['list']) }, 2880, 576],
+	['a list that always gets HTTP 403', { hours: 48, fault: during(0, Infinity, status(403), ['list']) }, 2880, 51],
 	[
 		'a list that always gets HTTP 403, if the sign-in is slow',
 		{ hours: 48, loginMs: 8000, fault: during(0, Infinity, status(403), ['list']) },
 		2880,
-		480,
+		51,
 	],
 	[
 		'a list that always gets HTTP 403, if each token is the same',
 		{ hours: 48, sameToken: true, fault: during(0, Infinity, status(403), ['list']) },
 		2880,
-		576,
+		51,
 	],
 	[
 		'records without rights',

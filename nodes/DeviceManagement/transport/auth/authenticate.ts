@@ -36,9 +36,10 @@ export async function authenticate(data: CredentialData, options: IHttpRequestOp
 	checkTarget(credential, options);
 	const { [TEST_MARK]: testMark, [SIGN_IN_MARK]: signInMark, ...given } = options.headers ?? {};
 	if (credential.signsIn) {
-		const refusal = accountOf(credential).recentRefusal();
+		const account = accountOf(credential);
+		const refusal = account.recentRefusal();
 		if (testMark !== undefined && refusal !== undefined) {
-			accountOf(credential).forgetRefusal();
+			account.refusal = undefined;
 			throw new SignInNeeded('A connection test asks again');
 		}
 		if (credential.token === '') throw refusal ?? new SignInNeeded('There is no token for this login yet');

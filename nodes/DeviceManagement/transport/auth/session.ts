@@ -69,12 +69,13 @@ export class Session {
 		}
 	}
 
-	/** Notes what a response says about the token that its request was sent with. */
+	/** Notes a response that proves that the token works: the platform may refuse a request for another reason, but not for now. */
 	private note({ failure, details }: Outcome<unknown>, token: Token, wasDoubted: boolean): void {
-		if (details?.token !== undefined) return;
-		// A refused request had a token that works.
-		if (failure === undefined || details?.kind === 'refused') token.worked = true;
-		if (wasDoubted && !this.host.end.aborted) this.account.replacedInVainAt = -Infinity;
+		const { kind, temporary } = details ?? {};
+		const isAnswer = (kind === 'refused' || kind === 'status') && temporary !== true && details?.token === undefined;
+		if (failure !== undefined && !isAnswer) return;
+		token.worked = true;
+		if (wasDoubted) this.account.inVain = undefined;
 	}
 
 	/** Replaces a token that may have expired. Throws the reason for the doubt if that can't be, or if it isn't the token. */
@@ -85,7 +86,9 @@ export class Session {
 		const { failure, details } = await outcomeOf(this.token());
 		if (failure === undefined) {
 			// Until a response proves that it helped.
-			account.replacedInVainAt = currentClock().now();
+			const at = currentClock().now();
+			// A token that worked ends a row of those that didn't.
+			account.inVain = { since: (token.worked === true ? undefined : account.inVain?.since) ?? at, at };
 			return;
 		}
 		// After a limit, the old token must not be sent before the next sign-in.

@@ -48,17 +48,12 @@ export function isLimit({ temporary, httpStatus, retryAfterMs }: FailureDetails)
 	return temporary === true && (httpStatus === 429 || httpStatus === 503 || retryAfterMs !== undefined);
 }
 
-/** What asked for the last pause, and when the platform expects requests again. */
-interface Limit {
-	failure: Failure;
-	endsAt: number;
-}
-
 export class Traffic {
 	private pausedUntil = -Infinity;
 	/** Since when every response was a limit. */
 	private refusedSince: number | undefined;
-	private limit: Limit | undefined;
+	/** What asked for the last pause, and when the platform expects requests again, which may be later than the pause ends. */
+	private limit: { failure: Failure; endsAt: number } | undefined;
 	private readonly oneByOne = pLimit(1);
 
 	/**
@@ -66,13 +61,12 @@ export class Traffic {
 	 * @param attempt asks once more before it sends, because a pause may have begun during its own waits, and throws NOT_SENT if it may not
 	 */
 	async send<T>(attempt: (mayGo: () => boolean) => Promise<T>, { most, costOf, end }: Repetition): Promise<T> {
-		const clock = currentClock();
 		let [retries, spent, waitedMs] = [0, 0, 0];
 		const tryAgain = async (isAlone: boolean): Promise<{ value: T } | undefined> => {
-			while (isAlone || this.recentLimit() === undefined) {
+			const mayGo = () => (isAlone ? !this.isPaused() : this.recentLimit() === undefined);
+			while (isAlone || mayGo()) {
 				waitedMs += await this.waitForPause(end);
 				if (end.aborted) throw whyEnded(end);
-				const mayGo = () => !this.isPaused() && (isAlone || this.recentLimit() === undefined);
 				const outcome = await outcomeOf(attempt(mayGo));
 				if (outcome.failure === NOT_SENT) continue;
 				// A poll that ends has a failure of its own, with the status of the limit.
@@ -83,10 +77,8 @@ export class Traffic {
 				if (details === undefined || cost === Infinity) throw failure;
 				if (spent + cost > most || waitedMs > LONGEST_WAIT_MS) throw gaveUp(details, retries);
 				const backoffMs = isLimit(details) ? 0 : backoffAfter(spent);
-				waitedMs += backoffMs;
-				spent += cost;
-				retries++;
-				if (backoffMs > 0) await clock.sleep(backoffMs, end);
+				[waitedMs, spent, retries] = [waitedMs + backoffMs, spent + cost, retries + 1];
+				if (backoffMs > 0) await currentClock().sleep(backoffMs, end);
 			}
 			return undefined;
 		};
@@ -115,7 +107,7 @@ export class Traffic {
 		const clock = currentClock();
 		const began = clock.now();
 		while (this.isPaused() && !end.aborted) {
-			if (this.limit !== undefined && this.isHopeless(this.limit)) throw unsent(this.limit);
+			this.checkHope();
 			await clock.sleep(this.pausedUntil - clock.now(), end);
 		}
 		return clock.now() - began;
@@ -130,9 +122,16 @@ export class Traffic {
 		return currentClock().now() > this.pausedUntil + CAREFUL_MS ? undefined : this.limit?.failure;
 	}
 
-	/** Whether the pause is too long to wait for, or the platform has refused everything for too long. */
-	private isHopeless({ endsAt }: Limit): boolean {
-		return endsAt - (this.refusedSince ?? Infinity) > LONGEST_WAIT_MS;
+	/** Throws a Failure if the pause is too long to wait for, or if the platform has refused everything for too long. */
+	private checkHope(): void {
+		const { failure, endsAt = -Infinity } = this.limit ?? {};
+		if (endsAt - (this.refusedSince ?? Infinity) <= LONGEST_WAIT_MS) return;
+		const httpStatus = failure?.details.httpStatus;
+		const retryAfterMs = endsAt - currentClock().now();
+		const remedy =
+			"Run the workflow again after that time. To send fewer requests at once, lower 'Parallel Requests' under 'Options'.";
+		const message = `The platform refuses every request for now (HTTP ${httpStatus}). The node sends none for ${timeInWords(retryAfterMs)}`;
+		throw new Failure({ kind: 'status', cause: 'platform', httpStatus, retryAfterMs, message, remedy });
 	}
 
 	private note({ failure, details }: Outcome<unknown>, retries: number): void {
@@ -162,20 +161,6 @@ function backoffAfter(retries: number): number {
 function gaveUp(details: FailureDetails, retries: number): Failure {
 	const tried = retries === 0 ? '' : `, also after ${retries === 1 ? 'one retry' : `${retries} retries`}`;
 	return new Failure({ ...details, message: `${details.message}${tried}` });
-}
-
-function unsent({ failure, endsAt }: Limit): Failure {
-	const { httpStatus } = failure.details;
-	const leftMs = endsAt - currentClock().now();
-	return new Failure({
-		kind: 'status',
-		cause: 'platform',
-		httpStatus,
-		retryAfterMs: leftMs,
-		message: `The platform refuses every request for now (HTTP ${httpStatus}). The node sends none for ${timeInWords(leftMs)}`,
-		remedy:
-			"Run the workflow again after that time. To send fewer requests at once, lower 'Parallel Requests' under 'Options'.",
-	});
 }
 
 /** Returns a time span for messages, in seconds or minutes, rounded up. */
