@@ -3,7 +3,6 @@ import type { Credential } from './auth/credential';
 import { currentClock } from './waiting/clock';
 import { timeInWords, Traffic } from './waiting/traffic';
 
-/** A token that may work. */
 export interface Token {
 	readonly value: string;
 	/** When the platform issued it to this process (`Clock.now`); undefined for a token from n8n's store. */
@@ -29,9 +28,7 @@ export class Account {
 	dropped: Token | undefined;
 	/** When doubtful responses first and last replaced a token; undefined if another response followed. */
 	inVain: { since: number; at: number } | undefined;
-	/** The last refused login. */
 	refusal: { details: FailureDetails; until: number } | undefined;
-	/** When the platform issued tokens to this process. */
 	private issuedAt: number[] = [];
 	private readonly running = new Map<string, Promise<void>>();
 
@@ -59,6 +56,12 @@ export class Account {
 	/** Whether a token that doesn't work may only need time: a platform may not know a new one at once. */
 	isYoung(token: Token): boolean {
 		return token.worked !== true && this.isNew(token);
+	}
+
+	/** Notes that a token was replaced by a doubt: in vain, until a response proves that it helped. A token that worked ends a row. */
+	noteReplaced({ worked }: Token): void {
+		const at = currentClock().now();
+		this.inVain = { since: worked === true ? at : (this.inVain?.since ?? at), at };
 	}
 
 	/** Whether a response that may have another reason is a reason to replace the token. A stored one may have any age. */

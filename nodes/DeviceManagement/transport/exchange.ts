@@ -1,9 +1,8 @@
 /**
  * One HTTP exchange through n8n: it returns the whole response, whatever its status, or says why there is none. It reads the body as a
- * stream, so that size and timeout limit the body, too. It doesn't retry, and it doesn't follow redirects: the credential must not
- * reach another host.
+ * stream, so that size and timeout limit it, too. It follows no redirects: the credential must not reach another host.
  */
-import type { IDataObject, IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
+import type { IHttpRequestMethods, IHttpRequestOptions } from 'n8n-workflow';
 import { z } from 'zod/v4';
 
 import type { RawResponse } from '../core/answer';
@@ -17,7 +16,6 @@ import { beforeEnd, currentClock, onEnd, whyEnded } from './waiting/clock';
 /** Far more than a page of 2000 devices, far less than a worker's memory. */
 const LARGEST_BODY = 64 * 1024 * 1024;
 
-/** A request in the platform's terms. */
 export interface WireRequest {
 	method: IHttpRequestMethods;
 	url: string;
@@ -94,14 +92,13 @@ export async function exchange(
 }
 
 function requestOptions(request: WireRequest, abortSignal: AbortSignal): IHttpRequestOptions {
-	const headers: IDataObject = { Accept: 'application/json' };
-	if (request.body !== undefined) headers['Content-Type'] = 'application/json';
+	const { method, url, query, body } = request;
 	return {
-		method: request.method,
-		url: request.url,
-		headers,
-		...(request.query === undefined ? {} : { qs: request.query, arrayFormat: 'repeat' }),
-		...(request.body === undefined ? {} : { body: request.body }),
+		method,
+		url,
+		headers: { Accept: 'application/json', ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+		...(query !== undefined && { qs: query, arrayFormat: 'repeat' }),
+		...(body !== undefined && { body }),
 		encoding: 'stream',
 		returnFullResponse: true,
 		// Otherwise n8n would sign in after HTTP 401. The session does.

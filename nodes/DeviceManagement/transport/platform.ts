@@ -32,14 +32,12 @@ import { NOT_SENT, outcomeOf } from './waiting/traffic';
 export type PlatformContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
 export interface OpenOptions {
-	/** Most requests at the same time. */
 	parallelRequests: number;
 	/** The time after which all requests must have ended, in milliseconds, and the error then. A rate limit may have delayed them. */
 	deadline?: { ms: number; failure(limit: Failure | undefined): Failure };
 }
 
 export interface RequestSettings {
-	/** Longest time for one attempt, in milliseconds. */
 	timeoutMs: number;
 	/** How often to retry a read, or the sign-in before any request. */
 	maxRetries: number;
@@ -49,7 +47,6 @@ export interface RequestSettings {
 	keepsToken?: boolean;
 }
 
-/** A request in the terms of the API document (section 4). */
 export interface PlatformRequest<T>
 	extends Pick<WireRequest, 'method' | 'query' | 'body'>,
 		Pick<Asked, 'words' | 'mostValues'> {
@@ -97,7 +94,6 @@ export class Execution {
 	private readonly halt = new AbortController();
 	private readonly end: AbortSignal;
 	private readonly slots: ReturnType<typeof pLimit>;
-	/** By account. */
 	private readonly platforms = new Map<string, Platform>();
 	/** The account that was opened last. An execution with a deadline has only one. */
 	private account: Account | undefined;

@@ -131,8 +131,8 @@ function refuseTooLarge({ length }: string): void {
 
 /** Returns the fingerprint of a state. An API key doesn't name its user, so the ID of the credential counts as the user. */
 function fingerprintOf(host: Host, parameters: TriggerParameters, credential: Credential): string {
-	// The way to sign in comes first, then names.
-	const user = credential.user.length > 1 ? credential.user : [...credential.user, host.credentialId];
+	const { authentication, loginName } = credential.stored;
+	const user = [authentication, credential.signsIn ? loginName : host.credentialId];
 	return digestOf([host.workflowId ?? null, watchedBy(parameters), credential.baseUrl.href, user]);
 }
 

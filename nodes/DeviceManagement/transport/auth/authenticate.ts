@@ -1,6 +1,6 @@
 /**
  * The credential's part of a request: it adds the key or token, and makes n8n sign in if there is no token. It refuses other hosts
- * and forbids redirects. It sends no other request than sign-ins, and it doesn't load or store the credential: n8n does.
+ * and forbids redirects.
  */
 import type { ICredentialDataDecryptedObject as CredentialData, IHttpRequestOptions } from 'n8n-workflow';
 
@@ -28,8 +28,7 @@ export const SIGN_IN_MARK = 'x-sign-in-only';
 /**
  * Adds the key or token to a request of a node, n8n's HTTP Request node or the connection test (section 5 of the API document).
  * @param options the request, for n8n's current or older request function; changed in place
- * @throws Failure `input` for another origin than the base URL's; Failure for a sign-in that was refused recently; SignInNeeded
- * without a token; SignedIn for a request that is only for its sign-in
+ * @throws Failure for another origin than the base URL's, and for a sign-in that was refused recently; SignInNeeded; SignedIn
  */
 export async function authenticate(data: CredentialData, options: IHttpRequestOptions): Promise<IHttpRequestOptions> {
 	const credential = credentialOf(data);

@@ -1,7 +1,6 @@
 /**
- * Reads the credential, once for each of n8n's objects: typed fields, the account that they belong to, the token, what requests carry and
- * the function that removes secrets from text. It checks what would fail without words, or be sent to another host; the platform and n8n
- * refuse the rest. It doesn't sign in and doesn't remember tokens.
+ * Reads the credential, once for each of n8n's objects. It checks what would fail without words, or be sent to another host; the platform
+ * and n8n refuse the rest.
  */
 import { createHash } from 'crypto';
 import type { ICredentialDataDecryptedObject as CredentialData } from 'n8n-workflow';
@@ -13,7 +12,6 @@ import { keepsDigits } from '../../core/json';
 import { redactor } from '../../core/redaction';
 import { AUTHENTICATION, fields, KEY_PLACES, PASSWORD_FORMATS, SECRETS, valueIn } from './credentialForm';
 
-/** Name of the credential type, as workflows store it. */
 export const CREDENTIAL_TYPE = 'deviceManagementApi';
 
 /** Text, or a number from an expression. */
@@ -41,24 +39,17 @@ const storedSchema = z.object({
 });
 
 /** The credential's fields (section 5 of the API document). */
-export type StoredCredential = z.infer<typeof storedSchema>;
+type StoredCredential = z.infer<typeof storedSchema>;
 
 /** The fields that a sign-in adds. n8n writes them into the object that was read. */
-export interface SessionFields {
-	sessionToken: string;
-	sessionOwner: string;
-}
+export type SessionFields = Record<'sessionToken' | 'sessionOwner', string>;
 
-/** What the values of a credential mean. */
 interface Meaning {
 	stored: StoredCredential;
 	baseUrl: ReturnType<typeof parseBaseUrl>;
-	/** Whether requests need a token. */
 	signsIn: boolean;
 	/** The password as it is sent (section 5): the MD5 of its UTF-8 bytes in lowercase hex. */
 	digest: string;
-	/** Whose devices the platform shows: the way to sign in and the user's name. A key has none. */
-	user: readonly string[];
 	/** A digest of what separates accounts. Credentials with the same one share tokens and pauses. n8n stores it with the token. */
 	account: string;
 }
@@ -120,17 +111,17 @@ function meaningOf(data: CredentialData): Meaning {
 	}
 	const stored = { ...parsed.data, apiKey: withoutNames(parsed.data) };
 	const { authentication: way, loginPath, tokenPath, loginName, password, passwordFormat } = stored;
+	const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix } = stored;
 	const baseUrl = parseBaseUrl(stored.baseUrl);
 	checkWay(stored);
 	const signsIn = way === 'login';
 	const md5 = () => createHash('md5').update(password, 'utf8').digest('hex');
 	const digest = password === '' ? '' : passwordFormat === 'md5' ? password.trim().toLowerCase() : md5();
-	const { apiKey, apiKeyIn, apiKeyName, apiKeyPrefix } = stored;
 	const parts = signsIn
 		? [baseUrl.href, loginPath, tokenPath, loginName, digest]
 		: [baseUrl.href, apiKey, apiKeyIn, apiKeyName, apiKeyPrefix, way];
 	const account = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-	return { stored, baseUrl, signsIn, digest, user: signsIn ? [way, loginName] : [way], account };
+	return { stored, baseUrl, signsIn, digest, account };
 }
 
 /** Returns the key without the name and the prefix before it, which people copy with it. */

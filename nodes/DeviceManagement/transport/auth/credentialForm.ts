@@ -110,6 +110,5 @@ export const fields: Field[] = form.map((field) =>
 /** Returns the value of a field: the default for one that an older n8n or an import left out, and for one that the switch hides. */
 export function valueIn(data: CredentialData, { name, displayOptions, default: byDefault }: Field): unknown {
 	const isHidden = displayOptions?.show?.['customSignIn'] !== undefined && data['customSignIn'] !== true;
-	const value = isHidden ? undefined : data[name];
-	return value === undefined ? byDefault : value;
+	return isHidden || data[name] === undefined ? byDefault : data[name];
 }

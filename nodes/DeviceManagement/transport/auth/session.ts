@@ -15,7 +15,6 @@ const YOUNG_PAUSE_MS = 1000;
 /** Longest pause before a token is replaced. Several processes may have to do that at the same time; the first one does. */
 const SPREAD_MS = 500;
 
-/** What an execution's session needs of n8n. */
 export interface Host {
 	/** Loads the credential from n8n's store again: another process may have signed in. */
 	load(): Promise<Credential>;
@@ -84,29 +83,20 @@ export class Session {
 		if (!account.mayHaveExpired(token)) throw doubt;
 		account.drop(token);
 		const { failure, details } = await outcomeOf(this.token());
-		if (failure === undefined) {
-			// Until a response proves that it helped.
-			const at = currentClock().now();
-			// A token that worked ends a row of those that didn't.
-			account.inVain = { since: (token.worked === true ? undefined : account.inVain?.since) ?? at, at };
-			return;
-		}
+		if (failure === undefined) return account.noteReplaced(token);
 		// After a limit, the old token must not be sent before the next sign-in.
 		if (details === undefined || !isLimit(details)) account.token ??= token;
 		throw details?.token === 'doubted' ? doubt : failure;
 	}
 
-	/** Waits for a token. */
 	private async token(): Promise<Token> {
 		for (;;) {
 			const { account, host } = this;
 			if (host.end.aborted) throw whyEnded(host.end);
 			if (this.ended !== undefined) throw this.ended;
 			if (account.token !== undefined) return account.token;
-			await beforeEnd(
-				host.end,
-				account.once('search', async () => await this.findToken(account)),
-			);
+			const search = async () => await this.findToken(account);
+			await beforeEnd(host.end, account.once('search', search));
 		}
 	}
 

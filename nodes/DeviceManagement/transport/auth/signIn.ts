@@ -15,7 +15,6 @@ import { exchange } from '../exchange';
 import { outcomeOf } from '../waiting/traffic';
 import type { Credential } from './credential';
 
-/** n8n's request function without authentication. */
 export type PlainRequest = (options: IHttpRequestOptions) => Promise<unknown>;
 
 const SIGN_IN_TIMEOUT_MS = 30_000;
@@ -24,9 +23,7 @@ const SIGN_IN_TIMEOUT_MS = 30_000;
 const KNOWN_PLACES = ['token', 'accessToken', 'access_token'] as const;
 
 /** What the failures of a sign-in are told by. It changes nothing that matters. */
-export function askedBy({ redact }: Pick<Credential, 'redact'>): Asked {
-	return { words: 'login', mayChange: false, redact };
-}
+export const askedBy = ({ redact }: Credential): Asked => ({ words: 'login', mayChange: false, redact });
 
 /** Signs in and returns the token (section 5 of the API document). Throws a Failure with `signInFailed`. */
 export async function signIn(credential: Credential, send: PlainRequest): Promise<string> {

@@ -12,11 +12,9 @@ export interface Clock {
 	random(): number;
 	/** Resolves after the given milliseconds, or as soon as `end` is aborted. */
 	sleep(ms: number, end: AbortSignal): Promise<void>;
-	/** A signal that is aborted after the given milliseconds. */
 	timeout(ms: number): AbortSignal;
 }
 
-/** The time of the machine that n8n runs on. */
 export const systemClock: Clock = {
 	now: () => Math.floor(performance.now()),
 	date: () => Date.now(),

@@ -12,14 +12,12 @@ import { beforeEnd, currentClock, whyEnded } from './clock';
 const LONGEST_WAIT_MS = 120_000;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_STEP_MS = 4000;
-/** Time after a pause during which requests go one by one. */
 const CAREFUL_MS = 60_000;
 /** A request that takes longer lets the next one begin. */
 const SLOW_MS = 10_000;
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
 
-/** How a request may be repeated. */
 export interface Repetition {
 	/** Most repetitions; 0 turns them off. */
 	most: number;
