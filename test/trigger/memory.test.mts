@@ -10,8 +10,7 @@ beforeEach(forgetPolls);
 
 describe('the state to compare with', () => {
 	const memory = () => memoryOf('workflow', 'node');
-	const carry = (stored: string | undefined, to: string, isQuiet = true) =>
-		carryOn(memory(), stored, to, isQuiet);
+	const carry = (stored: string | undefined, to: string, isQuiet = true) => carryOn(memory(), stored, to, isQuiet);
 
 	it.each([
 		['the same one', () => 'saved'],
