@@ -40,7 +40,7 @@ const BETWEEN_MARKS = /(?<=<!-- figures -->\n)[^]*(?=\n<!-- end of figures -->)/
 
 const { million, write } = new Command('npm run bench --')
 	.description('Measures what reading a whole fleet costs in a real n8n in queue mode, in several ways, in 15 minutes.')
-	.option('--million', 'measures a million devices instead, once: polls, parts and Count')
+	.option('--million', 'measures a million devices instead, once: polls and Count')
 	.option('--write', `writes the tables into ${PAGE}`)
 	.parse()
 	.opts<{ million?: true; write?: true }>();
@@ -130,8 +130,6 @@ async function start(fleets: readonly Served[], heapMb = HEAP_MB): Promise<Queue
 		settings: {
 			// A worker runs one execution at once.
 			N8N_CONCURRENCY_PRODUCTION_LIMIT: '1',
-			// The execution that waits for the parts would occupy a worker.
-			OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'false',
 			NODE_OPTIONS: `--max-old-space-size=${heapMb}`,
 			...POLLS,
 		},
@@ -139,7 +137,7 @@ async function start(fleets: readonly Served[], heapMb = HEAP_MB): Promise<Queue
 }
 
 function waysFor({ size }: Served): Way[] {
-	if (size >= A_MILLION) return [count, ...ways.slice(-1)];
+	if (size >= A_MILLION) return [count];
 	return ways.filter((way) => size <= (way.largest ?? Infinity));
 }
 
@@ -153,26 +151,19 @@ async function measure(n8n: QueueMode, way: Way, fleet: Served): Promise<Ended |
 	await Promise.all(workers.map(async (worker) => await worker.process.kill()));
 	await n8n.restartEnded();
 	const id = idOf(way, fleet);
-	const executions = way.executions(fleet.size);
-	const began = Date.now();
 	await way.start(n8n.main, id);
 	const ended = async () => {
 		if (workers.some(({ process: worker }) => worker.hasEnded)) return pWaitFor.resolveWith<Execution[]>([]);
 		const begun = new Set(workers.flatMap((worker) => worker.executions));
 		const own = (await n8n.executions(id)).filter((one) => begun.has(one.id) && one.milliseconds !== null);
-		return own.length === executions && pWaitFor.resolveWith(own);
+		return own.length === 1 && pWaitFor.resolveWith(own);
 	};
 	const timeout = { milliseconds: TAKES_MS, message: `${way.name} does not end` };
-	const own = await pWaitFor<Execution[]>(ended, { interval: 100, timeout });
-	const wallMs = Date.now() - began;
+	const [own] = await pWaitFor<Execution[]>(ended, { interval: 100, timeout });
 	const workerBytes = await highestMemory(workers.map(({ process: worker }) => worker));
 	if (workerBytes === undefined) return undefined;
-	for (const { status } of own) assert.equal(status, 'success', `${way.name} ended with ${status}`);
-	return {
-		milliseconds: own.length === 1 ? (own[0]?.milliseconds ?? NaN) : wallMs,
-		workerBytes,
-		executionBytes: own.reduce((sum, { bytes }) => sum + (bytes ?? NaN), 0),
-	};
+	assert.equal(own?.status, 'success', `${way.name} ended with ${own?.status}`);
+	return { milliseconds: own.milliseconds ?? NaN, workerBytes, executionBytes: own.bytes ?? NaN };
 }
 
 /** Returns the tables as Markdown. */
@@ -201,7 +192,7 @@ function report(runs: readonly Run[], idleBytes: number): string {
 	};
 	return `### Time
 
-From the start of the execution to its end, the median of all rounds (${ROUNDS}). For parts: from the first start to the last end. In brackets: compared with the first row. The platform waits ${LATENCY_MS} ms before each response. The machine has ${machine}, shared by n8n, database, queue and platform.
+From the start of the execution to its end, the median of all rounds (${ROUNDS}). In brackets: compared with the first row. The platform waits ${LATENCY_MS} ms before each response. The machine has ${machine}, shared by n8n, database, queue and platform.
 
 ${table(time)}
 ### Memory of the worker
@@ -211,7 +202,7 @@ The highest memory of the process. An idle worker has ${megabytes(idleBytes)}. E
 ${table((own) => most(own, 'workerBytes'))}
 ### The execution in the database
 
-What n8n saves for an execution that it keeps, before PostgreSQL compresses it. For parts: all executions together.
+What n8n saves for an execution that it keeps, before PostgreSQL compresses it.
 
 ${table((own) => most(own, 'executionBytes'))}`;
 }

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 
 import { nodeType } from '../../testbed/deviceWorkflow.mts';
-import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
 import { chain, type Step } from '../../testbed/n8n/workflows.mts';
 
@@ -23,13 +22,7 @@ export interface Way {
 	workflow(id: string, fleet: Served): object;
 	/** Starts the workflow. */
 	start(main: Main, id: string): Promise<unknown>;
-	/** How many executions on workers it takes to read a fleet. */
-	executions(size: number): number;
 }
-
-/** Devices in a part. */
-const PART = 10_000;
-const example = await exampleWorkflow('parts-over-workers');
 
 export const ways: readonly Way[] = [
 	{ name: 'Get Many, Simplified', ...steps(getMany({ output: 'simplified' })) },
@@ -45,15 +38,9 @@ export const ways: readonly Way[] = [
 		largest: 1000,
 		...steps(httpRequest(), splitOut),
 	},
-	{
-		name: `Get Many, in parts of ${PART.toLocaleString('en')}, over 2 workers`,
-		workflow: inParts,
-		start: async (main, id) => await main.execute(id, 'Start'),
-		executions: (size) => Math.ceil(size / PART),
-	},
 ];
 
-/** Instead of the others for a million devices, with the last of them. */
+/** Instead of the others for a million devices. */
 export const count: Way = { name: 'Count', ...steps(getMany({ operation: 'count' })) };
 
 function getMany(parameters: object) {
@@ -106,20 +93,10 @@ function steps(...all: ReadonlyArray<(fleet: Served) => Step>): Omit<Way, 'name'
 	return {
 		workflow: (id, fleet) => chain(id, fleet.id, [webhook(id), ...all.map((step) => step(fleet))]),
 		start: async (main, id) => assert.equal((await main.webhook(id, {})).status, 200),
-		executions: () => 1,
 	};
 }
 
 function webhook(path: string): Step {
 	const parameters = { httpMethod: 'POST', path, responseMode: 'onReceived', options: {} };
 	return { name: 'Webhook', type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: path, parameters };
-}
-
-/** The example parts-over-workers for one fleet. */
-function inParts(id: string, fleet: Served): object {
-	const text = JSON.stringify(example.nodes)
-		.replaceAll('deviceManagementKey', fleet.id)
-		.replaceAll('device-part', id)
-		.replace('"name":"limit","type":"number","value":1000', `"name":"limit","type":"number","value":${PART}`);
-	return { ...example, id, name: id, nodes: JSON.parse(text) };
 }

@@ -9,13 +9,12 @@ import { databaseCredential, exampleWorkflow, keyCredential, loginCredential } f
 import type { N8nHost } from '../../testbed/n8n/host.mts';
 import { postgres } from '../../testbed/n8n/postgres.mts';
 import { type Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
-import { resultOf } from '../../testbed/n8n/results.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import { beginStorms, endStorms, storms } from './eventsInStorms.mts';
 import { nightlyInventoryInPostgres } from './inventory.mts';
 import { type PrivateNetwork, startPrivateNetwork } from './privateNetwork.mts';
-import { PART, runInParts, serialNumbers } from './runs.mts';
+import { serialNumbers } from './runs.mts';
 import { WatchedTrigger } from './watchedTrigger.mts';
 import { triggerWorkflow, webhookWorkflow, withCredential } from '../../testbed/n8n/workflows.mts';
 
@@ -41,7 +40,6 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 	await checks.part('The trigger has a durable cursor', async () => await beginStorms(storm));
 	await checks.part('examples/queue-mode', async () => await deployment(host, checks));
 	await checks.part('Two workers, one account', async () => await sharedToken(n8n, shared, network, checks));
-	await checks.part('Example parts-over-workers.json', async () => await overWorkers(n8n, listed, checks));
 	await storms(storm);
 	await checks.part('Example nightly-inventory-postgres.json', async () => {
 		const workflow = withCredential(await exampleWorkflow('nightly-inventory-postgres'), 'listed');
@@ -120,15 +118,6 @@ async function sharedToken(
 		await list(40);
 		assert(expiries > 0);
 		assert(logins.attempted <= 1 + expiries * n8n.workers.length, `${logins.attempted} sign-ins`);
-	});
-}
-
-async function overWorkers(n8n: QueueMode, { fleet }: EmbeddedPlatform, checks: Checks): Promise<void> {
-	const workflow = withCredential(await exampleWorkflow('parts-over-workers'), 'listed');
-	await checks.check('both workers read parts, each part in one execution, and every device once', async () => {
-		const { id, results } = await runInParts(n8n.main, fleet, workflow);
-		assert.deepEqual(resultOf(results, 'Add up').items, [{ counted: fleet.size, read: fleet.size }]);
-		await assertSpread(n8n, id, 1 + Math.ceil(fleet.size / PART));
 	});
 }
 
