@@ -11,6 +11,7 @@ import { z } from 'zod/v4';
 import { type EmbeddedPlatform, startPlatform } from '../testbed/platform/server.mts';
 import { checkout } from '../testbed/checkout.mts';
 import {
+	CALLER,
 	exampleCredentials,
 	exampleFleet,
 	startTenants,
@@ -80,7 +81,7 @@ async function start(): Promise<void> {
 	});
 	await step('Pack and install the package', async () => await instance.installPackage());
 	await step('Credentials and example workflows', async () => {
-		const credentials = exampleCredentials(platform, tenants, toolsToken(owner));
+		const credentials = exampleCredentials(platform, tenants, callersSecret(owner));
 		await instance.importCredentials([mail.credential, ...credentials]);
 		await importChangedExamples(instance, workflows);
 	});
@@ -125,16 +126,16 @@ The n8n editor is running, with the package installed.
   Account     ${owner.email}
   Password    ${owner.password}
 
-A device goes offline, and n8n sends a mail:
+A device goes offline, and n8n sends an email:
 
   1. Publish “${alert?.name}”:
      ${editor}/workflow/${alert?.id}
   2. Click Execute workflow once in “${switchDevice?.name}”:
      ${editor}/workflow/${switchDevice?.id}
-  3. Wait up to two minutes for the mail in the mailbox:
+  3. Wait up to two minutes for the email in the mailbox:
      ${mailbox}
 
-The list also has all other examples, the most useful first. A note in each one says what to change. Their credentials
+The list also has all other examples, the most useful first. A note in each one says what to set up. Their credentials
 are for an embedded platform with ${exampleFleet.size} devices:
 
   Base URL    ${platform.baseUrl}
@@ -142,7 +143,12 @@ are for an embedded platform with ${exampleFleet.size} devices:
   Login name  ${platform.loginName}
   Password    ${platform.password}
 
-To use the tools of “devices as tools for any agent”, set this bearer token in your agent: ${toolsToken(owner)}
+The forms ask for a user and a password, the webhooks for a header, and the tools of “devices as tools for any agent” for a bearer
+token:
+
+  User        ${CALLER.user}
+  Header      ${CALLER.header}
+  Password, value of the header, and token: ${callersSecret(owner)}
 
 Your workflows and n8n's log (start.log) are in ${folder}. To delete them, run npm start -- --fresh.
 Ctrl-C stops everything.`;
@@ -163,8 +169,8 @@ async function readOwner(): Promise<Owner> {
 	return owner;
 }
 
-/** The token is the same at every start, so that an agent keeps its access to the tools. */
-function toolsToken({ password }: Owner): string {
+/** The same at every start, so that an agent keeps its access to the tools. */
+function callersSecret({ password }: Owner): string {
 	return createHash('sha256').update(`device tools ${password}`).digest('base64url').slice(0, 24);
 }
 

@@ -6,7 +6,7 @@ import { useBench } from '../testbed/jest.mts';
 import { exampleCredentials, exampleWorkflows, workflowsOfStart } from '../testbed/n8n/examples.mts';
 import { mailCredential } from '../testbed/n8n/mailServer.mts';
 import { jsonOf } from '../testbed/output.mts';
-import { connectionsSchema, jsonOn, nodeSchema, pages, workflowsOn } from '../testbed/pages.mts';
+import { connectionsSchema, jsonOn, nodeSchema, pages, readPage, workflowsOn } from '../testbed/pages.mts';
 import { triggerType, Watch } from '../testbed/watch.mts';
 
 // Enough devices for each part and filter. It has the devices that pages and examples name, as every seeded fleet of 720 devices.
@@ -15,6 +15,10 @@ const bench = useBench({ fleet: { size: 3500, seed: 1 } });
 const exampleNodeSchema = nodeSchema.extend({
 	credentials: z.record(z.string(), z.object({ id: z.string(), name: z.string() })).default({}),
 	disabled: z.boolean().default(false),
+	executeOnce: z.boolean().default(false),
+	retryOnFail: z.boolean().default(false),
+	maxTries: z.number().optional(),
+	waitBetweenTries: z.number().optional(),
 });
 const noteSchema = z.object({ content: z.string() });
 
@@ -69,6 +73,19 @@ describe('examples and workflows on pages', () => {
 		}
 	});
 
+	test('read a time of the platform right, also while the clocks of New York, the default zone of n8n, change', async () => {
+		const [, right = ''] = /`{{ (DateTime\..+?) }}`/.exec(readPage('docs/list.md')) ?? [];
+		const hoursBetween = async (time: string) => {
+			const input = ['2026-03-08 02:30:00', '2026-03-08 03:30:00'].map((createTime) => ({ createTime }));
+			const parameter = [{ name: 'at', value: `={{ ${time}.toMillis() }}` }];
+			await bench.run({ resource: 'api', operation: 'request', path: '/api/echo', query: { parameter } }, { input });
+			const [before, after] = bench.platform.requests.slice(-2).map(({ query }) => Number(query['at']));
+			return (Number(after) - Number(before)) / 3_600_000;
+		};
+		expect(await hoursBetween('$json.createTime.toDateTime()')).toBe(0);
+		expect(await hoursBetween(right)).toBe(1);
+	});
+
 	const sample = () => {
 		const { sn } = bench.fleet.at(0);
 		const fields = { sn, 'Serial Number': sn, 'New Description': 'Pier 4', limit: 5, skip: 0 };
@@ -101,13 +118,23 @@ describe('examples', () => {
 		for (const { name } of all) expect(name).toMatch(/^Example: [a-z]/);
 	});
 
-	test('have a note that says what to change, by the names of their nodes', async () => {
+	test('have a note that says what to set up, by the names of their nodes', async () => {
 		for (const { file, notes, nodes } of await examples()) {
-			const [, changes = ''] = notes[0]?.content.split('**Change**') ?? [];
-			const named = [...changes.matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name);
+			const [, steps = ''] = notes[0]?.content.split('**Set up**') ?? [];
+			const bold = [...steps.matchAll(/\*\*(.+?)\*\*/g)].map(([, name]) => name);
+			const named = bold.filter((name) => name !== 'Optional');
 			expect([file, named]).not.toEqual([file, []]);
 			expect([file, nodes.map(({ name }) => name)]).toEqual([file, expect.arrayContaining(named)]);
 		}
+	});
+
+	test('have short notes, which say email', async () => {
+		const notes = (await examples()).flatMap(({ file, notes: own }) => own.map(({ content }) => ({ file, content })));
+		const words = notes.map(({ file, content }) => [file, content.split(/\s+/).length] as const);
+		expect(words.filter(([, count]) => count > 150)).toEqual([]);
+		expect(words.reduce((sum, [, count]) => sum + count, 0)).toBeLessThanOrEqual(1900);
+		for (const { file, content } of notes)
+			expect([file, content]).not.toEqual([file, expect.stringMatching(/(?<!Send )\bmails?\b(?! server)/i)]);
 	});
 
 	test('name other examples as the editor does, and the error workflow where an execution starts unattended', async () => {
@@ -118,7 +145,7 @@ describe('examples', () => {
 			expect([file, all.map(({ name }) => name)]).toEqual([file, expect.arrayContaining(named)]);
 			expect([file, all.filter((each) => text.includes(each.file))]).toEqual([file, []]);
 			if (nodes.some(({ type }) => type === triggerType || type === SCHEDULE)) {
-				expect(named).toContain('Example: mail when an execution fails');
+				expect(named).toContain('Example: email when an execution fails');
 			}
 		}
 	});
@@ -129,11 +156,64 @@ describe('examples', () => {
 			for (const { name } of ofType('n8n-nodes-base.noOp')) expect(name).toBe('Do your work here');
 			if (ofType(SCHEDULE).length === 0) continue;
 			const calls = ofType('n8n-nodes-base.httpRequest');
-			const parameters = { url: 'https://your-monitor.example.com/your-check', options: {} };
+			const parameters = { url: '', options: {} };
 			const call = { name: 'Call monitor', disabled: file !== 'heartbeat', parameters };
 			expect([file, calls]).toEqual([file, [expect.objectContaining(call)]]);
 			expect(connections).not.toHaveProperty('Call monitor');
 		}
+	});
+
+	test('let nobody in unasked, and leave the credential to the user, without which n8n refuses to publish', async () => {
+		const authentication = {
+			'n8n-nodes-base.formTrigger': 'basicAuth',
+			'n8n-nodes-base.webhook': 'headerAuth',
+			'@n8n/n8n-nodes-langchain.mcpTrigger': 'bearerAuth',
+		};
+		for (const [type, wanted] of Object.entries(authentication)) {
+			const triggers = (await examples()).flatMap(({ nodes }) => nodes.filter((node) => node.type === type));
+			expect(triggers.length).toBeGreaterThan(0);
+			for (const { parameters, credentials } of triggers) {
+				expect([parameters, credentials]).toEqual([expect.objectContaining({ authentication: wanted }), {}]);
+			}
+		}
+		const chats = (await examples()).flatMap(({ nodes }) => nodes.filter(({ type }) => type.endsWith('.chatTrigger')));
+		// n8n's default: only who can open the workflow.
+		for (const { parameters } of chats) expect(parameters).not.toHaveProperty('public');
+	});
+
+	test('send each mail again if the server refuses it, and to nobody until the user says to whom', async () => {
+		const senders = (await examples()).flatMap(({ nodes }) => nodes.filter(({ type }) => type.endsWith('.emailSend')));
+		expect(senders.length).toBeGreaterThan(3);
+		for (const sender of senders) {
+			expect(sender).toMatchObject({ retryOnFail: true, maxTries: 5, waitBetweenTries: 5000 });
+			expect(sender.parameters).toMatchObject({ fromEmail: '', toEmail: '' });
+		}
+	});
+
+	test('read the devices once, however many items a workflow is called with', async () => {
+		for (const { file, nodes, connections } of await examples()) {
+			for (const called of nodes.filter(({ type }) => type.endsWith('.executeWorkflowTrigger'))) {
+				const [first] = connections[called.name]?.['main']?.flat() ?? [];
+				const node = nodes.find(({ name }) => name === first?.node);
+				// A part is asked for by the item.
+				const isPerItem = JSON.stringify(node?.parameters).includes('$json.');
+				expect([file, node?.executeOnce || isPerItem]).toEqual([file, true]);
+			}
+		}
+	});
+
+	test('that run at an hour say to set the time zone', async () => {
+		const daily = (await examples()).filter(({ nodes }) => JSON.stringify(nodes).includes('triggerAtHour'));
+		expect(daily.length).toBeGreaterThan(2);
+		for (const { notes } of daily) expect(notes[0]?.content).toMatch(/\*Timezone\*.* New York/);
+	});
+
+	test('that write to the platform say to check the credential', async () => {
+		const writing = (await examples()).filter(({ nodes }) =>
+			/"method":"(PUT|POST|PATCH|DELETE)"/.test(JSON.stringify(nodes)),
+		);
+		expect(writing.map(({ file }) => file)).toEqual(['change-devices']);
+		for (const { notes } of writing) expect(notes[0]?.content).toMatch(/credential, and check it/);
 	});
 
 	test('are made of nodes of n8n and ours, with the credentials that npm start makes', async () => {

@@ -6,6 +6,8 @@ import assert from 'node:assert/strict';
 import { z } from 'zod/v4';
 
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
+import { resultOf } from '../../testbed/n8n/results.mts';
+import { chain } from '../../testbed/n8n/workflows.mts';
 import { workflowsOn } from '../../testbed/pages.mts';
 import type { Device } from '../../testbed/platform/server.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
@@ -17,11 +19,11 @@ const textSchema = z.object({ content: z.tuple([z.object({ type: z.literal('text
 const itemsSchema = z.array(z.record(z.string(), z.unknown()));
 
 /** The tools of `agent-tools.json`, called by a real MCP client. */
-export async function agentTools({ main, toolsToken, checks, workflow, devices }: ExampleSetup): Promise<void> {
+export async function agentTools({ main, callersSecret, checks, workflow, devices }: ExampleSetup): Promise<void> {
 	const url = new URL(`${main.url}/mcp/devices`);
 	await published(main, workflow.id, async () => {
 		await checks.check('a request without the token is refused', async () => await assert.rejects(connect(url, {})));
-		const client = await connect(url, { Authorization: `Bearer ${toolsToken}` });
+		const client = await connect(url, { Authorization: `Bearer ${callersSecret}` });
 		await checks.check(
 			'has three tools, whose arguments are described, and optional where a default is safe',
 			async () => {
@@ -50,10 +52,10 @@ export async function agentTools({ main, toolsToken, checks, workflow, devices }
 }
 
 /** `agent-tools.json` says which devices are offline, and how many, without long texts. */
-export async function offlineByMcp({ main, toolsToken, workflow, devices }: ExampleSetup): Promise<void> {
+export async function offlineByMcp({ main, callersSecret, workflow, devices }: ExampleSetup): Promise<void> {
 	const offline = serialNumbers(devices.filter(isOffline)).sort();
 	await published(main, workflow.id, async () => {
-		const client = await connect(new URL(`${main.url}/mcp/devices`), { Authorization: `Bearer ${toolsToken}` });
+		const client = await connect(new URL(`${main.url}/mcp/devices`), { Authorization: `Bearer ${callersSecret}` });
 		const call = toolsOf(client);
 		assert.deepEqual(await call('count_devices', { online_status: '0' }), [{ count: offline.length }]);
 		const listed = await call('list_devices', { online_status: '0', limit: 100 });
@@ -90,10 +92,10 @@ function toolsOf(client: Client) {
 }
 
 /** n8n's own agent with the tools of `agent-chat.json`, and a model with fixed responses. */
-export async function agentChat({ main, model, checks, workflow }: ExampleSetup): Promise<void> {
-	const ask = async (tool: string, args: object, id = workflow.id) => {
+export async function agentChat({ main, model, platform, checks, workflow }: ExampleSetup): Promise<void> {
+	const ask = async (tool: string, args: object, id = workflow.id, chatInput = 'What do you know?') => {
 		model.next = { tool, args };
-		const question = { action: 'sendMessage', sessionId: 'e2e', chatInput: 'What do you know?' };
+		const question = { action: 'sendMessage', sessionId: 'e2e', chatInput };
 		const results = await main.execute(id, 'When chat message received', question);
 		return JSON.stringify(results['AI Agent']?.items[0]);
 	};
@@ -108,11 +110,38 @@ export async function agentChat({ main, model, checks, workflow }: ExampleSetup)
 		const refusal = /No device has the serial number RT00000000.*device RT00000000.*Check the serial number/s;
 		assert.match(await ask('get_device', { serial_number: 'RT00000000' }), refusal);
 	});
+	await checks.check('the agent remembers what was said before in the same chat', async () => {
+		await ask('count_devices', {}, workflow.id, 'My site is Hamburg.');
+		await ask('count_devices', {}, workflow.id, 'Which is my site?');
+		assert.match(JSON.stringify(model.requests.at(-1)?.messages), /My site is Hamburg.*Which is my site/);
+	});
+	await checks.check('a workflow that is called with two items counts the devices once', async () => {
+		const groups = 'exampleDevicesPerGroup';
+		const items = [{ json: { query: 'a' } }, { json: { query: 'b' } }];
+		const caller = await main.create(callerOf(groups, items));
+		platform.forget();
+		const results = await published(main, groups, async () => await main.execute(caller, 'Start'));
+		const counted = resultOf(results, 'Call').items.map(({ count_id }) => Number(count_id));
+		assert.equal(
+			counted.reduce((sum, count) => sum + count),
+			platform.fleet.size,
+		);
+	});
 	await checks.check('a published workflow is a tool, too', async () => {
 		const id = await main.create(withGroups(workflow));
 		const answer = await published(main, 'exampleDevicesPerGroup', async () => await ask(GROUPS, { query: '' }, id));
 		assert.match(answer, /group_name.*Warehouse Hamburg.*count_id/s);
 	});
+}
+
+/** A workflow that calls another one once, with these items. */
+function callerOf(workflowId: string, items: object[]) {
+	const parameters = { source: 'database', workflowId: { __rl: true, mode: 'id', value: workflowId }, mode: 'once' };
+	const steps = [
+		{ name: 'Start', type: 'n8n-nodes-base.manualTrigger', typeVersion: 1, parameters: {} },
+		{ name: 'Call', type: 'n8n-nodes-base.executeWorkflow', typeVersion: 1.2, parameters },
+	];
+	return { ...chain(newId(), 'deviceManagementKey', steps), pinData: { Start: items } };
 }
 
 /** A chat whose agent also has the tool on docs/agents.md that runs `devices-per-group.json`. */

@@ -20,8 +20,8 @@ export interface ExampleSetup extends Servers {
 	devices: readonly Device[];
 	/** The devices of `watched` that went offline after the first poll. */
 	wentOffline: readonly Device[];
-	/** What an agent sends to use the tools. */
-	toolsToken: string;
+	/** What callers of forms, webhooks and tools send. */
+	callersSecret: string;
 	checks: Checks;
 }
 

@@ -5,7 +5,7 @@ import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Mail } from '../../testbed/n8n/mailServer.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
-import { byHand, faulty, monitored, newestOf, newId, onSchedule, published } from './runs.mts';
+import { byHand, faulty, monitored, newestOf, newId, onSchedule, published, until } from './runs.mts';
 
 /** `offline-devices.json` */
 export async function offlineDevices({ checks, main, mailServer, wentOffline, workflow }: ExampleSetup): Promise<void> {
@@ -17,6 +17,12 @@ export async function offlineDevices({ checks, main, mailServer, wentOffline, wo
 		const byId = wentOffline.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 		assert.equal(mail.text, byId.map(({ sn, group }) => `${sn} (${group.name}): offline`).join('\n'));
 		assert.deepEqual([mail.to, others], [['operations@example.com'], []]);
+	});
+	await checks.check('sends the mail once, also if the mail server refuses it for seconds', async () => {
+		const known = mailsAbout('Sample: Devices', mailServer).length;
+		mailServer.refusals.push(421, 451, 421);
+		resultOf(await byHand(main, workflow), 'Send mail');
+		assert.equal(mailsAbout('Sample: Devices', mailServer).length, known + 1);
 	});
 	await checks.check('counts and lists what went offline and what is back', async () => {
 		const events = [0, 0, 1].map((current, at) => ({
@@ -66,6 +72,8 @@ export async function offlineReport(setup: ExampleSetup): Promise<void> {
 	});
 }
 
+const SCHEDULE = { type: 'n8n-nodes-base.scheduleTrigger', typeVersion: 1.2 };
+
 /** `failed-executions.json`, as the error workflow of another example. n8n starts it for no execution by hand. */
 export async function failedExecutions({ checks, main, mailServer, platform, workflow }: ExampleSetup): Promise<void> {
 	const inventory = await exampleWorkflow('nightly-inventory');
@@ -80,6 +88,22 @@ export async function failedExecutions({ checks, main, mailServer, platform, wor
 		assert.match(
 			mail?.text ?? '',
 			/^.*code 10005.*\n.+\n\nNode: Get many devices\nExecution: http.+\/executions\/\d+$/,
+		);
+	});
+	await checks.check('sends one mail about a failed part of a fleet that is read in parts', async () => {
+		const parts = await exampleWorkflow('read-in-parts');
+		const nodes = parts.nodes.map((node) => (node.name === 'Start' ? { ...node, ...SCHEDULE } : node));
+		await published(main, workflow.id, async () => {
+			const known = (await main.executions(workflow.id)).length;
+			await faulty(platform, async () => await onSchedule(main, { ...parts, nodes, settings }));
+			// One for the part, and one for the execution that called it.
+			await until('n8n reports the part only', async () => (await main.executions(workflow.id)).length === known + 2);
+			for (const id of (await main.executions(workflow.id)).slice(0, 2)) await main.results(id);
+		});
+		const mails = mailsAbout(`Failed: ${parts.name}`, mailServer);
+		assert.deepEqual(
+			mails.map(({ text }) => /Node: (.*)/.exec(text ?? '')?.[1]),
+			['Get this part'],
 		);
 	});
 	await checks.check('sends one mail about a failed poll, which has no execution, as a sample', async () => {

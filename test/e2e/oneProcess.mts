@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { checkout } from '../../testbed/checkout.mts';
 import { Editor, findBrowser } from '../../testbed/editor/editor.mts';
-import { exampleCredentials, type ExampleWorkflow, exampleWorkflows } from '../../testbed/n8n/examples.mts';
+import { exampleCredentials, type ExampleWorkflow, exampleWorkflows, filledIn } from '../../testbed/n8n/examples.mts';
 import type { N8nInstance } from '../../testbed/n8n/instance.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
 import type { Services } from '../../testbed/n8n/services.mts';
@@ -33,15 +33,17 @@ export async function oneProcess(
 	const servers = await startServers(services);
 	const { platform, mailServer } = servers;
 	const own = ownCredentials(servers);
-	const workflows = new Map([...(await exampleWorkflows())].map(([name, example]) => [name, withOwn(own, example)]));
-	const toolsToken = randomUUID();
+	const workflows = new Map(
+		[...(await exampleWorkflows())].map(([name, example]) => [name, withOwn(own, filledIn(example))]),
+	);
+	const callersSecret = randomUUID();
 	console.log('Setting up: the packed package and credentials; starting n8n');
 	await n8n.installPackage();
-	await n8n.importCredentials([...own.values(), ...exampleCredentials(platform, servers.tenants, toolsToken)]);
+	await n8n.importCredentials([...own.values(), ...exampleCredentials(platform, servers.tenants, callersSecret)]);
 	const main = await n8n.startSignedIn();
 	console.log('Publishing the examples that poll. The other parts run instead of waiting for the polls');
 	const wentOffline = await publish(main, workflows, servers);
-	const setup = { ...servers, n8n, main, wentOffline, toolsToken, checks };
+	const setup = { ...servers, n8n, main, wentOffline, callersSecret, checks };
 	const browser = findBrowser();
 	const editor = browser && services.add(await Editor.open(browser, main.url, n8n.owner, takesPictures ? SCALE : 1));
 	const look = editor && takesPictures ? await pictureTaker(editor, platform) : async () => {};

@@ -20,9 +20,9 @@ export async function startOtherServices() {
 	return { origin, tracker, model, stop: async () => await app.close() };
 }
 
-/** Keeps what it is told. `most`: it refuses to have more issues than this. */
+/** Keeps what it is told. `most`: it refuses to have more issues than this. `deleted`: numbers of issues that it had. */
 function issueTracker(app: FastifyInstance) {
-	const tracker = { issues: new Array<Issue>(), most: Infinity };
+	const tracker = { issues: new Array<Issue>(), most: Infinity, deleted: new Set<number>() };
 	const { issues } = tracker;
 	app.post('/repos/:owner/:repository/issues', (request, reply) => {
 		if (issues.length >= tracker.most) return reply.code(403).send({ message: 'API rate limit exceeded' });
@@ -32,7 +32,9 @@ function issueTracker(app: FastifyInstance) {
 		return reply.code(201).send(issue);
 	});
 	app.patch<{ Params: { number: string } }>('/repos/:owner/:repository/issues/:number', (request, reply) => {
-		const issue = issues.find(({ number }) => number === Number(request.params.number));
+		const wanted = Number(request.params.number);
+		if (tracker.deleted.has(wanted)) return reply.code(410).send({ message: 'This issue was deleted' });
+		const issue = issues.find(({ number }) => number === wanted);
 		if (issue === undefined) return reply.code(404).send({ message: 'Not Found' });
 		issue.state = editedSchema.parse(request.body).state;
 		return issue;

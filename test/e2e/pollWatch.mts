@@ -1,15 +1,19 @@
 /** `poll-watch.json` in queue mode: it notices polls that fail or don't come, and nothing else. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { checkout } from '../../testbed/checkout.mts';
-import { exampleWorkflow } from '../../testbed/n8n/examples.mts';
+import { CALLER, exampleWorkflow, filledIn } from '../../testbed/n8n/examples.mts';
 import type { QueueMode } from '../../testbed/n8n/queueMode.mts';
 import type { EmbeddedPlatform } from '../../testbed/platform/server.mts';
 import type { Checks } from './checks.mts';
 import { until } from './runs.mts';
 import { withCredential } from '../../testbed/n8n/workflows.mts';
+
+/** What the monitor sends. */
+export const MONITORS_SECRET = randomUUID();
 
 /** @param platform its credential, and the workflow that polls it, have the id `quiet` */
 export async function pollWatch(
@@ -32,7 +36,7 @@ export async function pollWatch(
 type Monitor = Awaited<ReturnType<typeof publishWatch>>;
 
 async function publishWatch(n8n: QueueMode) {
-	const workflow = await n8n.main.create(withCredential(await exampleWorkflow('poll-watch'), 'quiet'));
+	const workflow = await n8n.main.create(withCredential(filledIn(await exampleWorkflow('poll-watch')), 'quiet'));
 	await n8n.main.publish(workflow);
 	const monitor = {
 		workflow,
@@ -40,7 +44,8 @@ async function publishWatch(n8n: QueueMode) {
 		/** Returns the status and the text. */
 		ask: async () => {
 			const query = monitor.polling > 0 ? `?triggers=${monitor.polling}` : '';
-			const answer = await n8n.main.request(`/webhook/polls${query}`);
+			const headers = { [CALLER.header]: MONITORS_SECRET };
+			const answer = await n8n.main.request(`/webhook/polls${query}`, { headers });
 			return `${answer.status} ${await answer.text()}`;
 		},
 		says: async (expected: RegExp): Promise<void> =>

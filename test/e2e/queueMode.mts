@@ -5,7 +5,13 @@ import { dirname } from 'node:path';
 import { glob } from 'tinyglobby';
 
 import { baseImage, commentedVariables, readCompose } from '../../testbed/n8n/deployment.mts';
-import { databaseCredential, exampleWorkflow, keyCredential, loginCredential } from '../../testbed/n8n/examples.mts';
+import {
+	callersCredentials,
+	databaseCredential,
+	exampleWorkflow,
+	keyCredential,
+	loginCredential,
+} from '../../testbed/n8n/examples.mts';
 import type { N8nHost } from '../../testbed/n8n/host.mts';
 import { postgres } from '../../testbed/n8n/postgres.mts';
 import { type Foundation, QueueMode } from '../../testbed/n8n/queueMode.mts';
@@ -14,6 +20,7 @@ import type { Checks } from './checks.mts';
 import { beginStorms, endStorms, storms } from './eventsInStorms.mts';
 import { nightlyInventoryInPostgres } from './inventory.mts';
 import { type PrivateNetwork, startPrivateNetwork } from './privateNetwork.mts';
+import { MONITORS_SECRET } from './pollWatch.mts';
 import { serialNumbers } from './runs.mts';
 import { WatchedTrigger } from './watchedTrigger.mts';
 import { triggerWorkflow, webhookWorkflow, withCredential } from '../../testbed/n8n/workflows.mts';
@@ -31,6 +38,7 @@ export async function queueMode(host: N8nHost, folder: string, foundation: Found
 		...[keyCredential('listed', 'listed', listed), keyCredential('quiet', 'quiet', quiet)],
 		databaseCredential('inventoryDatabase', inventory, await inventory.role()),
 		databaseCredential('n8nDatabase', foundation.database, await foundation.database.role()),
+		...callersCredentials(MONITORS_SECRET).values(),
 	];
 	console.log('Setting up: PostgreSQL, Redis, one main process and two workers');
 	const settings = { ...SETTINGS, ...network.environment };

@@ -5,10 +5,11 @@ import pWaitFor from 'p-wait-for';
 import { FormData } from 'undici';
 import { z } from 'zod/v4';
 
-import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
+import { CALLER, type ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import type { Main } from '../../testbed/n8n/main.mts';
 import type { NodeResults } from '../../testbed/n8n/results.mts';
 import type { Device, EmbeddedPlatform, Fleet, Settings } from '../../testbed/platform/server.mts';
+import type { ExampleSetup } from './exampleSetup.mts';
 
 /** How many devices a part of a fleet has: few, so that there are many parts. */
 const PART = 150;
@@ -75,24 +76,47 @@ export async function newestOf(main: Main, workflowId: string, known = 0): Promi
 	return await main.results(ids[0] ?? '');
 }
 
-/** Submits the form of an example with a spreadsheet, and returns the results. */
+const startedSchema = z.object({ formWaitingUrl: z.string() });
+
+/** Submits the form of an example with a spreadsheet, as a browser does. Returns the results, and the message of the last page. */
 export async function submitted(
-	main: Main,
-	workflow: ExampleWorkflow,
+	{ main, workflow, callersSecret }: Pick<ExampleSetup, 'main' | 'workflow' | 'callersSecret'>,
 	file: Buffer,
 	choice?: string,
 	name = 'devices.xlsx',
-): Promise<NodeResults> {
+): Promise<{ results: NodeResults; message: string | undefined }> {
 	return await published(main, workflow.id, async () => {
 		const known = (await main.executions(workflow.id)).length;
 		const form = new FormData();
 		form.set('field-0', new Blob([new Uint8Array(file)]), name);
 		if (choice !== undefined) form.set('field-1', choice);
 		const webhookId = workflow.nodes.find((node) => node['webhookId'] !== undefined)?.['webhookId'];
-		const answer = await main.request(`/form/${webhookId}`, { method: 'POST', body: form });
+		const request = { method: 'POST', body: form, headers: { Authorization: signIn(callersSecret) } };
+		const answer = await main.request(`/form/${webhookId}`, request);
 		assert.equal(answer.status, 200, 'the form does not take a spreadsheet');
-		return await newestOf(main, workflow.id, known);
+		const message = await lastPage(main, startedSchema.parse(await answer.json()).formWaitingUrl);
+		return { results: await newestOf(main, workflow.id, known), message };
 	});
+}
+
+/** What a browser sends after a person has entered name and password. */
+export function signIn(secret: string): string {
+	return `Basic ${Buffer.from(`${CALLER.user}:${secret}`).toString('base64')}`;
+}
+
+/** Waits for the end of an execution that a form started. Returns the message of its last page, if it has one of its own. */
+async function lastPage(main: Main, address: string): Promise<string | undefined> {
+	const { pathname, search } = new URL(address);
+	let status = '';
+	await until('the execution does not end', async () => {
+		status = await (await main.request(`${pathname}/n8n-execution-status${search}`)).text();
+		return !['running', 'new'].includes(status);
+	});
+	if (status !== 'form-waiting') return undefined;
+	const page = await (await main.request(pathname + search)).text();
+	// The page sends this when it is shown.
+	await (await main.request(pathname + search, { method: 'POST' })).body?.cancel();
+	return /<p [^>]*>(.*?)<\/p>/s.exec(page)?.[1];
 }
 
 /** Waits until something is so, for minutes: after an outage, n8n may wait that long before it polls again. */

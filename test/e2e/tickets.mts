@@ -51,6 +51,17 @@ async function ticketsByHand(setup: ExampleSetup, event: object): Promise<void> 
 		await report(1, [...many.slice(0, 1), ...wentOffline]);
 		assertTickets('closed');
 	});
+	await checks.check('closes the other tickets if one was deleted, and then fails', async () => {
+		await report(0, wentOffline);
+		const [first, ...others] = tracker.issues.slice(-wentOffline.length);
+		tracker.deleted.add(first?.number ?? 0);
+		const results = await report(1, wentOffline);
+		assert.match(results['Close again']?.error ?? '', /request is invalid/);
+		assert.deepEqual(
+			others.map(({ state }) => state),
+			others.map(() => 'closed'),
+		);
+	});
 	await checks.check('a copy remembers its own tickets only', async () => {
 		const results = await report(0, many.slice(0, 1));
 		const [pinned] = resultOf(results, 'Online status changed').items;

@@ -31,19 +31,36 @@ export async function startTenants(): Promise<TenantPlatforms> {
 	return new Map(await Promise.all(start));
 }
 
-/** Every credential that the examples name. n8n selects the newest in a new node: the API key works everywhere. */
+/**
+ * Every credential that the examples name, and those of their callers. n8n selects the newest in a new node: the API key works
+ * everywhere.
+ * @param callersSecret what a person enters in a form, and a program sends to a webhook or to the tools of `agent-tools.json`
+ */
 export function exampleCredentials(
 	platform: PlatformAccess,
 	tenants: TenantPlatforms,
-	toolsToken: string,
+	callersSecret: string,
 ): Credential[] {
 	return [
 		tenantsCredential(tenants),
-		// What an agent sends to use the tools of `agent-tools.json`.
-		{ id: 'deviceToolsToken', name: 'Device tools (token)', type: 'httpBearerAuth', data: { token: toolsToken } },
+		...callersCredentials(callersSecret).values(),
 		...[databaseCredential('inventoryDatabase'), databaseCredential('n8nDatabase')],
 		...signInCredentials(platform).reverse(),
 	];
+}
+
+/** The name of a caller in a form, and of the header with the secret for a webhook. */
+export const CALLER = { user: 'n8n', header: 'X-API-Key' };
+
+/** By the type of the node that checks its caller. */
+export function callersCredentials(secret: string): ReadonlyMap<string, Credential> {
+	const { user, header } = CALLER;
+	const of = (name: string, type: string, data: Credential['data']) => ({ id: `callers-${type}`, name, type, data });
+	return new Map([
+		['n8n-nodes-base.formTrigger', of('Forms (user and password)', 'httpBasicAuth', { user, password: secret })],
+		['n8n-nodes-base.webhook', of('Webhooks (header)', 'httpHeaderAuth', { name: header, value: secret })],
+		['@n8n/n8n-nodes-langchain.mcpTrigger', of('Device tools (token)', 'httpBearerAuth', { token: secret })],
+	]);
 }
 
 /** The one credential for all tenants: address and key are expressions that an item's `tenant` decides. */
@@ -126,6 +143,18 @@ export async function exampleWorkflow(name: string): Promise<ExampleWorkflow> {
 	return workflowSchema.parse(JSON.parse(await readFile(join(folder, `${name}.json`), 'utf8')));
 }
 
+/** An example with what its file leaves to the user, because n8n then refuses to publish it: addresses of mails, and who may call it. */
+export function filledIn(workflow: ExampleWorkflow): ExampleWorkflow {
+	const callers = callersCredentials('');
+	const addresses = { fromEmail: 'n8n@example.com', toEmail: 'operations@example.com' };
+	const nodes = workflow.nodes.map((node) => {
+		const { id, name, type } = callers.get(node.type) ?? {};
+		const parameters = { ...node.parameters, ...(node.type === 'n8n-nodes-base.emailSend' && addresses) };
+		return { ...node, parameters, ...(type !== undefined && { credentials: { [type]: { id, name } } }) };
+	});
+	return { ...workflow, nodes };
+}
+
 /** The workflows as `npm start` imports them: the alert, the switch that triggers it, and the others as docs/examples.md lists them. */
 export async function workflowsOfStart(): Promise<ExampleWorkflow[]> {
 	const rows = ['RT46643907', 'LG27988829', 'RT00000000'].map((sn, at) => ({
@@ -140,16 +169,15 @@ export async function workflowsOfStart(): Promise<ExampleWorkflow[]> {
 		['sheet-lookup', { ...(await exampleWorkflow('sheet-lookup')), pinData }],
 	]);
 	const names = new Set([alert, switchDevice, ...targetsOf('docs/examples.md').map((target) => parse(target).name)]);
-	return [...names].flatMap((name) => workflows.get(name) ?? []);
+	return [...names].flatMap((name) => workflows.get(name) ?? []).map(filledIn);
 }
 
 /** The first mail then comes at the next poll. No text names the minutes. */
 function withoutWait(alert: ExampleWorkflow): ExampleWorkflow {
 	const text = JSON.stringify(alert)
-		.replace(' for 15 minutes"', ' (at once)"')
 		.replace('"forAtLeast":15', '"forAtLeast":0')
-		.replace('has been 0 for 15 minutes', 'changed to 0')
-		.replace('comes back earlier', 'comes back before the next poll')
+		.replace(', change the minutes (and *subject* in **Texts**)', '')
 		.replaceAll(' for 15 minutes', '');
-	return workflowSchema.parse(JSON.parse(text));
+	const workflow = workflowSchema.parse(JSON.parse(text));
+	return { ...workflow, name: `${workflow.name} (at once)` };
 }

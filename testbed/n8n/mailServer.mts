@@ -31,9 +31,18 @@ export function mailCredential(port: number): Credential {
  */
 export async function startMailServer(pagePort = 0) {
 	const mails: Mail[] = [];
+	/** How it refuses the next attempts: at the greeting (421) or the sender (451). */
+	const refusals: Array<421 | 451> = [];
+	const refuse = (status: 421 | 451, callback: (error?: Error) => void) => {
+		if (refusals[0] !== status) return callback();
+		refusals.shift();
+		callback(Object.assign(new Error('Try again later'), { responseCode: status }));
+	};
 	const server = new SMTPServer({
 		authOptional: true,
 		disabledCommands: ['STARTTLS'],
+		onConnect: (_session, callback) => refuse(421, callback),
+		onMailFrom: (_address, _session, callback) => refuse(451, callback),
 		onData(stream, _session, callback) {
 			const read = async () => {
 				const mail = await PostalMime.parse(Buffer.concat(await stream.toArray()));
@@ -53,6 +62,7 @@ export async function startMailServer(pagePort = 0) {
 	return {
 		credential: mailCredential(port),
 		mails,
+		refusals,
 		mailbox: mailbox.origin,
 		stop: async () => {
 			await close(mailbox.server);

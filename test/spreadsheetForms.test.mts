@@ -1,0 +1,95 @@
+/** What the forms of examples make of a spreadsheet: the Code node that reads the rows, without n8n. test/e2e/examples.mts has real files. */
+import { runInThisContext } from 'node:vm';
+import { z } from 'zod/v4';
+
+import { exampleWorkflow } from '../testbed/n8n/examples.mts';
+
+type Run = (this: object, $: () => object, $input: object) => Promise<unknown>;
+
+const DATE_OF_ODS = '2026-11-28T00:00:00.000Z';
+const XLSX = Buffer.from('504b0304', 'hex');
+
+/** Runs the Code node of an example with the rows of a sheet, as Extract from File returns them. */
+async function check(file: string, rows: readonly object[], bytes: Buffer = XLSX) {
+	const { nodes } = await exampleWorkflow(file);
+	const code = z.string().parse(nodes.find(({ name }) => name === 'Check rows')?.parameters['jsCode']);
+	const items = rows.map((row) => ({ json: Array.isArray(row) ? { row } : row }));
+	const [form, input] = [{ binary: { Spreadsheet: {} } }, { all: () => items, first: () => items[0] }];
+	const compiled: unknown = runInThisContext(`(async function ($, $input) {${code}})`);
+	const run = z.custom<Run>((value) => typeof value === 'function').parse(compiled);
+	const output = run.call({ helpers: { getBinaryDataBuffer: () => bytes } }, () => ({ first: () => form }), input);
+	return z
+		.array(z.object({ json: z.record(z.string(), z.unknown()) }))
+		.parse(await output)
+		.map(({ json }) => json);
+}
+
+const HEAD = ['Serial Number', 'New Description'];
+
+test.each([[46354], [0.5], [12.5], [0.354], [true], [1.1], [DATE_OF_ODS]])(
+	'refuse a cell that is no text: %p',
+	async (cell) => {
+		const rows = [HEAD, ['RT1', cell], [cell, 'text'], ['00123', '1.10']];
+		const reasons = (await check('change-devices', rows)).map(({ Reason }) => Reason);
+		const refused = (name: string) => `“${name}” is not text. Format the column as text, and enter the value again`;
+		expect(reasons).toEqual([refused('New Description'), refused('Serial Number'), undefined]);
+		expect((await check('check-serial-numbers', rows)).map(({ Reason }) => Reason)).toEqual([
+			undefined,
+			refused('Serial Number'),
+			undefined,
+		]);
+	},
+);
+
+test('refuse an empty cell, and skip empty rows', async () => {
+	const rows = [[null], HEAD, ['RT1'], [], ['', ' '], ['RT2', ' '], [' ', 'text']];
+	const reasons = (await check('change-devices', rows)).map(({ Reason }) => Reason);
+	expect(reasons).toEqual(['“New Description” is empty', '“New Description” is empty', '“Serial Number” is empty']);
+});
+
+test('keep the other columns of a row, without what an earlier run wrote', async () => {
+	const rows = [
+		['Shelf', 'sn', 'New Description', 'Reason', null],
+		[7, 'RT1', 'text', 'failed', 'x'],
+	];
+	const [row] = await check('change-devices', rows);
+	expect(JSON.parse(JSON.stringify(row))).toEqual({ Shelf: 7, 'Serial Number': 'RT1', 'New Description': 'text' });
+});
+
+test.each([
+	{ what: 'a header only', rows: [HEAD] },
+	{ what: 'an empty sheet', rows: [{}] },
+	{ what: 'a text file', rows: [HEAD, ['RT1', 'text']], bytes: Buffer.from(HEAD.join()) },
+	{ what: 'a file with a password', rows: [{ error: 'not in xlsx format' }] },
+	{ what: 'a title above the header', rows: [['Devices'], HEAD, ['RT1', 'text']] },
+	{
+		what: 'another header',
+		rows: [
+			['serial number', 'New Description'],
+			['RT1', 'text'],
+		],
+	},
+	{
+		what: 'a space behind the header',
+		rows: [
+			['Serial Number ', 'New Description'],
+			['RT1', 'text'],
+		],
+	},
+	{
+		what: 'a column twice',
+		rows: [
+			[...HEAD, 'Serial Number'],
+			['RT1', 'text', 'RT2'],
+		],
+	},
+])('say what was looked for in $what', async ({ rows, bytes }) => {
+	const columns = [
+		['change-devices', 'the columns “Serial Number” and “New Description”'],
+		['check-serial-numbers', 'the column “Serial Number”'],
+	] as const;
+	for (const [file, looked] of columns) {
+		const message = `n8n looked for ${looked} in the first row of the first sheet. Nothing was changed.`;
+		expect(await check(file, rows, bytes)).toEqual([{ wrongFile: expect.stringContaining(message) }]);
+	}
+});
