@@ -9,6 +9,7 @@ import { agentChat, agentTools } from './agent.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { failedExecutions, offlineDevices, offlineReport } from './offline.mts';
 import { newId, published, signIn, submitted } from './runs.mts';
+import { fleetChanges, personInCharge } from './oneMailEach.mts';
 import { offlineTickets } from './tickets.mts';
 
 /** Runs each of the workflows that has a run here, by the names of their files. */
@@ -33,15 +34,17 @@ const RUNS: Readonly<Record<string, (setup: ExampleSetup) => Promise<void>>> = {
 	'change-devices': changeDevices,
 	'check-serial-numbers': checkSerialNumbers,
 	'failed-executions': failedExecutions,
+	'fleet-changes': fleetChanges,
 	'offline-devices': offlineDevices,
 	'offline-report': offlineReport,
 	'offline-tickets': offlineTickets,
+	'person-in-charge': personInCharge,
 };
 
 /** They have no mail address and no caller. */
 async function unfilled({ main, checks }: Omit<ExampleSetup, 'devices' | 'workflow'>): Promise<void> {
 	const missing =
-		/(Missing or invalid required parameters?: (fromEmail, toEmail|url))|(Missing required credential: http\w+Auth)/;
+		/(Missing or invalid required parameters?: (fromEmail|url))|(Missing required credential: http\w+Auth)/;
 	for (const [name, workflow] of await exampleWorkflows()) {
 		const lacks = workflow.nodes.some(
 			({ type, parameters, disabled }) =>

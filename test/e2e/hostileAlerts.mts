@@ -12,15 +12,18 @@ import { readPage } from '../../testbed/pages.mts';
 import { HOSTILE_TEXTS } from '../../testbed/platform/hostileFleet.mts';
 import type { Device } from '../../testbed/platform/server.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
+import { withPeople } from './oneMailEach.mts';
 import { byHand, faulty, monitored, simplified } from './runs.mts';
 
 /** By the names of the examples' files. `devices` are those of each platform. */
 export const ALERTS: Readonly<Record<string, (given: ExampleSetup) => Promise<void>>> = {
 	'failed-executions': failedExecutions,
+	'fleet-changes': fleetChanges,
 	heartbeat,
 	'offline-devices': offlineDevices,
 	'offline-report': offlineReport,
 	'offline-tickets': offlineTickets,
+	'person-in-charge': personInCharge,
 };
 
 /** The devices go offline at once, with the status in three forms. */
@@ -54,6 +57,34 @@ async function offlineDevices(given: ExampleSetup): Promise<void> {
 	assert.equal(mail?.subject, `Devices offline for 15 minutes: ${devices.length}`);
 	assertListed(mail.text ?? '', lines, 50);
 	for (const message of await chatMessages(given, pinData)) assertListed(message, lines, 50, 1);
+}
+
+/** One line for each device, whatever its name has. */
+async function fleetChanges({ main, mailServer, workflow, devices }: ExampleSetup): Promise<void> {
+	if (devices.length === 0) return;
+	const created = reported(devices, OFFLINE).map(({ json }) => ({ json: { ...json, event: 'deviceCreated' } }));
+	resultOf(await byHand(main, { ...workflow, pinData: { 'Devices changed': created } }), 'Send mail');
+	const { subject, text = '' } = mailServer.mails.at(-1) ?? {};
+	assert.equal(subject, `Devices new: ${devices.length}`);
+	assert.equal(text.split('\n').length, Math.min(devices.length, 50) + (devices.length > 50 ? 1 : 0));
+}
+
+/** Each device is in one mail. */
+async function personInCharge({ main, mailServer, workflow, devices }: ExampleSetup): Promise<void> {
+	if (devices.length === 0) return;
+	const known = mailServer.mails.length;
+	const pinData = { 'Online status changed': reported(devices, OFFLINE) };
+	resultOf(
+		await byHand(main, { ...withPeople(workflow, 'North', devices[0]?.group?.name ?? 'South'), pinData }),
+		'Send mail',
+	);
+	const counts = mailServer.mails
+		.slice(known)
+		.map(({ subject }) => Number(/^Devices .*: (\d+)$/.exec(subject ?? '')?.[1]));
+	assert.equal(
+		counts.reduce((sum, count) => sum + count),
+		devices.length,
+	);
 }
 
 async function failedExecutions(given: ExampleSetup): Promise<void> {

@@ -146,13 +146,26 @@ export async function exampleWorkflow(name: string): Promise<ExampleWorkflow> {
 /** An example with what its file leaves to the user, because n8n then refuses to publish it: addresses of mails, and who may call it. */
 export function filledIn(workflow: ExampleWorkflow): ExampleWorkflow {
 	const callers = callersCredentials('');
-	const addresses = { fromEmail: 'n8n@example.com', toEmail: 'operations@example.com' };
 	const nodes = workflow.nodes.map((node) => {
 		const { id, name, type } = callers.get(node.type) ?? {};
-		const parameters = { ...node.parameters, ...(node.type === 'n8n-nodes-base.emailSend' && addresses) };
+		const parameters = withAddresses(node);
 		return { ...node, parameters, ...(type !== undefined && { credentials: { [type]: { id, name } } }) };
 	});
 	return { ...workflow, nodes };
+}
+
+function withAddresses({ name, type, parameters }: ExampleWorkflow['nodes'][number]): Record<string, unknown> {
+	const to = 'operations@example.com';
+	if (name === 'People') {
+		const text = JSON.stringify(parameters).replaceAll('"value":""', `"value":"${to}"`);
+		return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+	}
+	if (type !== 'n8n-nodes-base.emailSend') return parameters;
+	return {
+		...parameters,
+		fromEmail: 'n8n@example.com',
+		toEmail: parameters['toEmail'] === '' ? to : parameters['toEmail'],
+	};
 }
 
 /** The workflows as `npm start` imports them: the alert, the switch that triggers it, and the others as docs/examples.md lists them. */
