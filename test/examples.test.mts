@@ -207,6 +207,14 @@ describe('examples', () => {
 		}
 	});
 
+	test('get a date in a Google Sheet as a number, which is refused, as it is no text', async () => {
+		const reads = (await examples()).flatMap(({ nodes }) =>
+			nodes.filter(({ type, parameters }) => type.endsWith('.googleSheets') && parameters['operation'] === 'read'),
+		);
+		const values = { general: 'UNFORMATTED_VALUE', date: 'SERIAL_NUMBER' };
+		expect(reads.map(({ parameters }) => parameters['options'])).toEqual([{ outputFormatting: { values } }]);
+	});
+
 	test('that run at an hour say to set the time zone', async () => {
 		const daily = (await examples()).filter(({ nodes }) => JSON.stringify(nodes).includes('triggerAtHour'));
 		expect(daily.length).toBeGreaterThan(2);
