@@ -51,8 +51,8 @@ export async function personInCharge({ checks, main, mailServer, workflow, wentO
 	};
 	const textsTo = (mails: readonly Mail[]) => mails.map(({ to, text }) => [to.join(), text]);
 	const [north, south, others] = [
-		['North@example.com', 'RT1 (North): offline\nRT4 (North): offline'],
-		['South@example.com', 'RT2 (South): offline'],
+		['first@example.com', 'RT1 (North): offline\nRT4 (North): offline'],
+		['second@example.com', 'RT2 (South): offline'],
 		['others@example.com', 'RT3 (no group): offline, no person in charge'],
 	];
 	await checks.check('sends each mail once, also if the mail server refuses one for seconds', async () => {
@@ -63,15 +63,15 @@ export async function personInCharge({ checks, main, mailServer, workflow, wentO
 		mailServer.refusals.push(451, 451, 451, 451, 451);
 		const { results, mails } = await run();
 		assert.deepEqual(textsTo(mails), [south, others]);
-		assert.match(results['Stop with reason']?.error ?? '', /No email to North@example.com: .*451/);
+		assert.match(results['Stop with reason']?.error ?? '', /No email to first@example.com: .*451/);
 	});
 }
 
 /** The example with people in charge of two groups, and one for all others. */
 export function withPeople(workflow: ExampleWorkflow, ...groups: [string, string]): ExampleWorkflow {
+	const addresses = ['first', 'second', 'others'].map((person) => `${person}@example.com`);
 	const people = [...groups, 'All other groups'].map((name, at) => {
-		const value = `${at === 2 ? 'others' : name}@example.com`;
-		return { id: String(at), name, type: 'string', value };
+		return { id: String(at), name, type: 'string', value: addresses[at] };
 	});
 	const nodes = workflow.nodes.map((node) =>
 		node.name === 'People'
