@@ -201,6 +201,7 @@ describe("'Return All'", () => {
 		set(numbered);
 		set({ beforeAnswer: ({ order }) => void (order === 2 && bench.fleet.add()) });
 		expect(jsonOf(await all())).toHaveLength(251);
+		expect(bench.platform.requests.map(({ query }) => String(query['sort'] ?? ''))).not.toContain('id asc');
 		set({ beforeAnswer: () => void bench.fleet.add() });
 		expect((await all()).error?.description).toContain("set 'If the List Keeps Changing' under 'Options'");
 		const result = await all({ options: { ifFleetChanges: 'return', skip: 9 } });

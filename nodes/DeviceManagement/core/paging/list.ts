@@ -58,16 +58,15 @@ async function readOnce<T, K>(
 	{ keep, ...options }: WalkOptions & Pick<ListOptions<T, K>, 'keep'>,
 ) {
 	const items: K[] = [];
-	const digest = createHash('sha256');
 	let pageLength: number | undefined;
-	let latest: Omit<Walked<T>, 'fresh'> = { read: 0, total: undefined, repeated: 0, moved: false, isWhole: false };
+	const nothing = { read: 0, total: undefined, repeated: 0, moved: false, isWhole: false };
+	let latest: Omit<Walked<T>, 'fresh'> = { ...nothing, digest: createHash('sha256') };
 	for await (const { fresh, ...walked } of walkPages(source, options)) {
 		for (const item of fresh) items.push(keep(item));
-		digest.update(fresh.map((item) => `${source.identify(item)}\n`).join(''));
 		pageLength ??= walked.read;
 		latest = walked;
 	}
-	return { ...latest, items, digest: digest.digest('base64'), pageLength };
+	return { ...latest, items, digest: latest.digest.digest('base64'), pageLength };
 }
 
 type Reading<K> = Awaited<ReturnType<typeof readOnce<unknown, K>>>;

@@ -26,8 +26,12 @@ export interface PageSource<T> {
  * Returns a short text that two pages share if they have the same items in the same order. Rows may be equal and may share an `id`: pages
  * of one repeated row differ by their number.
  */
-export function fingerprint<T>({ identify, areRows }: Omit<PageSource<T>, 'fetchPage'>, page: Page<T>): string {
-	const texts = page.content.map(identify);
-	const mark = areRows === true && texts.length > 1 && new Set(texts).size === 1 ? String(page.number) : '';
+export function fingerprint<T>(
+	{ identify, areRows }: Omit<PageSource<T>, 'fetchPage'>,
+	{ content, number }: Page<T>,
+	texts = content.map(identify),
+): string {
+	const isOfOneRow = areRows === true && texts.length > 1 && texts.every((text) => text === texts[0]);
+	const mark = isOfOneRow ? String(number) : '';
 	return createHash('sha256').update(texts.join('\n')).update(mark).digest('base64');
 }

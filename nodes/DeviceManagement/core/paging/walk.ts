@@ -1,4 +1,6 @@
 /** Walks the pages of a list once, to its end, and says whether what it has read can be the whole list. list.ts reads it again. */
+import { createHash, type Hash } from 'crypto';
+
 import { Failure } from '../failure';
 import { fingerprint, type Page, type PageSource } from './page';
 import { refusesPage } from './refusal';
@@ -18,6 +20,8 @@ export interface WalkOptions extends RequestOptions {
 export interface Walked<T> {
 	/** The items of the latest page that no earlier page had, without those to skip. */
 	fresh: T[];
+	/** Of the identities of all items so far, without those to skip. */
+	digest: Hash;
 	/** How many items the pages had, with those to skip. */
 	read: number;
 	total: number | undefined;
@@ -61,6 +65,7 @@ class Tally<T> {
 	/** On which page an item was found first, by its identity; of rows, only pages, by their fingerprint. */
 	private readonly seen = new Map<string, number>();
 	private readonly ids = new Set<string>();
+	private readonly digest = createHash('sha256');
 	private repeated = 0;
 	/** Whether an item has the ID of another one of an earlier page, which may have been edited and have moved. */
 	private isShared = false;
@@ -85,7 +90,7 @@ class Tally<T> {
 		const { seen, repeated } = this;
 		const mayBePastEnd = this.mayBeAtEnd || this.read - repeated >= (this.total ?? Infinity);
 		const known = seen.size;
-		const fresh = this.compare(page, index).slice(0, this.left);
+		const fresh = this.compare(page, index);
 		const hasNothingNew = page.content.length > 0 && seen.size === known;
 		if (hasNothingNew && mayBePastEnd) {
 			// Past the end, some servers send the last page, or the first one.
@@ -94,7 +99,6 @@ class Tally<T> {
 		}
 		if (hasNothingNew && this.hasRepeatedPage) throw new RepeatedPage(index);
 		this.hasRepeatedPage ||= hasNothingNew;
-		this.left -= fresh.length;
 		const isLast = this.count(page, index);
 		this.mayBeAtEnd &&= !hasNothingNew;
 		this.isAtEnd = this.left <= 0 || (isLast && !hasNothingNew);
@@ -102,12 +106,13 @@ class Tally<T> {
 	}
 
 	private sum(fresh: T[], mayBeOnePage: boolean): Walked<T> {
-		const { read, total, repeated, list } = this;
+		const { read, total, repeated, list, digest } = this;
 		const moved = list.totals.size > 1;
 		// Without a total, only a list of one page has surely no gap, if it said so.
 		const isOnePage = mayBeOnePage && read === list.first.content.length;
 		const isCounted = total === undefined ? isOnePage : read === total || this.left <= 0;
-		return { fresh, read, total, repeated, moved, isWhole: isCounted && repeated === 0 && !moved && !this.isShared };
+		const isWhole = isCounted && repeated === 0 && !moved && !this.isShared;
+		return { fresh, digest, read, total, repeated, moved, isWhole };
 	}
 
 	/** Counts a page. Returns whether the list ends with it: no single field of section 1.2 decides, because each may be missing or wrong. */
@@ -139,27 +144,35 @@ class Tally<T> {
 		return this.mayBeAtEnd && saysLast > (isShort ? 0 : 1);
 	}
 
-	/** Compares a page with the earlier ones. Returns its items that none of them had, without those to skip. */
+	/** Compares a page with the earlier ones. Returns its items that none of them had, without those to skip, up to the limit. */
 	private compare(page: Page<T>, index: number): T[] {
-		const { seen, ids, read } = this;
-		const { identify, idOf = identify, areRows = false } = this.source;
-		const isBehind = (at: number) => read + at >= (this.options.skip ?? 0);
+		const { seen, ids, read, source } = this;
+		const { identify, idOf = identify, areRows = false } = source;
+		const texts = page.content.map(identify);
 		if (areRows) {
-			const print = fingerprint(this.source, page);
-			if (seen.has(print)) this.repeated += page.content.length;
+			const print = fingerprint(source, page, texts);
+			if (seen.has(print)) this.repeated += texts.length;
 			seen.set(print, index);
-			return page.content.filter((_, at) => isBehind(at));
 		}
-		return page.content.filter((item, at) => {
-			const [identity, id] = [identify(item), idOf(item)];
+		const isNew = (item: T, identity: string) => {
 			const foundAt = seen.get(identity) ?? index;
 			// An item that is twice on one page is twice in the list. Only on two pages can it have taken the place of another one.
 			if (foundAt !== index) this.repeated++;
-			const isNew = seen.size < seen.set(identity, foundAt).size;
-			this.isShared ||= isNew && index > 0 && ids.has(id);
+			if (seen.size === seen.set(identity, foundAt).size) return false;
+			const id = idOf(item);
+			this.isShared ||= index > 0 && ids.has(id);
 			ids.add(id);
-			return isNew && isBehind(at);
+			return true;
+		};
+		const found: string[] = [];
+		const fresh = page.content.filter((item, at) => {
+			const text = texts[at] ?? '';
+			const isFresh = (areRows || isNew(item, text)) && read + at >= (this.options.skip ?? 0) && this.left-- > 0;
+			if (isFresh) found.push(text, '\n');
+			return isFresh;
 		});
+		this.digest.update(found.join(''));
+		return fresh;
 	}
 }
 
