@@ -58,27 +58,30 @@ it('finds that its state changed during the poll, and leaves the work to the nex
 	expect(await node.poll()).toHaveLength(1);
 });
 
-it.each<HostLetter>(['B', 'C'])(
-	'on host %s, discards what a poll saw that lost its turn to another one',
-	async (host) => {
-		const watching = await watch(parameters, { host });
-		const { platform } = bench;
-		const { promise, resolve } = held();
-		platform.settings.beforeAnswer = async () => await promise;
-		platform.forget();
-		const slow = watching.tick();
-		while (platform.requests.length === 0) await setImmediate();
-		platform.settings.beforeAnswer = undefined;
-		change();
-		expect(await watching.poll()).toBeNull();
-		// The time of a poll, and a minute.
-		clock.now += 96_000;
-		expect(await watching.poll()).toHaveLength(1);
-		resolve();
-		expect(await slow.done).toBeNull();
-		expect(await watching.poll()).toBeNull();
-	},
-);
+it.each<[HostLetter, string, number | undefined]>([
+	['B', 'what it saw', undefined],
+	['C', 'what it saw', undefined],
+	['B', 'its failure', 503],
+])('on host %s, discards of a poll that lost its turn to another one %s', async (host, _, status) => {
+	const watching = await watch(parameters, { host });
+	const { platform } = bench;
+	const { promise, resolve } = held();
+	platform.settings.beforeAnswer = async () => await promise;
+	platform.forget();
+	const slow = watching.tick();
+	while (platform.requests.length === 0) await setImmediate();
+	platform.settings.beforeAnswer = undefined;
+	change();
+	expect(await watching.poll()).toBeNull();
+	// The time of a poll, and a minute.
+	clock.now += 96_000;
+	expect(await watching.poll()).toHaveLength(1);
+	answer(status);
+	resolve();
+	expect(await slow.done).toBeNull();
+	answer();
+	expect(await watching.poll()).toBeNull();
+});
 
 it('polls only for the newest activation: n8n may leave an older one running', async () => {
 	const [older, failing, newer] = [nodeOf(), nodeOf(), nodeOf()];
