@@ -28,6 +28,13 @@ describe('the state to compare with', () => {
 		expect(['saved', 'reported'].map((handed) => carriedFrom(memory(), handed))).toEqual(['saved', 'reported']);
 	});
 
+	it('is what n8n has, if another process polled since it was saved', () => {
+		carry('saved', 'quiet');
+		carry('of another process', 'later');
+		expect(carriedFrom(memory(), 'saved')).toBe('saved');
+		expect(carriedFrom(memory(), 'of another process')).toBe('later');
+	});
+
 	it('is forgotten after a thousand other nodes, the least recently used node first', () => {
 		for (const node of ['one', 'two']) memoryOf('workflow', node).remarks = [node];
 		for (let count = 0; count < 999; count++) memoryOf('workflow', count === 0 ? 'one' : `other ${count}`);
