@@ -15,8 +15,9 @@ const NEW_MS = 2_500;
 /** After a refused login, another one might lock the account. Waits end before a poll that comes each minute. */
 const REFUSAL_MS = 295_000;
 const FIRST_REFUSAL_MS = 55_000;
-/** Time after a token was replaced in vain. While new tokens don't help, the time grows to an hour. */
+/** Time after a token was replaced in vain. While new ones don't help, it grows, but stays below the life of most tokens. */
 const IN_VAIN_MS = 295_000;
+const LONGEST_IN_VAIN_MS = 1_495_000;
 const MOST_SIGN_INS_PER_HOUR = 60;
 const HOUR_MS = 3_600_000;
 
@@ -68,7 +69,8 @@ export class Account {
 	mayHaveExpired(token: Token): boolean {
 		if (this.inVain === undefined || this.token !== token || token.issuedAt === undefined) return true;
 		const { since, at } = this.inVain;
-		const pauseMs = token.worked === true ? IN_VAIN_MS : Math.min(Math.max(IN_VAIN_MS, at - since), HOUR_MS);
+		const longestMs = token.worked === true ? IN_VAIN_MS : LONGEST_IN_VAIN_MS;
+		const pauseMs = Math.max(IN_VAIN_MS, Math.min(at - since, longestMs));
 		return this.isYoung(token) || currentClock().now() - at >= pauseMs;
 	}
 

@@ -166,18 +166,18 @@ test.each<[string, World, failed: number, signIns: number]>([
 		120,
 		26,
 	],
-	['a list that always gets HTTP 403', { hours: 48, fault: during(0, Infinity, status(403), ['list']) }, 2880, 51],
+	['a list that always gets HTTP 403', { hours: 48, fault: during(0, Infinity, status(403), ['list']) }, 2880, 118],
 	[
 		'a list that always gets HTTP 403, if the sign-in is slow',
 		{ hours: 48, loginMs: 8000, fault: during(0, Infinity, status(403), ['list']) },
 		2880,
-		51,
+		113,
 	],
 	[
 		'a list that always gets HTTP 403, if each token is the same',
 		{ hours: 48, sameToken: true, fault: during(0, Infinity, status(403), ['list']) },
 		2880,
-		51,
+		118,
 	],
 	[
 		'records without rights',

@@ -91,6 +91,14 @@ describe('one sign-in', () => {
 	});
 });
 
+test('a write whose sign-in failed was not sent: it is sent once, after the sign-in is tried again', async () => {
+	hurry();
+	const { run, login, platform } = await open({ faults: [{ kind: 'login', fault: { status: 502 } }] });
+	const write = { ...operations.request, method: 'POST', body: '{}' };
+	expect((await run(write, { credential: login })).error).toBeUndefined();
+	expect(platform.requests.map(({ kind }) => kind)).toEqual(['login', 'login', 'other']);
+});
+
 test('a refused login is sent once by executions and the dropdown, each says why, and again after five minutes', async () => {
 	const bench = await open({ refuseLogin: 14201 });
 	const words = /login name or the password is not right/;
