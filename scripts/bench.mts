@@ -5,12 +5,11 @@
  */
 import { Command } from 'commander';
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import pWaitFor from 'p-wait-for';
 
-import { checkout } from '../testbed/checkout.mts';
 import { keyCredential } from '../testbed/n8n/examples.mts';
 import { provideN8n } from '../testbed/n8n/host.mts';
 import { type Execution, layFoundation, QueueMode } from '../testbed/n8n/queueMode.mts';
@@ -35,15 +34,12 @@ const MILLION_HEAP_MB = 1536;
 /** Seconds, for the polls of a million devices. n8n ends a poll of its scheduler after 80% of the lower one, 36 seconds by default. */
 const POLLS = { N8N_SCHEDULER_POLL_TIMEOUT: '300', N8N_SCHEDULER_LEASE_DURATION: '300' };
 const TAKES_MS = 300_000;
-const PAGE = 'docs/large-fleets.md';
-const BETWEEN_MARKS = /(?<=<!-- figures -->\n)[^]*(?=\n<!-- end of figures -->)/;
 
-const { million, write } = new Command('npm run bench --')
+const { million } = new Command('npm run bench --')
 	.description('Measures what reading a whole fleet costs in a real n8n in queue mode, in several ways, in 15 minutes.')
 	.option('--million', 'measures a million devices instead, once: polls and Count')
-	.option('--write', `writes the tables into ${PAGE}`)
 	.parse()
-	.opts<{ million?: true; write?: true }>();
+	.opts<{ million?: true }>();
 
 /** What a run cost. */
 interface Ended {
@@ -73,8 +69,6 @@ try {
 process.exit(isStopping.aborted ? 1 : process.exitCode);
 
 async function bench(): Promise<void> {
-	const page = await readFile(join(checkout, PAGE), 'utf8');
-	assert.match(page, BETWEEN_MARKS);
 	const fleets = await Promise.all(SIZES.map(serve));
 	const n8n = await start(fleets);
 	const idleBytes = await highestMemory(n8n.workers.map(({ process: worker }) => worker));
@@ -90,10 +84,7 @@ async function bench(): Promise<void> {
 		}
 	};
 	await step('Read all fleets', readAll, 'stderr');
-	const tables = report(runs, idleBytes ?? NaN);
-	console.log(tables);
-	const written = page.replace(BETWEEN_MARKS, () => `\n${tables}`);
-	if (write) await writeFile(join(checkout, PAGE), written);
+	console.log(report(runs, idleBytes ?? NaN));
 }
 
 /** Prints what a million devices cost: ways to read on workers, then polls in the main process. */

@@ -3,13 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { explain } from '../nodes/DeviceManagement/core/errors/failureOf.ts';
-import { CODES } from '../nodes/DeviceManagement/core/errors/table.ts';
+import { CODE_TABLE, SUCCESS } from '../nodes/DeviceManagement/core/errors/codes.ts';
 import { checkout } from '../testbed/checkout.mts';
 import { codes } from '../testbed/platform/codes.mts';
-
-/** All codes in the order of the document, in words that fit any request. */
-export const CODE_TABLE = CODES.map(([code]) => ({ ...explain(code, 'test'), code }));
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
 	const file = join(checkout, 'docs', 'errors.md');
@@ -19,13 +15,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 
 /**
  * Returns the page docs/errors.md with these rows in its table.
- * @param table the codes with the node's messages
+ * @param table the codes with their causes
  * @param texts the codes with the platform's texts (section 7 of the API document)
  */
 export function withTable(page: string, table: typeof CODE_TABLE, texts: ReadonlyMap<number, string>): string {
-	const rows = table.map(({ code, message, remedy, cause }) => {
-		const cells = [`\`${code}\``, `\`${texts.get(code) ?? ''}\``, message, remedy, cause];
-		return `| ${cells.join(' | ')} |\n`;
-	});
+	const failures = table.filter(({ code }) => code !== SUCCESS);
+	const rows = failures.map(({ code, cause }) => `| \`${code}\` | \`${texts.get(code) ?? ''}\` | ${cause} |\n`);
 	return page.replace(/(?<=^\| ---:.*\n)(\|.*\n)*/m, () => rows.join(''));
 }

@@ -8,8 +8,8 @@ import { join, posix } from 'node:path';
 import { glob } from 'tinyglobby';
 
 import { checkout, readManifest } from '../testbed/checkout.mts';
-import { filesOnGitHub, inTemporaryFolder, packVersion, unpack } from '../testbed/pack.mts';
-import { picturesIn } from '../testbed/pages.mts';
+import { inTemporaryFolder, packVersion, unpack } from '../testbed/pack.mts';
+import { onGitHub, picturesIn } from '../testbed/pages.mts';
 
 await inTemporaryFolder(async (temporary) => {
 	const { version } = await readManifest(checkout);
@@ -49,8 +49,9 @@ async function checkPackage(folder: string): Promise<void> {
 	const isTraced = (text: string) => text.includes(checkout) || /\bsourceMappingURL=/.test(text);
 	const traced = [...files].filter(([, text]) => isTraced(text)).map(([path]) => path);
 	check('names neither the folder it was built in nor a source map', traced);
-	const home = filesOnGitHub(manifest.version);
-	const isThere = (url: string) => url.startsWith(home) && existsSync(join(checkout, url.slice(home.length)));
+	// npm's page finds no relative address in `srcset`.
+	const isThere = (url: string) =>
+		url.startsWith(onGitHub.files) && existsSync(join(checkout, url.slice(onGitHub.files.length)));
 	const lost = picturesIn(files.get('README.md') ?? '').filter((url) => !isThere(url));
 	check('each picture of the README has the address of an existing file on GitHub', lost);
 }

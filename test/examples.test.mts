@@ -6,7 +6,7 @@ import { useBench } from '../testbed/jest.mts';
 import { exampleCredentials, exampleWorkflows, workflowsOfStart } from '../testbed/n8n/examples.mts';
 import { mailCredential } from '../testbed/n8n/mailServer.mts';
 import { jsonOf } from '../testbed/output.mts';
-import { connectionsSchema, jsonOn, nodeSchema, pages, readPage, workflowsOn } from '../testbed/pages.mts';
+import { connectionsSchema, jsonOn, nodeSchema, pages, readPage } from '../testbed/pages.mts';
 import { triggerType, Watch } from '../testbed/watch.mts';
 
 // Enough devices for each part and filter. It has the devices that pages and examples name, as every seeded fleet of 720 devices.
@@ -35,18 +35,17 @@ async function examples() {
 	});
 }
 
-describe('examples and workflows on pages', () => {
+describe('examples, and parameters on pages', () => {
 	/** Parameters of a node of ours that a page shows without a node around them. */
 	const alone = z.looseObject({ resource: z.string(), operation: z.string() });
 
 	async function shown() {
-		const onPages = pages.flatMap((page) => [
-			...workflowsOn(page).map(({ nodes, connections }) => ({ file: page, nodes, connections })),
-			...jsonOn(page).flatMap((json) => {
+		const onPages = pages.flatMap((page) =>
+			jsonOn(page).flatMap((json) => {
 				const { data: parameters } = alone.safeParse(json);
 				return parameters ? { file: page, nodes: [{ name: '', type: nodeType, parameters }], connections: {} } : [];
 			}),
-		]);
+		);
 		return [...onPages, ...(await examples())];
 	}
 

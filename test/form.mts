@@ -42,6 +42,10 @@ export function labelsOf(
 	]);
 }
 
+/** What n8n's nodes panel shows for the choices of a form, like “Get many devices”. */
+export const actionsOf = (fields: readonly INodeProperties[]): string[] =>
+	fields.flatMap((field) => choices(field).flatMap(({ action }) => action ?? []));
+
 /** The filters of the form. */
 export const filterFields: INodeProperties[] = filtersField.options;
 

@@ -30,8 +30,7 @@ export async function packTo(folder: string, source: string): Promise<string> {
 
 /**
  * Packs the built package in `source` into `folder`, with `version` in the tarball's package.json, and returns the tarball's path. The
- * package.json in `source` keeps its version. Files get the same mode everywhere, because a tarball contains it. The pictures of the packed
- * README have addresses on GitHub, because npm's page finds no relative ones in `srcset`.
+ * package.json in `source` keeps its version. Files get the same mode everywhere, because a tarball contains it.
  */
 export async function packVersion(folder: string, version: string, source = checkout): Promise<string> {
 	return await inTemporaryFolder(async (temporary) => {
@@ -40,19 +39,11 @@ export async function packVersion(folder: string, version: string, source = chec
 		const file = join(staged, 'package.json');
 		const manifest = manifestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
 		await writeFile(file, `${JSON.stringify({ ...manifest, version }, undefined, 2)}\n`);
-		const readme = join(staged, 'README.md');
-		const text = await readFile(readme, 'utf8');
-		await writeFile(readme, text.replace(/ (src|srcset)="(?!https:)/g, ` $1="${filesOnGitHub(version)}`));
 		for (const entry of await readdir(staged, { recursive: true, withFileTypes: true })) {
 			if (entry.isFile()) await chmod(join(entry.parentPath, entry.name), 0o644);
 		}
 		return await packTo(folder, staged);
 	});
-}
-
-/** Where GitHub has the files of a released version. */
-export function filesOnGitHub(version: string): string {
-	return `https://raw.githubusercontent.com/n8n-nodes-device-management/n8n-nodes-device-management/v${version}/`;
 }
 
 /** Packs the built package in `source`, empties `folder` and unpacks the package there. */

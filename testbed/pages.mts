@@ -1,4 +1,4 @@
-/** Reads the pages of this repository: links, pictures, texts, and the JSON to copy. */
+/** Reads the pages of this repository: links, pictures, texts, labels and code. */
 import MarkdownIt, { type Token } from 'markdown-it';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path/posix';
@@ -42,17 +42,20 @@ function headingsOn(page: string): string[] {
 }
 
 /** Returns the anchors that GitHub creates for a page's headings. */
-export function anchorsOf(page: string): string[] {
+function anchorsOf(page: string): string[] {
 	const kept = (heading: string) => heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
 	return headingsOn(page).map((heading) => kept(heading).trim().replaceAll(' ', '-'));
 }
 
-/** Returns the texts in italics on a page: labels of n8n and of the package. */
-export const italicsOn = (page: string): string[] => textsWithin('em', page);
+/** Returns the labels that a page names: its texts in bold and in italics, but no sentences. `A > B` are two. */
+export function labelsOn(page: string): string[] {
+	const texts = [...textsWithin('strong', page), ...textsWithin('em', page)];
+	return texts.filter((text) => !/[.:?!]$/.test(text)).flatMap((text) => text.split(/ [>→] /));
+}
 
-/** Returns what a page names: its headings, and its texts in bold and in italics. */
-export function namesOn(page: string): string[] {
-	return [...headingsOn(page), ...textsWithin('strong', page), ...italicsOn(page)];
+/** Returns the code of a page: its blocks, and the code in its sentences. */
+export function codeOn(page: string): string[] {
+	return tokensOf(page).flatMap(({ type, content }) => (type === 'fence' || type === 'code_inline' ? [content] : []));
 }
 
 function textsWithin(tag: 'em' | 'strong', page: string): string[] {
@@ -89,6 +92,21 @@ export function targetsOf(page: string): string[] {
 	});
 }
 
+/** Where GitHub has the pages, and the files that other websites show. */
+export const onGitHub = {
+	pages: 'https://github.com/n8n-nodes-device-management/n8n-nodes-device-management/blob/main/',
+	files: 'https://raw.githubusercontent.com/n8n-nodes-device-management/n8n-nodes-device-management/main/',
+};
+
+/** Returns the file of this repository, without a heading, that a page's target leads to; undefined for another website. */
+export function ownFileOf(page: string, target: string): string | undefined {
+	const own = Object.values(onGitHub).find((address) => target.startsWith(address));
+	if (own === undefined && /^[a-z][a-z\d+.-]*:/i.test(target)) return undefined;
+	const [path = ''] = decodeURI(own === undefined ? target : `/${target.slice(own.length)}`).split('#');
+	if (path === '') return page;
+	return path.startsWith('/') ? path.slice(1) : join(page, '..', path);
+}
+
 /** Returns the addresses of the pictures in a Markdown text. */
 export function picturesIn(text: string): string[] {
 	return targetsInHtml(markdown.render(text), 'src|srcset');
@@ -103,12 +121,12 @@ function targetsInHtml(html: string, names = 'href|src|srcset'): string[] {
 }
 
 /** Returns a page's broken links inside the repository, those to headings included. */
-export function lostTargetsOf(page: string): string[] {
-	return targetsOf(page).filter((target) => {
-		if (/^[a-z][a-z\d+.-]*:/i.test(target)) return false;
-		const [path = '', anchor] = decodeURI(target).split('#');
-		const place = path === '' ? page : join(page, '..', path);
-		return !existsSync(join(checkout, place)) || (anchor !== undefined && !anchorsOf(place).includes(anchor));
+export function lostTargetsOf(page: string, targets = targetsOf(page)): string[] {
+	return targets.filter((target) => {
+		const file = ownFileOf(page, target);
+		if (file === undefined) return false;
+		const [, anchor] = target.split('#');
+		return !existsSync(join(checkout, file)) || (anchor !== undefined && !anchorsOf(file).includes(anchor));
 	});
 }
 
@@ -133,16 +151,3 @@ export const nodeSchema = z.looseObject({
 	position: z.tuple([z.number(), z.number()]),
 });
 export const connectionsSchema = z.record(z.string(), z.record(z.string(), z.array(z.array(connectionSchema))));
-const workflowSchema = z.looseObject({ nodes: z.array(nodeSchema), connections: connectionsSchema });
-
-export type ShownWorkflow = z.infer<typeof workflowSchema>;
-
-/**
- * Returns the workflows on a page, in order.
- * @throws ZodError for a workflow that n8n's editor would not accept
- */
-export function workflowsOn(page: string): ShownWorkflow[] {
-	return jsonOn(page)
-		.filter((json) => typeof json === 'object' && json !== null && 'nodes' in json)
-		.map((json) => workflowSchema.parse(json));
-}

@@ -8,7 +8,6 @@ import { z } from 'zod/v4';
 import type { ExampleWorkflow } from '../../testbed/n8n/examples.mts';
 import { resultOf } from '../../testbed/n8n/results.mts';
 import { chain } from '../../testbed/n8n/workflows.mts';
-import { workflowsOn } from '../../testbed/pages.mts';
 import type { Device } from '../../testbed/platform/server.mts';
 import type { ExampleSetup } from './exampleSetup.mts';
 import { newId, published, serialNumbers } from './runs.mts';
@@ -144,10 +143,18 @@ function callerOf(workflowId: string, items: object[]) {
 	return { ...chain(newId(), 'deviceManagementKey', steps), pinData: { Start: items } };
 }
 
-/** A chat whose agent also has the tool on docs/agents.md that runs `devices-per-group.json`. */
+/** A chat whose agent also has a tool that runs `devices-per-group.json`, as docs/agents.md says. */
 function withGroups(chat: ExampleWorkflow): ExampleWorkflow {
-	const [tool] = workflowsOn('docs/agents.md').flatMap(({ nodes }) => nodes.filter(({ name }) => name === GROUPS));
-	assert(tool);
+	const tool = {
+		name: GROUPS,
+		type: '@n8n/n8n-nodes-langchain.toolWorkflow',
+		typeVersion: 2.2,
+		position: [0, 0],
+		parameters: {
+			description: 'Counts the devices of each group. It needs no input.',
+			workflowId: { __rl: true, mode: 'id', value: 'exampleDevicesPerGroup' },
+		},
+	};
 	const connections = {
 		...Object(chat.connections),
 		[GROUPS]: { ai_tool: [[{ node: 'AI Agent', type: 'ai_tool', index: 0 }]] },

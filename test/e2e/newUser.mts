@@ -414,7 +414,7 @@ async function watchBattery({ editor, main, platform: { fleet }, step }: User): 
 /** The workflow of a page, and all notes of the examples side by side, because the editor takes seconds to open a workflow. */
 async function onCanvas({ editor, main, platform, step, look }: User): Promise<void> {
 	await step(
-		'an unknown serial number leaves by the error output, in the workflow of docs/troubleshooting.md',
+		'an unknown serial number leaves by the error output, and an If node finds it, as docs/troubleshooting.md says',
 		async () => {
 			const workflow = errorOutputWorkflow(platform);
 			const names = workflow.nodes.map(({ name }) => name);

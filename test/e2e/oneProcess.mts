@@ -17,7 +17,7 @@ import { examples } from './examples.mts';
 import { ownCredentials, type Servers, startServers, withOwn } from './exampleSetup.mts';
 import { hostileFleet } from './hostileFleet.mts';
 import { newUser } from './newUser.mts';
-import { shownWorkflows } from './pages.mts';
+import { sharedSignIn } from './pages.mts';
 import { pictureTaker, SCALE, takeOtherPictures } from './pictures.mts';
 
 /**
@@ -50,7 +50,7 @@ export async function oneProcess(
 	// First, because n8n selects the credential that changed last, and a sign-in changes it.
 	if (editor) await checks.part('A new user in the editor', async () => await newUser({ ...setup, editor, look }));
 	else checks.skip('NOT TRIED: the new user in the editor. There is no Chromium here; install one, and it is found.');
-	await checks.part('Workflows on pages', async () => await shownWorkflows(main, platform, checks));
+	await checks.part('The credential in HTTP Request', async () => await sharedSignIn(main, platform, checks));
 	await checks.part('Many requests', async () => await manyRequests(n8n, checks));
 	await examples(setup, workflows);
 	await checks.part('Examples with a hostile fleet', async () => await hostileFleet(setup, workflows));

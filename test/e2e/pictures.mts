@@ -1,4 +1,4 @@
-/** `-- --pictures`: takes the pictures of the docs along the steps of the run. Replaces all `.png` files in `docs/pictures/`. */
+/** `-- --pictures`: takes the pictures of the docs along the steps of the run. Replaces those `.png` files in `docs/pictures/` that a page shows. */
 import assert from 'node:assert/strict';
 import { execa } from 'execa';
 import { rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import type { Editor } from '../../testbed/editor/editor.mts';
 import type { Frame } from '../../testbed/editor/frame.mts';
 import { exampleFleet, exampleWorkflows, isNote } from '../../testbed/n8n/examples.mts';
 import type { Mail } from '../../testbed/n8n/mailServer.mts';
-import { pages, targetsOf } from '../../testbed/pages.mts';
+import { ownFileOf, pages, targetsOf } from '../../testbed/pages.mts';
 import { type EmbeddedPlatform, startPlatform } from '../../testbed/platform/server.mts';
 import { EXAMPLE_ADDRESS } from './pages.mts';
 import { mailPage, terminalPage } from './picturePages.mts';
@@ -84,10 +84,9 @@ export async function takeOtherPictures(editor: Editor, look: Look, mails: reado
 
 /** The examples that pages show, on the canvas. */
 async function showTemplates(editor: Editor, look: Look): Promise<void> {
-	const shown = new Set(pages.flatMap(targetsOf));
 	for (const [name, { id, nodes }] of await exampleWorkflows()) {
 		const picture = `template-${name}`;
-		if (!shown.has(`pictures/${picture}-light.png`)) continue;
+		if (!isShown(picture)) continue;
 		const names = nodes.filter((node) => !isNote(node)).map((node) => node.name);
 		await editor.openWorkflow(id, names);
 		await look(picture, 'workflow');
@@ -116,12 +115,19 @@ async function run(script: string, flags: readonly string[] = [], env = {}): Pro
 	return (await execa(process.execPath, args, { cwd: checkout, env })).stdout;
 }
 
+/** Whether a page shows a picture. */
+function isShown(name: string): boolean {
+	const shown = pages.flatMap((page) => targetsOf(page).map((target) => ownFileOf(page, target)));
+	return shown.includes(`docs/pictures/${name}-light.png`);
+}
+
 /** A user interface has few colors: a palette keeps pictures small and text sharp. */
 async function inBothThemes(
 	page: Page,
 	name: string,
 	take: (colorScheme: 'light' | 'dark') => Promise<Buffer>,
 ): Promise<void> {
+	if (!isShown(name)) return;
 	for (const colorScheme of ['light', 'dark'] as const) {
 		await page.emulateMedia({ colorScheme });
 		await sharp(await take(colorScheme))

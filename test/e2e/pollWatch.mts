@@ -60,7 +60,7 @@ async function polls({ database, main }: QueueMode, monitor: Monitor, checks: Ch
 	});
 	await checks.check('needs only the rights of the page, which show no serial number', async () => {
 		const role = database.environment['DB_POSTGRESDB_DATABASE'] ?? '';
-		const grants = (await readFile(join(checkout, 'docs/monitor.md'), 'utf8')).match(/^GRANT [^;]+;/gm) ?? [];
+		const grants = (await readFile(join(checkout, 'docs/production.md'), 'utf8')).match(/^GRANT [^;]+;/gm) ?? [];
 		await database.sql(grants.join('\n').replaceAll('poll_watch', role));
 		await assert.rejects(database.sql(`SET ROLE ${role}; SELECT cursor FROM poller_state`), /permission denied/);
 	});

@@ -27,7 +27,6 @@ import { byAttribute, checkOrder, filtersFor } from '../../scripts/checkPlatform
 import type { Target } from '../../scripts/checkPlatform/target.mts';
 import { checkout } from '../../testbed/checkout.mts';
 import { hurry, useBench } from '../../testbed/jest.mts';
-import { readPage } from '../../testbed/pages.mts';
 import { type EmbeddedPlatform, type Fault, type Settings, startPlatform } from '../../testbed/platform/server.mts';
 import { filterFields } from '../form.mts';
 
@@ -301,13 +300,6 @@ test('each filter that the platform gets is tried in filtersFor() of scripts/che
 	const names = filterFields.filter(sent).map(({ name }) => name);
 	const tried = names.map((name) => `filter${name.charAt(0).toUpperCase()}${name.slice(1)}`);
 	expect(FILTERS).toEqual(expect.arrayContaining(tried));
-});
-
-test('docs/platform.md explains each row once, in the order of the table', () => {
-	const names = [...readPage('docs/platform.md').matchAll(/^\| ([A-Z].*?) +\| .+ \|$/gm)].map(([, name]) => name);
-	const rows = rowsOf({}, unsure('', ''));
-	const shown = rows.map(({ check: name, essential }) => (essential ? `${name} \\*` : name));
-	expect(names.slice(names.indexOf('Check') + 1)).toEqual(shown);
 });
 
 test('the command takes the password from standard input and prints JSON alone', async () => {

@@ -6,6 +6,6 @@ const page = readPage('docs/errors.md');
 
 it('docs/errors.md is up to date with the code table; if not, run npm run docs:errors', () => {
 	expect(page).toBe(withTable(page, CODE_TABLE, new Map(codes)));
-	const explained = [...page.matchAll(/^- \*\*(.+)\*\*: /gm)].map(([, cause]) => cause);
+	const explained = [...page.matchAll(/^- \*\*(.+):\*\* /gm)].map(([, cause]) => cause);
 	expect(new Set(explained)).toEqual(new Set(CODE_TABLE.map(({ cause }) => cause)));
 });

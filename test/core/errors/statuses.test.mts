@@ -1,6 +1,5 @@
 import { explain, failureOf, type Wording } from '../../../nodes/DeviceManagement/core/errors/failureOf.ts';
 import { rowOf } from '../../../nodes/DeviceManagement/core/errors/table.ts';
-import { readPage } from '../../../testbed/pages.mts';
 
 const explainStatus = (httpStatus: number, words: Wording) => explain(`HTTP ${httpStatus}`, words, { httpStatus });
 const ALL = Array.from({ length: 500 }, (_, index) => 100 + index);
@@ -49,8 +48,7 @@ test('a write may have been carried out unless a 4xx refuses it', () => {
 	expect(refusing).toEqual(ALL.slice(300, 400).filter((status) => ![406, 408, 499].includes(status)));
 });
 
-test('docs/list.md names the temporary statuses, and no others, as those that the node retries', () => {
+test('the temporary statuses are those of a limit and of a proxy, and no others', () => {
 	const temporary = [...ALL, 600, 999].filter((status) => explainStatus(status, 'list').temporary);
 	expect(temporary).toEqual([429, 502, 503, 504]);
-	expect(readPage('docs/list.md')).toContain('HTTP 502, 503 or 504');
 });
