@@ -84,7 +84,7 @@ function node(
 	parameters: Record<string, unknown>,
 	position: number[],
 ) {
-	const reference = { id: 'deviceManagementLogin', name: 'Device platform, login' };
+	const reference = { id: 'deviceManagementLogin', name: 'Device Management (login)' };
 	const credentials = type === nodeType || type.endsWith('httpRequest') ? { deviceManagementApi: reference } : {};
 	return { id: name, name, type, typeVersion, position, credentials, parameters };
 }
