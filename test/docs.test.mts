@@ -76,7 +76,7 @@ const OF_OTHERS = `
 	Community nodes|Settings|Install|Update|Uninstall|Overview|Credentials|Create credential|Save|More details|Execute step|Execute workflow
 	Publish|Import|From file|Fetch Test Event|Poll Times|Every Minute|Every X|Custom|Timezone|Error Workflow|On Error|Stop Workflow|Continue
 	Continue (using error output)|Retry On Fail|Retry|Timeout Workflow|Trigger manually|HTTP Request
-	Predefined Credential Type|Edit Fields|If|Filter|Loop Over Items|Wait|Remove Duplicates|Call n8n Workflow Tool|Postgres
+	Predefined Credential Type|Edit Fields|If|Filter|Loop Over Items|Wait|Call n8n Workflow Tool|Postgres
 	Security|Report a vulnerability|URL|Pagination|Batching|Never Error|Text|Parse Mode|Message|Message Text
 	Content Type|Download raw file|⋯|+`
 	.split(/\s*[|\n]\s*/)
