@@ -4,7 +4,10 @@ const EXAMPLE = 'Enter it like https://devices.example.com.';
 const EMPTY = `${EXAMPLE} If it is an expression, it gave no value for this item.`;
 const WITHOUT_USER = "Remove everything before the @ and use 'Authentication' below it to sign in.";
 
-/** Returns the entered base URL with its path prefix (section 1: {base_url}). Throws a Failure `input` if it is none. */
+/**
+ * Returns the entered base URL with its path prefix (section 1: {base_url}). People paste it from their browser: what follows `?` or `#` doesn't
+ * count. Throws a Failure `input` if it is none.
+ */
 export function parseBaseUrl(entered: string) {
 	const text = entered.trim();
 	const refuse = (what: string, remedy = EXAMPLE) => inputFailure(`'Base URL' in the credential ${what}`, remedy);
@@ -13,6 +16,5 @@ export function parseBaseUrl(entered: string) {
 	if (!URL.canParse(text)) throw refuse('is not an address');
 	const url = new URL(text);
 	if (url.username !== '' || url.password !== '') throw refuse('contains a user name or password', WITHOUT_USER);
-	if (url.search !== '' || url.hash !== '') throw refuse('contains a ? or a #');
 	return { origin: url.origin, href: `${url.origin}${url.pathname.replace(/\/*(\/api)?\/*$/, '')}` };
 }
