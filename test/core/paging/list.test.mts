@@ -76,11 +76,19 @@ describe('readings', () => {
 	});
 
 	const many = 'abcdefghijklmnopqrstua';
+	const hundred = String.fromCharCode(...Array.from({ length: 101 }, (_, at) => 0x4e00 + (at % 100)));
 	test.each([
 		{ list: 'abcdefa', pageSize: 5, third: [4, 4] },
 		{ list: 'abcadef', pageSize: 2, limit: 4, third: [1, 1, 1, 1, 1] },
-		{ list: many, pageSize: 20, accepted: [10, 20], third: [19, 20, 10, 10, 10] },
-		{ list: many, pageSize: 20, accepted: [20], third: [19, 20, 10, 20], settled: false },
+		{ list: many, pageSize: 20, accepted: [10, 20], third: [19, 10, 10, 10] },
+		{ list: many, pageSize: 20, accepted: [20], third: [19, 10, 20, 20], settled: false },
+		{
+			list: hundred,
+			pageSize: 1000,
+			accepted: [100],
+			third: [99, 500, 200, 100, 50, 25, 20, 10, 1000, 100, 100],
+			settled: false,
+		},
 	])('agree if they have an item twice in pages of different length: %j', async (row) => {
 		const { list, pageSize, limit, accepted, third, settled = true } = row;
 		const { source, sizes } = pages(

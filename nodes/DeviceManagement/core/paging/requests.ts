@@ -2,8 +2,10 @@
 import { fingerprint, type Page, type PageSource } from './page';
 import { mayRefuse, refusesPage } from './refusal';
 
-/** Sizes to ask for if the platform refuses another one. Section 8 names only the last one, as the default. */
-const SIZES = [1000, 500, 200, 100, 50, 25, 20, 10];
+/** Sizes to ask for if the platform refuses a larger one. Section 8 names only the last one, as the default. */
+const SMALLER = [1000, 200, 100, 50, 10];
+/** Sizes that platforms offer where they accept only some. The largest first: pages of both lengths then have the fewest edges in common. */
+const OFFERED = [500, 200, 100, 50, 25, 20, 10];
 /** Some platforms accept no size as small as a limit below this one. */
 const SMALL = 50;
 /** Pages to request ahead: enough to continue during a slow request, few enough for the memory. */
@@ -28,8 +30,9 @@ export async function fetchFirst<T>(
 	wanted: number,
 	{ most = Infinity, byId = false, notOfLength }: Partial<RequestOptions> = {},
 ) {
-	const start = notOfLength === undefined ? wanted : Math.max(1, notOfLength - 1);
-	const sizes = [start, ...SIZES.filter((size) => size <= Math.max(start, SMALL)), wanted];
+	const others =
+		notOfLength === undefined ? [] : [Math.max(1, notOfLength - 1), ...OFFERED.filter((size) => size < most)];
+	const sizes = [...others, wanted, ...SMALLER.filter((size) => size <= Math.max(wanted, SMALL))];
 	let refusal: unknown;
 	let found: { page: Page<T>; size: number; byId: boolean } | undefined;
 	for (const size of new Set(sizes.map((one) => Math.min(one, most)))) {
