@@ -71,10 +71,10 @@ export class Main {
 		return await this.results(executionId);
 	}
 
-	/** Ids of the executions of a workflow, the newest first. */
+	/** Ids of the newest 100 executions of a workflow, the newest first. */
 	async executions(workflowId: string): Promise<string[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const { results } = await this.rest(executionsSchema, 'GET', `/executions?filter=${filter}`);
+		const { results } = await this.rest(executionsSchema, 'GET', `/executions?limit=100&filter=${filter}`);
 		return results.map(({ id }) => id);
 	}
 
