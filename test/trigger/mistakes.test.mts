@@ -1,11 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { findMistake } from '../../nodes/DeviceManagement/trigger/mistakes.ts';
+import { keep } from '../../nodes/DeviceManagement/trigger/values.ts';
+import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { useTrigger } from './watching.mts';
 
 const { change, fleet, warnings, watch } = useTrigger();
 
 const SAYS = 'The trigger "Watch" may never meet a condition.';
 const HAVE = "in 'Online Status': the devices have 1 (250)";
+const NOWHERE = 'The trigger "Watch" finds no device in the group "Nowhere"';
 const below = (value: unknown) => ({ mode: 'below', value });
 const ofBattery = (to: unknown): object => ({ field: 'attributes', attribute: 'battery', to });
 
@@ -22,6 +26,8 @@ it.each<[rule: object, logged: string[], settings?: IDataObject]>([
 	[{ to: '1' }, [], { forAtLeast: 15, options: { firstPoll: 'report' } }],
 	// A device outside has no value.
 	[{ to: '0' }, [], { filters: { group: fleet().at(0).group.name } }],
+	// Without a device, there is no value to compare with. The group is missing also after a restart.
+	[{ to: '7' }, [NOWHERE, NOWHERE], { filters: { group: 'Nowhere' } }],
 ])('the log says once if a condition can hardly come true: %j', async (rule, logged, settings = {}) => {
 	for (const { sn } of fleet().devices) fleet().update(sn, Object({ onlineStatus: 1, attributes: { battery: 90 } }));
 	change(9, Object({ attributes: { battery: '80' } }));
@@ -36,4 +42,16 @@ it.each<[rule: object, logged: string[], settings?: IDataObject]>([
 	await watching.restart();
 	await watching.poll();
 	expect(warnings()).toEqual(logged);
+});
+
+it('names the values that exist, also those that are empty or long', () => {
+	const [field, other] = watchedFields(new Set(['onlineStatusChanged', 'attributeChanged']), ['note']);
+	if (field === undefined || other === undefined) throw new Error('No field is watched');
+	const found = (watched: typeof field, value: string) =>
+		findMistake([{ field: watched.name, from: '', to: '7' }], watched, [keep(value)])?.found;
+	expect([found(field, ''), found(field, 'on'), found(other, 'x'.repeat(101))]).toEqual([
+		'an empty text (1)',
+		'on (1)',
+		'a long text (1)',
+	]);
 });

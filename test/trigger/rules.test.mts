@@ -1,6 +1,6 @@
 import { keep, textOf as textOfKept } from '../../nodes/DeviceManagement/trigger/values.ts';
 import { conditionsField, readRules, refuseUnwatched } from '../../nodes/DeviceManagement/trigger/ruleForm.ts';
-import { isAskedFor, isMet } from '../../nodes/DeviceManagement/trigger/rules.ts';
+import { isAskedFor, isMet, numberOf } from '../../nodes/DeviceManagement/trigger/rules.ts';
 import { watchedFields } from '../../nodes/DeviceManagement/trigger/watched.ts';
 import { everyField } from '../form.mts';
 
@@ -57,4 +57,29 @@ it('accepts the text of a value, also where only a digest was kept', () => {
 		for (const one of [1, '1', true, 'true'])
 			for (const to of ['1', 'true', '0', 'false'])
 				expect(isMet(rule('', to, field), 'to', keep(one))).toBe(['1', 'true'].includes(to));
+});
+
+it.each<[given: object, words: string]>([
+	[{ from: { mode: 'text', value: undefined } }, "'Conditions' has a value of the wrong type"],
+	[{ from: { mode: 'list' } }, "'Conditions' has a value of the wrong type"],
+	[{ to: { mode: 'text', value: undefined } }, "'Conditions' has a value of the wrong type"],
+	[{ to: { mode: 'below', value: undefined } }, "'To' under 'Conditions' is empty instead of a number"],
+	[{ to: { mode: 'below', value: true } }, `'To' under 'Conditions' is "true" instead of a number`],
+	[{ to: { mode: 'above', value: '1e999' } }, `'To' under 'Conditions' is "1e999" instead of a number`],
+])('a condition whose expression gives no value is refused: %j', (given, words) => {
+	expect(() => read(given)).toThrow(words);
+});
+
+it.each<[value: unknown, number: number]>([
+	[' 20 ', 20],
+	['020', 20],
+	['-1.5e1', -15],
+	// State that n8n keeps can't contain an infinite number.
+	['1e999', NaN],
+	['Infinity', NaN],
+	['19 %', NaN],
+	['', NaN],
+	[null, NaN],
+])('of %j, a limit is compared with %d', (value, number) => {
+	expect(numberOf(keep(value as never), { name: 'a' })).toBe(number);
 });

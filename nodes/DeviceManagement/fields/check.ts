@@ -57,8 +57,8 @@ export function checkEntries<T>(value: unknown, name: string, schema: z.ZodType<
 
 /** Returns the value of a field that people choose from a list or enter. Workflows from before it had a list contain the value alone. */
 export function chosenValue(value: unknown): unknown {
-	const isChosen = isRecord(value) && (value['mode'] === 'list' || value['mode'] === 'text') && 'value' in value;
-	return isChosen ? value['value'] : value;
+	const isChosen = isRecord(value) && (value['mode'] === 'list' || value['mode'] === 'text');
+	return isChosen ? orNull(value['value']) : value;
 }
 
 const orNull = (value: unknown) => value ?? null;

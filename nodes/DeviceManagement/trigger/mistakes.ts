@@ -15,7 +15,9 @@ export function findMistake(rules: readonly ChangeRule[], field: WatchedField, v
 		const side = (['from', 'to'] as const).find((each) => !mayMatch(rule, each, field, values));
 		if (side === undefined) continue;
 		const what = `${side === 'to' && rule.limit ? `a number ${rule.limit} ` : ''}"${rule[side]}"`;
-		const texts = values.map((value) => shownText(value, field)).filter((text) => !text.startsWith('\0'));
+		const texts = values
+			.map((value) => shownText(value, field) || 'an empty text')
+			.map((text) => (text.startsWith('\0') ? 'a long text' : text));
 		const counts = countTexts(texts).map(([text, count]) => `${text} (${count})`);
 		const others = counts.length > FEW ? ` and ${counts.length - FEW} others` : '';
 		return {
@@ -29,7 +31,7 @@ export function findMistake(rules: readonly ChangeRule[], field: WatchedField, v
 }
 
 function mayMatch(rule: ChangeRule, side: 'from' | 'to', field: WatchedField, values: readonly Kept[]): boolean {
-	if (values.some((value) => isMet(rule, side, value))) return true;
+	if (values.length === 0 || values.some((value) => isMet(rule, side, value))) return true;
 	if (field.name === 'onlineStatus') return ['0', '1'].some((status) => isMet(rule, side, status));
 	const given = values.filter((value) => !/^(null)?$/.test(shownText(value, field)));
 	if (given.length === 0 || rule[side] === 'null') return true;

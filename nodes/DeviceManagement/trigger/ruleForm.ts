@@ -97,7 +97,7 @@ export function readRules(read: ReadParameter): Array<ChangeRule & { readonly ke
 	return rules.map(({ field, attribute, from, to: { mode: limit, value: to } }) => {
 		const key = WITH_KEYS.includes(field) ? attribute.trim() : '';
 		const name = key === '' ? field : `${field}.${key}`;
-		if (limit !== undefined && !Number.isFinite(numberOf(to, { name }))) {
+		if (limit !== undefined && Number.isNaN(numberOf(to, { name: '' }))) {
 			const message = `'To' under 'Conditions' is ${to === '' ? 'empty' : `"${to}"`} instead of a number`;
 			throw inputFailure(message, "Enter a number, or choose 'By Value'.");
 		}

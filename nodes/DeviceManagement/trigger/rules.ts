@@ -90,7 +90,7 @@ export function isMet(rule: ChangeRule, side: 'from' | 'to', value: Kept): boole
 /** Returns the number of a value, or of the text of one; NaN if it is none. */
 export function numberOf(value: Kept, { name }: Pick<WatchedField, 'name'>): number {
 	const text = shownText(value, { name });
-	return /^[-+.\de]+$/i.test(text) ? Number(text) : NaN;
+	return /^[-+.\d]+(e[-+]?\d\d?)?$/i.test(text) ? Number(text) : NaN;
 }
 
 /** Returns the text of a value that a rule is compared with. Of a long value, it is the digest. */
